@@ -1,0 +1,19 @@
+// The hot code, compiled once per instruction level (MAXMARGIN_LEVEL names it) and chosen at import by module.cpp.
+#include "level.h"
+#include "smo.h"
+#include "tile.h"
+
+namespace maxmargin::MAXMARGIN_LEVEL {
+
+#define MAXMARGIN_QUOTE2(x) #x
+#define MAXMARGIN_QUOTE(x) MAXMARGIN_QUOTE2(x)
+
+template <class T>
+LevelOf<T> functions() {
+  return {norms<T>, kernel_block<T>, kernel_matvec<T>, update_gradient<T>, gather<T>, solve_block<T>};
+}
+
+extern const Level level;
+const Level level = {MAXMARGIN_QUOTE(MAXMARGIN_LEVEL), functions<float>(), functions<double>()};
+
+}  // namespace maxmargin::MAXMARGIN_LEVEL

@@ -1,0 +1,229 @@
+// The binding: checks shapes and types, releases the GIL, chooses the instruction level once.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstdlib>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "level.h"
+
+namespace nb = nanobind;
+using namespace maxmargin;
+
+#define MAXMARGIN_DECLARE(name) \
+  namespace maxmargin::name {   \
+  extern const Level level;     \
+  }
+MAXMARGIN_DECLARE(base)
+#ifdef MAXMARGIN_X86_LEVELS
+MAXMARGIN_DECLARE(v3)
+MAXMARGIN_DECLARE(v4)
+#endif
+
+namespace {
+
+// Instruction levels this processor runs, the best last.
+std::vector<const Level*> available_levels() {
+  std::vector<const Level*> levels = {&maxmargin::base::level};
+#ifdef MAXMARGIN_X86_LEVELS
+  __builtin_cpu_init();
+  const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+  const bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                  __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd");
+  if (v3) levels.push_back(&maxmargin::v3::level);
+  if (v4) levels.push_back(&maxmargin::v4::level);
+#endif
+  return levels;
+}
+
+const Level& chosen_level() {
+  static const Level* level = [] {
+    const auto levels = available_levels();
+    const char* wanted = std::getenv("MAXMARGIN_LEVEL");
+    if (wanted)
+      for (const Level* l : levels)
+        if (std::string(wanted) == l->name) return l;
+    return levels.back();
+  }();
+  return *level;
+}
+
+template <class T>
+const LevelOf<T>& table();
+template <>
+const LevelOf<float>& table<float>() { return chosen_level().f32; }
+template <>
+const LevelOf<double>& table<double>() { return chosen_level().f64; }
+
+template <class T>
+using Array = nb::ndarray<const T, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Writable = nb::ndarray<T, nb::c_contig, nb::device::cpu>;
+using Index = std::optional<Array<int64_t>>;
+
+void require(bool condition, const char* message) {
+  if (!condition) throw std::invalid_argument(message);
+}
+
+// Owns references to the arrays of one set of points; everything that native code will index is checked here.
+template <class T>
+struct PointsHolder {
+  Array<T> values;
+  std::optional<Array<int64_t>> indptr;
+  std::optional<Array<int32_t>> indices;
+  std::vector<T> norms;
+  Points<T> view;
+
+  void finish() {
+    norms.resize(size_t(view.n));
+    nb::gil_scoped_release release;
+    table<T>().norms(view, norms.data());
+    view.norms = norms.data();
+  }
+};
+
+template <class T>
+PointsHolder<T>* dense_points(Array<T> X) {
+  require(X.ndim() == 2, "points: a 2-d array is needed");
+  auto* holder = new PointsHolder<T>{X, {}, {}, {}, {int64_t(X.shape(0)), int64_t(X.shape(1)), X.data(), nullptr, nullptr, nullptr}};
+  holder->finish();
+  return holder;
+}
+
+template <class T>
+PointsHolder<T>* sparse_points(Array<T> values, Array<int64_t> indptr, Array<int32_t> indices, int64_t d) {
+  require(values.ndim() == 1 && indptr.ndim() == 1 && indices.ndim() == 1 && indptr.shape(0) >= 1, "points: malformed CSR");
+  require(values.shape(0) == indices.shape(0), "points: CSR data and indices differ in length");
+  const int64_t n = int64_t(indptr.shape(0)) - 1, entries = int64_t(values.shape(0));
+  const int64_t* p = indptr.data();
+  require(p[0] == 0 && p[n] == entries, "points: CSR indptr does not span the data");
+  for (int64_t i = 0; i < n; ++i) require(p[i] <= p[i + 1], "points: CSR indptr decreases");
+  for (int64_t e = 0; e < entries; ++e) require(indices.data()[e] >= 0 && indices.data()[e] < d, "points: CSR index out of range");
+  auto* holder = new PointsHolder<T>{values, indptr, indices, {}, {n, d, values.data(), indptr.data(), indices.data(), nullptr}};
+  holder->finish();
+  return holder;
+}
+
+template <class T>
+Selection<T> select(const PointsHolder<T>& points, const Index& index) {
+  if (!index) return {points.view, nullptr, points.view.n};
+  require(index->ndim() == 1, "index: a 1-d array is needed");
+  const int64_t size = int64_t(index->shape(0));
+  for (int64_t i = 0; i < size; ++i)
+    require(index->data()[i] >= 0 && index->data()[i] < points.view.n, "index: out of range");
+  return {points.view, index->data(), size};
+}
+
+Kernel kernel_of(const std::tuple<int, double, double, int>& k) {
+  const auto [kind, gamma, coef0, degree] = k;
+  require(kind >= 0 && kind <= int(Kind::chi2) && degree >= 0, "kernel: unknown kind or negative degree");
+  return {Kind(kind), gamma, coef0, degree};
+}
+using KernelTuple = std::tuple<int, double, double, int>;
+
+template <class T>
+bool kernel_block(const KernelTuple& kernel, const PointsHolder<T>& A, const Index& a, const PointsHolder<T>& B, const Index& b,
+                  Writable<T> out, int threads) {
+  const Selection<T> SA = select(A, a), SB = select(B, b);
+  require(A.view.d == B.view.d, "kernel_block: points differ in dimension");
+  require(out.ndim() == 2 && int64_t(out.shape(0)) == SA.size && int64_t(out.shape(1)) == SB.size, "kernel_block: shape of out");
+  const Kernel k = kernel_of(kernel);
+  nb::gil_scoped_release release;
+  return table<T>().kernel_block(k, SA, SB, out.data(), threads);
+}
+
+template <class T>
+bool kernel_matvec(const KernelTuple& kernel, const PointsHolder<T>& A, const Index& a, Array<double> coef,
+                   const PointsHolder<T>& B, const Index& b, Writable<double> out, int threads) {
+  const Selection<T> SA = select(A, a), SB = select(B, b);
+  require(A.view.d == B.view.d, "kernel_matvec: points differ in dimension");
+  require(coef.ndim() == 2 && int64_t(coef.shape(0)) == SA.size, "kernel_matvec: shape of coef");
+  require(out.ndim() == 2 && out.shape(0) == coef.shape(1) && int64_t(out.shape(1)) == SB.size, "kernel_matvec: shape of out");
+  const Kernel k = kernel_of(kernel);
+  nb::gil_scoped_release release;
+  return table<T>().kernel_matvec(k, SA, coef.data(), int64_t(coef.shape(1)), SB, out.data(), threads);
+}
+
+template <class T>
+void update_gradient(Array<T> rows, Array<int64_t> slots, Array<double> delta, Writable<double> F, int threads) {
+  require(rows.ndim() == 2 && F.ndim() == 1 && F.shape(0) == rows.shape(1), "update_gradient: shape of F");
+  require(slots.ndim() == 1 && delta.ndim() == 1 && slots.shape(0) == delta.shape(0), "update_gradient: shape of delta");
+  for (size_t s = 0; s < slots.shape(0); ++s)
+    require(slots.data()[s] >= 0 && slots.data()[s] < int64_t(rows.shape(0)), "update_gradient: slot out of range");
+  nb::gil_scoped_release release;
+  table<T>().update_gradient(rows.data(), int64_t(rows.shape(1)), slots.data(), delta.data(), int64_t(slots.shape(0)), F.data(), threads);
+}
+
+template <class T>
+void gather(Array<T> rows, Array<int64_t> slots, Array<int64_t> columns, Writable<T> out, int threads) {
+  require(rows.ndim() == 2 && slots.ndim() == 1 && columns.ndim() == 1, "gather: dimensions");
+  require(out.ndim() == 2 && out.shape(0) == slots.shape(0) && out.shape(1) == columns.shape(0), "gather: shape of out");
+  for (size_t s = 0; s < slots.shape(0); ++s)
+    require(slots.data()[s] >= 0 && slots.data()[s] < int64_t(rows.shape(0)), "gather: slot out of range");
+  for (size_t c = 0; c < columns.shape(0); ++c)
+    require(columns.data()[c] >= 0 && columns.data()[c] < int64_t(rows.shape(1)), "gather: column out of range");
+  nb::gil_scoped_release release;
+  table<T>().gather(rows.data(), int64_t(rows.shape(1)), slots.data(), int64_t(slots.shape(0)), columns.data(),
+                    int64_t(columns.shape(0)), out.data(), threads);
+}
+
+template <class T>
+std::tuple<int64_t, double, bool, bool> solve_block(Array<T> K, Writable<double> G, Writable<double> b, Array<double> lower,
+                                                    Array<double> upper, Array<double> ridge, Array<int64_t> group_begin,
+                                                    double tol, int64_t max_steps) {
+  const size_t n = G.shape(0);
+  require(K.ndim() == 2 && K.shape(0) == n && K.shape(1) == n, "solve_block: K must be square and fit G");
+  require(G.ndim() == 1 && b.ndim() == 1 && lower.ndim() == 1 && upper.ndim() == 1 && ridge.ndim() == 1 && group_begin.ndim() == 1,
+          "solve_block: 1-d arrays are needed");
+  require(b.shape(0) == n && lower.shape(0) == n && upper.shape(0) == n && ridge.shape(0) == n, "solve_block: lengths differ");
+  const int64_t groups = int64_t(group_begin.shape(0)) - 1;
+  require(groups >= 0 && group_begin.data()[0] == 0 && group_begin.data()[groups] == int64_t(n), "solve_block: groups");
+  for (int64_t g = 0; g < groups; ++g) require(group_begin.data()[g] <= group_begin.data()[g + 1], "solve_block: groups");
+  const Block<T> block{int64_t(n), K.data(), G.data(), b.data(), lower.data(), upper.data(), ridge.data(), group_begin.data(), groups};
+  BlockResult r;
+  {
+    nb::gil_scoped_release release;
+    r = table<T>().solve_block(block, tol, max_steps);
+  }
+  return {r.steps, r.violation, r.negative, r.unbounded};
+}
+
+template <class T>
+void bind(nb::module_& m, const char* points_name) {
+  nb::class_<PointsHolder<T>>(m, points_name)
+      .def_prop_ro("shape", [](const PointsHolder<T>& p) { return std::make_tuple(p.view.n, p.view.d); })
+      .def_prop_ro("norms", [](const PointsHolder<T>& p) { return p.norms; });
+  m.def("dense_points", &dense_points<T>, nb::rv_policy::take_ownership);
+  m.def("sparse_points", &sparse_points<T>, nb::rv_policy::take_ownership);
+  m.def("kernel_block", &kernel_block<T>, nb::arg("kernel"), nb::arg("A"), nb::arg("a").none(), nb::arg("B"), nb::arg("b").none(),
+        nb::arg("out").noconvert(), nb::arg("threads"));
+  m.def("kernel_matvec", &kernel_matvec<T>, nb::arg("kernel"), nb::arg("A"), nb::arg("a").none(), nb::arg("coef"), nb::arg("B"),
+        nb::arg("b").none(), nb::arg("out").noconvert(), nb::arg("threads"));
+  m.def("update_gradient", &update_gradient<T>, nb::arg("rows").noconvert(), nb::arg("slots"), nb::arg("delta"),
+        nb::arg("F").noconvert(), nb::arg("threads"));
+  m.def("gather", &gather<T>, nb::arg("rows").noconvert(), nb::arg("slots"), nb::arg("columns"), nb::arg("out").noconvert(),
+        nb::arg("threads"));
+  m.def("solve_block", &solve_block<T>, nb::arg("K").noconvert(), nb::arg("G").noconvert(), nb::arg("b").noconvert(), nb::arg("lower"),
+        nb::arg("upper"), nb::arg("ridge"), nb::arg("group_begin"), nb::arg("tol"), nb::arg("max_steps"));
+}
+
+}  // namespace
+
+NB_MODULE(_cpu, m) {
+  bind<float>(m, "Points32");
+  bind<double>(m, "Points64");
+  m.def("level", [] { return std::string(chosen_level().name); });
+  m.def("levels", [] {
+    std::vector<std::string> names;
+    for (const Level* l : available_levels()) names.emplace_back(l->name);
+    return names;
+  });
+}
