@@ -1,0 +1,118 @@
+"""The hot functions on a CPU.
+
+    points(X)                             a set of points, dense or CSR, float32 or float64, with its squared norms
+    kernel_block(kernel, A, a, B, b)      k(A[a], B[b])
+    kernel_matvec(kernel, A, a, coef, B, b, out)   out += coef' k(A[a], B[b]) without storing k
+    update_gradient(rows, slots, delta, F)         F += delta' rows[slots]
+    gather(rows, slots, columns)          rows[slots][:, columns]
+    solve_block(K, G, b, ...)             pairwise SMO on one small dense tile
+
+``kernel`` is the tuple (kind, gamma, coef0, degree); ``a`` and ``b`` are index arrays or None for all. Every value has the same
+bits for any number of threads and any split into blocks. How many threads: as many as scikit-learn's OpenMP code would use, so that
+OMP_NUM_THREADS, threadpoolctl, joblib's workers and container limits are honoured; within ``one_thread()`` just one.
+"""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
+
+from maxmargin.core import _cpu
+
+Indices = NDArray[np.int64] | None
+KernelTuple = tuple[int, float, float, int]
+Points = Any  # _cpu.Points32 or _cpu.Points64
+
+_SMALL = 1_000_000  # multiply-adds below which a second thread does not pay
+_here = threading.local()
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Run the core on the calling thread alone, for callers that run several problems side by side."""
+    before = getattr(_here, "single", False)
+    _here.single = True
+    try:
+        yield
+    finally:
+        _here.single = before
+
+
+def thread_count(work: float = np.inf) -> int:
+    """How many threads a call of so many multiply-adds uses."""
+    if work < _SMALL or getattr(_here, "single", False):
+        return 1
+    return int(_openmp_effective_n_threads())
+
+
+def instruction_level() -> str:
+    """The instruction level chosen at import: "base", "v3" (AVX2) or "v4" (AVX-512)."""
+    return str(_cpu.level())
+
+
+def points(X: Any) -> Points:
+    """Wrap a C-contiguous array or a canonical CSR matrix of float32 or float64; the arrays are kept, not copied."""
+    if sparse.issparse(X):
+        return _cpu.sparse_points(X.data, X.indptr.astype(np.int64), X.indices.astype(np.int32), X.shape[1])
+    return _cpu.dense_points(X)
+
+
+def _size(P: Points, index: Indices) -> int:
+    return int(P.shape[0]) if index is None else len(index)
+
+
+class NotFinite(ArithmeticError):
+    """A kernel value was infinite or not a number."""
+
+
+def kernel_block(kernel: KernelTuple, A: Points, a: Indices, B: Points, b: Indices, out: NDArray[Any] | None = None) -> NDArray[Any]:
+    """Return k(A[a], B[b]), one row for each of A[a], in the points' precision."""
+    rows, columns = _size(A, a), _size(B, b)
+    if out is None:
+        out = np.empty((rows, columns), np.float32 if isinstance(A, _cpu.Points32) else np.float64)
+    if not _cpu.kernel_block(kernel, A, a, B, b, out, thread_count(rows * columns * (A.shape[1] + 16.0))):
+        raise NotFinite
+    return out
+
+
+def kernel_matvec(
+    kernel: KernelTuple, A: Points, a: Indices, coef: NDArray[np.float64], B: Points, b: Indices, out: NDArray[np.float64]
+) -> None:
+    """Add coef' k(A[a], B[b]) to out; coef has a row for each of A[a], out a row for each column of coef."""
+    rows, columns = _size(A, a), _size(B, b)
+    work = rows * columns * (A.shape[1] + coef.shape[1] + 16.0)
+    if not _cpu.kernel_matvec(kernel, A, a, coef, B, b, out, thread_count(work)):
+        raise NotFinite
+
+
+def update_gradient(rows: NDArray[Any], slots: NDArray[np.int64], delta: NDArray[np.float64], F: NDArray[np.float64]) -> None:
+    """Add delta' rows[slots] to F, in the order of the slots."""
+    _cpu.update_gradient(rows, slots, delta, F, thread_count(len(slots) * rows.shape[1]))
+
+
+def gather(rows: NDArray[Any], slots: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[Any]:
+    """Return rows[slots][:, columns]."""
+    out = np.empty((len(slots), len(columns)), rows.dtype)
+    _cpu.gather(rows, slots, columns, out, thread_count(4.0 * out.size))
+    return out
+
+
+def solve_block(
+    K: NDArray[Any],
+    G: NDArray[np.float64],
+    b: NDArray[np.float64],
+    lower: NDArray[np.float64],
+    upper: NDArray[np.float64],
+    ridge: NDArray[np.float64],
+    group_begin: NDArray[np.int64],
+    tol: float,
+    max_steps: int,
+) -> tuple[int, float, bool, bool]:
+    """Run pair steps on G and b in place; return (steps, violation left, negative curvature met, unbounded)."""
+    result: tuple[int, float, bool, bool] = _cpu.solve_block(K, G, b, lower, upper, ridge, group_begin, tol, max_steps)
+    return result

@@ -1,0 +1,170 @@
+"""Kernels as data.
+
+======================  =============================================  ==============================
+kind                    k(x, z)                                        positive semidefinite
+======================  =============================================  ==============================
+LINEAR                  x.z                                            yes
+POLY                    (gamma x.z + coef0)^degree                     if gamma >= 0 and coef0 >= 0
+RBF                     exp(-gamma |x - z|^2)                          yes
+TANH ("sigmoid")        tanh(gamma x.z + coef0)                        no
+LOGISTIC                1 / (1 + exp(-(gamma x.z + coef0)))            no
+LAPLACIAN               exp(-gamma sum |x_k - z_k|)                    yes
+CHI2                    exp(-gamma sum (x_k - z_k)^2 / (x_k + z_k))    yes (x, z >= 0)
+COSINE                  x.z / (|x| |z|)                                yes
+PRECOMPUTED             the matrix given as X                          unknown
+CALLABLE                function(X, Z), a block of values              unknown
+======================  =============================================  ==============================
+
+The lectures write some of them with a width sigma: RBF exp(-|x - z|^2 / (2 sigma^2)) is gamma = 1 / (2 sigma^2); the polynomial
+(1 + x.z / sigma^2)^p is gamma = 1 / sigma^2, coef0 = 1; the logistic sigmoid 1 / (1 + exp(-(x.z + b) / sigma^2)) is
+gamma = 1 / sigma^2, coef0 = b / sigma^2.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+
+class Kind(IntEnum):
+    """The kinds of kernels; the numbers of the first seven are those of the compiled core."""
+
+    LINEAR = 0
+    POLY = 1
+    RBF = 2
+    TANH = 3
+    LOGISTIC = 4
+    LAPLACIAN = 5
+    CHI2 = 6
+    COSINE = 7
+    PRECOMPUTED = 8
+    CALLABLE = 9
+
+
+def gamma_of_sigma(sigma: float, factor: float = 1.0) -> float:
+    """Return 1 / (factor sigma^2)."""
+    if not (math.isfinite(sigma) and sigma > 0):
+        raise ValueError(f"sigma must be a positive finite number, got {sigma!r}.")
+    return 1.0 / (factor * sigma * sigma)
+
+
+def _one_of(gamma: float | None, sigma: float | None, default: float, factor: float = 1.0) -> float:
+    """Return gamma from whichever of gamma and sigma was given."""
+    if gamma is not None and sigma is not None:
+        raise ValueError("Give gamma or sigma, not both: they say the same thing.")
+    if sigma is not None:
+        return gamma_of_sigma(sigma, factor)
+    return default if gamma is None else gamma
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel: its kind and its numbers.
+
+    Build one with the class methods: ``Kernel.rbf(sigma=2.0)``, ``Kernel.poly(degree=2, sigma=1.0)``, ``Kernel.chi2(gamma=0.5)``.
+    Estimators take it in place of a name: ``SVC(kernel=Kernel.laplacian(gamma=0.1))``.
+
+    Parameters
+    ----------
+    kind : Kind
+        Which formula.
+    gamma, coef0, degree : float, float, int
+        Its numbers; those that the formula does not have must keep their defaults.
+    function : callable, optional
+        For ``Kind.CALLABLE``: ``function(X, Z)`` returns the block of values, one row for each of X and one column for each of Z.
+    """
+
+    kind: Kind
+    gamma: float = 1.0
+    coef0: float = 0.0
+    degree: int = 3
+    function: Callable[[Any, Any], Any] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse numbers no formula can use."""
+        if not (math.isfinite(self.gamma) and self.gamma >= 0):
+            raise ValueError(f"gamma must be a finite number >= 0, got {self.gamma!r}.")
+        if not math.isfinite(self.coef0):
+            raise ValueError(f"coef0 must be finite, got {self.coef0!r}.")
+        if int(self.degree) != self.degree or not 0 <= self.degree < 2**31:
+            raise ValueError(f"degree must be a whole number >= 0, got {self.degree!r}.")
+        if (self.kind is Kind.CALLABLE) != callable(self.function):
+            raise ValueError("A callable kernel, and only that, needs a function(X, Z).")
+
+    @classmethod
+    def linear(cls) -> "Kernel":
+        """x.z"""
+        return cls(Kind.LINEAR)
+
+    @classmethod
+    def poly(
+        cls, degree: int = 3, gamma: float | None = None, coef0: float | None = None, sigma: float | None = None
+    ) -> "Kernel":
+        """(gamma x.z + coef0)^degree; with sigma the lectures' (1 + x.z / sigma^2)^degree."""
+        constant = (0.0 if sigma is None else 1.0) if coef0 is None else coef0
+        return cls(Kind.POLY, _one_of(gamma, sigma, 1.0), constant, degree)
+
+    @classmethod
+    def rbf(cls, gamma: float | None = None, sigma: float | None = None) -> "Kernel":
+        """exp(-gamma |x - z|^2); with sigma exp(-|x - z|^2 / (2 sigma^2))."""
+        return cls(Kind.RBF, _one_of(gamma, sigma, 1.0, factor=2.0))
+
+    @classmethod
+    def sigmoid(cls, gamma: float = 1.0, coef0: float = 0.0) -> "Kernel":
+        """tanh(gamma x.z + coef0), scikit-learn's and LIBSVM's "sigmoid"."""
+        return cls(Kind.TANH, gamma, coef0)
+
+    @classmethod
+    def logistic(cls, sigma: float = 1.0, b: float = 0.0) -> "Kernel":
+        """1 / (1 + exp(-(x.z + b) / sigma^2)), the lectures' sigmoidal kernel."""
+        gamma = gamma_of_sigma(sigma)
+        return cls(Kind.LOGISTIC, gamma, b * gamma)
+
+    @classmethod
+    def laplacian(cls, gamma: float = 1.0) -> "Kernel":
+        """exp(-gamma sum |x_k - z_k|)"""
+        return cls(Kind.LAPLACIAN, gamma)
+
+    @classmethod
+    def chi2(cls, gamma: float = 1.0) -> "Kernel":
+        """exp(-gamma sum (x_k - z_k)^2 / (x_k + z_k)) on non-negative data."""
+        return cls(Kind.CHI2, gamma)
+
+    @classmethod
+    def cosine(cls) -> "Kernel":
+        """x.z / (|x| |z|), 0 where one of them is 0."""
+        return cls(Kind.COSINE)
+
+    @classmethod
+    def precomputed(cls) -> "Kernel":
+        """The kernel matrix itself is given as X."""
+        return cls(Kind.PRECOMPUTED)
+
+    @classmethod
+    def callable(cls, function: Callable[[Any, Any], Any]) -> "Kernel":
+        """Values of function(X, Z), asked for in blocks and only where they are needed."""
+        return cls(Kind.CALLABLE, function=function)
+
+    @property
+    def positive_semidefinite(self) -> bool | None:
+        """Whether every kernel matrix is positive semidefinite; None where that depends on the data."""
+        if self.kind in (Kind.LINEAR, Kind.RBF, Kind.LAPLACIAN, Kind.CHI2, Kind.COSINE):
+            return True
+        if self.kind is Kind.POLY:
+            return True if self.coef0 >= 0 else None
+        return None
+
+
+NAMES = {
+    "linear": Kind.LINEAR,
+    "poly": Kind.POLY,
+    "rbf": Kind.RBF,
+    "sigmoid": Kind.TANH,
+    "logistic": Kind.LOGISTIC,
+    "laplacian": Kind.LAPLACIAN,
+    "chi2": Kind.CHI2,
+    "cosine": Kind.COSINE,
+    "precomputed": Kind.PRECOMPUTED,
+}
+"""The names estimators accept; "sigmoid" is tanh as in scikit-learn."""

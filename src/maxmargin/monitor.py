@@ -1,0 +1,121 @@
+"""Budgets, Ctrl-C and progress of one fit: what a solver asks between two blocks of work.
+
+A solver calls ``stop(steps)`` often and ``report(...)`` as often as it likes; it never prints and never sees a signal. Ctrl-C sets a
+flag that ``stop`` returns within one block of work (a fraction of a second); a second Ctrl-C raises KeyboardInterrupt at once.
+"""
+
+import logging
+import signal
+import sys
+import threading
+import time
+from types import FrameType, TracebackType
+from typing import Any
+
+from maxmargin.solution import Status
+
+logger = logging.getLogger("maxmargin")
+
+DEFAULT_STEPS = 10**8
+"""Pair steps of one problem when max_iter is -1: every fit ends."""
+
+REPORT_EVERY = 0.5
+"""Seconds between two progress lines."""
+
+
+class Monitor:
+    """One fit's budget and its progress line; use it as a context manager around the work."""
+
+    def __init__(self, max_iter: int = -1, time_limit: float | None = None, verbose: int = 0, title: str = "fit") -> None:
+        self.max_iter = max_iter if max_iter >= 0 else DEFAULT_STEPS
+        self.began = time.perf_counter()
+        self.deadline = self.began + time_limit if time_limit is not None else float("inf")
+        self.interrupted = threading.Event()
+        self.title = title
+        self._line = _Line() if verbose else None
+        self._last_report = self.began
+        self._handler: Any = None
+
+    def __enter__(self) -> "Monitor":
+        if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            self._handler = signal.signal(signal.SIGINT, self._on_sigint)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._handler is not None:
+            signal.signal(signal.SIGINT, self._handler)
+        if self._line is not None:
+            self._line.close()
+
+    def _on_sigint(self, number: int, frame: FrameType | None) -> None:
+        if self.interrupted.is_set():
+            raise KeyboardInterrupt
+        self.interrupted.set()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the fit began."""
+        return time.perf_counter() - self.began
+
+    def stop(self, steps: int) -> Status | None:
+        """Why the work must end now, if it must."""
+        if self.interrupted.is_set():
+            return Status.INTERRUPTED
+        if steps >= self.max_iter:
+            return Status.MAX_ITER
+        if time.perf_counter() >= self.deadline:
+            return Status.TIME_LIMIT
+        return None
+
+    def wants_report(self) -> bool:
+        """Whether a progress line is due."""
+        return self._line is not None and time.perf_counter() - self._last_report >= REPORT_EVERY
+
+    def report(self, steps: int, gap: float, violation: float, support: int, note: str = "") -> None:
+        """Show where the solver is."""
+        if self._line is None:
+            return
+        self._last_report = time.perf_counter()
+        self._line.show(
+            f"{self.title}: {steps:,} steps, gap {gap:.3g}, violation {violation:.3g}, "
+            f"{support:,} support vectors, {self.seconds:.1f} s{note}",
+            final=bool(note),
+        )
+
+
+class _Line:
+    """One line that rewrites itself on a terminal (with rich, where installed), and log records elsewhere."""
+
+    def __init__(self) -> None:
+        self._live: Any = None
+        if sys.stderr.isatty():
+            try:
+                from rich.console import Console
+                from rich.live import Live
+            except ImportError:
+                return
+            self._live = Live("", console=Console(stderr=True), transient=True, auto_refresh=False)
+
+    def show(self, text: str, final: bool) -> None:
+        if self._live is None or final:
+            self.close()
+            _log(text)
+        else:
+            if not self._live.is_started:
+                self._live.start()
+            self._live.update(text, refresh=True)
+
+    def close(self) -> None:
+        if self._live is not None and self._live.is_started:
+            self._live.stop()
+
+
+def _log(text: str) -> None:
+    """Log at level INFO; where logging is not configured, to standard error, because the user asked to see it."""
+    if logger.hasHandlers():
+        if logger.isEnabledFor(logging.INFO):
+            logger.info(text)
+        else:
+            logger.log(max(logger.getEffectiveLevel(), logging.INFO), text)
+    else:
+        print(text, file=sys.stderr)

@@ -1,0 +1,143 @@
+"""What a solver returns: the variables, why it stopped, and the level of each group.
+
+At the optimum there is a number u for each group with
+
+    b_i can shrink  =>  G_i <= u          b_i can grow  =>  G_i >= u
+
+so every free variable (strictly inside its bounds) has G_i = u. The level of the group is -u: the mean of -G over the free
+variables, as the lectures average the bias over the support vectors on the margin. Without a free variable any u between the
+greatest G that can shrink and the least G that can grow satisfies the conditions: that interval is kept, and its middle is the level.
+
+Bias, offset and tube width are read off the levels:
+
+    C-SVC, eps-SVR    f = K b + level
+    one-class         f = K b + level                      (level = -rho)
+    nu-SVC, hard      f = (K b + middle) / r               r = (level_1 - level_0) / 2, middle = (level_0 + level_1) / 2
+    nu-SVR            f = K b + middle, epsilon = (level_0 - level_1) / 2
+"""
+
+from enum import Enum
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maxmargin.problems import DualProblem, Floats
+
+
+class Status(Enum):
+    """Why a solver stopped; the value is the message for the user."""
+
+    OPTIMAL = "The optimality conditions hold to the tolerance asked for, checked in float64."
+    STATIONARY = (
+        "The kernel is not positive semidefinite on these data: the solution satisfies the optimality conditions to the "
+        "tolerance asked for, but the problem is not convex and the gap is no certificate."
+    )
+    MAX_ITER = (
+        "max_iter pair steps were done before the tolerance was reached. Raise max_iter, continue with warm_start=True, scale the "
+        "data (StandardScaler or MinMaxScaler), or lower C."
+    )
+    TIME_LIMIT = (
+        "time_limit seconds passed before the tolerance was reached. Raise time_limit, continue with warm_start=True, scale the "
+        "data (StandardScaler or MinMaxScaler), or lower C."
+    )
+    INTERRUPTED = "Interrupted from the keyboard; the best solution so far was kept. warm_start=True continues from it."
+    STALLED = (
+        "Float64 arithmetic cannot reach the tolerance on these data: the kernel values are too large or too unequal. Scale the "
+        "data (StandardScaler or MinMaxScaler), lower C, or raise tol."
+    )
+    DEGENERATE = "The (reduced) convex hulls of the classes meet: no hyperplane separates them."
+
+    @property
+    def converged(self) -> bool:
+        """Whether the tolerance was reached."""
+        return self in (Status.OPTIMAL, Status.STATIONARY)
+
+
+class Level(NamedTuple):
+    """The level of a group and the interval it may lie in."""
+
+    value: float
+    low: float
+    high: float
+
+
+class Solution(NamedTuple):
+    """Variables, kernel part of the decision values, levels, and how the solver ended."""
+
+    status: Status
+    b: Floats
+    kernel_part: Floats
+    levels: tuple[Level, ...]
+    violation: float
+    n_iter: int
+    seconds: float
+    indefinite: bool
+    kernel_rows: int
+
+
+def can_grow(problem: DualProblem, b: Floats) -> NDArray[np.bool_]:
+    """Where a variable is below its upper bound."""
+    return b < problem.upper
+
+
+def can_shrink(problem: DualProblem, b: Floats) -> NDArray[np.bool_]:
+    """Where a variable is above its lower bound."""
+    return b > problem.lower
+
+
+def gradient(problem: DualProblem, b: Floats, kernel_part: Floats) -> Floats:
+    """G = K[row, row] b + ridge b + linear, from the kernel part K b."""
+    return kernel_part[problem.row] + problem.ridge * b + problem.linear
+
+
+def levels(problem: DualProblem, b: Floats, G: Floats) -> tuple[Level, ...]:
+    """The level of each group; see the top of this file."""
+    grow, shrink = can_grow(problem, b), can_shrink(problem, b)
+    result = []
+    for g in range(problem.groups):
+        inside = problem.group == g
+        least = np.min(G, where=inside & grow, initial=np.inf)
+        greatest = np.max(G, where=inside & shrink, initial=-np.inf)
+        free = inside & grow & shrink
+        if free.any():
+            value = -float(np.mean(G[free]))
+            result.append(Level(value, value, value))
+            continue
+        low, high = -float(least), -float(greatest)
+        value = (low + high) / 2 if np.isfinite(low) and np.isfinite(high) else (high if np.isfinite(high) else low)
+        result.append(Level(value, min(low, high), max(low, high)))
+    return tuple(result)
+
+
+def margin(ends: tuple[Level, ...]) -> float:
+    """r, half the distance between the levels of the two classes: the unit of nu-SVC and of the hard margin."""
+    return (ends[1].value - ends[0].value) / 2
+
+
+def worst_violation(problem: DualProblem, b: Floats, G: Floats) -> float:
+    """The greatest G that can shrink minus the least that can grow, over the groups; not above 0 at an optimum."""
+    grow, shrink = can_grow(problem, b), can_shrink(problem, b)
+    worst = -np.inf
+    for g in range(problem.groups):
+        inside = problem.group == g
+        greatest = np.max(G, where=inside & shrink, initial=-np.inf)
+        worst = max(worst, float(greatest - np.min(G, where=inside & grow, initial=np.inf)))
+    return worst
+
+
+def duality_gap(problem: DualProblem, b: Floats, kernel_part: Floats, ends: tuple[Level, ...]) -> float:
+    """The gap of the dual problem at the given levels, in the problem's own units; what the progress line shows.
+
+    With s_i = (K b)_i + linear_i + level: sum of s_i (b_i - lower_i) where s_i > 0 and s_i (b_i - upper_i) where s_i < 0; with a ridge
+    the variable t minimising s_i t + ridge t^2 / 2 over the bounds takes the place of the bound.
+    """
+    slope = kernel_part[problem.row] + problem.linear + np.array([end.value for end in ends])[problem.group]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inner = np.where(problem.ridge > 0, -slope / problem.ridge, np.where(slope > 0, -np.inf, np.inf))
+    best = np.clip(inner, problem.lower, problem.upper)
+    best = np.where((slope == 0) & (problem.ridge == 0), b, best)
+    if not np.isfinite(best).all():
+        return np.inf
+    here = slope * b + 0.5 * problem.ridge * b * b
+    return float(np.sum(here - (slope * best + 0.5 * problem.ridge * best * best)))

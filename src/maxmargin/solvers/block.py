@@ -1,0 +1,286 @@
+"""The exact kernel solver: blocks of variables, pair steps inside, kernel rows only for what moved.
+
+    repeat  choose the variables that violate optimality most, and keep half of the last block
+            solve the problem of these variables alone          (core.solve_block: pairwise SMO)
+            F += K[:, moved] delta                              (F = K b, the kernel part of the decision values)
+    until   no pair of variables can improve by more than tol
+
+**Precision.** Rows are float32, F and b float64. The error this leaves in F is proportional to how far b moved since F was last exact.
+So when the loop ends, F is made exact in float64: F_exact + K64 (b - b_exact), and the loop goes on from there if the true violation is
+too large. Each such refinement gains the digits of float32 anew; if that does not suffice, the rows become float64.
+
+**Small problems** are one block, in float64, and finish with Newton steps on the free variables (polish.py): they are solved to
+rounding, whatever tol is.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maxmargin.core import cpu as core
+from maxmargin.monitor import Monitor
+from maxmargin.problems import DualProblem, Floats, Integers, feasible_start, fold
+from maxmargin.rows import RowCache, Source
+from maxmargin.solution import (
+    Solution,
+    Status,
+    can_grow,
+    can_shrink,
+    duality_gap,
+    gradient,
+    levels,
+    margin,
+    worst_violation,
+)
+from maxmargin.solvers.polish import polish
+
+BLOCK = 512
+"""Variables in a block: a float32 tile of 1 MB stays in the second-level cache."""
+ONE_BLOCK = 2048
+"""A problem with at most this many variables is one block."""
+POLISHED = 1024
+"""A problem with at most this many rows is solved to rounding, in float64."""
+REFINEMENTS = 4
+"""How often float32 rows may be tried again from an exact F before float64 takes over."""
+AUDITED = 256
+"""Rows recomputed in float64 to see whether F needs to be made exact everywhere."""
+PATIENCE = 50
+"""Blocks without progress after which a solver is stalled by rounding."""
+MEET = 1e-12
+"""Hulls nearer than sqrt(MEET) times the data's scale meet, as far as float64 can tell."""
+
+
+@dataclass
+class _State:
+    """Where the solver is; F_exact = K b_exact in float64."""
+
+    problem: DualProblem
+    b: Floats
+    F: Floats
+    b_exact: Floats
+    F_exact: Floats
+    steps: int = 0
+    scale: float = 0.0  # greatest kernel value of a point with itself seen so far
+    indefinite: bool = False
+    working: Integers = field(default_factory=lambda: np.empty(0, np.int64))
+
+    @property
+    def G(self) -> Floats:
+        return gradient(self.problem, self.b, self.F)
+
+    def unit(self, G: Floats) -> float:
+        """What the tolerance is measured in: 1, or the margin."""
+        if not self.problem.in_margin_units:
+            return 1.0
+        return max(margin(levels(self.problem, self.b, G)), 1e-300)
+
+    def hulls_meet(self) -> bool:
+        """Whether the distance of the hulls is zero for all float64 can tell."""
+        if not self.problem.in_margin_units:
+            return False
+        half = np.abs(self.b).sum() / 2
+        return bool(np.sum(self.b * self.F[self.problem.row]) <= MEET * self.scale * half * half)
+
+
+def solve(
+    problem: DualProblem, source: Source, tol: float, monitor: Monitor, cache_bytes: int, start: Floats | None = None
+) -> Solution:
+    """Solve a dual problem; see the contract in maxmargin.solvers."""
+    n = source.n_rows
+    b = problem.start.copy() if start is None else feasible_start(problem, start)
+    state = _State(problem, b, np.zeros(n), np.zeros_like(b), np.zeros(n))
+    if b.any():
+        _make_exact(state, source, monitor)
+    rows_computed = 0
+    reason: Status | None = Status.STALLED
+    small = n <= POLISHED
+    for dtype in source.dtypes[-1:] if small else source.dtypes:
+        cache = RowCache(source, dtype, max(cache_bytes, 8 * n * n if small else 0))
+        reason = _refine(state, source, cache, tol, monitor, 1 if dtype == np.float64 else REFINEMENTS)
+        rows_computed += cache.rows_computed
+        if reason is not Status.STALLED:
+            break
+        del cache
+    return _finish(state, source, reason, tol, monitor, rows_computed)
+
+
+def _finish(state: _State, source: Source, reason: Status | None, tol: float, monitor: Monitor, rows_computed: int) -> Solution:
+    """Name the outcome and pack it."""
+    problem, G = state.problem, state.G
+    violation = max(0.0, worst_violation(problem, state.b, G)) / state.unit(G)
+    if state.hulls_meet() and reason in (None, Status.STALLED):
+        status = Status.DEGENERATE
+    elif violation <= tol:
+        status = Status.STATIONARY if state.indefinite else Status.OPTIMAL
+    else:
+        status = reason or Status.STALLED
+    ends = levels(problem, state.b, G)
+    monitor.report(
+        state.steps, duality_gap(problem, state.b, state.F, ends), violation, _support(state, source), f": {status.name.lower()}"
+    )
+    return Solution(
+        status, state.b, state.F, ends, violation, state.steps, monitor.seconds, state.indefinite, rows_computed
+    )
+
+
+def _support(state: _State, source: Source) -> int:
+    return int(np.count_nonzero(fold(state.problem, state.b, source.n_rows)))
+
+
+def _refine(state: _State, source: Source, cache: RowCache, tol: float, monitor: Monitor, tries: int) -> Status | None:
+    """Descend and make F exact in turn; None when the tolerance holds, STALLED when this precision does not suffice."""
+    best = np.inf
+    for _ in range(tries):
+        reason = _descend(state, cache, 0.9 * tol, monitor)
+        if reason not in (None, Status.STALLED):
+            _make_exact(state, source, monitor)
+            return reason
+        if source.n_rows <= POLISHED and not state.indefinite:
+            _polish(state, cache, monitor)
+        G = state.G
+        measured, unit = worst_violation(state.problem, state.b, G), state.unit(G)
+        if _audit(state, source) <= (tol * unit - measured) / 2:
+            return None
+        if not _make_exact(state, source, monitor):
+            return monitor.stop(state.steps)
+        if state.hulls_meet() and cache.dtype == np.float64:
+            return Status.STALLED
+        G = state.G
+        violation = worst_violation(state.problem, state.b, G) / state.unit(G)
+        if violation <= tol:
+            return None
+        if reason is Status.STALLED or violation > 0.5 * best:
+            break
+        best = violation
+    return Status.STALLED
+
+
+def _descend(state: _State, cache: RowCache, tol: float, monitor: Monitor) -> Status | None:
+    """Blocks until the violation is at most tol, or at the level of the rows' rounding."""
+    problem = state.problem
+    size = len(state.b) if len(state.b) <= ONE_BLOCK else BLOCK
+    rounding = float(np.finfo(cache.dtype).eps) if cache.dtype == np.float32 else 0.0
+    best_objective, best_violation, idle = np.inf, np.inf, 0
+    while True:
+        G = state.G
+        violation = worst_violation(problem, state.b, G)
+        floor = rounding * state.scale * float(np.sqrt(np.sum((state.b - state.b_exact) ** 2)))
+        target = max(tol * state.unit(G), floor)
+        if violation <= target:
+            return None
+        if monitor.wants_report():
+            gap = duality_gap(problem, state.b, state.F, levels(problem, state.b, G))
+            monitor.report(state.steps, gap, violation, _support(state, cache.source))
+        reason = monitor.stop(state.steps)
+        if reason is not None:
+            return reason
+        objective = 0.5 * float(np.sum(state.b * (G + problem.linear)))
+        if objective < best_objective - 1e-13 * abs(best_objective) or violation < 0.99 * best_violation:
+            idle = 0
+        idle += 1
+        best_objective, best_violation = min(best_objective, objective), min(best_violation, violation)
+        if idle > PATIENCE or (problem.in_margin_units and state.scale > 0 and state.hulls_meet()):
+            return Status.STALLED
+        if size < len(state.b):
+            state.working = _select(problem, state.b, G, state.working, size)
+            target = max(target, 0.1 * violation)
+        else:
+            state.working = np.arange(size)
+            target = max(target, 0.1 * violation) if problem.in_margin_units else target
+        if _solve_working(state, cache, G, target, monitor) == 0:
+            return Status.STALLED
+
+
+def _select(problem: DualProblem, b: Floats, G: Floats, previous: Integers, size: int) -> Integers:
+    """Half of the previous block, its newest part, and the worst violators of both kinds in each group."""
+    kept = previous[len(previous) - min(len(previous), size // 2) :]
+    free_to_take = np.ones(len(b), bool)
+    free_to_take[kept] = False
+    share = (size - len(kept)) // (2 * problem.groups)
+    grow, shrink = can_grow(problem, b), can_shrink(problem, b)
+    chosen = [kept]
+    for g in range(problem.groups):
+        inside = slice(*np.searchsorted(problem.group, [g, g + 1]))
+        least = np.min(G[inside], where=grow[inside], initial=np.inf)
+        greatest = np.max(G[inside], where=shrink[inside], initial=-np.inf)
+        for key in (
+            np.where(grow[inside] & (G[inside] < greatest), G[inside], np.inf),
+            np.where(shrink[inside] & (G[inside] > least), -G[inside], np.inf),
+        ):
+            key[~free_to_take[inside]] = np.inf
+            worst = _smallest(key, share) + inside.start
+            free_to_take[worst] = False
+            chosen.append(worst)
+    return np.concatenate(chosen)
+
+
+def _smallest(key: Floats, count: int) -> Integers:
+    """Indices of the smallest finite keys, at most count of them, the smallest last: the newest stay longest."""
+    part = np.argpartition(key, count)[:count] if count < len(key) else np.arange(len(key))
+    part = part[np.isfinite(key[part])]
+    return part[np.argsort(-key[part], kind="stable")]
+
+
+def _solve_working(state: _State, cache: RowCache, G: Floats, tol: float, monitor: Monitor) -> int:
+    """Solve the problem of the working variables and bring F up to date; return the number of pair steps."""
+    problem, W = state.problem, np.sort(state.working)
+    rows = problem.row[W]
+    K = cache.tile(rows)
+    state.scale = max(state.scale, float(np.abs(K.diagonal()).max(initial=0.0)))
+    begin = np.searchsorted(problem.group[W], np.arange(problem.groups + 1))
+    b, G_W = state.b[W], G[W]
+    most = max(1000, int(1e8) // len(W))  # a tenth of a second
+    steps, _, negative, unbounded = core.solve_block(
+        K, G_W, b, problem.lower[W], problem.upper[W], problem.ridge[W], begin, tol, min(most, monitor.max_iter - state.steps)
+    )
+    if unbounded:
+        raise ValueError(
+            "The kernel is not positive semidefinite on these data and the problem has no upper bounds, so it has no minimum. Use a "
+            "finite C with the plain hinge or epsilon-insensitive loss, or a positive semidefinite kernel."
+        )
+    state.indefinite |= negative
+    delta = b - state.b[W]
+    moved, where = np.unique(rows[delta != 0], return_inverse=True)
+    cache.add_rows(moved, np.bincount(where, weights=delta[delta != 0], minlength=len(moved)), state.F)
+    state.b[W] = b
+    state.steps += steps
+    return int(steps)
+
+
+def _change(state: _State, n: int) -> tuple[Integers, Floats]:
+    """Rows whose coefficient changed since F was exact, and by how much."""
+    change = fold(state.problem, state.b - state.b_exact, n)
+    rows = np.flatnonzero(change)
+    return rows, change[rows]
+
+
+def _audit(state: _State, source: Source) -> float:
+    """The error of F on a sample of rows, by float64 evaluation."""
+    n = source.n_rows
+    rows, change = _change(state, n)
+    sample = np.arange(n) if n <= AUDITED else np.random.default_rng(0).choice(n, AUDITED, replace=False)
+    exact = state.F_exact[sample] + source.product(rows, change, sample)
+    return float(np.abs(exact - state.F[sample]).max(initial=0.0))
+
+
+def _make_exact(state: _State, source: Source, monitor: Monitor) -> bool:
+    """F = F_exact + K64 (b - b_exact); False if the monitor said stop before it was done."""
+    rows, change = _change(state, source.n_rows)
+    F = state.F_exact.copy()
+    step = max(1, int(2e9 / max(1, source.n_columns * 64)))
+    for i in range(0, len(rows), step):
+        if i and monitor.stop(state.steps) in (Status.INTERRUPTED, Status.TIME_LIMIT):
+            return False
+        source.add_product(rows[i : i + step], np.ascontiguousarray(change[i : i + step, None]), None, F[None, :], np.float64)
+    state.F, state.F_exact, state.b_exact = F, F.copy(), state.b.copy()
+    return True
+
+
+def _polish(state: _State, cache: RowCache, monitor: Monitor) -> None:
+    """Newton steps on the free variables; see polish.py."""
+    K: NDArray[Any] = cache.tile(np.arange(cache.source.n_rows))
+    b, F, steps, indefinite = polish(state.problem, K, state.b, state.F, monitor, state.steps)
+    state.b, state.F, state.steps = b, F, state.steps + steps
+    state.indefinite |= indefinite
