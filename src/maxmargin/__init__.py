@@ -1,1 +1,22 @@
-"""Support vector machines."""
+"""Support vector machines: exact, certified, fast, with scikit-learn's interface."""
+
+from maxmargin.certificate import Certificate
+from maxmargin.estimators import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+from maxmargin.kernels import Kernel
+from maxmargin.rows import kernel_matrix
+from maxmargin.sklearn_patch import patch_sklearn, unpatch_sklearn
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "SVC",
+    "SVR",
+    "Certificate",
+    "Kernel",
+    "NuSVC",
+    "NuSVR",
+    "OneClassSVM",
+    "kernel_matrix",
+    "patch_sklearn",
+    "unpatch_sklearn",
+]

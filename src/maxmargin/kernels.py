@@ -98,9 +98,7 @@ class Kernel:
         return cls(Kind.LINEAR)
 
     @classmethod
-    def poly(
-        cls, degree: int = 3, gamma: float | None = None, coef0: float | None = None, sigma: float | None = None
-    ) -> "Kernel":
+    def poly(cls, degree: int = 3, gamma: float | None = None, coef0: float | None = None, sigma: float | None = None) -> "Kernel":
         """(gamma x.z + coef0)^degree; with sigma the lectures' (1 + x.z / sigma^2)^degree."""
         constant = (0.0 if sigma is None else 1.0) if coef0 is None else coef0
         return cls(Kind.POLY, _one_of(gamma, sigma, 1.0), constant, degree)

@@ -71,25 +71,18 @@ def c_svc(y: Floats, C: Floats, squared: bool = False) -> DualProblem:
     return DualProblem(-y, lower, upper, np.zeros(n, np.int64), np.arange(n), np.zeros(n), ridge)
 
 
-def nu_svc(y: Floats, weight: Floats, nu: float) -> DualProblem:
-    """The nu-parametrisation: at most nu of the weight are margin errors, at least nu are support vectors.
+def nu_svc(y: Floats, bound: Floats, total: float) -> DualProblem:
+    """The nu-parametrisation: each class's variables sum to total = nu sum(w) / 2, each is at most its bound.
 
     Variables are sorted: the positive class first, so that each class is one group.
     """
     row = np.argsort(-y, kind="stable")
-    y, weight = y[row], weight[row]
-    total = nu * weight.sum() / 2
+    y, bound = y[row], bound[row]
     start = np.zeros(len(y))
     for sign in (1.0, -1.0):
-        start[y == sign] = sign * fill(total, weight[y == sign])
-    lower, upper, ridge = _bounds(y, weight, squared=False)
+        start[y == sign] = sign * fill(total, bound[y == sign])
+    lower, upper, ridge = _bounds(y, bound, squared=False)
     return DualProblem(np.zeros(len(y)), lower, upper, (y < 0).astype(np.int64), row, start, ridge, in_margin_units=True)
-
-
-def largest_nu(y: Floats, weight: Floats) -> float:
-    """The largest feasible nu of nu-SVC: 2 min(weight of a class) / weight of both."""
-    positive, negative = weight[y > 0].sum(), weight[y < 0].sum()
-    return float(2 * min(positive, negative) / (positive + negative))
 
 
 def hard_margin(y: Floats) -> DualProblem:

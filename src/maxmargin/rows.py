@@ -72,7 +72,9 @@ class Source(ABC):
     def add_product(self, a: Indices, coef: NDArray[np.float64], b: Indices, out: NDArray[np.float64], dtype: DTypeLike) -> None:
         """Add coef' k(A[a], B[b]) to out, in the order of a, without storing k."""
 
-    def product(self, a: Indices, coef: NDArray[np.float64], b: Indices = None, dtype: DTypeLike = np.float64) -> NDArray[np.float64]:
+    def product(
+        self, a: Indices, coef: NDArray[np.float64], b: Indices = None, dtype: DTypeLike = np.float64
+    ) -> NDArray[np.float64]:
         """coef' k(A[a], B[b]) for one column of coefficients."""
         out = np.zeros((1, self.n_columns if b is None else len(b)))
         self.add_product(a, np.ascontiguousarray(coef[:, None]), b, out, dtype)
@@ -252,7 +254,9 @@ class RowCache:
         self._used[slots[slots >= 0]] = self._clock
         missing = np.unique(idx[slots < 0])
         if len(missing):
-            order = np.argsort(self._used, kind="stable")[: len(missing)] if len(missing) < self.capacity else np.arange(self.capacity)
+            order = (
+                np.argsort(self._used, kind="stable")[: len(missing)] if len(missing) < self.capacity else np.arange(self.capacity)
+            )
             dropped = self._owner[order]
             self._slot[dropped[dropped >= 0]] = -1
             self._rows[order] = self.source.block(missing, None, self.dtype)

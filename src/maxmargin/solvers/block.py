@@ -120,9 +120,7 @@ def _finish(state: _State, source: Source, reason: Status | None, tol: float, mo
     monitor.report(
         state.steps, duality_gap(problem, state.b, state.F, ends), violation, _support(state, source), f": {status.name.lower()}"
     )
-    return Solution(
-        status, state.b, state.F, ends, violation, state.steps, monitor.seconds, state.indefinite, rows_computed
-    )
+    return Solution(status, state.b, state.F, ends, violation, state.steps, monitor.seconds, state.indefinite, rows_computed)
 
 
 def _support(state: _State, source: Source) -> int:

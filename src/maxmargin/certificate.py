@@ -1,0 +1,253 @@
+"""An independent check of a solution: primal value, dual value, gap and optimality conditions, in float64.
+
+This file shares no code with the solvers and their core: kernels are evaluated here by plain NumPy formulas, distances by explicit
+differences. With decision values f_i, coefficients b_i, a_i = y_i b_i and |w|^2 = sum_i b_i (f_i - bias), the gap between the primal
+and the dual value is
+
+    C-SVC      sum_i (C_i - a_i) max(0, 1 - y_i f_i) + a_i max(0, y_i f_i - 1)
+    eps-SVR    sum_i C_i max(0, |r_i| - eps) + eps |b_i| - b_i r_i            r_i = z_i - f_i
+    one-class  sum_i a_i f_i + C_i max(0, -f_i)                               f_i with the offset
+    squared    (P - D)  with P = |w|^2/2 + sum C_i xi_i^2,  D = the dual with - b_i^2 / (4 C_i)
+    hard       |w|^2/2 (1/m^2) - D,  m = min_i y_i f_i: the solution scaled to be feasible
+
+nu-SVC is certified as the C-SVC with C_i = w_i / r, nu-SVR as the eps-SVR with the width it found. Where the kernel is positive
+semidefinite the optimum lies between the dual and the primal value, and the kernel part of every decision value is within
+sqrt(2 gap k(x, x)) of the exact one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.spatial.distance import cdist
+from scipy.special import expit
+from sklearn.utils import _safe_indexing
+
+from maxmargin.kernels import Kernel, Kind
+from maxmargin.problems import Floats
+from maxmargin.solution import Status
+
+BLOCK_ENTRIES = 2**22
+"""Kernel values held at once."""
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What is known about a solution.
+
+    Attributes
+    ----------
+    status : str
+        "optimal", "stationary", "max_iter", "time_limit", "interrupted" or "stalled".
+    primal, dual, gap, relative_gap : float
+        Values of the two problems; gap = primal - dual, relative to the larger magnitude. Sums over ``parts`` where there are several.
+    kkt_violation : float
+        The greatest amount by which a sample's decision value breaks its optimality condition.
+    box_violation, equality_violation : float
+        By how much the variables leave their bounds, and their sum its value.
+    audit_error : float
+        The greatest difference between decision values of the solver and those computed here, on the rows compared.
+    n_iter : int
+        Pair steps.
+    convexity : str
+        "proved" (every matrix of this kernel is positive semidefinite), "checked" (this one is), "assumed" (its part on the support
+        vectors is), or "indefinite": then the gap bounds nothing.
+    parts : tuple of Certificate
+        One for each binary problem where there are several; this one then holds the worst of each.
+    """
+
+    status: str
+    primal: float
+    dual: float
+    gap: float
+    relative_gap: float
+    kkt_violation: float
+    box_violation: float
+    equality_violation: float
+    audit_error: float = 0.0
+    n_iter: int = 0
+    convexity: str = "proved"
+    parts: tuple["Certificate", ...] = ()
+
+    def decision_error(self, kernel_diagonal: float = 1.0) -> float:
+        """Bound on the error of the kernel part of a decision value at a point x with k(x, x) = kernel_diagonal (1 for RBF)."""
+        return float(np.sqrt(2 * max(self.gap, 0.0) * kernel_diagonal)) if self.convexity != "indefinite" else np.inf
+
+    def __str__(self) -> str:
+        """One line to read."""
+        parts = f", worst of {len(self.parts)} problems" if self.parts else ""
+        return (
+            f"{self.status}: gap {self.gap:.3g} ({self.relative_gap:.2g} of the objective {self.primal:.7g}), "
+            f"KKT violation {self.kkt_violation:.2g}, {self.n_iter:,} steps{parts}"
+        )
+
+
+# ---- the three losses ------------------------------------------------------------------------------------------------
+
+
+def _certificate(primal: float, dual: float, gap: float, kkt: Floats, box: Floats, equality: float) -> Certificate:
+    size = max(abs(primal), abs(dual), np.finfo(float).tiny)
+    relative = gap / size if np.isfinite(gap) else np.inf
+    return Certificate(
+        "", primal, dual, gap, relative, float(max(0.0, kkt.max(initial=0.0))), float(max(0.0, box.max(initial=0.0))), equality
+    )
+
+
+def classification(f: Floats, y: Floats, C: Floats, b: Floats, bias: float, squared: bool = False) -> Certificate:
+    """C-SVC; y is +1 or -1; an infinite C is the hard margin."""
+    a, distance = y * b, y * f
+    slack, excess = np.maximum(0.0, 1 - distance), np.maximum(0.0, distance - 1)
+    norm = float(np.sum(b * (f - bias)))
+    equality = float(abs(np.sum(b)))
+    if np.isinf(C).all():
+        least = float(distance.min(initial=np.inf))
+        dual = float(np.sum(a)) - norm / 2
+        primal = norm / 2 / least**2 if least > 0 else np.inf
+        return _certificate(primal, dual, primal - dual, np.where(a > 0, np.abs(distance - 1), slack), -a, equality)
+    if squared:
+        primal = norm / 2 + float(np.sum(C * slack**2))
+        dual = float(np.sum(a)) - norm / 2 - float(np.sum(a * a / (4 * C)))
+        # a = 2 C xi where xi > 0: the difference is what the margin would have to move
+        kkt = np.abs(np.maximum(1 - distance, 0.0) - a / (2 * C))
+        return _certificate(primal, dual, primal - dual, np.where((a == 0) & (slack == 0), 0.0, kkt), -a, equality)
+    primal = norm / 2 + float(np.sum(C * slack))
+    dual = float(np.sum(a)) - norm / 2
+    gap = float(np.sum((C - a) * slack + a * excess))
+    kkt = np.maximum(np.where(a < C, slack, 0.0), np.where(a > 0, excess, 0.0))
+    return _certificate(primal, dual, gap, kkt, np.maximum(-a, a - C), equality)
+
+
+def regression(f: Floats, z: Floats, C: Floats, epsilon: float, b: Floats, bias: float, squared: bool = False) -> Certificate:
+    """eps-SVR."""
+    r = z - f
+    outside = np.maximum(0.0, np.abs(r) - epsilon)
+    norm = float(np.sum(b * (f - bias)))
+    equality = float(abs(np.sum(b)))
+    value = float(np.sum(z * b)) - epsilon * float(np.sum(np.abs(b)))
+    if squared:
+        primal = norm / 2 + float(np.sum(C * outside**2))
+        dual = value - norm / 2 - float(np.sum(b * b / (4 * C)))
+        kkt = np.where(b != 0, np.abs(np.sign(b) * r - epsilon - np.abs(b) / (2 * C)), outside)
+        return _certificate(primal, dual, primal - dual, kkt, np.zeros(1), equality)
+    with np.errstate(invalid="ignore"):
+        penalty = np.where(outside > 0, C * outside, 0.0)
+    primal, dual = norm / 2 + float(np.sum(penalty)), value - norm / 2
+    gap = float(np.sum(penalty + epsilon * np.abs(b) - b * r))
+    up, down = np.maximum(b, 0.0), np.maximum(-b, 0.0)
+    kkt = np.max(
+        [
+            np.where(up < C, r - epsilon, 0.0),
+            np.where(up > 0, epsilon - r, 0.0),
+            np.where(down < C, -r - epsilon, 0.0),
+            np.where(down > 0, epsilon + r, 0.0),
+        ],
+        axis=0,
+        initial=0.0,
+    )
+    return _certificate(primal, dual, gap, kkt, np.abs(b) - C, equality)
+
+
+def one_class(f: Floats, C: Floats, b: Floats, offset: float, total: float) -> Certificate:
+    """One-class: f includes the offset -rho, the coefficients sum to total."""
+    norm = float(np.sum(b * (f + offset)))
+    below = np.maximum(0.0, -f)
+    primal = norm / 2 - offset * total + float(np.sum(C * below))
+    dual = -norm / 2
+    gap = float(np.sum(b * f + C * below))
+    kkt = np.maximum(np.where(b < C, below, 0.0), np.where(b > 0, f, 0.0))
+    return _certificate(primal, dual, gap, kkt, np.maximum(-b, b - C), float(abs(np.sum(b) - total)))
+
+
+def worst(parts: Sequence[Certificate]) -> Certificate:
+    """One certificate for several problems: objectives added, everything else the worst."""
+    if len(parts) == 1:
+        return parts[0]
+    order = [status.name.lower() for status in Status]
+    primal, dual, gap = (sum(getattr(p, name) for p in parts) for name in ("primal", "dual", "gap"))
+    convexities = ("proved", "checked", "assumed", "indefinite")
+    return Certificate(
+        max((p.status for p in parts), key=order.index),
+        primal,
+        dual,
+        gap,
+        max(p.relative_gap for p in parts),
+        max(p.kkt_violation for p in parts),
+        max(p.box_violation for p in parts),
+        max(p.equality_violation for p in parts),
+        max(p.audit_error for p in parts),
+        sum(p.n_iter for p in parts),
+        max((p.convexity for p in parts), key=convexities.index),
+        tuple(parts),
+    )
+
+
+def with_outcome(found: Certificate, status: Status, convexity: str, audit_error: float, n_iter: int) -> Certificate:
+    """Add how the solver ended."""
+    return replace(found, status=status.name.lower(), convexity=convexity, audit_error=audit_error, n_iter=n_iter)
+
+
+# ---- kernels, evaluated anew -----------------------------------------------------------------------------------------
+
+
+def _dense(X: Any) -> NDArray[np.float64]:
+    return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
+
+
+def kernel_values(kernel: Kernel, A: Any, B: Any) -> NDArray[np.float64]:
+    """k(A, B) in float64 by the textbook formulas, distances by explicit differences."""
+    if kernel.kind is Kind.CALLABLE:
+        assert kernel.function is not None
+        values = kernel.function(A, B)
+        return _dense(values)
+    gamma, coef0 = kernel.gamma, kernel.coef0
+    if kernel.kind in (Kind.RBF, Kind.LAPLACIAN, Kind.CHI2):
+        P, Q = _dense(A), _dense(B)
+        if kernel.kind is Kind.RBF:
+            return np.asarray(np.exp(-gamma * cdist(P, Q, "sqeuclidean")))
+        if kernel.kind is Kind.LAPLACIAN:
+            return np.asarray(np.exp(-gamma * cdist(P, Q, "cityblock")))
+        distance = np.zeros((len(P), len(Q)))
+        for p, q in zip(P.T, Q.T, strict=True):
+            total = p[:, None] + q[None, :]
+            distance += np.where(total == 0, 0.0, (p[:, None] - q[None, :]) ** 2 / np.where(total == 0, 1.0, total))
+        return np.asarray(np.exp(-gamma * distance))
+    dot = A @ B.T
+    dot = _dense(dot)
+    if kernel.kind is Kind.LINEAR:
+        return dot
+    if kernel.kind is Kind.POLY:
+        return np.asarray((gamma * dot + coef0) ** kernel.degree)
+    if kernel.kind is Kind.TANH:
+        return np.asarray(np.tanh(gamma * dot + coef0))
+    if kernel.kind is Kind.LOGISTIC:
+        return np.asarray(expit(gamma * dot + coef0))
+    norms = [np.sqrt(np.sum(_dense(X.multiply(X) if sparse.issparse(X) else X * X), axis=1)) for X in (A, B)]
+    scale = [1 / np.where(norm == 0, 1.0, norm) for norm in norms]
+    return dot * scale[0][:, None] * scale[1][None, :]
+
+
+def kernel_products(kernel: Kernel, A: Any, coef: NDArray[np.float64], B: Any) -> NDArray[np.float64]:
+    """K(B, A) @ coef in blocks of B; for a precomputed kernel B is the matrix K(B, A)."""
+    n = B.shape[0] if hasattr(B, "shape") else len(B)
+    step = max(1, BLOCK_ENTRIES // max(1, len(coef)))
+    out = np.zeros((n, coef.shape[1]))
+    if len(coef) == 0:
+        return out
+    for begin in range(0, n, step):
+        part = _safe_indexing(B, np.arange(begin, min(n, begin + step)))
+        values = _dense(part) if kernel.kind is Kind.PRECOMPUTED else kernel_values(kernel, part, A)
+        out[begin : begin + step] = np.einsum("ij,jc->ic", values, coef)
+    return out
+
+
+def is_positive_semidefinite(K: NDArray[np.float64], rounding: float = 1e-15) -> bool:
+    """Whether a symmetric matrix is positive semidefinite up to rounding of its entries."""
+    shift = 1e3 * rounding * len(K) * float(np.abs(K).max(initial=0.0)) + np.finfo(float).tiny
+    try:
+        np.linalg.cholesky((K + K.T) / 2 + shift * np.eye(len(K)))
+    except np.linalg.LinAlgError:
+        return False
+    return True

@@ -1,0 +1,418 @@
+"""What the five estimators share: validation, kernel parameters, keeping the model, prediction."""
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.utils import _safe_indexing
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    _num_samples,
+    check_consistent_length,
+    check_is_fitted,
+    validate_data,
+)
+
+from maxmargin import certificate
+from maxmargin.certificate import Certificate
+from maxmargin.kernels import NAMES, Kernel, Kind
+from maxmargin.monitor import Monitor
+from maxmargin.problems import Floats
+from maxmargin.rows import CACHE_SHARE, free_memory, make_source
+from maxmargin.solution import Status
+from maxmargin.training import Decision, Formulation, Settings, Trained, train
+
+KERNEL_PARAMETERS = {
+    Kind.POLY: ("gamma", "coef0", "degree"),
+    Kind.RBF: ("gamma",),
+    Kind.TANH: ("gamma", "coef0"),
+    Kind.LOGISTIC: ("gamma", "coef0"),
+    Kind.LAPLACIAN: ("gamma",),
+    Kind.CHI2: ("gamma",),
+}
+"""Which of the estimators' kernel parameters a kernel given by name uses."""
+
+
+class BaseSVM(BaseEstimator, ABC):  # type: ignore[misc]
+    """Parameters, fitted state and prediction common to all five."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "kernel": [StrOptions(set(NAMES)), callable, Kernel],
+        "degree": [Interval(Integral, 0, None, closed="left")],
+        "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0.0, None, closed="left")],
+        "coef0": [Interval(Real, None, None, closed="neither")],
+        "tol": [Interval(Real, 0.0, None, closed="neither")],
+        "shrinking": ["boolean"],
+        "cache_size": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+        "verbose": ["verbose"],
+        "max_iter": [Interval(Integral, -1, None, closed="left")],
+        "time_limit": [None, Interval(Real, 0, None, closed="left")],
+        "on_interrupt": [StrOptions({"raise", "keep"})],
+        "warm_start": ["boolean"],
+    }
+
+    def __sklearn_tags__(self) -> Any:
+        """Pairwise and sparse tags, as scikit-learn sets them."""
+        tags = super().__sklearn_tags__()
+        precomputed = self._kernel_kind() is Kind.PRECOMPUTED
+        tags.input_tags.pairwise = precomputed
+        tags.input_tags.sparse = not precomputed
+        tags.input_tags.positive_only = self._kernel_kind() is Kind.CHI2
+        return tags
+
+    # ---- the kernel --------------------------------------------------------------------------------------------------
+
+    def _kernel_kind(self) -> Kind | None:
+        if isinstance(self.kernel, Kernel):
+            return self.kernel.kind
+        if callable(self.kernel):
+            return Kind.CALLABLE
+        return NAMES.get(self.kernel)
+
+    def _resolve_kernel(self, X: Any, weight: Floats | None) -> Kernel:
+        """The kernel as data, gamma computed from the samples in use."""
+        if isinstance(self.kernel, Kernel):
+            changed = [
+                name for name, default in (("gamma", "scale"), ("coef0", 0.0), ("degree", 3)) if getattr(self, name) != default
+            ]
+            if changed:
+                raise ValueError(
+                    f"kernel={self.kernel!r} carries its own numbers; {', '.join(changed)} given to the estimator would be ignored. "
+                    "Set them in the Kernel."
+                )
+            return self.kernel
+        if callable(self.kernel):
+            return Kernel.callable(self.kernel)
+        kind = NAMES[self.kernel]
+        used = KERNEL_PARAMETERS.get(kind, ())
+        values = {name: getattr(self, name) for name in used if name != "gamma"}
+        if "gamma" in used:
+            values["gamma"] = float(gamma_value(self.gamma, X, weight))
+        return Kernel(kind, **values)
+
+    # ---- validation --------------------------------------------------------------------------------------------------
+
+    def _validate_X(self, X: Any, y: Any = None, *, reset: bool) -> Any:
+        """X (and y) as float arrays or canonical CSR; objects for a callable kernel are passed through."""
+        kind = self._kernel_kind()
+        if kind is Kind.CALLABLE:
+            if y is not None:
+                check_consistent_length(X, y)
+            return (X, y) if y is not None else X
+        if kind is Kind.PRECOMPUTED and sparse.issparse(X):
+            raise TypeError("Sparse precomputed kernels are not supported.")
+        checks: dict[str, Any] = {
+            "dtype": [np.float64, np.float32],
+            "order": "C",
+            "accept_sparse": "csr",
+            "accept_large_sparse": True,
+            "reset": reset,
+        }
+        if y is None:
+            X = validate_data(self, X, **checks)
+        else:
+            X, y = validate_data(self, X, y, y_numeric=False, multi_output=False, **checks)
+        X = canonical_csr(X) if sparse.issparse(X) else X
+        if kind is Kind.CHI2 and (X.data if sparse.issparse(X) else X).min(initial=0) < 0:
+            raise ValueError("Negative values in data: the chi2 kernel needs non-negative features, such as histograms.")
+        return X if y is None else (X, y)
+
+    def _validate_weight(self, sample_weight: Any, X: Any) -> Floats:
+        """Sample weights as float64: finite, not negative, not all zero."""
+        weight: Floats = _check_sample_weight(sample_weight, _FakeShape(_num_samples(X)), dtype=np.float64)
+        if not np.isfinite(weight).all():
+            raise ValueError("sample_weight contains NaN or infinity.")
+        if not (weight > 0).any():
+            raise ValueError("Invalid input - all samples have zero or negative weights.")
+        return weight
+
+    @staticmethod
+    def _refuse_negative(weight: Floats) -> None:
+        if (weight < 0).any():
+            raise ValueError(
+                f"sample_weight has {int((weight < 0).sum())} negative values, the least is {weight.min():g}. Weights count copies of a "
+                "sample and must be >= 0; use 0 to leave a sample out."
+            )
+
+    def _settings(self, kernel: Kernel) -> Settings:
+        size = CACHE_SHARE * free_memory() if isinstance(self.cache_size, str) else min(float(self.cache_size), 2.0**40) * 2**20
+        return Settings(kernel, float(self.tol), int(size))
+
+    def _monitor(self) -> Monitor:
+        return Monitor(self.max_iter, self.time_limit, int(self.verbose), type(self).__name__)
+
+    # ---- the fitted state --------------------------------------------------------------------------------------------
+
+    def _conclude(self, trained: list[Trained], monitor: Monitor, X: Any) -> None:
+        """Raise on Ctrl-C, keep certificate and status, warn of what fell short."""
+        if monitor.interrupted.is_set() and self.on_interrupt == "raise":
+            raise KeyboardInterrupt
+        self.certificate_: Certificate = certificate.worst([t.certificate for t in trained])
+        self.fit_status_ = int(not all(t.status.converged for t in trained))
+        self.shape_fit_ = X.shape if hasattr(X, "shape") else (_num_samples(X),)
+        self._sparse = sparse.issparse(X) and self._kernel_kind() is not Kind.CALLABLE
+        self._intervals = np.array([t.decision.interval for t in trained])
+        for status in Status:
+            count = sum(t.status is status for t in trained)
+            negative = any(t.certificate.convexity == "indefinite" for t in trained)
+            if count == 0 or (status.converged and not (status is Status.STATIONARY and negative)):
+                continue
+            many = f" ({count} of {len(trained)} binary problems)" if len(trained) > 1 else ""
+            early = f"Solver terminated early (max_iter={self.max_iter}). " if status is Status.MAX_ITER else ""
+            cert = self.certificate_
+            warnings.warn(
+                f"{early}{status.value}{many} KKT violation {cert.kkt_violation:.3g} (tol={self.tol:g}), relative gap "
+                f"{cert.relative_gap:.3g}.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _keep_support(self, X: Any, support: NDArray[np.int64], kernel: Kernel) -> None:
+        """Keep the support vectors and their indices; a precomputed kernel keeps indices only."""
+        self.support_ = support.astype(np.int32)
+        self._kernel = kernel
+        self._gamma = kernel.gamma if kernel.kind <= Kind.CHI2 else 0.0
+        self._probA = self._probB = np.empty(0)
+        if kernel.kind is Kind.PRECOMPUTED:
+            self.support_vectors_ = np.empty((0, 0))
+        elif kernel.kind is Kind.CALLABLE:
+            self.support_vectors_ = _safe_indexing(X, support)
+        else:
+            self.support_vectors_ = X[support].astype(np.float64)
+
+    def _keep_coef(self, dual_coef: Floats, intercept: Floats, flipped: bool = False) -> None:
+        """Keep coefficients (sparse for sparse data); the underscored twins have LIBSVM's sign, which is flipped for two classes."""
+        if not (np.isfinite(dual_coef).all() and np.isfinite(intercept).all()):
+            raise ValueError(
+                "The dual coefficients or intercepts are not finite. The input data may contain large values and need to be preprocessed."
+            )
+        sign = -1.0 if flipped else 1.0
+        wrap: Callable[[Floats], Any] = sparse_like_sklearn if self._sparse else np.asarray
+        self.dual_coef_, self._dual_coef_ = wrap(dual_coef), wrap(sign * dual_coef)
+        self.intercept_, self._intercept_ = intercept, sign * intercept
+
+    @property
+    def n_support_(self) -> NDArray[np.int32]:
+        """Number of support vectors, for each class in classification."""
+        try:
+            check_is_fitted(self)
+        except NotFittedError:
+            raise AttributeError(f"{type(self).__name__} is not fitted yet: n_support_ is not available.") from None
+        return self._n_support
+
+    @property
+    def coef_(self) -> Any:
+        """Weights of the features; with a linear kernel only."""
+        if self._kernel_kind() is not Kind.LINEAR:
+            raise AttributeError("coef_ is only available when using a linear kernel")
+        check_is_fitted(self)
+        coef = self._linear_coef() @ self.support_vectors_
+        (coef.data if sparse.issparse(coef) else coef).flags.writeable = False
+        return coef
+
+    @abstractmethod
+    def _linear_coef(self) -> Any:
+        """Coefficients of the support vectors as coef_ uses them, one row for each decision function."""
+
+    @abstractmethod
+    def _columns(self) -> Floats:
+        """Coefficients of the support vectors, one row for each decision function, from _dual_coef_."""
+
+    # ---- prediction --------------------------------------------------------------------------------------------------
+
+    def _check_state(self, n_support: int) -> None:
+        """Refuse a fitted state that was altered: native code must never meet it."""
+        coef = self._dual_coef_
+        consistent = (
+            coef.ndim == 2
+            and coef.shape[1] == n_support == len(self.support_)
+            and int(np.sum(self._n_support)) == n_support
+            and np.min(self._n_support, initial=0) >= 0
+            and np.isfinite(coef.data if sparse.issparse(coef) else coef).all()
+            and np.isfinite(self._intercept_).all()
+        )
+        if not consistent:
+            raise ValueError(f"The internal representation of {type(self).__name__} was altered")
+
+    def _decision_values(self, X: Any) -> Floats:
+        """Values of every decision function, one column each."""
+        check_is_fitted(self)
+        X = self._validate_X(X, reset=False)
+        kernel = self._kernel
+        n_support = len(self.support_) if kernel.kind is Kind.PRECOMPUTED else _num_samples(self.support_vectors_)
+        self._check_state(n_support)
+        if kernel.kind is Kind.PRECOMPUTED:
+            if X.shape[1] != self.shape_fit_[0]:
+                raise ValueError(
+                    f"X.shape[1] = {X.shape[1]} should be equal to {self.shape_fit_[0]}, the number of samples at training time"
+                )
+            source = make_source(kernel, X[:, self.support_].T)
+        else:
+            if sparse.issparse(X) and not self._sparse and kernel.kind is not Kind.CALLABLE:
+                raise ValueError(f"cannot use sparse input in {type(self).__name__!r} trained on dense data")
+            if self._sparse and not sparse.issparse(X):
+                X = canonical_csr(sparse.csr_matrix(X))
+            source = make_source(kernel, self.support_vectors_, X)
+        columns = self._columns()
+        out = np.zeros((len(columns), _num_samples(X)))
+        source.add_product(None, np.ascontiguousarray(columns.T), None, out, np.float64)
+        return (out + np.asarray(self._intercept_)[:, None]).T
+
+    # ---- certification -----------------------------------------------------------------------------------------------
+
+    def _certified_values(self, X: Any) -> Floats:
+        """Decision values by the independent float64 evaluation of maxmargin.certificate."""
+        kernel = self._kernel
+        A = None if kernel.kind is Kind.PRECOMPUTED else self.support_vectors_
+        B = X[:, self.support_] if kernel.kind is Kind.PRECOMPUTED else X
+        return certificate.kernel_products(kernel, A, np.ascontiguousarray(self._columns().T), B) + self._intercept_
+
+    def _certify_all(self, found: list[Certificate], solver_values: Floats, exact: Floats) -> Certificate:
+        """Give each part its outcome, judged by what was recomputed."""
+        parts = self.certificate_.parts or (self.certificate_,)
+        judged = []
+        for k, (old, new) in enumerate(zip(parts, found, strict=True)):
+            status = Status[old.status.upper()]
+            if new.kkt_violation > self.tol and status.converged:
+                status = Status.STALLED
+            error = float(np.abs(solver_values[:, k] - exact[:, k]).max(initial=0.0))
+            judged.append(certificate.with_outcome(new, status, old.convexity, error, old.n_iter))
+        return certificate.worst(judged)
+
+    def _warm(self, n: int) -> tuple[NDArray[np.int64], Floats] | None:
+        """Support indices and coefficient rows of the last fit, if this fit may start from them."""
+        if not self.warm_start or not hasattr(self, "support_") or (len(self.support_) and self.support_.max() >= n):
+            return None
+        return self.support_.astype(np.int64), self._columns()
+
+
+class BaseSingle(BaseSVM):
+    """Estimators with one problem and one decision function: regression and one-class."""
+
+    @abstractmethod
+    def _formulation(self, z: Floats, weight: Floats) -> Formulation:
+        """The problem on samples with the given targets and weights."""
+
+    def _keep_decision(self, decision: Decision) -> None:
+        """Keep what this estimator reads off its solution beyond coefficients and intercept."""
+
+    def _split(self, b: Floats) -> Floats:
+        """Dual variables with the given coefficients."""
+        return b
+
+    def _fit_single(self, X: Any, z: Floats, sample_weight: Any) -> Self:
+        """Train on the samples of positive weight and keep the model."""
+        weight = self._validate_weight(sample_weight, X)
+        self._refuse_negative(weight)
+        used = np.flatnonzero(weight > 0)
+        samples = take(self._kernel_kind(), X, used)
+        kernel = self._resolve_kernel(samples, weight[used])
+        form = self._formulation(z[used], weight[used])
+        start, warm = None, self._warm(len(weight))
+        if warm is not None:
+            guess = np.zeros(len(weight))
+            guess[warm[0]] = warm[1][0]
+            start = self._split(guess[used])
+        with self._monitor() as monitor:
+            trained = train(form, samples, self._settings(kernel), monitor, start)
+        self._conclude([trained], monitor, X)
+        support = np.flatnonzero(trained.decision.coef)
+        self._keep_support(X, used[support], kernel)
+        self._n_support = np.array([len(support)], dtype=np.int32)
+        self._keep_coef(trained.decision.coef[None, support], np.array([trained.decision.intercept]))
+        self._keep_decision(trained.decision)
+        self.n_iter_ = trained.certificate.n_iter
+        self._num_iter = np.array([self.n_iter_])
+        return self
+
+    def _columns(self) -> Floats:
+        coef: Floats = np.asarray(self._dual_coef_.toarray() if sparse.issparse(self._dual_coef_) else self._dual_coef_)
+        return coef
+
+    def _linear_coef(self) -> Any:
+        return self.dual_coef_
+
+    def _certify_single(self, X: Any, z: Floats, sample_weight: Any) -> Certificate:
+        """Recompute the certificate."""
+        weight = self._validate_weight(sample_weight, X)
+        if len(weight) != self.shape_fit_[0]:
+            raise ValueError(f"certify needs the data the model was fitted on: {self.shape_fit_[0]} samples, got {len(weight)}.")
+        used = weight > 0
+        exact, solver = self._certified_values(X), self._decision_values(X)
+        coef = np.zeros(len(weight))
+        coef[self.support_] = self._columns()[0]
+        decision = Decision(coef[used], float(self._intercept_[0]), (0.0, 0.0), epsilon=getattr(self, "epsilon_", 0.0))
+        found = self._formulation(z[used], weight[used]).certify(exact[used, 0], decision)
+        return self._certify_all([found], solver, exact)
+
+
+class _FakeShape:
+    """A length that _check_sample_weight can read where X is a list of objects."""
+
+    def __init__(self, n: int) -> None:
+        self.shape = (n, 1)
+        self.dtype = np.dtype(np.float64)
+
+
+def take(kind: Kind | None, X: Any, samples: NDArray[np.int64]) -> Any:
+    """The given samples of X, of both sides of a precomputed kernel; X itself where that is all of it."""
+    if len(samples) == _num_samples(X):
+        return X
+    if kind is Kind.PRECOMPUTED:
+        return X[np.ix_(samples, samples)]
+    return _safe_indexing(X, samples)
+
+
+def canonical_csr(X: Any) -> Any:
+    """CSR with sorted, unique indices, 32 bits wide; a copy where the caller's matrix is not so already."""
+    if X.shape[1] > np.iinfo(np.int32).max:
+        raise ValueError(f"Sparse data with {X.shape[1]} columns: at most 2**31 - 1 are supported. Drop or hash empty columns.")
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+        X.sort_indices()
+    return X
+
+
+def sparse_like_sklearn(values: Floats) -> Any:
+    """CSR that stores every entry, zeros too, as scikit-learn's does."""
+    rows, columns = values.shape
+    indices = np.tile(np.arange(columns, dtype=np.int32), rows)
+    return sparse.csr_matrix(
+        (values.ravel(), indices, np.arange(0, rows * columns + 1, max(columns, 1))[: rows + 1]), shape=values.shape
+    )
+
+
+def gamma_value(gamma: Any, X: Any, weight: Floats | None) -> float:
+    """gamma as a number: "scale" is 1 / (n_features var(X)), "auto" is 1 / n_features.
+
+    The variance is taken in two passes, the same for sparse data; with sample weights it is that of the data with each sample repeated
+    as often as its weight says.
+    """
+    if not isinstance(gamma, str):
+        return float(gamma)
+    n, d = X.shape
+    if gamma == "auto":
+        return 1.0 / d
+    weight = np.ones(n) if weight is None else weight
+    uniform = bool((weight == weight[0]).all())
+    total = float(weight.sum()) * d
+    if sparse.issparse(X):
+        entries = np.repeat(weight, np.diff(X.indptr))
+        mean = float(np.sum(entries * X.data)) / total
+        absent = max(0.0, total - float(entries.sum()))
+        variance = (float(np.sum(entries * (X.data - mean) ** 2)) + absent * mean * mean) / total
+    elif uniform:
+        variance = float(X.var(dtype=np.float64))
+    else:
+        mean = float(np.sum(weight * X.sum(axis=1, dtype=np.float64))) / total
+        variance = float(np.sum(weight * np.sum((X - mean) ** 2, axis=1, dtype=np.float64))) / total
+    return 1.0 / (d * variance) if variance != 0 else 1.0

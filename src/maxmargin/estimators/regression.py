@@ -1,0 +1,238 @@
+"""SVR and NuSVR."""
+
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin, _fit_context
+from sklearn.utils import column_or_1d
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin import certificate, problems
+from maxmargin.certificate import Certificate
+from maxmargin.estimators._base import BaseSingle
+from maxmargin.problems import Floats
+from maxmargin.training import Decision, Formulation, read_level, read_tube
+
+
+class BaseSVR(RegressorMixin, BaseSingle):  # type: ignore[misc]
+    """Targets, fitting and prediction of both regressors."""
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
+            Training vectors; the square kernel matrix for ``kernel="precomputed"``; any sequence for a callable kernel.
+        y : array-like of shape (n_samples,)
+            Target values.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How many times each sample counts: 2 is two copies, 0 leaves it out.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        X, y = self._validate_X(X, y, reset=True)
+        z = self._targets(y)
+        return self._fit_single(X, z, sample_weight)
+
+    def _targets(self, y: Any) -> Floats:
+        z = np.asarray(column_or_1d(y, warn=True), dtype=np.float64)
+        if not np.isfinite(z).all():
+            raise ValueError("Input y contains NaN or infinity.")
+        return z
+
+    def _split(self, b: Floats) -> Floats:
+        return np.concatenate([np.maximum(b, 0.0), np.minimum(b, 0.0)])
+
+    def predict(self, X: Any) -> Floats:
+        """Predict targets.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples; (n_samples, n_samples_fit) kernel values for ``kernel="precomputed"``.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Predicted values.
+        """
+        return self._decision_values(X)[:, 0].copy()
+
+    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
+        """Check the fitted model on its training data, everything recomputed in float64 by code the solver does not share.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            What the model was fitted on.
+
+        Returns
+        -------
+        certificate : Certificate
+            As ``certificate_``, with ``audit_error`` over all samples.
+        """
+        check_is_fitted(self)
+        X, y = self._validate_X(X, y, reset=False)
+        return self._certify_single(X, self._targets(y), sample_weight)
+
+
+class SVR(BaseSVR):
+    """epsilon-support vector regression, solved exactly and certified.
+
+    Minimises 1/2 |w|^2 + C sum_i loss(y_i - f(x_i)) with loss max(0, |r| - epsilon) or its square; the intercept is not penalised.
+
+    Parameters
+    ----------
+    kernel, degree, gamma, coef0
+        As for SVC.
+    tol : float, default=1e-3
+        Greatest violation of the optimality conditions, in units of y; small problems are solved to rounding.
+    C : float, default=1.0
+        Weight of the losses, positive; ``inf`` demands that no sample lies outside the tube.
+    epsilon : float, default=0.1
+        Half-width of the tube without loss.
+    shrinking, cache_size, verbose, max_iter, time_limit, on_interrupt, warm_start
+        As for SVC.
+    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
+        The loss outside the tube, or its square.
+
+    Attributes
+    ----------
+    support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, certificate_, fit_status_, n_iter_, n_features_in_, shape_fit_
+        As in scikit-learn and for SVC.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BaseSingle._parameter_constraints,
+        "C": [Interval(Real, 0.0, None, closed="right")],
+        "epsilon": [Interval(Real, 0.0, None, closed="left")],
+        "loss": [StrOptions({"epsilon_insensitive", "squared_epsilon_insensitive"})],
+    }
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        gamma: Any = "scale",
+        coef0: float = 0.0,
+        tol: float = 1e-3,
+        C: float = 1.0,
+        epsilon: float = 0.1,
+        shrinking: bool = True,
+        cache_size: Any = "auto",
+        verbose: Any = False,
+        max_iter: int = -1,
+        loss: str = "epsilon_insensitive",
+        time_limit: float | None = None,
+        on_interrupt: str = "raise",
+        warm_start: bool = False,
+    ) -> None:
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.tol = tol
+        self.C = C
+        self.epsilon = epsilon
+        self.shrinking = shrinking
+        self.cache_size = cache_size
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.loss = loss
+        self.time_limit = time_limit
+        self.on_interrupt = on_interrupt
+        self.warm_start = warm_start
+
+    def _formulation(self, z: Floats, weight: Floats) -> Formulation:
+        squared = self.loss == "squared_epsilon_insensitive" and not np.isinf(self.C)
+        C, epsilon = self.C * weight, float(self.epsilon)
+
+        def certify(f: Floats, decision: Decision) -> Certificate:
+            return certificate.regression(f, z, C, epsilon, decision.coef, decision.intercept, squared)
+
+        return Formulation(
+            problems.eps_svr(z, C, epsilon, squared),
+            read_level,
+            certify,
+            f"C=inf asks that every target lies within epsilon={epsilon:g} of the prediction, but no function of this kernel does that. "
+            "Use a finite C, a larger epsilon, or a richer kernel.",
+        )
+
+
+class NuSVR(BaseSVR):
+    """nu-support vector regression: the tube's width is found so that at most a share nu of the samples lies outside.
+
+    Parameters
+    ----------
+    nu : float, default=0.5
+        In (0, 1].
+    C : float, default=1.0
+        Weight of the losses, positive.
+    kernel, degree, gamma, coef0, shrinking, tol, cache_size, verbose, max_iter, time_limit, on_interrupt, warm_start
+        As for SVR.
+
+    Attributes
+    ----------
+    epsilon_ : float
+        Half-width of the tube found.
+    support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, certificate_, fit_status_, n_iter_, n_features_in_, shape_fit_
+        As for SVR; the certificate is that of the SVR with ``epsilon=epsilon_``.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BaseSingle._parameter_constraints,
+        "C": [Interval(Real, 0.0, None, closed="neither")],
+        "nu": [Interval(Real, 0.0, 1.0, closed="right")],
+    }
+
+    def __init__(
+        self,
+        *,
+        nu: float = 0.5,
+        C: float = 1.0,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        gamma: Any = "scale",
+        coef0: float = 0.0,
+        shrinking: bool = True,
+        tol: float = 1e-3,
+        cache_size: Any = "auto",
+        verbose: Any = False,
+        max_iter: int = -1,
+        time_limit: float | None = None,
+        on_interrupt: str = "raise",
+        warm_start: bool = False,
+    ) -> None:
+        self.nu = nu
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.shrinking = shrinking
+        self.tol = tol
+        self.cache_size = cache_size
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.on_interrupt = on_interrupt
+        self.warm_start = warm_start
+
+    def _formulation(self, z: Floats, weight: Floats) -> Formulation:
+        C = self.C * weight
+
+        def certify(f: Floats, decision: Decision) -> Certificate:
+            return certificate.regression(f, z, C, decision.epsilon, decision.coef, decision.intercept)
+
+        return Formulation(problems.nu_svr(z, C, self.nu), read_tube, certify, "")
+
+    def _keep_decision(self, decision: Decision) -> None:
+        self.epsilon_ = decision.epsilon

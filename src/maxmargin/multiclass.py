@@ -1,0 +1,90 @@
+"""From binary problems to many classes: who is trained against whom, how they vote, how ties end. All of it is on this page.
+
+**One-vs-one** (``multiclass="ovo"``): one problem for each pair (i, j), i < j, in the order (0,1), (0,2), ..., (1,2), ...; its decision
+value is positive for class i. ``decision_function_shape="ovo"`` returns these values. ``"ovr"`` returns for each class its votes plus
+the sum s of its decision values squeezed into (-1/3, 1/3) by s / (3 (|s| + 1)), so that confidence orders classes with equal votes.
+predict takes the class with the most votes, the first of them in ``classes_`` where votes are equal, as LIBSVM does; with
+``break_ties=True`` it takes the argmax of the "ovr" values.
+
+**One-vs-rest** (``multiclass="ovr"``): one problem for each class against all others; its decision value is positive for the class.
+predict takes the argmax, the first where equal.
+
+With **two classes** there is one problem; its decision value is positive for ``classes_[1]``, and 0 is predicted as ``classes_[1]``.
+
+A class whose samples all have weight 0 stays in ``classes_`` and never wins: its problems are constant, +1 for the other side.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maxmargin.problems import Floats
+
+
+class BinaryTask(NamedTuple):
+    """One binary problem: these samples, with signs +1 or -1."""
+
+    samples: NDArray[np.int64]
+    sign: Floats
+
+
+def pairs(n_classes: int) -> list[tuple[int, int]]:
+    """The pairs of one-vs-one, in order."""
+    return [(i, j) for i in range(n_classes) for j in range(i + 1, n_classes)]
+
+
+def tasks(label: NDArray[np.int64], n_classes: int, one_vs_rest: bool) -> list[BinaryTask]:
+    """The binary problems for samples with labels 0..n_classes-1."""
+    if n_classes == 2:
+        return [BinaryTask(np.arange(len(label)), np.where(label == 1, 1.0, -1.0))]
+    if one_vs_rest:
+        return [BinaryTask(np.arange(len(label)), np.where(label == c, 1.0, -1.0)) for c in range(n_classes)]
+    members = [np.flatnonzero(label == c) for c in range(n_classes)]
+    found = []
+    for i, j in pairs(n_classes):
+        samples = np.sort(np.concatenate([members[i], members[j]]))
+        found.append(BinaryTask(samples, np.where(label[samples] == i, 1.0, -1.0)))
+    return found
+
+
+def votes(decision: Floats, n_classes: int) -> Floats:
+    """Votes of the one-vs-one decision values."""
+    count = np.zeros((len(decision), n_classes))
+    for k, (i, j) in enumerate(pairs(n_classes)):
+        first = decision[:, k] > 0
+        count[:, i] += first
+        count[:, j] += ~first
+    return count
+
+
+def votes_and_confidence(decision: Floats, n_classes: int) -> Floats:
+    """The "ovr" shape of one-vs-one decision values: votes, ordered by confidence where they are equal."""
+    confidence = np.zeros((len(decision), n_classes))
+    for k, (i, j) in enumerate(pairs(n_classes)):
+        confidence[:, i] += decision[:, k]
+        confidence[:, j] -= decision[:, k]
+    return votes(decision, n_classes) + confidence / (3 * (np.abs(confidence) + 1))
+
+
+def pack_pairs(coef: Floats, label: NDArray[np.int64], n_classes: int) -> Floats:
+    """LIBSVM's layout of one-vs-one coefficients.
+
+    ``coef`` has a row for each pair and a column for each support vector, ``label`` the support vectors' classes. In the result a
+    support vector of class i has its coefficient against class j in row j - 1 if j > i and in row j if j < i.
+    """
+    packed = np.zeros((n_classes - 1, coef.shape[1]))
+    for k, (i, j) in enumerate(pairs(n_classes)):
+        packed[j - 1, label == i] = coef[k, label == i]
+        packed[i, label == j] = coef[k, label == j]
+    return packed
+
+
+def unpack_pairs(packed: Floats, label: NDArray[np.int64], n_classes: int) -> Floats:
+    """The inverse of pack_pairs."""
+    found = pairs(n_classes)
+    coef = np.zeros((len(found), packed.shape[1]))
+    for k, (i, j) in enumerate(found):
+        coef[k, label == i] = packed[j - 1, label == i]
+        coef[k, label == j] = packed[i, label == j]
+    return coef

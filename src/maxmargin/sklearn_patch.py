@@ -1,0 +1,74 @@
+"""Put maxmargin's classes in scikit-learn's place, and back.
+
+As a pytest plugin (``pytest -p maxmargin.sklearn_patch --pyargs sklearn.svm``) it does so before any test module is imported, and says at
+the end how many fits went through our classes.
+"""
+
+import sys
+from typing import Any
+
+NAMES = ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM")
+
+_originals: dict[str, Any] = {}
+
+
+def _rebind(old: dict[str, Any], new: dict[str, Any]) -> None:
+    """Replace the classes wherever a module of scikit-learn holds them."""
+    for module in list(sys.modules.values()):
+        name = getattr(module, "__name__", "")
+        if name != "sklearn" and not name.startswith("sklearn."):
+            continue
+        for cls in NAMES:
+            if vars(module).get(cls) is old[cls]:
+                setattr(module, cls, new[cls])
+
+
+def _ours() -> dict[str, Any]:
+    import maxmargin
+
+    return {name: getattr(maxmargin, name) for name in NAMES}
+
+
+def patch_sklearn() -> None:
+    """Make ``sklearn.svm.SVC``, ``NuSVC``, ``SVR``, ``NuSVR`` and ``OneClassSVM`` those of maxmargin.
+
+    Names imported from scikit-learn by your own modules before the call keep the old classes. Calling it twice changes nothing.
+    """
+    import sklearn.svm
+
+    if not _originals:
+        _originals.update({name: getattr(sklearn.svm, name) for name in NAMES})
+        _rebind(_originals, _ours())
+
+
+def unpatch_sklearn() -> None:
+    """Undo ``patch_sklearn``."""
+    if _originals:
+        _rebind(_ours(), _originals)
+        _originals.clear()
+
+
+# ---- pytest plugin ---------------------------------------------------------------------------------------------------
+
+_fits = 0
+
+
+def pytest_configure(config: Any) -> None:
+    """Patch before test modules are imported, and count fits to prove that ours were used."""
+    global _fits
+    patch_sklearn()
+    for cls in _ours().values():
+        original = cls.fit
+
+        def counted(self: Any, *args: Any, _original: Any = original, **kwargs: Any) -> Any:
+            global _fits
+            _fits += 1
+            return _original(self, *args, **kwargs)
+
+        counted.__doc__, counted.__wrapped__ = original.__doc__, original  # type: ignore[attr-defined]
+        cls.fit = counted
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say how many fits were ours."""
+    terminalreporter.write_line(f"maxmargin.sklearn_patch: {_fits} fits by maxmargin")

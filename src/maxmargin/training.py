@@ -1,0 +1,162 @@
+"""From a problem to a trained decision function with its certificate: what every estimator does after validating its input.
+
+A ``Formulation`` says which dual problem a binary task is, how the decision function is read off its solution, and how it is
+certified; ``train`` runs one task, ``train_all`` several, side by side.
+"""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing
+
+from maxmargin.certificate import Certificate, is_positive_semidefinite, kernel_products, kernel_values, with_outcome
+from maxmargin.core import cpu as core
+from maxmargin.kernels import Kernel, Kind
+from maxmargin.monitor import Monitor
+from maxmargin.problems import DualProblem, Floats, fold
+from maxmargin.rows import make_source
+from maxmargin.solution import Solution, Status, margin
+from maxmargin.solvers import block
+
+CERTIFIED_ROWS = 64
+"""Rows on which every fit's decision values are compared with an independent evaluation."""
+PSD_ROWS = 1024
+"""Rows on which a kernel of unknown definiteness is tested."""
+
+
+class Decision(NamedTuple):
+    """f(x) = sum_i coef_i k(x_i, x) + intercept over the task's samples."""
+
+    coef: Floats
+    intercept: float
+    interval: tuple[float, float]
+    """Where the intercept may lie; a single point unless no support vector is free."""
+    scale: float = 1.0
+    """The dual variables are coef * scale."""
+    epsilon: float = 0.0
+    """The tube's half-width (regression)."""
+
+
+class Formulation(NamedTuple):
+    """One kind of SVM on given samples."""
+
+    problem: DualProblem
+    read: Callable[[DualProblem, Solution], Decision]
+    certify: Callable[[Floats, Decision], Certificate]
+    """(decision values of the samples, decision) -> certificate without its outcome."""
+    explain_degenerate: str
+    """What to tell the user when the hulls meet."""
+
+
+class Trained(NamedTuple):
+    """A decision function, how it was found and what is known about it."""
+
+    decision: Decision
+    status: Status
+    certificate: Certificate
+
+
+class Settings(NamedTuple):
+    """What a user may ask of a fit."""
+
+    kernel: Kernel
+    tol: float
+    cache_bytes: int
+
+
+def read_level(problem: DualProblem, solution: Solution) -> Decision:
+    """C-SVC, one-class and eps-SVR: the intercept is the level."""
+    level = solution.levels[0]
+    coef = fold(problem, solution.b, len(solution.kernel_part))
+    return Decision(coef, level.value, (level.low, level.high))
+
+
+def read_margin(problem: DualProblem, solution: Solution) -> Decision:
+    """nu-SVC and hard margin: everything in units of the margin r."""
+    r = margin(solution.levels)
+    first, second = solution.levels
+    ends = (first.low + second.low) / 2 / r, (first.high + second.high) / 2 / r
+    return Decision(fold(problem, solution.b, len(solution.kernel_part)) / r, (first.value + second.value) / 2 / r, ends, r)
+
+
+def read_tube(problem: DualProblem, solution: Solution) -> Decision:
+    """nu-SVR: the two levels are the edges of the tube."""
+    up, down = solution.levels
+    coef = fold(problem, solution.b, len(solution.kernel_part))
+    ends = (up.low + down.low) / 2, (up.high + down.high) / 2
+    return Decision(coef, (up.value + down.value) / 2, ends, epsilon=max(0.0, (up.value - down.value) / 2))
+
+
+def train(form: Formulation, X: Any, settings: Settings, monitor: Monitor, start: Floats | None = None) -> Trained:
+    """Solve one problem on the samples X and certify the result."""
+    source = make_source(settings.kernel, X)
+    solution = block.solve(form.problem, source, settings.tol, monitor, settings.cache_bytes, start)
+    if solution.status is Status.DEGENERATE:
+        raise ValueError(form.explain_degenerate)
+    decision = form.read(form.problem, solution)
+    convexity = _convexity(settings.kernel, solution, decision, X)
+    status = solution.status
+    if status is Status.OPTIMAL and not _convex_enough(settings.kernel, convexity):
+        status = Status.STATIONARY
+    f = solution.kernel_part / decision.scale + decision.intercept
+    found = form.certify(f, decision)
+    return Trained(
+        decision, status, with_outcome(found, status, convexity, _audit(settings.kernel, X, decision, f), solution.n_iter)
+    )
+
+
+def train_all(jobs: Sequence[Callable[[Settings], Trained]], settings: Settings) -> list[Trained]:
+    """Run several problems, as many at a time as there are threads, each on one thread; results in order."""
+    workers = min(core.thread_count(), len(jobs))
+    if workers <= 1:
+        return [job(settings) for job in jobs]
+    settings = settings._replace(cache_bytes=settings.cache_bytes // workers)
+
+    def alone(job: Callable[[Settings], Trained]) -> Trained:
+        with core.one_thread():
+            return job(settings)
+
+    with ThreadPoolExecutor(workers) as pool:
+        return list(pool.map(alone, jobs))
+
+
+def _rows(X: Any, index: NDArray[np.int64]) -> Any:
+    return _safe_indexing(X, index)
+
+
+def _columns_of(kernel: Kernel, X: Any, index: NDArray[np.int64]) -> Any:
+    return X[:, index] if kernel.kind is Kind.PRECOMPUTED else X
+
+
+def _audit(kernel: Kernel, X: Any, decision: Decision, f: Floats) -> float:
+    """The greatest difference between f and an independent float64 evaluation on a sample of rows."""
+    n = len(f)
+    sample = np.arange(n) if n <= CERTIFIED_ROWS else np.random.default_rng(1).choice(n, CERTIFIED_ROWS, replace=False)
+    support = np.flatnonzero(decision.coef)
+    A = X if kernel.kind is Kind.PRECOMPUTED else _rows(X, support)
+    exact = kernel_products(kernel, A, decision.coef[support, None], _columns_of(kernel, _rows(X, sample), support))[:, 0]
+    return float(np.abs(exact + decision.intercept - f[sample]).max(initial=0.0))
+
+
+def _convexity(kernel: Kernel, solution: Solution, decision: Decision, X: Any) -> str:
+    """What is known about the definiteness of the kernel matrix; see Certificate.convexity."""
+    if solution.indefinite:
+        return "indefinite"
+    if kernel.positive_semidefinite:
+        return "proved"
+    n = len(decision.coef)
+    order = np.argsort(decision.coef == 0, kind="stable")[:PSD_ROWS]
+    part = _rows(X, order)
+    K = part[:, order] if kernel.kind is Kind.PRECOMPUTED else kernel_values(kernel, part, part)
+    rounding = float(np.finfo(K.dtype).eps) if np.issubdtype(K.dtype, np.floating) else 1e-15
+    if not is_positive_semidefinite(np.asarray(K, dtype=np.float64), rounding):
+        return "indefinite"
+    return "checked" if n <= PSD_ROWS else "assumed"
+
+
+def _convex_enough(kernel: Kernel, convexity: str) -> bool:
+    """Whether stationary means optimal: proved, checked, or assumed of a matrix or function the user calls a kernel."""
+    return convexity in ("proved", "checked") or (convexity == "assumed" and kernel.kind in (Kind.PRECOMPUTED, Kind.CALLABLE))
