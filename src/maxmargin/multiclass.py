@@ -64,7 +64,8 @@ def votes_and_confidence(decision: Floats, n_classes: int) -> Floats:
     for k, (i, j) in enumerate(pairs(n_classes)):
         confidence[:, i] += decision[:, k]
         confidence[:, j] -= decision[:, k]
-    return votes(decision, n_classes) + confidence / (3 * (np.abs(confidence) + 1))
+    squeezed: Floats = confidence / (3 * (np.abs(confidence) + 1))
+    return votes(decision, n_classes) + squeezed
 
 
 def pack_pairs(coef: Floats, label: NDArray[np.int64], n_classes: int) -> Floats:

@@ -71,18 +71,25 @@ def c_svc(y: Floats, C: Floats, squared: bool = False) -> DualProblem:
     return DualProblem(-y, lower, upper, np.zeros(n, np.int64), np.arange(n), np.zeros(n), ridge)
 
 
-def nu_svc(y: Floats, bound: Floats, total: float) -> DualProblem:
-    """The nu-parametrisation: each class's variables sum to total = nu sum(w) / 2, each is at most its bound.
+def nu_svc(y: Floats, weight: Floats, nu: float) -> DualProblem:
+    """The nu-parametrisation: at most a share nu of the weight are margin errors, at least that share are support vectors.
 
     Variables are sorted: the positive class first, so that each class is one group.
     """
     row = np.argsort(-y, kind="stable")
-    y, bound = y[row], bound[row]
+    y, weight = y[row], weight[row]
+    total = nu * weight.sum() / 2
     start = np.zeros(len(y))
     for sign in (1.0, -1.0):
-        start[y == sign] = sign * fill(total, bound[y == sign])
-    lower, upper, ridge = _bounds(y, bound, squared=False)
+        start[y == sign] = sign * fill(total, weight[y == sign])
+    lower, upper, ridge = _bounds(y, weight, squared=False)
     return DualProblem(np.zeros(len(y)), lower, upper, (y < 0).astype(np.int64), row, start, ridge, in_margin_units=True)
+
+
+def largest_nu(y: Floats, weight: Floats) -> float:
+    """The largest feasible nu of nu-SVC: 2 min(weight of a class) / weight of both."""
+    positive, negative = weight[y > 0].sum(), weight[y < 0].sum()
+    return float(2 * min(positive, negative) / (positive + negative))
 
 
 def hard_margin(y: Floats) -> DualProblem:
@@ -118,14 +125,13 @@ def nu_svr(z: Floats, C: Floats, nu: float) -> DualProblem:
     sign = np.repeat([1.0, -1.0], n)
     lower, upper, ridge = _bounds(sign, np.tile(C, 2), squared=False)
     half = fill(nu * C.sum() / 2, C)
-    return DualProblem(
-        np.tile(-z, 2), lower, upper, np.repeat([0, 1], n), np.tile(np.arange(n), 2), np.concatenate([half, -half]), ridge
-    )
+    return DualProblem(np.tile(-z, 2), lower, upper, np.repeat([0, 1], n), np.tile(np.arange(n), 2), np.concatenate([half, -half]), ridge)
 
 
 def fold(problem: DualProblem, b: Floats, n: int) -> Floats:
     """Add the variables that share a kernel row: coefficient of each of the n rows."""
-    return np.bincount(problem.row, weights=b, minlength=n)
+    coef: Floats = np.bincount(problem.row, weights=b, minlength=n).astype(np.float64)
+    return coef
 
 
 def feasible_start(problem: DualProblem, guess: Floats) -> Floats:

@@ -46,11 +46,11 @@ def free_memory() -> int:
 
 def not_finite(kernel: Kernel) -> ValueError:
     """The error for kernel values that are infinite or not a number."""
-    what = "the precomputed kernel" if kernel.kind is Kind.PRECOMPUTED else f"the {kernel.kind.name.lower()} kernel"
     numbers = f" with gamma={kernel.gamma:g}, coef0={kernel.coef0:g}, degree={kernel.degree}" if kernel.kind <= Kind.CHI2 else ""
     return ValueError(
-        f"Some values of {what}{numbers} on these data are infinite or not a number. "
-        "Scale the data (StandardScaler or MinMaxScaler) or choose smaller kernel parameters."
+        f"Some values of the {kernel.kind.name.lower()} kernel{numbers} are infinite or not a number on these data. "
+        "The dual coefficients or intercepts are not finite then. Scale the data (StandardScaler or MinMaxScaler) or choose smaller "
+        "kernel parameters."
     )
 
 
@@ -72,13 +72,11 @@ class Source(ABC):
     def add_product(self, a: Indices, coef: NDArray[np.float64], b: Indices, out: NDArray[np.float64], dtype: DTypeLike) -> None:
         """Add coef' k(A[a], B[b]) to out, in the order of a, without storing k."""
 
-    def product(
-        self, a: Indices, coef: NDArray[np.float64], b: Indices = None, dtype: DTypeLike = np.float64
-    ) -> NDArray[np.float64]:
+    def product(self, a: Indices, coef: NDArray[np.float64], b: Indices = None, dtype: DTypeLike = np.float64) -> NDArray[np.float64]:
         """coef' k(A[a], B[b]) for one column of coefficients."""
         out = np.zeros((1, self.n_columns if b is None else len(b)))
         self.add_product(a, np.ascontiguousarray(coef[:, None]), b, out, dtype)
-        return out[0]
+        return out.ravel()
 
 
 class NativeSource(Source):
@@ -160,9 +158,9 @@ class CallableSource(Source):
     def _values(self, a: Indices, b: Indices) -> Matrix:
         A = self._A if a is None else _safe_indexing(self._A, a)
         B = self._B if b is None else _safe_indexing(self._B, b)
-        shape = (self.n_rows if a is None else len(a), self.n_columns if b is None else len(b))
+        shape = (self.n_columns if b is None else len(b), self.n_rows if a is None else len(a))
         assert self.kernel.function is not None
-        values = self.kernel.function(A, B)
+        values = self.kernel.function(B, A)  # scikit-learn's order: the points asked about, then the points known
         if sparse.issparse(values):
             values = values.toarray()
         values = np.asarray(values, dtype=np.float64)
@@ -174,7 +172,7 @@ class CallableSource(Source):
         if not np.isfinite(values).all():
             raise not_finite(self.kernel)
         self.evaluations += values.size
-        return values
+        return values.T
 
     def block(self, a: Indices, b: Indices, dtype: DTypeLike) -> Matrix:
         rows = np.arange(self.n_rows) if a is None else a
@@ -254,9 +252,7 @@ class RowCache:
         self._used[slots[slots >= 0]] = self._clock
         missing = np.unique(idx[slots < 0])
         if len(missing):
-            order = (
-                np.argsort(self._used, kind="stable")[: len(missing)] if len(missing) < self.capacity else np.arange(self.capacity)
-            )
+            order = np.argsort(self._used, kind="stable")[: len(missing)] if len(missing) < self.capacity else np.arange(self.capacity)
             dropped = self._owner[order]
             self._slot[dropped[dropped >= 0]] = -1
             self._rows[order] = self.source.block(missing, None, self.dtype)

@@ -92,6 +92,9 @@ def read_tube(problem: DualProblem, solution: Solution) -> Decision:
 
 def train(form: Formulation, X: Any, settings: Settings, monitor: Monitor, start: Floats | None = None) -> Trained:
     """Solve one problem on the samples X and certify the result."""
+    if settings.kernel.kind is Kind.CALLABLE and len(form.problem.row) <= PSD_ROWS:  # one block: all values are needed anyway
+        X = make_source(settings.kernel, X).block(None, None, np.float64)
+        settings = settings._replace(kernel=Kernel.precomputed())
     source = make_source(settings.kernel, X)
     solution = block.solve(form.problem, source, settings.tol, monitor, settings.cache_bytes, start)
     if solution.status is Status.DEGENERATE:
@@ -103,9 +106,7 @@ def train(form: Formulation, X: Any, settings: Settings, monitor: Monitor, start
         status = Status.STATIONARY
     f = solution.kernel_part / decision.scale + decision.intercept
     found = form.certify(f, decision)
-    return Trained(
-        decision, status, with_outcome(found, status, convexity, _audit(settings.kernel, X, decision, f), solution.n_iter)
-    )
+    return Trained(decision, status, with_outcome(found, status, convexity, _audit(settings.kernel, X, decision, f), solution.n_iter))
 
 
 def train_all(jobs: Sequence[Callable[[Settings], Trained]], settings: Settings) -> list[Trained]:

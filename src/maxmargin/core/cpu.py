@@ -70,9 +70,7 @@ class NotFinite(ArithmeticError):
     """A kernel value was infinite or not a number."""
 
 
-def kernel_block(
-    kernel: KernelTuple, A: Points, a: Indices, B: Points, b: Indices, out: NDArray[Any] | None = None
-) -> NDArray[Any]:
+def kernel_block(kernel: KernelTuple, A: Points, a: Indices, B: Points, b: Indices, out: NDArray[Any] | None = None) -> NDArray[Any]:
     """Return k(A[a], B[b]), one row for each of A[a], in the points' precision."""
     rows, columns = _size(A, a), _size(B, b)
     if out is None:

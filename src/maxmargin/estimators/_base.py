@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, check_array
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import (
-    _check_sample_weight,
     _num_samples,
     check_consistent_length,
     check_is_fitted,
@@ -39,6 +38,10 @@ KERNEL_PARAMETERS = {
     Kind.CHI2: ("gamma",),
 }
 """Which of the estimators' kernel parameters a kernel given by name uses."""
+
+
+CHECKS: dict[str, Any] = {"dtype": [np.float64, np.float32], "order": "C", "accept_sparse": "csr", "accept_large_sparse": True}
+"""How X is validated: float32 stays float32, everything else becomes float64."""
 
 
 class BaseSVM(BaseEstimator, ABC):  # type: ignore[misc]
@@ -80,9 +83,7 @@ class BaseSVM(BaseEstimator, ABC):  # type: ignore[misc]
     def _resolve_kernel(self, X: Any, weight: Floats | None) -> Kernel:
         """The kernel as data, gamma computed from the samples in use."""
         if isinstance(self.kernel, Kernel):
-            changed = [
-                name for name, default in (("gamma", "scale"), ("coef0", 0.0), ("degree", 3)) if getattr(self, name) != default
-            ]
+            changed = [name for name, default in (("gamma", "scale"), ("coef0", 0.0), ("degree", 3)) if getattr(self, name) != default]
             if changed:
                 raise ValueError(
                     f"kernel={self.kernel!r} carries its own numbers; {', '.join(changed)} given to the estimator would be ignored. "
@@ -100,34 +101,43 @@ class BaseSVM(BaseEstimator, ABC):  # type: ignore[misc]
 
     # ---- validation --------------------------------------------------------------------------------------------------
 
-    def _validate_X(self, X: Any, y: Any = None, *, reset: bool) -> Any:
-        """X (and y) as float arrays or canonical CSR; objects for a callable kernel are passed through."""
-        kind = self._kernel_kind()
-        if kind is Kind.CALLABLE:
-            if y is not None:
-                check_consistent_length(X, y)
-            return (X, y) if y is not None else X
-        if kind is Kind.PRECOMPUTED and sparse.issparse(X):
+    def _validate_X(self, X: Any, *, reset: bool) -> Any:
+        """X as a float array or canonical CSR; objects for a callable kernel are passed through."""
+        if self._kernel_kind() is Kind.CALLABLE:
+            return X
+        self._refuse_sparse_matrix(X)
+        return self._canonical(validate_data(self, X, reset=reset, **CHECKS))
+
+    def _validate_Xy(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
+        """X as above, and y, equally long."""
+        if self._kernel_kind() is Kind.CALLABLE:
+            if y is None:
+                raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+            check_consistent_length(X, y)
+            return X, y
+        self._refuse_sparse_matrix(X)
+        X, y = validate_data(self, X, y, reset=reset, **CHECKS)
+        return self._canonical(X), y
+
+    def _refuse_sparse_matrix(self, X: Any) -> None:
+        if self._kernel_kind() is Kind.PRECOMPUTED and sparse.issparse(X):
             raise TypeError("Sparse precomputed kernels are not supported.")
-        checks: dict[str, Any] = {
-            "dtype": [np.float64, np.float32],
-            "order": "C",
-            "accept_sparse": "csr",
-            "accept_large_sparse": True,
-            "reset": reset,
-        }
-        if y is None:
-            X = validate_data(self, X, **checks)
-        else:
-            X, y = validate_data(self, X, y, y_numeric=False, multi_output=False, **checks)
+
+    def _canonical(self, X: Any) -> Any:
         X = canonical_csr(X) if sparse.issparse(X) else X
-        if kind is Kind.CHI2 and (X.data if sparse.issparse(X) else X).min(initial=0) < 0:
+        if self._kernel_kind() is Kind.CHI2 and (X.data if sparse.issparse(X) else X).min(initial=0) < 0:
             raise ValueError("Negative values in data: the chi2 kernel needs non-negative features, such as histograms.")
-        return X if y is None else (X, y)
+        return X
 
     def _validate_weight(self, sample_weight: Any, X: Any) -> Floats:
-        """Sample weights as float64: finite, not negative, not all zero."""
-        weight: Floats = _check_sample_weight(sample_weight, _FakeShape(_num_samples(X)), dtype=np.float64)
+        """Sample weights as float64: one for each sample, finite, not all zero."""
+        n = _num_samples(X)
+        if sample_weight is None or isinstance(sample_weight, Real):
+            weight = np.full(n, 1.0 if sample_weight is None else float(sample_weight))
+        else:
+            weight = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight", ensure_min_samples=0)
+        if weight.shape != (n,):
+            raise ValueError(f"sample_weight and X have incompatible shapes: sample_weight.shape == {weight.shape}, expected {(n,)}!")
         if not np.isfinite(weight).all():
             raise ValueError("sample_weight contains NaN or infinity.")
         if not (weight > 0).any():
@@ -206,7 +216,8 @@ class BaseSVM(BaseEstimator, ABC):  # type: ignore[misc]
             check_is_fitted(self)
         except NotFittedError:
             raise AttributeError(f"{type(self).__name__} is not fitted yet: n_support_ is not available.") from None
-        return self._n_support
+        count: NDArray[np.int32] = self._n_support
+        return count
 
     @property
     def coef_(self) -> Any:
@@ -354,14 +365,6 @@ class BaseSingle(BaseSVM):
         return self._certify_all([found], solver, exact)
 
 
-class _FakeShape:
-    """A length that _check_sample_weight can read where X is a list of objects."""
-
-    def __init__(self, n: int) -> None:
-        self.shape = (n, 1)
-        self.dtype = np.dtype(np.float64)
-
-
 def take(kind: Kind | None, X: Any, samples: NDArray[np.int64]) -> Any:
     """The given samples of X, of both sides of a precomputed kernel; X itself where that is all of it."""
     if len(samples) == _num_samples(X):
@@ -385,10 +388,10 @@ def canonical_csr(X: Any) -> Any:
 def sparse_like_sklearn(values: Floats) -> Any:
     """CSR that stores every entry, zeros too, as scikit-learn's does."""
     rows, columns = values.shape
+    if columns == 0:
+        return sparse.csr_matrix(values.shape)
     indices = np.tile(np.arange(columns, dtype=np.int32), rows)
-    return sparse.csr_matrix(
-        (values.ravel(), indices, np.arange(0, rows * columns + 1, max(columns, 1))[: rows + 1]), shape=values.shape
-    )
+    return sparse.csr_matrix((values.ravel(), indices, np.arange(0, rows * columns + 1, columns)), shape=values.shape)
 
 
 def gamma_value(gamma: Any, X: Any, weight: Floats | None) -> float:
@@ -399,9 +402,14 @@ def gamma_value(gamma: Any, X: Any, weight: Floats | None) -> float:
     """
     if not isinstance(gamma, str):
         return float(gamma)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return _gamma_of_data(gamma, X, weight)
+
+
+def _gamma_of_data(gamma: str, X: Any, weight: Floats | None) -> float:
     n, d = X.shape
     if gamma == "auto":
-        return 1.0 / d
+        return 1.0 / float(d)
     weight = np.ones(n) if weight is None else weight
     uniform = bool((weight == weight[0]).all())
     total = float(weight.sum()) * d
@@ -411,8 +419,12 @@ def gamma_value(gamma: Any, X: Any, weight: Floats | None) -> float:
         absent = max(0.0, total - float(entries.sum()))
         variance = (float(np.sum(entries * (X.data - mean) ** 2)) + absent * mean * mean) / total
     elif uniform:
-        variance = float(X.var(dtype=np.float64))
+        variance = float(np.var(X, dtype=np.float64))
     else:
         mean = float(np.sum(weight * X.sum(axis=1, dtype=np.float64))) / total
         variance = float(np.sum(weight * np.sum((X - mean) ** 2, axis=1, dtype=np.float64))) / total
+    if not np.isfinite(variance):
+        raise ValueError(
+            "The dual coefficients or intercepts are not finite: the variance of X overflows. Scale the data (StandardScaler)."
+        )
     return 1.0 / (d * variance) if variance != 0 else 1.0

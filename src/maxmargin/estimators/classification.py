@@ -1,5 +1,6 @@
 """SVC and NuSVC."""
 
+import warnings
 from abc import abstractmethod
 from functools import partial
 from numbers import Real
@@ -77,7 +78,7 @@ class BaseSVC(ClassifierMixin, BaseSVM):  # type: ignore[misc]
             raise ValueError(NO_PROBABILITY.format(name=type(self).__name__))
         if self.multiclass == "ovr" and self.decision_function_shape == "ovo":
             raise ValueError("decision_function_shape='ovo' needs multiclass='ovo': no pair is trained with multiclass='ovr'.")
-        X, y = self._validate_X(X, y, reset=True)
+        X, y = self._validate_Xy(X, y, reset=True)
         classes, label = self._encode(y)
         weight = self._validate_weight(sample_weight, X)
         class_weight = self._class_weights(classes, label, y, np.maximum(weight, 0.0))
@@ -115,9 +116,7 @@ class BaseSVC(ClassifierMixin, BaseSVM):  # type: ignore[misc]
         if self.class_weight == "balanced":
             mass = np.bincount(label, weights=weight, minlength=len(classes))
             return np.where(mass > 0, mass.sum() / (np.count_nonzero(mass) * np.where(mass > 0, mass, 1.0)), 1.0)
-        values: Floats = np.asarray(
-            compute_class_weight(self.class_weight, classes=classes, y=np.asarray(y).ravel()), dtype=np.float64
-        )
+        values: Floats = np.asarray(compute_class_weight(self.class_weight, classes=classes, y=np.asarray(y).ravel()), dtype=np.float64)
         if not (np.isfinite(values).all() and (values >= 0).all()):
             raise ValueError(f"class_weight must be finite and >= 0, got {values.tolist()} for the classes {classes.tolist()}.")
         return values
@@ -136,9 +135,7 @@ class BaseSVC(ClassifierMixin, BaseSVM):  # type: ignore[misc]
         self, samples: Samples, kernel: Kernel, tasks: list[BinaryTask], starts: list[Floats] | None, monitor: Monitor
     ) -> list[Trained]:
         """Train every binary problem."""
-        forms = [
-            self._formulation(t.sign, samples.weight[t.samples], samples.class_weight[t.samples]) for t in tasks if _two_sided(t)
-        ]
+        forms = [self._formulation(t.sign, samples.weight[t.samples], samples.class_weight[t.samples]) for t in tasks if _two_sided(t)]
         remaining = iter(forms)
         found = [next(remaining) if _two_sided(t) else None for t in tasks]
 
@@ -148,9 +145,7 @@ class BaseSVC(ClassifierMixin, BaseSVM):  # type: ignore[misc]
             guess = None if start is None else start[form.problem.row]
             return train(form, take(kernel.kind, samples.X, task.samples), settings, monitor, guess)
 
-        jobs = [
-            partial(job, f, t, None if starts is None else starts[k]) for k, (f, t) in enumerate(zip(found, tasks, strict=True))
-        ]
+        jobs = [partial(job, f, t, None if starts is None else starts[k]) for k, (f, t) in enumerate(zip(found, tasks, strict=True))]
         return train_all(jobs, self._settings(kernel))
 
     @abstractmethod
@@ -257,15 +252,13 @@ class BaseSVC(ClassifierMixin, BaseSVM):  # type: ignore[misc]
             As ``certificate_``, with ``audit_error`` over all samples.
         """
         check_is_fitted(self)
-        X, y = self._validate_X(X, y, reset=False)
+        X, y = self._validate_Xy(X, y, reset=False)
         label = np.searchsorted(self.classes_, column_or_1d(y))
         if (
             not np.array_equal(self.classes_[np.minimum(label, len(self.classes_) - 1)], column_or_1d(y))
             or len(label) != self.shape_fit_[0]
         ):
-            raise ValueError(
-                "certify needs the data the model was fitted on: other labels or another number of samples were given."
-            )
+            raise ValueError("certify needs the data the model was fitted on: other labels or another number of samples were given.")
         effective = self._validate_weight(sample_weight, X) * self.class_weight_[label]
         exact, solver = self._certified_values(X), self._decision_values(X)
         columns = np.zeros((exact.shape[1], len(label)))
@@ -305,7 +298,8 @@ class SVC(BaseSVC):
     ----------
     C : float, default=1.0
         Weight of the losses, positive; ``inf`` for the hard margin.
-    kernel : {"linear", "poly", "rbf", "sigmoid", "logistic", "laplacian", "chi2", "cosine", "precomputed"}, Kernel or callable, default="rbf"
+    kernel : str, Kernel or callable, default="rbf"
+        "linear", "poly", "rbf", "sigmoid", "logistic", "laplacian", "chi2", "cosine" or "precomputed";
         ``Kernel`` records carry their own numbers; a callable ``k(X, Z)`` returns a block of kernel values and is asked only for the
         blocks that are needed.
     degree : int, default=3
@@ -458,9 +452,9 @@ class SVC(BaseSVC):
 class NuSVC(BaseSVC):
     """nu-support vector classification, solved exactly and certified.
 
-    nu is an upper bound on the share of margin errors and a lower bound on the share of support vectors. Shares count sample weights.
-    Class weights act by their ratios: a class with twice the weight of the lightest has twice its bound on each dual variable, as it
-    would have twice the C in SVC; nu then counts margin errors of the lightest class.
+    nu is an upper bound on the share of margin errors and a lower bound on the share of support vectors; shares count sample weights
+    times class weights, so ``class_weight="balanced"`` makes every nu feasible. Where given class weights make a class so light that nu
+    is out of its reach, the largest feasible nu is used for that pair: all of the light class are margin errors.
 
     Parameters
     ----------
@@ -525,18 +519,23 @@ decision_function_shape, break_ties, random_state, multiclass, time_limit, on_in
         self.warm_start = warm_start
 
     def _formulation(self, sign: Floats, weight: Floats, class_weight: Floats) -> Formulation:
-        bound = weight / class_weight.min()
-        total = self.nu * float(np.sum(weight / class_weight)) / 2
-        largest = min(bound[sign > 0].sum(), bound[sign < 0].sum())
-        if total > largest * (1 + 1e-12):
+        plain = weight / class_weight
+        if self.nu > problems.largest_nu(sign, plain) * (1 + 1e-12) and np.ptp(class_weight) == 0:
             raise ValueError(
                 f"specified nu is infeasible: nu={self.nu:g}, but the largest feasible nu for these classes is "
-                f"{self.nu * largest / total:.6g} (twice the weight of the lighter class over the weight of both)."
+                f"{problems.largest_nu(sign, plain):.6g} (twice the weight of the lighter class over the weight of both)."
             )
-        problem = problems.nu_svc(sign, bound, min(total, largest))
+        nu = min(self.nu, problems.largest_nu(sign, weight))
+        if nu < self.nu:
+            warnings.warn(
+                f"class_weight makes nu={self.nu:g} infeasible for a pair of classes; the largest feasible nu, {nu:.6g}, is used for it.",
+                UserWarning,
+                stacklevel=5,
+            )
+        problem = problems.nu_svc(sign, weight, nu)
 
         def certify(f: Floats, decision: Decision) -> Certificate:
-            return certificate.classification(f, sign, bound / decision.scale, decision.coef, decision.intercept)
+            return certificate.classification(f, sign, weight / decision.scale, decision.coef, decision.intercept)
 
         return Formulation(
             problem,

@@ -12,8 +12,18 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from maxmargin import certificate, problems
 from maxmargin.certificate import Certificate
 from maxmargin.estimators._base import BaseSingle
-from maxmargin.problems import Floats
+from maxmargin.problems import DualProblem, Floats
+from maxmargin.solution import Solution
 from maxmargin.training import Decision, Formulation, read_level
+
+BOUNDARY = 1e-12
+"""The offset is lowered by this share, so that support vectors on the boundary are inliers and not a matter of rounding."""
+
+
+def read_inside(problem: DualProblem, solution: Solution) -> Decision:
+    """The intercept is the level, moved out by rounding."""
+    decision = read_level(problem, solution)
+    return decision._replace(intercept=decision.intercept + BOUNDARY * abs(decision.intercept))
 
 
 class OneClassSVM(OutlierMixin, BaseSingle):  # type: ignore[misc]
@@ -101,7 +111,7 @@ class OneClassSVM(OutlierMixin, BaseSingle):  # type: ignore[misc]
         def certify(f: Floats, decision: Decision) -> Certificate:
             return certificate.one_class(f, weight, decision.coef, -decision.intercept, self.nu * float(weight.sum()))
 
-        return Formulation(problems.one_class(weight, self.nu), read_level, certify, "")
+        return Formulation(problems.one_class(weight, self.nu), read_inside, certify, "")
 
     def _keep_decision(self, decision: Decision) -> None:
         self.offset_ = -decision.intercept
@@ -146,7 +156,7 @@ class OneClassSVM(OutlierMixin, BaseSingle):  # type: ignore[misc]
         -------
         y : ndarray of shape (n_samples,)
         """
-        return np.where(self.decision_function(X) > 0, 1, -1)
+        return np.where(self.decision_function(X) >= 0, 1, -1)
 
     def certify(self, X: Any, y: Any = None, sample_weight: Any = None) -> Certificate:
         """Check the fitted model on its training data, everything recomputed in float64 by code the solver does not share.

@@ -37,7 +37,7 @@ class BaseSVR(RegressorMixin, BaseSingle):  # type: ignore[misc]
         self : object
             The fitted estimator.
         """
-        X, y = self._validate_X(X, y, reset=True)
+        X, y = self._validate_Xy(X, y, reset=True)
         z = self._targets(y)
         return self._fit_single(X, z, sample_weight)
 
@@ -79,7 +79,7 @@ class BaseSVR(RegressorMixin, BaseSingle):  # type: ignore[misc]
             As ``certificate_``, with ``audit_error`` over all samples.
         """
         check_is_fitted(self)
-        X, y = self._validate_X(X, y, reset=False)
+        X, y = self._validate_Xy(X, y, reset=False)
         return self._certify_single(X, self._targets(y), sample_weight)
 
 

@@ -84,9 +84,7 @@ class _State:
         return bool(np.sum(self.b * self.F[self.problem.row]) <= MEET * self.scale * half * half)
 
 
-def solve(
-    problem: DualProblem, source: Source, tol: float, monitor: Monitor, cache_bytes: int, start: Floats | None = None
-) -> Solution:
+def solve(problem: DualProblem, source: Source, tol: float, monitor: Monitor, cache_bytes: int, start: Floats | None = None) -> Solution:
     """Solve a dual problem; see the contract in maxmargin.solvers."""
     n = source.n_rows
     b = problem.start.copy() if start is None else feasible_start(problem, start)
@@ -241,7 +239,7 @@ def _solve_working(state: _State, cache: RowCache, G: Floats, tol: float, monito
     state.indefinite |= negative
     delta = b - state.b[W]
     moved, where = np.unique(rows[delta != 0], return_inverse=True)
-    cache.add_rows(moved, np.bincount(where, weights=delta[delta != 0], minlength=len(moved)), state.F)
+    cache.add_rows(moved, np.bincount(where, weights=delta[delta != 0], minlength=len(moved)).astype(np.float64), state.F)
     state.b[W] = b
     state.steps += steps
     return int(steps)
