@@ -61,12 +61,16 @@ class Source(ABC):
     n_columns: int
     dtypes: tuple[Any, ...] = (np.float64,)
     """Precisions on offer, the cheapest first; the last is float64."""
-    evaluations: int = 0
-    """Kernel values computed so far."""
 
     @abstractmethod
     def block(self, a: Indices, b: Indices, dtype: DTypeLike) -> Matrix:
         """k(A[a], B[b]); None means all."""
+
+    def fill_rows(self, a: NDArray[np.int64], rows: Matrix, slots: NDArray[np.int64]) -> None:
+        """rows[slots] = k(A[a], B), in the precision of rows."""
+        step = max(1, BLOCK_BYTES // (8 * max(1, self.n_columns)))
+        for i in range(0, len(a), step):
+            rows[slots[i : i + step]] = self.block(a[i : i + step], None, rows.dtype)
 
     @abstractmethod
     def add_product(self, a: Indices, coef: NDArray[np.float64], b: Indices, out: NDArray[np.float64], dtype: DTypeLike) -> None:
@@ -115,23 +119,34 @@ class NativeSource(Source):
     def block(self, a: Indices, b: Indices, dtype: DTypeLike) -> Matrix:
         A, B = self.points(dtype)
         try:
-            result = core.kernel_block(self._tuple, A, a, B, b)
+            return core.kernel_block(self._tuple, A, a, B, b)
         except core.NotFinite:
             raise not_finite(self.kernel) from None
-        self.evaluations += result.size
-        return result
+
+    def fill_rows(self, a: NDArray[np.int64], rows: Matrix, slots: NDArray[np.int64]) -> None:
+        A, B = self.points(rows.dtype)
+        step = self._rows_at_once(A.shape[1], self.n_columns)
+        for i in range(0, len(a), step):
+            try:
+                core.kernel_block(self._tuple, A, a[i : i + step], B, None, rows, slots[i : i + step])
+            except core.NotFinite:
+                raise not_finite(self.kernel) from None
+
+    @staticmethod
+    def _rows_at_once(d: int, columns: int) -> int:
+        """Rows that take a fraction of a second, so that signals are seen."""
+        return max(1, int(4e9 / max(1.0, columns * (d + 16.0))))
 
     def add_product(self, a: Indices, coef: NDArray[np.float64], b: Indices, out: NDArray[np.float64], dtype: DTypeLike) -> None:
         A, B = self.points(dtype)
         rows = self.n_rows if a is None else len(a)
-        step = max(1, int(2e9 / max(1.0, out.shape[1] * (A.shape[1] + 16.0))))  # a fraction of a second between signals
+        step = self._rows_at_once(A.shape[1], out.shape[1])
         for begin in range(0, rows, step):
             part = np.arange(begin, min(rows, begin + step)) if a is None else a[begin : begin + step]
             try:
                 core.kernel_matvec(self._tuple, A, part, coef[begin : begin + step], B, b, out)
             except core.NotFinite:
                 raise not_finite(self.kernel) from None
-        self.evaluations += rows * out.shape[1]
 
 
 def _unit_rows(X: Any) -> Any:
@@ -171,7 +186,6 @@ class CallableSource(Source):
             )
         if not np.isfinite(values).all():
             raise not_finite(self.kernel)
-        self.evaluations += values.size
         return values.T
 
     def block(self, a: Indices, b: Indices, dtype: DTypeLike) -> Matrix:
@@ -255,7 +269,7 @@ class RowCache:
             order = np.argsort(self._used, kind="stable")[: len(missing)] if len(missing) < self.capacity else np.arange(self.capacity)
             dropped = self._owner[order]
             self._slot[dropped[dropped >= 0]] = -1
-            self._rows[order] = self.source.block(missing, None, self.dtype)
+            self.source.fill_rows(missing, self._rows, order)
             self._owner[order], self._slot[missing], self._used[order] = missing, order, self._clock
             self.rows_computed += len(missing)
             slots = self._slot[idx]

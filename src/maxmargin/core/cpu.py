@@ -70,12 +70,20 @@ class NotFinite(ArithmeticError):
     """A kernel value was infinite or not a number."""
 
 
-def kernel_block(kernel: KernelTuple, A: Points, a: Indices, B: Points, b: Indices, out: NDArray[Any] | None = None) -> NDArray[Any]:
-    """Return k(A[a], B[b]), one row for each of A[a], in the points' precision."""
+def kernel_block(
+    kernel: KernelTuple,
+    A: Points,
+    a: Indices,
+    B: Points,
+    b: Indices,
+    out: NDArray[Any] | None = None,
+    slots: Indices = None,
+) -> NDArray[Any]:
+    """Return k(A[a], B[b]), one row for each of A[a], in the points' precision; with slots, row j is written to out[slots[j]]."""
     rows, columns = _size(A, a), _size(B, b)
     if out is None:
         out = np.empty((rows, columns), np.float32 if isinstance(A, _cpu.Points32) else np.float64)
-    if not _cpu.kernel_block(kernel, A, a, B, b, out, thread_count(rows * columns * (A.shape[1] + 16.0))):
+    if not _cpu.kernel_block(kernel, A, a, B, b, out, slots, thread_count(rows * columns * (A.shape[1] + 16.0))):
         raise NotFinite
     return out
 

@@ -73,6 +73,13 @@ void require(bool condition, const char* message) {
   if (!condition) throw std::invalid_argument(message);
 }
 
+template <class I>
+void check_range(const I* values, size_t count, int64_t end, const char* message) {
+  bool inside = true;
+  for (size_t i = 0; i < count; ++i) inside &= values[i] >= 0 && int64_t(values[i]) < end;
+  require(inside, message);
+}
+
 // Owns references to the arrays of one set of points; everything that native code will index is checked here.
 template <class T>
 struct PointsHolder {
@@ -106,7 +113,7 @@ PointsHolder<T>* sparse_points(Array<T> values, Array<int64_t> indptr, Array<int
   const int64_t* p = indptr.data();
   require(p[0] == 0 && p[n] == entries, "points: CSR indptr does not span the data");
   for (int64_t i = 0; i < n; ++i) require(p[i] <= p[i + 1], "points: CSR indptr decreases");
-  for (int64_t e = 0; e < entries; ++e) require(indices.data()[e] >= 0 && indices.data()[e] < d, "points: CSR index out of range");
+  check_range(indices.data(), size_t(entries), d, "points: CSR index out of range");
   auto* holder = new PointsHolder<T>{values, indptr, indices, {}, {n, d, values.data(), indptr.data(), indices.data(), nullptr}};
   holder->finish();
   return holder;
@@ -117,8 +124,7 @@ Selection<T> select(const PointsHolder<T>& points, const Index& index) {
   if (!index) return {points.view, nullptr, points.view.n};
   require(index->ndim() == 1, "index: a 1-d array is needed");
   const int64_t size = int64_t(index->shape(0));
-  for (int64_t i = 0; i < size; ++i)
-    require(index->data()[i] >= 0 && index->data()[i] < points.view.n, "index: out of range");
+  check_range(index->data(), size_t(size), points.view.n, "index: out of range");
   return {points.view, index->data(), size};
 }
 
@@ -131,13 +137,19 @@ using KernelTuple = std::tuple<int, double, double, int>;
 
 template <class T>
 bool kernel_block(const KernelTuple& kernel, const PointsHolder<T>& A, const Index& a, const PointsHolder<T>& B, const Index& b,
-                  Writable<T> out, int threads) {
+                  Writable<T> out, const Index& slots, int threads) {
   const Selection<T> SA = select(A, a), SB = select(B, b);
   require(A.view.d == B.view.d, "kernel_block: points differ in dimension");
-  require(out.ndim() == 2 && int64_t(out.shape(0)) == SA.size && int64_t(out.shape(1)) == SB.size, "kernel_block: shape of out");
+  require(out.ndim() == 2 && int64_t(out.shape(1)) == SB.size, "kernel_block: shape of out");
+  if (slots) {
+    require(slots->ndim() == 1 && int64_t(slots->shape(0)) == SA.size, "kernel_block: one slot for each row");
+    check_range(slots->data(), slots->shape(0), int64_t(out.shape(0)), "kernel_block: slot out of range");
+  } else {
+    require(int64_t(out.shape(0)) == SA.size, "kernel_block: shape of out");
+  }
   const Kernel k = kernel_of(kernel);
   nb::gil_scoped_release release;
-  return table<T>().kernel_block(k, SA, SB, out.data(), threads);
+  return table<T>().kernel_block(k, SA, SB, out.data(), slots ? slots->data() : nullptr, threads);
 }
 
 template <class T>
@@ -156,8 +168,7 @@ template <class T>
 void update_gradient(Array<T> rows, Array<int64_t> slots, Array<double> delta, Writable<double> F, int threads) {
   require(rows.ndim() == 2 && F.ndim() == 1 && F.shape(0) == rows.shape(1), "update_gradient: shape of F");
   require(slots.ndim() == 1 && delta.ndim() == 1 && slots.shape(0) == delta.shape(0), "update_gradient: shape of delta");
-  for (size_t s = 0; s < slots.shape(0); ++s)
-    require(slots.data()[s] >= 0 && slots.data()[s] < int64_t(rows.shape(0)), "update_gradient: slot out of range");
+  check_range(slots.data(), slots.shape(0), int64_t(rows.shape(0)), "update_gradient: slot out of range");
   nb::gil_scoped_release release;
   table<T>().update_gradient(rows.data(), int64_t(rows.shape(1)), slots.data(), delta.data(), int64_t(slots.shape(0)), F.data(), threads);
 }
@@ -166,10 +177,8 @@ template <class T>
 void gather(Array<T> rows, Array<int64_t> slots, Array<int64_t> columns, Writable<T> out, int threads) {
   require(rows.ndim() == 2 && slots.ndim() == 1 && columns.ndim() == 1, "gather: dimensions");
   require(out.ndim() == 2 && out.shape(0) == slots.shape(0) && out.shape(1) == columns.shape(0), "gather: shape of out");
-  for (size_t s = 0; s < slots.shape(0); ++s)
-    require(slots.data()[s] >= 0 && slots.data()[s] < int64_t(rows.shape(0)), "gather: slot out of range");
-  for (size_t c = 0; c < columns.shape(0); ++c)
-    require(columns.data()[c] >= 0 && columns.data()[c] < int64_t(rows.shape(1)), "gather: column out of range");
+  check_range(slots.data(), slots.shape(0), int64_t(rows.shape(0)), "gather: slot out of range");
+  check_range(columns.data(), columns.shape(0), int64_t(rows.shape(1)), "gather: column out of range");
   nb::gil_scoped_release release;
   table<T>().gather(rows.data(), int64_t(rows.shape(1)), slots.data(), int64_t(slots.shape(0)), columns.data(),
                     int64_t(columns.shape(0)), out.data(), threads);
@@ -204,7 +213,7 @@ void bind(nb::module_& m, const char* points_name) {
   m.def("dense_points", &dense_points<T>, nb::rv_policy::take_ownership);
   m.def("sparse_points", &sparse_points<T>, nb::rv_policy::take_ownership);
   m.def("kernel_block", &kernel_block<T>, nb::arg("kernel"), nb::arg("A"), nb::arg("a").none(), nb::arg("B"), nb::arg("b").none(),
-        nb::arg("out").noconvert(), nb::arg("threads"));
+        nb::arg("out").noconvert(), nb::arg("slots").none(), nb::arg("threads"));
   m.def("kernel_matvec", &kernel_matvec<T>, nb::arg("kernel"), nb::arg("A"), nb::arg("a").none(), nb::arg("coef"), nb::arg("B"),
         nb::arg("b").none(), nb::arg("out").noconvert(), nb::arg("threads"));
   m.def("update_gradient", &update_gradient<T>, nb::arg("rows").noconvert(), nb::arg("slots"), nb::arg("delta"),

@@ -213,11 +213,15 @@ void norms(const Points<T>& P, T* out) {
   }
 }
 
+// Row j of k(A, B) goes to out[slots[j]], or to out[j] where no slots are given.
 template <class T>
-bool kernel_block(const Kernel& kernel, const Selection<T>& A, const Selection<T>& B, T* out, int threads) {
+bool kernel_block(const Kernel& kernel, const Selection<T>& A, const Selection<T>& B, T* out, const int64_t* slots, int threads) {
   constexpr int W = tile_width<T>;
   return walk<T>(kernel, A, B, threads, [&](const T* tile, int64_t j, int64_t rows, int64_t i, int64_t columns) {
-    for (int64_t r = 0; r < rows; ++r) std::memcpy(out + (j + r) * B.size + i, tile + r * W, size_t(columns) * sizeof(T));
+    for (int64_t r = 0; r < rows; ++r) {
+      const int64_t slot = slots ? slots[j + r] : j + r;
+      std::memcpy(out + slot * B.size + i, tile + r * W, size_t(columns) * sizeof(T));
+    }
   });
 }
 

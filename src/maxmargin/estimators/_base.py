@@ -153,7 +153,8 @@ class BaseSVM(BaseEstimator, ABC):  # type: ignore[misc]
             )
 
     def _settings(self, kernel: Kernel) -> Settings:
-        size = CACHE_SHARE * free_memory() if isinstance(self.cache_size, str) else min(float(self.cache_size), 2.0**40) * 2**20
+        free = free_memory()
+        size = CACHE_SHARE * free if isinstance(self.cache_size, str) else min(float(self.cache_size) * 2**20, 0.9 * free)
         return Settings(kernel, float(self.tol), int(size))
 
     def _monitor(self) -> Monitor:
