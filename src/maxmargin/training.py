@@ -106,7 +106,10 @@ def train(form: Formulation, X: Any, settings: Settings, monitor: Monitor, start
         status = Status.STATIONARY
     f = solution.kernel_part / decision.scale + decision.intercept
     found = form.certify(f, decision)
-    return Trained(decision, status, with_outcome(found, status, convexity, _audit(settings.kernel, X, decision, f), solution.n_iter))
+    error = _audit(settings.kernel, X, decision, f)
+    if status.converged and max(found.kkt_violation, error) > settings.tol:  # the independent check has the last word
+        status = Status.STALLED
+    return Trained(decision, status, with_outcome(found, status, convexity, error, solution.n_iter))
 
 
 def train_all(jobs: Sequence[Callable[[Settings], Trained]], settings: Settings) -> list[Trained]:

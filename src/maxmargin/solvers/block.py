@@ -14,10 +14,8 @@ rounding, whatever tol is.
 """
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from maxmargin.core import cpu as core
 from maxmargin.monitor import Monitor
@@ -38,10 +36,12 @@ from maxmargin.solvers.polish import polish
 
 BLOCK = 512
 """Variables in a block: a float32 tile of 1 MB stays in the second-level cache."""
-ONE_BLOCK = 2048
+ONE_BLOCK = 1024
 """A problem with at most this many variables is one block."""
 POLISHED = 1024
 """A problem with at most this many rows is solved to rounding, in float64."""
+BURST = 20
+"""Pair steps per variable before a small problem is polished, whether the tolerance is reached or not."""
 REFINEMENTS = 4
 """How often float32 rows may be tried again from an exact F before float64 takes over."""
 AUDITED = 256
@@ -91,11 +91,12 @@ def solve(problem: DualProblem, source: Source, tol: float, monitor: Monitor, ca
     state = _State(problem, b, np.zeros(n), np.zeros_like(b), np.zeros(n))
     if b.any():
         _make_exact(state, source, monitor)
-    rows_computed = 0
-    reason: Status | None = Status.STALLED
-    small = n <= POLISHED
-    for dtype in source.dtypes[-1:] if small else source.dtypes:
-        cache = RowCache(source, dtype, max(cache_bytes, 8 * n * n if small else 0))
+    if n <= POLISHED:
+        cache = RowCache(source, np.float64, 8 * n * n)
+        return _finish(state, source, _solve_small(state, cache, tol, monitor), tol, monitor, cache.rows_computed)
+    reason, rows_computed = None, 0
+    for dtype in source.dtypes:
+        cache = RowCache(source, dtype, cache_bytes)
         reason = _refine(state, source, cache, tol, monitor, 1 if dtype == np.float64 else REFINEMENTS)
         rows_computed += cache.rows_computed
         if reason is not Status.STALLED:
@@ -125,6 +126,25 @@ def _support(state: _State, source: Source) -> int:
     return int(np.count_nonzero(fold(state.problem, state.b, source.n_rows)))
 
 
+def _solve_small(state: _State, cache: RowCache, tol: float, monitor: Monitor) -> Status | None:
+    """Bursts of pair steps and Newton steps in turn until the tolerance holds or nothing improves."""
+    lowest = np.inf
+    while True:
+        reason = _descend(state, cache, 0.9 * tol, monitor, state.steps + BURST * len(state.b))
+        if reason not in (None, Status.STALLED):
+            return reason
+        if state.indefinite:
+            return _descend(state, cache, 0.9 * tol, monitor)
+        _polish(state, cache, monitor)
+        G = state.G
+        if worst_violation(state.problem, state.b, G) <= tol * state.unit(G):
+            return None
+        objective = 0.5 * float(np.sum(state.b * (G + state.problem.linear)))
+        if state.hulls_meet() or lowest - objective <= 1e-12 * abs(objective):
+            return Status.STALLED
+        lowest = objective
+
+
 def _refine(state: _State, source: Source, cache: RowCache, tol: float, monitor: Monitor, tries: int) -> Status | None:
     """Descend and make F exact in turn; None when the tolerance holds, STALLED when this precision does not suffice."""
     best = np.inf
@@ -133,8 +153,6 @@ def _refine(state: _State, source: Source, cache: RowCache, tol: float, monitor:
         if reason not in (None, Status.STALLED):
             _make_exact(state, source, monitor)
             return reason
-        if source.n_rows <= POLISHED and not state.indefinite:
-            _polish(state, cache, monitor)
         G = state.G
         measured, unit = worst_violation(state.problem, state.b, G), state.unit(G)
         if _audit(state, source) <= (tol * unit - measured) / 2:
@@ -153,8 +171,8 @@ def _refine(state: _State, source: Source, cache: RowCache, tol: float, monitor:
     return Status.STALLED
 
 
-def _descend(state: _State, cache: RowCache, tol: float, monitor: Monitor) -> Status | None:
-    """Blocks until the violation is at most tol, or at the level of the rows' rounding."""
+def _descend(state: _State, cache: RowCache, tol: float, monitor: Monitor, until: int | None = None) -> Status | None:
+    """Blocks until the violation is at most tol or at the level of the rows' rounding, or until so many steps are done."""
     problem = state.problem
     size = len(state.b) if len(state.b) <= ONE_BLOCK else BLOCK
     rounding = float(np.finfo(cache.dtype).eps) if cache.dtype == np.float32 else 0.0
@@ -164,7 +182,7 @@ def _descend(state: _State, cache: RowCache, tol: float, monitor: Monitor) -> St
         violation = worst_violation(problem, state.b, G)
         floor = rounding * state.scale * float(np.sqrt(np.sum((state.b - state.b_exact) ** 2)))
         target = max(tol * state.unit(G), floor)
-        if violation <= target:
+        if violation <= target or (until is not None and state.steps >= until):
             return None
         if monitor.wants_report():
             gap = duality_gap(problem, state.b, state.F, levels(problem, state.b, G))
@@ -185,7 +203,7 @@ def _descend(state: _State, cache: RowCache, tol: float, monitor: Monitor) -> St
         else:
             state.working = np.arange(size)
             target = max(target, 0.1 * violation) if problem.in_margin_units else target
-        if _solve_working(state, cache, G, target, monitor) == 0:
+        if _solve_working(state, cache, G, target, monitor, until) == 0:
             return Status.STALLED
 
 
@@ -219,7 +237,7 @@ def _smallest(key: Floats, count: int) -> Integers:
     return part[np.argsort(-key[part], kind="stable")]
 
 
-def _solve_working(state: _State, cache: RowCache, G: Floats, tol: float, monitor: Monitor) -> int:
+def _solve_working(state: _State, cache: RowCache, G: Floats, tol: float, monitor: Monitor, until: int | None) -> int:
     """Solve the problem of the working variables and bring F up to date; return the number of pair steps."""
     problem, W = state.problem, np.sort(state.working)
     rows = problem.row[W]
@@ -228,9 +246,8 @@ def _solve_working(state: _State, cache: RowCache, G: Floats, tol: float, monito
     begin = np.searchsorted(problem.group[W], np.arange(problem.groups + 1))
     b, G_W = state.b[W], G[W]
     most = max(1000, int(1e8) // len(W))  # a tenth of a second
-    steps, _, negative, unbounded = core.solve_block(
-        K, G_W, b, problem.lower[W], problem.upper[W], problem.ridge[W], begin, tol, min(most, monitor.max_iter - state.steps)
-    )
+    most = min(most, (monitor.max_iter if until is None else min(until, monitor.max_iter)) - state.steps)
+    steps, _, negative, unbounded = core.solve_block(K, G_W, b, problem.lower[W], problem.upper[W], problem.ridge[W], begin, tol, most)
     if unbounded:
         raise ValueError(
             "The kernel is not positive semidefinite on these data and the problem has no upper bounds, so it has no minimum. Use a "
@@ -276,7 +293,7 @@ def _make_exact(state: _State, source: Source, monitor: Monitor) -> bool:
 
 def _polish(state: _State, cache: RowCache, monitor: Monitor) -> None:
     """Newton steps on the free variables; see polish.py."""
-    K: NDArray[Any] = cache.tile(np.arange(cache.source.n_rows))
+    K = cache.tile(np.arange(cache.source.n_rows))
     b, F, steps, indefinite = polish(state.problem, K, state.b, state.F, monitor, state.steps)
     state.b, state.F, state.steps = b, F, state.steps + steps
     state.indefinite |= indefinite

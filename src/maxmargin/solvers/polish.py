@@ -5,10 +5,11 @@ With F the free variables (strictly inside their bounds) and the others held, th
     [ Q_FF  E ] [ d ]   [ -G_F ]         Q = K[row, row] + diag(ridge)
     [ E'    0 ] [ u ] = [   0  ]         E has a column of ones for each group with a free variable
 
-d is a descent direction; it is followed up to the first bound it meets, which takes that variable out of F. When the whole step fits,
-G is equal on F inside each group, and what is left to violate optimality are variables at their bounds: some pair steps release those,
-and the Newton step is taken anew. The objective never rises. Q_FF may be singular (duplicate points, more points than features): a
-shift of its diagonal at the level of rounding makes the factor exist, and refinement removes the shift's effect where it matters.
+d is a descent direction; it is followed up to the first bound it meets, which takes that variable out of F, and so on until a whole step
+fits: then b is the minimum of its face. A burst of pair steps lets variables that violate optimality leave their bounds, and Newton takes
+over anew. The objective falls from face to face, so no face returns and the walk ends. Q_FF may be singular (duplicate points, more
+points than features): a shift of its diagonal at the level of rounding makes the factor exist, and refinement removes the shift's effect
+where it matters.
 """
 
 from functools import cache
@@ -24,8 +25,8 @@ from maxmargin.monitor import Monitor
 from maxmargin.problems import DualProblem, Floats, fold
 from maxmargin.solution import can_grow, can_shrink, gradient, worst_violation
 
-ROUNDS = 40
-"""Newton steps at most."""
+NEWTON_STEPS = 200
+"""Newton steps at most in one call."""
 GOAL = 1e-14
 """Violation aimed at, relative to the greatest gradient."""
 
@@ -39,7 +40,7 @@ def _blas() -> Any:
 def polish(
     problem: DualProblem, K: NDArray[np.float64], b: Floats, F: Floats, monitor: Monitor, steps_before: int
 ) -> tuple[Floats, Floats, int, bool]:
-    """Return (b, K b, pair steps done, negative curvature met), at least as good as what was given; K is the whole matrix."""
+    """Return (b, K b, pair steps done, negative curvature met), not worse than what was given; K is the whole matrix."""
     with _blas().limit(limits=1, user_api="blas"):
         return _polish(problem, K, b, F, monitor, steps_before)
 
@@ -47,37 +48,40 @@ def polish(
 def _polish(
     problem: DualProblem, K: NDArray[np.float64], b: Floats, F: Floats, monitor: Monitor, steps_before: int
 ) -> tuple[Floats, Floats, int, bool]:
-    best = (worst_violation(problem, b, gradient(problem, b, F)), b, F)
     begin = np.searchsorted(problem.group, np.arange(problem.groups + 1))
-    Q = K if len(problem.row) == len(K) and np.array_equal(problem.row, np.arange(len(K))) else None
-    steps, since_best = 0, 0
-    b = b.copy()
-    for _ in range(ROUNDS):
-        if monitor.stop(steps_before + steps) is not None or since_best > 5:
+    same = len(problem.row) == len(K) and np.array_equal(problem.row, np.arange(len(K)))
+    Q = K if same else core.gather(K, problem.row, problem.row)
+    given = (b, F)
+    b, steps, idle, lowest = b.copy(), 0, 0, np.inf
+    for _ in range(NEWTON_STEPS):
+        if idle > 2 or monitor.stop(steps_before + steps) is not None:
             break
-        whole, ok = _newton_step(problem, K, b, gradient(problem, b, F))
-        if not ok:
-            return best[1], best[2], steps, True
+        fraction = _newton_step(problem, K, b, gradient(problem, b, F))
+        if fraction is None:
+            return (*given, steps, True)
         F = _kernel_part(problem, K, b)
+        if fraction < 1:
+            continue
         G = gradient(problem, b, F)
-        violation = worst_violation(problem, b, G)
-        since_best += 1
-        if violation < best[0]:
-            since_best = 0 if violation < 0.5 * best[0] else since_best
-            best = (violation, b.copy(), F)
+        violation, value = worst_violation(problem, b, G), _objective(problem, b, F)
         goal = GOAL * float(np.abs(G).max(initial=0.0))
         if violation <= goal:
             break
-        if whole:  # the face is optimal: let variables leave their bounds
-            Q = core.gather(K, problem.row, problem.row) if Q is None else Q
-            done, _, negative, _ = core.solve_block(
-                Q, G.copy(), b, problem.lower, problem.upper, problem.ridge, begin, max(goal, 0.1 * violation), 10 + len(b)
-            )
-            steps += int(done)
-            if negative:
-                return best[1], best[2], steps, True
-            F = _kernel_part(problem, K, b)
-    return best[1], best[2], steps, False
+        idle = idle + 1 if value >= lowest else 0
+        lowest = min(lowest, value)
+        done, _, negative, _ = core.solve_block(
+            Q, G, b, problem.lower, problem.upper, problem.ridge, begin, max(goal, 0.1 * violation), 10 + len(b)
+        )
+        if negative:
+            return (*given, steps, True)
+        steps += int(done)
+        F = _kernel_part(problem, K, b)
+    return b, F, steps, False
+
+
+def _objective(problem: DualProblem, b: Floats, F: Floats) -> float:
+    """1/2 b'Qb + linear'b"""
+    return float(0.5 * np.sum(b * (gradient(problem, b, F) + problem.linear)))
 
 
 def _kernel_part(problem: DualProblem, K: NDArray[np.float64], b: Floats) -> Floats:
@@ -89,18 +93,18 @@ def _kernel_part(problem: DualProblem, K: NDArray[np.float64], b: Floats) -> Flo
     return F
 
 
-def _newton_step(problem: DualProblem, K: NDArray[np.float64], b: Floats, G: Floats) -> tuple[bool, bool]:
-    """Move b in place; return (whether the whole step fitted, whether Q_FF is positive semidefinite)."""
+def _newton_step(problem: DualProblem, K: NDArray[np.float64], b: Floats, G: Floats) -> float | None:
+    """Move b in place; return the fraction of the step that fitted, None if Q_FF is not positive semidefinite."""
     free = np.flatnonzero(can_grow(problem, b) & can_shrink(problem, b))
     if len(free) < 2:
-        return True, True
+        return 1.0
     rows = problem.row[free]
     Q = K[np.ix_(rows, rows)]
     Q[np.diag_indices_from(Q)] += problem.ridge[free]
     E = (problem.group[free][:, None] == np.unique(problem.group[free])[None, :]).astype(float)
     d = _bordered_solve(Q, E, -G[free])
     if d is None:
-        return False, False
+        return None
     room = np.where(d > 0, problem.upper[free] - b[free], b[free] - problem.lower[free])
     with np.errstate(divide="ignore", invalid="ignore"):
         reach = np.where(d != 0, room / np.abs(d), np.inf)
@@ -109,7 +113,7 @@ def _newton_step(problem: DualProblem, K: NDArray[np.float64], b: Floats, G: Flo
     if fraction < 1:
         first = np.flatnonzero(reach <= fraction)
         b[free[first]] = np.where(d[first] > 0, problem.upper[free[first]], problem.lower[free[first]])
-    return fraction == 1.0, True
+    return fraction
 
 
 def _bordered_solve(Q: Floats, E: Floats, right: Floats) -> Floats | None:
