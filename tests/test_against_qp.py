@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-import reference
 
+import reference
 from maxmargin import SVC, SVR, Kernel, NuSVC, NuSVR, OneClassSVM
 from maxmargin.certificate import kernel_values
 
@@ -49,7 +49,7 @@ def test_classification(seed):
 
 @pytest.mark.parametrize("seed", range(50, 90))
 def test_regression(seed):
-    rng, X, y, weight, kernel, C = make(seed)
+    rng, X, _y, weight, kernel, C = make(seed)
     squared = seed % 5 == 0
     z = np.sin(3 * X[:, 0]) + 0.3 * rng.normal(size=len(X))
     epsilon = float(rng.choice([0.0, 0.05, 0.3]))
@@ -106,7 +106,7 @@ def test_nu_classification(seed):
 @pytest.mark.parametrize("seed", range(180, 200))
 def test_hard_margin(seed):
     _, X, y, _, _, _ = make(seed)
-    X = X + np.arange(len(X))[:, None] * 0.3  # no two points equal or nearly so: well separable in the RBF's feature space
+    X = X + np.arange(len(X))[:, None] * 0.3137  # no two points equal or nearly so: well separable in the RBF's feature space
     kernel = Kernel.rbf(gamma=5.0)
     model = SVC(kernel=kernel, C=np.inf).fit(X, y)
     optimum, f = reference.classification(kernel_values(kernel, X, X), y, np.full(len(y), np.inf))

@@ -1,0 +1,44 @@
+"""What several test files share: small data, the five estimators, values to compare."""
+
+import numpy as np
+from sklearn.datasets import make_classification
+
+from maxmargin import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+
+FIVE = (SVC, NuSVC, SVR, NuSVR, OneClassSVM)
+CLASSIFIERS = (SVC, NuSVC)
+REGRESSORS = (SVR, NuSVR)
+
+
+def binary(n=60, d=4, seed=0):
+    """Two overlapping classes, 0 and 1, of about equal size."""
+    return make_classification(n, d, n_informative=d - 1, n_redundant=0, n_clusters_per_class=1, flip_y=0.1, random_state=seed)
+
+
+def three(n=60, d=4, seed=0):
+    """Three overlapping classes 0, 1, 2 of n / 3 points, in turn."""
+    y = np.arange(n) % 3
+    return np.random.default_rng(seed).normal(size=(n, d)) + y[:, None] * np.resize([1.0, -0.5], d), y
+
+
+def target(estimator, X, y):
+    """What an estimator (or its class) is fitted to: labels, or real numbers for a regressor."""
+    cls = estimator if isinstance(estimator, type) else type(estimator)
+    return X[:, 0] + 0.5 * y if issubclass(cls, REGRESSORS) else y
+
+
+def values(model, X):
+    """Decision values, or predictions of a regressor."""
+    return model.decision_function(X) if hasattr(model, "decision_function") else model.predict(X)
+
+
+def assert_same_bits(a, b):
+    """Equal arrays, bit for bit, of the same type."""
+    a, b = np.asarray(a), np.asarray(b)
+    assert a.dtype == b.dtype
+    np.testing.assert_array_equal(a, b)
+
+
+def assert_close(a, b, tol=1e-9):
+    """Equal to a share tol of the largest value."""
+    np.testing.assert_allclose(a, b, rtol=0, atol=tol * max(1.0, np.abs(b).max()))
