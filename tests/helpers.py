@@ -1,5 +1,11 @@
 """What several test files share: small data, the five estimators, values to compare."""
 
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
 import numpy as np
 from sklearn.datasets import make_classification
 
@@ -42,3 +48,16 @@ def assert_same_bits(a, b):
 def assert_close(a, b, tol=1e-9):
     """Equal to a share tol of the largest value."""
     np.testing.assert_allclose(a, b, rtol=0, atol=tol * max(1.0, np.abs(b).max()))
+
+
+def child_environment(**changes):
+    """The environment of a child process that can import this module."""
+    return {**os.environ, "PYTHONPATH": str(Path(__file__).parent), **changes}
+
+
+def in_subprocess(code, timeout=60, **environment):
+    """Run Python code in a process of its own and return what it printed; a crash, an error or a hang there fails the test here."""
+    command = [sys.executable, "-c", textwrap.dedent(code)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, env=child_environment(**environment))
+    assert done.returncode == 0, f"exit status {done.returncode}\n{done.stderr[-3000:]}"
+    return done.stdout

@@ -9,6 +9,7 @@ and the dual value is
     one-class  sum_i a_i f_i + C_i max(0, -f_i)                               f_i with the offset
     squared    (P - D)  with P = |w|^2/2 + sum C_i xi_i^2,  D = the dual with - b_i^2 / (4 C_i)
     hard       |w|^2/2 (1/m^2) - D,  m = min_i y_i f_i: the solution scaled to be feasible
+    C = inf    eps-SVR with epsilon raised to the largest residual: the solution is feasible there
 
 nu-SVC is certified as the C-SVC with C_i = w_i / r, nu-SVR as the eps-SVR with the width it found. Where the kernel is positive
 semidefinite the optimum lies between the dual and the primal value, and the kernel part of every decision value is within
@@ -123,6 +124,8 @@ def classification(f: Floats, y: Floats, C: Floats, b: Floats, bias: float, squa
 def regression(f: Floats, z: Floats, C: Floats, epsilon: float, b: Floats, bias: float, squared: bool = False) -> Certificate:
     """eps-SVR."""
     r = z - f
+    if np.isinf(C).any():  # no residual may exceed epsilon: certify the problem whose epsilon the solution keeps
+        epsilon = max(epsilon, float(np.abs(r).max(initial=0.0)))
     outside = np.maximum(0.0, np.abs(r) - epsilon)
     norm = float(np.sum(b * (f - bias)))
     equality = float(abs(np.sum(b)))

@@ -46,7 +46,11 @@ class Status(Enum):
         "Float64 arithmetic cannot reach the tolerance on these data: the kernel values are too large or too unequal. Scale the "
         "data (StandardScaler or MinMaxScaler), lower C, or raise tol."
     )
-    DEGENERATE = "The (reduced) convex hulls of the classes meet: no hyperplane separates them."
+    DEGENERATE = (
+        "nu is too small for these data and this kernel: the reduced convex hulls of the classes meet, so the optimum is w = 0 and every "
+        "decision value is 0. Raise nu (it must exceed the share of unavoidable margin errors) or use a richer kernel (for RBF a larger "
+        "gamma)."
+    )
 
     @property
     def converged(self) -> bool:

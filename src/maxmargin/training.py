@@ -47,8 +47,8 @@ class Formulation(NamedTuple):
     read: Callable[[DualProblem, Solution], Decision]
     certify: Callable[[Floats, Decision], Certificate]
     """(decision values of the samples, decision) -> certificate without its outcome."""
-    explain_degenerate: str
-    """What to tell the user when the hulls meet."""
+    no_solution: str = ""
+    """What to tell the user when there is no solution; without it a degenerate problem (nu-SVC) has the solution 0."""
 
 
 class Trained(NamedTuple):
@@ -98,7 +98,9 @@ def train(form: Formulation, X: Any, settings: Settings, monitor: Monitor, start
     source = make_source(settings.kernel, X)
     solution = block.solve(form.problem, source, settings.tol, monitor, settings.cache_bytes, start)
     if solution.status is Status.DEGENERATE:
-        raise ValueError(form.explain_degenerate)
+        if form.no_solution:
+            raise ValueError(form.no_solution)
+        return zero(len(solution.kernel_part), solution.n_iter)
     decision = form.read(form.problem, solution)
     convexity = _convexity(settings.kernel, solution, decision, X)
     status = solution.status
@@ -110,6 +112,12 @@ def train(form: Formulation, X: Any, settings: Settings, monitor: Monitor, start
     if status.converged and max(found.kkt_violation, error) > settings.tol:  # the independent check has the last word
         status = Status.STALLED
     return Trained(decision, status, with_outcome(found, status, convexity, error, solution.n_iter))
+
+
+def zero(n: int, n_iter: int) -> Trained:
+    """The solution of a degenerate problem: w = 0, all values 0."""
+    nothing = Certificate(Status.DEGENERATE.name.lower(), 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, n_iter=n_iter)
+    return Trained(Decision(np.zeros(n), 0.0, (0.0, 0.0)), Status.DEGENERATE, nothing)
 
 
 def train_all(jobs: Sequence[Callable[[Settings], Trained]], settings: Settings) -> list[Trained]:

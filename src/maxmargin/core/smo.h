@@ -89,7 +89,7 @@ inline void partner(const T* Ki, const double* diagonal, const double* shrink, i
   for (; k + L8 <= end; k += L8, index += L8) {
     const Vec<double> difference = load(shrink + k) - Gi, sum = load(diagonal + k) + diagonal_i;
     Vec<double> eta = sum - 2.0 * load_as_double(Ki + k);
-    const Vec<double> floor = 1e-15 * sum + 1e-300;
+    const Vec<double> floor = 1e-15 * (sum < Vec<double>{} ? -sum : sum) + 1e-300;
     eta = eta > floor ? eta : floor;
     const Vec<double> value = difference * difference / eta;
     best.see(difference > Vec<double>{} ? value : broadcast<double>(-1), index);
@@ -102,7 +102,7 @@ inline void partner(const T* Ki, const double* diagonal, const double* shrink, i
   if (at != std::numeric_limits<int64_t>::max()) gain = top, j = at;
   for (; k < end; ++k) {
     const double difference = shrink[k] - Gi, sum = diagonal[k] + diagonal_i;
-    const double eta = std::max(sum - 2.0 * double(Ki[k]), curvature_floor(sum));
+    const double eta = std::max(sum - 2.0 * double(Ki[k]), curvature_floor(std::abs(sum)));
     if (difference > 0 && difference * difference / eta > gain) gain = difference * difference / eta, j = k;
   }
 }
@@ -148,9 +148,10 @@ BlockResult solve_block(const Block<T>& block, double tol, int64_t max_steps) {
     const double sum = diagonal[size_t(i)] + diagonal[size_t(j)], curvature = sum - 2.0 * double(Ki[j]);
     if (curvature < -1e3 * std::numeric_limits<T>::epsilon() * (std::abs(sum) + std::abs(2.0 * double(Ki[j])))) result.negative = true;
     const double Gi = G[i], Gj = G[j];
-    double step = (Gj - Gi) / std::max(curvature, curvature_floor(std::abs(sum)));
+    const double floor = curvature_floor(std::abs(sum));
+    double step = (Gj - Gi) / std::max(curvature, floor);
     const double room_i = block.upper[i] - block.b[i], room_j = block.b[j] - block.lower[j];
-    if (!(step < infinity) && room_i == infinity && room_j == infinity) {
+    if (curvature <= floor && room_i == infinity && room_j == infinity) {
       result.unbounded = true;
       break;
     }

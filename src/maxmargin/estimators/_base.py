@@ -106,7 +106,7 @@ class BaseSVM(BaseEstimator, ABC):  # type: ignore[misc]
         if self._kernel_kind() is Kind.CALLABLE:
             return X
         self._refuse_sparse_matrix(X)
-        return self._canonical(validate_data(self, X, reset=reset, **CHECKS))
+        return self._canonical(validate_data(self, X, reset=reset, **CHECKS), fitting=reset)
 
     def _validate_Xy(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
         """X as above, and y, equally long."""
@@ -117,13 +117,15 @@ class BaseSVM(BaseEstimator, ABC):  # type: ignore[misc]
             return X, y
         self._refuse_sparse_matrix(X)
         X, y = validate_data(self, X, y, reset=reset, **CHECKS)
-        return self._canonical(X), y
+        return self._canonical(X, fitting=reset), y
 
     def _refuse_sparse_matrix(self, X: Any) -> None:
         if self._kernel_kind() is Kind.PRECOMPUTED and sparse.issparse(X):
             raise TypeError("Sparse precomputed kernels are not supported.")
 
-    def _canonical(self, X: Any) -> Any:
+    def _canonical(self, X: Any, fitting: bool) -> Any:
+        if fitting and self._kernel_kind() is Kind.PRECOMPUTED and X.shape[0] != X.shape[1]:
+            raise ValueError(f"Precomputed matrix must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix.")
         X = canonical_csr(X) if sparse.issparse(X) else X
         if self._kernel_kind() is Kind.CHI2 and (X.data if sparse.issparse(X) else X).min(initial=0) < 0:
             raise ValueError("Negative values in data: the chi2 kernel needs non-negative features, such as histograms.")
@@ -324,6 +326,7 @@ class BaseSingle(BaseSVM):
         """Train on the samples of positive weight and keep the model."""
         weight = self._validate_weight(sample_weight, X)
         self._refuse_negative(weight)
+        X = symmetric(self._kernel_kind(), X)
         used = np.flatnonzero(weight > 0)
         samples = take(self._kernel_kind(), X, used)
         kernel = self._resolve_kernel(samples, weight[used])
@@ -373,6 +376,23 @@ def take(kind: Kind | None, X: Any, samples: NDArray[np.int64]) -> Any:
     if kind is Kind.PRECOMPUTED:
         return X[np.ix_(samples, samples)]
     return _safe_indexing(X, samples)
+
+
+def symmetric(kind: Kind | None, K: Any) -> Any:
+    """A precomputed kernel, symmetric but for rounding, which is averaged out; other data as they are."""
+    if kind is not Kind.PRECOMPUTED:
+        return K
+    step = max(1, 2**22 // max(1, len(K)))
+    worst = max((float(np.abs(K[i : i + step] - K[:, i : i + step].T).max(initial=0.0)) for i in range(0, len(K), step)), default=0.0)
+    if worst == 0:
+        return K
+    size = float(np.abs(K).max())
+    if not worst <= 1e-5 * size:
+        raise ValueError(
+            f"Precomputed matrix must be symmetric: entries differ from their mirror images by up to {worst:.3g}, with values up to "
+            f"{size:.3g}. Pass (K + K.T) / 2 if the difference is meant to be ignored."
+        )
+    return (K + K.T) / 2
 
 
 def canonical_csr(X: Any) -> Any:

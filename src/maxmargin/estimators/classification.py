@@ -17,13 +17,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin import certificate, multiclass, problems
 from maxmargin.certificate import Certificate
-from maxmargin.estimators._base import BaseSVM, take
+from maxmargin.estimators._base import BaseSVM, symmetric, take
 from maxmargin.kernels import Kernel
 from maxmargin.monitor import Monitor
 from maxmargin.multiclass import BinaryTask
 from maxmargin.problems import Floats
 from maxmargin.solution import Status
-from maxmargin.training import Decision, Formulation, Settings, Trained, read_level, read_margin, train, train_all
+from maxmargin.training import Decision, Formulation, Settings, Trained, read_level, read_margin, train, train_all, zero
 
 NO_PROBABILITY = (
     "probability=True is not available. Use CalibratedClassifierCV({name}(...), ensemble=False) from sklearn.calibration, which gives "
@@ -90,6 +90,7 @@ class BaseSVC(ClassifierMixin, BaseSVM):  # type: ignore[misc]
                 f" ({classes[present].tolist()}); at least two are needed (specified nu is infeasible, C has nothing to weigh)."
             )
         self._refuse_negative(weight)
+        X = symmetric(self._kernel_kind(), X)
         counted, used = np.flatnonzero(weight > 0), np.flatnonzero(effective > 0)
         kernel = self._resolve_kernel(take(self._kernel_kind(), X, counted), weight[counted])
         samples = Samples(take(kernel.kind, X, used), label[used], effective[used], class_weight[label[used]], len(classes))
@@ -270,6 +271,9 @@ class BaseSVC(ClassifierMixin, BaseSVM):  # type: ignore[misc]
             rows, sign = task.samples[keep], task.sign[keep]
             if len(np.unique(sign)) < 2:
                 found.append(_constant(sign).certificate)
+                continue
+            if (self.certificate_.parts or (self.certificate_,))[k].status == Status.DEGENERATE.name.lower():
+                found.append(zero(len(sign), 0).certificate)
                 continue
             form = self._formulation(sign, effective[rows], self.class_weight_[label[rows]])
             decision = Decision(flip * columns[k, rows], flip * self._intercept_[k], (0.0, 0.0), self._scales[k])
@@ -454,7 +458,8 @@ class NuSVC(BaseSVC):
 
     nu is an upper bound on the share of margin errors and a lower bound on the share of support vectors; shares count sample weights
     times class weights, so ``class_weight="balanced"`` makes every nu feasible. Where given class weights make a class so light that nu
-    is out of its reach, the largest feasible nu is used for that pair: all of the light class are margin errors.
+    is out of its reach, the largest feasible nu is used for that pair: all of the light class are margin errors. An nu below the share of
+    unavoidable margin errors has the optimum w = 0: the decision values are 0 then, with a warning and the status "degenerate".
 
     Parameters
     ----------
@@ -537,10 +542,4 @@ decision_function_shape, break_ties, random_state, multiclass, time_limit, on_in
         def certify(f: Floats, decision: Decision) -> Certificate:
             return certificate.classification(f, sign, weight / decision.scale, decision.coef, decision.intercept)
 
-        return Formulation(
-            problem,
-            read_margin,
-            certify,
-            f"nu={self.nu:g} is too small for these data and this kernel: the reduced convex hulls of the classes meet, so only w = 0 "
-            "remains. Raise nu (it must exceed the share of unavoidable margin errors) or use a richer kernel (for RBF a larger gamma).",
-        )
+        return Formulation(problem, read_margin, certify)

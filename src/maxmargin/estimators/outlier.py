@@ -44,7 +44,7 @@ class OneClassSVM(OutlierMixin, BaseSingle):  # type: ignore[misc]
 
     Attributes
     ----------
-    offset_ : float
+    offset_ : ndarray of shape (1,)
         rho: ``decision_function = score_samples - offset_``.
     support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, certificate_, fit_status_, n_iter_, n_features_in_, shape_fit_
         As in scikit-learn and for SVC.
@@ -111,10 +111,10 @@ class OneClassSVM(OutlierMixin, BaseSingle):  # type: ignore[misc]
         def certify(f: Floats, decision: Decision) -> Certificate:
             return certificate.one_class(f, weight, decision.coef, -decision.intercept, self.nu * float(weight.sum()))
 
-        return Formulation(problems.one_class(weight, self.nu), read_inside, certify, "")
+        return Formulation(problems.one_class(weight, self.nu), read_inside, certify)
 
     def _keep_decision(self, decision: Decision) -> None:
-        self.offset_ = -decision.intercept
+        self.offset_ = np.array([-decision.intercept])
 
     def decision_function(self, X: Any) -> Floats:
         """Signed distance to the boundary, positive inside.
@@ -142,7 +142,8 @@ class OneClassSVM(OutlierMixin, BaseSingle):  # type: ignore[misc]
         -------
         scores : ndarray of shape (n_samples,)
         """
-        return self.decision_function(X) + self.offset_
+        scores: Floats = self.decision_function(X) + self.offset_
+        return scores
 
     def predict(self, X: Any) -> NDArray[np.int64]:
         """+1 for inliers, -1 for outliers.

@@ -232,7 +232,7 @@ class NuSVR(BaseSVR):
         def certify(f: Floats, decision: Decision) -> Certificate:
             return certificate.regression(f, z, C, decision.epsilon, decision.coef, decision.intercept)
 
-        return Formulation(problems.nu_svr(z, C, self.nu), read_tube, certify, "")
+        return Formulation(problems.nu_svr(z, C, self.nu), read_tube, certify)
 
     def _keep_decision(self, decision: Decision) -> None:
         self.epsilon_ = decision.epsilon

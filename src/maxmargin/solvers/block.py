@@ -64,6 +64,7 @@ class _State:
     steps: int = 0
     scale: float = 0.0  # greatest kernel value of a point with itself seen so far
     indefinite: bool = False
+    unbounded: bool = False
     working: Integers = field(default_factory=lambda: np.empty(0, np.int64))
 
     @property
@@ -76,12 +77,17 @@ class _State:
             return 1.0
         return max(margin(levels(self.problem, self.b, G)), 1e-300)
 
-    def hulls_meet(self) -> bool:
-        """Whether the distance of the hulls is zero for all float64 can tell."""
-        if not self.problem.in_margin_units:
+    def no_minimum(self) -> bool:
+        """Whether the hulls of a problem in margin units meet, or one without bounds falls forever, for all float64 can tell."""
+        if self.unbounded:
+            return True
+        endless = bool(np.isinf(self.problem.upper).any() and not self.problem.ridge.any())
+        half = float(np.abs(self.b).sum()) / 2
+        if half == 0 or not (self.problem.in_margin_units or endless):
             return False
-        half = np.abs(self.b).sum() / 2
-        return bool(np.sum(self.b * self.F[self.problem.row]) <= MEET * self.scale * half * half)
+        norm, slope = float(np.sum(self.b * self.F[self.problem.row])), float(np.sum(self.b * self.problem.linear))
+        falls = self.problem.in_margin_units or -slope > 1e-3 * half * float(np.abs(self.problem.linear).max())
+        return norm <= MEET * self.scale * half * half and falls
 
 
 def solve(problem: DualProblem, source: Source, tol: float, monitor: Monitor, cache_bytes: int, start: Floats | None = None) -> Solution:
@@ -109,7 +115,7 @@ def _finish(state: _State, source: Source, reason: Status | None, tol: float, mo
     """Name the outcome and pack it."""
     problem, G = state.problem, state.G
     violation = max(0.0, worst_violation(problem, state.b, G)) / state.unit(G)
-    if state.hulls_meet() and reason in (None, Status.STALLED):
+    if state.no_minimum() and reason in (None, Status.STALLED):
         status = Status.DEGENERATE
     elif violation <= tol:
         status = Status.STATIONARY if state.indefinite else Status.OPTIMAL
@@ -140,7 +146,7 @@ def _solve_small(state: _State, cache: RowCache, tol: float, monitor: Monitor) -
         if worst_violation(state.problem, state.b, G) <= tol * state.unit(G):
             return None
         objective = 0.5 * float(np.sum(state.b * (G + state.problem.linear)))
-        if state.hulls_meet() or lowest - objective <= 1e-12 * abs(objective):
+        if state.no_minimum() or lowest - objective <= 1e-12 * abs(objective):
             return Status.STALLED
         lowest = objective
 
@@ -159,7 +165,7 @@ def _refine(state: _State, source: Source, cache: RowCache, tol: float, monitor:
             return None
         if not _make_exact(state, source, monitor):
             return monitor.stop(state.steps)
-        if state.hulls_meet() and cache.dtype == np.float64:
+        if state.no_minimum() and cache.dtype == np.float64:
             return Status.STALLED
         G = state.G
         violation = worst_violation(state.problem, state.b, G) / state.unit(G)
@@ -195,7 +201,7 @@ def _descend(state: _State, cache: RowCache, tol: float, monitor: Monitor, until
             idle = 0
         idle += 1
         best_objective, best_violation = min(best_objective, objective), min(best_violation, violation)
-        if idle > PATIENCE or (problem.in_margin_units and state.scale > 0 and state.hulls_meet()):
+        if idle > PATIENCE or (state.scale > 0 and state.no_minimum()):
             return Status.STALLED
         if size < len(state.b):
             state.working = _select(problem, state.b, G, state.working, size)
@@ -248,11 +254,12 @@ def _solve_working(state: _State, cache: RowCache, G: Floats, tol: float, monito
     most = max(1000, int(1e8) // len(W))  # a tenth of a second
     most = min(most, (monitor.max_iter if until is None else min(until, monitor.max_iter)) - state.steps)
     steps, _, negative, unbounded = core.solve_block(K, G_W, b, problem.lower[W], problem.upper[W], problem.ridge[W], begin, tol, most)
-    if unbounded:
+    if unbounded and negative:
         raise ValueError(
             "The kernel is not positive semidefinite on these data and the problem has no upper bounds, so it has no minimum. Use a "
             "finite C with the plain hinge or epsilon-insensitive loss, or a positive semidefinite kernel."
         )
+    state.unbounded |= unbounded
     state.indefinite |= negative
     delta = b - state.b[W]
     moved, where = np.unique(rows[delta != 0], return_inverse=True)

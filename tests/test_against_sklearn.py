@@ -1,0 +1,76 @@
+"""Against scikit-learn at tol=1e-8: data sets x five problems x dense and sparse, decision values and objectives."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn import svm
+
+import data
+from helpers import FIVE, values
+from maxmargin import OneClassSVM, certificate
+
+ROWS = 350
+
+
+def targets(estimator, y):
+    return y.astype(float) if estimator.__name__.endswith("SVR") else data.binary_target(y)
+
+
+def objective(estimator, model, X, y, epsilon):
+    """Primal and dual value of a fitted model, ours or theirs, by the certificate's formulas."""
+    b = np.zeros(X.shape[0])
+    dual_coef = model.dual_coef_.toarray() if sparse.issparse(model.dual_coef_) else model.dual_coef_
+    b[model.support_] = dual_coef[0]
+    f, bias = values(model, X), float(model.intercept_[0])
+    ones = np.ones(len(b))
+    match estimator.__name__:
+        case "SVC":
+            found = certificate.classification(f, np.where(y == 1, 1.0, -1.0), ones, b, bias)
+        case "NuSVC":  # C = 1/r is the greatest coefficient
+            found = certificate.classification(f, np.where(y == 1, 1.0, -1.0), np.abs(b).max() * ones, b, bias)
+        case "OneClassSVM":
+            found = certificate.one_class(f, ones, b, -bias, b.sum())
+        case _:
+            found = certificate.regression(f, y, ones, epsilon, b, bias)
+    return found.primal, found.dual
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
+@pytest.mark.parametrize("estimator", FIVE)
+@pytest.mark.parametrize("name", data.NAMES)
+def test_same_answer(name, estimator, storage):
+    X, y = data.load(name, ROWS)
+    X, y = storage(data.as_dense(X)), targets(estimator, y)
+    parameters = {"nu": 0.3} if "nu" in estimator().get_params() else {}
+    ours = estimator(tol=1e-8, **parameters).fit(X, y)
+    theirs = getattr(svm, estimator.__name__)(tol=1e-8, **parameters).fit(X, y)
+    f, g = values(ours, X), values(theirs, X)
+    assert np.abs(f - g).max() <= 1e-5 * np.abs(g).max()
+    assert ours.certificate_.status == "optimal"
+    epsilon = getattr(ours, "epsilon_", 0.1)
+    (primal, dual), (their_primal, their_dual) = (objective(estimator, model, X, y, epsilon) for model in (ours, theirs))
+    if estimator.__name__ != "NuSVC":  # there C differs in the last digits
+        assert primal <= their_primal + 1e-7 * abs(their_primal)
+        assert dual >= their_dual - 1e-7 * abs(their_dual)
+    assert primal - dual <= 1e-9 * max(1.0, abs(primal))
+
+
+@pytest.mark.parametrize("kernel", ["linear", "poly", "sigmoid"])
+@pytest.mark.parametrize("name", data.BUNDLED)
+@pytest.mark.filterwarnings("ignore:The kernel is not positive semidefinite")
+def test_other_kernels(name, kernel):
+    X, y = data.load(name, ROWS)
+    y = data.binary_target(y)
+    parameters = {"kernel": kernel, "tol": 1e-8} | ({"gamma": 0.01} if kernel == "sigmoid" else {})
+    ours = type(FIVE[0]())(**parameters).fit(X, y)
+    theirs = svm.SVC(**parameters).fit(X, y)
+    g = theirs.decision_function(X)
+    assert np.abs(ours.decision_function(X) - g).max() <= 2e-5 * np.abs(g).max()
+
+
+@pytest.mark.parametrize("name", data.BUNDLED)
+def test_score_samples(name):
+    X, _ = data.load(name, ROWS)
+    ours, theirs = OneClassSVM(nu=0.2).fit(X), svm.OneClassSVM(nu=0.2, tol=1e-8).fit(X)
+    np.testing.assert_allclose(ours.score_samples(X), theirs.score_samples(X), rtol=1e-6)
+    np.testing.assert_allclose(ours.offset_, theirs.offset_, rtol=1e-6)

@@ -1,0 +1,72 @@
+"""Imports point one way: estimators -> training -> solvers, certificate, multiclass -> rows, solution -> problems -> kernels -> core."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import maxmargin
+
+ROOT = Path(maxmargin.__file__).parent
+LAYERS = [
+    {"core"},
+    {"kernels"},
+    {"problems"},
+    {"rows", "solution"},
+    {"monitor"},
+    {"certificate", "solvers", "multiclass"},
+    {"training"},
+    {"estimators"},
+    {"sklearn_patch"},
+    {"__init__"},
+]
+LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
+FILES = sorted(ROOT.rglob("*.py"))
+
+
+def part(path):
+    """The top-level module or folder a file belongs to."""
+    inside = path.relative_to(ROOT)
+    return inside.parts[0] if len(inside.parts) > 1 else inside.stem
+
+
+def imported(path):
+    """Names below maxmargin that a file imports at its top level."""
+    found = set()
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "maxmargin":
+            rest = node.module.split(".")[1:]
+            found |= {rest[0]} if rest else {alias.name for alias in node.names}
+        elif isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[1] for alias in node.names if alias.name.startswith("maxmargin.")}
+    return found
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_imports_point_down(path):
+    here = part(path)
+    for name in imported(path):
+        assert name == here or LEVEL[name] < LEVEL[here], f"{here} must not import {name}"
+
+
+def test_every_part_has_a_layer():
+    assert {part(path) for path in FILES} <= set(LEVEL)
+
+
+def test_certificate_shares_no_code_with_the_solver():
+    assert imported(ROOT / "certificate.py") <= {"kernels", "problems", "solution"}
+
+
+def test_core_imports_nothing_of_ours():
+    for path in (ROOT / "core").glob("*.py"):
+        assert imported(path) <= {"core"}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_functions_are_documented(path):
+    """Public names have a docstring, and no print reaches the user behind logging's back."""
+    tree = ast.parse(path.read_text())
+    assert ast.get_docstring(tree)
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+            assert ast.get_docstring(node), f"{path.name}: {node.name}"

@@ -1,0 +1,288 @@
+"""The estimators: scikit-learn's checks without an exception, its attributes, weights, warm starts, stopping, progress."""
+
+import logging
+import pickle
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn import svm
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from threadpoolctl import threadpool_limits
+
+from helpers import FIVE, assert_close, binary, in_subprocess, target, three, values
+from maxmargin import SVC, SVR, Kernel, NuSVC, NuSVR, OneClassSVM
+from maxmargin.problems import largest_nu
+
+X, label = binary(120)
+rng = np.random.default_rng(0)
+
+
+CHECKED = [
+    SVC(),
+    NuSVC(nu=0.02),  # three unbalanced classes of the checks allow no nu above 0.46, and an infeasible nu must raise
+    SVR(),
+    NuSVR(),
+    OneClassSVM(),
+    SVC(multiclass="ovr"),
+    SVC(loss="squared_hinge"),
+    SVC(kernel="linear"),
+    SVC(kernel="precomputed"),
+    SVR(loss="squared_epsilon_insensitive"),
+    SVR(kernel="poly", degree=2, coef0=1.0),
+    SVR(kernel="precomputed"),
+]
+
+
+@pytest.mark.filterwarnings("ignore")  # the checks provoke warnings of their own
+@parametrize_with_checks(CHECKED)
+def test_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("estimator", FIVE)
+def test_parameters_and_attributes_are_scikit_learns(estimator):
+    ours, theirs = estimator(), getattr(svm, estimator.__name__)()
+    missing = set(theirs.get_params()) - set(ours.get_params())
+    assert not missing
+    for name, value in theirs.get_params().items():
+        if name not in ("probability", "cache_size"):  # deprecated there; "auto" here
+            assert getattr(ours, name) == value, name
+    z = target(estimator, X, label)
+    for data in (X, sparse.csr_matrix(X)):
+        ours.fit(data, z)
+        theirs.fit(data, z)
+        for name in vars(theirs):
+            if name.endswith("_") and not name.startswith("_") and name not in ("n_iter_", "probA_", "probB_"):
+                mine, other = getattr(ours, name), getattr(theirs, name)
+                assert sparse.issparse(mine) == sparse.issparse(other), name
+                assert np.shape(mine) == np.shape(other), name
+                if hasattr(other, "dtype"):
+                    assert mine.dtype == other.dtype, name
+                if name in ("support_", "classes_", "class_weight_", "shape_fit_"):
+                    assert np.array_equal(mine, other), name
+        assert np.array_equal(ours.n_support_, theirs.n_support_)
+        assert_close(values(ours, data), values(theirs, data), tol=1e-2)
+        assert type(ours.n_iter_) is type(theirs.n_iter_)
+
+
+def test_not_fitted():
+    for estimator in FIVE:
+        with pytest.raises(NotFittedError):
+            estimator().predict(X)
+        assert not hasattr(estimator(), "n_support_")
+
+
+@pytest.mark.parametrize("estimator", FIVE)
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_matrix])
+def test_weights_are_copies(estimator, storage):
+    """Weight k is k copies, weight 0 is absence: also for nu, gamma="scale" and the intercept."""
+    weight = rng.integers(0, 4, size=120)
+    z = target(estimator, X, label)
+    weighted = estimator().fit(storage(X), z, sample_weight=weight)
+    copied = estimator().fit(storage(np.repeat(X, weight, axis=0)), np.repeat(z, weight))
+    assert_close(values(weighted, storage(X)), values(copied, storage(X)), tol=1e-9)
+    assert weighted.certificate_.primal == pytest.approx(copied.certificate_.primal, rel=1e-9)
+    assert not np.isin(np.flatnonzero(weight == 0), weighted.support_).any()
+    assert weighted.certify(storage(X), z, weight).status == "optimal"
+
+
+@pytest.mark.parametrize("multiclass", ["ovo", "ovr"])
+@pytest.mark.parametrize("estimator", [SVC, NuSVC])
+def test_class_weight(estimator, multiclass):
+    A, y = three(90)
+    plain = estimator(multiclass=multiclass).fit(A, y)
+    heavy = estimator(multiclass=multiclass, class_weight={0: 1.5, 1: 1.0, 2: 1.0}).fit(A, y)
+    assert np.mean(heavy.predict(A) == 0) > np.mean(plain.predict(A) == 0)
+    assert heavy.class_weight_.tolist() == [1.5, 1.0, 1.0]
+    per_sample = estimator(multiclass=multiclass).fit(A, y, sample_weight=np.where(y == 0, 1.5, 1.0))
+    if estimator is SVC:
+        heavy.set_params(gamma=0.2).fit(A, y)
+        per_sample.set_params(gamma=0.2).fit(A, y, np.where(y == 0, 1.5, 1.0))
+        assert_close(heavy.decision_function(A), per_sample.decision_function(A), tol=1e-8)
+
+
+def test_balanced_counts_weights():
+    keep = np.r_[np.flatnonzero(label == 0), np.flatnonzero(label == 1)[:10]]
+    A, y = X[keep], label[keep]
+    model = SVC(class_weight="balanced").fit(A, y)
+    assert np.allclose(model.class_weight_, svm.SVC(class_weight="balanced").fit(A, y).class_weight_)
+    weight = rng.integers(1, 4, size=len(y))
+    copied = SVC(class_weight="balanced").fit(np.repeat(A, weight, axis=0), np.repeat(y, weight))
+    weighted = SVC(class_weight="balanced").fit(A, y, weight)
+    assert_close(weighted.decision_function(A), copied.decision_function(A), tol=1e-9)
+    NuSVC(nu=0.9, class_weight="balanced").fit(A, y)  # balanced classes make every nu feasible
+
+
+def test_infeasible_nu_before_any_kernel_work():
+    y = np.r_[np.zeros(100, int), np.ones(20, int)]
+
+    def forbidden(A, B):
+        raise AssertionError("the kernel was called")
+
+    with pytest.raises(ValueError, match=r"specified nu is infeasible: nu=0.5, but the largest feasible nu for these classes is 0\.333333"):
+        NuSVC(nu=0.5, kernel=forbidden).fit(X, y)
+    assert largest_nu(np.where(y == 0, -1.0, 1.0), np.ones(120)) == pytest.approx(1 / 3)
+    NuSVC(nu=1 / 3).fit(X, y)
+    with pytest.warns(UserWarning, match="class_weight makes nu=0.5 infeasible"):
+        NuSVC(nu=0.5, class_weight={0: 1.0, 1: 1e-3}).fit(X, label)
+
+
+def test_too_small_nu():
+    """Overlapping classes and a linear kernel: the reduced hulls meet, only w = 0 remains."""
+    A, y = rng.normal(size=(100, 2)), np.arange(100) % 2
+    with pytest.warns(ConvergenceWarning, match=r"nu is too small.*Raise nu"):
+        model = NuSVC(kernel="linear", nu=0.1).fit(A, y)
+    assert model.certificate_.status == model.certify(A, y).status == "degenerate"
+    assert np.all(model.decision_function(A) == 0)
+    assert model.fit_status_ == 1
+    assert len(model.support_) == 0
+
+
+def test_hard_margin():
+    A = np.array([[0.0, 0.0], [0.0, 1.0], [3.0, 0.0], [4.0, 5.0]])
+    model = SVC(kernel="linear", C=np.inf).fit(A, [0, 0, 1, 1])
+    assert model.coef_ == pytest.approx(np.array([[2 / 3, 0.0]]), abs=1e-9)
+    assert model.intercept_ == pytest.approx([-1.0])
+    with pytest.raises(ValueError, match="no hyperplane separates"):
+        SVC(kernel="linear", C=np.inf).fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+    big = rng.normal(size=(3000, 2))
+    with pytest.raises(ValueError, match="no hyperplane separates"):
+        SVC(kernel="linear", C=np.inf).fit(big, np.arange(3000) % 2)
+    side = (big @ [1.0, 2.0] > 0).astype(int)
+    big += 0.05 * np.where(side == 1, 1, -1)[:, None] * [1.0, 2.0]
+    model = SVC(kernel="linear", C=np.inf).fit(big, side)
+    assert model.certificate_.status == "optimal"
+    assert np.min(np.where(side == 1, 1, -1) * model.decision_function(big)) > 0.99
+
+
+def test_no_tube_fits():
+    with pytest.raises(ValueError, match="no function of this kernel does that"):
+        SVR(kernel="linear", C=np.inf, epsilon=0.1).fit(rng.normal(size=(60, 1)), rng.normal(size=60))
+
+
+@pytest.mark.parametrize("n", [150, 2500])
+def test_squared_losses(n):
+    """The squared losses are the plain ones on K + I / (2C) without bounds."""
+    A = rng.normal(size=(n, 3))
+    y, z = (A[:, 0] + 0.5 * rng.normal(size=n) > 0).astype(int), np.sin(A[:, 0])
+    model = SVC(loss="squared_hinge", gamma=0.5, C=2.0).fit(A, y)
+    slack = np.maximum(0, 1 - np.where(y == 1, 1, -1) * model.decision_function(A))
+    coef = np.zeros(n)
+    coef[model.support_] = model.dual_coef_[0]
+    assert np.abs(np.abs(coef) - 2 * 2.0 * slack).max() < 4e-3 * 2 * 2.0
+    assert model.certificate_.status == "optimal"
+    tube = SVR(loss="squared_epsilon_insensitive", gamma=0.5, C=2.0, epsilon=0.05).fit(A, z)
+    outside = np.maximum(0, np.abs(z - tube.predict(A)) - 0.05)
+    coef = np.zeros(n)
+    coef[tube.support_] = tube.dual_coef_[0]
+    assert np.abs(np.abs(coef) - 2 * 2.0 * outside).max() < 4e-3 * 2 * 2.0
+
+
+@pytest.mark.parametrize("estimator", FIVE)
+def test_warm_start(estimator):
+    z = target(estimator, X, label)
+    cold = estimator().fit(X, z)
+    model = estimator(warm_start=True).fit(X, z)
+    again = model.n_iter_ if np.isscalar(model.n_iter_) else model.n_iter_.sum()
+    model.fit(X, z)
+    assert np.sum(model.n_iter_) <= max(1, again // 5), "a second fit starts from the first"
+    assert_close(values(model, X), values(cold, X), tol=1e-9)
+    if "C" in model.get_params():
+        for C in (10.0, 0.1):
+            assert_close(values(model.set_params(C=C).fit(X, z), X), values(estimator(C=C).fit(X, z), X), tol=1e-8)
+        model.set_params(C=1.0).fit(X, z)
+    more, fresh = model.fit(np.vstack([X, X[:30] + 0.1]), np.r_[z, z[:30]]), estimator().fit(np.vstack([X, X[:30] + 0.1]), np.r_[z, z[:30]])
+    assert_close(values(more, X), values(fresh, X), tol=1e-8)
+
+
+def test_warm_start_continues_after_a_stop():
+    A = rng.normal(size=(1500, 4))
+    y = (A[:, 0] * A[:, 1] > 0).astype(int)
+    model = SVC(C=100.0, warm_start=True, max_iter=300)
+    total = 0
+    with pytest.warns(ConvergenceWarning):
+        model.fit(A, y)
+    assert model.certificate_.status == "max_iter"
+    model.set_params(max_iter=-1).fit(A, y)
+    assert model.certificate_.status == "optimal"
+    assert total + model.n_iter_.sum() < SVC(C=100.0).fit(A, y).n_iter_.sum() + 300
+
+
+def test_warm_start_with_other_classes_starts_cold():
+    model = SVC(warm_start=True).fit(X, label)
+    model.fit(X, np.arange(120) % 3)
+    assert_close(model.decision_function(X), SVC().fit(X, np.arange(120) % 3).decision_function(X), tol=1e-9)
+    model.fit(X[:20], label[:20])
+    assert model.certificate_.status == "optimal"
+
+
+def test_probability_is_not_available():
+    with pytest.raises(ValueError, match="CalibratedClassifierCV"):
+        SVC(probability=True).fit(X, label)
+    assert not hasattr(SVC(), "predict_proba")
+
+
+@pytest.mark.parametrize("estimator", FIVE)
+def test_same_bits_for_any_threads_and_batches(estimator):
+    A = rng.normal(size=(1300, 8))
+    z = target(estimator, A, (A[:, 0] > 0).astype(int))
+    with threadpool_limits(1):
+        one = estimator().fit(A, z)
+        first = values(one, A)
+    two = estimator().fit(A, z)
+    assert np.array_equal(one.dual_coef_, two.dual_coef_)
+    assert np.array_equal(one.intercept_, two.intercept_)
+    assert np.array_equal(values(two, A), first)
+    for size in (1, 7, 64, 500):
+        assert np.array_equal(np.concatenate([values(two, A[i : i + size]) for i in range(0, 200, size)])[:200], first[:200])
+
+
+def test_same_bits_for_many_classes():
+    A, y = rng.normal(size=(800, 5)), np.arange(800) % 7
+    two = SVC().fit(A, y)
+    with threadpool_limits(1):
+        one = SVC().fit(A, y)
+    assert np.array_equal(one.dual_coef_, two.dual_coef_)
+    assert np.array_equal(one.decision_function(A), two.decision_function(A[:400]).tolist() + two.decision_function(A[400:]).tolist())
+
+
+def test_pickle_clone_and_search():
+    model = SVC(kernel=Kernel.laplacian(gamma=0.3), C=2.0).fit(X, label)
+    assert np.array_equal(pickle.loads(pickle.dumps(model)).decision_function(X), model.decision_function(X))
+    assert clone(model).get_params() == model.get_params()
+    search = GridSearchCV(SVC(), {"C": [0.1, 1.0], "kernel": ["rbf", "linear"]}, cv=3).fit(X, label)
+    assert search.best_score_ > 0.8
+    assert "SVC(C=2.0" in repr(model)
+
+
+def test_verbose_goes_to_logging(caplog, capfd):
+    with caplog.at_level(logging.INFO, logger="maxmargin"):
+        SVC(verbose=1).fit(X, label)
+    assert "SVC: " in caplog.text
+    assert "support vectors" in caplog.text
+    assert "gap" in caplog.text
+    assert capfd.readouterr().out == ""
+
+
+def test_verbose_without_logging_goes_to_standard_error():
+    code = """
+        import numpy as np, sys
+        from maxmargin import SVC
+        X = np.random.default_rng(0).normal(size=(50, 2))
+        SVC(verbose=1).fit(X, X[:, 0] > 0)
+        """
+    assert in_subprocess(code) == ""
+
+
+def test_large_problem_refines_to_a_tight_tolerance():
+    """Float32 rows and refinement reach 1e-9 where float32 alone cannot."""
+    A = rng.normal(size=(1500, 5))
+    y = (A[:, 0] * A[:, 1] + 0.3 * rng.normal(size=1500) > 0).astype(int)
+    model = SVC(C=10.0, tol=1e-9).fit(A, y)
+    assert model.certificate_.status == "optimal"
+    assert model.certify(A, y).kkt_violation <= 1e-9
+    assert model.certificate_.relative_gap < 1e-9

@@ -1,0 +1,110 @@
+"""One-vs-one, one-vs-rest, shapes, votes and ties, as maxmargin.multiclass documents them."""
+
+import numpy as np
+import pytest
+from sklearn import svm
+from sklearn.multiclass import OneVsRestClassifier
+
+from helpers import assert_close, three
+from maxmargin import SVC, NuSVC, multiclass
+
+X, y = three(90)
+four = np.arange(90) % 4
+
+
+@pytest.mark.parametrize("estimator", [SVC, NuSVC])
+@pytest.mark.parametrize("labels", [y, four])
+def test_one_vs_one_is_scikit_learns(estimator, labels):
+    ours = estimator().fit(X, labels)
+    theirs = getattr(svm, estimator.__name__)(tol=1e-10).fit(X, labels)
+    assert_close(ours.decision_function(X), theirs.decision_function(X), tol=1e-5)
+    assert np.array_equal(ours.predict(X), theirs.predict(X))
+    ours.set_params(decision_function_shape="ovo")
+    theirs.set_params(decision_function_shape="ovo")
+    assert_close(ours.decision_function(X), theirs.decision_function(X), tol=1e-5)
+    assert ours.dual_coef_.shape == theirs.dual_coef_.shape
+    assert np.array_equal(ours.n_support_, theirs.n_support_)
+    assert np.array_equal(ours.support_, theirs.support_)
+
+
+def test_pair_is_that_pair_alone():
+    model = SVC(C=2.0, gamma=0.3, decision_function_shape="ovo").fit(X, four)
+    for k, (i, j) in enumerate(multiclass.pairs(4)):
+        pair = (four == i) | (four == j)
+        alone = SVC(C=2.0, gamma=0.3).fit(X[pair], four[pair])
+        np.testing.assert_allclose(model.decision_function(X)[:, k], -alone.decision_function(X), atol=1e-8)
+
+
+def test_one_vs_rest_is_really_trained():
+    model = SVC(C=2.0, gamma=0.3, multiclass="ovr").fit(X, four)
+    reference = OneVsRestClassifier(svm.SVC(C=2.0, gamma=0.3, tol=1e-10)).fit(X, four)
+    np.testing.assert_allclose(model.decision_function(X), reference.decision_function(X), atol=1e-6)
+    clear = np.diff(np.sort(model.decision_function(X)))[:, -1] > 1e-6  # where no two classes share a margin
+    assert clear.mean() > 0.9
+    assert np.array_equal(model.predict(X)[clear], reference.predict(X)[clear])
+    assert model.dual_coef_.shape == (4, len(model.support_))
+    assert model.intercept_.shape == (4,)
+    assert len(model.certificate_.parts) == 4
+    assert model.certify(X, four).status == "optimal"
+
+
+def test_one_vs_rest_has_no_pairs():
+    with pytest.raises(ValueError, match="needs multiclass='ovo'"):
+        SVC(multiclass="ovr", decision_function_shape="ovo").fit(X, y)
+
+
+def test_linear_coef():
+    for kind in ("ovo", "ovr"):
+        model = SVC(kernel="linear", multiclass=kind).fit(X, y)
+        plain = model._decision_values(X)
+        np.testing.assert_allclose(X @ model.coef_.T + model.intercept_, plain, atol=1e-9)
+        assert not model.coef_.flags.writeable
+
+
+def test_exact_ties_go_to_the_first_class():
+    """A cycle: every class gets one vote, all confidences are equal."""
+    decision = np.array([[1.0, -1.0, 1.0]])  # 0 beats 1, 2 beats 0, 1 beats 2
+    assert multiclass.votes(decision, 3).tolist() == [[1.0, 1.0, 1.0]]
+    assert multiclass.votes(decision, 3).argmax() == 0
+    assert np.ptp(multiclass.votes_and_confidence(decision, 3)) == 0
+    decision = np.array([[1.0, -3.0, 1.0]])
+    assert multiclass.votes_and_confidence(decision, 3).argmax() == 2
+
+
+def test_break_ties():
+    points = np.random.default_rng(0).uniform(-4, 4, size=(4000, 4))
+    model = SVC(gamma=3.0, C=100.0, break_ties=True).fit(X, y)
+    assert np.array_equal(model.predict(points), model.decision_function(points).argmax(axis=1))
+    model.set_params(break_ties=False)
+    assert np.array_equal(model.predict(points), multiclass.votes(model._decision_values(points), 3).argmax(axis=1))
+    model.set_params(break_ties=True, decision_function_shape="ovo")
+    with pytest.raises(ValueError, match="break_ties must be False"):
+        model.predict(points)
+
+
+def test_confidence_never_outweighs_a_vote():
+    decision = np.random.default_rng(0).normal(size=(500, 6)) * 1e6
+    values, count = multiclass.votes_and_confidence(decision, 4), multiclass.votes(decision, 4)
+    assert np.all(np.abs(values - count) < 1 / 3 + 1e-12)
+
+
+def test_packing_is_invertible():
+    rng = np.random.default_rng(0)
+    label = np.sort(rng.integers(0, 5, size=40))
+    coef = np.zeros((10, 40))
+    for k, (i, j) in enumerate(multiclass.pairs(5)):
+        coef[k, (label == i) | (label == j)] = rng.normal(size=np.sum((label == i) | (label == j)))
+    assert np.array_equal(multiclass.unpack_pairs(multiclass.pack_pairs(coef, label, 5), label, 5), coef)
+
+
+@pytest.mark.parametrize("kind", ["ovo", "ovr"])
+@pytest.mark.parametrize("absent", [0, 1, 2])
+def test_class_without_weight_never_wins(kind, absent):
+    weight = (y != absent).astype(float)
+    model = SVC(multiclass=kind).fit(X, y, weight)
+    assert model.classes_.tolist() == [0, 1, 2]
+    assert absent not in model.predict(X)
+    assert model.decision_function(X).shape == (90, 3)
+    without = SVC().fit(X[y != absent], y[y != absent])
+    assert np.array_equal(model.predict(X), without.predict(X))
+    assert model.certify(X, y, weight).status == "optimal"

@@ -1,0 +1,114 @@
+"""Kernel rows on demand: the cache is exact at any size, callables are asked only for what is needed."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+
+from maxmargin import SVC, SVR, Kernel
+from maxmargin.rows import CACHE_SHARE, MatrixSource, RowCache, free_memory, make_source
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(300, 6))
+
+
+@pytest.mark.parametrize("capacity", [0, 1, 7, 299, 300])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_cache_of_any_size(capacity, dtype):
+    source = make_source(Kernel.rbf(gamma=0.3), X)
+    K = source.block(None, None, dtype)
+    cache = RowCache(source, dtype, capacity * 300 * np.dtype(dtype).itemsize)
+    assert cache.capacity == capacity
+    F, want = np.zeros(300), np.zeros(300)
+    for _ in range(20):
+        idx = np.unique(rng.integers(0, 300, size=rng.integers(1, 12)))
+        delta = rng.normal(size=len(idx))
+        cache.add_rows(idx, delta, F)
+        for i, d in zip(idx, delta, strict=True):
+            want += d * K[i].astype(float)
+        assert np.array_equal(cache.tile(idx), K[np.ix_(idx, idx)])
+    np.testing.assert_allclose(F, want, rtol=1e-12, atol=1e-12)
+
+
+def test_tiny_cache_same_bits():
+    """The size of the cache changes the time, not one bit of the model."""
+    Z = rng.normal(size=(1500, 5))
+    y = np.where(Z[:, 0] * Z[:, 1] + 0.3 * rng.normal(size=1500) > 0, 1, -1)
+    reference = SVC(C=10.0).fit(Z, y)
+    for size in (1e-3, 0.1, 3.0, 1e9):
+        model = SVC(C=10.0, cache_size=size).fit(Z, y)
+        assert np.array_equal(model.dual_coef_, reference.dual_coef_)
+        assert np.array_equal(model.intercept_, reference.intercept_)
+
+
+def test_auto_cache_is_a_share_of_free_memory():
+    settings = SVC()._settings(Kernel.linear())
+    assert settings.cache_bytes == pytest.approx(CACHE_SHARE * free_memory(), rel=0.2)
+
+
+def test_callable_is_lazy():
+    """A callable kernel is asked for blocks, never for all n x n values, and at predict time only for support vectors."""
+    asked = []
+
+    def kernel(A, B):
+        asked.append((len(A), len(B)))
+        return np.exp(-0.5 * ((A[:, None, :] - B[None, :, :]) ** 2).sum(axis=2))
+
+    n = 3000
+    Z = rng.normal(size=(n, 2)) + np.repeat([[0.0, 0.0], [4.0, 4.0]], n // 2, axis=0)
+    y = np.repeat([0, 1], n // 2)
+    model = SVC(kernel=kernel, C=1.0).fit(Z, y)
+    assert model.certificate_.status == "optimal"
+    assert sum(a * b for a, b in asked) < 0.6 * n * n
+    same = SVC(kernel=Kernel.rbf(gamma=0.5), C=1.0).fit(Z, y)
+    np.testing.assert_allclose(model.decision_function(Z[::10]), same.decision_function(Z[::10]), atol=5e-3)
+    asked.clear()
+    model.predict(Z[:10])
+    assert sum(a * b for a, b in asked) == 10 * len(model.support_)
+
+
+def test_callable_on_objects():
+    """Strings, not numbers: the kernel sees what the user gave."""
+    words = ["spam spam", "egg", "spam egg spam", "egg egg", "ham spam", "egg ham egg"]
+    vocabulary = ["spam", "egg", "ham"]
+
+    def count(A, B):
+        assert all(isinstance(a, str) for a in A)
+        return np.array([[sum(a.count(w) * b.count(w) for w in vocabulary) for b in B] for a in A], dtype=float)
+
+    y = [0, 1, 0, 1, 0, 1]
+    counts = np.array([[w.count(v) for v in vocabulary] for w in words], dtype=float)
+    model, linear = SVC(kernel=count).fit(words, y), SVC(kernel="linear").fit(counts, y)
+    np.testing.assert_allclose(model.decision_function(words), linear.decision_function(counts), atol=1e-10)
+    assert list(model.support_vectors_) == [words[i] for i in model.support_]
+    regression = SVR(kernel=count).fit(words, np.arange(6.0))
+    np.testing.assert_allclose(regression.predict(words), SVR(kernel="linear").fit(counts, np.arange(6.0)).predict(counts), atol=1e-8)
+
+
+def test_callable_of_wrong_shape_or_value():
+    with pytest.raises(ValueError, match="must return an array of shape"):
+        SVC(kernel=lambda A, B: np.zeros((1, 1))).fit(X, np.arange(300) % 2)
+    with pytest.raises(ValueError, match="infinite or not a number"):
+        SVC(kernel=lambda A, B: np.full((len(A), len(B)), np.nan)).fit(X, np.arange(300) % 2)
+
+
+def test_precomputed_rows_are_not_copied():
+    K = np.ascontiguousarray(X @ X.T)
+    source = make_source(Kernel.precomputed(), K)
+    assert isinstance(source, MatrixSource)
+    assert np.shares_memory(source.K, K)
+    assert RowCache(source, np.float64, 0).capacity == 300
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly", "sigmoid", "laplacian", "cosine", "logistic"])
+def test_sparse_is_dense(kernel):
+    S = sparse.random(200, 30, density=0.2, random_state=0, format="csr")
+    y = (np.median(S.sum(axis=1).A1) < S.sum(axis=1).A1).astype(int)
+    dense, thin = SVC(kernel=kernel, C=5.0), SVC(kernel=kernel, C=5.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # sigmoid and logistic are not positive semidefinite
+        dense.fit(S.toarray(), y)
+        thin.fit(S, y)
+    np.testing.assert_allclose(thin.decision_function(S), dense.decision_function(S.toarray()), rtol=1e-6, atol=1e-8)
