@@ -16,8 +16,8 @@ def targets(estimator, y):
     return y.astype(float) if estimator.__name__.endswith("SVR") else data.binary_target(y)
 
 
-def objective(estimator, model, X, y, epsilon):
-    """Primal and dual value of a fitted model, ours or theirs, by the certificate's formulas."""
+def certify(estimator, model, X, y, epsilon):
+    """The certificate of a fitted model, ours or theirs, from its public attributes."""
     b = np.zeros(X.shape[0])
     dual_coef = model.dual_coef_.toarray() if sparse.issparse(model.dual_coef_) else model.dual_coef_
     b[model.support_] = dual_coef[0]
@@ -25,14 +25,13 @@ def objective(estimator, model, X, y, epsilon):
     ones = np.ones(len(b))
     match estimator.__name__:
         case "SVC":
-            found = certificate.classification(f, np.where(y == 1, 1.0, -1.0), ones, b, bias)
+            return certificate.classification(f, np.where(y == 1, 1.0, -1.0), ones, b, bias)
         case "NuSVC":  # C = 1/r is the greatest coefficient
-            found = certificate.classification(f, np.where(y == 1, 1.0, -1.0), np.abs(b).max() * ones, b, bias)
+            return certificate.classification(f, np.where(y == 1, 1.0, -1.0), np.abs(b).max() * ones, b, bias)
         case "OneClassSVM":
-            found = certificate.one_class(f, ones, b, -bias, b.sum())
+            return certificate.one_class(f, ones, b, -bias, b.sum())
         case _:
-            found = certificate.regression(f, y, ones, epsilon, b, bias)
-    return found.primal, found.dual
+            return certificate.regression(f, y, ones, epsilon, b, bias)
 
 
 @pytest.mark.parametrize("storage", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
@@ -44,15 +43,15 @@ def test_same_answer(name, estimator, storage):
     parameters = {"nu": 0.3} if "nu" in estimator().get_params() else {}
     ours = estimator(tol=1e-8, **parameters).fit(X, y)
     theirs = getattr(svm, estimator.__name__)(tol=1e-8, **parameters).fit(X, y)
+    mine, others = (certify(estimator, model, X, y, getattr(ours, "epsilon_", 0.1)) for model in (ours, theirs))
     f, g = values(ours, X), values(theirs, X)
-    assert np.abs(f - g).max() <= 1e-5 * np.abs(g).max()
+    # scikit-learn's kernel rows are float32: where its own violation exceeds 1e-5, that bounds what can be compared
+    assert np.abs(f - g).max() <= max(1e-5 * np.abs(g).max(), 3 * others.kkt_violation)
     assert ours.certificate_.status == "optimal"
-    epsilon = getattr(ours, "epsilon_", 0.1)
-    (primal, dual), (their_primal, their_dual) = (objective(estimator, model, X, y, epsilon) for model in (ours, theirs))
-    if estimator.__name__ != "NuSVC":  # there C differs in the last digits
-        assert primal <= their_primal + 1e-7 * abs(their_primal)
-        assert dual >= their_dual - 1e-7 * abs(their_dual)
-    assert primal - dual <= 1e-9 * max(1.0, abs(primal))
+    assert mine.gap <= 1e-9 * max(1.0, abs(mine.primal))
+    if estimator.__name__ != "NuSVC":  # there C = 1/r differs in the last digits
+        assert mine.primal <= others.primal + 1e-7 * abs(others.primal)
+        assert mine.dual >= others.dual - 1e-7 * abs(others.dual)
 
 
 @pytest.mark.parametrize("kernel", ["linear", "poly", "sigmoid"])

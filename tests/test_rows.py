@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import SVC, SVR, Kernel
-from maxmargin.rows import CACHE_SHARE, MatrixSource, RowCache, free_memory, make_source
+from maxmargin.rows import CACHE_SHARE, MatrixSource, RowCache, cache_bytes, free_memory, make_source
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(300, 6))
@@ -43,9 +43,12 @@ def test_tiny_cache_same_bits():
         assert np.array_equal(model.intercept_, reference.intercept_)
 
 
-def test_auto_cache_is_a_share_of_free_memory():
-    settings = SVC()._settings(Kernel.linear())
-    assert settings.cache_bytes == pytest.approx(CACHE_SHARE * free_memory(), rel=0.2)
+def test_cache_size():
+    free = free_memory()
+    assert cache_bytes("auto") == pytest.approx(CACHE_SHARE * free, rel=0.2)
+    assert cache_bytes(100) == 100 * 2**20
+    assert cache_bytes(100, workers=4) == 25 * 2**20
+    assert cache_bytes(1e30) < free * 1.1, "never more than there is"
 
 
 def test_callable_is_lazy():

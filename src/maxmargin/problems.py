@@ -128,9 +128,9 @@ def nu_svr(z: Floats, C: Floats, nu: float) -> DualProblem:
     return DualProblem(np.tile(-z, 2), lower, upper, np.repeat([0, 1], n), np.tile(np.arange(n), 2), np.concatenate([half, -half]), ridge)
 
 
-def fold(problem: DualProblem, b: Floats, n: int) -> Floats:
-    """Add the variables that share a kernel row: coefficient of each of the n rows."""
-    coef: Floats = np.bincount(problem.row, weights=b, minlength=n).astype(np.float64)
+def fold(problem: DualProblem, b: Floats, n: int, row: Integers | None = None) -> Floats:
+    """Add the variables (all, or those of the given rows) that share a kernel row: coefficient of each of the n rows."""
+    coef: Floats = np.bincount(problem.row if row is None else row, weights=b, minlength=n).astype(np.float64)
     return coef
 
 

@@ -171,8 +171,8 @@ class CallableSource(Source):
         self.n_rows, self.n_columns = _length(self._A), _length(self._B)
 
     def _values(self, a: Indices, b: Indices) -> Matrix:
-        A = self._A if a is None else _safe_indexing(self._A, a)
-        B = self._B if b is None else _safe_indexing(self._B, b)
+        A = self._A if a is None else pick(self._A, a)
+        B = self._B if b is None else pick(self._B, b)
         shape = (self.n_columns if b is None else len(b), self.n_rows if a is None else len(a))
         assert self.kernel.function is not None
         values = self.kernel.function(B, A)  # scikit-learn's order: the points asked about, then the points known
@@ -225,6 +225,13 @@ class MatrixSource(Source):
             core.update_gradient(K, rows, np.ascontiguousarray(coef[:, c]), out[c])
 
 
+def pick(X: Any, rows: NDArray[np.int64]) -> Any:
+    """Rows of an array, a sparse matrix, a frame or a list."""
+    if isinstance(X, np.ndarray) or sparse.issparse(X):
+        return X[rows]
+    return _safe_indexing(X, rows)
+
+
 def _length(X: Any) -> int:
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
@@ -238,26 +245,31 @@ def make_source(kernel: Kernel, A: Any, B: Any = None) -> Source:
     return NativeSource(kernel, A, B)
 
 
+def cache_bytes(cache_size: float | str, workers: int = 1) -> float:
+    """Bytes of kernel rows for each of several workers: cache_size megabytes, or a share of the free memory; never more than is free."""
+    free = free_memory()
+    size = CACHE_SHARE * free if isinstance(cache_size, str) else min(float(cache_size) * 2**20, 0.9 * free)
+    return size / workers
+
+
 class RowCache:
     """Full kernel rows of one source in one precision, the least recently used ones dropped; exact with any capacity.
 
-    Memory: at most ``budget`` bytes, or nothing where the budget holds fewer rows than one call asks for.
+    Memory: at most ``budget`` bytes; nothing for a matrix, whose rows are there already.
     """
 
-    def __init__(self, source: Source, dtype: DTypeLike, budget: int) -> None:
+    def __init__(self, source: Source, dtype: DTypeLike, budget: float) -> None:
         self.source, self.dtype = source, np.dtype(dtype)
         n = source.n_rows
-        self.rows_computed = 0
+        self.rows_computed, self._clock = 0, 0
         if isinstance(source, MatrixSource):
-            self._rows, self._slot = source.K, np.arange(n)
-            self.capacity = n
+            self.capacity, self._rows = n, source.K
+            self._slot = self._owner = np.arange(n)
         else:
             self.capacity = int(min(n, budget // max(1, n * self.dtype.itemsize)))
             self._rows = np.empty((self.capacity, n), self.dtype)
-            self._slot = np.full(n, -1)
-        self._owner = np.arange(n) if self.capacity == n and self._slot.size and self._slot[0] == 0 else np.full(self.capacity, -1)
+            self._slot, self._owner = np.full(n, -1), np.full(self.capacity, -1)
         self._used = np.zeros(self.capacity, np.int64)
-        self._clock = 0
 
     def _fetch(self, idx: NDArray[np.int64]) -> NDArray[np.int64]:
         """Make the rows present (there is room for all of them) and return their slots."""
@@ -277,13 +289,10 @@ class RowCache:
 
     def tile(self, idx: NDArray[np.int64]) -> Matrix:
         """K[idx, idx], from stored rows where there are, without storing new ones."""
-        if self.capacity == self.source.n_rows and len(idx) >= self.source.n_rows:
-            slots = self._fetch(idx)
-            if len(idx) == self.capacity and np.array_equal(idx, np.arange(len(idx))) and np.array_equal(slots, idx):
-                return self._rows
-            return core.gather(self._rows, slots, idx)
         slots = self._slot[idx]
         stored = slots >= 0
+        if isinstance(self.source, MatrixSource) and len(idx) == len(self._rows) and np.array_equal(idx, slots) and idx[0] == 0:
+            return self._rows
         if stored.all():
             return core.gather(self._rows, slots, idx)
         if not stored.any():

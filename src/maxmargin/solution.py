@@ -33,10 +33,7 @@ class Status(Enum):
         "The kernel is not positive semidefinite on these data: the solution satisfies the optimality conditions to the "
         "tolerance asked for, but the problem is not convex and the gap is no certificate."
     )
-    MAX_ITER = (
-        "max_iter pair steps were done before the tolerance was reached. Raise max_iter, continue with warm_start=True, scale the "
-        "data (StandardScaler or MinMaxScaler), or lower C."
-    )
+    MAX_ITER = "The tolerance was not reached: raise max_iter, continue with warm_start=True, or lower C."
     TIME_LIMIT = (
         "time_limit seconds passed before the tolerance was reached. Raise time_limit, continue with warm_start=True, scale the "
         "data (StandardScaler or MinMaxScaler), or lower C."

@@ -10,14 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import _safe_indexing
 
 from maxmargin.certificate import Certificate, is_positive_semidefinite, kernel_products, kernel_values, with_outcome
 from maxmargin.core import cpu as core
 from maxmargin.kernels import Kernel, Kind
 from maxmargin.monitor import Monitor
 from maxmargin.problems import DualProblem, Floats, fold
-from maxmargin.rows import make_source
+from maxmargin.rows import make_source, pick
 from maxmargin.solution import Solution, Status, margin
 from maxmargin.solvers import block
 
@@ -64,7 +63,8 @@ class Settings(NamedTuple):
 
     kernel: Kernel
     tol: float
-    cache_bytes: int
+    cache_size: float | str
+    workers: int = 1
 
 
 def read_level(problem: DualProblem, solution: Solution) -> Decision:
@@ -96,7 +96,7 @@ def train(form: Formulation, X: Any, settings: Settings, monitor: Monitor, start
         X = make_source(settings.kernel, X).block(None, None, np.float64)
         settings = settings._replace(kernel=Kernel.precomputed())
     source = make_source(settings.kernel, X)
-    solution = block.solve(form.problem, source, settings.tol, monitor, settings.cache_bytes, start)
+    solution = block.solve(form.problem, source, settings.tol, monitor, settings.cache_size, start, settings.workers)
     if solution.status is Status.DEGENERATE:
         if form.no_solution:
             raise ValueError(form.no_solution)
@@ -120,12 +120,15 @@ def zero(n: int, n_iter: int) -> Trained:
     return Trained(Decision(np.zeros(n), 0.0, (0.0, 0.0)), Status.DEGENERATE, nothing)
 
 
-def train_all(jobs: Sequence[Callable[[Settings], Trained]], settings: Settings) -> list[Trained]:
-    """Run several problems, as many at a time as there are threads, each on one thread; results in order."""
-    workers = min(core.thread_count(), len(jobs))
+def train_all(jobs: Sequence[Callable[[Settings], Trained]], sizes: Sequence[int], settings: Settings) -> list[Trained]:
+    """Run several problems of the given numbers of samples, results in order.
+
+    Large ones run side by side, as many at a time as there are threads, each on one thread; small ones would only wait for each other.
+    """
+    workers = min(core.thread_count(), len(jobs)) if max(sizes) > block.POLISHED else 1
     if workers <= 1:
         return [job(settings) for job in jobs]
-    settings = settings._replace(cache_bytes=settings.cache_bytes // workers)
+    settings = settings._replace(workers=workers)
 
     def alone(job: Callable[[Settings], Trained]) -> Trained:
         with core.one_thread():
@@ -133,10 +136,6 @@ def train_all(jobs: Sequence[Callable[[Settings], Trained]], settings: Settings)
 
     with ThreadPoolExecutor(workers) as pool:
         return list(pool.map(alone, jobs))
-
-
-def _rows(X: Any, index: NDArray[np.int64]) -> Any:
-    return _safe_indexing(X, index)
 
 
 def _columns_of(kernel: Kernel, X: Any, index: NDArray[np.int64]) -> Any:
@@ -148,8 +147,8 @@ def _audit(kernel: Kernel, X: Any, decision: Decision, f: Floats) -> float:
     n = len(f)
     sample = np.arange(n) if n <= CERTIFIED_ROWS else np.random.default_rng(1).choice(n, CERTIFIED_ROWS, replace=False)
     support = np.flatnonzero(decision.coef)
-    A = X if kernel.kind is Kind.PRECOMPUTED else _rows(X, support)
-    exact = kernel_products(kernel, A, decision.coef[support, None], _columns_of(kernel, _rows(X, sample), support))[:, 0]
+    A = X if kernel.kind is Kind.PRECOMPUTED else pick(X, support)
+    exact = kernel_products(kernel, A, decision.coef[support, None], _columns_of(kernel, pick(X, sample), support))[:, 0]
     return float(np.abs(exact + decision.intercept - f[sample]).max(initial=0.0))
 
 
@@ -161,7 +160,7 @@ def _convexity(kernel: Kernel, solution: Solution, decision: Decision, X: Any) -
         return "proved"
     n = len(decision.coef)
     order = np.argsort(decision.coef == 0, kind="stable")[:PSD_ROWS]
-    part = _rows(X, order)
+    part = pick(X, order)
     K = part[:, order] if kernel.kind is Kind.PRECOMPUTED else kernel_values(kernel, part, part)
     rounding = float(np.finfo(K.dtype).eps) if np.issubdtype(K.dtype, np.floating) else 1e-15
     if not is_positive_semidefinite(np.asarray(K, dtype=np.float64), rounding):

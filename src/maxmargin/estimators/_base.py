@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.utils import _safe_indexing, check_array
+from sklearn.utils import check_array
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import (
     _num_samples,
@@ -25,7 +25,7 @@ from maxmargin.certificate import Certificate
 from maxmargin.kernels import NAMES, Kernel, Kind
 from maxmargin.monitor import Monitor
 from maxmargin.problems import Floats
-from maxmargin.rows import CACHE_SHARE, free_memory, make_source
+from maxmargin.rows import make_source, pick
 from maxmargin.solution import Status
 from maxmargin.training import Decision, Formulation, Settings, Trained, train
 
@@ -39,6 +39,8 @@ KERNEL_PARAMETERS = {
 }
 """Which of the estimators' kernel parameters a kernel given by name uses."""
 
+
+SCALE = "Consider pre-processing your data with StandardScaler or MinMaxScaler."
 
 CHECKS: dict[str, Any] = {"dtype": [np.float64, np.float32], "order": "C", "accept_sparse": "csr", "accept_large_sparse": True}
 """How X is validated: float32 stays float32, everything else becomes float64."""
@@ -155,9 +157,7 @@ class BaseSVM(BaseEstimator, ABC):  # type: ignore[misc]
             )
 
     def _settings(self, kernel: Kernel) -> Settings:
-        free = free_memory()
-        size = CACHE_SHARE * free if isinstance(self.cache_size, str) else min(float(self.cache_size) * 2**20, 0.9 * free)
-        return Settings(kernel, float(self.tol), int(size))
+        return Settings(kernel, float(self.tol), self.cache_size)
 
     def _monitor(self) -> Monitor:
         return Monitor(self.max_iter, self.time_limit, int(self.verbose), type(self).__name__)
@@ -179,7 +179,7 @@ class BaseSVM(BaseEstimator, ABC):  # type: ignore[misc]
             if count == 0 or (status.converged and not (status is Status.STATIONARY and negative)):
                 continue
             many = f" ({count} of {len(trained)} binary problems)" if len(trained) > 1 else ""
-            early = f"Solver terminated early (max_iter={self.max_iter}). " if status is Status.MAX_ITER else ""
+            early = f"Solver terminated early (max_iter={self.max_iter}).  {SCALE} " if status is Status.MAX_ITER else ""
             cert = self.certificate_
             warnings.warn(
                 f"{early}{status.value}{many} KKT violation {cert.kkt_violation:.3g} (tol={self.tol:g}), relative gap "
@@ -197,7 +197,7 @@ class BaseSVM(BaseEstimator, ABC):  # type: ignore[misc]
         if kernel.kind is Kind.PRECOMPUTED:
             self.support_vectors_ = np.empty((0, 0))
         elif kernel.kind is Kind.CALLABLE:
-            self.support_vectors_ = _safe_indexing(X, support)
+            self.support_vectors_ = pick(X, support)
         else:
             self.support_vectors_ = X[support].astype(np.float64)
 
@@ -375,7 +375,7 @@ def take(kind: Kind | None, X: Any, samples: NDArray[np.int64]) -> Any:
         return X
     if kind is Kind.PRECOMPUTED:
         return X[np.ix_(samples, samples)]
-    return _safe_indexing(X, samples)
+    return pick(X, samples)
 
 
 def symmetric(kind: Kind | None, K: Any) -> Any:

@@ -147,7 +147,7 @@ class BaseSVC(ClassifierMixin, BaseSVM):  # type: ignore[misc]
             return train(form, take(kernel.kind, samples.X, task.samples), settings, monitor, guess)
 
         jobs = [partial(job, f, t, None if starts is None else starts[k]) for k, (f, t) in enumerate(zip(found, tasks, strict=True))]
-        return train_all(jobs, self._settings(kernel))
+        return train_all(jobs, [len(t.samples) for t in tasks], self._settings(kernel))
 
     @abstractmethod
     def _formulation(self, sign: Floats, weight: Floats, class_weight: Floats) -> Formulation:

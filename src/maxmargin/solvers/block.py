@@ -20,7 +20,7 @@ import numpy as np
 from maxmargin.core import cpu as core
 from maxmargin.monitor import Monitor
 from maxmargin.problems import DualProblem, Floats, Integers, feasible_start, fold
-from maxmargin.rows import RowCache, Source
+from maxmargin.rows import MatrixSource, RowCache, Source, cache_bytes
 from maxmargin.solution import (
     Solution,
     Status,
@@ -90,19 +90,29 @@ class _State:
         return norm <= MEET * self.scale * half * half and falls
 
 
-def solve(problem: DualProblem, source: Source, tol: float, monitor: Monitor, cache_bytes: int, start: Floats | None = None) -> Solution:
+def solve(
+    problem: DualProblem,
+    source: Source,
+    tol: float,
+    monitor: Monitor,
+    cache_size: float | str = "auto",
+    start: Floats | None = None,
+    workers: int = 1,
+) -> Solution:
     """Solve a dual problem; see the contract in maxmargin.solvers."""
     n = source.n_rows
     b = problem.start.copy() if start is None else feasible_start(problem, start)
     state = _State(problem, b, np.zeros(n), np.zeros_like(b), np.zeros(n))
+    if n <= POLISHED:
+        source = MatrixSource(source.block(None, None, np.float64))
     if b.any():
         _make_exact(state, source, monitor)
     if n <= POLISHED:
-        cache = RowCache(source, np.float64, 8 * n * n)
-        return _finish(state, source, _solve_small(state, cache, tol, monitor), tol, monitor, cache.rows_computed)
-    reason, rows_computed = None, 0
+        reason = _solve_small(state, RowCache(source, np.float64, 0), tol, monitor)
+        return _finish(state, source, reason, tol, monitor, n)
+    reason, rows_computed, budget = None, 0, cache_bytes(cache_size, workers)
     for dtype in source.dtypes:
-        cache = RowCache(source, dtype, cache_bytes)
+        cache = RowCache(source, dtype, budget)
         reason = _refine(state, source, cache, tol, monitor, 1 if dtype == np.float64 else REFINEMENTS)
         rows_computed += cache.rows_computed
         if reason is not Status.STALLED:
@@ -261,9 +271,9 @@ def _solve_working(state: _State, cache: RowCache, G: Floats, tol: float, monito
         )
     state.unbounded |= unbounded
     state.indefinite |= negative
-    delta = b - state.b[W]
-    moved, where = np.unique(rows[delta != 0], return_inverse=True)
-    cache.add_rows(moved, np.bincount(where, weights=delta[delta != 0], minlength=len(moved)).astype(np.float64), state.F)
+    change = fold(problem, b - state.b[W], cache.source.n_rows, rows)
+    moved = np.flatnonzero(change)
+    cache.add_rows(moved, change[moved], state.F)
     state.b[W] = b
     state.steps += steps
     return int(steps)
