@@ -16,9 +16,7 @@ TABLE = Path(__file__).parent.parent / "docs" / "scikit-learn-suite.md"
 LISTED = set(re.findall(r"^\| `([\w.]+::\w+)`", TABLE.read_text(), re.MULTILINE))
 
 
-@pytest.mark.skipif(
-    not sklearn.__version__.startswith("1.9."), reason="the table is that of scikit-learn 1.9; other versions have other tests"
-)
+@pytest.mark.skipif(not sklearn.__version__.startswith("1.9."), reason="the table is that of scikit-learn 1.9")
 def test_only_the_listed_tests_fail(tmp_path):
     command = [sys.executable, "-m", "pytest", "-p", "maxmargin.sklearn_patch", "--pyargs", "sklearn.svm", "-q", "--tb=no", "-rf"]
     environment = child_environment(PYTHONWARNINGS="ignore")
