@@ -105,6 +105,15 @@ def test_precomputed_rows_are_not_copied():
     assert RowCache(source, np.float64, 0).capacity == 300
 
 
+def test_tile_of_a_matrix_follows_its_indices():
+    K = np.ascontiguousarray(X @ X.T)
+    cache = RowCache(make_source(Kernel.precomputed(), K), np.float64, 0)
+    everything = np.arange(300)
+    assert cache.tile(everything) is K
+    shuffled = np.r_[0, 1 + rng.permutation(299)]
+    assert np.array_equal(cache.tile(shuffled), K[np.ix_(shuffled, shuffled)])
+
+
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "poly", "sigmoid", "laplacian", "cosine", "logistic"])
 def test_sparse_is_dense(kernel):
     S = sparse.random(200, 30, density=0.2, random_state=0, format="csr")

@@ -291,7 +291,7 @@ class RowCache:
         """K[idx, idx], from stored rows where there are, without storing new ones."""
         slots = self._slot[idx]
         stored = slots >= 0
-        if isinstance(self.source, MatrixSource) and len(idx) == len(self._rows) and np.array_equal(idx, slots) and idx[0] == 0:
+        if isinstance(self.source, MatrixSource) and np.array_equal(idx, self._owner):
             return self._rows
         if stored.all():
             return core.gather(self._rows, slots, idx)

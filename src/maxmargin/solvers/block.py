@@ -40,7 +40,7 @@ ONE_BLOCK = 1024
 """A problem with at most this many variables is one block."""
 POLISHED = 1024
 """A problem with at most this many rows is solved to rounding, in float64."""
-BURST = 20
+BURST = 5
 """Pair steps per variable before a small problem is polished, whether the tolerance is reached or not."""
 REFINEMENTS = 4
 """How often float32 rows may be tried again from an exact F before float64 takes over."""
