@@ -21,6 +21,7 @@ def _solve(P, q, A, rhs, n_equal=0):
         cones.insert(0, clarabel.ZeroConeT(n_equal))
     solver = clarabel.DefaultSolver(sparse.csc_matrix(np.triu(P)), q, sparse.csc_matrix(A), rhs, cones, settings)
     solution = solver.solve()
+    assert str(solution.status) in ("Solved", "AlmostSolved"), solution.status
     x = np.array(solution.x)
     return x, float(0.5 * x @ P @ x + q @ x)
 

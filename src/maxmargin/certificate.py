@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.sparse import linalg
 from scipy.spatial.distance import cdist
 from scipy.special import expit
 from sklearn.utils import _safe_indexing
@@ -110,7 +111,7 @@ def classification(f: Floats, y: Floats, C: Floats, b: Floats, bias: float, squa
         return _certificate(primal, dual, primal - dual, np.where(a > 0, np.abs(distance - 1), slack), -a, equality)
     if squared:
         primal = norm / 2 + float(np.sum(C * slack**2))
-        dual = float(np.sum(a)) - norm / 2 - float(np.sum(a * a / (4 * C)))
+        dual = float(np.sum(a)) - norm / 2 - float(np.sum(a * (a / (4 * C))))
         # a = 2 C xi where xi > 0: the difference is what the margin would have to move
         kkt = np.abs(np.maximum(1 - distance, 0.0) - a / (2 * C))
         return _certificate(primal, dual, primal - dual, np.where((a == 0) & (slack == 0), 0.0, kkt), -a, equality)
@@ -132,7 +133,7 @@ def regression(f: Floats, z: Floats, C: Floats, epsilon: float, b: Floats, bias:
     value = float(np.sum(z * b)) - epsilon * float(np.sum(np.abs(b)))
     if squared:
         primal = norm / 2 + float(np.sum(C * outside**2))
-        dual = value - norm / 2 - float(np.sum(b * b / (4 * C)))
+        dual = value - norm / 2 - float(np.sum(b * (b / (4 * C))))
         kkt = np.where(b != 0, np.abs(np.sign(b) * r - epsilon - np.abs(b) / (2 * C)), outside)
         return _certificate(primal, dual, primal - dual, kkt, np.zeros(1), equality)
     with np.errstate(invalid="ignore"):
@@ -199,37 +200,63 @@ def _dense(X: Any) -> NDArray[np.float64]:
     return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
 
 
+def _unit(X: Any) -> Any:
+    """Rows of unit length; the largest entry goes first, squares may underflow."""
+    for power in (np.inf, 2):
+        if sparse.issparse(X):
+            size = linalg.norm(X, ord=np.inf, axis=1) if power == np.inf else linalg.norm(X, axis=1)
+            X = sparse.csr_matrix(sparse.diags_array(1 / np.where(size == 0, 1.0, size)) @ X)
+        else:
+            size = np.linalg.norm(X, ord=power, axis=1)
+            X = X / np.where(size == 0, 1.0, size)[:, None]
+    return X
+
+
+def _squared_distances(A: Any, B: Any) -> NDArray[np.float64]:
+    """|a - b|^2: by explicit differences, for sparse data by |a|^2 + |b|^2 - 2 a.b."""
+    if not sparse.issparse(A) and not sparse.issparse(B):
+        return np.asarray(cdist(A, B, "sqeuclidean"))
+    squares = [np.asarray(X.multiply(X).sum(axis=1)).ravel() if sparse.issparse(X) else np.sum(X * X, axis=1) for X in (A, B)]
+    return np.asarray(np.maximum(0.0, squares[0][:, None] + squares[1][None, :] - 2 * _dense(A @ B.T)))
+
+
+def _feature_sums(A: Any, B: Any, squared_over_sum: bool) -> NDArray[np.float64]:
+    """Sum over features of |a - b| or of (a - b)^2 / (a + b), feature by feature, over features in use."""
+    if sparse.issparse(A) and sparse.issparse(B):
+        used = np.union1d(A.indices, B.indices)
+        A, B = A.tocsc()[:, used], B.tocsc()[:, used]
+    distance = np.zeros((A.shape[0], B.shape[0]))
+    for k in range(A.shape[1]):
+        a, b = _dense(A[:, [k]]), _dense(B[:, [k]]).T
+        if squared_over_sum:
+            total = a + b
+            distance += np.where(total == 0, 0.0, (a - b) ** 2 / np.where(total == 0, 1.0, total))
+        else:
+            distance += np.abs(a - b)
+    return distance
+
+
 def kernel_values(kernel: Kernel, A: Any, B: Any) -> NDArray[np.float64]:
-    """k(A, B) in float64 by the textbook formulas, distances by explicit differences."""
+    """k(A, B) in float64 by the textbook formulas."""
     if kernel.kind is Kind.CALLABLE:
         assert kernel.function is not None
-        values = kernel.function(A, B)
-        return _dense(values)
+        return _dense(kernel.function(A, B))
+    A, B = (X.astype(np.float64) if sparse.issparse(X) else np.asarray(X, dtype=np.float64) for X in (A, B))
     gamma, coef0 = kernel.gamma, kernel.coef0
-    if kernel.kind in (Kind.RBF, Kind.LAPLACIAN, Kind.CHI2):
-        P, Q = _dense(A), _dense(B)
-        if kernel.kind is Kind.RBF:
-            return np.asarray(np.exp(-gamma * cdist(P, Q, "sqeuclidean")))
-        if kernel.kind is Kind.LAPLACIAN:
-            return np.asarray(np.exp(-gamma * cdist(P, Q, "cityblock")))
-        distance = np.zeros((len(P), len(Q)))
-        for p, q in zip(P.T, Q.T, strict=True):
-            total = p[:, None] + q[None, :]
-            distance += np.where(total == 0, 0.0, (p[:, None] - q[None, :]) ** 2 / np.where(total == 0, 1.0, total))
-        return np.asarray(np.exp(-gamma * distance))
-    dot = A @ B.T
-    dot = _dense(dot)
-    if kernel.kind is Kind.LINEAR:
-        return dot
+    if kernel.kind is Kind.RBF:
+        return np.asarray(np.exp(-gamma * _squared_distances(A, B)))
+    if kernel.kind in (Kind.LAPLACIAN, Kind.CHI2):
+        return np.asarray(np.exp(-gamma * _feature_sums(A, B, kernel.kind is Kind.CHI2)))
+    if kernel.kind is Kind.COSINE:
+        return _dense(_unit(A) @ _unit(B).T)
+    dot = _dense(A @ B.T)
     if kernel.kind is Kind.POLY:
         return np.asarray((gamma * dot + coef0) ** kernel.degree)
     if kernel.kind is Kind.TANH:
         return np.asarray(np.tanh(gamma * dot + coef0))
     if kernel.kind is Kind.LOGISTIC:
         return np.asarray(expit(gamma * dot + coef0))
-    norms = [np.sqrt(np.sum(_dense(X.multiply(X) if sparse.issparse(X) else X * X), axis=1)) for X in (A, B)]
-    scale = [1 / np.where(norm == 0, 1.0, norm) for norm in norms]
-    return dot * scale[0][:, None] * scale[1][None, :]
+    return dot
 
 
 def kernel_products(kernel: Kernel, A: Any, coef: NDArray[np.float64], B: Any) -> NDArray[np.float64]:

@@ -87,7 +87,7 @@ class Kernel:
             raise ValueError(f"gamma must be a finite number >= 0, got {self.gamma!r}.")
         if not math.isfinite(self.coef0):
             raise ValueError(f"coef0 must be finite, got {self.coef0!r}.")
-        if int(self.degree) != self.degree or not 0 <= self.degree < 2**31:
+        if not math.isfinite(self.degree) or int(self.degree) != self.degree or not 0 <= self.degree < 2**31:
             raise ValueError(f"degree must be a whole number >= 0, got {self.degree!r}.")
         if (self.kind is Kind.CALLABLE) != callable(self.function):
             raise ValueError("A callable kernel, and only that, needs a function(X, Z).")

@@ -1,7 +1,8 @@
 """Budgets, Ctrl-C and progress of one fit: what a solver asks between two blocks of work.
 
 A solver calls ``stop(steps)`` often and ``report(...)`` as often as it likes; it never prints and never sees a signal. Ctrl-C sets a
-flag that ``stop`` returns within one block of work (a fraction of a second); a second Ctrl-C raises KeyboardInterrupt at once.
+flag that ``stop`` returns within one block of work (a fraction of a second) and, unless the best model so far is to be kept, raises
+KeyboardInterrupt at once, also inside a user's kernel function; where it is to be kept, a second Ctrl-C does.
 """
 
 import logging
@@ -26,12 +27,14 @@ REPORT_EVERY = 0.5
 class Monitor:
     """One fit's budget and its progress line; use it as a context manager around the work."""
 
-    def __init__(self, max_iter: int = -1, time_limit: float | None = None, verbose: int = 0, title: str = "fit") -> None:
+    def __init__(
+        self, max_iter: int = -1, time_limit: float | None = None, verbose: int = 0, title: str = "fit", keep: bool = False
+    ) -> None:
         self.max_iter = max_iter if max_iter >= 0 else DEFAULT_STEPS
         self.began = time.perf_counter()
         self.deadline = self.began + time_limit if time_limit is not None else float("inf")
         self.interrupted = threading.Event()
-        self.title = title
+        self.title, self.keep = title, keep
         self._line = _Line() if verbose else None
         self._last_report = self.began
         self._handler: Any = None
@@ -48,9 +51,10 @@ class Monitor:
             self._line.close()
 
     def _on_sigint(self, number: int, frame: FrameType | None) -> None:
-        if self.interrupted.is_set():
-            raise KeyboardInterrupt
+        again = self.interrupted.is_set()
         self.interrupted.set()
+        if again or not self.keep:
+            raise KeyboardInterrupt
 
     @property
     def seconds(self) -> float:

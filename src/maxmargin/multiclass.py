@@ -14,6 +14,7 @@ With **two classes** there is one problem; its decision value is positive for ``
 A class whose samples all have weight 0 stays in ``classes_`` and never wins: its problems are constant, +1 for the other side.
 """
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +30,7 @@ class BinaryTask(NamedTuple):
     sign: Floats
 
 
+@cache
 def pairs(n_classes: int) -> list[tuple[int, int]]:
     """The pairs of one-vs-one, in order."""
     return [(i, j) for i in range(n_classes) for j in range(i + 1, n_classes)]
@@ -68,21 +70,17 @@ def votes_and_confidence(decision: Floats, n_classes: int) -> Floats:
     return votes(decision, n_classes) + squeezed
 
 
-def pack_pairs(coef: Floats, label: NDArray[np.int64], n_classes: int) -> Floats:
-    """LIBSVM's layout of one-vs-one coefficients.
+def packed_rows(pair: int, label: NDArray[np.int64], n_classes: int) -> NDArray[np.int64]:
+    """LIBSVM's layout of one-vs-one coefficients: the row in which support vectors of the given classes hold their coefficient.
 
-    ``coef`` has a row for each pair and a column for each support vector, ``label`` the support vectors' classes. In the result a
-    support vector of class i has its coefficient against class j in row j - 1 if j > i and in row j if j < i.
+    A support vector of class i has its coefficient against class j in row j - 1 if j > i, and in row j if j < i.
     """
-    packed = np.zeros((n_classes - 1, coef.shape[1]))
-    for k, (i, j) in enumerate(pairs(n_classes)):
-        packed[j - 1, label == i] = coef[k, label == i]
-        packed[i, label == j] = coef[k, label == j]
-    return packed
+    i, j = pairs(n_classes)[pair]
+    return np.where(label == i, j - 1, i)
 
 
 def unpack_pairs(packed: Floats, label: NDArray[np.int64], n_classes: int) -> Floats:
-    """The inverse of pack_pairs."""
+    """Coefficients with a row for each pair, from LIBSVM's layout."""
     found = pairs(n_classes)
     coef = np.zeros((len(found), packed.shape[1]))
     for k, (i, j) in enumerate(found):

@@ -3,10 +3,12 @@
 A source gives blocks k(A[a], B[b]) and products with them; for a fit A = B = the training data, for a prediction A holds the support
 vectors. Whether data are dense, sparse, a matrix or Python objects is decided here and nowhere else.
 
-For kernels that depend on x - z alone the data are centred first: |x|^2 + |z|^2 - 2 x.z then loses nothing to a common offset. For
-the cosine they are scaled to unit length and the kernel is linear.
+For kernels that depend on x - z alone the data are centred first: |x|^2 + |z|^2 - 2 x.z then loses nothing to a common offset. Where
+gamma multiplies the data they are scaled by a power of two that brings gamma near 1, which changes no bit but keeps float32 in range.
+For the cosine they are scaled to unit length and the kernel is linear. Sparse data of which more than half is stored become dense.
 """
 
+import math
 import os
 from abc import ABC, abstractmethod
 from typing import Any
@@ -24,6 +26,9 @@ Matrix = NDArray[Any]
 
 BLOCK_BYTES = 64 * 2**20
 """Values of a callable kernel asked for at once take at most this much memory (and at least one row)."""
+
+MANY_COLUMNS = 4096
+"""Sparse data with more columns are looked through for empty ones."""
 
 CACHE_SHARE = 0.25
 """Share of the free memory that the cache of kernel rows may take when cache_size is "auto"."""
@@ -44,10 +49,14 @@ def free_memory() -> int:
         return 2 * 2**30
 
 
-def not_finite(kernel: Kernel) -> ValueError:
+class KernelNotFinite(ValueError):
+    """Some kernel values are infinite or not a number."""
+
+
+def not_finite(kernel: Kernel) -> KernelNotFinite:
     """The error for kernel values that are infinite or not a number."""
     numbers = f" with gamma={kernel.gamma:g}, coef0={kernel.coef0:g}, degree={kernel.degree}" if kernel.kind <= Kind.CHI2 else ""
-    return ValueError(
+    return KernelNotFinite(
         f"Some values of the {kernel.kind.name.lower()} kernel{numbers} are infinite or not a number on these data. "
         "The dual coefficients or intercepts are not finite then. Scale the data (StandardScaler or MinMaxScaler) or choose smaller "
         "kernel parameters."
@@ -61,6 +70,8 @@ class Source(ABC):
     n_columns: int
     dtypes: tuple[Any, ...] = (np.float64,)
     """Precisions on offer, the cheapest first; the last is float64."""
+    convex: bool = False
+    """Whether every matrix of this kernel is positive semidefinite; negative curvature then is rounding."""
 
     @abstractmethod
     def block(self, a: Indices, b: Indices, dtype: DTypeLike) -> Matrix:
@@ -89,29 +100,36 @@ class NativeSource(Source):
     dtypes = (np.float32, np.float64)
 
     def __init__(self, kernel: Kernel, A: Any, B: Any = None) -> None:
-        self.kernel = kernel
-        cosine = kernel.kind is Kind.COSINE
-        self._tuple = (int(Kind.LINEAR if cosine else kernel.kind), float(kernel.gamma), float(kernel.coef0), int(kernel.degree))
-        self._A, self._B = A, B
+        self.kernel, self.convex = kernel, kernel.positive_semidefinite is True
         self.n_rows, self.n_columns = A.shape[0], (A if B is None else B).shape[0]
-        centred = kernel.kind in (Kind.RBF, Kind.LAPLACIAN) and not sparse.issparse(A) and not sparse.issparse(B)
-        self._centre = A.mean(axis=0, dtype=np.float64) if centred and A.shape[0] else None
+        if sparse.issparse(A) and A.nnz > 0.5 * A.shape[0] * A.shape[1]:
+            A, B = A.toarray(), B.toarray() if sparse.issparse(B) else B
+        self._A, self._B = without_empty_columns(A, B)
+        kind = Kind.LINEAR if kernel.kind is Kind.COSINE else kernel.kind
+        power = 1 if kind in (Kind.LAPLACIAN, Kind.CHI2) else 2
+        self._scale = 1.0 if kind is Kind.LINEAR or kernel.gamma == 0 else 2.0 ** round(math.log2(kernel.gamma) / power)
+        self._tuple = (int(kind), float(kernel.gamma / self._scale**power), float(kernel.coef0), int(kernel.degree))
+        centred = kind in (Kind.RBF, Kind.LAPLACIAN) and not sparse.issparse(A) and not sparse.issparse(B)
+        with np.errstate(over="ignore", invalid="ignore"):
+            self._centre = A.mean(axis=0, dtype=np.float64) if centred and A.shape[0] else None
         self._points: dict[Any, tuple[Any, Any]] = {}
 
     def _prepare(self, X: Any, dtype: DTypeLike) -> Any:
         if self.kernel.kind is Kind.COSINE:
             X = _unit_rows(X)
         if sparse.issparse(X):
+            X = X if self._scale == 1 else X.astype(np.float64) * self._scale
             return core.points(X.astype(dtype, copy=False))
         if self._centre is not None:
-            X = np.subtract(X, self._centre, dtype=np.float64).astype(dtype, copy=False)
+            X = np.subtract(X, self._centre, dtype=np.float64)
+        X = X if self._scale == 1 else np.multiply(X, self._scale, dtype=np.float64)
         return core.points(np.ascontiguousarray(X, dtype=dtype))
 
     def points(self, dtype: DTypeLike) -> tuple[Any, Any]:
         """The two sets in the given precision, made on first use."""
         key = np.dtype(dtype)
         if key not in self._points:
-            with np.errstate(over="ignore"):
+            with np.errstate(over="ignore", invalid="ignore"):
                 A = self._prepare(self._A, key)
                 self._points[key] = A, (A if self._B is None else self._prepare(self._B, key))
         return self._points[key]
@@ -149,17 +167,33 @@ class NativeSource(Source):
                 raise not_finite(self.kernel) from None
 
 
+def without_empty_columns(A: Any, B: Any) -> tuple[Any, Any]:
+    """Sparse data over the columns that hold an entry; the others change no kernel value. Hashed text has a million, few in use."""
+    if not sparse.issparse(A) or A.shape[1] <= MANY_COLUMNS or not (B is None or sparse.issparse(B)):
+        return A, B
+    used = np.unique(A.indices) if B is None else np.union1d(A.indices, B.indices)
+
+    def narrow(X: Any) -> Any:
+        return sparse.csr_matrix((X.data, np.searchsorted(used, X.indices), X.indptr), shape=(X.shape[0], len(used)))
+
+    return narrow(A), None if B is None else narrow(B)
+
+
 def _unit_rows(X: Any) -> Any:
-    """Rows scaled to unit length in float64; zero rows stay zero."""
+    """Rows scaled to unit length in float64; zero rows stay zero. The largest entry is divided out first: squares may underflow."""
     if sparse.issparse(X):
         X = X.astype(np.float64)
-        norms = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
-        return sparse.csr_matrix(sparse.diags_array(1 / np.where(norms == 0, 1, norms)) @ X)
+        X = _divide_rows(X, abs(X).max(axis=1).toarray().ravel())
+        return _divide_rows(X, np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel()))
     X = np.asarray(X, dtype=np.float64)
     scale = np.abs(X).max(axis=1, initial=0.0, keepdims=True)
     X = X / np.where(scale == 0, 1, scale)
     norms = np.sqrt(np.einsum("ij,ij->i", X, X))[:, None]
     return X / np.where(norms == 0, 1, norms)
+
+
+def _divide_rows(X: Any, size: NDArray[np.float64]) -> Any:
+    return sparse.csr_matrix(sparse.diags_array(1 / np.where(size == 0, 1, size)) @ X)
 
 
 class CallableSource(Source):

@@ -37,6 +37,8 @@ class Decision(NamedTuple):
     """The dual variables are coef * scale."""
     epsilon: float = 0.0
     """The tube's half-width (regression)."""
+    unit: float = 1.0
+    """What the tolerance on decision values is measured in."""
 
 
 class Formulation(NamedTuple):
@@ -92,6 +94,11 @@ def read_tube(problem: DualProblem, solution: Solution) -> Decision:
 
 def train(form: Formulation, X: Any, settings: Settings, monitor: Monitor, start: Floats | None = None) -> Trained:
     """Solve one problem on the samples X and certify the result."""
+    with np.errstate(over="ignore", invalid="ignore"):  # huge C or huge kernel values: the certificate says what came of it
+        return _train(form, X, settings, monitor, start)
+
+
+def _train(form: Formulation, X: Any, settings: Settings, monitor: Monitor, start: Floats | None) -> Trained:
     if settings.kernel.kind is Kind.CALLABLE and len(form.problem.row) <= PSD_ROWS:  # one block: all values are needed anyway
         X = make_source(settings.kernel, X).block(None, None, np.float64)
         settings = settings._replace(kernel=Kernel.precomputed())
@@ -100,23 +107,28 @@ def train(form: Formulation, X: Any, settings: Settings, monitor: Monitor, start
     if solution.status is Status.DEGENERATE:
         if form.no_solution:
             raise ValueError(form.no_solution)
-        return zero(len(solution.kernel_part), solution.n_iter)
+        coef = fold(form.problem, solution.b, len(solution.kernel_part))
+        return zero(len(coef), solution.n_iter, _convexity(settings.kernel, solution, coef, X))
     decision = form.read(form.problem, solution)
-    convexity = _convexity(settings.kernel, solution, decision, X)
+    convexity = _convexity(settings.kernel, solution, decision.coef, X)
     status = solution.status
     if status is Status.OPTIMAL and not _convex_enough(settings.kernel, convexity):
         status = Status.STATIONARY
     f = solution.kernel_part / decision.scale + decision.intercept
     found = form.certify(f, decision)
     error = _audit(settings.kernel, X, decision, f)
-    if status.converged and max(found.kkt_violation, error) > settings.tol:  # the independent check has the last word
+    # The independent check has the last word, both ways.
+    good = max(found.kkt_violation, error) <= settings.tol * decision.unit
+    if status.converged and not good:
         status = Status.STALLED
+    elif status is Status.STALLED and good and found.relative_gap <= block.GAP * settings.tol:
+        status = Status.OPTIMAL if _convex_enough(settings.kernel, convexity) else Status.STATIONARY
     return Trained(decision, status, with_outcome(found, status, convexity, error, solution.n_iter))
 
 
-def zero(n: int, n_iter: int) -> Trained:
+def zero(n: int, n_iter: int, convexity: str) -> Trained:
     """The solution of a degenerate problem: w = 0, all values 0."""
-    nothing = Certificate(Status.DEGENERATE.name.lower(), 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, n_iter=n_iter)
+    nothing = Certificate(Status.DEGENERATE.name.lower(), 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, n_iter=n_iter, convexity=convexity)
     return Trained(Decision(np.zeros(n), 0.0, (0.0, 0.0)), Status.DEGENERATE, nothing)
 
 
@@ -152,14 +164,14 @@ def _audit(kernel: Kernel, X: Any, decision: Decision, f: Floats) -> float:
     return float(np.abs(exact + decision.intercept - f[sample]).max(initial=0.0))
 
 
-def _convexity(kernel: Kernel, solution: Solution, decision: Decision, X: Any) -> str:
+def _convexity(kernel: Kernel, solution: Solution, coef: Floats, X: Any) -> str:
     """What is known about the definiteness of the kernel matrix; see Certificate.convexity."""
-    if solution.indefinite:
-        return "indefinite"
     if kernel.positive_semidefinite:
         return "proved"
-    n = len(decision.coef)
-    order = np.argsort(decision.coef == 0, kind="stable")[:PSD_ROWS]
+    if solution.indefinite:
+        return "indefinite"
+    n = len(coef)
+    order = np.argsort(coef == 0, kind="stable")[:PSD_ROWS]
     part = pick(X, order)
     K = part[:, order] if kernel.kind is Kind.PRECOMPUTED else kernel_values(kernel, part, part)
     rounding = float(np.finfo(K.dtype).eps) if np.issubdtype(K.dtype, np.floating) else 1e-15

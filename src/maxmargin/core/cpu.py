@@ -50,16 +50,16 @@ def thread_count(work: float = np.inf) -> int:
     return int(_openmp_effective_n_threads())
 
 
-def instruction_level() -> str:
-    """The instruction level chosen at import: "base", "v3" (AVX2) or "v4" (AVX-512)."""
-    return str(_cpu.level())
+INSTRUCTION_LEVEL = _cpu.level()
+"""The instruction level chosen at import: "base", "v3" (AVX2) or "v4" (AVX-512); the environment variable MAXMARGIN_LEVEL forces one."""
 
 
 def points(X: Any) -> Points:
     """Wrap a C-contiguous array or a canonical CSR matrix of float32 or float64; the arrays are kept, not copied."""
     if sparse.issparse(X):
-        return _cpu.sparse_points(X.data, X.indptr.astype(np.int64), X.indices.astype(np.int32), X.shape[1])
-    return _cpu.dense_points(X)
+        indptr, indices = np.ascontiguousarray(X.indptr, np.int64), np.ascontiguousarray(X.indices, np.int32)
+        return _cpu.sparse_points(np.ascontiguousarray(X.data), indptr, indices, X.shape[1])
+    return _cpu.dense_points(np.ascontiguousarray(X))
 
 
 def _size(P: Points, index: Indices) -> int:

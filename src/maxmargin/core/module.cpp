@@ -48,10 +48,10 @@ const Level& chosen_level() {
   static const Level* level = [] {
     const auto levels = available_levels();
     const char* wanted = std::getenv("MAXMARGIN_LEVEL");
-    if (wanted)
-      for (const Level* l : levels)
-        if (std::string(wanted) == l->name) return l;
-    return levels.back();
+    if (!wanted) return levels.back();
+    for (const Level* l : levels)
+      if (std::string(wanted) == l->name) return l;
+    throw std::invalid_argument(std::string("MAXMARGIN_LEVEL=") + wanted + " is not an instruction level of this processor");
   }();
   return *level;
 }
@@ -210,8 +210,9 @@ void bind(nb::module_& m, const char* points_name) {
   nb::class_<PointsHolder<T>>(m, points_name)
       .def_prop_ro("shape", [](const PointsHolder<T>& p) { return std::make_tuple(p.view.n, p.view.d); })
       .def_prop_ro("norms", [](const PointsHolder<T>& p) { return p.norms; });
-  m.def("dense_points", &dense_points<T>, nb::rv_policy::take_ownership);
-  m.def("sparse_points", &sparse_points<T>, nb::rv_policy::take_ownership);
+  m.def("dense_points", &dense_points<T>, nb::arg("X").noconvert(), nb::rv_policy::take_ownership);
+  m.def("sparse_points", &sparse_points<T>, nb::arg("values").noconvert(), nb::arg("indptr"), nb::arg("indices"), nb::arg("d"),
+        nb::rv_policy::take_ownership);
   m.def("kernel_block", &kernel_block<T>, nb::arg("kernel"), nb::arg("A"), nb::arg("a").none(), nb::arg("B"), nb::arg("b").none(),
         nb::arg("out").noconvert(), nb::arg("slots").none(), nb::arg("threads"));
   m.def("kernel_matvec", &kernel_matvec<T>, nb::arg("kernel"), nb::arg("A"), nb::arg("a").none(), nb::arg("coef"), nb::arg("B"),

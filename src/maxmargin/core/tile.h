@@ -157,7 +157,7 @@ bool walk(const Kernel& kernel, const Selection<T>& A, const Selection<T>& B, in
     });
     parallel(threads, B.size, chunk_width<T>, [&](int64_t begin, int64_t end) {
       std::unique_ptr<T[]> chunk(new T[size_t(sparse ? 1 : d * chunk_width<T> + 1)]);
-      alignas(64) T tile[W * W], norm_b[chunk_width<T>] = {};
+      alignas(64) T tile[std::max(panel_rows, W) * W], norm_b[chunk_width<T>] = {};
       Vec<T> zero = {};
       for (int64_t c = begin; c < end; c += chunk_width<T>) {
         const int64_t stop = std::min(end, c + chunk_width<T>);

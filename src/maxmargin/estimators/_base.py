@@ -2,7 +2,8 @@
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -160,7 +161,7 @@ class BaseSVM(BaseEstimator, ABC):  # type: ignore[misc]
         return Settings(kernel, float(self.tol), self.cache_size)
 
     def _monitor(self) -> Monitor:
-        return Monitor(self.max_iter, self.time_limit, int(self.verbose), type(self).__name__)
+        return Monitor(self.max_iter, self.time_limit, int(self.verbose), type(self).__name__, self.on_interrupt == "keep")
 
     # ---- the fitted state --------------------------------------------------------------------------------------------
 
@@ -173,6 +174,7 @@ class BaseSVM(BaseEstimator, ABC):  # type: ignore[misc]
         self.shape_fit_ = X.shape if hasattr(X, "shape") else (_num_samples(X),)
         self._sparse = sparse.issparse(X) and self._kernel_kind() is not Kind.CALLABLE
         self._intervals = np.array([t.decision.interval for t in trained])
+        self._unit = trained[0].decision.unit
         for status in Status:
             count = sum(t.status is status for t in trained)
             negative = any(t.certificate.convexity == "indefinite" for t in trained)
@@ -242,27 +244,51 @@ class BaseSVM(BaseEstimator, ABC):  # type: ignore[misc]
 
     # ---- prediction --------------------------------------------------------------------------------------------------
 
-    def _check_state(self, n_support: int) -> None:
+    @abstractmethod
+    def _shapes(self) -> tuple[int, int, int]:
+        """Lengths of n_support_, dual_coef_ and intercept_."""
+
+    def _check_state(self) -> None:
         """Refuse a fitted state that was altered: native code must never meet it."""
-        coef = self._dual_coef_
-        consistent = (
-            coef.ndim == 2
-            and coef.shape[1] == n_support == len(self.support_)
-            and int(np.sum(self._n_support)) == n_support
-            and np.min(self._n_support, initial=0) >= 0
-            and np.isfinite(coef.data if sparse.issparse(coef) else coef).all()
-            and np.isfinite(self._intercept_).all()
-        )
+        try:
+            consistent = self._is_consistent()
+        except (AttributeError, TypeError, ValueError, IndexError):
+            consistent = False
         if not consistent:
             raise ValueError(f"The internal representation of {type(self).__name__} was altered")
+
+    def _is_consistent(self) -> bool:
+        coef: Any = self._dual_coef_
+        intercept, support, vectors = self._intercept_, self.support_, self.support_vectors_
+        precomputed = self._kernel.kind is Kind.PRECOMPUTED
+        if sparse.issparse(coef):
+            coef.check_format(full_check=True)
+        if sparse.issparse(vectors):
+            vectors.check_format(full_check=True)
+        numbers = [coef.data if sparse.issparse(coef) else coef, intercept]
+        if not precomputed and self._kernel.kind is not Kind.CALLABLE:
+            numbers.append(vectors.data if sparse.issparse(vectors) else vectors)
+        n_support = len(support) if precomputed else _num_samples(vectors)
+        parts, coefficients, decisions = self._shapes()
+        return bool(
+            all(np.issubdtype(part.dtype, np.floating) and np.isfinite(part).all() for part in numbers)
+            and coef.shape == (coefficients, n_support)
+            and intercept.shape == (decisions,)
+            and np.issubdtype(support.dtype, np.integer)
+            and support.shape == (n_support,)
+            and (n_support == 0 or (support.min() >= 0 and support.max() < self.shape_fit_[0]))
+            and self._n_support.shape == (parts,)
+            and self._n_support.min() >= 0
+            and int(self._n_support.sum()) == n_support
+            and (precomputed or self._kernel.kind is Kind.CALLABLE or vectors.shape[1] == self.n_features_in_)
+        )
 
     def _decision_values(self, X: Any) -> Floats:
         """Values of every decision function, one column each."""
         check_is_fitted(self)
         X = self._validate_X(X, reset=False)
+        self._check_state()
         kernel = self._kernel
-        n_support = len(self.support_) if kernel.kind is Kind.PRECOMPUTED else _num_samples(self.support_vectors_)
-        self._check_state(n_support)
         if kernel.kind is Kind.PRECOMPUTED:
             if X.shape[1] != self.shape_fit_[0]:
                 raise ValueError(
@@ -295,7 +321,7 @@ class BaseSVM(BaseEstimator, ABC):  # type: ignore[misc]
         judged = []
         for k, (old, new) in enumerate(zip(parts, found, strict=True)):
             status = Status[old.status.upper()]
-            if new.kkt_violation > self.tol and status.converged:
+            if new.kkt_violation > self.tol * self._unit and status.converged:
                 status = Status.STALLED
             error = float(np.abs(solver_values[:, k] - exact[:, k]).max(initial=0.0))
             judged.append(certificate.with_outcome(new, status, old.convexity, error, old.n_iter))
@@ -348,6 +374,9 @@ class BaseSingle(BaseSVM):
         self._num_iter = np.array([self.n_iter_])
         return self
 
+    def _shapes(self) -> tuple[int, int, int]:
+        return 1, 1, 1
+
     def _columns(self) -> Floats:
         coef: Floats = np.asarray(self._dual_coef_.toarray() if sparse.issparse(self._dual_coef_) else self._dual_coef_)
         return coef
@@ -367,6 +396,18 @@ class BaseSingle(BaseSVM):
         decision = Decision(coef[used], float(self._intercept_[0]), (0.0, 0.0), epsilon=getattr(self, "epsilon_", 0.0))
         found = self._formulation(z[used], weight[used]).certify(exact[used, 0], decision)
         return self._certify_all([found], solver, exact)
+
+
+@contextmanager
+def all_or_nothing(estimator: BaseSVM) -> Iterator[None]:
+    """Whatever ends a fit early leaves the estimator as it was."""
+    before = dict(estimator.__dict__)
+    try:
+        yield
+    except BaseException:
+        estimator.__dict__.clear()
+        estimator.__dict__.update(before)
+        raise
 
 
 def take(kind: Kind | None, X: Any, samples: NDArray[np.int64]) -> Any:
@@ -399,6 +440,7 @@ def canonical_csr(X: Any) -> Any:
     """CSR with sorted, unique indices, 32 bits wide; a copy where the caller's matrix is not so already."""
     if X.shape[1] > np.iinfo(np.int32).max:
         raise ValueError(f"Sparse data with {X.shape[1]} columns: at most 2**31 - 1 are supported. Drop or hash empty columns.")
+    X.check_format(full_check=True)
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
@@ -438,14 +480,17 @@ def _gamma_of_data(gamma: str, X: Any, weight: Floats | None) -> float:
         entries = np.repeat(weight, np.diff(X.indptr))
         mean = float(np.sum(entries * X.data)) / total
         absent = max(0.0, total - float(entries.sum()))
-        variance = (float(np.sum(entries * (X.data - mean) ** 2)) + absent * mean * mean) / total
+        variance = (float(np.sum(entries * np.subtract(X.data, mean, dtype=np.float64) ** 2)) + absent * mean * mean) / total
     elif uniform:
         variance = float(np.var(X, dtype=np.float64))
     else:
         mean = float(np.sum(weight * X.sum(axis=1, dtype=np.float64))) / total
-        variance = float(np.sum(weight * np.sum((X - mean) ** 2, axis=1, dtype=np.float64))) / total
+        variance = float(np.sum(weight * np.sum(np.subtract(X, mean, dtype=np.float64) ** 2, axis=1))) / total
     if not np.isfinite(variance):
         raise ValueError(
             "The dual coefficients or intercepts are not finite: the variance of X overflows. Scale the data (StandardScaler)."
         )
+    values = X.data if sparse.issparse(X) else X
+    if variance == 0 and values.size and values.min() != values.max():
+        raise ValueError("The variance of X underflows: gamma='scale' is infinite. Scale the data (StandardScaler).")
     return 1.0 / (d * variance) if variance != 0 else 1.0

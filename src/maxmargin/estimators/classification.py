@@ -17,18 +17,23 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin import certificate, multiclass, problems
 from maxmargin.certificate import Certificate
-from maxmargin.estimators._base import BaseSVM, symmetric, take
+from maxmargin.estimators._base import BaseSVM, all_or_nothing, symmetric, take
 from maxmargin.kernels import Kernel
 from maxmargin.monitor import Monitor
 from maxmargin.multiclass import BinaryTask
 from maxmargin.problems import Floats
+from maxmargin.rows import free_memory
 from maxmargin.solution import Status
-from maxmargin.training import Decision, Formulation, Settings, Trained, read_level, read_margin, train, train_all, zero
+from maxmargin.training import Decision, Formulation, Settings, Trained, read_level, read_margin, train, train_all
 
 NO_PROBABILITY = (
     "probability=True is not available. Use CalibratedClassifierCV({name}(...), ensemble=False) from sklearn.calibration, which gives "
     "probabilities from out-of-fold decision values."
 )
+
+
+BYTES_PER_PROBLEM = 4096
+"""Memory a trained pair of classes takes at the least."""
 
 
 class Samples(NamedTuple):
@@ -74,6 +79,10 @@ class BaseSVC(ClassifierMixin, BaseSVM):  # type: ignore[misc]
         self : object
             The fitted estimator.
         """
+        with all_or_nothing(self):
+            return self._fit(X, y, sample_weight)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
         if self.probability is True:
             raise ValueError(NO_PROBABILITY.format(name=type(self).__name__))
         if self.multiclass == "ovr" and self.decision_function_shape == "ovo":
@@ -90,6 +99,7 @@ class BaseSVC(ClassifierMixin, BaseSVM):  # type: ignore[misc]
                 f" ({classes[present].tolist()}); at least two are needed (specified nu is infeasible, C has nothing to weigh)."
             )
         self._refuse_negative(weight)
+        self._refuse_too_many(len(classes))
         X = symmetric(self._kernel_kind(), X)
         counted, used = np.flatnonzero(weight > 0), np.flatnonzero(effective > 0)
         kernel = self._resolve_kernel(take(self._kernel_kind(), X, counted), weight[counted])
@@ -111,6 +121,16 @@ class BaseSVC(ClassifierMixin, BaseSVM):  # type: ignore[misc]
         if len(classes) < 2:
             raise ValueError(f"The number of classes has to be greater than one; got {len(classes)} class")
         return classes, label.astype(np.int64)
+
+    def _refuse_too_many(self, n_classes: int) -> None:
+        """One-vs-one of very many classes needs more memory than there is: say so before anything is allocated."""
+        problems = n_classes * (n_classes - 1) // 2
+        needed = problems * BYTES_PER_PROBLEM
+        if self.multiclass == "ovo" and n_classes > 100 and needed > free_memory():
+            raise MemoryError(
+                f"{n_classes} classes make {problems} one-vs-one problems, which take at least {needed / 2**30:.0f} GiB; "
+                f"{free_memory() / 2**30:.0f} are free. Use multiclass='ovr', which trains {n_classes}; and check that y holds class labels."
+            )
 
     def _class_weights(self, classes: NDArray[Any], label: NDArray[np.int64], y: Any, weight: Floats) -> Floats:
         """The weight of each class; "balanced" counts samples by their weights."""
@@ -164,21 +184,33 @@ class BaseSVC(ClassifierMixin, BaseSVM):  # type: ignore[misc]
     ) -> None:
         """Keep the union of the support vectors, sorted by class, and the coefficients in scikit-learn's layout."""
         n_classes = len(self.classes_)
-        coef = np.zeros((len(tasks), len(label)))
-        for row, task, result in zip(coef, tasks, trained, strict=True):
-            row[used[task.samples]] = result.decision.coef
-        support = np.flatnonzero(coef.any(axis=0))
+        in_use = np.zeros(len(label), bool)
+        for task, result in zip(tasks, trained, strict=True):
+            in_use[used[task.samples]] |= result.decision.coef != 0
+        support = np.flatnonzero(in_use)
         support = support[np.argsort(label[support], kind="stable")]
-        coef = coef[:, support]
+        position = np.full(len(label), -1)
+        position[support] = np.arange(len(support))
         self._keep_support(X, support, kernel)
         self._n_support = np.bincount(label[support], minlength=n_classes).astype(np.int32)
         self._scales = np.array([t.decision.scale for t in trained])
         self._one_vs_one = n_classes > 2 and self.multiclass == "ovo"
-        packed = multiclass.pack_pairs(coef, label[support], n_classes) if self._one_vs_one else coef
+        packed = np.zeros((n_classes - 1 if self._one_vs_one else len(tasks), len(support)))
+        for k, (task, result) in enumerate(zip(tasks, trained, strict=True)):
+            nonzero = np.flatnonzero(result.decision.coef)
+            columns = position[used[task.samples[nonzero]]]
+            rows = multiclass.packed_rows(k, label[support[columns]], n_classes) if self._one_vs_one else k
+            packed[rows, columns] = result.decision.coef[nonzero]
         self._keep_coef(packed, np.array([t.decision.intercept for t in trained]), flipped=n_classes == 2)
         self.n_iter_ = self._num_iter = np.array([t.certificate.n_iter for t in trained], dtype=np.int64)
 
     # ---- prediction --------------------------------------------------------------------------------------------------
+
+    def _shapes(self) -> tuple[int, int, int]:
+        n = len(self.classes_)
+        if n == 2:
+            return 2, 1, 1
+        return (n, n - 1, n * (n - 1) // 2) if self._one_vs_one else (n, n, n)
 
     def _support_label(self) -> NDArray[np.int64]:
         return np.repeat(np.arange(len(self._n_support)), self._n_support)
@@ -272,8 +304,9 @@ class BaseSVC(ClassifierMixin, BaseSVM):  # type: ignore[misc]
             if len(np.unique(sign)) < 2:
                 found.append(_constant(sign).certificate)
                 continue
-            if (self.certificate_.parts or (self.certificate_,))[k].status == Status.DEGENERATE.name.lower():
-                found.append(zero(len(sign), 0).certificate)
+            before = (self.certificate_.parts or (self.certificate_,))[k]
+            if before.status == Status.DEGENERATE.name.lower():
+                found.append(before)
                 continue
             form = self._formulation(sign, effective[rows], self.class_weight_[label[rows]])
             decision = Decision(flip * columns[k, rows], flip * self._intercept_[k], (0.0, 0.0), self._scales[k])

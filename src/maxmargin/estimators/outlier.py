@@ -1,5 +1,6 @@
 """OneClassSVM."""
 
+from functools import partial
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -11,7 +12,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from maxmargin import certificate, problems
 from maxmargin.certificate import Certificate
-from maxmargin.estimators._base import BaseSingle
+from maxmargin.estimators._base import BaseSingle, all_or_nothing
 from maxmargin.problems import DualProblem, Floats
 from maxmargin.solution import Solution
 from maxmargin.training import Decision, Formulation, read_level
@@ -20,10 +21,12 @@ BOUNDARY = 1e-12
 """The offset is lowered by this share, so that support vectors on the boundary are inliers and not a matter of rounding."""
 
 
-def read_inside(problem: DualProblem, solution: Solution) -> Decision:
-    """The intercept is the level, moved out by rounding."""
-    decision = read_level(problem, solution)
-    return decision._replace(intercept=decision.intercept + BOUNDARY * abs(decision.intercept))
+def read_inside(unit: float, problem: DualProblem, solution: Solution) -> Decision:
+    """The intercept is the level, moved out by rounding; the problem was solved for weights in the given unit."""
+    found = read_level(problem, solution)
+    low, high = found.interval
+    intercept = found.intercept + BOUNDARY * abs(found.intercept)
+    return Decision(unit * found.coef, unit * intercept, (unit * low, unit * high), scale=1 / unit, unit=unit)
 
 
 class OneClassSVM(OutlierMixin, BaseSingle):  # type: ignore[misc]
@@ -36,7 +39,7 @@ class OneClassSVM(OutlierMixin, BaseSingle):  # type: ignore[misc]
     kernel, degree, gamma, coef0
         As for SVC.
     tol : float, default=1e-3
-        Greatest violation of the optimality conditions; small problems are solved to rounding.
+        Greatest violation of the optimality conditions, in units of the mean sample weight; small problems are solved to rounding.
     nu : float, default=0.5
         In (0, 1]: at most this share of the samples are outliers, at least this share are support vectors.
     shrinking, cache_size, verbose, max_iter, time_limit, on_interrupt, warm_start
@@ -104,14 +107,16 @@ class OneClassSVM(OutlierMixin, BaseSingle):  # type: ignore[misc]
         self : object
             The fitted estimator.
         """
-        X = self._validate_X(X, reset=True)
-        return self._fit_single(X, np.zeros(_num_samples(X)), sample_weight)
+        with all_or_nothing(self):
+            X = self._validate_X(X, reset=True)
+            return self._fit_single(X, np.zeros(_num_samples(X)), sample_weight)
 
     def _formulation(self, z: Floats, weight: Floats) -> Formulation:
         def certify(f: Floats, decision: Decision) -> Certificate:
             return certificate.one_class(f, weight, decision.coef, -decision.intercept, self.nu * float(weight.sum()))
 
-        return Formulation(problems.one_class(weight, self.nu), read_inside, certify)
+        unit = float(weight.mean())
+        return Formulation(problems.one_class(weight / unit, self.nu), partial(read_inside, unit), certify)
 
     def _keep_decision(self, decision: Decision) -> None:
         self.offset_ = np.array([-decision.intercept])

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin import certificate, problems
 from maxmargin.certificate import Certificate
-from maxmargin.estimators._base import BaseSingle
+from maxmargin.estimators._base import BaseSingle, all_or_nothing
 from maxmargin.problems import Floats
 from maxmargin.training import Decision, Formulation, read_level, read_tube
 
@@ -37,9 +37,10 @@ class BaseSVR(RegressorMixin, BaseSingle):  # type: ignore[misc]
         self : object
             The fitted estimator.
         """
-        X, y = self._validate_Xy(X, y, reset=True)
-        z = self._targets(y)
-        return self._fit_single(X, z, sample_weight)
+        with all_or_nothing(self):
+            X, y = self._validate_Xy(X, y, reset=True)
+            z = self._targets(y)
+            return self._fit_single(X, z, sample_weight)
 
     def _targets(self, y: Any) -> Floats:
         z = np.asarray(column_or_1d(y, warn=True), dtype=np.float64)

@@ -20,7 +20,7 @@ import numpy as np
 from maxmargin.core import cpu as core
 from maxmargin.monitor import Monitor
 from maxmargin.problems import DualProblem, Floats, Integers, feasible_start, fold
-from maxmargin.rows import MatrixSource, RowCache, Source, cache_bytes
+from maxmargin.rows import KernelNotFinite, MatrixSource, RowCache, Source, cache_bytes
 from maxmargin.solution import (
     Solution,
     Status,
@@ -48,6 +48,8 @@ AUDITED = 256
 """Rows recomputed in float64 to see whether F needs to be made exact everywhere."""
 PATIENCE = 50
 """Blocks without progress after which a solver is stalled by rounding."""
+GAP = 10
+"""The gap may be at most GAP * tol of the objective: at large C a small violation alone says little."""
 MEET = 1e-12
 """Hulls nearer than sqrt(MEET) times the data's scale meet, as far as float64 can tell."""
 
@@ -63,6 +65,7 @@ class _State:
     F_exact: Floats
     steps: int = 0
     scale: float = 0.0  # greatest kernel value of a point with itself seen so far
+    convex: bool = False  # negative curvature is rounding
     indefinite: bool = False
     unbounded: bool = False
     working: Integers = field(default_factory=lambda: np.empty(0, np.int64))
@@ -76,6 +79,13 @@ class _State:
         if not self.problem.in_margin_units:
             return 1.0
         return max(margin(levels(self.problem, self.b, G)), 1e-300)
+
+    def gap_is_small(self, tol: float) -> bool:
+        """Whether the gap is at most GAP * tol of the objective; where the primal is infeasible by rounding the violation must do."""
+        G = self.G
+        gap = duality_gap(self.problem, self.b, self.F, levels(self.problem, self.b, G))
+        dual = -0.5 * float(np.sum(self.b * (G + self.problem.linear)))
+        return not np.isfinite(gap) or gap <= GAP * tol * max(abs(dual + gap), abs(dual))
 
     def no_minimum(self) -> bool:
         """Whether the hulls of a problem in margin units meet, or one without bounds falls forever, for all float64 can tell."""
@@ -102,7 +112,7 @@ def solve(
     """Solve a dual problem; see the contract in maxmargin.solvers."""
     n = source.n_rows
     b = problem.start.copy() if start is None else feasible_start(problem, start)
-    state = _State(problem, b, np.zeros(n), np.zeros_like(b), np.zeros(n))
+    state = _State(problem, b, np.zeros(n), np.zeros_like(b), np.zeros(n), convex=source.convex)
     if n <= POLISHED:
         source = MatrixSource(source.block(None, None, np.float64))
     if b.any():
@@ -113,7 +123,13 @@ def solve(
     reason, rows_computed, budget = None, 0, cache_bytes(cache_size, workers)
     for dtype in source.dtypes:
         cache = RowCache(source, dtype, budget)
-        reason = _refine(state, source, cache, tol, monitor, 1 if dtype == np.float64 else REFINEMENTS)
+        try:
+            reason = _refine(state, source, cache, tol, monitor, 1 if dtype == np.float64 else REFINEMENTS)
+        except KernelNotFinite:
+            if dtype == np.float64:
+                raise
+            reason = Status.STALLED  # beyond the range of float32
+            state.b, state.F = state.b_exact.copy(), state.F_exact.copy()
         rows_computed += cache.rows_computed
         if reason is not Status.STALLED:
             break
@@ -123,11 +139,13 @@ def solve(
 
 def _finish(state: _State, source: Source, reason: Status | None, tol: float, monitor: Monitor, rows_computed: int) -> Solution:
     """Name the outcome and pack it."""
-    problem, G = state.problem, state.G
+    problem = state.problem
+    _snap(state)
+    G = state.G
     violation = max(0.0, worst_violation(problem, state.b, G)) / state.unit(G)
     if state.no_minimum() and reason in (None, Status.STALLED):
         status = Status.DEGENERATE
-    elif violation <= tol:
+    elif violation <= tol and (state.indefinite or state.gap_is_small(tol)):
         status = Status.STATIONARY if state.indefinite else Status.OPTIMAL
     else:
         status = reason or Status.STALLED
@@ -136,6 +154,14 @@ def _finish(state: _State, source: Source, reason: Status | None, tol: float, mo
         state.steps, duality_gap(problem, state.b, state.F, ends), violation, _support(state, source), f": {status.name.lower()}"
     )
     return Solution(status, state.b, state.F, ends, violation, state.steps, monitor.seconds, state.indefinite, rows_computed)
+
+
+def _snap(state: _State) -> None:
+    """Put variables within rounding of a bound onto it: whether one is free must not depend on the last bit."""
+    lower, upper = state.problem.lower, state.problem.upper
+    with np.errstate(invalid="ignore"):
+        near = 1e-12 * np.where(np.isfinite(upper - lower), upper - lower, 0.0)
+    state.b = np.where(state.b - lower <= near, lower, np.where(upper - state.b <= near, upper, state.b))
 
 
 def _support(state: _State, source: Source) -> int:
@@ -153,7 +179,7 @@ def _solve_small(state: _State, cache: RowCache, tol: float, monitor: Monitor) -
             return _descend(state, cache, 0.9 * tol, monitor)
         _polish(state, cache, monitor)
         G = state.G
-        if worst_violation(state.problem, state.b, G) <= tol * state.unit(G):
+        if worst_violation(state.problem, state.b, G) <= tol * state.unit(G) and state.gap_is_small(tol):
             return None
         objective = 0.5 * float(np.sum(state.b * (G + state.problem.linear)))
         if state.no_minimum() or lowest - objective <= 1e-12 * abs(objective):
@@ -163,27 +189,32 @@ def _solve_small(state: _State, cache: RowCache, tol: float, monitor: Monitor) -
 
 def _refine(state: _State, source: Source, cache: RowCache, tol: float, monitor: Monitor, tries: int) -> Status | None:
     """Descend and make F exact in turn; None when the tolerance holds, STALLED when this precision does not suffice."""
-    best = np.inf
-    for _ in range(tries):
-        reason = _descend(state, cache, 0.9 * tol, monitor)
+    best, strict, left = np.inf, 0.9 * tol, tries
+    while left:
+        reason = _descend(state, cache, strict, monitor)
         if reason not in (None, Status.STALLED):
             _make_exact(state, source, monitor)
             return reason
         G = state.G
         measured, unit = worst_violation(state.problem, state.b, G), state.unit(G)
-        if _audit(state, source) <= (tol * unit - measured) / 2:
-            return None
-        if not _make_exact(state, source, monitor):
-            return monitor.stop(state.steps)
-        if state.no_minimum() and cache.dtype == np.float64:
-            return Status.STALLED
-        G = state.G
-        violation = worst_violation(state.problem, state.b, G) / state.unit(G)
-        if violation <= tol:
-            return None
-        if reason is Status.STALLED or violation > 0.5 * best:
-            break
-        best = violation
+        exact = _audit(state, source) <= (tol * unit - measured) / 2
+        if not exact:
+            left -= 1
+            if not _make_exact(state, source, monitor):
+                return monitor.stop(state.steps)
+            if state.no_minimum() and cache.dtype == np.float64:
+                return Status.STALLED
+            G = state.G
+            measured = worst_violation(state.problem, state.b, G) / state.unit(G)
+            if measured > tol and (reason is Status.STALLED or measured > 0.5 * best):
+                return Status.STALLED
+            best = measured
+        if measured <= tol * (unit if exact else 1):
+            if state.indefinite or state.gap_is_small(tol):
+                return None
+            if reason is Status.STALLED or strict < 1e-9 * tol:
+                return Status.STALLED
+            strict *= 0.1
     return Status.STALLED
 
 
@@ -264,13 +295,13 @@ def _solve_working(state: _State, cache: RowCache, G: Floats, tol: float, monito
     most = max(1000, int(1e8) // len(W))  # a tenth of a second
     most = min(most, (monitor.max_iter if until is None else min(until, monitor.max_iter)) - state.steps)
     steps, _, negative, unbounded = core.solve_block(K, G_W, b, problem.lower[W], problem.upper[W], problem.ridge[W], begin, tol, most)
-    if unbounded and negative:
+    if unbounded and negative and not state.convex:
         raise ValueError(
             "The kernel is not positive semidefinite on these data and the problem has no upper bounds, so it has no minimum. Use a "
             "finite C with the plain hinge or epsilon-insensitive loss, or a positive semidefinite kernel."
         )
     state.unbounded |= unbounded
-    state.indefinite |= negative
+    state.indefinite |= negative and not state.convex
     change = fold(problem, b - state.b[W], cache.source.n_rows, rows)
     moved = np.flatnonzero(change)
     cache.add_rows(moved, change[moved], state.F)
@@ -313,4 +344,4 @@ def _polish(state: _State, cache: RowCache, monitor: Monitor) -> None:
     K = cache.tile(np.arange(cache.source.n_rows))
     b, F, steps, indefinite = polish(state.problem, K, state.b, state.F, monitor, state.steps)
     state.b, state.F, state.steps = b, F, state.steps + steps
-    state.indefinite |= indefinite
+    state.indefinite |= indefinite and not state.convex
