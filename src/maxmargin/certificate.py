@@ -28,6 +28,7 @@ from scipy.spatial.distance import cdist
 from scipy.special import expit
 from sklearn.utils import _safe_indexing
 
+from maxmargin.columns import without_empty_columns
 from maxmargin.kernels import Kernel, Kind
 from maxmargin.problems import Floats
 from maxmargin.solution import Status
@@ -213,18 +214,17 @@ def _unit(X: Any) -> Any:
 
 
 def _squared_distances(A: Any, B: Any) -> NDArray[np.float64]:
-    """|a - b|^2: by explicit differences, for sparse data by |a|^2 + |b|^2 - 2 a.b."""
-    if not sparse.issparse(A) and not sparse.issparse(B):
-        return np.asarray(cdist(A, B, "sqeuclidean"))
-    squares = [np.asarray(X.multiply(X).sum(axis=1)).ravel() if sparse.issparse(X) else np.sum(X * X, axis=1) for X in (A, B)]
+    """|a - b|^2 by explicit differences; for sparse data too wide for that by |a|^2 + |b|^2 - 2 a.b."""
+    if max(A.shape[0], B.shape[0]) * A.shape[1] <= 4 * BLOCK_ENTRIES or not sparse.issparse(A):
+        return np.asarray(cdist(_dense(A), _dense(B), "sqeuclidean"))
+    squares = [np.asarray(X.multiply(X).sum(axis=1)).ravel() for X in (A, B)]
     return np.asarray(np.maximum(0.0, squares[0][:, None] + squares[1][None, :] - 2 * _dense(A @ B.T)))
 
 
 def _feature_sums(A: Any, B: Any, squared_over_sum: bool) -> NDArray[np.float64]:
-    """Sum over features of |a - b| or of (a - b)^2 / (a + b), feature by feature, over features in use."""
-    if sparse.issparse(A) and sparse.issparse(B):
-        used = np.union1d(A.indices, B.indices)
-        A, B = A.tocsc()[:, used], B.tocsc()[:, used]
+    """Sum over features of |a - b| or of (a - b)^2 / (a + b), feature by feature."""
+    if sparse.issparse(A):
+        A, B = A.tocsc(), B.tocsc()
     distance = np.zeros((A.shape[0], B.shape[0]))
     for k in range(A.shape[1]):
         a, b = _dense(A[:, [k]]), _dense(B[:, [k]]).T
@@ -241,7 +241,7 @@ def kernel_values(kernel: Kernel, A: Any, B: Any) -> NDArray[np.float64]:
     if kernel.kind is Kind.CALLABLE:
         assert kernel.function is not None
         return _dense(kernel.function(A, B))
-    A, B = (X.astype(np.float64) if sparse.issparse(X) else np.asarray(X, dtype=np.float64) for X in (A, B))
+    A, B = without_empty_columns(*(X.astype(np.float64) if sparse.issparse(X) else np.asarray(X, dtype=np.float64) for X in (A, B)))
     gamma, coef0 = kernel.gamma, kernel.coef0
     if kernel.kind is Kind.RBF:
         return np.asarray(np.exp(-gamma * _squared_distances(A, B)))

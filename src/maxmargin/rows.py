@@ -18,6 +18,7 @@ from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 from sklearn.utils import _safe_indexing
 
+from maxmargin.columns import without_empty_columns
 from maxmargin.core import cpu as core
 from maxmargin.kernels import Kernel, Kind
 
@@ -26,9 +27,6 @@ Matrix = NDArray[Any]
 
 BLOCK_BYTES = 64 * 2**20
 """Values of a callable kernel asked for at once take at most this much memory (and at least one row)."""
-
-MANY_COLUMNS = 4096
-"""Sparse data with more columns are looked through for empty ones."""
 
 CACHE_SHARE = 0.25
 """Share of the free memory that the cache of kernel rows may take when cache_size is "auto"."""
@@ -165,18 +163,6 @@ class NativeSource(Source):
                 core.kernel_matvec(self._tuple, A, part, coef[begin : begin + step], B, b, out)
             except core.NotFinite:
                 raise not_finite(self.kernel) from None
-
-
-def without_empty_columns(A: Any, B: Any) -> tuple[Any, Any]:
-    """Sparse data over the columns that hold an entry; the others change no kernel value. Hashed text has a million, few in use."""
-    if not sparse.issparse(A) or A.shape[1] <= MANY_COLUMNS or not (B is None or sparse.issparse(B)):
-        return A, B
-    used = np.unique(A.indices) if B is None else np.union1d(A.indices, B.indices)
-
-    def narrow(X: Any) -> Any:
-        return sparse.csr_matrix((X.data, np.searchsorted(used, X.indices), X.indptr), shape=(X.shape[0], len(used)))
-
-    return narrow(A), None if B is None else narrow(B)
 
 
 def _unit_rows(X: Any) -> Any:

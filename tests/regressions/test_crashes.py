@@ -182,9 +182,13 @@ def test_sklearn_15008_an_allocation_that_fails_is_an_exception():
     code = """
     import os, resource
     import numpy as np
+    from scipy import linalg
     from maxmargin import SVC
     X = np.random.default_rng(0).normal(size=(700, 300))
     y = X[:, 0] > 0
+    # NumPy's and SciPy's OpenBLAS take their buffers at first use, and end the process or wait forever if they cannot
+    linalg.cho_solve(linalg.cho_factor(X.T @ X), np.linalg.cholesky(X.T @ X) @ X.T)
+    SVC().fit(X[:50], y[:50]).predict(X)  # what is imported late is imported now
     size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
     for extra in range(2, 80, 3):
         pid = os.fork()

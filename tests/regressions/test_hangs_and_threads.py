@@ -490,7 +490,8 @@ big = np.random.default_rng(0).normal(size=(1200, 7))
 found = []
 for cls in FIVE:
     z = target(cls, X, y)
-    models = [(cls(kernel=k, gamma=0.2), X, z) for k in ("linear", "poly", "rbf", "laplacian", "cosine")]
+    easy = {"nu": 0.8} if cls is FIVE[1] else {}  # below that the reduced hulls of these classes meet for a linear kernel
+    models = [(cls(kernel=k, gamma=0.2, **easy), X, z) for k in ("linear", "poly", "rbf", "laplacian", "cosine")]
     models += [(cls(kernel="rbf", gamma=0.2), sparse.csr_matrix(X), z), (cls(kernel="chi2", gamma=0.2), np.abs(X), z)]
     models += [(cls(gamma=0.2, tol=1e-7), big, target(cls, big, (big[:, 0] > 0).astype(int)))]
     for model, data, goal in models:
@@ -498,7 +499,7 @@ for cls in FIVE:
         assert model.certificate_.status == "optimal", (model, model.certificate_)
         assert model.certify(data, goal).status == "optimal", (model, model.certify(data, goal))
         found.append(values(model, data[:60]).ravel().tolist())
-print(json.dumps([cpu.instruction_level(), found]))
+print(json.dumps([cpu.INSTRUCTION_LEVEL, found]))
 """
 
 

@@ -211,7 +211,8 @@ class BaseSVM(BaseEstimator, ABC):  # type: ignore[misc]
             )
         sign = -1.0 if flipped else 1.0
         wrap: Callable[[Floats], Any] = sparse_like_sklearn if self._sparse else np.asarray
-        self.dual_coef_, self._dual_coef_ = wrap(dual_coef), wrap(sign * dual_coef)
+        self.dual_coef_: Any = wrap(dual_coef)
+        self._dual_coef_: Any = wrap(sign * dual_coef)
         self.intercept_, self._intercept_ = intercept, sign * intercept
 
     @property
@@ -258,16 +259,14 @@ class BaseSVM(BaseEstimator, ABC):  # type: ignore[misc]
             raise ValueError(f"The internal representation of {type(self).__name__} was altered")
 
     def _is_consistent(self) -> bool:
-        coef: Any = self._dual_coef_
+        coef = self._dual_coef_
         intercept, support, vectors = self._intercept_, self.support_, self.support_vectors_
-        precomputed = self._kernel.kind is Kind.PRECOMPUTED
-        if sparse.issparse(coef):
-            coef.check_format(full_check=True)
-        if sparse.issparse(vectors):
-            vectors.check_format(full_check=True)
-        numbers = [coef.data if sparse.issparse(coef) else coef, intercept]
-        if not precomputed and self._kernel.kind is not Kind.CALLABLE:
-            numbers.append(vectors.data if sparse.issparse(vectors) else vectors)
+        precomputed, objects = self._kernel.kind is Kind.PRECOMPUTED, self._kernel.kind is Kind.CALLABLE
+        matrices = [coef] if precomputed or objects else [coef, vectors]
+        for matrix in matrices:
+            if sparse.issparse(matrix):
+                matrix.check_format(full_check=True)
+        numbers = [intercept, *(m.data if sparse.issparse(m) else m for m in matrices)]
         n_support = len(support) if precomputed else _num_samples(vectors)
         parts, coefficients, decisions = self._shapes()
         return bool(
@@ -280,7 +279,7 @@ class BaseSVM(BaseEstimator, ABC):  # type: ignore[misc]
             and self._n_support.shape == (parts,)
             and self._n_support.min() >= 0
             and int(self._n_support.sum()) == n_support
-            and (precomputed or self._kernel.kind is Kind.CALLABLE or vectors.shape[1] == self.n_features_in_)
+            and (precomputed or objects or vectors.shape[1] == self.n_features_in_)
         )
 
     def _decision_values(self, X: Any) -> Floats:

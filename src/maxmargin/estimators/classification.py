@@ -129,11 +129,13 @@ class BaseSVC(ClassifierMixin, BaseSVM):  # type: ignore[misc]
         if self.multiclass == "ovo" and n_classes > 100 and needed > free_memory():
             raise MemoryError(
                 f"{n_classes} classes make {problems} one-vs-one problems, which take at least {needed / 2**30:.0f} GiB; "
-                f"{free_memory() / 2**30:.0f} are free. Use multiclass='ovr', which trains {n_classes}; and check that y holds class labels."
+                f"{free_memory() / 2**30:.0f} are free. Use multiclass='ovr', which trains {n_classes}, and check that y holds labels."
             )
 
     def _class_weights(self, classes: NDArray[Any], label: NDArray[np.int64], y: Any, weight: Floats) -> Floats:
         """The weight of each class; "balanced" counts samples by their weights."""
+        if self.class_weight is None:
+            return np.ones(len(classes))
         if self.class_weight == "balanced":
             mass = np.bincount(label, weights=weight, minlength=len(classes))
             return np.where(mass > 0, mass.sum() / (np.count_nonzero(mass) * np.where(mass > 0, mass, 1.0)), 1.0)

@@ -39,7 +39,7 @@ class OneClassSVM(OutlierMixin, BaseSingle):  # type: ignore[misc]
     kernel, degree, gamma, coef0
         As for SVC.
     tol : float, default=1e-3
-        Greatest violation of the optimality conditions, in units of the mean sample weight; small problems are solved to rounding.
+        Greatest violation of the optimality conditions, for a mean sample weight of about 1; small problems are solved to rounding.
     nu : float, default=0.5
         In (0, 1]: at most this share of the samples are outliers, at least this share are support vectors.
     shrinking, cache_size, verbose, max_iter, time_limit, on_interrupt, warm_start
@@ -115,7 +115,7 @@ class OneClassSVM(OutlierMixin, BaseSingle):  # type: ignore[misc]
         def certify(f: Floats, decision: Decision) -> Certificate:
             return certificate.one_class(f, weight, decision.coef, -decision.intercept, self.nu * float(weight.sum()))
 
-        unit = float(weight.mean())
+        unit = 2.0 ** round(np.log2(weight.mean()))  # a power of two: dividing by it changes no bit
         return Formulation(problems.one_class(weight / unit, self.nu), partial(read_inside, unit), certify)
 
     def _keep_decision(self, decision: Decision) -> None:

@@ -85,7 +85,8 @@ class _State:
         G = self.G
         gap = duality_gap(self.problem, self.b, self.F, levels(self.problem, self.b, G))
         dual = -0.5 * float(np.sum(self.b * (G + self.problem.linear)))
-        return not np.isfinite(gap) or gap <= GAP * tol * max(abs(dual + gap), abs(dual))
+        natural = MEET * self.scale * float(np.abs(self.b).sum()) ** 2  # the rounding of an objective that is 0
+        return not np.isfinite(gap) or gap <= max(GAP * tol * max(abs(dual + gap), abs(dual)), natural)
 
     def no_minimum(self) -> bool:
         """Whether the hulls of a problem in margin units meet, or one without bounds falls forever, for all float64 can tell."""
@@ -159,8 +160,7 @@ def _finish(state: _State, source: Source, reason: Status | None, tol: float, mo
 def _snap(state: _State) -> None:
     """Put variables within rounding of a bound onto it: whether one is free must not depend on the last bit."""
     lower, upper = state.problem.lower, state.problem.upper
-    with np.errstate(invalid="ignore"):
-        near = 1e-12 * np.where(np.isfinite(upper - lower), upper - lower, 0.0)
+    near = 1e-12 * np.minimum(upper - lower, np.abs(state.b).max(initial=0.0))
     state.b = np.where(state.b - lower <= near, lower, np.where(upper - state.b <= near, upper, state.b))
 
 
@@ -214,6 +214,9 @@ def _refine(state: _State, source: Source, cache: RowCache, tol: float, monitor:
                 return None
             if reason is Status.STALLED or strict < 1e-9 * tol:
                 return Status.STALLED
+            if measured > strict * state.unit(G) and exact:  # the rows' rounding stopped it: start from an exact F
+                left -= 1
+                _make_exact(state, source, monitor)
             strict *= 0.1
     return Status.STALLED
 
