@@ -8,9 +8,9 @@ from sklearn import svm
 
 from maxmargin import SVC, Kernel, kernel_matrix
 from maxmargin.certificate import kernel_values
-from maxmargin.estimators._base import gamma_value
+from maxmargin.estimators._data import gamma_value
 from maxmargin.kernels import Kind
-from maxmargin.rows import make_source
+from maxmargin.sources import make_source
 
 mpmath.mp.dps = 50
 rng = np.random.default_rng(0)

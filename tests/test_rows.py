@@ -8,7 +8,8 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import SVC, SVR, Kernel
-from maxmargin.rows import CACHE_SHARE, MatrixSource, RowCache, cache_bytes, free_memory, make_source
+from maxmargin.rows import CACHE_SHARE, RowCache, cache_bytes, free_memory
+from maxmargin.sources import MatrixSource, make_source
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(300, 6))

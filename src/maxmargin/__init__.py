@@ -3,8 +3,8 @@
 from maxmargin.certificate import Certificate
 from maxmargin.estimators import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from maxmargin.kernels import Kernel
-from maxmargin.rows import kernel_matrix
 from maxmargin.sklearn_patch import patch_sklearn, unpatch_sklearn
+from maxmargin.sources import kernel_matrix
 
 __version__ = "0.1.0"
 

@@ -16,9 +16,10 @@ from maxmargin.core import cpu as core
 from maxmargin.kernels import Kernel, Kind
 from maxmargin.monitor import Monitor
 from maxmargin.problems import DualProblem, Floats, fold
-from maxmargin.rows import make_source, pick
 from maxmargin.solution import Solution, Status, margin
 from maxmargin.solvers import block
+from maxmargin.solvers.state import GAP
+from maxmargin.sources import make_source, pick
 
 CERTIFIED_ROWS = 64
 """Rows on which every fit's decision values are compared with an independent evaluation."""
@@ -121,7 +122,7 @@ def _train(form: Formulation, X: Any, settings: Settings, monitor: Monitor, star
     good = max(found.kkt_violation, error) <= settings.tol * decision.unit
     if status.converged and not good:
         status = Status.STALLED
-    elif status is Status.STALLED and good and found.relative_gap <= block.GAP * settings.tol:
+    elif status is Status.STALLED and good and found.relative_gap <= GAP * settings.tol:
         status = Status.OPTIMAL if _convex_enough(settings.kernel, convexity) else Status.STATIONARY
     return Trained(decision, status, with_outcome(found, status, convexity, error, solution.n_iter))
 

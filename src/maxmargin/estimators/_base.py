@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,12 +23,13 @@ from sklearn.utils.validation import (
 
 from maxmargin import certificate
 from maxmargin.certificate import Certificate
+from maxmargin.estimators._data import CHECKS, canonical_csr, gamma_value, sparse_like_sklearn
 from maxmargin.kernels import NAMES, Kernel, Kind
 from maxmargin.monitor import Monitor
 from maxmargin.problems import Floats
-from maxmargin.rows import make_source, pick
 from maxmargin.solution import Status
-from maxmargin.training import Decision, Formulation, Settings, Trained, train
+from maxmargin.sources import make_source, pick
+from maxmargin.training import Settings, Trained
 
 KERNEL_PARAMETERS = {
     Kind.POLY: ("gamma", "coef0", "degree"),
@@ -42,9 +43,6 @@ KERNEL_PARAMETERS = {
 
 
 SCALE = "Consider pre-processing your data with StandardScaler or MinMaxScaler."
-
-CHECKS: dict[str, Any] = {"dtype": [np.float64, np.float32], "order": "C", "accept_sparse": "csr", "accept_large_sparse": True}
-"""How X is validated: float32 stays float32, everything else becomes float64."""
 
 
 class BaseSVM(BaseEstimator, ABC):  # type: ignore[misc]
@@ -333,70 +331,6 @@ class BaseSVM(BaseEstimator, ABC):  # type: ignore[misc]
         return self.support_.astype(np.int64), self._columns()
 
 
-class BaseSingle(BaseSVM):
-    """Estimators with one problem and one decision function: regression and one-class."""
-
-    @abstractmethod
-    def _formulation(self, z: Floats, weight: Floats) -> Formulation:
-        """The problem on samples with the given targets and weights."""
-
-    def _keep_decision(self, decision: Decision) -> None:
-        """Keep what this estimator reads off its solution beyond coefficients and intercept."""
-
-    def _split(self, b: Floats) -> Floats:
-        """Dual variables with the given coefficients."""
-        return b
-
-    def _fit_single(self, X: Any, z: Floats, sample_weight: Any) -> Self:
-        """Train on the samples of positive weight and keep the model."""
-        weight = self._validate_weight(sample_weight, X)
-        self._refuse_negative(weight)
-        X = symmetric(self._kernel_kind(), X)
-        used = np.flatnonzero(weight > 0)
-        samples = take(self._kernel_kind(), X, used)
-        kernel = self._resolve_kernel(samples, weight[used])
-        form = self._formulation(z[used], weight[used])
-        start, warm = None, self._warm(len(weight))
-        if warm is not None:
-            guess = np.zeros(len(weight))
-            guess[warm[0]] = warm[1][0]
-            start = self._split(guess[used])
-        with self._monitor() as monitor:
-            trained = train(form, samples, self._settings(kernel), monitor, start)
-        self._conclude([trained], monitor, X)
-        support = np.flatnonzero(trained.decision.coef)
-        self._keep_support(X, used[support], kernel)
-        self._n_support = np.array([len(support)], dtype=np.int32)
-        self._keep_coef(trained.decision.coef[None, support], np.array([trained.decision.intercept]))
-        self._keep_decision(trained.decision)
-        self.n_iter_ = trained.certificate.n_iter
-        self._num_iter = np.array([self.n_iter_])
-        return self
-
-    def _shapes(self) -> tuple[int, int, int]:
-        return 1, 1, 1
-
-    def _columns(self) -> Floats:
-        coef: Floats = np.asarray(self._dual_coef_.toarray() if sparse.issparse(self._dual_coef_) else self._dual_coef_)
-        return coef
-
-    def _linear_coef(self) -> Any:
-        return self.dual_coef_
-
-    def _certify_single(self, X: Any, z: Floats, sample_weight: Any) -> Certificate:
-        """Recompute the certificate."""
-        weight = self._validate_weight(sample_weight, X)
-        if len(weight) != self.shape_fit_[0]:
-            raise ValueError(f"certify needs the data the model was fitted on: {self.shape_fit_[0]} samples, got {len(weight)}.")
-        used = weight > 0
-        exact, solver = self._certified_values(X), self._decision_values(X)
-        coef = np.zeros(len(weight))
-        coef[self.support_] = self._columns()[0]
-        decision = Decision(coef[used], float(self._intercept_[0]), (0.0, 0.0), epsilon=getattr(self, "epsilon_", 0.0))
-        found = self._formulation(z[used], weight[used]).certify(exact[used, 0], decision)
-        return self._certify_all([found], solver, exact)
-
-
 @contextmanager
 def all_or_nothing(estimator: BaseSVM) -> Iterator[None]:
     """Whatever ends a fit early leaves the estimator as it was."""
@@ -407,89 +341,3 @@ def all_or_nothing(estimator: BaseSVM) -> Iterator[None]:
         estimator.__dict__.clear()
         estimator.__dict__.update(before)
         raise
-
-
-def take(kind: Kind | None, X: Any, samples: NDArray[np.int64]) -> Any:
-    """The given samples of X, of both sides of a precomputed kernel; X itself where that is all of it."""
-    if len(samples) == _num_samples(X):
-        return X
-    if kind is Kind.PRECOMPUTED:
-        return X[np.ix_(samples, samples)]
-    return pick(X, samples)
-
-
-def symmetric(kind: Kind | None, K: Any) -> Any:
-    """A precomputed kernel, symmetric but for rounding, which is averaged out; other data as they are."""
-    if kind is not Kind.PRECOMPUTED:
-        return K
-    step = max(1, 2**22 // max(1, len(K)))
-    worst = max((float(np.abs(K[i : i + step] - K[:, i : i + step].T).max(initial=0.0)) for i in range(0, len(K), step)), default=0.0)
-    if worst == 0:
-        return K
-    size = float(np.abs(K).max())
-    if not worst <= 1e-5 * size:
-        raise ValueError(
-            f"Precomputed matrix must be symmetric: entries differ from their mirror images by up to {worst:.3g}, with values up to "
-            f"{size:.3g}. Pass (K + K.T) / 2 if the difference is meant to be ignored."
-        )
-    return (K + K.T) / 2
-
-
-def canonical_csr(X: Any) -> Any:
-    """CSR with sorted, unique indices, 32 bits wide; a copy where the caller's matrix is not so already."""
-    if X.shape[1] > np.iinfo(np.int32).max:
-        raise ValueError(f"Sparse data with {X.shape[1]} columns: at most 2**31 - 1 are supported. Drop or hash empty columns.")
-    X.check_format(full_check=True)
-    if not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-        X.sort_indices()
-    return X
-
-
-def sparse_like_sklearn(values: Floats) -> Any:
-    """CSR that stores every entry, zeros too, as scikit-learn's does."""
-    rows, columns = values.shape
-    if columns == 0:
-        return sparse.csr_matrix(values.shape)
-    indices = np.tile(np.arange(columns, dtype=np.int32), rows)
-    return sparse.csr_matrix((values.ravel(), indices, np.arange(0, rows * columns + 1, columns)), shape=values.shape)
-
-
-def gamma_value(gamma: Any, X: Any, weight: Floats | None) -> float:
-    """gamma as a number: "scale" is 1 / (n_features var(X)), "auto" is 1 / n_features.
-
-    The variance is taken in two passes, the same for sparse data; with sample weights it is that of the data with each sample repeated
-    as often as its weight says.
-    """
-    if not isinstance(gamma, str):
-        return float(gamma)
-    with np.errstate(over="ignore", invalid="ignore"):
-        return _gamma_of_data(gamma, X, weight)
-
-
-def _gamma_of_data(gamma: str, X: Any, weight: Floats | None) -> float:
-    n, d = X.shape
-    if gamma == "auto":
-        return 1.0 / float(d)
-    weight = np.ones(n) if weight is None else weight
-    uniform = bool((weight == weight[0]).all())
-    total = float(weight.sum()) * d
-    if sparse.issparse(X):
-        entries = np.repeat(weight, np.diff(X.indptr))
-        mean = float(np.sum(entries * X.data)) / total
-        absent = max(0.0, total - float(entries.sum()))
-        variance = (float(np.sum(entries * np.subtract(X.data, mean, dtype=np.float64) ** 2)) + absent * mean * mean) / total
-    elif uniform:
-        variance = float(np.var(X, dtype=np.float64))
-    else:
-        mean = float(np.sum(weight * X.sum(axis=1, dtype=np.float64))) / total
-        variance = float(np.sum(weight * np.sum(np.subtract(X, mean, dtype=np.float64) ** 2, axis=1))) / total
-    if not np.isfinite(variance):
-        raise ValueError(
-            "The dual coefficients or intercepts are not finite: the variance of X overflows. Scale the data (StandardScaler)."
-        )
-    values = X.data if sparse.issparse(X) else X
-    if variance == 0 and values.size and values.min() != values.max():
-        raise ValueError("The variance of X underflows: gamma='scale' is infinite. Scale the data (StandardScaler).")
-    return 1.0 / (d * variance) if variance != 0 else 1.0

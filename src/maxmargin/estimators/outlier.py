@@ -12,7 +12,8 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from maxmargin import certificate, problems
 from maxmargin.certificate import Certificate
-from maxmargin.estimators._base import BaseSingle, all_or_nothing
+from maxmargin.estimators._base import all_or_nothing
+from maxmargin.estimators._single import BaseSingle
 from maxmargin.problems import DualProblem, Floats
 from maxmargin.solution import Solution
 from maxmargin.training import Decision, Formulation, read_level

@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin import certificate, problems
 from maxmargin.certificate import Certificate
-from maxmargin.estimators._base import BaseSingle, all_or_nothing
+from maxmargin.estimators._base import all_or_nothing
+from maxmargin.estimators._single import BaseSingle
 from maxmargin.problems import Floats
 from maxmargin.training import Decision, Formulation, read_level, read_tube
 

@@ -1,0 +1,326 @@
+"""What both classifiers share: labels, weights, training of every pair, votes, certification."""
+
+from abc import abstractmethod
+from functools import partial
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import ClassifierMixin, _fit_context
+from sklearn.utils import column_or_1d, compute_class_weight
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin import multiclass
+from maxmargin.certificate import Certificate
+from maxmargin.estimators._base import BaseSVM, all_or_nothing
+from maxmargin.estimators._data import symmetric, take
+from maxmargin.kernels import Kernel
+from maxmargin.monitor import Monitor
+from maxmargin.multiclass import BinaryTask
+from maxmargin.problems import Floats
+from maxmargin.rows import free_memory
+from maxmargin.solution import Status
+from maxmargin.training import Decision, Formulation, Settings, Trained, train, train_all
+
+NO_PROBABILITY = (
+    "probability=True is not available. Use CalibratedClassifierCV({name}(...), ensemble=False) from sklearn.calibration, which gives "
+    "probabilities from out-of-fold decision values."
+)
+
+
+BYTES_PER_PROBLEM = 4096
+"""Memory a trained pair of classes takes at the least."""
+
+
+class Samples(NamedTuple):
+    """The samples of positive weight."""
+
+    X: Any
+    label: NDArray[np.int64]
+    weight: Floats
+    class_weight: Floats
+    n_classes: int
+
+
+class BaseSVC(ClassifierMixin, BaseSVM):  # type: ignore[misc]
+    """Labels, weights, multi-class training and prediction of both classifiers."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BaseSVM._parameter_constraints,
+        "probability": ["boolean", StrOptions({"deprecated"})],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+        "decision_function_shape": [StrOptions({"ovr", "ovo"})],
+        "break_ties": ["boolean"],
+        "random_state": ["random_state"],
+        "multiclass": [StrOptions({"ovo", "ovr"})],
+    }
+
+    # ---- fitting -----------------------------------------------------------------------------------------------------
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
+            Training vectors; the square kernel matrix for ``kernel="precomputed"``; any sequence for a callable kernel.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How many times each sample counts: 2 is two copies, 0 leaves it out.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        with all_or_nothing(self):
+            return self._fit(X, y, sample_weight)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        if self.probability is True:
+            raise ValueError(NO_PROBABILITY.format(name=type(self).__name__))
+        if self.multiclass == "ovr" and self.decision_function_shape == "ovo":
+            raise ValueError("decision_function_shape='ovo' needs multiclass='ovo': no pair is trained with multiclass='ovr'.")
+        X, y = self._validate_Xy(X, y, reset=True)
+        classes, label = self._encode(y)
+        weight = self._validate_weight(sample_weight, X)
+        class_weight = self._class_weights(classes, label, y, np.maximum(weight, 0.0))
+        effective = weight * class_weight[label]
+        present = np.unique(label[effective > 0])
+        if len(present) < 2:
+            raise ValueError(
+                "Invalid input - all samples with positive weights belong to the same class"
+                f" ({classes[present].tolist()}); at least two are needed (specified nu is infeasible, C has nothing to weigh)."
+            )
+        self._refuse_negative(weight)
+        self._refuse_too_many(len(classes))
+        X = symmetric(self._kernel_kind(), X)
+        counted, used = np.flatnonzero(weight > 0), np.flatnonzero(effective > 0)
+        kernel = self._resolve_kernel(take(self._kernel_kind(), X, counted), weight[counted])
+        samples = Samples(take(kernel.kind, X, used), label[used], effective[used], class_weight[label[used]], len(classes))
+        tasks = multiclass.tasks(samples.label, len(classes), self.multiclass == "ovr")
+        starts = self._starts(used, len(label), tasks, classes)
+        with self._monitor() as monitor:
+            trained = self._train(samples, kernel, tasks, starts, monitor)
+        self._conclude(trained, monitor, X)
+        self.classes_, self.class_weight_ = classes, class_weight
+        self._keep(X, kernel, tasks, trained, used, label)
+        return self
+
+    def _encode(self, y: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """Sorted classes and the labels as their positions."""
+        y = column_or_1d(y, warn=True)
+        check_classification_targets(y)
+        classes, label = np.unique(y, return_inverse=True)
+        if len(classes) < 2:
+            raise ValueError(f"The number of classes has to be greater than one; got {len(classes)} class")
+        return classes, label.astype(np.int64)
+
+    def _refuse_too_many(self, n_classes: int) -> None:
+        """One-vs-one of very many classes needs more memory than there is: say so before anything is allocated."""
+        problems = n_classes * (n_classes - 1) // 2
+        needed = problems * BYTES_PER_PROBLEM
+        if self.multiclass == "ovo" and n_classes > 100 and needed > free_memory():
+            raise MemoryError(
+                f"{n_classes} classes make {problems} one-vs-one problems, which take at least {needed / 2**30:.0f} GiB; "
+                f"{free_memory() / 2**30:.0f} are free. Use multiclass='ovr', which trains {n_classes}, and check that y holds labels."
+            )
+
+    def _class_weights(self, classes: NDArray[Any], label: NDArray[np.int64], y: Any, weight: Floats) -> Floats:
+        """The weight of each class; "balanced" counts samples by their weights."""
+        if self.class_weight is None:
+            return np.ones(len(classes))
+        if self.class_weight == "balanced":
+            mass = np.bincount(label, weights=weight, minlength=len(classes))
+            return np.where(mass > 0, mass.sum() / (np.count_nonzero(mass) * np.where(mass > 0, mass, 1.0)), 1.0)
+        values: Floats = np.asarray(compute_class_weight(self.class_weight, classes=classes, y=np.asarray(y).ravel()), dtype=np.float64)
+        if not (np.isfinite(values).all() and (values >= 0).all()):
+            raise ValueError(f"class_weight must be finite and >= 0, got {values.tolist()} for the classes {classes.tolist()}.")
+        return values
+
+    def _starts(self, used: NDArray[np.int64], n: int, tasks: list[BinaryTask], classes: NDArray[Any]) -> list[Floats] | None:
+        """For each task the dual variables of the last fit on its samples, if warm_start can use them."""
+        warm = self._warm(n)
+        if warm is None or not np.array_equal(self.classes_, classes) or len(warm[1]) != len(tasks):
+            return None
+        support, rows = warm
+        guess = np.zeros((len(tasks), n))
+        guess[:, support] = rows * self._scales[:, None] * (-1.0 if len(classes) == 2 else 1.0)
+        return [guess[k, used[task.samples]] for k, task in enumerate(tasks)]
+
+    def _train(
+        self, samples: Samples, kernel: Kernel, tasks: list[BinaryTask], starts: list[Floats] | None, monitor: Monitor
+    ) -> list[Trained]:
+        """Train every binary problem."""
+        forms = [self._formulation(t.sign, samples.weight[t.samples], samples.class_weight[t.samples]) for t in tasks if _two_sided(t)]
+        remaining = iter(forms)
+        found = [next(remaining) if _two_sided(t) else None for t in tasks]
+
+        def job(form: Formulation | None, task: BinaryTask, start: Floats | None, settings: Settings) -> Trained:
+            if form is None:
+                return _constant(task.sign)
+            guess = None if start is None else start[form.problem.row]
+            return train(form, take(kernel.kind, samples.X, task.samples), settings, monitor, guess)
+
+        jobs = [partial(job, f, t, None if starts is None else starts[k]) for k, (f, t) in enumerate(zip(found, tasks, strict=True))]
+        return train_all(jobs, [len(t.samples) for t in tasks], self._settings(kernel))
+
+    @abstractmethod
+    def _formulation(self, sign: Floats, weight: Floats, class_weight: Floats) -> Formulation:
+        """The binary problem on samples of the given signs, effective weights and class weights; refuses an infeasible nu."""
+
+    def _keep(
+        self,
+        X: Any,
+        kernel: Kernel,
+        tasks: list[BinaryTask],
+        trained: list[Trained],
+        used: NDArray[np.int64],
+        label: NDArray[np.int64],
+    ) -> None:
+        """Keep the union of the support vectors, sorted by class, and the coefficients in scikit-learn's layout."""
+        n_classes = len(self.classes_)
+        in_use = np.zeros(len(label), bool)
+        for task, result in zip(tasks, trained, strict=True):
+            in_use[used[task.samples]] |= result.decision.coef != 0
+        support = np.flatnonzero(in_use)
+        support = support[np.argsort(label[support], kind="stable")]
+        position = np.full(len(label), -1)
+        position[support] = np.arange(len(support))
+        self._keep_support(X, support, kernel)
+        self._n_support = np.bincount(label[support], minlength=n_classes).astype(np.int32)
+        self._scales = np.array([t.decision.scale for t in trained])
+        self._one_vs_one = n_classes > 2 and self.multiclass == "ovo"
+        packed = np.zeros((n_classes - 1 if self._one_vs_one else len(tasks), len(support)))
+        for k, (task, result) in enumerate(zip(tasks, trained, strict=True)):
+            nonzero = np.flatnonzero(result.decision.coef)
+            columns = position[used[task.samples[nonzero]]]
+            rows = multiclass.packed_rows(k, label[support[columns]], n_classes) if self._one_vs_one else k
+            packed[rows, columns] = result.decision.coef[nonzero]
+        self._keep_coef(packed, np.array([t.decision.intercept for t in trained]), flipped=n_classes == 2)
+        self.n_iter_ = self._num_iter = np.array([t.certificate.n_iter for t in trained], dtype=np.int64)
+
+    # ---- prediction --------------------------------------------------------------------------------------------------
+
+    def _shapes(self) -> tuple[int, int, int]:
+        n = len(self.classes_)
+        if n == 2:
+            return 2, 1, 1
+        return (n, n - 1, n * (n - 1) // 2) if self._one_vs_one else (n, n, n)
+
+    def _support_label(self) -> NDArray[np.int64]:
+        return np.repeat(np.arange(len(self._n_support)), self._n_support)
+
+    def _columns(self) -> Floats:
+        coef: Floats = np.asarray(self._dual_coef_.toarray() if sparse.issparse(self._dual_coef_) else self._dual_coef_)
+        return multiclass.unpack_pairs(coef, self._support_label(), len(self.classes_)) if self._one_vs_one else coef
+
+    def _linear_coef(self) -> Any:
+        columns = self._columns() * (-1.0 if len(self.classes_) == 2 else 1.0)
+        return sparse.csr_matrix(columns) if self._sparse else columns
+
+    def decision_function(self, X: Any) -> Floats:
+        """Evaluate the decision function.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples; (n_samples, n_samples_fit) kernel values for ``kernel="precomputed"``.
+
+        Returns
+        -------
+        f : ndarray of shape (n_samples,), (n_samples, n_classes) or (n_samples, n_classes * (n_classes - 1) / 2)
+            As ``maxmargin.multiclass`` describes; for two classes one value a sample, positive for ``classes_[1]``.
+        """
+        values = self._decision_values(X)
+        if len(self.classes_) == 2:
+            return np.negative(values[:, 0])
+        if self._one_vs_one and self.decision_function_shape == "ovr":
+            return multiclass.votes_and_confidence(values, len(self.classes_))
+        return values
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict class labels.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples; (n_samples, n_samples_fit) kernel values for ``kernel="precomputed"``.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Labels; ties are decided as ``maxmargin.multiclass`` describes.
+        """
+        check_is_fitted(self)
+        if self.break_ties and self.decision_function_shape == "ovo":
+            raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
+        values, n_classes = self._decision_values(X), len(self.classes_)
+        if n_classes == 2:
+            position = (values[:, 0] <= 0).astype(np.intp)
+        elif not self._one_vs_one:
+            position = values.argmax(axis=1)
+        elif self.break_ties:
+            position = multiclass.votes_and_confidence(values, n_classes).argmax(axis=1)
+        else:
+            position = multiclass.votes(values, n_classes).argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[position]
+        return labels
+
+    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
+        """Check the fitted model on its training data, everything recomputed in float64 by code the solver does not share.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            What the model was fitted on.
+
+        Returns
+        -------
+        certificate : Certificate
+            As ``certificate_``, with ``audit_error`` over all samples.
+        """
+        check_is_fitted(self)
+        X, y = self._validate_Xy(X, y, reset=False)
+        label = np.searchsorted(self.classes_, column_or_1d(y))
+        if (
+            not np.array_equal(self.classes_[np.minimum(label, len(self.classes_) - 1)], column_or_1d(y))
+            or len(label) != self.shape_fit_[0]
+        ):
+            raise ValueError("certify needs the data the model was fitted on: other labels or another number of samples were given.")
+        effective = self._validate_weight(sample_weight, X) * self.class_weight_[label]
+        exact, solver = self._certified_values(X), self._decision_values(X)
+        columns = np.zeros((exact.shape[1], len(label)))
+        columns[:, self.support_] = self._columns()
+        flip = -1.0 if len(self.classes_) == 2 else 1.0
+        found = []
+        for k, task in enumerate(multiclass.tasks(label, len(self.classes_), self.multiclass == "ovr")):
+            keep = effective[task.samples] > 0
+            rows, sign = task.samples[keep], task.sign[keep]
+            if len(np.unique(sign)) < 2:
+                found.append(_constant(sign).certificate)
+                continue
+            before = (self.certificate_.parts or (self.certificate_,))[k]
+            if before.status == Status.DEGENERATE.name.lower():
+                found.append(before)
+                continue
+            form = self._formulation(sign, effective[rows], self.class_weight_[label[rows]])
+            decision = Decision(flip * columns[k, rows], flip * self._intercept_[k], (0.0, 0.0), self._scales[k])
+            found.append(form.certify(flip * exact[rows, k], decision))
+        return self._certify_all(found, solver, exact)
+
+
+def _two_sided(task: BinaryTask) -> bool:
+    return bool((task.sign > 0).any() and (task.sign < 0).any())
+
+
+def _constant(sign: Floats) -> Trained:
+    """The decision function of a problem one of whose classes has no weight: the other class always wins."""
+    intercept = -1.0 if (sign < 0).any() else 1.0
+    nothing = Certificate("optimal", 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    return Trained(Decision(np.zeros(len(sign)), intercept, (intercept, intercept)), Status.OPTIMAL, nothing)

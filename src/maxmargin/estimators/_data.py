@@ -1,0 +1,101 @@
+"""What becomes of the user's data: containers, sparse formats, precomputed kernels, gamma."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.validation import _num_samples
+
+from maxmargin.kernels import Kind
+from maxmargin.problems import Floats
+from maxmargin.sources import pick
+
+CHECKS: dict[str, Any] = {"dtype": [np.float64, np.float32], "order": "C", "accept_sparse": "csr", "accept_large_sparse": True}
+"""How X is validated: float32 stays float32, everything else becomes float64."""
+
+
+def take(kind: Kind | None, X: Any, samples: NDArray[np.int64]) -> Any:
+    """The given samples of X, of both sides of a precomputed kernel; X itself where that is all of it."""
+    if len(samples) == _num_samples(X):
+        return X
+    if kind is Kind.PRECOMPUTED:
+        return X[np.ix_(samples, samples)]
+    return pick(X, samples)
+
+
+def symmetric(kind: Kind | None, K: Any) -> Any:
+    """A precomputed kernel, symmetric but for rounding, which is averaged out; other data as they are."""
+    if kind is not Kind.PRECOMPUTED:
+        return K
+    step = max(1, 2**22 // max(1, len(K)))
+    worst = max((float(np.abs(K[i : i + step] - K[:, i : i + step].T).max(initial=0.0)) for i in range(0, len(K), step)), default=0.0)
+    if worst == 0:
+        return K
+    size = float(np.abs(K).max())
+    if not worst <= 1e-5 * size:
+        raise ValueError(
+            f"Precomputed matrix must be symmetric: entries differ from their mirror images by up to {worst:.3g}, with values up to "
+            f"{size:.3g}. Pass (K + K.T) / 2 if the difference is meant to be ignored."
+        )
+    return (K + K.T) / 2
+
+
+def canonical_csr(X: Any) -> Any:
+    """CSR with sorted, unique indices, 32 bits wide; a copy where the caller's matrix is not so already."""
+    if X.shape[1] > np.iinfo(np.int32).max:
+        raise ValueError(f"Sparse data with {X.shape[1]} columns: at most 2**31 - 1 are supported. Drop or hash empty columns.")
+    X.check_format(full_check=True)
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+        X.sort_indices()
+    return X
+
+
+def sparse_like_sklearn(values: Floats) -> Any:
+    """CSR that stores every entry, zeros too, as scikit-learn's does."""
+    rows, columns = values.shape
+    if columns == 0:
+        return sparse.csr_matrix(values.shape)
+    indices = np.tile(np.arange(columns, dtype=np.int32), rows)
+    return sparse.csr_matrix((values.ravel(), indices, np.arange(0, rows * columns + 1, columns)), shape=values.shape)
+
+
+def gamma_value(gamma: Any, X: Any, weight: Floats | None) -> float:
+    """gamma as a number: "scale" is 1 / (n_features var(X)), "auto" is 1 / n_features.
+
+    The variance is taken in two passes, the same for sparse data; with sample weights it is that of the data with each sample repeated
+    as often as its weight says.
+    """
+    if not isinstance(gamma, str):
+        return float(gamma)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return _gamma_of_data(gamma, X, weight)
+
+
+def _gamma_of_data(gamma: str, X: Any, weight: Floats | None) -> float:
+    n, d = X.shape
+    if gamma == "auto":
+        return 1.0 / float(d)
+    weight = np.ones(n) if weight is None else weight
+    uniform = bool((weight == weight[0]).all())
+    total = float(weight.sum()) * d
+    if sparse.issparse(X):
+        entries = np.repeat(weight, np.diff(X.indptr))
+        mean = float(np.sum(entries * X.data)) / total
+        absent = max(0.0, total - float(entries.sum()))
+        variance = (float(np.sum(entries * np.subtract(X.data, mean, dtype=np.float64) ** 2)) + absent * mean * mean) / total
+    elif uniform:
+        variance = float(np.var(X, dtype=np.float64))
+    else:
+        mean = float(np.sum(weight * X.sum(axis=1, dtype=np.float64))) / total
+        variance = float(np.sum(weight * np.sum(np.subtract(X, mean, dtype=np.float64) ** 2, axis=1))) / total
+    if not np.isfinite(variance):
+        raise ValueError(
+            "The dual coefficients or intercepts are not finite: the variance of X overflows. Scale the data (StandardScaler)."
+        )
+    values = X.data if sparse.issparse(X) else X
+    if variance == 0 and values.size and values.min() != values.max():
+        raise ValueError("The variance of X underflows: gamma='scale' is infinite. Scale the data (StandardScaler).")
+    return 1.0 / (d * variance) if variance != 0 else 1.0

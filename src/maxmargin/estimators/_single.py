@@ -1,0 +1,77 @@
+"""Estimators with one problem and one decision function: regression and one-class."""
+
+from abc import abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+
+from maxmargin.certificate import Certificate
+from maxmargin.estimators._base import BaseSVM
+from maxmargin.estimators._data import symmetric, take
+from maxmargin.problems import Floats
+from maxmargin.training import Decision, Formulation, train
+
+
+class BaseSingle(BaseSVM):
+    """Fitting and certifying of one problem."""
+
+    @abstractmethod
+    def _formulation(self, z: Floats, weight: Floats) -> Formulation:
+        """The problem on samples with the given targets and weights."""
+
+    def _keep_decision(self, decision: Decision) -> None:
+        """Keep what this estimator reads off its solution beyond coefficients and intercept."""
+
+    def _split(self, b: Floats) -> Floats:
+        """Dual variables with the given coefficients."""
+        return b
+
+    def _fit_single(self, X: Any, z: Floats, sample_weight: Any) -> Self:
+        """Train on the samples of positive weight and keep the model."""
+        weight = self._validate_weight(sample_weight, X)
+        self._refuse_negative(weight)
+        X = symmetric(self._kernel_kind(), X)
+        used = np.flatnonzero(weight > 0)
+        samples = take(self._kernel_kind(), X, used)
+        kernel = self._resolve_kernel(samples, weight[used])
+        form = self._formulation(z[used], weight[used])
+        start, warm = None, self._warm(len(weight))
+        if warm is not None:
+            guess = np.zeros(len(weight))
+            guess[warm[0]] = warm[1][0]
+            start = self._split(guess[used])
+        with self._monitor() as monitor:
+            trained = train(form, samples, self._settings(kernel), monitor, start)
+        self._conclude([trained], monitor, X)
+        support = np.flatnonzero(trained.decision.coef)
+        self._keep_support(X, used[support], kernel)
+        self._n_support = np.array([len(support)], dtype=np.int32)
+        self._keep_coef(trained.decision.coef[None, support], np.array([trained.decision.intercept]))
+        self._keep_decision(trained.decision)
+        self.n_iter_ = trained.certificate.n_iter
+        self._num_iter = np.array([self.n_iter_])
+        return self
+
+    def _shapes(self) -> tuple[int, int, int]:
+        return 1, 1, 1
+
+    def _columns(self) -> Floats:
+        coef: Floats = np.asarray(self._dual_coef_.toarray() if sparse.issparse(self._dual_coef_) else self._dual_coef_)
+        return coef
+
+    def _linear_coef(self) -> Any:
+        return self.dual_coef_
+
+    def _certify_single(self, X: Any, z: Floats, sample_weight: Any) -> Certificate:
+        """Recompute the certificate."""
+        weight = self._validate_weight(sample_weight, X)
+        if len(weight) != self.shape_fit_[0]:
+            raise ValueError(f"certify needs the data the model was fitted on: {self.shape_fit_[0]} samples, got {len(weight)}.")
+        used = weight > 0
+        exact, solver = self._certified_values(X), self._decision_values(X)
+        coef = np.zeros(len(weight))
+        coef[self.support_] = self._columns()[0]
+        decision = Decision(coef[used], float(self._intercept_[0]), (0.0, 0.0), epsilon=getattr(self, "epsilon_", 0.0))
+        found = self._formulation(z[used], weight[used]).certify(exact[used, 0], decision)
+        return self._certify_all([found], solver, exact)

@@ -1,0 +1,124 @@
+"""Where a solver is, and what can be said about it there.
+
+F = K b is the kernel part of the decision values. Float32 rows leave an error in F proportional to how far b moved since F was exact, so
+the last exact pair, F_exact = K b_exact in float64, is kept: ``make_exact`` computes F = F_exact + K64 (b - b_exact).
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from maxmargin.monitor import Monitor
+from maxmargin.problems import DualProblem, Floats, Integers, fold
+from maxmargin.solution import Status, duality_gap, gradient, levels, margin, worst_violation
+from maxmargin.sources import Source
+
+AUDITED = 256
+"""Rows recomputed in float64 to see whether F needs to be made exact everywhere."""
+GAP = 10
+"""The gap may be at most GAP * tol of the objective: at large C a small violation alone says little."""
+MEET = 1e-12
+"""Hulls nearer than sqrt(MEET) times the data's scale meet, as far as float64 can tell."""
+
+
+@dataclass
+class State:
+    """The variables, their gradient, and what was seen on the way."""
+
+    problem: DualProblem
+    b: Floats
+    F: Floats
+    b_exact: Floats
+    F_exact: Floats
+    steps: int = 0
+    scale: float = 0.0  # greatest kernel value of a point with itself seen so far
+    convex: bool = False  # negative curvature is rounding
+    indefinite: bool = False
+    unbounded: bool = False
+    working: Integers = field(default_factory=lambda: np.empty(0, np.int64))
+
+    @property
+    def G(self) -> Floats:
+        """The gradient."""
+        return gradient(self.problem, self.b, self.F)
+
+    @property
+    def objective(self) -> float:
+        """The dual objective, 1/2 b'Qb + linear'b."""
+        return 0.5 * float(np.sum(self.b * (self.G + self.problem.linear)))
+
+    @property
+    def violation(self) -> float:
+        """The worst violation of optimality, in units of the decision function."""
+        G = self.G
+        return worst_violation(self.problem, self.b, G) / self.unit(G)
+
+    @property
+    def gap(self) -> float:
+        """The duality gap at the levels, in the problem's own units."""
+        return duality_gap(self.problem, self.b, self.F, levels(self.problem, self.b, self.G))
+
+    @property
+    def support_vectors(self) -> int:
+        """How many rows have a coefficient."""
+        return int(np.count_nonzero(fold(self.problem, self.b, len(self.F))))
+
+    def unit(self, G: Floats) -> float:
+        """What the tolerance is measured in: 1, or the margin."""
+        if not self.problem.in_margin_units:
+            return 1.0
+        return max(margin(levels(self.problem, self.b, G)), 1e-300)
+
+    def gap_is_small(self, tol: float) -> bool:
+        """Whether the gap is at most GAP * tol of the objective; where the primal is infeasible by rounding the violation must do."""
+        gap, dual = self.gap, -self.objective
+        natural = MEET * self.scale * float(np.abs(self.b).sum()) ** 2  # the rounding of an objective that is 0
+        return not np.isfinite(gap) or gap <= max(GAP * tol * max(abs(dual + gap), abs(dual)), natural)
+
+    def no_minimum(self) -> bool:
+        """Whether the hulls of a problem in margin units meet, or one without bounds falls forever, for all float64 can tell."""
+        if self.unbounded:
+            return True
+        endless = bool(np.isinf(self.problem.upper).any() and not self.problem.ridge.any())
+        half = float(np.abs(self.b).sum()) / 2
+        if half == 0 or not (self.problem.in_margin_units or endless):
+            return False
+        norm, slope = float(np.sum(self.b * self.F[self.problem.row])), float(np.sum(self.b * self.problem.linear))
+        falls = self.problem.in_margin_units or -slope > 1e-3 * half * float(np.abs(self.problem.linear).max())
+        return norm <= MEET * self.scale * half * half and falls
+
+    def snap(self) -> None:
+        """Put variables within rounding of a bound onto it: whether one is free must not depend on the last bit."""
+        lower, upper = self.problem.lower, self.problem.upper
+        near = 1e-12 * np.minimum(upper - lower, np.abs(self.b).max(initial=0.0))
+        self.b = np.where(self.b - lower <= near, lower, np.where(upper - self.b <= near, upper, self.b))
+
+    def _change(self) -> tuple[Integers, Floats]:
+        """Rows whose coefficient changed since F was exact, and by how much."""
+        change = fold(self.problem, self.b - self.b_exact, len(self.F))
+        rows = np.flatnonzero(change)
+        return rows, change[rows]
+
+    def is_certain(self, source: Source, tol: float) -> bool:
+        """Whether the violation is at most tol even with the error of F, seen on a sample of rows in float64."""
+        G = self.G
+        slack = (tol * self.unit(G) - worst_violation(self.problem, self.b, G)) / 2
+        if slack < 0:
+            return False
+        n = len(self.F)
+        sample = np.arange(n) if n <= AUDITED else np.random.default_rng(0).choice(n, AUDITED, replace=False)
+        rows, change = self._change()
+        exact = self.F_exact[sample] + source.product(rows, change, sample)
+        return bool(np.abs(exact - self.F[sample]).max(initial=0.0) <= slack)
+
+    def make_exact(self, source: Source, monitor: Monitor) -> bool:
+        """F = F_exact + K64 (b - b_exact); False if the monitor said stop before it was done."""
+        rows, change = self._change()
+        F = self.F_exact.copy()
+        step = max(1, int(2e9 / max(1, len(F) * 64)))
+        for i in range(0, len(rows), step):
+            if i and monitor.stop(self.steps) in (Status.INTERRUPTED, Status.TIME_LIMIT):
+                return False
+            source.add_product(rows[i : i + step], np.ascontiguousarray(change[i : i + step, None]), None, F[None, :], np.float64)
+        self.F, self.F_exact, self.b_exact = F, F.copy(), self.b.copy()
+        return True

@@ -1,0 +1,289 @@
+"""Where kernel values come from: dense or sparse data, a precomputed matrix, a Python function.
+
+A source gives blocks k(A[a], B[b]) and products with them; for a fit A = B = the training data, for a prediction A holds the support
+vectors. Whether data are dense, sparse, a matrix or Python objects is decided here and nowhere else.
+
+For kernels that depend on x - z alone the data are centred first: |x|^2 + |z|^2 - 2 x.z then loses nothing to a common offset. Where
+gamma multiplies the data they are scaled by a power of two that brings gamma near 1, which changes no bit but keeps float32 in range.
+For the cosine they are scaled to unit length and the kernel is linear. Sparse data of which more than half is stored become dense.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+from scipy import sparse
+from sklearn.utils import _safe_indexing
+
+from maxmargin.columns import without_empty_columns
+from maxmargin.core import cpu as core
+from maxmargin.kernels import Kernel, Kind
+
+Indices = NDArray[np.int64] | None
+Matrix = NDArray[Any]
+
+BLOCK_BYTES = 64 * 2**20
+"""Values of a callable kernel asked for at once take at most this much memory (and at least one row)."""
+
+STRIP = 256
+"""Rows of a symmetric matrix computed at once."""
+
+
+class KernelNotFinite(ValueError):
+    """Some kernel values are infinite or not a number."""
+
+
+def not_finite(kernel: Kernel) -> KernelNotFinite:
+    """The error for kernel values that are infinite or not a number."""
+    numbers = f" with gamma={kernel.gamma:g}, coef0={kernel.coef0:g}, degree={kernel.degree}" if kernel.kind <= Kind.CHI2 else ""
+    return KernelNotFinite(
+        f"Some values of the {kernel.kind.name.lower()} kernel{numbers} are infinite or not a number on these data. "
+        "The dual coefficients or intercepts are not finite then. Scale the data (StandardScaler or MinMaxScaler) or choose smaller "
+        "kernel parameters."
+    )
+
+
+class Source(ABC):
+    """Blocks of kernel values between two sets A and B."""
+
+    n_rows: int
+    n_columns: int
+    dtypes: tuple[Any, ...] = (np.float64,)
+    """Precisions on offer, the cheapest first; the last is float64."""
+    rows_computed: int = 0
+    """Full kernel rows computed so far."""
+    convex: bool = False
+    """Whether every matrix of this kernel is positive semidefinite; negative curvature then is rounding."""
+
+    @abstractmethod
+    def block(self, a: Indices, b: Indices, dtype: DTypeLike) -> Matrix:
+        """k(A[a], B[b]); None means all."""
+
+    def fill_rows(self, a: NDArray[np.int64], rows: Matrix, slots: NDArray[np.int64]) -> None:
+        """rows[slots] = k(A[a], B), in the precision of rows."""
+        step = max(1, BLOCK_BYTES // (8 * max(1, self.n_columns)))
+        for i in range(0, len(a), step):
+            rows[slots[i : i + step]] = self.block(a[i : i + step], None, rows.dtype)
+
+    @abstractmethod
+    def add_product(self, a: Indices, coef: NDArray[np.float64], b: Indices, out: NDArray[np.float64], dtype: DTypeLike) -> None:
+        """Add coef' k(A[a], B[b]) to out, in the order of a, without storing k."""
+
+    def product(self, a: Indices, coef: NDArray[np.float64], b: Indices = None, dtype: DTypeLike = np.float64) -> NDArray[np.float64]:
+        """coef' k(A[a], B[b]) for one column of coefficients."""
+        out = np.zeros((1, self.n_columns if b is None else len(b)))
+        self.add_product(a, np.ascontiguousarray(coef[:, None]), b, out, dtype)
+        return out.ravel()
+
+
+class NativeSource(Source):
+    """Kernels of numeric data, computed by the core in float32 or float64."""
+
+    dtypes = (np.float32, np.float64)
+
+    def __init__(self, kernel: Kernel, A: Any, B: Any = None) -> None:
+        self.kernel, self.convex = kernel, kernel.positive_semidefinite is True
+        self.n_rows, self.n_columns = A.shape[0], (A if B is None else B).shape[0]
+        if sparse.issparse(A) and A.nnz > 0.5 * A.shape[0] * A.shape[1]:
+            A, B = A.toarray(), B.toarray() if sparse.issparse(B) else B
+        self._A, self._B = without_empty_columns(A, B)
+        kind = Kind.LINEAR if kernel.kind is Kind.COSINE else kernel.kind
+        power = 1 if kind in (Kind.LAPLACIAN, Kind.CHI2) else 2
+        self._scale = 1.0 if kind is Kind.LINEAR or kernel.gamma == 0 else 2.0 ** round(math.log2(kernel.gamma) / power)
+        self._tuple = (int(kind), float(kernel.gamma / self._scale**power), float(kernel.coef0), int(kernel.degree))
+        centred = kind in (Kind.RBF, Kind.LAPLACIAN) and not sparse.issparse(A) and not sparse.issparse(B)
+        with np.errstate(over="ignore", invalid="ignore"):
+            self._centre = A.mean(axis=0, dtype=np.float64) if centred and A.shape[0] else None
+        self._points: dict[Any, tuple[Any, Any]] = {}
+
+    def _prepare(self, X: Any, dtype: DTypeLike) -> Any:
+        if self.kernel.kind is Kind.COSINE:
+            X = _unit_rows(X)
+        if sparse.issparse(X):
+            X = X if self._scale == 1 else X.astype(np.float64) * self._scale
+            return core.points(X.astype(dtype, copy=False))
+        if self._centre is not None:
+            X = np.subtract(X, self._centre, dtype=np.float64)
+        X = X if self._scale == 1 else np.multiply(X, self._scale, dtype=np.float64)
+        return core.points(np.ascontiguousarray(X, dtype=dtype))
+
+    def points(self, dtype: DTypeLike) -> tuple[Any, Any]:
+        """The two sets in the given precision, made on first use."""
+        key = np.dtype(dtype)
+        if key not in self._points:
+            with np.errstate(over="ignore", invalid="ignore"):
+                A = self._prepare(self._A, key)
+                self._points[key] = A, (A if self._B is None else self._prepare(self._B, key))
+        return self._points[key]
+
+    def block(self, a: Indices, b: Indices, dtype: DTypeLike) -> Matrix:
+        A, B = self.points(dtype)
+        try:
+            if a is None and b is None and A is B:
+                return self._whole(A)
+            return core.kernel_block(self._tuple, A, a, B, b)
+        except core.NotFinite:
+            raise not_finite(self.kernel) from None
+
+    def _whole(self, A: Any) -> Matrix:
+        """The whole symmetric matrix: strips right of the diagonal are computed, the rest is their mirror image, bit for bit."""
+        if self.n_rows <= 2 * STRIP:
+            return core.kernel_block(self._tuple, A, None, A, None)
+        everything, K = np.arange(self.n_rows), None
+        for i in range(0, self.n_rows, STRIP):
+            strip = core.kernel_block(self._tuple, A, everything[i : i + STRIP], A, everything[i:])
+            K = np.empty((self.n_rows, self.n_rows), strip.dtype) if K is None else K
+            K[i : i + STRIP, i:] = strip
+            K[i + STRIP :, i : i + STRIP] = strip[:, STRIP:].T
+        assert K is not None
+        return K
+
+    def fill_rows(self, a: NDArray[np.int64], rows: Matrix, slots: NDArray[np.int64]) -> None:
+        A, B = self.points(rows.dtype)
+        step = self._rows_at_once(A.shape[1], self.n_columns)
+        for i in range(0, len(a), step):
+            try:
+                core.kernel_block(self._tuple, A, a[i : i + step], B, None, rows, slots[i : i + step])
+            except core.NotFinite:
+                raise not_finite(self.kernel) from None
+
+    @staticmethod
+    def _rows_at_once(d: int, columns: int) -> int:
+        """Rows that take a fraction of a second, so that signals are seen."""
+        return max(1, int(4e9 / max(1.0, columns * (d + 16.0))))
+
+    def add_product(self, a: Indices, coef: NDArray[np.float64], b: Indices, out: NDArray[np.float64], dtype: DTypeLike) -> None:
+        A, B = self.points(dtype)
+        rows = self.n_rows if a is None else len(a)
+        step = self._rows_at_once(A.shape[1], out.shape[1])
+        for begin in range(0, rows, step):
+            part = np.arange(begin, min(rows, begin + step)) if a is None else a[begin : begin + step]
+            try:
+                core.kernel_matvec(self._tuple, A, part, coef[begin : begin + step], B, b, out)
+            except core.NotFinite:
+                raise not_finite(self.kernel) from None
+
+
+def _unit_rows(X: Any) -> Any:
+    """Rows scaled to unit length in float64; zero rows stay zero. The largest entry is divided out first: squares may underflow."""
+    if sparse.issparse(X):
+        X = X.astype(np.float64)
+        X = _divide_rows(X, abs(X).max(axis=1).toarray().ravel())
+        return _divide_rows(X, np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel()))
+    X = np.asarray(X, dtype=np.float64)
+    scale = np.abs(X).max(axis=1, initial=0.0, keepdims=True)
+    X = X / np.where(scale == 0, 1, scale)
+    norms = np.sqrt(np.einsum("ij,ij->i", X, X))[:, None]
+    return X / np.where(norms == 0, 1, norms)
+
+
+def _divide_rows(X: Any, size: NDArray[np.float64]) -> Any:
+    return sparse.csr_matrix(sparse.diags_array(1 / np.where(size == 0, 1, size)) @ X)
+
+
+class CallableSource(Source):
+    """A Python function k(X, Z) of arrays, frames, lists of objects: whatever can be indexed by row."""
+
+    def __init__(self, kernel: Kernel, A: Any, B: Any = None) -> None:
+        self.kernel = kernel
+        self._A, self._B = A, A if B is None else B
+        self.n_rows, self.n_columns = _length(self._A), _length(self._B)
+
+    def _values(self, a: Indices, b: Indices) -> Matrix:
+        A = self._A if a is None else pick(self._A, a)
+        B = self._B if b is None else pick(self._B, b)
+        shape = (self.n_columns if b is None else len(b), self.n_rows if a is None else len(a))
+        assert self.kernel.function is not None
+        values = self.kernel.function(B, A)  # scikit-learn's order: the points asked about, then the points known
+        if sparse.issparse(values):
+            values = values.toarray()
+        values = np.asarray(values, dtype=np.float64)
+        if values.shape != shape:
+            raise ValueError(
+                f"The kernel function was given {shape[0]} and {shape[1]} points and must return an array of shape {shape}; it "
+                f"returned {values.shape}."
+            )
+        if not np.isfinite(values).all():
+            raise not_finite(self.kernel)
+        return values.T
+
+    def block(self, a: Indices, b: Indices, dtype: DTypeLike) -> Matrix:
+        rows = np.arange(self.n_rows) if a is None else a
+        width = self.n_columns if b is None else len(b)
+        step = max(1, BLOCK_BYTES // (8 * max(1, width)))
+        parts = [self._values(rows[i : i + step], b) for i in range(0, len(rows), step)]
+        return np.ascontiguousarray(np.concatenate(parts) if parts else np.empty((0, width)))
+
+    def add_product(self, a: Indices, coef: NDArray[np.float64], b: Indices, out: NDArray[np.float64], dtype: DTypeLike) -> None:
+        rows = np.arange(self.n_rows) if a is None else a
+        step = max(1, BLOCK_BYTES // (8 * max(1, out.shape[1])))
+        for i in range(0, len(rows), step):
+            values = np.ascontiguousarray(self._values(rows[i : i + step], b))
+            slots = np.arange(len(values))
+            for c in range(coef.shape[1]):
+                core.update_gradient(values, slots, np.ascontiguousarray(coef[i : i + step, c]), out[c])
+
+
+class MatrixSource(Source):
+    """A precomputed kernel: K[j, i] = k(A_j, B_i), rows stored already."""
+
+    def __init__(self, K: Matrix) -> None:
+        self.K = np.ascontiguousarray(K, dtype=np.float64)
+        self.n_rows, self.n_columns = self.K.shape
+
+    def block(self, a: Indices, b: Indices, dtype: DTypeLike) -> Matrix:
+        if a is None and b is None:
+            return self.K
+        rows = np.arange(self.n_rows) if a is None else a
+        return core.gather(self.K, rows, np.arange(self.n_columns) if b is None else b)
+
+    def add_product(self, a: Indices, coef: NDArray[np.float64], b: Indices, out: NDArray[np.float64], dtype: DTypeLike) -> None:
+        rows = np.arange(self.n_rows) if a is None else a
+        K = self.K if b is None else core.gather(self.K, np.arange(self.n_rows), b)
+        for c in range(coef.shape[1]):
+            core.update_gradient(K, rows, np.ascontiguousarray(coef[:, c]), out[c])
+
+
+def pick(X: Any, rows: NDArray[np.int64]) -> Any:
+    """Rows of an array, a sparse matrix, a frame or a list."""
+    if isinstance(X, np.ndarray) or sparse.issparse(X):
+        return X[rows]
+    return _safe_indexing(X, rows)
+
+
+def _length(X: Any) -> int:
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def make_source(kernel: Kernel, A: Any, B: Any = None) -> Source:
+    """The source for a kernel over A (and B); for a precomputed kernel A is the matrix k(A, B)."""
+    if kernel.kind is Kind.PRECOMPUTED:
+        return MatrixSource(A)
+    if kernel.kind is Kind.CALLABLE:
+        return CallableSource(kernel, A, B)
+    return NativeSource(kernel, A, B)
+
+
+def kernel_matrix(kernel: Kernel, X: Any, Z: Any = None) -> NDArray[np.float64]:
+    """Return the matrix k(X, Z) in float64.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Which kernel.
+    X, Z : array-like or sparse matrix
+        Points, one a row; Z defaults to X.
+
+    Returns
+    -------
+    K : ndarray of shape (len(X), len(Z))
+    """
+
+    def canonical(A: Any) -> Any:
+        return A if kernel.kind is Kind.CALLABLE or sparse.issparse(A) else np.asarray(A, dtype=np.float64)
+
+    if Z is None:
+        return make_source(kernel, canonical(X)).block(None, None, np.float64)
+    return make_source(kernel, canonical(X), canonical(Z)).block(None, None, np.float64)
