@@ -24,7 +24,7 @@ def test_mean_over_free_support_vectors():
     kernel_part = model.decision_function(X) - model.intercept_
     assert model.intercept_[0] == pytest.approx(np.mean(y[free] - kernel_part[free]), abs=1e-12)
     assert np.ptp(y[free] - kernel_part[free]) < 1e-10  # every free support vector gives the same value
-    assert model._intervals[0, 0] == model._intervals[0, 1] == pytest.approx(model.intercept_[0])
+    assert model.intercept_interval_[0, 0] == model.intercept_interval_[0, 1] == pytest.approx(model.intercept_[0])
 
 
 def test_interval_without_free_support_vector():
@@ -35,7 +35,7 @@ def test_interval_without_free_support_vector():
     C = 1e-4
     model = SVC(C=C, gamma=0.5).fit(A, t)
     assert np.allclose(np.abs(model.dual_coef_), C)
-    low, high = model._intervals[0]
+    low, high = model.intercept_interval_[0]
     assert low < high
     assert model.intercept_[0] == pytest.approx((low + high) / 2)
     kernel_part = model.decision_function(A) - model.intercept_
@@ -71,4 +71,4 @@ def test_constant_target():
     model = SVR(epsilon=0.1).fit(X, np.full(100, 7.0))
     assert len(model.support_) == 0
     assert model.predict(X) == pytest.approx(7.0)
-    assert model._intervals[0] == pytest.approx([6.9, 7.1])
+    assert model.intercept_interval_[0] == pytest.approx([6.9, 7.1])

@@ -80,6 +80,7 @@ def read_level(problem: DualProblem, solution: Solution) -> Decision:
 def read_margin(problem: DualProblem, solution: Solution) -> Decision:
     """nu-SVC and hard margin: everything in units of the margin r."""
     r = margin(solution.levels)
+    r = r if r > 0 else 1.0  # stopped before the classes were apart: in the problem's own units
     first, second = solution.levels
     ends = (first.low + second.low) / 2 / r, (first.high + second.high) / 2 / r
     return Decision(fold(problem, solution.b, len(solution.kernel_part)) / r, (first.value + second.value) / 2 / r, ends, r)

@@ -171,7 +171,7 @@ class BaseSVM(BaseEstimator, ABC):  # type: ignore[misc]
         self.fit_status_ = int(not all(t.status.converged for t in trained))
         self.shape_fit_ = X.shape if hasattr(X, "shape") else (_num_samples(X),)
         self._sparse = sparse.issparse(X) and self._kernel_kind() is not Kind.CALLABLE
-        self._intervals = np.array([t.decision.interval for t in trained])
+        self.intercept_interval_ = np.array([t.decision.interval for t in trained])
         self._unit = trained[0].decision.unit
         for status in Status:
             count = sum(t.status is status for t in trained)

@@ -42,7 +42,6 @@ class Samples(NamedTuple):
     label: NDArray[np.int64]
     weight: Floats
     class_weight: Floats
-    n_classes: int
 
 
 class BaseSVC(ClassifierMixin, BaseSVM):  # type: ignore[misc]
@@ -102,7 +101,7 @@ class BaseSVC(ClassifierMixin, BaseSVM):  # type: ignore[misc]
         X = symmetric(self._kernel_kind(), X)
         counted, used = np.flatnonzero(weight > 0), np.flatnonzero(effective > 0)
         kernel = self._resolve_kernel(take(self._kernel_kind(), X, counted), weight[counted])
-        samples = Samples(take(kernel.kind, X, used), label[used], effective[used], class_weight[label[used]], len(classes))
+        samples = Samples(take(kernel.kind, X, used), label[used], effective[used], class_weight[label[used]])
         tasks = multiclass.tasks(samples.label, len(classes), self.multiclass == "ovr")
         starts = self._starts(used, len(label), tasks, classes)
         with self._monitor() as monitor:
@@ -157,9 +156,9 @@ class BaseSVC(ClassifierMixin, BaseSVM):  # type: ignore[misc]
         self, samples: Samples, kernel: Kernel, tasks: list[BinaryTask], starts: list[Floats] | None, monitor: Monitor
     ) -> list[Trained]:
         """Train every binary problem."""
-        forms = [self._formulation(t.sign, samples.weight[t.samples], samples.class_weight[t.samples]) for t in tasks if _two_sided(t)]
-        remaining = iter(forms)
-        found = [next(remaining) if _two_sided(t) else None for t in tasks]
+        forms = [
+            self._formulation(t.sign, samples.weight[t.samples], samples.class_weight[t.samples]) if _two_sided(t) else None for t in tasks
+        ]
 
         def job(form: Formulation | None, task: BinaryTask, start: Floats | None, settings: Settings) -> Trained:
             if form is None:
@@ -167,7 +166,7 @@ class BaseSVC(ClassifierMixin, BaseSVM):  # type: ignore[misc]
             guess = None if start is None else start[form.problem.row]
             return train(form, take(kernel.kind, samples.X, task.samples), settings, monitor, guess)
 
-        jobs = [partial(job, f, t, None if starts is None else starts[k]) for k, (f, t) in enumerate(zip(found, tasks, strict=True))]
+        jobs = [partial(job, f, t, None if starts is None else starts[k]) for k, (f, t) in enumerate(zip(forms, tasks, strict=True))]
         return train_all(jobs, [len(t.samples) for t in tasks], self._settings(kernel))
 
     @abstractmethod

@@ -82,6 +82,8 @@ class SVC(BaseSVC):
         singular: compare decision values.
     intercept_ : ndarray of shape (n_classes * (n_classes - 1) / 2,) or (n_classes,)
         Constants of the decision functions.
+    intercept_interval_ : ndarray of shape (n_decision_functions, 2)
+        Where each constant may lie without loss: a single point unless no support vector is strictly inside its bounds.
     coef_ : ndarray of shape (n_decision_functions, n_features)
         Weights of the features, with a linear kernel.
     certificate_ : Certificate
