@@ -267,7 +267,8 @@ def kernel_products(kernel: Kernel, A: Any, coef: NDArray[np.float64], B: Any) -
     if len(coef) == 0:
         return out
     for begin in range(0, n, step):
-        part = _safe_indexing(B, np.arange(begin, min(n, begin + step)))
+        rows = np.arange(begin, min(n, begin + step))
+        part = B[rows] if hasattr(B, "dtype") else _safe_indexing(B, rows)
         values = _dense(part) if kernel.kind is Kind.PRECOMPUTED else kernel_values(kernel, part, A)
         out[begin : begin + step] = np.einsum("ij,jc->ic", values, coef)
     return out

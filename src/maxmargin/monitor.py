@@ -71,6 +71,11 @@ class Monitor:
             return Status.TIME_LIMIT
         return None
 
+    @property
+    def verbose(self) -> bool:
+        """Whether anything is shown."""
+        return self._line is not None
+
     def wants_report(self) -> bool:
         """Whether a progress line is due."""
         return self._line is not None and time.perf_counter() - self._last_report >= REPORT_EVERY

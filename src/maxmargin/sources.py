@@ -27,7 +27,7 @@ Matrix = NDArray[Any]
 BLOCK_BYTES = 64 * 2**20
 """Values of a callable kernel asked for at once take at most this much memory (and at least one row)."""
 
-STRIP = 256
+STRIP = 128
 """Rows of a symmetric matrix computed at once."""
 
 

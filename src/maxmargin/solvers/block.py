@@ -82,7 +82,8 @@ def _finish(state: State, source: Source, reason: Status | None, tol: float, mon
         status = Status.STATIONARY if state.indefinite else Status.OPTIMAL
     else:
         status = reason or Status.STALLED
-    monitor.report(state.steps, state.gap, violation, state.support_vectors, f": {status.name.lower()}")
+    if monitor.verbose:
+        monitor.report(state.steps, state.gap, violation, state.support_vectors, f": {status.name.lower()}")
     ends = levels(state.problem, state.b, state.G)
     return Solution(status, state.b, state.F, ends, violation, state.steps, monitor.seconds, state.indefinite, source.rows_computed)
 
