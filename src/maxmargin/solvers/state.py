@@ -100,9 +100,9 @@ class State:
         return rows, change[rows]
 
     def is_certain(self, source: Source, tol: float) -> bool:
-        """Whether the violation is at most tol even with the error of F, seen on a sample of rows in float64."""
+        """Whether F's error, seen on a sample of rows in float64, is below tol and leaves the violation at most tol."""
         G = self.G
-        slack = (tol * self.unit(G) - worst_violation(self.problem, self.b, G)) / 2
+        slack = (tol * self.unit(G) - max(0.0, worst_violation(self.problem, self.b, G))) / 2
         if slack < 0:
             return False
         n = len(self.F)
