@@ -5,11 +5,13 @@ flag that ``stop`` returns within one block of work (a fraction of a second) and
 KeyboardInterrupt at once, also inside a user's kernel function; where it is to be kept, a second Ctrl-C does.
 """
 
+import importlib.util
 import logging
 import signal
 import sys
 import threading
 import time
+from copy import copy
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -38,6 +40,14 @@ class Monitor:
         self._line = _Line() if verbose else None
         self._last_report = self.began
         self._handler: Any = None
+
+    def part(self, share: float, label: str = "") -> "Monitor":
+        """A monitor for one of several problems: its share of the time that is left, the same Ctrl-C, the same line."""
+        part = copy(self)
+        part.title = self.title + label
+        left = self.deadline - time.perf_counter()
+        part.deadline = self.deadline if share >= 1 or left == float("inf") else time.perf_counter() + share * max(left, 0.0)
+        return part
 
     def __enter__(self) -> "Monitor":
         if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
@@ -86,7 +96,7 @@ class Monitor:
             return
         self._last_report = time.perf_counter()
         self._line.show(
-            f"{self.title}: {steps:,} steps, gap {gap:.3g}, violation {violation:.3g}, "
+            f"{self.title}: {steps:,} steps, gap {gap:.3g}, worst pair {violation:.3g}, "
             f"{support:,} support vectors, {self.seconds:.1f} s{note}",
             final=bool(note),
         )
@@ -97,34 +107,37 @@ class _Line:
 
     def __init__(self) -> None:
         self._live: Any = None
-        if sys.stderr.isatty():
-            try:
-                from rich.console import Console
-                from rich.live import Live
-            except ImportError:
-                return
-            self._live = Live("", console=Console(stderr=True), transient=True, auto_refresh=False)
+        self._lock = threading.Lock()  # several problems may be solved side by side
+        self._rich = sys.stderr.isatty() and importlib.util.find_spec("rich") is not None
 
     def show(self, text: str, final: bool) -> None:
-        if self._live is None or final:
-            self.close()
-            _log(text)
-        else:
-            if not self._live.is_started:
+        with self._lock:
+            if not self._rich or final:
+                self._stop()
+                _log(text)
+                return
+            from rich.console import Console
+            from rich.live import Live
+            from rich.text import Text
+
+            if self._live is None:
+                self._live = Live(console=Console(stderr=True, highlight=False), transient=True, auto_refresh=False)
                 self._live.start()
-            self._live.update(text, refresh=True)
+            self._live.update(Text(text, no_wrap=True, overflow="ellipsis"), refresh=True)
 
     def close(self) -> None:
-        if self._live is not None and self._live.is_started:
+        with self._lock:
+            self._stop()
+
+    def _stop(self) -> None:
+        if self._live is not None:
             self._live.stop()
+            self._live = None
 
 
 def _log(text: str) -> None:
-    """Log at level INFO; where logging is not configured, to standard error, because the user asked to see it."""
-    if logger.hasHandlers():
-        if logger.isEnabledFor(logging.INFO):
-            logger.info(text)
-        else:
-            logger.log(max(logger.getEffectiveLevel(), logging.INFO), text)
+    """Log at level INFO; where nobody listens at that level, to standard error, because the user asked to see it."""
+    if logger.hasHandlers() and logger.isEnabledFor(logging.INFO):
+        logger.info(text)
     else:
         print(text, file=sys.stderr)

@@ -9,6 +9,9 @@ from typing import Any
 
 NAMES = ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM")
 
+DEFINITIONS = "sklearn.svm._classes"
+"""Where scikit-learn defines its classes: left alone, because pickles of fitted models name it."""
+
 _originals: dict[str, Any] = {}
 
 
@@ -16,7 +19,7 @@ def _rebind(old: dict[str, Any], new: dict[str, Any]) -> None:
     """Replace the classes wherever a module of scikit-learn holds them."""
     for module in list(sys.modules.values()):
         name = getattr(module, "__name__", "")
-        if name != "sklearn" and not name.startswith("sklearn."):
+        if name == DEFINITIONS or (name != "sklearn" and not name.startswith("sklearn.")):
             continue
         for cls in NAMES:
             if vars(module).get(cls) is old[cls]:

@@ -28,7 +28,7 @@ from maxmargin.problems import DualProblem, Floats
 class Status(Enum):
     """Why a solver stopped; the value is the message for the user."""
 
-    OPTIMAL = "The optimality conditions hold to the tolerance asked for, checked in float64."
+    OPTIMAL = "The optimality conditions hold to the tolerance asked for, or the gap is at rounding, checked in float64."
     STATIONARY = (
         "The kernel is not positive semidefinite on these data: the solution satisfies the optimality conditions to the "
         "tolerance asked for, but the problem is not convex and the gap is no certificate."

@@ -23,6 +23,8 @@ from maxmargin.sources import make_source, pick
 
 CERTIFIED_ROWS = 64
 """Rows on which every fit's decision values are compared with an independent evaluation."""
+EXACT = 1e-12
+"""A gap of this share of the objective is rounding: such a solution is optimal even if decision values are too large for tol."""
 PSD_ROWS = 1024
 """Rows on which a kernel of unknown definiteness is tested."""
 
@@ -121,9 +123,10 @@ def _train(form: Formulation, X: Any, settings: Settings, monitor: Monitor, star
     error = _audit(settings.kernel, X, decision, f)
     # The independent check has the last word, both ways.
     good = max(found.kkt_violation, error) <= settings.tol * decision.unit
-    if status.converged and not good:
+    exact = abs(found.relative_gap) <= EXACT and error <= 1e3 * EXACT * float(np.abs(f).max())  # tol may be below the rounding of f
+    if status.converged and not (good or exact):
         status = Status.STALLED
-    elif status is Status.STALLED and good and found.relative_gap <= GAP * settings.tol:
+    elif status is Status.STALLED and (exact or (good and found.relative_gap <= GAP * settings.tol)):
         status = Status.OPTIMAL if _convex_enough(settings.kernel, convexity) else Status.STATIONARY
     return Trained(decision, status, with_outcome(found, status, convexity, error, solution.n_iter))
 
@@ -134,22 +137,30 @@ def zero(n: int, n_iter: int, convexity: str) -> Trained:
     return Trained(Decision(np.zeros(n), 0.0, (0.0, 0.0)), Status.DEGENERATE, nothing)
 
 
-def train_all(jobs: Sequence[Callable[[Settings], Trained]], sizes: Sequence[int], settings: Settings) -> list[Trained]:
+Job = Callable[[Settings, Monitor], Trained]
+"""One problem, ready to be solved with its share of memory and time."""
+
+
+def train_all(jobs: Sequence[Job], sizes: Sequence[int], settings: Settings, monitor: Monitor) -> list[Trained]:
     """Run several problems of the given numbers of samples, results in order.
 
     Large ones run side by side, as many at a time as there are threads, each on one thread; small ones would only wait for each other.
+    Each has an equal share of the time that is left when it starts, so that a time limit leaves every problem with some solution.
     """
     workers = min(core.thread_count(), len(jobs)) if max(sizes) > block.POLISHED else 1
-    if workers <= 1:
-        return [job(settings) for job in jobs]
     settings = settings._replace(workers=workers)
 
-    def alone(job: Callable[[Settings], Trained]) -> Trained:
+    def run(k: int) -> Trained:
+        part = monitor.part(workers / (len(jobs) - k), f" {k + 1}/{len(jobs)}" if len(jobs) > 1 else "")
+        if workers == 1:
+            return jobs[k](settings, part)
         with core.one_thread():
-            return job(settings)
+            return jobs[k](settings, part)
 
+    if workers == 1:
+        return [run(k) for k in range(len(jobs))]
     with ThreadPoolExecutor(workers) as pool:
-        return list(pool.map(alone, jobs))
+        return list(pool.map(run, range(len(jobs))))
 
 
 def _columns_of(kernel: Kernel, X: Any, index: NDArray[np.int64]) -> Any:

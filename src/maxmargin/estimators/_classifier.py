@@ -57,6 +57,8 @@ class BaseSVC(ClassifierMixin, BaseSVM):  # type: ignore[misc]
         "multiclass": [StrOptions({"ovo", "ovr"})],
     }
 
+    _one_class_note: ClassVar[str] = ""
+
     # ---- fitting -----------------------------------------------------------------------------------------------------
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
@@ -94,7 +96,7 @@ class BaseSVC(ClassifierMixin, BaseSVM):  # type: ignore[misc]
         if len(present) < 2:
             raise ValueError(
                 "Invalid input - all samples with positive weights belong to the same class"
-                f" ({classes[present].tolist()}); at least two are needed (specified nu is infeasible, C has nothing to weigh)."
+                f" ({classes[present].tolist()}); at least two are needed{self._one_class_note}."
             )
         self._refuse_negative(weight)
         self._refuse_too_many(len(classes))
@@ -160,14 +162,14 @@ class BaseSVC(ClassifierMixin, BaseSVM):  # type: ignore[misc]
             self._formulation(t.sign, samples.weight[t.samples], samples.class_weight[t.samples]) if _two_sided(t) else None for t in tasks
         ]
 
-        def job(form: Formulation | None, task: BinaryTask, start: Floats | None, settings: Settings) -> Trained:
+        def job(form: Formulation | None, task: BinaryTask, start: Floats | None, settings: Settings, part: Monitor) -> Trained:
             if form is None:
                 return _constant(task.sign)
             guess = None if start is None else start[form.problem.row]
-            return train(form, take(kernel.kind, samples.X, task.samples), settings, monitor, guess)
+            return train(form, take(kernel.kind, samples.X, task.samples), settings, part, guess)
 
         jobs = [partial(job, f, t, None if starts is None else starts[k]) for k, (f, t) in enumerate(zip(forms, tasks, strict=True))]
-        return train_all(jobs, [len(t.samples) for t in tasks], self._settings(kernel))
+        return train_all(jobs, [len(t.samples) for t in tasks], self._settings(kernel), monitor)
 
     @abstractmethod
     def _formulation(self, sign: Floats, weight: Floats, class_weight: Floats) -> Formulation:

@@ -39,7 +39,7 @@ class BaseSingle(BaseSVM):
         start, warm = None, self._warm(len(weight))
         if warm is not None:
             guess = np.zeros(len(weight))
-            guess[warm[0]] = warm[1][0]
+            guess[warm[0]] = warm[1][0] * self._scale
             start = self._split(guess[used])
         with self._monitor() as monitor:
             trained = train(form, samples, self._settings(kernel), monitor, start)
@@ -48,6 +48,7 @@ class BaseSingle(BaseSVM):
         self._keep_support(X, used[support], kernel)
         self._n_support = np.array([len(support)], dtype=np.int32)
         self._keep_coef(trained.decision.coef[None, support], np.array([trained.decision.intercept]))
+        self._scale = trained.decision.scale
         self._keep_decision(trained.decision)
         self.n_iter_ = trained.certificate.n_iter
         self._num_iter = np.array([self.n_iter_])

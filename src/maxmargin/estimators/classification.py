@@ -199,6 +199,7 @@ decision_function_shape, break_ties, random_state, multiclass, time_limit, on_in
         As for SVC; the certificate is that of the C-SVC with C_i = w_i / r, r the margin.
     """
 
+    _one_class_note: ClassVar[str] = " (specified nu is infeasible)"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseSVC._parameter_constraints,
         "nu": [Interval(Real, 0.0, 1.0, closed="right")],
@@ -248,18 +249,18 @@ decision_function_shape, break_ties, random_state, multiclass, time_limit, on_in
         self.warm_start = warm_start
 
     def _formulation(self, sign: Floats, weight: Floats, class_weight: Floats) -> Formulation:
-        plain = weight / class_weight
-        if self.nu > problems.largest_nu(sign, plain) * (1 + 1e-12) and np.ptp(class_weight) == 0:
+        largest, rounding = problems.largest_nu(sign, weight), 1 + 1e-12
+        if self.nu > max(largest, problems.largest_nu(sign, weight / class_weight)) * rounding:
             raise ValueError(
-                f"specified nu is infeasible: nu={self.nu:g}, but the largest feasible nu for these classes is "
-                f"{problems.largest_nu(sign, plain):.6g} (twice the weight of the lighter class over the weight of both)."
+                f"specified nu is infeasible: nu={self.nu:g}, but the largest feasible nu for these classes is {largest:.6g} (twice the "
+                "weight of the lighter class over the weight of both)."
             )
-        nu = min(self.nu, problems.largest_nu(sign, weight))
-        if nu < self.nu:
+        nu = min(self.nu, largest)
+        if self.nu > largest * rounding:
             warnings.warn(
                 f"class_weight makes nu={self.nu:g} infeasible for a pair of classes; the largest feasible nu, {nu:.6g}, is used for it.",
                 UserWarning,
-                stacklevel=5,
+                stacklevel=7,
             )
         problem = problems.nu_svc(sign, weight, nu)
 

@@ -53,6 +53,8 @@ def solve(
     state = State(problem, b, np.zeros(n), np.zeros_like(b), np.zeros(n), convex=source.convex)
     if n <= POLISHED:
         source = MatrixSource(source.block(None, None, np.float64))
+    some = np.unique(np.linspace(0, n - 1, 64).astype(np.int64))
+    state.scale = float(np.abs(source.block(some, some, np.float64).diagonal()).max(initial=0.0))
     if b.any():
         state.make_exact(source, monitor)
     if n <= POLISHED:
@@ -158,7 +160,7 @@ def _descend(state: State, cache: RowCache, tol: float, monitor: Monitor, until:
             idle = 0
         idle += 1
         best_objective, best_violation = min(best_objective, objective), min(best_violation, violation)
-        if idle > PATIENCE or (state.scale > 0 and state.no_minimum()):
+        if idle > PATIENCE or state.no_minimum():
             return Status.STALLED
         if size < len(state.b):
             state.working = _select(problem, state.b, G, state.working, size)
@@ -211,7 +213,8 @@ def _solve_working(state: State, cache: RowCache, G: Floats, tol: float, monitor
     most = max(1000, int(1e8) // len(W))  # a tenth of a second
     most = min(most, (monitor.max_iter if until is None else min(until, monitor.max_iter)) - state.steps)
     steps, _, negative, unbounded = core.solve_block(K, G_W, b, problem.lower[W], problem.upper[W], problem.ridge[W], begin, tol, most)
-    if unbounded and negative and not state.convex:
+    unbounded = unbounded or not np.abs(b).max() < 1e100
+    if unbounded and not state.convex and (negative or problem.ridge.any()):
         raise ValueError(
             "The kernel is not positive semidefinite on these data and the problem has no upper bounds, so it has no minimum. Use a "
             "finite C with the plain hinge or epsilon-insensitive loss, or a positive semidefinite kernel."
