@@ -2,6 +2,7 @@
 
 import logging
 import pickle
+import time
 
 import numpy as np
 import pytest
@@ -129,6 +130,9 @@ def test_infeasible_nu_before_any_kernel_work():
     NuSVC(nu=1 / 3).fit(X, y)
     with pytest.warns(UserWarning, match="class_weight makes nu=0.5 infeasible"):
         NuSVC(nu=0.5, class_weight={0: 1.0, 1: 1e-3}).fit(X, label)
+    with pytest.raises(ValueError, match="specified nu is infeasible"):
+        NuSVC(nu=0.5, class_weight={0: 1.0, 1: 1.0001}).fit(X, y)
+    NuSVC(nu=1.0, class_weight="balanced", gamma=2.0).fit(X, y)
 
 
 def test_too_small_nu():
@@ -210,6 +214,41 @@ def test_warm_start_continues_after_a_stop():
     model.set_params(max_iter=-1).fit(A, y)
     assert model.certificate_.status == "optimal"
     assert total + model.n_iter_.sum() < SVC(C=100.0).fit(A, y).n_iter_.sum() + 300
+
+
+def test_time_limit_is_shared_by_the_problems():
+    """Every pair of classes gets its share: the first ones do not use up the time of the last."""
+    A = rng.normal(size=(6000, 4))
+    y = np.digitize(A[:, 0] * A[:, 1] + 0.5 * rng.normal(size=6000), [-0.6, 0.0, 0.6])
+    with pytest.warns(ConvergenceWarning, match="time_limit"):
+        model = SVC(C=1000.0, time_limit=0.7).fit(A, y)
+    steps = [part.n_iter for part in model.certificate_.parts]
+    assert min(steps) > 0
+    assert set(model.predict(A)) == {0, 1, 2, 3}
+
+
+def test_many_classes_within_the_time():
+    began = time.perf_counter()
+    with pytest.warns(ConvergenceWarning, match="time_limit"):
+        model = SVC(time_limit=0.3).fit(rng.normal(size=(600, 2)), np.arange(600) % 150)
+    assert time.perf_counter() - began < 10
+    assert model.decision_function(X[:3, :2]).shape == (3, 150)
+
+
+def test_warm_start_of_weighted_one_class():
+    weight = np.full(120, 1000.0)
+    model = OneClassSVM(warm_start=True).fit(X, sample_weight=weight)
+    first = model.n_iter_
+    assert model.fit(X, sample_weight=weight).n_iter_ <= first // 5
+
+
+def test_warnings_point_at_the_caller():
+    with pytest.warns(ConvergenceWarning) as caught:
+        SVC(max_iter=1).fit(X, label)
+    assert caught[0].filename == __file__
+    with pytest.warns(ConvergenceWarning) as caught:
+        SVR(max_iter=1).fit(X, X[:, 0])
+    assert caught[0].filename == __file__
 
 
 def test_warm_start_with_other_classes_starts_cold():

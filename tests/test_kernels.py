@@ -155,3 +155,32 @@ def test_kernel_record_in_an_estimator():
 def test_chi2_needs_histograms():
     with pytest.raises(ValueError, match="non-negative"):
         SVC(kernel="chi2").fit(X, np.arange(7) % 2)
+
+
+def test_kernel_matrix_validates():
+    with pytest.raises(TypeError, match="must be a Kernel"):
+        kernel_matrix("rbf", X)
+    with pytest.raises(ValueError, match="NaN"):
+        kernel_matrix(Kernel.rbf(), [[np.nan]])
+    with pytest.raises(ValueError, match="features"):
+        kernel_matrix(Kernel.rbf(), X, X[:, :2])
+    with pytest.raises(ValueError, match="non-negative"):
+        kernel_matrix(Kernel.chi2(), X)
+    with pytest.raises(ValueError, match="its own matrix"):
+        kernel_matrix(Kernel.precomputed(), X)
+
+
+def test_kernel_record_refuses_numbers_its_formula_lacks():
+    with pytest.raises(ValueError, match="has no gamma"):
+        Kernel(Kind.LINEAR, gamma=5.0)
+    with pytest.raises(ValueError, match="has no degree"):
+        Kernel(Kind.RBF, degree=2)
+    with pytest.raises(ValueError, match="'scale'"):
+        Kernel.rbf(gamma="scale")
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+def test_repr_can_be_read_back(kernel):
+    again = eval(repr(kernel), {"Kernel": Kernel})
+    assert again.kind is kernel.kind
+    assert (again.gamma, again.coef0, again.degree) == pytest.approx((kernel.gamma, kernel.coef0, kernel.degree), rel=1e-5)

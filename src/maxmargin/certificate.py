@@ -37,14 +37,15 @@ BLOCK_ENTRIES = 2**22
 """Kernel values held at once."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Certificate:
     """What is known about a solution.
 
     Attributes
     ----------
     status : str
-        "optimal", "stationary", "max_iter", "time_limit", "interrupted" or "stalled".
+        "optimal", "stationary" (indefinite kernel), "max_iter", "time_limit", "interrupted", "stalled" (float64 does not reach the
+        tolerance), "degenerate" (nu-SVC with w = 0), or "refuted" (``certify`` found the conditions broken on the data it was given).
     primal, dual, gap, relative_gap : float
         Values of the two problems; gap = primal - dual, relative to the larger magnitude. Sums over ``parts`` where there are several.
     kkt_violation : float
@@ -79,11 +80,15 @@ class Certificate:
         """Bound on the error of the kernel part of a decision value at a point x with k(x, x) = kernel_diagonal (1 for RBF)."""
         return float(np.sqrt(2 * max(self.gap, 0.0) * kernel_diagonal)) if self.convexity != "indefinite" else np.inf
 
+    def __repr__(self) -> str:
+        """The line of __str__, marked as a certificate; the fields are attributes."""
+        return f"<Certificate {self}>"
+
     def __str__(self) -> str:
         """One line to read."""
         parts = f", worst of {len(self.parts)} problems" if self.parts else ""
         return (
-            f"{self.status}: gap {self.gap:.3g} ({self.relative_gap:.2g} of the objective {self.primal:.7g}), "
+            f"{self.status}: gap {max(self.gap, 0.0):.3g} ({max(self.relative_gap, 0.0):.2g} of the objective {self.primal:.7g}), "
             f"KKT violation {self.kkt_violation:.2g}, {self.n_iter:,} steps{parts}"
         )
 

@@ -24,6 +24,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
+from numbers import Real
 from typing import Any
 
 
@@ -58,7 +59,19 @@ def _one_of(gamma: float | None, sigma: float | None, default: float, factor: fl
     return default if gamma is None else gamma
 
 
-@dataclass(frozen=True)
+PARAMETERS = {
+    Kind.POLY: ("gamma", "coef0", "degree"),
+    Kind.RBF: ("gamma",),
+    Kind.TANH: ("gamma", "coef0"),
+    Kind.LOGISTIC: ("gamma", "coef0"),
+    Kind.LAPLACIAN: ("gamma",),
+    Kind.CHI2: ("gamma",),
+    Kind.CALLABLE: ("function",),
+}
+"""Which numbers a formula has; LINEAR, COSINE and PRECOMPUTED have none."""
+
+
+@dataclass(frozen=True, repr=False)
 class Kernel:
     """A kernel: its kind and its numbers.
 
@@ -70,7 +83,7 @@ class Kernel:
     kind : Kind
         Which formula.
     gamma, coef0, degree : float, float, int
-        Its numbers; those that the formula does not have must keep their defaults.
+        Its numbers; a formula refuses those it does not have. gamma is 1 unless given: "scale" needs data and belongs to the estimators.
     function : callable, optional
         For ``Kind.CALLABLE``: ``function(X, Z)`` returns the block of values, one row for each of X and one column for each of Z.
     """
@@ -83,14 +96,26 @@ class Kernel:
 
     def __post_init__(self) -> None:
         """Refuse numbers no formula can use."""
-        if not (math.isfinite(self.gamma) and self.gamma >= 0):
-            raise ValueError(f"gamma must be a finite number >= 0, got {self.gamma!r}.")
+        if not (isinstance(self.gamma, Real) and math.isfinite(self.gamma) and self.gamma >= 0):
+            raise ValueError(f"gamma must be a finite number >= 0, got {self.gamma!r}; 'scale' and 'auto' are the estimators'.")
         if not math.isfinite(self.coef0):
             raise ValueError(f"coef0 must be finite, got {self.coef0!r}.")
         if not math.isfinite(self.degree) or int(self.degree) != self.degree or not 0 <= self.degree < 2**31:
             raise ValueError(f"degree must be a whole number >= 0, got {self.degree!r}.")
+        for name, default in (("gamma", 1.0), ("coef0", 0.0), ("degree", 3)):
+            if name not in PARAMETERS.get(self.kind, ()) and getattr(self, name) != default:
+                raise ValueError(f"The {self.kind.name.lower()} kernel has no {name}; got {getattr(self, name)!r}.")
         if (self.kind is Kind.CALLABLE) != callable(self.function):
             raise ValueError("A callable kernel, and only that, needs a function(X, Z).")
+
+    def __repr__(self) -> str:
+        """As it could be written."""
+        names = {Kind.TANH: "sigmoid"}
+        values = {name: getattr(self, name) for name in PARAMETERS.get(self.kind, ())}
+        if self.kind is Kind.LOGISTIC and self.gamma > 0:
+            values = {"sigma": self.gamma**-0.5, "b": self.coef0 / self.gamma}
+        numbers = ", ".join(f"{name}={value:.6g}" if name != "function" else repr(value) for name, value in values.items())
+        return f"Kernel.{names.get(self.kind, self.kind.name.lower())}({numbers})"
 
     @classmethod
     def linear(cls) -> "Kernel":

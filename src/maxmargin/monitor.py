@@ -96,7 +96,7 @@ class Monitor:
             return
         self._last_report = time.perf_counter()
         self._line.show(
-            f"{self.title}: {steps:,} steps, gap {gap:.3g}, worst pair {violation:.3g}, "
+            f"{self.title}: {steps:,} steps, gap {gap:.3g}, violation {violation:.3g}, "
             f"{support:,} support vectors, {self.seconds:.1f} s{note}",
             final=bool(note),
         )

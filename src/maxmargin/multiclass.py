@@ -14,6 +14,7 @@ With **two classes** there is one problem; its decision value is positive for ``
 A class whose samples all have weight 0 stays in ``classes_`` and never wins: its problems are constant, +1 for the other side.
 """
 
+import itertools
 from functools import cache
 from typing import NamedTuple
 
@@ -80,10 +81,11 @@ def packed_rows(pair: int, label: NDArray[np.int64], n_classes: int) -> NDArray[
 
 
 def unpack_pairs(packed: Floats, label: NDArray[np.int64], n_classes: int) -> Floats:
-    """Coefficients with a row for each pair, from LIBSVM's layout."""
-    found = pairs(n_classes)
+    """Coefficients with a row for each pair, from LIBSVM's layout; support vectors are sorted by class."""
+    found, ends = pairs(n_classes), np.searchsorted(label, np.arange(n_classes + 1))
+    members = [slice(begin, end) for begin, end in itertools.pairwise(ends)]
     coef = np.zeros((len(found), packed.shape[1]))
     for k, (i, j) in enumerate(found):
-        coef[k, label == i] = packed[j - 1, label == i]
-        coef[k, label == j] = packed[i, label == j]
+        coef[k, members[i]] = packed[j - 1, members[i]]
+        coef[k, members[j]] = packed[i, members[j]]
     return coef

@@ -52,7 +52,6 @@ class RowCache:
         self.complete = whole or isinstance(source, MatrixSource)
         if self.complete:
             self.capacity, self._rows = n, source.block(None, None, dtype)
-            source.rows_computed += n
             self._slot = self._owner = np.arange(n)
         else:
             self.capacity = int(min(n, budget // max(1, n * self.dtype.itemsize)))
@@ -72,7 +71,6 @@ class RowCache:
             self._slot[dropped[dropped >= 0]] = -1
             self.source.fill_rows(missing, self._rows, order)
             self._owner[order], self._slot[missing], self._used[order] = missing, order, self._clock
-            self.source.rows_computed += len(missing)
             slots = self._slot[idx]
         return slots
 
@@ -96,5 +94,4 @@ class RowCache:
         if len(idx) <= self.capacity:
             core.update_gradient(self._rows, self._fetch(idx), delta, F)
         else:
-            self.source.rows_computed += len(idx)
             self.source.add_product(idx, np.ascontiguousarray(delta[:, None]), None, F[None, :], self.dtype)

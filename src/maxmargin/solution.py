@@ -43,6 +43,7 @@ class Status(Enum):
         "Float64 arithmetic cannot reach the tolerance on these data: the kernel values are too large or too unequal. Scale the "
         "data (StandardScaler or MinMaxScaler), lower C, or raise tol."
     )
+    REFUTED = "The optimality conditions do not hold for the data and parameters given to certify: are they those of the fit?"
     DEGENERATE = (
         "nu is too small for these data and this kernel: the reduced convex hulls of the classes meet, so the optimum is w = 0 and every "
         "decision value is 0. Raise nu (it must exceed the share of unavoidable margin errors) or use a richer kernel (for RBF a larger "
@@ -72,9 +73,7 @@ class Solution(NamedTuple):
     levels: tuple[Level, ...]
     violation: float
     n_iter: int
-    seconds: float
     indefinite: bool
-    kernel_rows: int
 
 
 def can_grow(problem: DualProblem, b: Floats) -> NDArray[np.bool_]:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, check_array
 
 from maxmargin.columns import without_empty_columns
 from maxmargin.core import cpu as core
@@ -37,11 +37,9 @@ class KernelNotFinite(ValueError):
 
 def not_finite(kernel: Kernel) -> KernelNotFinite:
     """The error for kernel values that are infinite or not a number."""
-    numbers = f" with gamma={kernel.gamma:g}, coef0={kernel.coef0:g}, degree={kernel.degree}" if kernel.kind <= Kind.CHI2 else ""
     return KernelNotFinite(
-        f"Some values of the {kernel.kind.name.lower()} kernel{numbers} are infinite or not a number on these data. "
-        "The dual coefficients or intercepts are not finite then. Scale the data (StandardScaler or MinMaxScaler) or choose smaller "
-        "kernel parameters."
+        f"Some values of the kernel {kernel!r} are infinite or not a number on these data. The dual coefficients or intercepts are not "
+        "finite then. Scale the data (StandardScaler or MinMaxScaler) or choose smaller kernel parameters."
     )
 
 
@@ -52,8 +50,6 @@ class Source(ABC):
     n_columns: int
     dtypes: tuple[Any, ...] = (np.float64,)
     """Precisions on offer, the cheapest first; the last is float64."""
-    rows_computed: int = 0
-    """Full kernel rows computed so far."""
     convex: bool = False
     """Whether every matrix of this kernel is positive semidefinite; negative curvature then is rounding."""
 
@@ -281,9 +277,16 @@ def kernel_matrix(kernel: Kernel, X: Any, Z: Any = None) -> NDArray[np.float64]:
     K : ndarray of shape (len(X), len(Z))
     """
 
-    def canonical(A: Any) -> Any:
-        return A if kernel.kind is Kind.CALLABLE or sparse.issparse(A) else np.asarray(A, dtype=np.float64)
-
-    if Z is None:
-        return make_source(kernel, canonical(X)).block(None, None, np.float64)
-    return make_source(kernel, canonical(X), canonical(Z)).block(None, None, np.float64)
+    if not isinstance(kernel, Kernel):
+        raise TypeError(f"kernel must be a Kernel, such as Kernel.rbf(gamma=0.5), got {kernel!r}.")
+    if kernel.kind is Kind.PRECOMPUTED:
+        raise ValueError("A precomputed kernel is its own matrix: there is nothing to compute.")
+    if kernel.kind is Kind.CALLABLE:
+        return make_source(kernel, X, Z).block(None, None, np.float64)
+    A = check_array(X, accept_sparse="csr", dtype=np.float64)
+    B = None if Z is None else check_array(Z, accept_sparse="csr", dtype=np.float64, input_name="Z")
+    if B is not None and A.shape[1] != B.shape[1]:
+        raise ValueError(f"X has {A.shape[1]} features, but Z has {B.shape[1]}.")
+    if kernel.kind is Kind.CHI2 and min(part.min() for part in (A, B) if part is not None) < 0:
+        raise ValueError("Negative values in data: the chi2 kernel needs non-negative features, such as histograms.")
+    return make_source(kernel, A, B).block(None, None, np.float64)

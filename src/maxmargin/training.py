@@ -18,7 +18,7 @@ from maxmargin.monitor import Monitor
 from maxmargin.problems import DualProblem, Floats, fold
 from maxmargin.solution import Solution, Status, margin
 from maxmargin.solvers import block
-from maxmargin.solvers.state import GAP
+from maxmargin.solvers.state import GAP as GAP
 from maxmargin.sources import make_source, pick
 
 CERTIFIED_ROWS = 64
@@ -137,6 +137,12 @@ def zero(n: int, n_iter: int, convexity: str) -> Trained:
     return Trained(Decision(np.zeros(n), 0.0, (0.0, 0.0)), Status.DEGENERATE, nothing)
 
 
+def unsolved(n: int, status: Status) -> Trained:
+    """A problem that was not begun: nothing is known about it."""
+    unknown = Certificate(status.name.lower(), np.inf, -np.inf, np.inf, np.inf, np.inf, 0.0, 0.0)
+    return Trained(Decision(np.zeros(n), 0.0, (-np.inf, np.inf)), status, unknown)
+
+
 Job = Callable[[Settings, Monitor], Trained]
 """One problem, ready to be solved with its share of memory and time."""
 
@@ -151,6 +157,9 @@ def train_all(jobs: Sequence[Job], sizes: Sequence[int], settings: Settings, mon
     settings = settings._replace(workers=workers)
 
     def run(k: int) -> Trained:
+        stopped = monitor.stop(0) if k > 0 and monitor.max_iter > 0 else None
+        if stopped is not None:
+            return unsolved(sizes[k], stopped)
         part = monitor.part(workers / (len(jobs) - k), f" {k + 1}/{len(jobs)}" if len(jobs) > 1 else "")
         if workers == 1:
             return jobs[k](settings, part)

@@ -138,6 +138,9 @@ rng = np.random.default_rng(0)
 def long_fit(estimator, n, classes=2):
     estimator.set_params(tol=1e-13, max_iter=10**12)
     return estimator.fit(rng.normal(size=(n, 2)), rng.integers(0, classes, n))
+def forever():  # a function: CPython may raise between two turns of a loop outside the try that holds it
+    while True:
+        model.predict(Z)
 def slow(A, B):
     values = np.empty((len(A), len(B)))
     for i in range(len(A)):
@@ -153,7 +156,7 @@ LONG = {
     "many-classes": "long_fit(SVC(C=1e12, gamma=0.1), 6000, classes=4)",
     "regression": "long_fit(SVR(C=1e9, gamma=1.0, epsilon=0.01), 3000)",
     "slow-callable": "SVC(kernel=slow).fit(rng.normal(size=(70, 2)), np.arange(70) % 2)",
-    "predict": "while True: model.predict(Z)",
+    "predict": "forever()",
 }
 
 

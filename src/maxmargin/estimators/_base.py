@@ -24,23 +24,12 @@ from sklearn.utils.validation import (
 from maxmargin import certificate
 from maxmargin.certificate import Certificate
 from maxmargin.estimators._data import CHECKS, canonical_csr, gamma_value, sparse_like_sklearn
-from maxmargin.kernels import NAMES, Kernel, Kind
+from maxmargin.kernels import NAMES, PARAMETERS, Kernel, Kind
 from maxmargin.monitor import Monitor
 from maxmargin.problems import Floats
 from maxmargin.solution import Status
 from maxmargin.sources import make_source, pick
-from maxmargin.training import Settings, Trained
-
-KERNEL_PARAMETERS = {
-    Kind.POLY: ("gamma", "coef0", "degree"),
-    Kind.RBF: ("gamma",),
-    Kind.TANH: ("gamma", "coef0"),
-    Kind.LOGISTIC: ("gamma", "coef0"),
-    Kind.LAPLACIAN: ("gamma",),
-    Kind.CHI2: ("gamma",),
-}
-"""Which of the estimators' kernel parameters a kernel given by name uses."""
-
+from maxmargin.training import EXACT, GAP, Settings, Trained
 
 SCALE = "Consider pre-processing your data with StandardScaler or MinMaxScaler."
 
@@ -94,7 +83,7 @@ class BaseSVM(BaseEstimator, ABC):  # type: ignore[misc]
         if callable(self.kernel):
             return Kernel.callable(self.kernel)
         kind = NAMES[self.kernel]
-        used = KERNEL_PARAMETERS.get(kind, ())
+        used = PARAMETERS.get(kind, ())
         values = {name: getattr(self, name) for name in used if name != "gamma"}
         if "gamma" in used:
             values["gamma"] = float(gamma_value(self.gamma, X, weight))
@@ -173,19 +162,23 @@ class BaseSVM(BaseEstimator, ABC):  # type: ignore[misc]
         self._sparse = sparse.issparse(X) and self._kernel_kind() is not Kind.CALLABLE
         self.intercept_interval_ = np.array([t.decision.interval for t in trained])
         self._unit = trained[0].decision.unit
+        self._warn(trained)
+
+    def _warn(self, trained: list[Trained]) -> None:
+        """Warn of every outcome that is not what was asked for, with the numbers that fell short and what to do."""
+        negative = any(t.certificate.convexity == "indefinite" for t in trained)
         for status in Status:
-            count = sum(t.status is status for t in trained)
-            negative = any(t.certificate.convexity == "indefinite" for t in trained)
-            if count == 0 or (status.converged and not (status is Status.STATIONARY and negative)):
+            some = [t.certificate for t in trained if t.status is status]
+            if not some or (status.converged and not (status is Status.STATIONARY and negative)):
                 continue
-            many = f" ({count} of {len(trained)} binary problems)" if len(trained) > 1 else ""
+            many = f" ({len(some)} of {len(trained)} binary problems)" if len(trained) > 1 else ""
             early = f"Solver terminated early (max_iter={self.max_iter}).  {SCALE} " if status is Status.MAX_ITER else ""
-            cert = self.certificate_
+            violation, gap = max(c.kkt_violation for c in some) / self._unit, max(c.relative_gap for c in some)
             warnings.warn(
-                f"{early}{status.value}{many} KKT violation {cert.kkt_violation:.3g} (tol={self.tol:g}), relative gap "
-                f"{cert.relative_gap:.3g}.",
+                f"{early}{status.value}{many} KKT violation {violation:.3g} (tol={self.tol:g}), relative gap {gap:.3g} "
+                f"(10 tol={GAP * self.tol:g}).",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=6,
             )
 
     def _keep_support(self, X: Any, support: NDArray[np.int64], kernel: Kernel) -> None:
@@ -318,8 +311,8 @@ class BaseSVM(BaseEstimator, ABC):  # type: ignore[misc]
         judged = []
         for k, (old, new) in enumerate(zip(parts, found, strict=True)):
             status = Status[old.status.upper()]
-            if new.kkt_violation > self.tol * self._unit and status.converged:
-                status = Status.STALLED
+            if new.kkt_violation > self.tol * self._unit and abs(new.relative_gap) > EXACT and status.converged:
+                status = Status.REFUTED
             error = float(np.abs(solver_values[:, k] - exact[:, k]).max(initial=0.0))
             judged.append(certificate.with_outcome(new, status, old.convexity, error, old.n_iter))
         return certificate.worst(judged)

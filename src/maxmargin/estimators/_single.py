@@ -48,7 +48,7 @@ class BaseSingle(BaseSVM):
         self._keep_support(X, used[support], kernel)
         self._n_support = np.array([len(support)], dtype=np.int32)
         self._keep_coef(trained.decision.coef[None, support], np.array([trained.decision.intercept]))
-        self._scale = trained.decision.scale
+        self._scale: float = trained.decision.scale
         self._keep_decision(trained.decision)
         self.n_iter_ = trained.certificate.n_iter
         self._num_iter = np.array([self.n_iter_])

@@ -58,7 +58,7 @@ def solve(
     if b.any():
         state.make_exact(source, monitor)
     if n <= POLISHED:
-        return _finish(state, source, _solve_small(state, RowCache(source, np.float64, 0), tol, monitor), tol, monitor)
+        return _finish(state, _solve_small(state, RowCache(source, np.float64, 0), tol, monitor), tol, monitor)
     reason, budget = None, cache_bytes(cache_size, workers)
     for dtype in source.dtypes:
         try:
@@ -71,10 +71,10 @@ def solve(
             state.b, state.F = state.b_exact.copy(), state.F_exact.copy()
         if reason is not Status.STALLED:
             break
-    return _finish(state, source, reason, tol, monitor)
+    return _finish(state, reason, tol, monitor)
 
 
-def _finish(state: State, source: Source, reason: Status | None, tol: float, monitor: Monitor) -> Solution:
+def _finish(state: State, reason: Status | None, tol: float, monitor: Monitor) -> Solution:
     """Name the outcome and pack it."""
     state.snap()
     violation = max(0.0, state.violation)
@@ -87,7 +87,7 @@ def _finish(state: State, source: Source, reason: Status | None, tol: float, mon
     if monitor.verbose:
         monitor.report(state.steps, state.gap, violation, state.support_vectors, f": {status.name.lower()}")
     ends = levels(state.problem, state.b, state.G)
-    return Solution(status, state.b, state.F, ends, violation, state.steps, monitor.seconds, state.indefinite, source.rows_computed)
+    return Solution(status, state.b, state.F, ends, violation, state.steps, state.indefinite)
 
 
 def _solve_small(state: State, cache: RowCache, tol: float, monitor: Monitor) -> Status | None:
