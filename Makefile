@@ -1,4 +1,4 @@
-# make run | test | check | bench-quick : each sets up .venv by itself; a second run is quick.
+# make run | test | check | compare: each sets up .venv by itself; a second run is quick.
 PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/maxmargin/core/*.cpp src/maxmargin/core/*.h)

@@ -1,8 +1,8 @@
 """Fit every data set of MAXMARGIN_DATA beside scikit-learn: seconds, ratio, objective, peak memory, as a Markdown table.
 
 Each fit runs in a process of its own, after memory was touched and freed (on virtual machines the first touch of a page can cost more
-than the fit); the two libraries take turns, the medians are shown. Objectives are computed by maxmargin's
-certificate for both. Usage: ``MAXMARGIN_DATA=folder python benchmarks/compare.py [--repeats 3] [names ...]``.
+than the fit); the two libraries take turns, the medians are shown. Objectives are computed by maxmargin's certificate formulas for both,
+from the core's float64 decision values. Usage: ``MAXMARGIN_DATA=folder python benchmarks/compare.py [--repeats 3] [names ...]``.
 """
 
 import argparse
@@ -86,7 +86,7 @@ def run(library, name):
     """One fit in a fresh process."""
     np.ones(2**28)  # 2 GB touched and freed
     command = [sys.executable, __file__, "--child", library, name]
-    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()[-1])
+    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()[-1])
 
 
 def main():
@@ -97,8 +97,8 @@ def main():
     arguments = parser.parse_args()
     if arguments.child:
         return fit_once(*arguments.child)
-    if "MAXMARGIN_DATA" not in os.environ:
-        sys.exit("Set MAXMARGIN_DATA to the folder with the data sets and their load.py.")
+    if not (Path(os.environ.get("MAXMARGIN_DATA", "")) / "load.py").is_file():
+        sys.exit("Set MAXMARGIN_DATA to a folder with the data sets and a load.py whose load(name) returns X and y.")
     print("| data | rows | maxmargin s | scikit-learn s | ratio | primal, relative to scikit-learn's | MB above data, ours |")
     print("|---|---|---|---|---|---|---|")
     for name in arguments.names:

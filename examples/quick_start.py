@@ -39,9 +39,14 @@ def score(model, X, y):
     return model.score(X, y) if hasattr(model, "score") else np.mean(model.predict(X) > 0)
 
 
+def short(certificate):
+    """Status and relative gap."""
+    return f"{certificate.status}, gap {max(certificate.relative_gap, 0):.0e}"
+
+
 def table():
     """One row a data set: the same problem given to both libraries."""
-    rows = Table("data", "problem", "test score", "theirs", "ms", "theirs ms", "certificate", title="maxmargin beside scikit-learn")
+    rows = Table("data", "problem", "score", "sklearn's", "ms", "sklearn's", "certificate", title="maxmargin beside scikit-learn")
     cases = [
         ("breast cancer", load_breast_cancer, "SVC", {"C": 10.0}),
         ("digits, 10 classes", load_digits, "SVC", {"C": 10.0}),
@@ -56,12 +61,13 @@ def table():
         ours, our_time = timed(getattr(maxmargin, problem)(**parameters), X_train, y_train)
         theirs, their_time = timed(getattr(svm, problem)(**parameters), X_train, y_train)
         scores = [f"{score(model, X_test, y_test):.3f}" for model in (ours, theirs)]
-        rows.add_row(name, f"{problem} {parameters}", *scores, f"{our_time:.1f}", f"{their_time:.1f}", str(ours.certificate_).split(",")[0])
+        numbers = ", ".join(f"{key}={value:g}" for key, value in parameters.items())
+        rows.add_row(name, f"{problem}({numbers})", *scores, f"{our_time:.1f}", f"{their_time:.1f}", short(ours.certificate_))
     return rows
 
 
 def picture(path):
-    """Two moons: decision values, the margin, and the support vectors, bounded ones hollow."""
+    """Two moons: decision values, the margin, and the support vectors, those on the margin with thick rings."""
     X, y = make_moons(200, noise=0.25, random_state=0)
     model = maxmargin.SVC(C=2.0, gamma=1.0).fit(X, y)
     grid = np.stack(np.meshgrid(np.linspace(-2, 3, 300), np.linspace(-1.7, 2.2, 250)), axis=-1)
@@ -81,7 +87,7 @@ def picture(path):
 
 
 if __name__ == "__main__":
-    console = Console(width=160)
+    console = Console(highlight=False, width=max(110, Console().width))
     console.print(table())
     output = Path("run/quick_start.png")
     picture(output)

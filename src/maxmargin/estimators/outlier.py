@@ -50,7 +50,9 @@ class OneClassSVM(OutlierMixin, BaseSingle):  # type: ignore[misc]
     ----------
     offset_ : ndarray of shape (1,)
         rho: ``decision_function = score_samples - offset_``.
-    support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, certificate_, fit_status_, n_iter_, n_features_in_, shape_fit_
+    support_, support_vectors_, n_support_, dual_coef_, intercept_, intercept_interval_, coef_
+        As in scikit-learn and for SVC.
+    certificate_, fit_status_, n_iter_, n_features_in_, shape_fit_
         As in scikit-learn and for SVC.
     """
 

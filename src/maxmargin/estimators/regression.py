@@ -107,7 +107,9 @@ class SVR(BaseSVR):
 
     Attributes
     ----------
-    support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, certificate_, fit_status_, n_iter_, n_features_in_, shape_fit_
+    support_, support_vectors_, n_support_, dual_coef_, intercept_, intercept_interval_, coef_
+        As in scikit-learn and for SVC.
+    certificate_, fit_status_, n_iter_, n_features_in_, shape_fit_
         As in scikit-learn and for SVC.
     """
 
@@ -185,7 +187,9 @@ class NuSVR(BaseSVR):
     ----------
     epsilon_ : float
         Half-width of the tube found.
-    support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, certificate_, fit_status_, n_iter_, n_features_in_, shape_fit_
+    support_, support_vectors_, n_support_, dual_coef_, intercept_, intercept_interval_, coef_
+        As in scikit-learn and for SVC.
+    certificate_, fit_status_, n_iter_, n_features_in_, shape_fit_
         As for SVR; the certificate is that of the SVR with ``epsilon=epsilon_``.
     """
 
