@@ -3,6 +3,7 @@
 import logging
 import pickle
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -166,6 +167,17 @@ def test_hard_margin():
 def test_no_tube_fits():
     with pytest.raises(ValueError, match="no function of this kernel does that"):
         SVR(kernel="linear", C=np.inf, epsilon=0.1).fit(rng.normal(size=(60, 1)), rng.normal(size=60))
+
+
+def test_squared_loss_always_has_a_minimum():
+    """Huge kernel values drown the ridge in rounding: the problem is still bounded, and no error speaks of C=inf."""
+    A = 50 * rng.normal(size=(1500, 20)) * (rng.random((1500, 20)) < 0.3)
+    z = A[:, 0] + rng.normal(size=1500)
+    A[750:] = A[:750]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = SVR(kernel="poly", degree=2, coef0=1.0, gamma=1.0, C=2.2, loss="squared_epsilon_insensitive", time_limit=3).fit(A, z)
+    assert np.isfinite(model.predict(A)).all()
 
 
 @pytest.mark.parametrize("n", [150, 2500])

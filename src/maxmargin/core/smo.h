@@ -146,12 +146,14 @@ BlockResult solve_block(const Block<T>& block, double tol, int64_t max_steps) {
 
     const T *Ki = block.K + i * n, *Kj = block.K + j * n;
     const double sum = diagonal[size_t(i)] + diagonal[size_t(j)], curvature = sum - 2.0 * double(Ki[j]);
-    if (curvature < -1e3 * std::numeric_limits<T>::epsilon() * (std::abs(sum) + std::abs(2.0 * double(Ki[j])))) result.negative = true;
+    const bool negative = curvature < -1e3 * std::numeric_limits<T>::epsilon() * (std::abs(sum) + std::abs(2.0 * double(Ki[j])));
+    result.negative |= negative;
     const double Gi = G[i], Gj = G[j];
-    const double floor = curvature_floor(std::abs(sum));
+    // For a positive semidefinite kernel the curvature is at least the ridge, whatever rounding makes of it.
+    const double ridge = block.ridge[i] + block.ridge[j], floor = std::max(curvature_floor(std::abs(sum)), ridge);
     double step = (Gj - Gi) / std::max(curvature, floor);
     const double room_i = block.upper[i] - block.b[i], room_j = block.b[j] - block.lower[j];
-    if (curvature <= floor && room_i == infinity && room_j == infinity) {
+    if ((ridge > 0 ? negative : curvature <= floor) && room_i == infinity && room_j == infinity) {
       result.unbounded = true;
       break;
     }

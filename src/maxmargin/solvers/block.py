@@ -143,6 +143,7 @@ def _descend(state: State, cache: RowCache, tol: float, monitor: Monitor, until:
     size = len(state.b) if cache.complete and len(state.b) <= ONE_BLOCK else BLOCK
     rounding = float(np.finfo(cache.dtype).eps) if cache.dtype == np.float32 else 0.0
     best_objective, best_violation, idle = np.inf, np.inf, 0
+    ceiling = state.ceiling
     while True:
         G = state.G
         violation = worst_violation(problem, state.b, G)
@@ -156,6 +157,9 @@ def _descend(state: State, cache: RowCache, tol: float, monitor: Monitor, until:
         if reason is not None:
             return reason
         objective = 0.5 * float(np.sum(state.b * (G + problem.linear)))
+        if state.convex and not -objective <= ceiling:  # above a primal value: these rows, rounded, are not positive semidefinite
+            state.b, state.F = state.b_exact.copy(), state.F_exact.copy()
+            return Status.STALLED
         if objective < best_objective - 1e-13 * abs(best_objective) or violation < 0.99 * best_violation:
             idle = 0
         idle += 1
@@ -219,7 +223,7 @@ def _solve_working(state: State, cache: RowCache, G: Floats, tol: float, monitor
             "The kernel is not positive semidefinite on these data and the problem has no upper bounds, so it has no minimum. Use a "
             "finite C with the plain hinge or epsilon-insensitive loss, or a positive semidefinite kernel."
         )
-    state.unbounded |= unbounded
+    state.unbounded |= unbounded and not problem.ridge.any()
     state.indefinite |= negative and not state.convex
     change = fold(problem, b - state.b[W], cache.source.n_rows, rows)
     moved = np.flatnonzero(change)

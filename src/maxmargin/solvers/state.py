@@ -10,7 +10,7 @@ import numpy as np
 
 from maxmargin.monitor import Monitor
 from maxmargin.problems import DualProblem, Floats, Integers, fold
-from maxmargin.solution import Status, duality_gap, gradient, levels, margin, worst_violation
+from maxmargin.solution import Level, Status, duality_gap, gradient, levels, margin, worst_violation
 from maxmargin.sources import Source
 
 AUDITED = 256
@@ -46,6 +46,13 @@ class State:
     def objective(self) -> float:
         """The dual objective, 1/2 b'Qb + linear'b."""
         return 0.5 * float(np.sum(self.b * (self.G + self.problem.linear)))
+
+    @property
+    def ceiling(self) -> float:
+        """The primal value at w = 0 and level 0, with room for rounding: no dual value of a convex problem is above it."""
+        nothing = (Level(0.0, 0.0, 0.0),) * self.problem.groups
+        value = duality_gap(self.problem, np.zeros_like(self.b), np.zeros_like(self.F), nothing)
+        return value * (1 + 1e-6) + 1e-6 * self.scale * float(np.abs(self.b).sum()) ** 2 + 1e-12
 
     @property
     def violation(self) -> float:
