@@ -71,7 +71,6 @@ class Solution(NamedTuple):
     b: Floats
     kernel_part: Floats
     levels: tuple[Level, ...]
-    violation: float
     n_iter: int
     indefinite: bool
 

@@ -4,11 +4,9 @@ from typing import Any
 
 class Points32:
     shape: tuple[int, int]
-    norms: list[float]
 
 class Points64:
     shape: tuple[int, int]
-    norms: list[float]
 
 def level() -> str: ...
 def levels() -> list[str]: ...

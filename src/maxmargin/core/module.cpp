@@ -208,8 +208,7 @@ std::tuple<int64_t, double, bool, bool> solve_block(Array<T> K, Writable<double>
 template <class T>
 void bind(nb::module_& m, const char* points_name) {
   nb::class_<PointsHolder<T>>(m, points_name)
-      .def_prop_ro("shape", [](const PointsHolder<T>& p) { return std::make_tuple(p.view.n, p.view.d); })
-      .def_prop_ro("norms", [](const PointsHolder<T>& p) { return p.norms; });
+      .def_prop_ro("shape", [](const PointsHolder<T>& p) { return std::make_tuple(p.view.n, p.view.d); });
   m.def("dense_points", &dense_points<T>, nb::arg("X").noconvert(), nb::rv_policy::take_ownership);
   m.def("sparse_points", &sparse_points<T>, nb::arg("values").noconvert(), nb::arg("indptr"), nb::arg("indices"), nb::arg("d"),
         nb::rv_policy::take_ownership);

@@ -230,9 +230,10 @@ class BaseSVM(BaseEstimator, ABC):  # type: ignore[misc]
     def _linear_coef(self) -> Any:
         """Coefficients of the support vectors as coef_ uses them, one row for each decision function."""
 
-    @abstractmethod
     def _columns(self) -> Floats:
         """Coefficients of the support vectors, one row for each decision function, from _dual_coef_."""
+        coef: Floats = np.asarray(self._dual_coef_.toarray() if sparse.issparse(self._dual_coef_) else self._dual_coef_)
+        return coef
 
     # ---- prediction --------------------------------------------------------------------------------------------------
 

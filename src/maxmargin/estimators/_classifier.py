@@ -151,7 +151,7 @@ class BaseSVC(ClassifierMixin, BaseSVM):  # type: ignore[misc]
             return None
         support, rows = warm
         guess = np.zeros((len(tasks), n))
-        guess[:, support] = rows * self._scales[:, None] * (-1.0 if len(classes) == 2 else 1.0)
+        guess[:, support] = rows * self._scales[:, None] * _sign(len(classes))
         return [guess[k, used[task.samples]] for k, task in enumerate(tasks)]
 
     def _train(
@@ -218,11 +218,11 @@ class BaseSVC(ClassifierMixin, BaseSVM):  # type: ignore[misc]
         return np.repeat(np.arange(len(self._n_support)), self._n_support)
 
     def _columns(self) -> Floats:
-        coef: Floats = np.asarray(self._dual_coef_.toarray() if sparse.issparse(self._dual_coef_) else self._dual_coef_)
+        coef = super()._columns()
         return multiclass.unpack_pairs(coef, self._support_label(), len(self.classes_)) if self._one_vs_one else coef
 
     def _linear_coef(self) -> Any:
-        columns = self._columns() * (-1.0 if len(self.classes_) == 2 else 1.0)
+        columns = self._columns() * _sign(len(self.classes_))
         return sparse.csr_matrix(columns) if self._sparse else columns
 
     def decision_function(self, X: Any) -> Floats:
@@ -298,7 +298,7 @@ class BaseSVC(ClassifierMixin, BaseSVM):  # type: ignore[misc]
         exact, solver = self._certified_values(X), self._decision_values(X)
         columns = np.zeros((exact.shape[1], len(label)))
         columns[:, self.support_] = self._columns()
-        flip = -1.0 if len(self.classes_) == 2 else 1.0
+        flip = _sign(len(self.classes_))
         found = []
         for k, task in enumerate(multiclass.tasks(label, len(self.classes_), self.multiclass == "ovr")):
             keep = effective[task.samples] > 0
@@ -314,6 +314,11 @@ class BaseSVC(ClassifierMixin, BaseSVM):  # type: ignore[misc]
             decision = Decision(flip * columns[k, rows], flip * self._intercept_[k], (0.0, 0.0), self._scales[k])
             found.append(form.certify(flip * exact[rows, k], decision))
         return self._certify_all(found, solver, exact)
+
+
+def _sign(n_classes: int) -> float:
+    """What turns the underscored attributes, in LIBSVM's sign, into scikit-learn's: -1 for two classes."""
+    return -1.0 if n_classes == 2 else 1.0
 
 
 def _two_sided(task: BinaryTask) -> bool:

@@ -4,7 +4,6 @@ from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 
 from maxmargin.certificate import Certificate
 from maxmargin.estimators._base import BaseSVM
@@ -56,10 +55,6 @@ class BaseSingle(BaseSVM):
 
     def _shapes(self) -> tuple[int, int, int]:
         return 1, 1, 1
-
-    def _columns(self) -> Floats:
-        coef: Floats = np.asarray(self._dual_coef_.toarray() if sparse.issparse(self._dual_coef_) else self._dual_coef_)
-        return coef
 
     def _linear_coef(self) -> Any:
         return self.dual_coef_

@@ -87,7 +87,7 @@ def _finish(state: State, reason: Status | None, tol: float, monitor: Monitor) -
     if monitor.verbose:
         monitor.report(state.steps, state.gap, violation, state.support_vectors, f": {status.name.lower()}")
     ends = levels(state.problem, state.b, state.G)
-    return Solution(status, state.b, state.F, ends, violation, state.steps, state.indefinite)
+    return Solution(status, state.b, state.F, ends, state.steps, state.indefinite)
 
 
 def _solve_small(state: State, cache: RowCache, tol: float, monitor: Monitor) -> Status | None:
