@@ -58,6 +58,7 @@ class RowCache:
             self._rows = np.empty((self.capacity, n), self.dtype)
             self._slot, self._owner = np.full(n, -1), np.full(self.capacity, -1)
         self._used = np.zeros(self.capacity, np.int64)
+        self._tile = np.empty(0, self.dtype)
 
     def _fetch(self, idx: NDArray[np.int64]) -> NDArray[np.int64]:
         """Make the rows present (there is room for all of them) and return their slots."""
@@ -75,16 +76,19 @@ class RowCache:
         return slots
 
     def tile(self, idx: NDArray[np.int64]) -> Matrix:
-        """K[idx, idx], from stored rows where there are, without storing new ones."""
+        """K[idx, idx], from stored rows where there are, without storing new ones; valid until the next call."""
         slots = self._slot[idx]
         stored = slots >= 0
         if self.complete and np.array_equal(idx, self._owner):
             return self._rows
         if stored.all():
             return core.gather(self._rows, slots, idx)
+        if len(idx) ** 2 > len(self._tile):  # memory new to the process costs as much as the values in it: use it again
+            self._tile = np.empty(len(idx) ** 2, self.dtype)
+        tile = self._tile[: len(idx) ** 2].reshape(len(idx), len(idx))
         if not stored.any():
-            return self.source.block(idx, idx, self.dtype)
-        tile = np.empty((len(idx), len(idx)), self.dtype)
+            self.source.fill_block(idx, idx, tile)
+            return tile
         tile[stored] = core.gather(self._rows, slots[stored], idx)
         tile[~stored] = self.source.block(idx[~stored], idx, self.dtype)
         return tile

@@ -27,8 +27,9 @@ Matrix = NDArray[Any]
 BLOCK_BYTES = 64 * 2**20
 """Values of a callable kernel asked for at once take at most this much memory (and at least one row)."""
 
-STRIP = 128
-"""Rows of a symmetric matrix computed at once."""
+
+CHEAP = 64
+"""Multiply-adds for a kernel value up to which it is computed as fast as it is read from memory."""
 
 
 class KernelNotFinite(ValueError):
@@ -50,12 +51,18 @@ class Source(ABC):
     n_columns: int
     dtypes: tuple[Any, ...] = (np.float64,)
     """Precisions on offer, the cheapest first; the last is float64."""
+    cheap: bool = False
+    """Whether computing a row anew costs no more than keeping it in memory."""
     convex: bool = False
     """Whether every matrix of this kernel is positive semidefinite; negative curvature then is rounding."""
 
     @abstractmethod
     def block(self, a: Indices, b: Indices, dtype: DTypeLike) -> Matrix:
         """k(A[a], B[b]); None means all."""
+
+    def fill_block(self, a: Indices, b: Indices, out: Matrix) -> None:
+        """out = k(A[a], B[b]), in the precision of out."""
+        out[...] = self.block(a, b, out.dtype)
 
     def fill_rows(self, a: NDArray[np.int64], rows: Matrix, slots: NDArray[np.int64]) -> None:
         """rows[slots] = k(A[a], B), in the precision of rows."""
@@ -85,6 +92,7 @@ class NativeSource(Source):
         if sparse.issparse(A) and A.nnz > 0.5 * A.shape[0] * A.shape[1]:
             A, B = A.toarray(), B.toarray() if sparse.issparse(B) else B
         self._A, self._B = without_empty_columns(A, B)
+        self.cheap = (A.nnz if sparse.issparse(A) else A.size) <= CHEAP * self.n_rows
         kind = Kind.LINEAR if kernel.kind is Kind.COSINE else kernel.kind
         power = 1 if kind in (Kind.LAPLACIAN, Kind.CHI2) else 2
         self._scale = 1.0 if kind is Kind.LINEAR or kernel.gamma == 0 else 2.0 ** round(math.log2(kernel.gamma) / power)
@@ -117,24 +125,16 @@ class NativeSource(Source):
     def block(self, a: Indices, b: Indices, dtype: DTypeLike) -> Matrix:
         A, B = self.points(dtype)
         try:
-            if a is None and b is None and A is B:
-                return self._whole(A)
             return core.kernel_block(self._tuple, A, a, B, b)
         except core.NotFinite:
             raise not_finite(self.kernel) from None
 
-    def _whole(self, A: Any) -> Matrix:
-        """The whole symmetric matrix: strips right of the diagonal are computed, the rest is their mirror image, bit for bit."""
-        if self.n_rows <= 2 * STRIP:
-            return core.kernel_block(self._tuple, A, None, A, None)
-        everything, K = np.arange(self.n_rows), None
-        for i in range(0, self.n_rows, STRIP):
-            strip = core.kernel_block(self._tuple, A, everything[i : i + STRIP], A, everything[i:])
-            K = np.empty((self.n_rows, self.n_rows), strip.dtype) if K is None else K
-            K[i : i + STRIP, i:] = strip
-            K[i + STRIP :, i : i + STRIP] = strip[:, STRIP:].T
-        assert K is not None
-        return K
+    def fill_block(self, a: Indices, b: Indices, out: Matrix) -> None:
+        A, B = self.points(out.dtype)
+        try:
+            core.kernel_block(self._tuple, A, a, B, b, out)
+        except core.NotFinite:
+            raise not_finite(self.kernel) from None
 
     def fill_rows(self, a: NDArray[np.int64], rows: Matrix, slots: NDArray[np.int64]) -> None:
         A, B = self.points(rows.dtype)

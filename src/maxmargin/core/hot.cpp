@@ -1,7 +1,7 @@
 // The hot code, compiled once per instruction level (MAXMARGIN_LEVEL names it) and chosen at import by module.cpp.
 #include "level.h"
-#include "smo.h"
-#include "tile.h"
+#include "nested.h"
+#include "products.h"
 
 namespace maxmargin::MAXMARGIN_LEVEL {
 

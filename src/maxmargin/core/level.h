@@ -56,7 +56,8 @@ struct BlockResult {
 template <class T>
 struct LevelOf {
   void (*norms)(const Points<T>&, T* out);
-  bool (*kernel_block)(const Kernel&, const Selection<T>& A, const Selection<T>& B, T* out, const int64_t* slots, int threads);
+  bool (*kernel_block)(const Kernel&, const Selection<T>& A, const Selection<T>& B, T* out, const int64_t* slots, bool symmetric,
+                       int threads);
   bool (*kernel_matvec)(const Kernel&, const Selection<T>& A, const double* coef, int64_t columns, const Selection<T>& B,
                         double* out, int threads);
   void (*update_gradient)(const T* rows, int64_t row_length, const int64_t* slots, const double* delta, int64_t count,

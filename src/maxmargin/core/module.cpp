@@ -149,7 +149,8 @@ bool kernel_block(const KernelTuple& kernel, const PointsHolder<T>& A, const Ind
   }
   const Kernel k = kernel_of(kernel);
   nb::gil_scoped_release release;
-  return table<T>().kernel_block(k, SA, SB, out.data(), slots ? slots->data() : nullptr, threads);
+  const bool symmetric = SA.points.values == SB.points.values && SA.index == SB.index && SA.size == SB.size && !slots;
+  return table<T>().kernel_block(k, SA, SB, out.data(), slots ? slots->data() : nullptr, symmetric, threads);
 }
 
 template <class T>

@@ -1,13 +1,14 @@
-// Pairwise SMO with second-order selection on one dense block.
+// Pairwise SMO with second-order selection on one dense tile that stays in the second-level cache.
 //
 //   minimise  1/2 b' (K + diag(ridge)) b + linear' b    subject to  lower <= b <= upper, sum(b) fixed inside each group
 //
 // G is the gradient. In a group, b_i can grow (b_i < upper_i) and b_j can shrink (b_j > lower_j); moving t from j to i changes the
 // objective by -t (G_j - G_i) + t^2/2 eta,  eta = Q_ii + Q_jj - 2 Q_ij. So i = argmin of G over those that can grow, j maximises
-// (G_j - G_i)^2 / eta over those that can shrink, and t = (G_j - G_i) / eta is cut at the bounds. The block is optimal to tol when
+// (G_j - G_i)^2 / eta over those that can shrink, and t = (G_j - G_i) / eta is cut at the bounds. The tile is optimal to tol when
 // G_j - G_i <= tol for every such pair. (Fan, Chen and Lin 2005; Platt 1998.)
 //
-// grow[k] is G_k or +infinity where b_k cannot grow, shrink[k] is G_k or -infinity: one pass updates both and finds argmin.
+// A step makes two passes over the tile's variables: one updates G and finds i, one finds j. The gains that choose j are computed in
+// float32, where a division is cheap; the step itself in float64.
 #pragma once
 #include <limits>
 #include <vector>
@@ -19,169 +20,163 @@ namespace maxmargin::MAXMARGIN_LEVEL {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr int L8 = lanes<double>;
+typedef float Narrow __attribute__((vector_size(sizeof(float) * L8)));
+typedef int32_t INarrow __attribute__((vector_size(sizeof(int32_t) * L8)));
 
-// The extreme of a sequence and its first position, gathered lane by lane.
-struct Best {
-  Vec<double> value;
-  IVec<double> index;
-  void see(const Vec<double>& v, const IVec<double>& i) {  // keeps the greater, the earlier among equals
-    const IVec<double> better = v > value;
-    value = better ? v : value;
-    index = better ? i : index;
-  }
-  void reduce(double& best, int64_t& at) const {
-    for (int l = 0; l < L8; ++l)
-      if (value[l] > best || (value[l] == best && index[l] < at)) best = value[l], at = index[l];
-  }
-};
-
-inline IVec<double> iota() {
-  IVec<double> lane;
-  for (int l = 0; l < L8; ++l) lane[l] = l;
-  return lane;
-}
-
-template <class T>
-inline Vec<double> load_as_double(const T* p) {
-  typedef T narrow __attribute__((vector_size(sizeof(T) * L8)));
-  narrow v;
+template <class To, class T>
+inline To load_as(const T* p) {  // L8 values, converted
+  typedef T From __attribute__((vector_size(sizeof(T) * L8)));
+  From v;
   std::memcpy(&v, p, sizeof v);
-  return __builtin_convertvector(v, Vec<double>);
+  return __builtin_convertvector(v, To);
 }
 
 struct Extremes {  // of one group
   double least_growable = infinity, greatest_shrinkable = -infinity;
   int64_t i = -1;
+  double violation() const { return i < 0 ? -infinity : greatest_shrinkable - least_growable; }
 };
 
-inline Extremes extremes(const double* grow, const double* shrink, int64_t begin, int64_t end) {
-  Extremes found;
-  Best best{broadcast<double>(-infinity), {}};
-  Vec<double> top = broadcast<double>(-infinity);
-  IVec<double> index = iota() + begin;
-  int64_t k = begin;
-  for (; k + L8 <= end; k += L8, index += L8) {
-    best.see(-load(grow + k), index);
-    const Vec<double> s = load(shrink + k);
-    top = s > top ? s : top;
-  }
-  double negated = -infinity;
-  int64_t at = std::numeric_limits<int64_t>::max();
-  best.reduce(negated, at);
-  for (int l = 0; l < L8; ++l) found.greatest_shrinkable = std::max(found.greatest_shrinkable, top[l]);
-  for (; k < end; ++k) {
-    if (-grow[k] > negated) negated = -grow[k], at = k;
-    found.greatest_shrinkable = std::max(found.greatest_shrinkable, shrink[k]);
-  }
-  if (negated > -infinity) found.least_growable = -negated, found.i = at;
-  return found;
-}
-
-inline double curvature_floor(double sum_of_diagonals) { return 1e-15 * sum_of_diagonals + 1e-300; }
-
-// The partner j of i in [begin, end) with the greatest gain; raises `gain` and sets j if it beats what is there.
 template <class T>
-inline void partner(const T* Ki, const double* diagonal, const double* shrink, int64_t begin, int64_t end, double Gi,
-                    double diagonal_i, double& gain, int64_t& j) {
-  Best best{broadcast<double>(gain), IVec<double>{} - 1};
-  IVec<double> index = iota() + begin;
-  int64_t k = begin;
-  for (; k + L8 <= end; k += L8, index += L8) {
-    const Vec<double> difference = load(shrink + k) - Gi, sum = load(diagonal + k) + diagonal_i;
-    Vec<double> eta = sum - 2.0 * load_as_double(Ki + k);
-    const Vec<double> floor = 1e-15 * (sum < Vec<double>{} ? -sum : sum) + 1e-300;
-    eta = eta > floor ? eta : floor;
-    const Vec<double> value = difference * difference / eta;
-    best.see(difference > Vec<double>{} ? value : broadcast<double>(-1), index);
+class Smo {
+ public:
+  Smo(const Block<T>& block) : block(block), n(block.size), blocked_up(size_t(n)), blocked_down(size_t(n)), diagonal(size_t(n)), ends(size_t(block.groups)) {
+    double greatest = 0;
+    for (int64_t k = 0; k < n; ++k) greatest = std::max(greatest, std::abs(diagonal_of(k)));
+    scale = greatest > 0 ? 1 / greatest : 1;
+    for (int64_t k = 0; k < n; ++k) diagonal[size_t(k)] = float(diagonal_of(k) * scale), refresh(k);
   }
-  int64_t at = std::numeric_limits<int64_t>::max();
-  double top = gain;
-  for (int l = 0; l < L8; ++l)
-    if (best.index[l] >= 0 && (best.value[l] > top || (best.value[l] == top && best.index[l] < at)))
-      top = best.value[l], at = best.index[l];
-  if (at != std::numeric_limits<int64_t>::max()) gain = top, j = at;
-  for (; k < end; ++k) {
-    const double difference = shrink[k] - Gi, sum = diagonal[k] + diagonal_i;
-    const double eta = std::max(sum - 2.0 * double(Ki[k]), curvature_floor(std::abs(sum)));
-    if (difference > 0 && difference * difference / eta > gain) gain = difference * difference / eta, j = k;
-  }
-}
 
-template <class T>
-BlockResult solve_block(const Block<T>& block, double tol, int64_t max_steps) {
-  const int64_t n = block.size;
-  std::vector<double> grow(static_cast<size_t>(n)), shrink(grow), diagonal(grow);
-  auto refresh = [&](int64_t k, double G) {
-    grow[size_t(k)] = block.b[k] < block.upper[k] ? G : infinity;
-    shrink[size_t(k)] = block.b[k] > block.lower[k] ? G : -infinity;
-  };
-  for (int64_t k = 0; k < n; ++k) {
-    diagonal[size_t(k)] = double(block.K[k * n + k]) + block.ridge[k];
-    refresh(k, block.G[k]);
-  }
-  double* G = block.G;
-  BlockResult result{0, 0, false, false};
-  std::vector<Extremes> ends(size_t(block.groups));
-
-  for (;;) {
-    result.violation = 0;
-    for (int64_t g = 0; g < block.groups; ++g) {
-      ends[size_t(g)] = extremes(grow.data(), shrink.data(), block.group_begin[g], block.group_begin[g + 1]);
-      const Extremes& e = ends[size_t(g)];
-      if (e.i >= 0) result.violation = std::max(result.violation, e.greatest_shrinkable - e.least_growable);
+  BlockResult run(double tol, int64_t max_steps) {
+    BlockResult result{0, 0, false, false};
+    update(0, block.K, block.K);
+    for (;;) {
+      result.violation = 0;
+      for (const Extremes& e : ends) result.violation = std::max(result.violation, e.violation());
+      if (!(result.violation > tol) || result.steps >= max_steps) break;
+      int64_t i = -1, j = -1;
+      float gain = 0;
+      for (int64_t g = 0; g < block.groups; ++g)
+        if (partner(g, 1 / result.violation, gain, j)) i = ends[size_t(g)].i;
+      if (j < 0 || !step(i, j, result)) break;
+      ++result.steps;
     }
-    if (!(result.violation > tol) || result.steps >= max_steps) break;
+    return result;
+  }
 
-    int64_t i = -1, j = -1;
-    double gain = 0;
+ private:
+  Block<T> block;
+  int64_t n;
+  std::vector<double> blocked_up, blocked_down;  // added to G they leave out what cannot grow (+infinity) or shrink (-infinity)
+  std::vector<float> diagonal;                   // of Q, scaled to at most 1
+  double scale;
+  std::vector<Extremes> ends;
+
+  double diagonal_of(int64_t k) const { return double(block.K[k * n + k]) + block.ridge[k]; }
+  void refresh(int64_t k) {
+    blocked_up[size_t(k)] = block.b[k] < block.upper[k] ? 0 : infinity;
+    blocked_down[size_t(k)] = block.b[k] > block.lower[k] ? 0 : -infinity;
+  }
+
+  // G += t (Ki - Kj), and the extremes of every group
+  void update(double t, const T* Ki, const T* Kj) {
+    double* G = block.G;
     for (int64_t g = 0; g < block.groups; ++g) {
-      const Extremes& e = ends[size_t(g)];
-      if (e.i < 0) continue;
-      const int64_t before = j;
-      partner(block.K + e.i * n, diagonal.data(), shrink.data(), block.group_begin[g], block.group_begin[g + 1],
-              e.least_growable, diagonal[size_t(e.i)], gain, j);
-      if (j != before) i = e.i;
+      const int64_t begin = block.group_begin[g], end = block.group_begin[g + 1];
+      Extremes found;
+      Vec<double> least = broadcast<double>(infinity), greatest = broadcast<double>(-infinity);
+      IVec<double> at = {}, index = {};
+      for (int l = 0; l < L8; ++l) index[l] = begin + l;
+      int64_t k = begin;
+      for (; k + L8 <= end; k += L8, index += L8) {
+        const Vec<double> now = load(G + k) + t * (load_as<Vec<double>>(Ki + k) - load_as<Vec<double>>(Kj + k));
+        store<double>(G + k, now);
+        const Vec<double> up = now + load(&blocked_up[size_t(k)]), down = now + load(&blocked_down[size_t(k)]);
+        at = up < least ? index : at;
+        least = up < least ? up : least;
+        greatest = down > greatest ? down : greatest;
+      }
+      for (int l = 0; l < L8; ++l) {
+        if (least[l] < found.least_growable || (least[l] == found.least_growable && least[l] < infinity && at[l] < found.i))
+          found.least_growable = least[l], found.i = at[l];
+        found.greatest_shrinkable = std::max(found.greatest_shrinkable, greatest[l]);
+      }
+      for (; k < end; ++k) {
+        G[k] += t * (double(Ki[k]) - double(Kj[k]));
+        if (G[k] + blocked_up[size_t(k)] < found.least_growable) found.least_growable = G[k], found.i = k;
+        found.greatest_shrinkable = std::max(found.greatest_shrinkable, G[k] + blocked_down[size_t(k)]);
+      }
+      ends[size_t(g)] = found;
     }
-    if (j < 0) break;  // every gain vanished in rounding
+  }
 
+  // Whether group g has a pair of greater gain than `gain`; raises it and sets the partner j.
+  bool partner(int64_t g, double unit, float& gain, int64_t& j) const {
+    const Extremes& e = ends[size_t(g)];
+    if (e.i < 0) return false;
+    const double* G = block.G;
+    const T* Ki = block.K + e.i * n;
+    const int64_t begin = block.group_begin[g], end = block.group_begin[g + 1];
+    const float diagonal_i = diagonal[size_t(e.i)];
+    const T scaled = T(scale);
+    Narrow best = Narrow{} + gain;
+    INarrow at = INarrow{} - 1, index = {};
+    for (int l = 0; l < L8; ++l) index[l] = int32_t(begin) + l;
+    int64_t k = begin;
+    for (; k + L8 <= end; k += L8, index += L8) {
+      const Vec<double> difference = (load(G + k) + load(&blocked_down[size_t(k)]) - e.least_growable) * unit;
+      const Narrow r = __builtin_convertvector(difference, Narrow), sum = load_as<Narrow>(&diagonal[size_t(k)]) + diagonal_i;
+      Narrow eta = sum - 2 * scaled_row(Ki + k, scaled);
+      const Narrow floor = 1e-6f * (sum < Narrow{} ? -sum : sum) + 1e-30f;
+      eta = eta > floor ? eta : floor;
+      Narrow value = r * r / eta;
+      value = r > Narrow{} ? value : Narrow{} - 1;
+      at = value > best ? index : at;
+      best = value > best ? value : best;
+    }
+    int64_t found = -1;
+    for (int l = 0; l < L8; ++l)
+      if (at[l] >= 0 && (best[l] > gain || (best[l] == gain && found >= 0 && at[l] < found))) gain = best[l], found = at[l];
+    for (; k < end; ++k) {
+      const float r = float((G[k] + blocked_down[size_t(k)] - e.least_growable) * unit), sum = diagonal[size_t(k)] + diagonal_i;
+      const float eta = std::max(sum - 2 * float(Ki[k] * scaled), 1e-6f * std::abs(sum) + 1e-30f);
+      if (r > 0 && r * r / eta > gain) gain = r * r / eta, found = k;
+    }
+    if (found >= 0) j = found;
+    return found >= 0;
+  }
+  static Narrow scaled_row(const T* p, T scaled) {
+    typedef T From __attribute__((vector_size(sizeof(T) * L8)));
+    From v;
+    std::memcpy(&v, p, sizeof v);
+    return __builtin_convertvector(v * scaled, Narrow);
+  }
+
+  // Move along the pair; false where the step has no end.
+  bool step(int64_t i, int64_t j, BlockResult& result) {
     const T *Ki = block.K + i * n, *Kj = block.K + j * n;
-    const double sum = diagonal[size_t(i)] + diagonal[size_t(j)], curvature = sum - 2.0 * double(Ki[j]);
+    const double sum = diagonal_of(i) + diagonal_of(j), curvature = sum - 2.0 * double(Ki[j]);
     const bool negative = curvature < -1e3 * std::numeric_limits<T>::epsilon() * (std::abs(sum) + std::abs(2.0 * double(Ki[j])));
     result.negative |= negative;
-    const double Gi = G[i], Gj = G[j];
     // For a positive semidefinite kernel the curvature is at least the ridge, whatever rounding makes of it.
-    const double ridge = block.ridge[i] + block.ridge[j], floor = std::max(curvature_floor(std::abs(sum)), ridge);
-    double step = (Gj - Gi) / std::max(curvature, floor);
+    const double ridge = block.ridge[i] + block.ridge[j], floor = std::max(1e-15 * std::abs(sum) + 1e-300, ridge);
+    double t = (block.G[j] - block.G[i]) / std::max(curvature, floor);
     const double room_i = block.upper[i] - block.b[i], room_j = block.b[j] - block.lower[j];
     if ((ridge > 0 ? negative : curvature <= floor) && room_i == infinity && room_j == infinity) {
       result.unbounded = true;
-      break;
+      return false;
     }
     // Cut at the nearer bound, exactly onto it.
-    if (step < room_i && step < room_j) block.b[i] += step, block.b[j] -= step;
-    else if (room_i <= room_j) step = room_i, block.b[i] = block.upper[i], block.b[j] = room_i == room_j ? block.lower[j] : block.b[j] - step;
-    else step = room_j, block.b[j] = block.lower[j], block.b[i] += step;
-
-    for (int64_t k = 0; k < n; k += L8) {
-      if (k + L8 <= n) {
-        const Vec<double> change = step * (load_as_double(Ki + k) - load_as_double(Kj + k));
-        store<double>(G + k, load(G + k) + change);
-        store<double>(&grow[size_t(k)], load(&grow[size_t(k)]) + change);
-        store<double>(&shrink[size_t(k)], load(&shrink[size_t(k)]) + change);
-      } else {
-        for (int64_t l = k; l < n; ++l) {
-          const double change = step * (double(Ki[l]) - double(Kj[l]));
-          G[l] += change, grow[size_t(l)] += change, shrink[size_t(l)] += change;
-        }
-      }
-    }
-    G[i] += block.ridge[i] * step;
-    G[j] -= block.ridge[j] * step;
-    refresh(i, G[i]);
-    refresh(j, G[j]);
-    ++result.steps;
+    if (t < room_i && t < room_j) block.b[i] += t, block.b[j] -= t;
+    else if (room_i <= room_j) t = room_i, block.b[i] = block.upper[i], block.b[j] = room_i == room_j ? block.lower[j] : block.b[j] - t;
+    else t = room_j, block.b[j] = block.lower[j], block.b[i] += t;
+    block.G[i] += block.ridge[i] * t;
+    block.G[j] -= block.ridge[j] * t;
+    refresh(i);
+    refresh(j);
+    update(t, Ki, Kj);
+    return true;
   }
-  return result;
-}
+};
 
 }  // namespace maxmargin::MAXMARGIN_LEVEL

@@ -51,45 +51,50 @@ inline Vec<T> broadcast(T x) {
   return Vec<T>{} + x;
 }
 
-// exp(x) = 2^k exp(r), k = round(x / ln 2), |r| <= ln(2)/2, exp(r) by its Taylor polynomial: degree 13 leaves 4e-18, degree 7
-// 5e-9. Below `least` the result is 0, above `most` infinity; NaN stays NaN.
+// exp2(t) = 2^k (1 + r q(r)), k = round(t), |r| <= 1/2; q is the polynomial that interpolates (2^r - 1) / r at Chebyshev points, so that
+// exp2(0) is exactly 1. Below `least` the result is 0, above `most` infinity; NaN stays NaN. For exp(x), t = x log2(e) rounded leaves an
+// error of |x| exp(x) half units in the last place of 1: for the kernels, values of at most 1, that is below the rounding of 1.
 template <class T>
-struct Exp;
+struct Exp2;
 template <>
-struct Exp<float> {
-  static constexpr float least = -86.9f, most = 88.72f, ln2_high = 0.693359375f, ln2_low = -2.12194440e-4f;
-  static constexpr float round = 12582912.f;  // 1.5 * 2^23: adding it leaves the integer in the low bits
-  static constexpr int mantissa = 23, degree = 7;
+struct Exp2<float> {
+  static constexpr float least = -125.f, most = 128.f, round = 12582912.f;  // 1.5 * 2^23: adding it leaves the integer in the low bits
+  static constexpr int mantissa = 23, degree = 5;
+  static constexpr float q[] = {0.69314718802622878106f,    0.24022650760568126945f,   0.055503571142190778186f,
+                                0.0096180825572778514913f, 0.0013390863364671234381f, 0.00015453162945120690177f};
 };
 template <>
-struct Exp<double> {
-  static constexpr double least = -707.7, most = 709.78, ln2_high = 0.693145751953125, ln2_low = 1.42860682030941723212e-6;
-  static constexpr double round = 6755399441055744.;  // 1.5 * 2^52
-  static constexpr int mantissa = 52, degree = 13;
+struct Exp2<double> {
+  static constexpr double least = -1021., most = 1024., round = 6755399441055744.;  // 1.5 * 2^52
+  static constexpr int mantissa = 52, degree = 10;
+  static constexpr double q[] = {0.69314718055994530942,    0.2402265069591009822,      0.055504108664821594339,   0.0096181291076068885273,
+                                 0.001333355814641693531,   0.00015403530441736050155,  1.5252733829836118394e-5,  1.3215442587921689653e-6,
+                                 1.0178062445845773521e-7, 7.0725859492692236999e-9,   4.4549605981865183938e-10};
 };
+constexpr double log2_e = 1.4426950408889634074;
 
 template <class T>
-inline Vec<T> vexp(Vec<T> x) {
-  using C = Exp<T>;
-  static constexpr T factorial[14] = {1.0, 1.0, 2.0, 6.0, 24.0, 120.0, 720.0, 5040.0, 40320.0, 362880.0, 3628800.0,
-                                      39916800.0, 479001600.0, 6227020800.0};
-  const Vec<T> least = broadcast<T>(C::least), most = broadcast<T>(C::most);
-  Vec<T> y = x < least ? least : x;
-  y = y > most ? most : y;
-  const Vec<T> shifted = y * T(1.4426950408889634) + C::round;
-  const Vec<T> k = shifted - C::round;
-  const Vec<T> r = (y - k * C::ln2_high) - k * C::ln2_low;
-  Vec<T> p = broadcast<T>(T(1) / factorial[C::degree]);
+inline Vec<T> exp2_below(Vec<T> t) {  // for t < most
+  using C = Exp2<T>;
+  const Vec<T> least = broadcast<T>(C::least), clamped = t < least ? least : t;
+  const Vec<T> shifted = clamped + C::round, r = clamped - (shifted - C::round);
+  Vec<T> p = broadcast<T>(C::q[C::degree]);
 #pragma GCC unroll 16
-  for (int i = C::degree - 1; i >= 0; --i) p = p * r + T(1) / factorial[i];
+  for (int i = C::degree - 1; i >= 0; --i) p = p * r + C::q[i];
+  p = p * r + T(1);
   IVec<T> bits, scaled;
   std::memcpy(&bits, &shifted, sizeof bits);
   std::memcpy(&scaled, &p, sizeof scaled);
   scaled += bits << C::mantissa;
   std::memcpy(&p, &scaled, sizeof p);
-  p = x < least ? Vec<T>{} : p;
-  p = x > most ? broadcast<T>(T(INFINITY)) : p;
-  return x == x ? p : x;
+  return t < least ? Vec<T>{} : p;
+}
+
+template <class T>
+inline Vec<T> exp2(Vec<T> t) {
+  const Vec<T> most = broadcast<T>(Exp2<T>::most);
+  const Vec<T> p = exp2_below<T>(t < most ? t : broadcast<T>(T(0)));
+  return t < most ? p : t >= most ? broadcast<T>(T(INFINITY)) : t;
 }
 
 }  // namespace maxmargin::MAXMARGIN_LEVEL

@@ -1,15 +1,19 @@
-"""The exact kernel solver: blocks of variables, pair steps inside, kernel rows only for what moved.
+"""The exact kernel solver: rounds of an active set, solved on its own tile, and one product with what moved.
 
-    repeat  choose the variables that violate optimality most, and keep half of the last block
-            solve the problem of these variables alone          (core.solve_block: pairwise SMO)
-            F += K[:, moved] delta                              (F = K b, the kernel part of the decision values)
+    repeat  choose the active variables: the free ones, violators of optimality drawn at random, and those nearest to the margin
+            solve the problem of these variables alone            (core.solve_block: pairwise SMO, itself in blocks; polish.py)
+            F += K[:, moved] delta                                (F = K b, the kernel part of the decision values)
     until   no pair of variables can improve by more than tol
 
-**Precision.** Rows are float32, F and b float64. The error this leaves in F is proportional to how far b moved since F was last exact.
-So when the loop ends, F is made exact in float64: F_exact + K64 (b - b_exact), and the loop goes on from there if the true violation is
-too large. Each such refinement gains the digits of float32 anew; if that does not suffice, the rows become float64.
+The first active set is a random subsample: its solution seeds the rest. A product computes each kernel value, uses it and forgets it,
+which for cheap kernels is faster than reading it from memory; rows of expensive ones are kept (rows.py). In all about twice as many rows
+are computed as there are support vectors, and a round costs the same for any C.
 
-**Small problems** are one block, in float64, and finish with Newton steps on the free variables (polish.py): they are solved to
+**Precision.** Kernel values are float32, F and b float64. The error this leaves in F is proportional to how far b moved since F was last
+exact. So when the loop ends, F is made exact in float64: F_exact + K64 (b - b_exact), and the loop goes on from there if the true
+violation is too large. Each such refinement gains the digits of float32 anew; if that does not suffice, the values become float64.
+
+**Small problems** are one tile, in float64, and finish with Newton steps on the free variables (polish.py): they are solved to
 rounding, whatever tol is.
 """
 
@@ -24,10 +28,18 @@ from maxmargin.solvers.polish import polish
 from maxmargin.solvers.state import State
 from maxmargin.sources import KernelNotFinite, MatrixSource, Source
 
-BLOCK = 512
-"""Variables in a block: a float32 tile of 1 MB stays in the second-level cache."""
-ONE_BLOCK = 2048
-"""A problem with at most this many variables is one block, unless its kernel is a user's function."""
+ACTIVE = 1536
+"""Active variables, at least: a float32 tile of 9 MB."""
+MOST_ACTIVE = 4096
+"""Active variables, at most, where many are free: a float32 tile of 64 MB."""
+ASKED = 512
+"""Active variables where kernel values are a user's function or matrix: as few values as possible are asked for."""
+WHOLE = 3072
+"""A problem with at most this many variables is one tile, unless its kernel is a user's function."""
+EXTREME = 32
+"""The worst violators of each kind, which are active whatever the draw."""
+MARK = 0.5
+"""The share of tol that rounds aim at; the rest is room for the rounding of float32 products."""
 POLISHED = 1024
 """A problem with at most this many rows is solved to rounding, in float64."""
 BURST = 5
@@ -35,7 +47,9 @@ BURST = 5
 REFINEMENTS = 4
 """How often float32 rows may be tried again from an exact F before float64 takes over."""
 PATIENCE = 50
-"""Blocks without progress after which a solver is stalled by rounding."""
+"""Rounds without progress after which a solver is stalled by rounding."""
+AT_ONCE = 100_000
+"""Pair steps between two looks at the clock and at Ctrl-C: a fraction of a second."""
 
 
 def solve(
@@ -59,10 +73,10 @@ def solve(
         state.make_exact(source, monitor)
     if n <= POLISHED:
         return _finish(state, _solve_small(state, RowCache(source, np.float64, 0), tol, monitor), tol, monitor)
-    reason, budget = None, cache_bytes(cache_size, workers)
+    reason, budget = None, 0.0 if source.cheap else cache_bytes(cache_size, workers)
     for dtype in source.dtypes:
         try:
-            whole = len(b) <= ONE_BLOCK and np.float32 in source.dtypes
+            whole = len(b) <= WHOLE and np.float32 in source.dtypes
             reason = _refine(state, source, RowCache(source, dtype, budget, whole), tol, monitor)
         except KernelNotFinite:
             if dtype == np.float64:
@@ -110,7 +124,7 @@ def _solve_small(state: State, cache: RowCache, tol: float, monitor: Monitor) ->
 
 def _refine(state: State, source: Source, cache: RowCache, tol: float, monitor: Monitor) -> Status | None:
     """Descend and make F exact in turn; None when violation and gap are small enough, STALLED when this precision does not suffice."""
-    strict, left, best = 0.9 * tol, REFINEMENTS if cache.dtype == np.float32 else 1, np.inf
+    strict, left, best = MARK * tol, REFINEMENTS if cache.dtype == np.float32 else 1, np.inf
     while left:
         reason = _descend(state, cache, strict, monitor)
         if reason not in (None, Status.STALLED):
@@ -126,7 +140,7 @@ def _refine(state: State, source: Source, cache: RowCache, tol: float, monitor: 
                     return Status.STALLED
                 best = violation
                 continue
-        if state.indefinite or state.gap_is_small(tol):
+        if state.indefinite or state.gap_is_small(MARK * tol):
             return None
         if reason is Status.STALLED or strict < 1e-9 * tol:
             return Status.STALLED
@@ -138,9 +152,8 @@ def _refine(state: State, source: Source, cache: RowCache, tol: float, monitor: 
 
 
 def _descend(state: State, cache: RowCache, tol: float, monitor: Monitor, until: int | None = None) -> Status | None:
-    """Blocks until the violation is at most tol or at the level of the rows' rounding, or until so many steps are done."""
-    problem = state.problem
-    size = len(state.b) if cache.complete and len(state.b) <= ONE_BLOCK else BLOCK
+    """Rounds until the violation is at most tol or at the level of the rows' rounding, or until so many steps are done."""
+    problem, everything, draw = state.problem, np.arange(len(state.b)), np.random.default_rng(0)
     rounding = float(np.finfo(cache.dtype).eps) if cache.dtype == np.float32 else 0.0
     best_objective, best_violation, idle = np.inf, np.inf, 0
     ceiling = state.ceiling
@@ -166,71 +179,62 @@ def _descend(state: State, cache: RowCache, tol: float, monitor: Monitor, until:
         best_objective, best_violation = min(best_objective, objective), min(best_violation, violation)
         if idle > PATIENCE or state.no_minimum():
             return Status.STALLED
-        if size < len(state.b):
-            state.working = _select(problem, state.b, G, state.working, size)
-            target = max(target, 0.1 * violation)
+        free = np.count_nonzero(can_grow(problem, state.b) & can_shrink(problem, state.b))
+        size = min(max(ACTIVE, 2 * free), MOST_ACTIVE) if np.float32 in cache.source.dtypes else ASKED
+        if cache.complete and len(state.b) <= MOST_ACTIVE or len(state.b) <= size:
+            active, loose = everything, problem.in_margin_units
         else:
-            state.working = np.arange(size)
-            target = max(target, 0.1 * violation) if problem.in_margin_units else target
-        if _solve_working(state, cache, G, target, monitor, until) == 0:
+            active, loose = _choose_active(problem, state.b, G, size, draw), True
+        if loose:
+            target = max(target, 0.1 * violation)
+        if _solve_active(state, cache, active, G, target, monitor, until) == 0:
             return Status.STALLED
 
 
-def _select(problem: DualProblem, b: Floats, G: Floats, previous: Integers, size: int) -> Integers:
-    """Half of the previous block, its newest part, and the worst violators of both kinds in each group."""
-    kept = previous[len(previous) - min(len(previous), size // 2) :]
-    free_to_take = np.ones(len(b), bool)
-    free_to_take[kept] = False
-    share = (size - len(kept)) // (2 * problem.groups)
+def _choose_active(problem: DualProblem, b: Floats, G: Floats, size: int, draw: np.random.Generator) -> Integers:
+    """The free variables, violators drawn at random, then those nearest to the margin, at most size of them, in order."""
     grow, shrink = can_grow(problem, b), can_shrink(problem, b)
-    chosen = [kept]
-    for g in range(problem.groups):
-        inside = slice(*np.searchsorted(problem.group, [g, g + 1]))
-        least = np.min(G[inside], where=grow[inside], initial=np.inf)
-        greatest = np.max(G[inside], where=shrink[inside], initial=-np.inf)
-        for key in (
-            np.where(grow[inside] & (G[inside] < greatest), G[inside], np.inf),
-            np.where(shrink[inside] & (G[inside] > least), -G[inside], np.inf),
-        ):
-            key[~free_to_take[inside]] = np.inf
-            worst = _smallest(key, share) + inside.start
-            free_to_take[worst] = False
-            chosen.append(worst)
-    return np.concatenate(chosen)
+    level = -np.array([end.value for end in levels(problem, b, G)])[problem.group]
+    excess = np.maximum(np.where(grow, level - G, -np.inf), np.where(shrink, G - level, -np.inf))
+    violates = excess > 0
+    rank = np.where(violates, 1 + draw.random(len(b)), excess)
+    rank[grow & shrink] += 2
+    for excess_of_kind in (np.where(grow, level - G, -np.inf), np.where(shrink, G - level, -np.inf)):
+        for g in range(problem.groups):
+            inside = slice(*np.searchsorted(problem.group, [g, g + 1]))
+            few = min(EXTREME, inside.stop - inside.start)
+            rank[inside.start + np.argpartition(-excess_of_kind[inside], few - 1)[:few]] = np.inf
+    return np.sort(np.argpartition(-rank, size - 1)[:size])
 
 
-def _smallest(key: Floats, count: int) -> Integers:
-    """Indices of the smallest finite keys, at most count of them, the smallest last: the newest stay longest."""
-    part = np.argpartition(key, count)[:count] if count < len(key) else np.arange(len(key))
-    part = part[np.isfinite(key[part])]
-    return part[np.argsort(-key[part], kind="stable")]
-
-
-def _solve_working(state: State, cache: RowCache, G: Floats, tol: float, monitor: Monitor, until: int | None) -> int:
-    """Solve the problem of the working variables and bring F up to date; return the number of pair steps."""
-    problem, W = state.problem, np.sort(state.working)
-    rows = problem.row[W]
+def _solve_active(state: State, cache: RowCache, active: Integers, G: Floats, tol: float, monitor: Monitor, until: int | None) -> int:
+    """Solve the problem of the active variables and bring F up to date; return the number of pair steps."""
+    problem, rows = state.problem, state.problem.row[active]
     K = cache.tile(rows)
     state.scale = max(state.scale, float(np.abs(K.diagonal()).max(initial=0.0)))
-    begin = np.searchsorted(problem.group[W], np.arange(problem.groups + 1))
-    b, G_W = state.b[W], G[W]
-    most = max(1000, int(1e8) // len(W))  # a tenth of a second
-    most = min(most, (monitor.max_iter if until is None else min(until, monitor.max_iter)) - state.steps)
-    steps, _, negative, unbounded = core.solve_block(K, G_W, b, problem.lower[W], problem.upper[W], problem.ridge[W], begin, tol, most)
-    unbounded = unbounded or not np.abs(b).max() < 1e100
+    begin = np.searchsorted(problem.group[active], np.arange(problem.groups + 1))
+    b, G_active, bounds = state.b[active], G[active], (problem.lower[active], problem.upper[active], problem.ridge[active])
+    steps, last = 0, monitor.max_iter if until is None else min(until, monitor.max_iter)
+    while True:
+        most = min(AT_ONCE, last - state.steps - steps)
+        done, violation, negative, unbounded = core.solve_block(K, G_active, b, *bounds, begin, tol, most)
+        steps += int(done)
+        state.indefinite |= negative and not state.convex
+        unbounded = unbounded or not np.abs(b).max() < 1e100
+        if unbounded or done < AT_ONCE or violation <= tol or monitor.stop(state.steps + steps) is not None:
+            break
     if unbounded and not state.convex and (negative or problem.ridge.any()):
         raise ValueError(
             "The kernel is not positive semidefinite on these data and the problem has no upper bounds, so it has no minimum. Use a "
             "finite C with the plain hinge or epsilon-insensitive loss, or a positive semidefinite kernel."
         )
     state.unbounded |= unbounded and not problem.ridge.any()
-    state.indefinite |= negative and not state.convex
-    change = fold(problem, b - state.b[W], cache.source.n_rows, rows)
+    change = fold(problem, b - state.b[active], cache.source.n_rows, rows)
     moved = np.flatnonzero(change)
     cache.add_rows(moved, change[moved], state.F)
-    state.b[W] = b
+    state.b[active] = b
     state.steps += steps
-    return int(steps)
+    return steps
 
 
 def _polish(state: State, cache: RowCache, monitor: Monitor) -> None:

@@ -4,7 +4,7 @@ F = K b is the kernel part of the decision values. Float32 rows leave an error i
 the last exact pair, F_exact = K b_exact in float64, is kept: ``make_exact`` computes F = F_exact + K64 (b - b_exact).
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -35,7 +35,6 @@ class State:
     convex: bool = False  # negative curvature is rounding
     indefinite: bool = False
     unbounded: bool = False
-    working: Integers = field(default_factory=lambda: np.empty(0, np.int64))
 
     @property
     def G(self) -> Floats:

@@ -1,0 +1,86 @@
+// The scalar maps: raw value and the two points' squared norms -> kernel value. One struct a kernel; `with_map` chooses.
+//
+// `Op` says which raw value the map takes (raw.h); `bounded` that the value is finite wherever the norms are far from overflow.
+#pragma once
+#include "level.h"
+#include "raw.h"
+#include "vectors.h"
+
+namespace maxmargin::MAXMARGIN_LEVEL {
+
+template <class T>
+struct Linear {
+  using Op = Dot;
+  static constexpr bool bounded = false;
+  explicit Linear(const Kernel&) {}
+  Vec<T> operator()(Vec<T> raw, T, Vec<T>) const { return raw; }
+};
+template <class T>
+struct Poly {
+  using Op = Dot;
+  static constexpr bool bounded = false;
+  T gamma, coef0;
+  int degree;
+  explicit Poly(const Kernel& k) : gamma(T(k.gamma)), coef0(T(k.coef0)), degree(k.degree) {}
+  Vec<T> operator()(Vec<T> raw, T, Vec<T>) const {
+    Vec<T> base = raw * gamma + coef0, result = broadcast<T>(T(1));
+    for (int left = degree; left > 0; left >>= 1, base *= base)
+      if (left & 1) result *= base;
+    return result;
+  }
+};
+template <class T>
+struct Rbf {
+  using Op = Dot;
+  static constexpr bool bounded = true;
+  T rate;
+  explicit Rbf(const Kernel& k) : rate(T(-k.gamma * log2_e)) {}
+  Vec<T> operator()(Vec<T> raw, T norm_a, Vec<T> norm_b) const {
+    const Vec<T> squared = (norm_b + norm_a) - T(2) * raw;
+    return exp2_below<T>((squared < Vec<T>{} ? Vec<T>{} : squared) * rate);
+  }
+};
+template <class T>
+struct Tanh {
+  using Op = Dot;
+  static constexpr bool bounded = false;
+  T gamma, coef0;
+  explicit Tanh(const Kernel& k) : gamma(T(k.gamma)), coef0(T(k.coef0)) {}
+  Vec<T> operator()(Vec<T> raw, T, Vec<T>) const {
+    Vec<T> value = raw * gamma + coef0;
+    for (int l = 0; l < lanes<T>; ++l) value[l] = std::tanh(value[l]);
+    return value;
+  }
+};
+template <class T>
+struct Logistic {
+  using Op = Dot;
+  static constexpr bool bounded = false;
+  T gamma, coef0;
+  explicit Logistic(const Kernel& k) : gamma(T(k.gamma)), coef0(T(k.coef0)) {}
+  Vec<T> operator()(Vec<T> raw, T, Vec<T>) const { return T(1) / (T(1) + exp2<T>((raw * gamma + coef0) * T(-log2_e))); }
+};
+template <class T, class Distance>  // laplacian, chi2
+struct ExpOf {
+  using Op = Distance;
+  static constexpr bool bounded = false;
+  T rate;
+  explicit ExpOf(const Kernel& k) : rate(T(-k.gamma * log2_e)) {}
+  Vec<T> operator()(Vec<T> raw, T, Vec<T>) const { return exp2<T>(raw * rate); }
+};
+
+// use(map) with the map of the kernel
+template <class T, class Use>
+bool with_map(const Kernel& kernel, const Use& use) {
+  switch (kernel.kind) {
+    case Kind::linear: return use(Linear<T>(kernel));
+    case Kind::poly: return use(Poly<T>(kernel));
+    case Kind::rbf: return use(Rbf<T>(kernel));
+    case Kind::tanh: return use(Tanh<T>(kernel));
+    case Kind::logistic: return use(Logistic<T>(kernel));
+    case Kind::laplacian: return use(ExpOf<T, AbsoluteDifference>(kernel));
+    default: return use(ExpOf<T, ChiSquared>(kernel));
+  }
+}
+
+}  // namespace maxmargin::MAXMARGIN_LEVEL

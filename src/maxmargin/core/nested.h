@@ -1,0 +1,138 @@
+// A tile too large for the second-level cache, solved by small ones: the same loop as the solver's, one level down.
+//
+//   repeat  choose the variables that violate optimality most, and keep half of the last choice
+//           solve the problem of these variables alone, on a compact copy of their tile      (smo.h)
+//           G += K[moved]' delta
+//   until   no pair of variables can improve by more than tol
+#pragma once
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "smo.h"
+
+namespace maxmargin::MAXMARGIN_LEVEL {
+
+constexpr int64_t inner_size = 512;   // a float32 tile of 1 MB
+constexpr int64_t direct_size = 768;  // up to here the whole tile is the small one
+
+template <class T>
+class Nested {
+ public:
+  explicit Nested(const Block<T>& block) : block(block), n(block.size), taken(size_t(n)) {}
+
+  BlockResult run(double tol, int64_t max_steps) {
+    BlockResult total{0, 0, false, false};
+    for (;;) {
+      total.violation = measure();
+      if (!(total.violation > tol) || total.steps >= max_steps) break;
+      select();
+      const BlockResult part = solve(std::max(tol, 0.1 * total.violation), max_steps - total.steps);
+      total.steps += part.steps;
+      total.negative |= part.negative;
+      total.unbounded |= part.unbounded;
+      if (part.steps == 0 || part.unbounded) break;
+    }
+    return total;
+  }
+
+ private:
+  Block<T> block;
+  int64_t n;
+  std::vector<Extremes> ends;
+  std::vector<char> taken;
+  std::vector<int64_t> chosen, sorted, begins, moved;
+  std::vector<std::pair<double, int64_t>> keys;
+  std::vector<T> tile;
+  std::vector<double> G, b, lower, upper, ridge, delta;
+
+  bool can_grow(int64_t k) const { return block.b[k] < block.upper[k]; }
+  bool can_shrink(int64_t k) const { return block.b[k] > block.lower[k]; }
+
+  double measure() {
+    ends.assign(size_t(block.groups), {});
+    double worst = 0;
+    for (int64_t g = 0; g < block.groups; ++g) {
+      Extremes& e = ends[size_t(g)];
+      for (int64_t k = block.group_begin[g]; k < block.group_begin[g + 1]; ++k) {
+        if (can_grow(k) && block.G[k] < e.least_growable) e.least_growable = block.G[k], e.i = k;
+        if (can_shrink(k)) e.greatest_shrinkable = std::max(e.greatest_shrinkable, block.G[k]);
+      }
+      worst = std::max(worst, e.violation());
+    }
+    return worst;
+  }
+
+  // The newest half of the last choice, then the worst violators of both kinds in each group, the worst last.
+  void select() {
+    const size_t kept = std::min(chosen.size(), size_t(inner_size / 2));
+    chosen.erase(chosen.begin(), chosen.end() - int64_t(kept));
+    std::fill(taken.begin(), taken.end(), char(0));
+    for (int64_t k : chosen) taken[size_t(k)] = 1;
+    const int64_t share = (inner_size - int64_t(kept)) / (2 * block.groups);
+    for (int64_t g = 0; g < block.groups; ++g)
+      for (int side = 0; side < 2; ++side) {
+        keys.clear();
+        const Extremes& e = ends[size_t(g)];
+        for (int64_t k = block.group_begin[g]; k < block.group_begin[g + 1]; ++k) {
+          if (taken[size_t(k)]) continue;
+          if (side == 0 && can_grow(k) && block.G[k] < e.greatest_shrinkable) keys.emplace_back(block.G[k], k);
+          if (side == 1 && can_shrink(k) && block.G[k] > e.least_growable) keys.emplace_back(-block.G[k], k);
+        }
+        if (int64_t(keys.size()) > share) {
+          std::nth_element(keys.begin(), keys.begin() + share, keys.end());
+          keys.resize(size_t(share));
+        }
+        std::sort(keys.rbegin(), keys.rend());
+        for (const auto& key : keys) chosen.push_back(key.second), taken[size_t(key.second)] = 1;
+      }
+  }
+
+  BlockResult solve(double tol, int64_t max_steps) {
+    sorted = chosen;
+    std::sort(sorted.begin(), sorted.end());
+    const size_t size = sorted.size();
+    tile.resize(size * size);
+    for (auto* values : {&G, &b, &lower, &upper, &ridge}) values->resize(size);
+    begins.assign(size_t(block.groups) + 1, int64_t(size));
+    for (int64_t g = 0; g < block.groups; ++g)
+      begins[size_t(g)] = std::lower_bound(sorted.begin(), sorted.end(), block.group_begin[g]) - sorted.begin();
+    for (size_t r = 0; r < size; ++r) {
+      const int64_t k = sorted[r];
+      const T* row = block.K + k * n;
+      for (size_t c = 0; c < size; ++c) tile[r * size + c] = row[sorted[c]];
+      G[r] = block.G[k], b[r] = block.b[k], lower[r] = block.lower[k], upper[r] = block.upper[k], ridge[r] = block.ridge[k];
+    }
+    const Block<T> small{int64_t(size), tile.data(), G.data(), b.data(), lower.data(), upper.data(), ridge.data(), begins.data(), block.groups};
+    const BlockResult result = Smo<T>(small).run(tol, max_steps);
+    moved.clear(), delta.clear();
+    for (size_t r = 0; r < size; ++r) {
+      const int64_t k = sorted[r];
+      const double change = b[r] - block.b[k];
+      if (change == 0) continue;
+      moved.push_back(k), delta.push_back(change);
+      block.G[k] += block.ridge[k] * change;
+      block.b[k] = b[r];
+    }
+    update();
+    return result;
+  }
+
+  // G += K[moved]' delta, four rows at a time
+  void update() {
+    while (moved.size() % 4) moved.push_back(moved.back()), delta.push_back(0.0);
+    for (size_t s = 0; s < moved.size(); s += 4) {
+      const T *r0 = block.K + moved[s] * n, *r1 = block.K + moved[s + 1] * n, *r2 = block.K + moved[s + 2] * n, *r3 = block.K + moved[s + 3] * n;
+      const double d0 = delta[s], d1 = delta[s + 1], d2 = delta[s + 2], d3 = delta[s + 3];
+      for (int64_t k = 0; k < n; ++k)
+        block.G[k] += (d0 * double(r0[k]) + d1 * double(r1[k])) + (d2 * double(r2[k]) + d3 * double(r3[k]));
+    }
+  }
+};
+
+template <class T>
+BlockResult solve_block(const Block<T>& block, double tol, int64_t max_steps) {
+  return block.size <= direct_size ? Smo<T>(block).run(tol, max_steps) : Nested<T>(block).run(tol, max_steps);
+}
+
+}  // namespace maxmargin::MAXMARGIN_LEVEL

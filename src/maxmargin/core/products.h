@@ -1,0 +1,103 @@
+// What the core offers of kernel matrices: blocks of them, products with them, and products with stored rows.
+#pragma once
+#include <cstring>
+
+#include "tile.h"
+
+namespace maxmargin::MAXMARGIN_LEVEL {
+
+// Row j goes to out[slots[j]], or to out[j] where no slots are given.
+template <class T>
+struct Store {
+  T* out;
+  int64_t row_length;
+  const int64_t* slots;
+
+  template <int W>
+  void take(const T* tile, int64_t j, int64_t rows, int64_t i, int64_t width) const {
+    for (int64_t r = 0; r < rows; ++r)
+      std::memcpy(out + (slots ? slots[j + r] : j + r) * row_length + i, tile + r * W, size_t(width) * sizeof(T));
+  }
+};
+
+// The part below the diagonal from the part above it.
+template <class T>
+void mirror(T* out, int64_t n, int threads) {
+  constexpr int64_t side = 32;
+  parallel(threads, n, side, [&](int64_t begin, int64_t end) {
+    for (int64_t q = 0; q < end; q += side)
+      for (int64_t p = begin; p < end; ++p)
+        for (int64_t l = q; l < std::min(q + side, p); ++l) out[p * n + l] = out[l * n + p];
+  });
+}
+
+template <class T>
+bool kernel_block(const Kernel& kernel, const Selection<T>& A, const Selection<T>& B, T* out, const int64_t* slots, bool symmetric,
+                  int threads) {
+  const Store<T> store{out, B.size, slots};
+  const bool finite = with_map<T>(kernel, [&](const auto& map) { return walk(map, A, B, symmetric, threads, store); });
+  if (symmetric) mirror(out, B.size, threads);
+  return finite;
+}
+
+// out[c][i] += sum over j, in order, of coef[j][c] k(A_j, B_i)
+template <class T>
+struct Multiply {
+  const double* coef;
+  int64_t columns;
+  double* out;
+  int64_t row_length;
+
+  template <int W>
+  void take(const T* tile, int64_t j, int64_t rows, int64_t i, int64_t width) const {
+    for (int64_t c = 0; c < columns; ++c) {
+      double sum[W];
+      double* to = out + c * row_length + i;
+      for (int64_t l = 0; l < W; ++l) sum[l] = l < width ? to[l] : 0;
+      for (int64_t r = 0; r < rows; ++r) {
+        const double weight = coef[(j + r) * columns + c];
+        if (weight != 0)
+          for (int l = 0; l < W; ++l) sum[l] += weight * double(tile[r * W + l]);
+      }
+      for (int64_t l = 0; l < width; ++l) to[l] = sum[l];
+    }
+  }
+};
+
+template <class T>
+bool kernel_matvec(const Kernel& kernel, const Selection<T>& A, const double* coef, int64_t columns, const Selection<T>& B,
+                   double* out, int threads) {
+  const Multiply<T> multiply{coef, columns, out, B.size};
+  return with_map<T>(kernel, [&](const auto& map) { return walk(map, A, B, false, threads, multiply); });
+}
+
+// F[i] += sum over s, in order, of delta[s] rows[slots[s]][i]
+template <class T>
+void update_gradient(const T* rows, int64_t row_length, const int64_t* slots, const double* delta, int64_t count, double* F,
+                     int threads) {
+  constexpr int64_t strip = 256;
+  parallel(threads, row_length, strip, [&](int64_t begin, int64_t end) {
+    double sum[strip];
+    const int64_t width = end - begin;
+    std::copy(F + begin, F + end, sum);
+    for (int64_t s = 0; s < count; ++s) {
+      const T* row = rows + slots[s] * row_length + begin;
+      const double weight = delta[s];
+      for (int64_t l = 0; l < width; ++l) sum[l] += weight * double(row[l]);
+    }
+    std::copy(sum, sum + width, F + begin);
+  });
+}
+
+template <class T>
+void gather(const T* rows, int64_t row_length, const int64_t* slots, int64_t count, const int64_t* columns, int64_t width,
+            T* out, int threads) {
+  parallel(threads, count, 16, [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) {
+      const T* row = rows + slots[r] * row_length;
+      for (int64_t c = 0; c < width; ++c) out[r * width + c] = row[columns[c]];
+    }
+  });
+}
+
+}  // namespace maxmargin::MAXMARGIN_LEVEL
