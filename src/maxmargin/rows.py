@@ -6,6 +6,7 @@ a row, with the same bits.
 """
 
 import os
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -58,7 +59,7 @@ class RowCache:
             self._rows = np.empty((self.capacity, n), self.dtype)
             self._slot, self._owner = np.full(n, -1), np.full(self.capacity, -1)
         self._used = np.zeros(self.capacity, np.int64)
-        self._tile = np.empty(0, self.dtype)
+        self._tiles: dict[Any, NDArray[Any]] = {}
 
     def _fetch(self, idx: NDArray[np.int64]) -> NDArray[np.int64]:
         """Make the rows present (there is room for all of them) and return their slots."""
@@ -75,23 +76,34 @@ class RowCache:
             slots = self._slot[idx]
         return slots
 
-    def tile(self, idx: NDArray[np.int64]) -> Matrix:
-        """K[idx, idx], from stored rows where there are, without storing new ones; valid until the next call."""
+    def tile(self, idx: NDArray[np.int64], dtype: DTypeLike | None = None) -> Matrix:
+        """K[idx, idx], from stored rows where there are, without storing new ones; valid until the next call.
+
+        Another precision than that of the rows is computed anew.
+        """
+        if dtype is not None and self.dtype != dtype:
+            tile = self._scratch(len(idx), dtype)
+            self.source.fill_block(idx, idx, tile)
+            return tile
         slots = self._slot[idx]
         stored = slots >= 0
         if self.complete and np.array_equal(idx, self._owner):
             return self._rows
         if stored.all():
             return core.gather(self._rows, slots, idx)
-        if len(idx) ** 2 > len(self._tile):  # memory new to the process costs as much as the values in it: use it again
-            self._tile = np.empty(len(idx) ** 2, self.dtype)
-        tile = self._tile[: len(idx) ** 2].reshape(len(idx), len(idx))
+        tile = self._scratch(len(idx), self.dtype)
         if not stored.any():
             self.source.fill_block(idx, idx, tile)
             return tile
         tile[stored] = core.gather(self._rows, slots[stored], idx)
         tile[~stored] = self.source.block(idx[~stored], idx, self.dtype)
         return tile
+
+    def _scratch(self, size: int, dtype: DTypeLike) -> Matrix:
+        """Memory for a tile: new to the process it would cost as much as the values in it, so it is used again."""
+        if self._tiles.get(dtype, np.empty(0)).size < size**2:
+            self._tiles[dtype] = np.empty(size**2, dtype)
+        return self._tiles[dtype][: size**2].reshape(size, size)
 
     def add_rows(self, idx: NDArray[np.int64], delta: NDArray[np.float64], F: NDArray[np.float64]) -> None:
         """F += sum of delta_i K[idx_i], in the order of idx."""

@@ -1,7 +1,7 @@
 """The exact kernel solver: rounds of an active set, solved on its own tile, and one product with what moved.
 
     repeat  choose the active variables: the free ones, violators of optimality drawn at random, and those nearest to the margin
-            solve the problem of these variables alone            (core.solve_block: pairwise SMO, itself in blocks; polish.py)
+            solve the problem of these variables alone            (core.solve_block: pairwise SMO, itself in blocks; newton.py)
             F += K[:, moved] delta                                (F = K b, the kernel part of the decision values)
     until   no pair of variables can improve by more than tol
 
@@ -13,9 +13,11 @@ are computed as there are support vectors, and a round costs the same for any C.
 exact. So when the loop ends, F is made exact in float64: F_exact + K64 (b - b_exact), and the loop goes on from there if the true
 violation is too large. Each such refinement gains the digits of float32 anew; if that does not suffice, the values become float64.
 
-**Small problems** are one tile, in float64, and finish with Newton steps on the free variables (polish.py): they are solved to
+**Small problems** are one tile, in float64, and finish with Newton steps on the free variables (newton.py): they are solved to
 rounding, whatever tol is.
 """
+
+from contextlib import suppress
 
 import numpy as np
 
@@ -24,12 +26,14 @@ from maxmargin.monitor import Monitor
 from maxmargin.problems import DualProblem, Floats, Integers, feasible_start, fold
 from maxmargin.rows import RowCache, cache_bytes
 from maxmargin.solution import Solution, Status, can_grow, can_shrink, levels, worst_violation
-from maxmargin.solvers.polish import polish
+from maxmargin.solvers.newton import NotConvex, Tile, newton
 from maxmargin.solvers.state import State
-from maxmargin.sources import KernelNotFinite, MatrixSource, Source
+from maxmargin.sources import KernelNotFinite, Matrix, MatrixSource, Source
 
 ACTIVE = 1536
 """Active variables, at least: a float32 tile of 9 MB."""
+ROOM = 3
+"""Active variables for every two free ones, between these limits."""
 MOST_ACTIVE = 4096
 """Active variables, at most, where many are free: a float32 tile of 64 MB."""
 ASKED = 512
@@ -43,11 +47,19 @@ MARK = 0.5
 POLISHED = 1024
 """A problem with at most this many rows is solved to rounding, in float64."""
 BURST = 5
-"""Pair steps per variable before a small problem is polished, whether the tolerance is reached or not."""
+"""Pair steps per variable before Newton steps on a small problem, whether the tolerance is reached or not."""
+GOAL = 1e-14
+"""Violation aimed at in small problems, relative to the greatest gradient."""
 REFINEMENTS = 4
 """How often float32 rows may be tried again from an exact F before float64 takes over."""
 PATIENCE = 50
 """Rounds without progress after which a solver is stalled by rounding."""
+STIFF = 30
+"""Pair steps for each active variable after which Newton steps take over, here and from now on."""
+EASY = 1
+"""Pair steps for each active variable before Newton steps, once they took over."""
+SETTLED = 0.1
+"""Newton steps wait until a round changes the status of no more than this share of the free variables."""
 AT_ONCE = 100_000
 """Pair steps between two looks at the clock and at Ctrl-C: a fraction of a second."""
 
@@ -72,7 +84,7 @@ def solve(
     if b.any():
         state.make_exact(source, monitor)
     if n <= POLISHED:
-        return _finish(state, _solve_small(state, RowCache(source, np.float64, 0), tol, monitor), tol, monitor)
+        return _finish(state, _solve_small(state, source.block(None, None, np.float64), tol, monitor), tol, monitor)
     reason, budget = None, 0.0 if source.cheap else cache_bytes(cache_size, workers)
     for dtype in source.dtypes:
         try:
@@ -104,22 +116,52 @@ def _finish(state: State, reason: Status | None, tol: float, monitor: Monitor) -
     return Solution(status, state.b, state.F, ends, state.steps, state.indefinite)
 
 
-def _solve_small(state: State, cache: RowCache, tol: float, monitor: Monitor) -> Status | None:
-    """Bursts of pair steps and Newton steps in turn until the tolerance holds or nothing improves."""
-    lowest = np.inf
+def _solve_small(state: State, K: Matrix, tol: float, monitor: Monitor) -> Status | None:
+    """Bursts of pair steps and Newton steps in turn on the whole matrix, until only rounding is left to gain."""
+    problem, lowest = state.problem, np.inf
+    whole = np.array_equal(problem.row, np.arange(len(K)))
+    Q = K if whole else core.gather(K, problem.row, problem.row)
+    begin = np.searchsorted(problem.group, np.arange(problem.groups + 1))
     while True:
-        reason = _descend(state, cache, 0.9 * tol, monitor, state.steps + BURST * len(state.b))
-        if reason not in (None, Status.STALLED):
+        tile = Tile(np.arange(len(state.b)), Q, state.G, state.b, problem.lower, problem.upper, problem.ridge, begin)
+        reason = _pair_steps(state, tile, tol, monitor)
+        if reason is None and not state.indefinite:
+            goal = GOAL * float(np.abs(tile.G).max(initial=0.0))
+            try:
+                steps, state.factor = newton(tile, goal, monitor, state.steps, state.factor)
+                state.steps += steps
+            except NotConvex:
+                state.indefinite |= not state.convex
+        coefficients = fold(problem, state.b, len(K))
+        rows = np.flatnonzero(coefficients)
+        state.F = np.zeros(len(K))
+        core.update_gradient(K, rows, coefficients[rows], state.F)
+        if reason is not None:
             return reason
-        if state.indefinite:
-            return _descend(state, cache, 0.9 * tol, monitor)
-        _polish(state, cache, monitor)
-        if state.violation <= tol and state.gap_is_small(tol):
+        if state.violation <= tol and (state.indefinite or state.gap_is_small(tol)):
             return None
         objective = state.objective
-        if state.no_minimum() or lowest - objective <= 1e-12 * abs(objective):
+        if state.no_minimum() or not objective < lowest - 1e-12 * abs(objective):
             return Status.STALLED
         lowest = objective
+
+
+def _pair_steps(state: State, tile: Tile, tol: float, monitor: Monitor) -> Status | None:
+    """A burst of pair steps, or as many as it takes where the problem is not convex; why the work must end, if it must."""
+    most = BURST * len(tile.b)
+    last = state.steps + most
+    while True:
+        reason = monitor.stop(state.steps)
+        violation = tile.violation
+        if reason is not None or violation <= 0.9 * tol * state.unit(tile.G):
+            return reason
+        target = 0.9 * tol * state.unit(tile.G)
+        target = max(target, 0.1 * violation) if state.problem.in_margin_units else target
+        steps, _, negative, unbounded = core.solve_block(*tile[1:], target, min(most, monitor.max_iter - state.steps))
+        state.steps += steps
+        state.note(negative, unbounded or not np.abs(tile.b).max(initial=0.0) < 1e100)
+        if state.unbounded or steps == 0 or (state.steps >= last and not state.indefinite):
+            return None
 
 
 def _refine(state: State, source: Source, cache: RowCache, tol: float, monitor: Monitor) -> Status | None:
@@ -151,8 +193,8 @@ def _refine(state: State, source: Source, cache: RowCache, tol: float, monitor: 
     return Status.STALLED
 
 
-def _descend(state: State, cache: RowCache, tol: float, monitor: Monitor, until: int | None = None) -> Status | None:
-    """Rounds until the violation is at most tol or at the level of the rows' rounding, or until so many steps are done."""
+def _descend(state: State, cache: RowCache, tol: float, monitor: Monitor) -> Status | None:
+    """Rounds until the violation is at most tol or at the level of the rows' rounding."""
     problem, everything, draw = state.problem, np.arange(len(state.b)), np.random.default_rng(0)
     rounding = float(np.finfo(cache.dtype).eps) if cache.dtype == np.float32 else 0.0
     best_objective, best_violation, idle = np.inf, np.inf, 0
@@ -162,7 +204,7 @@ def _descend(state: State, cache: RowCache, tol: float, monitor: Monitor, until:
         violation = worst_violation(problem, state.b, G)
         floor = rounding * state.scale * float(np.sqrt(np.sum((state.b - state.b_exact) ** 2)))
         target = max(tol * state.unit(G), floor)
-        if violation <= target or (until is not None and state.steps >= until):
+        if violation <= target:
             return None
         if monitor.wants_report():
             monitor.report(state.steps, state.gap, violation, state.support_vectors)
@@ -179,15 +221,15 @@ def _descend(state: State, cache: RowCache, tol: float, monitor: Monitor, until:
         best_objective, best_violation = min(best_objective, objective), min(best_violation, violation)
         if idle > PATIENCE or state.no_minimum():
             return Status.STALLED
-        free = np.count_nonzero(can_grow(problem, state.b) & can_shrink(problem, state.b))
-        size = min(max(ACTIVE, 2 * free), MOST_ACTIVE) if np.float32 in cache.source.dtypes else ASKED
-        if cache.complete and len(state.b) <= MOST_ACTIVE or len(state.b) <= size:
+        free = int(np.count_nonzero(can_grow(problem, state.b) & can_shrink(problem, state.b)))
+        size = min(max(ACTIVE, ROOM * free // 2), MOST_ACTIVE) if np.float32 in cache.source.dtypes else ASKED
+        if (cache.complete and len(state.b) <= MOST_ACTIVE) or len(state.b) <= size:
             active, loose = everything, problem.in_margin_units
         else:
             active, loose = _choose_active(problem, state.b, G, size, draw), True
         if loose:
             target = max(target, 0.1 * violation)
-        if _solve_active(state, cache, active, G, target, monitor, until) == 0:
+        if _solve_active(state, cache, active, G, target, monitor) == 0:
             return Status.STALLED
 
 
@@ -207,28 +249,30 @@ def _choose_active(problem: DualProblem, b: Floats, G: Floats, size: int, draw: 
     return np.sort(np.argpartition(-rank, size - 1)[:size])
 
 
-def _solve_active(state: State, cache: RowCache, active: Integers, G: Floats, tol: float, monitor: Monitor, until: int | None) -> int:
+def _solve_active(state: State, cache: RowCache, active: Integers, G: Floats, tol: float, monitor: Monitor) -> int:
     """Solve the problem of the active variables and bring F up to date; return the number of pair steps."""
     problem, rows = state.problem, state.problem.row[active]
     K = cache.tile(rows)
     state.scale = max(state.scale, float(np.abs(K.diagonal()).max(initial=0.0)))
     begin = np.searchsorted(problem.group[active], np.arange(problem.groups + 1))
     b, G_active, bounds = state.b[active], G[active], (problem.lower[active], problem.upper[active], problem.ridge[active])
-    steps, last = 0, monitor.max_iter if until is None else min(until, monitor.max_iter)
+    steps, last = 0, monitor.max_iter
+    patience = (STIFF if state.factor is None else EASY) * len(active) if state.convex else last
     while True:
-        most = min(AT_ONCE, last - state.steps - steps)
+        most = min(AT_ONCE, patience - steps, last - state.steps - steps)
         done, violation, negative, unbounded = core.solve_block(K, G_active, b, *bounds, begin, tol, most)
         steps += int(done)
-        state.indefinite |= negative and not state.convex
         unbounded = unbounded or not np.abs(b).max() < 1e100
-        if unbounded or done < AT_ONCE or violation <= tol or monitor.stop(state.steps + steps) is not None:
+        state.note(negative, unbounded)
+        if unbounded or done < min(AT_ONCE, patience - steps + done) or violation <= tol or monitor.stop(state.steps + steps) is not None:
             break
-    if unbounded and not state.convex and (negative or problem.ridge.any()):
-        raise ValueError(
-            "The kernel is not positive semidefinite on these data and the problem has no upper bounds, so it has no minimum. Use a "
-            "finite C with the plain hinge or epsilon-insensitive loss, or a positive semidefinite kernel."
-        )
-    state.unbounded |= unbounded and not problem.ridge.any()
+        if steps >= patience:
+            if _settled(state.b[active], b, *bounds[:2]):
+                tile = Tile(active, cache.tile(rows, np.float64), G_active, b, *bounds, begin)
+                with suppress(NotConvex):  # by rounding
+                    done, state.factor = newton(tile, tol, monitor, state.steps + steps, state.factor)
+                    steps += done
+            break
     change = fold(problem, b - state.b[active], cache.source.n_rows, rows)
     moved = np.flatnonzero(change)
     cache.add_rows(moved, change[moved], state.F)
@@ -237,9 +281,7 @@ def _solve_active(state: State, cache: RowCache, active: Integers, G: Floats, to
     return steps
 
 
-def _polish(state: State, cache: RowCache, monitor: Monitor) -> None:
-    """Newton steps on the free variables; see polish.py."""
-    K = cache.tile(np.arange(cache.source.n_rows))
-    b, F, steps, indefinite = polish(state.problem, K, state.b, state.F, monitor, state.steps)
-    state.b, state.F, state.steps = b, F, state.steps + steps
-    state.indefinite |= indefinite and not state.convex
+def _settled(before: Floats, after: Floats, lower: Floats, upper: Floats) -> bool:
+    """Whether few variables came to or left a bound, compared with those that are free."""
+    changed = ((before > lower) != (after > lower)) | ((before < upper) != (after < upper))
+    return bool(np.count_nonzero(changed) <= SETTLED * np.count_nonzero((after > lower) & (after < upper)))

@@ -11,6 +11,7 @@ import numpy as np
 from maxmargin.monitor import Monitor
 from maxmargin.problems import DualProblem, Floats, Integers, fold
 from maxmargin.solution import Level, Status, duality_gap, gradient, levels, margin, worst_violation
+from maxmargin.solvers.newton import Factor
 from maxmargin.sources import Source
 
 AUDITED = 256
@@ -35,6 +36,7 @@ class State:
     convex: bool = False  # negative curvature is rounding
     indefinite: bool = False
     unbounded: bool = False
+    factor: Factor | None = None  # of the last Newton steps: pair steps alone take too many
 
     @property
     def G(self) -> Floats:
@@ -92,6 +94,17 @@ class State:
         norm, slope = float(np.sum(self.b * self.F[self.problem.row])), float(np.sum(self.b * self.problem.linear))
         falls = self.problem.in_margin_units or -slope > 1e-3 * half * float(np.abs(self.problem.linear).max())
         return norm <= MEET * self.scale * half * half and falls
+
+    def note(self, negative: bool, unbounded: bool) -> None:
+        """Keep what pair steps met; ValueError where a problem that is not convex has no minimum."""
+        squared = bool(self.problem.ridge.any())
+        if unbounded and not self.convex and (negative or squared):
+            raise ValueError(
+                "The kernel is not positive semidefinite on these data and the problem has no upper bounds, so it has no minimum. Use a "
+                "finite C with the plain hinge or epsilon-insensitive loss, or a positive semidefinite kernel."
+            )
+        self.unbounded |= unbounded and not squared
+        self.indefinite |= negative and not self.convex
 
     def snap(self) -> None:
         """Put variables within rounding of a bound onto it: whether one is free must not depend on the last bit."""

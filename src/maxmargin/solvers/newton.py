@@ -1,0 +1,273 @@
+"""Newton steps on the free variables of one tile: large C without millions of pair steps.
+
+With M the free variables (strictly inside their bounds) and the others held, the problem is quadratic in the move d of M:
+
+    minimise 1/2 d' Q d + g' d    subject to  N' d = 0        Q = K[M, M] + diag(ridge),  g the gradient
+
+The columns of N are the groups' indicators, whose sums are fixed, and a unit vector for each variable that must not move any more. With
+u = Q^-1 g, V = Q^-1 N and S = N' V the minimiser is d = -u + V S^-1 N' u. It is followed up to the first bound it meets; that variable's
+unit vector joins N, which costs one more column of V, and u + t d takes the place of u: no new factor, no new gradient. So the walk goes
+on until a whole step fits, at the minimum of the face. A burst of pair steps then lets variables that violate optimality leave their
+bounds. They border the factor:
+
+    [Q   B ]^-1   needs  W = Q^-1 B  and the Cholesky factor of  T = D - B' W
+    [B'  D ]
+
+and a new factor is made only after many changes. Every part lowers the objective, so no face returns and the work ends. Q may be
+singular (duplicate points, more points than features): a shift of its diagonal at the level of rounding makes the factor exist, and what
+it spoils is repaired by the next step, whose gradient is exact.
+"""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import lapack
+from threadpoolctl import ThreadpoolController
+
+from maxmargin.core import cpu as core
+from maxmargin.monitor import Monitor
+from maxmargin.problems import Floats, Integers
+
+CHANGES = 96
+"""Variables that may join or leave a factor, together, before a new one is made."""
+AHEAD = 8
+"""Columns of V made together: those of the next variables to meet a bound, as it seems."""
+LONGER, LONGEST = 4, 64
+"""Where a walk does not reach its end, the next burst of pair steps is LONGER times as long, up to LONGEST steps for each variable."""
+NOISE = 1e-15
+"""The rounding of K b, relative to the size of b and of K's diagonal; twice with b for the objective."""
+IDLE = 3
+"""Cycles that may pass without progress."""
+
+
+@cache
+def _blas() -> Any:
+    """The BLAS libraries of this process; looking for them takes milliseconds, so it is done once."""
+    return ThreadpoolController()
+
+
+_blas_users = 0
+_blas_lock = threading.Lock()
+_blas_limit: Any = None
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Hold BLAS to one thread, so that bits do not depend on the number of threads; the first user sets it, the last restores it."""
+    global _blas_users, _blas_limit
+    with _blas_lock:
+        if _blas_users == 0:
+            _blas_limit = _blas().limit(limits=1, user_api="blas")
+        _blas_users += 1
+    try:
+        yield
+    finally:
+        with _blas_lock:
+            _blas_users -= 1
+            if _blas_users == 0:
+                _blas_limit.restore_original_limits()
+
+
+class Tile(NamedTuple):
+    """The problem of some variables: Q = K + diag(ridge), gradient G and variables b, changed in place."""
+
+    variables: Integers
+    """Which variables of the whole problem these are, in order."""
+    K: NDArray[np.float64]
+    G: Floats
+    b: Floats
+    lower: Floats
+    upper: Floats
+    ridge: Floats
+    begin: Integers
+    """Where each group begins, and the end of the last."""
+
+    @property
+    def free(self) -> NDArray[np.bool_]:
+        """Where a variable is strictly inside its bounds."""
+        inside: NDArray[np.bool_] = (self.b > self.lower) & (self.b < self.upper)
+        return inside
+
+    @property
+    def violation(self) -> float:
+        """The greatest gradient that can shrink minus the least that can grow, over the groups."""
+        up, down = np.where(self.b < self.upper, self.G, np.inf), np.where(self.b > self.lower, self.G, -np.inf)
+        ends = zip(self.begin[:-1], self.begin[1:], strict=True)
+        return max((float(down[i:j].max() - up[i:j].min()) for i, j in ends if i < j), default=-np.inf)
+
+    def pair_steps(self, tol: float, most: int) -> tuple[int, bool]:
+        """Pair steps; return how many, and whether negative curvature was met."""
+        steps, _, negative, _ = core.solve_block(self.K, self.G, self.b, self.lower, self.upper, self.ridge, self.begin, tol, most)
+        return int(steps), bool(negative)
+
+    def move_to(self, at: Integers, b: Floats) -> float:
+        """Set some variables and bring G up to date; return by how much the objective fell."""
+        change = b - self.b[at]
+        before, effect = self.G[at], np.zeros(len(self.b))
+        core.update_gradient(self.K, at, change, effect)
+        effect[at] += self.ridge[at] * change
+        self.G[:] += effect
+        self.b[at] = b
+        return -float(np.sum(change * before) + 0.5 * np.sum(change * effect[at]))
+
+
+class NotConvex(ArithmeticError):
+    """Negative curvature was met."""
+
+
+class Factor:
+    """Solves with Q on the members: a Cholesky factor on the first of them, bordered by those who joined later.
+
+    Members are variables of the whole problem: a factor serves every tile that holds them.
+    """
+
+    def __init__(self, tile: Tile, at: Integers) -> None:
+        self.members, self.base = tile.variables[at], len(at)
+        Q = core.gather(tile.K, at, at)
+        diagonal = np.diagonal(Q) + tile.ridge[at]
+        scale = float(np.abs(diagonal).max(initial=0.0)) or 1.0
+        for shift in (1e-13, 1e-12, 1e-11):
+            np.fill_diagonal(Q, diagonal + shift * scale)
+            self.L, failed = lapack.dpotrf(Q.T, lower=1, clean=0)  # Q' = Q, in Fortran's order
+            self.shift = shift * scale
+            if not failed:
+                break
+        else:
+            raise NotConvex
+        self.B, self.W, self.T = np.empty((self.base, 0)), np.empty((self.base, 0)), np.empty((0, 0))
+
+    def add(self, tile: Tile, new: Integers) -> bool:
+        """Let variables join; False where rounding forbids it."""
+        self.members = np.concatenate([self.members, tile.variables[new]])
+        at = np.searchsorted(tile.variables, self.members)
+        base, joined = at[: self.base], at[self.base :]
+        right = tile.K[np.ix_(base, new)]
+        self.B = np.concatenate([self.B, right], axis=1)
+        self.W = np.concatenate([self.W, self._solve_base(right)], axis=1)
+        T = tile.K[np.ix_(joined, joined)] - self.B.T @ self.W
+        np.fill_diagonal(T, np.diagonal(T) + tile.ridge[joined] + self.shift)
+        self.T, failed = lapack.dpotrf(T, lower=1)
+        return not failed
+
+    def _solve_base(self, right: Floats) -> Floats:
+        x: Floats = lapack.dpotrs(self.L, right, lower=1)[0]
+        return x.reshape(right.shape)
+
+    def solve(self, right: Floats) -> Floats:
+        """Q^-1 right, a column or several."""
+        first = self._solve_base(right[: self.base])
+        if len(self.members) == self.base:
+            return first
+        tail = right[self.base :] - self.B.T @ first
+        last = lapack.dpotrs(self.T, tail, lower=1)[0].reshape(tail.shape)
+        return np.concatenate([first - self.W @ last, last])
+
+
+def newton(tile: Tile, tol: float, monitor: Monitor, steps_before: int = 0, factor: Factor | None = None) -> tuple[int, Factor | None]:
+    """Lower the violation of a tile to tol, or as far as float64 can; return the number of pair steps, and the last factor.
+
+    Raises NotConvex where negative curvature is met; b and G are valid then.
+    """
+    steps, idle, least, burst = 0, 0, np.inf, 1
+    noise = NOISE * float(np.abs(np.diagonal(tile.K)).max(initial=0.0))
+    with one_blas_thread():
+        while True:
+            violation, size = tile.violation, float(np.sqrt(np.sum(tile.b**2)))
+            if violation <= max(tol, noise * size) or idle > IDLE or monitor.stop(steps_before + steps) is not None:
+                return steps, factor
+            left = monitor.max_iter - steps_before - steps
+            done, negative = tile.pair_steps(max(tol, 0.1 * violation), min(burst * len(tile.b), left))
+            steps += done
+            if negative:
+                raise NotConvex
+            gain, whole = 0.0, True
+            if np.count_nonzero(tile.free) > 1:
+                factor = _factor_for(tile, factor)
+                gain, whole = _walk(tile, factor)
+            burst = max(1, burst // LONGER) if whole else min(LONGEST, burst * LONGER)
+            idle = 0 if gain > noise * size**2 or violation < 0.5 * least else idle + 1
+            least = min(least, violation)
+
+
+def _factor_for(tile: Tile, factor: Factor | None) -> Factor:
+    """A factor with the free variables among its members: the given one, if few changed."""
+    free = np.flatnonzero(tile.free)
+    if factor is not None and np.isin(factor.members, tile.variables, assume_unique=True).all():
+        new = np.flatnonzero(tile.free & ~np.isin(tile.variables, factor.members, assume_unique=True))
+        joined, left = len(factor.members) - factor.base + len(new), len(factor.members) + len(new) - len(free)
+        if joined + left <= min(CHANGES, len(free) // 4) and (not len(new) or factor.add(tile, new)):
+            return factor
+    return Factor(tile, free)
+
+
+def _walk(tile: Tile, factor: Factor) -> tuple[float, bool]:
+    """From bound to bound to the minimum of the face; return by how much the objective fell, and whether the minimum was reached."""
+    at = np.searchsorted(tile.variables, factor.members)
+    b, lower, upper = tile.b[at], tile.lower[at], tile.upper[at]
+    N = (np.searchsorted(tile.begin, at, side="right")[:, None] == np.arange(1, len(tile.begin))).astype(np.float64)
+    N = N[:, N.any(axis=0)]
+    held = np.flatnonzero((b <= lower) | (b >= upper))
+    columns, whole = _Columns(factor), False
+    # N y takes up each group's mean and what is held: without them g is small, and so is the rounding where Q is singular
+    u, V_sums = factor.solve(_without_sums(tile.G[at], N, held)), factor.solve(N)
+    while not whole and len(held) <= CHANGES:
+        V = np.concatenate([V_sums, columns.of(held)], axis=1)
+        try:
+            y = np.linalg.solve(np.concatenate([N.T @ V, V[held]]), np.concatenate([N.T @ u, u[held]]))
+        except np.linalg.LinAlgError:
+            break
+        d = _without_sums(V @ y - u, N, held)
+        if not np.isfinite(d).all():
+            break
+        with np.errstate(divide="ignore", invalid="ignore"):
+            reach = np.where(d != 0, np.where(d > 0, upper - b, b - lower) / np.abs(d), np.inf)
+        t = min(1.0, float(reach.min(initial=np.inf)))
+        whole = t == 1.0
+        b, u = np.clip(b + t * d, lower, upper), u + t * d
+        if not whole:
+            hit = np.flatnonzero(reach <= t)
+            b[hit] = np.where(d[hit] > 0, upper[hit], lower[hit])
+            held = np.concatenate([held, hit])
+            if not columns.has(hit):
+                columns.prepare(np.argsort(reach, kind="stable")[: max(AHEAD, len(hit))])
+    return tile.move_to(at, b), whole
+
+
+def _without_sums(d: Floats, N: Floats, held: Integers) -> Floats:
+    """d with 0 for what is held and without each group's mean."""
+    d[held] = 0.0
+    moving = N.copy()
+    moving[held] = 0.0
+    count = moving.sum(axis=0)
+    rest: Floats = d - moving @ (d @ moving / np.maximum(count, 1.0))
+    return rest
+
+
+class _Columns:
+    """Columns of Q^-1, made when first asked for, several at a time."""
+
+    def __init__(self, factor: Factor) -> None:
+        self.factor = factor
+        self.where: dict[int, int] = {}
+        self.made = np.empty((len(factor.members), 0))
+
+    def has(self, members: Integers) -> bool:
+        return all(int(k) in self.where for k in members)
+
+    def prepare(self, members: Integers) -> None:
+        new = [int(k) for k in members if int(k) not in self.where]
+        if new:
+            unit = np.zeros((len(self.factor.members), len(new)), order="F")
+            unit[new, np.arange(len(new))] = 1.0
+            self.where |= {k: len(self.where) + i for i, k in enumerate(new)}
+            self.made = np.concatenate([self.made, self.factor.solve(unit)], axis=1)
+
+    def of(self, members: Integers) -> Floats:
+        self.prepare(members)
+        found: Floats = self.made[:, [self.where[int(k)] for k in members]]
+        return found
