@@ -1,9 +1,9 @@
-# make run | test | check | compare: each sets up .venv by itself; a second run is quick.
+# make run | test | check | bench | bench-quick: each sets up what it needs by itself; a second run is quick.
 PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/maxmargin/core/*.cpp src/maxmargin/core/*.h)
 
-.PHONY: run test check compare clean
+.PHONY: run test check bench bench-quick clean
 
 run: .venv/installed
 	$(BIN)/python examples/quick_start.py
@@ -14,8 +14,12 @@ test: .venv/installed
 check: .venv/installed
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
 
-compare: .venv/installed
-	$(BIN)/python benchmarks/compare.py
+# CASES="magic sweep" selects by substring of a case's name or group; ARGS="--timeout 30 --save" are options: see benchmarks/run.py.
+bench: .venv/installed
+	$(BIN)/python benchmarks/run.py $(CASES) $(ARGS)
+
+bench-quick: .venv/installed
+	$(BIN)/python benchmarks/run.py --quick $(CASES) $(ARGS)
 
 # The package is installed in editable mode: only a change of the compiled core or of the dependencies needs this again.
 .venv/installed: $(SOURCES)
@@ -25,4 +29,4 @@ compare: .venv/installed
 	touch $@
 
 clean:
-	rm -rf .venv build run
+	rm -rf .venv .bench build run

@@ -50,6 +50,11 @@ class DualProblem(NamedTuple):
         """Number of groups, each with a fixed sum."""
         return int(self.group[-1]) + 1 if len(self.group) else 0
 
+    @property
+    def begin(self) -> Integers:
+        """Where each group begins, and the end of the last: variables are sorted by group."""
+        return np.searchsorted(self.group, np.arange(self.groups + 1))
+
 
 def fill(total: float, capacity: Floats) -> Floats:
     """Spread a total over variables in their order, each up to its capacity."""

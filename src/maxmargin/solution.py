@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from maxmargin.core import cpu as core
 from maxmargin.problems import DualProblem, Floats
 
 
@@ -92,18 +93,13 @@ def gradient(problem: DualProblem, b: Floats, kernel_part: Floats) -> Floats:
 
 def levels(problem: DualProblem, b: Floats, G: Floats) -> tuple[Level, ...]:
     """The level of each group; see the top of this file."""
-    grow, shrink = can_grow(problem, b), can_shrink(problem, b)
     result = []
-    for g in range(problem.groups):
-        inside = problem.group == g
-        least = np.min(G, where=inside & grow, initial=np.inf)
-        greatest = np.max(G, where=inside & shrink, initial=-np.inf)
-        free = inside & grow & shrink
-        if free.any():
-            value = -float(np.mean(G[free]))
+    for least, greatest, free_sum, free in core.group_ends(G, b, problem.lower, problem.upper, problem.begin):
+        if free:
+            value = -free_sum / free
             result.append(Level(value, value, value))
             continue
-        low, high = -float(least), -float(greatest)
+        low, high = -least, -greatest
         value = (low + high) / 2 if np.isfinite(low) and np.isfinite(high) else (high if np.isfinite(high) else low)
         result.append(Level(value, min(low, high), max(low, high)))
     return tuple(result)
@@ -116,13 +112,8 @@ def margin(ends: tuple[Level, ...]) -> float:
 
 def worst_violation(problem: DualProblem, b: Floats, G: Floats) -> float:
     """The greatest G that can shrink minus the least that can grow, over the groups; not above 0 at an optimum."""
-    grow, shrink = can_grow(problem, b), can_shrink(problem, b)
-    worst = -np.inf
-    for g in range(problem.groups):
-        inside = problem.group == g
-        greatest = np.max(G, where=inside & shrink, initial=-np.inf)
-        worst = max(worst, float(greatest - np.min(G, where=inside & grow, initial=np.inf)))
-    return worst
+    ends = core.group_ends(G, b, problem.lower, problem.upper, problem.begin)
+    return max((greatest - least for least, greatest, _, _ in ends), default=-np.inf)
 
 
 def duality_gap(problem: DualProblem, b: Floats, kernel_part: Floats, ends: tuple[Level, ...]) -> float:

@@ -5,7 +5,8 @@
     kernel_matvec(kernel, A, a, coef, B, b, out)   out += coef' k(A[a], B[b]) without storing k
     update_gradient(rows, slots, delta, F)         F += delta' rows[slots]
     gather(rows, slots, columns)          rows[slots][:, columns]
-    solve_block(K, G, b, ...)             pairwise SMO on one small dense tile
+    group_ends(G, b, ...)                 each group's extreme gradients
+    solve_block(K, G, b, ...)             pairwise SMO on one dense tile
 
 ``kernel`` is the tuple (kind, gamma, coef0, degree); ``a`` and ``b`` are index arrays or None for all. Every value has the same
 bits for any number of threads and any split into blocks. How many threads: as many as scikit-learn's OpenMP code would use, so that
@@ -108,6 +109,17 @@ def gather(rows: NDArray[Any], slots: NDArray[np.int64], columns: NDArray[np.int
     out = np.empty((len(slots), len(columns)), rows.dtype)
     _cpu.gather(rows, slots, columns, out, thread_count(4.0 * out.size))
     return out
+
+
+def group_ends(
+    G: NDArray[np.float64],
+    b: NDArray[np.float64],
+    lower: NDArray[np.float64],
+    upper: NDArray[np.float64],
+    group_begin: NDArray[np.int64],
+) -> list[tuple[float, float, float, int]]:
+    """For each group the least gradient that can grow, the greatest that can shrink, the free variables' sum and their number."""
+    return _cpu.group_ends(G, b, lower, upper, group_begin)
 
 
 def solve_block(

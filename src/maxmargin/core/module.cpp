@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <cstdlib>
+#include <limits>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -206,6 +207,29 @@ std::tuple<int64_t, double, bool, bool> solve_block(Array<T> K, Writable<double>
   return {r.steps, r.violation, r.negative, r.unbounded};
 }
 
+// For each group: the least gradient that can grow, the greatest that can shrink, the sum over the free variables, their number.
+std::vector<std::tuple<double, double, double, int64_t>> group_ends(Array<double> G, Array<double> b, Array<double> lower,
+                                                                    Array<double> upper, Array<int64_t> group_begin) {
+  require(b.size() == G.size() && lower.size() == G.size() && upper.size() == G.size(), "group_ends: lengths differ");
+  const size_t groups = group_begin.size() > 0 ? group_begin.size() - 1 : 0;
+  check_range(group_begin.data(), group_begin.size(), int64_t(G.size()) + 1, "group_ends: groups out of range");
+  std::vector<std::tuple<double, double, double, int64_t>> found;
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  for (size_t g = 0; g < groups; ++g) {
+    double least = infinity, greatest = -infinity, sum = 0;
+    int64_t free = 0;
+    for (int64_t k = group_begin.data()[g]; k < group_begin.data()[g + 1]; ++k) {
+      const double value = G.data()[k];
+      const bool grow = b.data()[k] < upper.data()[k], shrink = b.data()[k] > lower.data()[k];
+      if (grow && value < least) least = value;
+      if (shrink && value > greatest) greatest = value;
+      if (grow && shrink) sum += value, ++free;
+    }
+    found.emplace_back(least, greatest, sum, free);
+  }
+  return found;
+}
+
 template <class T>
 void bind(nb::module_& m, const char* points_name) {
   nb::class_<PointsHolder<T>>(m, points_name)
@@ -230,6 +254,7 @@ void bind(nb::module_& m, const char* points_name) {
 NB_MODULE(_cpu, m) {
   bind<float>(m, "Points32");
   bind<double>(m, "Points64");
+  m.def("group_ends", &group_ends, nb::arg("G"), nb::arg("b"), nb::arg("lower"), nb::arg("upper"), nb::arg("group_begin"));
   m.def("level", [] { return std::string(chosen_level().name); });
   m.def("levels", [] {
     std::vector<std::string> names;

@@ -79,8 +79,9 @@ def solve(
     state = State(problem, b, np.zeros(n), np.zeros_like(b), np.zeros(n), convex=source.convex)
     if n <= POLISHED:
         source = MatrixSource(source.block(None, None, np.float64))
-    some = np.unique(np.linspace(0, n - 1, 64).astype(np.int64))
-    state.scale = float(np.abs(source.block(some, some, np.float64).diagonal()).max(initial=0.0))
+    some = np.arange(0, n, max(1, n // 64))
+    values = source.K if isinstance(source, MatrixSource) else source.block(some, some, np.float64)
+    state.scale = float(np.abs(values.diagonal()).max(initial=0.0))
     if b.any():
         state.make_exact(source, monitor)
     if n <= POLISHED:
@@ -121,7 +122,7 @@ def _solve_small(state: State, K: Matrix, tol: float, monitor: Monitor) -> Statu
     problem, lowest = state.problem, np.inf
     whole = np.array_equal(problem.row, np.arange(len(K)))
     Q = K if whole else core.gather(K, problem.row, problem.row)
-    begin = np.searchsorted(problem.group, np.arange(problem.groups + 1))
+    begin = problem.begin
     while True:
         tile = Tile(np.arange(len(state.b)), Q, state.G, state.b, problem.lower, problem.upper, problem.ridge, begin)
         reason = _pair_steps(state, tile, tol, monitor)
@@ -138,7 +139,7 @@ def _solve_small(state: State, K: Matrix, tol: float, monitor: Monitor) -> Statu
         core.update_gradient(K, rows, coefficients[rows], state.F)
         if reason is not None:
             return reason
-        if state.violation <= tol and (state.indefinite or state.gap_is_small(tol)):
+        if state.violation <= tol:
             return None
         objective = state.objective
         if state.no_minimum() or not objective < lowest - 1e-12 * abs(objective):

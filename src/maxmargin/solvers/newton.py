@@ -46,23 +46,25 @@ IDLE = 3
 
 
 @cache
-def _blas() -> Any:
+def _blas() -> list[Any]:
     """The BLAS libraries of this process; looking for them takes milliseconds, so it is done once."""
-    return ThreadpoolController()
+    return [library for library in ThreadpoolController().lib_controllers if library.user_api == "blas"]
 
 
 _blas_users = 0
 _blas_lock = threading.Lock()
-_blas_limit: Any = None
+_blas_before: list[Any] = []
 
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Hold BLAS to one thread, so that bits do not depend on the number of threads; the first user sets it, the last restores it."""
-    global _blas_users, _blas_limit
+    global _blas_users, _blas_before
     with _blas_lock:
         if _blas_users == 0:
-            _blas_limit = _blas().limit(limits=1, user_api="blas")
+            _blas_before = [library.get_num_threads() for library in _blas()]
+            for library in _blas():
+                library.set_num_threads(1)
         _blas_users += 1
     try:
         yield
@@ -70,7 +72,8 @@ def one_blas_thread() -> Iterator[None]:
         with _blas_lock:
             _blas_users -= 1
             if _blas_users == 0:
-                _blas_limit.restore_original_limits()
+                for library, threads in zip(_blas(), _blas_before, strict=True):
+                    library.set_num_threads(threads)
 
 
 class Tile(NamedTuple):
@@ -96,9 +99,8 @@ class Tile(NamedTuple):
     @property
     def violation(self) -> float:
         """The greatest gradient that can shrink minus the least that can grow, over the groups."""
-        up, down = np.where(self.b < self.upper, self.G, np.inf), np.where(self.b > self.lower, self.G, -np.inf)
-        ends = zip(self.begin[:-1], self.begin[1:], strict=True)
-        return max((float(down[i:j].max() - up[i:j].min()) for i, j in ends if i < j), default=-np.inf)
+        ends = core.group_ends(self.G, self.b, self.lower, self.upper, self.begin)
+        return max((greatest - least for least, greatest, _, _ in ends), default=-np.inf)
 
     def pair_steps(self, tol: float, most: int) -> tuple[int, bool]:
         """Pair steps; return how many, and whether negative curvature was met."""
@@ -214,9 +216,10 @@ def _walk(tile: Tile, factor: Factor) -> tuple[float, bool]:
     held = np.flatnonzero((b <= lower) | (b >= upper))
     columns, whole = _Columns(factor), False
     # N y takes up each group's mean and what is held: without them g is small, and so is the rounding where Q is singular
-    u, V_sums = factor.solve(_without_sums(tile.G[at], N, held)), factor.solve(N)
+    solved = factor.solve(np.column_stack([_without_sums(tile.G[at], N, held), N]))
+    u, V_sums = solved[:, 0], solved[:, 1:]
     while not whole and len(held) <= CHANGES:
-        V = np.concatenate([V_sums, columns.of(held)], axis=1)
+        V = np.concatenate([V_sums, columns.of(held)], axis=1) if len(held) else V_sums
         try:
             y = np.linalg.solve(np.concatenate([N.T @ V, V[held]]), np.concatenate([N.T @ u, u[held]]))
         except np.linalg.LinAlgError:
@@ -226,7 +229,7 @@ def _walk(tile: Tile, factor: Factor) -> tuple[float, bool]:
             break
         with np.errstate(divide="ignore", invalid="ignore"):
             reach = np.where(d != 0, np.where(d > 0, upper - b, b - lower) / np.abs(d), np.inf)
-        t = min(1.0, float(reach.min(initial=np.inf)))
+        t = min(1.0, float(reach.min()))
         whole = t == 1.0
         b, u = np.clip(b + t * d, lower, upper), u + t * d
         if not whole:
@@ -240,9 +243,10 @@ def _walk(tile: Tile, factor: Factor) -> tuple[float, bool]:
 
 def _without_sums(d: Floats, N: Floats, held: Integers) -> Floats:
     """d with 0 for what is held and without each group's mean."""
-    d[held] = 0.0
-    moving = N.copy()
-    moving[held] = 0.0
+    moving = N
+    if len(held):
+        moving, d[held] = N.copy(), 0.0
+        moving[held] = 0.0
     count = moving.sum(axis=0)
     rest: Floats = d - moving @ (d @ moving / np.maximum(count, 1.0))
     return rest
