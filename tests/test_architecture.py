@@ -13,7 +13,7 @@ LAYERS = [
     {"kernels"},
     {"problems"},
     {"sources", "solution"},
-    {"rows"},
+    {"rows", "shared"},
     {"monitor"},
     {"certificate", "solvers", "multiclass"},
     {"training"},

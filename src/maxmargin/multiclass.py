@@ -25,7 +25,7 @@ from maxmargin.problems import Floats
 
 
 class BinaryTask(NamedTuple):
-    """One binary problem: these samples, with signs +1 or -1."""
+    """One binary problem: these samples, with signs +1 or -1; for a pair of classes those of the first come first."""
 
     samples: NDArray[np.int64]
     sign: Floats
@@ -37,17 +37,23 @@ def pairs(n_classes: int) -> list[tuple[int, int]]:
     return [(i, j) for i in range(n_classes) for j in range(i + 1, n_classes)]
 
 
+def members_of(label: NDArray[np.int64], n_classes: int) -> list[NDArray[np.int64]]:
+    """The samples of each class, in order."""
+    order = np.argsort(label, kind="stable")
+    return np.split(order, np.searchsorted(label[order], np.arange(1, n_classes)))
+
+
 def tasks(label: NDArray[np.int64], n_classes: int, one_vs_rest: bool) -> list[BinaryTask]:
     """The binary problems for samples with labels 0..n_classes-1."""
     if n_classes == 2:
         return [BinaryTask(np.arange(len(label)), np.where(label == 1, 1.0, -1.0))]
     if one_vs_rest:
         return [BinaryTask(np.arange(len(label)), np.where(label == c, 1.0, -1.0)) for c in range(n_classes)]
-    members = [np.flatnonzero(label == c) for c in range(n_classes)]
+    members = members_of(label, n_classes)
     found = []
     for i, j in pairs(n_classes):
-        samples = np.sort(np.concatenate([members[i], members[j]]))
-        found.append(BinaryTask(samples, np.where(label[samples] == i, 1.0, -1.0)))
+        sign = np.repeat([1.0, -1.0], [len(members[i]), len(members[j])])
+        found.append(BinaryTask(np.concatenate([members[i], members[j]]), sign))
     return found
 
 

@@ -28,6 +28,10 @@ BLOCK_BYTES = 64 * 2**20
 """Values of a callable kernel asked for at once take at most this much memory (and at least one row)."""
 
 
+FEW, WIDE = 0.3, 16
+"""Dense data of at least WIDE features of which at most the share FEW is not zero are compressed."""
+NEAR = 64.0
+"""gamma |x|^2 up to which float32 needs no centring: squared distances are within 64 units in the last place of 1."""
 CHEAP = 64
 """Multiply-adds for a kernel value up to which it is computed as fast as it is read from memory."""
 
@@ -92,15 +96,25 @@ class NativeSource(Source):
         if sparse.issparse(A) and A.nnz > 0.5 * A.shape[0] * A.shape[1]:
             A, B = A.toarray(), B.toarray() if sparse.issparse(B) else B
         self._A, self._B = without_empty_columns(A, B)
-        self.cheap = (A.nnz if sparse.issparse(A) else A.size) <= CHEAP * self.n_rows
+        self.cheap = bool((A.nnz if sparse.issparse(A) else np.count_nonzero(A)) <= CHEAP * self.n_rows)
         kind = Kind.LINEAR if kernel.kind is Kind.COSINE else kernel.kind
         power = 1 if kind in (Kind.LAPLACIAN, Kind.CHI2) else 2
         self._scale = 1.0 if kind is Kind.LINEAR or kernel.gamma == 0 else 2.0 ** round(math.log2(kernel.gamma) / power)
         self._tuple = (int(kind), float(kernel.gamma / self._scale**power), float(kernel.coef0), int(kernel.degree))
+        self._compress = _mostly_zeros(self._A, self._B) and kind not in (Kind.LAPLACIAN, Kind.CHI2) and self._is_near_origin()
         centred = kind in (Kind.RBF, Kind.LAPLACIAN) and not sparse.issparse(A) and not sparse.issparse(B)
         with np.errstate(over="ignore", invalid="ignore"):
-            self._centre = A.mean(axis=0, dtype=np.float64) if centred and A.shape[0] else None
+            self._centre = self._A.mean(axis=0, dtype=np.float64) if centred and A.shape[0] else None
+            if self._centre is not None and self._compress:  # zeros stay zeros
+                self._centre[np.count_nonzero(self._A, axis=0) < 0.5 * A.shape[0]] = 0.0
         self._points: dict[Any, tuple[Any, Any]] = {}
+
+    def _is_near_origin(self) -> bool:
+        """Whether squared distances by |x|^2 + |z|^2 - 2 x.z are exact enough in float32 without centring."""
+        parts = [X for X in (self._A, self._B) if X is not None]
+        return self.kernel.kind is not Kind.RBF or all(
+            self.kernel.gamma * float(np.square(X).sum(axis=1).max(initial=0.0)) <= NEAR for X in parts
+        )
 
     def _prepare(self, X: Any, dtype: DTypeLike) -> Any:
         if self.kernel.kind is Kind.COSINE:
@@ -111,7 +125,7 @@ class NativeSource(Source):
         if self._centre is not None:
             X = np.subtract(X, self._centre, dtype=np.float64)
         X = X if self._scale == 1 else np.multiply(X, self._scale, dtype=np.float64)
-        return core.points(np.ascontiguousarray(X, dtype=dtype))
+        return core.points(np.ascontiguousarray(X, dtype=dtype), self._compress)
 
     def points(self, dtype: DTypeLike) -> tuple[Any, Any]:
         """The two sets in the given precision, made on first use."""
@@ -160,6 +174,14 @@ class NativeSource(Source):
                 core.kernel_matvec(self._tuple, A, part, coef[begin : begin + step], B, b, out)
             except core.NotFinite:
                 raise not_finite(self.kernel) from None
+
+
+def _mostly_zeros(A: Any, B: Any) -> bool:
+    """Whether dense data have so few non-zeros that computing with these alone is faster."""
+    parts = [X for X in (A, B) if X is not None]
+    if any(sparse.issparse(X) for X in parts) or A.shape[1] < WIDE:
+        return False
+    return bool(all(np.count_nonzero(X) <= FEW * X.size for X in parts))
 
 
 def _unit_rows(X: Any) -> Any:

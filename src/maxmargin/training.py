@@ -6,6 +6,7 @@ certified; ``train`` runs one task, ``train_all`` several, side by side.
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,10 +20,10 @@ from maxmargin.problems import DualProblem, Floats, fold
 from maxmargin.solution import Solution, Status, margin
 from maxmargin.solvers import block
 from maxmargin.solvers.state import GAP as GAP
-from maxmargin.sources import make_source, pick
+from maxmargin.sources import Source, make_source, pick
 
-CERTIFIED_ROWS = 64
-"""Rows on which every fit's decision values are compared with an independent evaluation."""
+CERTIFIED_ROWS, FEWEST_ROWS = 64, 8
+"""Rows on which every fit's decision values are compared with an independent evaluation; at least, where a fit is many problems."""
 EXACT = 1e-12
 """A gap of this share of the objective is rounding: such a solution is optimal even if decision values are too large for tol."""
 PSD_ROWS = 1024
@@ -70,6 +71,9 @@ class Settings(NamedTuple):
     tol: float
     cache_size: float | str
     workers: int = 1
+    """Problems solved side by side, which share the memory."""
+    problems: int = 1
+    """Problems of this fit, which share the audit."""
 
 
 def read_level(problem: DualProblem, solution: Solution) -> Decision:
@@ -96,17 +100,29 @@ def read_tube(problem: DualProblem, solution: Solution) -> Decision:
     return Decision(coef, (up.value + down.value) / 2, ends, epsilon=max(0.0, (up.value - down.value) / 2))
 
 
-def train(form: Formulation, X: Any, settings: Settings, monitor: Monitor, start: Floats | None = None) -> Trained:
-    """Solve one problem on the samples X and certify the result."""
+class Samples(NamedTuple):
+    """The samples of one problem: all of X, or those listed; with their kernel where it is shared with other problems."""
+
+    X: Any
+    listed: NDArray[np.int64] | None = None
+    source: Source | None = None
+
+    def pick(self, rows: NDArray[np.int64]) -> Any:
+        """Some of the samples."""
+        return pick(self.X, rows if self.listed is None else self.listed[rows])
+
+
+def train(form: Formulation, samples: Samples, settings: Settings, monitor: Monitor, start: Floats | None = None) -> Trained:
+    """Solve one problem and certify the result."""
     with np.errstate(over="ignore", invalid="ignore"):  # huge C or huge kernel values: the certificate says what came of it
-        return _train(form, X, settings, monitor, start)
+        return _train(form, samples, settings, monitor, start)
 
 
-def _train(form: Formulation, X: Any, settings: Settings, monitor: Monitor, start: Floats | None) -> Trained:
+def _train(form: Formulation, X: Samples, settings: Settings, monitor: Monitor, start: Floats | None) -> Trained:
     if settings.kernel.kind is Kind.CALLABLE and len(form.problem.row) <= PSD_ROWS:  # one block: all values are needed anyway
-        X = make_source(settings.kernel, X).block(None, None, np.float64)
+        X = Samples(make_source(settings.kernel, X.X).block(None, None, np.float64))
         settings = settings._replace(kernel=Kernel.precomputed())
-    source = make_source(settings.kernel, X)
+    source = X.source or make_source(settings.kernel, X.X)
     solution = block.solve(form.problem, source, settings.tol, monitor, settings.cache_size, start, settings.workers)
     if solution.status is Status.DEGENERATE:
         if form.no_solution:
@@ -120,7 +136,7 @@ def _train(form: Formulation, X: Any, settings: Settings, monitor: Monitor, star
         status = Status.STATIONARY
     f = solution.kernel_part / decision.scale + decision.intercept
     found = form.certify(f, decision)
-    error = _audit(settings.kernel, X, decision, f)
+    error = _audit(settings.kernel, X, decision, f, max(FEWEST_ROWS, CERTIFIED_ROWS // settings.problems))
     # The independent check has the last word, both ways.
     good = max(found.kkt_violation, error) <= settings.tol * decision.unit
     exact = abs(found.relative_gap) <= EXACT and error <= 1e3 * EXACT * float(np.abs(f).max())  # tol may be below the rounding of f
@@ -154,7 +170,7 @@ def train_all(jobs: Sequence[Job], sizes: Sequence[int], settings: Settings, mon
     Each has an equal share of the time that is left when it starts, so that a time limit leaves every problem with some solution.
     """
     workers = min(core.thread_count(), len(jobs)) if max(sizes) > block.POLISHED else 1
-    settings = settings._replace(workers=workers)
+    settings = settings._replace(workers=workers, problems=len(jobs))
 
     def run(k: int) -> Trained:
         stopped = monitor.stop(0) if k > 0 and monitor.max_iter > 0 else None
@@ -176,17 +192,21 @@ def _columns_of(kernel: Kernel, X: Any, index: NDArray[np.int64]) -> Any:
     return X[:, index] if kernel.kind is Kind.PRECOMPUTED else X
 
 
-def _audit(kernel: Kernel, X: Any, decision: Decision, f: Floats) -> float:
+@cache
+def _drawn(n: int, count: int) -> NDArray[np.int64]:
+    """The rows that are audited."""
+    return np.arange(n) if n <= count else np.random.default_rng(1).choice(n, count, replace=False)
+
+
+def _audit(kernel: Kernel, X: Samples, decision: Decision, f: Floats, rows: int) -> float:
     """The greatest difference between f and an independent float64 evaluation on a sample of rows."""
-    n = len(f)
-    sample = np.arange(n) if n <= CERTIFIED_ROWS else np.random.default_rng(1).choice(n, CERTIFIED_ROWS, replace=False)
-    support = np.flatnonzero(decision.coef)
-    A = X if kernel.kind is Kind.PRECOMPUTED else pick(X, support)
-    exact = kernel_products(kernel, A, decision.coef[support, None], _columns_of(kernel, pick(X, sample), support))[:, 0]
+    sample, support = _drawn(len(f), rows), np.flatnonzero(decision.coef)
+    A = X.X if kernel.kind is Kind.PRECOMPUTED else X.pick(support)
+    exact = kernel_products(kernel, A, decision.coef[support, None], _columns_of(kernel, X.pick(sample), support))[:, 0]
     return float(np.abs(exact + decision.intercept - f[sample]).max(initial=0.0))
 
 
-def _convexity(kernel: Kernel, solution: Solution, coef: Floats, X: Any) -> str:
+def _convexity(kernel: Kernel, solution: Solution, coef: Floats, X: Samples) -> str:
     """What is known about the definiteness of the kernel matrix; see Certificate.convexity."""
     if kernel.positive_semidefinite:
         return "proved"
@@ -194,7 +214,7 @@ def _convexity(kernel: Kernel, solution: Solution, coef: Floats, X: Any) -> str:
         return "indefinite"
     n = len(coef)
     order = np.argsort(coef == 0, kind="stable")[:PSD_ROWS]
-    part = pick(X, order)
+    part = X.pick(order)
     K = part[:, order] if kernel.kind is Kind.PRECOMPUTED else kernel_values(kernel, part, part)
     rounding = float(np.finfo(K.dtype).eps) if np.issubdtype(K.dtype, np.floating) else 1e-15
     if not is_positive_semidefinite(np.asarray(K, dtype=np.float64), rounding):

@@ -1,10 +1,11 @@
 """The hot functions on a CPU.
 
-    points(X)                             a set of points, dense or CSR, float32 or float64, with its squared norms
+    points(X)                             a set of points, dense, CSR or compressed, float32 or float64, with its squared norms
     kernel_block(kernel, A, a, B, b)      k(A[a], B[b])
     kernel_matvec(kernel, A, a, coef, B, b, out)   out += coef' k(A[a], B[b]) without storing k
     update_gradient(rows, slots, delta, F)         F += delta' rows[slots]
     gather(rows, slots, columns)          rows[slots][:, columns]
+    join_blocks(first, between, second, out)       out = [first, between; between', second]
     group_ends(G, b, ...)                 each group's extreme gradients
     solve_block(K, G, b, ...)             pairwise SMO on one dense tile
 
@@ -55,12 +56,15 @@ INSTRUCTION_LEVEL = _cpu.level()
 """The instruction level chosen at import: "base", "v3" (AVX2) or "v4" (AVX-512); the environment variable MAXMARGIN_LEVEL forces one."""
 
 
-def points(X: Any) -> Points:
-    """Wrap a C-contiguous array or a canonical CSR matrix of float32 or float64; the arrays are kept, not copied."""
+def points(X: Any, compress: bool = False) -> Points:
+    """Wrap a C-contiguous array or a canonical CSR matrix of float32 or float64; the arrays are kept, not copied.
+
+    With ``compress`` the non-zeros of an array are copied: kernels of dot products then cost what these cost.
+    """
     if sparse.issparse(X):
         indptr, indices = np.ascontiguousarray(X.indptr, np.int64), np.ascontiguousarray(X.indices, np.int32)
         return _cpu.sparse_points(np.ascontiguousarray(X.data), indptr, indices, X.shape[1])
-    return _cpu.dense_points(np.ascontiguousarray(X))
+    return (_cpu.compressed_points if compress else _cpu.dense_points)(np.ascontiguousarray(X))
 
 
 def _size(P: Points, index: Indices) -> int:
@@ -109,6 +113,11 @@ def gather(rows: NDArray[Any], slots: NDArray[np.int64], columns: NDArray[np.int
     out = np.empty((len(slots), len(columns)), rows.dtype)
     _cpu.gather(rows, slots, columns, out, thread_count(4.0 * out.size))
     return out
+
+
+def join_blocks(first: NDArray[Any], between: NDArray[Any], second: NDArray[Any], out: NDArray[Any]) -> None:
+    """out = [first, between; between', second]."""
+    _cpu.join_blocks(first, between, second, out)
 
 
 def group_ends(

@@ -6,8 +6,10 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -89,6 +91,9 @@ struct PointsHolder {
   std::optional<Array<int32_t>> indices;
   std::vector<T> norms;
   Points<T> view;
+  std::vector<T> own_values;  // of compressed points
+  std::vector<int64_t> own_indptr;
+  std::vector<int32_t> own_indices;
 
   void finish() {
     norms.resize(size_t(view.n));
@@ -118,6 +123,28 @@ PointsHolder<T>* sparse_points(Array<T> values, Array<int64_t> indptr, Array<int
   auto* holder = new PointsHolder<T>{values, indptr, indices, {}, {n, d, values.data(), indptr.data(), indices.data(), nullptr}};
   holder->finish();
   return holder;
+}
+
+// The non-zeros of a dense array.
+template <class T>
+PointsHolder<T>* compressed_points(Array<T> X) {
+  require(X.ndim() == 2, "points: a 2-d array is needed");
+  const int64_t n = int64_t(X.shape(0)), d = int64_t(X.shape(1));
+  auto holder = std::make_unique<PointsHolder<T>>();
+  {
+    nb::gil_scoped_release release;
+    holder->own_indptr.assign(1, 0);
+    for (int64_t i = 0; i < n; ++i) {
+      for (int64_t k = 0; k < d; ++k) {
+        const T value = X.data()[i * d + k];
+        if (value != 0) holder->own_values.push_back(value), holder->own_indices.push_back(int32_t(k));
+      }
+      holder->own_indptr.push_back(int64_t(holder->own_values.size()));
+    }
+  }
+  holder->view = {n, d, holder->own_values.data(), holder->own_indptr.data(), holder->own_indices.data(), nullptr};
+  holder->finish();
+  return holder.release();
 }
 
 template <class T>
@@ -186,6 +213,28 @@ void gather(Array<T> rows, Array<int64_t> slots, Array<int64_t> columns, Writabl
                     int64_t(columns.shape(0)), out.data(), threads);
 }
 
+// out = [first, between; between', second]
+template <class T>
+void join_blocks(Array<T> first, Array<T> between, Array<T> second, Writable<T> out) {
+  require(first.ndim() == 2 && between.ndim() == 2 && second.ndim() == 2 && out.ndim() == 2, "join_blocks: dimensions");
+  const size_t p = first.shape(0), q = second.shape(0), n = p + q;
+  require(first.shape(1) == p && second.shape(1) == q && between.shape(0) == p && between.shape(1) == q && out.shape(0) == n && out.shape(1) == n,
+          "join_blocks: shapes do not fit");
+  const T *A = first.data(), *B = between.data(), *D = second.data();
+  T* to = out.data();
+  nb::gil_scoped_release release;
+  for (size_t r = 0; r < p; ++r) {
+    std::copy(A + r * p, A + (r + 1) * p, to + r * n);
+    std::copy(B + r * q, B + (r + 1) * q, to + r * n + p);
+  }
+  constexpr size_t side = 32;
+  for (size_t c = 0; c < q; c += side)
+    for (size_t r = 0; r < p; r += side)
+      for (size_t i = c; i < std::min(q, c + side); ++i)
+        for (size_t j = r; j < std::min(p, r + side); ++j) to[(p + i) * n + j] = B[j * q + i];
+  for (size_t r = 0; r < q; ++r) std::copy(D + r * q, D + (r + 1) * q, to + (p + r) * n + p);
+}
+
 template <class T>
 std::tuple<int64_t, double, bool, bool> solve_block(Array<T> K, Writable<double> G, Writable<double> b, Array<double> lower,
                                                     Array<double> upper, Array<double> ridge, Array<int64_t> group_begin,
@@ -235,6 +284,7 @@ void bind(nb::module_& m, const char* points_name) {
   nb::class_<PointsHolder<T>>(m, points_name)
       .def_prop_ro("shape", [](const PointsHolder<T>& p) { return std::make_tuple(p.view.n, p.view.d); });
   m.def("dense_points", &dense_points<T>, nb::arg("X").noconvert(), nb::rv_policy::take_ownership);
+  m.def("compressed_points", &compressed_points<T>, nb::arg("X").noconvert(), nb::rv_policy::take_ownership);
   m.def("sparse_points", &sparse_points<T>, nb::arg("values").noconvert(), nb::arg("indptr"), nb::arg("indices"), nb::arg("d"),
         nb::rv_policy::take_ownership);
   m.def("kernel_block", &kernel_block<T>, nb::arg("kernel"), nb::arg("A"), nb::arg("a").none(), nb::arg("B"), nb::arg("b").none(),
@@ -245,6 +295,8 @@ void bind(nb::module_& m, const char* points_name) {
         nb::arg("F").noconvert(), nb::arg("threads"));
   m.def("gather", &gather<T>, nb::arg("rows").noconvert(), nb::arg("slots"), nb::arg("columns"), nb::arg("out").noconvert(),
         nb::arg("threads"));
+  m.def("join_blocks", &join_blocks<T>, nb::arg("first").noconvert(), nb::arg("between").noconvert(), nb::arg("second").noconvert(),
+        nb::arg("out").noconvert());
   m.def("solve_block", &solve_block<T>, nb::arg("K").noconvert(), nb::arg("G").noconvert(), nb::arg("b").noconvert(), nb::arg("lower"),
         nb::arg("upper"), nb::arg("ridge"), nb::arg("group_begin"), nb::arg("tol"), nb::arg("max_steps"));
 }

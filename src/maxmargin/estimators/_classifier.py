@@ -22,8 +22,10 @@ from maxmargin.monitor import Monitor
 from maxmargin.multiclass import BinaryTask
 from maxmargin.problems import Floats
 from maxmargin.rows import free_memory
+from maxmargin.shared import SharedKernel
 from maxmargin.solution import Status
-from maxmargin.training import Decision, Formulation, Settings, Trained, train, train_all
+from maxmargin.sources import NativeSource, make_source
+from maxmargin.training import Decision, Formulation, Samples, Settings, Trained, train, train_all
 
 NO_PROBABILITY = (
     "probability=True is not available. Use CalibratedClassifierCV({name}(...), ensemble=False) from sklearn.calibration, which gives "
@@ -35,7 +37,7 @@ BYTES_PER_PROBLEM = 4096
 """Memory a trained pair of classes takes at the least."""
 
 
-class Samples(NamedTuple):
+class Weighted(NamedTuple):
     """The samples of positive weight."""
 
     X: Any
@@ -103,7 +105,7 @@ class BaseSVC(ClassifierMixin, BaseSVM):  # type: ignore[misc]
         X = symmetric(self._kernel_kind(), X)
         counted, used = np.flatnonzero(weight > 0), np.flatnonzero(effective > 0)
         kernel = self._resolve_kernel(take(self._kernel_kind(), X, counted), weight[counted])
-        samples = Samples(take(kernel.kind, X, used), label[used], effective[used], class_weight[label[used]])
+        samples = Weighted(take(kernel.kind, X, used), label[used], effective[used], class_weight[label[used]])
         tasks = multiclass.tasks(samples.label, len(classes), self.multiclass == "ovr")
         starts = self._starts(used, len(label), tasks, classes)
         with self._monitor() as monitor:
@@ -155,20 +157,30 @@ class BaseSVC(ClassifierMixin, BaseSVM):  # type: ignore[misc]
         return [guess[k, used[task.samples]] for k, task in enumerate(tasks)]
 
     def _train(
-        self, samples: Samples, kernel: Kernel, tasks: list[BinaryTask], starts: list[Floats] | None, monitor: Monitor
+        self, samples: Weighted, kernel: Kernel, tasks: list[BinaryTask], starts: list[Floats] | None, monitor: Monitor
     ) -> list[Trained]:
         """Train every binary problem."""
         forms = [
             self._formulation(t.sign, samples.weight[t.samples], samples.class_weight[t.samples]) if _two_sided(t) else None for t in tasks
         ]
 
-        def job(form: Formulation | None, task: BinaryTask, start: Floats | None, settings: Settings, part: Monitor) -> Trained:
+        n_classes, shared = int(samples.label.max()) + 1, None
+        if len(tasks) > 1 and self.multiclass == "ovo":
+            source = make_source(kernel, samples.X)
+            shared = SharedKernel(source, multiclass.members_of(samples.label, n_classes)) if isinstance(source, NativeSource) else None
+
+        def job(k: int, settings: Settings, part: Monitor) -> Trained:
+            form, task = forms[k], tasks[k]
             if form is None:
                 return _constant(task.sign)
-            guess = None if start is None else start[form.problem.row]
-            return train(form, take(kernel.kind, samples.X, task.samples), settings, part, guess)
+            guess = None if starts is None else starts[k][form.problem.row]
+            if shared is None:
+                data = Samples(take(kernel.kind, samples.X, task.samples))
+            else:
+                data = Samples(samples.X, task.samples, shared.pair(*multiclass.pairs(n_classes)[k]))
+            return train(form, data, settings, part, guess)
 
-        jobs = [partial(job, f, t, None if starts is None else starts[k]) for k, (f, t) in enumerate(zip(forms, tasks, strict=True))]
+        jobs = [partial(job, k) for k in range(len(tasks))]
         return train_all(jobs, [len(t.samples) for t in tasks], self._settings(kernel), monitor)
 
     @abstractmethod

@@ -9,7 +9,7 @@ from maxmargin.certificate import Certificate
 from maxmargin.estimators._base import BaseSVM
 from maxmargin.estimators._data import symmetric, take
 from maxmargin.problems import Floats
-from maxmargin.training import Decision, Formulation, train
+from maxmargin.training import Decision, Formulation, Samples, train
 
 
 class BaseSingle(BaseSVM):
@@ -41,7 +41,7 @@ class BaseSingle(BaseSVM):
             guess[warm[0]] = warm[1][0] * self._scale
             start = self._split(guess[used])
         with self._monitor() as monitor:
-            trained = train(form, samples, self._settings(kernel), monitor, start)
+            trained = train(form, Samples(samples), self._settings(kernel), monitor, start)
         self._conclude([trained], monitor, X)
         support = np.flatnonzero(trained.decision.coef)
         self._keep_support(X, used[support], kernel)
