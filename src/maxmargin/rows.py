@@ -6,6 +6,8 @@ a row, with the same bits.
 """
 
 import os
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -43,14 +45,16 @@ def cache_bytes(cache_size: float | str, workers: int = 1) -> float:
 class RowCache:
     """Full kernel rows of one source in one precision, the least recently used ones dropped; exact with any capacity.
 
-    Memory: at most ``budget`` bytes; nothing for a precomputed matrix. ``whole`` computes the matrix at once, for problems of one block.
+    Memory: at most ``budget`` bytes; nothing for a precomputed matrix. ``whole`` is for problems of one block: the matrix is computed at
+    once, or where it is cheap, only what pair steps need of it.
     """
 
     def __init__(self, source: Source, dtype: DTypeLike, budget: float, whole: bool = False) -> None:
         self.source, self.dtype = source, np.dtype(dtype)
         n = source.n_rows
         self._clock = 0
-        self.complete = whole or isinstance(source, MatrixSource)
+        self.pointwise = whole and source.cheap
+        self.complete = (whole and not source.cheap) or isinstance(source, MatrixSource)
         if self.complete:
             self.capacity, self._rows = n, source.block(None, None, dtype)
             self._slot = self._owner = np.arange(n)
@@ -75,6 +79,12 @@ class RowCache:
             self._owner[order], self._slot[missing], self._used[order] = missing, order, self._clock
             slots = self._slot[idx]
         return slots
+
+    def pair_steps(self, idx: NDArray[np.int64]) -> Callable[..., tuple[int, float, bool, bool]]:
+        """core.solve_block on K[idx, idx]."""
+        if self.pointwise:
+            return partial(self.source.solve_block, idx, self.dtype)
+        return partial(core.solve_block, self.tile(idx))
 
     def tile(self, idx: NDArray[np.int64], dtype: DTypeLike | None = None) -> Matrix:
         """K[idx, idx], from stored rows where there are, without storing new ones; valid until the next call.

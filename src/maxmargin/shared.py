@@ -76,6 +76,9 @@ class PairSource(Source):
         rows = self._at(a)
         self.shared.source.fill_block(rows, rows if a is b else self._at(b), out)
 
+    def solve_block(self, a: NDArray[np.int64], dtype: DTypeLike, *problem: Any) -> tuple[int, float, bool, bool]:
+        return self.shared.source.solve_block(self._at(a), dtype, *problem)
+
     def fill_rows(self, a: NDArray[np.int64], rows: Matrix, slots: NDArray[np.int64]) -> None:
         rows[slots] = self.shared.source.block(self._at(a), self._index, rows.dtype)
 

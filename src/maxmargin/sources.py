@@ -68,6 +68,10 @@ class Source(ABC):
         """out = k(A[a], B[b]), in the precision of out."""
         out[...] = self.block(a, b, out.dtype)
 
+    def solve_block(self, a: NDArray[np.int64], dtype: DTypeLike, *problem: Any) -> tuple[int, float, bool, bool]:
+        """core.solve_block on K = k(A[a], A[a]); cheap sources compute only what is needed of it."""
+        return core.solve_block(self.block(a, a, dtype), *problem)
+
     def fill_rows(self, a: NDArray[np.int64], rows: Matrix, slots: NDArray[np.int64]) -> None:
         """rows[slots] = k(A[a], B), in the precision of rows."""
         step = max(1, BLOCK_BYTES // (8 * max(1, self.n_columns)))
@@ -147,6 +151,12 @@ class NativeSource(Source):
         A, B = self.points(out.dtype)
         try:
             core.kernel_block(self._tuple, A, a, B, b, out)
+        except core.NotFinite:
+            raise not_finite(self.kernel) from None
+
+    def solve_block(self, a: NDArray[np.int64], dtype: DTypeLike, *problem: Any) -> tuple[int, float, bool, bool]:
+        try:
+            return core.solve_points(self._tuple, self.points(dtype)[0], a, *problem)
         except core.NotFinite:
             raise not_finite(self.kernel) from None
 

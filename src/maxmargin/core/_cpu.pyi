@@ -19,6 +19,20 @@ def update_gradient(rows: Any, slots: Any, delta: Any, F: Any, threads: int) -> 
 def gather(rows: Any, slots: Any, columns: Any, out: Any, threads: int) -> None: ...
 def join_blocks(first: Any, between: Any, second: Any, out: Any) -> None: ...
 def group_ends(G: Any, b: Any, lower: Any, upper: Any, group_begin: Any) -> list[tuple[float, float, float, int]]: ...
+def solve_points(
+    kernel: Any,
+    A: Any,
+    a: Any,
+    G: Any,
+    b: Any,
+    lower: Any,
+    upper: Any,
+    ridge: Any,
+    group_begin: Any,
+    tol: float,
+    max_steps: int,
+    threads: int,
+) -> tuple[int, float, bool, bool, bool]: ...
 def solve_block(
     K: Any, G: Any, b: Any, lower: Any, upper: Any, ridge: Any, group_begin: Any, tol: float, max_steps: int
 ) -> tuple[int, float, bool, bool]: ...

@@ -8,6 +8,7 @@
     join_blocks(first, between, second, out)       out = [first, between; between', second]
     group_ends(G, b, ...)                 each group's extreme gradients
     solve_block(K, G, b, ...)             pairwise SMO on one dense tile
+    solve_points(kernel, A, a, G, b, ...) the same where the tile is computed as it is needed
 
 ``kernel`` is the tuple (kind, gamma, coef0, degree); ``a`` and ``b`` are index arrays or None for all. Every value has the same
 bits for any number of threads and any split into blocks. How many threads: as many as scikit-learn's OpenMP code would use, so that
@@ -31,6 +32,7 @@ KernelTuple = tuple[int, float, float, int]
 Points = Any  # _cpu.Points32 or _cpu.Points64
 
 _SMALL = 1_000_000  # multiply-adds below which a second thread does not pay
+INNER = 512  # variables that SMO works on at once
 _here = threading.local()
 
 
@@ -145,3 +147,26 @@ def solve_block(
     """Run pair steps on G and b in place; return (steps, violation left, negative curvature met, unbounded)."""
     result: tuple[int, float, bool, bool] = _cpu.solve_block(K, G, b, lower, upper, ridge, group_begin, tol, max_steps)
     return result
+
+
+def solve_points(
+    kernel: KernelTuple,
+    A: Points,
+    a: Indices,
+    G: NDArray[np.float64],
+    b: NDArray[np.float64],
+    lower: NDArray[np.float64],
+    upper: NDArray[np.float64],
+    ridge: NDArray[np.float64],
+    group_begin: NDArray[np.int64],
+    tol: float,
+    max_steps: int,
+) -> tuple[int, float, bool, bool]:
+    """solve_block for K = k(A[a], A[a]), of which only what is needed is computed."""
+    threads = thread_count(INNER * len(G) * (A.shape[1] + 16.0))
+    steps, violation, negative, unbounded, finite = _cpu.solve_points(
+        kernel, A, a, G, b, lower, upper, ridge, group_begin, tol, max_steps, threads
+    )
+    if not finite:
+        raise NotFinite
+    return steps, violation, negative, unbounded

@@ -51,6 +51,16 @@ struct BlockResult {
   double violation;    // after the last step
   bool negative;       // a pair of negative curvature was met
   bool unbounded;      // a step without end was met
+  bool finite = true;  // no kernel value was infinite or not a number
+};
+
+// The same where K is not stored: k(points, points) is computed as it is needed.
+template <class T>
+struct PointsBlock {
+  Block<T> block;  // its K is null
+  Kernel kernel;
+  Selection<T> points;
+  int threads;
 };
 
 template <class T>
@@ -65,6 +75,7 @@ struct LevelOf {
   void (*gather)(const T* rows, int64_t row_length, const int64_t* slots, int64_t count, const int64_t* columns,
                  int64_t width, T* out, int threads);
   BlockResult (*solve_block)(const Block<T>&, double tol, int64_t max_steps);
+  BlockResult (*solve_points)(const PointsBlock<T>&, double tol, int64_t max_steps);
 };
 
 struct Level {

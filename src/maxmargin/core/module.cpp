@@ -235,6 +235,13 @@ void join_blocks(Array<T> first, Array<T> between, Array<T> second, Writable<T> 
   for (size_t r = 0; r < q; ++r) std::copy(D + r * q, D + (r + 1) * q, to + (p + r) * n + p);
 }
 
+int64_t check_groups(const Array<int64_t>& group_begin, size_t n) {
+  const int64_t groups = int64_t(group_begin.size()) - 1;
+  require(groups >= 0 && group_begin.data()[0] == 0 && group_begin.data()[groups] == int64_t(n), "solve_block: groups");
+  for (int64_t g = 0; g < groups; ++g) require(group_begin.data()[g] <= group_begin.data()[g + 1], "solve_block: groups");
+  return groups;
+}
+
 template <class T>
 std::tuple<int64_t, double, bool, bool> solve_block(Array<T> K, Writable<double> G, Writable<double> b, Array<double> lower,
                                                     Array<double> upper, Array<double> ridge, Array<int64_t> group_begin,
@@ -244,9 +251,7 @@ std::tuple<int64_t, double, bool, bool> solve_block(Array<T> K, Writable<double>
   require(G.ndim() == 1 && b.ndim() == 1 && lower.ndim() == 1 && upper.ndim() == 1 && ridge.ndim() == 1 && group_begin.ndim() == 1,
           "solve_block: 1-d arrays are needed");
   require(b.shape(0) == n && lower.shape(0) == n && upper.shape(0) == n && ridge.shape(0) == n, "solve_block: lengths differ");
-  const int64_t groups = int64_t(group_begin.shape(0)) - 1;
-  require(groups >= 0 && group_begin.data()[0] == 0 && group_begin.data()[groups] == int64_t(n), "solve_block: groups");
-  for (int64_t g = 0; g < groups; ++g) require(group_begin.data()[g] <= group_begin.data()[g + 1], "solve_block: groups");
+  const int64_t groups = check_groups(group_begin, n);
   const Block<T> block{int64_t(n), K.data(), G.data(), b.data(), lower.data(), upper.data(), ridge.data(), group_begin.data(), groups};
   BlockResult r;
   {
@@ -280,6 +285,26 @@ std::vector<std::tuple<double, double, double, int64_t>> group_ends(Array<double
 }
 
 template <class T>
+std::tuple<int64_t, double, bool, bool, bool> solve_points(const KernelTuple& kernel, const PointsHolder<T>& A, const Index& a,
+                                                           Writable<double> G, Writable<double> b, Array<double> lower,
+                                                           Array<double> upper, Array<double> ridge, Array<int64_t> group_begin,
+                                                           double tol, int64_t max_steps, int threads) {
+  const Selection<T> S = select(A, a);
+  const size_t n = size_t(S.size);
+  require(G.ndim() == 1 && b.ndim() == 1 && lower.ndim() == 1 && upper.ndim() == 1 && ridge.ndim() == 1, "solve_points: 1-d arrays are needed");
+  require(G.shape(0) == n && b.shape(0) == n && lower.shape(0) == n && upper.shape(0) == n && ridge.shape(0) == n, "solve_points: lengths differ");
+  const int64_t groups = check_groups(group_begin, n);
+  const Block<T> block{int64_t(n), nullptr, G.data(), b.data(), lower.data(), upper.data(), ridge.data(), group_begin.data(), groups};
+  const PointsBlock<T> problem{block, kernel_of(kernel), S, threads};
+  BlockResult r;
+  {
+    nb::gil_scoped_release release;
+    r = table<T>().solve_points(problem, tol, max_steps);
+  }
+  return {r.steps, r.violation, r.negative, r.unbounded, r.finite};
+}
+
+template <class T>
 void bind(nb::module_& m, const char* points_name) {
   nb::class_<PointsHolder<T>>(m, points_name)
       .def_prop_ro("shape", [](const PointsHolder<T>& p) { return std::make_tuple(p.view.n, p.view.d); });
@@ -299,6 +324,9 @@ void bind(nb::module_& m, const char* points_name) {
         nb::arg("out").noconvert());
   m.def("solve_block", &solve_block<T>, nb::arg("K").noconvert(), nb::arg("G").noconvert(), nb::arg("b").noconvert(), nb::arg("lower"),
         nb::arg("upper"), nb::arg("ridge"), nb::arg("group_begin"), nb::arg("tol"), nb::arg("max_steps"));
+  m.def("solve_points", &solve_points<T>, nb::arg("kernel"), nb::arg("A"), nb::arg("a").none(), nb::arg("G").noconvert(),
+        nb::arg("b").noconvert(), nb::arg("lower"), nb::arg("upper"), nb::arg("ridge"), nb::arg("group_begin"), nb::arg("tol"),
+        nb::arg("max_steps"), nb::arg("threads"));
 }
 
 }  // namespace

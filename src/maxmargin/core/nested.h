@@ -1,4 +1,5 @@
-// A tile too large for the second-level cache, solved by small ones: the same loop as the solver's, one level down.
+// A problem too large for the second-level cache, solved by small tiles: the same loop as the solver's, one level down. K is stored,
+// or computed from the points where that costs less than a matrix that is used once.
 //
 //   repeat  choose the variables that violate optimality most, and keep half of the last choice
 //           solve the problem of these variables alone, on a compact copy of their tile      (smo.h)
@@ -9,17 +10,63 @@
 #include <utility>
 #include <vector>
 
+#include "products.h"
 #include "smo.h"
 
 namespace maxmargin::MAXMARGIN_LEVEL {
 
-constexpr int64_t inner_size = 512;   // a float32 tile of 1 MB
+constexpr int64_t inner_size = 512;   // a float32 tile of 1 MB: the most that stays in the second-level cache
+constexpr int64_t computed_size = 256;  // where the tile must be computed: a quarter of the values
 constexpr int64_t direct_size = 768;  // up to here the whole tile is the small one
 
 template <class T>
+struct Stored {
+  const T* K;
+  int64_t n;
+
+  bool tile(const std::vector<int64_t>& chosen, T* out) const {
+    for (int64_t k : chosen)
+      for (int64_t l : chosen) *out++ = K[k * n + l];
+    return true;
+  }
+  // G += K[moved]' delta, four rows at a time
+  bool update(std::vector<int64_t>& moved, std::vector<double>& delta, double* G) const {
+    while (moved.size() % 4) moved.push_back(moved.back()), delta.push_back(0.0);
+    for (size_t s = 0; s < moved.size(); s += 4) {
+      const T *r0 = K + moved[s] * n, *r1 = K + moved[s + 1] * n, *r2 = K + moved[s + 2] * n, *r3 = K + moved[s + 3] * n;
+      const double d0 = delta[s], d1 = delta[s + 1], d2 = delta[s + 2], d3 = delta[s + 3];
+      for (int64_t k = 0; k < n; ++k) G[k] += (d0 * double(r0[k]) + d1 * double(r1[k])) + (d2 * double(r2[k]) + d3 * double(r3[k]));
+    }
+    return true;
+  }
+};
+
+template <class T>
+struct Computed {
+  Kernel kernel;
+  Selection<T> points;
+  int threads;
+
+  std::vector<int64_t> at(const std::vector<int64_t>& some) const {
+    std::vector<int64_t> index(some.size());
+    for (size_t r = 0; r < some.size(); ++r) index[r] = points.at(some[r]);
+    return index;
+  }
+  bool tile(const std::vector<int64_t>& chosen, T* out) const {
+    const std::vector<int64_t> index = at(chosen);
+    const Selection<T> some{points.points, index.data(), int64_t(index.size())};
+    return kernel_block(kernel, some, some, out, nullptr, true, threads);
+  }
+  bool update(std::vector<int64_t>& moved, std::vector<double>& delta, double* G) const {
+    const std::vector<int64_t> index = at(moved);
+    return kernel_matvec(kernel, {points.points, index.data(), int64_t(index.size())}, delta.data(), 1, points, G, threads);
+  }
+};
+
+template <class T, class Access>
 class Nested {
  public:
-  explicit Nested(const Block<T>& block) : block(block), n(block.size), taken(size_t(n)) {}
+  Nested(const Block<T>& block, const Access& access, int64_t inner) : block(block), access(access), n(block.size), inner(inner), taken(size_t(n)) {}
 
   BlockResult run(double tol, int64_t max_steps) {
     BlockResult total{0, 0, false, false};
@@ -31,20 +78,23 @@ class Nested {
       total.steps += part.steps;
       total.negative |= part.negative;
       total.unbounded |= part.unbounded;
-      if (part.steps == 0 || part.unbounded) break;
+      total.finite &= part.finite;
+      if (part.steps == 0 || part.unbounded || !part.finite) break;
     }
     return total;
   }
 
  private:
   Block<T> block;
-  int64_t n;
+  Access access;
+  int64_t n, inner;
   std::vector<Extremes> ends;
   std::vector<char> taken;
   std::vector<int64_t> chosen, sorted, begins, moved;
   std::vector<std::pair<double, int64_t>> keys;
-  std::vector<T> tile;
-  std::vector<double> G, b, lower, upper, ridge, delta;
+  Aligned<T> tile;
+  Aligned<double> G, b, lower, upper, ridge;
+  std::vector<double> delta;
 
   bool can_grow(int64_t k) const { return block.b[k] < block.upper[k]; }
   bool can_shrink(int64_t k) const { return block.b[k] > block.lower[k]; }
@@ -65,11 +115,11 @@ class Nested {
 
   // The newest half of the last choice, then the worst violators of both kinds in each group, the worst last.
   void select() {
-    const size_t kept = std::min(chosen.size(), size_t(inner_size / 2));
+    const size_t kept = std::min(chosen.size(), size_t(inner / 2));
     chosen.erase(chosen.begin(), chosen.end() - int64_t(kept));
     std::fill(taken.begin(), taken.end(), char(0));
     for (int64_t k : chosen) taken[size_t(k)] = 1;
-    const int64_t share = (inner_size - int64_t(kept)) / (2 * block.groups);
+    const int64_t share = (inner - int64_t(kept)) / (2 * block.groups);
     for (int64_t g = 0; g < block.groups; ++g)
       for (int side = 0; side < 2; ++side) {
         keys.clear();
@@ -99,12 +149,11 @@ class Nested {
       begins[size_t(g)] = std::lower_bound(sorted.begin(), sorted.end(), block.group_begin[g]) - sorted.begin();
     for (size_t r = 0; r < size; ++r) {
       const int64_t k = sorted[r];
-      const T* row = block.K + k * n;
-      for (size_t c = 0; c < size; ++c) tile[r * size + c] = row[sorted[c]];
       G[r] = block.G[k], b[r] = block.b[k], lower[r] = block.lower[k], upper[r] = block.upper[k], ridge[r] = block.ridge[k];
     }
     const Block<T> small{int64_t(size), tile.data(), G.data(), b.data(), lower.data(), upper.data(), ridge.data(), begins.data(), block.groups};
-    const BlockResult result = Smo<T>(small).run(tol, max_steps);
+    if (!access.tile(sorted, tile.data())) return {0, 0, false, false, false};
+    BlockResult result = Smo<T>(small).run(tol, max_steps);
     moved.clear(), delta.clear();
     for (size_t r = 0; r < size; ++r) {
       const int64_t k = sorted[r];
@@ -114,25 +163,20 @@ class Nested {
       block.G[k] += block.ridge[k] * change;
       block.b[k] = b[r];
     }
-    update();
+    if (!moved.empty()) result.finite = access.update(moved, delta, block.G);
     return result;
-  }
-
-  // G += K[moved]' delta, four rows at a time
-  void update() {
-    while (moved.size() % 4) moved.push_back(moved.back()), delta.push_back(0.0);
-    for (size_t s = 0; s < moved.size(); s += 4) {
-      const T *r0 = block.K + moved[s] * n, *r1 = block.K + moved[s + 1] * n, *r2 = block.K + moved[s + 2] * n, *r3 = block.K + moved[s + 3] * n;
-      const double d0 = delta[s], d1 = delta[s + 1], d2 = delta[s + 2], d3 = delta[s + 3];
-      for (int64_t k = 0; k < n; ++k)
-        block.G[k] += (d0 * double(r0[k]) + d1 * double(r1[k])) + (d2 * double(r2[k]) + d3 * double(r3[k]));
-    }
   }
 };
 
 template <class T>
 BlockResult solve_block(const Block<T>& block, double tol, int64_t max_steps) {
-  return block.size <= direct_size ? Smo<T>(block).run(tol, max_steps) : Nested<T>(block).run(tol, max_steps);
+  if (block.size <= direct_size) return Smo<T>(block).run(tol, max_steps);
+  return Nested<T, Stored<T>>(block, {block.K, block.size}, inner_size).run(tol, max_steps);
+}
+
+template <class T>
+BlockResult solve_points(const PointsBlock<T>& problem, double tol, int64_t max_steps) {
+  return Nested<T, Computed<T>>(problem.block, {problem.kernel, problem.points, problem.threads}, computed_size).run(tol, max_steps);
 }
 
 }  // namespace maxmargin::MAXMARGIN_LEVEL

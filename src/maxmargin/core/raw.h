@@ -85,21 +85,34 @@ inline void raw_dense(int64_t d, const T* a, const T* b, T* tile) {
   }
 }
 
-// A few sparse points of A with a panel of B, four vectors of points: the cost is that of A's non-zeros.
+// Up to sparse_rows sparse points of A with a panel of B, four vectors of points: the cost is that of A's non-zeros. A few features at a
+// time, so that their part of the panel stays in the first-level cache for all rows.
+constexpr int sparse_rows = 32;
+constexpr int64_t features_at_once = 64;
+
 template <class T>
 inline void raw_sparse(const Selection<T>& A, int64_t begin, int64_t end, const T* b, T* tile) {
   constexpr int L = lanes<T>, W = sparse_width<T>;
   const Points<T>& P = A.points;
-  for (int64_t j = begin; j < end; ++j) {
-    const int64_t row = A.at(j);
-    Vec<T> sum[4] = {};
-    for (int64_t e = P.indptr[row]; e < P.indptr[row + 1]; ++e) {
-      const T* feature = b + int64_t(P.indices[e]) * W;
+  int64_t next[sparse_rows], last[sparse_rows];
+  for (int64_t j = begin; j < end; ++j) next[j - begin] = P.indptr[A.at(j)], last[j - begin] = P.indptr[A.at(j) + 1];
+  std::fill(tile, tile + (end - begin) * W, T(0));
+  for (int64_t f = 0; f < P.d; f += features_at_once)
+    for (int64_t r = 0; r < end - begin; ++r) {
+      int64_t e = next[r];
+      if (e == last[r] || P.indices[e] >= f + features_at_once) continue;
+      Vec<T> sum[4];
 #pragma GCC unroll 4
-      for (int v = 0; v < 4; ++v) sum[v] = Dot::add<T>(sum[v], P.values[e], load<T>(feature + v * L));
+      for (int v = 0; v < 4; ++v) sum[v] = load<T>(tile + r * W + v * L);
+      for (; e < last[r] && P.indices[e] < f + features_at_once; ++e) {
+        const T* feature = b + int64_t(P.indices[e]) * W;
+#pragma GCC unroll 4
+        for (int v = 0; v < 4; ++v) sum[v] = Dot::add<T>(sum[v], P.values[e], load<T>(feature + v * L));
+      }
+#pragma GCC unroll 4
+      for (int v = 0; v < 4; ++v) store<T>(tile + r * W + v * L, sum[v]);
+      next[r] = e;
     }
-    for (int v = 0; v < 4; ++v) store<T>(tile + (j - begin) * W + v * L, sum[v]);
-  }
 }
 
 // Squared norms, with the bits of a point's dot product with itself.

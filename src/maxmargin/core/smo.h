@@ -67,8 +67,8 @@ class Smo {
  private:
   Block<T> block;
   int64_t n;
-  std::vector<double> blocked_up, blocked_down;  // added to G they leave out what cannot grow (+infinity) or shrink (-infinity)
-  std::vector<float> diagonal;                   // of Q, scaled to at most 1
+  Aligned<double> blocked_up, blocked_down;  // added to G they leave out what cannot grow (+infinity) or shrink (-infinity)
+  Aligned<float> diagonal;                   // of Q, scaled to at most 1
   double scale;
   std::vector<Extremes> ends;
 

@@ -3,7 +3,6 @@
 #pragma once
 #include <atomic>
 #include <limits>
-#include <memory>
 #include <type_traits>
 #include <vector>
 
@@ -32,7 +31,7 @@ struct Columns {
   const bool symmetric;  // A = B: tiles wholly below the diagonal are left out
   const Sink& sink;
   std::atomic<bool>& finite;
-  std::vector<T> panel = {}, norms = {};
+  Aligned<T> panel = {}, norms = {};
 
   void load_panels(int64_t begin, int64_t end, int64_t width, int64_t at_once) {
     panel.resize(size_t(A.points.d * at_once + 1), T(0));
@@ -73,7 +72,7 @@ template <class T, class Map, class Sink>
 struct SparseRows {
   Columns<T, Map, Sink> columns;
   void operator()(int64_t begin, int64_t end) {
-    constexpr int W = sparse_width<T>, R = 8;
+    constexpr int W = sparse_width<T>, R = sparse_rows;
     alignas(64) T tile[R * W];
     const Selection<T>& A = columns.A;
     columns.load_panels(begin, end, W, W);
@@ -119,14 +118,14 @@ bool walk(const Map& map, const Selection<T>& A, const Selection<T>& B, bool sym
     return finite;
   }
   const int64_t d = A.points.d, panels_at_once = (std::min(chunk_rows, A.size) + panel_rows - 1) / panel_rows;
-  std::unique_ptr<T[]> panels(new T[size_t(panels_at_once * panel_rows * d + 1)]());
+  Aligned<T> panels(size_t(panels_at_once * panel_rows * d + 1), T(0));
   for (int64_t first = 0; first < A.size; first += chunk_rows) {
     const int64_t last = std::min(A.size, first + chunk_rows);
     auto each = [&](auto&& act) {
-      for (int64_t j = first; j < last; j += panel_rows) act(A, j, std::min<int64_t>(j + panel_rows, last), panel_rows, panels.get() + (j - first) * d);
+      for (int64_t j = first; j < last; j += panel_rows) act(A, j, std::min<int64_t>(j + panel_rows, last), panel_rows, panels.data() + (j - first) * d);
     };
     each(pack<T>);
-    parallel(threads, B.size, chunk_width<T>, DenseRows<T, Map, Sink>{columns, first, last, panels.get()});
+    parallel(threads, B.size, chunk_width<T>, DenseRows<T, Map, Sink>{columns, first, last, panels.data()});
     each(clear<T>);
   }
   return finite;

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <new>
+#include <vector>
 
 namespace maxmargin::MAXMARGIN_LEVEL {
 
@@ -35,6 +37,23 @@ template <class T>
 using IVec = typename Simd<T>::ivec;
 template <class T>
 constexpr int lanes = vector_bytes / int(sizeof(T));
+
+// Memory whose vectors do not straddle cache lines: a load that does costs twice.
+template <class T>
+struct AlignedAllocator {
+  using value_type = T;
+  AlignedAllocator() = default;
+  template <class U>
+  AlignedAllocator(const AlignedAllocator<U>&) {}
+  T* allocate(size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t(64))); }
+  void deallocate(T* p, size_t) { ::operator delete(p, std::align_val_t(64)); }
+  template <class U>
+  bool operator==(const AlignedAllocator<U>&) const { return true; }
+  template <class U>
+  bool operator!=(const AlignedAllocator<U>&) const { return false; }
+};
+template <class T>
+using Aligned = std::vector<T, AlignedAllocator<T>>;
 
 template <class T>
 inline Vec<T> load(const T* p) {

@@ -109,7 +109,7 @@ class BaseSVC(ClassifierMixin, BaseSVM):  # type: ignore[misc]
         tasks = multiclass.tasks(samples.label, len(classes), self.multiclass == "ovr")
         starts = self._starts(used, len(label), tasks, classes)
         with self._monitor() as monitor:
-            trained = self._train(samples, kernel, tasks, starts, monitor)
+            trained = self._train(samples, len(classes), kernel, tasks, starts, monitor)
         self._conclude(trained, monitor, X)
         self.classes_, self.class_weight_ = classes, class_weight
         self._keep(X, kernel, tasks, trained, used, label)
@@ -157,14 +157,14 @@ class BaseSVC(ClassifierMixin, BaseSVM):  # type: ignore[misc]
         return [guess[k, used[task.samples]] for k, task in enumerate(tasks)]
 
     def _train(
-        self, samples: Weighted, kernel: Kernel, tasks: list[BinaryTask], starts: list[Floats] | None, monitor: Monitor
+        self, samples: Weighted, n_classes: int, kernel: Kernel, tasks: list[BinaryTask], starts: list[Floats] | None, monitor: Monitor
     ) -> list[Trained]:
         """Train every binary problem."""
         forms = [
             self._formulation(t.sign, samples.weight[t.samples], samples.class_weight[t.samples]) if _two_sided(t) else None for t in tasks
         ]
 
-        n_classes, shared = int(samples.label.max()) + 1, None
+        shared = None
         if len(tasks) > 1 and self.multiclass == "ovo":
             source = make_source(kernel, samples.X)
             shared = SharedKernel(source, multiclass.members_of(samples.label, n_classes)) if isinstance(source, NativeSource) else None

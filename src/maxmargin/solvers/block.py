@@ -224,7 +224,7 @@ def _descend(state: State, cache: RowCache, tol: float, monitor: Monitor) -> Sta
             return Status.STALLED
         free = int(np.count_nonzero(can_grow(problem, state.b) & can_shrink(problem, state.b)))
         size = min(max(ACTIVE, ROOM * free // 2), MOST_ACTIVE) if np.float32 in cache.source.dtypes else ASKED
-        if (cache.complete and len(state.b) <= MOST_ACTIVE) or len(state.b) <= size:
+        if cache.pointwise or (cache.complete and len(state.b) <= MOST_ACTIVE) or len(state.b) <= size:
             active, loose = everything, problem.in_margin_units
         else:
             active, loose = _choose_active(problem, state.b, G, size, draw), True
@@ -253,15 +253,14 @@ def _choose_active(problem: DualProblem, b: Floats, G: Floats, size: int, draw: 
 def _solve_active(state: State, cache: RowCache, active: Integers, G: Floats, tol: float, monitor: Monitor) -> int:
     """Solve the problem of the active variables and bring F up to date; return the number of pair steps."""
     problem, rows = state.problem, state.problem.row[active]
-    K = cache.tile(rows)
-    state.scale = max(state.scale, float(np.abs(K.diagonal()).max(initial=0.0)))
+    pair_steps = cache.pair_steps(rows)
     begin = np.searchsorted(problem.group[active], np.arange(problem.groups + 1))
     b, G_active, bounds = state.b[active], G[active], (problem.lower[active], problem.upper[active], problem.ridge[active])
     steps, last = 0, monitor.max_iter
     patience = (STIFF if state.factor is None else EASY) * len(active) if state.convex else last
     while True:
         most = min(AT_ONCE, patience - steps, last - state.steps - steps)
-        done, violation, negative, unbounded = core.solve_block(K, G_active, b, *bounds, begin, tol, most)
+        done, violation, negative, unbounded = pair_steps(G_active, b, *bounds, begin, tol, most)
         steps += int(done)
         unbounded = unbounded or not np.abs(b).max() < 1e100
         state.note(negative, unbounded)
