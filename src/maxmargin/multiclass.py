@@ -95,3 +95,8 @@ def unpack_pairs(packed: Floats, label: NDArray[np.int64], n_classes: int) -> Fl
         coef[k, members[i]] = packed[j - 1, members[i]]
         coef[k, members[j]] = packed[i, members[j]]
     return coef
+
+
+def join_pairs(parts: list[Floats]) -> Floats:
+    """Values of every pair from what each class contributes, given in LIBSVM's layout: parts[i][j - 1] or parts[i][j] against class j."""
+    return np.array([parts[i][j - 1] + parts[j][i] for i, j in pairs(len(parts))])

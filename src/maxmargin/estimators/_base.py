@@ -28,7 +28,7 @@ from maxmargin.kernels import NAMES, PARAMETERS, Kernel, Kind
 from maxmargin.monitor import Monitor
 from maxmargin.problems import Floats
 from maxmargin.solution import Status
-from maxmargin.sources import make_source, pick
+from maxmargin.sources import Source, make_source, pick
 from maxmargin.training import EXACT, GAP, Settings, Trained
 
 SCALE = "Consider pre-processing your data with StandardScaler or MinMaxScaler."
@@ -292,10 +292,14 @@ class BaseSVM(BaseEstimator, ABC):  # type: ignore[misc]
             if self._sparse and not sparse.issparse(X):
                 X = canonical_csr(sparse.csr_matrix(X))
             source = make_source(kernel, self.support_vectors_, X)
+        return (self._products(source) + np.asarray(self._intercept_)[:, None]).T
+
+    def _products(self, source: Source) -> Floats:
+        """The kernel part of every decision function, one row each."""
         columns = self._columns()
-        out = np.zeros((len(columns), _num_samples(X)))
+        out = np.zeros((len(columns), source.n_columns))
         source.add_product(None, np.ascontiguousarray(columns.T), None, out, np.float64)
-        return (out + np.asarray(self._intercept_)[:, None]).T
+        return out
 
     # ---- certification -----------------------------------------------------------------------------------------------
 

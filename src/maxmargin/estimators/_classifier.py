@@ -1,5 +1,6 @@
 """What both classifiers share: labels, weights, training of every pair, votes, certification."""
 
+import itertools
 from abc import abstractmethod
 from functools import partial
 from typing import Any, ClassVar, NamedTuple, Self
@@ -24,7 +25,7 @@ from maxmargin.problems import Floats
 from maxmargin.rows import free_memory
 from maxmargin.shared import SharedKernel
 from maxmargin.solution import Status
-from maxmargin.sources import NativeSource, make_source
+from maxmargin.sources import NativeSource, Source, make_source
 from maxmargin.training import Decision, Formulation, Samples, Settings, Trained, train, train_all
 
 NO_PROBABILITY = (
@@ -232,6 +233,17 @@ class BaseSVC(ClassifierMixin, BaseSVM):  # type: ignore[misc]
     def _columns(self) -> Floats:
         coef = super()._columns()
         return multiclass.unpack_pairs(coef, self._support_label(), len(self.classes_)) if self._one_vs_one else coef
+
+    def _products(self, source: Source) -> Floats:
+        """For pairs of classes, class by class: the coefficients of a class are a dense block in LIBSVM's layout."""
+        if not self._one_vs_one:
+            return super()._products(source)
+        packed, ends, parts = super()._columns(), np.cumsum([0, *self._n_support]), []
+        for begin, end in itertools.pairwise(ends):
+            part = np.zeros((len(packed), source.n_columns))
+            source.add_product(np.arange(begin, end), np.ascontiguousarray(packed[:, begin:end].T), None, part, np.float64)
+            parts.append(part)
+        return multiclass.join_pairs(parts)
 
     def _linear_coef(self) -> Any:
         columns = self._columns() * _sign(len(self.classes_))
