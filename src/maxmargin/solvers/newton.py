@@ -33,9 +33,9 @@ from maxmargin.core import cpu as core
 from maxmargin.monitor import Monitor
 from maxmargin.problems import Floats, Integers
 
-CHANGES = 96
+CHANGES = 256
 """Variables that may join or leave a factor, together, before a new one is made."""
-AHEAD = 8
+AHEAD = 24
 """Columns of V made together: those of the next variables to meet a bound, as it seems."""
 LONGER, LONGEST = 4, 64
 """Where a walk does not reach its end, the next burst of pair steps is LONGER times as long, up to LONGEST steps for each variable."""
@@ -214,18 +214,12 @@ def _walk(tile: Tile, factor: Factor) -> tuple[float, bool]:
     N = (np.searchsorted(tile.begin, at, side="right")[:, None] == np.arange(1, len(tile.begin))).astype(np.float64)
     N = N[:, N.any(axis=0)]
     held = np.flatnonzero((b <= lower) | (b >= upper))
-    columns, whole = _Columns(factor), False
+    rest = _Rest(factor, N, held)
     # N y takes up each group's mean and what is held: without them g is small, and so is the rounding where Q is singular
-    solved = factor.solve(np.column_stack([_without_sums(tile.G[at], N, held), N]))
-    u, V_sums = solved[:, 0], solved[:, 1:]
-    while not whole and len(held) <= CHANGES:
-        V = np.concatenate([V_sums, columns.of(held)], axis=1) if len(held) else V_sums
-        try:
-            y = np.linalg.solve(np.concatenate([N.T @ V, V[held]]), np.concatenate([N.T @ u, u[held]]))
-        except np.linalg.LinAlgError:
-            break
-        d = _without_sums(V @ y - u, N, held)
-        if not np.isfinite(d).all():
+    u, whole = factor.solve(_without_sums(tile.G[at], N, held)), False
+    while not whole and len(rest.held) <= CHANGES:
+        d = rest.direction(u)
+        if d is None:
             break
         with np.errstate(divide="ignore", invalid="ignore"):
             reach = np.where(d != 0, np.where(d > 0, upper - b, b - lower) / np.abs(d), np.inf)
@@ -235,9 +229,7 @@ def _walk(tile: Tile, factor: Factor) -> tuple[float, bool]:
         if not whole:
             hit = np.flatnonzero(reach <= t)
             b[hit] = np.where(d[hit] > 0, upper[hit], lower[hit])
-            held = np.concatenate([held, hit])
-            if not columns.has(hit):
-                columns.prepare(np.argsort(reach, kind="stable")[: max(AHEAD, len(hit))])
+            rest.hold(hit, np.argsort(reach, kind="stable")[:AHEAD])
     return tile.move_to(at, b), whole
 
 
@@ -252,26 +244,40 @@ def _without_sums(d: Floats, N: Floats, held: Integers) -> Floats:
     return rest
 
 
-class _Columns:
-    """Columns of Q^-1, made when first asked for, several at a time."""
+class _Rest:
+    """The constraints N' d = 0 of a walk: sums that are fixed, variables that are held. V = Q^-1 N and S = N' V grow with them."""
 
-    def __init__(self, factor: Factor) -> None:
-        self.factor = factor
-        self.where: dict[int, int] = {}
-        self.made = np.empty((len(factor.members), 0))
+    def __init__(self, factor: Factor, N: Floats, held: Integers) -> None:
+        self.factor, self.N, self.held = factor, N, np.empty(0, np.int64)
+        self.made: dict[int, Floats] = {}  # columns of Q^-1 by member, also of those that may be held next
+        self.count, most = N.shape[1], N.shape[1] + len(held) + 2 * CHANGES
+        self.V, self.S = np.empty((len(N), most), order="F"), np.empty((most, most))
+        self.V[:, : self.count] = factor.solve(N)
+        self.S[: self.count, : self.count] = N.T @ self.V[:, : self.count]
+        self.hold(held, held)
 
-    def has(self, members: Integers) -> bool:
-        return all(int(k) in self.where for k in members)
-
-    def prepare(self, members: Integers) -> None:
-        new = [int(k) for k in members if int(k) not in self.where]
-        if new:
-            unit = np.zeros((len(self.factor.members), len(new)), order="F")
+    def hold(self, members: Integers, likely: Integers) -> None:
+        """Hold members; where columns must be made, those of the likely next ones are made with them."""
+        if not all(int(k) in self.made for k in members):
+            new = [int(k) for k in np.union1d(members, likely) if int(k) not in self.made]
+            unit = np.zeros((len(self.N), len(new)), order="F")
             unit[new, np.arange(len(new))] = 1.0
-            self.where |= {k: len(self.where) + i for i, k in enumerate(new)}
-            self.made = np.concatenate([self.made, self.factor.solve(unit)], axis=1)
+            self.made.update(zip(new, self.factor.solve(unit).T, strict=True))
+        for k in members[: self.V.shape[1] - self.count]:
+            c, column = self.count, self.made[int(k)]
+            self.held = np.append(self.held, k)
+            self.V[:, c] = column
+            self.S[: c + 1, c] = np.concatenate([self.N.T @ column, column[self.held]])
+            self.S[c, :c] = self.V[k, :c]
+            self.count += 1
 
-    def of(self, members: Integers) -> Floats:
-        self.prepare(members)
-        found: Floats = self.made[:, [self.where[int(k)] for k in members]]
-        return found
+    def direction(self, u: Floats) -> Floats | None:
+        """The minimiser -u + V S^-1 N' u; None where rounding leaves none."""
+        c = self.count
+        right = np.concatenate([self.N.T @ u, u[self.held]])
+        try:
+            y = np.linalg.solve(self.S[:c, :c], right) if c > 1 else right / self.S[0, 0]
+        except np.linalg.LinAlgError:
+            return None
+        d = _without_sums(self.V[:, :c] @ y - u, self.N, self.held)
+        return d if np.isfinite(d).all() else None
