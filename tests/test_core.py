@@ -1,5 +1,7 @@
 """The compiled functions against plain NumPy, and their bits for any number of threads, any split, dense and sparse."""
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -142,3 +144,94 @@ def test_solve_block_reports_indefinite_and_unbounded():
     assert result[2]
     K = np.zeros((2, 2))
     assert core.solve_block(K, np.array([-1.0, 1.0]), zero.copy(), -np.inf * one, np.inf * one, zero, np.array([0, 2]), 1e-3, 100)[3]
+
+
+# ---- tiles larger than a block, tiles that are computed, parts of matrices ----------------------------------------------
+
+
+def large_problem(n=900, groups=1):
+    X = rng.normal(size=(n, 5)).astype(np.float32)
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=n) > 0, 1.0, -1.0)
+    lower, upper = np.minimum(0, 3 * y), np.maximum(0, 3 * y)
+    return core.points(X), y, lower, upper, np.linspace(0, n, groups + 1).astype(np.int64)
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+def test_nested_blocks_and_computed_tiles_solve_the_problem(groups):
+    """A tile of 900 is solved by blocks of 512, and of 256 where it is computed: to the same objective, with a true gradient."""
+    P, y, lower, upper, begin = large_problem(groups=groups)
+    K = core.kernel_block(RBF, P, None, P, None)
+    objectives = []
+    for solve in (
+        lambda *problem: core.solve_block(K, *problem),
+        lambda *problem: core.solve_points(RBF, P, None, *problem),
+        lambda *problem: core.solve_block(K.astype(np.float64), *problem),
+    ):
+        b, G = np.zeros(len(y)), -y
+        steps, violation, negative, unbounded = solve(G, b, lower, upper, np.zeros(len(y)), begin, 1e-6, 10**7)
+        assert violation <= 1e-6
+        assert not negative
+        assert not unbounded
+        assert steps > 0
+        np.testing.assert_allclose(G, K.astype(np.float64) @ b - y, atol=1e-5)
+        assert np.all((b >= lower) & (b <= upper))
+        assert all(abs(b[i:j].sum()) < 1e-10 for i, j in itertools.pairwise(begin))
+        objectives.append(0.5 * b @ (G - y))
+    np.testing.assert_allclose(objectives, objectives[0], rtol=1e-7)
+
+
+def test_computed_tiles_have_the_bits_of_any_thread_count():
+    P, y, lower, upper, begin = large_problem()
+    found = []
+    for threads in (1, 2, 3):
+        b, G = np.zeros(len(y)), -y
+        _cpu.solve_points(RBF, P, None, G, b, lower, upper, np.zeros(len(y)), begin, 1e-3, 10**7, threads)
+        found.append((b, G))
+    assert all(np.array_equal(b, found[0][0]) and np.array_equal(G, found[0][1]) for b, G in found)
+
+
+def test_a_limit_of_steps_is_kept_and_can_be_continued():
+    P, y, lower, upper, begin = large_problem()
+    b, G = np.zeros(len(y)), -y
+    assert core.solve_points(RBF, P, None, G, b, lower, upper, np.zeros(len(y)), begin, 1e-3, 100)[0] == 100
+    assert core.solve_points(RBF, P, None, G, b, lower, upper, np.zeros(len(y)), begin, 1e-3, 10**7)[1] <= 1e-3
+
+
+@pytest.mark.parametrize("kernel", [RBF, LINEAR, (1, 0.3, 1.0, 3)])
+def test_compressed_points_have_the_bits_of_dense_ones(kernel):
+    X = rng.normal(size=(150, 200)) * (rng.random((150, 200)) < 0.2)
+    dense, compressed = core.points(X), core.points(X, compress=True)
+    whole = core.kernel_block(kernel, dense, None, dense, None)
+    assert np.array_equal(core.kernel_block(kernel, compressed, None, compressed, None), whole)
+    assert np.array_equal(core.kernel_block(kernel, compressed, np.array([3, 1]), dense, None), whole[[3, 1]])
+    out = np.zeros((2, 2, 150))
+    coef = rng.normal(size=(150, 2))
+    core.kernel_matvec(kernel, dense, None, coef, dense, None, out[0])
+    core.kernel_matvec(kernel, compressed, None, coef, compressed, None, out[1])
+    assert np.array_equal(out[0], out[1])
+
+
+def test_exponentials_over_their_whole_range():
+    """exp by powers of two: within rounding of 1, exact at 0, zero far out, infinite beyond the range."""
+    for dtype, eps in ((np.float32, 2e-7), (np.float64, 4e-16)):
+        x = np.concatenate([[0.0], np.logspace(-12, 3.2, 500)])
+        P, Q = core.points(x[:, None].astype(dtype)), core.points(np.zeros((1, 1), dtype))
+        values = core.kernel_block((5, 1.0, 0.0, 3), P, None, Q, None)[:, 0]  # exp(-|x|)
+        assert values[0] == 1.0
+        np.testing.assert_allclose(values, np.exp(-x.astype(dtype).astype(np.float64)), atol=eps)
+        assert values[-1] == 0.0
+    one = core.points(np.array([[-1000.0]])), core.points(np.array([[1.0]]))
+    logistic = core.kernel_block((4, 1.0, 0.0, 3), *one[:1], None, one[1], None)
+    assert logistic[0, 0] == 0.0
+
+
+def test_group_ends_and_join_blocks():
+    G, b = np.array([3.0, -1.0, 2.0, 5.0]), np.array([0.0, 1.0, 0.5, 1.0])
+    ends = core.group_ends(G, b, np.zeros(4), np.ones(4), np.array([0, 3, 4]))
+    assert ends == [(2.0, 2.0, 2.0, 1), (np.inf, 5.0, 0.0, 0)]
+    A, B, D = rng.normal(size=(40, 40)), rng.normal(size=(40, 70)), rng.normal(size=(70, 70))
+    out = np.empty((110, 110))
+    core.join_blocks(A, B, D, out)
+    assert np.array_equal(out, np.block([[A, B], [B.T, D]]))
+    with pytest.raises(ValueError, match="shapes"):
+        core.join_blocks(A, B.T.copy(), D, out)

@@ -1,0 +1,62 @@
+"""One kernel for all pairs: the values, products and models of a kernel of each pair's own."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import make_blobs
+
+from maxmargin import SVC, Kernel
+from maxmargin.multiclass import members_of
+from maxmargin.shared import SharedKernel
+from maxmargin.sources import NativeSource
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(90, 6))
+label = rng.integers(0, 4, size=90)
+members = members_of(label, 4)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_pair_has_the_values_of_the_whole_kernel(dtype):
+    source = NativeSource(Kernel.rbf(gamma=0.3), X)
+    shared = SharedKernel(source, members)
+    whole = source.block(None, None, dtype)
+    for i, j in ((0, 1), (1, 3), (0, 3)):
+        pair, index = shared.pair(i, j), np.concatenate([members[i], members[j]])
+        assert np.array_equal(pair.block(None, None, dtype), whole[np.ix_(index, index)])
+        some = np.array([3, 0, 7])
+        assert np.array_equal(pair.block(some, some, dtype), whole[np.ix_(index[some], index[some])])
+        rows = np.zeros((5, len(index)), dtype)
+        pair.fill_rows(some, rows, np.array([4, 0, 2]))
+        assert np.array_equal(rows[[4, 0, 2]], whole[np.ix_(index[some], index)])
+        np.testing.assert_allclose(pair.product(some, np.ones(3)), whole[np.ix_(index[some], index)].sum(axis=0), rtol=1e-5)
+
+
+def test_members_of_classes():
+    assert [list(m) for m in members_of(np.array([2, 0, 2, 3]), 4)] == [[1], [], [0, 2], [3]]
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_pairs_of_a_fit_are_the_binary_fits(wide):
+    """Three classes of 700 rows, cheap and expensive kernels: every pair's values are those of a fit of these two classes."""
+    data, y = make_blobs(2100, n_features=5, centers=3, cluster_std=5.0, random_state=0)
+    if wide:
+        data = np.hstack([data, np.random.default_rng(1).normal(scale=0.1, size=(2100, 95))])
+    model = SVC(C=10, gamma=0.02, decision_function_shape="ovo").fit(data, y)
+    assert model.certificate_.status == "optimal"
+    values = model.decision_function(data[:200])
+    for k, (i, j) in enumerate(((0, 1), (0, 2), (1, 2))):
+        both = np.isin(y, (i, j))
+        alone = SVC(C=10, gamma=0.02).fit(data[both], np.where(y[both] == i, 1, 0))
+        np.testing.assert_allclose(values[:, k], alone.decision_function(data[:200]), atol=5e-3)
+
+
+def test_dense_data_of_few_non_zeros_give_the_model_of_csr():
+    """Compressed or CSR: the same kernel but for centring, so the same decision values to the tolerance."""
+    Z = rng.random((1400, 40)) * (rng.random((1400, 40)) < 0.15)
+    y = Z[:, 0] + Z[:, 1] - Z[:, 2] + 0.2 * rng.normal(size=1400) > 0
+    dense, csr = SVC(C=5, gamma=1.0, tol=1e-5).fit(Z, y), SVC(C=5, gamma=1.0, tol=1e-5).fit(sparse.csr_matrix(Z), y)
+    assert dense.certificate_.status == csr.certificate_.status == "optimal"
+    np.testing.assert_allclose(dense.decision_function(Z[:100]), csr.decision_function(sparse.csr_matrix(Z[:100])), atol=1e-4)
+    far = SVC(C=5, gamma=1.0, tol=1e-5).fit(1e3 + Z, y)  # no zeros left: centred instead
+    np.testing.assert_allclose(far.decision_function(1e3 + Z[:100]), dense.decision_function(Z[:100]), atol=1e-4)
