@@ -163,7 +163,7 @@ def solve_points(
     max_steps: int,
 ) -> tuple[int, float, bool, bool]:
     """solve_block for K = k(A[a], A[a]), of which only what is needed is computed."""
-    threads = thread_count(INNER * len(G) * (A.shape[1] + 16.0))
+    threads = thread_count(len(G) * (A.shape[1] + 16.0) * 2)  # a block is some hundred times that: below, starting threads costs more
     steps, violation, negative, unbounded, finite = _cpu.solve_points(
         kernel, A, a, G, b, lower, upper, ridge, group_begin, tol, max_steps, threads
     )

@@ -182,18 +182,19 @@ def newton(tile: Tile, tol: float, monitor: Monitor, steps_before: int = 0, fact
             violation, size = tile.violation, float(np.sqrt(np.sum(tile.b**2)))
             if violation <= max(tol, noise * size) or idle > IDLE or monitor.stop(steps_before + steps) is not None:
                 return steps, factor
-            left = monitor.max_iter - steps_before - steps
-            done, negative = tile.pair_steps(max(tol, 0.1 * violation), min(burst * len(tile.b), left))
-            steps += done
-            if negative:
-                raise NotConvex
             gain, whole = 0.0, True
             if np.count_nonzero(tile.free) > 1:
                 factor = _factor_for(tile, factor)
                 gain, whole = _walk(tile, factor)
             burst = max(1, burst // LONGER) if whole else min(LONGEST, burst * LONGER)
             idle = 0 if gain > noise * size**2 or violation < 0.5 * least else idle + 1
-            least = min(least, violation)
+            least, violation = min(least, violation), tile.violation
+            if violation > tol:
+                left = monitor.max_iter - steps_before - steps
+                done, negative = tile.pair_steps(max(tol, 0.1 * violation), min(burst * len(tile.b), left))
+                steps += done
+                if negative:
+                    raise NotConvex
 
 
 def _factor_for(tile: Tile, factor: Factor | None) -> Factor:
