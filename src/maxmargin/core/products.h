@@ -20,14 +20,22 @@ struct Store {
   }
 };
 
-// The part below the diagonal from the part above it.
+// The part below the diagonal from the part above it, by small squares: read whole, turned in the first-level cache, written whole.
 template <class T>
 void mirror(T* out, int64_t n, int threads) {
-  constexpr int64_t side = 32;
-  parallel(threads, n, side, [&](int64_t begin, int64_t end) {
-    for (int64_t q = 0; q < end; q += side)
-      for (int64_t p = begin; p < end; ++p)
-        for (int64_t l = q; l < std::min(q + side, p); ++l) out[p * n + l] = out[l * n + p];
+  constexpr int64_t side = 16;
+  parallel(threads, n, 4 * side, [&](int64_t begin, int64_t end) {
+    T square[side * side];
+    for (int64_t p = begin; p < end; p += side) {
+      const int64_t height = std::min(side, end - p);
+      for (int64_t q = 0; q < p; q += side) {
+        for (int64_t l = 0; l < side; ++l) std::memcpy(square + l * side, out + (q + l) * n + p, size_t(height) * sizeof(T));
+        for (int64_t r = 0; r < height; ++r)
+          for (int64_t l = 0; l < side; ++l) out[(p + r) * n + q + l] = square[l * side + r];
+      }
+      for (int64_t r = p; r < p + height; ++r)
+        for (int64_t l = p; l < r; ++l) out[r * n + l] = out[l * n + r];
+    }
   });
 }
 
