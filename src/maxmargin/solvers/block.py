@@ -32,8 +32,8 @@ from maxmargin.sources import KernelNotFinite, Matrix, MatrixSource, Source
 
 ACTIVE = 1536
 """Active variables, at least: a float32 tile of 9 MB."""
-ROOM = 3
-"""Active variables for every two free ones, between these limits."""
+PART, ROOM = 16, 3
+"""Between these limits: one active variable for every PART variables, and ROOM for every two free ones."""
 MOST_ACTIVE = 4096
 """Active variables, at most, where many are free: a float32 tile of 64 MB."""
 ASKED = 512
@@ -223,7 +223,7 @@ def _descend(state: State, cache: RowCache, tol: float, monitor: Monitor) -> Sta
         if idle > PATIENCE or state.no_minimum():
             return Status.STALLED
         free = int(np.count_nonzero(can_grow(problem, state.b) & can_shrink(problem, state.b)))
-        size = min(max(ACTIVE, ROOM * free // 2), MOST_ACTIVE) if np.float32 in cache.source.dtypes else ASKED
+        size = min(max(ACTIVE, len(state.b) // PART, ROOM * free // 2), MOST_ACTIVE) if np.float32 in cache.source.dtypes else ASKED
         if cache.pointwise or (cache.complete and len(state.b) <= MOST_ACTIVE) or len(state.b) <= size:
             active, loose = everything, problem.in_margin_units
         else:
@@ -237,17 +237,20 @@ def _descend(state: State, cache: RowCache, tol: float, monitor: Monitor) -> Sta
 def _choose_active(problem: DualProblem, b: Floats, G: Floats, size: int, draw: np.random.Generator) -> Integers:
     """The free variables, violators drawn at random, then those nearest to the margin, at most size of them, in order."""
     grow, shrink = can_grow(problem, b), can_shrink(problem, b)
-    level = -np.array([end.value for end in levels(problem, b, G)])[problem.group]
-    excess = np.maximum(np.where(grow, level - G, -np.inf), np.where(shrink, G - level, -np.inf))
-    violates = excess > 0
-    rank = np.where(violates, 1 + draw.random(len(b)), excess)
-    rank[grow & shrink] += 2
-    for excess_of_kind in (np.where(grow, level - G, -np.inf), np.where(shrink, G - level, -np.inf)):
+    below = -np.array([end.value for end in levels(problem, b, G)])[problem.group] - G
+    up, down = np.where(grow, below, -np.inf), np.where(shrink, -below, -np.inf)
+    excess, free = np.maximum(up, down), grow & shrink
+    first = np.flatnonzero(free | (excess > 0))
+    if len(first) < size:
+        excess[first] = -np.inf
+        nearest = np.argpartition(excess, len(excess) - (size - len(first)))[len(excess) - (size - len(first)) :]
+        return np.sort(np.concatenate([first, nearest]))
+    rank = free[first] + draw.random(len(first))
+    for kind in (up[first], down[first]):
         for g in range(problem.groups):
-            inside = slice(*np.searchsorted(problem.group, [g, g + 1]))
-            few = min(EXTREME, inside.stop - inside.start)
-            rank[inside.start + np.argpartition(-excess_of_kind[inside], few - 1)[:few]] = np.inf
-    return np.sort(np.argpartition(-rank, size - 1)[:size])
+            inside = np.flatnonzero(problem.group[first] == g)
+            rank[inside[np.argsort(-kind[inside], kind="stable")[:EXTREME]]] = np.inf
+    return np.sort(first[np.argpartition(-rank, size - 1)[:size]])
 
 
 def _solve_active(state: State, cache: RowCache, active: Integers, G: Floats, tol: float, monitor: Monitor) -> int:
