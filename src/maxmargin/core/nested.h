@@ -17,7 +17,7 @@ namespace maxmargin::MAXMARGIN_LEVEL {
 
 constexpr int64_t inner_size = 512;   // a float32 tile of 1 MB: the most that stays in the second-level cache
 constexpr int64_t computed_size = 256;  // where the tile must be computed: a quarter of the values
-constexpr int64_t direct_size = 768;  // up to here the whole tile is the small one
+constexpr int64_t direct_size = 2048;   // up to here the whole tile in the third level costs less than copies of its parts
 
 template <class T>
 struct Stored {

@@ -41,7 +41,8 @@ class SVC(BaseSVC):
     tol : float, default=1e-3
         Greatest violation of the optimality conditions, in units of the decision function; small problems are solved to rounding.
     cache_size : float or "auto", default="auto"
-        Megabytes for kernel rows; "auto" is a quarter of the free memory.
+        Megabytes for the rows of expensive kernels (more than 64 multiply-adds a value, or a function); "auto" is a quarter of the free
+        memory. Cheap values are computed anew: that is faster than reading them.
     class_weight : dict, "balanced" or None, default=None
         Multiplies C for each class; "balanced" makes the (weighted) classes count equally.
     verbose : bool or int, default=False

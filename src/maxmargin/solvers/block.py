@@ -37,7 +37,7 @@ PART, ROOM = 16, 3
 MOST_ACTIVE = 4096
 """Active variables, at most, where many are free: a float32 tile of 64 MB."""
 ASKED = 512
-"""Active variables where kernel values are a user's function or matrix: as few values as possible are asked for."""
+"""Active variables where kernel values are a user's function: as few values as possible are asked for."""
 WHOLE = 3072
 """A problem with at most this many variables is one tile, unless its kernel is a user's function."""
 EXTREME = 32
@@ -196,7 +196,7 @@ def _refine(state: State, source: Source, cache: RowCache, tol: float, monitor: 
 
 def _descend(state: State, cache: RowCache, tol: float, monitor: Monitor) -> Status | None:
     """Rounds until the violation is at most tol or at the level of the rows' rounding."""
-    problem, everything, draw = state.problem, np.arange(len(state.b)), np.random.default_rng(0)
+    problem, draw = state.problem, np.random.default_rng(0)
     rounding = float(np.finfo(cache.dtype).eps) if cache.dtype == np.float32 else 0.0
     best_objective, best_violation, idle = np.inf, np.inf, 0
     ceiling = state.ceiling
@@ -222,16 +222,23 @@ def _descend(state: State, cache: RowCache, tol: float, monitor: Monitor) -> Sta
         best_objective, best_violation = min(best_objective, objective), min(best_violation, violation)
         if idle > PATIENCE or state.no_minimum():
             return Status.STALLED
-        free = int(np.count_nonzero(can_grow(problem, state.b) & can_shrink(problem, state.b)))
-        size = min(max(ACTIVE, len(state.b) // PART, ROOM * free // 2), MOST_ACTIVE) if np.float32 in cache.source.dtypes else ASKED
-        if cache.pointwise or (cache.complete and len(state.b) <= MOST_ACTIVE) or len(state.b) <= size:
-            active, loose = everything, problem.in_margin_units
-        else:
-            active, loose = _choose_active(problem, state.b, G, size, draw), True
-        if loose:
+        size = _active_size(state, cache)
+        active = np.arange(size) if size == len(state.b) else _choose_active(problem, state.b, G, size, draw)
+        if size < len(state.b) or problem.in_margin_units:
             target = max(target, 0.1 * violation)
         if _solve_active(state, cache, active, G, target, monitor) == 0:
             return Status.STALLED
+
+
+def _active_size(state: State, cache: RowCache) -> int:
+    """How many variables the next round takes."""
+    size = len(state.b)
+    if cache.pointwise or (cache.complete and size <= MOST_ACTIVE):
+        return size
+    if not cache.complete and np.float32 not in cache.source.dtypes:
+        return min(size, ASKED)
+    free = int(np.count_nonzero(can_grow(state.problem, state.b) & can_shrink(state.problem, state.b)))
+    return min(size, MOST_ACTIVE, max(ACTIVE, size // PART, ROOM * free // 2))
 
 
 def _choose_active(problem: DualProblem, b: Floats, G: Floats, size: int, draw: np.random.Generator) -> Integers:
