@@ -137,12 +137,12 @@ HEAD = [
     "MB ours / best peer",
 ]
 
-LEGEND = """Seconds are medians of {repeats} fits, each in a process of its own, libraries taking turns (one fit of a library that took more than
-20 s or is 5 times slower than the best peer). A ratio is the peer's seconds
-over ours. ">" is a fit stopped for time: the ratio is a lower bound. Best peer: the fastest with the right answer, given the input that is
-best for it. x floor: our seconds over the time to compute K(X, support vectors) once in float32. Steps: pair steps of all binary problems.
-Kernel rows: kernel values computed, divided by n. MB: peak memory above that before the fit. The ratio to scikit-learn counts its seconds
-also where its answer is not the right one."""
+LEGEND = """Seconds are medians of {repeats} fits, each in a process of its own, libraries taking turns (one fit of a library that
+took more than 20 s or is 5 times slower than the best peer). A ratio is the peer's seconds over ours. ">" is a fit
+stopped for time: the ratio is a lower bound. Best peer: the fastest with the right answer, given the input that is best
+for it. x floor: our seconds over the time to compute K(X, support vectors) once in float32. Steps: pair steps of all
+binary problems. Kernel rows: kernel values computed, divided by n. MB: peak memory above that before the fit. The ratio
+to scikit-learn counts its seconds also where its answer is not the right one."""
 
 
 def predict_table(rows: list[Row]) -> list[str]:
