@@ -8,13 +8,12 @@ a row, with the same bits.
 import os
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from maxmargin.core import cpu as core
-from maxmargin.sources import Matrix, MatrixSource, Source
+from maxmargin.sources import Matrix, MatrixSource, Scratch, Source
 
 CACHE_SHARE = 0.25
 """Share of the free memory that the cache of kernel rows may take when cache_size is "auto"."""
@@ -63,7 +62,7 @@ class RowCache:
             self._rows = np.empty((self.capacity, n), self.dtype)
             self._slot, self._owner = np.full(n, -1), np.full(self.capacity, -1)
         self._used = np.zeros(self.capacity, np.int64)
-        self._tiles: dict[Any, NDArray[Any]] = {}
+        self._scratch = Scratch()
 
     def _fetch(self, idx: NDArray[np.int64]) -> NDArray[np.int64]:
         """Make the rows present (there is room for all of them) and return their slots."""
@@ -92,7 +91,7 @@ class RowCache:
         Another precision than that of the rows is computed anew.
         """
         if dtype is not None and self.dtype != dtype:
-            tile = self._scratch(len(idx), dtype)
+            tile = self._scratch.matrix("tile", (len(idx), len(idx)), dtype)
             self.source.fill_block(idx, idx, tile)
             return tile
         slots = self._slot[idx]
@@ -101,19 +100,13 @@ class RowCache:
             return self._rows
         if stored.all():
             return core.gather(self._rows, slots, idx)
-        tile = self._scratch(len(idx), self.dtype)
+        tile = self._scratch.matrix("tile", (len(idx), len(idx)), self.dtype)
         if not stored.any():
             self.source.fill_block(idx, idx, tile)
             return tile
         tile[stored] = core.gather(self._rows, slots[stored], idx)
         tile[~stored] = self.source.block(idx[~stored], idx, self.dtype)
         return tile
-
-    def _scratch(self, size: int, dtype: DTypeLike) -> Matrix:
-        """Memory for a tile: new to the process it would cost as much as the values in it, so it is used again."""
-        if self._tiles.get(dtype, np.empty(0)).size < size**2:
-            self._tiles[dtype] = np.empty(size**2, dtype)
-        return self._tiles[dtype][: size**2].reshape(size, size)
 
     def add_rows(self, idx: NDArray[np.int64], delta: NDArray[np.float64], F: NDArray[np.float64]) -> None:
         """F += sum of delta_i K[idx_i], in the order of idx."""

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from maxmargin.core import cpu as core
-from maxmargin.sources import Indices, Matrix, NativeSource, Source
+from maxmargin.sources import Indices, Matrix, NativeSource, Scratch, Source
 
 
 class SharedKernel:
@@ -35,13 +35,11 @@ class SharedKernel:
                 self._blocks[key] = self.source.block(self.members[c], self.members[c], dtype)
             return self._blocks[key]
 
-    def memory(self, use: str, shape: tuple[int, int], dtype: DTypeLike) -> Matrix:
-        """Memory for the matrix of one pair, used again by the thread's next: new to the process it would cost more than the values."""
-        kept: dict[Any, Matrix] = self._here.__dict__
-        size, key = shape[0] * shape[1], use + np.dtype(dtype).name
-        if key not in kept or kept[key].size < size:
-            kept[key] = np.empty(size, dtype)
-        return kept[key][:size].reshape(shape)
+    @property
+    def scratch(self) -> Scratch:
+        """The thread's memory for the matrix of one pair, used again by its next."""
+        found: Scratch = self._here.__dict__.setdefault("scratch", Scratch())
+        return found
 
     def pair(self, i: int, j: int) -> "PairSource":
         """The kernel of classes i and j."""
@@ -66,9 +64,9 @@ class PairSource(Source):
             rows = self._at(a)
             return self.shared.source.block(rows, rows if a is b else self._at(b), dtype)
         (i, j), members = self.classes, self.shared.members
-        between = self.shared.memory("between", (len(members[i]), len(members[j])), dtype)
+        between = self.shared.scratch.matrix("between", (len(members[i]), len(members[j])), dtype)
         self.shared.source.fill_block(members[i], members[j], between)
-        K = self.shared.memory("whole", (self.n_rows, self.n_rows), dtype)
+        K = self.shared.scratch.matrix("whole", (self.n_rows, self.n_rows), dtype)
         core.join_blocks(self.shared.within(i, dtype), between, self.shared.within(j, dtype), K)
         return K
 
@@ -78,9 +76,6 @@ class PairSource(Source):
 
     def solve_block(self, a: NDArray[np.int64], dtype: DTypeLike, *problem: Any) -> tuple[int, float, bool, bool]:
         return self.shared.source.solve_block(self._at(a), dtype, *problem)
-
-    def fill_rows(self, a: NDArray[np.int64], rows: Matrix, slots: NDArray[np.int64]) -> None:
-        rows[slots] = self.shared.source.block(self._at(a), self._index, rows.dtype)
 
     def add_product(self, a: Indices, coef: NDArray[np.float64], b: Indices, out: NDArray[np.float64], dtype: DTypeLike) -> None:
         self.shared.source.add_product(self._at(a), coef, self._at(b), out, dtype)

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.core import cpu as core
-from maxmargin.problems import DualProblem, Floats
+from maxmargin.problems import DualProblem, Floats, Integers
 
 
 class Status(Enum):
@@ -112,8 +112,12 @@ def margin(ends: tuple[Level, ...]) -> float:
 
 def worst_violation(problem: DualProblem, b: Floats, G: Floats) -> float:
     """The greatest G that can shrink minus the least that can grow, over the groups; not above 0 at an optimum."""
-    ends = core.group_ends(G, b, problem.lower, problem.upper, problem.begin)
-    return max((greatest - least for least, greatest, _, _ in ends), default=-np.inf)
+    return violation_within(G, b, problem.lower, problem.upper, problem.begin)
+
+
+def violation_within(G: Floats, b: Floats, lower: Floats, upper: Floats, begin: Integers) -> float:
+    """The same for some variables, by where each group begins."""
+    return max((greatest - least for least, greatest, _, _ in core.group_ends(G, b, lower, upper, begin)), default=-np.inf)
 
 
 def duality_gap(problem: DualProblem, b: Floats, kernel_part: Floats, ends: tuple[Level, ...]) -> float:

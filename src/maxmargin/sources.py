@@ -10,6 +10,8 @@ For the cosine they are scaled to unit length and the kernel is linear. Sparse d
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -46,6 +48,20 @@ def not_finite(kernel: Kernel) -> KernelNotFinite:
         f"Some values of the kernel {kernel!r} are infinite or not a number on these data. The dual coefficients or intercepts are not "
         "finite then. Scale the data (StandardScaler or MinMaxScaler) or choose smaller kernel parameters."
     )
+
+
+class Scratch:
+    """Memory for matrices that is used again: new to the process it would cost as much as the values in it."""
+
+    def __init__(self) -> None:
+        self._kept: dict[Any, Matrix] = {}
+
+    def matrix(self, use: str, shape: tuple[int, int], dtype: DTypeLike) -> Matrix:
+        """Memory for one use, valid until the next call for it."""
+        size, key = shape[0] * shape[1], (use, np.dtype(dtype))
+        if key not in self._kept or self._kept[key].size < size:
+            self._kept[key] = np.empty(size, dtype)
+        return self._kept[key][:size].reshape(shape)
 
 
 class Source(ABC):
@@ -100,12 +116,13 @@ class NativeSource(Source):
         if sparse.issparse(A) and A.nnz > 0.5 * A.shape[0] * A.shape[1]:
             A, B = A.toarray(), B.toarray() if sparse.issparse(B) else B
         self._A, self._B = without_empty_columns(A, B)
-        self.cheap = bool((A.nnz if sparse.issparse(A) else np.count_nonzero(A)) <= CHEAP * self.n_rows)
+        non_zeros = A.nnz if sparse.issparse(A) else int(np.count_nonzero(A))
+        self.cheap = non_zeros <= CHEAP * self.n_rows
         kind = Kind.LINEAR if kernel.kind is Kind.COSINE else kernel.kind
         power = 1 if kind in (Kind.LAPLACIAN, Kind.CHI2) else 2
         self._scale = 1.0 if kind is Kind.LINEAR or kernel.gamma == 0 else 2.0 ** round(math.log2(kernel.gamma) / power)
         self._tuple = (int(kind), float(kernel.gamma / self._scale**power), float(kernel.coef0), int(kernel.degree))
-        self._compress = _mostly_zeros(self._A, self._B) and kind not in (Kind.LAPLACIAN, Kind.CHI2) and self._is_near_origin()
+        self._compress = _mostly_zeros(self._A, self._B, non_zeros) and kind not in (Kind.LAPLACIAN, Kind.CHI2) and self._is_near_origin()
         centred = kind in (Kind.RBF, Kind.LAPLACIAN) and not sparse.issparse(A) and not sparse.issparse(B)
         with np.errstate(over="ignore", invalid="ignore"):
             self._centre = self._A.mean(axis=0, dtype=np.float64) if centred and A.shape[0] else None
@@ -140,34 +157,34 @@ class NativeSource(Source):
                 self._points[key] = A, (A if self._B is None else self._prepare(self._B, key))
         return self._points[key]
 
-    def block(self, a: Indices, b: Indices, dtype: DTypeLike) -> Matrix:
-        A, B = self.points(dtype)
+    @contextmanager
+    def _finite(self) -> Iterator[None]:
+        """Name the kernel whose values are not finite."""
         try:
-            return core.kernel_block(self._tuple, A, a, B, b)
+            yield
         except core.NotFinite:
             raise not_finite(self.kernel) from None
+
+    def block(self, a: Indices, b: Indices, dtype: DTypeLike) -> Matrix:
+        A, B = self.points(dtype)
+        with self._finite():
+            return core.kernel_block(self._tuple, A, a, B, b)
 
     def fill_block(self, a: Indices, b: Indices, out: Matrix) -> None:
         A, B = self.points(out.dtype)
-        try:
+        with self._finite():
             core.kernel_block(self._tuple, A, a, B, b, out)
-        except core.NotFinite:
-            raise not_finite(self.kernel) from None
 
     def solve_block(self, a: NDArray[np.int64], dtype: DTypeLike, *problem: Any) -> tuple[int, float, bool, bool]:
-        try:
+        with self._finite():
             return core.solve_points(self._tuple, self.points(dtype)[0], a, *problem)
-        except core.NotFinite:
-            raise not_finite(self.kernel) from None
 
     def fill_rows(self, a: NDArray[np.int64], rows: Matrix, slots: NDArray[np.int64]) -> None:
         A, B = self.points(rows.dtype)
         step = self._rows_at_once(A.shape[1], self.n_columns)
         for i in range(0, len(a), step):
-            try:
+            with self._finite():
                 core.kernel_block(self._tuple, A, a[i : i + step], B, None, rows, slots[i : i + step])
-            except core.NotFinite:
-                raise not_finite(self.kernel) from None
 
     @staticmethod
     def _rows_at_once(d: int, columns: int) -> int:
@@ -180,18 +197,15 @@ class NativeSource(Source):
         step = self._rows_at_once(A.shape[1], out.shape[1])
         for begin in range(0, rows, step):
             part = np.arange(begin, min(rows, begin + step)) if a is None else a[begin : begin + step]
-            try:
+            with self._finite():
                 core.kernel_matvec(self._tuple, A, part, coef[begin : begin + step], B, b, out)
-            except core.NotFinite:
-                raise not_finite(self.kernel) from None
 
 
-def _mostly_zeros(A: Any, B: Any) -> bool:
-    """Whether dense data have so few non-zeros that computing with these alone is faster."""
-    parts = [X for X in (A, B) if X is not None]
-    if any(sparse.issparse(X) for X in parts) or A.shape[1] < WIDE:
+def _mostly_zeros(A: Any, B: Any, non_zeros: int) -> bool:
+    """Whether dense data, with so many non-zeros in A, have so few that computing with these alone is faster."""
+    if sparse.issparse(A) or sparse.issparse(B) or A.shape[1] < WIDE or non_zeros > FEW * A.size:
         return False
-    return bool(all(np.count_nonzero(X) <= FEW * X.size for X in parts))
+    return B is None or bool(np.count_nonzero(B) <= FEW * B.size)
 
 
 def _unit_rows(X: Any) -> Any:

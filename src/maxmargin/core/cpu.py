@@ -32,7 +32,6 @@ KernelTuple = tuple[int, float, float, int]
 Points = Any  # _cpu.Points32 or _cpu.Points64
 
 _SMALL = 1_000_000  # multiply-adds below which a second thread does not pay
-INNER = 512  # variables that SMO works on at once
 _here = threading.local()
 
 

@@ -16,14 +16,19 @@ struct Linear {
   Vec<T> operator()(Vec<T> raw, T, Vec<T>) const { return raw; }
 };
 template <class T>
-struct Poly {
+struct OfAffine {  // maps of gamma x.z + coef0
   using Op = Dot;
   static constexpr bool bounded = false;
   T gamma, coef0;
+  explicit OfAffine(const Kernel& k) : gamma(T(k.gamma)), coef0(T(k.coef0)) {}
+  Vec<T> affine(Vec<T> raw) const { return raw * gamma + coef0; }
+};
+template <class T>
+struct Poly : OfAffine<T> {
   int degree;
-  explicit Poly(const Kernel& k) : gamma(T(k.gamma)), coef0(T(k.coef0)), degree(k.degree) {}
+  explicit Poly(const Kernel& k) : OfAffine<T>(k), degree(k.degree) {}
   Vec<T> operator()(Vec<T> raw, T, Vec<T>) const {
-    Vec<T> base = raw * gamma + coef0, result = broadcast<T>(T(1));
+    Vec<T> base = this->affine(raw), result = broadcast<T>(T(1));
     for (int left = degree; left > 0; left >>= 1, base *= base)
       if (left & 1) result *= base;
     return result;
@@ -41,24 +46,18 @@ struct Rbf {
   }
 };
 template <class T>
-struct Tanh {
-  using Op = Dot;
-  static constexpr bool bounded = false;
-  T gamma, coef0;
-  explicit Tanh(const Kernel& k) : gamma(T(k.gamma)), coef0(T(k.coef0)) {}
+struct Tanh : OfAffine<T> {
+  using OfAffine<T>::OfAffine;
   Vec<T> operator()(Vec<T> raw, T, Vec<T>) const {
-    Vec<T> value = raw * gamma + coef0;
+    Vec<T> value = this->affine(raw);
     for (int l = 0; l < lanes<T>; ++l) value[l] = std::tanh(value[l]);
     return value;
   }
 };
 template <class T>
-struct Logistic {
-  using Op = Dot;
-  static constexpr bool bounded = false;
-  T gamma, coef0;
-  explicit Logistic(const Kernel& k) : gamma(T(k.gamma)), coef0(T(k.coef0)) {}
-  Vec<T> operator()(Vec<T> raw, T, Vec<T>) const { return T(1) / (T(1) + exp2<T>((raw * gamma + coef0) * T(-log2_e))); }
+struct Logistic : OfAffine<T> {
+  using OfAffine<T>::OfAffine;
+  Vec<T> operator()(Vec<T> raw, T, Vec<T>) const { return T(1) / (T(1) + exp2<T>(this->affine(raw) * T(-log2_e))); }
 };
 template <class T, class Distance>  // laplacian, chi2
 struct ExpOf {

@@ -235,24 +235,25 @@ void join_blocks(Array<T> first, Array<T> between, Array<T> second, Writable<T> 
   for (size_t r = 0; r < q; ++r) std::copy(D + r * q, D + (r + 1) * q, to + (p + r) * n + p);
 }
 
-int64_t check_groups(const Array<int64_t>& group_begin, size_t n) {
-  const int64_t groups = int64_t(group_begin.size()) - 1;
+// The problem of n variables with the tile K, or without one, after every check.
+template <class T>
+Block<T> block_of(const T* K, size_t n, const Writable<double>& G, const Writable<double>& b, const Array<double>& lower,
+                  const Array<double>& upper, const Array<double>& ridge, const Array<int64_t>& group_begin) {
+  require(G.ndim() == 1 && b.ndim() == 1 && lower.ndim() == 1 && upper.ndim() == 1 && ridge.ndim() == 1 && group_begin.ndim() == 1,
+          "solve_block: 1-d arrays are needed");
+  require(G.shape(0) == n && b.shape(0) == n && lower.shape(0) == n && upper.shape(0) == n && ridge.shape(0) == n, "solve_block: lengths differ");
+  const int64_t groups = int64_t(group_begin.shape(0)) - 1;
   require(groups >= 0 && group_begin.data()[0] == 0 && group_begin.data()[groups] == int64_t(n), "solve_block: groups");
   for (int64_t g = 0; g < groups; ++g) require(group_begin.data()[g] <= group_begin.data()[g + 1], "solve_block: groups");
-  return groups;
+  return {int64_t(n), K, G.data(), b.data(), lower.data(), upper.data(), ridge.data(), group_begin.data(), groups};
 }
 
 template <class T>
 std::tuple<int64_t, double, bool, bool> solve_block(Array<T> K, Writable<double> G, Writable<double> b, Array<double> lower,
                                                     Array<double> upper, Array<double> ridge, Array<int64_t> group_begin,
                                                     double tol, int64_t max_steps) {
-  const size_t n = G.shape(0);
-  require(K.ndim() == 2 && K.shape(0) == n && K.shape(1) == n, "solve_block: K must be square and fit G");
-  require(G.ndim() == 1 && b.ndim() == 1 && lower.ndim() == 1 && upper.ndim() == 1 && ridge.ndim() == 1 && group_begin.ndim() == 1,
-          "solve_block: 1-d arrays are needed");
-  require(b.shape(0) == n && lower.shape(0) == n && upper.shape(0) == n && ridge.shape(0) == n, "solve_block: lengths differ");
-  const int64_t groups = check_groups(group_begin, n);
-  const Block<T> block{int64_t(n), K.data(), G.data(), b.data(), lower.data(), upper.data(), ridge.data(), group_begin.data(), groups};
+  require(K.ndim() == 2 && K.shape(0) == G.size() && K.shape(1) == G.size(), "solve_block: K must be square and fit G");
+  const Block<T> block = block_of<T>(K.data(), K.shape(0), G, b, lower, upper, ridge, group_begin);
   BlockResult r;
   {
     nb::gil_scoped_release release;
@@ -290,11 +291,7 @@ std::tuple<int64_t, double, bool, bool, bool> solve_points(const KernelTuple& ke
                                                            Array<double> upper, Array<double> ridge, Array<int64_t> group_begin,
                                                            double tol, int64_t max_steps, int threads) {
   const Selection<T> S = select(A, a);
-  const size_t n = size_t(S.size);
-  require(G.ndim() == 1 && b.ndim() == 1 && lower.ndim() == 1 && upper.ndim() == 1 && ridge.ndim() == 1, "solve_points: 1-d arrays are needed");
-  require(G.shape(0) == n && b.shape(0) == n && lower.shape(0) == n && upper.shape(0) == n && ridge.shape(0) == n, "solve_points: lengths differ");
-  const int64_t groups = check_groups(group_begin, n);
-  const Block<T> block{int64_t(n), nullptr, G.data(), b.data(), lower.data(), upper.data(), ridge.data(), group_begin.data(), groups};
+  const Block<T> block = block_of<T>(nullptr, size_t(S.size), G, b, lower, upper, ridge, group_begin);
   const PointsBlock<T> problem{block, kernel_of(kernel), S, threads};
   BlockResult r;
   {

@@ -32,6 +32,7 @@ from threadpoolctl import ThreadpoolController
 from maxmargin.core import cpu as core
 from maxmargin.monitor import Monitor
 from maxmargin.problems import Floats, Integers
+from maxmargin.solution import violation_within
 
 CHANGES = 256
 """Variables that may join or leave a factor, together, before a new one is made."""
@@ -99,12 +100,11 @@ class Tile(NamedTuple):
     @property
     def violation(self) -> float:
         """The greatest gradient that can shrink minus the least that can grow, over the groups."""
-        ends = core.group_ends(self.G, self.b, self.lower, self.upper, self.begin)
-        return max((greatest - least for least, greatest, _, _ in ends), default=-np.inf)
+        return violation_within(self.G, self.b, self.lower, self.upper, self.begin)
 
     def pair_steps(self, tol: float, most: int) -> tuple[int, bool]:
         """Pair steps; return how many, and whether negative curvature was met."""
-        steps, _, negative, _ = core.solve_block(self.K, self.G, self.b, self.lower, self.upper, self.ridge, self.begin, tol, most)
+        steps, _, negative, _ = core.solve_block(*self[1:], tol, most)
         return int(steps), bool(negative)
 
     def move_to(self, at: Integers, b: Floats) -> float:
