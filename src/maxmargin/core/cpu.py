@@ -31,7 +31,7 @@ Indices = NDArray[np.int64] | None
 KernelTuple = tuple[int, float, float, int]
 Points = Any  # _cpu.Points32 or _cpu.Points64
 
-_SMALL = 1_000_000  # multiply-adds below which a second thread does not pay
+_SMALL = 6_000_000  # multiply-adds below which a second thread does not pay
 _here = threading.local()
 
 

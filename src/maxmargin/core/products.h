@@ -6,25 +6,11 @@
 
 namespace maxmargin::MAXMARGIN_LEVEL {
 
-// Row j goes to out[slots[j]], or to out[j] where no slots are given.
-template <class T>
-struct Store {
-  T* out;
-  int64_t row_length;
-  const int64_t* slots;
-
-  template <int W>
-  void take(const T* tile, int64_t j, int64_t rows, int64_t i, int64_t width) const {
-    for (int64_t r = 0; r < rows; ++r)
-      std::memcpy(out + (slots ? slots[j + r] : j + r) * row_length + i, tile + r * W, size_t(width) * sizeof(T));
-  }
-};
-
 // The part below the diagonal from the part above it, by small squares: read whole, turned in the first-level cache, written whole.
 template <class T>
-void mirror(T* out, int64_t n, int threads) {
+void mirror(T* out, int64_t n, Team& team) {
   constexpr int64_t side = 16;
-  parallel(threads, n, 4 * side, [&](int64_t begin, int64_t end) {
+  team.each(n, 4 * side, [&](int64_t begin, int64_t end) {
     T square[side * side];
     for (int64_t p = begin; p < end; p += side) {
       const int64_t height = std::min(side, end - p);
@@ -39,13 +25,29 @@ void mirror(T* out, int64_t n, int threads) {
   });
 }
 
+// Row j goes to out[slots[j]], or to out[j] where no slots are given.
+template <class T>
+struct Store {
+  T* out;
+  int64_t row_length;
+  const int64_t* slots;
+  bool symmetric;
+
+  void finish(Team& team) const {
+    if (symmetric) mirror(out, row_length, team);
+  }
+  template <int W>
+  void take(const T* tile, int64_t j, int64_t rows, int64_t i, int64_t width) const {
+    for (int64_t r = 0; r < rows; ++r)
+      std::memcpy(out + (slots ? slots[j + r] : j + r) * row_length + i, tile + r * W, size_t(width) * sizeof(T));
+  }
+};
+
 template <class T>
 bool kernel_block(const Kernel& kernel, const Selection<T>& A, const Selection<T>& B, T* out, const int64_t* slots, bool symmetric,
                   int threads) {
-  const Store<T> store{out, B.size, slots};
-  const bool finite = with_map<T>(kernel, [&](const auto& map) { return walk(map, A, B, symmetric, threads, store); });
-  if (symmetric) mirror(out, B.size, threads);
-  return finite;
+  const Store<T> store{out, B.size, slots, symmetric};
+  return with_map<T>(kernel, [&](const auto& map) { return walk(map, A, B, symmetric, threads, store); });
 }
 
 // out[c][i] += sum over j, in order, of coef[j][c] k(A_j, B_i)
@@ -56,6 +58,7 @@ struct Multiply {
   double* out;
   int64_t row_length;
 
+  void finish(Team&) const {}
   template <int W>
   void take(const T* tile, int64_t j, int64_t rows, int64_t i, int64_t width) const {
     for (int64_t c = 0; c < columns; ++c) {

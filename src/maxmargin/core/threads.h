@@ -1,50 +1,103 @@
-// Threads that live for one call: nothing is kept between calls, so fork, signals and nested pools cannot meet a stale pool.
+// Threads that live for one call: nothing is kept between calls, so fork, signals and nested pools cannot meet a stale pool. Starting
+// them takes longer than many a kernel block, so a call starts them once and its parts wait for each other.
 #pragma once
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <exception>
-#include <system_error>
+#include <mutex>
 #include <thread>
 #include <vector>
 
 namespace maxmargin {
 
-// Calls work(t) for t = 0, ..., threads - 1, each on a thread of its own, t = 0 on this one.
-template <class Work>
-void on_threads(int threads, const Work& work) {
-  if (threads <= 1) return work(0);
-  std::vector<std::exception_ptr> errors(static_cast<size_t>(threads));
-  auto run = [&](int t) noexcept {
-    try {
-      work(t);
-    } catch (...) {
-      errors[size_t(t)] = std::current_exception();
+// The threads of one call. Each of them runs the same code; `each` shares out the pieces of a loop and ends when all are done.
+class Team {
+ public:
+  // work(begin, end) for the pieces of [0, count), all but the last `grain` long, each taken by the first thread that is free. The last
+  // piece is taken first: where the pieces of a triangle are unequal, it is the longest.
+  template <class Work>
+  void each(int64_t count, int64_t grain, Work&& work) {
+    const int64_t pieces = (count + grain - 1) / grain;
+    for (int64_t piece; (piece = pieces - 1 - next++) >= 0;) work(piece * grain, std::min(count, (piece + 1) * grain));
+    wait();
+  }
+
+ private:
+  std::atomic<int64_t> next{0};
+  std::atomic<uint64_t> round{0};
+  int members = 1, arrived = 0;
+  std::mutex lock;
+  std::condition_variable turned;
+
+  void turn() {  // all have arrived
+    arrived = 0;
+    next = 0;
+    ++round;
+    turned.notify_all();
+  }
+  void wait() {
+    std::unique_lock<std::mutex> hold(lock);
+    const uint64_t mine = round;
+    if (++arrived == members) return turn();
+    hold.unlock();
+    for (int look = 0; look < 200; ++look) {  // the others are nearly done as a rule, and waking up takes long
+      if (round != mine) return;
+      std::this_thread::yield();
     }
+    hold.lock();
+    turned.wait(hold, [&] { return round != mine; });
+  }
+  void join(int added) {
+    std::lock_guard<std::mutex> hold(lock);
+    members += added;
+  }
+  void leave() {
+    std::lock_guard<std::mutex> hold(lock);
+    if (--members > 0 && arrived == members) turn();
+  }
+
+  template <class Work>
+  friend void on_team(int threads, const Work& work);
+};
+
+// Calls work(team) on so many threads, or as many as there are to be had, this one among them.
+template <class Work>
+void on_team(int threads, const Work& work) {
+  Team team;
+  std::exception_ptr error;
+  auto run = [&]() noexcept {
+    try {
+      work(team);
+    } catch (...) {
+      std::lock_guard<std::mutex> hold(team.lock);
+      error = std::current_exception();
+    }
+    team.leave();
   };
   std::vector<std::thread> others;
-  others.reserve(size_t(threads - 1));
-  int started = 1;
+  others.reserve(size_t(std::max(threads, 1)));
   try {
-    for (; started < threads; ++started) others.emplace_back(run, started);
-  } catch (const std::system_error&) {  // no more threads to be had: the caller does their share
+    for (int t = 1; t < threads; ++t) {
+      team.join(1);
+      others.emplace_back(run);
+    }
+  } catch (const std::exception&) {  // no more threads to be had
+    team.join(-1);
   }
-  run(0);
-  for (int t = started; t < threads; ++t) run(t);
+  run();  // nobody passes the first barrier before this thread does
   for (auto& thread : others) thread.join();
-  for (auto& error : errors)
-    if (error) std::rethrow_exception(error);
+  if (error) std::rethrow_exception(error);
 }
 
-// Calls work(begin, end) for the pieces of [0, count), all but the last `grain` long, each taken by the first thread that is free; the
-// work object is copied once a thread, so that it may own scratch memory.
+// Calls work(begin, end) for the pieces of [0, count); the work object is copied once a thread, so that it may own scratch memory.
 template <class Work>
 void parallel(int threads, int64_t count, int64_t grain, const Work& work) {
   const int64_t pieces = (count + grain - 1) / grain;
-  std::atomic<int64_t> next{0};
-  on_threads(int(std::min<int64_t>(threads, pieces)), [&](int) {
+  on_team(int(std::min<int64_t>(threads, pieces)), [&](Team& team) {
     Work mine = work;
-    for (int64_t piece; (piece = next++) < pieces;) mine(piece * grain, std::min(count, (piece + 1) * grain));
+    team.each(count, grain, mine);
   });
 }
 

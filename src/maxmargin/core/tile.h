@@ -85,12 +85,20 @@ struct SparseRows {
   }
 };
 
-// Columns [begin, end) against the packed rows [first, last) of A.
+// Columns [begin, end) against the packed rows [first, last) of A, panel_rows of them in a panel.
 template <class T, class Map, class Sink>
 struct DenseRows {
   Columns<T, Map, Sink> columns;
-  int64_t first, last;
-  const T* panels;
+  T* panels;
+  int64_t first = 0, last = 0;
+
+  template <class Act>
+  void each_panel(Team& team, const Act& act) {
+    team.each(last - first, 4 * panel_rows, [&](int64_t begin, int64_t end) {
+      for (int64_t j = begin; j < end; j += panel_rows)
+        act(columns.A, first + j, first + std::min<int64_t>(j + panel_rows, end), panel_rows, panels + j * columns.A.points.d);
+    });
+  }
   void operator()(int64_t begin, int64_t end) {
     constexpr int W = dense_width<T>, R = panel_rows;
     alignas(64) T tile[R * W];
@@ -113,21 +121,26 @@ bool walk(const Map& map, const Selection<T>& A, const Selection<T>& B, bool sym
   if (Map::bounded && !(norms_are_moderate(A) && norms_are_moderate(B))) return false;
   std::atomic<bool> finite{true};
   const Columns<T, Map, Sink> columns{map, A, B, symmetric, sink, finite};
+  const int64_t pieces = (B.size + sparse_width<T> - 1) / sparse_width<T>;
   if (A.points.indptr && std::is_same<typename Map::Op, Dot>::value) {
-    parallel(threads, B.size, sparse_width<T>, SparseRows<T, Map, Sink>{columns});
+    on_team(int(std::min<int64_t>(threads, pieces)), [&](Team& team) {
+      team.each(B.size, sparse_width<T>, SparseRows<T, Map, Sink>{columns});
+      sink.finish(team);
+    });
     return finite;
   }
-  const int64_t d = A.points.d, panels_at_once = (std::min(chunk_rows, A.size) + panel_rows - 1) / panel_rows;
-  Aligned<T> panels(size_t(panels_at_once * panel_rows * d + 1), T(0));
-  for (int64_t first = 0; first < A.size; first += chunk_rows) {
-    const int64_t last = std::min(A.size, first + chunk_rows);
-    auto each = [&](auto&& act) {
-      for (int64_t j = first; j < last; j += panel_rows) act(A, j, std::min<int64_t>(j + panel_rows, last), panel_rows, panels.data() + (j - first) * d);
-    };
-    each(pack<T>);
-    parallel(threads, B.size, chunk_width<T>, DenseRows<T, Map, Sink>{columns, first, last, panels.data()});
-    each(clear<T>);
-  }
+  const int64_t panels_at_once = (std::min(chunk_rows, A.size) + panel_rows - 1) / panel_rows;
+  Aligned<T> panels(size_t(panels_at_once * panel_rows * A.points.d + 1), T(0));
+  on_team(int(std::min<int64_t>(threads, pieces)), [&](Team& team) {
+    DenseRows<T, Map, Sink> rows{columns, panels.data()};
+    for (; rows.first < A.size; rows.first += chunk_rows) {
+      rows.last = std::min(A.size, rows.first + chunk_rows);
+      rows.each_panel(team, pack<T>);
+      team.each(B.size, chunk_width<T>, rows);
+      rows.each_panel(team, clear<T>);
+    }
+    sink.finish(team);
+  });
   return finite;
 }
 

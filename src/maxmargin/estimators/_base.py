@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils import check_array
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -24,6 +23,7 @@ from sklearn.utils.validation import (
 from maxmargin import certificate
 from maxmargin.certificate import Certificate
 from maxmargin.estimators._data import CHECKS, canonical_csr, gamma_value, sparse_like_sklearn
+from maxmargin.estimators._plain import QuickParameters, plain_data, plain_target
 from maxmargin.kernels import NAMES, PARAMETERS, Kernel, Kind
 from maxmargin.monitor import Monitor
 from maxmargin.problems import Floats
@@ -34,7 +34,7 @@ from maxmargin.training import EXACT, GAP, Settings, Trained
 SCALE = "Consider pre-processing your data with StandardScaler or MinMaxScaler."
 
 
-class BaseSVM(BaseEstimator, ABC):  # type: ignore[misc]
+class BaseSVM(QuickParameters, ABC):
     """Parameters, fitted state and prediction common to all five."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -95,6 +95,8 @@ class BaseSVM(BaseEstimator, ABC):  # type: ignore[misc]
         """X as a float array or canonical CSR; objects for a callable kernel are passed through."""
         if self._kernel_kind() is Kind.CALLABLE:
             return X
+        if self._as_it_is(X, reset):
+            return X
         self._refuse_sparse_matrix(X)
         return self._canonical(validate_data(self, X, reset=reset, **CHECKS), fitting=reset)
 
@@ -105,9 +107,19 @@ class BaseSVM(BaseEstimator, ABC):  # type: ignore[misc]
                 raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
             check_consistent_length(X, y)
             return X, y
+        if self._as_it_is(X, reset) and plain_target(y, len(X)):
+            return X, y
         self._refuse_sparse_matrix(X)
         X, y = validate_data(self, X, y, reset=reset, **CHECKS)
         return self._canonical(X, fitting=reset), y
+
+    def _as_it_is(self, X: Any, reset: bool) -> bool:
+        """Whether X needs no further check; it has no names of features."""
+        if self._kernel_kind() in (Kind.PRECOMPUTED, Kind.CHI2) or hasattr(self, "feature_names_in_") or not plain_data(X):
+            return False
+        if reset:
+            self.n_features_in_ = X.shape[1]
+        return bool(X.shape[1] == self.n_features_in_)
 
     def _refuse_sparse_matrix(self, X: Any) -> None:
         if self._kernel_kind() is Kind.PRECOMPUTED and sparse.issparse(X):

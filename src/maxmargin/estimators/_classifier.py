@@ -18,6 +18,7 @@ from maxmargin import multiclass
 from maxmargin.certificate import Certificate
 from maxmargin.estimators._base import BaseSVM, all_or_nothing
 from maxmargin.estimators._data import symmetric, take
+from maxmargin.estimators._plain import plain_labels
 from maxmargin.kernels import Kernel
 from maxmargin.monitor import Monitor
 from maxmargin.multiclass import BinaryTask
@@ -95,7 +96,7 @@ class BaseSVC(ClassifierMixin, BaseSVM):  # type: ignore[misc]
         weight = self._validate_weight(sample_weight, X)
         class_weight = self._class_weights(classes, label, y, np.maximum(weight, 0.0))
         effective = weight * class_weight[label]
-        present = np.unique(label[effective > 0])
+        present = np.flatnonzero(np.bincount(label[effective > 0], minlength=len(classes)))
         if len(present) < 2:
             raise ValueError(
                 "Invalid input - all samples with positive weights belong to the same class"
@@ -118,9 +119,13 @@ class BaseSVC(ClassifierMixin, BaseSVM):  # type: ignore[misc]
 
     def _encode(self, y: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """Sorted classes and the labels as their positions."""
-        y = column_or_1d(y, warn=True)
-        check_classification_targets(y)
+        plain = plain_labels(y)
+        if not plain:
+            y = column_or_1d(y, warn=True)
+            check_classification_targets(y)
         classes, label = np.unique(y, return_inverse=True)
+        if plain and 2 * len(classes) >= len(y):
+            check_classification_targets(y)  # warns of targets that look like those of a regression
         if len(classes) < 2:
             raise ValueError(f"The number of classes has to be greater than one; got {len(classes)} class")
         return classes, label.astype(np.int64)

@@ -54,6 +54,8 @@ REFINEMENTS = 4
 """How often float32 rows may be tried again from an exact F before float64 takes over."""
 PATIENCE = 50
 """Rounds without progress after which a solver is stalled by rounding."""
+LOOK = 10
+"""Pair steps for each active variable between two looks at whether Newton steps would do."""
 STIFF = 30
 """Pair steps for each active variable after which Newton steps take over, here and from now on."""
 EASY = 1
@@ -268,20 +270,19 @@ def _solve_active(state: State, cache: RowCache, active: Integers, G: Floats, to
     b, G_active, bounds = state.b[active], G[active], (problem.lower[active], problem.upper[active], problem.ridge[active])
     steps, last = 0, monitor.max_iter
     patience = (STIFF if state.factor is None else EASY) * len(active) if state.convex else last
+    look = min(AT_ONCE, LOOK * len(active)) if state.convex else AT_ONCE
     while True:
-        most = min(AT_ONCE, patience - steps, last - state.steps - steps)
+        most = min(look, patience - steps, last - state.steps - steps)
         done, violation, negative, unbounded = pair_steps(G_active, b, *bounds, begin, tol, most)
         steps += int(done)
         unbounded = unbounded or not np.abs(b).max() < 1e100
         state.note(negative, unbounded)
-        if unbounded or done < min(AT_ONCE, patience - steps + done) or violation <= tol or monitor.stop(state.steps + steps) is not None:
+        if unbounded or done < most or violation <= tol or monitor.stop(state.steps + steps) is not None:
+            break
+        if state.convex and _settled(state.b[active], b, *bounds[:2]):
+            steps += _newton(state, cache, Tile(active, np.empty((0, 0)), G_active, b, *bounds, begin), tol, monitor, state.steps + steps)
             break
         if steps >= patience:
-            if _settled(state.b[active], b, *bounds[:2]):
-                tile = Tile(active, cache.tile(rows, np.float64), G_active, b, *bounds, begin)
-                with suppress(NotConvex):  # by rounding
-                    done, state.factor = newton(tile, tol, monitor, state.steps + steps, state.factor)
-                    steps += done
             break
     change = fold(problem, b - state.b[active], cache.source.n_rows, rows)
     moved = np.flatnonzero(change)
@@ -289,6 +290,19 @@ def _solve_active(state: State, cache: RowCache, active: Integers, G: Floats, to
     state.b[active] = b
     state.steps += steps
     return steps
+
+
+def _newton(state: State, cache: RowCache, tile: Tile, tol: float, monitor: Monitor, steps: int) -> int:
+    """Newton steps on what is free or violates optimality in a tile; return the number of pair steps between them."""
+    at = tile.relevant
+    begin = np.searchsorted(at, tile.begin)
+    G, b, lower, upper, ridge = (part[at] for part in tile[2:7])
+    K = cache.tile(state.problem.row[tile.variables[at]], np.float64)
+    done = 0
+    with suppress(NotConvex):  # by rounding
+        done, state.factor = newton(Tile(tile.variables[at], K, G, b, lower, upper, ridge, begin), tol, monitor, steps, state.factor)
+    tile.b[at] = b
+    return done
 
 
 def _settled(before: Floats, after: Floats, lower: Floats, upper: Floats) -> bool:

@@ -1,0 +1,57 @@
+"""Validation of what needs none: scikit-learn's checks take longer than a small fit, and a grid search makes thousands of them.
+
+An array is plain if scikit-learn would return it as it is; a parameter's value that was valid once is valid again. Everything else goes
+the long way, which also words the errors.
+"""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils._param_validation import validate_parameter_constraints
+
+FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+PLAIN = (bool, int, float, str, type(None))
+"""Types of parameters whose equal values are the same value."""
+MANY = 10_000
+"""Values that are remembered."""
+
+_valid: set[tuple[type, str, type, Any]] = set()  # estimator, parameter, type and value found valid
+
+
+def _finite(values: Any) -> bool:
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(values.sum()))
+
+
+def plain_data(X: Any) -> bool:
+    """Whether X is a finite array of float32 or float64 in C's order, with at least one row and column."""
+    return type(X) is np.ndarray and X.ndim == 2 and X.dtype in FLOATS and X.flags.c_contiguous and X.size > 0 and _finite(X)
+
+
+def plain_labels(y: Any) -> bool:
+    """Whether y is a vector of integers or booleans: such are classes."""
+    return type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iub"
+
+
+def plain_target(y: Any, n: int) -> bool:
+    """Whether y is a vector of n finite numbers."""
+    return type(y) is np.ndarray and y.ndim == 1 and len(y) == n and (y.dtype.kind in "iub" or (y.dtype in FLOATS and _finite(y)))
+
+
+class QuickParameters(BaseEstimator):  # type: ignore[misc]
+    """Each value of a parameter is validated once, and the names are looked up once."""
+
+    @classmethod
+    @cache
+    def _get_param_names(cls) -> list[str]:
+        names: list[str] = super()._get_param_names()
+        return names
+
+    def _validate_params(self) -> None:
+        values = ((name, getattr(self, name)) for name in self._get_param_names())
+        new = {name: value for name, value in values if type(value) not in PLAIN or (type(self), name, type(value), value) not in _valid}
+        validate_parameter_constraints(self._parameter_constraints, new, caller_name=type(self).__name__)
+        if len(_valid) < MANY:
+            _valid.update((type(self), name, type(value), value) for name, value in new.items() if type(value) in PLAIN)
