@@ -6,8 +6,8 @@ Rules that keep a run short, all visible in the tables:
 * A library whose first fit took more than SLOW seconds, and one that is HOPELESS times slower than the fastest peer, is run once;
   scikit-learn is exempt from the second rule.
 * Once a peer's time is known, another peer is stopped at HOPELESS times that (at least PATIENT seconds): it cannot be the best. It is
-  shown as ">seconds". scikit-learn and ours are stopped at the full timeout only. A library is stopped with one input when it has taken
-  as long as with another (at least PATIENT seconds).
+  shown as ">seconds". scikit-learn is stopped at BEYOND times ours, ours at the full timeout. A library is stopped with one input when
+  it has taken as long as with another (at least PATIENT seconds).
 * A library that ran out of time on an easier case (``Case.easier``) is not run; it is shown as ">" what it had there.
 """
 
@@ -26,7 +26,7 @@ from scipy import sparse
 
 from data import Arrays
 
-SLOW, HOPELESS, PATIENT, CLOSE = 20.0, 5.0, 10.0, 1.3
+SLOW, HOPELESS, PATIENT, CLOSE, BEYOND = 10.0, 5.0, 5.0, 1.3, 30.0
 START = 120.0  # seconds for everything in a measurement that is not timed
 TOUCHED = 2**28
 """Numbers (2 GB) at the most that are touched before a measurement: on virtual machines the first touch of memory may cost more than a
@@ -142,8 +142,11 @@ class Bench:
                 self._judge(case, arrays, variant, ours, solution)
 
     def _limit(self, variant: Variant, entries: list[Variant]) -> float:
-        known = [HOPELESS * v.seconds for v in entries[1:] if v.right and variant.library.name not in (OURS.name, SKLEARN)]
-        known += [v.seconds for v in entries if v.right and v.library is variant.library]
+        known = [v.seconds for v in entries if v.right and v.library is variant.library]
+        if variant.library.name == SKLEARN:
+            known += [BEYOND * v.seconds for v in entries[:1] if v.right]
+        elif variant is not entries[0]:
+            known += [HOPELESS * v.seconds for v in entries[1:] if v.right]
         return min(self.timeout, max(PATIENT, min(known, default=self.timeout)))
 
     def _again(self, variant: Variant, entries: list[Variant]) -> bool:

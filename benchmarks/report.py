@@ -138,7 +138,7 @@ HEAD = [
 ]
 
 LEGEND = """Seconds are medians of {repeats} fits, each in a process of its own, libraries taking turns (one fit of a library that
-took more than 20 s or is 5 times slower than the best peer). A ratio is the peer's seconds over ours. ">" is a fit
+took more than 10 s or is 5 times slower than the best peer). A ratio is the peer's seconds over ours. ">" is a fit
 stopped for time: the ratio is a lower bound. Best peer: the fastest with the right answer, given the input that is best
 for it. x floor: our seconds over the time to compute K(X, support vectors) once in float32. Steps: pair steps of all
 binary problems. Kernel rows: kernel values computed, divided by n. MB: peak memory above that before the fit. The ratio
@@ -203,7 +203,7 @@ def markdown(results: dict[str, Any]) -> str:
             "",
             f"{results['date']}, {results['cpu']}, {results['cores']} cores, Python {results['python']}; "
             + ", ".join(f"{name} {version}" for name, version in versions.items())
-            + f". Fits are stopped after {results['timeout']:g} s.",
+            + f". Fits are stopped after {results['timeout']:g} s at the latest.",
             "",
             f"Ratio to the best peer, geometric mean: **{mean_text(best)}**.",
             f"Ratio to scikit-learn, geometric mean: **{mean_text(sklearn)}**.",

@@ -1,6 +1,6 @@
 """``make bench``: fit every case with maxmargin and its peers, check that the answers agree, show the ratios.
 
-    make bench                                     every case, more than an hour on two cores
+    make bench                                     every case, about 45 minutes on two cores
     make bench CASES="covtype10k letter"           cases whose name or group contains one of the words (see cases.py)
     make bench CASES='"magic C=10"'                one case by its whole name; ARGS=--list lists them
     make bench CASES=sweep ARGS="--timeout 30"     options as below
@@ -84,7 +84,7 @@ def main() -> None:
     parser.add_argument("words", nargs="*", help="substrings of the names or groups of the cases to run")
     parser.add_argument("--quick", action="store_true", help="a dozen cases on at most 3,000 rows, once each")
     parser.add_argument("--repeats", type=int, help="runs of each library (3; quick: 1)")
-    parser.add_argument("--timeout", type=float, help="seconds for one fit (120; quick: 6)")
+    parser.add_argument("--timeout", type=float, help="seconds for one fit (60; quick: 6)")
     parser.add_argument("--save", action="store_true", help="copy the results to docs/benchmark.{md,json,svg}")
     parser.add_argument("--list", action="store_true", help="list the cases and stop")
     parser.add_argument("--set-up", action="store_true", help="make the environments and stop")
@@ -101,7 +101,7 @@ def main() -> None:
     environments = set_up()
     if options.set_up:
         return None
-    timeout = options.timeout or (QUICK_TIMEOUT if options.quick else 120.0)
+    timeout = options.timeout or (QUICK_TIMEOUT if options.quick else 60.0)
     repeats = options.repeats or (1 if options.quick else 3)
     store = OUT / ("quick.json" if options.quick else "benchmark.json")
     known = expectations(store)
