@@ -126,12 +126,15 @@ def duality_gap(problem: DualProblem, b: Floats, kernel_part: Floats, ends: tupl
     With s_i = (K b)_i + linear_i + level: sum of s_i (b_i - lower_i) where s_i > 0 and s_i (b_i - upper_i) where s_i < 0; with a ridge
     the variable t minimising s_i t + ridge t^2 / 2 over the bounds takes the place of the bound.
     """
-    slope = kernel_part[problem.row] + problem.linear + np.array([end.value for end in ends])[problem.group]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        inner = np.where(problem.ridge > 0, -slope / problem.ridge, np.where(slope > 0, -np.inf, np.inf))
-    best = np.clip(inner, problem.lower, problem.upper)
-    best = np.where((slope == 0) & (problem.ridge == 0), b, best)
+    slope, ridge = kernel_part[problem.row] + problem.linear + np.array([end.value for end in ends])[problem.group], problem.ridge
+    best = np.where(slope > 0, problem.lower, np.where(slope < 0, problem.upper, b))
+    squared = bool(ridge.any())
+    if squared:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            best = np.where(ridge > 0, np.clip(-slope / ridge, problem.lower, problem.upper), best)
     if not np.isfinite(best).all():
         return np.inf
-    here = slope * b + 0.5 * problem.ridge * b * b
-    return float(np.sum(here - (slope * best + 0.5 * problem.ridge * best * best)))
+    gaps = slope * (b - best)
+    if squared:
+        gaps += 0.5 * ridge * (b * b - best * best)
+    return float(gaps.sum())

@@ -220,8 +220,7 @@ def _walk(tile: Tile, factor: Factor) -> tuple[float, bool]:
     """From bound to bound to the minimum of the face; return by how much the objective fell, and whether the minimum was reached."""
     at = np.searchsorted(tile.variables, factor.members)
     b, lower, upper = tile.b[at], tile.lower[at], tile.upper[at]
-    N = (np.searchsorted(tile.begin, at, side="right")[:, None] == np.arange(1, len(tile.begin))).astype(np.float64)
-    N = N[:, N.any(axis=0)]
+    N = _groups(at, tile.begin)
     held = np.flatnonzero((b <= lower) | (b >= upper))
     rest = _Rest(factor, N, held)
     # N y takes up each group's mean and what is held: without them g is small, and so is the rounding where Q is singular
@@ -242,6 +241,14 @@ def _walk(tile: Tile, factor: Factor) -> tuple[float, bool]:
     return tile.move_to(at, b), whole
 
 
+def _groups(at: Integers, begin: Integers) -> Floats:
+    """The indicators of the groups that have members, one column each."""
+    if len(begin) == 2:
+        return np.ones((len(at), 1))
+    N = (np.searchsorted(begin, at, side="right")[:, None] == np.arange(1, len(begin))).astype(np.float64)
+    return N[:, N.any(axis=0)]
+
+
 def _without_sums(d: Floats, N: Floats, held: Integers) -> Floats:
     """d with 0 for what is held and without each group's mean."""
     moving = N
@@ -259,7 +266,7 @@ class _Rest:
     def __init__(self, factor: Factor, N: Floats, held: Integers) -> None:
         self.factor, self.N, self.held = factor, N, np.empty(0, np.int64)
         self.made: dict[int, Floats] = {}  # columns of Q^-1 by member, also of those that may be held next
-        self.count, most = N.shape[1], N.shape[1] + len(held) + 2 * CHANGES
+        self.count, most = N.shape[1], N.shape[1] + min(len(N), len(held) + 2 * CHANGES)
         self.V, self.S = np.empty((len(N), most), order="F"), np.empty((most, most))
         self.V[:, : self.count] = factor.solve(N)
         self.S[: self.count, : self.count] = N.T @ self.V[:, : self.count]
