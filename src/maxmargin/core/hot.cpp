@@ -10,7 +10,7 @@ namespace maxmargin::MAXMARGIN_LEVEL {
 
 template <class T>
 LevelOf<T> functions() {
-  return {norms<T>, kernel_block<T>, kernel_matvec<T>, update_gradient<T>, gather<T>, solve_block<T>, solve_points<T>};
+  return {norms<T>,  kernel_block<T>, kernel_matvec<T, double>, kernel_matvec<T, T>, update_gradient<T>, gather<T>, solve_block<T>, solve_points<T>};
 }
 
 extern const Level level;

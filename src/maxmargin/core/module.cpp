@@ -14,6 +14,7 @@
 #include <stdexcept>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <vector>
 
 #include "level.h"
@@ -181,8 +182,8 @@ bool kernel_block(const KernelTuple& kernel, const PointsHolder<T>& A, const Ind
   return table<T>().kernel_block(k, SA, SB, out.data(), slots ? slots->data() : nullptr, symmetric, threads);
 }
 
-template <class T>
-bool kernel_matvec(const KernelTuple& kernel, const PointsHolder<T>& A, const Index& a, Array<double> coef,
+template <class T, class S>
+bool kernel_matvec(const KernelTuple& kernel, const PointsHolder<T>& A, const Index& a, Array<S> coef,
                    const PointsHolder<T>& B, const Index& b, Writable<double> out, int threads) {
   const Selection<T> SA = select(A, a), SB = select(B, b);
   require(A.view.d == B.view.d, "kernel_matvec: points differ in dimension");
@@ -190,7 +191,11 @@ bool kernel_matvec(const KernelTuple& kernel, const PointsHolder<T>& A, const In
   require(out.ndim() == 2 && out.shape(0) == coef.shape(1) && int64_t(out.shape(1)) == SB.size, "kernel_matvec: shape of out");
   const Kernel k = kernel_of(kernel);
   nb::gil_scoped_release release;
-  return table<T>().kernel_matvec(k, SA, coef.data(), int64_t(coef.shape(1)), SB, out.data(), threads);
+  const auto product = [] {
+    if constexpr (std::is_same_v<S, double>) return table<T>().kernel_matvec;
+    else return table<T>().kernel_matvec_in_runs;
+  }();
+  return product(k, SA, coef.data(), int64_t(coef.shape(1)), SB, out.data(), threads);
 }
 
 template <class T>
@@ -311,8 +316,8 @@ void bind(nb::module_& m, const char* points_name) {
         nb::rv_policy::take_ownership);
   m.def("kernel_block", &kernel_block<T>, nb::arg("kernel"), nb::arg("A"), nb::arg("a").none(), nb::arg("B"), nb::arg("b").none(),
         nb::arg("out").noconvert(), nb::arg("slots").none(), nb::arg("threads"));
-  m.def("kernel_matvec", &kernel_matvec<T>, nb::arg("kernel"), nb::arg("A"), nb::arg("a").none(), nb::arg("coef"), nb::arg("B"),
-        nb::arg("b").none(), nb::arg("out").noconvert(), nb::arg("threads"));
+  m.def("kernel_matvec", &kernel_matvec<T, double>, nb::arg("kernel"), nb::arg("A"), nb::arg("a").none(), nb::arg("coef").noconvert(),
+        nb::arg("B"), nb::arg("b").none(), nb::arg("out").noconvert(), nb::arg("threads"));
   m.def("update_gradient", &update_gradient<T>, nb::arg("rows").noconvert(), nb::arg("slots"), nb::arg("delta"),
         nb::arg("F").noconvert(), nb::arg("threads"));
   m.def("gather", &gather<T>, nb::arg("rows").noconvert(), nb::arg("slots"), nb::arg("columns"), nb::arg("out").noconvert(),
@@ -331,6 +336,8 @@ void bind(nb::module_& m, const char* points_name) {
 NB_MODULE(_cpu, m) {
   bind<float>(m, "Points32");
   bind<double>(m, "Points64");
+  m.def("kernel_matvec", &kernel_matvec<float, float>, nb::arg("kernel"), nb::arg("A"), nb::arg("a").none(), nb::arg("coef").noconvert(),
+        nb::arg("B"), nb::arg("b").none(), nb::arg("out").noconvert(), nb::arg("threads"));
   m.def("group_ends", &group_ends, nb::arg("G"), nb::arg("b"), nb::arg("lower"), nb::arg("upper"), nb::arg("group_begin"));
   m.def("level", [] { return std::string(chosen_level().name); });
   m.def("levels", [] {

@@ -14,7 +14,8 @@ namespace maxmargin::MAXMARGIN_LEVEL {
 
 template <class T>
 constexpr int chunk_width = 8 * dense_width<T>;  // points of B packed together
-constexpr int64_t chunk_rows = 480;              // points of A packed together; a multiple of every panel_rows
+constexpr int64_t chunk_rows = 480;              // points of A packed together; a multiple of dense_rows
+constexpr int64_t dense_rows = 4 * panel_rows;   // of a tile of packed points: a sink that sums over the rows takes them at once
 
 template <class T>
 bool norms_are_moderate(const Selection<T>& S) {
@@ -42,7 +43,8 @@ struct Columns {
   void clear_panels(int64_t begin, int64_t end, int64_t width) {
     for (int64_t i = begin; i < end; i += width) clear(B, i, std::min(i + width, end), int(width), panel.data() + (i - begin) * A.points.d);
   }
-  bool below_diagonal(int64_t j, int64_t i, int64_t width) const { return symmetric && i + width <= j; }
+  // Rows from j on, at most `most`, that are not wholly left of the diagonal of columns i, i + 1, ..., i + width - 1.
+  int64_t rows_needed(int64_t j, int64_t most, int64_t i, int64_t width) const { return symmetric ? std::min(most, i + width - j) : most; }
 
   // Map a tile of raw values of rows j, j + 1, ... and columns i, i + 1, ..., and give it away.
   template <int W>
@@ -76,8 +78,9 @@ struct SparseRows {
     alignas(64) T tile[R * W];
     const Selection<T>& A = columns.A;
     columns.load_panels(begin, end, W, W);
-    for (int64_t j = 0; j < A.size && !columns.below_diagonal(j, begin, end - begin); j += R) {
-      const int64_t rows = std::min<int64_t>(R, A.size - j);
+    for (int64_t j = 0; j < A.size; j += R) {
+      const int64_t rows = columns.rows_needed(j, std::min<int64_t>(R, A.size - j), begin, end - begin);
+      if (rows <= 0) break;
       raw_sparse<T>(A, j, j + rows, columns.panel.data(), tile);
       columns.template finish<W>(tile, j, rows, columns.norms.data(), begin, end - begin);
     }
@@ -92,15 +95,16 @@ struct DenseRows {
   int64_t first, last;
   const T* panels;
   void operator()(int64_t begin, int64_t end) {
-    constexpr int W = dense_width<T>, R = panel_rows;
-    alignas(64) T tile[R * W];
+    constexpr int W = dense_width<T>;
+    alignas(64) T tile[dense_rows * W];
     const int64_t d = columns.A.points.d;
     columns.load_panels(begin, end, W, chunk_width<T>);
-    for (int64_t j = first; j < last; j += R)
+    for (int64_t j = first; j < last; j += dense_rows)
       for (int64_t i = begin; i < end; i += W) {
-        const int64_t rows = std::min<int64_t>(R, last - j), width = std::min<int64_t>(W, end - i);
-        if (columns.below_diagonal(j, i, width)) continue;
-        raw_dense<T, typename Map::Op>(d, panels + (j - first) * d, columns.panel.data() + (i - begin) * d, tile);
+        const int64_t width = std::min<int64_t>(W, end - i), rows = columns.rows_needed(j, std::min(dense_rows, last - j), i, width);
+        for (int64_t r = 0; r < rows; r += panel_rows)
+          raw_dense<T, typename Map::Op>(d, panels + (j + r - first) * d, columns.panel.data() + (i - begin) * d, tile + r * W);
+        if (rows <= 0) continue;
         columns.template finish<W>(tile, j, rows, columns.norms.data() + (i - begin), i, width);
       }
     columns.clear_panels(begin, end, W);
