@@ -4,10 +4,15 @@ from typing import Any
 
 class Points32:
     shape: tuple[int, int]
+    terms: int
+    norms: Any
 
 class Points64:
     shape: tuple[int, int]
+    terms: int
+    norms: Any
 
+def fingerprint(memory: Any) -> int: ...
 def level() -> str: ...
 def levels() -> list[str]: ...
 def dense_points(X: Any) -> Any: ...

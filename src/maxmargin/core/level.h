@@ -2,6 +2,7 @@
 //
 // Nothing here depends on an instruction level: plain structs and one table of function pointers.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 
 namespace maxmargin {
@@ -84,6 +85,7 @@ struct Level {
   const char* name;
   LevelOf<float> f32;
   LevelOf<double> f64;
+  uint64_t (*fingerprint)(const unsigned char* bytes, size_t count);
 };
 
 }  // namespace maxmargin

@@ -92,12 +92,15 @@ struct PointsHolder {
   std::optional<Array<int32_t>> indices;
   std::vector<T> norms;
   Points<T> view;
+  int64_t terms = 0;          // non-zeros of a point at most: so many terms a dot product has
   std::vector<T> own_values;  // of compressed points
   std::vector<int64_t> own_indptr;
   std::vector<int32_t> own_indices;
 
   void finish() {
     norms.resize(size_t(view.n));
+    terms = view.indptr ? 0 : view.d;
+    for (int64_t i = 0; view.indptr && i < view.n; ++i) terms = std::max(terms, view.indptr[i + 1] - view.indptr[i]);
     nb::gil_scoped_release release;
     table<T>().norms(view, norms.data());
     view.norms = norms.data();
@@ -309,7 +312,11 @@ std::tuple<int64_t, double, bool, bool, bool> solve_points(const KernelTuple& ke
 template <class T>
 void bind(nb::module_& m, const char* points_name) {
   nb::class_<PointsHolder<T>>(m, points_name)
-      .def_prop_ro("shape", [](const PointsHolder<T>& p) { return std::make_tuple(p.view.n, p.view.d); });
+      .def_prop_ro("shape", [](const PointsHolder<T>& p) { return std::make_tuple(p.view.n, p.view.d); })
+      .def_prop_ro("terms", [](const PointsHolder<T>& p) { return p.terms; })
+      .def_prop_ro("norms", [](PointsHolder<T>& p) {
+        return nb::ndarray<nb::numpy, const T, nb::ndim<1>>(p.norms.data(), {p.norms.size()}, nb::find(&p));
+      });
   m.def("dense_points", &dense_points<T>, nb::arg("X").noconvert(), nb::rv_policy::take_ownership);
   m.def("compressed_points", &compressed_points<T>, nb::arg("X").noconvert(), nb::rv_policy::take_ownership);
   m.def("sparse_points", &sparse_points<T>, nb::arg("values").noconvert(), nb::arg("indptr"), nb::arg("indices"), nb::arg("d"),
@@ -339,6 +346,10 @@ NB_MODULE(_cpu, m) {
   m.def("kernel_matvec", &kernel_matvec<float, float>, nb::arg("kernel"), nb::arg("A"), nb::arg("a").none(), nb::arg("coef").noconvert(),
         nb::arg("B"), nb::arg("b").none(), nb::arg("out").noconvert(), nb::arg("threads"));
   m.def("group_ends", &group_ends, nb::arg("G"), nb::arg("b"), nb::arg("lower"), nb::arg("upper"), nb::arg("group_begin"));
+  m.def("fingerprint", [](const nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>& memory) {
+    nb::gil_scoped_release release;
+    return chosen_level().fingerprint(static_cast<const unsigned char*>(memory.data()), memory.nbytes());
+  }, nb::arg("memory").noconvert());
   m.def("level", [] { return std::string(chosen_level().name); });
   m.def("levels", [] {
     std::vector<std::string> names;

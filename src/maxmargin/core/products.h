@@ -52,8 +52,8 @@ bool kernel_block(const Kernel& kernel, const Selection<T>& A, const Selection<T
 //
 // Coefficients of type S are summed in S over the rows of a tile, at most `longest_run` of them. With double the sum continues that of the
 // tiles before; float sums of a tile are added to out in double, so that their error is that of a run whatever the number of rows.
-constexpr int64_t longest_run = 64;
-static_assert(dense_rows <= longest_run && sparse_rows <= longest_run, "the bound of estimators/_labels.py counts on it");
+constexpr int64_t longest_run = 48;
+static_assert(dense_rows <= longest_run && sparse_rows <= longest_run, "rounding.py counts on it");
 
 template <class T, class S>
 struct Multiply {

@@ -1,0 +1,108 @@
+"""Class labels from float32 decision values, wherever a bound of their error decides; the other rows are evaluated in float64.
+
+Let f be the float64 decision values of a row and |f32 - f| <= E for all of its functions (maxmargin.rounding). Then
+
+* two classes (and the one-class boundary): the sign of f is that of f32 if |f32| > E;
+* one-vs-rest: the greatest of f is the greatest of f32 if that is more than 2 E above the second;
+* one-vs-one: if one class wins all its pairs in f32, each by more than E, then in f it wins them too. Every other class then has a vote
+  less at least, so it is the label, whether ties are broken by order or by confidence, which is less than 1/3.
+
+Labels are therefore those of the float64 decision values, always; what is not decided, NaN included, is evaluated again.
+
+The bound needs sum_j m_j k_j and sum_j m_j k_j |z_j|^2 with m_j >= |c_j| for all functions of a block: two more columns of the product.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maxmargin import multiclass, rounding
+from maxmargin.core.cpu import LONGEST_RUN
+from maxmargin.problems import Floats
+from maxmargin.sources import Indices, KernelNotFinite, Source
+
+USEFUL = 1.01
+"""exp of the greatest error of an exponent, beyond which float32 decides too little."""
+
+
+class Block(NamedTuple):
+    """Coefficients of some support vectors (None: of all), a column for each of their functions."""
+
+    rows: Indices
+    coef: Floats
+
+
+class Estimate(NamedTuple):
+    """What each block adds to its functions, in float32, and for each block and row the bound of its error."""
+
+    parts: Floats
+    errors: Floats
+
+
+def products(source: Source, blocks: list[Block]) -> Floats:
+    """What each block adds to its functions, in float64."""
+    parts = np.zeros((len(blocks), blocks[0].coef.shape[1], source.n_columns))
+    for block, part in zip(blocks, parts, strict=True):
+        source.add_product(block.rows, block.coef, None, part, np.float64)
+    return parts
+
+
+def estimate(source: Source, blocks: list[Block]) -> Estimate | None:
+    """The same in float32; None where that is of no use."""
+    try:
+        bound = source.float32_bound()
+        if bound is None or not np.median(bound.growth) <= USEFUL:
+            return None
+        parts = np.zeros((len(blocks), blocks[0].coef.shape[1] + 2, source.n_columns))
+        errors = [_fill(source, block, bound, part) for block, part in zip(blocks, parts, strict=True)]
+        return Estimate(parts[:, :-2], np.array(errors))
+    except KernelNotFinite:
+        return None
+
+
+def _fill(source: Source, block: Block, bound: rounding.ValueBound, part: Floats) -> Floats:
+    """Sums of the coefficients and, in two more columns, what bounds their error."""
+    size = np.abs(block.coef).max(axis=1, initial=0.0)
+    lengths = bound.lengths_a if block.rows is None else bound.lengths_a[block.rows]
+    with np.errstate(over="ignore"):
+        coef = np.column_stack([block.coef, size, size * np.square(lengths)]).astype(np.float32)
+    source.add_product(block.rows, coef, None, part, np.float32)
+    return rounding.sum_bound(bound, part[-2], part[-1], float(size.sum()), LONGEST_RUN, len(coef))
+
+
+ADDITIONS = 8 * rounding.UNIT64
+"""Adding parts and an intercept in float64, here and there, is wrong by at most that share of value and intercept."""
+
+
+OPEN = -1
+"""In the place of a label's position: the bound does not decide."""
+
+
+def by_sign(values: Floats, error: Floats) -> NDArray[np.intp]:
+    """0 for positive values, 1 for negative ones."""
+    found = np.where(values > error, 0, OPEN)
+    found[values < -error] = 1
+    return found
+
+
+def by_greatest(values: Floats, error: Floats) -> NDArray[np.intp]:
+    """The row of the greatest value in each column."""
+    second, first = np.partition(values, len(values) - 2, axis=0)[-2:]
+    return np.where(first - second > 2 * error, values.argmax(axis=0), OPEN)
+
+
+def by_pairs(parts: Floats, errors: Floats, intercept: Floats) -> NDArray[np.intp]:
+    """The class that wins all its pairs, from what each class adds to them; worst is its least win, less the error, so far."""
+    worst = np.full(errors.shape, np.inf)
+    for i, some in multiclass.pairs_of_first(len(errors)):
+        values = parts[i, i:] + parts[i + 1 :, i]
+        values += intercept[some, None]
+        error = np.abs(values)
+        error += np.abs(intercept[some, None])
+        error *= ADDITIONS
+        error += errors[i]
+        error += errors[i + 1 :]
+        np.minimum(worst[i], (values - error).min(axis=0), out=worst[i])
+        np.minimum(worst[i + 1 :], np.negative(values, out=values) - error, out=worst[i + 1 :])
+    return np.where(worst.max(axis=0) > 0, worst.argmax(axis=0), OPEN)
