@@ -316,10 +316,11 @@ class MatrixSource(Source):
 
 def combine(coef: NDArray[np.float64], A: Any) -> Any:
     """coef @ A, with the same bits for any number of threads; CSR for CSR."""
-    if sparse.issparse(A):
-        out = sparse.csr_matrix(sparse.csr_matrix(coef) @ A)
-        out.sort_indices()
-        return out
+    if sparse.issparse(A):  # of the columns in use: there may be 2^30
+        used, column = np.unique(A.indices, return_inverse=True)
+        narrow = sparse.csr_matrix((A.data, column, A.indptr), shape=(A.shape[0], len(used)))
+        indices, indptr = np.tile(used, len(coef)), len(used) * np.arange(len(coef) + 1)
+        return sparse.csr_matrix(((narrow.T @ coef.T).T.ravel(), indices, indptr), shape=(len(coef), A.shape[1]))
     out, rows = np.zeros((len(coef), A.shape[1])), np.ascontiguousarray(A)
     for k, row in enumerate(coef):
         used = np.flatnonzero(row)
