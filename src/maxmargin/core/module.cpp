@@ -137,14 +137,24 @@ PointsHolder<T>* compressed_points(Array<T> X) {
   auto holder = std::make_unique<PointsHolder<T>>();
   {
     nb::gil_scoped_release release;
-    holder->own_indptr.assign(1, 0);
+    const T* x = X.data();
+    std::vector<int64_t>& indptr = holder->own_indptr;
+    indptr.assign(size_t(n + 1), 0);
     for (int64_t i = 0; i < n; ++i) {
-      for (int64_t k = 0; k < d; ++k) {
-        const T value = X.data()[i * d + k];
-        if (value != 0) holder->own_values.push_back(value), holder->own_indices.push_back(int32_t(k));
-      }
-      holder->own_indptr.push_back(int64_t(holder->own_values.size()));
+      int64_t count = 0;
+      for (int64_t k = 0; k < d; ++k) count += x[i * d + k] != 0;
+      indptr[size_t(i + 1)] = indptr[size_t(i)] + count;
     }
+    const size_t entries = size_t(indptr[size_t(n)]);
+    holder->own_values.resize(entries + 1);  // every entry is written, and the next goes on top of it if it was zero: no branch
+    holder->own_indices.resize(entries + 1);
+    for (int64_t i = 0, at = 0; i < n; ++i)
+      for (int64_t k = 0; k < d; ++k) {
+        const T value = x[i * d + k];
+        holder->own_values[size_t(at)] = value;
+        holder->own_indices[size_t(at)] = int32_t(k);
+        at += value != 0;
+      }
   }
   holder->view = {n, d, holder->own_values.data(), holder->own_indptr.data(), holder->own_indices.data(), nullptr};
   holder->finish();
