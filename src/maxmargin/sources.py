@@ -177,10 +177,10 @@ class NativeSource(Source):
     def points(self, dtype: DTypeLike) -> tuple[Any, Any]:
         """The two sets in the given precision, made on first use."""
         key = np.dtype(dtype)
-        with np.errstate(over="ignore", invalid="ignore"):
-            if key not in self._known:
-                self._known[key] = self._prepare(self._A, key)
-            if key not in self._asked:
+        if key not in self._asked:
+            with np.errstate(over="ignore", invalid="ignore"):
+                if key not in self._known:
+                    self._known[key] = self._prepare(self._A, key)
                 self._asked[key] = self._known[key] if self._B is None else self._prepare(self._B, key)
         return self._known[key], self._asked[key]
 

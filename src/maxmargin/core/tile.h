@@ -70,18 +70,18 @@ struct Columns {
 };
 
 // Columns [begin, end) against all sparse rows of A.
-template <class T, class Map, class Sink>
+template <class T, int V, class Map, class Sink>
 struct SparseRows {
   Columns<T, Map, Sink> columns;
   void operator()(int64_t begin, int64_t end) {
-    constexpr int W = sparse_width<T>, R = sparse_rows;
+    constexpr int W = V * lanes<T>, R = sparse_rows;
     alignas(64) T tile[R * W];
     const Selection<T>& A = columns.A;
     columns.load_panels(begin, end, W, W);
     for (int64_t j = 0; j < A.size; j += R) {
       const int64_t rows = columns.rows_needed(j, std::min<int64_t>(R, A.size - j), begin, end - begin);
       if (rows <= 0) break;
-      raw_sparse<T>(A, j, j + rows, columns.panel.data(), tile);
+      raw_sparse<T, V>(A, j, j + rows, columns.panel.data(), tile);
       columns.template finish<W>(tile, j, rows, columns.norms.data(), begin, end - begin);
     }
     columns.clear_panels(begin, end, W);
@@ -118,7 +118,8 @@ bool walk(const Map& map, const Selection<T>& A, const Selection<T>& B, bool sym
   std::atomic<bool> finite{true};
   const Columns<T, Map, Sink> columns{map, A, B, symmetric, sink, finite};
   if (A.points.indptr && std::is_same<typename Map::Op, Dot>::value) {
-    parallel(threads, B.size, sparse_width<T>, SparseRows<T, Map, Sink>{columns});
+    if (B.size <= lanes<T>) SparseRows<T, 1, Map, Sink>{columns}(0, B.size);
+    else parallel(threads, B.size, sparse_vectors * lanes<T>, SparseRows<T, sparse_vectors, Map, Sink>{columns});
     return finite;
   }
   const int64_t d = A.points.d, panels_at_once = (std::min(chunk_rows, A.size) + panel_rows - 1) / panel_rows;

@@ -25,12 +25,12 @@ from maxmargin import certificate
 from maxmargin.certificate import Certificate
 from maxmargin.estimators import _labels, _state
 from maxmargin.estimators._data import CHECKS, canonical_csr, gamma_value, sparse_like_sklearn
-from maxmargin.estimators._labels import Block
+from maxmargin.estimators._labels import Block, Question
 from maxmargin.kernels import NAMES, PARAMETERS, Kernel, Kind
 from maxmargin.monitor import Monitor
 from maxmargin.problems import Floats
 from maxmargin.solution import Status
-from maxmargin.sources import Source, make_source, pick
+from maxmargin.sources import make_source, pick
 from maxmargin.training import EXACT, GAP, Settings, Trained
 
 SCALE = "Consider pre-processing your data with StandardScaler or MinMaxScaler."
@@ -251,33 +251,34 @@ class BaseSVM(BaseEstimator, ABC):  # type: ignore[misc]
         """The decision functions, one row each, from what each block adds to its own."""
         return cast(Floats, parts[0])
 
-    def _source(self, X: Any) -> Source:
-        """Kernel values between the support vectors and X; with a linear kernel between the weights of the features and X."""
+    def _ask(self, X: Any) -> Question:
+        """The kernel values between the support vectors and X, and the coefficients that multiply them."""
         check_is_fitted(self)
         X = self._validate_X(X, reset=False)
-        known, kernel = _state.prepared(self), self._kernel
+        state, kernel = _state.prepared(self), self._kernel
         if kernel.kind is Kind.PRECOMPUTED:
             if X.shape[1] != self.shape_fit_[0]:
                 raise ValueError(
                     f"X.shape[1] = {X.shape[1]} should be equal to {self.shape_fit_[0]}, the number of samples at training time"
                 )
-            return make_source(kernel, X[:, self.support_].T)
-        if known is None:
-            return make_source(kernel, self.support_vectors_, X)
+            return Question(make_source(kernel, X[:, self.support_].T), state.blocks)
+        if state.source is None:
+            return Question(make_source(kernel, self.support_vectors_, X), state.blocks)
         if sparse.issparse(X) and not self._sparse:
             raise ValueError(f"cannot use sparse input in {type(self).__name__!r} trained on dense data")
-        return known.against(canonical_csr(sparse.csr_matrix(X)) if self._sparse and not sparse.issparse(X) else X)
+        X = canonical_csr(sparse.csr_matrix(X)) if self._sparse and not sparse.issparse(X) else X
+        return Question(state.source.against(X), state.blocks)
 
     def _decision_values(self, X: Any) -> Floats:
         """Values of every decision function, one column each."""
-        return self._values(self._source(X)).T
+        return self._values(self._ask(X)).T
 
-    def _values(self, source: Source) -> Floats:
+    def _values(self, question: Question) -> Floats:
         """Values of every decision function, one row each, in float64."""
         if self._kernel.kind is Kind.LINEAR:
-            values = source.block(None, None, np.float64)
+            values = question.source.block(None, None, np.float64)
         else:
-            values = self._join(_labels.products(source, self._blocks()))
+            values = self._join(_labels.products(question))
         values += np.asarray(self._intercept_)[:, None]
         return values
 

@@ -22,6 +22,8 @@ from maxmargin.core.cpu import LONGEST_RUN
 from maxmargin.problems import Floats
 from maxmargin.sources import Indices, KernelNotFinite, Source
 
+MANY = 64
+"""Rows from which on float32 is faster, its bound included."""
 USEFUL = 1.01
 """exp of the greatest error of an exponent, beyond which float32 decides too little."""
 
@@ -33,6 +35,17 @@ class Block(NamedTuple):
     coef: Floats
 
 
+class Question(NamedTuple):
+    """Kernel values between support vectors and the rows asked about, and the coefficients that multiply them."""
+
+    source: Source
+    blocks: list[Block]
+
+    def at(self, rows: NDArray[np.intp]) -> "Question":
+        """The same for these rows alone."""
+        return Question(self.source.at(rows), self.blocks)
+
+
 class Estimate(NamedTuple):
     """What each block adds to its functions, in float32, and for each block and row the bound of its error."""
 
@@ -40,18 +53,20 @@ class Estimate(NamedTuple):
     errors: Floats
 
 
-def products(source: Source, blocks: list[Block]) -> Floats:
+def products(question: Question) -> Floats:
     """What each block adds to its functions, in float64."""
+    source, blocks = question
     parts = np.zeros((len(blocks), blocks[0].coef.shape[1], source.n_columns))
     for block, part in zip(blocks, parts, strict=True):
         source.add_product(block.rows, block.coef, None, part, np.float64)
     return parts
 
 
-def estimate(source: Source, blocks: list[Block]) -> Estimate | None:
+def estimate(question: Question) -> Estimate | None:
     """The same in float32; None where that is of no use."""
+    source, blocks = question
     try:
-        bound = source.float32_bound()
+        bound = source.float32_bound() if source.n_columns >= MANY else None
         if bound is None or not np.median(bound.growth) <= USEFUL:
             return None
         parts = np.zeros((len(blocks), blocks[0].coef.shape[1] + 2, source.n_columns))

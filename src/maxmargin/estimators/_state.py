@@ -13,7 +13,8 @@ from scipy import sparse
 from sklearn.utils.validation import _num_samples
 
 from maxmargin.core import cpu as core
-from maxmargin.kernels import Kind
+from maxmargin.estimators._labels import Block
+from maxmargin.kernels import Kernel, Kind
 from maxmargin.sources import NativeSource, combine
 
 ODD = (AttributeError, TypeError, ValueError, IndexError)
@@ -21,27 +22,32 @@ ODD = (AttributeError, TypeError, ValueError, IndexError)
 
 
 class Prepared(NamedTuple):
-    """The support vectors as a source; with a linear kernel instead of them the weights of the features, a row for each function."""
+    """What prediction needs of a fitted model."""
 
     fingerprint: Any
-    source: NativeSource
+    source: NativeSource | None
+    """The support vectors; with a linear kernel instead of them the weights of the features, a row for each function. None where the kernel
+    is a matrix or a Python function."""
+    blocks: list[Block]
 
 
 _prepared: "WeakKeyDictionary[Any, Prepared]" = WeakKeyDictionary()
 
 
-def prepared(model: Any) -> NativeSource | None:
-    """The source of a fitted model, after every check; None where the kernel is a matrix or a Python function."""
-    if getattr(model._kernel, "kind", Kind.CALLABLE) in (Kind.PRECOMPUTED, Kind.CALLABLE):
-        check(model)
-        return None
+def prepared(model: Any) -> Prepared:
+    """The state of a fitted model, after every check; what has no fingerprint is prepared anew."""
     found, kept = _fingerprint(model), _prepared.get(model)
     if kept is None or found is None or kept.fingerprint != found:
         check(model)
-        A = model.support_vectors_
-        kept = Prepared(found, NativeSource(model._kernel, combine(model._columns(), A) if model._kernel.kind is Kind.LINEAR else A))
+        kept = Prepared(found, _known(model._kernel, model), model._blocks())
         _prepared[model] = kept
-    return kept.source
+    return kept
+
+
+def _known(kernel: Kernel, model: Any) -> NativeSource | None:
+    if kernel.kind is Kind.PRECOMPUTED or kernel.kind is Kind.CALLABLE:
+        return None
+    return NativeSource(kernel, combine(model._columns(), model.support_vectors_) if kernel.kind is Kind.LINEAR else model.support_vectors_)
 
 
 def check(model: Any) -> None:

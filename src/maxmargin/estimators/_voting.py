@@ -11,9 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin import multiclass
 from maxmargin.estimators import _labels
 from maxmargin.estimators._base import BaseSVM
-from maxmargin.estimators._labels import Block, Estimate
+from maxmargin.estimators._labels import Block, Estimate, Question
 from maxmargin.problems import Floats
-from maxmargin.sources import Source
 
 
 class Voting(BaseSVM):
@@ -79,21 +78,22 @@ class Voting(BaseSVM):
         y : ndarray of shape (n_samples,)
             Labels; ties are decided as ``maxmargin.multiclass`` describes.
         """
-        check_is_fitted(self)
         if self.break_ties and self.decision_function_shape == "ovo":
+            check_is_fitted(self)
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
-        labels: NDArray[Any] = self.classes_[self._positions(self._source(X))]
+        position = self._positions(self._ask(X))
+        labels: NDArray[Any] = self.classes_[position]
         return labels
 
-    def _positions(self, source: Source) -> NDArray[np.intp]:
+    def _positions(self, question: Question) -> NDArray[np.intp]:
         """The position of each row's label in classes_: that of its float64 decision values, which are computed where need be."""
-        estimate = _labels.estimate(source, self._blocks())
+        estimate = _labels.estimate(question)
         if estimate is None:
-            return self._winners(self._values(source))
+            return self._winners(self._values(question))
         winners = self._certain_winners(estimate)
         undecided = np.flatnonzero(winners == _labels.OPEN)
         if len(undecided):
-            winners[undecided] = self._winners(self._values(source.at(undecided)))
+            winners[undecided] = self._winners(self._values(question.at(undecided)))
         return winners
 
     def _winners(self, values: Floats) -> NDArray[np.intp]:
