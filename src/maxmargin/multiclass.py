@@ -63,14 +63,19 @@ def pairs_of_first(n_classes: int) -> list[tuple[int, slice]]:
     return [(i, slice(begin, end)) for i, (begin, end) in enumerate(itertools.pairwise(ends))]
 
 
+@cache
+def _ballot(n_classes: int) -> Floats:
+    """Row k, for the pair k = (i, j): 1 for i and -1 for j."""
+    ballot = np.zeros((len(pairs(n_classes)), n_classes))
+    for k, (i, j) in enumerate(pairs(n_classes)):
+        ballot[k, i], ballot[k, j] = 1.0, -1.0
+    return ballot
+
+
 def votes(decision: Floats, n_classes: int) -> Floats:
-    """Votes of the one-vs-one decision values."""
-    first = decision.T > 0
-    count = np.zeros((n_classes, len(decision)))
-    for i, some in pairs_of_first(n_classes):
-        count[i] += first[some].sum(axis=0)
-        count[i + 1 :] += ~first[some]
-    return count.T
+    """Votes of the one-vs-one decision values: of j pairs class j is the second, and of those it wins all that the first does not."""
+    count: Floats = (decision > 0).astype(np.float64) @ _ballot(n_classes) + np.arange(n_classes)
+    return count
 
 
 def votes_and_confidence(decision: Floats, n_classes: int) -> Floats:

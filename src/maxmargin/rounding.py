@@ -69,9 +69,9 @@ def rbf_bound(gamma: float, terms: int, norms_a: NDArray[np.float32], norms_b: N
     return ValueBound(slope, growth, lengths_a, lengths_b)
 
 
-def sum_bound(bound: ValueBound, M: Floats, N: Floats, total: float, run: int, n: int) -> Floats:
-    """For each x the bound of |f32 - f64| for sums of n terms; total is the sum of the m_j."""
+def sum_bound(bound: ValueBound, M: Floats, N: Floats, total: Floats, run: int, n: int) -> Floats:
+    """For each sum and each x the bound of |f32 - f64|; a sum has n terms at most, total is that of its m_j."""
     with np.errstate(over="ignore", invalid="ignore"):
         values = bound.growth * (bound.slope * np.square(bound.lengths_b * np.sqrt(M) + np.sqrt(N)) + 9 * UNIT32 * M)
-        found: Floats = MORE * (values + (_roundings(run + 2) + n * UNIT64) * M) + 2 * UNDERFLOW * (total + n)
+        found: Floats = MORE * (values + (_roundings(run + 2) + n * UNIT64) * M) + 2 * UNDERFLOW * (total[:, None] + n)
     return found

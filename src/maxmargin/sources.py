@@ -104,6 +104,11 @@ class Source(ABC):
     def add_product(self, a: Indices, coef: NDArray[Any], b: Indices, out: NDArray[np.float64], dtype: DTypeLike) -> None:
         """Add coef' k(A[a], B[b]) to out, in the order of a, without storing k; core.kernel_matvec says what float32 coefficients mean."""
 
+    def add_products(self, begin: NDArray[np.int64], coef: NDArray[Any], out: NDArray[np.float64], dtype: DTypeLike) -> None:
+        """add_product for each group of A, the rows begin[g], ..., begin[g + 1] - 1, to out[g]."""
+        for first, last, part in zip(begin, begin[1:], out, strict=False):
+            self.add_product(np.arange(first, last), coef[first:last], None, part, dtype)
+
     def float32_bound(self) -> rounding.ValueBound | None:
         """What bounds the errors of float32 values; None where no bound is known."""
         return None
@@ -232,6 +237,14 @@ class NativeSource(Source):
             part = np.arange(begin, min(rows, begin + step)) if a is None else a[begin : begin + step]
             with self._finite():
                 core.kernel_matvec(self._tuple, A, part, coef[begin : begin + step], B, b, out)
+
+    def add_products(self, begin: NDArray[np.int64], coef: NDArray[Any], out: NDArray[np.float64], dtype: DTypeLike) -> None:
+        A, B = self.points(dtype)
+        if self.n_rows > self._rows_at_once(A.shape[1] + coef.shape[1], self.n_columns):
+            super().add_products(begin, coef, out, dtype)
+            return
+        with self._finite():
+            core.grouped_matvec(self._tuple, A, begin, coef, B, out)
 
 
 def _unit_rows(X: Any) -> Any:

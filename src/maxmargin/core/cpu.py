@@ -4,6 +4,7 @@
                                           greatest number of terms in a dot product
     kernel_block(kernel, A, a, B, b)      k(A[a], B[b])
     kernel_matvec(kernel, A, a, coef, B, b, out)   out += coef' k(A[a], B[b]) without storing k
+    grouped_matvec(kernel, A, begin, coef, B, out)  the same for each group of A's points, into an out of its own
     update_gradient(rows, slots, delta, F)         F += delta' rows[slots]
     gather(rows, slots, columns)          rows[slots][:, columns]
     join_blocks(first, between, second, out)       out = [first, between; between', second]
@@ -108,6 +109,15 @@ def kernel_matvec(kernel: KernelTuple, A: Points, a: Indices, coef: NDArray[Any]
     rows, columns = _size(A, a), _size(B, b)
     work = rows * columns * (A.shape[1] + coef.shape[1] + 16.0)
     if not _cpu.kernel_matvec(kernel, A, a, coef, B, b, out, thread_count(work)):
+        raise NotFinite
+
+
+def grouped_matvec(
+    kernel: KernelTuple, A: Points, begin: NDArray[np.int64], coef: NDArray[Any], B: Points, out: NDArray[np.float64]
+) -> None:
+    """Add coef[g]' k(A[g], B) to out[g] for each group g = begin[g], ..., begin[g + 1] - 1 of A."""
+    work = A.shape[0] * B.shape[0] * (A.shape[1] + coef.shape[1] + 16.0) / max(1, len(out))
+    if not _cpu.grouped_matvec(kernel, A, begin, coef, B, out, thread_count(work)):
         raise NotFinite
 
 

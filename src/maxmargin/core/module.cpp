@@ -196,6 +196,12 @@ bool kernel_block(const KernelTuple& kernel, const PointsHolder<T>& A, const Ind
 }
 
 template <class T, class S>
+auto matvec() {
+  if constexpr (std::is_same_v<S, double>) return table<T>().kernel_matvec;
+  else return table<T>().kernel_matvec_in_runs;
+}
+
+template <class T, class S>
 bool kernel_matvec(const KernelTuple& kernel, const PointsHolder<T>& A, const Index& a, Array<S> coef,
                    const PointsHolder<T>& B, const Index& b, Writable<double> out, int threads) {
   const Selection<T> SA = select(A, a), SB = select(B, b);
@@ -204,11 +210,39 @@ bool kernel_matvec(const KernelTuple& kernel, const PointsHolder<T>& A, const In
   require(out.ndim() == 2 && out.shape(0) == coef.shape(1) && int64_t(out.shape(1)) == SB.size, "kernel_matvec: shape of out");
   const Kernel k = kernel_of(kernel);
   nb::gil_scoped_release release;
-  const auto product = [] {
-    if constexpr (std::is_same_v<S, double>) return table<T>().kernel_matvec;
-    else return table<T>().kernel_matvec_in_runs;
-  }();
-  return product(k, SA, coef.data(), int64_t(coef.shape(1)), SB, out.data(), threads);
+  return matvec<T, S>()(k, SA, coef.data(), int64_t(coef.shape(1)), SB, out.data(), threads);
+}
+
+// Points begin, ..., end - 1.
+template <class T>
+Selection<T> range(Points<T> points, int64_t begin, int64_t end) {
+  if (points.indptr) points.indptr += begin;
+  else points.values += begin * points.d;
+  points.norms += begin;
+  points.n = end - begin;
+  return {points, nullptr, points.n};
+}
+
+// out[g] += coef[begin_g : begin_(g+1)]' k(A[begin_g : begin_(g+1)], B)
+template <class T, class S>
+bool grouped_matvec(const KernelTuple& kernel, const PointsHolder<T>& A, Array<int64_t> begin, Array<S> coef, const PointsHolder<T>& B,
+                    Writable<double> out, int threads) {
+  require(A.view.d == B.view.d && begin.ndim() == 1 && begin.shape(0) >= 1, "grouped_matvec: points or groups");
+  const size_t groups = begin.shape(0) - 1;
+  const int64_t* p = begin.data();
+  require(p[0] == 0 && p[groups] == A.view.n, "grouped_matvec: groups do not span the points");
+  for (size_t g = 0; g < groups; ++g) require(p[g] <= p[g + 1], "grouped_matvec: groups");
+  require(coef.ndim() == 2 && int64_t(coef.shape(0)) == A.view.n, "grouped_matvec: shape of coef");
+  require(out.ndim() == 3 && out.shape(0) == groups && out.shape(1) == coef.shape(1) && int64_t(out.shape(2)) == B.view.n,
+          "grouped_matvec: shape of out");
+  const Kernel k = kernel_of(kernel);
+  const int64_t columns = int64_t(coef.shape(1));
+  nb::gil_scoped_release release;
+  bool finite = true;
+  for (size_t g = 0; g < groups && finite; ++g)
+    finite = matvec<T, S>()(k, range(A.view, p[g], p[g + 1]), coef.data() + p[g] * columns, columns, select(B, {}),
+                            out.data() + int64_t(g) * columns * B.view.n, threads);
+  return finite;
 }
 
 template <class T>
@@ -319,6 +353,14 @@ std::tuple<int64_t, double, bool, bool, bool> solve_points(const KernelTuple& ke
   return {r.steps, r.violation, r.negative, r.unbounded, r.finite};
 }
 
+template <class T, class S>
+void bind_products(nb::module_& m) {
+  m.def("kernel_matvec", &kernel_matvec<T, S>, nb::arg("kernel"), nb::arg("A"), nb::arg("a").none(), nb::arg("coef").noconvert(),
+        nb::arg("B"), nb::arg("b").none(), nb::arg("out").noconvert(), nb::arg("threads"));
+  m.def("grouped_matvec", &grouped_matvec<T, S>, nb::arg("kernel"), nb::arg("A"), nb::arg("begin"), nb::arg("coef").noconvert(),
+        nb::arg("B"), nb::arg("out").noconvert(), nb::arg("threads"));
+}
+
 template <class T>
 void bind(nb::module_& m, const char* points_name) {
   nb::class_<PointsHolder<T>>(m, points_name)
@@ -333,8 +375,7 @@ void bind(nb::module_& m, const char* points_name) {
         nb::rv_policy::take_ownership);
   m.def("kernel_block", &kernel_block<T>, nb::arg("kernel"), nb::arg("A"), nb::arg("a").none(), nb::arg("B"), nb::arg("b").none(),
         nb::arg("out").noconvert(), nb::arg("slots").none(), nb::arg("threads"));
-  m.def("kernel_matvec", &kernel_matvec<T, double>, nb::arg("kernel"), nb::arg("A"), nb::arg("a").none(), nb::arg("coef").noconvert(),
-        nb::arg("B"), nb::arg("b").none(), nb::arg("out").noconvert(), nb::arg("threads"));
+  bind_products<T, double>(m);
   m.def("update_gradient", &update_gradient<T>, nb::arg("rows").noconvert(), nb::arg("slots"), nb::arg("delta"),
         nb::arg("F").noconvert(), nb::arg("threads"));
   m.def("gather", &gather<T>, nb::arg("rows").noconvert(), nb::arg("slots"), nb::arg("columns"), nb::arg("out").noconvert(),
@@ -353,8 +394,7 @@ void bind(nb::module_& m, const char* points_name) {
 NB_MODULE(_cpu, m) {
   bind<float>(m, "Points32");
   bind<double>(m, "Points64");
-  m.def("kernel_matvec", &kernel_matvec<float, float>, nb::arg("kernel"), nb::arg("A"), nb::arg("a").none(), nb::arg("coef").noconvert(),
-        nb::arg("B"), nb::arg("b").none(), nb::arg("out").noconvert(), nb::arg("threads"));
+  bind_products<float, float>(m);
   m.def("group_ends", &group_ends, nb::arg("G"), nb::arg("b"), nb::arg("lower"), nb::arg("upper"), nb::arg("group_begin"));
   m.def("fingerprint", [](const nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>& memory) {
     nb::gil_scoped_release release;

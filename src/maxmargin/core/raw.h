@@ -93,17 +93,18 @@ template <class T, int V>
 inline void raw_sparse(const Selection<T>& A, int64_t begin, int64_t end, const T* b, T* tile) {
   constexpr int L = lanes<T>, W = V * L;
   const Points<T>& P = A.points;
+  const int64_t at_once = V == 1 ? P.d : features_at_once;  // a panel of one vector needs no second-level cache
   int64_t next[sparse_rows], last[sparse_rows];
   for (int64_t j = begin; j < end; ++j) next[j - begin] = P.indptr[A.at(j)], last[j - begin] = P.indptr[A.at(j) + 1];
   std::fill(tile, tile + (end - begin) * W, T(0));
-  for (int64_t f = 0; f < P.d; f += features_at_once)
+  for (int64_t f = 0; f < P.d; f += at_once)
     for (int64_t r = 0; r < end - begin; ++r) {
       int64_t e = next[r];
-      if (e == last[r] || P.indices[e] >= f + features_at_once) continue;
+      if (e == last[r] || P.indices[e] >= f + at_once) continue;
       Vec<T> sum[V];
 #pragma GCC unroll 4
       for (int v = 0; v < V; ++v) sum[v] = load<T>(tile + r * W + v * L);
-      for (; e < last[r] && P.indices[e] < f + features_at_once; ++e) {
+      for (; e < last[r] && P.indices[e] < f + at_once; ++e) {
         const T* feature = b + int64_t(P.indices[e]) * W;
 #pragma GCC unroll 4
         for (int v = 0; v < V; ++v) sum[v] = Dot::add<T>(sum[v], P.values[e], load<T>(feature + v * L));

@@ -25,7 +25,7 @@ from maxmargin import certificate
 from maxmargin.certificate import Certificate
 from maxmargin.estimators import _labels, _state
 from maxmargin.estimators._data import CHECKS, canonical_csr, gamma_value, sparse_like_sklearn
-from maxmargin.estimators._labels import Block, Question
+from maxmargin.estimators._labels import Coefficients, Question
 from maxmargin.kernels import NAMES, PARAMETERS, Kernel, Kind
 from maxmargin.monitor import Monitor
 from maxmargin.problems import Floats
@@ -243,12 +243,13 @@ class BaseSVM(BaseEstimator, ABC):  # type: ignore[misc]
     def _shapes(self) -> tuple[int, int, int]:
         """Lengths of n_support_, dual_coef_ and intercept_."""
 
-    def _blocks(self) -> list[Block]:
+    def _coefficients(self) -> Coefficients:
         """The coefficients by which prediction multiplies kernel values."""
-        return [Block(None, np.ascontiguousarray(self._columns().T))]
+        columns = np.ascontiguousarray(self._columns().T)
+        return Coefficients(np.array([0, len(columns)]), columns)
 
     def _join(self, parts: Floats) -> Floats:
-        """The decision functions, one row each, from what each block adds to its own."""
+        """The decision functions, one row each, from what each group of coefficients adds to its own."""
         return cast(Floats, parts[0])
 
     def _ask(self, X: Any) -> Question:
@@ -261,13 +262,13 @@ class BaseSVM(BaseEstimator, ABC):  # type: ignore[misc]
                 raise ValueError(
                     f"X.shape[1] = {X.shape[1]} should be equal to {self.shape_fit_[0]}, the number of samples at training time"
                 )
-            return Question(make_source(kernel, X[:, self.support_].T), state.blocks)
+            return Question(make_source(kernel, X[:, self.support_].T), state.coefficients)
         if state.source is None:
-            return Question(make_source(kernel, self.support_vectors_, X), state.blocks)
+            return Question(make_source(kernel, self.support_vectors_, X), state.coefficients)
         if sparse.issparse(X) and not self._sparse:
             raise ValueError(f"cannot use sparse input in {type(self).__name__!r} trained on dense data")
         X = canonical_csr(sparse.csr_matrix(X)) if self._sparse and not sparse.issparse(X) else X
-        return Question(state.source.against(X), state.blocks)
+        return Question(state.source.against(X), state.coefficients)
 
     def _decision_values(self, X: Any) -> Floats:
         """Values of every decision function, one column each."""

@@ -9,9 +9,10 @@ Let f be the float64 decision values of a row and |f32 - f| <= E for all of its 
 
 Labels are therefore those of the float64 decision values, always; what is not decided, NaN included, is evaluated again.
 
-The bound needs sum_j m_j k_j and sum_j m_j k_j |z_j|^2 with m_j >= |c_j| for all functions of a block: two more columns of the product.
+The bound needs sum_j m_j k_j and sum_j m_j k_j |z_j|^2 with m_j >= |c_j| for all functions of a group: two more columns of the product.
 """
 
+import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -20,18 +21,18 @@ from numpy.typing import NDArray
 from maxmargin import multiclass, rounding
 from maxmargin.core.cpu import LONGEST_RUN
 from maxmargin.problems import Floats
-from maxmargin.sources import Indices, KernelNotFinite, Source
+from maxmargin.sources import KernelNotFinite, Source
 
-MANY = 64
-"""Rows from which on float32 is faster, its bound included."""
+MANY = 2**19
+"""Kernel values from which on float32 is faster, its bound included."""
 USEFUL = 1.01
 """exp of the greatest error of an exponent, beyond which float32 decides too little."""
 
 
-class Block(NamedTuple):
-    """Coefficients of some support vectors (None: of all), a column for each of their functions."""
+class Coefficients(NamedTuple):
+    """Coefficients of the support vectors, a row each; those of begin[g], ..., begin[g + 1] - 1 make group g, with functions of its own."""
 
-    rows: Indices
+    begin: NDArray[np.int64]
     coef: Floats
 
 
@@ -39,51 +40,45 @@ class Question(NamedTuple):
     """Kernel values between support vectors and the rows asked about, and the coefficients that multiply them."""
 
     source: Source
-    blocks: list[Block]
+    coefficients: Coefficients
 
     def at(self, rows: NDArray[np.intp]) -> "Question":
         """The same for these rows alone."""
-        return Question(self.source.at(rows), self.blocks)
+        return Question(self.source.at(rows), self.coefficients)
 
 
 class Estimate(NamedTuple):
-    """What each block adds to its functions, in float32, and for each block and row the bound of its error."""
+    """What each group adds to its functions, in float32, and for each group and row the bound of its error."""
 
     parts: Floats
     errors: Floats
 
 
 def products(question: Question) -> Floats:
-    """What each block adds to its functions, in float64."""
-    source, blocks = question
-    parts = np.zeros((len(blocks), blocks[0].coef.shape[1], source.n_columns))
-    for block, part in zip(blocks, parts, strict=True):
-        source.add_product(block.rows, block.coef, None, part, np.float64)
+    """What each group adds to its functions, in float64."""
+    source, (begin, coef) = question
+    parts = np.zeros((len(begin) - 1, coef.shape[1], source.n_columns))
+    source.add_products(begin, coef, parts, np.float64)
     return parts
 
 
 def estimate(question: Question) -> Estimate | None:
     """The same in float32; None where that is of no use."""
-    source, blocks = question
+    source, (begin, coef) = question
+    bound = source.float32_bound() if source.n_rows * source.n_columns >= MANY else None
+    if bound is None or not np.median(bound.growth) <= USEFUL:
+        return None
+    size = np.abs(coef).max(axis=1, initial=0.0)
+    with np.errstate(over="ignore"):
+        columns = np.column_stack([coef, size, size * np.square(bound.lengths_a)]).astype(np.float32)
+    parts = np.zeros((len(begin) - 1, columns.shape[1], source.n_columns))
     try:
-        bound = source.float32_bound() if source.n_columns >= MANY else None
-        if bound is None or not np.median(bound.growth) <= USEFUL:
-            return None
-        parts = np.zeros((len(blocks), blocks[0].coef.shape[1] + 2, source.n_columns))
-        errors = [_fill(source, block, bound, part) for block, part in zip(blocks, parts, strict=True)]
-        return Estimate(parts[:, :-2], np.array(errors))
+        source.add_products(begin, columns, parts, np.float32)
     except KernelNotFinite:
         return None
-
-
-def _fill(source: Source, block: Block, bound: rounding.ValueBound, part: Floats) -> Floats:
-    """Sums of the coefficients and, in two more columns, what bounds their error."""
-    size = np.abs(block.coef).max(axis=1, initial=0.0)
-    lengths = bound.lengths_a if block.rows is None else bound.lengths_a[block.rows]
-    with np.errstate(over="ignore"):
-        coef = np.column_stack([block.coef, size, size * np.square(lengths)]).astype(np.float32)
-    source.add_product(block.rows, coef, None, part, np.float32)
-    return rounding.sum_bound(bound, part[-2], part[-1], float(size.sum()), LONGEST_RUN, len(coef))
+    total = np.array([size[first:last].sum() for first, last in itertools.pairwise(begin)])
+    errors = rounding.sum_bound(bound, parts[:, -2], parts[:, -1], total, LONGEST_RUN, len(coef))
+    return Estimate(parts[:, :-2], errors)
 
 
 ADDITIONS = 8 * rounding.UNIT64

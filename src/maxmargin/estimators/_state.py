@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.utils.validation import _num_samples
 
 from maxmargin.core import cpu as core
-from maxmargin.estimators._labels import Block
+from maxmargin.estimators._labels import Coefficients
 from maxmargin.kernels import Kernel, Kind
 from maxmargin.sources import NativeSource, combine
 
@@ -28,7 +28,7 @@ class Prepared(NamedTuple):
     source: NativeSource | None
     """The support vectors; with a linear kernel instead of them the weights of the features, a row for each function. None where the kernel
     is a matrix or a Python function."""
-    blocks: list[Block]
+    coefficients: Coefficients
 
 
 _prepared: "WeakKeyDictionary[Any, Prepared]" = WeakKeyDictionary()
@@ -39,7 +39,7 @@ def prepared(model: Any) -> Prepared:
     found, kept = _fingerprint(model), _prepared.get(model)
     if kept is None or found is None or kept.fingerprint != found:
         check(model)
-        kept = Prepared(found, _known(model._kernel, model), model._blocks())
+        kept = Prepared(found, _known(model._kernel, model), model._coefficients())
         _prepared[model] = kept
     return kept
 

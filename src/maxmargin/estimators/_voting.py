@@ -1,6 +1,5 @@
 """Prediction of both classifiers: decision values, votes, labels."""
 
-import itertools
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin import multiclass
 from maxmargin.estimators import _labels
 from maxmargin.estimators._base import BaseSVM
-from maxmargin.estimators._labels import Block, Estimate, Question
+from maxmargin.estimators._labels import Coefficients, Estimate, Question
 from maxmargin.problems import Floats
 
 
@@ -31,12 +30,11 @@ class Voting(BaseSVM):
         coef = super()._columns()
         return multiclass.unpack_pairs(coef, self._support_label(), len(self.classes_)) if self._one_vs_one else coef
 
-    def _blocks(self) -> list[Block]:
+    def _coefficients(self) -> Coefficients:
         """For pairs of classes, class by class: the coefficients of a class are a dense block in LIBSVM's layout."""
         if not self._one_vs_one:
-            return super()._blocks()
-        packed, ends = super()._columns(), np.cumsum([0, *self._n_support])
-        return [Block(np.arange(begin, end), np.ascontiguousarray(packed[:, begin:end].T)) for begin, end in itertools.pairwise(ends)]
+            return super()._coefficients()
+        return Coefficients(np.cumsum([0, *self._n_support]), np.ascontiguousarray(super()._columns().T))
 
     def _join(self, parts: Floats) -> Floats:
         return multiclass.join_pairs(parts) if self._one_vs_one else super()._join(parts)
