@@ -9,7 +9,7 @@ import maxmargin
 
 ROOT = Path(maxmargin.__file__).parent
 LAYERS = [
-    {"core", "columns"},
+    {"core", "columns", "rounding"},
     {"kernels"},
     {"problems"},
     {"sources", "solution"},

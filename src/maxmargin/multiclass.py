@@ -57,22 +57,36 @@ def tasks(label: NDArray[np.int64], n_classes: int, one_vs_rest: bool) -> list[B
     return found
 
 
-def votes(decision: Floats, n_classes: int) -> Floats:
-    """Votes of the one-vs-one decision values."""
-    count = np.zeros((len(decision), n_classes))
+def pairs_of_first(n_classes: int) -> list[tuple[int, slice]]:
+    """For each class the pairs in which it is the first; their second classes are those after it."""
+    ends = [0, *itertools.accumulate(range(n_classes - 1, 0, -1))]
+    return [(i, slice(begin, end)) for i, (begin, end) in enumerate(itertools.pairwise(ends))]
+
+
+@cache
+def _ballot(n_classes: int) -> Floats:
+    """Row k, for the pair k = (i, j): 1 for i and -1 for j."""
+    ballot = np.zeros((len(pairs(n_classes)), n_classes))
     for k, (i, j) in enumerate(pairs(n_classes)):
-        first = decision[:, k] > 0
-        count[:, i] += first
-        count[:, j] += ~first
+        ballot[k, i], ballot[k, j] = 1.0, -1.0
+    return ballot
+
+
+def votes(decision: Floats, n_classes: int) -> Floats:
+    """Votes of the one-vs-one decision values: of j pairs class j is the second, and of those it wins all that the first does not."""
+    count: Floats = (decision > 0).astype(np.float64) @ _ballot(n_classes) + np.arange(n_classes)
     return count
 
 
 def votes_and_confidence(decision: Floats, n_classes: int) -> Floats:
     """The "ovr" shape of one-vs-one decision values: votes, ordered by confidence where they are equal."""
-    confidence = np.zeros((len(decision), n_classes))
-    for k, (i, j) in enumerate(pairs(n_classes)):
-        confidence[:, i] += decision[:, k]
-        confidence[:, j] -= decision[:, k]
+    values = decision.T
+    confidence = np.zeros((n_classes, len(decision)))
+    for i, some in pairs_of_first(n_classes):
+        for value in values[some]:
+            confidence[i] += value
+        confidence[i + 1 :] -= values[some]
+    confidence = confidence.T
     squeezed: Floats = confidence / (3 * (np.abs(confidence) + 1))
     return votes(decision, n_classes) + squeezed
 
@@ -97,6 +111,9 @@ def unpack_pairs(packed: Floats, label: NDArray[np.int64], n_classes: int) -> Fl
     return coef
 
 
-def join_pairs(parts: list[Floats]) -> Floats:
+def join_pairs(parts: Floats) -> Floats:
     """Values of every pair from what each class contributes, given in LIBSVM's layout: parts[i][j - 1] or parts[i][j] against class j."""
-    return np.array([parts[i][j - 1] + parts[j][i] for i, j in pairs(len(parts))])
+    found = np.empty((len(pairs(len(parts))), *parts.shape[2:]))
+    for i, some in pairs_of_first(len(parts)):
+        np.add(parts[i, i:], parts[i + 1 :, i], out=found[some])
+    return found

@@ -8,6 +8,7 @@ gamma multiplies the data they are scaled by a power of two that brings gamma ne
 For the cosine they are scaled to unit length and the kernel is linear. Sparse data of which more than half is stored become dense.
 """
 
+import copy
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 from sklearn.utils import _safe_indexing, check_array
 
+from maxmargin import rounding
 from maxmargin.columns import without_empty_columns
 from maxmargin.core import cpu as core
 from maxmargin.kernels import Kernel, Kind
@@ -94,9 +96,22 @@ class Source(ABC):
         for i in range(0, len(a), step):
             rows[slots[i : i + step]] = self.block(a[i : i + step], None, rows.dtype)
 
+    def at(self, b: NDArray[np.int64]) -> "Source":
+        """The same for the points B[b] alone; only sources with a float32_bound have it."""
+        raise NotImplementedError
+
     @abstractmethod
-    def add_product(self, a: Indices, coef: NDArray[np.float64], b: Indices, out: NDArray[np.float64], dtype: DTypeLike) -> None:
-        """Add coef' k(A[a], B[b]) to out, in the order of a, without storing k."""
+    def add_product(self, a: Indices, coef: NDArray[Any], b: Indices, out: NDArray[np.float64], dtype: DTypeLike) -> None:
+        """Add coef' k(A[a], B[b]) to out, in the order of a, without storing k; core.kernel_matvec says what float32 coefficients mean."""
+
+    def add_products(self, begin: NDArray[np.int64], coef: NDArray[Any], out: NDArray[np.float64], dtype: DTypeLike) -> None:
+        """add_product for each group of A, the rows begin[g], ..., begin[g + 1] - 1, to out[g]."""
+        for first, last, part in zip(begin, begin[1:], out, strict=False):
+            self.add_product(np.arange(first, last), coef[first:last], None, part, dtype)
+
+    def float32_bound(self) -> rounding.ValueBound | None:
+        """What bounds the errors of float32 values; None where no bound is known."""
+        return None
 
     def product(self, a: Indices, coef: NDArray[np.float64], b: Indices = None, dtype: DTypeLike = np.float64) -> NDArray[np.float64]:
         """coef' k(A[a], B[b]) for one column of coefficients."""
@@ -113,6 +128,7 @@ class NativeSource(Source):
     def __init__(self, kernel: Kernel, A: Any, B: Any = None) -> None:
         self.kernel, self.convex = kernel, kernel.positive_semidefinite is True
         self.n_rows, self.n_columns = A.shape[0], (A if B is None else B).shape[0]
+        self._given = A
         if sparse.issparse(A) and A.nnz > 0.5 * A.shape[0] * A.shape[1]:
             A, B = A.toarray(), B.toarray() if sparse.issparse(B) else B
         self._A, self._B = without_empty_columns(A, B)
@@ -122,20 +138,35 @@ class NativeSource(Source):
         power = 1 if kind in (Kind.LAPLACIAN, Kind.CHI2) else 2
         self._scale = 1.0 if kind is Kind.LINEAR or kernel.gamma == 0 else 2.0 ** round(math.log2(kernel.gamma) / power)
         self._tuple = (int(kind), float(kernel.gamma / self._scale**power), float(kernel.coef0), int(kernel.degree))
-        self._compress = _mostly_zeros(self._A, self._B, non_zeros) and kind not in (Kind.LAPLACIAN, Kind.CHI2) and self._is_near_origin()
-        centred = kind in (Kind.RBF, Kind.LAPLACIAN) and not sparse.issparse(A) and not sparse.issparse(B)
+        dense = not sparse.issparse(A) and not sparse.issparse(B)
+        few = dense and A.shape[1] >= WIDE and non_zeros <= FEW * A.size
+        self._compress = few and kind not in (Kind.LAPLACIAN, Kind.CHI2) and self._is_near_origin()
         with np.errstate(over="ignore", invalid="ignore"):
-            self._centre = self._A.mean(axis=0, dtype=np.float64) if centred and A.shape[0] else None
+            centred = dense and kind in (Kind.RBF, Kind.LAPLACIAN) and A.shape[0] > 0
+            self._centre = self._A.mean(axis=0, dtype=np.float64) if centred else None
             if self._centre is not None and self._compress:  # zeros stay zeros
                 self._centre[np.count_nonzero(self._A, axis=0) < 0.5 * A.shape[0]] = 0.0
-        self._points: dict[Any, tuple[Any, Any]] = {}
+        self._known: dict[Any, Any] = {}  # A as points, in each precision in use
+        self._asked: dict[Any, Any] = {}  # B
+
+    def against(self, B: Any) -> "NativeSource":
+        """The same A, prepared once, and other points B; how A is prepared never depends on B, so neither do values on a batch."""
+        if self._A is not self._given:  # made dense or narrowed, as B must be
+            return NativeSource(self.kernel, self._given, B)
+        other = copy.copy(self)
+        other._B, other.n_columns, other._asked = B, B.shape[0], {}
+        return other
+
+    def at(self, b: NDArray[np.int64]) -> "NativeSource":
+        """The same A and the points B[b] alone."""
+        return self.against(pick(self._B, b))
 
     def _is_near_origin(self) -> bool:
-        """Whether squared distances by |x|^2 + |z|^2 - 2 x.z are exact enough in float32 without centring."""
-        parts = [X for X in (self._A, self._B) if X is not None]
-        return self.kernel.kind is not Kind.RBF or all(
-            self.kernel.gamma * float(np.square(X).sum(axis=1).max(initial=0.0)) <= NEAR for X in parts
-        )
+        """Whether squared distances by |x|^2 + |z|^2 - 2 x.z are exact enough in float32 without centring.
+
+        It is asked of A alone: where x is much longer than all z in A, so is x - z, and the error is small beside the distance.
+        """
+        return self.kernel.kind is not Kind.RBF or self.kernel.gamma * float(np.square(self._A).sum(axis=1).max(initial=0.0)) <= NEAR
 
     def _prepare(self, X: Any, dtype: DTypeLike) -> Any:
         if self.kernel.kind is Kind.COSINE:
@@ -151,11 +182,18 @@ class NativeSource(Source):
     def points(self, dtype: DTypeLike) -> tuple[Any, Any]:
         """The two sets in the given precision, made on first use."""
         key = np.dtype(dtype)
-        if key not in self._points:
+        if key not in self._asked:
             with np.errstate(over="ignore", invalid="ignore"):
-                A = self._prepare(self._A, key)
-                self._points[key] = A, (A if self._B is None else self._prepare(self._B, key))
-        return self._points[key]
+                if key not in self._known:
+                    self._known[key] = self._prepare(self._A, key)
+                self._asked[key] = self._known[key] if self._B is None else self._prepare(self._B, key)
+        return self._known[key], self._asked[key]
+
+    def float32_bound(self) -> rounding.ValueBound | None:
+        if self.kernel.kind is not Kind.RBF:
+            return None
+        A, B = self.points(np.float32)
+        return rounding.rbf_bound(self._tuple[1], max(A.terms, B.terms), A.norms, B.norms)
 
     @contextmanager
     def _finite(self) -> Iterator[None]:
@@ -191,7 +229,7 @@ class NativeSource(Source):
         """Rows that take a fraction of a second, so that signals are seen."""
         return max(1, int(4e9 / max(1.0, columns * (d + 16.0))))
 
-    def add_product(self, a: Indices, coef: NDArray[np.float64], b: Indices, out: NDArray[np.float64], dtype: DTypeLike) -> None:
+    def add_product(self, a: Indices, coef: NDArray[Any], b: Indices, out: NDArray[np.float64], dtype: DTypeLike) -> None:
         A, B = self.points(dtype)
         rows = self.n_rows if a is None else len(a)
         step = self._rows_at_once(A.shape[1], out.shape[1])
@@ -200,12 +238,13 @@ class NativeSource(Source):
             with self._finite():
                 core.kernel_matvec(self._tuple, A, part, coef[begin : begin + step], B, b, out)
 
-
-def _mostly_zeros(A: Any, B: Any, non_zeros: int) -> bool:
-    """Whether dense data, with so many non-zeros in A, have so few that computing with these alone is faster."""
-    if sparse.issparse(A) or sparse.issparse(B) or A.shape[1] < WIDE or non_zeros > FEW * A.size:
-        return False
-    return B is None or bool(np.count_nonzero(B) <= FEW * B.size)
+    def add_products(self, begin: NDArray[np.int64], coef: NDArray[Any], out: NDArray[np.float64], dtype: DTypeLike) -> None:
+        A, B = self.points(dtype)
+        if self.n_rows > self._rows_at_once(A.shape[1] + coef.shape[1], self.n_columns):
+            super().add_products(begin, coef, out, dtype)
+            return
+        with self._finite():
+            core.grouped_matvec(self._tuple, A, begin, coef, B, out)
 
 
 def _unit_rows(X: Any) -> Any:
@@ -258,7 +297,7 @@ class CallableSource(Source):
         parts = [self._values(rows[i : i + step], b) for i in range(0, len(rows), step)]
         return np.ascontiguousarray(np.concatenate(parts) if parts else np.empty((0, width)))
 
-    def add_product(self, a: Indices, coef: NDArray[np.float64], b: Indices, out: NDArray[np.float64], dtype: DTypeLike) -> None:
+    def add_product(self, a: Indices, coef: NDArray[Any], b: Indices, out: NDArray[np.float64], dtype: DTypeLike) -> None:
         rows = np.arange(self.n_rows) if a is None else a
         step = max(1, BLOCK_BYTES // (8 * max(1, out.shape[1])))
         for i in range(0, len(rows), step):
@@ -281,11 +320,25 @@ class MatrixSource(Source):
         rows = np.arange(self.n_rows) if a is None else a
         return core.gather(self.K, rows, np.arange(self.n_columns) if b is None else b)
 
-    def add_product(self, a: Indices, coef: NDArray[np.float64], b: Indices, out: NDArray[np.float64], dtype: DTypeLike) -> None:
+    def add_product(self, a: Indices, coef: NDArray[Any], b: Indices, out: NDArray[np.float64], dtype: DTypeLike) -> None:
         rows = np.arange(self.n_rows) if a is None else a
         K = self.K if b is None else core.gather(self.K, np.arange(self.n_rows), b)
         for c in range(coef.shape[1]):
             core.update_gradient(K, rows, np.ascontiguousarray(coef[:, c]), out[c])
+
+
+def combine(coef: NDArray[np.float64], A: Any) -> Any:
+    """coef @ A, with the same bits for any number of threads; CSR for CSR."""
+    if sparse.issparse(A):  # of the columns in use: there may be 2^30
+        used, column = np.unique(A.indices, return_inverse=True)
+        narrow = sparse.csr_matrix((A.data, column, A.indptr), shape=(A.shape[0], len(used)))
+        indices, indptr = np.tile(used, len(coef)), len(used) * np.arange(len(coef) + 1)
+        return sparse.csr_matrix(((narrow.T @ coef.T).T.ravel(), indices, indptr), shape=(len(coef), A.shape[1]))
+    out, rows = np.zeros((len(coef), A.shape[1])), np.ascontiguousarray(A)
+    for k, row in enumerate(coef):
+        used = np.flatnonzero(row)
+        core.update_gradient(rows, used, np.ascontiguousarray(row[used]), out[k])
+    return out
 
 
 def pick(X: Any, rows: NDArray[np.int64]) -> Any:

@@ -1,14 +1,18 @@
 """The hot functions on a CPU.
 
-    points(X)                             a set of points, dense, CSR or compressed, float32 or float64, with its squared norms
+    points(X)                             a set of points, dense, CSR or compressed, float32 or float64, with its squared norms and the
+                                          greatest number of terms in a dot product
     kernel_block(kernel, A, a, B, b)      k(A[a], B[b])
     kernel_matvec(kernel, A, a, coef, B, b, out)   out += coef' k(A[a], B[b]) without storing k
+    grouped_matvec(kernel, A, begin, coef, B, out)  the same for each group of A's points, into an out of its own
     update_gradient(rows, slots, delta, F)         F += delta' rows[slots]
     gather(rows, slots, columns)          rows[slots][:, columns]
     join_blocks(first, between, second, out)       out = [first, between; between', second]
     group_ends(G, b, ...)                 each group's extreme gradients
     solve_block(K, G, b, ...)             pairwise SMO on one dense tile
     solve_points(kernel, A, a, G, b, ...) the same where the tile is computed as it is needed
+
+    fingerprint(array)                    a number that changes when the array's memory does
 
 ``kernel`` is the tuple (kind, gamma, coef0, degree); ``a`` and ``b`` are index arrays or None for all. Every value has the same
 bits for any number of threads and any split into blocks. How many threads: as many as scikit-learn's OpenMP code would use, so that
@@ -53,6 +57,9 @@ def thread_count(work: float = np.inf) -> int:
     return int(_openmp_effective_n_threads())
 
 
+LONGEST_RUN = 48
+"""products.h asserts it."""
+
 INSTRUCTION_LEVEL = _cpu.level()
 """The instruction level chosen at import: "base", "v3" (AVX2) or "v4" (AVX-512); the environment variable MAXMARGIN_LEVEL forces one."""
 
@@ -94,19 +101,34 @@ def kernel_block(
     return out
 
 
-def kernel_matvec(
-    kernel: KernelTuple, A: Points, a: Indices, coef: NDArray[np.float64], B: Points, b: Indices, out: NDArray[np.float64]
-) -> None:
-    """Add coef' k(A[a], B[b]) to out; coef has a row for each of A[a], out a row for each column of coef."""
+def kernel_matvec(kernel: KernelTuple, A: Points, a: Indices, coef: NDArray[Any], B: Points, b: Indices, out: NDArray[np.float64]) -> None:
+    """Add coef' k(A[a], B[b]) to out; coef has a row for each of A[a], out a row for each column of coef.
+
+    With float64 coefficients sums are float64; with float32 ones (and float32 points) at most LONGEST_RUN terms are summed in float32.
+    """
     rows, columns = _size(A, a), _size(B, b)
     work = rows * columns * (A.shape[1] + coef.shape[1] + 16.0)
     if not _cpu.kernel_matvec(kernel, A, a, coef, B, b, out, thread_count(work)):
         raise NotFinite
 
 
+def grouped_matvec(
+    kernel: KernelTuple, A: Points, begin: NDArray[np.int64], coef: NDArray[Any], B: Points, out: NDArray[np.float64]
+) -> None:
+    """Add coef[g]' k(A[g], B) to out[g] for each group g = begin[g], ..., begin[g + 1] - 1 of A."""
+    work = A.shape[0] * B.shape[0] * (A.shape[1] + coef.shape[1] + 16.0) / max(1, len(out))
+    if not _cpu.grouped_matvec(kernel, A, begin, coef, B, out, thread_count(work)):
+        raise NotFinite
+
+
 def update_gradient(rows: NDArray[Any], slots: NDArray[np.int64], delta: NDArray[np.float64], F: NDArray[np.float64]) -> None:
     """Add delta' rows[slots] to F, in the order of the slots."""
     _cpu.update_gradient(rows, slots, delta, F, thread_count(len(slots) * rows.shape[1]))
+
+
+def fingerprint(array: NDArray[Any]) -> int:
+    """Return a number that changes when the contiguous array's memory does."""
+    return _cpu.fingerprint(array)
 
 
 def gather(rows: NDArray[Any], slots: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[Any]:

@@ -1,4 +1,5 @@
 // The hot code, compiled once per instruction level (MAXMARGIN_LEVEL names it) and chosen at import by module.cpp.
+#include "fingerprint.h"
 #include "level.h"
 #include "nested.h"
 #include "products.h"
@@ -10,10 +11,11 @@ namespace maxmargin::MAXMARGIN_LEVEL {
 
 template <class T>
 LevelOf<T> functions() {
-  return {norms<T>, kernel_block<T>, kernel_matvec<T>, update_gradient<T>, gather<T>, solve_block<T>, solve_points<T>};
+  return {norms<T>,  kernel_block<T>, kernel_matvec<T, double>, kernel_matvec<T, T>, update_gradient<T>,
+          gather<T>, solve_block<T>,  solve_points<T>};
 }
 
 extern const Level level;
-const Level level = {MAXMARGIN_QUOTE(MAXMARGIN_LEVEL), functions<float>(), functions<double>()};
+const Level level = {MAXMARGIN_QUOTE(MAXMARGIN_LEVEL), functions<float>(), functions<double>(), fingerprint};
 
 }  // namespace maxmargin::MAXMARGIN_LEVEL

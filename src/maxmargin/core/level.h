@@ -2,6 +2,7 @@
 //
 // Nothing here depends on an instruction level: plain structs and one table of function pointers.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 
 namespace maxmargin {
@@ -70,6 +71,8 @@ struct LevelOf {
                        int threads);
   bool (*kernel_matvec)(const Kernel&, const Selection<T>& A, const double* coef, int64_t columns, const Selection<T>& B,
                         double* out, int threads);
+  bool (*kernel_matvec_in_runs)(const Kernel&, const Selection<T>& A, const T* coef, int64_t columns, const Selection<T>& B,
+                                double* out, int threads);
   void (*update_gradient)(const T* rows, int64_t row_length, const int64_t* slots, const double* delta, int64_t count,
                           double* F, int threads);
   void (*gather)(const T* rows, int64_t row_length, const int64_t* slots, int64_t count, const int64_t* columns,
@@ -82,6 +85,7 @@ struct Level {
   const char* name;
   LevelOf<float> f32;
   LevelOf<double> f64;
+  uint64_t (*fingerprint)(const unsigned char* bytes, size_t count);
 };
 
 }  // namespace maxmargin

@@ -39,10 +39,10 @@ struct Rbf {
   using Op = Dot;
   static constexpr bool bounded = true;
   T rate;
-  explicit Rbf(const Kernel& k) : rate(T(-k.gamma * log2_e)) {}
+  explicit Rbf(const Kernel& k) : rate(T(k.gamma * log2_e)) {}
   Vec<T> operator()(Vec<T> raw, T norm_a, Vec<T> norm_b) const {
     const Vec<T> squared = (norm_b + norm_a) - T(2) * raw;
-    return exp2_below<T>((squared < Vec<T>{} ? Vec<T>{} : squared) * rate);
+    return half_to_the<T>(clamp<T>(squared * rate, Exp2<T>::zero));
   }
 };
 template <class T>

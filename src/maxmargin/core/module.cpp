@@ -14,6 +14,7 @@
 #include <stdexcept>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <vector>
 
 #include "level.h"
@@ -91,12 +92,15 @@ struct PointsHolder {
   std::optional<Array<int32_t>> indices;
   std::vector<T> norms;
   Points<T> view;
+  int64_t terms = 0;          // non-zeros of a point at most: so many terms a dot product has
   std::vector<T> own_values;  // of compressed points
   std::vector<int64_t> own_indptr;
   std::vector<int32_t> own_indices;
 
   void finish() {
     norms.resize(size_t(view.n));
+    terms = view.indptr ? 0 : view.d;
+    for (int64_t i = 0; view.indptr && i < view.n; ++i) terms = std::max(terms, view.indptr[i + 1] - view.indptr[i]);
     nb::gil_scoped_release release;
     table<T>().norms(view, norms.data());
     view.norms = norms.data();
@@ -133,14 +137,24 @@ PointsHolder<T>* compressed_points(Array<T> X) {
   auto holder = std::make_unique<PointsHolder<T>>();
   {
     nb::gil_scoped_release release;
-    holder->own_indptr.assign(1, 0);
+    const T* x = X.data();
+    std::vector<int64_t>& indptr = holder->own_indptr;
+    indptr.assign(size_t(n + 1), 0);
     for (int64_t i = 0; i < n; ++i) {
-      for (int64_t k = 0; k < d; ++k) {
-        const T value = X.data()[i * d + k];
-        if (value != 0) holder->own_values.push_back(value), holder->own_indices.push_back(int32_t(k));
-      }
-      holder->own_indptr.push_back(int64_t(holder->own_values.size()));
+      int64_t count = 0;
+      for (int64_t k = 0; k < d; ++k) count += x[i * d + k] != 0;
+      indptr[size_t(i + 1)] = indptr[size_t(i)] + count;
     }
+    const size_t entries = size_t(indptr[size_t(n)]);
+    holder->own_values.resize(entries + 1);  // every entry is written, and the next goes on top of it if it was zero: no branch
+    holder->own_indices.resize(entries + 1);
+    for (int64_t i = 0, at = 0; i < n; ++i)
+      for (int64_t k = 0; k < d; ++k) {
+        const T value = x[i * d + k];
+        holder->own_values[size_t(at)] = value;
+        holder->own_indices[size_t(at)] = int32_t(k);
+        at += value != 0;
+      }
   }
   holder->view = {n, d, holder->own_values.data(), holder->own_indptr.data(), holder->own_indices.data(), nullptr};
   holder->finish();
@@ -181,8 +195,14 @@ bool kernel_block(const KernelTuple& kernel, const PointsHolder<T>& A, const Ind
   return table<T>().kernel_block(k, SA, SB, out.data(), slots ? slots->data() : nullptr, symmetric, threads);
 }
 
-template <class T>
-bool kernel_matvec(const KernelTuple& kernel, const PointsHolder<T>& A, const Index& a, Array<double> coef,
+template <class T, class S>
+auto matvec() {
+  if constexpr (std::is_same_v<S, double>) return table<T>().kernel_matvec;
+  else return table<T>().kernel_matvec_in_runs;
+}
+
+template <class T, class S>
+bool kernel_matvec(const KernelTuple& kernel, const PointsHolder<T>& A, const Index& a, Array<S> coef,
                    const PointsHolder<T>& B, const Index& b, Writable<double> out, int threads) {
   const Selection<T> SA = select(A, a), SB = select(B, b);
   require(A.view.d == B.view.d, "kernel_matvec: points differ in dimension");
@@ -190,7 +210,39 @@ bool kernel_matvec(const KernelTuple& kernel, const PointsHolder<T>& A, const In
   require(out.ndim() == 2 && out.shape(0) == coef.shape(1) && int64_t(out.shape(1)) == SB.size, "kernel_matvec: shape of out");
   const Kernel k = kernel_of(kernel);
   nb::gil_scoped_release release;
-  return table<T>().kernel_matvec(k, SA, coef.data(), int64_t(coef.shape(1)), SB, out.data(), threads);
+  return matvec<T, S>()(k, SA, coef.data(), int64_t(coef.shape(1)), SB, out.data(), threads);
+}
+
+// Points begin, ..., end - 1.
+template <class T>
+Selection<T> range(Points<T> points, int64_t begin, int64_t end) {
+  if (points.indptr) points.indptr += begin;
+  else points.values += begin * points.d;
+  points.norms += begin;
+  points.n = end - begin;
+  return {points, nullptr, points.n};
+}
+
+// out[g] += coef[begin_g : begin_(g+1)]' k(A[begin_g : begin_(g+1)], B)
+template <class T, class S>
+bool grouped_matvec(const KernelTuple& kernel, const PointsHolder<T>& A, Array<int64_t> begin, Array<S> coef, const PointsHolder<T>& B,
+                    Writable<double> out, int threads) {
+  require(A.view.d == B.view.d && begin.ndim() == 1 && begin.shape(0) >= 1, "grouped_matvec: points or groups");
+  const size_t groups = begin.shape(0) - 1;
+  const int64_t* p = begin.data();
+  require(p[0] == 0 && p[groups] == A.view.n, "grouped_matvec: groups do not span the points");
+  for (size_t g = 0; g < groups; ++g) require(p[g] <= p[g + 1], "grouped_matvec: groups");
+  require(coef.ndim() == 2 && int64_t(coef.shape(0)) == A.view.n, "grouped_matvec: shape of coef");
+  require(out.ndim() == 3 && out.shape(0) == groups && out.shape(1) == coef.shape(1) && int64_t(out.shape(2)) == B.view.n,
+          "grouped_matvec: shape of out");
+  const Kernel k = kernel_of(kernel);
+  const int64_t columns = int64_t(coef.shape(1));
+  nb::gil_scoped_release release;
+  bool finite = true;
+  for (size_t g = 0; g < groups && finite; ++g)
+    finite = matvec<T, S>()(k, range(A.view, p[g], p[g + 1]), coef.data() + p[g] * columns, columns, select(B, {}),
+                            out.data() + int64_t(g) * columns * B.view.n, threads);
+  return finite;
 }
 
 template <class T>
@@ -301,18 +353,29 @@ std::tuple<int64_t, double, bool, bool, bool> solve_points(const KernelTuple& ke
   return {r.steps, r.violation, r.negative, r.unbounded, r.finite};
 }
 
+template <class T, class S>
+void bind_products(nb::module_& m) {
+  m.def("kernel_matvec", &kernel_matvec<T, S>, nb::arg("kernel"), nb::arg("A"), nb::arg("a").none(), nb::arg("coef").noconvert(),
+        nb::arg("B"), nb::arg("b").none(), nb::arg("out").noconvert(), nb::arg("threads"));
+  m.def("grouped_matvec", &grouped_matvec<T, S>, nb::arg("kernel"), nb::arg("A"), nb::arg("begin"), nb::arg("coef").noconvert(),
+        nb::arg("B"), nb::arg("out").noconvert(), nb::arg("threads"));
+}
+
 template <class T>
 void bind(nb::module_& m, const char* points_name) {
   nb::class_<PointsHolder<T>>(m, points_name)
-      .def_prop_ro("shape", [](const PointsHolder<T>& p) { return std::make_tuple(p.view.n, p.view.d); });
+      .def_prop_ro("shape", [](const PointsHolder<T>& p) { return std::make_tuple(p.view.n, p.view.d); })
+      .def_prop_ro("terms", [](const PointsHolder<T>& p) { return p.terms; })
+      .def_prop_ro("norms", [](PointsHolder<T>& p) {
+        return nb::ndarray<nb::numpy, const T, nb::ndim<1>>(p.norms.data(), {p.norms.size()}, nb::find(&p));
+      });
   m.def("dense_points", &dense_points<T>, nb::arg("X").noconvert(), nb::rv_policy::take_ownership);
   m.def("compressed_points", &compressed_points<T>, nb::arg("X").noconvert(), nb::rv_policy::take_ownership);
   m.def("sparse_points", &sparse_points<T>, nb::arg("values").noconvert(), nb::arg("indptr"), nb::arg("indices"), nb::arg("d"),
         nb::rv_policy::take_ownership);
   m.def("kernel_block", &kernel_block<T>, nb::arg("kernel"), nb::arg("A"), nb::arg("a").none(), nb::arg("B"), nb::arg("b").none(),
         nb::arg("out").noconvert(), nb::arg("slots").none(), nb::arg("threads"));
-  m.def("kernel_matvec", &kernel_matvec<T>, nb::arg("kernel"), nb::arg("A"), nb::arg("a").none(), nb::arg("coef"), nb::arg("B"),
-        nb::arg("b").none(), nb::arg("out").noconvert(), nb::arg("threads"));
+  bind_products<T, double>(m);
   m.def("update_gradient", &update_gradient<T>, nb::arg("rows").noconvert(), nb::arg("slots"), nb::arg("delta"),
         nb::arg("F").noconvert(), nb::arg("threads"));
   m.def("gather", &gather<T>, nb::arg("rows").noconvert(), nb::arg("slots"), nb::arg("columns"), nb::arg("out").noconvert(),
@@ -331,7 +394,12 @@ void bind(nb::module_& m, const char* points_name) {
 NB_MODULE(_cpu, m) {
   bind<float>(m, "Points32");
   bind<double>(m, "Points64");
+  bind_products<float, float>(m);
   m.def("group_ends", &group_ends, nb::arg("G"), nb::arg("b"), nb::arg("lower"), nb::arg("upper"), nb::arg("group_begin"));
+  m.def("fingerprint", [](const nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>& memory) {
+    nb::gil_scoped_release release;
+    return chosen_level().fingerprint(static_cast<const unsigned char*>(memory.data()), memory.nbytes());
+  }, nb::arg("memory").noconvert());
   m.def("level", [] { return std::string(chosen_level().name); });
   m.def("levels", [] {
     std::vector<std::string> names;

@@ -51,9 +51,15 @@ bool kernel_block(const Kernel& kernel, const Selection<T>& A, const Selection<T
 }
 
 // out[c][i] += sum over j, in order, of coef[j][c] k(A_j, B_i)
-template <class T>
+//
+// Coefficients of type S are summed in S over the rows of a tile, at most `longest_run` of them. With double the sum continues that of the
+// tiles before; float sums of a tile are added to out in double, so that their error is that of a run whatever the number of rows.
+constexpr int64_t longest_run = 48;
+static_assert(dense_rows <= longest_run && sparse_rows <= longest_run, "rounding.py counts on it");
+
+template <class T, class S>
 struct Multiply {
-  const double* coef;
+  const S* coef;
   int64_t columns;
   double* out;
   int64_t row_length;
@@ -61,24 +67,47 @@ struct Multiply {
   void finish(Team&) const {}
   template <int W>
   void take(const T* tile, int64_t j, int64_t rows, int64_t i, int64_t width) const {
-    for (int64_t c = 0; c < columns; ++c) {
-      double sum[W];
-      double* to = out + c * row_length + i;
-      for (int64_t l = 0; l < W; ++l) sum[l] = l < width ? to[l] : 0;
-      for (int64_t r = 0; r < rows; ++r) {
-        const double weight = coef[(j + r) * columns + c];
-        if (weight != 0)
-          for (int l = 0; l < W; ++l) sum[l] += weight * double(tile[r * W + l]);
+    constexpr int most = (vector_bytes == 64 ? 16 : 8) * lanes<S> / W;  // columns whose sums fit the registers
+    int64_t c = 0;
+    for (; columns - c >= 8 && most >= 8; c += 8) add<W, 8>(tile, j, rows, i, width, c);
+    for (; columns - c >= 4 && most >= 4; c += 4) add<W, 4>(tile, j, rows, i, width, c);
+    for (; columns - c >= 2 && most >= 2; c += 2) add<W, 2>(tile, j, rows, i, width, c);
+    for (; columns - c >= 1; ++c) add<W, 1>(tile, j, rows, i, width, c);
+  }
+
+  // Columns c, ..., c + C - 1.
+  template <int W, int C>
+  void add(const T* tile, int64_t j, int64_t rows, int64_t i, int64_t width, int64_t c) const {
+    constexpr int L = lanes<S>, V = W / L;
+    constexpr bool continues = std::is_same<S, double>::value;
+    Vec<S> sum[C][V] = {};
+    alignas(64) S edge[W] = {};
+    if (continues)
+      for (int q = 0; q < C; ++q) {
+        std::copy(at(c + q, i), at(c + q, i) + width, edge);
+        for (int v = 0; v < V; ++v) sum[q][v] = load<S>(edge + v * L);
       }
-      for (int64_t l = 0; l < width; ++l) to[l] = sum[l];
+    const S* weight = coef + j * columns + c;
+    for (int64_t r = 0; r < rows; ++r, weight += columns)
+#pragma GCC unroll 8
+      for (int v = 0; v < V; ++v) {
+        const Vec<S> value = load_as<S>(tile + r * W + v * L);
+#pragma GCC unroll 8
+        for (int q = 0; q < C; ++q) sum[q][v] += value * weight[q];
+      }
+    for (int q = 0; q < C; ++q) {
+      for (int v = 0; v < V; ++v) store<S>(edge + v * L, sum[q][v]);
+      double* to = at(c + q, i);
+      for (int64_t l = 0; l < width; ++l) to[l] = continues ? edge[l] : to[l] + edge[l];
     }
   }
+  double* at(int64_t c, int64_t i) const { return out + c * row_length + i; }
 };
 
-template <class T>
-bool kernel_matvec(const Kernel& kernel, const Selection<T>& A, const double* coef, int64_t columns, const Selection<T>& B,
+template <class T, class S>
+bool kernel_matvec(const Kernel& kernel, const Selection<T>& A, const S* coef, int64_t columns, const Selection<T>& B,
                    double* out, int threads) {
-  const Multiply<T> multiply{coef, columns, out, B.size};
+  const Multiply<T, S> multiply{coef, columns, out, B.size};
   return with_map<T>(kernel, [&](const auto& map) { return walk(map, A, B, false, threads, multiply); });
 }
 

@@ -16,8 +16,7 @@ namespace maxmargin::MAXMARGIN_LEVEL {
 
 template <class T>
 constexpr int dense_width = 2 * lanes<T>;  // points of B in a panel, with panels of A
-template <class T>
-constexpr int sparse_width = 4 * lanes<T>;  // with sparse rows of A: four independent sums hide the latency
+constexpr int sparse_vectors = 4;  // of a panel with sparse rows of A: four independent sums hide the latency; few points need just one
 
 // Points [begin, end) of S as a panel of the given width; what is not written must be, and stays, zero where S is sparse.
 template <class T>
@@ -85,32 +84,33 @@ inline void raw_dense(int64_t d, const T* a, const T* b, T* tile) {
   }
 }
 
-// Up to sparse_rows sparse points of A with a panel of B, four vectors of points: the cost is that of A's non-zeros. A few features at a
+// Up to sparse_rows sparse points of A with a panel of B, V vectors of points: the cost is that of A's non-zeros. A few features at a
 // time, so that their part of the panel stays in the first-level cache for all rows.
 constexpr int sparse_rows = 32;
 constexpr int64_t features_at_once = 64;
 
-template <class T>
+template <class T, int V>
 inline void raw_sparse(const Selection<T>& A, int64_t begin, int64_t end, const T* b, T* tile) {
-  constexpr int L = lanes<T>, W = sparse_width<T>;
+  constexpr int L = lanes<T>, W = V * L;
   const Points<T>& P = A.points;
+  const int64_t at_once = V == 1 ? P.d : features_at_once;  // a panel of one vector needs no second-level cache
   int64_t next[sparse_rows], last[sparse_rows];
   for (int64_t j = begin; j < end; ++j) next[j - begin] = P.indptr[A.at(j)], last[j - begin] = P.indptr[A.at(j) + 1];
   std::fill(tile, tile + (end - begin) * W, T(0));
-  for (int64_t f = 0; f < P.d; f += features_at_once)
+  for (int64_t f = 0; f < P.d; f += at_once)
     for (int64_t r = 0; r < end - begin; ++r) {
       int64_t e = next[r];
-      if (e == last[r] || P.indices[e] >= f + features_at_once) continue;
-      Vec<T> sum[4];
+      if (e == last[r] || P.indices[e] >= f + at_once) continue;
+      Vec<T> sum[V];
 #pragma GCC unroll 4
-      for (int v = 0; v < 4; ++v) sum[v] = load<T>(tile + r * W + v * L);
-      for (; e < last[r] && P.indices[e] < f + features_at_once; ++e) {
+      for (int v = 0; v < V; ++v) sum[v] = load<T>(tile + r * W + v * L);
+      for (; e < last[r] && P.indices[e] < f + at_once; ++e) {
         const T* feature = b + int64_t(P.indices[e]) * W;
 #pragma GCC unroll 4
-        for (int v = 0; v < 4; ++v) sum[v] = Dot::add<T>(sum[v], P.values[e], load<T>(feature + v * L));
+        for (int v = 0; v < V; ++v) sum[v] = Dot::add<T>(sum[v], P.values[e], load<T>(feature + v * L));
       }
 #pragma GCC unroll 4
-      for (int v = 0; v < 4; ++v) store<T>(tile + r * W + v * L, sum[v]);
+      for (int v = 0; v < V; ++v) store<T>(tile + r * W + v * L, sum[v]);
       next[r] = e;
     }
 }

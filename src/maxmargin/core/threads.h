@@ -12,6 +12,9 @@
 
 namespace maxmargin {
 
+inline int64_t pieces_of(int64_t count, int64_t grain) { return (count + grain - 1) / grain; }
+inline int team_size(int threads, int64_t count, int64_t grain) { return int(std::min<int64_t>(threads, pieces_of(count, grain))); }
+
 // The threads of one call. Each of them runs the same code; `each` shares out the pieces of a loop and ends when all are done.
 class Team {
  public:
@@ -19,7 +22,7 @@ class Team {
   // piece is taken first: where the pieces of a triangle are unequal, it is the longest.
   template <class Work>
   void each(int64_t count, int64_t grain, Work&& work) {
-    const int64_t pieces = (count + grain - 1) / grain;
+    const int64_t pieces = pieces_of(count, grain);
     for (int64_t piece; (piece = pieces - 1 - next++) >= 0;) work(piece * grain, std::min(count, (piece + 1) * grain));
     wait();
   }
@@ -94,8 +97,7 @@ void on_team(int threads, const Work& work) {
 // Calls work(begin, end) for the pieces of [0, count); the work object is copied once a thread, so that it may own scratch memory.
 template <class Work>
 void parallel(int threads, int64_t count, int64_t grain, const Work& work) {
-  const int64_t pieces = (count + grain - 1) / grain;
-  on_team(int(std::min<int64_t>(threads, pieces)), [&](Team& team) {
+  on_team(team_size(threads, count, grain), [&](Team& team) {
     Work mine = work;
     team.each(count, grain, mine);
   });

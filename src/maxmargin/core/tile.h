@@ -14,7 +14,8 @@ namespace maxmargin::MAXMARGIN_LEVEL {
 
 template <class T>
 constexpr int chunk_width = 8 * dense_width<T>;  // points of B packed together
-constexpr int64_t chunk_rows = 480;              // points of A packed together; a multiple of every panel_rows
+constexpr int64_t chunk_rows = 480;              // points of A packed together; a multiple of dense_rows
+constexpr int64_t dense_rows = 4 * panel_rows;   // of a tile of packed points: a sink that sums over the rows takes them at once
 
 template <class T>
 bool norms_are_moderate(const Selection<T>& S) {
@@ -42,7 +43,8 @@ struct Columns {
   void clear_panels(int64_t begin, int64_t end, int64_t width) {
     for (int64_t i = begin; i < end; i += width) clear(B, i, std::min(i + width, end), int(width), panel.data() + (i - begin) * A.points.d);
   }
-  bool below_diagonal(int64_t j, int64_t i, int64_t width) const { return symmetric && i + width <= j; }
+  // Rows from j on, at most `most`, that are not wholly left of the diagonal of columns i, i + 1, ..., i + width - 1.
+  int64_t rows_needed(int64_t j, int64_t most, int64_t i, int64_t width) const { return symmetric ? std::min(most, i + width - j) : most; }
 
   // Map a tile of raw values of rows j, j + 1, ... and columns i, i + 1, ..., and give it away.
   template <int W>
@@ -68,17 +70,18 @@ struct Columns {
 };
 
 // Columns [begin, end) against all sparse rows of A.
-template <class T, class Map, class Sink>
+template <class T, int V, class Map, class Sink>
 struct SparseRows {
   Columns<T, Map, Sink> columns;
   void operator()(int64_t begin, int64_t end) {
-    constexpr int W = sparse_width<T>, R = sparse_rows;
+    constexpr int W = V * lanes<T>, R = sparse_rows;
     alignas(64) T tile[R * W];
     const Selection<T>& A = columns.A;
     columns.load_panels(begin, end, W, W);
-    for (int64_t j = 0; j < A.size && !columns.below_diagonal(j, begin, end - begin); j += R) {
-      const int64_t rows = std::min<int64_t>(R, A.size - j);
-      raw_sparse<T>(A, j, j + rows, columns.panel.data(), tile);
+    for (int64_t j = 0; j < A.size; j += R) {
+      const int64_t rows = columns.rows_needed(j, std::min<int64_t>(R, A.size - j), begin, end - begin);
+      if (rows <= 0) break;
+      raw_sparse<T, V>(A, j, j + rows, columns.panel.data(), tile);
       columns.template finish<W>(tile, j, rows, columns.norms.data(), begin, end - begin);
     }
     columns.clear_panels(begin, end, W);
@@ -100,15 +103,16 @@ struct DenseRows {
     });
   }
   void operator()(int64_t begin, int64_t end) {
-    constexpr int W = dense_width<T>, R = panel_rows;
-    alignas(64) T tile[R * W];
+    constexpr int W = dense_width<T>;
+    alignas(64) T tile[dense_rows * W];
     const int64_t d = columns.A.points.d;
     columns.load_panels(begin, end, W, chunk_width<T>);
-    for (int64_t j = first; j < last; j += R)
+    for (int64_t j = first; j < last; j += dense_rows)
       for (int64_t i = begin; i < end; i += W) {
-        const int64_t rows = std::min<int64_t>(R, last - j), width = std::min<int64_t>(W, end - i);
-        if (columns.below_diagonal(j, i, width)) continue;
-        raw_dense<T, typename Map::Op>(d, panels + (j - first) * d, columns.panel.data() + (i - begin) * d, tile);
+        const int64_t width = std::min<int64_t>(W, end - i), rows = columns.rows_needed(j, std::min(dense_rows, last - j), i, width);
+        for (int64_t r = 0; r < rows; r += panel_rows)
+          raw_dense<T, typename Map::Op>(d, panels + (j + r - first) * d, columns.panel.data() + (i - begin) * d, tile + r * W);
+        if (rows <= 0) continue;
         columns.template finish<W>(tile, j, rows, columns.norms.data() + (i - begin), i, width);
       }
     columns.clear_panels(begin, end, W);
@@ -121,17 +125,17 @@ bool walk(const Map& map, const Selection<T>& A, const Selection<T>& B, bool sym
   if (Map::bounded && !(norms_are_moderate(A) && norms_are_moderate(B))) return false;
   std::atomic<bool> finite{true};
   const Columns<T, Map, Sink> columns{map, A, B, symmetric, sink, finite};
-  const int64_t pieces = (B.size + sparse_width<T> - 1) / sparse_width<T>;
   if (A.points.indptr && std::is_same<typename Map::Op, Dot>::value) {
-    on_team(int(std::min<int64_t>(threads, pieces)), [&](Team& team) {
-      team.each(B.size, sparse_width<T>, SparseRows<T, Map, Sink>{columns});
+    on_team(team_size(threads, B.size, sparse_vectors * lanes<T>), [&](Team& team) {
+      if (B.size <= lanes<T>) team.each(B.size, lanes<T>, SparseRows<T, 1, Map, Sink>{columns});
+      else team.each(B.size, sparse_vectors * lanes<T>, SparseRows<T, sparse_vectors, Map, Sink>{columns});
       sink.finish(team);
     });
     return finite;
   }
   const int64_t panels_at_once = (std::min(chunk_rows, A.size) + panel_rows - 1) / panel_rows;
   Aligned<T> panels(size_t(panels_at_once * panel_rows * A.points.d + 1), T(0));
-  on_team(int(std::min<int64_t>(threads, pieces)), [&](Team& team) {
+  on_team(team_size(threads, B.size, chunk_width<T>), [&](Team& team) {
     DenseRows<T, Map, Sink> rows{columns, panels.data()};
     for (; rows.first < A.size; rows.first += chunk_rows) {
       rows.last = std::min(A.size, rows.first + chunk_rows);

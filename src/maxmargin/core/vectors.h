@@ -65,26 +65,35 @@ template <class T>
 inline void store(T* p, const Vec<T>& v) {
   std::memcpy(p, &v, sizeof v);
 }
+// A vector of S from as many values of T.
+template <class S, class T>
+inline Vec<S> load_as(const T* p) {
+  typedef T part __attribute__((vector_size(sizeof(T) * lanes<S>)));
+  part v;
+  std::memcpy(&v, p, sizeof v);
+  return __builtin_convertvector(v, Vec<S>);
+}
 template <class T>
 inline Vec<T> broadcast(T x) {
   return Vec<T>{} + x;
 }
 
-// exp2(t) = 2^k (1 + r q(r)), k = round(t), |r| <= 1/2; q is the polynomial that interpolates (2^r - 1) / r at Chebyshev points, so that
-// exp2(0) is exactly 1. Below `least` the result is 0, above `most` infinity; NaN stays NaN. For exp(x), t = x log2(e) rounded leaves an
-// error of |x| exp(x) half units in the last place of 1: for the kernels, values of at most 1, that is below the rounding of 1.
+// 2^-s = 2^k (1 + r q(r)), k = round(-s), r = -s - k, |r| <= 1/2; q is the polynomial that interpolates (2^r - 1) / r at Chebyshev points,
+// so that 2^0 is exactly 1. For exp(x), s = -x log2(e) rounded leaves an error of |x| exp(x) half units in the last place of 1: for the
+// kernels, values of at most 1, that is below the rounding of 1. At s = `zero` the exponent's bits are 0 and so is the value, exactly;
+// between `zero` - 1 and `zero`, where values have no exponent any more, it is wrong by less than the least normal number.
 template <class T>
 struct Exp2;
 template <>
 struct Exp2<float> {
-  static constexpr float least = -125.f, most = 128.f, round = 12582912.f;  // 1.5 * 2^23: adding it leaves the integer in the low bits
+  static constexpr float zero = 127.f, most = 128.f, round = 12582912.f;  // 1.5 * 2^23: adding it leaves the integer in the low bits
   static constexpr int mantissa = 23, degree = 5;
   static constexpr float q[] = {0.69314718802622878106f,    0.24022650760568126945f,   0.055503571142190778186f,
                                 0.0096180825572778514913f, 0.0013390863364671234381f, 0.00015453162945120690177f};
 };
 template <>
 struct Exp2<double> {
-  static constexpr double least = -1021., most = 1024., round = 6755399441055744.;  // 1.5 * 2^52
+  static constexpr double zero = 1023., most = 1024., round = 6755399441055744.;  // 1.5 * 2^52
   static constexpr int mantissa = 52, degree = 10;
   static constexpr double q[] = {0.69314718055994530942,    0.2402265069591009822,      0.055504108664821594339,   0.0096181291076068885273,
                                  0.001333355814641693531,   0.00015403530441736050155,  1.5252733829836118394e-5,  1.3215442587921689653e-6,
@@ -93,26 +102,41 @@ struct Exp2<double> {
 constexpr double log2_e = 1.4426950408889634074;
 
 template <class T>
-inline Vec<T> exp2_below(Vec<T> t) {  // for t < most
+inline IVec<T> bits_of(const Vec<T>& v) {
+  IVec<T> bits;
+  std::memcpy(&bits, &v, sizeof bits);
+  return bits;
+}
+template <class T>
+inline Vec<T> of_bits(const IVec<T>& bits) {
+  Vec<T> v;
+  std::memcpy(&v, &bits, sizeof v);
+  return v;
+}
+
+// min(max(v, 0), most) for v that are not NaN; as integers, which order as floats >= 0 do: compilers have no float minimum without tests.
+template <class T>
+inline Vec<T> clamp(Vec<T> v, T most) {
+  const IVec<T> zero = {}, end = bits_of<T>(broadcast<T>(most)), bits = bits_of<T>(v), positive = bits > zero ? bits : zero;
+  return of_bits<T>(positive < end ? positive : end);
+}
+
+template <class T>
+inline Vec<T> half_to_the(Vec<T> s) {  // 2^-s for -most < s <= zero
   using C = Exp2<T>;
-  const Vec<T> least = broadcast<T>(C::least), clamped = t < least ? least : t;
-  const Vec<T> shifted = clamped + C::round, r = clamped - (shifted - C::round);
+  const Vec<T> shifted = C::round - s, r = (C::round - shifted) - s;
   Vec<T> p = broadcast<T>(C::q[C::degree]);
 #pragma GCC unroll 16
   for (int i = C::degree - 1; i >= 0; --i) p = p * r + C::q[i];
   p = p * r + T(1);
-  IVec<T> bits, scaled;
-  std::memcpy(&bits, &shifted, sizeof bits);
-  std::memcpy(&scaled, &p, sizeof scaled);
-  scaled += bits << C::mantissa;
-  std::memcpy(&p, &scaled, sizeof p);
-  return t < least ? Vec<T>{} : p;
+  return of_bits<T>(bits_of<T>(p) + (bits_of<T>(shifted) << C::mantissa));
 }
 
+// 2^t for any t: infinity from `most` on; NaN stays NaN.
 template <class T>
 inline Vec<T> exp2(Vec<T> t) {
-  const Vec<T> most = broadcast<T>(Exp2<T>::most);
-  const Vec<T> p = exp2_below<T>(t < most ? t : broadcast<T>(T(0)));
+  const Vec<T> most = broadcast<T>(Exp2<T>::most), least = broadcast<T>(-Exp2<T>::zero);
+  const Vec<T> p = half_to_the<T>(t < most ? (t < least ? -least : -t) : broadcast<T>(T(0)));
   return t < most ? p : t >= most ? broadcast<T>(T(INFINITY)) : t;
 }
 

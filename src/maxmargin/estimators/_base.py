@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +22,15 @@ from sklearn.utils.validation import (
 
 from maxmargin import certificate
 from maxmargin.certificate import Certificate
+from maxmargin.estimators import _labels, _state
 from maxmargin.estimators._data import CHECKS, canonical_csr, gamma_value, sparse_like_sklearn
+from maxmargin.estimators._labels import Coefficients, Question
 from maxmargin.estimators._plain import QuickParameters, plain_data, plain_target
 from maxmargin.kernels import NAMES, PARAMETERS, Kernel, Kind
 from maxmargin.monitor import Monitor
 from maxmargin.problems import Floats
 from maxmargin.solution import Status
-from maxmargin.sources import Source, make_source, pick
+from maxmargin.sources import make_source, pick
 from maxmargin.training import EXACT, GAP, Settings, Trained
 
 SCALE = "Consider pre-processing your data with StandardScaler or MinMaxScaler."
@@ -253,65 +255,45 @@ class BaseSVM(QuickParameters, ABC):
     def _shapes(self) -> tuple[int, int, int]:
         """Lengths of n_support_, dual_coef_ and intercept_."""
 
-    def _check_state(self) -> None:
-        """Refuse a fitted state that was altered: native code must never meet it."""
-        try:
-            consistent = self._is_consistent()
-        except (AttributeError, TypeError, ValueError, IndexError):
-            consistent = False
-        if not consistent:
-            raise ValueError(f"The internal representation of {type(self).__name__} was altered")
+    def _coefficients(self) -> Coefficients:
+        """The coefficients by which prediction multiplies kernel values."""
+        columns = np.ascontiguousarray(self._columns().T)
+        return Coefficients(np.array([0, len(columns)]), columns)
 
-    def _is_consistent(self) -> bool:
-        coef = self._dual_coef_
-        intercept, support, vectors = self._intercept_, self.support_, self.support_vectors_
-        precomputed, objects = self._kernel.kind is Kind.PRECOMPUTED, self._kernel.kind is Kind.CALLABLE
-        matrices = [coef] if precomputed or objects else [coef, vectors]
-        for matrix in matrices:
-            if sparse.issparse(matrix):
-                matrix.check_format(full_check=True)
-        numbers = [intercept, *(m.data if sparse.issparse(m) else m for m in matrices)]
-        n_support = len(support) if precomputed else _num_samples(vectors)
-        parts, coefficients, decisions = self._shapes()
-        return bool(
-            all(np.issubdtype(part.dtype, np.floating) and np.isfinite(part).all() for part in numbers)
-            and coef.shape == (coefficients, n_support)
-            and intercept.shape == (decisions,)
-            and np.issubdtype(support.dtype, np.integer)
-            and support.shape == (n_support,)
-            and (n_support == 0 or (support.min() >= 0 and support.max() < self.shape_fit_[0]))
-            and self._n_support.shape == (parts,)
-            and self._n_support.min() >= 0
-            and int(self._n_support.sum()) == n_support
-            and (precomputed or objects or vectors.shape[1] == self.n_features_in_)
-        )
+    def _join(self, parts: Floats) -> Floats:
+        """The decision functions, one row each, from what each group of coefficients adds to its own."""
+        return cast(Floats, parts[0])
 
-    def _decision_values(self, X: Any) -> Floats:
-        """Values of every decision function, one column each."""
+    def _ask(self, X: Any) -> Question:
+        """The kernel values between the support vectors and X, and the coefficients that multiply them."""
         check_is_fitted(self)
         X = self._validate_X(X, reset=False)
-        self._check_state()
-        kernel = self._kernel
+        state, kernel = _state.prepared(self), self._kernel
         if kernel.kind is Kind.PRECOMPUTED:
             if X.shape[1] != self.shape_fit_[0]:
                 raise ValueError(
                     f"X.shape[1] = {X.shape[1]} should be equal to {self.shape_fit_[0]}, the number of samples at training time"
                 )
-            source = make_source(kernel, X[:, self.support_].T)
-        else:
-            if sparse.issparse(X) and not self._sparse and kernel.kind is not Kind.CALLABLE:
-                raise ValueError(f"cannot use sparse input in {type(self).__name__!r} trained on dense data")
-            if self._sparse and not sparse.issparse(X):
-                X = canonical_csr(sparse.csr_matrix(X))
-            source = make_source(kernel, self.support_vectors_, X)
-        return (self._products(source) + np.asarray(self._intercept_)[:, None]).T
+            return Question(make_source(kernel, X[:, self.support_].T), state.coefficients)
+        if state.source is None:
+            return Question(make_source(kernel, self.support_vectors_, X), state.coefficients)
+        if sparse.issparse(X) and not self._sparse:
+            raise ValueError(f"cannot use sparse input in {type(self).__name__!r} trained on dense data")
+        X = canonical_csr(sparse.csr_matrix(X)) if self._sparse and not sparse.issparse(X) else X
+        return Question(state.source.against(X), state.coefficients)
 
-    def _products(self, source: Source) -> Floats:
-        """The kernel part of every decision function, one row each."""
-        columns = self._columns()
-        out = np.zeros((len(columns), source.n_columns))
-        source.add_product(None, np.ascontiguousarray(columns.T), None, out, np.float64)
-        return out
+    def _decision_values(self, X: Any) -> Floats:
+        """Values of every decision function, one column each."""
+        return self._values(self._ask(X)).T
+
+    def _values(self, question: Question) -> Floats:
+        """Values of every decision function, one row each, in float64."""
+        if self._kernel.kind is Kind.LINEAR:
+            values = question.source.block(None, None, np.float64)
+        else:
+            values = self._join(_labels.products(question))
+        values += np.asarray(self._intercept_)[:, None]
+        return values
 
     # ---- certification -----------------------------------------------------------------------------------------------
 

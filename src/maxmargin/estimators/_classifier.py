@@ -1,13 +1,11 @@
-"""What both classifiers share: labels, weights, training of every pair, votes, certification."""
+"""What both classifiers share beyond prediction: labels, weights, training of every pair, certification."""
 
-import itertools
 from abc import abstractmethod
 from functools import partial
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.utils import column_or_1d, compute_class_weight
 from sklearn.utils._param_validation import StrOptions
@@ -19,6 +17,7 @@ from maxmargin.certificate import Certificate
 from maxmargin.estimators._base import BaseSVM, all_or_nothing
 from maxmargin.estimators._data import symmetric, take
 from maxmargin.estimators._plain import plain_labels
+from maxmargin.estimators._voting import Voting, libsvm_sign
 from maxmargin.kernels import Kernel
 from maxmargin.monitor import Monitor
 from maxmargin.multiclass import BinaryTask
@@ -26,7 +25,7 @@ from maxmargin.problems import Floats
 from maxmargin.rows import free_memory
 from maxmargin.shared import SharedKernel
 from maxmargin.solution import Status
-from maxmargin.sources import NativeSource, Source, make_source
+from maxmargin.sources import NativeSource, make_source
 from maxmargin.training import Decision, Formulation, Samples, Settings, Trained, train, train_all
 
 NO_PROBABILITY = (
@@ -48,8 +47,8 @@ class Weighted(NamedTuple):
     class_weight: Floats
 
 
-class BaseSVC(ClassifierMixin, BaseSVM):  # type: ignore[misc]
-    """Labels, weights, multi-class training and prediction of both classifiers."""
+class BaseSVC(ClassifierMixin, Voting):  # type: ignore[misc]
+    """Labels, weights, multi-class training and certification of both classifiers."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseSVM._parameter_constraints,
@@ -159,7 +158,7 @@ class BaseSVC(ClassifierMixin, BaseSVM):  # type: ignore[misc]
             return None
         support, rows = warm
         guess = np.zeros((len(tasks), n))
-        guess[:, support] = rows * self._scales[:, None] * _sign(len(classes))
+        guess[:, support] = rows * self._scales[:, None] * libsvm_sign(len(classes))
         return [guess[k, used[task.samples]] for k, task in enumerate(tasks)]
 
     def _train(
@@ -224,83 +223,7 @@ class BaseSVC(ClassifierMixin, BaseSVM):  # type: ignore[misc]
         self._keep_coef(packed, np.array([t.decision.intercept for t in trained]), flipped=n_classes == 2)
         self.n_iter_ = self._num_iter = np.array([t.certificate.n_iter for t in trained], dtype=np.int64)
 
-    # ---- prediction --------------------------------------------------------------------------------------------------
-
-    def _shapes(self) -> tuple[int, int, int]:
-        n = len(self.classes_)
-        if n == 2:
-            return 2, 1, 1
-        return (n, n - 1, n * (n - 1) // 2) if self._one_vs_one else (n, n, n)
-
-    def _support_label(self) -> NDArray[np.int64]:
-        return np.repeat(np.arange(len(self._n_support)), self._n_support)
-
-    def _columns(self) -> Floats:
-        coef = super()._columns()
-        return multiclass.unpack_pairs(coef, self._support_label(), len(self.classes_)) if self._one_vs_one else coef
-
-    def _products(self, source: Source) -> Floats:
-        """For pairs of classes, class by class: the coefficients of a class are a dense block in LIBSVM's layout."""
-        if not self._one_vs_one:
-            return super()._products(source)
-        packed, ends, parts = super()._columns(), np.cumsum([0, *self._n_support]), []
-        for begin, end in itertools.pairwise(ends):
-            part = np.zeros((len(packed), source.n_columns))
-            source.add_product(np.arange(begin, end), np.ascontiguousarray(packed[:, begin:end].T), None, part, np.float64)
-            parts.append(part)
-        return multiclass.join_pairs(parts)
-
-    def _linear_coef(self) -> Any:
-        columns = self._columns() * _sign(len(self.classes_))
-        return sparse.csr_matrix(columns) if self._sparse else columns
-
-    def decision_function(self, X: Any) -> Floats:
-        """Evaluate the decision function.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The samples; (n_samples, n_samples_fit) kernel values for ``kernel="precomputed"``.
-
-        Returns
-        -------
-        f : ndarray of shape (n_samples,), (n_samples, n_classes) or (n_samples, n_classes * (n_classes - 1) / 2)
-            As ``maxmargin.multiclass`` describes; for two classes one value a sample, positive for ``classes_[1]``.
-        """
-        values = self._decision_values(X)
-        if len(self.classes_) == 2:
-            return np.negative(values[:, 0])
-        if self._one_vs_one and self.decision_function_shape == "ovr":
-            return multiclass.votes_and_confidence(values, len(self.classes_))
-        return values
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict class labels.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The samples; (n_samples, n_samples_fit) kernel values for ``kernel="precomputed"``.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-            Labels; ties are decided as ``maxmargin.multiclass`` describes.
-        """
-        check_is_fitted(self)
-        if self.break_ties and self.decision_function_shape == "ovo":
-            raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
-        values, n_classes = self._decision_values(X), len(self.classes_)
-        if n_classes == 2:
-            position = (values[:, 0] <= 0).astype(np.intp)
-        elif not self._one_vs_one:
-            position = values.argmax(axis=1)
-        elif self.break_ties:
-            position = multiclass.votes_and_confidence(values, n_classes).argmax(axis=1)
-        else:
-            position = multiclass.votes(values, n_classes).argmax(axis=1)
-        labels: NDArray[Any] = self.classes_[position]
-        return labels
+    # ---- certification -------------------------------------------------------------------------------------------------
 
     def certify(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
         """Check the fitted model on its training data, everything recomputed in float64 by code the solver does not share.
@@ -327,7 +250,7 @@ class BaseSVC(ClassifierMixin, BaseSVM):  # type: ignore[misc]
         exact, solver = self._certified_values(X), self._decision_values(X)
         columns = np.zeros((exact.shape[1], len(label)))
         columns[:, self.support_] = self._columns()
-        flip = _sign(len(self.classes_))
+        flip = libsvm_sign(len(self.classes_))
         found = []
         for k, task in enumerate(multiclass.tasks(label, len(self.classes_), self.multiclass == "ovr")):
             keep = effective[task.samples] > 0
@@ -343,11 +266,6 @@ class BaseSVC(ClassifierMixin, BaseSVM):  # type: ignore[misc]
             decision = Decision(flip * columns[k, rows], flip * self._intercept_[k], (0.0, 0.0), self._scales[k])
             found.append(form.certify(flip * exact[rows, k], decision))
         return self._certify_all(found, solver, exact)
-
-
-def _sign(n_classes: int) -> float:
-    """What turns the underscored attributes, in LIBSVM's sign, into scikit-learn's: -1 for two classes."""
-    return -1.0 if n_classes == 2 else 1.0
 
 
 def _two_sided(task: BinaryTask) -> bool:

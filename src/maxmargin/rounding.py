@@ -1,0 +1,77 @@
+"""How far float32 kernel values and sums of them are from float64 ones. Every statement is a bound, none an estimate.
+
+**RBF values.** Let x, z be prepared points (sources.py) in float64, u = 2^-24, t the greatest number of non-zeros of a point,
+S = |x| + |z|, D = |x - z|^2 and g_n = n u / (1 - n u), which bounds n roundings. The float32 value is 2^-s with
+
+    s = (fl|x|^2 + fl|z|^2 - 2 fl x.z) gamma log2(e)
+
+1. float32 copies of x and z move each by at most u of its length, hence D by at most 2 u S^2 (1 + u);
+2. two norms and the dot product of t terms are wrong by g_t (|x|^2 + |z|^2 + 2 |x||z|) = g_t S^2, their sum rounds twice: g_(t+2) S^2;
+3. gamma log2(e) and the product round once each: 2 u D <= 2 u S^2. Values of s below 0 are set to 0, which moves them towards D >= 0.
+
+So the exponent is wrong by at most delta = slope S^2, slope = gamma g_(t+8), and 2^-s itself, a polynomial and a shift, by at most 8 u of
+the value. Hence k32 = k exp(e) (1 + h), |e| <= delta, |h| <= 8 u, and with growth = exp(delta) for the greatest delta
+
+    |k32 - k| <= k32 (exp(delta) (1 + 9 u) - 1) <= k32 growth (delta + 9 u)
+
+Points z with |z| > |x| + q, q^2 = 89 / gamma, need not count for the greatest delta: D > q^2, so k < exp(-89) < UNDERFLOW. Their S is at
+most D^(1/2) / q times the S' of |z| = |x| + q; so k32 is below UNDERFLOW too as long as slope S'^2 < 5, and else growth > 100 covers all.
+UNDERFLOW, added once for each value, is also more than float32 loses to underflow, here and in the sums.
+
+**float64** makes the same errors with 2^-53 in the place of u: 2^-29 of the above, for which the factor MORE leaves room.
+
+**Sums.** Let m_j >= |c_j|, M = sum m_j k32_j and N = sum m_j k32_j |z_j|^2. Then sum m_j k32_j (|x| + |z_j|)^2 is at most
+(|x| M^(1/2) + N^(1/2))^2, so the values' errors amount to growth (slope (|x| M^(1/2) + N^(1/2))^2 + 9 u M). Float32 coefficients and their
+products, summed in float32 over runs of at most r terms and the runs in float64, are wrong by g_(r+2) M; a float64 sum of n terms by
+n 2^-53 M. M and N, computed in such runs themselves, are smaller than they should be by less than the factor MORE.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+UNIT32, UNIT64 = 2.0**-24, 2.0**-53
+UNDERFLOW = 2.0**-120
+"""More than what values, coefficients and products of float32 lose to underflow."""
+MORE = 1 + 2.0**-10
+"""A factor that covers errors of the bounds' own arithmetic and products of small terms left out above."""
+EXPONENT_END = 89.0
+"""More than 127 log(2): exp(-89) < UNDERFLOW."""
+
+
+def _roundings(n: float) -> float:
+    """g_n; infinite where nothing is known."""
+    return n * UNIT32 / (1 - n * UNIT32) if n * UNIT32 < 0.5 else np.inf
+
+
+class ValueBound(NamedTuple):
+    """What bounds the errors of float32 values between points z of A and x of B."""
+
+    slope: float
+    growth: Floats
+    """For each x."""
+    lengths_a: Floats
+    """|z|, for each z; not less than it is."""
+    lengths_b: Floats
+    """|x|, alike."""
+
+
+def rbf_bound(gamma: float, terms: int, norms_a: NDArray[np.float32], norms_b: NDArray[np.float32]) -> ValueBound:
+    """The bound from squared norms in float32."""
+    slope, more = gamma * _roundings(terms + 8), 1 + _roundings(terms + 2)
+    lengths_a, lengths_b = np.sqrt(norms_a.astype(np.float64)) * more, np.sqrt(norms_b.astype(np.float64)) * more
+    near = lengths_b + np.sqrt(EXPONENT_END / gamma) if gamma > 0 else np.inf
+    with np.errstate(over="ignore", invalid="ignore"):
+        growth = np.exp(slope * np.square(lengths_b + np.minimum(lengths_a.max(initial=0.0), near)))
+    return ValueBound(slope, growth, lengths_a, lengths_b)
+
+
+def sum_bound(bound: ValueBound, M: Floats, N: Floats, total: Floats, run: int, n: int) -> Floats:
+    """For each sum and each x the bound of |f32 - f64|; a sum has n terms at most, total is that of its m_j."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        values = bound.growth * (bound.slope * np.square(bound.lengths_b * np.sqrt(M) + np.sqrt(N)) + 9 * UNIT32 * M)
+        found: Floats = MORE * (values + (_roundings(run + 2) + n * UNIT64) * M) + 2 * UNDERFLOW * (total[:, None] + n)
+    return found
