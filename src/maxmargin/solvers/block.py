@@ -34,7 +34,7 @@ from maxmargin.sources import KernelNotFinite, Matrix, MatrixSource, Source
 
 ACTIVE = 1536
 """Active variables, at least: a float32 tile of 9 MB."""
-PART, ROOM = 16, 3
+PART, ROOM = 24, 3
 """Between these limits: one active variable for every PART variables, and ROOM for every two free ones."""
 MOST_ACTIVE = 4096
 """Active variables, at most, where many are free: a float32 tile of 64 MB."""
@@ -260,7 +260,7 @@ def _choose_active(problem: DualProblem, b: Floats, G: Floats, size: int, draw: 
     for kind in (up[first], down[first]):
         for g in range(problem.groups):
             inside = np.flatnonzero(problem.group[first] == g)
-            rank[inside[np.argsort(-kind[inside], kind="stable")[:EXTREME]]] = np.inf
+            rank[inside[np.argpartition(-kind[inside], min(EXTREME, len(inside)) - 1)[:EXTREME]] if len(inside) else inside] = np.inf
     return np.sort(first[np.argpartition(-rank, size - 1)[:size]])
 
 
