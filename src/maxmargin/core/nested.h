@@ -18,6 +18,7 @@ namespace maxmargin::MAXMARGIN_LEVEL {
 constexpr int64_t inner_size = 512;   // a float32 tile of 1 MB: the most that stays in the second-level cache
 constexpr int64_t computed_size = 256;  // where the tile must be computed: a quarter of the values
 constexpr int64_t direct_size = 2048;   // up to here the whole tile in the third level costs less than copies of its parts
+constexpr int64_t burst = 2;            // pair steps for each variable on a whole tile before one copy of its movable part pays
 
 template <class T>
 struct Stored {
@@ -113,13 +114,14 @@ class Nested {
     return worst;
   }
 
-  // The newest half of the last choice, then the worst violators of both kinds in each group, the worst last.
+  // The newest half of the last choice (all of it where the choice may take everything), then the worst violators of both kinds in each
+  // group, the worst last.
   void select() {
-    const size_t kept = std::min(chosen.size(), size_t(inner / 2));
+    const size_t kept = inner < n ? std::min(chosen.size(), size_t(inner / 2)) : chosen.size();
     chosen.erase(chosen.begin(), chosen.end() - int64_t(kept));
     std::fill(taken.begin(), taken.end(), char(0));
     for (int64_t k : chosen) taken[size_t(k)] = 1;
-    const int64_t share = (inner - int64_t(kept)) / (2 * block.groups);
+    const int64_t share = inner < n ? (inner - int64_t(kept)) / (2 * block.groups) : n;
     for (int64_t g = 0; g < block.groups; ++g)
       for (int side = 0; side < 2; ++side) {
         keys.clear();
@@ -168,9 +170,22 @@ class Nested {
   }
 };
 
+// Pair steps on the whole tile; where they are many, the rest on a compact copy of the variables that still move: half of a tile near its
+// solution are at a bound and stay there.
+template <class T>
+BlockResult solve_whole(const Block<T>& block, double tol, int64_t max_steps) {
+  const int64_t most = std::min(max_steps, burst * block.size);
+  const BlockResult first = Smo<T>(block).run(tol, most);
+  if (first.steps < most || most == max_steps) return first;
+  BlockResult rest = Nested<T, Stored<T>>(block, {block.K, block.size}, block.size).run(tol, max_steps - first.steps);
+  rest.steps += first.steps;
+  rest.negative |= first.negative;
+  return rest;
+}
+
 template <class T>
 BlockResult solve_block(const Block<T>& block, double tol, int64_t max_steps) {
-  if (block.size <= direct_size) return Smo<T>(block).run(tol, max_steps);
+  if (block.size <= direct_size) return solve_whole(block, tol, max_steps);
   return Nested<T, Stored<T>>(block, {block.K, block.size}, inner_size).run(tol, max_steps);
 }
 

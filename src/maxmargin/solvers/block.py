@@ -5,7 +5,8 @@
             F += K[:, moved] delta                                (F = K b, the kernel part of the decision values)
     until   no pair of variables can improve by more than tol
 
-The first active set is a random subsample: its solution seeds the rest. A product computes each kernel value, uses it and forgets it,
+The first active set is a random subsample: its solution seeds the rest; where b = 0 is not feasible a subsample makes a first guess
+(guess.py). A product computes each kernel value, uses it and forgets it,
 which for cheap kernels is faster than reading it from memory; rows of expensive ones are kept (rows.py). In all about twice as many rows
 are computed as there are support vectors, and a round costs the same for any C.
 
@@ -26,13 +27,14 @@ from maxmargin.monitor import Monitor
 from maxmargin.problems import DualProblem, Floats, Integers, feasible_start, fold
 from maxmargin.rows import RowCache, cache_bytes
 from maxmargin.solution import Solution, Status, can_grow, can_shrink, levels, worst_violation
+from maxmargin.solvers.guess import begin_at_guess
 from maxmargin.solvers.newton import NotConvex, Tile, newton
 from maxmargin.solvers.state import State
 from maxmargin.sources import KernelNotFinite, Matrix, MatrixSource, Source
 
 ACTIVE = 1536
 """Active variables, at least: a float32 tile of 9 MB."""
-PART, ROOM = 16, 3
+PART, ROOM = 24, 3
 """Between these limits: one active variable for every PART variables, and ROOM for every two free ones."""
 MOST_ACTIVE = 4096
 """Active variables, at most, where many are free: a float32 tile of 64 MB."""
@@ -44,6 +46,8 @@ EXTREME = 32
 """The worst violators of each kind, which are active whatever the draw."""
 MARK = 0.5
 """The share of tol that rounds aim at; the rest is room for the rounding of float32 products."""
+CLOSE = 0.02
+"""Once this share of the violation is within the target a round aims at the target itself, with room for the variables it leaves out."""
 POLISHED = 1024
 """A problem with at most this many rows is solved to rounding, in float64."""
 BURST = 5
@@ -84,7 +88,7 @@ def solve(
     some = np.arange(0, n, max(1, n // 64))
     values = source.K if isinstance(source, MatrixSource) else source.block(some, some, np.float64)
     state.scale = float(np.abs(values.diagonal()).max(initial=0.0))
-    if b.any():
+    if b.any() and not (start is None and len(b) > WHOLE and begin_at_guess(state, source, monitor)):
         state.make_exact(source, monitor)
     if n <= POLISHED:
         return _finish(state, _solve_small(state, source.block(None, None, np.float64), tol, monitor), tol, monitor)
@@ -227,7 +231,7 @@ def _descend(state: State, cache: RowCache, tol: float, monitor: Monitor) -> Sta
         size = _active_size(state, cache)
         active = np.arange(size) if size == len(state.b) else _choose_active(problem, state.b, G, size, draw)
         if size < len(state.b) or problem.in_margin_units:
-            target = max(target, 0.1 * violation)
+            target = max(target, 0.1 * violation) if CLOSE * violation > target else 0.9 * target
         if _solve_active(state, cache, active, G, target, monitor) == 0:
             return Status.STALLED
 
@@ -258,7 +262,7 @@ def _choose_active(problem: DualProblem, b: Floats, G: Floats, size: int, draw: 
     for kind in (up[first], down[first]):
         for g in range(problem.groups):
             inside = np.flatnonzero(problem.group[first] == g)
-            rank[inside[np.argsort(-kind[inside], kind="stable")[:EXTREME]]] = np.inf
+            rank[inside[np.argpartition(-kind[inside], min(EXTREME, len(inside)) - 1)[:EXTREME]] if len(inside) else inside] = np.inf
     return np.sort(first[np.argpartition(-rank, size - 1)[:size]])
 
 

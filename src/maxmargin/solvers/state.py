@@ -7,6 +7,7 @@ the last exact pair, F_exact = K b_exact in float64, is kept: ``make_exact`` com
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from maxmargin.monitor import Monitor
 from maxmargin.problems import DualProblem, Floats, Integers, fold
@@ -132,12 +133,26 @@ class State:
 
     def make_exact(self, source: Source, monitor: Monitor) -> bool:
         """F = F_exact + K64 (b - b_exact); False if the monitor said stop before it was done."""
-        rows, change = self._change()
         F = self.F_exact.copy()
+        if not self._add(source, *self._change(), F, np.float64, monitor):
+            return False
+        self.F, self.F_exact, self.b_exact = F, F.copy(), self.b.copy()
+        return True
+
+    def begin_at(self, b: Floats, source: Source, monitor: Monitor) -> bool:
+        """Another start, F = K b in float32, exact at b = 0 still; False if the monitor said stop before it was done."""
+        coefficients, F = fold(self.problem, b, len(self.F)), np.zeros_like(self.F)
+        rows = np.flatnonzero(coefficients)
+        if not self._add(source, rows, coefficients[rows], F, np.float32, monitor):
+            return False
+        self.b, self.F, self.b_exact = b, F, np.zeros_like(b)
+        return True
+
+    def _add(self, source: Source, rows: Integers, change: Floats, F: Floats, dtype: DTypeLike, monitor: Monitor) -> bool:
+        """F += K[:, rows] change, in parts between which the monitor may say stop: then False."""
         step = max(1, int(2e9 / max(1, len(F) * 64)))
         for i in range(0, len(rows), step):
             if i and monitor.stop(self.steps) in (Status.INTERRUPTED, Status.TIME_LIMIT):
                 return False
-            source.add_product(rows[i : i + step], np.ascontiguousarray(change[i : i + step, None]), None, F[None, :], np.float64)
-        self.F, self.F_exact, self.b_exact = F, F.copy(), self.b.copy()
+            source.add_product(rows[i : i + step], np.ascontiguousarray(change[i : i + step, None]), None, F[None, :], dtype)
         return True
