@@ -21,9 +21,9 @@ UNDERFLOW, added once for each value, is also more than float32 loses to underfl
 **float64** makes the same errors with 2^-53 in the place of u: 2^-29 of the above, for which the factor MORE leaves room.
 
 **Sums.** Let m_j >= |c_j|, M = sum m_j k32_j and N = sum m_j k32_j |z_j|^2. Then sum m_j k32_j (|x| + |z_j|)^2 is at most
-(|x| M^(1/2) + N^(1/2))^2, so the values' errors amount to growth (slope (|x| M^(1/2) + N^(1/2))^2 + 9 u M). Float32 coefficients and their
-products, summed in float32 over runs of at most r terms and the runs in float64, are wrong by g_(r+2) M; a float64 sum of n terms by
-n 2^-53 M. M and N, computed in such runs themselves, are smaller than they should be by less than the factor MORE.
+(|x| M^(1/2) + N^(1/2))^2, so the values' errors amount to growth (slope (|x| M^(1/2) + N^(1/2))^2 + 9 u M). Float32 coefficients and
+their products, in sums that round no term to float32 more than r times and are float64 beyond, are wrong by g_(r+2) M; a float64 sum of n
+terms by n 2^-53 M. M and N, computed so themselves, are smaller than they should be by less than the factor MORE.
 """
 
 from typing import NamedTuple

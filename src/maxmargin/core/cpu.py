@@ -57,7 +57,7 @@ def thread_count(work: float = np.inf) -> int:
     return int(_openmp_effective_n_threads())
 
 
-LONGEST_RUN = 48
+LONGEST_RUN = 20
 """products.h asserts it."""
 
 INSTRUCTION_LEVEL = _cpu.level()
@@ -104,7 +104,7 @@ def kernel_block(
 def kernel_matvec(kernel: KernelTuple, A: Points, a: Indices, coef: NDArray[Any], B: Points, b: Indices, out: NDArray[np.float64]) -> None:
     """Add coef' k(A[a], B[b]) to out; coef has a row for each of A[a], out a row for each column of coef.
 
-    With float64 coefficients sums are float64; with float32 ones (and float32 points) at most LONGEST_RUN terms are summed in float32.
+    With float64 coefficients sums are float64; with float32 ones (and points) no term is rounded to float32 more than LONGEST_RUN times.
     """
     rows, columns = _size(A, a), _size(B, b)
     work = rows * columns * (A.shape[1] + coef.shape[1] + 16.0)

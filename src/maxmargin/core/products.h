@@ -52,10 +52,10 @@ bool kernel_block(const Kernel& kernel, const Selection<T>& A, const Selection<T
 
 // out[c][i] += sum over j, in order, of coef[j][c] k(A_j, B_i)
 //
-// Coefficients of type S are summed in S over the rows of a tile, at most `longest_run` of them. With double the sum continues that of the
-// tiles before; float sums of a tile are added to out in double, so that their error is that of a run whatever the number of rows.
-constexpr int64_t longest_run = 48;
-static_assert(dense_rows <= longest_run && sparse_rows <= longest_run, "rounding.py counts on it");
+// Sums of double coefficients continue those of the tiles before. Sums of float coefficients are float over runs of run_rows rows and, again
+// in float, over the runs of a tile; the tiles' are added to out in double: no term is rounded more than longest_run times, however many.
+constexpr int64_t run_rows = 16, longest_run = 20;
+static_assert(std::max<int64_t>(dense_rows, sparse_rows) <= run_rows * (longest_run - run_rows), "rounding.py counts on it");
 
 template <class T, class S>
 struct Multiply {
@@ -67,7 +67,8 @@ struct Multiply {
   void finish(Team&) const {}
   template <int W>
   void take(const T* tile, int64_t j, int64_t rows, int64_t i, int64_t width) const {
-    constexpr int most = (vector_bytes == 64 ? 16 : 8) * lanes<S> / W;  // columns whose sums fit the registers
+    constexpr int registers = (vector_bytes == 64 ? 16 : 8) / (std::is_same<S, double>::value ? 1 : 2);  // for sums; of runs and of the tile
+    constexpr int most = registers * lanes<S> / W;                                                      // columns whose sums fit
     int64_t c = 0;
     for (; columns - c >= 8 && most >= 8; c += 8) add<W, 8>(tile, j, rows, i, width, c);
     for (; columns - c >= 4 && most >= 4; c += 4) add<W, 4>(tile, j, rows, i, width, c);
@@ -88,13 +89,22 @@ struct Multiply {
         for (int v = 0; v < V; ++v) sum[q][v] = load<S>(edge + v * L);
       }
     const S* weight = coef + j * columns + c;
-    for (int64_t r = 0; r < rows; ++r, weight += columns)
+    const auto add_rows = [&](int64_t begin, int64_t end, Vec<S>(&to)[C][V]) {
+      for (int64_t r = begin; r < end; ++r, weight += columns)
 #pragma GCC unroll 8
-      for (int v = 0; v < V; ++v) {
-        const Vec<S> value = load_as<S>(tile + r * W + v * L);
+        for (int v = 0; v < V; ++v) {
+          const Vec<S> value = load_as<S>(tile + r * W + v * L);
 #pragma GCC unroll 8
-        for (int q = 0; q < C; ++q) sum[q][v] += value * weight[q];
-      }
+          for (int q = 0; q < C; ++q) to[q][v] += value * weight[q];
+        }
+    };
+    if (continues) add_rows(0, rows, sum);
+    for (int64_t r = 0; !continues && r < rows; r += run_rows) {
+      Vec<S> run[C][V] = {};
+      add_rows(r, std::min(rows, r + run_rows), run);
+      for (int q = 0; q < C; ++q)
+        for (int v = 0; v < V; ++v) sum[q][v] += run[q][v];
+    }
     for (int q = 0; q < C; ++q) {
       for (int v = 0; v < V; ++v) store<S>(edge + v * L, sum[q][v]);
       double* to = at(c + q, i);

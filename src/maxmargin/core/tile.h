@@ -14,8 +14,14 @@ namespace maxmargin::MAXMARGIN_LEVEL {
 
 template <class T>
 constexpr int chunk_width = 8 * dense_width<T>;  // points of B packed together
-constexpr int64_t chunk_rows = 480;              // points of A packed together; a multiple of dense_rows
 constexpr int64_t dense_rows = 4 * panel_rows;   // of a tile of packed points: a sink that sums over the rows takes them at once
+
+// Points of A packed together, a multiple of dense_rows: a megabyte of them, which a second-level cache holds. Threads start once for each.
+template <class T>
+int64_t chunk_rows(int64_t d) {
+  constexpr int64_t least = 480, megabyte = int64_t(1) << 20;
+  return least * std::max<int64_t>(1, megabyte / (int64_t(sizeof(T)) * std::max<int64_t>(1, d) * least));
+}
 
 template <class T>
 bool norms_are_moderate(const Selection<T>& S) {
@@ -133,12 +139,12 @@ bool walk(const Map& map, const Selection<T>& A, const Selection<T>& B, bool sym
     });
     return finite;
   }
-  const int64_t panels_at_once = (std::min(chunk_rows, A.size) + panel_rows - 1) / panel_rows;
+  const int64_t at_once = chunk_rows<T>(A.points.d), panels_at_once = (std::min(at_once, A.size) + panel_rows - 1) / panel_rows;
   Aligned<T> panels(size_t(panels_at_once * panel_rows * A.points.d + 1), T(0));
   on_team(team_size(threads, B.size, chunk_width<T>), [&](Team& team) {
     DenseRows<T, Map, Sink> rows{columns, panels.data()};
-    for (; rows.first < A.size; rows.first += chunk_rows) {
-      rows.last = std::min(A.size, rows.first + chunk_rows);
+    for (; rows.first < A.size; rows.first += at_once) {
+      rows.last = std::min(A.size, rows.first + at_once);
       rows.each_panel(team, pack<T>);
       team.each(B.size, chunk_width<T>, rows);
       rows.each_panel(team, clear<T>);
