@@ -16,7 +16,7 @@ template <class T>
 constexpr int chunk_width = 8 * dense_width<T>;  // points of B packed together
 constexpr int64_t dense_rows = 4 * panel_rows;   // of a tile of packed points: a sink that sums over the rows takes them at once
 
-// Points of A packed together, a multiple of dense_rows: a megabyte of them, which a second-level cache holds. Threads start once for each.
+// Points of A packed together, a multiple of dense_rows: a megabyte of them, which a second-level cache holds.
 template <class T>
 int64_t chunk_rows(int64_t d) {
   constexpr int64_t least = 480, megabyte = int64_t(1) << 20;

@@ -245,7 +245,7 @@ def _groups(at: Integers, begin: Integers) -> Floats:
     """The indicators of the groups that have members, one column each."""
     if len(begin) == 2:
         return np.ones((len(at), 1))
-    N = (np.searchsorted(begin, at, side="right")[:, None] == np.arange(1, len(begin))).astype(np.float64)
+    N: Floats = (np.searchsorted(begin, at, side="right")[:, None] == np.arange(1, len(begin))).astype(np.float64)
     return N[:, N.any(axis=0)]
 
 
