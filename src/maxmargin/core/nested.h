@@ -18,7 +18,8 @@ namespace maxmargin::MAXMARGIN_LEVEL {
 constexpr int64_t inner_size = 512;   // a float32 tile of 1 MB: the most that stays in the second-level cache
 constexpr int64_t computed_size = 256;  // where the tile must be computed: a quarter of the values
 constexpr int64_t direct_size = 2048;   // up to here the whole tile in the third level costs less than copies of its parts
-constexpr int64_t burst = 2;            // pair steps for each variable on a whole tile before one copy of its movable part pays
+constexpr int64_t burst = 2;            // pair steps for each variable on a whole tile before one copy of its movable part pays,
+constexpr double compact_share = 0.5;   // if that is at most this share of it
 
 template <class T>
 struct Stored {
@@ -68,6 +69,16 @@ template <class T, class Access>
 class Nested {
  public:
   Nested(const Block<T>& block, const Access& access, int64_t inner) : block(block), access(access), n(block.size), inner(inner), taken(size_t(n)) {}
+
+  // How many variables are free or violate optimality: those that a choice without limit takes.
+  int64_t movable() {
+    measure();
+    chosen.clear();
+    select();
+    const int64_t count = int64_t(chosen.size());
+    chosen.clear();
+    return count;
+  }
 
   BlockResult run(double tol, int64_t max_steps) {
     BlockResult total{0, 0, false, false};
@@ -177,7 +188,9 @@ BlockResult solve_whole(const Block<T>& block, double tol, int64_t max_steps) {
   const int64_t most = std::min(max_steps, burst * block.size);
   const BlockResult first = Smo<T>(block).run(tol, most);
   if (first.steps < most || most == max_steps) return first;
-  BlockResult rest = Nested<T, Stored<T>>(block, {block.K, block.size}, block.size).run(tol, max_steps - first.steps);
+  Nested<T, Stored<T>> part(block, {block.K, block.size}, block.size);
+  const bool few = part.movable() <= compact_share * double(block.size);
+  BlockResult rest = few ? part.run(tol, max_steps - first.steps) : Smo<T>(block).run(tol, max_steps - first.steps);
   rest.steps += first.steps;
   rest.negative |= first.negative;
   return rest;
