@@ -219,6 +219,28 @@ def markdown(results: dict[str, Any]) -> str:
     )
 
 
+BEGIN, END = "<!-- written by make bench ARGS=--save -->", "<!-- until here -->"
+SHORT = ("table", "problems", "quick")
+"""Groups whose cases are shown in the README."""
+
+
+def readme(results: dict[str, Any], path: Path) -> None:
+    """Put the short table and the means into the README, between its two marks."""
+    rows = [Row(record) for record in results["cases"]]
+    best, sklearn = (mean_text([row.ratio(get(row)) for row in rows]) for get in (lambda r: r.best, lambda r: r.sklearn))
+    head = ["case", "rows", "maxmargin", "best peer", "ratio", "ratio to scikit-learn"]
+    cells = [
+        [row.name, f"{row.record['n']:,}", row.ours_text, row.best_text, row.ratio_text, row.sklearn_text]
+        for row in rows
+        if set(SHORT) & set(row.record["groups"])
+    ]
+    means = f"Geometric mean of the ratios to the best peer: **{best}**; to scikit-learn: **{sklearn}**."
+    machine = f"{results['date']}, {results['cores']} cores of {results['cpu']}, tol=1e-3."
+    before, rest = path.read_text().split(BEGIN)
+    after = rest.split(END)[1]
+    path.write_text("\n".join([before + BEGIN, machine, "", *table(head, cells), "", means, END + after]))
+
+
 def picture(results: dict[str, Any], path: Path) -> None:
     """Ratios on a logarithmic axis, one line a case."""
     import matplotlib

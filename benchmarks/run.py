@@ -5,7 +5,7 @@
     make bench CASES='"magic C=10"'                one case by its whole name; ARGS=--list lists them
     make bench CASES=sweep ARGS="--timeout 30"     options as below
     make bench-quick                               a dozen small cases in five minutes
-    make bench ARGS=--save                         and copy the tables and the picture to docs/
+    make bench ARGS=--save                         and copy the tables and the picture to docs/, the short table to the README
 
 Peers live in environments of their own under .bench/; results go to run/bench/ as JSON, Markdown and SVG. The data come from the folder
 in MAXMARGIN_DATA (a load.py whose load(name) returns X and y), or else from OpenML. To show saved results again: ``--show FILE.json``.
@@ -79,13 +79,20 @@ class Progress:
         sys.stdout.flush()
 
 
+def save(results: dict[str, Any], store: Path) -> None:
+    """Copy what was written to docs/ and the README."""
+    for suffix in (".md", ".json", ".svg"):
+        shutil.copy(store.with_suffix(suffix), DOCS / f"benchmark{suffix}")
+    report.readme(results, ROOT / "README.md")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("words", nargs="*", help="substrings of the names or groups of the cases to run")
     parser.add_argument("--quick", action="store_true", help="a dozen cases on at most 3,000 rows, once each")
     parser.add_argument("--repeats", type=int, help="runs of each library (3; quick: 1)")
     parser.add_argument("--timeout", type=float, help="seconds for one fit (60; quick: 6)")
-    parser.add_argument("--save", action="store_true", help="copy the results to docs/benchmark.{md,json,svg}")
+    parser.add_argument("--save", action="store_true", help="copy the results to docs/benchmark.{md,json,svg} and the README")
     parser.add_argument("--list", action="store_true", help="list the cases and stop")
     parser.add_argument("--set-up", action="store_true", help="make the environments and stop")
     parser.add_argument("--show", type=Path, metavar="FILE.json", help="write the tables of saved results, measure nothing")
@@ -94,7 +101,9 @@ def main() -> None:
     if options.list:
         return print("\n".join(f"{case.name:22} {' '.join(case.groups)}" for case in chosen))
     if options.show:
-        return report.write(json.loads(options.show.read_text()), OUT)
+        results = json.loads(options.show.read_text())
+        report.write(results, OUT)
+        return save(results, OUT / "benchmark.json") if options.save else None
     if not chosen:
         sys.exit(f"No case matches {options.words}. There are: {', '.join(case.name for case in CASES)}.")
     OUT.mkdir(parents=True, exist_ok=True)
@@ -105,7 +114,7 @@ def main() -> None:
     repeats = options.repeats or (1 if options.quick else 3)
     store = OUT / ("quick.json" if options.quick else "benchmark.json")
     known = expectations(store)
-    results: dict[str, Any] = {**machine(), "timeout": timeout, "repeats": repeats, "quick": options.quick, "cases": []}
+    results = {**machine(), "timeout": timeout, "repeats": repeats, "quick": options.quick, "cases": []}
     progress = Progress([case.name for case in chosen], known)
     with tempfile.TemporaryDirectory(dir=OUT) as folder, contextlib.suppress(KeyboardInterrupt):  # Ctrl-C shows what there is
         bench = Bench(environments, Path(folder), timeout, repeats)
@@ -119,8 +128,7 @@ def main() -> None:
         sys.exit("Stopped before any case was measured.")
     report.write(results, OUT, store.stem)
     if options.save and len(results["cases"]) == len(chosen):
-        for suffix in (".md", ".json", ".svg"):
-            shutil.copy(store.with_suffix(suffix), DOCS / f"benchmark{suffix}")
+        save(results, store)
     return None
 
 

@@ -1,6 +1,6 @@
 """How far float32 kernel values and sums of them are from float64 ones. Every statement is a bound, none an estimate.
 
-**RBF values.** Let x, z be prepared points (sources.py) in float64, u = 2^-24, t the greatest number of non-zeros of a point,
+**RBF values.** Let x, z be prepared points (sources/native.py) in float64, u = 2^-24, t the greatest number of non-zeros of a point,
 S = |x| + |z|, D = |x - z|^2 and g_n = n u / (1 - n u), which bounds n roundings. The float32 value is 2^-s with
 
     s = (fl|x|^2 + fl|z|^2 - 2 fl x.z) gamma log2(e)

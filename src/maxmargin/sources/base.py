@@ -1,0 +1,106 @@
+"""What every source of kernel values offers, and what they share."""
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+from scipy import sparse
+from sklearn.utils import _safe_indexing
+
+from maxmargin import rounding
+from maxmargin.core import cpu as core
+from maxmargin.kernels import Kernel
+
+Indices = NDArray[np.int64] | None
+Matrix = NDArray[Any]
+
+BLOCK_BYTES = 64 * 2**20
+"""Values asked for at once take at most this much memory (and at least one row)."""
+
+
+class KernelNotFinite(ValueError):
+    """Some kernel values are infinite or not a number."""
+
+
+def not_finite(kernel: Kernel) -> KernelNotFinite:
+    """The error for kernel values that are infinite or not a number."""
+    return KernelNotFinite(
+        f"Some values of the kernel {kernel!r} are infinite or not a number on these data. The dual coefficients or intercepts are not "
+        "finite then. Scale the data (StandardScaler or MinMaxScaler) or choose smaller kernel parameters."
+    )
+
+
+class Scratch:
+    """Memory for matrices that is used again: new to the process it would cost as much as the values in it."""
+
+    def __init__(self) -> None:
+        self._kept: dict[Any, Matrix] = {}
+
+    def matrix(self, use: str, shape: tuple[int, int], dtype: DTypeLike) -> Matrix:
+        """Memory for one use, valid until the next call for it."""
+        size, key = shape[0] * shape[1], (use, np.dtype(dtype))
+        if key not in self._kept or self._kept[key].size < size:
+            self._kept[key] = np.empty(size, dtype)
+        return self._kept[key][:size].reshape(shape)
+
+
+class Source(ABC):
+    """Blocks of kernel values between two sets A and B."""
+
+    n_rows: int
+    n_columns: int
+    dtypes: tuple[Any, ...] = (np.float64,)
+    """Precisions on offer, the cheapest first; the last is float64."""
+    cheap: bool = False
+    """Whether computing a row anew costs no more than keeping it in memory."""
+    convex: bool = False
+    """Whether every matrix of this kernel is positive semidefinite; negative curvature then is rounding."""
+
+    @abstractmethod
+    def block(self, a: Indices, b: Indices, dtype: DTypeLike) -> Matrix:
+        """k(A[a], B[b]); None means all."""
+
+    def fill_block(self, a: Indices, b: Indices, out: Matrix) -> None:
+        """out = k(A[a], B[b]), in the precision of out."""
+        out[...] = self.block(a, b, out.dtype)
+
+    def solve_block(self, a: NDArray[np.int64], dtype: DTypeLike, *problem: Any) -> tuple[int, float, bool, bool]:
+        """core.solve_block on K = k(A[a], A[a]); cheap sources compute only what is needed of it."""
+        return core.solve_block(self.block(a, a, dtype), *problem)
+
+    def fill_rows(self, a: NDArray[np.int64], rows: Matrix, slots: NDArray[np.int64]) -> None:
+        """rows[slots] = k(A[a], B), in the precision of rows."""
+        step = max(1, BLOCK_BYTES // (8 * max(1, self.n_columns)))
+        for i in range(0, len(a), step):
+            rows[slots[i : i + step]] = self.block(a[i : i + step], None, rows.dtype)
+
+    def at(self, b: NDArray[np.int64]) -> "Source":
+        """The same for the points B[b] alone; only sources with a float32_bound have it."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def add_product(self, a: Indices, coef: NDArray[Any], b: Indices, out: NDArray[np.float64], dtype: DTypeLike) -> None:
+        """Add coef' k(A[a], B[b]) to out, in the order of a, without storing k; core.kernel_matvec says what float32 coefficients mean."""
+
+    def add_products(self, begin: NDArray[np.int64], coef: NDArray[Any], out: NDArray[np.float64], dtype: DTypeLike) -> None:
+        """add_product for each group of A, the rows begin[g], ..., begin[g + 1] - 1, to out[g]."""
+        for first, last, part in zip(begin, begin[1:], out, strict=False):
+            self.add_product(np.arange(first, last), coef[first:last], None, part, dtype)
+
+    def float32_bound(self) -> rounding.ValueBound | None:
+        """What bounds the errors of float32 values; None where no bound is known."""
+        return None
+
+    def product(self, a: Indices, coef: NDArray[np.float64], b: Indices = None, dtype: DTypeLike = np.float64) -> NDArray[np.float64]:
+        """coef' k(A[a], B[b]) for one column of coefficients."""
+        out = np.zeros((1, self.n_columns if b is None else len(b)))
+        self.add_product(a, np.ascontiguousarray(coef[:, None]), b, out, dtype)
+        return out.ravel()
+
+
+def pick(X: Any, rows: NDArray[np.int64]) -> Any:
+    """Rows of an array, a sparse matrix, a frame or a list."""
+    if isinstance(X, np.ndarray) or sparse.issparse(X):
+        return X[rows]
+    return _safe_indexing(X, rows)
