@@ -59,7 +59,7 @@ REFINEMENTS = 4
 PATIENCE = 50
 """Rounds without progress after which a solver is stalled by rounding."""
 LOOK = 10
-"""Pair steps for each active variable between two looks at whether Newton steps would do."""
+"""Pair steps for each active variable, close to the end, between two looks at whether Newton steps would do."""
 STIFF = 30
 """Pair steps for each active variable after which Newton steps take over, here and from now on."""
 EASY = 1
@@ -230,9 +230,10 @@ def _descend(state: State, cache: RowCache, tol: float, monitor: Monitor) -> Sta
             return Status.STALLED
         size = _active_size(state, cache)
         active = np.arange(size) if size == len(state.b) else _choose_active(problem, state.b, G, size, draw)
+        close = CLOSE * violation <= target
         if size < len(state.b) or problem.in_margin_units:
-            target = max(target, 0.1 * violation) if CLOSE * violation > target else 0.9 * target
-        if _solve_active(state, cache, active, G, target, monitor) == 0:
+            target = 0.9 * target if close else max(target, 0.1 * violation)
+        if _solve_active(state, cache, active, G, target, close, monitor) == 0:
             return Status.STALLED
 
 
@@ -268,15 +269,15 @@ def _choose_active(problem: DualProblem, b: Floats, G: Floats, size: int, draw: 
     return np.sort(first[np.argpartition(-rank, size - 1)[:size]])
 
 
-def _solve_active(state: State, cache: RowCache, active: Integers, G: Floats, tol: float, monitor: Monitor) -> int:
-    """Solve the problem of the active variables and bring F up to date; return the number of pair steps."""
+def _solve_active(state: State, cache: RowCache, active: Integers, G: Floats, tol: float, close: bool, monitor: Monitor) -> int:
+    """Solve the problem of the active variables, close to the end or not, and bring F up to date; return the number of pair steps."""
     problem, rows = state.problem, state.problem.row[active]
     pair_steps = cache.pair_steps(rows)
     begin = np.searchsorted(problem.group[active], np.arange(problem.groups + 1))
     b, G_active, bounds = state.b[active], G[active], (problem.lower[active], problem.upper[active], problem.ridge[active])
     steps, last = 0, monitor.max_iter
     patience = (STIFF if state.factor is None else EASY) * len(active) if state.convex else last
-    look = min(AT_ONCE, LOOK * len(active)) if state.convex else AT_ONCE
+    look = min(AT_ONCE, LOOK * len(active)) if state.convex and close else AT_ONCE
     while True:
         most = min(look, patience - steps, last - state.steps - steps)
         done, violation, negative, unbounded = pair_steps(G_active, b, *bounds, begin, tol, most)
@@ -285,7 +286,7 @@ def _solve_active(state: State, cache: RowCache, active: Integers, G: Floats, to
         state.note(negative, unbounded)
         if unbounded or done < most or violation <= tol or monitor.stop(state.steps + steps) is not None:
             break
-        if state.convex and _settled(state.b[active], b, *bounds[:2]):
+        if state.convex and (close or steps >= patience) and _settled(state.b[active], b, *bounds[:2]):
             steps += _newton(state, cache, Tile(active, np.empty((0, 0)), G_active, b, *bounds, begin), tol, monitor, state.steps + steps)
             break
         if steps >= patience:
@@ -299,8 +300,9 @@ def _solve_active(state: State, cache: RowCache, active: Integers, G: Floats, to
 
 
 def _newton(state: State, cache: RowCache, tile: Tile, tol: float, monitor: Monitor, steps: int) -> int:
-    """Newton steps on what is free or violates optimality in a tile; return the number of pair steps between them."""
-    at = tile.relevant
+    """Newton steps on what is free, violates optimality or is in the factor; return the number of pair steps between them."""
+    known = [] if state.factor is None else state.factor.members
+    at = np.flatnonzero(tile.relevant | np.isin(tile.variables, known, assume_unique=True))
     begin = np.searchsorted(at, tile.begin)
     G, b, lower, upper, ridge = (part[at] for part in tile[2:7])
     K = cache.tile(state.problem.row[tile.variables[at]], np.float64)
