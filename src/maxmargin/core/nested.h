@@ -182,9 +182,10 @@ class Nested {
 };
 
 // Pair steps on the whole tile; where they are many, the rest on a compact copy of the variables that still move: half of a tile near its
-// solution are at a bound and stay there.
+// solution are at a bound and stay there. A tile that fits the second-level cache gains too little by it.
 template <class T>
 BlockResult solve_whole(const Block<T>& block, double tol, int64_t max_steps) {
+  if (block.size <= inner_size) return Smo<T>(block).run(tol, max_steps);
   const int64_t most = std::min(max_steps, burst * block.size);
   const BlockResult first = Smo<T>(block).run(tol, most);
   if (first.steps < most || most == max_steps) return first;

@@ -259,8 +259,10 @@ def _choose_active(problem: DualProblem, b: Floats, G: Floats, size: int, draw: 
     rank = free[first] + draw.random(len(first))
     for kind in (up[first], down[first]):
         for g in range(problem.groups):
-            inside = np.flatnonzero(problem.group[first] == g)
-            rank[inside[np.argpartition(-kind[inside], min(EXTREME, len(inside)) - 1)[:EXTREME]] if len(inside) else inside] = np.inf
+            inside = np.flatnonzero((kind > 0) & (problem.group[first] == g))
+            if len(inside) > EXTREME:
+                inside = inside[np.argpartition(-kind[inside], EXTREME)[:EXTREME]]
+            rank[inside] = np.inf
     return np.sort(first[np.argpartition(-rank, size - 1)[:size]])
 
 
