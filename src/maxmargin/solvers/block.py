@@ -301,7 +301,7 @@ def _solve_active(state: State, cache: RowCache, active: Integers, G: Floats, to
 
 def _newton(state: State, cache: RowCache, tile: Tile, tol: float, monitor: Monitor, steps: int) -> int:
     """Newton steps on what is free, violates optimality or is in the factor; return the number of pair steps between them."""
-    known = [] if state.factor is None else state.factor.members
+    known = np.empty(0, np.int64) if state.factor is None else state.factor.members
     at = np.flatnonzero(tile.relevant | np.isin(tile.variables, known, assume_unique=True))
     begin = np.searchsorted(at, tile.begin)
     G, b, lower, upper, ridge = (part[at] for part in tile[2:7])
