@@ -42,6 +42,8 @@ ASKED = 512
 """Active variables where kernel values are a user's function: as few values as possible are asked for."""
 WHOLE = 3072
 """A problem with at most this many variables is one tile, unless its kernel is a user's function."""
+CROWDED = 0.9
+"""Where free variables alone would take more than this share of the active set, half of it is for those that violate optimality most."""
 EXTREME = 32
 """The worst violators of each kind, which are active whatever the draw."""
 MARK = 0.5
@@ -259,7 +261,11 @@ def _choose_active(problem: DualProblem, b: Floats, G: Floats, size: int, draw: 
         excess[first] = -np.inf
         nearest = np.argpartition(excess, len(excess) - (size - len(first)))[len(excess) - (size - len(first)) :]
         return np.sort(np.concatenate([first, nearest]))
-    rank = free[first] + draw.random(len(first))
+    rank = draw.random(len(first))
+    if np.count_nonzero(free) < CROWDED * size:
+        rank += free[first]
+    else:
+        rank[np.argpartition(-rank * excess[first], size // 2)[: size // 2]] += 1.0
     for kind in (up[first], down[first]):
         for g in range(problem.groups):
             inside = np.flatnonzero((kind > 0) & (problem.group[first] == g))
