@@ -1,6 +1,6 @@
 """``make bench``: fit every case with maxmargin and its peers, check that the answers agree, show the ratios.
 
-    make bench                                     every case, about 45 minutes on two cores
+    make bench                                     every case, about an hour on two cores
     make bench CASES="covtype10k letter"           cases whose name or group contains one of the words (see cases.py)
     make bench CASES='"magic C=10"'                one case by its whole name; ARGS=--list lists them
     make bench CASES=sweep ARGS="--timeout 30"     options as below

@@ -120,6 +120,15 @@ def violation_within(G: Floats, b: Floats, lower: Floats, upper: Floats, begin: 
     return max((greatest - least for least, greatest, _, _ in core.group_ends(G, b, lower, upper, begin)), default=-np.inf)
 
 
+def may_move(G: Floats, b: Floats, lower: Floats, upper: Floats, begin: Integers) -> NDArray[np.bool_]:
+    """Where a variable is free or part of a pair that violates optimality."""
+    ends = core.group_ends(G, b, lower, upper, begin)
+    above, below = (G - np.repeat([end[side] for end in ends], np.diff(begin)) for side in (0, 1))
+    grow, shrink = b < upper, b > lower
+    found: NDArray[np.bool_] = (grow & shrink) | (grow & (below < 0)) | (shrink & (above > 0))
+    return found
+
+
 def duality_gap(problem: DualProblem, b: Floats, kernel_part: Floats, ends: tuple[Level, ...]) -> float:
     """The gap of the dual problem at the given levels, in the problem's own units; what the progress line shows.
 

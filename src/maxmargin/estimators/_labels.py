@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from maxmargin import multiclass, rounding
 from maxmargin.core.cpu import LONGEST_RUN
 from maxmargin.problems import Floats
-from maxmargin.sources import KernelNotFinite, Source
+from maxmargin.sources import KernelNotFinite, NativeSource, Source
 
 MANY = 2**19
 """Kernel values from which on float32 is faster, its bound included."""
@@ -44,6 +44,7 @@ class Question(NamedTuple):
 
     def at(self, rows: NDArray[np.intp]) -> "Question":
         """The same for these rows alone."""
+        assert isinstance(self.source, NativeSource)  # no other has a float32_bound, which leaves rows undecided
         return Question(self.source.at(rows), self.coefficients)
 
 

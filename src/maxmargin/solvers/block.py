@@ -26,7 +26,7 @@ from maxmargin.core import cpu as core
 from maxmargin.monitor import Monitor
 from maxmargin.problems import DualProblem, Floats, Integers, feasible_start, fold
 from maxmargin.rows import RowCache, cache_bytes
-from maxmargin.solution import Solution, Status, can_grow, can_shrink, levels, worst_violation
+from maxmargin.solution import Solution, Status, can_grow, can_shrink, levels, may_move, worst_violation
 from maxmargin.solvers.guess import begin_at_guess
 from maxmargin.solvers.newton import NotConvex, Tile, newton
 from maxmargin.solvers.state import State
@@ -293,7 +293,7 @@ def _solve_active(state: State, cache: RowCache, active: Integers, G: Floats, to
         if unbounded or done < most or violation <= tol or monitor.stop(state.steps + steps) is not None:
             break
         if state.convex and (close or steps >= patience) and _settled(state.b[active], b, *bounds[:2]):
-            steps += _newton(state, cache, Tile(active, np.empty((0, 0)), G_active, b, *bounds, begin), tol, monitor, state.steps + steps)
+            steps += _newton(state, cache, active, (G_active, b, *bounds), begin, tol, monitor, state.steps + steps)
             break
         if steps >= patience:
             break
@@ -305,17 +305,22 @@ def _solve_active(state: State, cache: RowCache, active: Integers, G: Floats, to
     return steps
 
 
-def _newton(state: State, cache: RowCache, tile: Tile, tol: float, monitor: Monitor, steps: int) -> int:
-    """Newton steps on what is free, violates optimality or is in the factor; return the number of pair steps between them."""
+def _newton(
+    state: State, cache: RowCache, active: Integers, parts: tuple[Floats, ...], begin: Integers, tol: float, monitor: Monitor, steps: int
+) -> int:
+    """Newton steps on what is free, violates optimality or is in the factor; return the number of pair steps between them.
+
+    The parts are G, b, lower, upper and ridge of the active variables; b is changed in place.
+    """
     known = np.empty(0, np.int64) if state.factor is None else state.factor.members
-    at = np.flatnonzero(tile.relevant | np.isin(tile.variables, known, assume_unique=True))
-    begin = np.searchsorted(at, tile.begin)
-    G, b, lower, upper, ridge = (part[at] for part in tile[2:7])
-    K = cache.tile(state.problem.row[tile.variables[at]], np.float64)
+    at = np.flatnonzero(may_move(parts[0], parts[1], parts[2], parts[3], begin) | np.isin(active, known, assume_unique=True))
+    K = cache.tile(state.problem.row[active[at]], np.float64)
+    G, b, lower, upper, ridge = (part[at] for part in parts)
+    tile = Tile(active[at], K, G, b, lower, upper, ridge, np.searchsorted(at, begin))
     done = 0
     with suppress(NotConvex):  # by rounding
-        done, state.factor = newton(Tile(tile.variables[at], K, G, b, lower, upper, ridge, begin), tol, monitor, steps, state.factor)
-    tile.b[at] = b
+        done, state.factor = newton(tile, tol, monitor, steps, state.factor)
+    parts[1][at] = b
     return done
 
 

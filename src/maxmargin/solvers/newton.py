@@ -98,15 +98,6 @@ class Tile(NamedTuple):
         return inside
 
     @property
-    def relevant(self) -> NDArray[np.bool_]:
-        """Where a variable is free or part of a pair that violates optimality."""
-        ends = core.group_ends(self.G, self.b, self.lower, self.upper, self.begin)
-        above, below = (self.G - np.repeat([end[side] for end in ends], np.diff(self.begin)) for side in (0, 1))
-        grow, shrink = self.b < self.upper, self.b > self.lower
-        found: NDArray[np.bool_] = (grow & shrink) | (grow & (below < 0)) | (shrink & (above > 0))
-        return found
-
-    @property
     def violation(self) -> float:
         """The greatest gradient that can shrink minus the least that can grow, over the groups."""
         return violation_within(self.G, self.b, self.lower, self.upper, self.begin)

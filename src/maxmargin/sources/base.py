@@ -75,10 +75,6 @@ class Source(ABC):
         for i in range(0, len(a), step):
             rows[slots[i : i + step]] = self.block(a[i : i + step], None, rows.dtype)
 
-    def at(self, b: NDArray[np.int64]) -> "Source":
-        """The same for the points B[b] alone; only sources with a float32_bound have it."""
-        raise NotImplementedError
-
     @abstractmethod
     def add_product(self, a: Indices, coef: NDArray[Any], b: Indices, out: NDArray[np.float64], dtype: DTypeLike) -> None:
         """Add coef' k(A[a], B[b]) to out, in the order of a, without storing k; core.kernel_matvec says what float32 coefficients mean."""
