@@ -310,7 +310,8 @@ class BaseSVM(QuickParameters, ABC):
         judged = []
         for k, (old, new) in enumerate(zip(parts, found, strict=True)):
             status = Status[old.status.upper()]
-            if new.kkt_violation > self.tol * self._unit and abs(new.relative_gap) > EXACT and status.converged:
+            at_rounding = abs(new.relative_gap) <= 1e3 * EXACT  # another evaluation than the one that fit judged
+            if new.kkt_violation > self.tol * self._unit and not at_rounding and status.converged:
                 status = Status.REFUTED
             error = float(np.abs(solver_values[:, k] - exact[:, k]).max(initial=0.0))
             judged.append(certificate.with_outcome(new, status, old.convexity, error, old.n_iter))
