@@ -12,7 +12,7 @@ LAYERS = [
     {"core", "columns", "rounding"},
     {"kernels"},
     {"problems"},
-    {"sources", "solution"},
+    {"sources", "solution", "losses", "designs"},
     {"rows", "shared"},
     {"monitor"},
     {"certificate", "solvers", "multiclass"},

@@ -12,6 +12,13 @@
     solve_block(K, G, b, ...)             pairwise SMO on one dense tile
     solve_points(kernel, A, a, G, b, ...) the same where the tile is computed as it is needed
 
+    linear_values(X, rows, w)             X w                         for linear models: sums of float64 over values of either precision
+    linear_sum(X, rows, t)                X't
+    gram(X, rows, weight)                 X' diag(weight) X
+    corridor_duals(low, ..., f, ...)      duals and sums of the losses of losses.py
+    corridor_slope(low, ..., f, change, step, ...)   the derivative of the smoothed losses along a line
+    coordinate_pass(X, low, ...)          one pass of dual coordinate descent
+
     fingerprint(array)                    a number that changes when the array's memory does
 
 ``kernel`` is the tuple (kind, gamma, coef0, degree); ``a`` and ``b`` are index arrays or None for all. Every value has the same
@@ -191,3 +198,73 @@ def solve_points(
     if not finite:
         raise NotFinite
     return steps, violation, negative, unbounded
+
+
+# ---- linear models ---------------------------------------------------------------------------------------------------
+
+
+def _entries(X: Points, rows: Indices) -> float:
+    return _size(X, rows) * (float(X.terms) + 4)
+
+
+def linear_values(X: Points, rows: Indices, w: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return X[rows] w."""
+    out = np.empty(_size(X, rows))
+    _cpu.linear_values(X, rows, w, out, thread_count(4 * _entries(X, rows)))
+    return out
+
+
+def linear_sum(X: Points, rows: Indices, t: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the sum of t_i x_i over the rows."""
+    out = np.empty(X.shape[1])
+    _cpu.linear_sum(X, rows, t, out, thread_count(4 * _entries(X, rows)))
+    return out
+
+
+def gram(X: Points, rows: Indices, weight: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the sum of weight_i x_i x_i' over the rows, weights not negative."""
+    out = np.empty((X.shape[1], X.shape[1]))
+    _cpu.gram(X, rows, weight, out, thread_count(_entries(X, rows) * float(X.terms)))
+    return out
+
+
+def corridor_duals(
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    up: NDArray[np.float64],
+    down: NDArray[np.float64],
+    squared: bool,
+    f: NDArray[np.float64],
+    centre: NDArray[np.float64] | None,
+    width: float,
+    t: NDArray[np.float64],
+    curvature: NDArray[np.float64],
+) -> tuple[float, float, float, float]:
+    """Write the duals at f and their curvature; return the sums of smoothed losses, losses, gains and duals."""
+    threads = thread_count(40.0 * len(f))
+    result: tuple[float, float, float, float] = _cpu.corridor_duals(low, high, up, down, squared, f, centre, width, t, curvature, threads)
+    return result
+
+
+def corridor_slope(
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    up: NDArray[np.float64],
+    down: NDArray[np.float64],
+    squared: bool,
+    f: NDArray[np.float64],
+    change: NDArray[np.float64],
+    step: float,
+    centre: NDArray[np.float64] | None,
+    width: float,
+) -> float:
+    """Return the derivative of the smoothed losses by s at f + s change, s = step."""
+    threads = thread_count(40.0 * len(f))
+    slope: float = _cpu.corridor_slope(low, high, up, down, squared, f, change, step, centre, width, threads)
+    return slope
+
+
+def coordinate_pass(X: Points, *arguments: Any) -> tuple[float, float, int, float]:
+    """Visit the active samples once, see coordinate.h; return the gap met, the greatest violation met, those left active, the bias."""
+    result: tuple[float, float, int, float] = _cpu.coordinate_pass(X, *arguments)
+    return result

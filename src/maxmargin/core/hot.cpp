@@ -1,6 +1,9 @@
 // The hot code, compiled once per instruction level (MAXMARGIN_LEVEL names it) and chosen at import by module.cpp.
+#include "coordinate.h"
+#include "corridor.h"
 #include "fingerprint.h"
 #include "level.h"
+#include "linear.h"
 #include "nested.h"
 #include "products.h"
 
@@ -12,10 +15,10 @@ namespace maxmargin::MAXMARGIN_LEVEL {
 template <class T>
 LevelOf<T> functions() {
   return {norms<T>,  kernel_block<T>, kernel_matvec<T, double>, kernel_matvec<T, T>, update_gradient<T>,
-          gather<T>, solve_block<T>,  solve_points<T>};
+          gather<T>, solve_block<T>,  solve_points<T>, linear_values<T>, linear_sum<T>, gram<T>, coordinate_pass<T>};
 }
 
 extern const Level level;
-const Level level = {MAXMARGIN_QUOTE(MAXMARGIN_LEVEL), functions<float>(), functions<double>(), fingerprint};
+const Level level = {MAXMARGIN_QUOTE(MAXMARGIN_LEVEL), functions<float>(), functions<double>(), corridor_duals, corridor_slope, fingerprint};
 
 }  // namespace maxmargin::MAXMARGIN_LEVEL

@@ -64,6 +64,40 @@ struct PointsBlock {
   int threads;
 };
 
+// The losses of n samples: leaving the corridor [low, high] of decision values costs `up` a unit below it and `down` a unit above it, or a
+// unit squared; see losses.py.
+struct Corridor {
+  int64_t n;
+  const double *low, *high, *up, *down;
+  bool squared;
+};
+
+// Sums over all samples at given decision values f and duals t; see losses.py.
+struct CorridorSums {
+  double smooth, loss, gain, total;
+};
+
+// One pass of dual coordinate descent; see coordinate.h.
+template <class T>
+struct CoordinatePass {
+  Points<T> X;
+  Corridor corridor;
+  const double* norms;  // squared norms in float64, with the bias column's square
+  double* beta;         // duals, in and out
+  double* w;            // X' beta, in and out
+  double* bias;         // in and out
+  double column;        // the bias column's square: bias += column * change of beta
+  int32_t* order;       // the active samples; in: any order, out: shuffled, those set aside at the end
+  int64_t active;
+  double aside;         // a sample at a bound is set aside if its condition holds by more than this
+  uint64_t seed;
+};
+
+struct PassResult {
+  double gap, violation;  // as met on the way
+  int64_t active;
+};
+
 template <class T>
 struct LevelOf {
   void (*norms)(const Points<T>&, T* out);
@@ -79,12 +113,20 @@ struct LevelOf {
                  int64_t width, T* out, int threads);
   BlockResult (*solve_block)(const Block<T>&, double tol, int64_t max_steps);
   BlockResult (*solve_points)(const PointsBlock<T>&, double tol, int64_t max_steps);
+  void (*linear_values)(const Selection<T>& A, const double* w, double* out, int threads);
+  void (*linear_sum)(const Selection<T>& A, const double* coef, double* out, int threads);
+  void (*gram)(const Selection<T>& A, const double* weight, double* out, int threads);
+  PassResult (*coordinate_pass)(const CoordinatePass<T>&);
 };
 
 struct Level {
   const char* name;
   LevelOf<float> f32;
   LevelOf<double> f64;
+  CorridorSums (*corridor_duals)(const Corridor&, const double* f, const double* centre, double width, double* t, double* curvature,
+                                 int threads);
+  double (*corridor_slope)(const Corridor&, const double* f, const double* change, double step, const double* centre, double width,
+                           int threads);
   uint64_t (*fingerprint)(const unsigned char* bytes, size_t count);
 };
 

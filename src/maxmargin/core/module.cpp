@@ -1,25 +1,13 @@
 // The binding: checks shapes and types, releases the GIL, chooses the instruction level once.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
-
-#include <algorithm>
 #include <cstdlib>
 #include <limits>
 #include <memory>
-#include <optional>
-#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <type_traits>
-#include <vector>
 
-#include "level.h"
+#include "binding.h"
 
-namespace nb = nanobind;
 using namespace maxmargin;
 
 #define MAXMARGIN_DECLARE(name) \
@@ -48,7 +36,9 @@ std::vector<const Level*> available_levels() {
   return levels;
 }
 
-const Level& chosen_level() {
+}  // namespace
+
+const Level& maxmargin::chosen_level() {
   static const Level* level = [] {
     const auto levels = available_levels();
     const char* wanted = std::getenv("MAXMARGIN_LEVEL");
@@ -60,52 +50,7 @@ const Level& chosen_level() {
   return *level;
 }
 
-template <class T>
-const LevelOf<T>& table();
-template <>
-const LevelOf<float>& table<float>() { return chosen_level().f32; }
-template <>
-const LevelOf<double>& table<double>() { return chosen_level().f64; }
-
-template <class T>
-using Array = nb::ndarray<const T, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Writable = nb::ndarray<T, nb::c_contig, nb::device::cpu>;
-using Index = std::optional<Array<int64_t>>;
-
-void require(bool condition, const char* message) {
-  if (!condition) throw std::invalid_argument(message);
-}
-
-template <class I>
-void check_range(const I* values, size_t count, int64_t end, const char* message) {
-  bool inside = true;
-  for (size_t i = 0; i < count; ++i) inside &= values[i] >= 0 && int64_t(values[i]) < end;
-  require(inside, message);
-}
-
-// Owns references to the arrays of one set of points; everything that native code will index is checked here.
-template <class T>
-struct PointsHolder {
-  Array<T> values;
-  std::optional<Array<int64_t>> indptr;
-  std::optional<Array<int32_t>> indices;
-  std::vector<T> norms;
-  Points<T> view;
-  int64_t terms = 0;          // non-zeros of a point at most: so many terms a dot product has
-  std::vector<T> own_values;  // of compressed points
-  std::vector<int64_t> own_indptr;
-  std::vector<int32_t> own_indices;
-
-  void finish() {
-    norms.resize(size_t(view.n));
-    terms = view.indptr ? 0 : view.d;
-    for (int64_t i = 0; view.indptr && i < view.n; ++i) terms = std::max(terms, view.indptr[i + 1] - view.indptr[i]);
-    nb::gil_scoped_release release;
-    table<T>().norms(view, norms.data());
-    view.norms = norms.data();
-  }
-};
+namespace {
 
 template <class T>
 PointsHolder<T>* dense_points(Array<T> X) {
@@ -159,15 +104,6 @@ PointsHolder<T>* compressed_points(Array<T> X) {
   holder->view = {n, d, holder->own_values.data(), holder->own_indptr.data(), holder->own_indices.data(), nullptr};
   holder->finish();
   return holder.release();
-}
-
-template <class T>
-Selection<T> select(const PointsHolder<T>& points, const Index& index) {
-  if (!index) return {points.view, nullptr, points.view.n};
-  require(index->ndim() == 1, "index: a 1-d array is needed");
-  const int64_t size = int64_t(index->shape(0));
-  check_range(index->data(), size_t(size), points.view.n, "index: out of range");
-  return {points.view, index->data(), size};
 }
 
 Kernel kernel_of(const std::tuple<int, double, double, int>& k) {
@@ -395,6 +331,7 @@ NB_MODULE(_cpu, m) {
   bind<float>(m, "Points32");
   bind<double>(m, "Points64");
   bind_products<float, float>(m);
+  bind_linear(m);
   m.def("group_ends", &group_ends, nb::arg("G"), nb::arg("b"), nb::arg("lower"), nb::arg("upper"), nb::arg("group_begin"));
   m.def("fingerprint", [](const nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>& memory) {
     nb::gil_scoped_release release;

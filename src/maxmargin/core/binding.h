@@ -1,0 +1,82 @@
+// What the binding's files share: array types, checks, and the holder of a set of points.
+#pragma once
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <vector>
+
+#include "level.h"
+
+namespace nb = nanobind;
+
+namespace maxmargin {
+
+const Level& chosen_level();  // module.cpp
+
+template <class T>
+const LevelOf<T>& table();
+template <>
+inline const LevelOf<float>& table<float>() { return chosen_level().f32; }
+template <>
+inline const LevelOf<double>& table<double>() { return chosen_level().f64; }
+
+template <class T>
+using Array = nb::ndarray<const T, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Writable = nb::ndarray<T, nb::c_contig, nb::device::cpu>;
+using Index = std::optional<Array<int64_t>>;
+
+inline void require(bool condition, const char* message) {
+  if (!condition) throw std::invalid_argument(message);
+}
+
+template <class I>
+void check_range(const I* values, size_t count, int64_t end, const char* message) {
+  bool inside = true;
+  for (size_t i = 0; i < count; ++i) inside &= values[i] >= 0 && int64_t(values[i]) < end;
+  require(inside, message);
+}
+
+// Owns references to the arrays of one set of points; everything that native code will index is checked here.
+template <class T>
+struct PointsHolder {
+  Array<T> values;
+  std::optional<Array<int64_t>> indptr;
+  std::optional<Array<int32_t>> indices;
+  std::vector<T> norms;
+  Points<T> view;
+  int64_t terms = 0;          // non-zeros of a point at most: so many terms a dot product has
+  std::vector<T> own_values;  // of compressed points
+  std::vector<int64_t> own_indptr;
+  std::vector<int32_t> own_indices;
+
+  void finish() {
+    norms.resize(size_t(view.n));
+    terms = view.indptr ? 0 : view.d;
+    for (int64_t i = 0; view.indptr && i < view.n; ++i) terms = std::max(terms, view.indptr[i + 1] - view.indptr[i]);
+    nb::gil_scoped_release release;
+    table<T>().norms(view, norms.data());
+    view.norms = norms.data();
+  }
+};
+
+template <class T>
+Selection<T> select(const PointsHolder<T>& points, const Index& index) {
+  if (!index) return {points.view, nullptr, points.view.n};
+  require(index->ndim() == 1, "index: a 1-d array is needed");
+  const int64_t size = int64_t(index->shape(0));
+  check_range(index->data(), size_t(size), points.view.n, "index: out of range");
+  return {points.view, index->data(), size};
+}
+
+void bind_linear(nb::module_& m);  // module_linear.cpp
+
+}  // namespace maxmargin

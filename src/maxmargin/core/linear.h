@@ -1,0 +1,152 @@
+// Products with the data matrix X itself, for linear models: values of float32 or float64, all sums in float64.
+//
+// A sum over samples is taken over strips of them, as many as the data, not the threads, say, and the strips are added in order.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "level.h"
+#include "threads.h"
+#include "vectors.h"
+
+namespace maxmargin::MAXMARGIN_LEVEL {
+
+template <class T>
+inline double dot(const Points<T>& X, int64_t i, const double* w) {
+  if (X.indptr) {
+    double even = 0, odd = 0;
+    int64_t k = X.indptr[i];
+    const int64_t end = X.indptr[i + 1];
+    for (; k + 1 < end; k += 2) {
+      even += double(X.values[k]) * w[X.indices[k]];
+      odd += double(X.values[k + 1]) * w[X.indices[k + 1]];
+    }
+    if (k < end) even += double(X.values[k]) * w[X.indices[k]];
+    return even + odd;
+  }
+  constexpr int width = lanes<double>;
+  const T* x = X.values + i * X.d;
+  Vec<double> first = {}, second = {};
+  int64_t k = 0;
+  for (; k + 2 * width <= X.d; k += 2 * width) {
+    first += load_as<double>(x + k) * load<double>(w + k);
+    second += load_as<double>(x + k + width) * load<double>(w + k + width);
+  }
+  if (k + width <= X.d) first += load_as<double>(x + k) * load<double>(w + k), k += width;
+  first += second;
+  double sum = 0;
+  for (; k < X.d; ++k) sum += double(x[k]) * w[k];
+  for (int l = 0; l < width; ++l) sum += first[l];
+  return sum;
+}
+
+template <class T>
+inline void add(const Points<T>& X, int64_t i, double coef, double* out) {
+  if (X.indptr) {
+    for (int64_t k = X.indptr[i]; k < X.indptr[i + 1]; ++k) out[X.indices[k]] += coef * double(X.values[k]);
+    return;
+  }
+  const T* x = X.values + i * X.d;
+  for (int64_t k = 0; k < X.d; ++k) out[k] += coef * double(x[k]);
+}
+
+template <class T>
+void linear_values(const Selection<T>& A, const double* w, double* out, int threads) {
+  parallel(threads, A.size, 2048, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) out[i] = dot(A.points, A.at(i), w);
+  });
+}
+
+constexpr int64_t most_strips = 16;
+
+// out = sum_i coef_i x_i
+template <class T>
+void linear_sum(const Selection<T>& A, const double* coef, double* out, int threads) {
+  const int64_t d = A.points.d, strips = std::clamp<int64_t>(A.size / 2048, 1, most_strips), length = pieces_of(A.size, strips);
+  Aligned<double> sums(size_t(strips * d), 0.0);
+  parallel(threads, strips, 1, [&](int64_t strip, int64_t) {
+    double* mine = sums.data() + strip * d;
+    const int64_t end = std::min(A.size, (strip + 1) * length);
+    int64_t i = strip * length;
+    if (!A.points.indptr)
+      for (; i + 4 <= end; i += 4) {  // four at a time: the sums are read and written once for all of them
+        const T *x0 = A.points.values + A.at(i) * d, *x1 = A.points.values + A.at(i + 1) * d;
+        const T *x2 = A.points.values + A.at(i + 2) * d, *x3 = A.points.values + A.at(i + 3) * d;
+        const double c0 = coef[i], c1 = coef[i + 1], c2 = coef[i + 2], c3 = coef[i + 3];
+        for (int64_t k = 0; k < d; ++k) mine[k] += (c0 * double(x0[k]) + c1 * double(x1[k])) + (c2 * double(x2[k]) + c3 * double(x3[k]));
+      }
+    for (; i < end; ++i)
+      if (coef[i] != 0) add(A.points, A.at(i), coef[i], mine);
+  });
+  std::fill(out, out + d, 0.0);
+  for (int64_t strip = 0; strip < strips; ++strip)
+    for (int64_t k = 0; k < d; ++k) out[k] += sums[size_t(strip * d + k)];
+}
+
+// The upper triangle of H += Z'Z for a block of rows Z, `wide` numbers each, zeros beyond the d-th.
+template <int rows_of_tile>
+inline void rank_update(const double* Z, int64_t rows, int64_t wide, double* H) {
+  constexpr int width = lanes<double>, columns_of_tile = 2 * width;
+  for (int64_t i = 0; i < wide; i += rows_of_tile)
+    for (int64_t j = i / columns_of_tile * columns_of_tile; j < wide; j += columns_of_tile) {
+      Vec<double> sums[rows_of_tile][2];
+      for (int a = 0; a < rows_of_tile; ++a)
+        for (int b = 0; b < 2; ++b) sums[a][b] = load<double>(H + (i + a) * wide + j + b * width);
+      for (int64_t r = 0; r < rows; ++r) {
+        const double* z = Z + r * wide;
+        const Vec<double> left = load<double>(z + j), right = load<double>(z + j + width);
+#pragma GCC unroll 8
+        for (int a = 0; a < rows_of_tile; ++a) {
+          const Vec<double> factor = broadcast<double>(z[i + a]);
+          sums[a][0] += factor * left;
+          sums[a][1] += factor * right;
+        }
+      }
+      for (int a = 0; a < rows_of_tile; ++a)
+        for (int b = 0; b < 2; ++b) store<double>(H + (i + a) * wide + j + b * width, sums[a][b]);
+    }
+}
+
+// out = sum_i weight_i x_i x_i', weights >= 0. Rows with few non-zeros are added entry by entry, others in blocks that stay in the cache.
+template <class T>
+void gram(const Selection<T>& A, const double* weight, double* out, int threads) {
+  constexpr int tile = 8;
+  constexpr int64_t pad = 2 * lanes<double> > tile ? 2 * lanes<double> : tile;
+  const Points<T>& X = A.points;
+  const int64_t d = X.d, wide = pieces_of(d, pad) * pad, size = wide * wide;
+  const int64_t strips = std::clamp<int64_t>(std::min<int64_t>((1 << 23) / size, A.size / 512), 1, most_strips);
+  const int64_t strips_used = A.size >= 1024 ? std::max<int64_t>(strips, 4) : strips, length = pieces_of(A.size, strips_used);
+  const int64_t block = std::clamp<int64_t>(32768 / wide, 16, 512);
+  Aligned<double> sums(size_t(strips_used * size), 0.0);
+  parallel(threads, strips_used, 1, [&](int64_t strip, int64_t) {
+    double* H = sums.data() + strip * size;
+    const int64_t end = std::min(A.size, (strip + 1) * length);
+    Aligned<double> Z(size_t(block * wide), 0.0);
+    int64_t filled = 0;
+    for (int64_t k = strip * length; k < end; ++k) {
+      const int64_t i = A.at(k);
+      if (weight[k] == 0) continue;
+      if (X.indptr && (X.indptr[i + 1] - X.indptr[i]) * 8 < d) {
+        for (int64_t a = X.indptr[i]; a < X.indptr[i + 1]; ++a) {
+          const double factor = weight[k] * double(X.values[a]);
+          double* row = H + int64_t(X.indices[a]) * wide;
+          for (int64_t b = a; b < X.indptr[i + 1]; ++b) row[X.indices[b]] += factor * double(X.values[b]);
+        }
+        continue;
+      }
+      const double root = std::sqrt(weight[k]);
+      double* z = Z.data() + filled * wide;
+      std::fill(z, z + wide, 0.0);
+      add(X, i, root, z);
+      if (++filled == block) rank_update<tile>(Z.data(), filled, wide, H), filled = 0;
+    }
+    rank_update<tile>(Z.data(), filled, wide, H);
+  });
+  for (int64_t strip = 1; strip < strips_used; ++strip)
+    for (int64_t k = 0; k < size; ++k) sums[size_t(k)] += sums[size_t(strip * size + k)];
+  for (int64_t i = 0; i < d; ++i)
+    for (int64_t j = i; j < d; ++j) out[i * d + j] = out[j * d + i] = sums[size_t(i * wide + j)];
+}
+
+}  // namespace maxmargin::MAXMARGIN_LEVEL

@@ -1,0 +1,108 @@
+"""The data of a linear model, by the three products that its solvers ask for, over an array, CSR, or chunks that are read anew each time.
+
+    values(w)          X w
+    sum(t)             X't
+    gram(weight)       X' diag(weight) X
+
+each over all samples or some of them. Values of float32 stay float32, sums are float64; the bits do not depend on the number of threads.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maxmargin.core import cpu as core
+from maxmargin.problems import Floats, Integers
+
+
+class Design(ABC):
+    """A matrix of samples by features."""
+
+    shape: tuple[int, int]
+
+    @abstractmethod
+    def values(self, w: Floats, rows: Integers | None = None) -> Floats:
+        """X w, for all samples or those listed."""
+
+    @abstractmethod
+    def sum(self, t: Floats, rows: Integers | None = None) -> Floats:
+        """Sum of t_i x_i over all samples or those listed; t is as long as the list."""
+
+    @abstractmethod
+    def gram(self, weight: Floats, rows: Integers | None = None) -> NDArray[np.float64]:
+        """Sum of weight_i x_i x_i' over all samples or those listed."""
+
+
+class ArrayDesign(Design):
+    """Samples in memory or mapped into it: a C-contiguous array or canonical CSR."""
+
+    def __init__(self, X: Any) -> None:
+        self.X, self.points = X, core.points(X)
+        self.shape = self.points.shape
+
+    def values(self, w: Floats, rows: Integers | None = None) -> Floats:
+        """X w."""
+        return core.linear_values(self.points, rows, w)
+
+    def sum(self, t: Floats, rows: Integers | None = None) -> Floats:
+        """X't; samples whose t is 0 are not looked at."""
+        if rows is None and np.count_nonzero(t) < 0.7 * len(t):
+            rows = np.flatnonzero(t)
+            t = t[rows]
+        return core.linear_sum(self.points, rows, t)
+
+    def gram(self, weight: Floats, rows: Integers | None = None) -> NDArray[np.float64]:
+        """X' diag(weight) X."""
+        return core.gram(self.points, rows, weight)
+
+    def pick(self, rows: Integers) -> "ArrayDesign":
+        """Some of the samples, copied."""
+        return ArrayDesign(self.X[rows])
+
+
+class ChunkDesign(Design):
+    """Samples that come in chunks from a function that starts to read again at each call; one chunk is in memory at a time."""
+
+    def __init__(self, read: Callable[[], Iterable[Any]], shape: tuple[int, int]) -> None:
+        self.read, self.shape = read, shape
+
+    def _parts(self, rows: Integers | None) -> Iterator[tuple[ArrayDesign, slice, Integers | None]]:
+        """Each chunk, where its part of the samples or of the list is, and which of its own samples that are."""
+        begin = 0
+        for X in self.read():
+            end = begin + X.shape[0]
+            if end > self.shape[0] or X.shape[1] != self.shape[1]:
+                raise ValueError(f"the chunks changed between two passes: {end} x {X.shape[1]} so far, {self.shape} before")
+            if rows is None:
+                yield ArrayDesign(X), slice(begin, end), None
+            else:
+                first, last = np.searchsorted(rows, (begin, end))
+                if first < last:
+                    yield ArrayDesign(X), slice(first, last), rows[first:last] - begin
+            begin = end
+        if begin != self.shape[0]:
+            raise ValueError(f"the chunks changed between two passes: {begin} samples, {self.shape[0]} before")
+
+    def values(self, w: Floats, rows: Integers | None = None) -> Floats:
+        """X w."""
+        out = np.empty(self.shape[0] if rows is None else len(rows))
+        for part, where, which in self._parts(rows):
+            out[where] = part.values(w, which)
+        return out
+
+    def sum(self, t: Floats, rows: Integers | None = None) -> Floats:
+        """X't."""
+        out = np.zeros(self.shape[1])
+        for part, where, which in self._parts(rows):
+            out += part.sum(t[where], which)
+        return out
+
+    def gram(self, weight: Floats, rows: Integers | None = None) -> NDArray[np.float64]:
+        """X' diag(weight) X."""
+        out = np.zeros((self.shape[1], self.shape[1]))
+        for part, where, which in self._parts(rows):
+            out += part.gram(weight[where], which)
+        return out

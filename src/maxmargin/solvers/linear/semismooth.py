@@ -1,0 +1,231 @@
+"""Newton's method for linear models: exact for every loss, at a few passes over the data a step.
+
+Squared losses are smooth but for jumps of the curvature: Newton's method on P ends, when no sample enters or leaves the corridor any more,
+at the optimum. The plain losses are smoothed (losses.py) around duals c:
+
+    Phi(w, b) = 1/2 |w|^2 + m/2 b^2 + total b + sum_i smooth_i(f_i)             f = X w + b
+    gradient    w - X't,   m b + total - sum t
+    Hessian     1 + X_J' diag(curvature) X_J and the bias's row, J the samples whose loss curves at f
+
+The minimiser of Phi has duals t that are better than c: c <- t, a smaller width, and again. This is the proximal point method on the dual
+(the method of multipliers on the primal), and unlike smoothing alone it arrives at the very optimum: each round gains a factor, more the
+smaller the width. J shrinks to the samples on the edge of the corridor, about as many as there are features.
+
+The duality gap of Phi is 1/2 |w - X't|^2 (+ the bias's part); what P - D has beyond it is the smoothing's. A round ends when the former is
+a small part of the latter, the work when P - D is small.
+
+Where there are few features the Hessian is factored; where there are many its products, two passes over J, drive conjugate gradients.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from maxmargin.core import cpu as core
+from maxmargin.designs import ArrayDesign, Design
+from maxmargin.losses import Bias, Duals, LinearProblem
+from maxmargin.monitor import Monitor
+from maxmargin.problems import Floats, Integers
+from maxmargin.solution import Status
+from maxmargin.solvers.linear.model import Gap, LinearSolution, checked_gap, dual, feasible, primal
+
+FACTORED = 1200
+"""Features up to which the Hessian is formed and factored."""
+NARROWER = 0.2
+"""The width of a round, of the one before."""
+SOLVED = 0.2
+"""A round ends when its own gap is this share of the whole."""
+FLAT = 0.3
+"""A step is long enough when the slope at its end is this share of that at its beginning, in size."""
+SMALLER, SEEDED = 8, 40_000
+"""More samples than SEEDED begin at the solution of a SMALLER-th of them."""
+CONJUGATE = 200
+"""Products with the Hessian a step, at most."""
+
+
+class Point(NamedTuple):
+    """A model (w, b), its decision values and what follows from them."""
+
+    w: Floats
+    bias: float
+    f: Floats
+    duals: Duals
+    slope: Floats
+    """w - X't and, last, m b + total - sum t."""
+    gap: Gap
+    own: float
+    """The gap of the smoothed problem."""
+
+
+def solve(
+    problem: LinearProblem, design: Design, tol: float, monitor: Monitor, start: LinearSolution | None = None, seed: int = 0
+) -> LinearSolution:
+    """Solve a linear problem; see the contract in maxmargin.solvers.linear."""
+    if start is None and isinstance(design, ArrayDesign) and design.shape[0] > SEEDED:
+        start = _seed(problem, design, monitor, seed)
+    run = _Run(problem, design, monitor)
+    centre = None
+    if start is None:
+        w, bias = np.zeros(design.shape[1]), 0.0
+    else:
+        w, bias = start.w, start.bias
+        centre = start.t if len(start.t) else None
+    return run.until(tol, w, bias, centre)
+
+
+def _seed(problem: LinearProblem, design: ArrayDesign, monitor: Monitor, seed: int) -> LinearSolution:
+    """The model of some of the samples, each counting for several, and no duals."""
+    n = design.shape[0]
+    rows = np.sort(np.random.default_rng(seed).choice(n, n // SMALLER, replace=False))
+    part = problem._replace(corridor=problem.corridor.pick(rows, n / len(rows)))
+    found = solve(part, design.pick(rows), 1e-2, monitor, seed=seed)
+    return found._replace(t=np.empty(0))
+
+
+class _Run:
+    """One solve: the problem, its data and the number of steps so far."""
+
+    def __init__(self, problem: LinearProblem, design: Design, monitor: Monitor) -> None:
+        self.problem, self.design, self.monitor = problem, design, monitor
+        self.steps = 0
+
+    def until(self, tol: float, w: Floats, bias: float, centre: Floats | None) -> LinearSolution:
+        """Rounds of Newton steps until the gap is small enough."""
+        problem, corridor = self.problem, self.problem.corridor
+        f = self.design.values(w) + bias
+        width = self._first_width(f)
+        centre = np.zeros(len(f)) if centre is None else feasible(problem, centre)
+        best, idle = np.inf, 0
+        while True:
+            here = self._at(w, bias, f, centre, width)
+            if self.monitor.wants_report():
+                self.monitor.report(self.steps, here.gap.value, here.own, int(np.count_nonzero(here.duals.t)))
+            if here.gap.within(tol) or here.own <= SOLVED * here.gap.value:
+                t = feasible(problem, here.duals.t)
+                gap = checked_gap(problem, self.design, w, bias, t, f - bias)
+                if gap.within(tol):
+                    return LinearSolution(w, bias, t, Status.OPTIMAL, self.steps)
+                idle = 0 if gap.value < 0.9 * best else idle + 1
+                best = min(best, gap.value)
+                if idle > 5:
+                    return LinearSolution(w, bias, t, Status.STALLED, self.steps)
+                if not corridor.squared and here.own <= SOLVED * here.gap.value:
+                    centre, width = t, width * NARROWER
+                    continue
+            reason = self.monitor.stop(self.steps)
+            if reason is not None:
+                return LinearSolution(w, bias, feasible(problem, here.duals.t), reason, self.steps)
+            w, bias, f = self._step(here, centre, width)
+            self.steps += 1
+
+    def _first_width(self, f: Floats) -> float:
+        """The mean distance by which samples are outside the corridor: the unit of f."""
+        corridor = self.problem.corridor
+        outside = np.maximum(np.where(corridor.up > 0, corridor.low - f, 0.0), np.where(corridor.down > 0, f - corridor.high, 0.0))
+        price = np.maximum(corridor.up, corridor.down)
+        mean = float(np.sum(price * np.maximum(outside, 0.0)) / price.sum())
+        return mean if mean > 0 else 1.0
+
+    def _at(self, w: Floats, bias: float, f: Floats, centre: Floats, width: float) -> Point:
+        problem = self.problem
+        duals = problem.corridor.duals(f, centre, width)
+        Xt = self.design.sum(duals.t)
+        slope = np.append(w - Xt, problem.m * bias + problem.total - duals.total if problem.bias is not Bias.NONE else 0.0)
+        value = dual(problem, Xt, duals.gain, duals.total)
+        if problem.bias is Bias.FREE:  # what D would be at a feasible sum, to first order
+            value += bias * (problem.total - duals.total)
+        own = 0.5 * float(slope[:-1] @ slope[:-1])
+        if problem.bias is Bias.PENALISED:
+            own += 0.5 * float(slope[-1]) ** 2 / problem.m
+        elif problem.bias is Bias.FREE:
+            own += 0.5 * float(slope[-1]) ** 2 / max(float(duals.curvature.sum()), 1e-300)
+        return Point(w, bias, f, duals, slope, Gap(primal(problem, w, bias, duals.loss), value), own)
+
+    def _step(self, here: Point, centre: Floats, width: float) -> tuple[Floats, float, Floats]:
+        """A Newton step as long as it pays."""
+        direction = self._direction(here)
+        change = self.design.values(direction[:-1]) + direction[-1]
+        length = self._length(here, direction, change, centre, width)
+        w = here.w + length * direction[:-1]
+        return w, here.bias + length * float(direction[-1]), here.f + length * change
+
+    def _direction(self, here: Point) -> Floats:
+        """Minus the inverse Hessian times the gradient; the bias is last."""
+        curved = np.flatnonzero(here.duals.curvature)
+        curvature, d = here.duals.curvature[curved], self.design.shape[1]
+        corner = self.problem.m + float(curvature.sum()) if self.problem.bias is not Bias.NONE else 1.0
+        corner = corner if corner > 0 else 1.0
+        border = self.design.sum(curvature, curved) if self.problem.bias is not Bias.NONE else np.zeros(d)
+        if d <= FACTORED:
+            H = np.empty((d + 1, d + 1))
+            H[:d, :d] = self.design.gram(curvature, curved)
+            H[d, :d] = H[:d, d] = border
+            H[d, d] = corner
+            H[np.arange(d), np.arange(d)] += 1.0
+            return _solved(H, -here.slope)
+        return self._conjugate(here, curved, curvature, border, corner)
+
+    def _conjugate(self, here: Point, curved: Integers, curvature: Floats, border: Floats, corner: float) -> Floats:
+        """Conjugate gradients on the Newton equation, the bias scaled to its own curvature."""
+        scale = np.append(np.ones(len(border)), 1 / np.sqrt(corner))
+
+        def product(v: Floats) -> Floats:
+            u = scale * v
+            out = np.append(u[:-1] + border * u[-1], border @ u[:-1] + corner * u[-1])
+            out[:-1] += self.design.sum(curvature * self.design.values(u[:-1], curved), curved)
+            scaled: Floats = scale * out
+            return scaled
+
+        residual = -scale * here.slope
+        x, p, size = np.zeros(len(residual)), residual.copy(), float(residual @ residual)
+        goal = size * 0.01
+        for _ in range(CONJUGATE):
+            if size <= goal or self.monitor.stop(0) is not None:
+                break
+            q = product(p)
+            step = size / float(p @ q)
+            x += step * p
+            residual -= step * q
+            before, size = size, float(residual @ residual)
+            p = residual + (size / before) * p
+        return scale * x
+
+    def _length(self, here: Point, direction: Floats, change: Floats, centre: Floats, width: float) -> float:
+        """Where the slope along the direction is nearly 0: it grows with the length."""
+        problem, dw, db = self.problem, direction[:-1], float(direction[-1])
+        linear = float(here.w @ dw) + (problem.m * here.bias + problem.total) * db
+        quadratic = float(dw @ dw) + problem.m * db * db
+
+        def slope(s: float) -> float:
+            return linear + s * quadratic + core.corridor_slope(*problem.corridor, here.f, change, s, centre, width)
+
+        first = float(here.slope @ direction)
+        low, at_low, high, at_high = 0.0, first, 1.0, slope(1.0)
+        while at_high < FLAT * first and high < 1e6:
+            low, at_low, high = high, at_high, 2 * high
+            at_high = slope(high)
+        s, at = high, at_high
+        for _ in range(30):
+            if abs(at) <= -FLAT * first or not low < high:
+                break
+            s = low + (high - low) * min(max(at_low / (at_low - at_high), 0.05), 0.95)
+            at = slope(s)
+            if at > 0:
+                high, at_high = s, at
+            else:
+                low, at_low = s, at
+        return s
+
+
+def _solved(H: Floats, right: Floats) -> Floats:
+    """H^-1 right for a positive definite H; rounding may ask for a little more on its diagonal."""
+    more = 0.0
+    while True:
+        try:
+            factor = cho_factor(H + more * np.eye(len(H)) if more else H, check_finite=False)
+        except np.linalg.LinAlgError:
+            more = max(10 * more, 1e-14 * float(np.trace(H)) / len(H))
+            continue
+        found: Floats = cho_solve(factor, right, check_finite=False)
+        return found
