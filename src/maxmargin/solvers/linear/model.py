@@ -14,11 +14,15 @@ ROUNDING = 1e-13
 
 
 class LinearSolution(NamedTuple):
-    """A linear model and the duals that certify it."""
+    """A linear model, the duals that certify it, and what they make of the data."""
 
     w: Floats
     bias: float
     t: Floats
+    f: Floats
+    """X w + bias."""
+    Xt: Floats
+    """X't."""
     status: Status
     n_iter: int
 
@@ -77,7 +81,7 @@ def best_bias(problem: LinearProblem, Xw: Floats, bias: float) -> float:
         f = Xw + b
         below, above = corridor.low - f, f - corridor.high
         if corridor.squared:
-            pull = float(np.sum(2 * corridor.down * np.maximum(above, 0.0)[...], where=corridor.down > 0))
+            pull = float(np.sum(2 * corridor.down * np.maximum(above, 0.0), where=corridor.down > 0))
             pull -= float(np.sum(2 * corridor.up * np.maximum(below, 0.0), where=corridor.up > 0))
         else:
             pull = float(np.sum(corridor.down[above > 0])) - float(np.sum(corridor.up[below > 0]))
@@ -99,8 +103,13 @@ def best_bias(problem: LinearProblem, Xw: Floats, bias: float) -> float:
     return 0.5 * (low + high)
 
 
-def checked_gap(problem: LinearProblem, design: Design, w: Floats, bias: float, t: Floats, Xw: Floats | None = None) -> Gap:
-    """Both objectives, computed from the data."""
-    Xw = design.values(w) if Xw is None else Xw
-    value = primal(problem, w, bias, problem.corridor.losses(Xw + bias))
-    return Gap(value, dual(problem, design.sum(t), gains(problem.corridor, t), float(t.sum())))
+def conclude(
+    problem: LinearProblem, design: Design, w: Floats, bias: float, t: Floats, f: Floats, tol: float, reason: Status | None, n_iter: int
+) -> tuple[LinearSolution, Gap]:
+    """The solution with duals made feasible, and its gap: OPTIMAL where that is small, else the reason, else STALLED."""
+    t = feasible(problem, t)
+    Xt = design.sum(t)
+    value = primal(problem, w, bias, problem.corridor.losses(f))
+    gap = Gap(value, dual(problem, Xt, gains(problem.corridor, t), float(t.sum())))
+    status = Status.OPTIMAL if gap.within(tol) else reason or Status.STALLED
+    return LinearSolution(w, bias, t, f, Xt, status, n_iter), gap

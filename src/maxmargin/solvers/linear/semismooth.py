@@ -28,7 +28,7 @@ from maxmargin.losses import Bias, Duals, LinearProblem
 from maxmargin.monitor import Monitor
 from maxmargin.problems import Floats, Integers
 from maxmargin.solution import Status
-from maxmargin.solvers.linear.model import Gap, LinearSolution, checked_gap, dual, feasible, primal
+from maxmargin.solvers.linear.model import Gap, LinearSolution, conclude, dual, feasible, primal
 
 FACTORED = 1200
 """Features up to which the Hessian is formed and factored."""
@@ -40,6 +40,8 @@ FLAT = 0.3
 """A step is long enough when the slope at its end is this share of that at its beginning, in size."""
 SMALLER, SEEDED = 8, 40_000
 """More samples than SEEDED begin at the solution of a SMALLER-th of them."""
+PATIENCE = 5
+"""Looks at the gap without progress after which rounding is all that is left."""
 CONJUGATE = 200
 """Products with the Hessian a step, at most."""
 
@@ -101,21 +103,19 @@ class _Run:
             here = self._at(w, bias, f, centre, width)
             if self.monitor.wants_report():
                 self.monitor.report(self.steps, here.gap.value, here.own, int(np.count_nonzero(here.duals.t)))
-            if here.gap.within(tol) or here.own <= SOLVED * here.gap.value:
-                t = feasible(problem, here.duals.t)
-                gap = checked_gap(problem, self.design, w, bias, t, f - bias)
-                if gap.within(tol):
-                    return LinearSolution(w, bias, t, Status.OPTIMAL, self.steps)
+            solved = here.own <= SOLVED * here.gap.value
+            reason = self.monitor.stop(self.steps)
+            if here.gap.within(tol) or solved or reason is not None:
+                found, gap = conclude(problem, self.design, w, bias, here.duals.t, f, tol, reason, self.steps)
+                if found.status is Status.OPTIMAL or reason is not None:
+                    return found
                 idle = 0 if gap.value < 0.9 * best else idle + 1
                 best = min(best, gap.value)
-                if idle > 5:
-                    return LinearSolution(w, bias, t, Status.STALLED, self.steps)
-                if not corridor.squared and here.own <= SOLVED * here.gap.value:
-                    centre, width = t, width * NARROWER
+                if idle > PATIENCE:
+                    return found
+                if solved and not corridor.squared:
+                    centre, width = found.t, width * NARROWER
                     continue
-            reason = self.monitor.stop(self.steps)
-            if reason is not None:
-                return LinearSolution(w, bias, feasible(problem, here.duals.t), reason, self.steps)
             w, bias, f = self._step(here, centre, width)
             self.steps += 1
 
