@@ -16,7 +16,7 @@ from maxmargin.losses import Bias, LinearProblem
 from maxmargin.monitor import Monitor
 from maxmargin.solution import Status
 from maxmargin.solvers.linear import coordinate, lasso, semismooth
-from maxmargin.solvers.linear.model import LinearSolution
+from maxmargin.solvers.linear.model import LinearSolution, best_bias
 
 POLISHED = 2**17
 """Values of X up to which a model is solved to rounding, whatever the tolerance."""
@@ -88,13 +88,15 @@ def train_all(tasks: Sequence[Task], design: Design, solver: Solver, tol: float,
     """Solve several problems of the same data, results in order; small ones side by side, each on one thread."""
     size = design.shape[0] * design.shape[1] if not (isinstance(design, ArrayDesign) and sparse.issparse(design.X)) else design.X.nnz
     workers = min(core.thread_count(), len(tasks)) if POLISHED < size <= TOGETHER else 1
-    tol = 0.0 if size <= POLISHED else tol
+    polish = size <= POLISHED
 
     def run(k: int) -> TrainedLinear:
         part = monitor.part(workers / (len(tasks) - k), f" {k + 1}/{len(tasks)}" if len(tasks) > 1 else "")
-        task = tasks[k]
-        found = SOLVERS[solver](task.problem, design, tol, part, task.start, seed)
-        return TrainedLinear(found, certify(task.problem, found, design, solver is Solver.LASSO))
+        problem, start = tasks[k]
+        found = SOLVERS[solver](problem, design, tol, part, start, seed)
+        if polish and solver is not Solver.LASSO and found.status is Status.OPTIMAL:
+            found = _polished(problem, design, part, found)
+        return TrainedLinear(found, certify(problem, found, design, solver is Solver.LASSO))
 
     def alone(k: int) -> TrainedLinear:
         with core.one_thread():
@@ -104,6 +106,17 @@ def train_all(tasks: Sequence[Task], design: Design, solver: Solver, tol: float,
         return [run(k) for k in range(len(tasks))]
     with ThreadPoolExecutor(workers) as pool:
         return list(pool.map(alone, range(len(tasks))))
+
+
+def _polished(problem: LinearProblem, design: Design, monitor: Monitor, found: LinearSolution) -> LinearSolution:
+    """An optimal solution to rounding, with the middle of the biases where there are several."""
+    last = semismooth.solve(problem, design, 0.0, monitor, found)
+    if judged(problem, last, False).gap <= judged(problem, found, False).gap:
+        found = last._replace(status=Status.OPTIMAL, n_iter=found.n_iter + last.n_iter)
+    if problem.bias is Bias.NONE or problem.corridor.squared:
+        return found
+    bias = best_bias(problem, found.f - found.bias, found.bias)
+    return found._replace(bias=bias, f=found.f + (bias - found.bias))
 
 
 def certify(problem: LinearProblem, found: LinearSolution, design: Design, lasso_penalty: bool) -> Certificate:

@@ -18,6 +18,9 @@ from maxmargin.estimators._targets import validate_weight
 from maxmargin.losses import Bias, LinearProblem
 from maxmargin.problems import Floats
 
+BOUNDARY = 1e-10
+"""The offset is lowered by this share of the scores, so that samples on the boundary are inliers and not a matter of rounding."""
+
 
 class LinearOneClassSVM(OutlierMixin, BaseLinear):  # type: ignore[misc]
     """One-class SVM with a linear kernel, for any number of samples, certified.
@@ -98,6 +101,8 @@ class LinearOneClassSVM(OutlierMixin, BaseLinear):  # type: ignore[misc]
             problem = self._problem(validate_weight(sample_weight, X.shape[0]))
             design = ArrayDesign(X)
             self._keep(self._run([problem], design, self._choose(design), self._starts(X.shape[0], 1)))
+            largest = float(np.abs(design.values(self.coef_[0])).max())
+            self.intercept_ = self.intercept_ + BOUNDARY * largest
             self.offset_ = -self.intercept_
             return self
 

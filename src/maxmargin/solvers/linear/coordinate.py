@@ -24,7 +24,7 @@ from maxmargin.losses import Bias, LinearProblem
 from maxmargin.monitor import Monitor
 from maxmargin.problems import Floats
 from maxmargin.solution import Status
-from maxmargin.solvers.linear.model import LinearSolution, best_bias, conclude, feasible
+from maxmargin.solvers.linear.model import LinearSolution, best_bias, conclude, feasible, natural_scale
 
 FIRST_LOOK, NEXT_LOOK = 4, 1.4
 """The gap is computed after so many passes, and whenever there are so many times as many: it is often far below what the passes met."""
@@ -46,11 +46,11 @@ def solve(
     bias = guess + column * (float(t.sum()) - problem.total)
     order, active, aside = np.arange(n, dtype=np.int32), n, np.inf
     draws = np.random.default_rng(seed)
-    passes, look = 0, FIRST_LOOK
+    passes, look, scale = 0, FIRST_LOOK, natural_scale(problem, design)
     while True:
         reason = monitor.stop(passes)
         if reason is not None:
-            return _model(problem, design, t, bias, tol, reason, passes)
+            return _model(problem, design, t, bias, tol, scale, reason, passes)
         gap, violation, active, bias = core.coordinate_pass(
             design.points, *problem.corridor, norms, t, w, bias, column, order, active, aside, int(draws.integers(2**63))
         )
@@ -64,7 +64,7 @@ def solve(
             monitor.report(passes, gap, violation, int(np.count_nonzero(t)))
         if gap <= tol * size or violation == 0 or passes >= look:
             look = max(look, int(NEXT_LOOK * passes))
-            found = _model(problem, design, t, bias, tol, None, passes)
+            found = _model(problem, design, t, bias, tol, scale, None, passes)
             if found.status is Status.OPTIMAL or (active == n and violation == 0):
                 return found
             if gap <= tol * size or violation == 0:
@@ -74,11 +74,11 @@ def solve(
 
 
 def _model(
-    problem: LinearProblem, design: ArrayDesign, t: Floats, bias: float, tol: float, reason: Status | None, passes: int
+    problem: LinearProblem, design: ArrayDesign, t: Floats, bias: float, tol: float, scale: float, reason: Status | None, passes: int
 ) -> LinearSolution:
     """The model of the duals with its best bias."""
     t = feasible(problem, t)
     w = design.sum(t)
     Xw = design.values(w)
     bias = best_bias(problem, Xw, bias)
-    return conclude(problem, design, w, bias, t, Xw + bias, tol, reason, passes)[0]
+    return conclude(problem, design, w, bias, t, Xw + bias, tol, scale, reason, passes)[0]
