@@ -1,7 +1,7 @@
 """Support vector machines: exact, certified, fast, with scikit-learn's interface."""
 
 from maxmargin.certificate import Certificate
-from maxmargin.estimators import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+from maxmargin.estimators import SVC, SVR, NormaNovelty, NormaSVC, NuSVC, NuSVR, OneClassSVM, PegasosSVC
 from maxmargin.kernels import Kernel
 from maxmargin.sklearn_patch import patch_sklearn, unpatch_sklearn
 from maxmargin.sources import kernel_matrix
@@ -13,9 +13,12 @@ __all__ = [
     "SVR",
     "Certificate",
     "Kernel",
+    "NormaNovelty",
+    "NormaSVC",
     "NuSVC",
     "NuSVR",
     "OneClassSVM",
+    "PegasosSVC",
     "kernel_matrix",
     "patch_sklearn",
     "unpatch_sklearn",

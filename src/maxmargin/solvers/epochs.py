@@ -3,7 +3,6 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from maxmargin.monitor import Monitor
 from maxmargin.problems import Floats
@@ -67,8 +66,7 @@ def feasible(coef: Floats, y: Floats, p: Floats, alpha: float, bias: bool) -> Fl
 
 def gaps(path: Path, model: Floats, task: Task) -> list[Gap]:
     """P, D and the exact bias of every function."""
-    rule, n = path.rule, task.signs.shape[1]
-    p = task.gain / n
+    rule, p = path.rule, task.share
     F, norms = path.values(model), path.norms(model)
     choices = [np.array([feasible(c, y, p, rule.alpha, rule.bias) for c, y in zip(C, task.signs, strict=True)]) for C in path.duals()]
     lengths = [path.dual_norms(a * task.signs) / rule.alpha for a in choices]  # alpha |w_a|^2, w_a = sum a_i y_i phi(x_i) / alpha
@@ -93,20 +91,19 @@ def _best_scale(total: float, square: float) -> tuple[float, float]:
 
 def _exact_bias(path: Path, task: Task) -> None:
     """Set the biases of the walks to the best for their last iterates."""
-    values = path.values(path.last())
+    values, p = path.values(path.last()), task.share
     for k, y in enumerate(task.signs):
-        path.walks.numbers[k, BIAS] = best_bias(values[k], y, task.gain)
+        path.walks.numbers[k, BIAS] = best_bias(values[k], y, p)
 
 
 def run(path: Path, task: Task, max_iter: int, tol: float | None, monitor: Monitor, rng: np.random.RandomState | None) -> Outcome:
-    """Epochs until the relative gaps are at most tol or the budget is used up; in the samples' order where rng is None."""
-    n = task.signs.shape[1]
-    order: NDArray[np.int64] = np.arange(n)
+    """Epochs until the relative gaps are at most tol or the budget is used up; in the order of the visits where rng is None."""
+    n, order = len(task.visits), task.visits
     found: list[Gap] = []
     stopped, epoch, looked = None, 0, 0
     while epoch < max_iter and stopped is None:
         if rng is not None:
-            order = rng.permutation(n)
+            order = rng.permutation(task.visits)
         for begin in range(0, n, path.piece):
             path.advance(order[begin : begin + path.piece], task)
             stopped = monitor.stop(0)
@@ -129,7 +126,7 @@ def _end(path: Path, task: Task, status: Status, epoch: int, found: list[Gap], m
     path.walks.numbers[:, MEAN_BIAS] = [gap.bias for gap in found]
     if not path.rule.average:
         path.walks.numbers[:, BIAS] = path.walks.numbers[:, MEAN_BIAS]
-    _report(monitor, path, epoch * task.signs.shape[1], found, f", {status.name.lower()}")
+    _report(monitor, path, epoch * len(task.visits), found, f", {status.name.lower()}")
     return Outcome(status, epoch, path.model(), found)
 
 

@@ -19,7 +19,7 @@ walk takes its steps along x - (mean of x), which is the same model with another
 
     D(a) = sum_i a_i - |sum_i a_i y_i phi(x_i)|^2 / (2 alpha)  <=  P(w, b) for every w, b
 
-An epoch visits each sample once, so the a of the last iterate are in the box by themselves (c_i counts at most one visit an epoch).
+Epochs visit all samples alike, so the a of the last iterate are in the box by themselves (c_i counts at most every visit).
 """
 
 from abc import ABC, abstractmethod
@@ -51,10 +51,20 @@ class Rule(NamedTuple):
 
 
 class Task(NamedTuple):
-    """Signs, a row for each function, and how much each sample counts, 1 on average."""
+    """What the functions are to learn from the samples."""
 
     signs: Floats
+    """+1 or -1, a row for each function."""
     gain: Floats
+    """By how much a visit of each sample counts, 1 on average over the visits."""
+    visits: NDArray[np.int64]
+    """The samples of an epoch, each as often as it is visited."""
+
+    @property
+    def share(self) -> Floats:
+        """p: what part of the mean loss each sample is."""
+        count = np.bincount(self.visits, minlength=len(self.gain))
+        return count * self.gain / len(self.visits)
 
 
 class Walks(NamedTuple):
