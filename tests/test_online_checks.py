@@ -9,7 +9,7 @@ CHECKED = [
     PegasosSVC(),
     PegasosSVC(kernel="rbf", alpha=1e-2, max_iter=50),
     PegasosSVC(kernel="precomputed", alpha=1e-2, max_iter=50),
-    PegasosSVC(batch_size=8, average=False, fit_intercept=False),
+    PegasosSVC(batch_size=8, average=False),
     NormaSVC(),
     NormaSVC(nu=0.2, budget=30),
     NormaNovelty(),

@@ -4,7 +4,7 @@
 //
 //   margins    m_i = y_i (w.x_i + b),  i in B, all at the same w and b
 //   shrink     w <- (1 - 1/t) w
-//   add        w += gain_i y_i x_i / (alpha t k),   b += gain_i y_i / (k sqrt(t)),   i in B with m_i < 1
+//   add        w += gain_i y_i x_i / (alpha t k),   b += gain_i y_i / (k sqrt(t)),   i in B with m_i < 1 (less rounding)
 //   project    w <- w min(1, 1 / (sqrt(alpha) |w|))
 //
 // w is kept as scale v, so that shrinking costs nothing and a step costs the non-zeros of its samples. The average with weights 1, 2, 3...
@@ -30,6 +30,7 @@
 namespace maxmargin::online {
 
 constexpr double least_scale = 1e-8;  // of steps * scale, beside what it was when scale was last multiplied into v
+constexpr double missed = 1 - 1e-10;  // an exact bias puts samples on the margin: rounding must not decide about them
 constexpr int lanes = 8;
 
 template <class T>
@@ -135,7 +136,7 @@ int64_t walk_rows(const Rows<T>& X, const int64_t* order, int64_t count, const d
     walk.begin();
     for (int64_t j = 0; j < batch; ++j) {
       const int64_t i = order[at + j];
-      if (!(margins[j] < 1)) continue;
+      if (!(margins[j] < missed)) continue;
       double wx = 0, xx = 0;
       if (rule.project) {  // in a batch of one w.x is known
         wx = batch > 1 ? walk.scale * product(i) : (margins[j] * y[i] - bias) * (walk.t > 1 ? (walk.t - 1) / walk.t : 1.0);
@@ -163,7 +164,7 @@ inline int64_t walk_tile(const double* K, int64_t n, int64_t begin, double* z, c
     walk.begin();
     for (int64_t j = 0; j < batch; ++j) {
       const int64_t i = at + j;
-      if (!(margins[j] < 1)) continue;
+      if (!(margins[j] < missed)) continue;
       const double d = walk.take(y[i] * gain[i], batch, walk.scale * z[i], K[i * n + i]);
       given_v[i] += d, given_u[i] += walk.sigma * d;
       for (int64_t k = 0; k < n; ++k) z[k] += d * K[i * n + k];

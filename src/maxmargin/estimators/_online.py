@@ -49,6 +49,13 @@ def canonical_order(X: Any) -> NDArray[np.int64]:
     return np.argsort(core.scores(core.rows(X), direction)[0], kind="stable")
 
 
+def takes_chunks(model: "BaseOnline") -> bool:
+    """Whether there is a partial_fit: a matrix of kernel values has no samples that could be kept."""
+    if model._kernel_kind() is Kind.PRECOMPUTED:
+        raise AttributeError("partial_fit needs samples, and kernel='precomputed' has none: use fit, or a kernel of the data.")
+    return True
+
+
 class BaseOnline(BaseSVM):
     """Weights as visits, and functions of points that are kept."""
 
@@ -86,10 +93,6 @@ class BaseOnline(BaseSVM):
 
     def _random(self) -> np.random.RandomState | None:
         return check_random_state(self.random_state) if self.shuffle else None
-
-    def _refuse_chunks_of_a_matrix(self) -> None:
-        if self._kernel_kind() is Kind.PRECOMPUTED:
-            raise ValueError("partial_fit needs samples, and kernel='precomputed' has none: use fit, or a kernel of the data.")
 
     def _check_kernel_of_chunk(self, X: Any, weight: Floats) -> None:
         """A model goes on with the kernel it began with."""

@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 from sklearn.base import OutlierMixin, _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from maxmargin.estimators._base import all_or_nothing
 from maxmargin.estimators._data import symmetric
-from maxmargin.estimators._online import BaseOnline, OnlineClassifier, like, stack
+from maxmargin.estimators._online import BaseOnline, OnlineClassifier, like, stack, takes_chunks
 from maxmargin.problems import Floats
 from maxmargin.solution import Status
 from maxmargin.solvers import norma
@@ -22,6 +23,9 @@ from maxmargin.solvers.epochs import best_bias
 from maxmargin.solvers.norma import BIAS, RHO, STEPS, Functions, Rule
 from maxmargin.solvers.pegasos import Task
 from maxmargin.sources import pick
+
+BOUNDARY = 1e-10
+"""The exact offset is lowered by this share, so that a sample on the boundary is an inlier and not a matter of rounding."""
 
 
 class BaseNorma(BaseOnline):
@@ -231,6 +235,7 @@ class NormaSVC(OnlineClassifier, BaseNorma):
             self._keep_classifier(X, functions, chunk=False)
             return self
 
+    @available_if(takes_chunks)  # type: ignore[untyped-decorator]
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """One pass over a chunk of samples, continuing from all before.
@@ -252,7 +257,6 @@ class NormaSVC(OnlineClassifier, BaseNorma):
             The estimator.
         """
         with all_or_nothing(self):
-            self._refuse_chunks_of_a_matrix()
             X, y = self._validate_Xy(X, y, reset=not hasattr(self, "_functions"))
             label = self._encode_chunk(y, classes)
             weight = self._validate_weight(sample_weight, X)
@@ -370,10 +374,12 @@ class NormaNovelty(OutlierMixin, BaseNorma):  # type: ignore[misc]
             rule = self._checked_rule(self.nu, bias=False)
             points, functions = self._begin(X, weight, 1, 0.0, self.warm_start and hasattr(self, "_functions"))
             self._run(points, functions, rule, task, self.max_iter)
-            functions.numbers[0, RHO] = norma.quantile(points.values(functions.coef)[0], task.share, self.nu)
+            rho = norma.quantile(points.values(functions.coef)[0], task.share, self.nu)
+            functions.numbers[0, RHO] = rho - BOUNDARY * abs(rho)
             self._keep_novelty(X, functions, chunk=False)
             return self
 
+    @available_if(takes_chunks)  # type: ignore[untyped-decorator]
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """One pass over a chunk of samples, continuing from all before.
@@ -393,7 +399,6 @@ class NormaNovelty(OutlierMixin, BaseNorma):  # type: ignore[misc]
             The estimator.
         """
         with all_or_nothing(self):
-            self._refuse_chunks_of_a_matrix()
             X = self._validate_X(X, reset=not hasattr(self, "_functions"))
             weight = self._validate_weight(sample_weight, X)
             self._refuse_negative(weight)

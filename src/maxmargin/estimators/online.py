@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from maxmargin import certificate
@@ -16,7 +17,7 @@ from maxmargin.certificate import Certificate
 from maxmargin.core import online as core
 from maxmargin.estimators._base import all_or_nothing
 from maxmargin.estimators._data import symmetric
-from maxmargin.estimators._online import BaseOnline, OnlineClassifier, like, stack
+from maxmargin.estimators._online import BaseOnline, OnlineClassifier, like, stack, takes_chunks
 from maxmargin.kernels import Kernel, Kind
 from maxmargin.monitor import Monitor
 from maxmargin.problems import Floats
@@ -202,6 +203,7 @@ class PegasosSVC(OnlineClassifier):
         self._keep_path(path, X, np.array([gap.bias for gap in outcome.gaps]))
         return self
 
+    @available_if(takes_chunks)  # type: ignore[untyped-decorator]
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """One pass over a chunk of samples, continuing from all before.
@@ -226,7 +228,6 @@ class PegasosSVC(OnlineClassifier):
             return self._partial_fit(X, y, classes, sample_weight)
 
     def _partial_fit(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
-        self._refuse_chunks_of_a_matrix()
         X, y = self._validate_Xy(X, y, reset=not hasattr(self, "_walks"))
         label = self._encode_chunk(y, classes)
         weight = self._validate_weight(sample_weight, X)

@@ -42,13 +42,14 @@ def best_bias(g: Floats, y: Floats, p: Floats) -> float:
     The slope in b is -P_+ (the weight of the positive samples) on the far left and grows by p_i at b = y_i - g_i: the minimum is where it
     changes sign.
     """
-    ends = y - g
+    counts = p > 0
+    y, p, ends = y[counts], p[counts], (y - g)[counts]
     order = np.argsort(ends, kind="stable")
     slope = np.cumsum(p[order]) - p[y > 0].sum()
     rounding = 1e-12 * float(p.sum())
-    at = min(int(np.searchsorted(slope, -rounding)), len(g) - 1)
+    at = min(int(np.searchsorted(slope, -rounding)), len(p) - 1)
     low = float(ends[order[at]])
-    if abs(slope[at]) <= rounding and at + 1 < len(g):
+    if abs(slope[at]) <= rounding and at + 1 < len(p):
         return (low + float(ends[order[at + 1]])) / 2
     return low
 

@@ -85,6 +85,7 @@ def _advance(points: Points, functions: Functions, rule: Rule, block: NDArray[np
 
 def quantile(scores: Floats, share: Floats, nu: float) -> float:
     """The rho that minimises sum_i p_i max(0, rho - g_i) - nu rho: a share nu of the samples is below; the middle where an interval does."""
+    scores, share = scores[share > 0], share[share > 0]
     order = np.argsort(scores, kind="stable")
     mass = np.cumsum(share[order]) - nu
     at = min(int(np.searchsorted(mass, -1e-12)), len(scores) - 1)
