@@ -9,9 +9,8 @@ CHECKED = [
     PegasosSVC(),
     PegasosSVC(kernel="rbf", alpha=1e-2, max_iter=50),
     PegasosSVC(kernel="precomputed", alpha=1e-2, max_iter=50),
-    PegasosSVC(batch_size=8, average=False),
+    PegasosSVC(batch_size=8, average=False, max_iter=100),
     NormaSVC(),
-    NormaSVC(nu=0.2, budget=30),
     NormaNovelty(),
 ]
 

@@ -4,7 +4,7 @@
 //
 //   margins    m_i = y_i (w.x_i + b),  i in B, all at the same w and b
 //   shrink     w <- (1 - 1/t) w
-//   add        w += gain_i y_i x_i / (alpha t k),   b += gain_i y_i / (k sqrt(t)),   i in B with m_i < 1 (less rounding)
+//   add        w += gain_i y_i x_i / (alpha t k),   b += bias_step gain_i y_i / (k sqrt(t)),   i in B with m_i < 1 (less rounding)
 //   project    w <- w min(1, 1 / (sqrt(alpha) |w|))
 //
 // w is kept as scale v, so that shrinking costs nothing and a step costs the non-zeros of its samples. The average with weights 1, 2, 3...
@@ -29,7 +29,7 @@
 
 namespace maxmargin::online {
 
-constexpr double least_scale = 1e-8;  // of steps * scale, beside what it was when scale was last multiplied into v
+constexpr double least_scale = 1e-3;  // of steps * scale, beside what it was when scale was last multiplied into v
 constexpr double missed = 1 - 1e-10;  // an exact bias puts samples on the margin: rounding must not decide about them
 constexpr int lanes = 8;
 

@@ -1,7 +1,8 @@
 """The scikit-learn estimators."""
 
 from maxmargin.estimators.classification import SVC, NuSVC
-from maxmargin.estimators.norma import NormaNovelty, NormaSVC
+from maxmargin.estimators.norma import NormaSVC
+from maxmargin.estimators.novelty import NormaNovelty
 from maxmargin.estimators.online import PegasosSVC
 from maxmargin.estimators.outlier import OneClassSVM
 from maxmargin.estimators.regression import SVR, NuSVR

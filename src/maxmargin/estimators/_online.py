@@ -104,7 +104,8 @@ class BaseOnline(BaseSVM):
 
     def _centre_of(self, X: Any, weight: Floats) -> Floats:
         """The weighted mean of the samples."""
-        return core.combine((weight / weight.sum())[None], core.rows(X))[0]
+        mean: Floats = core.combine((weight / weight.sum())[None], core.rows(X))[0]
+        return mean
 
     # ---- functions of points -----------------------------------------------------------------------------------------
 
@@ -119,7 +120,9 @@ class BaseOnline(BaseSVM):
         """sum_j coef_j k(x_j, x) at the samples X, a row for each function."""
         if self._kernel.kind is Kind.PRECOMPUTED:
             if X.shape[1] != self._matrix_width:
-                raise ValueError(f"X.shape[1] = {X.shape[1]} should be equal to {self._matrix_width}, the number of samples at training time")
+                raise ValueError(
+                    f"X.shape[1] = {X.shape[1]} should be equal to {self._matrix_width}, the number of samples at training time"
+                )
             source = make_source(self._kernel, X[:, self.support_].T)
         else:
             source = make_source(self._kernel, self.support_vectors_, like(X, self.support_vectors_))
@@ -137,6 +140,8 @@ class BaseOnline(BaseSVM):
 
 class OnlineClassifier(ClassifierMixin, BaseOnline):  # type: ignore[misc]
     """Labels, class weights and prediction, one function for each class against the rest."""
+
+    classes_: NDArray[Any]
 
     def _encode(self, y: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """Sorted classes and the labels as their positions."""
@@ -156,8 +161,10 @@ class OnlineClassifier(ClassifierMixin, BaseOnline):  # type: ignore[misc]
         label = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
         odd = self.classes_[label] != y
         if odd.any():
-            raise ValueError(f"y has the label {np.asarray(y)[odd][0]!r}, which is not among the classes {self.classes_.tolist()}.")
-        return label.astype(np.int64)
+            raise ValueError(
+                f"y has the label {np.asarray(y)[odd].tolist()[0]!r}, which is not among the classes {self.classes_.tolist()}."
+            )
+        return np.asarray(label, dtype=np.int64)
 
     def _class_weights(self, classes: NDArray[Any], label: NDArray[np.int64], weight: Floats) -> Floats:
         """The weight of each class; "balanced" counts samples by their weights."""

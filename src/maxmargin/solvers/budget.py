@@ -1,9 +1,13 @@
 """Coefficients over points, kept within a budget: what online learning with kernels needs.
 
 A function sum_j c_j k(x_j, .) has one column of coefficients for each point; several functions (one for each class) share the points.
-Where more than ``budget`` points are in use, those of least weight sqrt(k(x, x)) |c_x| go, the oldest first where equal. Either they are
-cut off, which changes the function by that weight at most, or each is projected onto the remaining point s that is nearest to it in
-direction: with k(x, s)^2 / k(s, s) greatest, s takes c_x k(x, s) / k(s, s), the best that one point can do.
+Where more than ``budget`` points are in use, some go. Each is projected onto the remaining point s that is nearest to it in direction: with
+k(x, s)^2 / k(s, s) greatest, s takes c_x k(x, s) / k(s, s), the best that one point can do, and the function moves by
+
+    |c_x| sqrt(k(x, x) - k(x, s)^2 / k(s, s))
+
+Of the points of least weight |c_x| sqrt(k(x, x)), CANDIDATES times as many as must go, those go that move the function least, the oldest
+where equal. (Wang, Crammer and Vucetic 2012 compare removal, projection and merging.)
 """
 
 from typing import Any
@@ -17,6 +21,7 @@ from maxmargin.sources import MatrixSource, Source, make_source
 
 BLOCK = 256
 """Samples whose kernel values among each other are computed at once."""
+CANDIDATES = 4
 WHOLE = 2**27
 """Bytes that a whole kernel matrix may take; it is computed once then."""
 
@@ -58,29 +63,31 @@ class Points:
             self.tile(np.array([i]))
         return self.squares[index]
 
-    def reduce(self, main: Floats, others: tuple[Floats, ...], budget: int, project: bool) -> Floats | None:
-        """Bring the points in use down to the budget, in place; the weight each function lost, or None where there was nothing to do.
+    def reduce(self, main: Floats, others: tuple[Floats, ...], budget: int) -> Floats | None:
+        """Bring the points in use down to the budget, in place; how far each function moved, or None where there was nothing to do.
 
         ``main`` decides which points go; ``others`` are coefficients over the same points that follow.
         """
         used = in_use(main, *others)
-        if len(used) <= budget:
+        excess = len(used) - budget
+        if excess <= 0:
             return None
-        weight = np.sqrt(np.maximum(self.square(used), 0.0)) * np.abs(main[:, used])
-        order = np.argsort(np.linalg.norm(weight, axis=0), kind="stable")
-        gone = np.sort(order[: len(used) - budget])
-        drop, keep = used[gone], np.delete(used, gone)
-        if project:
-            values = self.source.block(drop, keep, np.float64)
-            square = np.where(self.square(keep) > 0, self.square(keep), np.inf)
-            best = (values**2 / square).argmax(axis=1)
-            share = values[np.arange(len(drop)), best] / square[best]
-            for coef in (main, *others):
-                np.add.at(coef, (slice(None), keep[best]), coef[:, drop] * share)
+        weight = np.sqrt(np.maximum(self.square(used), 0.0)) * np.linalg.norm(main[:, used], axis=0)
+        light = np.sort(np.argsort(weight, kind="stable")[: min(CANDIDATES * excess, len(used) - (budget + 1) // 2)])
+        stay = np.delete(used, light)
+        light = used[light]
+        values = self.source.block(light, stay, np.float64)
+        square = np.where(self.square(stay) > 0, self.square(stay), np.inf)
+        nearest = (values**2 / square).argmax(axis=1)
+        share = values[np.arange(len(light)), nearest] / square[nearest]
+        rest = np.sqrt(np.maximum(self.square(light) - share**2 * np.where(np.isinf(square), 0.0, square)[nearest], 0.0))
+        gone = np.sort(np.argsort(rest * np.linalg.norm(main[:, light], axis=0), kind="stable")[:excess])
+        moved: Floats = np.sum(rest[gone] * np.abs(main[:, light[gone]]), axis=1)
         for coef in (main, *others):
-            coef[:, drop] = 0.0
-        lost: Floats = weight[:, gone].sum(axis=1)
-        return lost
+            for row, taken in zip(coef, coef[:, light[gone]] * share[gone], strict=True):
+                np.add.at(row, stay[nearest[gone]], taken)
+            coef[:, light[gone]] = 0.0
+        return moved
 
 
 def in_use(*coefs: Floats) -> NDArray[np.int64]:

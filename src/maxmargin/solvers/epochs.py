@@ -75,7 +75,7 @@ def gaps(path: Path, model: Floats, task: Task) -> list[Gap]:
     for k, y in enumerate(task.signs):
         b = best_bias(F[k], y, p) if rule.bias else 0.0
         distance = y * (F[k] + b)
-        primal = rule.alpha / 2 * float(norms[k]) + float(p @ np.maximum(0.0, 1 - distance))
+        primal = rule.alpha / 2 * float(norms[k]) + float(np.sum(p * np.maximum(0.0, 1 - distance)))
         duals = [_best_scale(float(a[k].sum()), float(q[k])) for a, q in zip(choices, lengths, strict=True)]
         best = int(np.argmax([value for value, _ in duals]))
         a = choices[best][k] * duals[best][1]

@@ -5,11 +5,12 @@ One sample after the other, a gradient step of length eta_t = eta0 / t^power on 
     alpha/2 |g|^2 + max(0, rho - y f(x)) - nu rho        f = g + b
 
 so that g = sum_j c_j k(x_j, .) shrinks by 1 - eta_t alpha and takes eta_t y k(x, .) where the margin rho is missed; rho itself moves by
-eta_t (nu - [margin missed]), which makes the share of margin errors nu, or it is fixed and the -nu rho is left out. Novelty detection is the
-same with y = 1 and no b: rho is the level that a share nu of the samples falls short of. core/pegasos.h has the steps.
+eta_t (nu - [margin missed]), which makes the share of margin errors nu, or it is fixed and the -nu rho is left out. Novelty detection is
+the same with y = 1 and no b: rho is the level that a share nu of the samples falls short of. core/pegasos.h has the steps.
 
-Old coefficients fade, so the sum can be truncated: beyond ``budget`` points the lightest are cut off after each block of samples, and
-``lost`` adds up sqrt(k(x, x)) |c_x| of all that was cut: a bound on the change of the function that was made at the time of each cut.
+Old coefficients fade, so the sum can be shortened: beyond ``budget`` points the lightest are projected onto others after each block of
+samples (budget.py; cutting them off, as the paper does, would lower g at once and leave rho behind), and ``lost`` adds up by how far that
+moved the function.
 
 With bounded k and eta_t ~ 1/sqrt(t) the mean loss of the hypotheses along the way exceeds that of any fixed function by O(1/sqrt(T)).
 """
@@ -40,7 +41,7 @@ class Rule(NamedTuple):
 
 
 class Functions(NamedTuple):
-    """Coefficients over the points, a row of numbers and the weight lost by truncation, for each function."""
+    """Coefficients over the points, a row of numbers and how far the budget moved it, for each function."""
 
     coef: Floats
     numbers: Floats
@@ -70,21 +71,19 @@ def _advance(points: Points, functions: Functions, rule: Rule, block: NDArray[np
         signs, done = np.ascontiguousarray(task.signs[k, block]), 0
         while done < len(block):
             given = np.zeros(len(block))
-            done = core.norma_tile(
-                tile, done, z[k], signs, gain, given, numbers[k], rule.alpha, rule.eta0, rule.power, nu, rule.bias
-            )
+            done = core.norma_tile(tile, done, z[k], signs, gain, given, numbers[k], rule.alpha, rule.eta0, rule.power, nu, rule.bias)
             np.add.at(coef[k], at, given)
             scale = numbers[k, SCALE]
             coef[k] *= scale
             z[k] *= scale
             numbers[k, SCALE] = 1.0
     if rule.budget is not None:
-        cut = points.reduce(coef, (), rule.budget, project=False)
+        cut = points.reduce(coef, (), rule.budget)
         lost += 0.0 if cut is None else cut
 
 
 def quantile(scores: Floats, share: Floats, nu: float) -> float:
-    """The rho that minimises sum_i p_i max(0, rho - g_i) - nu rho: a share nu of the samples is below; the middle where an interval does."""
+    """The rho that minimises sum_i p_i max(0, rho - g_i) - nu rho, with a share nu of the samples below; the middle of an interval."""
     scores, share = scores[share > 0], share[share > 0]
     order = np.argsort(scores, kind="stable")
     mass = np.cumsum(share[order]) - nu
