@@ -1,5 +1,8 @@
 """Pegasos: step by step against the lectures' algorithms 10 and 11, its rate against the exact optimum, chunks, weights, budget."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -240,11 +243,11 @@ def test_warm_start_goes_on(options):
 def test_budget():
     A, z = load("digits", rows=900)
     train, test = slice(0, 700), slice(700, None)
-    free = PegasosSVC(alpha=1e-3, kernel="rbf", max_iter=5, tol=None, random_state=0).fit(A[train], z[train])
-    model = PegasosSVC(alpha=1e-3, kernel="rbf", max_iter=5, tol=None, random_state=0, budget=150).fit(A[train], z[train])
+    free = PegasosSVC(alpha=1e-3, kernel="rbf", max_iter=20, tol=None, random_state=0).fit(A[train], z[train])
+    model = PegasosSVC(alpha=1e-3, kernel="rbf", max_iter=20, tol=None, random_state=0, budget=200).fit(A[train], z[train])
     assert len(free.support_) > 400
-    assert len(model.support_vectors_) == model.dual_coef_.shape[1] == 150
-    assert model.score(A[test], z[test]) > free.score(A[test], z[test]) - 0.06 > 0.85
+    assert len(model.support_vectors_) == model.dual_coef_.shape[1] == 200
+    assert model.score(A[test], z[test]) > free.score(A[test], z[test]) - 0.1 > 0.8
     stream = PegasosSVC(alpha=1e-3, kernel="rbf", random_state=0, budget=150)
     for begin in range(0, 700, 70):
         stream.partial_fit(A[begin : begin + 70], z[begin : begin + 70], classes=range(10))
@@ -307,3 +310,14 @@ def test_time_limit():
         model = PegasosSVC(alpha=1e-6, tol=1e-9, time_limit=0.2, max_iter=10**6).fit(A, z)
     assert model.certificate_.status == "time_limit"
     assert model.score(A, z) > 0.8
+
+
+def test_page_runs(capsys):
+    """The code of docs/online.md runs and says what it claims."""
+    page = (Path(__file__).parent.parent / "docs" / "online.md").read_text()
+    names = {}
+    for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
+        exec(block, names)
+    assert names["model"].score(names["X"], names["y"]) > 0.95
+    assert names["watch"].predict(np.full((1, 10), 3.0)) == -1
+    assert capsys.readouterr().out
