@@ -6,7 +6,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from maxmargin import NormaNovelty, NormaSVC, PegasosSVC
 
 CHECKED = [
-    PegasosSVC(),
+    PegasosSVC(max_iter=100),
     PegasosSVC(kernel="rbf", alpha=1e-2, max_iter=50),
     PegasosSVC(kernel="precomputed", alpha=1e-2, max_iter=50),
     PegasosSVC(batch_size=8, average=False, max_iter=100),

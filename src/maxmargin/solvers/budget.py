@@ -22,6 +22,7 @@ from maxmargin.sources import MatrixSource, Source, make_source
 BLOCK = 256
 """Samples whose kernel values among each other are computed at once."""
 CANDIDATES = 4
+"""Points that are looked at for each one that must go."""
 WHOLE = 2**27
 """Bytes that a whole kernel matrix may take; it is computed once then."""
 
@@ -77,10 +78,13 @@ class Points:
         stay = np.delete(used, light)
         light = used[light]
         values = self.source.block(light, stay, np.float64)
-        square = np.where(self.square(stay) > 0, self.square(stay), np.inf)
-        nearest = (values**2 / square).argmax(axis=1)
-        share = values[np.arange(len(light)), nearest] / square[nearest]
-        rest = np.sqrt(np.maximum(self.square(light) - share**2 * np.where(np.isinf(square), 0.0, square)[nearest], 0.0))
+        length = np.sqrt(np.maximum(self.square(stay), 0.0))
+        with np.errstate(divide="ignore"):
+            cosines = values * np.where(length > 0, 1 / length, 0.0)  # times the lengths of the light points
+        nearest = np.abs(cosines, out=values).argmax(axis=1)
+        along = cosines[np.arange(len(light)), nearest]
+        share = np.divide(along, length[nearest], out=np.zeros(len(light)), where=length[nearest] > 0)
+        rest = np.sqrt(np.maximum(self.square(light) - along**2, 0.0))
         gone = np.sort(np.argsort(rest * np.linalg.norm(main[:, light], axis=0), kind="stable")[:excess])
         moved: Floats = np.sum(rest[gone] * np.abs(main[:, light[gone]]), axis=1)
         for coef in (main, *others):
