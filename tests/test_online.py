@@ -11,7 +11,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from threadpoolctl import threadpool_limits
 
 from data import binary_target, load
-from helpers import assert_close, assert_same_bits, binary, three
+from helpers import assert_close, assert_same_bits, binary, in_subprocess, three
 from maxmargin import SVC, Kernel, PegasosSVC
 from maxmargin.solvers.epochs import best_bias, feasible
 
@@ -321,3 +321,21 @@ def test_page_runs(capsys):
     assert names["model"].score(names["X"], names["y"]) > 0.95
     assert names["watch"].predict(np.full((1, 10), 3.0)) == -1
     assert capsys.readouterr().out
+
+
+def test_interrupt_keeps_or_raises():
+    shown = in_subprocess("""
+        import os, signal, threading, warnings
+        from helpers import binary
+        from maxmargin import PegasosSVC
+        warnings.simplefilter("ignore")
+        X, y = binary(5000)
+        for choice in ("keep", "raise"):
+            model = PegasosSVC(alpha=1e-7, tol=1e-9, max_iter=10**6, on_interrupt=choice)
+            threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+            try:
+                print(model.fit(X, y).certificate_.status)
+            except KeyboardInterrupt:
+                print("raised", hasattr(model, "classes_"))
+        """)
+    assert shown.split() == ["interrupted", "raised", "False"]
