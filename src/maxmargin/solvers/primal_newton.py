@@ -41,16 +41,18 @@ WHOLE = 2048
 """A kernel matrix of at most this many rows is computed at once."""
 FEWEST = 512
 """Rows of the first subset, at least."""
-ROUGH = 0.02
+ROUGH = 0.05
 """A subset's problem is left when a step changes no more than this share of its support set: the next subset changes it more."""
 SHARE = 0.8
 """Share of the free memory that the factor may take."""
 SHIFTS = (0.0, 1e-14, 1e-13, 1e-12, 1e-11)
 """Shifts of the diagonal, relative to its greatest entry, tried in turn where rounding makes a positive matrix look indefinite."""
 REFINED = 4
-"""How often the last step's residual may be solved for again."""
+"""How often the last step's residual may be solved for again, and how often variables of the wrong sign may be left out."""
 ROUNDING = 1e-15
-"""A step that lowers P by less than this share is rounding."""
+"""A fall of P by less than this share may be rounding, or small beside losses that cannot be avoided."""
+IDLE = 30
+"""How many such steps may follow each other."""
 
 
 class Point(NamedTuple):
@@ -116,7 +118,7 @@ class _Search:
         """Subsets, each twice as large, then all; from a start at once on all. Return the last point and why it is the last, if early."""
         nothing = np.zeros(len(self.row))
         point, first = Point(nothing, 0.0, np.zeros(self.n)), self.n
-        if start is None:
+        if start is None or not start.any():
             while first // 2 >= FEWEST:
                 first //= 2
         else:
@@ -143,7 +145,7 @@ class _Search:
 
     def minimise(self, point: Point, inside: NDArray[np.bool_], rough: float) -> Point:
         """Newton steps on the loss of the variables inside, until the support set changes by no more than a share of rough."""
-        S, value = self.support(point, inside), self.primal(point, inside)
+        S, value, idle = self.support(point, inside), self.primal(point, inside), 0
         while True:
             self.last = point
             self._pause()
@@ -152,11 +154,12 @@ class _Search:
             found = self.support(new, inside)
             changed = len(np.setxor1d(S, found, assume_unique=True))
             if not changed:
-                return self.refine(new, S) if not rough else new
+                return new if rough else self.polish(new, S)
             t = self.least(point, new, inside)
             point = new if t == 1.0 else point.towards(new, t)
             lower = self.primal(point, inside)
-            if changed <= rough * len(S) or not lower < value - ROUNDING * abs(value):
+            idle = 0 if lower < value - ROUNDING * abs(value) else idle + 1
+            if changed <= rough * len(S) or idle > IDLE:
                 return point
             self._report(point, inside, value - lower)
             value, S = lower, found if t == 1.0 else self.support(point, inside)
@@ -181,6 +184,17 @@ class _Search:
             return Point(np.zeros_like(point.x), point.level, np.zeros(self.n))
         x, level = self._solve(S, -self.problem.linear[S], 0.0)
         return self._point(S, x, level)
+
+    def polish(self, point: Point, S: Integers) -> Point:
+        """Leave out of S what rounding gave the wrong sign: where x is large beside 1 / ridge, s = 0 says little about x."""
+        for _ in range(REFINED):
+            point = self.refine(point, S)
+            wrong = self.sign[S] * point.x[S] < 0
+            if not wrong.any():
+                break
+            S = S[~wrong]
+            point = self.step(point, S)
+        return point
 
     def refine(self, point: Point, S: Integers) -> Point:
         """Solve for the residual of the last step, as long as that halves it."""
@@ -244,7 +258,13 @@ class _Search:
         if self.system is None or not self.system.serves(S):
             self.system = None  # its memory is needed
             self.system = self._factor(S)
-        return self.system.solve(S, right, total)
+        try:
+            x, level = self.system.solve(S, right, total)
+        except np.linalg.LinAlgError:
+            raise Stopped(Status.STALLED) from None
+        if not (np.isfinite(x).all() and np.isfinite(level)):
+            raise Stopped(Status.STALLED)
+        return x, level
 
     def _factor(self, S: Integers) -> Bordered:
         """A new factor; MemoryError where there is no room, ValueError where the kernel is not positive semidefinite."""
@@ -254,6 +274,7 @@ class _Search:
                 f"solver='newton' keeps a matrix of the {len(S)} support vectors, {needed / 2**30:.1f} GiB; {self.memory / 2**30:.1f} are "
                 "available to it. Use solver='block', which needs no such matrix."
             )
+        self.cache.keep(self.row[S])
         for shift in SHIFTS:
             try:
                 return Bordered(self._values, S, self.problem.ridge, self._pause, shift * self.scale)
