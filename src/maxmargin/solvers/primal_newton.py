@@ -12,9 +12,9 @@ On the support set S = {i: s_i > 0} it is quadratic, and a Newton step goes to t
 
     (K_SS + diag(ridge_S)) x_S + level = -linear_S        sum(x_S) = 0                     (bordered.py)
 
-Where the step's end has the same S it is the minimum of P, and x its dual solution: x_i = sign_i s_i / ridge_i. Elsewhere the least value
-of P on the way is taken, found exactly (P is piecewise quadratic along a line). P falls with every step, so no S returns and the method
-ends; in practice after about ten steps, whatever the tolerance.
+Where the step's end has the same S it is the minimum of P, and x its dual solution: x_i = sign_i s_i / ridge_i. If P is higher at the
+step's end, the least value on the way is taken, found exactly (P is piecewise quadratic along a line). P falls with every step, so no S
+returns and the method ends; in practice after some ten steps, whatever the tolerance.
 
 **Growing subsets.** A step costs |S|^3 / 3, and from x = 0 every variable is in S. So the problem of a few random rows is solved first,
 then that of twice as many from there, and so on: the support set of the whole is met when it is nearly known. Only rows of K that belong
@@ -48,7 +48,7 @@ SHARE = 0.8
 SHIFTS = (0.0, 1e-14, 1e-13, 1e-12, 1e-11)
 """Shifts of the diagonal, relative to its greatest entry, tried in turn where rounding makes a positive matrix look indefinite."""
 REFINED = 4
-"""How often the last step's residual may be solved for again, and how often variables of the wrong sign may be left out."""
+"""How often the last step's residual may be solved for again."""
 ROUNDING = 1e-15
 """A fall of P by less than this share may be rounding, or small beside losses that cannot be avoided."""
 IDLE = 30
@@ -151,32 +151,37 @@ class _Search:
             self._pause()
             new = self.step(point, S)
             self.steps += 1
-            found = self.support(new, inside)
+            found = self.support(new, inside, S)
             changed = len(np.setxor1d(S, found, assume_unique=True))
             if not changed:
-                return new if rough else self.polish(new, S)
-            t = self.least(point, new, inside)
-            point = new if t == 1.0 else point.towards(new, t)
-            lower = self.primal(point, inside)
-            idle = 0 if lower < value - ROUNDING * abs(value) else idle + 1
+                return new if rough else self.refine(new, S)
+            lower = self.primal(new, inside)
+            if not lower <= value * (1 + ROUNDING):
+                new = point.towards(new, self.least(point, new, inside))
+                lower, found = self.primal(new, inside), self.support(new, inside)
+            idle = 0 if lower < value * (1 - ROUNDING) else idle + 1
             if changed <= rough * len(S) or idle > IDLE:
-                return point
-            self._report(point, inside, value - lower)
-            value, S = lower, found if t == 1.0 else self.support(point, inside)
+                return new
+            self._report(new, inside, value - lower)
+            point, value, S = new, lower, found
 
-    def slack(self, point: Point) -> Floats:
-        """s; see the top of this file."""
-        s: Floats = -self.sign * (point.F[self.row] + self.problem.linear + point.level)
+    def slack(self, point: Point, solved: Integers | None = None) -> Floats:
+        """s. On the set a step was solved for f = -linear - ridge x, which says more than F where x is large: F's rounding grows with it."""
+        f = point.F + point.level
+        if solved is not None:
+            f[self.row[solved]] = -self.problem.linear[solved] - self.problem.ridge[solved] * point.x[solved]
+        s: Floats = -self.sign * (f[self.row] + self.problem.linear)
         return s
 
-    def support(self, point: Point, inside: NDArray[np.bool_]) -> Integers:
+    def support(self, point: Point, inside: NDArray[np.bool_], solved: Integers | None = None) -> Integers:
         """S, in order."""
-        return np.flatnonzero(inside & (self.slack(point) > 0))
+        return np.flatnonzero(inside & (self.slack(point, solved) > 0))
 
     def primal(self, point: Point, inside: NDArray[np.bool_]) -> float:
         """P on the variables inside."""
         s = np.maximum(0.0, self.slack(point)[inside])
-        return 0.5 * float(np.sum(point.x * point.F[self.row])) + float(np.sum(s * s / (2 * self.problem.ridge[inside])))
+        norm = max(0.0, float(np.sum(point.x * point.F[self.row])))  # by rounding it may be below
+        return 0.5 * norm + float(np.sum(s * s / (2 * self.problem.ridge[inside])))
 
     def step(self, point: Point, S: Integers) -> Point:
         """The minimum of the quadratic that P is on S; with S empty that is x = 0, at any level."""
@@ -184,17 +189,6 @@ class _Search:
             return Point(np.zeros_like(point.x), point.level, np.zeros(self.n))
         x, level = self._solve(S, -self.problem.linear[S], 0.0)
         return self._point(S, x, level)
-
-    def polish(self, point: Point, S: Integers) -> Point:
-        """Leave out of S what rounding gave the wrong sign: where x is large beside 1 / ridge, s = 0 says little about x."""
-        for _ in range(REFINED):
-            point = self.refine(point, S)
-            wrong = self.sign[S] * point.x[S] < 0
-            if not wrong.any():
-                break
-            S = S[~wrong]
-            point = self.step(point, S)
-        return point
 
     def refine(self, point: Point, S: Integers) -> Point:
         """Solve for the residual of the last step, as long as that halves it."""
