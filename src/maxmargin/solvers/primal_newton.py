@@ -89,7 +89,17 @@ def solve(
     if np.abs(b - point.x).sum() > 1e-14 * np.abs(b).sum():
         point = Point(b, point.level, search.product(b))
     state = State(problem, b, point.F, b, point.F, steps=search.steps, scale=search.scale, convex=source.convex)
+    if state.violation > tol:
+        theta = _best_multiple(state)
+        state.b, state.F = theta * b, theta * point.F
     return finish(state, reason, tol, monitor)
+
+
+def _best_multiple(state: State) -> float:
+    """The theta >= 0 for which theta b, feasible as b is, has the least dual objective: what was stopped early may be far off."""
+    square = float(np.sum(state.b * (state.F[state.problem.row] + state.problem.ridge * state.b)))
+    slope = float(np.sum(state.b * state.problem.linear))
+    return max(0.0, -slope / square) if square > 0 else 0.0
 
 
 def _refuse_other_problems(problem: DualProblem) -> None:
@@ -166,7 +176,7 @@ class _Search:
             point, value, S = new, lower, found
 
     def slack(self, point: Point, solved: Integers | None = None) -> Floats:
-        """s. On the set a step was solved for f = -linear - ridge x, which says more than F where x is large: F's rounding grows with it."""
+        """s. On the set a step was solved for, f = -linear - ridge x says more than F, whose rounding grows with x."""
         f = point.F + point.level
         if solved is not None:
             f[self.row[solved]] = -self.problem.linear[solved] - self.problem.ridge[solved] * point.x[solved]
