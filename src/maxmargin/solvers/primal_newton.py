@@ -20,7 +20,7 @@ returns and the method ends; in practice after some ten steps, whatever the tole
 then that of twice as many from there, and so on: the support set of the whole is met when it is nearly known. Only rows of K that belong
 to S are ever needed.
 
-Everything is float64. The memory is that of |S|^2 numbers, and MemoryError says so where there is less.
+Everything is float64. The memory is that of |S|^2 numbers; MemoryError says so where there is less.
 """
 
 from typing import NamedTuple
@@ -197,8 +197,7 @@ class _Search:
         """The minimum of the quadratic that P is on S; with S empty that is x = 0, at any level."""
         if not len(S):
             return Point(np.zeros_like(point.x), point.level, np.zeros(self.n))
-        x, level = self._solve(S, -self.problem.linear[S], 0.0)
-        return self._point(S, x, level)
+        return self._point(S, *self._solve(S, -self.problem.linear[S], 0.0))
 
     def refine(self, point: Point, S: Integers) -> Point:
         """Solve for the residual of the last step, as long as that halves it."""
