@@ -152,7 +152,7 @@ def _train(form: Formulation, X: Samples, settings: Settings, monitor: Monitor, 
     found = form.certify(f, decision)
     error = _audit(settings.kernel, X, decision, f, max(FEWEST_ROWS, CERTIFIED_ROWS // settings.problems))
     # The independent check has the last word, both ways.
-    good = max(found.kkt_violation, error) <= settings.tol * decision.unit
+    good = found.kkt_violation + error <= settings.tol * decision.unit  # f is known to within the error, and so is the violation
     exact = abs(found.relative_gap) <= EXACT and error <= 1e3 * EXACT * float(np.abs(f).max())  # tol may be below the rounding of f
     if status.converged and not (good or exact):
         status = Status.STALLED
