@@ -13,7 +13,8 @@ from threadpoolctl import threadpool_limits
 from data import binary_target, load
 from helpers import assert_close, assert_same_bits, binary, in_subprocess, three
 from maxmargin import SVC, Kernel, PegasosSVC
-from maxmargin.solvers.epochs import best_bias, feasible
+from maxmargin.losses import Bias, LinearProblem, classification
+from maxmargin.solvers.linear.model import best_bias, feasible
 
 X, label = binary(120)
 y = np.where(label == 1, 1.0, -1.0)
@@ -173,11 +174,12 @@ def test_best_bias_and_feasible_point():
         g, p = rng.normal(size=n).round(1), rng.integers(0, 3, size=n) + 0.0
         s = np.where(rng.random(n) < 0.5, 1.0, -1.0)
         p[:2], s[:2] = 1.0, (1.0, -1.0)
-        values = [np.sum(p * np.maximum(0, 1 - s * (g + b))) for b in [best_bias(g, s, p), *(s - g)]]
+        problem = LinearProblem(classification(s, p, False), Bias.FREE)
+        values = [np.sum(p * np.maximum(0, 1 - s * (g + b))) for b in [best_bias(problem, g), *(s - g)]]
         assert values[0] <= min(values) + 1e-12
-        a = feasible(rng.normal(size=n), s, p, 0.5, bias=True)
-        assert abs(np.sum(a * s)) < 1e-12
-        assert ((a >= 0) & (a <= p)).all()
+        t = feasible(problem, rng.normal(size=n))
+        assert abs(t.sum()) < 1e-12
+        assert ((t * s >= 0) & (t * s <= p)).all()
 
 
 def test_weights_are_copies():

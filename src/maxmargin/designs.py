@@ -43,6 +43,11 @@ class ArrayDesign(Design):
         self.X, self.points = X, core.points(X)
         self.shape = self.points.shape
 
+    @property
+    def entries(self) -> int:
+        """Numbers that a pass over the samples reads."""
+        return int(self.X.size if isinstance(self.X, np.ndarray) else self.X.nnz)
+
     def values(self, w: Floats, rows: Integers | None = None) -> Floats:
         """X w."""
         return core.linear_values(self.points, rows, w)

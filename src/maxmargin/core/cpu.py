@@ -20,6 +20,10 @@
     corridor_slope(low, ..., f, change, step, ...)   the derivative of the smoothed losses along a line
     coordinate_pass(X, low, ...)          one pass of dual coordinate descent
 
+    pegasos_rows(X, order, ...)           Pegasos over the rows order[0], order[1], ...   these three return how many samples they used:
+    pegasos_tile(K, begin, z, ...)        Pegasos with coefficients, on a tile of kernel values      fewer than were given where the
+    norma_tile(K, begin, z, ...)          NORMA alike                                                scale is about to underflow
+
     fingerprint(array)                    a number that changes when the array's memory does
 
 ``kernel`` is the tuple (kind, gamma, coef0, degree); ``a`` and ``b`` are index arrays or None for all. Every value has the same
@@ -276,3 +280,10 @@ def coordinate_pass(X: Points, *arguments: Any) -> tuple[float, float, int, floa
     """Visit the active samples once, see coordinate.h; return the gap met, the greatest violation met, those left active, the bias."""
     result: tuple[float, float, int, float] = _cpu.coordinate_pass(X, *arguments)
     return result
+
+
+# ---- the online family -----------------------------------------------------------------------------------------------
+
+pegasos_rows = _cpu.pegasos_rows
+pegasos_tile = _cpu.pegasos_tile
+norma_tile = _cpu.norma_tile

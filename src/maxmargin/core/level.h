@@ -98,6 +98,40 @@ struct PassResult {
   int64_t active;
 };
 
+// What does not change during a walk of Pegasos or NORMA; see pegasos.h.
+struct PegasosRule {
+  double alpha, bias_step;
+  int64_t batch;
+  bool project;
+};
+struct NormaRule {
+  double alpha, eta0, power, nu;  // nu < 0: rho is fixed
+  bool bias;
+};
+
+// A walk of Pegasos over the rows order[0], order[1], ... of X.
+template <class T>
+struct PegasosRows {
+  Points<T> X;
+  const int64_t* order;
+  int64_t count;
+  const double *y, *gain;
+  double *v, *u, *coef;    // u may be null; coef may be null, else it has two numbers for each row
+  const double* products;  // m.x_i for the centre m, or null: then it is 0
+  double square;           // m.m
+  double *margins, *numbers;
+  PegasosRule rule;
+};
+
+// A walk over the samples begin, ..., n - 1 whose kernel values among each other are K; z and given are changed.
+struct OnlineTile {
+  const double* K;
+  int64_t n, begin;
+  double* z;
+  const double *y, *gain;
+  double* given;
+};
+
 template <class T>
 struct LevelOf {
   void (*norms)(const Points<T>&, T* out);
@@ -118,6 +152,7 @@ struct LevelOf {
   void (*linear_squares)(const Points<T>& X, double* out, int threads);
   void (*gram)(const Selection<T>& A, const double* weight, double* out, int threads);
   PassResult (*coordinate_pass)(const CoordinatePass<T>&);
+  int64_t (*pegasos_rows)(const PegasosRows<T>&);
 };
 
 struct Level {
@@ -128,6 +163,8 @@ struct Level {
                                  int threads);
   double (*corridor_slope)(const Corridor&, const double* f, const double* change, double step, const double* centre, double width,
                            int threads);
+  int64_t (*pegasos_tile)(const OnlineTile&, double* given_u, double* margins, double* numbers, const PegasosRule&);
+  int64_t (*norma_tile)(const OnlineTile&, double* numbers, const NormaRule&);
   uint64_t (*fingerprint)(const unsigned char* bytes, size_t count);
 };
 

@@ -20,15 +20,17 @@ linear walk takes its steps along x - (mean of x), which is the same model with 
     D(a) = sum_i a_i - |sum_i a_i y_i phi(x_i)|^2 / (2 alpha)  <=  P(w, b) for every w, b
 
 Epochs visit all samples alike, so the a of the last iterate are in the box by themselves (c_i counts at most every visit).
+This is the linear model of losses.py with weights p_i / alpha, whose objectives times alpha are P and D and whose duals t are scale c.
 """
 
 from abc import ABC, abstractmethod
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.core import online as core
+from maxmargin.core import cpu as core
+from maxmargin.designs import ArrayDesign
 from maxmargin.problems import Floats
 from maxmargin.solvers.budget import Points, block_size
 
@@ -163,34 +165,35 @@ class Path(ABC):
 
 
 class LinearPath(Path):
-    """V and U are weights of features; coefficients of the samples are kept along where a certificate is wanted.
+    """V and U are weights of features; (v, u) of each sample are kept along in ``coefs`` where a certificate is wanted.
 
-    With a bias the walk is along x - centre; ``intercepts`` then leads back to x.
+    Then U is not walked along with but summed up when it is asked for: U = rest + X'u, where rest is what it had before the coefficients
+    were kept. With a bias the walk is along x - centre; ``intercepts`` then leads back to x.
     """
 
-    def __init__(self, X: Any, walks: Walks, rule: Rule, coefs: tuple[Floats, Floats] | None, centre: Floats | None = None) -> None:
+    def __init__(self, design: ArrayDesign, walks: Walks, rule: Rule, coefs: Floats | None, centre: Floats | None = None) -> None:
         super().__init__(rule)
-        self.rows, self.walks, self.coefs = core.rows(X), walks, coefs
-        self.centre = np.zeros(X.shape[1]) if centre is None or not rule.bias else centre
-        self._products = core.scores(self.rows, self.centre[None])[0] if self.centre.any() else None
-        self._work = max(1.0, X.nnz / X.shape[0] if hasattr(X, "nnz") else X.shape[1])
+        self.design, self.walks, self.coefs = design, walks, coefs
+        self.centre = np.zeros(design.shape[1]) if centre is None or not rule.bias else centre
+        self._products = design.values(self.centre) if self.centre.any() else None
+        self._rest = None if coefs is None else (walks.v - self._sums(coefs[:, :, 0]), walks.u - self._sums(coefs[:, :, 1]))
 
     @property
     def piece(self) -> int:
-        return max(1, int(PIECE / self._work) // self.rule.batch) * self.rule.batch
+        return max(1, int(PIECE / (self.design.entries / self.design.shape[0] + 1)) // self.rule.batch) * self.rule.batch
 
     def advance(self, order: NDArray[np.int64], task: Task) -> None:
-        centre = self._products, float(dots(self.centre[None], self.centre)[0])
+        points, square = self.design.points, float(dots(self.centre[None], self.centre)[0])
         for k, numbers in enumerate(self.walks.numbers):
-            v, u = self.walks.v[k], self.walks.u[k]
-            kept = [] if self.coefs is None else [(self.coefs[0][k], self.coefs[1][k])]
+            v, u, coefs = self.walks.v[k], self.walks.u[k], None if self.coefs is None else self.coefs[k]
             signs = np.ascontiguousarray(task.signs[k])
-            coefs: tuple[Any, Any] = kept[0] if kept else (None, None)
+            walked = u if coefs is None and self.rule.average else None
             done = 0
             while done < len(order):
-                state = v, u, *coefs, *centre, numbers
-                done += core.pegasos_rows(self.rows, order[done:], signs, task.gain, *state, *self._numbers_of_rule(), self.rule.average)
+                state = v, walked, coefs, self._products, square, numbers
+                done += core.pegasos_rows(points, order[done:], signs, task.gain, *state, *self._numbers_of_rule())
                 if done < len(order):
+                    kept = [] if coefs is None or self._rest is None else [(coefs[:, 0], coefs[:, 1]), (self._rest[0][k], self._rest[1][k])]
                     fold(numbers, (v, u), *kept)
         self.walks.numbers[:, NORM] = self.norms(self.last())  # without the rounding of many small changes
 
@@ -198,27 +201,35 @@ class LinearPath(Path):
         return current(self.walks, self.walks.v - self.walks.numbers[:, [V_SUM]] * self.centre)
 
     def model(self) -> Floats:
+        if self._rest is not None and self.coefs is not None:
+            self.walks.u[:] = self._rest[1] + self._sums(self.coefs[:, :, 1])
         if not self.rule.average:
             return self.last()
         v, u = (part - self.walks.numbers[:, [at]] * self.centre for part, at in ((self.walks.v, V_SUM), (self.walks.u, U_SUM)))
         return averaged(self.walks, v, u)
 
-    def intercepts(self, biases: Floats) -> Floats:
+    def intercepts(self, biases: Floats, model: Floats) -> Floats:
         """The constants of w.x + constant."""
-        return biases - dots(self.model(), self.centre)
+        return biases - dots(model, self.centre)
 
     def values(self, model: Floats) -> Floats:
-        return core.scores(self.rows, model) - dots(model, self.centre)[:, None]
+        found = np.array([self.design.values(w) for w in model])
+        return found - dots(model, self.centre)[:, None]
 
     def norms(self, model: Floats) -> Floats:
         return dots(model, model)
 
     def duals(self) -> list[Floats]:
         assert self.coefs is not None
-        return [averaged(self.walks, *self.coefs), current(self.walks, self.coefs[0])]
+        v, u = self.coefs[:, :, 0], self.coefs[:, :, 1]
+        return [averaged(self.walks, v, u), current(self.walks, v)]
 
     def dual_norms(self, coef: Floats) -> Floats:
-        return self.norms(core.combine(coef, self.rows))
+        return self.norms(self._sums(coef))
+
+    def _sums(self, coef: Floats) -> Floats:
+        """X'c for each row c."""
+        return np.array([self.design.sum(np.ascontiguousarray(c)) for c in coef])
 
 
 class KernelPath(Path):

@@ -40,21 +40,26 @@ class Gap(NamedTuple):
         """The difference."""
         return self.primal - self.dual
 
+    @property
+    def relative(self) -> float:
+        """The difference in units of the greater of the two."""
+        return self.value / max(abs(self.primal), abs(self.dual), np.finfo(float).tiny)
+
     def within(self, tol: float) -> bool:
         """Whether the difference is small enough, or nothing but rounding."""
         size = max(abs(self.primal), abs(self.dual))
         return self.value <= max(tol * size, ROUNDING * max(size, self.scale))
 
 
-def primal(problem: LinearProblem, w: Floats, bias: float, loss: float) -> float:
-    """P from the sum of the losses."""
-    return 0.5 * float(w @ w) + 0.5 * problem.m * bias**2 + problem.total * bias + loss
+def primal(problem: LinearProblem, square: float, bias: float, loss: float) -> float:
+    """P from |w|^2 and the sum of the losses."""
+    return 0.5 * square + 0.5 * problem.m * bias**2 + problem.total * bias + loss
 
 
-def dual(problem: LinearProblem, Xt: Floats, gain: float, total: float) -> float:
-    """D from X't, the sum of the gains and the sum of the duals; with a free bias that sum must be right."""
+def dual(problem: LinearProblem, square: float, gain: float, total: float) -> float:
+    """D from |X't|^2, the sum of the gains and the sum of the duals; with a free bias that sum must be right."""
     penalty = 0.5 * (total - problem.total) ** 2 / problem.m if problem.bias is Bias.PENALISED else 0.0
-    return gain - 0.5 * float(Xt @ Xt) - penalty
+    return gain - 0.5 * square - penalty
 
 
 def gains(corridor: Corridor, t: Floats) -> float:
@@ -74,8 +79,8 @@ def feasible(problem: LinearProblem, t: Floats) -> Floats:
     return with_sum(corridor, t, problem.total) if problem.bias is Bias.FREE else t
 
 
-def best_bias(problem: LinearProblem, Xw: Floats, bias: float) -> float:
-    """The b that minimises P for given X w; the middle of them where there are several."""
+def best_bias(problem: LinearProblem, Xw: Floats, bias: float = 0.0) -> float:
+    """The b that minimises P for given X w; the middle of them where there are several. The search begins at ``bias``."""
     if problem.bias is Bias.NONE:
         return 0.0
     return _root_of_lines(problem, Xw, bias) if problem.corridor.squared else _middle_of_steps(problem, Xw)
@@ -146,7 +151,7 @@ def conclude(
     """The solution with duals made feasible, and its gap: OPTIMAL where that is small, else the reason, else STALLED."""
     t = feasible(problem, t)
     Xt = design.sum(t)
-    value = primal(problem, w, bias, problem.corridor.losses(f))
-    gap = Gap(value, dual(problem, Xt, gains(problem.corridor, t), float(t.sum())), scale)
+    value = primal(problem, float(w @ w), bias, problem.corridor.losses(f))
+    gap = Gap(value, dual(problem, float(Xt @ Xt), gains(problem.corridor, t), float(t.sum())), scale)
     status = Status.OPTIMAL if gap.within(tol) else reason or Status.STALLED
     return LinearSolution(w, bias, t, f, Xt, status, n_iter), gap

@@ -139,7 +139,7 @@ class _Run:
         duals = problem.corridor.duals(f, centre, width)
         Xt = self.design.sum(duals.t)
         slope = np.append(w - Xt, problem.m * bias + problem.total - duals.total if problem.bias is not Bias.NONE else 0.0)
-        value = dual(problem, Xt, duals.gain, duals.total)
+        value = dual(problem, float(Xt @ Xt), duals.gain, duals.total)
         if problem.bias is Bias.FREE:  # what D would be at a feasible sum, to first order
             value += bias * (problem.total - duals.total)
         own = 0.5 * float(slope[:-1] @ slope[:-1])
@@ -147,7 +147,7 @@ class _Run:
             own += 0.5 * float(slope[-1]) ** 2 / problem.m
         elif problem.bias is Bias.FREE:
             own += 0.5 * float(slope[-1]) ** 2 / max(float(duals.curvature.sum()), 1e-300)
-        return Point(w, bias, f, duals, slope, Gap(primal(problem, w, bias, duals.loss), value, self.scale), own)
+        return Point(w, bias, f, duals, slope, Gap(primal(problem, float(w @ w), bias, duals.loss), value, self.scale), own)
 
     def _step(self, here: Point, centre: Floats, width: float) -> tuple[Floats, float, Floats]:
         """A Newton step as long as it pays."""
