@@ -272,6 +272,25 @@ def test_sparse_is_dense_and_seeds_repeat(options):
     assert not np.array_equal(model.set_params(random_state=8).fit(A, label).decision_function(A), dense)
 
 
+def test_threads_do_not_change_large_fits():
+    A, z = binary(60_000, 30, seed=4)
+    model = PegasosSVC(alpha=1e-4, max_iter=2, tol=None, random_state=7)
+    both = model.fit(A, z).decision_function(A), model.certificate_
+    with threadpool_limits(1):
+        assert_same_bits(model.fit(A, z).decision_function(A), both[0])
+    assert model.certificate_ == both[1]
+
+
+def test_average_after_last_iterates():
+    """The average is that of all steps, though the first fit did not ask for it."""
+    A, z = 10 * X + 5, label  # projects: the walk is folded many times
+    options = {"alpha": 1e-4, "tol": None, "shuffle": False}
+    once = PegasosSVC(max_iter=4, **options).fit(A, z)
+    twice = PegasosSVC(max_iter=2, average=False, warm_start=True, **options).fit(A, z).set_params(average=True).fit(A, z)
+    assert twice.t_ == once.t_
+    assert_close(twice.coef_, once.coef_, 1e-9)
+
+
 def test_many_classes_are_one_against_the_rest():
     A, z = three(150)
     model = PegasosSVC(alpha=0.01, random_state=0).fit(A, z)

@@ -52,12 +52,9 @@ def coordinate_pass(*arguments: Any) -> tuple[float, float, int, float]: ...
 def pegasos_rows(
     X: Any,
     order: Any,
-    y: Any,
-    gain: Any,
+    samples: Any,
     v: Any,
     u: Any,
-    coef: Any,
-    products: Any,
     square: float,
     numbers: Any,
     alpha: float,

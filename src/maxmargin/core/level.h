@@ -109,16 +109,24 @@ struct NormaRule {
   bool bias;
 };
 
+// A sample as a walk meets it: all that is not its row in one cache line.
+struct PegasosSample {
+  double sign, gain;
+  double centre;          // m.x for the centre m of the samples
+  double square;          // |x - m|^2
+  double coef_v, coef_u;  // what v and u took of it
+  double unused[2];
+};
+
 // A walk of Pegasos over the rows order[0], order[1], ... of X.
 template <class T>
 struct PegasosRows {
   Points<T> X;
   const int64_t* order;
   int64_t count;
-  const double *y, *gain;
-  double *v, *u, *coef;    // u may be null; coef may be null, else it has two numbers for each row
-  const double* products;  // m.x_i for the centre m, or null: then it is 0
-  double square;           // m.m
+  PegasosSample* samples;
+  double *v, *u;  // u may be null
+  double square;  // m.m
   double *margins, *numbers;
   PegasosRule rule;
 };

@@ -7,20 +7,18 @@ namespace {
 std::vector<double> margins_of(int64_t batch, int64_t count) { return std::vector<double>(size_t(std::min(batch, std::max<int64_t>(count, 1)))); }
 
 template <class T>
-int64_t pegasos_rows(const PointsHolder<T>& X, Array<int64_t> order, Array<double> y, Array<double> gain, Writable<double> v,
-                     std::optional<Writable<double>> u, std::optional<Writable<double>> coef, std::optional<Array<double>> products,
-                     double square, Writable<double> numbers, double alpha, double bias_step, int64_t batch, bool project) {
-  const size_t n = size_t(X.view.n), d = size_t(X.view.d);
-  require(y.size() == n && gain.size() == n && v.size() == d && (!u || u->size() == d) && numbers.size() == 10 && batch >= 1,
-          "pegasos_rows: lengths differ");
-  require(!coef || coef->size() == 2 * n, "pegasos_rows: length of the coefficients");
-  require(!products || products->size() == n, "pegasos_rows: length of the centre's products");
+int64_t pegasos_rows(const PointsHolder<T>& X, Array<int64_t> order, Writable<double> samples, Writable<double> v,
+                     std::optional<Writable<double>> u, double square, Writable<double> numbers, double alpha, double bias_step,
+                     int64_t batch, bool project) {
+  const size_t d = size_t(X.view.d);
+  static_assert(sizeof(PegasosSample) == 8 * sizeof(double));
+  require(samples.ndim() == 2 && int64_t(samples.shape(0)) == X.view.n && samples.shape(1) == 8, "pegasos_rows: eight numbers a sample");
+  require(v.size() == d && (!u || u->size() == d) && numbers.size() == 10 && batch >= 1, "pegasos_rows: lengths differ");
   const Selection<T> visited = select(X, order);
   std::vector<double> margins = margins_of(batch, visited.size);
   nb::gil_scoped_release release;
-  return table<T>().pegasos_rows({X.view, visited.index, visited.size, y.data(), gain.data(), v.data(), u ? u->data() : nullptr,
-                                  coef ? coef->data() : nullptr, products ? products->data() : nullptr, products ? square : 0.0,
-                                  margins.data(), numbers.data(), {alpha, bias_step, batch, project}});
+  return table<T>().pegasos_rows({X.view, visited.index, visited.size, reinterpret_cast<PegasosSample*>(samples.data()), v.data(),
+                                  u ? u->data() : nullptr, square, margins.data(), numbers.data(), {alpha, bias_step, batch, project}});
 }
 
 OnlineTile tile_of(const Array<double>& K, int64_t begin, const Writable<double>& z, const Array<double>& y, const Array<double>& gain,
@@ -51,9 +49,9 @@ int64_t norma_tile(Array<double> K, int64_t begin, Writable<double> z, Array<dou
 
 template <class T>
 void bind(nb::module_& m) {
-  m.def("pegasos_rows", &pegasos_rows<T>, nb::arg("X"), nb::arg("order"), nb::arg("y"), nb::arg("gain"), nb::arg("v").noconvert(),
-        nb::arg("u").noconvert().none(), nb::arg("coef").noconvert().none(), nb::arg("products").none(), nb::arg("square"),
-        nb::arg("numbers").noconvert(), nb::arg("alpha"), nb::arg("bias_step"), nb::arg("batch"), nb::arg("project"));
+  m.def("pegasos_rows", &pegasos_rows<T>, nb::arg("X"), nb::arg("order"), nb::arg("samples").noconvert(), nb::arg("v").noconvert(),
+        nb::arg("u").noconvert().none(), nb::arg("square"), nb::arg("numbers").noconvert(), nb::arg("alpha"), nb::arg("bias_step"),
+        nb::arg("batch"), nb::arg("project"));
 }
 
 }  // namespace

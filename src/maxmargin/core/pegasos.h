@@ -21,7 +21,7 @@
 // bias: v = sum d (x_i - m) is kept as V = sum d x_i and D = sum d, so that sparse rows stay sparse:
 // v.(x_i - m) = V.x_i - V.m - D m.(x_i - m).
 //
-// Where the coefficients of the samples are kept, u is their sum and need not be kept along: u is null then.
+// u need not be kept along where its coefficients are: it is their sum. It is null then.
 //
 // Projections shrink scale fast at first: before sigma v - u could cancel, the walk stops and the caller multiplies scale into v.
 #pragma once
@@ -85,47 +85,43 @@ inline void fetch_after(const PegasosRows<T>& p, int64_t k) {
     const int64_t end = std::min(p.X.indptr ? p.X.indptr[i + 1] : begin + p.X.d, begin + most);
     for (int64_t at = begin; at < end; at += 64 / int64_t(sizeof(T))) __builtin_prefetch(p.X.values + at);
     for (int64_t at = begin; p.X.indptr && at < end; at += 16) __builtin_prefetch(p.X.indices + at);
+    if (begin < end) __builtin_prefetch(p.X.values + end - 1);  // rows do not begin where cache lines do
   }
   if (k + far < p.count) {
     const int64_t i = p.order[k + far];
-    __builtin_prefetch(p.y + i);
-    __builtin_prefetch(p.gain + i);
+    __builtin_prefetch(p.samples + i, 1);
     if (p.X.indptr) __builtin_prefetch(p.X.indptr + i);
-    if (p.products) __builtin_prefetch(p.products + i);
-    if (p.coef) __builtin_prefetch(p.coef + 2 * i, 1);
   }
 }
 
-// Walk over the samples order[0], order[1], ...; returns how many were used. coef takes what v and u take of each sample.
+// Walk over the samples order[0], order[1], ...; returns how many were used.
 template <class T>
 int64_t pegasos_rows(const PegasosRows<T>& p) {
   const Points<T>& X = p.X;
   Walk walk(p.numbers, p.rule);
-  const auto at_centre = [&](int64_t i) { return p.products ? p.products[i] : 0.0; };  // m.x_i
-  const auto product = [&](int64_t i) { return dot(X, i, p.v) - walk.Vm - walk.D * (at_centre(i) - p.square); };
+  const auto product = [&](int64_t i) { return dot(X, i, p.v) - walk.Vm - walk.D * (p.samples[i].centre - p.square); };
   for (int64_t at = 0; at < p.count; at += p.rule.batch) {
     if (walk.must_fold()) return at;
     const int64_t batch = std::min(p.rule.batch, p.count - at);
     for (int64_t j = 0; j < batch; ++j) {
       const int64_t i = p.order[at + j];
       fetch_after(p, at + j);
-      p.margins[j] = p.y[i] * (walk.scale * product(i) + walk.bias);
+      p.margins[j] = p.samples[i].sign * (walk.scale * product(i) + walk.bias);
     }
     const double bias = walk.bias;
     walk.begin();
     for (int64_t j = 0; j < batch; ++j) {
-      const int64_t i = p.order[at + j];
       if (!(p.margins[j] < missed)) continue;
-      double wx = 0, xx = 0;
-      if (p.rule.project) {  // in a batch of one w.x is known
-        wx = batch > 1 ? walk.scale * product(i) : (p.margins[j] * p.y[i] - bias) * (walk.t > 1 ? (walk.t - 1) / walk.t : 1.0);
-        xx = double(X.norms[i]) - 2 * at_centre(i) + p.square;
-      }
-      const double d = walk.take(p.y[i] * p.gain[i], batch, wx, xx);
+      const int64_t i = p.order[at + j];
+      PegasosSample& x = p.samples[i];
+      double wx = 0;
+      if (p.rule.project)  // in a batch of one w.x is known
+        wx = batch > 1 ? walk.scale * product(i) : (p.margins[j] * x.sign - bias) * (walk.t > 1 ? (walk.t - 1) / walk.t : 1.0);
+      const double d = walk.take(x.sign * x.gain, batch, wx, x.square), e = walk.sigma * d;
       add(X, i, d, p.v);
-      if (p.products) walk.D += d, walk.Vm += d * at_centre(i), walk.E += walk.sigma * d;
-      if (p.u) add(X, i, walk.sigma * d, p.u);
-      if (p.coef) p.coef[2 * i] += d, p.coef[2 * i + 1] += walk.sigma * d;
+      if (p.u) add(X, i, e, p.u);
+      walk.D += d, walk.Vm += d * x.centre, walk.E += e;
+      x.coef_v += d, x.coef_u += e;
     }
     walk.end();
   }

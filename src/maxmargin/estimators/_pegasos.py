@@ -18,7 +18,8 @@ from maxmargin.problems import Floats
 from maxmargin.solution import Status
 from maxmargin.solvers import epochs
 from maxmargin.solvers.budget import Points, in_use
-from maxmargin.solvers.pegasos import STEPS, KernelPath, LinearPath, Path, Rule, Task, Walks
+from maxmargin.solvers.pegasos import STEPS, KernelPath, Path, Rule, Task, Walks
+from maxmargin.solvers.pegasos_linear import LinearPath
 from maxmargin.sources import pick
 
 
@@ -41,13 +42,13 @@ class BasePegasos(OnlineClassifier):
             coefs = kept.copy() if kept is not None and kept.shape == (functions, n, 2) else np.zeros((functions, n, 2))
             self._kernel = Kernel.linear()
             centre = self._centre if warm else design.sum(task.share)
-            return LinearPath(design, walks, rule, coefs, centre)
+            return LinearPath(design, walks, rule, task, coefs, centre)
         counted = np.flatnonzero(weight > 0)
         self._kernel = self._resolve_kernel(pick(X, counted) if len(counted) < n else X, weight[counted])
         walks = Walks.new(functions, n)
         if warm and self._walks.v.shape == (functions, len(self.support_)) and self.support_.max(initial=-1) < n:
             walks.v[:, self.support_], walks.u[:, self.support_], walks.numbers[:] = self._walks
-        return KernelPath(Points(self._kernel, X, whole=True), walks, rule, n)
+        return KernelPath(Points(self._kernel, X, whole=True), walks, rule, task)
 
     def _chunk_path(self, X: Any, weight: Floats, task: Task) -> Path:
         """The walks so far, over the points so far and a chunk."""
@@ -59,16 +60,17 @@ class BasePegasos(OnlineClassifier):
             walks = Walks.new(functions, X.shape[1]) if first else _copy(self._walks)
             self._kernel = Kernel.linear()
             design = ArrayDesign(X)
-            return LinearPath(design, walks, rule, None, design.sum(task.gain / task.gain.sum()) if first else self._centre)
+            centre = design.sum(task.gain / task.gain.sum()) if first else self._centre
+            return LinearPath(design, walks, rule, task, None, centre)
         if first:
             self._kernel = self._resolve_kernel(X, weight)
             self._points = X
-            return KernelPath(Points(self._kernel, X, whole=False), Walks.new(functions, n), rule, n)
+            return KernelPath(Points(self._kernel, X, whole=False), Walks.new(functions, n), rule, task)
         self._points = stack(self.support_vectors_, like(X, self.support_vectors_))
         old = self._walks
         v, u = (np.hstack([part, np.zeros((functions, n))]) for part in (old.v, old.u))
         walks = Walks(v, u, old.numbers.copy())
-        return KernelPath(Points(self._kernel, self._points, whole=False), walks, rule, n)
+        return KernelPath(Points(self._kernel, self._points, whole=False), walks, rule, task)
 
     # ---- the fitted state --------------------------------------------------------------------------------------------
 
@@ -136,10 +138,10 @@ def _copy(walks: Walks) -> Walks:
     return Walks(*(part.copy() for part in walks))
 
 
-def one_pass(path: Path, order: NDArray[np.int64], task: Task, monitor: Monitor) -> Status | None:
+def one_pass(path: Path, order: NDArray[np.int64], monitor: Monitor) -> Status | None:
     """One pass over a chunk; why it ended early, if it did."""
     for begin in range(0, len(order), path.piece):
-        path.advance(order[begin : begin + path.piece], task)
+        path.advance(order[begin : begin + path.piece])
         stopped = monitor.stop(0)
         if stopped is not None and begin + path.piece < len(order):
             return stopped

@@ -189,7 +189,7 @@ class PegasosSVC(BasePegasos):
         warm = self.warm_start and hasattr(self, "_walks") and np.array_equal(self.classes_, classes)
         path = self._path(X, design, weight, task, warm)
         with self._monitor() as monitor:
-            outcome = epochs.run(path, task, self.max_iter, self.tol, monitor, self._random())
+            outcome = epochs.run(path, self.max_iter, self.tol, monitor, self._random())
         if monitor.interrupted.is_set() and self.on_interrupt == "raise":
             raise KeyboardInterrupt
         self.classes_, self.n_iter_ = classes, outcome.epochs
@@ -229,7 +229,7 @@ class PegasosSVC(BasePegasos):
         task = Task(self._signs(label, len(self.classes_)), self._chunk_gain(label, weight), order)
         path = self._chunk_path(X, weight, task)
         with self._monitor() as monitor:
-            stopped = one_pass(path, order if rng is None else rng.permutation(order), task, monitor)
+            stopped = one_pass(path, order if rng is None else rng.permutation(order), monitor)
         if stopped is Status.INTERRUPTED and self.on_interrupt == "raise":
             raise KeyboardInterrupt
         if stopped is not None:

@@ -1,4 +1,4 @@
-"""Epochs of Pegasos over samples that are all at hand: the exact bias after each, the gap now and then; pegasos.py has the mathematics."""
+"""Epochs of Pegasos over samples that are all at hand: the exact bias between them, the gap at times; pegasos.py has the mathematics."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from maxmargin.monitor import Monitor
 from maxmargin.problems import Floats
 from maxmargin.solution import Status
 from maxmargin.solvers.linear.model import Gap, best_bias, dual, feasible, gains, primal
-from maxmargin.solvers.pegasos import BIAS, MEAN_BIAS, Path, Rule, Task
+from maxmargin.solvers.pegasos import BIAS, MEAN_BIAS, STEPS, Path, Rule, Task
 
 BETWEEN = 1.3
 """The gap costs about an epoch: it is computed whenever the epochs have grown by this factor."""
@@ -62,11 +62,11 @@ def _best_scale(problem: LinearProblem, t: Floats, square: float) -> tuple[float
 
 
 def _violation(corridor: Corridor, f: Floats, t: Floats) -> float:
-    """By how much f is on the wrong side of an end of the corridor for its dual."""
-    above, below = np.where(corridor.up > 0, f - corridor.low, 0.0), np.where(corridor.down > 0, f - corridor.high, 0.0)
-    low = np.maximum(np.where(t < corridor.up, -above, 0.0), np.where(t > 0, above, 0.0))
-    high = np.maximum(np.where(-t < corridor.down, below, 0.0), np.where(t < 0, -below, 0.0))
-    return float(np.maximum(low, high).max(initial=0.0))
+    """By how much f is on the wrong side of the end of its corridor, of which the hinge has one."""
+    up = corridor.up > 0
+    inside = np.where(up, f - corridor.low, corridor.high - f)
+    size, most = np.abs(t), corridor.up + corridor.down
+    return float(max(np.max(-inside, where=size < most, initial=0.0), np.max(inside, where=size > 0, initial=0.0)))
 
 
 def _exact_bias(path: Path, asked: list[LinearProblem]) -> None:
@@ -75,38 +75,39 @@ def _exact_bias(path: Path, asked: list[LinearProblem]) -> None:
         path.walks.numbers[k, BIAS] = best_bias(problem, values)
 
 
-def run(path: Path, task: Task, max_iter: int, tol: float | None, monitor: Monitor, rng: np.random.RandomState | None) -> Outcome:
+def run(path: Path, max_iter: int, tol: float | None, monitor: Monitor, rng: np.random.RandomState | None) -> Outcome:
     """Epochs until the relative gaps are at most tol or the budget is used up; in the order of the visits where rng is None."""
-    n, order = len(task.visits), task.visits
-    asked = problems(task, path.rule)
+    visits = order = path.task.visits
+    n = len(visits)
+    asked = problems(path.task, path.rule)
     found: list[Found] = []
     stopped, epoch, looked = None, 0, 0
     while epoch < max_iter and stopped is None:
+        if path.rule.bias and path.walks.numbers[0, STEPS] > 0:
+            _exact_bias(path, asked)
         if rng is not None:
-            order = rng.permutation(task.visits)
+            order = rng.permutation(visits)
         for begin in range(0, n, path.piece):
-            path.advance(order[begin : begin + path.piece], task)
+            path.advance(order[begin : begin + path.piece])
             stopped = monitor.stop(0)
             if stopped is not None:
                 break
         epoch += 1
-        if path.rule.bias and stopped is None:
-            _exact_bias(path, asked)
         if tol is not None and stopped is None and (epoch >= BETWEEN * looked or epoch == max_iter):
             looked, found = epoch, judge(path, path.model(), asked)
             if monitor.wants_report():
                 _report(monitor, path, epoch * n, found)
             if all(one.gap.within(tol) for one in found):
-                return _end(path, task, Status.OPTIMAL, epoch, found, monitor)
+                return _end(path, Status.OPTIMAL, epoch, found, monitor)
     found = found if looked == epoch and stopped is None and found else judge(path, path.model(), asked)
-    return _end(path, task, stopped or Status.MAX_ITER, epoch, found, monitor)
+    return _end(path, stopped or Status.MAX_ITER, epoch, found, monitor)
 
 
-def _end(path: Path, task: Task, status: Status, epoch: int, found: list[Found], monitor: Monitor) -> Outcome:
+def _end(path: Path, status: Status, epoch: int, found: list[Found], monitor: Monitor) -> Outcome:
     path.walks.numbers[:, MEAN_BIAS] = [one.bias for one in found]
     if not path.rule.average:
         path.walks.numbers[:, BIAS] = path.walks.numbers[:, MEAN_BIAS]
-    _report(monitor, path, epoch * len(task.visits), found, f", {status.name.lower()}")
+    _report(monitor, path, epoch * len(path.task.visits), found, f", {status.name.lower()}")
     return Outcome(status, epoch, path.model(), found)
 
 

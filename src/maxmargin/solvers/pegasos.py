@@ -10,7 +10,7 @@ the length 1/alpha) and give P(average) - P(optimum) = O(1 / (alpha T)) without 
 The ball |w| <= 1/sqrt(alpha) holds the optimum: there P = D, so alpha |w|^2 = sum a_i - losses <= 1, whether or not there is a bias.
 
 **The bias.** P is not strongly convex in b, and steps of 1 / (alpha t) would throw it about. So b has steps of its own, 1/(4 sqrt(t)) (its
-subgradient is at most 1 and decision values are in units of the margin); and where all samples are at hand b is set, after each epoch, to
+subgradient is at most 1 and decision values are in units of the margin); and where all samples are at hand b is set, between epochs, to
 the minimiser of P(w, .) for the current w, and at the end for the average: a weighted quantile of y_i - w.phi(x_i), see ``best_bias``. A
 linear walk takes its steps along x - (mean of x), which is the same model with another constant: otherwise each step would move b as well.
 
@@ -30,7 +30,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.core import cpu as core
-from maxmargin.designs import ArrayDesign
 from maxmargin.problems import Floats
 from maxmargin.solvers.budget import Points, block_size
 
@@ -39,8 +38,6 @@ STEPS, SCALE, SIGMA, NORM, BIAS, MEAN_BIAS, BASE, V_SUM, V_CENTRE, U_SUM = range
 samples the sum D of what v took, V.m, and the sum of what u took."""
 BIAS_STEP = 0.25
 """The bias takes steps of this over sqrt(t). Measured: 1 leaves noise in w, 0.03 is too slow for unequal classes."""
-PIECE = 2e7
-"""Multiply-adds between two looks at the clock."""
 
 
 class Rule(NamedTuple):
@@ -117,13 +114,11 @@ def dots(A: Floats, B: Floats) -> Floats:
 class Path(ABC):
     """Walks over given samples."""
 
-    walks: Walks
-
-    def __init__(self, rule: Rule) -> None:
-        self.rule = rule
+    def __init__(self, walks: Walks, rule: Rule, task: Task) -> None:
+        self.walks, self.rule, self.task = walks, rule, task
 
     @abstractmethod
-    def advance(self, order: NDArray[np.int64], task: Task) -> None:
+    def advance(self, order: NDArray[np.int64]) -> None:
         """Steps over the samples in this order."""
 
     @abstractmethod
@@ -164,91 +159,24 @@ class Path(ABC):
         return self.rule.alpha, BIAS_STEP * self.rule.bias, self.rule.batch, self.rule.project
 
 
-class LinearPath(Path):
-    """V and U are weights of features; (v, u) of each sample are kept along in ``coefs`` where a certificate is wanted.
-
-    Then U is not walked along with but summed up when it is asked for: U = rest + X'u, where rest is what it had before the coefficients
-    were kept. With a bias the walk is along x - centre; ``intercepts`` then leads back to x.
-    """
-
-    def __init__(self, design: ArrayDesign, walks: Walks, rule: Rule, coefs: Floats | None, centre: Floats | None = None) -> None:
-        super().__init__(rule)
-        self.design, self.walks, self.coefs = design, walks, coefs
-        self.centre = np.zeros(design.shape[1]) if centre is None or not rule.bias else centre
-        self._products = design.values(self.centre) if self.centre.any() else None
-        self._rest = None if coefs is None else (walks.v - self._sums(coefs[:, :, 0]), walks.u - self._sums(coefs[:, :, 1]))
-
-    @property
-    def piece(self) -> int:
-        return max(1, int(PIECE / (self.design.entries / self.design.shape[0] + 1)) // self.rule.batch) * self.rule.batch
-
-    def advance(self, order: NDArray[np.int64], task: Task) -> None:
-        points, square = self.design.points, float(dots(self.centre[None], self.centre)[0])
-        for k, numbers in enumerate(self.walks.numbers):
-            v, u, coefs = self.walks.v[k], self.walks.u[k], None if self.coefs is None else self.coefs[k]
-            signs = np.ascontiguousarray(task.signs[k])
-            walked = u if coefs is None and self.rule.average else None
-            done = 0
-            while done < len(order):
-                state = v, walked, coefs, self._products, square, numbers
-                done += core.pegasos_rows(points, order[done:], signs, task.gain, *state, *self._numbers_of_rule())
-                if done < len(order):
-                    kept = [] if coefs is None or self._rest is None else [(coefs[:, 0], coefs[:, 1]), (self._rest[0][k], self._rest[1][k])]
-                    fold(numbers, (v, u), *kept)
-        self.walks.numbers[:, NORM] = self.norms(self.last())  # without the rounding of many small changes
-
-    def last(self) -> Floats:
-        return current(self.walks, self.walks.v - self.walks.numbers[:, [V_SUM]] * self.centre)
-
-    def model(self) -> Floats:
-        if self._rest is not None and self.coefs is not None:
-            self.walks.u[:] = self._rest[1] + self._sums(self.coefs[:, :, 1])
-        if not self.rule.average:
-            return self.last()
-        v, u = (part - self.walks.numbers[:, [at]] * self.centre for part, at in ((self.walks.v, V_SUM), (self.walks.u, U_SUM)))
-        return averaged(self.walks, v, u)
-
-    def intercepts(self, biases: Floats, model: Floats) -> Floats:
-        """The constants of w.x + constant."""
-        return biases - dots(model, self.centre)
-
-    def values(self, model: Floats) -> Floats:
-        found = np.array([self.design.values(w) for w in model])
-        return found - dots(model, self.centre)[:, None]
-
-    def norms(self, model: Floats) -> Floats:
-        return dots(model, model)
-
-    def duals(self) -> list[Floats]:
-        assert self.coefs is not None
-        v, u = self.coefs[:, :, 0], self.coefs[:, :, 1]
-        return [averaged(self.walks, v, u), current(self.walks, v)]
-
-    def dual_norms(self, coef: Floats) -> Floats:
-        return self.norms(self._sums(coef))
-
-    def _sums(self, coef: Floats) -> Floats:
-        """X'c for each row c."""
-        return np.array([self.design.sum(np.ascontiguousarray(c)) for c in coef])
-
-
 class KernelPath(Path):
     """v and u are coefficients of points, the last of which are the samples."""
 
-    def __init__(self, points: Points, walks: Walks, rule: Rule, samples: int) -> None:
-        super().__init__(rule)
-        self.points, self.walks, self.samples = points, walks, samples
+    def __init__(self, points: Points, walks: Walks, rule: Rule, task: Task) -> None:
+        super().__init__(walks, rule, task)
+        self.points, self.samples = points, task.signs.shape[1]
 
     @property
     def piece(self) -> int:
         return block_size(self.rule.batch, self.rule.budget)
 
-    def advance(self, order: NDArray[np.int64], task: Task) -> None:
+    def advance(self, order: NDArray[np.int64]) -> None:
         step = self.piece
         for begin in range(0, len(order), step):
-            self._advance(order[begin : begin + step], task)
+            self._advance(order[begin : begin + step])
 
-    def _advance(self, block: NDArray[np.int64], task: Task) -> None:
+    def _advance(self, block: NDArray[np.int64]) -> None:
+        task = self.task
         at = block + (self.points.size - self.samples)
         v, u, numbers = self.walks
         tile, z = self.points.tile(at), self.points.values(v, at)
