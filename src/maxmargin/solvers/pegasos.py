@@ -126,8 +126,8 @@ class Path(ABC):
         """Weights or coefficients of the functions: averages or last iterates, as the rule says."""
 
     @abstractmethod
-    def values(self, model: Floats) -> Floats:
-        """w.phi(x_i), a row for each function."""
+    def values(self, model: Floats, rows: NDArray[np.int64] | None = None) -> Floats:
+        """w.phi(x_i) for all samples or those listed, a row for each function."""
 
     @abstractmethod
     def norms(self, model: Floats) -> Floats:
@@ -196,9 +196,9 @@ class KernelPath(Path):
     def model(self) -> Floats:
         return averaged(self.walks, self.walks.v, self.walks.u) if self.rule.average else self.last()
 
-    def values(self, model: Floats) -> Floats:
-        found: Floats = self.points.values(model)[:, self.points.size - self.samples :]
-        return found
+    def values(self, model: Floats, rows: NDArray[np.int64] | None = None) -> Floats:
+        rows = np.arange(self.samples) if rows is None else rows
+        return self.points.values(model, rows + (self.points.size - self.samples))
 
     def norms(self, model: Floats) -> Floats:
         return self.points.norms(model)

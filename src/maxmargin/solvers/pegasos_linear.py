@@ -63,7 +63,7 @@ class LinearPath(Path):
                 state = self._samples, v, u, self._square, numbers
                 done += core.pegasos_rows(self.design.points, order[done:], *state, *self._numbers_of_rule())
                 if done < len(order):
-                    self._fold(k, np.unique(order[:done]) if fresh else slice(None))
+                    self._fold(k, order[:done] if fresh else slice(None))
         self.walks.numbers[:, NORM] = self.norms(self.last())  # without the rounding of many small changes
 
     def _turn_to(self, function: int) -> None:
@@ -74,7 +74,7 @@ class LinearPath(Path):
             self._samples[:, COEFS] = 0.0 if before is None else before[function]
 
     def _fold(self, k: int, touched: Any) -> None:
-        """Fold a walk and the coefficients of the samples it has touched."""
+        """Fold a walk and the coefficients of the samples it has touched, which may be listed twice."""
         pairs = [(self.walks.v[k], self.walks.u[k])]
         if self._rest is not None:
             pairs.append((self._rest[0][k], self._rest[1][k]))
@@ -98,8 +98,8 @@ class LinearPath(Path):
         """The constants of w.x + constant."""
         return biases - dots(model, self.centre)
 
-    def values(self, model: Floats) -> Floats:
-        found = np.array([self.design.values(w) for w in model])
+    def values(self, model: Floats, rows: NDArray[np.int64] | None = None) -> Floats:
+        found = np.array([self.design.values(w, rows) for w in model])
         return found - dots(model, self.centre)[:, None]
 
     def norms(self, model: Floats) -> Floats:
