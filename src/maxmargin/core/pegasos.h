@@ -76,22 +76,28 @@ struct Walk {
   }
 };
 
-// Asks for what the samples after the k-th need: they lie where no processor can guess.
+// Loads what the samples after the k-th need, those of `group` steps at once: they lie where no processor can guess, and loads that do not
+// depend on each other wait together. Prefetches would not do: processors drop those whose page is not at hand, as here it seldom is.
 template <class T>
 inline void fetch_after(const PegasosRows<T>& p, int64_t k) {
-  constexpr int64_t near = 4, far = 8, most = 256;  // where a sparse row begins must be there before the row is asked for
-  if (k + near < p.count) {
-    const int64_t i = p.order[k + near], begin = p.X.indptr ? p.X.indptr[i] : i * p.X.d;
+  constexpr int64_t group = 16, most = 256;  // of a longer row the processor guesses the rest
+  if (k % group) return;
+  const int64_t first = std::min(p.count, k ? k + group : 0), last = std::min(p.count, k + 2 * group);
+  double sum = 0;
+  int64_t whole = 0;
+  for (int64_t j = first; j < last; ++j) {
+    sum += p.samples[p.order[j]].sign;
+    if (p.X.indptr) whole += p.X.indptr[p.order[j]];
+  }
+  for (int64_t j = first; j < last; ++j) {
+    const int64_t i = p.order[j], begin = p.X.indptr ? p.X.indptr[i] : i * p.X.d;
     const int64_t end = std::min(p.X.indptr ? p.X.indptr[i + 1] : begin + p.X.d, begin + most);
-    for (int64_t at = begin; at < end; at += 64 / int64_t(sizeof(T))) __builtin_prefetch(p.X.values + at);
-    for (int64_t at = begin; p.X.indptr && at < end; at += 16) __builtin_prefetch(p.X.indices + at);
-    if (begin < end) __builtin_prefetch(p.X.values + end - 1);  // rows do not begin where cache lines do
+    if (begin >= end) continue;
+    for (int64_t at = begin; at < end; at += 64 / int64_t(sizeof(T))) sum += double(p.X.values[at]);
+    sum += double(p.X.values[end - 1]);  // rows do not begin where cache lines do
+    for (int64_t at = begin; p.X.indptr && at < end; at += 16) whole += p.X.indices[at];
   }
-  if (k + far < p.count) {
-    const int64_t i = p.order[k + far];
-    __builtin_prefetch(p.samples + i, 1);
-    if (p.X.indptr) __builtin_prefetch(p.X.indptr + i);
-  }
+  asm volatile("" ::"r"(&sum), "r"(&whole) : "memory");  // not to be left out, though nobody asks for the sums
 }
 
 // Walk over the samples order[0], order[1], ...; returns how many were used.
