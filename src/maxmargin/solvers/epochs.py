@@ -108,7 +108,7 @@ def run(path: Path, max_iter: int, tol: float | None, monitor: Monitor, rng: np.
     asked = problems(path.task, path.rule)
     look = _look(path.task, path.rule, asked)
     found: list[Found] = []
-    stopped, epoch, looked = None, 0, 0
+    model, stopped, epoch, looked = path.last(), None, 0, 0
     while epoch < max_iter and stopped is None:
         if path.rule.bias and path.walks.numbers[0, STEPS] > 0:
             _find_bias(path, look)
@@ -121,21 +121,24 @@ def run(path: Path, max_iter: int, tol: float | None, monitor: Monitor, rng: np.
                 break
         epoch += 1
         if tol is not None and stopped is None and (epoch >= BETWEEN * looked or epoch == max_iter):
-            looked, found = epoch, judge(path, path.model(), asked)
+            looked, model = epoch, path.model()
+            found = judge(path, model, asked)
             if monitor.wants_report():
                 _report(monitor, path, epoch * n, found)
             if all(one.gap.within(tol) for one in found):
-                return _end(path, Status.OPTIMAL, epoch, found, monitor)
-    found = found if looked == epoch and stopped is None and found else judge(path, path.model(), asked)
-    return _end(path, stopped or Status.MAX_ITER, epoch, found, monitor)
+                return _end(path, Status.OPTIMAL, epoch, model, found, monitor)
+    if looked != epoch:
+        model = path.model()
+        found = judge(path, model, asked)
+    return _end(path, stopped or Status.MAX_ITER, epoch, model, found, monitor)
 
 
-def _end(path: Path, status: Status, epoch: int, found: list[Found], monitor: Monitor) -> Outcome:
+def _end(path: Path, status: Status, epoch: int, model: Floats, found: list[Found], monitor: Monitor) -> Outcome:
     path.walks.numbers[:, MEAN_BIAS] = [one.bias for one in found]
     if not path.rule.average:
         path.walks.numbers[:, BIAS] = path.walks.numbers[:, MEAN_BIAS]
     _report(monitor, path, epoch * len(path.task.visits), found, f", {status.name.lower()}")
-    return Outcome(status, epoch, path.model(), found)
+    return Outcome(status, epoch, model, found)
 
 
 def _report(monitor: Monitor, path: Path, steps: int, found: list[Found], note: str = "") -> None:
