@@ -18,7 +18,7 @@
     gram(X, rows, weight)                 X' diag(weight) X
     corridor_duals(low, ..., f, ...)      duals and sums of the losses of losses.py
     corridor_slope(low, ..., f, change, step, ...)   the derivative of the smoothed losses along a line
-    coordinate_pass(X, low, ...)          one pass of dual coordinate descent
+    coordinate_descent(X, low, ...)       dual coordinate descent, pass by pass
 
     fingerprint(array)                    a number that changes when the array's memory does
 
@@ -272,7 +272,6 @@ def corridor_slope(
     return slope
 
 
-def coordinate_pass(X: Points, *arguments: Any) -> tuple[float, float, int, float]:
-    """Visit the active samples once, see coordinate.h; return the gap met, the greatest violation met, those left active, the bias."""
-    result: tuple[float, float, int, float] = _cpu.coordinate_pass(X, *arguments)
-    return result
+def coordinate_descent(X: Points, *arguments: Any) -> Any:
+    """Return an object whose run(w, bias, order, active, aside, seed, threads) is a pass, see coordinate.h, and that holds the duals."""
+    return (_cpu.Descent32 if isinstance(X, _cpu.Points32) else _cpu.Descent64)(X, *arguments)

@@ -77,20 +77,28 @@ struct CorridorSums {
   double smooth, loss, gain, total;
 };
 
-// One pass of dual coordinate descent; see coordinate.h.
+// A sample as coordinate descent meets it: all it needs to know in one cache line.
+struct alignas(64) Sample {
+  double low, high, up, down;
+  double square;  // |x|^2 and the bias column's square
+  double beta;    // the dual
+  int64_t begin, end;  // of its values
+};
+
+// A pass of dual coordinate descent; see coordinate.h.
 template <class T>
 struct CoordinatePass {
   Points<T> X;
-  Corridor corridor;
-  const double* norms;  // squared norms in float64, with the bias column's square
-  double* beta;         // duals, in and out
-  double* w;            // X' beta, in and out
-  double* bias;         // in and out
-  double column;        // the bias column's square: bias += column * change of beta
-  int32_t* order;       // the active samples; in: any order, out: shuffled, those set aside at the end
+  Sample* samples;
+  bool squared;
+  double* w;       // sum of beta x, in and out
+  double* bias;    // in and out
+  double column;   // the bias column's square: bias += column * change of the sum of beta
+  int32_t* order;  // the active samples; out: those still active, in the order of the pass
   int64_t active;
-  double aside;         // a sample at a bound is set aside if its condition holds by more than this
+  double aside;    // a sample at a bound is set aside if its condition holds by more than this
   uint64_t seed;
+  int threads;
 };
 
 struct PassResult {

@@ -1,5 +1,6 @@
 // The binding of what linear models use: products with the data, corridor losses, coordinate descent.
 #include <tuple>
+#include <vector>
 
 #include "binding.h"
 
@@ -83,43 +84,71 @@ void gram(const PointsHolder<T>& X, const Index& index, const Vector& weight, co
   table<T>().gram(A, weights, out.data(), threads);
 }
 
+// Dual coordinate descent on one problem: its samples, in the form that a pass reads.
 template <class T>
-std::tuple<double, double, int64_t, double> coordinate_pass(const PointsHolder<T>& X, const Vector& low, const Vector& high, const Vector& up,
-                                                            const Vector& down, bool squared, const Vector& norms,
-                                                            const Writable<double>& beta, const Writable<double>& w, double bias,
-                                                            double column, const Writable<int32_t>& order, int64_t active, double aside,
-                                                            uint64_t seed) {
-  const int64_t n = X.view.n;
-  const Corridor c = corridor_of(n, low, high, up, down, squared);
-  const char* message = "coordinate_pass: lengths differ";
-  require(order.ndim() == 1 && active >= 0 && active <= int64_t(order.shape(0)), "coordinate_pass: active samples");
-  check_range(order.data(), size_t(active), n, "coordinate_pass: sample out of range");
-  CoordinatePass<T> pass{X.view, c, of_length(norms, n, message), of_length(beta, n, message), of_length(w, X.view.d, message), &bias,
-                         column, order.data(), active, aside, seed};
-  PassResult result;
-  {
-    nb::gil_scoped_release release;
-    result = table<T>().coordinate_pass(pass);
+struct Descent {
+  const PointsHolder<T>* X;
+  bool squared;
+  double column;
+  std::vector<Sample> samples;  // aligned to cache lines, as the type says
+
+  Descent(const PointsHolder<T>& X, const Vector& low, const Vector& high, const Vector& up, const Vector& down, bool squared,
+          const Vector& squares, const Vector& beta, double column)
+      : X(&X), squared(squared), column(column), samples(size_t(X.view.n)) {
+    const int64_t n = X.view.n;
+    const Corridor c = corridor_of(n, low, high, up, down, squared);
+    const double *square = of_length(squares, n, "Descent: lengths differ"), *dual = of_length(beta, n, "Descent: lengths differ");
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t begin = X.view.indptr ? X.view.indptr[i] : i * X.view.d, end = X.view.indptr ? X.view.indptr[i + 1] : begin + X.view.d;
+      samples[size_t(i)] = {c.low[i], c.high[i], c.up[i], c.down[i], square[i] + column, dual[i], begin, end};
+    }
   }
-  return {result.gap, result.violation, result.active, bias};
-}
+
+  std::tuple<double, double, int64_t, double> run(const Writable<double>& w, double bias, const Writable<int32_t>& order, int64_t active,
+                                                  double aside, uint64_t seed, int threads) {
+    require(order.ndim() == 1 && active >= 0 && active <= int64_t(order.shape(0)), "Descent: active samples");
+    check_range(order.data(), size_t(active), X->view.n, "Descent: sample out of range");
+    CoordinatePass<T> pass{X->view, samples.data(), squared, of_length(w, X->view.d, "Descent: length of w"), &bias, column, order.data(),
+                           active, aside, seed, threads};
+    PassResult result;
+    {
+      nb::gil_scoped_release release;
+      result = table<T>().coordinate_pass(pass);
+    }
+    return {result.gap, result.violation, result.active, bias};
+  }
+
+  void assign(const Vector& beta) {
+    const double* from = of_length(beta, X->view.n, "Descent: length of beta");
+    for (Sample& sample : samples) sample.beta = *from++;
+  }
+
+  void duals(const Writable<double>& out) const {
+    double* to = of_length(out, X->view.n, "Descent: length of out");
+    for (const Sample& sample : samples) *to++ = sample.beta;
+  }
+};
 
 template <class T>
-void bind(nb::module_& m) {
+void bind(nb::module_& m, const char* descent_name) {
   m.def("linear_values", &linear_values<T>, nb::arg("X"), nb::arg("index").none(), nb::arg("w"), nb::arg("out").noconvert(), nb::arg("threads"));
   m.def("linear_sum", &linear_sum<T>, nb::arg("X"), nb::arg("index").none(), nb::arg("coef"), nb::arg("out").noconvert(), nb::arg("threads"));
   m.def("linear_squares", &linear_squares<T>, nb::arg("X"), nb::arg("out").noconvert(), nb::arg("threads"));
   m.def("gram", &gram<T>, nb::arg("X"), nb::arg("index").none(), nb::arg("weight"), nb::arg("out").noconvert(), nb::arg("threads"));
-  m.def("coordinate_pass", &coordinate_pass<T>, nb::arg("X"), nb::arg("low"), nb::arg("high"), nb::arg("up"), nb::arg("down"),
-        nb::arg("squared"), nb::arg("norms"), nb::arg("beta").noconvert(), nb::arg("w").noconvert(), nb::arg("bias"), nb::arg("column"),
-        nb::arg("order").noconvert(), nb::arg("active"), nb::arg("aside"), nb::arg("seed"));
+  nb::class_<Descent<T>>(m, descent_name)
+      .def(nb::init<const PointsHolder<T>&, const Vector&, const Vector&, const Vector&, const Vector&, bool, const Vector&, const Vector&, double>(),
+           nb::keep_alive<1, 2>())
+      .def("run", &Descent<T>::run, nb::arg("w").noconvert(), nb::arg("bias"), nb::arg("order").noconvert(), nb::arg("active"),
+           nb::arg("aside"), nb::arg("seed"), nb::arg("threads"))
+      .def("assign", &Descent<T>::assign, nb::arg("beta"))
+      .def("duals", &Descent<T>::duals, nb::arg("out").noconvert());
 }
 
 }  // namespace
 
 void bind_linear(nb::module_& m) {
-  bind<float>(m);
-  bind<double>(m);
+  bind<float>(m, "Descent32");
+  bind<double>(m, "Descent64");
   m.def("corridor_duals", &corridor_duals, nb::arg("low"), nb::arg("high"), nb::arg("up"), nb::arg("down"), nb::arg("squared"), nb::arg("f"),
         nb::arg("centre").none(), nb::arg("width"), nb::arg("t").noconvert(), nb::arg("curvature").none(), nb::arg("threads"));
   m.def("corridor_slope", &corridor_slope, nb::arg("low"), nb::arg("high"), nb::arg("up"), nb::arg("down"), nb::arg("squared"), nb::arg("f"),
