@@ -18,6 +18,9 @@
     corridor_duals(low, ..., f, ...)      duals and sums of the losses of losses.py
     corridor_slope(low, ..., f, change, step, ...)   the derivative of the smoothed losses along a line
     coordinate_pass(X, low, ...)          one pass of dual coordinate descent
+    lasso_descent(H, price, u, slope, ...)         a quadratic model plus penalised absolute values
+    column_pass(X', price, ...)           one pass over the columns of penalised squared losses
+    crammer_singer_pass(X, label, ...)    one pass over the samples of a multi-class machine
 
     fingerprint(array)                    a number that changes when the array's memory does
 
@@ -267,4 +270,24 @@ def corridor_slope(
 def coordinate_pass(X: Points, *arguments: Any) -> tuple[float, float, int, float]:
     """Visit the active samples once, see coordinate.h; return the gap met, the greatest violation met, those left active, the bias."""
     result: tuple[float, float, int, float] = _cpu.coordinate_pass(X, *arguments)
+    return result
+
+
+def lasso_descent(
+    H: NDArray[np.float64], price: NDArray[np.float64], u: NDArray[np.float64], slope: NDArray[np.float64], tol: float, most: int
+) -> float:
+    """Minimise the model of which `slope` is the gradient at u, see lasso.h, by `most` rounds; return the violation left."""
+    violation: float = _cpu.lasso_descent(H, price, u, slope, tol, most)
+    return violation
+
+
+def column_pass(columns: Points, *arguments: Any) -> tuple[float, float, int]:
+    """Visit the active columns once, see lasso.h; return the gap met, the greatest violation met, those left active."""
+    result: tuple[float, float, int] = _cpu.column_pass(columns, *arguments)
+    return result
+
+
+def crammer_singer_pass(X: Points, *arguments: Any) -> tuple[float, float, int]:
+    """Visit the active samples once, see crammer_singer.h; return the gap met, the greatest violation met, those left active."""
+    result: tuple[float, float, int] = _cpu.crammer_singer_pass(X, *arguments)
     return result

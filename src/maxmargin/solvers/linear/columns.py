@@ -1,0 +1,90 @@
+"""Coordinate descent on penalised squared losses, a column of the data at a time; lasso.py says when.
+
+Each side of each sample's corridor that costs anything is one residual:
+
+    r_i = q_i (low_i - f_i),  q_i = sqrt(up_i / most)         or        r_i = q_i (high_i - f_i),  q_i = -sqrt(down_i / most)
+    sum_i loss_i(f_i) = most sum_i max(0, r_i)^2
+
+so that one number a residual is all that a column meets. A classification has one side a sample; where a sample has two, the columns are
+twice as long. The columns of diag(q) X and of the bias are copied once, in the data's precision where all q are +1 and -1.
+"""
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from maxmargin.core import cpu as core
+from maxmargin.losses import Corridor
+from maxmargin.monitor import Monitor
+from maxmargin.problems import Floats
+
+FIRST = 5
+"""Passes before the first look at the columns set aside."""
+
+
+class Columns:
+    """The columns and the order in which they were visited last."""
+
+    def __init__(self, corridor: Corridor, X: Any, column: float, price: Floats, seed: int) -> None:
+        up, down = corridor.up > 0, corridor.down > 0
+        both = bool((up & down).any())
+        self.most = float(max(corridor.up.max(initial=0.0), corridor.down.max(initial=0.0))) or 1.0
+        above, below = np.sqrt(corridor.up / self.most), -np.sqrt(corridor.down / self.most)
+        sides = ((up, corridor.low, above), (down, corridor.high, below)) if both else ()
+        self.q = np.concatenate([q for _, _, q in sides]) if both else np.where(up, above, below)
+        edge = np.concatenate([edge for _, edge, _ in sides]) if both else np.where(up, corridor.low, corridor.high)
+        self.edge = np.where(self.q != 0, edge, 0.0)
+        self.both = both
+        copied = _transposed(X, self.q, column, both)
+        self.columns, self.price = core.points(copied), price
+        self.squares = _squares(copied)
+        self.order, self.draw = np.arange(len(price), dtype=np.int32), np.random.default_rng(seed)
+
+    def descend(self, u: Floats, f: Floats, goal: float, monitor: Monitor, steps: int) -> tuple[Floats, int]:
+        """Pass over the columns until no condition is broken by more than the goal; return the weights and the number of passes."""
+        u = u.copy()
+        r = self.q * (self.edge - (np.concatenate((f, f)) if self.both else f))
+        active, aside, passes = len(self.order), np.inf, 0
+        while monitor.stop(steps + passes) is None:
+            whole = active == len(self.order)
+            seed = int(self.draw.integers(2**63))
+            _, violation, active = core.column_pass(
+                self.columns, self.price, self.squares, 2 * self.most, u, r, self.order, active, aside, seed
+            )
+            passes += 1
+            if violation > goal:
+                aside = violation / 10
+            elif whole:
+                break
+            else:
+                active, aside = len(self.order), np.inf
+        return u, passes
+
+
+def _transposed(X: Any, q: Floats, column: float, both: bool) -> Any:
+    """The columns of diag(q) X, and of the bias, as rows."""
+    kind = X.dtype if np.isin(q, (-1.0, 0.0, 1.0)).all() else np.float64
+    last = (column * q).astype(kind)
+    if not sparse.issparse(X):
+        twice = np.concatenate((X, X)) if both else X
+        out = np.empty((X.shape[1] + 1, len(q)), kind)
+        np.multiply(twice.T, q, out=out[:-1], casting="same_kind")
+        out[-1] = last
+        return out
+    flat = X.T.tocsr()
+    flat = sparse.hstack((flat, flat), "csr") if both else flat
+    data = (flat.data * q[flat.indices]).astype(kind)
+    filled = len(q) if column else 0
+    indices = np.concatenate((flat.indices, np.arange(filled)))
+    indptr = np.append(flat.indptr.astype(np.int64), flat.nnz + filled)
+    return sparse.csr_matrix((np.concatenate((data, last[:filled])), indices, indptr), (X.shape[1] + 1, len(q)))
+
+
+def _squares(columns: Any) -> Floats:
+    """The squared length of each row, in float64."""
+    if sparse.issparse(columns):
+        sums = np.concatenate(([0.0], np.cumsum(columns.data.astype(np.float64) ** 2)))
+        return np.maximum(sums[columns.indptr[1:]] - sums[columns.indptr[:-1]], 0.0)
+    found: Floats = np.einsum("ij,ij->i", columns, columns, dtype=np.float64)
+    return found

@@ -1,0 +1,295 @@
+"""Linear models whose weights' absolute values are penalised: squared losses, few features used.
+
+    P(w, b) = |w|_1 + |v| + sum_i loss_i(f_i)        f = X w + s v,  b = s v      (a bias penalised as LIBLINEAR does)
+    P(w, b) = |w|_1 + sum_i loss_i(f_i)              f = X w + b                  (free bias)
+
+Its dual has no quadratic term in X: with t_i = -loss_i'(f_i) at the optimum,
+
+    D(t) = sum_i gain_i(t_i)     over   |X't|_inf <= 1   and   |s sum t| <= 1  or, with a free bias,  sum t = 0
+
+Any t is made feasible by the factor 1 / |X't|_inf; below that bound the best factor maximises a parabola, c sum lin_i - c^2 sum quad_i.
+In the code u = (w, v), `price` = the penalties of |u|, `slope` = the gradient (-X't, -s sum t) of the losses by u.
+
+A Newton step minimises  slope' (u - u_0) + 1/2 (u - u_0)' H (u - u_0) + price' |u|  with  H = X_J' diag(curvature) X_J, J the samples outside
+the corridor, over the features that are used or ought to be. A squared loss has a constant curvature: H changes by the samples that
+enter and leave J alone. The model is minimised by coordinate descent, which finds the features, and solves with H for their
+weights, which finds the values. Where more features are used than H is worth, columns.py descends on P itself, one column at a time.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+
+from maxmargin.core import cpu as core
+from maxmargin.designs import ArrayDesign, Design
+from maxmargin.losses import Bias, Corridor, Duals, LinearProblem, with_sum
+from maxmargin.monitor import Monitor
+from maxmargin.problems import Floats, Integers
+from maxmargin.solution import Status
+from maxmargin.solvers.linear.columns import Columns
+from maxmargin.solvers.linear.model import Gap, LinearSolution, gains
+
+EXPLICIT = 1000
+"""Features up to which H is formed."""
+SMALLER, SEEDED = 8, 40_000
+"""More samples than SEEDED begin at the solution of a SMALLER-th of them."""
+PASSES = 40
+"""Passes over the columns before H is tried on the features they found."""
+
+
+class Point(NamedTuple):
+    """Weights, their decision values and what follows from them."""
+
+    u: Floats
+    f: Floats
+    duals: Duals
+    slope: Floats
+    primal: float
+    factor: float
+    """The duals times this are feasible but for the sum of a free bias."""
+    dual: float
+
+
+def solve(
+    problem: LinearProblem, design: Design, tol: float, monitor: Monitor, start: LinearSolution | None = None, seed: int = 0
+) -> LinearSolution:
+    """Solve a problem with penalised absolute values; see the contract in maxmargin.solvers.linear."""
+    if not problem.corridor.squared or problem.total != 0:
+        raise ValueError("penalty='l1' needs a squared loss (squared_hinge or squared_epsilon_insensitive): the others have no curvature")
+    n, d = design.shape
+    explicit = d <= EXPLICIT
+    if not explicit and not isinstance(design, ArrayDesign):
+        raise ValueError(f"penalty='l1' on chunks of data takes up to {EXPLICIT} features, these have {d}: select features, or use an array")
+    if start is None and isinstance(design, ArrayDesign) and explicit and n > SEEDED:
+        rows = np.sort(np.random.default_rng(seed).choice(n, n // SMALLER, replace=False))
+        part = problem._replace(corridor=problem.corridor.pick(rows, n / len(rows)))
+        start = solve(part, design.pick(rows), 1e-2, monitor, seed=seed)
+    run = _Run(problem, design, tol, monitor)
+    u = np.zeros(d + 1)
+    if start is not None:
+        u[:d], u[d] = start.w, start.bias / run.column if run.column else 0.0
+    return run.by_newton(run.at(u)) if explicit else run.by_columns(run.at(u), seed)
+
+
+def objectives(problem: LinearProblem, design: Design, w: Floats, bias: float, t: Floats) -> Gap:
+    """P, and D of the greatest multiple of t not above t that is feasible: -inf where a free bias's sum of t is not 0."""
+    penalty = abs(bias) / problem.scaling if problem.bias is Bias.PENALISED else 0.0
+    primal = float(np.abs(w).sum()) + penalty + problem.corridor.losses(design.values(w) + bias)
+    excess = float(np.abs(design.sum(t)).max(initial=0.0))
+    total = float(t.sum())
+    if problem.bias is Bias.PENALISED:
+        excess = max(excess, abs(problem.scaling * total))
+    if problem.bias is Bias.FREE and abs(total) > 1e-12 * float(np.abs(t).sum()):
+        return Gap(primal, -np.inf)
+    return Gap(primal, gains(problem.corridor, t / max(excess, 1.0)))
+
+
+class _Run:
+    """One solve: the problem, its data, the number of steps so far, and H with the samples it was made of."""
+
+    def __init__(self, problem: LinearProblem, design: Design, tol: float, monitor: Monitor) -> None:
+        self.problem, self.design, self.tol, self.monitor = problem, design, tol, monitor
+        self.column = {Bias.NONE: 0.0, Bias.FREE: 1.0, Bias.PENALISED: problem.scaling}[problem.bias]
+        self.price = np.append(np.ones(design.shape[1]), 0.0 if problem.bias is Bias.FREE else 1.0)
+        self.steps = 0
+        self.hessian = _Hessian(design, self.column)
+
+    def by_newton(self, here: Point) -> LinearSolution:
+        """Newton steps until the gap is small enough."""
+        best, idle = np.inf, 0
+        while True:
+            ended = self.ended(here)
+            if ended is not None:
+                return ended
+            if here.primal - here.dual < 0.9 * best:
+                best, idle = here.primal - here.dual, 0
+            idle += 1
+            if idle > 30:
+                return self.solution(here, Status.STALLED)
+            after = self._step(here)
+            if after is None:
+                return self.solution(here, Status.STALLED)
+            here = after
+            self.steps += 1
+
+    def by_columns(self, here: Point, seed: int) -> LinearSolution:
+        """Passes over the columns until the gap is small enough; Newton steps at the end if few features turn out to be used."""
+        assert isinstance(self.design, ArrayDesign)
+        columns = Columns(self.problem.corridor, self.design.X, self.column, self.price, seed)
+        best, idle = np.inf, 0
+        goal = np.inf
+        while True:
+            ended = self.ended(here)
+            if ended is not None:
+                return ended
+            gap = here.primal - here.dual
+            idle = 0 if gap < 0.5 * best else idle + 1
+            best = min(best, gap)
+            if self.steps > PASSES and np.count_nonzero(here.u) < EXPLICIT // 2:
+                return self.by_newton(here)
+            if idle > 8:
+                return self.solution(here, Status.STALLED)
+            enough = self.tol * here.primal / (float(self.price @ np.abs(here.u)) + 1e-300)
+            goal = max(enough, 1e-14) if goal == np.inf else 0.2 * goal
+            u, passes = columns.descend(here.u, here.f, goal, self.monitor, self.steps)
+            self.steps += passes
+            here = self.at(u)
+
+    def at(self, u: Floats, f: Floats | None = None, duals: Duals | None = None) -> Point:
+        """Weights with all that follows."""
+        f = self.design.values(u[:-1]) + self.column * u[-1] if f is None else f
+        duals = self.problem.corridor.duals(f, None, 1.0) if duals is None else duals
+        slope = -np.append(self.design.sum(duals.t), self.column * duals.total)
+        bound = np.abs(slope if self.problem.bias is Bias.PENALISED else slope[:-1]).max(initial=1.0)
+        linear, quadratic = duals.gain + duals.loss, duals.loss
+        factor = min(1 / bound, linear / (2 * quadratic)) if quadratic > 0 else 1.0
+        value = factor * linear - factor**2 * quadratic
+        if self.problem.bias is Bias.FREE:  # what D would be at a feasible sum, to first order
+            value -= abs(float(u[-1]) * duals.total)
+        return Point(u, f, duals, slope, float(self.price @ np.abs(u)) + duals.loss, float(factor), value)
+
+    def ended(self, here: Point) -> LinearSolution | None:
+        """The solution, if it is good enough or the work must stop."""
+        if self.monitor.wants_report():
+            self.monitor.report(self.steps, here.primal - here.dual, 0.0, int(np.count_nonzero(here.duals.t)))
+        if Gap(here.primal, here.dual).within(self.tol):
+            found = self.solution(here, Status.OPTIMAL)
+            if objectives(self.problem, self.design, found.w, found.bias, found.t).within(self.tol):
+                return found
+        reason = self.monitor.stop(self.steps)
+        return None if reason is None else self.solution(here, reason)
+
+    def solution(self, here: Point, status: Status) -> LinearSolution:
+        """The point with feasible duals."""
+        t = here.factor * here.duals.t
+        if self.problem.bias is Bias.FREE:
+            t = with_sum(self.problem.corridor, t, 0.0)
+            t = with_sum(self.problem.corridor, t, 0.0)  # the first leaves a rounding error of the sizes it took off
+        excess = float(np.abs(self.design.sum(t)).max(initial=0.0))
+        if self.problem.bias is Bias.PENALISED:
+            excess = max(excess, abs(self.column * float(t.sum())))
+        t = t / max(excess * (1 + 1e-15), 1.0)
+        return LinearSolution(here.u[:-1].copy(), self.column * float(here.u[-1]), t, status, self.steps)
+
+    def _step(self, here: Point) -> Point | None:
+        """A Newton step as long as P falls; None where it does not any more."""
+        wanted = (here.u != 0) | (np.abs(here.slope) > self.price)
+        wanted[-1] |= self.column != 0
+        used, H = self.hessian.of(wanted, here.duals.curvature)
+        u = here.u.copy()
+        u[used] = _minimiser(H, self.price[used], here.u[used], here.slope[used])
+        direction = u - here.u
+        if not direction.any():
+            return None
+        change = self.design.values(direction[:-1]) + self.column * direction[-1]
+        expected = float(here.slope @ direction) + float(self.price @ (np.abs(u) - np.abs(here.u)))
+        f = here.f + change
+        duals = self.problem.corridor.duals(f, None, 1.0)
+        if float(self.price @ np.abs(u)) + duals.loss <= here.primal + 0.01 * expected:
+            return self.at(u, f, duals)
+        length = self._length(here, direction, change)
+        after = self.at(here.u + length * direction)
+        rounding = 1e-14 * here.primal
+        return after if after.primal < here.primal + rounding and (length > 0 or expected < -rounding) else None
+
+    def _length(self, here: Point, direction: Floats, change: Floats) -> float:
+        """Where P is least along the direction: its slope grows with the length."""
+        corridor = self.problem.corridor
+
+        def rising(s: float) -> bool:
+            at = here.u + s * direction
+            side = np.where(at != 0, np.sign(at), np.sign(direction))
+            return float(self.price @ (side * direction)) + core.corridor_slope(*corridor, here.f, change, s, None, 1.0) > 0
+
+        low, high = 0.0, 1.0
+        for _ in range(25):
+            s = 0.5 * (low + high)
+            low, high = (low, s) if rising(s) else (s, high)
+        return 0.5 * (low + high)
+
+
+class _Hessian:
+    """H of the features in use, brought up to date by the samples that entered or left J."""
+
+    def __init__(self, design: Design, column: float) -> None:
+        self.design, self.column = design, column
+        self.used: Integers = np.empty(0, np.int64)
+        self.part = design
+        self.weight: Floats = np.empty(0)
+        self.H: NDArray[np.float64] = np.empty((0, 0))
+
+    def of(self, wanted: NDArray[np.bool_], curvature: Floats) -> tuple[Integers, NDArray[np.float64]]:
+        """The variables that H is for, the bias last, and H."""
+        has = np.zeros(len(wanted), bool)
+        has[self.used] = True
+        features, most = int(wanted[:-1].sum()), len(wanted) - 1
+        if not len(self.used) or (wanted & ~has).any() or len(self.used) > 2 * features + 20:
+            narrow = isinstance(self.design, ArrayDesign) and features < 0.7 * most
+            kept = np.flatnonzero(wanted[:-1]) if narrow else np.arange(most)
+            self.part = ArrayDesign(_columns_of(self.design.X, kept)) if narrow and isinstance(self.design, ArrayDesign) else self.design
+            self.used = np.append(kept, most)
+            self.weight, self.H = np.zeros(len(curvature)), np.zeros((len(kept) + 1, len(kept) + 1))
+        change = curvature - self.weight
+        if 2 * np.count_nonzero(change) > np.count_nonzero(curvature):
+            self.H[:] = 0.0
+            change = curvature
+        for sign in (1.0, -1.0):
+            rows = np.flatnonzero(sign * change > 0)
+            if len(rows):
+                self.H += sign * self._sum(np.abs(change[rows]), rows)
+        self.weight = curvature
+        return self.used, self.H
+
+    def _sum(self, weight: Floats, rows: Integers) -> NDArray[np.float64]:
+        """X' diag(weight) X over some samples, with the bias's row."""
+        H = np.zeros_like(self.H)
+        if len(H) > 1:
+            H[:-1, :-1] = self.part.gram(weight, rows)
+            H[:-1, -1] = H[-1, :-1] = self.column * self.part.sum(weight, rows)
+        H[-1, -1] = self.column**2 * float(weight.sum())
+        return H
+
+
+def _columns_of(X: NDArray[np.float64], kept: Integers) -> NDArray[np.float64]:
+    """Some columns of an array or a CSR matrix, in the form that a design takes."""
+    part = X[:, kept]
+    if isinstance(part, np.ndarray):
+        return np.ascontiguousarray(part)
+    part.sort_indices()
+    return part
+
+
+def _minimiser(H: NDArray[np.float64], price: Floats, u: Floats, slope: Floats) -> Floats:
+    """Minimise the model: rounds of coordinate descent, then the equations of the weights that are not 0, and again."""
+    u, slope = u.copy(), slope.copy()
+    tol = 1e-12
+    for _ in range(50):
+        if core.lasso_descent(H, price, u, slope, tol, 20) <= tol:
+            break
+        used = np.flatnonzero((u != 0) | ((price == 0) & (np.diagonal(H) > 0)))
+        if not len(used):
+            break
+        sign = np.sign(u[used])
+        step = _solved(H[np.ix_(used, used)], -(slope[used] + price[used] * sign))
+        crossing = (price[used] > 0) & ((u[used] + step) * sign < 0)
+        length = float(np.min(-u[used][crossing] / step[crossing], initial=1.0))
+        moved = u[used] + length * step
+        moved[crossing & (-u[used] >= length * np.abs(step) * sign * (1 - 1e-12)) & (np.abs(moved) < 1e-12 * np.abs(step))] = 0.0
+        slope += H[:, used] @ (moved - u[used])
+        u[used] = moved
+    return u
+
+
+def _solved(H: NDArray[np.float64], right: Floats) -> Floats:
+    """H^-1 right; equal or dependent features ask for a little more on the diagonal."""
+    more = 1e-14 * float(np.trace(H)) / len(H)
+    while True:
+        try:
+            factor = cho_factor(H + more * np.eye(len(H)), check_finite=False)
+        except np.linalg.LinAlgError:
+            more *= 100
+            continue
+        found: Floats = cho_solve(factor, right, check_finite=False)
+        return found
