@@ -19,9 +19,6 @@ from maxmargin.losses import Corridor
 from maxmargin.monitor import Monitor
 from maxmargin.problems import Floats
 
-FIRST = 5
-"""Passes before the first look at the columns set aside."""
-
 
 class Columns:
     """The columns and the order in which they were visited last."""
@@ -41,25 +38,21 @@ class Columns:
         self.squares = _squares(copied)
         self.order, self.draw = np.arange(len(price), dtype=np.int32), np.random.default_rng(seed)
 
-    def descend(self, u: Floats, f: Floats, goal: float, monitor: Monitor, steps: int) -> tuple[Floats, int]:
-        """Pass over the columns until no condition is broken by more than the goal; return the weights and the number of passes."""
+    def descend(self, u: Floats, f: Floats, most: int, monitor: Monitor, steps: int) -> tuple[Floats, int]:
+        """Pass over the columns so many times, the last time over all of them; return the weights and the number of passes made."""
         u = u.copy()
         r = self.q * (self.edge - (np.concatenate((f, f)) if self.both else f))
-        active, aside, passes = len(self.order), np.inf, 0
-        while monitor.stop(steps + passes) is None:
-            whole = active == len(self.order)
+        active, aside = len(self.order), np.inf
+        for done in range(most):
+            if monitor.stop(steps + done) is not None:
+                return u, done
+            active = len(self.order) if done == most - 1 else active
             seed = int(self.draw.integers(2**63))
-            _, violation, active = core.column_pass(
+            violation, active = core.column_pass(
                 self.columns, self.price, self.squares, 2 * self.most, u, r, self.order, active, aside, seed
-            )
-            passes += 1
-            if violation > goal:
-                aside = violation / 10
-            elif whole:
-                break
-            else:
-                active, aside = len(self.order), np.inf
-        return u, passes
+            )[1:]
+            aside = 0.1 * min(violation, 1.0) if done < most - 2 else np.inf
+        return u, most
 
 
 def _transposed(X: Any, q: Floats, column: float, both: bool) -> Any:

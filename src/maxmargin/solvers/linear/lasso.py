@@ -37,6 +37,10 @@ SMALLER, SEEDED = 8, 40_000
 """More samples than SEEDED begin at the solution of a SMALLER-th of them."""
 PASSES = 40
 """Passes over the columns before H is tried on the features they found."""
+FIRST, NEXT = 8, 3
+"""Passes over the columns before the first conjugate gradients, and between them."""
+PRODUCTS, CLOSER = 30, 0.1
+"""Products with H that conjugate gradients may take to make their residual so much smaller."""
 
 
 class Point(NamedTuple):
@@ -119,23 +123,23 @@ class _Run:
         assert isinstance(self.design, ArrayDesign)
         columns = Columns(self.problem.corridor, self.design.X, self.column, self.price, seed)
         best, idle = np.inf, 0
-        goal = np.inf
         while True:
             ended = self.ended(here)
             if ended is not None:
                 return ended
             gap = here.primal - here.dual
-            idle = 0 if gap < 0.5 * best else idle + 1
-            best = min(best, gap)
+            best, idle = (gap, 0) if gap < 0.5 * best else (best, idle + 1)
             if self.steps > PASSES and np.count_nonzero(here.u) < EXPLICIT // 2:
                 return self.by_newton(here)
-            if idle > 8:
+            if idle > 20:
                 return self.solution(here, Status.STALLED)
-            enough = self.tol * here.primal / (float(self.price @ np.abs(here.u)) + 1e-300)
-            goal = max(enough, 1e-14) if goal == np.inf else 0.2 * goal
-            u, passes = columns.descend(here.u, here.f, goal, self.monitor, self.steps)
+            u, passes = columns.descend(here.u, here.f, FIRST if self.steps == 0 else NEXT, self.monitor, self.steps)
             self.steps += passes
             here = self.at(u)
+            if Gap(here.primal, here.dual).within(self.tol):
+                continue
+            here = self._moved(here, self._conjugate(here, 2 * columns.most * columns.squares)) or here
+            self.steps += 1
 
     def at(self, u: Floats, f: Floats | None = None, duals: Duals | None = None) -> Point:
         """Weights with all that follows."""
@@ -180,6 +184,38 @@ class _Run:
         used, H = self.hessian.of(wanted, here.duals.curvature)
         u = here.u.copy()
         u[used] = _minimiser(H, self.price[used], here.u[used], here.slope[used])
+        return self._moved(here, u)
+
+    def _conjugate(self, here: Point, squares: Floats) -> Floats:
+        """The weights in use after a Newton step by conjugate gradients; those that would change sign become 0."""
+        curved = np.flatnonzero(here.duals.curvature)
+        curvature = here.duals.curvature[curved]
+        used = here.u != 0
+        scale = np.where(used & (squares > 0), 1 / np.sqrt(np.maximum(squares * len(curved) / len(here.f), 1e-300)), 0.0)
+
+        def product(v: Floats) -> Floats:
+            x = scale * v
+            inside = curvature * (self.design.values(x[:-1], curved) + self.column * x[-1])
+            scaled: Floats = scale * np.append(self.design.sum(inside, curved), self.column * float(inside.sum()))
+            return scaled
+
+        residual = -scale * (here.slope + self.price * np.sign(here.u))
+        x, p, size = np.zeros(len(residual)), residual.copy(), float(residual @ residual)
+        goal = CLOSER**2 * size
+        for _ in range(PRODUCTS):
+            if size <= goal or self.monitor.stop(0) is not None:
+                break
+            q = product(p)
+            step = size / float(p @ q)
+            x += step * p
+            residual -= step * q
+            before, size = size, float(residual @ residual)
+            p = residual + (size / before) * p
+        u = here.u + scale * x
+        return np.where((u * here.u < 0) & (self.price > 0), 0.0, u)
+
+    def _moved(self, here: Point, u: Floats) -> Point | None:
+        """The point u, or one on the way there where P is least; None where P does not fall any more."""
         direction = u - here.u
         if not direction.any():
             return None
