@@ -37,9 +37,9 @@ SMALLER, SEEDED = 8, 40_000
 """More samples than SEEDED begin at the solution of a SMALLER-th of them."""
 PASSES = 40
 """Passes over the columns before H is tried on the features they found."""
-FIRST, NEXT = 8, 3
+FIRST, NEXT = 5, 2
 """Passes over the columns before the first conjugate gradients, and between them."""
-PRODUCTS, CLOSER = 30, 0.1
+PRODUCTS, CLOSER = 50, 0.02
 """Products with H that conjugate gradients may take to make their residual so much smaller."""
 
 
