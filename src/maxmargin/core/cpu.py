@@ -281,9 +281,9 @@ def lasso_descent(
     return violation
 
 
-def column_pass(columns: Points, *arguments: Any) -> tuple[float, float, int]:
-    """Visit the active columns once, see lasso.h; return the gap met, the greatest violation met, those left active."""
-    result: tuple[float, float, int] = _cpu.column_pass(columns, *arguments)
+def column_pass(columns: Points, *arguments: Any) -> tuple[float, int]:
+    """Visit the active columns once, see lasso.h; return the greatest violation met and the number left active."""
+    result: tuple[float, int] = _cpu.column_pass(columns, *arguments)
     return result
 
 

@@ -102,7 +102,8 @@ PassResult crammer_singer_pass(const CrammerSingerPass<T>& p) {
     const double level = best_level(B.data(), classes, label, Q * C, sorted.data());
     bool moves = false;
     for (int64_t m = 0; m < classes; ++m) {
-      const double next = std::min(m == label ? C : 0.0, (level - B[size_t(m)]) / Q);
+      double next = std::min(m == label ? C : 0.0, (level - B[size_t(m)]) / Q);
+      if (std::fabs(next) < 1e-14 * C) next = 0;  // else rounding would keep samples from being set aside
       change[size_t(m)] = next - t[m];
       moves |= next != t[m];
       t[m] = next;

@@ -115,7 +115,6 @@ PassResult column_pass(const ColumnPass<T>& p) {
     ++k;
     const double first = broken_by(w, p.factor * at.g, price);
     result.violation = std::max(result.violation, first);
-    result.gap += first * std::fabs(w);
     double wrong = first;
     for (int steps = 0; steps < 8 && wrong > 0.2 * first; ++steps) {
       const double h = p.factor * (steps < 2 ? std::max(at.h, 1e-3 * p.squares[j]) : p.squares[j]);

@@ -108,9 +108,9 @@ double lasso_descent(const Writable<double>& H, const Vector& price, const Writa
 }
 
 template <class T>
-std::tuple<double, double, int64_t> column_pass(const PointsHolder<T>& X, const Vector& price, const Vector& squares, double factor,
-                                                const Writable<double>& w, const Writable<double>& r, const Writable<int32_t>& order,
-                                                int64_t active, double aside, uint64_t seed) {
+std::tuple<double, int64_t> column_pass(const PointsHolder<T>& X, const Vector& price, const Vector& squares, double factor,
+                                        const Writable<double>& w, const Writable<double>& r, const Writable<int32_t>& order,
+                                        int64_t active, double aside, uint64_t seed) {
   const char* message = "column_pass: lengths differ";
   const int64_t n = X.view.n;
   require(order.ndim() == 1 && active >= 0 && active <= int64_t(order.shape(0)), "column_pass: active columns");
@@ -119,7 +119,7 @@ std::tuple<double, double, int64_t> column_pass(const PointsHolder<T>& X, const 
                      of_length(r, X.view.d, message), order.data(), active, aside, seed};
   nb::gil_scoped_release release;
   const PassResult result = table<T>().column_pass(pass);
-  return {result.gap, result.violation, result.active};
+  return {result.violation, result.active};
 }
 
 template <class T>

@@ -50,7 +50,7 @@ class Columns:
             seed = int(self.draw.integers(2**63))
             violation, active = core.column_pass(
                 self.columns, self.price, self.squares, 2 * self.most, u, r, self.order, active, aside, seed
-            )[1:]
+            )
             aside = 0.1 * min(violation, 1.0) if done < most - 2 else np.inf
         return u, most
 
