@@ -36,6 +36,7 @@ class Columns:
         copied = _transposed(X, self.q, column, both)
         self.columns, self.price = core.points(copied), price
         self.squares = _squares(copied)
+        self.bias = np.array([len(price) - 1], np.int32)  # visited after each pass once more: every sample feels it
         self.order, self.draw = np.arange(len(price), dtype=np.int32), np.random.default_rng(seed)
 
     def descend(self, u: Floats, f: Floats, most: int, monitor: Monitor, steps: int) -> tuple[Floats, int]:
@@ -51,6 +52,7 @@ class Columns:
             violation, active = core.column_pass(
                 self.columns, self.price, self.squares, 2 * self.most, u, r, self.order, active, aside, seed
             )
+            core.column_pass(self.columns, self.price, self.squares, 2 * self.most, u, r, self.bias, 1, np.inf, 0)
             aside = 0.1 * min(violation, 1.0) if done < most - 2 else np.inf
         return u, most
 

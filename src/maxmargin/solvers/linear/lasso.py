@@ -13,7 +13,8 @@ In the code u = (w, v), `price` = the penalties of |u|, `slope` = the gradient (
 A Newton step minimises  slope' (u - u_0) + 1/2 (u - u_0)' H (u - u_0) + price' |u|  with  H = X_J' diag(curvature) X_J, J the samples outside
 the corridor, over the features that are used or ought to be. A squared loss has a constant curvature: H changes by the samples that
 enter and leave J alone. The model is minimised by coordinate descent, which finds the features, and solves with H for their
-weights, which finds the values. Where more features are used than H is worth, columns.py descends on P itself, one column at a time.
+weights, which finds the values. Where more features are used than H is worth, columns.py descends on P itself, one column at a time, which
+finds the features, and conjugate gradients on the weights in use find the values.
 """
 
 from typing import NamedTuple
@@ -35,10 +36,8 @@ EXPLICIT = 1000
 """Features up to which H is formed."""
 SMALLER, SEEDED = 8, 40_000
 """More samples than SEEDED begin at the solution of a SMALLER-th of them."""
-PASSES = 40
-"""Passes over the columns before H is tried on the features they found."""
-FIRST, NEXT = 5, 2
-"""Passes over the columns before the first conjugate gradients, and between them."""
+FIRST, NEXT, MOST = 5, 2, 40
+"""Passes over the columns before the first conjugate gradients, after a full step by them, and (doubling) after steps cut short."""
 PRODUCTS, CLOSER = 50, 0.02
 """Products with H that conjugate gradients may take to make their residual so much smaller."""
 
@@ -122,23 +121,27 @@ class _Run:
         """Passes over the columns until the gap is small enough; Newton steps at the end if few features turn out to be used."""
         assert isinstance(self.design, ArrayDesign)
         columns = Columns(self.problem.corridor, self.design.X, self.column, self.price, seed)
-        best, idle = np.inf, 0
+        best, idle, most = (np.inf, np.inf), 0, FIRST
         while True:
             ended = self.ended(here)
             if ended is not None:
                 return ended
-            gap = here.primal - here.dual
-            best, idle = (gap, 0) if gap < 0.5 * best else (best, idle + 1)
-            if self.steps > PASSES and np.count_nonzero(here.u) < EXPLICIT // 2:
+            if self.steps > 0 and int(self._wanted(here).sum()) <= EXPLICIT:
                 return self.by_newton(here)
-            if idle > 20:
+            gap = here.primal - here.dual
+            fell = gap < 0.9 * best[0] or here.primal < best[1] * (1 - 1e-12)
+            best, idle = (min(gap, best[0]), min(here.primal, best[1])), 0 if fell else idle + 1
+            if idle > 5:
                 return self.solution(here, Status.STALLED)
-            u, passes = columns.descend(here.u, here.f, FIRST if self.steps == 0 else NEXT, self.monitor, self.steps)
+            u, passes = columns.descend(here.u, here.f, most, self.monitor, self.steps)
             self.steps += passes
             here = self.at(u)
             if Gap(here.primal, here.dual).within(self.tol):
                 continue
-            here = self._moved(here, self._conjugate(here, 2 * columns.most * columns.squares)) or here
+            goal = self._conjugate(here, 2 * columns.most * columns.squares)
+            after = self._moved(here, goal)
+            most = NEXT if after is not None and after.u is goal else min(2 * most, MOST)
+            here = after or here
             self.steps += 1
 
     def at(self, u: Floats, f: Floats | None = None, duals: Duals | None = None) -> Point:
@@ -179,12 +182,16 @@ class _Run:
 
     def _step(self, here: Point) -> Point | None:
         """A Newton step as long as P falls; None where it does not any more."""
-        wanted = (here.u != 0) | (np.abs(here.slope) > self.price)
-        wanted[-1] |= self.column != 0
-        used, H = self.hessian.of(wanted, here.duals.curvature)
+        used, H = self.hessian.of(self._wanted(here), here.duals.curvature)
         u = here.u.copy()
         u[used] = _minimiser(H, self.price[used], here.u[used], here.slope[used])
         return self._moved(here, u)
+
+    def _wanted(self, here: Point) -> NDArray[np.bool_]:
+        """The weights in use and those that ought to be."""
+        wanted: NDArray[np.bool_] = (here.u != 0) | (np.abs(here.slope) > self.price)
+        wanted[-1] |= self.column != 0
+        return wanted
 
     def _conjugate(self, here: Point, squares: Floats) -> Floats:
         """The weights in use after a Newton step by conjugate gradients; those that would change sign become 0."""
