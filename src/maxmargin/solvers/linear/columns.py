@@ -69,9 +69,10 @@ def _transposed(X: Any, q: Floats, column: float, both: bool) -> Any:
         return out
     flat = X.T.tocsr()
     flat = sparse.hstack((flat, flat), "csr") if both else flat
-    data = (flat.data * q[flat.indices]).astype(kind)
+    data = flat.data.astype(kind, copy=False)
+    data *= q.astype(kind, copy=False)[flat.indices]
     filled = len(q) if column else 0
-    indices = np.concatenate((flat.indices, np.arange(filled)))
+    indices = np.concatenate((flat.indices, np.arange(filled, dtype=flat.indices.dtype)))
     indptr = np.append(flat.indptr.astype(np.int64), flat.nnz + filled)
     return sparse.csr_matrix((np.concatenate((data, last[:filled])), indices, indptr), (X.shape[1] + 1, len(q)))
 
