@@ -76,7 +76,7 @@ def test_liblinear(data):  # LIBLINEAR ends after 1,000 passes, which is too ear
 
 def by_qp(X, corridor, bias):
     """w, b by a QP solver: w = a - c, slacks for both sides of the corridor, b free."""
-    n, d = X.shape
+    _n, d = X.shape
     up, down = np.flatnonzero(corridor.up > 0), np.flatnonzero(corridor.down > 0)
     k = len(up) + len(down)
     A = sparse.vstack(
@@ -158,7 +158,7 @@ def test_start_and_chunks():
     X, y = CANCER
     first, value = solved(squared_hinge(y, 1.0), X)
     assert lasso.solve(squared_hinge(y, 1.0), ArrayDesign(X), 1e-6, Monitor(), start=first).n_iter == 0
-    again, other = solved(squared_hinge(y, 2.0), X, start=first)
+    _again, other = solved(squared_hinge(y, 2.0), X, start=first)
     assert other == pytest.approx(solved(squared_hinge(y, 2.0), X)[1], rel=2e-9)
     chunks = ChunkDesign(lambda: (X[i : i + 100] for i in range(0, len(X), 100)), X.shape)
     found = lasso.solve(squared_hinge(y, 1.0), chunks, 1e-9, Monitor())
@@ -191,4 +191,4 @@ def test_same_bits():
     problem, before = squared_hinge(y, 1.0), X.copy()
     a, b = (lasso.solve(problem, ArrayDesign(X), 1e-6, Monitor(), seed=5) for _ in range(2))
     np.testing.assert_array_equal(a.w, b.w)
-    assert (X != before).nnz == 0
+    assert (before != X).nnz == 0

@@ -81,6 +81,7 @@ def _squares(columns: Any) -> Floats:
     """The squared length of each row, in float64."""
     if sparse.issparse(columns):
         sums = np.concatenate(([0.0], np.cumsum(columns.data.astype(np.float64) ** 2)))
-        return np.maximum(sums[columns.indptr[1:]] - sums[columns.indptr[:-1]], 0.0)
+        lengths: Floats = np.maximum(sums[columns.indptr[1:]] - sums[columns.indptr[:-1]], 0.0)
+        return lengths
     found: Floats = np.einsum("ij,ij->i", columns, columns, dtype=np.float64)
     return found

@@ -1,8 +1,9 @@
 """All classes at once, after Crammer and Singer: each sample's own class must lead every other by 1.
 
-    P(W, b) = 1/2 sum_m |w_m|^2 + 1/2 sum_m b_m^2 / s^2 + sum_i C_i (max_m g_im - f_i,label)       f = X W' + b,  g_im = f_im + [m != label_i]
+    P(W, b) = 1/2 sum_m |w_m|^2 + 1/2 sum_m b_m^2 / s^2 + sum_i C_i (max_m g_im - f_i,label)
+    f = X W' + b,   g_im = f_im + [m != label_i]
 
-without the term in b for a free bias, and b = 0 for none. The dual has a variable t_im for each sample and class, of which w_m = sum_i t_im x_i:
+without the term in b for a free bias, and b = 0 for none. The dual has a variable t_im for each sample and class, w_m = sum_i t_im x_i:
 
     D(t) = sum_i t_i,label - 1/2 sum_m |w_m|^2 - s^2/2 sum_m (sum_i t_im)^2
     t_im <= C_i [m = label_i],   sum_m t_im = 0;   with a free bias also  sum_i t_im = 0  for each class
@@ -13,10 +14,11 @@ A pass (core/crammer_singer.h) sets each sample's t_i to its best value, the oth
 
 A free bias comes by the method of multipliers: b = centre + sigma sum_i t_i makes of it a penalised one, and between passes the centre
 moves to b, which adds sigma sum_i t_i to b. The sums tend to 0; for the certificate what is left of them is taken off: class m lacking
-something gets it from the samples in proportion to their room C_i [m = label_i] - t_im, at the cost of a class that has too much, whose duals
-have no lower bound.
+something gets it from the samples in proportion to their room C_i [m = label_i] - t_im, at the cost of a class that has too much, whose
+duals have no lower bound.
 """
 
+import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -171,7 +173,7 @@ class _Run:
         for _ in range(WINDOW):
             self.visit(order[:active].copy(), active, np.inf, seed)
             kept.append(self.t[rows])
-        changes = np.stack([(after - before).ravel() for before, after in zip(kept, kept[1:], strict=False)])
+        changes = np.stack([(after - before).ravel() for before, after in itertools.pairwise(kept)])
         products = changes @ changes.T
         products += 1e-12 * np.trace(products) * np.eye(WINDOW)
         if not products.any():
@@ -241,4 +243,5 @@ def _squared_lengths(design: ArrayDesign) -> Floats:
         found: Floats = np.einsum("ij,ij->i", X, X, dtype=np.float64)
         return found
     sums = np.concatenate(([0.0], np.cumsum(X.data.astype(np.float64) ** 2)))
-    return np.maximum(sums[X.indptr[1:]] - sums[X.indptr[:-1]], 0.0)
+    lengths: Floats = np.maximum(sums[X.indptr[1:]] - sums[X.indptr[:-1]], 0.0)
+    return lengths

@@ -10,27 +10,25 @@ Its dual has no quadratic term in X: with t_i = -loss_i'(f_i) at the optimum,
 Any t is made feasible by the factor 1 / |X't|_inf; below that bound the best factor maximises a parabola, c sum lin_i - c^2 sum quad_i.
 In the code u = (w, v), `price` = the penalties of |u|, `slope` = the gradient (-X't, -s sum t) of the losses by u.
 
-A Newton step minimises  slope' (u - u_0) + 1/2 (u - u_0)' H (u - u_0) + price' |u|  with  H = X_J' diag(curvature) X_J, J the samples outside
-the corridor, over the features that are used or ought to be. A squared loss has a constant curvature: H changes by the samples that
-enter and leave J alone. The model is minimised by coordinate descent, which finds the features, and solves with H for their
-weights, which finds the values. Where more features are used than H is worth, columns.py descends on P itself, one column at a time, which
-finds the features, and conjugate gradients on the weights in use find the values.
+A Newton step minimises a quadratic model plus the penalties over the features that are used or ought to be (quadratic.py). Where more
+features are used than its matrix is worth, columns.py descends on P itself, one column at a time, which finds the features, and conjugate
+gradients on the weights in use find the values.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
 
 from maxmargin.core import cpu as core
 from maxmargin.designs import ArrayDesign, Design
-from maxmargin.losses import Bias, Corridor, Duals, LinearProblem, with_sum
+from maxmargin.losses import Bias, Duals, LinearProblem, with_sum
 from maxmargin.monitor import Monitor
-from maxmargin.problems import Floats, Integers
+from maxmargin.problems import Floats
 from maxmargin.solution import Status
 from maxmargin.solvers.linear.columns import Columns
 from maxmargin.solvers.linear.model import Gap, LinearSolution, gains
+from maxmargin.solvers.linear.quadratic import Hessian, minimiser
 
 EXPLICIT = 1000
 """Features up to which H is formed."""
@@ -64,7 +62,9 @@ def solve(
     n, d = design.shape
     explicit = d <= EXPLICIT
     if not explicit and not isinstance(design, ArrayDesign):
-        raise ValueError(f"penalty='l1' on chunks of data takes up to {EXPLICIT} features, these have {d}: select features, or use an array")
+        raise ValueError(
+            f"penalty='l1' on chunks of data takes up to {EXPLICIT} features, these have {d}: select features, or use an array"
+        )
     if start is None and isinstance(design, ArrayDesign) and explicit and n > SEEDED:
         rows = np.sort(np.random.default_rng(seed).choice(n, n // SMALLER, replace=False))
         part = problem._replace(corridor=problem.corridor.pick(rows, n / len(rows)))
@@ -97,7 +97,7 @@ class _Run:
         self.column = {Bias.NONE: 0.0, Bias.FREE: 1.0, Bias.PENALISED: problem.scaling}[problem.bias]
         self.price = np.append(np.ones(design.shape[1]), 0.0 if problem.bias is Bias.FREE else 1.0)
         self.steps = 0
-        self.hessian = _Hessian(design, self.column)
+        self.hessian = Hessian(design, self.column)
 
     def by_newton(self, here: Point) -> LinearSolution:
         """Newton steps until the gap is small enough."""
@@ -184,7 +184,7 @@ class _Run:
         """A Newton step as long as P falls; None where it does not any more."""
         used, H = self.hessian.of(self._wanted(here), here.duals.curvature)
         u = here.u.copy()
-        u[used] = _minimiser(H, self.price[used], here.u[used], here.slope[used])
+        u[used] = minimiser(H, self.price[used], here.u[used], here.slope[used])
         return self._moved(here, u)
 
     def _wanted(self, here: Point) -> NDArray[np.bool_]:
@@ -251,88 +251,3 @@ class _Run:
             s = 0.5 * (low + high)
             low, high = (low, s) if rising(s) else (s, high)
         return 0.5 * (low + high)
-
-
-class _Hessian:
-    """H of the features in use, brought up to date by the samples that entered or left J."""
-
-    def __init__(self, design: Design, column: float) -> None:
-        self.design, self.column = design, column
-        self.used: Integers = np.empty(0, np.int64)
-        self.part = design
-        self.weight: Floats = np.empty(0)
-        self.H: NDArray[np.float64] = np.empty((0, 0))
-
-    def of(self, wanted: NDArray[np.bool_], curvature: Floats) -> tuple[Integers, NDArray[np.float64]]:
-        """The variables that H is for, the bias last, and H."""
-        has = np.zeros(len(wanted), bool)
-        has[self.used] = True
-        features, most = int(wanted[:-1].sum()), len(wanted) - 1
-        if not len(self.used) or (wanted & ~has).any() or len(self.used) > 2 * features + 20:
-            narrow = isinstance(self.design, ArrayDesign) and features < 0.7 * most
-            kept = np.flatnonzero(wanted[:-1]) if narrow else np.arange(most)
-            self.part = ArrayDesign(_columns_of(self.design.X, kept)) if narrow and isinstance(self.design, ArrayDesign) else self.design
-            self.used = np.append(kept, most)
-            self.weight, self.H = np.zeros(len(curvature)), np.zeros((len(kept) + 1, len(kept) + 1))
-        change = curvature - self.weight
-        if 2 * np.count_nonzero(change) > np.count_nonzero(curvature):
-            self.H[:] = 0.0
-            change = curvature
-        for sign in (1.0, -1.0):
-            rows = np.flatnonzero(sign * change > 0)
-            if len(rows):
-                self.H += sign * self._sum(np.abs(change[rows]), rows)
-        self.weight = curvature
-        return self.used, self.H
-
-    def _sum(self, weight: Floats, rows: Integers) -> NDArray[np.float64]:
-        """X' diag(weight) X over some samples, with the bias's row."""
-        H = np.zeros_like(self.H)
-        if len(H) > 1:
-            H[:-1, :-1] = self.part.gram(weight, rows)
-            H[:-1, -1] = H[-1, :-1] = self.column * self.part.sum(weight, rows)
-        H[-1, -1] = self.column**2 * float(weight.sum())
-        return H
-
-
-def _columns_of(X: NDArray[np.float64], kept: Integers) -> NDArray[np.float64]:
-    """Some columns of an array or a CSR matrix, in the form that a design takes."""
-    part = X[:, kept]
-    if isinstance(part, np.ndarray):
-        return np.ascontiguousarray(part)
-    part.sort_indices()
-    return part
-
-
-def _minimiser(H: NDArray[np.float64], price: Floats, u: Floats, slope: Floats) -> Floats:
-    """Minimise the model: rounds of coordinate descent, then the equations of the weights that are not 0, and again."""
-    u, slope = u.copy(), slope.copy()
-    tol = 1e-12
-    for _ in range(50):
-        if core.lasso_descent(H, price, u, slope, tol, 20) <= tol:
-            break
-        used = np.flatnonzero((u != 0) | ((price == 0) & (np.diagonal(H) > 0)))
-        if not len(used):
-            break
-        sign = np.sign(u[used])
-        step = _solved(H[np.ix_(used, used)], -(slope[used] + price[used] * sign))
-        crossing = (price[used] > 0) & ((u[used] + step) * sign < 0)
-        length = float(np.min(-u[used][crossing] / step[crossing], initial=1.0))
-        moved = u[used] + length * step
-        moved[crossing & (-u[used] >= length * np.abs(step) * sign * (1 - 1e-12)) & (np.abs(moved) < 1e-12 * np.abs(step))] = 0.0
-        slope += H[:, used] @ (moved - u[used])
-        u[used] = moved
-    return u
-
-
-def _solved(H: NDArray[np.float64], right: Floats) -> Floats:
-    """H^-1 right; equal or dependent features ask for a little more on the diagonal."""
-    more = 1e-14 * float(np.trace(H)) / len(H)
-    while True:
-        try:
-            factor = cho_factor(H + more * np.eye(len(H)), check_finite=False)
-        except np.linalg.LinAlgError:
-            more *= 100
-            continue
-        found: Floats = cho_solve(factor, right, check_finite=False)
-        return found
