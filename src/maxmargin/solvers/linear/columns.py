@@ -35,7 +35,7 @@ class Columns:
         self.both = both
         copied = _transposed(X, self.q, column, both)
         self.columns, self.price = core.points(copied), price
-        self.squares = _squares(copied)
+        self.squares = 1.0001 * np.asarray(self.columns.norms, np.float64)  # float32 sums: never too little
         self.bias = np.array([len(price) - 1], np.int32)  # visited after each pass once more: every sample feels it
         self.order, self.draw = np.arange(len(price), dtype=np.int32), np.random.default_rng(seed)
 
@@ -67,21 +67,10 @@ def _transposed(X: Any, q: Floats, column: float, both: bool) -> Any:
         np.multiply(twice.T, q, out=out[:-1], casting="same_kind")
         out[-1] = last
         return out
-    flat = X.T.tocsr()
-    flat = sparse.hstack((flat, flat), "csr") if both else flat
-    data = flat.data.astype(kind, copy=False)
-    data *= q.astype(kind, copy=False)[flat.indices]
+    rows = sparse.vstack((X, X), "csr") if both else X
+    scaled = rows.data * np.repeat(q.astype(kind), np.diff(rows.indptr))
+    flat = sparse.csr_matrix((scaled, rows.indices, rows.indptr), rows.shape).T.tocsr()
     filled = len(q) if column else 0
     indices = np.concatenate((flat.indices, np.arange(filled, dtype=flat.indices.dtype)))
     indptr = np.append(flat.indptr.astype(np.int64), flat.nnz + filled)
-    return sparse.csr_matrix((np.concatenate((data, last[:filled])), indices, indptr), (X.shape[1] + 1, len(q)))
-
-
-def _squares(columns: Any) -> Floats:
-    """The squared length of each row, in float64."""
-    if sparse.issparse(columns):
-        sums = np.concatenate(([0.0], np.cumsum(columns.data.astype(np.float64) ** 2)))
-        lengths: Floats = np.maximum(sums[columns.indptr[1:]] - sums[columns.indptr[:-1]], 0.0)
-        return lengths
-    found: Floats = np.einsum("ij,ij->i", columns, columns, dtype=np.float64)
-    return found
+    return sparse.csr_matrix((np.concatenate((flat.data, last[:filled])), indices, indptr), (X.shape[1] + 1, len(q)))
