@@ -32,6 +32,10 @@ from maxmargin.problems import Floats, Integers
 from maxmargin.solution import Status
 from maxmargin.solvers.linear.model import Gap
 
+FILLED = 0.4
+"""Arrays with a smaller share of non-zeros are passed over as sparse ones."""
+ASIDE = 0.2
+"""Samples are set aside whose class leads by this share of the greatest violation of the last pass."""
 EVERY, WINDOW = 10, 5
 """Passes between two extrapolations, and the passes that each of them looks at."""
 LOOK = 100
@@ -83,7 +87,7 @@ def solve(
         run.recentre()
         if monitor.wants_report():
             monitor.report(steps, met, violation, int(np.count_nonzero(run.t.any(axis=1))))
-        aside = violation
+        aside = ASIDE * violation
         if met > 0.5 * tol * abs(run.dual()) and active > 0 and since < LOOK:
             since += 1
             continue
@@ -134,6 +138,9 @@ class _Run:
     def __init__(self, design: ArrayDesign, label: Integers, n_classes: int, C: Floats, bias: Bias, scaling: float) -> None:
         self.design, self.label, self.C, self.bias, self.scaling = design, label, C, bias, scaling
         self.small = np.ascontiguousarray(label, np.int32)
+        dense = isinstance(design.X, np.ndarray)
+        sparse_enough = dense and np.count_nonzero(design.X) < FILLED * design.X.size
+        self.points = core.points(design.X, compress=True) if sparse_enough else design.points
         n, d = design.shape
         lengths = _squared_lengths(design)
         self.column = {Bias.NONE: 0.0, Bias.PENALISED: scaling**2, Bias.FREE: float(lengths.mean()) or 1.0}[bias]
@@ -159,7 +166,7 @@ class _Run:
     def visit(self, order: NDArray[np.int32], active: int, aside: float, seed: int) -> tuple[float, float, int]:
         """One pass over the active samples."""
         return core.crammer_singer_pass(
-            self.design.points, self.small, self.C, self.norms, self.t, self.W, self.b, self.column, order, active, aside, seed
+            self.points, self.small, self.C, self.norms, self.t, self.W, self.b, self.column, order, active, aside, seed
         )
 
     def extrapolate(self, order: NDArray[np.int32], active: int, seed: int) -> int:
