@@ -69,11 +69,17 @@ inline double broken(const Loss& l, double f, double beta) {
 }
 
 template <class T>
-inline void fetch(const Points<T>& X, const Sample& s) {
-  const int64_t most = std::min<int64_t>(s.end, s.begin + 192);
-  for (int64_t k = s.begin; k < most; k += 64 / int64_t(sizeof(T))) __builtin_prefetch(X.values + k);
+inline void fetch(const Points<T>& X, int64_t begin, int64_t end) {
+  const int64_t most = std::min<int64_t>(end, begin + 192);
+  for (int64_t k = begin; k < most; k += 64 / int64_t(sizeof(T))) __builtin_prefetch(X.values + k);
   if (X.indptr)
-    for (int64_t k = s.begin; k < most; k += 16) __builtin_prefetch(X.indices + k);
+    for (int64_t k = begin; k < most; k += 16) __builtin_prefetch(X.indices + k);
+}
+
+template <class T>
+inline void fetch_sample(const Points<T>& X, int64_t i) {
+  if (X.indptr) fetch(X, X.indptr[i], X.indptr[i + 1]);
+  else fetch(X, i * X.d, (i + 1) * X.d);
 }
 
 struct Lane {
@@ -91,7 +97,10 @@ void visit(const CoordinatePass<T>& p, Lane& lane, unsigned char* out) {
   double* w = lane.w.data();
   for (int64_t k = lane.begin; k < lane.end; ++k) {
     if (k + 2 * ahead < lane.end) __builtin_prefetch(p.samples + p.order[k + 2 * ahead]);
-    if (k + ahead < lane.end) fetch(p.X, p.samples[p.order[k + ahead]]);
+    if (k + ahead < lane.end) {
+      const Sample& next = p.samples[p.order[k + ahead]];
+      fetch(p.X, next.begin, next.end);
+    }
     const int64_t i = p.order[k];
     Sample& s = p.samples[i];
     const Loss l = {s.low, s.high, s.up, s.down, p.squared};

@@ -106,6 +106,45 @@ struct PassResult {
   int64_t active;
 };
 
+// A quadratic model of a penalised problem; see lasso.h.
+struct LassoModel {
+  int64_t size;
+  const double* H;      // size x size
+  const double* price;  // of |u|
+  double *u, *slope;    // in and out
+};
+
+// One pass of coordinate descent over the columns of penalised squared losses; see lasso.h.
+template <class T>
+struct ColumnPass {
+  Points<T> X;            // a point for each column
+  const double* price;    // of |w|
+  const double* squares;  // of each column, summed
+  double factor;
+  double *w, *r;   // in and out
+  int32_t* order;  // the active columns, as in CoordinatePass
+  int64_t active;
+  double aside;
+  uint64_t seed;
+};
+
+// One pass over the samples for the machine of Crammer and Singer; see crammer_singer.h.
+template <class T>
+struct CrammerSingerPass {
+  Points<T> X;
+  const int32_t* label;
+  const double *C, *norms;  // norms: squared, in float64, with the bias column's square
+  double* t;                // duals, samples x classes, in and out
+  double* W;                // X't, features x wide, in and out
+  double* bias;             // wide, in and out
+  int64_t classes, wide;
+  double column;   // the bias column's square
+  int32_t* order;  // the active samples, as in CoordinatePass
+  int64_t active;
+  double aside;
+  uint64_t seed;
+};
+
 template <class T>
 struct LevelOf {
   void (*norms)(const Points<T>&, T* out);
@@ -126,6 +165,8 @@ struct LevelOf {
   void (*linear_squares)(const Points<T>& X, double* out, int threads);
   void (*gram)(const Selection<T>& A, const double* weight, double* out, int threads);
   PassResult (*coordinate_pass)(const CoordinatePass<T>&);
+  PassResult (*column_pass)(const ColumnPass<T>&);
+  PassResult (*crammer_singer_pass)(const CrammerSingerPass<T>&);
 };
 
 struct Level {
@@ -136,6 +177,7 @@ struct Level {
                                  int threads);
   double (*corridor_slope)(const Corridor&, const double* f, const double* change, double step, const double* centre, double width,
                            int threads);
+  double (*lasso_descent)(const LassoModel&, double tol, int64_t most);
   uint64_t (*fingerprint)(const unsigned char* bytes, size_t count);
 };
 

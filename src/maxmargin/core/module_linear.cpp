@@ -1,4 +1,4 @@
-// The binding of what linear models use: products with the data, corridor losses, coordinate descent.
+// The binding of what linear models use: products with the data, corridor losses, coordinate descent over samples and over columns.
 #include <tuple>
 #include <vector>
 
@@ -129,6 +129,52 @@ struct Descent {
   }
 };
 
+double lasso_descent(const Writable<double>& H, const Vector& price, const Writable<double>& u, const Writable<double>& slope, double tol,
+                     int64_t most) {
+  const int64_t size = int64_t(price.size());
+  const char* message = "lasso_descent: lengths differ";
+  require(H.ndim() == 2 && int64_t(H.shape(0)) == size && int64_t(H.shape(1)) == size, message);
+  const LassoModel model{size, H.data(), of_length(price, size, message), of_length(u, size, message), of_length(slope, size, message)};
+  nb::gil_scoped_release release;
+  return chosen_level().lasso_descent(model, tol, most);
+}
+
+template <class T>
+std::tuple<double, int64_t> column_pass(const PointsHolder<T>& X, const Vector& price, const Vector& squares, double factor,
+                                        const Writable<double>& w, const Writable<double>& r, const Writable<int32_t>& order,
+                                        int64_t active, double aside, uint64_t seed) {
+  const char* message = "column_pass: lengths differ";
+  const int64_t n = X.view.n;
+  require(order.ndim() == 1 && active >= 0 && active <= int64_t(order.shape(0)), "column_pass: active columns");
+  check_range(order.data(), size_t(active), n, "column_pass: column out of range");
+  ColumnPass<T> pass{X.view, of_length(price, n, message), of_length(squares, n, message), factor, of_length(w, n, message),
+                     of_length(r, X.view.d, message), order.data(), active, aside, seed};
+  nb::gil_scoped_release release;
+  const PassResult result = table<T>().column_pass(pass);
+  return {result.violation, result.active};
+}
+
+template <class T>
+std::tuple<double, double, int64_t> crammer_singer_pass(const PointsHolder<T>& X, const Array<int32_t>& label, const Vector& C,
+                                                        const Vector& norms, const Writable<double>& t, const Writable<double>& W,
+                                                        const Writable<double>& bias, double column, const Writable<int32_t>& order,
+                                                        int64_t active, double aside, uint64_t seed) {
+  const char* message = "crammer_singer_pass: lengths differ";
+  const int64_t n = X.view.n;
+  require(t.ndim() == 2 && int64_t(t.shape(0)) == n && W.ndim() == 2 && int64_t(W.shape(0)) == X.view.d, message);
+  const int64_t classes = int64_t(t.shape(1)), wide = int64_t(W.shape(1));
+  require(wide >= classes && wide % 8 == 0, "crammer_singer_pass: W needs a multiple of 8 columns");
+  require(label.ndim() == 1 && int64_t(label.shape(0)) == n, message);
+  check_range(label.data(), size_t(n), classes, "crammer_singer_pass: label out of range");
+  require(order.ndim() == 1 && active >= 0 && active <= int64_t(order.shape(0)), "crammer_singer_pass: active samples");
+  check_range(order.data(), size_t(active), n, "crammer_singer_pass: sample out of range");
+  CrammerSingerPass<T> pass{X.view, label.data(), of_length(C, n, message), of_length(norms, n, message), t.data(), W.data(),
+                            of_length(bias, wide, message), classes, wide, column, order.data(), active, aside, seed};
+  nb::gil_scoped_release release;
+  const PassResult result = table<T>().crammer_singer_pass(pass);
+  return {result.gap, result.violation, result.active};
+}
+
 template <class T>
 void bind(nb::module_& m, const char* descent_name) {
   m.def("linear_values", &linear_values<T>, nb::arg("X"), nb::arg("index").none(), nb::arg("w"), nb::arg("out").noconvert(), nb::arg("threads"));
@@ -142,6 +188,11 @@ void bind(nb::module_& m, const char* descent_name) {
            nb::arg("aside"), nb::arg("seed"), nb::arg("threads"))
       .def("assign", &Descent<T>::assign, nb::arg("beta"))
       .def("duals", &Descent<T>::duals, nb::arg("out").noconvert());
+  m.def("column_pass", &column_pass<T>, nb::arg("X"), nb::arg("price"), nb::arg("squares"), nb::arg("factor"), nb::arg("w").noconvert(),
+        nb::arg("r").noconvert(), nb::arg("order").noconvert(), nb::arg("active"), nb::arg("aside"), nb::arg("seed"));
+  m.def("crammer_singer_pass", &crammer_singer_pass<T>, nb::arg("X"), nb::arg("label"), nb::arg("C"), nb::arg("norms"),
+        nb::arg("t").noconvert(), nb::arg("W").noconvert(), nb::arg("bias").noconvert(), nb::arg("column"), nb::arg("order").noconvert(),
+        nb::arg("active"), nb::arg("aside"), nb::arg("seed"));
 }
 
 }  // namespace
@@ -149,6 +200,8 @@ void bind(nb::module_& m, const char* descent_name) {
 void bind_linear(nb::module_& m) {
   bind<float>(m, "Descent32");
   bind<double>(m, "Descent64");
+  m.def("lasso_descent", &lasso_descent, nb::arg("H").noconvert(), nb::arg("price"), nb::arg("u").noconvert(), nb::arg("slope").noconvert(),
+        nb::arg("tol"), nb::arg("most"));
   m.def("corridor_duals", &corridor_duals, nb::arg("low"), nb::arg("high"), nb::arg("up"), nb::arg("down"), nb::arg("squared"), nb::arg("f"),
         nb::arg("centre").none(), nb::arg("width"), nb::arg("t").noconvert(), nb::arg("curvature").none(), nb::arg("threads"));
   m.def("corridor_slope", &corridor_slope, nb::arg("low"), nb::arg("high"), nb::arg("up"), nb::arg("down"), nb::arg("squared"), nb::arg("f"),

@@ -75,9 +75,7 @@ def _objective(problem: LinearProblem, walk: Walk) -> float:
     return gains(problem.corridor, walk.t) - 0.5 * float(walk.w @ walk.w) - walk.guess * excess - 0.5 * walk.column * excess**2
 
 
-def _solved(
-    design: ArrayDesign, face: Integers, right: Floats, ridge: Floats, column: float, diagonal: Floats, monitor: Monitor
-) -> Floats:
+def _solved(design: ArrayDesign, face: Integers, right: Floats, ridge: Floats, column: float, diagonal: Floats, monitor: Monitor) -> Floats:
     """Conjugate gradients, scaled by the diagonal."""
     x, residual = np.zeros(len(face)), right.copy()
     z = residual / diagonal

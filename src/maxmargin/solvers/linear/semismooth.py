@@ -29,6 +29,7 @@ from maxmargin.monitor import Monitor
 from maxmargin.problems import Floats, Integers
 from maxmargin.solution import Status
 from maxmargin.solvers.linear.model import Gap, LinearSolution, conclude, dual, feasible, natural_scale, primal
+from maxmargin.solvers.newton import one_blas_thread
 
 FACTORED = 1200
 """Features up to which the Hessian is formed and factored."""
@@ -73,7 +74,8 @@ def solve(
     else:
         w, bias = start.w, start.bias
         centre = start.t if len(start.t) else None
-    return run.until(tol, w, bias, centre)
+    with one_blas_thread():
+        return run.until(tol, w, bias, centre)
 
 
 def _seed(problem: LinearProblem, design: ArrayDesign, monitor: Monitor, seed: int) -> LinearSolution:
