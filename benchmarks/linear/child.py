@@ -2,8 +2,8 @@
 
 A small fit comes first, then each rung from loose to tight (child.timed: short fits are repeated, an alarm ends a fit that takes too
 long). After each rung OUT.json is written anew, so that what was measured survives the alarm. The climb ends when the objective reaches
-the job's goal, when a fit took more than the job's patience, or, for peers, after STUCK rungs in a row that came no nearer to the goal
-and were not cheap.
+the job's goal, when all rungs together took more than the job's patience, or, for peers, after STUCK rungs in a row that came no nearer
+to the goal and were not cheap.
 """
 
 import importlib
@@ -25,7 +25,7 @@ STUCK, NEARER, CHEAP = 4, 0.99, 0.3
 
 def climb(adapter: Any, data: Any, job: dict[str, Any], X: Any, y: np.ndarray, found: dict[str, Any], out: Path) -> None:
     """Every rung, until the goal or until it no longer pays."""
-    goal, nearest, idle = job["goal"], np.inf, 0
+    goal, nearest, idle, spent = job["goal"], np.inf, 0, 0.0
     for rung in job["rungs"]:
         options = {**job["options"], **rung}
         model, seconds, fits = timed(lambda options=options: adapter.fit(data, job, options), job["limit"])
@@ -37,12 +37,11 @@ def climb(adapter: Any, data: Any, job: dict[str, Any], X: Any, y: np.ndarray, f
         found["rungs"].append(entry)
         found["memory"] = peak_memory() - found["before"]
         out.write_text(json.dumps(found))
-        if goal is None:
-            continue
-        distance = value - goal
-        idle = 0 if distance < NEARER * nearest else idle + 1
+        spent += seconds
+        distance = np.inf if goal is None else value - goal
+        idle = 0 if goal is None or distance < NEARER * nearest else idle + 1
         nearest = min(nearest, distance)
-        if distance <= 0 or seconds > job["patience"] or (idle >= STUCK and seconds > CHEAP and not job["mine"]):
+        if distance <= 0 or spent > job["patience"] or (idle >= STUCK and seconds > CHEAP and not job["mine"]):
             return
 
 

@@ -7,7 +7,7 @@ finds that rung for each target and counts as the first of the repeats; the othe
 Rules that keep a run short, all visible in the tables:
 
 * A peer's fit is stopped at BEYOND times our seconds to the tightest target, and at HOPELESS times the best peer's so far (but not before
-  PATIENT seconds, nor after the timeout); after a fit of more than TIRED of that, tighter rungs are not tried. It is shown as ">seconds".
+  PATIENT seconds, nor after the timeout); after TIRED times that for all rungs so far, tighter ones are not tried. It is shown as ">seconds".
 * A rung that took more than SLOW seconds, one HOPELESS times slower than the best peer, and one slower than CLOSE times another setting
   of the same library, is not run again.
 """
@@ -26,7 +26,7 @@ from scipy import sparse
 from data import Arrays
 from linear.cases import TARGETS, LinearCase
 
-BEYOND, PATIENT, TIRED = 30.0, 3.0, 0.7
+BEYOND, PATIENT, TIRED = 30.0, 3.0, 1.5
 DENSITY = 0.3
 """Peers are given CSR below this share of non-zeros."""
 
@@ -156,7 +156,7 @@ class LinearBench:
     def _exact(self, case: LinearCase, candidate: Candidate) -> float:
         """The objective of ours at a very small tolerance."""
         alone = Candidate(candidate.environment, candidate.setting, candidate.form)
-        self._climb(case, alone, [EXACT], 2 * self.timeout, np.nan)
+        self._climb(case, alone, [EXACT], self.timeout, np.nan)
         return alone.rungs[0]["objective"] if alone.rungs else np.nan
 
     def _climb(self, case: LinearCase, candidate: Candidate, ladder: list[dict[str, Any]], limit: float, least: float) -> None:
@@ -172,7 +172,7 @@ class LinearBench:
             candidate.bound, candidate.trouble = limit, "out of time"
         elif code != 0:
             candidate.trouble = f"failed: {said}"
-        elif found and found[-1]["seconds"] > TIRED * limit and len(found) < len(ladder):
+        elif sum(rung["seconds"] for rung in found) > TIRED * limit and len(found) < len(ladder):
             candidate.bound, candidate.trouble = found[-1]["seconds"], "out of time"
 
     def _repeat(self, case: LinearCase, candidate: Candidate, again: list[int]) -> None:
