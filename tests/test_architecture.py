@@ -16,7 +16,7 @@ LAYERS = [
     {"rows", "shared"},
     {"monitor"},
     {"certificate", "solvers", "multiclass"},
-    {"training"},
+    {"training", "linear_training"},
     {"estimators"},
     {"sklearn_patch"},
     {"__init__"},

@@ -1,7 +1,7 @@
 """Support vector machines: exact, certified, fast, with scikit-learn's interface."""
 
 from maxmargin.certificate import Certificate
-from maxmargin.estimators import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+from maxmargin.estimators import SVC, SVR, LinearOneClassSVM, LinearSVC, LinearSVCCV, LinearSVR, NuSVC, NuSVR, OneClassSVM
 from maxmargin.kernels import Kernel
 from maxmargin.sklearn_patch import patch_sklearn, unpatch_sklearn
 from maxmargin.sources import kernel_matrix
@@ -13,6 +13,10 @@ __all__ = [
     "SVR",
     "Certificate",
     "Kernel",
+    "LinearOneClassSVM",
+    "LinearSVC",
+    "LinearSVCCV",
+    "LinearSVR",
     "NuSVC",
     "NuSVR",
     "OneClassSVM",

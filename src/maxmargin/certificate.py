@@ -9,6 +9,7 @@ and the dual value is
     one-class  sum_i a_i f_i + C_i max(0, -f_i)                               f_i with the offset
     squared    (P - D)  with P = |w|^2/2 + sum C_i xi_i^2,  D = the dual with - b_i^2 / (4 C_i)
     hard       |w|^2/2 (1/m^2) - D,  m = min_i y_i f_i: the solution scaled to be feasible
+    linear     P(w, b) - D(t) as in losses.py, with duals t that are feasible
     C = inf    eps-SVR with epsilon raised to the largest residual: the solution is feasible there
 
 nu-SVC is certified as the C-SVC with C_i = w_i / r, nu-SVR as the eps-SVR with the width it found. Where the kernel is positive
@@ -169,6 +170,68 @@ def one_class(f: Floats, C: Floats, b: Floats, offset: float, total: float) -> C
     gap = float(np.sum(b * f + C * below))
     kkt = np.maximum(np.where(b < C, below, 0.0), np.where(b > 0, f, 0.0))
     return _certificate(primal, dual, gap, kkt, np.maximum(-b, b - C), float(abs(np.sum(b) - total)))
+
+
+Corridor = tuple[Floats, Floats, Floats, Floats, bool]
+"""low, high, up, down, squared: the losses of linear models, as in losses.py."""
+
+
+def _corridor(f: Floats, corridor: Corridor, t: Floats) -> tuple[float, float, Floats, Floats]:
+    """Sum of the losses, sum of the dual gains, violation of each sample's condition and of its bounds."""
+    low, high, up, down, squared = corridor
+    below, above = np.where(up > 0, low - f, -np.inf), np.where(down > 0, f - high, -np.inf)
+    slack_below, slack_above = np.maximum(below, 0.0), np.maximum(above, 0.0)
+    power = 2 if squared else 1
+    losses = float(np.sum(up * slack_below**power + down * slack_above**power))
+    positive, negative = np.maximum(t, 0.0), np.maximum(-t, 0.0)
+    gain = float(np.sum(low[t > 0] * t[t > 0])) + float(np.sum(high[t < 0] * t[t < 0]))
+    if squared:
+        gain -= float(np.sum(positive[up > 0] ** 2 / (4 * up[up > 0]))) + float(np.sum(negative[down > 0] ** 2 / (4 * down[down > 0])))
+        price = np.where(up > 0, up, 1.0), np.where(down > 0, down, 1.0)
+        kkt = np.maximum(
+            np.where(up > 0, np.abs(slack_below - positive / (2 * price[0])), 0.0),
+            np.where(down > 0, np.abs(slack_above - negative / (2 * price[1])), 0.0),
+        )
+        return losses, gain, kkt, np.maximum(np.where(up > 0, 0.0, positive), np.where(down > 0, 0.0, negative))
+    conditions = [
+        np.where(positive < up, below, 0.0),
+        np.where(positive > 0, -below, 0.0),
+        np.where(negative < down, above, 0.0),
+        np.where(negative > 0, -above, 0.0),
+    ]
+    return losses, gain, np.max(conditions, axis=0, initial=0.0), np.maximum(positive - up, negative - down)
+
+
+def linear(
+    f: Floats, corridor: Corridor, w: Floats, bias: float, t: Floats, Xt: Floats, m: float, total: float, free: bool, power: int = 2
+) -> Certificate:
+    """A linear model w, bias with decision values f, and duals t with X't; losses.py has the objectives.
+
+    ``m`` is the weight of bias^2 / 2, ``free`` tells whether the sum of the duals must be ``total``. With ``power`` 1 the penalty is the
+    sum of |w_k| (and sqrt(m) |bias|), and the duals must satisfy |X't| <= 1 (and |sum t| <= sqrt(m)).
+    """
+    losses, gain, kkt, box = _corridor(f, corridor, t)
+    excess = float(t.sum()) - total
+    if power == 1:
+        primal = float(np.abs(w).sum()) + float(np.sqrt(m)) * abs(bias) + total * bias + losses
+        box = np.append(box, np.abs(Xt) - 1)
+        box = np.append(box, abs(excess) - np.sqrt(m)) if m > 0 else box
+        dual = gain
+    else:
+        primal = 0.5 * float(w @ w) + 0.5 * m * bias**2 + total * bias + losses
+        dual = gain - 0.5 * float(Xt @ Xt) - (0.5 * excess**2 / m if m > 0 else 0.0)
+    return _certificate(primal, dual, primal - dual, kkt, box, abs(excess) if free else 0.0)
+
+
+def linear_products(X: Any, w: Floats, t: Floats) -> tuple[Floats, Floats]:
+    """X w and X't in float64, in blocks of rows."""
+    Xw, Xt = np.empty(X.shape[0]), np.zeros(X.shape[1])
+    step = max(1, BLOCK_ENTRIES // max(1, X.shape[1] if not sparse.issparse(X) else 64))
+    for begin in range(0, X.shape[0], step):
+        part = X[begin : begin + step].astype(np.float64)
+        Xw[begin : begin + step] = part @ w
+        Xt += part.T @ t[begin : begin + step]
+    return Xw, Xt
 
 
 def worst(parts: Sequence[Certificate]) -> Certificate:

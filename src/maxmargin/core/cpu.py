@@ -14,6 +14,7 @@
 
     linear_values(X, rows, w)             X w                         for linear models: sums of float64 over values of either precision
     linear_sum(X, rows, t)                X't
+    linear_squares(X)                     |x_i|^2
     gram(X, rows, weight)                 X' diag(weight) X
     corridor_duals(low, ..., f, ...)      duals and sums of the losses of losses.py
     corridor_slope(low, ..., f, change, step, ...)   the derivative of the smoothed losses along a line
@@ -218,6 +219,13 @@ def linear_sum(X: Points, rows: Indices, t: NDArray[np.float64]) -> NDArray[np.f
     """Return the sum of t_i x_i over the rows."""
     out = np.empty(X.shape[1])
     _cpu.linear_sum(X, rows, t, out, thread_count(4 * _entries(X, rows)))
+    return out
+
+
+def linear_squares(X: Points) -> NDArray[np.float64]:
+    """Return |x_i|^2."""
+    out = np.empty(X.shape[0])
+    _cpu.linear_squares(X, out, thread_count(4 * _entries(X, None)))
     return out
 
 

@@ -15,7 +15,7 @@ namespace maxmargin::MAXMARGIN_LEVEL {
 template <class T>
 LevelOf<T> functions() {
   return {norms<T>,  kernel_block<T>, kernel_matvec<T, double>, kernel_matvec<T, T>, update_gradient<T>,
-          gather<T>, solve_block<T>,  solve_points<T>, linear_values<T>, linear_sum<T>, gram<T>, coordinate_pass<T>};
+          gather<T>, solve_block<T>,  solve_points<T>, linear_values<T>, linear_sum<T>, linear_squares<T>, gram<T>, coordinate_pass<T>};
 }
 
 extern const Level level;

@@ -115,6 +115,7 @@ struct LevelOf {
   BlockResult (*solve_points)(const PointsBlock<T>&, double tol, int64_t max_steps);
   void (*linear_values)(const Selection<T>& A, const double* w, double* out, int threads);
   void (*linear_sum)(const Selection<T>& A, const double* coef, double* out, int threads);
+  void (*linear_squares)(const Points<T>& X, double* out, int threads);
   void (*gram)(const Selection<T>& A, const double* weight, double* out, int threads);
   PassResult (*coordinate_pass)(const CoordinatePass<T>&);
 };

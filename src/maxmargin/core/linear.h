@@ -58,6 +58,18 @@ void linear_values(const Selection<T>& A, const double* w, double* out, int thre
   });
 }
 
+template <class T>
+void linear_squares(const Points<T>& X, double* out, int threads) {
+  parallel(threads, X.n, 2048, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      double sum = 0;
+      const int64_t last = X.indptr ? X.indptr[i + 1] : (i + 1) * X.d;
+      for (int64_t k = X.indptr ? X.indptr[i] : i * X.d; k < last; ++k) sum += double(X.values[k]) * double(X.values[k]);
+      out[i] = sum;
+    }
+  });
+}
+
 constexpr int64_t most_strips = 16;
 
 // out = sum_i coef_i x_i

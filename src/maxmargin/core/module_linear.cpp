@@ -68,6 +68,13 @@ void linear_sum(const PointsHolder<T>& X, const Index& index, const Vector& coef
 }
 
 template <class T>
+void linear_squares(const PointsHolder<T>& X, const Writable<double>& out, int threads) {
+  double* to = of_length(out, X.view.n, "linear_squares: length of out");
+  nb::gil_scoped_release release;
+  table<T>().linear_squares(X.view, to, threads);
+}
+
+template <class T>
 void gram(const PointsHolder<T>& X, const Index& index, const Vector& weight, const Writable<double>& out, int threads) {
   const Selection<T> A = select(X, index);
   const double* weights = of_length(weight, A.size, "gram: length of weight");
@@ -101,6 +108,7 @@ template <class T>
 void bind(nb::module_& m) {
   m.def("linear_values", &linear_values<T>, nb::arg("X"), nb::arg("index").none(), nb::arg("w"), nb::arg("out").noconvert(), nb::arg("threads"));
   m.def("linear_sum", &linear_sum<T>, nb::arg("X"), nb::arg("index").none(), nb::arg("coef"), nb::arg("out").noconvert(), nb::arg("threads"));
+  m.def("linear_squares", &linear_squares<T>, nb::arg("X"), nb::arg("out").noconvert(), nb::arg("threads"));
   m.def("gram", &gram<T>, nb::arg("X"), nb::arg("index").none(), nb::arg("weight"), nb::arg("out").noconvert(), nb::arg("threads"));
   m.def("coordinate_pass", &coordinate_pass<T>, nb::arg("X"), nb::arg("low"), nb::arg("high"), nb::arg("up"), nb::arg("down"),
         nb::arg("squared"), nb::arg("norms"), nb::arg("beta").noconvert(), nb::arg("w").noconvert(), nb::arg("bias"), nb::arg("column"),

@@ -1,7 +1,10 @@
 """The scikit-learn estimators."""
 
 from maxmargin.estimators.classification import SVC, NuSVC
+from maxmargin.estimators.linear import LinearSVC, LinearSVR
+from maxmargin.estimators.linear_cv import LinearSVCCV
+from maxmargin.estimators.linear_outlier import LinearOneClassSVM
 from maxmargin.estimators.outlier import OneClassSVM
 from maxmargin.estimators.regression import SVR, NuSVR
 
-__all__ = ["SVC", "SVR", "NuSVC", "NuSVR", "OneClassSVM"]
+__all__ = ["SVC", "SVR", "LinearOneClassSVM", "LinearSVC", "LinearSVCCV", "LinearSVR", "NuSVC", "NuSVR", "OneClassSVM"]

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.utils import check_array
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import (
     _num_samples,
@@ -134,29 +133,6 @@ class BaseSVM(QuickParameters, ABC):
         if self._kernel_kind() is Kind.CHI2 and (X.data if sparse.issparse(X) else X).min(initial=0) < 0:
             raise ValueError("Negative values in data: the chi2 kernel needs non-negative features, such as histograms.")
         return X
-
-    def _validate_weight(self, sample_weight: Any, X: Any) -> Floats:
-        """Sample weights as float64: one for each sample, finite, not all zero."""
-        n = _num_samples(X)
-        if sample_weight is None or isinstance(sample_weight, Real):
-            weight = np.full(n, 1.0 if sample_weight is None else float(sample_weight))
-        else:
-            weight = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight", ensure_min_samples=0)
-        if weight.shape != (n,):
-            raise ValueError(f"sample_weight and X have incompatible shapes: sample_weight.shape == {weight.shape}, expected {(n,)}!")
-        if not np.isfinite(weight).all():
-            raise ValueError("sample_weight contains NaN or infinity.")
-        if not (weight > 0).any():
-            raise ValueError("Invalid input - all samples have zero or negative weights.")
-        return weight
-
-    @staticmethod
-    def _refuse_negative(weight: Floats) -> None:
-        if (weight < 0).any():
-            raise ValueError(
-                f"sample_weight has {int((weight < 0).sum())} negative values, the least is {weight.min():g}. Weights count copies of a "
-                "sample and must be >= 0; use 0 to leave a sample out."
-            )
 
     def _settings(self, kernel: Kernel) -> Settings:
         return Settings(kernel, float(self.tol), self.cache_size)

@@ -7,16 +7,15 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, _fit_context
-from sklearn.utils import column_or_1d, compute_class_weight
+from sklearn.utils import column_or_1d
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from maxmargin import multiclass
 from maxmargin.certificate import Certificate
 from maxmargin.estimators._base import BaseSVM, all_or_nothing
 from maxmargin.estimators._data import symmetric, take
-from maxmargin.estimators._plain import plain_labels
+from maxmargin.estimators._targets import class_weights, encode, finite_weight, refuse_negative
 from maxmargin.estimators._voting import Voting, libsvm_sign
 from maxmargin.kernels import Kernel
 from maxmargin.monitor import Monitor
@@ -91,9 +90,9 @@ class BaseSVC(ClassifierMixin, Voting):  # type: ignore[misc]
         if self.multiclass == "ovr" and self.decision_function_shape == "ovo":
             raise ValueError("decision_function_shape='ovo' needs multiclass='ovo': no pair is trained with multiclass='ovr'.")
         X, y = self._validate_Xy(X, y, reset=True)
-        classes, label = self._encode(y)
-        weight = self._validate_weight(sample_weight, X)
-        class_weight = self._class_weights(classes, label, y, np.maximum(weight, 0.0))
+        classes, label = encode(y)
+        weight = finite_weight(sample_weight, _num_samples(X))
+        class_weight = class_weights(self.class_weight, classes, label, y, np.maximum(weight, 0.0))
         effective = weight * class_weight[label]
         present = np.flatnonzero(np.bincount(label[effective > 0], minlength=len(classes)))
         if len(present) < 2:
@@ -101,7 +100,7 @@ class BaseSVC(ClassifierMixin, Voting):  # type: ignore[misc]
                 "Invalid input - all samples with positive weights belong to the same class"
                 f" ({classes[present].tolist()}); at least two are needed{self._one_class_note}."
             )
-        self._refuse_negative(weight)
+        refuse_negative(weight)
         self._refuse_too_many(len(classes))
         X = symmetric(self._kernel_kind(), X)
         counted, used = np.flatnonzero(weight > 0), np.flatnonzero(effective > 0)
@@ -116,19 +115,6 @@ class BaseSVC(ClassifierMixin, Voting):  # type: ignore[misc]
         self._keep(X, kernel, tasks, trained, used, label)
         return self
 
-    def _encode(self, y: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        """Sorted classes and the labels as their positions."""
-        plain = plain_labels(y)
-        if not plain:
-            y = column_or_1d(y, warn=True)
-            check_classification_targets(y)
-        classes, label = np.unique(y, return_inverse=True)
-        if plain and 2 * len(classes) >= len(y):
-            check_classification_targets(y)  # warns of targets that look like those of a regression
-        if len(classes) < 2:
-            raise ValueError(f"The number of classes has to be greater than one; got {len(classes)} class")
-        return classes, label.astype(np.int64)
-
     def _refuse_too_many(self, n_classes: int) -> None:
         """One-vs-one of very many classes needs more memory than there is: say so before anything is allocated."""
         problems = n_classes * (n_classes - 1) // 2
@@ -138,18 +124,6 @@ class BaseSVC(ClassifierMixin, Voting):  # type: ignore[misc]
                 f"{n_classes} classes make {problems} one-vs-one problems, which take at least {needed / 2**30:.0f} GiB; "
                 f"{free_memory() / 2**30:.0f} are free. Use multiclass='ovr', which trains {n_classes}, and check that y holds labels."
             )
-
-    def _class_weights(self, classes: NDArray[Any], label: NDArray[np.int64], y: Any, weight: Floats) -> Floats:
-        """The weight of each class; "balanced" counts samples by their weights."""
-        if self.class_weight is None:
-            return np.ones(len(classes))
-        if self.class_weight == "balanced":
-            mass = np.bincount(label, weights=weight, minlength=len(classes))
-            return np.where(mass > 0, mass.sum() / (np.count_nonzero(mass) * np.where(mass > 0, mass, 1.0)), 1.0)
-        values: Floats = np.asarray(compute_class_weight(self.class_weight, classes=classes, y=np.asarray(y).ravel()), dtype=np.float64)
-        if not (np.isfinite(values).all() and (values >= 0).all()):
-            raise ValueError(f"class_weight must be finite and >= 0, got {values.tolist()} for the classes {classes.tolist()}.")
-        return values
 
     def _starts(self, used: NDArray[np.int64], n: int, tasks: list[BinaryTask], classes: NDArray[Any]) -> list[Floats] | None:
         """For each task the dual variables of the last fit on its samples, if warm_start can use them."""
@@ -246,7 +220,7 @@ class BaseSVC(ClassifierMixin, Voting):  # type: ignore[misc]
             or len(label) != self.shape_fit_[0]
         ):
             raise ValueError("certify needs the data the model was fitted on: other labels or another number of samples were given.")
-        effective = self._validate_weight(sample_weight, X) * self.class_weight_[label]
+        effective = finite_weight(sample_weight, _num_samples(X)) * self.class_weight_[label]
         exact, solver = self._certified_values(X), self._decision_values(X)
         columns = np.zeros((exact.shape[1], len(label)))
         columns[:, self.support_] = self._columns()

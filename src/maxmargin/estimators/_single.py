@@ -4,10 +4,12 @@ from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils.validation import _num_samples
 
 from maxmargin.certificate import Certificate
 from maxmargin.estimators._base import BaseSVM
 from maxmargin.estimators._data import symmetric, take
+from maxmargin.estimators._targets import finite_weight, validate_weight
 from maxmargin.problems import Floats
 from maxmargin.training import Decision, Formulation, Samples, train
 
@@ -28,8 +30,7 @@ class BaseSingle(BaseSVM):
 
     def _fit_single(self, X: Any, z: Floats, sample_weight: Any) -> Self:
         """Train on the samples of positive weight and keep the model."""
-        weight = self._validate_weight(sample_weight, X)
-        self._refuse_negative(weight)
+        weight = validate_weight(sample_weight, _num_samples(X))
         X = symmetric(self._kernel_kind(), X)
         used = np.flatnonzero(weight > 0)
         samples = take(self._kernel_kind(), X, used)
@@ -61,7 +62,7 @@ class BaseSingle(BaseSVM):
 
     def _certify_single(self, X: Any, z: Floats, sample_weight: Any) -> Certificate:
         """Recompute the certificate."""
-        weight = self._validate_weight(sample_weight, X)
+        weight = finite_weight(sample_weight, _num_samples(X))
         if len(weight) != self.shape_fit_[0]:
             raise ValueError(f"certify needs the data the model was fitted on: {self.shape_fit_[0]} samples, got {len(weight)}.")
         used = weight > 0

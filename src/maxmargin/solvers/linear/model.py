@@ -14,11 +14,15 @@ ROUNDING = 1e-13
 
 
 class LinearSolution(NamedTuple):
-    """A linear model and the duals that certify it."""
+    """A linear model, the duals that certify it, and what they make of the data."""
 
     w: Floats
     bias: float
     t: Floats
+    f: Floats
+    """X w + bias."""
+    Xt: Floats
+    """X't."""
     status: Status
     n_iter: int
 
@@ -28,6 +32,8 @@ class Gap(NamedTuple):
 
     primal: float
     dual: float
+    scale: float = 0.0
+    """A natural size of both."""
 
     @property
     def value(self) -> float:
@@ -36,7 +42,8 @@ class Gap(NamedTuple):
 
     def within(self, tol: float) -> bool:
         """Whether the difference is small enough, or nothing but rounding."""
-        return self.value <= max(tol, ROUNDING) * max(abs(self.primal), abs(self.dual))
+        size = max(abs(self.primal), abs(self.dual))
+        return self.value <= max(tol * size, ROUNDING * max(size, self.scale))
 
 
 def primal(problem: LinearProblem, w: Floats, bias: float, loss: float) -> float:
@@ -68,39 +75,78 @@ def feasible(problem: LinearProblem, t: Floats) -> Floats:
 
 
 def best_bias(problem: LinearProblem, Xw: Floats, bias: float) -> float:
-    """The b that minimises P for given X w, by bisection on the slope, which does not decrease."""
+    """The b that minimises P for given X w; the middle of them where there are several."""
     if problem.bias is Bias.NONE:
         return 0.0
-    corridor = problem.corridor
+    return _root_of_lines(problem, Xw, bias) if problem.corridor.squared else _middle_of_steps(problem, Xw)
 
-    def slope(b: float) -> float:
-        f = Xw + b
-        below, above = corridor.low - f, f - corridor.high
-        if corridor.squared:
-            pull = float(np.sum(2 * corridor.down * np.maximum(above, 0.0)[...], where=corridor.down > 0))
-            pull -= float(np.sum(2 * corridor.up * np.maximum(below, 0.0), where=corridor.up > 0))
-        else:
-            pull = float(np.sum(corridor.down[above > 0])) - float(np.sum(corridor.up[below > 0]))
-        return pull + problem.m * b + problem.total
 
-    size = 1.0 + float(np.abs(Xw).max(initial=0.0))
-    reach = 1e-3 * size
-    low = high = bias
-    while slope(low) > 0 and reach < 1e6 * size:
-        low, reach = low - reach, 4 * reach
-    reach = 1e-3 * size
-    while slope(high) < 0 and reach < 1e6 * size:
-        high, reach = high + reach, 4 * reach
+def _middle_of_steps(problem: LinearProblem, Xw: Floats) -> float:
+    """Plain losses: the slope by b is m b + total - sum up at the far left and grows by a step where a sample leaves its loss behind."""
+    corridor, m = problem.corridor, problem.m
+    left, right = np.flatnonzero(corridor.up > 0), np.flatnonzero(corridor.down > 0)
+    ends = np.concatenate([corridor.low[left] - Xw[left], corridor.high[right] - Xw[right]])
+    order = np.argsort(ends, kind="stable")
+    ends, steps = ends[order], np.concatenate([corridor.up[left], corridor.down[right]])[order]
+    after = np.cumsum(steps) - float(corridor.up.sum()) + problem.total  # slope of the losses to the right of each end
+    before = after - steps
+    rounding = 1e-12 * float(steps.sum())
+    first = int(np.searchsorted(after + m * ends, -rounding))  # here the slope is no longer negative
+    if first == len(ends):
+        return float(ends[-1]) if m == 0 else -float(after[-1]) / m
+    if before[first] + m * ends[first] > rounding:  # within the piece before, which only a penalised bias has
+        return -float(before[first]) / m
+    flat = m == 0 and abs(after[first]) <= rounding and first + 1 < len(ends)
+    return 0.5 * float(ends[first] + ends[first + 1]) if flat else float(ends[first])
+
+
+def _root_of_lines(problem: LinearProblem, Xw: Floats, bias: float) -> float:
+    """Squared losses: the slope is made of lines that do not fall, and Newton's method with bisection finds its root."""
+    corridor, low, high = problem.corridor, -np.inf, np.inf
     for _ in range(100):
-        middle = 0.5 * (low + high)
-        if not low < middle < high or high - low <= 1e-15 * size:
-            break
-        low, high = (middle, high) if slope(middle) < 0 else (low, middle)
-    return 0.5 * (low + high)
+        f = Xw + bias
+        below, above = f < corridor.low, f > corridor.high
+        curvature = 2 * float(corridor.up[below].sum() + corridor.down[above].sum()) + problem.m
+        slope = problem.m * bias + problem.total - 2 * float(np.sum((corridor.up * (corridor.low - f))[below]))
+        slope += 2 * float(np.sum((corridor.down * (f - corridor.high))[above]))
+        if slope > 0:
+            high = bias
+        else:
+            low = bias
+        new = bias - slope / curvature if curvature > 0 else bias
+        if not low < new < high:
+            new = 0.5 * (low + high) if np.isfinite(low) and np.isfinite(high) else new
+        if abs(new - bias) <= 1e-15 * (1 + abs(bias)):
+            return new
+        bias = new
+    return bias
 
 
-def checked_gap(problem: LinearProblem, design: Design, w: Floats, bias: float, t: Floats, Xw: Floats | None = None) -> Gap:
-    """Both objectives, computed from the data."""
-    Xw = design.values(w) if Xw is None else Xw
-    value = primal(problem, w, bias, problem.corridor.losses(Xw + bias))
-    return Gap(value, dual(problem, design.sum(t), gains(problem.corridor, t), float(t.sum())))
+def natural_scale(problem: LinearProblem, design: Design) -> float:
+    """A size of the objective that does not vanish where its optimum is 0: P of the model 0, or D's of equal duals."""
+    scale = problem.corridor.losses(np.zeros(design.shape[0]))
+    if problem.total:
+        Xt = design.sum(problem.corridor.up * (problem.total / float(problem.corridor.up.sum())))
+        scale += 0.5 * float(Xt @ Xt)
+    return scale
+
+
+def conclude(
+    problem: LinearProblem,
+    design: Design,
+    w: Floats,
+    bias: float,
+    t: Floats,
+    f: Floats,
+    tol: float,
+    scale: float,
+    reason: Status | None,
+    n_iter: int,
+) -> tuple[LinearSolution, Gap]:
+    """The solution with duals made feasible, and its gap: OPTIMAL where that is small, else the reason, else STALLED."""
+    t = feasible(problem, t)
+    Xt = design.sum(t)
+    value = primal(problem, w, bias, problem.corridor.losses(f))
+    gap = Gap(value, dual(problem, Xt, gains(problem.corridor, t), float(t.sum())), scale)
+    status = Status.OPTIMAL if gap.within(tol) else reason or Status.STALLED
+    return LinearSolution(w, bias, t, f, Xt, status, n_iter), gap

@@ -28,18 +28,20 @@ from maxmargin.losses import Bias, Duals, LinearProblem
 from maxmargin.monitor import Monitor
 from maxmargin.problems import Floats, Integers
 from maxmargin.solution import Status
-from maxmargin.solvers.linear.model import Gap, LinearSolution, checked_gap, dual, feasible, primal
+from maxmargin.solvers.linear.model import Gap, LinearSolution, conclude, dual, feasible, natural_scale, primal
 
 FACTORED = 1200
 """Features up to which the Hessian is formed and factored."""
-NARROWER = 0.2
-"""The width of a round, of the one before."""
+NARROWER, NARROWEST = 0.2, 1e-6
+"""The width of a round, of the one before, and at least, of the first: duals are differences of f over the width, and rounding grows."""
 SOLVED = 0.2
 """A round ends when its own gap is this share of the whole."""
 FLAT = 0.3
 """A step is long enough when the slope at its end is this share of that at its beginning, in size."""
 SMALLER, SEEDED = 8, 40_000
 """More samples than SEEDED begin at the solution of a SMALLER-th of them."""
+PATIENCE = 5
+"""Looks at the gap without progress after which rounding is all that is left."""
 CONJUGATE = 200
 """Products with the Hessian a step, at most."""
 
@@ -88,43 +90,48 @@ class _Run:
 
     def __init__(self, problem: LinearProblem, design: Design, monitor: Monitor) -> None:
         self.problem, self.design, self.monitor = problem, design, monitor
+        self.scale = natural_scale(problem, design)
         self.steps = 0
 
     def until(self, tol: float, w: Floats, bias: float, centre: Floats | None) -> LinearSolution:
         """Rounds of Newton steps until the gap is small enough."""
         problem, corridor = self.problem, self.problem.corridor
         f = self.design.values(w) + bias
-        width = self._first_width(f)
-        centre = np.zeros(len(f)) if centre is None else feasible(problem, centre)
+        width = self._unit()
+        narrowest = NARROWEST * width
+        if centre is None:
+            centre = np.zeros(len(f))
+        else:
+            centre, width = feasible(problem, centre), width * NARROWER**2
         best, idle = np.inf, 0
         while True:
             here = self._at(w, bias, f, centre, width)
             if self.monitor.wants_report():
                 self.monitor.report(self.steps, here.gap.value, here.own, int(np.count_nonzero(here.duals.t)))
-            if here.gap.within(tol) or here.own <= SOLVED * here.gap.value:
-                t = feasible(problem, here.duals.t)
-                gap = checked_gap(problem, self.design, w, bias, t, f - bias)
-                if gap.within(tol):
-                    return LinearSolution(w, bias, t, Status.OPTIMAL, self.steps)
+            solved = here.own <= SOLVED * here.gap.value
+            reason = self.monitor.stop(self.steps)
+            if here.gap.within(tol) or solved or reason is not None:
+                found, gap = conclude(problem, self.design, w, bias, here.duals.t, f, tol, self.scale, reason, self.steps)
+                if found.status is Status.OPTIMAL or reason is not None:
+                    return found
                 idle = 0 if gap.value < 0.9 * best else idle + 1
                 best = min(best, gap.value)
-                if idle > 5:
-                    return LinearSolution(w, bias, t, Status.STALLED, self.steps)
-                if not corridor.squared and here.own <= SOLVED * here.gap.value:
-                    centre, width = t, width * NARROWER
+                if idle > PATIENCE:
+                    return found
+                if solved and not corridor.squared:
+                    centre, width = found.t, max(width * NARROWER, narrowest)
                     continue
-            reason = self.monitor.stop(self.steps)
-            if reason is not None:
-                return LinearSolution(w, bias, feasible(problem, here.duals.t), reason, self.steps)
             w, bias, f = self._step(here, centre, width)
             self.steps += 1
 
-    def _first_width(self, f: Floats) -> float:
-        """The mean distance by which samples are outside the corridor: the unit of f."""
+    def _unit(self) -> float:
+        """The unit of f: the mean distance of f = 0 from the corridor, or the mean f of equal duals where that is inside."""
         corridor = self.problem.corridor
-        outside = np.maximum(np.where(corridor.up > 0, corridor.low - f, 0.0), np.where(corridor.down > 0, f - corridor.high, 0.0))
-        price = np.maximum(corridor.up, corridor.down)
-        mean = float(np.sum(price * np.maximum(outside, 0.0)) / price.sum())
+        price = float(np.sum(np.maximum(corridor.up, corridor.down)))
+        if self.problem.total:
+            return 2 * self.scale / self.problem.total if self.scale > 0 else 1.0
+        far = np.maximum(np.where(corridor.up > 0, corridor.low, 0.0), np.where(corridor.down > 0, -corridor.high, 0.0))
+        mean = float(np.sum(np.maximum(corridor.up, corridor.down) * np.maximum(far, 0.0))) / price
         return mean if mean > 0 else 1.0
 
     def _at(self, w: Floats, bias: float, f: Floats, centre: Floats, width: float) -> Point:
@@ -140,7 +147,7 @@ class _Run:
             own += 0.5 * float(slope[-1]) ** 2 / problem.m
         elif problem.bias is Bias.FREE:
             own += 0.5 * float(slope[-1]) ** 2 / max(float(duals.curvature.sum()), 1e-300)
-        return Point(w, bias, f, duals, slope, Gap(primal(problem, w, bias, duals.loss), value), own)
+        return Point(w, bias, f, duals, slope, Gap(primal(problem, w, bias, duals.loss), value, self.scale), own)
 
     def _step(self, here: Point, centre: Floats, width: float) -> tuple[Floats, float, Floats]:
         """A Newton step as long as it pays."""
@@ -201,13 +208,15 @@ class _Run:
             return linear + s * quadratic + core.corridor_slope(*problem.corridor, here.f, change, s, centre, width)
 
         first = float(here.slope @ direction)
+        if not first < 0:  # rounding
+            return 1.0
         low, at_low, high, at_high = 0.0, first, 1.0, slope(1.0)
         while at_high < FLAT * first and high < 1e6:
             low, at_low, high = high, at_high, 2 * high
             at_high = slope(high)
         s, at = high, at_high
         for _ in range(30):
-            if abs(at) <= -FLAT * first or not low < high:
+            if abs(at) <= -FLAT * first or not (low < high and at_low < at_high):
                 break
             s = low + (high - low) * min(max(at_low / (at_low - at_high), 0.05), 0.95)
             at = slope(s)

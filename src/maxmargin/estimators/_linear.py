@@ -1,0 +1,213 @@
+"""What the linear estimators share: parameters, validation, choice of the solver, warm start, certification, chunks."""
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from maxmargin import certificate
+from maxmargin.certificate import Certificate
+from maxmargin.designs import ArrayDesign, ChunkDesign, Design
+from maxmargin.estimators._data import CHECKS, canonical_csr
+from maxmargin.estimators._plain import QuickParameters, plain_data, plain_target
+from maxmargin.linear_training import Solver, Task, TrainedLinear, choose, judged, train_all
+from maxmargin.losses import Bias, LinearProblem
+from maxmargin.monitor import Monitor
+from maxmargin.problems import Floats
+from maxmargin.solution import Status
+from maxmargin.solvers.linear.model import LinearSolution
+from maxmargin.training import EXACT
+
+Read = Callable[[], Iterable[Any]]
+"""A function that starts to read the chunks anew."""
+
+
+class BaseLinear(QuickParameters):
+    """Parameters and fitted state common to the linear estimators."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "tol": [Interval(Real, 0.0, None, closed="neither")],
+        "C": [Interval(Real, 0.0, None, closed="neither")],
+        "fit_intercept": ["boolean"],
+        "intercept_scaling": [Interval(Real, 0, None, closed="neither")],
+        "dual": ["boolean", StrOptions({"auto"})],
+        "verbose": ["verbose"],
+        "random_state": ["random_state"],
+        "max_iter": [Interval(Integral, 0, None, closed="left")],
+        "intercept": [StrOptions({"free", "regularised"})],
+        "solver": [StrOptions({"auto", "newton", "coordinate"})],
+        "time_limit": [None, Interval(Real, 0, None, closed="left")],
+        "on_interrupt": [StrOptions({"raise", "keep"})],
+        "warm_start": ["boolean"],
+    }
+
+    def __sklearn_tags__(self) -> Any:
+        """Sparse data are welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    # ---- input -------------------------------------------------------------------------------------------------------
+
+    def _as_it_is(self, X: Any, reset: bool) -> bool:
+        """Whether X needs no further check; it has no names of features."""
+        if hasattr(self, "feature_names_in_") or not plain_data(X):
+            return False
+        if reset:
+            self.n_features_in_: int = X.shape[1]
+        return bool(X.shape[1] == self.n_features_in_)
+
+    def _validate_X(self, X: Any, *, reset: bool) -> Any:
+        """X as a float array in C's order or canonical CSR."""
+        if self._as_it_is(X, reset):
+            return X
+        X = validate_data(self, X, reset=reset, **CHECKS)
+        return canonical_csr(X) if sparse.issparse(X) else X
+
+    def _validate_Xy(self, X: Any, y: Any, *, reset: bool, **kinds: Any) -> tuple[Any, Any]:
+        """X as above, and y, equally long."""
+        if self._as_it_is(X, reset) and plain_target(y, len(X)):
+            return X, y
+        X, y = validate_data(self, X, y, reset=reset, **CHECKS, **kinds)
+        return canonical_csr(X) if sparse.issparse(X) else X, y
+
+    # ---- the problem -------------------------------------------------------------------------------------------------
+
+    def _bias(self) -> tuple[Bias, float]:
+        """What becomes of the intercept, and the column that penalises it."""
+        if not self.fit_intercept:
+            return Bias.NONE, 1.0
+        if self.intercept == "regularised":
+            return Bias.PENALISED, float(self.intercept_scaling)
+        if self.intercept_scaling != 1:
+            raise ValueError(
+                f"intercept_scaling={self.intercept_scaling:g} has no effect on an intercept that is not penalised. Use "
+                "intercept='regularised' for LIBLINEAR's model, or leave intercept_scaling at 1."
+            )
+        return Bias.FREE, 1.0
+
+    def _choose(self, design: Design) -> Solver:
+        """The solver that was asked for, or the one for these data."""
+        if self.solver != "auto":
+            return Solver(self.solver)
+        if isinstance(self.dual, str):
+            return choose(design)
+        return Solver.COORDINATE if self.dual else Solver.NEWTON
+
+    def _run(
+        self, problems: Sequence[LinearProblem], design: Design, solver: Solver, starts: list[LinearSolution] | None
+    ) -> list[TrainedLinear]:
+        """Train every problem; keep certificate, status and counts; warn of what fell short."""
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1)) if self.random_state is not None else 0
+        tasks = [Task(problem, None if starts is None else starts[k]) for k, problem in enumerate(problems)]
+        monitor = Monitor(self.max_iter, self.time_limit, int(self.verbose), type(self).__name__, self.on_interrupt == "keep")
+        with monitor, np.errstate(over="ignore", invalid="ignore"):
+            trained = train_all(tasks, design, solver, float(self.tol), monitor, seed)
+        if monitor.interrupted.is_set() and self.on_interrupt == "raise":
+            raise KeyboardInterrupt
+        self.solver_ = solver.value
+        self.certificate_: Certificate = certificate.worst([t.certificate for t in trained])
+        self.n_iter_ = int(max(t.solution.n_iter for t in trained))
+        self._warn(trained)
+        return trained
+
+    def _warn(self, trained: Sequence[TrainedLinear]) -> None:
+        for status in Status:
+            some = [t.certificate for t in trained if t.solution.status is status]
+            if not some or status.converged:
+                continue
+            many = f" ({len(some)} of {len(trained)} problems)" if len(trained) > 1 else ""
+            warnings.warn(
+                f"{type(self).__name__} failed to converge{many}: {status.value} Relative gap {max(c.relative_gap for c in some):.3g} "
+                f"(tol={self.tol:g}).",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+
+    def _keep(self, trained: Sequence[TrainedLinear]) -> None:
+        """Keep weights, intercepts and duals, a row for each problem."""
+        coef = np.array([t.solution.w for t in trained])
+        intercept = np.array([t.solution.bias for t in trained])
+        if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
+            raise ValueError("The coefficients are not finite. The data may contain values too large to be squared: scale them.")
+        self.coef_: Any = coef
+        self.intercept_: Any = intercept if self.fit_intercept else 0.0
+        self.dual_coef_: Any = sparse.vstack([sparse.csr_matrix(t.solution.t) for t in trained], format="csr")
+
+    def _models(self) -> tuple[Floats, Floats]:
+        """Weights and intercepts, a row for each problem."""
+        coef = np.atleast_2d(self.coef_.toarray() if sparse.issparse(self.coef_) else self.coef_)
+        return coef, np.broadcast_to(np.asarray(self.intercept_, dtype=np.float64), len(coef))
+
+    def _starts(self, n: int, count: int) -> list[LinearSolution] | None:
+        """The last fit's solutions, where warm_start can use them: as many problems and features; more samples may have been added."""
+        if not self.warm_start or not hasattr(self, "coef_") or self.dual_coef_.shape[1] > n or self.dual_coef_.shape[0] != count:
+            return None
+        coef, intercept = self._models()
+        if coef.shape[1] != self.n_features_in_:
+            return None
+        t = np.zeros((count, n))
+        t[:, : self.dual_coef_.shape[1]] = self.dual_coef_.toarray()
+        nothing = np.empty(0)
+        return [LinearSolution(coef[k], float(intercept[k]), t[k], nothing, nothing, Status.OPTIMAL, 0) for k in range(count)]
+
+    # ---- certification -----------------------------------------------------------------------------------------------
+
+    def _certify(self, problems: Sequence[LinearProblem], X: Any, lasso: bool = False) -> Certificate:
+        """Recompute everything from the data in float64."""
+        check_is_fitted(self)
+        parts = self.certificate_.parts or (self.certificate_,)
+        if self.dual_coef_.shape != (len(problems), X.shape[0]):
+            raise ValueError("certify needs the data the model was fitted on: another number of samples or classes was given.")
+        coef, intercept = self._models()
+        found = []
+        for k, problem in enumerate(problems):
+            t, w, bias = self.dual_coef_[[k]].toarray()[0], coef[k], float(intercept[k])
+            Xw, Xt = certificate.linear_products(X, w, t)
+            status = Status[parts[k].status.upper()]
+            new = judged(problem, LinearSolution(w, bias, t, Xw + bias, Xt, status, 0), lasso)
+            if status.converged and new.relative_gap > max(self.tol, 1e3 * EXACT):
+                status = Status.REFUTED
+            error = float(np.abs(ArrayDesign(X).values(w) - Xw).max(initial=0.0))
+            found.append(certificate.with_outcome(new, status, "proved", error, parts[k].n_iter))
+        return certificate.worst(found)
+
+
+def read_all(read: Read) -> tuple[NDArray[Any], Floats | None, tuple[int, int]]:
+    """The first pass: targets and weights of all chunks, and the shape of the data."""
+    targets: list[NDArray[Any]] = []
+    weights: list[Floats] = []
+    n, d = 0, None
+    for chunk in read():
+        X, y, *weight = chunk
+        if d is not None and X.shape[1] != d:
+            raise ValueError(f"chunk {len(targets)} has {X.shape[1]} features, the ones before {d}")
+        d, n = X.shape[1], n + X.shape[0]
+        if len(y) != X.shape[0]:
+            raise ValueError(f"chunk {len(targets)} has {X.shape[0]} samples and {len(y)} targets")
+        targets.append(np.asarray(y))
+        weights.extend(np.asarray(w, dtype=np.float64) for w in weight)
+    if d is None:
+        raise ValueError("no chunks: the reader must return an iterable of (X, y) at each call, not an iterator that is used up")
+    if weights and len(weights) != len(targets):
+        raise ValueError("some chunks have sample weights and some have none")
+    return np.concatenate(targets), np.concatenate(weights) if weights else None, (n, d)
+
+
+def chunk_design(read: Read, shape: tuple[int, int]) -> ChunkDesign:
+    """The data of the chunks; each chunk is checked whenever it is read."""
+
+    def chunks() -> Iterator[Any]:
+        for k, (X, *_) in enumerate(read()):
+            checked = X if plain_data(X) else check_array(X, input_name=f"X of chunk {k}", **CHECKS)
+            yield canonical_csr(checked) if sparse.issparse(checked) else checked
+
+    return ChunkDesign(chunks, shape)

@@ -1,0 +1,70 @@
+"""Labels and weights, as every estimator reads them."""
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_array, column_or_1d, compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+
+from maxmargin.estimators._plain import plain_labels
+from maxmargin.problems import Floats
+
+
+def encode(y: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Sorted classes and the labels as their positions."""
+    plain = plain_labels(y)
+    if not plain:
+        y = column_or_1d(y, warn=True)
+        check_classification_targets(y)
+    classes, label = np.unique(y, return_inverse=True)
+    if plain and 2 * len(classes) >= len(y):
+        check_classification_targets(y)  # warns of targets that look like those of a regression
+    if len(classes) < 2:
+        raise ValueError(f"The number of classes has to be greater than one; got {len(classes)} class")
+    return classes, label.astype(np.int64)
+
+
+def class_weights(asked: Any, classes: NDArray[Any], label: NDArray[np.int64], y: Any, weight: Floats) -> Floats:
+    """The weight of each class; "balanced" counts samples by their weights."""
+    if asked is None:
+        return np.ones(len(classes))
+    if isinstance(asked, str):
+        mass = np.bincount(label, weights=weight, minlength=len(classes))
+        return np.where(mass > 0, mass.sum() / (np.count_nonzero(mass) * np.where(mass > 0, mass, 1.0)), 1.0)
+    values: Floats = np.asarray(compute_class_weight(asked, classes=classes, y=np.asarray(y).ravel()), dtype=np.float64)
+    if not (np.isfinite(values).all() and (values >= 0).all()):
+        raise ValueError(f"class_weight must be finite and >= 0, got {values.tolist()} for the classes {classes.tolist()}.")
+    return values
+
+
+def finite_weight(sample_weight: Any, n: int) -> Floats:
+    """Sample weights as float64: one for each sample, finite, not all zero."""
+    if sample_weight is None or isinstance(sample_weight, Real):
+        weight = np.full(n, 1.0 if sample_weight is None else float(sample_weight))
+    else:
+        weight = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight", ensure_min_samples=0)
+    if weight.shape != (n,):
+        raise ValueError(f"sample_weight and X have incompatible shapes: sample_weight.shape == {weight.shape}, expected {(n,)}!")
+    if not np.isfinite(weight).all():
+        raise ValueError("sample_weight contains NaN or infinity.")
+    if not (weight > 0).any():
+        raise ValueError("Invalid input - all samples have zero or negative weights.")
+    return weight
+
+
+def refuse_negative(weight: Floats) -> None:
+    """Weights count copies of a sample."""
+    if (weight < 0).any():
+        raise ValueError(
+            f"sample_weight has {int((weight < 0).sum())} negative values, the least is {weight.min():g}. Weights count copies of a "
+            "sample and must be >= 0; use 0 to leave a sample out."
+        )
+
+
+def validate_weight(sample_weight: Any, n: int) -> Floats:
+    """Sample weights as float64: one for each sample, finite, none negative, not all zero."""
+    weight = finite_weight(sample_weight, n)
+    refuse_negative(weight)
+    return weight

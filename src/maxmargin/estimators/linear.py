@@ -1,0 +1,415 @@
+"""LinearSVC and LinearSVR: linear models of any size, solved by their weights, certified."""
+
+from functools import partial
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import RegressorMixin, _fit_context
+from sklearn.linear_model._base import LinearClassifierMixin, LinearModel, SparseCoefMixin
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin import losses
+from maxmargin.certificate import Certificate
+from maxmargin.designs import ArrayDesign, Design
+from maxmargin.estimators._base import all_or_nothing
+from maxmargin.estimators._linear import BaseLinear, Read, chunk_design, read_all
+from maxmargin.estimators._targets import class_weights, encode, validate_weight
+from maxmargin.linear_training import Solver
+from maxmargin.losses import LinearProblem
+from maxmargin.problems import Floats
+
+
+class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinear):  # type: ignore[misc]
+    """Linear support vector classification of any number of samples, certified.
+
+    Minimises 1/2 |w|^2 + C sum_i loss(y_i f(x_i)) over f(x) = w.x + b, with the intercept not penalised: ``loss="hinge"`` gives the model
+    of ``SVC(kernel="linear")``. ``intercept="regularised"`` adds b^2 / (2 intercept_scaling^2), which is LIBLINEAR's model and that of
+    scikit-learn's LinearSVC. Several classes are each trained against the rest.
+
+    Parameters
+    ----------
+    penalty : {"l1", "l2"}, default="l2"
+        1/2 |w|^2, or the sum of |w_k|, which makes many of them zero (squared hinge only).
+    loss : {"hinge", "squared_hinge"}, default="squared_hinge"
+        max(0, 1 - y f) or its square.
+    dual : "auto" or bool, default="auto"
+        True asks for dual coordinate descent, False for Newton's method; see ``solver``.
+    tol : float, default=1e-4
+        Greatest duality gap, relative to the objective; small problems are solved to rounding.
+    C : float, default=1.0
+        Weight of the losses.
+    multi_class : {"ovr", "crammer_singer"}, default="ovr"
+        One class against the rest, or all classes in one problem (plain hinge, l2).
+    fit_intercept : bool, default=True
+        Whether there is a b.
+    intercept_scaling : float, default=1.0
+        With ``intercept="regularised"`` only: the larger, the less the intercept is penalised.
+    class_weight : dict, "balanced" or None, default=None
+        Multiplies C for each class; "balanced" makes the (weighted) classes count equally.
+    verbose : bool or int, default=0
+        Show a progress line: steps, gap, support vectors, seconds.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order in which coordinate descent visits samples and of the samples Newton's method begins with. None is 0.
+    max_iter : int, default=1000
+        Newton steps, or passes over the data, of each problem.
+    intercept : {"free", "regularised"}, default="free"
+        Whether the intercept is penalised.
+    solver : {"auto", "newton", "coordinate"}, default="auto"
+        Newton's method (few features, or dense data), dual coordinate descent (many sparse features), or the choice by the data;
+        ``solver_`` says which it was.
+    time_limit : float or None, default=None
+        Seconds after which the best model so far is kept, with a warning.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        Whether Ctrl-C raises KeyboardInterrupt or keeps the best model so far.
+    warm_start : bool, default=False
+        Start from the last fit: after a change of C, an early stop, or with rows appended to X.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Weights of the features.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Constants.
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    class_weight_ : ndarray of shape (n_classes,)
+        The weight of each class.
+    dual_coef_ : sparse matrix of shape (1, n_samples) or (n_classes, n_samples)
+        The duals that certify the model: ``coef_`` is their sum of samples.
+    certificate_ : Certificate
+        Status, primal and dual values, gap; ``parts`` for several problems.
+    solver_ : str
+        The solver that was used.
+    n_iter_ : int
+        Steps or passes of the problem that took most.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from maxmargin import LinearSVC
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LinearSVC().fit(X, y)
+    >>> model.certificate_.status
+    'optimal'
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BaseLinear._parameter_constraints,
+        "penalty": [StrOptions({"l1", "l2"})],
+        "loss": [StrOptions({"hinge", "squared_hinge"})],
+        "multi_class": [StrOptions({"ovr", "crammer_singer"})],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+    }
+
+    def __init__(
+        self,
+        penalty: str = "l2",
+        loss: str = "squared_hinge",
+        *,
+        dual: Any = "auto",
+        tol: float = 1e-4,
+        C: float = 1.0,
+        multi_class: str = "ovr",
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        class_weight: Any = None,
+        verbose: Any = 0,
+        random_state: Any = None,
+        max_iter: int = 1000,
+        intercept: str = "free",
+        solver: str = "auto",
+        time_limit: float | None = None,
+        on_interrupt: str = "raise",
+        warm_start: bool = False,
+    ) -> None:
+        self.penalty = penalty
+        self.loss = loss
+        self.dual = dual
+        self.tol = tol
+        self.C = C
+        self.multi_class = multi_class
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.verbose = verbose
+        self.random_state = random_state
+        self.max_iter = max_iter
+        self.intercept = intercept
+        self.solver = solver
+        self.time_limit = time_limit
+        self.on_interrupt = on_interrupt
+        self.warm_start = warm_start
+
+    # ---- fitting -----------------------------------------------------------------------------------------------------
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training vectors; memory-mapped arrays and float32 are used as they are.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How many times each sample counts: 2 is two copies, 0 leaves it out.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        self._refuse_combination()
+        with all_or_nothing(self):
+            X, y = self._validate_Xy(X, y, reset=True)
+            classes, label = encode(y)
+            weight = validate_weight(sample_weight, X.shape[0])
+            return self._fit_design(ArrayDesign(X), classes, label, y, weight)
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit_chunks(self, read: Read, classes: Any = None) -> Self:
+        """Fit the same model on data that come in chunks, one of which is in memory at a time.
+
+        Parameters
+        ----------
+        read : callable
+            ``read()`` returns an iterable of ``(X, y)`` or ``(X, y, sample_weight)``, the same at each call. It is called once for the
+            targets and about three times for each Newton step.
+        classes : array-like, default=None
+            The labels, where the data may lack some of them; by default those that occur.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator; its certificate is that of all data.
+        """
+        self._refuse_combination()
+        if self.penalty == "l1" or self.multi_class == "crammer_singer" or self.solver == "coordinate":
+            raise ValueError(
+                "fit_chunks reads the data a few times as a whole, which Newton's method for penalty='l2', multi_class='ovr' can do; "
+                f"got penalty={self.penalty!r}, multi_class={self.multi_class!r}, solver={self.solver!r}."
+            )
+        with all_or_nothing(self):
+            y, weight, shape = read_all(read)
+            found, label = encode(y)
+            if classes is not None:
+                wanted = np.unique(classes)
+                if not np.isin(found, wanted).all():
+                    raise ValueError(f"the chunks hold labels {np.setdiff1d(found, wanted)[:10].tolist()} that are not in classes")
+                label, found = np.searchsorted(wanted, found)[label], wanted
+            self.n_features_in_ = shape[1]
+            return self._fit_design(chunk_design(read, shape), found, label, y, validate_weight(weight, shape[0]))
+
+    def _refuse_combination(self) -> None:
+        if self.multi_class == "crammer_singer":
+            if self.penalty != "l2" or self.loss not in ("hinge", "squared_hinge"):
+                raise ValueError("multi_class='crammer_singer' needs penalty='l2'.")
+            return
+        wrong = {
+            (self.penalty, self.loss) == ("l1", "hinge"): "The l1 penalty needs loss='squared_hinge'.",
+            self.penalty == "l1" and (self.dual is True or self.solver != "auto"): "Use dual=False or 'auto', and solver='auto'.",
+            self.loss == "hinge" and self.dual is False: "Use dual=True or 'auto'; solver='newton' asks for Newton's method.",
+        }
+        if True in wrong:
+            raise ValueError(
+                f"Unsupported set of arguments: The combination of penalty='{self.penalty}' and loss='{self.loss}' is not supported when "
+                f"dual={self.dual}, solver={self.solver!r}. {wrong[True]}"
+            )
+
+    def _fit_design(self, design: Design, classes: NDArray[Any], label: NDArray[np.int64], y: Any, weight: Floats) -> Self:
+        class_weight = class_weights(self.class_weight, classes, label, y, weight)
+        effective = weight * class_weight[label]
+        present = np.flatnonzero(np.bincount(label[effective > 0], minlength=len(classes)))
+        if len(present) < 2:
+            raise ValueError(
+                "Invalid input - all samples with positive weights belong to the same class"
+                f" ({classes[present].tolist()}); at least two are needed."
+            )
+        problems = self._problems(label, len(classes), effective)
+        lasso = self.penalty == "l1"
+        solver = Solver.LASSO if lasso else self._choose(design)
+        trained = self._run(problems, design, solver, None if lasso else self._starts(len(label), len(problems)))
+        self.classes_, self.class_weight_ = classes, class_weight
+        self._keep(trained)
+        return self
+
+    def _problems(self, label: NDArray[np.int64], n_classes: int, effective: Floats) -> list[LinearProblem]:
+        """One problem for two classes, else one for each class against the rest."""
+        bias, column = self._bias()
+        make = partial(losses.classification, C=self.C * effective, squared=self.loss == "squared_hinge")
+        positive = [1] if n_classes == 2 else range(n_classes)
+        return [LinearProblem(make(np.where(label == k, 1.0, -1.0)), bias, column) for k in positive]
+
+    # ---- certification -----------------------------------------------------------------------------------------------
+
+    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
+        """Check the fitted model on its training data, everything recomputed in float64 by code the solver does not share.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            What the model was fitted on.
+
+        Returns
+        -------
+        certificate : Certificate
+            As ``certificate_``, with ``audit_error`` over all samples.
+        """
+        check_is_fitted(self)
+        X, y = self._validate_Xy(X, y, reset=False)
+        label = np.searchsorted(self.classes_, y)
+        if not np.array_equal(self.classes_[np.minimum(label, len(self.classes_) - 1)], y):
+            raise ValueError("certify needs the data the model was fitted on: other labels were given.")
+        effective = validate_weight(sample_weight, X.shape[0]) * self.class_weight_[label]
+        return self._certify(self._problems(label, len(self.classes_), effective), X, self.penalty == "l1")
+
+
+class LinearSVR(RegressorMixin, LinearModel, BaseLinear):  # type: ignore[misc]
+    """Linear support vector regression of any number of samples, certified.
+
+    Minimises 1/2 |w|^2 + C sum_i loss(z_i - f(x_i)) over f(x) = w.x + b, with the intercept not penalised unless
+    ``intercept="regularised"``.
+
+    Parameters
+    ----------
+    epsilon : float, default=0.0
+        Half-width of the tube inside which residuals cost nothing.
+    tol, C, fit_intercept, intercept_scaling, dual, verbose, random_state, max_iter, intercept, solver, time_limit, on_interrupt, warm_start
+        As for LinearSVC.
+    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
+        max(0, |z - f| - epsilon) or its square.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Weights of the features.
+    intercept_ : ndarray of shape (1,)
+        The constant.
+    dual_coef_, certificate_, solver_, n_iter_, n_features_in_, feature_names_in_
+        As for LinearSVC.
+
+    Examples
+    --------
+    >>> from maxmargin import LinearSVR
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, z = load_diabetes(return_X_y=True)
+    >>> LinearSVR(C=100).fit(X, z).certificate_.status
+    'optimal'
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BaseLinear._parameter_constraints,
+        "epsilon": [Real],
+        "loss": [StrOptions({"epsilon_insensitive", "squared_epsilon_insensitive"})],
+    }
+
+    def __init__(
+        self,
+        *,
+        epsilon: float = 0.0,
+        tol: float = 1e-4,
+        C: float = 1.0,
+        loss: str = "epsilon_insensitive",
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        dual: Any = "auto",
+        verbose: Any = 0,
+        random_state: Any = None,
+        max_iter: int = 1000,
+        intercept: str = "free",
+        solver: str = "auto",
+        time_limit: float | None = None,
+        on_interrupt: str = "raise",
+        warm_start: bool = False,
+    ) -> None:
+        self.epsilon = epsilon
+        self.tol = tol
+        self.C = C
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.dual = dual
+        self.verbose = verbose
+        self.random_state = random_state
+        self.max_iter = max_iter
+        self.intercept = intercept
+        self.solver = solver
+        self.time_limit = time_limit
+        self.on_interrupt = on_interrupt
+        self.warm_start = warm_start
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training vectors.
+        y : array-like of shape (n_samples,)
+            Targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How many times each sample counts: 2 is two copies, 0 leaves it out.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        with all_or_nothing(self):
+            X, y = self._validate_Xy(X, y, reset=True, y_numeric=True)
+            return self._fit_design(ArrayDesign(X), np.asarray(y, dtype=np.float64), validate_weight(sample_weight, X.shape[0]))
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit_chunks(self, read: Read) -> Self:
+        """Fit the same model on data that come in chunks; see ``LinearSVC.fit_chunks``.
+
+        Parameters
+        ----------
+        read : callable
+            ``read()`` returns an iterable of ``(X, y)`` or ``(X, y, sample_weight)``, the same at each call.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator; its certificate is that of all data.
+        """
+        if self.solver == "coordinate":
+            raise ValueError("fit_chunks reads the data a few times as a whole: use solver='auto' or 'newton'.")
+        with all_or_nothing(self):
+            y, weight, shape = read_all(read)
+            self.n_features_in_ = shape[1]
+            return self._fit_design(chunk_design(read, shape), y.astype(np.float64), validate_weight(weight, shape[0]))
+
+    def _fit_design(self, design: Design, z: Floats, weight: Floats) -> Self:
+        trained = self._run([self._problem(z, weight)], design, self._choose(design), self._starts(len(z), 1))
+        self._keep(trained)
+        self.coef_ = self.coef_[0]
+        return self
+
+    def _problem(self, z: Floats, weight: Floats) -> LinearProblem:
+        squared = self.loss == "squared_epsilon_insensitive"
+        return LinearProblem(losses.regression(z, self.C * weight, self.epsilon, squared), *self._bias())
+
+    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
+        """Check the fitted model on its training data, everything recomputed in float64 by code the solver does not share.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            What the model was fitted on.
+
+        Returns
+        -------
+        certificate : Certificate
+            As ``certificate_``, with ``audit_error`` over all samples.
+        """
+        check_is_fitted(self)
+        X, y = self._validate_Xy(X, y, reset=False, y_numeric=True)
+        return self._certify([self._problem(np.asarray(y, dtype=np.float64), validate_weight(sample_weight, X.shape[0]))], X)

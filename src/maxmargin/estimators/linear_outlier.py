@@ -1,0 +1,173 @@
+"""LinearOneClassSVM: the half-space that holds most of the samples."""
+
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import OutlierMixin, _fit_context
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin import losses
+from maxmargin.certificate import Certificate
+from maxmargin.designs import ArrayDesign
+from maxmargin.estimators._base import all_or_nothing
+from maxmargin.estimators._linear import BaseLinear
+from maxmargin.estimators._targets import validate_weight
+from maxmargin.losses import Bias, LinearProblem
+from maxmargin.problems import Floats
+
+BOUNDARY = 1e-10
+"""The offset is lowered by this share of the scores, so that samples on the boundary are inliers and not a matter of rounding."""
+
+
+class LinearOneClassSVM(OutlierMixin, BaseLinear):  # type: ignore[misc]
+    """One-class SVM with a linear kernel, for any number of samples, certified.
+
+    Minimises 1/2 |w|^2 - rho nu n + sum_i max(0, rho - w.x_i), as ``OneClassSVM(kernel="linear")`` and LIBLINEAR's -s 21 do; the decision
+    function is w.x - rho, negative for outliers. Samples on both sides of the origin may leave w = 0, which separates nothing: shift the
+    data, or use a kernel.
+
+    Parameters
+    ----------
+    nu : float, default=0.5
+        In (0, 1]: at most this share of the samples are outliers.
+    tol, verbose, random_state, max_iter, solver, time_limit, on_interrupt, warm_start
+        As for LinearSVC.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_features)
+        Weights of the features.
+    offset_ : ndarray of shape (1,)
+        rho: ``decision_function = score_samples - offset_``.
+    intercept_ : ndarray of shape (1,)
+        -rho.
+    dual_coef_, certificate_, solver_, n_iter_, n_features_in_, feature_names_in_
+        As for LinearSVC.
+    """
+
+    dual, fit_intercept = "auto", True
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **{name: BaseLinear._parameter_constraints[name] for name in ("tol", "verbose", "random_state", "max_iter", "solver")},
+        **{name: BaseLinear._parameter_constraints[name] for name in ("time_limit", "on_interrupt", "warm_start")},
+        "nu": [Interval(Real, 0.0, 1.0, closed="right")],
+    }
+
+    def __init__(
+        self,
+        *,
+        nu: float = 0.5,
+        tol: float = 1e-4,
+        verbose: Any = 0,
+        random_state: Any = None,
+        max_iter: int = 1000,
+        solver: str = "auto",
+        time_limit: float | None = None,
+        on_interrupt: str = "raise",
+        warm_start: bool = False,
+    ) -> None:
+        self.nu = nu
+        self.tol = tol
+        self.verbose = verbose
+        self.random_state = random_state
+        self.max_iter = max_iter
+        self.solver = solver
+        self.time_limit = time_limit
+        self.on_interrupt = on_interrupt
+        self.warm_start = warm_start
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training vectors.
+        y : Ignored
+            Present for API consistency by convention.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How many times each sample counts: 2 is two copies, 0 leaves it out.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        with all_or_nothing(self):
+            X = self._validate_X(X, reset=True)
+            problem = self._problem(validate_weight(sample_weight, X.shape[0]))
+            design = ArrayDesign(X)
+            self._keep(self._run([problem], design, self._choose(design), self._starts(X.shape[0], 1)))
+            largest = float(np.abs(design.values(self.coef_[0])).max())
+            self.intercept_ = self.intercept_ + BOUNDARY * largest
+            self.offset_ = -self.intercept_
+            return self
+
+    def _problem(self, weight: Floats) -> LinearProblem:
+        return LinearProblem(losses.one_class(weight), Bias.FREE, total=self.nu * float(weight.sum()))
+
+    def score_samples(self, X: Any) -> Floats:
+        """The decision function without its offset.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        return ArrayDesign(self._validate_X(X, reset=False)).values(self.coef_[0])
+
+    def decision_function(self, X: Any) -> Floats:
+        """Signed distance to the hyperplane, positive for inliers.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        f : ndarray of shape (n_samples,)
+        """
+        values: Floats = self.score_samples(X) - self.offset_
+        return values
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """+1 for inliers, -1 for outliers.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+        """
+        return np.where(self.decision_function(X) >= 0, 1, -1)
+
+    def certify(self, X: Any, y: Any = None, sample_weight: Any = None) -> Certificate:
+        """Check the fitted model on its training data, everything recomputed in float64 by code the solver does not share.
+
+        Parameters
+        ----------
+        X, sample_weight
+            What the model was fitted on.
+        y : Ignored
+            Present for API consistency by convention.
+
+        Returns
+        -------
+        certificate : Certificate
+            As ``certificate_``, with ``audit_error`` over all samples.
+        """
+        check_is_fitted(self)
+        X = self._validate_X(X, reset=False)
+        return self._certify([self._problem(validate_weight(sample_weight, X.shape[0]))], X)

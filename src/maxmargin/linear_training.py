@@ -1,0 +1,138 @@
+"""From a linear problem to a trained linear model with its certificate: which solver, several problems side by side, the audit."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from enum import Enum
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from maxmargin import certificate
+from maxmargin.certificate import Certificate
+from maxmargin.core import cpu as core
+from maxmargin.designs import ArrayDesign, Design
+from maxmargin.losses import Bias, LinearProblem
+from maxmargin.monitor import Monitor
+from maxmargin.solution import Status
+from maxmargin.solvers.linear import coordinate, lasso, semismooth
+from maxmargin.solvers.linear.model import LinearSolution, best_bias
+
+POLISHED = 2**17
+"""Values of X up to which a model is solved to rounding, whatever the tolerance."""
+AUDITED = 64
+"""Rows on which every fit's decision values are compared with an independent evaluation."""
+TOGETHER = 2**22
+"""Values of X up to which several problems are solved side by side; beyond, each has all threads."""
+TRIED = 40
+"""Passes of coordinate descent before Newton's method takes over, where the choice is ours."""
+
+
+class Solver(Enum):
+    """Which solver: the value is its name for the user."""
+
+    NEWTON = "newton"
+    COORDINATE = "coordinate"
+    BOTH = "coordinate, newton"
+    LASSO = "lasso"
+
+
+Solve = Callable[[LinearProblem, Design, float, Monitor, LinearSolution | None, int], LinearSolution]
+
+
+def _both(
+    problem: LinearProblem, design: Design, tol: float, monitor: Monitor, start: LinearSolution | None = None, seed: int = 0
+) -> LinearSolution:
+    """Coordinate descent as long as it is quick, then Newton's method from there."""
+    few = monitor.part(1.0)
+    few.max_iter = min(TRIED, monitor.max_iter)
+    found = coordinate.solve(problem, design, tol, few, start, seed)
+    if found.status is not Status.MAX_ITER or monitor.max_iter <= TRIED:
+        return found
+    rest = monitor.part(1.0)
+    rest.max_iter = monitor.max_iter - TRIED
+    last = semismooth.solve(problem, design, tol, rest, found, seed)
+    return last._replace(n_iter=last.n_iter + found.n_iter)
+
+
+SOLVERS: dict[Solver, Solve] = {
+    Solver.NEWTON: semismooth.solve,
+    Solver.COORDINATE: coordinate.solve,
+    Solver.BOTH: _both,
+    Solver.LASSO: lasso.solve,
+}
+
+
+def choose(design: Design) -> Solver:
+    """The solver for data of this kind: Newton's method where a Hessian is small or the data come in chunks."""
+    if design.shape[1] <= semismooth.FACTORED or not isinstance(design, ArrayDesign):
+        return Solver.NEWTON
+    return Solver.BOTH
+
+
+class TrainedLinear(NamedTuple):
+    """A linear model and what is known about it."""
+
+    solution: LinearSolution
+    certificate: Certificate
+
+
+class Task(NamedTuple):
+    """One problem to be solved, with where to begin."""
+
+    problem: LinearProblem
+    start: LinearSolution | None = None
+
+
+def train_all(tasks: Sequence[Task], design: Design, solver: Solver, tol: float, monitor: Monitor, seed: int) -> list[TrainedLinear]:
+    """Solve several problems of the same data, results in order; small ones side by side, each on one thread."""
+    size = design.shape[0] * design.shape[1] if not (isinstance(design, ArrayDesign) and sparse.issparse(design.X)) else design.X.nnz
+    workers = min(core.thread_count(), len(tasks)) if POLISHED < size <= TOGETHER else 1
+    polish = size <= POLISHED
+
+    def run(k: int) -> TrainedLinear:
+        part = monitor.part(workers / (len(tasks) - k), f" {k + 1}/{len(tasks)}" if len(tasks) > 1 else "")
+        problem, start = tasks[k]
+        found = SOLVERS[solver](problem, design, tol, part, start, seed)
+        if polish and solver is not Solver.LASSO and found.status is Status.OPTIMAL:
+            found = _polished(problem, design, part, found)
+        return TrainedLinear(found, certify(problem, found, design, solver is Solver.LASSO))
+
+    def alone(k: int) -> TrainedLinear:
+        with core.one_thread():
+            return run(k)
+
+    if workers == 1:
+        return [run(k) for k in range(len(tasks))]
+    with ThreadPoolExecutor(workers) as pool:
+        return list(pool.map(alone, range(len(tasks))))
+
+
+def _polished(problem: LinearProblem, design: Design, monitor: Monitor, found: LinearSolution) -> LinearSolution:
+    """An optimal solution to rounding, with the middle of the biases where there are several."""
+    last = semismooth.solve(problem, design, 0.0, monitor, found)
+    if judged(problem, last, False).gap <= judged(problem, found, False).gap:
+        found = last._replace(status=Status.OPTIMAL, n_iter=found.n_iter + last.n_iter)
+    if problem.bias is Bias.NONE or problem.corridor.squared:
+        return found
+    bias = best_bias(problem, found.f - found.bias, found.bias)
+    return found._replace(bias=bias, f=found.f + (bias - found.bias))
+
+
+def certify(problem: LinearProblem, found: LinearSolution, design: Design, lasso_penalty: bool) -> Certificate:
+    """The certificate of a solution from its own decision values, with an audit of some of them."""
+    result = judged(problem, found, lasso_penalty)
+    error = 0.0
+    if isinstance(design, ArrayDesign):
+        n = design.shape[0]
+        rows = np.arange(n) if n <= AUDITED else np.random.default_rng(1).choice(n, AUDITED, replace=False)
+        exact = certificate.linear_products(design.X[rows], found.w, np.zeros(len(rows)))[0] + found.bias
+        error = float(np.abs(exact - found.f[rows]).max(initial=0.0))
+    return certificate.with_outcome(result, found.status, "proved", error, found.n_iter)
+
+
+def judged(problem: LinearProblem, found: LinearSolution, lasso_penalty: bool) -> Certificate:
+    """Both objectives and the conditions, by code that the solvers do not share."""
+    low, high, up, down, squared = problem.corridor
+    model, power = (found.w, found.bias, found.t, found.Xt), 1 if lasso_penalty else 2
+    return certificate.linear(found.f, (low, high, up, down, squared), *model, problem.m, problem.total, problem.bias is Bias.FREE, power)
