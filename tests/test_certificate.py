@@ -1,5 +1,7 @@
 """The certificate: its formulas are P - D, it sees every tampering, and it never calls an unsolved problem optimal."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
@@ -187,3 +189,17 @@ def test_nu_properties():
         model = NuSVC(nu=nu, gamma=2.0).fit(X, label)
         assert np.mean(y * model.decision_function(X) < 1 - 1e-9) <= nu + 1e-12
         assert len(model.support_) >= nu * 80 - 1e-9
+
+
+@pytest.mark.parametrize(("seed", "solver"), [(1345, "block"), (1677, "block"), (1441, "newton"), (1525, "newton")])
+def test_certify_never_refutes_what_fit_called_optimal(seed, solver):
+    """A linear kernel at C of 1e7: decision values are rounded by nearly tol, and a fit's audit does not look at all rows."""
+    rng = np.random.default_rng(seed)
+    n, d, scale, C = int(rng.integers(65, 160)), int(rng.integers(1, 5)), 10.0 ** rng.uniform(1, 2), float(10.0 ** rng.uniform(6, 8))
+    X = scale * rng.normal(size=(n, d))
+    y = np.where(X[:, 0] + scale * rng.normal(size=n) > 0, 1, 0)
+    y[:2] = 0, 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = SVC(kernel="linear", C=C, loss="squared_hinge", solver=solver).fit(X, y)
+    assert model.certify(X, y).status != "refuted"

@@ -1,7 +1,20 @@
 """Support vector machines: exact, certified, fast, with scikit-learn's interface."""
 
 from maxmargin.certificate import Certificate
-from maxmargin.estimators import SVC, SVR, LinearOneClassSVM, LinearSVC, LinearSVCCV, LinearSVR, NuSVC, NuSVR, OneClassSVM
+from maxmargin.estimators import (
+    SVC,
+    SVR,
+    LinearOneClassSVM,
+    LinearSVC,
+    LinearSVCCV,
+    LinearSVR,
+    NormaNovelty,
+    NormaSVC,
+    NuSVC,
+    NuSVR,
+    OneClassSVM,
+    PegasosSVC,
+)
 from maxmargin.kernels import Kernel
 from maxmargin.sklearn_patch import patch_sklearn, unpatch_sklearn
 from maxmargin.sources import kernel_matrix
@@ -17,9 +30,12 @@ __all__ = [
     "LinearSVC",
     "LinearSVCCV",
     "LinearSVR",
+    "NormaNovelty",
+    "NormaSVC",
     "NuSVC",
     "NuSVR",
     "OneClassSVM",
+    "PegasosSVC",
     "kernel_matrix",
     "patch_sklearn",
     "unpatch_sklearn",

@@ -56,7 +56,7 @@ class Certificate:
     audit_error : float
         The greatest difference between decision values of the solver and those computed here, on the rows compared.
     n_iter : int
-        Pair steps.
+        Pair steps, or Newton steps with ``solver="newton"``.
     convexity : str
         "proved" (every matrix of this kernel is positive semidefinite), "checked" (this one is), "assumed" (its part on the support
         vectors is), or "indefinite": then the gap bounds nothing.

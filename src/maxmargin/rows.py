@@ -108,6 +108,16 @@ class RowCache:
         tile[~stored] = self.source.block(idx[~stored], idx, self.dtype)
         return tile
 
+    def block(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> Matrix:
+        """K[a, b], from stored rows where all of a are, without storing new ones."""
+        slots = self._slot[a]
+        return core.gather(self._rows, slots, b) if (slots >= 0).all() else self.source.block(a, b, self.dtype)
+
+    def keep(self, idx: NDArray[np.int64]) -> None:
+        """Store rows that will be asked for, if there is room for all of them."""
+        if len(idx) <= self.capacity:
+            self._fetch(idx)
+
     def add_rows(self, idx: NDArray[np.int64], delta: NDArray[np.float64], F: NDArray[np.float64]) -> None:
         """F += sum of delta_i K[idx_i], in the order of idx."""
         if len(idx) <= self.capacity:

@@ -49,3 +49,60 @@ def gram(X: Any, index: Any, weight: Any, out: Any, threads: int) -> None: ...
 def corridor_duals(*arguments: Any) -> tuple[float, float, float, float]: ...
 def corridor_slope(*arguments: Any) -> float: ...
 def coordinate_pass(*arguments: Any) -> tuple[float, float, int, float]: ...
+
+class Rows32:
+    shape: tuple[int, int]
+
+class Rows64:
+    shape: tuple[int, int]
+
+def dense_rows(X: Any) -> Any: ...
+def sparse_rows(values: Any, indptr: Any, indices: Any, d: int) -> Any: ...
+def pegasos_rows(
+    X: Any,
+    order: Any,
+    y: Any,
+    gain: Any,
+    v: Any,
+    u: Any,
+    coef_v: Any,
+    coef_u: Any,
+    centre: Any,
+    square: float,
+    numbers: Any,
+    alpha: float,
+    bias_step: float,
+    batch: int,
+    project: bool,
+    average: bool,
+) -> int: ...
+def row_scores(X: Any, w: Any, out: Any) -> None: ...
+def row_sum(X: Any, coef: Any, out: Any) -> None: ...
+def pegasos_tile(
+    K: Any,
+    begin: int,
+    z: Any,
+    y: Any,
+    gain: Any,
+    given_v: Any,
+    given_u: Any,
+    numbers: Any,
+    alpha: float,
+    bias_step: float,
+    batch: int,
+    project: bool,
+) -> int: ...
+def norma_tile(
+    K: Any,
+    begin: int,
+    z: Any,
+    y: Any,
+    gain: Any,
+    given: Any,
+    numbers: Any,
+    alpha: float,
+    eta0: float,
+    power: float,
+    nu: float,
+    bias: bool,
+) -> int: ...

@@ -327,7 +327,10 @@ void bind(nb::module_& m, const char* points_name) {
 
 }  // namespace
 
+void bind_online(nb::module_&);  // module_online.cpp
+
 NB_MODULE(_cpu, m) {
+  bind_online(m);
   bind<float>(m, "Points32");
   bind<double>(m, "Points64");
   bind_products<float, float>(m);

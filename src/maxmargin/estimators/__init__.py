@@ -4,7 +4,23 @@ from maxmargin.estimators.classification import SVC, NuSVC
 from maxmargin.estimators.linear import LinearSVC, LinearSVR
 from maxmargin.estimators.linear_cv import LinearSVCCV
 from maxmargin.estimators.linear_outlier import LinearOneClassSVM
+from maxmargin.estimators.norma import NormaSVC
+from maxmargin.estimators.novelty import NormaNovelty
+from maxmargin.estimators.online import PegasosSVC
 from maxmargin.estimators.outlier import OneClassSVM
 from maxmargin.estimators.regression import SVR, NuSVR
 
-__all__ = ["SVC", "SVR", "LinearOneClassSVM", "LinearSVC", "LinearSVCCV", "LinearSVR", "NuSVC", "NuSVR", "OneClassSVM"]
+__all__ = [
+    "SVC",
+    "SVR",
+    "LinearOneClassSVM",
+    "LinearSVC",
+    "LinearSVCCV",
+    "LinearSVR",
+    "NormaNovelty",
+    "NormaSVC",
+    "NuSVC",
+    "NuSVR",
+    "OneClassSVM",
+    "PegasosSVC",
+]

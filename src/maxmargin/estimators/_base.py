@@ -30,7 +30,7 @@ from maxmargin.monitor import Monitor
 from maxmargin.problems import Floats
 from maxmargin.solution import Status
 from maxmargin.sources import make_source, pick
-from maxmargin.training import EXACT, GAP, Settings, Trained
+from maxmargin.training import EXACT, GAP, Method, Settings, Trained
 
 SCALE = "Consider pre-processing your data with StandardScaler or MinMaxScaler."
 
@@ -310,3 +310,13 @@ def all_or_nothing(estimator: BaseSVM) -> Iterator[None]:
         estimator.__dict__.clear()
         estimator.__dict__.update(before)
         raise
+
+
+def method_for(solver: str, squared: bool, C: float, loss: str) -> Method:
+    """The solver by its name; ValueError where it cannot solve the problem, naming the loss that it can."""
+    if solver == "newton" and not (squared and np.isfinite(C)):
+        cause = f"C={C:g} is the limit without loss" if squared else "the loss is not squared"
+        raise ValueError(
+            f"solver='newton' minimises squared losses at a finite C, but {cause}: use loss='{loss}' with a finite C, or solver='block'."
+        )
+    return Method.BLOCK if solver == "auto" else Method(solver)

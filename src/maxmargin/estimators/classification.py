@@ -9,9 +9,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from maxmargin import certificate, problems
 from maxmargin.certificate import Certificate
+from maxmargin.estimators._base import method_for
 from maxmargin.estimators._classifier import BaseSVC
+from maxmargin.kernels import Kernel
 from maxmargin.problems import Floats
-from maxmargin.training import Decision, Formulation, read_level, read_margin
+from maxmargin.training import Decision, Formulation, Settings, read_level, read_margin
 
 
 class SVC(BaseSVC):
@@ -48,7 +50,7 @@ class SVC(BaseSVC):
     verbose : bool or int, default=False
         Show a progress line: pair steps, gap, violation, support vectors, seconds.
     max_iter : int, default=-1
-        Pair steps for each binary problem; -1 is a hundred million: every fit ends.
+        Pair steps (Newton steps with ``solver="newton"``) for each binary problem; -1 is a hundred million: every fit ends.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
         Shape of ``decision_function`` for more than two classes; see ``maxmargin.multiclass``.
     break_ties : bool, default=False
@@ -65,6 +67,11 @@ class SVC(BaseSVC):
         Whether Ctrl-C raises KeyboardInterrupt or keeps the best model so far.
     warm_start : bool, default=False
         Start from the last fit: after a change of C, an early stop, or with rows appended to X.
+
+    solver : {"auto", "block", "newton"}, default="auto"
+        "block" solves the dual in rounds of an active set, for every loss and any size; "newton" minimises the primal of
+        ``loss="squared_hinge"`` by Newton's method, exact after some ten steps of the cube of the number of support vectors;
+        "auto" is "block". See docs/primal-newton.md.
 
     Attributes
     ----------
@@ -92,7 +99,7 @@ class SVC(BaseSVC):
     fit_status_ : int
         0 if every problem converged, else 1.
     n_iter_ : ndarray
-        Pair steps of each binary problem.
+        Pair steps of each binary problem, or Newton steps with ``solver="newton"``.
     n_features_in_, feature_names_in_, shape_fit_
         As in scikit-learn.
 
@@ -110,6 +117,7 @@ class SVC(BaseSVC):
         **BaseSVC._parameter_constraints,
         "C": [Interval(Real, 0.0, None, closed="right")],
         "loss": [StrOptions({"hinge", "squared_hinge"})],
+        "solver": [StrOptions({"auto", "block", "newton"})],
     }
 
     def __init__(
@@ -135,6 +143,7 @@ class SVC(BaseSVC):
         time_limit: float | None = None,
         on_interrupt: str = "raise",
         warm_start: bool = False,
+        solver: str = "auto",
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -156,6 +165,10 @@ class SVC(BaseSVC):
         self.time_limit = time_limit
         self.on_interrupt = on_interrupt
         self.warm_start = warm_start
+        self.solver = solver
+
+    def _settings(self, kernel: Kernel) -> Settings:
+        return super()._settings(kernel)._replace(method=method_for(self.solver, self.loss == "squared_hinge", self.C, "squared_hinge"))
 
     def _formulation(self, sign: Floats, weight: Floats, class_weight: Floats) -> Formulation:
         squared = self.loss == "squared_hinge"

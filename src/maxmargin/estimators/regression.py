@@ -11,10 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin import certificate, problems
 from maxmargin.certificate import Certificate
-from maxmargin.estimators._base import all_or_nothing
+from maxmargin.estimators._base import all_or_nothing, method_for
 from maxmargin.estimators._single import BaseSingle
+from maxmargin.kernels import Kernel
 from maxmargin.problems import Floats
-from maxmargin.training import Decision, Formulation, read_level, read_tube
+from maxmargin.training import Decision, Formulation, Settings, read_level, read_tube
 
 
 class BaseSVR(RegressorMixin, BaseSingle):  # type: ignore[misc]
@@ -104,6 +105,8 @@ class SVR(BaseSVR):
         As for SVC.
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
         The loss outside the tube, or its square.
+    solver : {"auto", "block", "newton"}, default="auto"
+        As for SVC; "newton" needs ``loss="squared_epsilon_insensitive"``.
 
     Attributes
     ----------
@@ -118,6 +121,7 @@ class SVR(BaseSVR):
         "C": [Interval(Real, 0.0, None, closed="right")],
         "epsilon": [Interval(Real, 0.0, None, closed="left")],
         "loss": [StrOptions({"epsilon_insensitive", "squared_epsilon_insensitive"})],
+        "solver": [StrOptions({"auto", "block", "newton"})],
     }
 
     def __init__(
@@ -138,6 +142,7 @@ class SVR(BaseSVR):
         time_limit: float | None = None,
         on_interrupt: str = "raise",
         warm_start: bool = False,
+        solver: str = "auto",
     ) -> None:
         self.kernel = kernel
         self.degree = degree
@@ -154,6 +159,11 @@ class SVR(BaseSVR):
         self.time_limit = time_limit
         self.on_interrupt = on_interrupt
         self.warm_start = warm_start
+        self.solver = solver
+
+    def _settings(self, kernel: Kernel) -> Settings:
+        name = "squared_epsilon_insensitive"
+        return super()._settings(kernel)._replace(method=method_for(self.solver, self.loss == name, self.C, name))
 
     def _formulation(self, z: Floats, weight: Floats) -> Formulation:
         squared = self.loss == "squared_epsilon_insensitive" and not np.isinf(self.C)

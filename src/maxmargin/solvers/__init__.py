@@ -9,4 +9,6 @@
 * ``cache_size`` is in megabytes; ``workers`` such solves run side by side and share it;
 * ``start`` is any guess; it is made feasible first;
 * inputs are not modified, the result does not depend on the number of threads or on the size of the cache.
+
+``pegasos``, ``epochs``, ``norma`` and ``budget`` are the online family: steps on the primal, with a contract of its own (``Path``).
 """

@@ -29,7 +29,7 @@ from maxmargin.rows import RowCache, cache_bytes
 from maxmargin.solution import Solution, Status, can_grow, can_shrink, levels, may_move, worst_violation
 from maxmargin.solvers.guess import begin_at_guess
 from maxmargin.solvers.newton import NotConvex, Tile, newton
-from maxmargin.solvers.state import State
+from maxmargin.solvers.state import State, finish
 from maxmargin.sources import KernelNotFinite, Matrix, MatrixSource, Source
 
 ACTIVE = 1536
@@ -93,7 +93,7 @@ def solve(
     if b.any() and not (start is None and len(b) > WHOLE and begin_at_guess(state, source, monitor)):
         state.make_exact(source, monitor)
     if n <= POLISHED:
-        return _finish(state, _solve_small(state, source.block(None, None, np.float64), tol, monitor), tol, monitor)
+        return finish(state, _solve_small(state, source.block(None, None, np.float64), tol, monitor), tol, monitor)
     reason, budget = None, 0.0 if source.cheap else cache_bytes(cache_size, workers)
     for dtype in source.dtypes:
         try:
@@ -106,23 +106,7 @@ def solve(
             state.b, state.F = state.b_exact.copy(), state.F_exact.copy()
         if reason is not Status.STALLED:
             break
-    return _finish(state, reason, tol, monitor)
-
-
-def _finish(state: State, reason: Status | None, tol: float, monitor: Monitor) -> Solution:
-    """Name the outcome and pack it."""
-    state.snap()
-    violation = max(0.0, state.violation)
-    if state.no_minimum() and reason in (None, Status.STALLED):
-        status = Status.DEGENERATE
-    elif violation <= tol and (state.indefinite or state.gap_is_small(tol)):
-        status = Status.STATIONARY if state.indefinite else Status.OPTIMAL
-    else:
-        status = reason or Status.STALLED
-    if monitor.verbose:
-        monitor.report(state.steps, state.gap, violation, state.support_vectors, f": {status.name.lower()}")
-    ends = levels(state.problem, state.b, state.G)
-    return Solution(status, state.b, state.F, ends, state.steps, state.indefinite)
+    return finish(state, reason, tol, monitor)
 
 
 def _solve_small(state: State, K: Matrix, tol: float, monitor: Monitor) -> Status | None:

@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike
 
 from maxmargin.monitor import Monitor
 from maxmargin.problems import DualProblem, Floats, Integers, fold
-from maxmargin.solution import Level, Status, duality_gap, gradient, levels, margin, worst_violation
+from maxmargin.solution import Level, Solution, Status, duality_gap, gradient, levels, margin, worst_violation
 from maxmargin.solvers.newton import Factor
 from maxmargin.sources import Source
 
@@ -156,3 +156,19 @@ class State:
                 return False
             source.add_product(rows[i : i + step], np.ascontiguousarray(change[i : i + step, None]), None, F[None, :], dtype)
         return True
+
+
+def finish(state: State, reason: Status | None, tol: float, monitor: Monitor) -> Solution:
+    """Name the outcome and pack it."""
+    state.snap()
+    violation = max(0.0, state.violation)
+    if state.no_minimum() and reason in (None, Status.STALLED):
+        status = Status.DEGENERATE
+    elif violation <= tol and (state.indefinite or state.gap_is_small(tol)):
+        status = Status.STATIONARY if state.indefinite else Status.OPTIMAL
+    else:
+        status = reason or Status.STALLED
+    if monitor.verbose:
+        monitor.report(state.steps, state.gap, violation, state.support_vectors, f": {status.name.lower()}")
+    ends = levels(state.problem, state.b, state.G)
+    return Solution(status, state.b, state.F, ends, state.steps, state.indefinite)

@@ -1,0 +1,243 @@
+"""What the online estimators share: the order of visits, chunks of data, kernels whose points grow, labels, prediction."""
+
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import ClassifierMixin
+from sklearn.utils import check_random_state, column_or_1d, compute_class_weight
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
+from sklearn.utils.validation import _num_samples, check_is_fitted
+
+from maxmargin.core import online as core
+from maxmargin.estimators._base import BaseSVM
+from maxmargin.estimators._data import canonical_csr
+from maxmargin.kernels import NAMES, PARAMETERS, Kernel, Kind
+from maxmargin.problems import Floats
+from maxmargin.solvers.pegasos import Task
+from maxmargin.sources import make_source, pick
+
+MOST_VISITS = 10
+"""Whole sample weights are so many visits an epoch up to this mean; other weights scale the steps."""
+
+
+def stack(A: Any, B: Any) -> Any:
+    """The points of A and those of B, stored as A's are."""
+    if sparse.issparse(A):
+        return canonical_csr(sparse.vstack([A, sparse.csr_matrix(B)], format="csr"))
+    if isinstance(A, np.ndarray):
+        return np.concatenate([A, B.toarray() if sparse.issparse(B) else np.asarray(B)])
+    return [*A, *B]
+
+
+def like(X: Any, A: Any) -> Any:
+    """X sparse or dense as A is."""
+    if sparse.issparse(A) and not sparse.issparse(X):
+        return canonical_csr(sparse.csr_matrix(X))
+    return X.toarray() if sparse.issparse(X) and isinstance(A, np.ndarray) else X
+
+
+def canonical_order(X: Any) -> NDArray[np.int64]:
+    """An order of the samples that depends on their values alone; the given order for objects and matrices of kernel values."""
+    if not (isinstance(X, np.ndarray) or sparse.issparse(X)) or X.dtype.kind != "f":
+        return np.arange(_num_samples(X))
+    direction = np.random.RandomState(1).standard_normal((1, X.shape[1]))
+    return np.argsort(core.scores(core.rows(X), direction)[0], kind="stable")
+
+
+def takes_chunks(model: "BaseOnline") -> bool:
+    """Whether there is a partial_fit: a matrix of kernel values has no samples that could be kept."""
+    if model._kernel_kind() is Kind.PRECOMPUTED:
+        raise AttributeError("partial_fit needs samples, and kernel='precomputed' has none: use fit, or a kernel of the data.")
+    return True
+
+
+class BaseOnline(BaseSVM):
+    """Weights as visits, and functions of points that are kept."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "alpha": [Interval(Real, 0.0, None, closed="neither")],
+        "kernel": [StrOptions(set(NAMES)), callable, Kernel],
+        "degree": [Interval(Integral, 0, None, closed="left")],
+        "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0.0, None, closed="left")],
+        "coef0": [Interval(Real, None, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "budget": [None, Interval(Integral, 1, None, closed="left")],
+        "shuffle": ["boolean"],
+        "random_state": ["random_state"],
+        "warm_start": ["boolean"],
+        "verbose": ["verbose"],
+        "time_limit": [None, Interval(Real, 0, None, closed="left")],
+        "on_interrupt": [StrOptions({"raise", "keep"})],
+    }
+
+    def _visits(self, X: Any, weight: Floats, used: NDArray[np.int64]) -> tuple[NDArray[np.int64], Floats]:
+        """The visits of an epoch, and what is left of the weights: k copies and weight k are the same visits in the same order."""
+        shuffled = self.shuffle and self._kernel_kind() is not Kind.PRECOMPUTED
+        order = canonical_order(X) if shuffled else np.arange(len(weight))
+        counts = np.zeros(len(weight), bool)
+        counts[used] = True
+        order = order[counts[order]]
+        whole = bool((weight == np.floor(weight)).all()) and weight.sum() <= MOST_VISITS * len(weight)
+        if whole:
+            return np.repeat(order, weight[order].astype(np.int64)), np.ones(len(weight))
+        return order, weight
+
+    def _task(self, signs: Floats, gain: Floats, visits: NDArray[np.int64]) -> Task:
+        """The task with gains of mean 1 over the visits."""
+        return Task(signs, gain / gain[visits].mean(), visits)
+
+    def _random(self) -> np.random.RandomState | None:
+        return check_random_state(self.random_state) if self.shuffle else None
+
+    def _check_kernel_of_chunk(self, X: Any, weight: Floats) -> None:
+        """A model goes on with the kernel it began with."""
+        wanted = self._resolve_kernel(X, weight)
+        if isinstance(self.gamma, str) and wanted.kind is self._kernel.kind and "gamma" in PARAMETERS.get(wanted.kind, ()):
+            wanted = replace(wanted, gamma=self._kernel.gamma) if isinstance(self.kernel, str) else wanted
+        if wanted != self._kernel:
+            raise ValueError(f"partial_fit continues with the kernel {self._kernel!r}, not with {wanted!r}: use fit to begin anew.")
+
+    def _centre_of(self, X: Any, weight: Floats) -> Floats:
+        """The weighted mean of the samples."""
+        mean: Floats = core.combine((weight / weight.sum())[None], core.rows(X))[0]
+        return mean
+
+    # ---- functions of points -----------------------------------------------------------------------------------------
+
+    def _keep_points(self, points: Any, support: NDArray[np.int64], coef: Floats) -> None:
+        """Keep the points in use and their coefficients."""
+        self.support_ = support.astype(np.int32)
+        self.dual_coef_: Any = np.ascontiguousarray(coef[:, support])
+        self._n_support = np.array([len(support)], dtype=np.int32)
+        self.support_vectors_ = np.empty((0, 0)) if self._kernel_kind() is Kind.PRECOMPUTED else pick(points, support)
+
+    def _kernel_values(self, X: Any) -> Floats:
+        """sum_j coef_j k(x_j, x) at the samples X, a row for each function."""
+        if self._kernel.kind is Kind.PRECOMPUTED:
+            if X.shape[1] != self._matrix_width:
+                raise ValueError(
+                    f"X.shape[1] = {X.shape[1]} should be equal to {self._matrix_width}, the number of samples at training time"
+                )
+            source = make_source(self._kernel, X[:, self.support_].T)
+        else:
+            source = make_source(self._kernel, self.support_vectors_, like(X, self.support_vectors_))
+        out = np.zeros((len(self.dual_coef_), _num_samples(X)))
+        if len(self.support_):
+            source.add_product(None, np.ascontiguousarray(self.dual_coef_.T), None, out, np.float64)
+        return out
+
+    def _linear_coef(self) -> Any:
+        return self.dual_coef_
+
+    def _shapes(self) -> tuple[int, int, int]:
+        return 1, len(self.intercept_), len(self.intercept_)
+
+
+class OnlineClassifier(ClassifierMixin, BaseOnline):  # type: ignore[misc]
+    """Labels, class weights and prediction, one function for each class against the rest."""
+
+    classes_: NDArray[Any]
+
+    def _encode(self, y: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """Sorted classes and the labels as their positions."""
+        y = column_or_1d(y, warn=True)
+        check_classification_targets(y)
+        classes, label = np.unique(y, return_inverse=True)
+        if len(classes) < 2:
+            raise ValueError(f"The number of classes has to be greater than one; got {len(classes)} class")
+        return classes, label.astype(np.int64)
+
+    def _encode_chunk(self, y: Any, classes: Any) -> NDArray[np.int64]:
+        """The labels of a chunk as positions in classes_, which the first call sets."""
+        _check_partial_fit_first_call(self, classes)
+        y = column_or_1d(y, warn=True)
+        if len(self.classes_) < 2:
+            raise ValueError(f"The number of classes has to be greater than one; got {len(self.classes_)} class")
+        label = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
+        odd = self.classes_[label] != y
+        if odd.any():
+            raise ValueError(
+                f"y has the label {np.asarray(y)[odd].tolist()[0]!r}, which is not among the classes {self.classes_.tolist()}."
+            )
+        return np.asarray(label, dtype=np.int64)
+
+    def _class_weights(self, classes: NDArray[Any], label: NDArray[np.int64], weight: Floats) -> Floats:
+        """The weight of each class; "balanced" counts samples by their weights."""
+        if self.class_weight is None:
+            return np.ones(len(classes))
+        if self.class_weight == "balanced":
+            mass = np.bincount(label, weights=weight, minlength=len(classes))
+            return np.where(mass > 0, mass.sum() / (np.count_nonzero(mass) * np.where(mass > 0, mass, 1.0)), 1.0)
+        values: Floats = np.asarray(compute_class_weight(self.class_weight, classes=classes, y=classes), dtype=np.float64)
+        if not (np.isfinite(values).all() and (values >= 0).all()):
+            raise ValueError(f"class_weight must be finite and >= 0, got {values.tolist()} for the classes {classes.tolist()}.")
+        return values
+
+    def _chunk_gain(self, label: NDArray[np.int64], weight: Floats) -> Floats:
+        """How much each sample of a chunk counts."""
+        if self.class_weight == "balanced":
+            raise ValueError(
+                "class_weight='balanced' is not supported by partial_fit: a chunk does not know how many samples of a class will come. Use "
+                "compute_class_weight('balanced', classes=classes, y=y) on a sample of the labels, and pass the dictionary."
+            )
+        return weight * self._class_weights(self.classes_, label, weight)[label]
+
+    @staticmethod
+    def _signs(label: NDArray[np.int64], n_classes: int) -> Floats:
+        """+1 for the class of each function, -1 for the rest; for two classes one function, of the second."""
+        ids = np.array([1]) if n_classes == 2 else np.arange(n_classes)
+        return np.where(label[None, :] == ids[:, None], 1.0, -1.0)
+
+    def _checked_weights(
+        self, X: Any, sample_weight: Any, classes: NDArray[Any], label: NDArray[np.int64]
+    ) -> tuple[Floats, Floats, NDArray[np.int64]]:
+        """Sample weights, class weights, and the samples that count; at least two classes must."""
+        weight = self._validate_weight(sample_weight, X)
+        class_weight = self._class_weights(classes, label, np.maximum(weight, 0.0))
+        used = np.flatnonzero(weight * class_weight[label] > 0)
+        if len(np.unique(label[used])) < 2:
+            raise ValueError("Invalid input - all samples with positive weights belong to the same class; at least two are needed.")
+        self._refuse_negative(weight)
+        return weight, class_weight, used
+
+    def decision_function(self, X: Any) -> Floats:
+        """Evaluate the decision function.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples; (n_samples, n_samples_fit) kernel values for ``kernel="precomputed"``.
+
+        Returns
+        -------
+        f : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            One value a sample for two classes, positive for ``classes_[1]``; else one for each class against the rest.
+        """
+        check_is_fitted(self)
+        values = self._function_values(self._validate_X(X, reset=False)) + self.intercept_[:, None]
+        return values[0] if len(self.classes_) == 2 else values.T
+
+    def _function_values(self, X: Any) -> Floats:
+        return self._kernel_values(X)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict class labels.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples; (n_samples, n_samples_fit) kernel values for ``kernel="precomputed"``.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            The class of the greatest decision value, the first where equal; for two classes ``classes_[1]`` from 0 on.
+        """
+        f = self.decision_function(X)
+        labels: NDArray[Any] = self.classes_[(f >= 0).astype(int) if f.ndim == 1 else f.argmax(axis=1)]
+        return labels

@@ -1,0 +1,140 @@
+"""PegasosSVC below its interface: from samples to walks, and from walks to the fitted state."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import _num_samples, check_is_fitted
+
+from maxmargin import certificate
+from maxmargin.certificate import Certificate
+from maxmargin.core import online as core
+from maxmargin.estimators._online import OnlineClassifier, like, stack
+from maxmargin.kernels import Kernel, Kind
+from maxmargin.monitor import Monitor
+from maxmargin.problems import Floats
+from maxmargin.solution import Status
+from maxmargin.solvers import epochs
+from maxmargin.solvers.budget import Points, in_use
+from maxmargin.solvers.pegasos import STEPS, KernelPath, LinearPath, Path, Rule, Task, Walks
+from maxmargin.sources import pick
+
+
+class BasePegasos(OnlineClassifier):
+    """Walks, certificate and prediction."""
+
+    def _rule(self) -> Rule:
+        if self.budget is not None and self._kernel_kind() is Kind.LINEAR:
+            raise ValueError(f"budget={self.budget} needs a kernel: a linear model keeps weights of features, not support vectors.")
+        return Rule(float(self.alpha), int(self.batch_size), self.project, self.fit_intercept, self.average, self.budget)
+
+    def _path(self, X: Any, weight: Floats, task: Task, warm: bool) -> Path:
+        """The walks of a fit: new ones, or those of the last fit where it had the same shape."""
+        rule, (functions, n) = self._rule(), task.signs.shape
+        if self._kernel_kind() is Kind.LINEAR:
+            warm = warm and self._walks.v.shape == (functions, X.shape[1])
+            walks = _copy(self._walks) if warm else Walks.new(functions, X.shape[1])
+            kept = getattr(self, "_coefs", None) if warm else None
+            coefs = kept if kept is not None and kept[0].shape == (functions, n) else (np.zeros((functions, n)), np.zeros((functions, n)))
+            self._kernel = Kernel.linear()
+            centre = self._centre if warm else self._centre_of(X, task.share)
+            return LinearPath(X, walks, rule, (coefs[0].copy(), coefs[1].copy()), centre)
+        counted = np.flatnonzero(weight > 0)
+        self._kernel = self._resolve_kernel(pick(X, counted) if len(counted) < n else X, weight[counted])
+        walks = Walks.new(functions, n)
+        if warm and self._walks.v.shape == (functions, len(self.support_)) and self.support_.max(initial=-1) < n:
+            walks.v[:, self.support_], walks.u[:, self.support_], walks.numbers[:] = self._walks
+        return KernelPath(Points(self._kernel, X, whole=True), walks, rule, n)
+
+    def _chunk_path(self, X: Any, weight: Floats, task: Task) -> Path:
+        """The walks so far, over the points so far and a chunk."""
+        rule, (functions, n) = self._rule(), task.signs.shape
+        first = not hasattr(self, "_walks")
+        if not first:
+            self._check_kernel_of_chunk(X, weight)
+        if self._kernel_kind() is Kind.LINEAR:
+            walks = Walks.new(functions, X.shape[1]) if first else _copy(self._walks)
+            self._kernel = Kernel.linear()
+            return LinearPath(X, walks, rule, None, self._centre_of(X, task.gain) if first else self._centre)
+        if first:
+            self._kernel = self._resolve_kernel(X, weight)
+            self._points = X
+            return KernelPath(Points(self._kernel, X, whole=False), Walks.new(functions, n), rule, n)
+        self._points = stack(self.support_vectors_, like(X, self.support_vectors_))
+        old = self._walks
+        v, u = (np.hstack([part, np.zeros((functions, n))]) for part in (old.v, old.u))
+        walks = Walks(v, u, old.numbers.copy())
+        return KernelPath(Points(self._kernel, self._points, whole=False), walks, rule, n)
+
+    # ---- the fitted state --------------------------------------------------------------------------------------------
+
+    def _keep_path(self, path: Path, X: Any, biases: Floats, chunk: bool = False) -> None:
+        """Keep the model and the walks, from which warm starts and chunks go on."""
+        model, walks = path.model(), path.walks
+        self.t_ = int(walks.numbers[0, STEPS])
+        if isinstance(path, LinearPath):
+            self._walks, self._centre = walks, path.centre
+            self._coefs = path.coefs if self.warm_start else None
+            self._coef, self.intercept_ = model, path.intercepts(biases)
+        else:
+            support = in_use(walks.v, walks.u)
+            self._walks = Walks(np.ascontiguousarray(walks.v[:, support]), np.ascontiguousarray(walks.u[:, support]), walks.numbers)
+            self._keep_points(self.__dict__.pop("_points") if chunk else X, support, model)
+            self.support_ = np.arange(len(support), dtype=np.int32) if chunk else self.support_
+            self._matrix_width, self.intercept_ = _num_samples(X), biases
+        finite = np.isfinite(model).all() and np.isfinite(self.intercept_).all()
+        if not finite:
+            raise ValueError("The weights are not finite: alpha is too small or the data are too large. Scale the data (StandardScaler).")
+
+    def _conclude_epochs(self, outcome: epochs.Outcome, visits: int) -> None:
+        """Keep the certificate; warn where a tolerance was asked for and not reached, or the fit was cut short."""
+        psd = self._kernel.positive_semidefinite
+        given = self._kernel.kind in (Kind.PRECOMPUTED, Kind.CALLABLE)
+        convexity, good = ("proved", Status.OPTIMAL) if psd else ("assumed", Status.OPTIMAL) if given else ("indefinite", Status.STATIONARY)
+        stopped = outcome.status if outcome.status is not Status.OPTIMAL else Status.MAX_ITER
+        parts = []
+        for gap in outcome.gaps:
+            status = good if self.tol is not None and gap.relative <= self.tol else stopped
+            numbers = gap.primal, gap.dual, gap.primal - gap.dual, gap.relative, gap.violation, 0.0, 0.0
+            found = Certificate(status.name.lower(), *numbers)
+            parts.append(certificate.with_outcome(found, status, convexity, 0.0, outcome.epochs * visits))
+        self.certificate_ = certificate.worst(parts)
+        reached = all(Status[part.status.upper()].converged for part in parts)
+        self.fit_status_ = int(not reached)
+        if reached or (stopped is Status.MAX_ITER and self.tol is None):
+            return
+        limit = f" A budget of {self.budget} support vectors may be too small for this tol." if self.budget is not None else ""
+        text = f"{outcome.epochs} epochs were not enough: raise max_iter or alpha." if stopped is Status.MAX_ITER else stopped.value
+        warnings.warn(
+            f"{text} The relative gap is {self.certificate_.relative_gap:.3g} (tol={self.tol}); tol=None asks for none.{limit}",
+            ConvergenceWarning,
+            stacklevel=5,
+        )
+
+    @property
+    def coef_(self) -> Any:
+        """Weights of the features; with a linear kernel only."""
+        if self._kernel_kind() is not Kind.LINEAR:
+            raise AttributeError("coef_ is only available when using a linear kernel")
+        check_is_fitted(self)
+        return self._coef
+
+    def _function_values(self, X: Any) -> Floats:
+        return core.scores(core.rows(X), self._coef) if self._kernel.kind is Kind.LINEAR else self._kernel_values(X)
+
+
+def _copy(walks: Walks) -> Walks:
+    """Walks of their own memory."""
+    return Walks(*(part.copy() for part in walks))
+
+
+def one_pass(path: Path, order: NDArray[np.int64], task: Task, monitor: Monitor) -> Status | None:
+    """One pass over a chunk; why it ended early, if it did."""
+    for begin in range(0, len(order), path.piece):
+        path.advance(order[begin : begin + path.piece], task)
+        stopped = monitor.stop(0)
+        if stopped is not None and begin + path.piece < len(order):
+            return stopped
+    return None

@@ -1,0 +1,200 @@
+"""NormaSVC."""
+
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.metaestimators import available_if
+
+from maxmargin.estimators._base import all_or_nothing
+from maxmargin.estimators._data import symmetric
+from maxmargin.estimators._norma import BaseNorma
+from maxmargin.estimators._online import OnlineClassifier, takes_chunks
+from maxmargin.solvers.budget import Points
+from maxmargin.solvers.epochs import best_bias
+from maxmargin.solvers.norma import BIAS, RHO, Functions
+from maxmargin.solvers.pegasos import Task
+
+
+class NormaSVC(OnlineClassifier, BaseNorma):
+    """Online classification with a kernel and a bounded number of support vectors (NORMA).
+
+    Takes a gradient step for each sample on alpha/2 |g|^2 + max(0, rho - y f(x)) with f = g + b, g in the space of the kernel, of length
+    eta0 / t^power_t: the mean loss along the way approaches that of the best function like 1/sqrt(t), whatever the samples. For a fixed
+    data set ``PegasosSVC`` gets nearer to the optimum, and ``SVC`` to it; NORMA is for streams, whose law may drift: old samples fade.
+
+    ``fit`` sets b, in the end, to the minimiser of the mean loss over the training samples; ``partial_fit`` leaves it to the steps.
+
+    Parameters
+    ----------
+    alpha : float, default=1e-4
+        Weight of the penalty; old samples fade by 1 - eta_t alpha with every step.
+    kernel, degree, gamma, coef0
+        As for SVC; ``partial_fit`` takes gamma="scale" from the first chunk.
+    nu : float or None, default=None
+        With a number in (0, 1] the margin rho adapts so that a share nu of the samples are margin errors; with None it is fixed.
+    rho : float, default=1.0
+        The margin, or where it begins.
+    eta0, power_t : float, default=1.0, 0.5
+        The steps are eta0 / t^power_t; eta0 alpha must be less than 1.
+    max_iter : int, default=5
+        Epochs of ``fit``.
+    fit_intercept : bool, default=True
+        Whether there is a b.
+    budget : int or None, default=1000
+        At most so many support vectors: the lightest are projected onto others after each block of at most 256 samples.
+    shuffle, random_state, class_weight, warm_start, verbose, time_limit, on_interrupt
+        As for PegasosSVC.
+
+    Attributes
+    ----------
+    classes_, intercept_, support_, support_vectors_, dual_coef_, n_iter_, t_, n_features_in_, feature_names_in_
+        As for PegasosSVC.
+    rho_ : ndarray of shape (1,) or (n_classes,)
+        The margin of each function.
+    truncation_ : ndarray of shape (1,) or (n_classes,)
+        How far the budget has moved each function, in the norm of the kernel's space, all moves added up.
+
+    Examples
+    --------
+    >>> from maxmargin import NormaSVC
+    >>> from sklearn.datasets import make_moons
+    >>> X, y = make_moons(1000, noise=0.1, random_state=0)
+    >>> model = NormaSVC(gamma=2.0, random_state=0)
+    >>> for begin in range(0, 1000, 100):
+    ...     model = model.partial_fit(X[begin : begin + 100], y[begin : begin + 100], classes=[0, 1])
+    >>> model.score(X, y) > 0.95
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BaseNorma._parameter_constraints,
+        "nu": [None, Interval(Real, 0.0, 1.0, closed="right")],
+        "rho": [Interval(Real, 0.0, None, closed="left")],
+        "fit_intercept": ["boolean"],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+    }
+
+    def __init__(
+        self,
+        *,
+        alpha: float = 1e-4,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        gamma: Any = "scale",
+        coef0: float = 0.0,
+        nu: float | None = None,
+        rho: float = 1.0,
+        eta0: float = 1.0,
+        power_t: float = 0.5,
+        max_iter: int = 5,
+        fit_intercept: bool = True,
+        budget: int | None = 1000,
+        shuffle: bool = True,
+        random_state: Any = None,
+        class_weight: Any = None,
+        warm_start: bool = False,
+        verbose: Any = False,
+        time_limit: float | None = None,
+        on_interrupt: str = "raise",
+    ) -> None:
+        self.alpha = alpha
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.nu = nu
+        self.rho = rho
+        self.eta0 = eta0
+        self.power_t = power_t
+        self.max_iter = max_iter
+        self.fit_intercept = fit_intercept
+        self.budget = budget
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.verbose = verbose
+        self.time_limit = time_limit
+        self.on_interrupt = on_interrupt
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the model by a few epochs over the samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training vectors.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each sample counts. Whole weights are visits: weight 2 is the same fit as two copies.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        with all_or_nothing(self):
+            X, y = self._validate_Xy(X, y, reset=True)
+            classes, label = self._encode(y)
+            weight, class_weight, used = self._checked_weights(X, sample_weight, classes, label)
+            X = symmetric(self._kernel_kind(), X)
+            visits, gain = self._visits(X, weight, used)
+            task = self._task(self._signs(label, len(classes)), gain * class_weight[label], visits)
+            warm = self.warm_start and hasattr(self, "_functions") and np.array_equal(self.classes_, classes)
+            rule = self._checked_rule(self.nu, self.fit_intercept)
+            points, functions = self._begin(X, weight, len(task.signs), self.rho, warm)
+            self._run(points, functions, rule, task, self.max_iter)
+            if self.fit_intercept:
+                self._exact_bias(points, functions, task)
+            self.classes_ = classes
+            self._keep_classifier(X, functions, chunk=False)
+            return self
+
+    @available_if(takes_chunks)  # type: ignore[untyped-decorator]
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """One pass over a chunk of samples, continuing from all before.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The chunk.
+        y : array-like of shape (n_samples,)
+            Its labels.
+        classes : array-like of shape (n_classes,), default=None
+            All labels that will ever come; needed in the first call.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each sample counts; it multiplies the step.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+        """
+        with all_or_nothing(self):
+            X, y = self._validate_Xy(X, y, reset=not hasattr(self, "_functions"))
+            label = self._encode_chunk(y, classes)
+            weight = self._validate_weight(sample_weight, X)
+            self._refuse_negative(weight)
+            task = Task(self._signs(label, len(self.classes_)), self._chunk_gain(label, weight), np.flatnonzero(weight > 0))
+            rule = self._checked_rule(self.nu, self.fit_intercept)
+            kept, points, functions = self._continue(X, weight, len(task.signs), self.rho)
+            self._run(points, functions, rule, task, 1)
+            self._keep_classifier(kept, functions, chunk=True)
+            return self
+
+    def _exact_bias(self, points: Points, functions: Functions, task: Task) -> None:
+        values = points.values(functions.coef)
+        for k, y in enumerate(task.signs):
+            rho = functions.numbers[k, RHO]
+            if rho > 0:  # max(0, rho - y f) = rho max(0, 1 - y f / rho)
+                functions.numbers[k, BIAS] = rho * best_bias(values[k] / rho, y, task.share)
+
+    def _keep_classifier(self, points: Any, functions: Functions, chunk: bool) -> None:
+        self._keep_functions(points, functions, chunk)
+        self.intercept_, self.rho_ = functions.numbers[:, BIAS].copy(), functions.numbers[:, RHO].copy()

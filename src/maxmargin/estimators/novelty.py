@@ -1,0 +1,202 @@
+"""NormaNovelty."""
+
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import OutlierMixin, _fit_context
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin.estimators._base import all_or_nothing
+from maxmargin.estimators._data import symmetric
+from maxmargin.estimators._norma import BaseNorma
+from maxmargin.estimators._online import takes_chunks
+from maxmargin.problems import Floats
+from maxmargin.solvers import norma
+from maxmargin.solvers.norma import RHO, Functions
+from maxmargin.solvers.pegasos import Task
+
+BOUNDARY = 1e-10
+"""The exact offset is lowered by this share, so that a sample on the boundary is an inlier and not a matter of rounding."""
+
+
+class NormaNovelty(OutlierMixin, BaseNorma):  # type: ignore[misc]
+    """Online novelty detection with a kernel and a bounded number of support vectors (NORMA): the one-class SVM of a stream.
+
+    Takes a gradient step for each sample on alpha/2 |g|^2 + max(0, rho - g(x)) - nu rho: in the long run g falls short of rho at a share nu
+    of the samples. The optimum is that of ``OneClassSVM``, up to a common factor of g and rho. ``fit`` sets rho, in the end, to the exact
+    minimiser, the nu-quantile of g over the training samples; ``partial_fit`` leaves it to the steps.
+
+    Parameters
+    ----------
+    nu : float, default=0.5
+        In (0, 1]: the share of outliers.
+    alpha : float, default=0.01
+        Weight of the penalty: it scales g and rho, and older samples fade by 1 - eta_t alpha with every step.
+    kernel, degree, gamma, coef0, eta0, power_t, max_iter, budget, shuffle, random_state, warm_start, verbose, time_limit, on_interrupt
+        As for NormaSVC.
+
+    Attributes
+    ----------
+    offset_ : ndarray of shape (1,)
+        rho: ``decision_function = score_samples - offset_``.
+    intercept_, support_, support_vectors_, dual_coef_, truncation_, n_iter_, t_, n_features_in_, feature_names_in_
+        As for NormaSVC.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BaseNorma._parameter_constraints,
+        "nu": [Interval(Real, 0.0, 1.0, closed="right")],
+    }
+
+    def __init__(
+        self,
+        *,
+        nu: float = 0.5,
+        alpha: float = 0.01,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        gamma: Any = "scale",
+        coef0: float = 0.0,
+        eta0: float = 1.0,
+        power_t: float = 0.5,
+        max_iter: int = 5,
+        budget: int | None = 1000,
+        shuffle: bool = True,
+        random_state: Any = None,
+        warm_start: bool = False,
+        verbose: Any = False,
+        time_limit: float | None = None,
+        on_interrupt: str = "raise",
+    ) -> None:
+        self.nu = nu
+        self.alpha = alpha
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.eta0 = eta0
+        self.power_t = power_t
+        self.max_iter = max_iter
+        self.budget = budget
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.verbose = verbose
+        self.time_limit = time_limit
+        self.on_interrupt = on_interrupt
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit the model by a few epochs over the samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training vectors.
+        y : Ignored
+            Present for API consistency by convention.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each sample counts. Whole weights are visits: weight 2 is the same fit as two copies.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        with all_or_nothing(self):
+            X = self._validate_X(X, reset=True)
+            weight = self._validate_weight(sample_weight, X)
+            self._refuse_negative(weight)
+            X = symmetric(self._kernel_kind(), X)
+            visits, gain = self._visits(X, weight, np.flatnonzero(weight > 0))
+            task = self._task(np.ones((1, len(weight))), gain, visits)
+            rule = self._checked_rule(self.nu, bias=False)
+            points, functions = self._begin(X, weight, 1, 0.0, self.warm_start and hasattr(self, "_functions"))
+            self._run(points, functions, rule, task, self.max_iter)
+            rho = norma.quantile(points.values(functions.coef)[0], task.share, self.nu)
+            functions.numbers[0, RHO] = rho - BOUNDARY * abs(rho)
+            self._keep_novelty(X, functions, chunk=False)
+            return self
+
+    @available_if(takes_chunks)  # type: ignore[untyped-decorator]
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """One pass over a chunk of samples, continuing from all before.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The chunk.
+        y : Ignored
+            Present for API consistency by convention.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each sample counts; it multiplies the step.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+        """
+        with all_or_nothing(self):
+            X = self._validate_X(X, reset=not hasattr(self, "_functions"))
+            weight = self._validate_weight(sample_weight, X)
+            self._refuse_negative(weight)
+            task = Task(np.ones((1, len(weight))), weight, np.flatnonzero(weight > 0))
+            kept, points, functions = self._continue(X, weight, 1, 0.0)
+            self._run(points, functions, self._checked_rule(self.nu, bias=False), task, 1)
+            self._keep_novelty(kept, functions, chunk=True)
+            return self
+
+    def _keep_novelty(self, points: Any, functions: Functions, chunk: bool) -> None:
+        self._keep_functions(points, functions, chunk)
+        self.offset_ = functions.numbers[:, RHO].copy()
+        self.intercept_ = -self.offset_
+
+    def score_samples(self, X: Any) -> Floats:
+        """The decision function without its offset.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples; (n_samples, n_samples_fit) kernel values for ``kernel="precomputed"``.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        scores: Floats = self._kernel_values(self._validate_X(X, reset=False))[0]
+        return scores
+
+    def decision_function(self, X: Any) -> Floats:
+        """Signed distance to the boundary, positive inside.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples; (n_samples, n_samples_fit) kernel values for ``kernel="precomputed"``.
+
+        Returns
+        -------
+        f : ndarray of shape (n_samples,)
+        """
+        f: Floats = self.score_samples(X) - self.offset_
+        return f
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """+1 for inliers, -1 for outliers.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples; (n_samples, n_samples_fit) kernel values for ``kernel="precomputed"``.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+        """
+        return np.where(self.decision_function(X) >= 0, 1, -1)

@@ -1,0 +1,240 @@
+"""PegasosSVC."""
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import _fit_context
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.metaestimators import available_if
+
+from maxmargin.estimators._base import all_or_nothing
+from maxmargin.estimators._data import symmetric
+from maxmargin.estimators._online import BaseOnline, takes_chunks
+from maxmargin.estimators._pegasos import BasePegasos, one_pass
+from maxmargin.solution import Status
+from maxmargin.solvers import epochs
+from maxmargin.solvers.pegasos import Task
+
+
+class PegasosSVC(BasePegasos):
+    """C-support vector classification by Pegasos: stochastic steps on the primal problem, linear or with a kernel.
+
+    Minimises alpha/2 |w|^2 + (weighted mean of) max(0, 1 - y f(x)) over f(x) = w.phi(x) + b: the problem of ``SVC`` with
+    C = 1 / (alpha n_samples). It needs no more memory than the data (linear) or the support vectors (kernel), learns from chunks through
+    ``partial_fit``, and gets near the optimum fast, but to the optimum slowly: the error falls like 1 / (alpha steps). For an exact
+    solution use ``SVC``.
+
+    The bias b is not penalised. It takes steps of 1/(4 sqrt(t)) beside those of w; ``fit`` also sets it, after every epoch and at
+    the end, to the exact minimiser over all training samples. With the linear kernel the steps are taken along x minus the mean of the
+    training data (of the first chunk in ``partial_fit``), which changes no model but keeps b calm; ``coef_`` and ``intercept_`` are those
+    of x.
+
+    Parameters
+    ----------
+    alpha : float, default=1e-4
+        Weight of the penalty; C = 1 / (alpha n_samples).
+    kernel : str, Kernel or callable, default="linear"
+        As for SVC. With any other than "linear" the model is a sum over support vectors.
+    degree, gamma, coef0
+        Of the kernel, as for SVC; ``partial_fit`` takes gamma="scale" from the first chunk.
+    batch_size : int, default=1
+        Samples of a step.
+    max_iter : int, default=1000
+        Epochs of ``fit``.
+    tol : float or None, default=1e-2
+        ``fit`` ends when the duality gap, relative to the objective, is at most tol for every function; None runs ``max_iter`` epochs.
+    fit_intercept : bool, default=True
+        Whether there is a bias.
+    project : bool, default=True
+        Whether w is brought back into the ball of radius 1/sqrt(alpha), which holds the optimum, after every step.
+    average : bool, default=True
+        Whether the model is the average of all iterates with weights 1, 2, 3, ... or the last one.
+    budget : int or None, default=None
+        With a kernel: at most so many support vectors. The lightest are projected onto their nearest remaining neighbours after each block
+        of samples; the optimum is then out of reach in general, and the certificate says by how much.
+    shuffle : bool, default=True
+        Whether the samples are visited in random order, a new one for each epoch (or chunk); else in the order given.
+    random_state : int, RandomState instance or None, default=None
+        For the shuffling.
+    class_weight : dict, "balanced" or None, default=None
+        Multiplies the weights of the samples of each class; "balanced" for ``fit`` only.
+    warm_start : bool, default=False
+        Whether ``fit`` continues the last fit (or the chunks so far) where the data have the same shape and classes.
+    verbose : bool or int, default=False
+        Show a progress line.
+    time_limit : float or None, default=None
+        Seconds after which a fit ends, with a warning.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        Whether Ctrl-C raises KeyboardInterrupt or keeps the model so far.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Weights of the features, with a linear kernel.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Constants of the decision functions.
+    support_vectors_, dual_coef_ : {ndarray, sparse matrix} of shape (n_SV, n_features), ndarray of shape (1 or n_classes, n_SV)
+        With another kernel: the points in use and their coefficients.
+    support_ : ndarray of shape (n_SV,)
+        With another kernel, after ``fit``: the indices of the support vectors; after ``partial_fit`` their positions, 0 to n_SV - 1.
+    certificate_ : Certificate
+        After ``fit``: objective, dual value, gap in the units of the objective above; "optimal" only if the gap is within tol.
+    n_iter_ : int
+        Epochs.
+    t_ : int
+        Steps.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from maxmargin import PegasosSVC
+    >>> from sklearn.datasets import make_classification
+    >>> X, y = make_classification(500, random_state=0)
+    >>> model = PegasosSVC(alpha=0.01, random_state=0).fit(X, y)
+    >>> model.certificate_.relative_gap <= 0.01
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BaseOnline._parameter_constraints,
+        "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "tol": [None, Interval(Real, 0.0, None, closed="neither")],
+        "fit_intercept": ["boolean"],
+        "project": ["boolean"],
+        "average": ["boolean"],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+    }
+
+    def __init__(
+        self,
+        *,
+        alpha: float = 1e-4,
+        kernel: Any = "linear",
+        degree: int = 3,
+        gamma: Any = "scale",
+        coef0: float = 0.0,
+        batch_size: int = 1,
+        max_iter: int = 1000,
+        tol: float | None = 1e-2,
+        fit_intercept: bool = True,
+        project: bool = True,
+        average: bool = True,
+        budget: int | None = None,
+        shuffle: bool = True,
+        random_state: Any = None,
+        class_weight: Any = None,
+        warm_start: bool = False,
+        verbose: Any = False,
+        time_limit: float | None = None,
+        on_interrupt: str = "raise",
+    ) -> None:
+        self.alpha = alpha
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.batch_size = batch_size
+        self.max_iter = max_iter
+        self.tol = tol
+        self.fit_intercept = fit_intercept
+        self.project = project
+        self.average = average
+        self.budget = budget
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.verbose = verbose
+        self.time_limit = time_limit
+        self.on_interrupt = on_interrupt
+
+    # ---- fitting -----------------------------------------------------------------------------------------------------
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the model by epochs over the samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training vectors; memory-mapped arrays are not copied.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each sample counts in the mean. Whole weights are visits: weight 2 is the same fit as two copies.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        with all_or_nothing(self):
+            return self._fit(X, y, sample_weight)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        X, y = self._validate_Xy(X, y, reset=True)
+        classes, label = self._encode(y)
+        weight, class_weight, used = self._checked_weights(X, sample_weight, classes, label)
+        X = symmetric(self._kernel_kind(), X)
+        visits, gain = self._visits(X, weight, used)
+        task = self._task(self._signs(label, len(classes)), gain * class_weight[label], visits)
+        warm = self.warm_start and hasattr(self, "_walks") and np.array_equal(self.classes_, classes)
+        path = self._path(X, weight, task, warm)
+        with self._monitor() as monitor:
+            outcome = epochs.run(path, task, self.max_iter, self.tol, monitor, self._random())
+        if monitor.interrupted.is_set() and self.on_interrupt == "raise":
+            raise KeyboardInterrupt
+        self.classes_, self.n_iter_ = classes, outcome.epochs
+        self._conclude_epochs(outcome, len(visits))
+        self._keep_path(path, X, np.array([gap.bias for gap in outcome.gaps]))
+        return self
+
+    @available_if(takes_chunks)  # type: ignore[untyped-decorator]
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """One pass over a chunk of samples, continuing from all before.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The chunk.
+        y : array-like of shape (n_samples,)
+            Its labels.
+        classes : array-like of shape (n_classes,), default=None
+            All labels that will ever come; needed in the first call.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each sample counts; it multiplies the step.
+
+        Returns
+        -------
+        self : object
+            The estimator; it has no ``certificate_``, because a chunk says nothing about the other samples.
+        """
+        with all_or_nothing(self):
+            return self._partial_fit(X, y, classes, sample_weight)
+
+    def _partial_fit(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
+        X, y = self._validate_Xy(X, y, reset=not hasattr(self, "_walks"))
+        label = self._encode_chunk(y, classes)
+        weight = self._validate_weight(sample_weight, X)
+        self._refuse_negative(weight)
+        rng, order = self._random(), np.flatnonzero(weight > 0)
+        task = Task(self._signs(label, len(self.classes_)), self._chunk_gain(label, weight), order)
+        path = self._chunk_path(X, weight, task)
+        with self._monitor() as monitor:
+            stopped = one_pass(path, order if rng is None else rng.permutation(order), task, monitor)
+        if stopped is Status.INTERRUPTED and self.on_interrupt == "raise":
+            raise KeyboardInterrupt
+        if stopped is not None:
+            warnings.warn(f"The chunk was not used up. {stopped.value}", ConvergenceWarning, stacklevel=4)
+        for name in ("certificate_", "fit_status_"):
+            self.__dict__.pop(name, None)
+        self.n_iter_ = 1
+        self._keep_path(path, X, path.biases() if self.fit_intercept else np.zeros(len(path.walks.v)), chunk=True)
+        return self
