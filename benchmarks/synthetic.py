@@ -31,7 +31,7 @@ def text(n: int = 200_000, d: int = 50_000, k: int = 80) -> tuple[sparse.csr_mat
     X.sum_duplicates()
     found = np.bincount(X.indices, minlength=d)
     X.data = (1 + np.log(X.data)) * np.log(n / (1 + found))[X.indices]
-    X = sparse.csr_matrix(sparse.diags(1 / np.sqrt(X.multiply(X).sum(1).A1)) @ X)
+    X.data /= np.sqrt(np.repeat(np.add.reduceat(X.data**2, X.indptr[:-1]), np.diff(X.indptr)))
     score = X @ rng.standard_normal(d)
     noisy = score - np.median(score) + 0.3 * score.std() * rng.standard_normal(n)
     return X, np.where(noisy > 0, 1, -1)
