@@ -27,7 +27,7 @@ from scipy import sparse
 from data import Arrays
 from linear.cases import TARGETS, LinearCase
 
-BEYOND, PATIENT, TIRED = 30.0, 3.0, 3.0
+BEYOND, PATIENT, TIRED = 10.0, 3.0, 3.0
 DENSITY = 0.3
 """Peers are given CSR below this share of non-zeros."""
 
