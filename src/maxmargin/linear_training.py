@@ -24,7 +24,7 @@ POLISHED = 2**17
 """Values of X up to which a model is solved to rounding, whatever the tolerance."""
 AUDITED = 64
 """Rows on which every fit's decision values are compared with an independent evaluation."""
-TOGETHER = 2**22
+TOGETHER = 2**26
 """Values of X up to which several problems are solved side by side; beyond, each has all threads."""
 TRIED = 40
 """Passes of coordinate descent before Newton's method takes over, where the choice is ours."""
