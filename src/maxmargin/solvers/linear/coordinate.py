@@ -62,7 +62,7 @@ class _Run:
 
     def until(self, tol: float) -> LinearSolution:
         """Passes and leaps until the gap is small enough."""
-        look, leapt, face = FIRST_LOOK, 0, np.empty(0, np.int64)
+        look, leapt, face = FIRST_LOOK, 0, np.zeros(len(self.order), bool)
         while True:
             reason = self.monitor.stop(self.passes)
             if reason is not None:
@@ -75,9 +75,10 @@ class _Run:
                 if found.status is Status.OPTIMAL or (violation == 0 and self.active == len(self.order)):
                     return found
             before, face = face, inside(self.problem, self.walk.t)
-            changed = len(face) + len(before) - 2 * len(np.intersect1d(face, before, assume_unique=True))
-            if len(face) and changed <= SETTLED * len(face) and self.passes >= leapt + RESTED:
-                self.walk, leapt = leap(self.problem, self.design, self.walk, face, self.squares, self.monitor), self.passes
+            size = int(np.count_nonzero(face))
+            if self.passes >= leapt + RESTED and size > 0 and np.count_nonzero(face != before) <= SETTLED * size:
+                self.walk = leap(self.problem, self.design, self.walk, np.flatnonzero(face), self.squares, self.monitor)
+                leapt = self.passes
                 self.descent.assign(self.walk.t)
             if small:
                 self.active, self.aside = len(self.order), np.inf

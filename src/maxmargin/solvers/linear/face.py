@@ -12,6 +12,7 @@ The change is clipped to the bounds, and halved until the objective does not fal
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from maxmargin.core import cpu as core
 from maxmargin.designs import ArrayDesign
@@ -38,10 +39,10 @@ class Walk(NamedTuple):
     bias: float
 
 
-def inside(problem: LinearProblem, t: Floats) -> Integers:
-    """The samples whose duals are neither 0 nor at a bound."""
-    corridor = problem.corridor
-    return np.flatnonzero((t != 0) & (corridor.squared | ((t < corridor.up) & (t > -corridor.down))))
+def inside(problem: LinearProblem, t: Floats) -> NDArray[np.bool_]:
+    """Where duals are neither 0 nor at a bound."""
+    found: NDArray[np.bool_] = t != 0
+    return found if problem.corridor.squared else found & (t < problem.corridor.up) & (t > -problem.corridor.down)
 
 
 def leap(problem: LinearProblem, design: ArrayDesign, walk: Walk, face: Integers, squares: Floats, monitor: Monitor) -> Walk:

@@ -167,7 +167,7 @@ class _Run:
         curved = np.flatnonzero(here.duals.curvature)
         curvature, d = here.duals.curvature[curved], self.design.shape[1]
         if 0 < len(curved) < FEW * d and len(curved) <= FACTORED and isinstance(self.design, ArrayDesign) and self.design.precise:
-            return self._by_samples(here, curved, curvature)
+            return self._by_samples(here, self.design.products(curved), curved, curvature)
         corner = self.problem.m + float(curvature.sum()) if self.problem.bias is not Bias.NONE else 1.0
         corner = corner if corner > 0 else 1.0
         border = self.design.sum(curvature, curved) if self.problem.bias is not Bias.NONE else np.zeros(d)
@@ -180,14 +180,13 @@ class _Run:
         H[np.arange(d), np.arange(d)] += 1.0
         return _solved(H, -here.slope)
 
-    def _by_samples(self, here: Point, curved: Integers, curvature: Floats) -> Floats:
-        """The same where fewer samples curve than there are features.
+    def _by_samples(self, here: Point, S: Floats, curved: Integers, curvature: Floats) -> Floats:
+        """The same where fewer samples curve than there are features, from their dot products S.
 
         With v = diag(curvature) (X_J dw + db) the Newton equation is dw = -g - X_J'v, m db + 1'v = -h (g, h the gradient), so that
         (diag(1 / curvature) + X_J X_J') v = 1 db - X_J g.
         """
         g, h = here.slope[:-1], float(here.slope[-1])
-        S = self.design.products(curved)
         S[np.arange(len(S)), np.arange(len(S))] += 1 / curvature
         right = np.column_stack([-self.design.values(g, curved), np.ones(len(S))])
         first, second = _solved(S, right).T
