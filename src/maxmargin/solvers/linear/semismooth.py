@@ -23,25 +23,28 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from maxmargin.core import cpu as core
-from maxmargin.designs import ArrayDesign, Design
+from maxmargin.designs import ArrayDesign, Design, Gram
 from maxmargin.losses import Bias, Duals, LinearProblem
 from maxmargin.monitor import Monitor
 from maxmargin.problems import Floats, Integers
 from maxmargin.solution import Status
 from maxmargin.solvers.linear.model import Gap, LinearSolution, conclude, dual, feasible, natural_scale, primal
+from maxmargin.solvers.newton import one_blas_thread
 
 FACTORED = 1200
 """Features up to which the Hessian is formed and factored."""
-NARROWER, NARROWEST = 0.2, 1e-6
+NARROWER, NARROWEST = 0.3, 1e-6
 """The width of a round, of the one before, and at least, of the first: duals are differences of f over the width, and rounding grows."""
 SOLVED = 0.2
 """A round ends when its own gap is this share of the whole."""
-FLAT = 0.3
+FLAT = 0.1
 """A step is long enough when the slope at its end is this share of that at its beginning, in size."""
-SMALLER, SEEDED = 8, 40_000
+SMALLER, SEEDED = 8, 4_000
 """More samples than SEEDED begin at the solution of a SMALLER-th of them."""
 PATIENCE = 5
 """Looks at the gap without progress after which rounding is all that is left."""
+FEW = 0.7
+"""Curved samples, as a share of the features, up to which the equation of the samples is solved."""
 CONJUGATE = 200
 """Products with the Hessian a step, at most."""
 
@@ -73,7 +76,8 @@ def solve(
     else:
         w, bias = start.w, start.bias
         centre = start.t if len(start.t) else None
-    return run.until(tol, w, bias, centre)
+    with one_blas_thread():
+        return run.until(tol, w, bias, centre)
 
 
 def _seed(problem: LinearProblem, design: ArrayDesign, monitor: Monitor, seed: int) -> LinearSolution:
@@ -91,6 +95,7 @@ class _Run:
     def __init__(self, problem: LinearProblem, design: Design, monitor: Monitor) -> None:
         self.problem, self.design, self.monitor = problem, design, monitor
         self.scale = natural_scale(problem, design)
+        self.gram = Gram(design)
         self.steps = 0
 
     def until(self, tol: float, w: Floats, bias: float, centre: Floats | None) -> LinearSolution:
@@ -161,17 +166,33 @@ class _Run:
         """Minus the inverse Hessian times the gradient; the bias is last."""
         curved = np.flatnonzero(here.duals.curvature)
         curvature, d = here.duals.curvature[curved], self.design.shape[1]
+        if 0 < len(curved) < FEW * d and len(curved) <= FACTORED and isinstance(self.design, ArrayDesign) and self.design.precise:
+            return self._by_samples(here, self.design.products(curved), curved, curvature)
         corner = self.problem.m + float(curvature.sum()) if self.problem.bias is not Bias.NONE else 1.0
         corner = corner if corner > 0 else 1.0
         border = self.design.sum(curvature, curved) if self.problem.bias is not Bias.NONE else np.zeros(d)
-        if d <= FACTORED:
-            H = np.empty((d + 1, d + 1))
-            H[:d, :d] = self.design.gram(curvature, curved)
-            H[d, :d] = H[:d, d] = border
-            H[d, d] = corner
-            H[np.arange(d), np.arange(d)] += 1.0
-            return _solved(H, -here.slope)
-        return self._conjugate(here, curved, curvature, border, corner)
+        if d > FACTORED:
+            return self._conjugate(here, curved, curvature, border, corner)
+        H = np.empty((d + 1, d + 1))
+        H[:d, :d] = self.gram.of(curved, curvature)
+        H[d, :d] = H[:d, d] = border
+        H[d, d] = corner
+        H[np.arange(d), np.arange(d)] += 1.0
+        return _solved(H, -here.slope)
+
+    def _by_samples(self, here: Point, S: Floats, curved: Integers, curvature: Floats) -> Floats:
+        """The same where fewer samples curve than there are features, from their dot products S.
+
+        With v = diag(curvature) (X_J dw + db) the Newton equation is dw = -g - X_J'v, m db + 1'v = -h (g, h the gradient), so that
+        (diag(1 / curvature) + X_J X_J') v = 1 db - X_J g.
+        """
+        g, h = here.slope[:-1], float(here.slope[-1])
+        S[np.arange(len(S)), np.arange(len(S))] += 1 / curvature
+        right = np.column_stack([-self.design.values(g, curved), np.ones(len(S))])
+        first, second = _solved(S, right).T
+        stiffness = self.problem.m + float(second.sum())
+        db = -(h + float(first.sum())) / stiffness if self.problem.bias is not Bias.NONE else 0.0
+        return np.append(-g - self.design.sum(first + db * second, curved), db)
 
     def _conjugate(self, here: Point, curved: Integers, curvature: Floats, border: Floats, corner: float) -> Floats:
         """Conjugate gradients on the Newton equation, the bias scaled to its own curvature."""
