@@ -1,4 +1,4 @@
-"""How fast the online estimators approach the exact optimum: suboptimality against passes over the data, in docs/pictures/online-rates.svg."""
+"""How fast the online estimators approach the exact optimum: suboptimality against passes, in docs/pictures/online-rates.svg."""
 
 import sys
 from pathlib import Path
