@@ -68,9 +68,19 @@ inline double broken(const Loss& l, double f, double beta) {
   return std::max(l.up > 0 ? l.low - f : -INFINITY, l.down > 0 ? f - l.high : -INFINITY);
 }
 
+// Loads a value that is needed later: a prefetch of a page that is not in the TLB may be dropped, a load is not.
+template <class V>
+inline void touch(const V& value) {
+  V loaded = *const_cast<const volatile V*>(&value);
+  (void)loaded;
+}
+
 template <class T>
 inline void fetch(const Points<T>& X, int64_t begin, int64_t end) {
   const int64_t most = std::min<int64_t>(end, begin + 192);
+  if (begin == end) return;
+  touch(X.values[begin]);
+  if (X.indptr) touch(X.indices[begin]);
   for (int64_t k = begin; k < most; k += 64 / int64_t(sizeof(T))) __builtin_prefetch(X.values + k);
   if (X.indptr)
     for (int64_t k = begin; k < most; k += 16) __builtin_prefetch(X.indices + k);
@@ -96,7 +106,7 @@ void visit(const CoordinatePass<T>& p, Lane& lane, unsigned char* out) {
   double bias = *p.bias;
   double* w = lane.w.data();
   for (int64_t k = lane.begin; k < lane.end; ++k) {
-    if (k + 2 * ahead < lane.end) __builtin_prefetch(p.samples + p.order[k + 2 * ahead]);
+    if (k + 2 * ahead < lane.end) touch(p.samples[p.order[k + 2 * ahead]].beta);
     if (k + ahead < lane.end) {
       const Sample& next = p.samples[p.order[k + ahead]];
       fetch(p.X, next.begin, next.end);
