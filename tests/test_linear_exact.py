@@ -45,7 +45,7 @@ def raw(monkeypatch):
 
 def tight(C):
     """The tolerance that the kernel solvers reach in float64."""
-    return 1e-10 if C <= 100 else 1e-8
+    return 1e-10 if C <= 100 else 1e-7
 
 
 def fresh(model, **changes):
@@ -171,7 +171,7 @@ def liblinear(options, A, z):
 def test_liblinears_model(s, bias):
     loss = {1: "squared_hinge", 2: "squared_hinge", 3: "hinge", 13: "epsilon_insensitive"}.get(s, "squared_epsilon_insensitive")
     z = SIGN if "hinge" in loss else Z
-    for C in (0.01, 0.1):  # LIBLINEAR gives up after 1,000 passes: small C only
+    for C in (0.001, 0.01):  # LIBLINEAR gives up after 1,000 passes: small C only
         w, b, model = liblinear(f"-s {s} -c {C} -B {bias} -p 0.1", X, z)
         side = model.get_labels()[0] if "hinge" in loss else 1
         ours = fitted(LOSSES[loss], X, z, C=C, intercept="regularised", fit_intercept=bias > 0)
@@ -284,20 +284,23 @@ def test_any_storage(model, tmp_path):
 @SOLVERS
 def test_same_bits_for_any_threads_and_inputs_stay(model, solver):
     draw = np.random.default_rng(2)
-    big = draw.normal(size=(1500, 100)) + 0.4
-    z = None if isinstance(model, LinearOneClassSVM) else big[:, 0] - big[:, 1] + draw.normal(size=1500)
-    z = (z > 0).astype(int) if isinstance(model, LinearSVC) else z
-    weight = draw.random(1500)
+    big = draw.normal(size=(900, 150)) + 0.4
+    assert big.size > linear_training.POLISHED
+    z = None if isinstance(model, LinearOneClassSVM) else big[:, 0] - big[:, 1] + draw.normal(size=900)
+    z = np.digitize(z, [-1.0, 1.0]) if isinstance(model, LinearSVC) else z  # three problems side by side
+    weight = draw.random(900)
+    less = {} if isinstance(model, LinearOneClassSVM) else {"C": 0.01}
     for A in (big, sparse.csr_matrix(np.where(big > 1, big, 0.0)), big.astype(np.float32)):
         before, weight_before = A.copy(), weight.copy()
         with threadpool_limits(1):
-            one = fitted(model, A, z, weight, solver=solver, tol=1e-3, max_iter=10**5)
-        for again in range(2):
-            two = fitted(model, A, z, weight, solver=solver, tol=1e-3, max_iter=10**5)
+            one = fitted(model, A, z, weight, solver=solver, tol=1e-2, max_iter=10**5, **less)
+            first = values(one, A)
+        for _ in range(2):
+            two = fitted(model, A, z, weight, solver=solver, tol=1e-2, max_iter=10**5, **less)
             assert_same_bits(one.coef_, two.coef_)
             assert_same_bits(one.intercept_, two.intercept_)
-            assert_same_bits(values(one, A), values(two, A))
-            assert again >= 0
+            assert_same_bits(one.dual_coef_.toarray(), two.dual_coef_.toarray())
+            assert_same_bits(first, values(two, A))
         assert (A != before).sum() == 0
         assert_same_bits(weight, weight_before)
 

@@ -17,6 +17,7 @@ from maxmargin.monitor import Monitor
 from maxmargin.solution import Status
 from maxmargin.solvers.linear import coordinate, lasso, semismooth
 from maxmargin.solvers.linear.model import LinearSolution, best_bias
+from maxmargin.solvers.newton import one_blas_thread
 
 POLISHED = 2**17
 """Values of X up to which a model is solved to rounding, whatever the tolerance."""
@@ -102,10 +103,11 @@ def train_all(tasks: Sequence[Task], design: Design, solver: Solver, tol: float,
         with core.one_thread():
             return run(k)
 
-    if workers == 1:
-        return [run(k) for k in range(len(tasks))]
-    with ThreadPoolExecutor(workers) as pool:
-        return list(pool.map(alone, range(len(tasks))))
+    with one_blas_thread():
+        if workers == 1:
+            return [run(k) for k in range(len(tasks))]
+        with ThreadPoolExecutor(workers) as pool:
+            return list(pool.map(alone, range(len(tasks))))
 
 
 def _polished(problem: LinearProblem, design: Design, monitor: Monitor, found: LinearSolution) -> LinearSolution:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_array, check_random_state, column_or_1d
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -79,6 +79,13 @@ class BaseLinear(QuickParameters):
         X, y = validate_data(self, X, y, reset=reset, **CHECKS, **kinds)
         return canonical_csr(X) if sparse.issparse(X) else X, y
 
+    def _first_pass(self, read: Read) -> tuple[NDArray[Any], Floats | None, tuple[int, int]]:
+        """Targets, weights and the shape of data that come in chunks; they have no names of features."""
+        found = read_all(read)
+        self.n_features_in_ = found[2][1]
+        vars(self).pop("feature_names_in_", None)
+        return found
+
     # ---- the problem -------------------------------------------------------------------------------------------------
 
     def _bias(self) -> tuple[Bias, float]:
@@ -113,6 +120,10 @@ class BaseLinear(QuickParameters):
             trained = train_all(tasks, design, solver, float(self.tol), monitor, seed)
         if monitor.interrupted.is_set() and self.on_interrupt == "raise":
             raise KeyboardInterrupt
+        for k, (found, known) in enumerate(trained if monitor.verbose else ()):
+            part = monitor.part(1.0, f" {k + 1}/{len(trained)}" if len(trained) > 1 else "")
+            support = int(np.count_nonzero(found.t))
+            part.report(found.n_iter, known.gap, known.kkt_violation, support, f": {found.status.name.lower()}")
         self.solver_ = solver.value
         self.certificate_: Certificate = certificate.worst([t.certificate for t in trained])
         self.n_iter_ = int(max(t.solution.n_iter for t in trained))
@@ -183,18 +194,24 @@ class BaseLinear(QuickParameters):
 
 def read_all(read: Read) -> tuple[NDArray[Any], Floats | None, tuple[int, int]]:
     """The first pass: targets and weights of all chunks, and the shape of the data."""
+    if not callable(read):
+        raise TypeError(f"read must be a function that returns the chunks at each call, got {type(read).__name__}: the data are read often")
     targets: list[NDArray[Any]] = []
     weights: list[Floats] = []
     n, d = 0, None
-    for chunk in read():
+    for k, chunk in enumerate(read()):
+        if not (isinstance(chunk, tuple) and len(chunk) in (2, 3)):
+            raise ValueError(f"chunk {k} is no (X, y) or (X, y, sample_weight), but {type(chunk).__name__}")
         X, y, *weight = chunk
-        if d is not None and X.shape[1] != d:
-            raise ValueError(f"chunk {len(targets)} has {X.shape[1]} features, the ones before {d}")
-        d, n = X.shape[1], n + X.shape[0]
-        if len(y) != X.shape[0]:
-            raise ValueError(f"chunk {len(targets)} has {X.shape[0]} samples and {len(y)} targets")
-        targets.append(np.asarray(y))
+        rows, columns = np.shape(X)
+        if d is not None and columns != d:
+            raise ValueError(f"chunk {k} has {columns} features, the ones before {d}")
+        d, n = columns, n + rows
+        targets.append(column_or_1d(check_array(y, ensure_2d=False, dtype=None, ensure_min_samples=0, input_name=f"y of chunk {k}")))
         weights.extend(np.asarray(w, dtype=np.float64) for w in weight)
+        for part, name in [(targets[-1], "targets"), *((w, "weights") for w in weights[k:])]:
+            if len(part) != rows:
+                raise ValueError(f"chunk {k} has {rows} samples and {len(part)} {name}")
     if d is None:
         raise ValueError("no chunks: the reader must return an iterable of (X, y) at each call, not an iterator that is used up")
     if weights and len(weights) != len(targets):

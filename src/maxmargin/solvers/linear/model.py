@@ -107,8 +107,8 @@ def _root_of_lines(problem: LinearProblem, Xw: Floats, bias: float) -> float:
         f = Xw + bias
         below, above = f < corridor.low, f > corridor.high
         curvature = 2 * float(corridor.up[below].sum() + corridor.down[above].sum()) + problem.m
-        slope = problem.m * bias + problem.total - 2 * float(np.sum((corridor.up * (corridor.low - f))[below]))
-        slope += 2 * float(np.sum((corridor.down * (f - corridor.high))[above]))
+        slope = problem.m * bias + problem.total - 2 * float(np.sum(corridor.up[below] * (corridor.low - f)[below]))
+        slope += 2 * float(np.sum(corridor.down[above] * (f - corridor.high)[above]))
         if slope > 0:
             high = bias
         else:
