@@ -1,4 +1,4 @@
-"""Linear models are exact: the kernel solvers', scikit-learn's, LIBLINEAR's and a general QP solver's, and equal under what changes nothing."""
+"""Linear models are exact: the kernel solvers', scikit-learn's, LIBLINEAR's, a QP solver's; what changes nothing changes nothing."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ X, label = binary(80, 4)
 rng = np.random.default_rng(0)
 Z = 2.0 * X[:, 0] - X[:, 2] + 0.3 * rng.normal(size=80)
 SIGN = np.where(label == 1, 1.0, -1.0)
-FAR = X + [3.0, 2.0, 0.0, 1.0]  # on one side of the origin: the one-class model is not 0
+FAR = X + np.array([3.0, 2.0, 0.0, 1.0])  # on one side of the origin: the one-class model is not 0
 FOUR = np.digitize(X[:, 0] + 0.4 * rng.normal(size=80), [-1.0, 0.0, 1.0])
 WEIGHT = rng.choice([0.5, 1.0, 3.0], size=80)
 CS = [1e-4, 1e-2, 1.0, 1e2, 1e4]
@@ -301,7 +301,7 @@ def test_same_bits_for_any_threads_and_inputs_stay(model, solver):
             assert_same_bits(one.intercept_, two.intercept_)
             assert_same_bits(one.dual_coef_.toarray(), two.dual_coef_.toarray())
             assert_same_bits(first, values(two, A))
-        assert (A != before).sum() == 0
+        assert (before != A).sum() == 0
         assert_same_bits(weight, weight_before)
 
 

@@ -23,7 +23,7 @@ from maxmargin.losses import Bias, LinearProblem
 from maxmargin.monitor import Monitor
 from maxmargin.problems import Floats
 from maxmargin.solution import Status
-from maxmargin.solvers.linear.model import LinearSolution
+from maxmargin.solvers.linear.model import ROUNDING, LinearSolution, natural_scale
 from maxmargin.training import EXACT
 
 Read = Callable[[], Iterable[Any]]
@@ -83,7 +83,7 @@ class BaseLinear(QuickParameters):
         """Targets, weights and the shape of data that come in chunks; they have no names of features."""
         found = read_all(read)
         self.n_features_in_ = found[2][1]
-        vars(self).pop("feature_names_in_", None)
+        self.__dict__.pop("feature_names_in_", None)
         return found
 
     # ---- the problem -------------------------------------------------------------------------------------------------
@@ -140,14 +140,14 @@ class BaseLinear(QuickParameters):
                 f"{type(self).__name__} failed to converge{many}: {status.value} Relative gap {max(c.relative_gap for c in some):.3g} "
                 f"(tol={self.tol:g}).",
                 ConvergenceWarning,
-                stacklevel=5,
+                stacklevel=6,
             )
 
     def _keep(self, trained: Sequence[TrainedLinear]) -> None:
         """Keep weights, intercepts and duals, a row for each problem."""
         coef = np.array([t.solution.w for t in trained])
         intercept = np.array([t.solution.bias for t in trained])
-        if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
+        if not (np.isfinite(coef).all() and np.isfinite(intercept).all() and all(np.isfinite(t.certificate.gap) for t in trained)):
             raise ValueError("The coefficients are not finite. The data may contain values too large to be squared: scale them.")
         self.coef_: Any = coef
         self.intercept_: Any = intercept if self.fit_intercept else 0.0
@@ -179,15 +179,16 @@ class BaseLinear(QuickParameters):
         if self.dual_coef_.shape != (len(problems), X.shape[0]):
             raise ValueError("certify needs the data the model was fitted on: another number of samples or classes was given.")
         coef, intercept = self._models()
-        found = []
+        found, design = [], ArrayDesign(X)
         for k, problem in enumerate(problems):
             t, w, bias = self.dual_coef_[[k]].toarray()[0], coef[k], float(intercept[k])
             Xw, Xt = certificate.linear_products(X, w, t)
             status = Status[parts[k].status.upper()]
             new = judged(problem, LinearSolution(w, bias, t, Xw + bias, Xt, status, 0), lasso)
-            if status.converged and new.relative_gap > max(self.tol, 1e3 * EXACT):
+            rounding = 10 * ROUNDING * natural_scale(problem, design)
+            if status.converged and not (new.relative_gap <= max(self.tol, 1e3 * EXACT) or new.gap <= rounding):
                 status = Status.REFUTED
-            error = float(np.abs(ArrayDesign(X).values(w) - Xw).max(initial=0.0))
+            error = float(np.abs(design.values(w) - Xw).max(initial=0.0))
             found.append(certificate.with_outcome(new, status, "proved", error, parts[k].n_iter))
         return certificate.worst(found)
 

@@ -28,12 +28,13 @@ from maxmargin.losses import Bias, Duals, LinearProblem
 from maxmargin.monitor import Monitor
 from maxmargin.problems import Floats, Integers
 from maxmargin.solution import Status
-from maxmargin.solvers.linear.model import Gap, LinearSolution, conclude, dual, feasible, natural_scale, primal
+from maxmargin.solvers.linear.model import ROUNDING, Gap, LinearSolution, conclude, dual, feasible, natural_scale, primal
 
 FACTORED = 1200
 """Features up to which the Hessian is formed and factored."""
-NARROWER, NARROWEST = 0.2, 1e-6
-"""The width of a round, of the one before, and at least, of the first: duals are differences of f over the width, and rounding grows."""
+WIDEST, NARROWER, NARROWEST = 2.0, 0.2, 1e-6
+"""The width of the first round, in units of f; of each round, of the one before; and at least, in units of f or of the greatest f where
+that is smaller: duals are differences of f over the width, and rounding grows."""
 SOLVED = 0.2
 """A round ends when its own gap is this share of the whole."""
 FLAT = 0.3
@@ -100,8 +101,8 @@ class _Run:
         """Rounds of Newton steps until the gap is small enough."""
         problem, corridor = self.problem, self.problem.corridor
         f = self.design.values(w) + bias
-        width = self._unit()
-        narrowest = NARROWEST * width
+        unit = self._unit()
+        width = WIDEST * unit
         if centre is None:
             centre = np.zeros(len(f))
         else:
@@ -121,6 +122,7 @@ class _Run:
                 if found.status is Status.OPTIMAL or reason is not None or idle > PATIENCE:
                     return best._replace(status=found.status, n_iter=self.steps)
                 if solved and not corridor.squared:
+                    narrowest = NARROWEST * min(unit, float(np.abs(f).max(initial=0.0)) or unit)
                     centre, width = found.t, max(width * NARROWER, narrowest)
                     continue
             w, bias, f = self._step(here, centre, width)
@@ -143,6 +145,8 @@ class _Run:
         corner = problem.m + float(duals.curvature.sum()) or self.price / width
         value = dual(problem, Xt, duals.gain, duals.total)
         own = 0.5 * float(slope[:-1] @ slope[:-1])
+        if abs(slope[-1]) <= ROUNDING * self.price:
+            slope[-1] = 0.0
         if problem.bias is Bias.PENALISED:
             own += 0.5 * float(slope[-1]) ** 2 / problem.m
         elif problem.bias is Bias.FREE:  # what D would be at a feasible sum: the duals of samples within a width of the edge must move
