@@ -1,9 +1,9 @@
-# make run | test | check | bench | bench-quick: each sets up what it needs by itself; a second run is quick.
+# make run | test | check | bench | bench-quick | bench-linear | bench-memory: each sets up what it needs by itself; a second run is quick.
 PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/maxmargin/core/*.cpp src/maxmargin/core/*.h)
 
-.PHONY: run test check bench bench-quick clean
+.PHONY: run test check bench bench-quick bench-linear bench-memory clean
 
 run: .venv/installed
 	$(BIN)/python examples/quick_start.py
@@ -20,6 +20,14 @@ bench: .venv/installed
 
 bench-quick: .venv/installed
 	$(BIN)/python benchmarks/run.py --quick $(CASES) $(ARGS)
+
+# Time to the same objective of linear models: see benchmarks/linear/run.py.
+bench-linear: .venv/installed
+	PYTHONPATH=benchmarks $(BIN)/python -m linear.run $(CASES) $(ARGS)
+
+# Training from a file of 4 GB with less than 1 GB of memory: see benchmarks/memory.py.
+bench-memory: .venv/installed
+	$(BIN)/python benchmarks/memory.py $(ARGS)
 
 # The package is installed in editable mode: only a change of the compiled core or of the dependencies needs this again.
 .venv/installed: $(SOURCES)

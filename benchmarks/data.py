@@ -3,6 +3,7 @@
 OpenML's sets are prepared as the folder's are: covtype10k and skin binary, features of covtype10k in [0, 1], pixels / 255, skin, magic,
 letter and housing standardised, housing in 100,000 dollars with one column for each value of its category, rows with gaps left out.
 OpenML has no covtype10k: 10,000 random rows of covertype stand in, whose seconds are like but not equal.
+Synthetic sets are made on the spot.
 """
 
 import importlib.util
@@ -12,7 +13,9 @@ from typing import Any
 
 import numpy as np
 from cases import Case
+from linear.cases import LinearCase
 from scipy import sparse
+from synthetic import SYNTHETIC
 
 PREDICT_ROWS = 5000
 HELP = "Set MAXMARGIN_DATA to a folder with the data sets and a load.py whose load(name) returns X and y, or connect to openml.org."
@@ -20,6 +23,8 @@ HELP = "Set MAXMARGIN_DATA to a folder with the data sets and a load.py whose lo
 
 def load(name: str) -> tuple[Any, np.ndarray]:
     """X (float64 array or CSR) and y."""
+    if name in SYNTHETIC:
+        return SYNTHETIC[name]()
     folder = os.environ.get("MAXMARGIN_DATA")
     if not folder:
         return _from_openml(name)
@@ -98,7 +103,7 @@ def prepare(name: str, data: Any, target: Any) -> tuple[Any, np.ndarray]:
 class Arrays:
     """Training data and rows to predict of a case, and the file that holds them; labels are 0, 1, ... in every library."""
 
-    def __init__(self, case: Case, folder: Path, loaded: dict[str, Any]) -> None:
+    def __init__(self, case: Case | LinearCase, folder: Path, loaded: dict[str, Any]) -> None:
         if case.data not in loaded:
             loaded.clear()  # one data set at a time
             loaded[case.data] = load(case.data)
@@ -106,7 +111,7 @@ class Arrays:
         order = np.random.default_rng(0).permutation(X.shape[0])
         rows = np.sort(order[: case.n]) if case.n and case.n < X.shape[0] else slice(None)
         self.X, self.Z = X[rows], X[np.sort(order[-PREDICT_ROWS:])]
-        self.y = y[rows] if case.problem == "SVR" else np.unique(y[rows], return_inverse=True)[1]
+        self.y = y[rows] if case.problem.endswith("SVR") else np.unique(y[rows], return_inverse=True)[1]
         folder.mkdir(parents=True, exist_ok=True)
         self.path = folder / f"{case.data}-{self.X.shape[0]}.npz"
         np.savez(self.path, y=self.y, warm=self._warm_rows(), **_parts("X", self.X), **_parts("Z", self.Z))

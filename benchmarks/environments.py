@@ -7,6 +7,7 @@ A library that cannot be installed or imported is not an error: why not is kept 
 import subprocess
 import sys
 import venv
+from collections.abc import Sequence
 from pathlib import Path
 
 from peers import OURS, PEERS, Library
@@ -48,10 +49,10 @@ def _install(library: Library) -> str:
     return wrong
 
 
-def set_up() -> list[Environment]:
-    """Ours first, then every peer."""
-    found = [Environment(OURS, sys.executable)]
-    for library in PEERS:
+def set_up(libraries: Sequence[Library] = (OURS, *PEERS)) -> list[Environment]:
+    """One environment for each library, in their order; those without requirements are in ours."""
+    found = []
+    for library in libraries:
         own = bool(library.requirements)
         missing = _install(library) if own else ""
         found.append(Environment(library, str(FOLDER / library.name / "bin" / "python") if own else sys.executable, missing))

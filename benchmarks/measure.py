@@ -165,9 +165,9 @@ class Bench:
         for suffix in (".json", ".npz"):
             out.with_suffix(suffix).unlink(missing_ok=True)
         job = self._job(case, variant, limit)
-        np.ones(min(TOUCHED, arrays.X.shape[0] ** 2))
+        touch(arrays.X.shape[0] ** 2)
         command = [variant.environment.python, "child.py", variant.library.adapter, str(arrays.path), str(job), str(out)]
-        code, said = _call(command, 2 * limit + START)
+        code, said = call(command, 2 * limit + START)
         if code == -signal.SIGALRM:
             variant.bound, variant.trouble = limit, "out of time"
             self.out_of_time[case.name, variant.label] = limit
@@ -205,13 +205,18 @@ class Bench:
         """Floor, kernel rows and support vectors of ours."""
         out = self.folder / "floor.json"
         out.unlink(missing_ok=True)
-        np.ones(min(TOUCHED, arrays.X.shape[0] ** 2))
+        touch(arrays.X.shape[0] ** 2)
         command = [ours.environment.python, "floor.py", str(arrays.path), str(self._job(case, ours, 0)), str(out)]
-        code, said = _call(command, self.timeout + START)
+        code, said = call(command, self.timeout + START)
         return json.loads(out.read_text()) if code == 0 else {"floor_trouble": said}
 
 
-def _call(command: list[str], limit: float) -> tuple[int, str]:
+def touch(numbers: int) -> None:
+    """Have as much memory ready as a measurement may want."""
+    np.ones(min(TOUCHED, numbers))
+
+
+def call(command: list[str], limit: float) -> tuple[int, str]:
     """Exit code and last words of a process, ended after so many seconds."""
     with subprocess.Popen(command, cwd=ROOT / "benchmarks", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         try:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from peers import OURS, SKLEARN
+from pictures import draw
 
 NOTHING = "-"
 
@@ -31,12 +32,17 @@ class Row:
         stopped = [v for v in entries if "fit" not in v and v["bound"] is not None]
         return max(stopped, key=lambda v: v["bound"]) if stopped else None
 
+    def counterpart(self, other: dict[str, Any]) -> dict[str, Any]:
+        """Which of ours another is compared with."""
+        return self.ours
+
     def ratio(self, other: dict[str, Any] | None, key: str = "fit") -> tuple[float, str]:
         """Ratio and its sign: "" exact, ">" at least, "<" at most; not a number where there is none."""
-        if other is None or (key not in self.ours and self.ours["bound"] is None):
+        ours = self.counterpart(other) if other else self.ours
+        if other is None or (key not in ours and ours["bound"] is None):
             return math.nan, ""
-        mine, theirs = self.ours.get(key, self.ours["bound"]), other.get(key)
-        if key not in self.ours:
+        mine, theirs = ours.get(key, ours["bound"]), other.get(key)
+        if key not in ours:
             return (theirs / mine, "<") if theirs is not None else (math.nan, "")
         if theirs is None:
             return (other["bound"] / mine, ">") if key == "fit" else (math.nan, "")
@@ -192,6 +198,13 @@ def troubles(rows: list[Row]) -> list[str]:
     return ["", "## What a library cannot do or got wrong", "", *lines] if lines else []
 
 
+def machine_line(results: dict[str, Any], versions: dict[str, str]) -> str:
+    """What the results hold for."""
+    machine = f"{results['date']}, {results['cpu']}, {results['cores']} cores, Python {results['python']}; "
+    libraries = ", ".join(f"{name} {version}" for name, version in versions.items())
+    return machine + libraries + f". Fits are stopped after {results['timeout']:g} s at the latest."
+
+
 def markdown(results: dict[str, Any]) -> str:
     """The whole page."""
     rows = [Row(record) for record in results["cases"]]
@@ -201,9 +214,7 @@ def markdown(results: dict[str, Any]) -> str:
         [
             "# Benchmark" + (" (quick run: few rows, one fit each)" if results["quick"] else ""),
             "",
-            f"{results['date']}, {results['cpu']}, {results['cores']} cores, Python {results['python']}; "
-            + ", ".join(f"{name} {version}" for name, version in versions.items())
-            + f". Fits are stopped after {results['timeout']:g} s at the latest.",
+            machine_line(results, versions),
             "",
             f"Ratio to the best peer, geometric mean: **{mean_text(best)}**.",
             f"Ratio to scikit-learn, geometric mean: **{mean_text(sklearn)}**.",
@@ -242,43 +253,18 @@ def readme(results: dict[str, Any], path: Path) -> None:
 
 
 def picture(results: dict[str, Any], path: Path) -> None:
-    """Ratios on a logarithmic axis, one line a case."""
-    import matplotlib
-
-    matplotlib.use("svg")
-    from matplotlib import pyplot as plt
-    from matplotlib import ticker
-
+    """Ratios to the best peer and to scikit-learn."""
     rows = [Row(record) for record in results["cases"]]
-    place = np.arange(len(rows))[::-1]
-    figure, axes = plt.subplots(figsize=(8, 1.2 + 0.26 * len(rows)), layout="constrained")
-    for get, label, colour in ((lambda r: r.best, "best peer", "#c44e52"), (lambda r: r.sklearn, "scikit-learn", "#4c72b0")):
-        ratios = [row.ratio(get(row)) for row in rows]
-        for sign, marker in (("", "o"), (">", ">"), ("<", "<")):
-            some = [k for k, (value, s) in enumerate(ratios) if s == sign and not math.isnan(value)]
-            name = {"": label, ">": f"{label}, at least (stopped)", "<": f"{label}, at most"}[sign]
-            if some:
-                axes.plot([ratios[k][0] for k in some], place[some], marker, color=colour, label=name, markersize=6)
-    axes.axvline(1, color="black", linewidth=0.8)
-    axes.set_xscale("log")
-    axes.xaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
-    axes.xaxis.set_major_formatter("{x:g}")
-    axes.xaxis.set_minor_formatter(ticker.NullFormatter())
-    axes.set_yticks(place, [row.name for row in rows])
-    axes.grid(axis="x", which="both", alpha=0.25)
-    axes.set_xlabel("seconds to fit / seconds of maxmargin")
-    axes.set_title(f"{results['cpu']}, {results['cores']} cores, {results['date']}", fontsize=9)
-    axes.legend(loc="lower right", fontsize=8)
-    figure.savefig(path)
-    plt.close(figure)
+    best, sklearn = ([row.ratio(get(row)) for row in rows] for get in (lambda r: r.best, lambda r: r.sklearn))
+    draw(results, [row.name for row in rows], [("best peer", "#c44e52", best), ("scikit-learn", "#4c72b0", sklearn)], path)
 
 
-def write(results: dict[str, Any], folder: Path, stem: str = "benchmark") -> None:
+def write(results: dict[str, Any], folder: Path, stem: str = "benchmark", page: Any = markdown, paint: Any = picture) -> None:
     """Print the page; write it, the picture and the data."""
-    text = markdown(results)
+    text = page(results)
     print(text)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{stem}.md").write_text(text)
     (folder / f"{stem}.json").write_text(json.dumps(results, indent=1))
-    picture(results, folder / f"{stem}.svg")
+    paint(results, folder / f"{stem}.svg")
     print(f"Written: {', '.join(str((folder / stem).with_suffix(s)) for s in ('.md', '.json', '.svg'))} ({OURS.name})")

@@ -68,15 +68,19 @@ class Progress:
             self.say = print
         self.say(f"{len(names)} cases, about {sum(self.expected.values()) / 60:.0f} minutes")
 
-    def finished(self, record: dict[str, Any]) -> None:
+    def finished(self, name: str, texts: str) -> None:
         """Show a case and the estimate."""
         elapsed = time.monotonic() - self.began
-        self.done += self.expected[record["case"]]
+        self.done += self.expected[name]
         left = (sum(self.expected.values()) - self.done) * (elapsed / self.done)
-        row = report.Row(record)
-        texts = f"ours {row.ours_text:>9}  best peer {row.best_text:34} ratio {row.ratio_text:>6}, to sklearn {row.sklearn_text:>6}"
-        self.say(f"{row.name:22} {texts}   {elapsed / 60:.1f} min, {left / 60:.0f} left")
+        self.say(f"{name:22} {texts}   {elapsed / 60:.1f} min, {left / 60:.0f} left")
         sys.stdout.flush()
+
+
+def line(record: dict[str, Any]) -> str:
+    """A case in a line."""
+    row = report.Row(record)
+    return f"ours {row.ours_text:>9}  best peer {row.best_text:34} ratio {row.ratio_text:>6}, to sklearn {row.sklearn_text:>6}"
 
 
 def save(results: dict[str, Any], store: Path) -> None:
@@ -123,7 +127,7 @@ def main() -> None:
             record = bench.measure(case)
             results["cases"].append({**record, "took": time.monotonic() - began})
             store.write_text(json.dumps(results, indent=1))  # what was measured survives a stop
-            progress.finished(record)
+            progress.finished(case.name, line(record))
     if not results["cases"]:
         sys.exit("Stopped before any case was measured.")
     report.write(results, OUT, store.stem)

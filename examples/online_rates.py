@@ -1,4 +1,4 @@
-"""How fast the online estimators approach the exact optimum: suboptimality against passes over the data, in docs/online-rates.svg."""
+"""How fast the online estimators approach the exact optimum: suboptimality against passes over the data, in docs/pictures/online-rates.svg."""
 
 import sys
 from pathlib import Path
@@ -70,4 +70,4 @@ def main(path):
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1] if len(sys.argv) > 1 else "docs/online-rates.svg"))
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "docs/pictures/online-rates.svg"))

@@ -13,7 +13,8 @@ from threadpoolctl import threadpool_limits
 from data import binary_target, load
 from helpers import assert_close, assert_same_bits, binary, in_subprocess, three
 from maxmargin import SVC, Kernel, PegasosSVC
-from maxmargin.solvers.epochs import best_bias, feasible
+from maxmargin.losses import Bias, LinearProblem, classification
+from maxmargin.solvers.linear.model import best_bias, feasible
 
 X, label = binary(120)
 y = np.where(label == 1, 1.0, -1.0)
@@ -173,11 +174,12 @@ def test_best_bias_and_feasible_point():
         g, p = rng.normal(size=n).round(1), rng.integers(0, 3, size=n) + 0.0
         s = np.where(rng.random(n) < 0.5, 1.0, -1.0)
         p[:2], s[:2] = 1.0, (1.0, -1.0)
-        values = [np.sum(p * np.maximum(0, 1 - s * (g + b))) for b in [best_bias(g, s, p), *(s - g)]]
+        problem = LinearProblem(classification(s, p, False), Bias.FREE)
+        values = [np.sum(p * np.maximum(0, 1 - s * (g + b))) for b in [best_bias(problem, g), *(s - g)]]
         assert values[0] <= min(values) + 1e-12
-        a = feasible(rng.normal(size=n), s, p, 0.5, bias=True)
-        assert abs(np.sum(a * s)) < 1e-12
-        assert ((a >= 0) & (a <= p)).all()
+        t = feasible(problem, rng.normal(size=n))
+        assert abs(t.sum()) < 1e-12
+        assert ((t * s >= 0) & (t * s <= p)).all()
 
 
 def test_weights_are_copies():
@@ -268,6 +270,25 @@ def test_sparse_is_dense_and_seeds_repeat(options):
     assert_close(model.fit(csr, label).decision_function(csr), dense, 1e-8)
     assert_close(model.predict(A), model.predict(csr))
     assert not np.array_equal(model.set_params(random_state=8).fit(A, label).decision_function(A), dense)
+
+
+def test_threads_do_not_change_large_fits():
+    A, z = binary(60_000, 30, seed=4)
+    model = PegasosSVC(alpha=1e-4, max_iter=2, tol=None, random_state=7)
+    both = model.fit(A, z).decision_function(A), model.certificate_
+    with threadpool_limits(1):
+        assert_same_bits(model.fit(A, z).decision_function(A), both[0])
+    assert model.certificate_ == both[1]
+
+
+def test_average_after_last_iterates():
+    """The average is that of all steps, though the first fit did not ask for it."""
+    A, z = 10 * X + 5, label  # projects: the walk is folded many times
+    options = {"alpha": 1e-4, "tol": None, "shuffle": False}
+    once = PegasosSVC(max_iter=4, **options).fit(A, z)
+    twice = PegasosSVC(max_iter=2, average=False, warm_start=True, **options).fit(A, z).set_params(average=True).fit(A, z)
+    assert twice.t_ == once.t_
+    assert_close(twice.coef_, once.coef_, 1e-9)
 
 
 def test_many_classes_are_one_against_the_rest():

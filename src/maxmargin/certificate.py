@@ -223,6 +223,28 @@ def linear(
     return _certificate(primal, dual, primal - dual, kkt, box, abs(excess) if free else 0.0)
 
 
+def crammer_singer(
+    F: Floats, label: NDArray[np.int64], C: Floats, W: Floats, bias: Floats, t: Floats, Xt: Floats, m: float, free: bool
+) -> Certificate:
+    """All classes in one linear problem: P = 1/2 |W|^2 + m/2 |bias|^2 + sum_i C_i max_k (1 - [k = y_i] + F_ik - F_i,y_i).
+
+    The duals t (a row for each sample) have t_ik <= C_i [k = y_i] and rows that sum to 0, columns too where the biases are ``free``;
+    D = sum_i t_i,y_i - 1/2 |X't|^2 - 1/(2m) |sum_i t_i|^2.
+    """
+    rows = np.arange(len(label))
+    margins = 1.0 + F - F[rows, label][:, None]
+    margins[rows, label] = 0.0
+    worst_margin = margins.max(axis=1)
+    primal = 0.5 * float(np.sum(W * W)) + 0.5 * m * float(bias @ bias) + float(C @ worst_margin)
+    sums = t.sum(axis=0)
+    dual = float(t[rows, label].sum()) - 0.5 * float(np.sum(Xt * Xt)) - (0.5 * float(sums @ sums) / m if m > 0 else 0.0)
+    upper = np.zeros_like(t)
+    upper[rows, label] = C
+    kkt = np.where(t < upper, worst_margin[:, None] - margins, 0.0).max(axis=1, initial=0.0)
+    equality = max(float(np.abs(t.sum(axis=1)).max(initial=0.0)), float(np.abs(sums).max(initial=0.0)) if free else 0.0)
+    return _certificate(primal, dual, primal - dual, kkt, (t - upper).max(axis=1, initial=0.0), equality)
+
+
 def linear_products(X: Any, w: Floats, t: Floats) -> tuple[Floats, Floats]:
     """X w and X't in float64, in blocks of rows."""
     Xw, Xt = np.empty(X.shape[0]), np.zeros(X.shape[1])

@@ -15,7 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.core import cpu as core
+from maxmargin.kernels import Kind
 from maxmargin.problems import Floats, Integers
+
+LINEAR = int(Kind.LINEAR)
+SAME = 1e-12
+"""Weights that differ by less, relative to the greatest, are the same."""
+REFRESHED = 30
+"""Changes of a Gram matrix after which it is computed anew, lest rounding adds up."""
 
 
 class Design(ABC):
@@ -43,6 +50,11 @@ class ArrayDesign(Design):
         self.X, self.points = X, core.points(X)
         self.shape = self.points.shape
 
+    @property
+    def entries(self) -> int:
+        """Numbers that a pass over the samples reads."""
+        return int(self.X.size if isinstance(self.X, np.ndarray) else self.X.nnz)
+
     def values(self, w: Floats, rows: Integers | None = None) -> Floats:
         """X w."""
         return core.linear_values(self.points, rows, w)
@@ -57,6 +69,15 @@ class ArrayDesign(Design):
     def gram(self, weight: Floats, rows: Integers | None = None) -> NDArray[np.float64]:
         """X' diag(weight) X."""
         return core.gram(self.points, rows, weight)
+
+    @property
+    def precise(self) -> bool:
+        """Whether dot products of samples are taken in float64."""
+        return bool(self.X.dtype == np.float64)
+
+    def products(self, rows: Integers) -> NDArray[np.float64]:
+        """Dot products of the samples listed."""
+        return core.kernel_block((LINEAR, 0.0, 0.0, 0), self.points, rows, self.points, rows)
 
     def pick(self, rows: Integers) -> "ArrayDesign":
         """Some of the samples, copied."""
@@ -107,3 +128,34 @@ class ChunkDesign(Design):
         for part, where, which in self._parts(rows):
             out += part.gram(weight[where], which)
         return out
+
+
+class Gram:
+    """X_J' diag(weight) X_J for one set J after another, of which only the samples that enter or leave are looked at.
+
+    The matrix kept is that of weight / factor, factor the greatest weight: where all weights change in proportion it stays as it is.
+    """
+
+    def __init__(self, design: Design) -> None:
+        self.design = design
+        self.weight: Floats | None = None
+        self.matrix, self.changes = np.empty((0, 0)), 0
+
+    def of(self, rows: Integers, weight: Floats) -> NDArray[np.float64]:
+        """The matrix of these samples and weights."""
+        factor = float(weight.max(initial=0.0))
+        if factor == 0:
+            return np.zeros((self.design.shape[1],) * 2)
+        wanted = np.zeros(self.design.shape[0])
+        wanted[rows] = weight / factor
+        change = wanted if self.weight is None else wanted - self.weight
+        up, down = np.flatnonzero(change > SAME), np.flatnonzero(change < -SAME)
+        if self.weight is None or len(up) + len(down) > 0.7 * len(rows) or self.changes >= REFRESHED:
+            self.matrix, self.changes = self.design.gram(weight / factor, rows), 0
+        else:
+            for sign, some in ((1.0, up), (-1.0, down)):
+                if len(some):
+                    self.matrix = self.matrix + sign * self.design.gram(sign * change[some], some)
+            self.changes += 1
+        self.weight = wanted
+        return factor * self.matrix

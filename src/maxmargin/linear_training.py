@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from enum import Enum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -14,8 +14,10 @@ from maxmargin.core import cpu as core
 from maxmargin.designs import ArrayDesign, Design
 from maxmargin.losses import Bias, LinearProblem
 from maxmargin.monitor import Monitor
+from maxmargin.problems import Floats, Integers
 from maxmargin.solution import Status
-from maxmargin.solvers.linear import coordinate, lasso, semismooth
+from maxmargin.solvers.linear import coordinate, crammer_singer, lasso, semismooth
+from maxmargin.solvers.linear.crammer_singer import CrammerSinger
 from maxmargin.solvers.linear.model import LinearSolution, best_bias
 from maxmargin.solvers.newton import one_blas_thread
 
@@ -23,7 +25,7 @@ POLISHED = 2**17
 """Values of X up to which a model is solved to rounding, whatever the tolerance."""
 AUDITED = 64
 """Rows on which every fit's decision values are compared with an independent evaluation."""
-TOGETHER = 2**22
+TOGETHER = 2**26
 """Values of X up to which several problems are solved side by side; beyond, each has all threads."""
 TRIED = 40
 """Passes of coordinate descent before Newton's method takes over, where the choice is ours."""
@@ -36,6 +38,7 @@ class Solver(Enum):
     COORDINATE = "coordinate"
     BOTH = "coordinate, newton"
     LASSO = "lasso"
+    TOGETHER = "crammer_singer"
 
 
 Solve = Callable[[LinearProblem, Design, float, Monitor, LinearSolution | None, int], LinearSolution]
@@ -119,6 +122,35 @@ def _polished(problem: LinearProblem, design: Design, monitor: Monitor, found: L
         return found
     bias = best_bias(problem, found.f - found.bias, found.bias)
     return found._replace(bias=bias, f=found.f + (bias - found.bias))
+
+
+def train_together(
+    design: Design, label: Integers, n_classes: int, C: Floats, bias: Bias, scaling: float, tol: float, monitor: Monitor, seed: int
+) -> tuple[CrammerSinger, Certificate]:
+    """All classes in one problem, and what is known about its solution."""
+    assert isinstance(design, ArrayDesign)
+    found = crammer_singer.solve(design, label, n_classes, C, bias, scaling, tol, monitor, seed=seed)
+    result = _judged_together(design.X, label, C, bias, scaling, found.W, found.bias, found.t)
+    return found, certificate.with_outcome(result, found.status, "proved", 0.0, found.n_iter)
+
+
+def _judged_together(X: Any, label: Integers, C: Floats, bias: Bias, scaling: float, W: Floats, b: Floats, t: Floats) -> Certificate:
+    products = [certificate.linear_products(X, w, dual) for w, dual in zip(W, t.T, strict=True)]
+    F, Xt = np.column_stack([Xw for Xw, _ in products]) + b, np.array([sums for _, sums in products])
+    m = 1 / scaling**2 if bias is Bias.PENALISED else 0.0
+    return certificate.crammer_singer(F, label, C, W, b, t, Xt, m, bias is Bias.FREE)
+
+
+def judge_together(
+    before: Certificate, X: Any, label: Integers, C: Floats, bias: Bias, scaling: float, W: Floats, b: Floats, t: Floats, tol: float
+) -> Certificate:
+    """A fitted model of all classes on its data again: refuted where the gap says so."""
+    if len(t) != X.shape[0]:
+        raise ValueError("certify needs the data the model was fitted on: another number of samples was given.")
+    new, status = _judged_together(X, label, C, bias, scaling, W, b, t), Status[before.status.upper()]
+    if status.converged and new.relative_gap > tol * (1 + 1e-6):
+        status = Status.REFUTED
+    return certificate.with_outcome(new, status, "proved", 0.0, before.n_iter)
 
 
 def certify(problem: LinearProblem, found: LinearSolution, design: Design, lasso_penalty: bool) -> Certificate:

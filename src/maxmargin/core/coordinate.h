@@ -1,19 +1,35 @@
-// One pass of dual coordinate descent for linear models: each dual in turn is set to its best value, the others fixed.
+// A pass of dual coordinate descent for linear models: each dual in turn is set to its best value, the others fixed.
 //
-//   f_i = x_i . w + bias,  w = sum_i beta_i x_i,  Q = |x_i|^2 + column
-//   beta_i <- the minimiser of  Q/2 (t - beta_i)^2 + f_i (t - beta_i) - gain_i(t)  over the bounds
+//   f = x . w + bias,  w = sum_i beta_i x_i,  Q = |x|^2 + column
+//   beta <- the minimiser of  Q/2 (t - beta)^2 + f (t - beta) - gain(t)  over the bounds
 //
 // Samples at a bound whose condition holds by more than `aside` are set aside until the caller looks at them again.
+//
+// **Lanes.** The samples of a stretch are dealt to a fixed number of lanes, which run side by side, each with its own copy of w. A lane that
+// ends with w + D_l improves the dual objective by itself; all together may do too much. So they are joined by the best shares s_l in
+// [0, 1]: with the gains g_l and the changes c_l of the sum of duals the objective grows by at least
+//
+//   sum_l s_l (g_l - w . D_l - bias c_l) - 1/2 sum_lm s_l s_m (D_l . D_m + column c_l c_m)
+//
+// (exactly that for plain losses, whose gains are linear). Short stretches make the shares nearly 1; joining costs a few passes over w, so
+// a stretch has several times as many values as w. The number of lanes does not depend on that of the threads: nor do the bits.
 #pragma once
 #include <algorithm>
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include "corridor.h"
 #include "level.h"
 #include "linear.h"
+#include "threads.h"
 
 namespace maxmargin::MAXMARGIN_LEVEL {
+
+constexpr int coordinate_lanes = 2;
+constexpr int64_t values_of_stretch = 16;  // for each weight, in each lane
+constexpr int64_t least_stretch = 512;     // samples of a lane
+constexpr int64_t ahead = 6;               // samples whose values are fetched before they are needed
 
 struct Draw {  // splitmix64
   uint64_t state;
@@ -26,71 +42,154 @@ struct Draw {  // splitmix64
   int64_t below(int64_t n) { return int64_t((unsigned __int128)next() * (unsigned __int128)n >> 64); }
 };
 
-// The best value of one dual, in units where it is beta now and the decision value is f.
-inline double best_dual(const Corridor& c, int64_t i, double f, double beta, double Q) {
-  const double up = c.up[i], down = c.down[i];
-  if (up > 0) {
-    const double t = (Q * beta + c.low[i] - f) / (c.squared ? Q + 1 / (2 * up) : Q);
-    if (t > 0) return c.squared ? t : std::min(t, up);
+// The best value of one dual, at the decision value f.
+inline double best_dual(const Loss& l, double f, double beta, double Q) {
+  if (l.up > 0) {
+    const double t = (Q * beta + l.low - f) / (l.squared ? Q + 1 / (2 * l.up) : Q);
+    if (t > 0) return l.squared ? t : std::min(t, l.up);
   }
-  if (down > 0) {
-    const double t = (Q * beta + c.high[i] - f) / (c.squared ? Q + 1 / (2 * down) : Q);
-    if (t < 0) return c.squared ? t : std::max(t, -down);
+  if (l.down > 0) {
+    const double t = (Q * beta + l.high - f) / (l.squared ? Q + 1 / (2 * l.down) : Q);
+    if (t < 0) return l.squared ? t : std::max(t, -l.down);
   }
   return 0;
 }
 
-// By how much the condition of sample i is broken (positive) or, at a bound, holds (negative).
-inline double broken(const Corridor& c, int64_t i, double f, double beta) {
-  const double up = c.up[i], down = c.down[i];
+// By how much the condition of a sample is broken (positive) or, at a bound, holds (negative).
+inline double broken(const Loss& l, double f, double beta) {
   if (beta > 0) {
-    const double g = f - c.low[i] + (c.squared ? beta / (2 * up) : 0.0);
-    return !c.squared && beta >= up ? g : std::fabs(g);
+    const double g = f - l.low + (l.squared ? beta / (2 * l.up) : 0.0);
+    return !l.squared && beta >= l.up ? g : std::fabs(g);
   }
   if (beta < 0) {
-    const double g = f - c.high[i] + (c.squared ? beta / (2 * down) : 0.0);
-    return !c.squared && beta <= -down ? -g : std::fabs(g);
+    const double g = f - l.high + (l.squared ? beta / (2 * l.down) : 0.0);
+    return !l.squared && beta <= -l.down ? -g : std::fabs(g);
   }
-  return std::max(up > 0 ? c.low[i] - f : -INFINITY, down > 0 ? f - c.high[i] : -INFINITY);
+  return std::max(l.up > 0 ? l.low - f : -INFINITY, l.down > 0 ? f - l.high : -INFINITY);
 }
 
 template <class T>
-inline void prefetch(const Points<T>& X, int64_t i) {
-  const int64_t begin = X.indptr ? X.indptr[i] : i * X.d, end = X.indptr ? X.indptr[i + 1] : begin + X.d;
-  const int64_t most = std::min<int64_t>(end, begin + 256);
+inline void fetch(const Points<T>& X, int64_t begin, int64_t end) {
+  const int64_t most = std::min<int64_t>(end, begin + 192);
   for (int64_t k = begin; k < most; k += 64 / int64_t(sizeof(T))) __builtin_prefetch(X.values + k);
   if (X.indptr)
     for (int64_t k = begin; k < most; k += 16) __builtin_prefetch(X.indices + k);
 }
 
 template <class T>
-PassResult coordinate_pass(const CoordinatePass<T>& p) {
-  const Corridor& c = p.corridor;
-  Draw draw{p.seed};
-  PassResult result{0, 0, p.active};
-  for (int64_t k = p.active - 1; k > 0; --k) std::swap(p.order[k], p.order[draw.below(k + 1)]);
+inline void fetch_sample(const Points<T>& X, int64_t i) {
+  if (X.indptr) fetch(X, X.indptr[i], X.indptr[i + 1]);
+  else fetch(X, i * X.d, (i + 1) * X.d);
+}
+
+struct Lane {
+  Aligned<double> w;
+  std::vector<double> before;  // duals of the stretch, before
+  double gain = 0, sum = 0;    // g_l, c_l
+  double gap = 0, violation = 0;
+  int64_t begin = 0, end = 0;
+};
+
+// The samples order[lane.begin], ..., one after the other.
+template <class T>
+void visit(const CoordinatePass<T>& p, Lane& lane, unsigned char* out) {
   double bias = *p.bias;
-  for (int64_t k = 0; k < result.active;) {
-    const int64_t i = p.order[k];
-    if (k + 4 < result.active) prefetch(p.X, p.order[k + 4]);
-    const double beta = p.beta[i], Q = p.norms[i], f = dot(p.X, i, p.w) + bias;
-    const double wrong = broken(c, i, f, beta);
-    if (wrong < -p.aside || Q <= 0) {
-      if (Q <= 0) p.beta[i] = dual_at(c, i, bias, 0.0, 1e-300).t;  // a sample at the origin, no bias: its dual changes nothing else
-      std::swap(p.order[k], p.order[--result.active]);
-      continue;
+  double* w = lane.w.data();
+  for (int64_t k = lane.begin; k < lane.end; ++k) {
+    if (k + 2 * ahead < lane.end) __builtin_prefetch(p.samples + p.order[k + 2 * ahead]);
+    if (k + ahead < lane.end) {
+      const Sample& next = p.samples[p.order[k + ahead]];
+      fetch(p.X, next.begin, next.end);
     }
-    ++k;
-    result.gap += loss_at(c, i, f) - gain_at(c, i, beta) + beta * f;
+    const int64_t i = p.order[k];
+    Sample& s = p.samples[i];
+    const Loss l = {s.low, s.high, s.up, s.down, p.squared};
+    const double beta = s.beta, f = dot(p.X, i, w) + bias, wrong = broken(l, f, beta);
+    lane.before[size_t(k - lane.begin)] = beta;
+    out[k] = wrong < -p.aside;
+    if (out[k]) continue;
+    lane.gap += loss_at(l, f) - gain_at(l, beta) + beta * f;
     if (wrong <= 0) continue;
-    result.violation = std::max(result.violation, wrong);
-    const double t = best_dual(c, i, f, beta, Q), change = t - beta;
+    lane.violation = std::max(lane.violation, wrong);
+    // a sample at the origin, without a bias, has a dual that nothing else depends on
+    const double t = s.square > 0 ? best_dual(l, f, beta, s.square) : dual_at(l, f, 0.0, 1e-300).t, change = t - beta;
     if (change == 0) continue;
-    p.beta[i] = t;
-    add(p.X, i, change, p.w);
+    s.beta = t;
+    lane.gain += gain_at(l, t) - gain_at(l, beta);
+    lane.sum += change;
+    add(p.X, i, change, w);
     bias += p.column * change;
   }
-  *p.bias = bias;
+}
+
+// Joins the lanes of a stretch: w and bias, the duals where a share is below 1, and every lane's copy of w.
+template <class T>
+void join(const CoordinatePass<T>& p, std::vector<Lane>& side) {
+  const int count = int(side.size());
+  const int64_t d = p.X.d;
+  double a[coordinate_lanes], A[coordinate_lanes][coordinate_lanes], share[coordinate_lanes];
+  for (int l = 0; l < count; ++l) {
+    double* mine = side[size_t(l)].w.data();
+    double along = 0;
+    for (int64_t k = 0; k < d; ++k) mine[k] -= p.w[k];
+    for (int64_t k = 0; k < d; ++k) along += p.w[k] * mine[k];
+    a[l] = side[size_t(l)].gain - along - *p.bias * side[size_t(l)].sum;
+    for (int m = 0; m <= l; ++m) {
+      const double* other = side[size_t(m)].w.data();
+      double product = p.column * side[size_t(l)].sum * side[size_t(m)].sum;
+      for (int64_t k = 0; k < d; ++k) product += mine[k] * other[k];
+      A[l][m] = A[m][l] = product;
+    }
+    share[l] = 1;
+  }
+  for (int sweep = 0; sweep < 20; ++sweep)
+    for (int l = 0; l < count; ++l) {
+      double slope = a[l];
+      for (int m = 0; m < count; ++m) slope -= A[l][m] * share[m];
+      if (A[l][l] > 0) share[l] = std::clamp(share[l] + slope / A[l][l], 0.0, 1.0);
+    }
+  for (int l = 0; l < count; ++l) {
+    Lane& lane = side[size_t(l)];
+    const double s = share[l];
+    for (int64_t k = 0; k < d; ++k) p.w[k] += s * lane.w[size_t(k)];
+    *p.bias += s * p.column * lane.sum;
+    if (s == 1) continue;
+    for (int64_t k = lane.begin; k < lane.end; ++k) {
+      double& beta = p.samples[p.order[k]].beta;
+      const double before = lane.before[size_t(k - lane.begin)];
+      if (beta != before) beta = before + s * (beta - before);
+    }
+  }
+}
+
+template <class T>
+PassResult coordinate_pass(const CoordinatePass<T>& p) {
+  Draw draw{p.seed};
+  for (int64_t k = p.active - 1; k > 0; --k) std::swap(p.order[k], p.order[draw.below(k + 1)]);
+  const int64_t d = p.X.d, values = std::max<int64_t>(1, (p.X.indptr ? p.X.indptr[p.X.n] : p.X.n * d) / std::max<int64_t>(1, p.X.n));
+  const int64_t length = std::max(least_stretch, values_of_stretch * d / values), stretches = pieces_of(p.active, coordinate_lanes * length);
+  const int64_t each = pieces_of(p.active, std::max<int64_t>(1, stretches));
+  const int count = p.active >= 2 * least_stretch ? coordinate_lanes : 1;
+  std::vector<Lane> side(static_cast<size_t>(count));
+  std::vector<unsigned char> out(static_cast<size_t>(p.active));
+  for (Lane& lane : side) lane.w.resize(size_t(d)), lane.before.resize(size_t(pieces_of(each, count)) + 1);
+  PassResult result{0, 0, 0};
+  on_team(team_size(p.threads, count, 1), [&](Team& team) {
+    for (int64_t stretch = 0; stretch < stretches; ++stretch) {
+      team.each(count, 1, [&](int64_t l, int64_t) {
+        Lane& lane = side[size_t(l)];
+        const int64_t begin = stretch * each, end = std::min(p.active, begin + each), part = pieces_of(end - begin, count);
+        lane.begin = std::min(end, begin + l * part), lane.end = std::min(end, lane.begin + part);
+        lane.gain = lane.sum = 0;
+        std::copy(p.w, p.w + d, lane.w.begin());
+        visit(p, lane, out.data());
+      });
+      team.each(1, 1, [&](int64_t, int64_t) { join(p, side); });
+    }
+  });
+  for (const Lane& lane : side) result.gap += lane.gap, result.violation = std::max(result.violation, lane.violation);
+  for (int64_t k = 0; k < p.active; ++k)
+    if (!out[size_t(k)]) std::swap(p.order[result.active++], p.order[k]);
   return result;
 }
 

@@ -8,45 +8,51 @@
 
 namespace maxmargin::MAXMARGIN_LEVEL {
 
+struct Loss {
+  double low, high, up, down;
+  bool squared;
+};
+
+inline Loss loss_of(const Corridor& c, int64_t i) { return {c.low[i], c.high[i], c.up[i], c.down[i], c.squared}; }
+
 struct Dual {
   double t, curvature;  // curvature = -dt/df
 };
 
 // The dual that belongs to the decision value f: of the loss itself where it is squared, else of the loss smoothed over `width` around
 // the dual `centre`.
-inline Dual dual_at(const Corridor& c, int64_t i, double f, double centre, double width) {
-  const double up = c.up[i], down = c.down[i];
-  if (c.squared) {
-    if (f < c.low[i]) return {2 * up * (c.low[i] - f), 2 * up};
-    if (f > c.high[i]) return {2 * down * (c.high[i] - f), 2 * down};
+inline Dual dual_at(const Loss& l, double f, double centre, double width) {
+  if (l.squared) {
+    if (f < l.low) return {2 * l.up * (l.low - f), 2 * l.up};
+    if (f > l.high) return {2 * l.down * (l.high - f), 2 * l.down};
     return {0, 0};
   }
-  const double rate = std::max(up, down) / width;
-  if (up > 0) {
-    const double t = centre + (c.low[i] - f) * rate;
-    if (t >= up) return {up, 0};
+  const double rate = std::max(l.up, l.down) / width;
+  if (l.up > 0) {
+    const double t = centre + (l.low - f) * rate;
+    if (t >= l.up) return {l.up, 0};
     if (t > 0) return {t, rate};
   }
-  if (down > 0) {
-    const double t = centre + (c.high[i] - f) * rate;
-    if (t <= -down) return {-down, 0};
+  if (l.down > 0) {
+    const double t = centre + (l.high - f) * rate;
+    if (t <= -l.down) return {-l.down, 0};
     if (t < 0) return {t, rate};
   }
   return {0, 0};
 }
 
-inline double loss_at(const Corridor& c, int64_t i, double f) {
-  const double below = c.low[i] - f, above = f - c.high[i];
-  if (below > 0) return c.up[i] * (c.squared ? below * below : below);
-  if (above > 0) return c.down[i] * (c.squared ? above * above : above);
+inline double loss_at(const Loss& l, double f) {
+  const double below = l.low - f, above = f - l.high;
+  if (below > 0) return l.up * (l.squared ? below * below : below);
+  if (above > 0) return l.down * (l.squared ? above * above : above);
   return 0;
 }
 
-// What the dual objective gains by the dual t of sample i.
-inline double gain_at(const Corridor& c, int64_t i, double t) {
+// What the dual objective gains by the dual t.
+inline double gain_at(const Loss& l, double t) {
   if (t == 0) return 0;
-  const double edge = t > 0 ? c.low[i] : c.high[i], price = t > 0 ? c.up[i] : c.down[i];
-  return edge * t - (c.squared ? t * t / (4 * price) : 0.0);
+  const double edge = t > 0 ? l.low : l.high, price = t > 0 ? l.up : l.down;
+  return edge * t - (l.squared ? t * t / (4 * price) : 0.0);
 }
 
 constexpr int64_t corridor_piece = 8192;  // samples whose sums are taken together: sums do not depend on the number of threads
@@ -58,11 +64,12 @@ inline CorridorSums corridor_duals(const Corridor& c, const double* f, const dou
     CorridorSums sums = {0, 0, 0, 0};
     for (int64_t i = begin; i < end; ++i) {
       const double middle = centre ? centre[i] : 0.0;
-      const Dual dual = dual_at(c, i, f[i], middle, width);
-      const double gain = gain_at(c, i, dual.t), rate = std::max(c.up[i], c.down[i]) / width;
+      const Loss l = loss_of(c, i);
+      const Dual dual = dual_at(l, f[i], middle, width);
+      const double gain = gain_at(l, dual.t), rate = std::max(l.up, l.down) / width;
       t[i] = dual.t;
       if (curvature) curvature[i] = dual.curvature;
-      sums.loss += loss_at(c, i, f[i]);
+      sums.loss += loss_at(l, f[i]);
       sums.gain += gain;
       sums.total += dual.t;
       sums.smooth += gain - dual.t * f[i];
@@ -81,7 +88,7 @@ inline double corridor_slope(const Corridor& c, const double* f, const double* c
   std::vector<double> parts(size_t(pieces_of(c.n, corridor_piece)));
   parallel(threads, c.n, corridor_piece, [&](int64_t begin, int64_t end) {
     double sum = 0;
-    for (int64_t i = begin; i < end; ++i) sum -= change[i] * dual_at(c, i, f[i] + step * change[i], centre ? centre[i] : 0.0, width).t;
+    for (int64_t i = begin; i < end; ++i) sum -= change[i] * dual_at(loss_of(c, i), f[i] + step * change[i], centre ? centre[i] : 0.0, width).t;
     parts[size_t(begin / corridor_piece)] = sum;
   });
   double all = 0;

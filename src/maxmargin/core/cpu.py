@@ -18,7 +18,14 @@
     gram(X, rows, weight)                 X' diag(weight) X
     corridor_duals(low, ..., f, ...)      duals and sums of the losses of losses.py
     corridor_slope(low, ..., f, change, step, ...)   the derivative of the smoothed losses along a line
-    coordinate_pass(X, low, ...)          one pass of dual coordinate descent
+    coordinate_descent(X, low, ...)       dual coordinate descent, pass by pass
+    lasso_descent(H, price, u, slope, ...)         a quadratic model plus penalised absolute values
+    column_pass(X', price, ...)           one pass over the columns of penalised squared losses
+    crammer_singer_pass(X, label, ...)    one pass over the samples of a multi-class machine
+
+    pegasos_rows(X, order, ...)           Pegasos over the rows order[0], order[1], ...   these three return how many samples they used:
+    pegasos_tile(K, begin, z, ...)        Pegasos with coefficients, on a tile of kernel values      fewer than were given where the
+    norma_tile(K, begin, z, ...)          NORMA alike                                                scale is about to underflow
 
     fingerprint(array)                    a number that changes when the array's memory does
 
@@ -272,7 +279,33 @@ def corridor_slope(
     return slope
 
 
-def coordinate_pass(X: Points, *arguments: Any) -> tuple[float, float, int, float]:
-    """Visit the active samples once, see coordinate.h; return the gap met, the greatest violation met, those left active, the bias."""
-    result: tuple[float, float, int, float] = _cpu.coordinate_pass(X, *arguments)
+def coordinate_descent(X: Points, *arguments: Any) -> Any:
+    """Return an object whose run(w, bias, order, active, aside, seed, threads) is a pass, see coordinate.h, and that holds the duals."""
+    return (_cpu.Descent32 if isinstance(X, _cpu.Points32) else _cpu.Descent64)(X, *arguments)
+
+
+def lasso_descent(
+    H: NDArray[np.float64], price: NDArray[np.float64], u: NDArray[np.float64], slope: NDArray[np.float64], tol: float, most: int
+) -> float:
+    """Minimise the model of which `slope` is the gradient at u, see lasso.h, by `most` rounds; return the violation left."""
+    violation: float = _cpu.lasso_descent(H, price, u, slope, tol, most)
+    return violation
+
+
+def column_pass(columns: Points, *arguments: Any) -> tuple[float, int]:
+    """Visit the active columns once, see lasso.h; return the greatest violation met and the number left active."""
+    result: tuple[float, int] = _cpu.column_pass(columns, *arguments)
     return result
+
+
+def crammer_singer_pass(X: Points, *arguments: Any) -> tuple[float, float, int]:
+    """Visit the active samples once, see crammer_singer.h; return the gap met, the greatest violation met, those left active."""
+    result: tuple[float, float, int] = _cpu.crammer_singer_pass(X, *arguments)
+    return result
+
+
+# ---- the online family -----------------------------------------------------------------------------------------------
+
+pegasos_rows = _cpu.pegasos_rows
+pegasos_tile = _cpu.pegasos_tile
+norma_tile = _cpu.norma_tile

@@ -1,10 +1,13 @@
 // The hot code, compiled once per instruction level (MAXMARGIN_LEVEL names it) and chosen at import by module.cpp.
 #include "coordinate.h"
 #include "corridor.h"
+#include "crammer_singer.h"
 #include "fingerprint.h"
+#include "lasso.h"
 #include "level.h"
 #include "linear.h"
 #include "nested.h"
+#include "pegasos.h"
 #include "products.h"
 
 namespace maxmargin::MAXMARGIN_LEVEL {
@@ -15,10 +18,12 @@ namespace maxmargin::MAXMARGIN_LEVEL {
 template <class T>
 LevelOf<T> functions() {
   return {norms<T>,  kernel_block<T>, kernel_matvec<T, double>, kernel_matvec<T, T>, update_gradient<T>,
-          gather<T>, solve_block<T>,  solve_points<T>, linear_values<T>, linear_sum<T>, linear_squares<T>, gram<T>, coordinate_pass<T>};
+          gather<T>, solve_block<T>,  solve_points<T>, linear_values<T>, linear_sum<T>, linear_squares<T>, gram<T>, coordinate_pass<T>,
+          column_pass<T>, crammer_singer_pass<T>, pegasos_rows<T>};
 }
 
 extern const Level level;
-const Level level = {MAXMARGIN_QUOTE(MAXMARGIN_LEVEL), functions<float>(), functions<double>(), corridor_duals, corridor_slope, fingerprint};
+const Level level = {MAXMARGIN_QUOTE(MAXMARGIN_LEVEL), functions<float>(), functions<double>(), corridor_duals,
+                     corridor_slope, lasso_descent, pegasos_tile, norma_tile, fingerprint};
 
 }  // namespace maxmargin::MAXMARGIN_LEVEL

@@ -77,25 +77,114 @@ struct CorridorSums {
   double smooth, loss, gain, total;
 };
 
-// One pass of dual coordinate descent; see coordinate.h.
+// A sample as coordinate descent meets it: all it needs to know in one cache line.
+struct alignas(64) Sample {
+  double low, high, up, down;
+  double square;  // |x|^2 and the bias column's square
+  double beta;    // the dual
+  int64_t begin, end;  // of its values
+};
+
+// A pass of dual coordinate descent; see coordinate.h.
 template <class T>
 struct CoordinatePass {
   Points<T> X;
-  Corridor corridor;
-  const double* norms;  // squared norms in float64, with the bias column's square
-  double* beta;         // duals, in and out
-  double* w;            // X' beta, in and out
-  double* bias;         // in and out
-  double column;        // the bias column's square: bias += column * change of beta
-  int32_t* order;       // the active samples; in: any order, out: shuffled, those set aside at the end
+  Sample* samples;
+  bool squared;
+  double* w;       // sum of beta x, in and out
+  double* bias;    // in and out
+  double column;   // the bias column's square: bias += column * change of the sum of beta
+  int32_t* order;  // the active samples; out: those still active, in the order of the pass
   int64_t active;
-  double aside;         // a sample at a bound is set aside if its condition holds by more than this
+  double aside;    // a sample at a bound is set aside if its condition holds by more than this
   uint64_t seed;
+  int threads;
 };
 
 struct PassResult {
   double gap, violation;  // as met on the way
   int64_t active;
+};
+
+// A quadratic model of a penalised problem; see lasso.h.
+struct LassoModel {
+  int64_t size;
+  const double* H;      // size x size
+  const double* price;  // of |u|
+  double *u, *slope;    // in and out
+};
+
+// One pass of coordinate descent over the columns of penalised squared losses; see lasso.h.
+template <class T>
+struct ColumnPass {
+  Points<T> X;            // a point for each column
+  const double* price;    // of |w|
+  const double* squares;  // of each column, summed
+  double factor;
+  double *w, *r;   // in and out
+  int32_t* order;  // the active columns, as in CoordinatePass
+  int64_t active;
+  double aside;
+  uint64_t seed;
+};
+
+// One pass over the samples for the machine of Crammer and Singer; see crammer_singer.h.
+template <class T>
+struct CrammerSingerPass {
+  Points<T> X;
+  const int32_t* label;
+  const double *C, *norms;  // norms: squared, in float64, with the bias column's square
+  double* t;                // duals, samples x classes, in and out
+  double* W;                // X't, features x wide, in and out
+  double* bias;             // wide, in and out
+  int64_t classes, wide;
+  double column;   // the bias column's square
+  int32_t* order;  // the active samples, as in CoordinatePass
+  int64_t active;
+  double aside;
+  uint64_t seed;
+};
+
+// What does not change during a walk of Pegasos or NORMA; see pegasos.h.
+struct PegasosRule {
+  double alpha, bias_step;
+  int64_t batch;
+  bool project;
+};
+struct NormaRule {
+  double alpha, eta0, power, nu;  // nu < 0: rho is fixed
+  bool bias;
+};
+
+// A sample as a walk meets it: all that is not its row in one cache line.
+struct PegasosSample {
+  double sign, gain;
+  double centre;          // m.x for the centre m of the samples
+  double square;          // |x - m|^2
+  double coef_v, coef_u;  // what v and u took of it
+  double unused[2];
+};
+
+// A walk of Pegasos over the rows order[0], order[1], ... of X.
+template <class T>
+struct PegasosRows {
+  Points<T> X;
+  const int64_t* order;
+  int64_t count;
+  PegasosSample* samples;
+  double *v, *u;  // u may be null
+  double square;  // m.m
+  double *margins, *numbers;
+  PegasosRule rule;
+};
+
+// A walk over the samples begin, ..., n - 1 whose kernel values among each other are K; z and given are changed.
+struct OnlineTile {
+  const double* K;
+  int64_t n, begin;
+  double* z;
+  const double *y, *gain;
+  double* given;
 };
 
 template <class T>
@@ -118,6 +207,9 @@ struct LevelOf {
   void (*linear_squares)(const Points<T>& X, double* out, int threads);
   void (*gram)(const Selection<T>& A, const double* weight, double* out, int threads);
   PassResult (*coordinate_pass)(const CoordinatePass<T>&);
+  PassResult (*column_pass)(const ColumnPass<T>&);
+  PassResult (*crammer_singer_pass)(const CrammerSingerPass<T>&);
+  int64_t (*pegasos_rows)(const PegasosRows<T>&);
 };
 
 struct Level {
@@ -128,6 +220,9 @@ struct Level {
                                  int threads);
   double (*corridor_slope)(const Corridor&, const double* f, const double* change, double step, const double* centre, double width,
                            int threads);
+  double (*lasso_descent)(const LassoModel&, double tol, int64_t most);
+  int64_t (*pegasos_tile)(const OnlineTile&, double* given_u, double* margins, double* numbers, const PegasosRule&);
+  int64_t (*norma_tile)(const OnlineTile&, double* numbers, const NormaRule&);
   uint64_t (*fingerprint)(const unsigned char* bytes, size_t count);
 };
 

@@ -327,14 +327,12 @@ void bind(nb::module_& m, const char* points_name) {
 
 }  // namespace
 
-void bind_online(nb::module_&);  // module_online.cpp
-
 NB_MODULE(_cpu, m) {
-  bind_online(m);
   bind<float>(m, "Points32");
   bind<double>(m, "Points64");
   bind_products<float, float>(m);
   bind_linear(m);
+  bind_online(m);
   m.def("group_ends", &group_ends, nb::arg("G"), nb::arg("b"), nb::arg("lower"), nb::arg("upper"), nb::arg("group_begin"));
   m.def("fingerprint", [](const nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>& memory) {
     nb::gil_scoped_release release;

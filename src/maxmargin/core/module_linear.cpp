@@ -1,5 +1,6 @@
-// The binding of what linear models use: products with the data, corridor losses, coordinate descent.
+// The binding of what linear models use: products with the data, corridor losses, coordinate descent over samples and over columns.
 #include <tuple>
+#include <vector>
 
 #include "binding.h"
 
@@ -83,43 +84,124 @@ void gram(const PointsHolder<T>& X, const Index& index, const Vector& weight, co
   table<T>().gram(A, weights, out.data(), threads);
 }
 
+// Dual coordinate descent on one problem: its samples, in the form that a pass reads.
 template <class T>
-std::tuple<double, double, int64_t, double> coordinate_pass(const PointsHolder<T>& X, const Vector& low, const Vector& high, const Vector& up,
-                                                            const Vector& down, bool squared, const Vector& norms,
-                                                            const Writable<double>& beta, const Writable<double>& w, double bias,
-                                                            double column, const Writable<int32_t>& order, int64_t active, double aside,
-                                                            uint64_t seed) {
-  const int64_t n = X.view.n;
-  const Corridor c = corridor_of(n, low, high, up, down, squared);
-  const char* message = "coordinate_pass: lengths differ";
-  require(order.ndim() == 1 && active >= 0 && active <= int64_t(order.shape(0)), "coordinate_pass: active samples");
-  check_range(order.data(), size_t(active), n, "coordinate_pass: sample out of range");
-  CoordinatePass<T> pass{X.view, c, of_length(norms, n, message), of_length(beta, n, message), of_length(w, X.view.d, message), &bias,
-                         column, order.data(), active, aside, seed};
-  PassResult result;
-  {
-    nb::gil_scoped_release release;
-    result = table<T>().coordinate_pass(pass);
+struct Descent {
+  const PointsHolder<T>* X;
+  bool squared;
+  double column;
+  std::vector<Sample> samples;  // aligned to cache lines, as the type says
+
+  Descent(const PointsHolder<T>& X, const Vector& low, const Vector& high, const Vector& up, const Vector& down, bool squared,
+          const Vector& squares, const Vector& beta, double column)
+      : X(&X), squared(squared), column(column), samples(size_t(X.view.n)) {
+    const int64_t n = X.view.n;
+    const Corridor c = corridor_of(n, low, high, up, down, squared);
+    const double *square = of_length(squares, n, "Descent: lengths differ"), *dual = of_length(beta, n, "Descent: lengths differ");
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t begin = X.view.indptr ? X.view.indptr[i] : i * X.view.d, end = X.view.indptr ? X.view.indptr[i + 1] : begin + X.view.d;
+      samples[size_t(i)] = {c.low[i], c.high[i], c.up[i], c.down[i], square[i] + column, dual[i], begin, end};
+    }
   }
-  return {result.gap, result.violation, result.active, bias};
+
+  std::tuple<double, double, int64_t, double> run(const Writable<double>& w, double bias, const Writable<int32_t>& order, int64_t active,
+                                                  double aside, uint64_t seed, int threads) {
+    require(order.ndim() == 1 && active >= 0 && active <= int64_t(order.shape(0)), "Descent: active samples");
+    check_range(order.data(), size_t(active), X->view.n, "Descent: sample out of range");
+    CoordinatePass<T> pass{X->view, samples.data(), squared, of_length(w, X->view.d, "Descent: length of w"), &bias, column, order.data(),
+                           active, aside, seed, threads};
+    PassResult result;
+    {
+      nb::gil_scoped_release release;
+      result = table<T>().coordinate_pass(pass);
+    }
+    return {result.gap, result.violation, result.active, bias};
+  }
+
+  void assign(const Vector& beta) {
+    const double* from = of_length(beta, X->view.n, "Descent: length of beta");
+    for (Sample& sample : samples) sample.beta = *from++;
+  }
+
+  void duals(const Writable<double>& out) const {
+    double* to = of_length(out, X->view.n, "Descent: length of out");
+    for (const Sample& sample : samples) *to++ = sample.beta;
+  }
+};
+
+double lasso_descent(const Writable<double>& H, const Vector& price, const Writable<double>& u, const Writable<double>& slope, double tol,
+                     int64_t most) {
+  const int64_t size = int64_t(price.size());
+  const char* message = "lasso_descent: lengths differ";
+  require(H.ndim() == 2 && int64_t(H.shape(0)) == size && int64_t(H.shape(1)) == size, message);
+  const LassoModel model{size, H.data(), of_length(price, size, message), of_length(u, size, message), of_length(slope, size, message)};
+  nb::gil_scoped_release release;
+  return chosen_level().lasso_descent(model, tol, most);
 }
 
 template <class T>
-void bind(nb::module_& m) {
+std::tuple<double, int64_t> column_pass(const PointsHolder<T>& X, const Vector& price, const Vector& squares, double factor,
+                                        const Writable<double>& w, const Writable<double>& r, const Writable<int32_t>& order,
+                                        int64_t active, double aside, uint64_t seed) {
+  const char* message = "column_pass: lengths differ";
+  const int64_t n = X.view.n;
+  require(order.ndim() == 1 && active >= 0 && active <= int64_t(order.shape(0)), "column_pass: active columns");
+  check_range(order.data(), size_t(active), n, "column_pass: column out of range");
+  ColumnPass<T> pass{X.view, of_length(price, n, message), of_length(squares, n, message), factor, of_length(w, n, message),
+                     of_length(r, X.view.d, message), order.data(), active, aside, seed};
+  nb::gil_scoped_release release;
+  const PassResult result = table<T>().column_pass(pass);
+  return {result.violation, result.active};
+}
+
+template <class T>
+std::tuple<double, double, int64_t> crammer_singer_pass(const PointsHolder<T>& X, const Array<int32_t>& label, const Vector& C,
+                                                        const Vector& norms, const Writable<double>& t, const Writable<double>& W,
+                                                        const Writable<double>& bias, double column, const Writable<int32_t>& order,
+                                                        int64_t active, double aside, uint64_t seed) {
+  const char* message = "crammer_singer_pass: lengths differ";
+  const int64_t n = X.view.n;
+  require(t.ndim() == 2 && int64_t(t.shape(0)) == n && W.ndim() == 2 && int64_t(W.shape(0)) == X.view.d, message);
+  const int64_t classes = int64_t(t.shape(1)), wide = int64_t(W.shape(1));
+  require(wide >= classes && wide % 8 == 0, "crammer_singer_pass: W needs a multiple of 8 columns");
+  require(label.ndim() == 1 && int64_t(label.shape(0)) == n, message);
+  check_range(label.data(), size_t(n), classes, "crammer_singer_pass: label out of range");
+  require(order.ndim() == 1 && active >= 0 && active <= int64_t(order.shape(0)), "crammer_singer_pass: active samples");
+  check_range(order.data(), size_t(active), n, "crammer_singer_pass: sample out of range");
+  CrammerSingerPass<T> pass{X.view, label.data(), of_length(C, n, message), of_length(norms, n, message), t.data(), W.data(),
+                            of_length(bias, wide, message), classes, wide, column, order.data(), active, aside, seed};
+  nb::gil_scoped_release release;
+  const PassResult result = table<T>().crammer_singer_pass(pass);
+  return {result.gap, result.violation, result.active};
+}
+
+template <class T>
+void bind(nb::module_& m, const char* descent_name) {
   m.def("linear_values", &linear_values<T>, nb::arg("X"), nb::arg("index").none(), nb::arg("w"), nb::arg("out").noconvert(), nb::arg("threads"));
   m.def("linear_sum", &linear_sum<T>, nb::arg("X"), nb::arg("index").none(), nb::arg("coef"), nb::arg("out").noconvert(), nb::arg("threads"));
   m.def("linear_squares", &linear_squares<T>, nb::arg("X"), nb::arg("out").noconvert(), nb::arg("threads"));
   m.def("gram", &gram<T>, nb::arg("X"), nb::arg("index").none(), nb::arg("weight"), nb::arg("out").noconvert(), nb::arg("threads"));
-  m.def("coordinate_pass", &coordinate_pass<T>, nb::arg("X"), nb::arg("low"), nb::arg("high"), nb::arg("up"), nb::arg("down"),
-        nb::arg("squared"), nb::arg("norms"), nb::arg("beta").noconvert(), nb::arg("w").noconvert(), nb::arg("bias"), nb::arg("column"),
-        nb::arg("order").noconvert(), nb::arg("active"), nb::arg("aside"), nb::arg("seed"));
+  nb::class_<Descent<T>>(m, descent_name)
+      .def(nb::init<const PointsHolder<T>&, const Vector&, const Vector&, const Vector&, const Vector&, bool, const Vector&, const Vector&, double>(),
+           nb::keep_alive<1, 2>())
+      .def("run", &Descent<T>::run, nb::arg("w").noconvert(), nb::arg("bias"), nb::arg("order").noconvert(), nb::arg("active"),
+           nb::arg("aside"), nb::arg("seed"), nb::arg("threads"))
+      .def("assign", &Descent<T>::assign, nb::arg("beta"))
+      .def("duals", &Descent<T>::duals, nb::arg("out").noconvert());
+  m.def("column_pass", &column_pass<T>, nb::arg("X"), nb::arg("price"), nb::arg("squares"), nb::arg("factor"), nb::arg("w").noconvert(),
+        nb::arg("r").noconvert(), nb::arg("order").noconvert(), nb::arg("active"), nb::arg("aside"), nb::arg("seed"));
+  m.def("crammer_singer_pass", &crammer_singer_pass<T>, nb::arg("X"), nb::arg("label"), nb::arg("C"), nb::arg("norms"),
+        nb::arg("t").noconvert(), nb::arg("W").noconvert(), nb::arg("bias").noconvert(), nb::arg("column"), nb::arg("order").noconvert(),
+        nb::arg("active"), nb::arg("aside"), nb::arg("seed"));
 }
 
 }  // namespace
 
 void bind_linear(nb::module_& m) {
-  bind<float>(m);
-  bind<double>(m);
+  bind<float>(m, "Descent32");
+  bind<double>(m, "Descent64");
+  m.def("lasso_descent", &lasso_descent, nb::arg("H").noconvert(), nb::arg("price"), nb::arg("u").noconvert(), nb::arg("slope").noconvert(),
+        nb::arg("tol"), nb::arg("most"));
   m.def("corridor_duals", &corridor_duals, nb::arg("low"), nb::arg("high"), nb::arg("up"), nb::arg("down"), nb::arg("squared"), nb::arg("f"),
         nb::arg("centre").none(), nb::arg("width"), nb::arg("t").noconvert(), nb::arg("curvature").none(), nb::arg("threads"));
   m.def("corridor_slope", &corridor_slope, nb::arg("low"), nb::arg("high"), nb::arg("up"), nb::arg("down"), nb::arg("squared"), nb::arg("f"),

@@ -21,79 +21,37 @@
 // bias: v = sum d (x_i - m) is kept as V = sum d x_i and D = sum d, so that sparse rows stay sparse:
 // v.(x_i - m) = V.x_i - V.m - D m.(x_i - m).
 //
+// u need not be kept along where its coefficients are: it is their sum. It is null then.
+//
 // Projections shrink scale fast at first: before sigma v - u could cancel, the walk stops and the caller multiplies scale into v.
 #pragma once
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 
-namespace maxmargin::online {
+#include "level.h"
+#include "linear.h"
+
+namespace maxmargin::MAXMARGIN_LEVEL {
 
 constexpr double least_scale = 1e-3;  // of steps * scale, beside what it was when scale was last multiplied into v
 constexpr double missed = 1 - 1e-10;  // an exact bias puts samples on the margin: rounding must not decide about them
-constexpr int lanes = 8;
 
-template <class T>
-struct Rows {  // dense if indptr is null
-  int64_t n, d;
-  const T* values;
-  const int64_t* indptr;
-  const int32_t* indices;
-};
-
-template <class T>
-double dot(const Rows<T>& X, int64_t i, const double* w) {
-  if (X.indptr) {
-    double sum = 0;
-    for (int64_t p = X.indptr[i]; p < X.indptr[i + 1]; ++p) sum += double(X.values[p]) * w[X.indices[p]];
-    return sum;
-  }
-  const T* x = X.values + i * X.d;
-  double part[lanes] = {}, sum = 0;  // a fixed order of additions that compilers can vectorise
-  int64_t k = 0;
-  for (; k + lanes <= X.d; k += lanes)
-    for (int l = 0; l < lanes; ++l) part[l] += double(x[k + l]) * w[k + l];
-  for (; k < X.d; ++k) sum += double(x[k]) * w[k];
-  for (double p : part) sum += p;
-  return sum;
-}
-
-template <class T>
-double squared_norm(const Rows<T>& X, int64_t i) {
-  const int64_t begin = X.indptr ? X.indptr[i] : i * X.d, end = X.indptr ? X.indptr[i + 1] : (i + 1) * X.d;
-  double sum = 0;
-  for (int64_t p = begin; p < end; ++p) sum += double(X.values[p]) * double(X.values[p]);
-  return sum;
-}
-
-template <class T>
-void add(const Rows<T>& X, int64_t i, double c, double* w) {  // w += c x_i
-  if (X.indptr)
-    for (int64_t p = X.indptr[i]; p < X.indptr[i + 1]; ++p) w[X.indices[p]] += c * double(X.values[p]);
-  else
-    for (int64_t k = 0; k < X.d; ++k) w[k] += c * double(X.values[i * X.d + k]);
-}
-
-struct Centre {  // of the samples: m, m.x_i and m.m; not used if products is null
-  const double* products;
-  double square;
-  double at(int64_t i) const { return products ? products[i] : 0.0; }
-};
-
-struct Rule {
-  double alpha, bias_step;
-  int64_t batch;
-  bool project, average;
-};
-
-// The numbers of one walk, in the caller's array: see solvers/pegasos.py.
+// The numbers of one walk, see solvers/pegasos.py: copied from the caller's array, where nothing else is written as often, and back.
 struct Walk {
-  double &steps, &scale, &sigma, &norm, &bias, &mean_bias, &base;
-  Rule rule;
+  double steps, scale, sigma, norm, bias, mean_bias, base, D, Vm, E;
+  const PegasosRule rule;
+  double* const home;
   double t = 0;
 
-  Walk(double* numbers, const Rule& rule)
-      : steps(numbers[0]), scale(numbers[1]), sigma(numbers[2]), norm(numbers[3]), bias(numbers[4]), mean_bias(numbers[5]), base(numbers[6]), rule(rule) {}
+  Walk(double* n, const PegasosRule& rule)
+      : steps(n[0]), scale(n[1]), sigma(n[2]), norm(n[3]), bias(n[4]), mean_bias(n[5]), base(n[6]), D(n[7]), Vm(n[8]), E(n[9]), rule(rule), home(n) {}
+  Walk(const Walk&) = delete;
+  ~Walk() {
+    const double now[] = {steps, scale, sigma, norm, bias, mean_bias, base, D, Vm, E};
+    std::copy(std::begin(now), std::end(now), home);
+  }
 
   bool must_fold() const { return steps > 0 && steps * scale < least_scale * base; }
 
@@ -118,44 +76,67 @@ struct Walk {
   }
 };
 
-// Walk over the samples order[0], order[1], ...; returns how many were used. coef_v and coef_u take what v and u take of each sample.
+// Loads what the samples after the k-th need, those of `group` steps at once: they lie where no processor can guess, and loads that do not
+// depend on each other wait together. Prefetches would not do: processors drop those whose page is not at hand, as here it seldom is.
 template <class T>
-int64_t walk_rows(const Rows<T>& X, const int64_t* order, int64_t count, const double* y, const double* gain, double* v, double* u,
-                  double* coef_v, double* coef_u, const Centre& m, double* margins, double* numbers, const Rule& rule) {
-  Walk walk(numbers, rule);
-  double &D = numbers[7], &Vm = numbers[8], &E = numbers[9];
-  const auto product = [&](int64_t i) { return dot(X, i, v) - Vm - D * (m.at(i) - m.square); };
-  for (int64_t at = 0; at < count; at += rule.batch) {
+inline void fetch_after(const PegasosRows<T>& p, int64_t k) {
+  constexpr int64_t group = 16, most = 256;  // of a longer row the processor guesses the rest
+  if (k % group) return;
+  const int64_t first = std::min(p.count, k ? k + group : 0), last = std::min(p.count, k + 2 * group);
+  double sum = 0;
+  int64_t whole = 0;
+  for (int64_t j = first; j < last; ++j) {
+    sum += p.samples[p.order[j]].sign;
+    if (p.X.indptr) whole += p.X.indptr[p.order[j]];
+  }
+  for (int64_t j = first; j < last; ++j) {
+    const int64_t i = p.order[j], begin = p.X.indptr ? p.X.indptr[i] : i * p.X.d;
+    const int64_t end = std::min(p.X.indptr ? p.X.indptr[i + 1] : begin + p.X.d, begin + most);
+    if (begin >= end) continue;
+    for (int64_t at = begin; at < end; at += 64 / int64_t(sizeof(T))) sum += double(p.X.values[at]);
+    sum += double(p.X.values[end - 1]);  // rows do not begin where cache lines do
+    for (int64_t at = begin; p.X.indptr && at < end; at += 16) whole += p.X.indices[at];
+  }
+  asm volatile("" ::"r"(&sum), "r"(&whole) : "memory");  // not to be left out, though nobody asks for the sums
+}
+
+// Walk over the samples order[0], order[1], ...; returns how many were used.
+template <class T>
+int64_t pegasos_rows(const PegasosRows<T>& p) {
+  const Points<T>& X = p.X;
+  Walk walk(p.numbers, p.rule);
+  const auto product = [&](int64_t i) { return dot(X, i, p.v) - walk.Vm - walk.D * (p.samples[i].centre - p.square); };
+  for (int64_t at = 0; at < p.count; at += p.rule.batch) {
     if (walk.must_fold()) return at;
-    const int64_t batch = std::min(rule.batch, count - at);
+    const int64_t batch = std::min(p.rule.batch, p.count - at);
     for (int64_t j = 0; j < batch; ++j) {
-      const int64_t i = order[at + j];
-      margins[j] = y[i] * (walk.scale * product(i) + walk.bias);
+      const int64_t i = p.order[at + j];
+      fetch_after(p, at + j);
+      p.margins[j] = p.samples[i].sign * (walk.scale * product(i) + walk.bias);
     }
     const double bias = walk.bias;
     walk.begin();
     for (int64_t j = 0; j < batch; ++j) {
-      const int64_t i = order[at + j];
-      if (!(margins[j] < missed)) continue;
-      double wx = 0, xx = 0;
-      if (rule.project) {  // in a batch of one w.x is known
-        wx = batch > 1 ? walk.scale * product(i) : (margins[j] * y[i] - bias) * (walk.t > 1 ? (walk.t - 1) / walk.t : 1.0);
-        xx = squared_norm(X, i) - 2 * m.at(i) + m.square;
-      }
-      const double d = walk.take(y[i] * gain[i], batch, wx, xx);
-      add(X, i, d, v);
-      if (m.products) D += d, Vm += d * m.at(i), E += walk.sigma * d;
-      if (rule.average) add(X, i, walk.sigma * d, u);
-      if (coef_v) coef_v[i] += d, coef_u[i] += walk.sigma * d;
+      if (!(p.margins[j] < missed)) continue;
+      const int64_t i = p.order[at + j];
+      PegasosSample& x = p.samples[i];
+      double wx = 0;
+      if (p.rule.project)  // in a batch of one w.x is known
+        wx = batch > 1 ? walk.scale * product(i) : (p.margins[j] * x.sign - bias) * (walk.t > 1 ? (walk.t - 1) / walk.t : 1.0);
+      const double d = walk.take(x.sign * x.gain, batch, wx, x.square), e = walk.sigma * d;
+      add(X, i, d, p.v);
+      if (p.u) add(X, i, e, p.u);
+      walk.D += d, walk.Vm += d * x.centre, walk.E += e;
+      x.coef_v += d, x.coef_u += e;
     }
     walk.end();
   }
-  return count;
+  return p.count;
 }
 
 // The same on a tile: z_i = sum_j c_j k(x_j, x_i) over all coefficients c; given_v and given_u take what c and its average's u take.
-inline int64_t walk_tile(const double* K, int64_t n, int64_t begin, double* z, const double* y, const double* gain, double* given_v,
-                         double* given_u, double* margins, double* numbers, const Rule& rule) {
+inline int64_t pegasos_tile(const OnlineTile& tile, double* given_u, double* margins, double* numbers, const PegasosRule& rule) {
+  const auto& [K, n, begin, z, y, gain, given_v] = tile;
   Walk walk(numbers, rule);
   for (int64_t at = begin; at < n; at += rule.batch) {
     if (walk.must_fold()) return at;
@@ -174,14 +155,9 @@ inline int64_t walk_tile(const double* K, int64_t n, int64_t begin, double* z, c
   return n;
 }
 
-struct NormaRule {
-  double alpha, eta0, power, nu;  // nu < 0: rho is fixed
-  bool bias;
-};
-
 // NORMA on a tile; numbers are steps, scale, bias, rho; scale must not underflow. Returns how many samples were used.
-inline int64_t norma_tile(const double* K, int64_t n, int64_t begin, double* z, const double* y, const double* gain, double* given,
-                          double* numbers, const NormaRule& rule) {
+inline int64_t norma_tile(const OnlineTile& tile, double* numbers, const NormaRule& rule) {
+  const auto& [K, n, begin, z, y, gain, given] = tile;
   double &steps = numbers[0], &scale = numbers[1], &bias = numbers[2], &rho = numbers[3];
   for (int64_t i = begin; i < n; ++i) {
     if (scale < 1e-100) return i;
@@ -200,4 +176,4 @@ inline int64_t norma_tile(const double* K, int64_t n, int64_t begin, double* z, 
   return n;
 }
 
-}  // namespace maxmargin::online
+}  // namespace maxmargin::MAXMARGIN_LEVEL

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -109,33 +110,40 @@ class BaseLinear(QuickParameters):
             return choose(design)
         return Solver.COORDINATE if self.dual else Solver.NEWTON
 
+    @contextmanager
+    def _watched(self) -> Iterator[tuple[Monitor, int]]:
+        """The monitor and the seed of a fit; Ctrl-C raises afterwards unless the model is to be kept."""
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1)) if self.random_state is not None else 0
+        monitor = Monitor(self.max_iter, self.time_limit, int(self.verbose), type(self).__name__, self.on_interrupt == "keep")
+        with monitor, np.errstate(over="ignore", invalid="ignore"):
+            yield monitor, seed
+        if monitor.interrupted.is_set() and self.on_interrupt == "raise":
+            raise KeyboardInterrupt
+
     def _run(
         self, problems: Sequence[LinearProblem], design: Design, solver: Solver, starts: list[LinearSolution] | None
     ) -> list[TrainedLinear]:
-        """Train every problem; keep certificate, status and counts; warn of what fell short."""
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1)) if self.random_state is not None else 0
+        """Train every problem; keep certificate and counts; warn of what fell short."""
         tasks = [Task(problem, None if starts is None else starts[k]) for k, problem in enumerate(problems)]
-        monitor = Monitor(self.max_iter, self.time_limit, int(self.verbose), type(self).__name__, self.on_interrupt == "keep")
-        with monitor, np.errstate(over="ignore", invalid="ignore"):
+        with self._watched() as (monitor, seed):
             trained = train_all(tasks, design, solver, float(self.tol), monitor, seed)
-        if monitor.interrupted.is_set() and self.on_interrupt == "raise":
-            raise KeyboardInterrupt
         for k, (found, known) in enumerate(trained if monitor.verbose else ()):
             part = monitor.part(1.0, f" {k + 1}/{len(trained)}" if len(trained) > 1 else "")
             support = int(np.count_nonzero(found.t))
             part.report(found.n_iter, known.gap, known.kkt_violation, support, f": {found.status.name.lower()}")
-        self.solver_ = solver.value
-        self.certificate_: Certificate = certificate.worst([t.certificate for t in trained])
-        self.n_iter_ = int(max(t.solution.n_iter for t in trained))
-        self._warn(trained)
+        self._conclude([t.certificate for t in trained], solver, max(t.solution.n_iter for t in trained))
         return trained
 
-    def _warn(self, trained: Sequence[TrainedLinear]) -> None:
+    def _conclude(self, parts: list[Certificate], solver: Solver, n_iter: int) -> None:
+        """Keep certificate and counts, warn of what fell short."""
+        self.solver_ = solver.value
+        self.certificate_: Certificate = certificate.worst(parts)
+        self.n_iter_ = int(n_iter)
         for status in Status:
-            some = [t.certificate for t in trained if t.solution.status is status]
+            some = [part for part in parts if part.status == status.name.lower()]
             if not some or status.converged:
                 continue
-            many = f" ({len(some)} of {len(trained)} problems)" if len(trained) > 1 else ""
+            many = f" ({len(some)} of {len(parts)} problems)" if len(parts) > 1 else ""
             warnings.warn(
                 f"{type(self).__name__} failed to converge{many}: {status.value} Relative gap {max(c.relative_gap for c in some):.3g} "
                 f"(tol={self.tol:g}).",

@@ -8,14 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import ClassifierMixin
-from sklearn.utils import check_random_state, column_or_1d, compute_class_weight
+from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
+from sklearn.utils.multiclass import _check_partial_fit_first_call
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from maxmargin.core import online as core
+from maxmargin.designs import ArrayDesign
 from maxmargin.estimators._base import BaseSVM
 from maxmargin.estimators._data import canonical_csr
+from maxmargin.estimators._targets import class_weights, finite_weight, refuse_negative
 from maxmargin.kernels import NAMES, PARAMETERS, Kernel, Kind
 from maxmargin.problems import Floats
 from maxmargin.solvers.pegasos import Task
@@ -41,12 +42,13 @@ def like(X: Any, A: Any) -> Any:
     return X.toarray() if sparse.issparse(X) and isinstance(A, np.ndarray) else X
 
 
-def canonical_order(X: Any) -> NDArray[np.int64]:
-    """An order of the samples that depends on their values alone; the given order for objects and matrices of kernel values."""
-    if not (isinstance(X, np.ndarray) or sparse.issparse(X)) or X.dtype.kind != "f":
-        return np.arange(_num_samples(X))
-    direction = np.random.RandomState(1).standard_normal((1, X.shape[1]))
-    return np.argsort(core.scores(core.rows(X), direction)[0], kind="stable")
+def canonical_order(design: ArrayDesign) -> NDArray[np.int64]:
+    """An order of the samples that depends on their values alone."""
+    direction = np.random.RandomState(1).standard_normal(design.shape[1])
+    values = design.values(direction)
+    order = np.argsort(values)
+    ties = bool((values[order[1:]] == values[order[:-1]]).any())
+    return np.argsort(values, kind="stable") if ties else order  # which costs twice as much
 
 
 def takes_chunks(model: "BaseOnline") -> bool:
@@ -75,10 +77,17 @@ class BaseOnline(BaseSVM):
         "on_interrupt": [StrOptions({"raise", "keep"})],
     }
 
-    def _visits(self, X: Any, weight: Floats, used: NDArray[np.int64]) -> tuple[NDArray[np.int64], Floats]:
-        """The visits of an epoch, and what is left of the weights: k copies and weight k are the same visits in the same order."""
-        shuffled = self.shuffle and self._kernel_kind() is not Kind.PRECOMPUTED
-        order = canonical_order(X) if shuffled else np.arange(len(weight))
+    def _design(self, X: Any) -> ArrayDesign | None:
+        """The samples as a matrix; None where they are objects or kernel values."""
+        matrix = isinstance(X, np.ndarray) or sparse.issparse(X)
+        return ArrayDesign(X) if matrix and X.dtype.kind == "f" and self._kernel_kind() is not Kind.PRECOMPUTED else None
+
+    def _visits(self, design: ArrayDesign | None, weight: Floats, used: NDArray[np.int64]) -> tuple[NDArray[np.int64], Floats]:
+        """The visits of an epoch, and what is left of the weights: k copies and weight k are the same visits in the same order.
+
+        Objects and kernel values are visited in the order given.
+        """
+        order = canonical_order(design) if self.shuffle and design is not None else np.arange(len(weight))
         counts = np.zeros(len(weight), bool)
         counts[used] = True
         order = order[counts[order]]
@@ -101,11 +110,6 @@ class BaseOnline(BaseSVM):
             wanted = replace(wanted, gamma=self._kernel.gamma) if isinstance(self.kernel, str) else wanted
         if wanted != self._kernel:
             raise ValueError(f"partial_fit continues with the kernel {self._kernel!r}, not with {wanted!r}: use fit to begin anew.")
-
-    def _centre_of(self, X: Any, weight: Floats) -> Floats:
-        """The weighted mean of the samples."""
-        mean: Floats = core.combine((weight / weight.sum())[None], core.rows(X))[0]
-        return mean
 
     # ---- functions of points -----------------------------------------------------------------------------------------
 
@@ -143,15 +147,6 @@ class OnlineClassifier(ClassifierMixin, BaseOnline):  # type: ignore[misc]
 
     classes_: NDArray[Any]
 
-    def _encode(self, y: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        """Sorted classes and the labels as their positions."""
-        y = column_or_1d(y, warn=True)
-        check_classification_targets(y)
-        classes, label = np.unique(y, return_inverse=True)
-        if len(classes) < 2:
-            raise ValueError(f"The number of classes has to be greater than one; got {len(classes)} class")
-        return classes, label.astype(np.int64)
-
     def _encode_chunk(self, y: Any, classes: Any) -> NDArray[np.int64]:
         """The labels of a chunk as positions in classes_, which the first call sets."""
         _check_partial_fit_first_call(self, classes)
@@ -166,18 +161,6 @@ class OnlineClassifier(ClassifierMixin, BaseOnline):  # type: ignore[misc]
             )
         return np.asarray(label, dtype=np.int64)
 
-    def _class_weights(self, classes: NDArray[Any], label: NDArray[np.int64], weight: Floats) -> Floats:
-        """The weight of each class; "balanced" counts samples by their weights."""
-        if self.class_weight is None:
-            return np.ones(len(classes))
-        if self.class_weight == "balanced":
-            mass = np.bincount(label, weights=weight, minlength=len(classes))
-            return np.where(mass > 0, mass.sum() / (np.count_nonzero(mass) * np.where(mass > 0, mass, 1.0)), 1.0)
-        values: Floats = np.asarray(compute_class_weight(self.class_weight, classes=classes, y=classes), dtype=np.float64)
-        if not (np.isfinite(values).all() and (values >= 0).all()):
-            raise ValueError(f"class_weight must be finite and >= 0, got {values.tolist()} for the classes {classes.tolist()}.")
-        return values
-
     def _chunk_gain(self, label: NDArray[np.int64], weight: Floats) -> Floats:
         """How much each sample of a chunk counts."""
         if self.class_weight == "balanced":
@@ -185,7 +168,7 @@ class OnlineClassifier(ClassifierMixin, BaseOnline):  # type: ignore[misc]
                 "class_weight='balanced' is not supported by partial_fit: a chunk does not know how many samples of a class will come. Use "
                 "compute_class_weight('balanced', classes=classes, y=y) on a sample of the labels, and pass the dictionary."
             )
-        return weight * self._class_weights(self.classes_, label, weight)[label]
+        return weight * class_weights(self.class_weight, self.classes_, label, self.classes_, weight)[label]
 
     @staticmethod
     def _signs(label: NDArray[np.int64], n_classes: int) -> Floats:
@@ -194,15 +177,15 @@ class OnlineClassifier(ClassifierMixin, BaseOnline):  # type: ignore[misc]
         return np.where(label[None, :] == ids[:, None], 1.0, -1.0)
 
     def _checked_weights(
-        self, X: Any, sample_weight: Any, classes: NDArray[Any], label: NDArray[np.int64]
+        self, sample_weight: Any, classes: NDArray[Any], label: NDArray[np.int64], y: Any
     ) -> tuple[Floats, Floats, NDArray[np.int64]]:
         """Sample weights, class weights, and the samples that count; at least two classes must."""
-        weight = self._validate_weight(sample_weight, X)
-        class_weight = self._class_weights(classes, label, np.maximum(weight, 0.0))
+        weight = finite_weight(sample_weight, len(label))
+        class_weight = class_weights(self.class_weight, classes, label, y, np.maximum(weight, 0.0))
         used = np.flatnonzero(weight * class_weight[label] > 0)
         if len(np.unique(label[used])) < 2:
             raise ValueError("Invalid input - all samples with positive weights belong to the same class; at least two are needed.")
-        self._refuse_negative(weight)
+        refuse_negative(weight)
         return weight, class_weight, used
 
     def decision_function(self, X: Any) -> Floats:

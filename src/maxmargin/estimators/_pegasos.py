@@ -10,7 +10,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from maxmargin import certificate
 from maxmargin.certificate import Certificate
-from maxmargin.core import online as core
+from maxmargin.designs import ArrayDesign
 from maxmargin.estimators._online import OnlineClassifier, like, stack
 from maxmargin.kernels import Kernel, Kind
 from maxmargin.monitor import Monitor
@@ -18,7 +18,8 @@ from maxmargin.problems import Floats
 from maxmargin.solution import Status
 from maxmargin.solvers import epochs
 from maxmargin.solvers.budget import Points, in_use
-from maxmargin.solvers.pegasos import STEPS, KernelPath, LinearPath, Path, Rule, Task, Walks
+from maxmargin.solvers.pegasos import STEPS, KernelPath, Path, Rule, Task, Walks
+from maxmargin.solvers.pegasos_linear import LinearPath
 from maxmargin.sources import pick
 
 
@@ -30,23 +31,24 @@ class BasePegasos(OnlineClassifier):
             raise ValueError(f"budget={self.budget} needs a kernel: a linear model keeps weights of features, not support vectors.")
         return Rule(float(self.alpha), int(self.batch_size), self.project, self.fit_intercept, self.average, self.budget)
 
-    def _path(self, X: Any, weight: Floats, task: Task, warm: bool) -> Path:
+    def _path(self, X: Any, design: ArrayDesign | None, weight: Floats, task: Task, warm: bool) -> Path:
         """The walks of a fit: new ones, or those of the last fit where it had the same shape."""
         rule, (functions, n) = self._rule(), task.signs.shape
         if self._kernel_kind() is Kind.LINEAR:
+            assert design is not None
             warm = warm and self._walks.v.shape == (functions, X.shape[1])
             walks = _copy(self._walks) if warm else Walks.new(functions, X.shape[1])
             kept = getattr(self, "_coefs", None) if warm else None
-            coefs = kept if kept is not None and kept[0].shape == (functions, n) else (np.zeros((functions, n)), np.zeros((functions, n)))
+            coefs = kept.copy() if kept is not None and kept.shape == (functions, n, 2) else np.zeros((functions, n, 2))
             self._kernel = Kernel.linear()
-            centre = self._centre if warm else self._centre_of(X, task.share)
-            return LinearPath(X, walks, rule, (coefs[0].copy(), coefs[1].copy()), centre)
+            centre = self._centre if warm else design.sum(task.share)
+            return LinearPath(design, walks, rule, task, coefs, centre)
         counted = np.flatnonzero(weight > 0)
         self._kernel = self._resolve_kernel(pick(X, counted) if len(counted) < n else X, weight[counted])
         walks = Walks.new(functions, n)
         if warm and self._walks.v.shape == (functions, len(self.support_)) and self.support_.max(initial=-1) < n:
             walks.v[:, self.support_], walks.u[:, self.support_], walks.numbers[:] = self._walks
-        return KernelPath(Points(self._kernel, X, whole=True), walks, rule, n)
+        return KernelPath(Points(self._kernel, X, whole=True), walks, rule, task)
 
     def _chunk_path(self, X: Any, weight: Floats, task: Task) -> Path:
         """The walks so far, over the points so far and a chunk."""
@@ -57,27 +59,29 @@ class BasePegasos(OnlineClassifier):
         if self._kernel_kind() is Kind.LINEAR:
             walks = Walks.new(functions, X.shape[1]) if first else _copy(self._walks)
             self._kernel = Kernel.linear()
-            return LinearPath(X, walks, rule, None, self._centre_of(X, task.gain) if first else self._centre)
+            design = ArrayDesign(X)
+            centre = design.sum(task.gain / task.gain.sum()) if first else self._centre
+            return LinearPath(design, walks, rule, task, None, centre)
         if first:
             self._kernel = self._resolve_kernel(X, weight)
             self._points = X
-            return KernelPath(Points(self._kernel, X, whole=False), Walks.new(functions, n), rule, n)
+            return KernelPath(Points(self._kernel, X, whole=False), Walks.new(functions, n), rule, task)
         self._points = stack(self.support_vectors_, like(X, self.support_vectors_))
         old = self._walks
         v, u = (np.hstack([part, np.zeros((functions, n))]) for part in (old.v, old.u))
         walks = Walks(v, u, old.numbers.copy())
-        return KernelPath(Points(self._kernel, self._points, whole=False), walks, rule, n)
+        return KernelPath(Points(self._kernel, self._points, whole=False), walks, rule, task)
 
     # ---- the fitted state --------------------------------------------------------------------------------------------
 
-    def _keep_path(self, path: Path, X: Any, biases: Floats, chunk: bool = False) -> None:
+    def _keep_path(self, path: Path, X: Any, model: Floats, biases: Floats, chunk: bool = False) -> None:
         """Keep the model and the walks, from which warm starts and chunks go on."""
-        model, walks = path.model(), path.walks
+        walks = path.walks
         self.t_ = int(walks.numbers[0, STEPS])
         if isinstance(path, LinearPath):
             self._walks, self._centre = walks, path.centre
             self._coefs = path.coefs if self.warm_start else None
-            self._coef, self.intercept_ = model, path.intercepts(biases)
+            self._coef, self.intercept_ = model, path.intercepts(biases, model)
         else:
             support = in_use(walks.v, walks.u)
             self._walks = Walks(np.ascontiguousarray(walks.v[:, support]), np.ascontiguousarray(walks.u[:, support]), walks.numbers)
@@ -95,9 +99,10 @@ class BasePegasos(OnlineClassifier):
         convexity, good = ("proved", Status.OPTIMAL) if psd else ("assumed", Status.OPTIMAL) if given else ("indefinite", Status.STATIONARY)
         stopped = outcome.status if outcome.status is not Status.OPTIMAL else Status.MAX_ITER
         parts = []
-        for gap in outcome.gaps:
-            status = good if self.tol is not None and gap.relative <= self.tol else stopped
-            numbers = gap.primal, gap.dual, gap.primal - gap.dual, gap.relative, gap.violation, 0.0, 0.0
+        for one in outcome.found:
+            gap = one.gap
+            status = good if self.tol is not None and gap.within(self.tol) else stopped
+            numbers = gap.primal, gap.dual, gap.value, gap.relative, one.violation, 0.0, 0.0
             found = Certificate(status.name.lower(), *numbers)
             parts.append(certificate.with_outcome(found, status, convexity, 0.0, outcome.epochs * visits))
         self.certificate_ = certificate.worst(parts)
@@ -122,7 +127,10 @@ class BasePegasos(OnlineClassifier):
         return self._coef
 
     def _function_values(self, X: Any) -> Floats:
-        return core.scores(core.rows(X), self._coef) if self._kernel.kind is Kind.LINEAR else self._kernel_values(X)
+        if self._kernel.kind is not Kind.LINEAR:
+            return self._kernel_values(X)
+        design = ArrayDesign(X)
+        return np.array([design.values(w) for w in self._coef])
 
 
 def _copy(walks: Walks) -> Walks:
@@ -130,10 +138,10 @@ def _copy(walks: Walks) -> Walks:
     return Walks(*(part.copy() for part in walks))
 
 
-def one_pass(path: Path, order: NDArray[np.int64], task: Task, monitor: Monitor) -> Status | None:
+def one_pass(path: Path, order: NDArray[np.int64], monitor: Monitor) -> Status | None:
     """One pass over a chunk; why it ended early, if it did."""
     for begin in range(0, len(order), path.piece):
-        path.advance(order[begin : begin + path.piece], task)
+        path.advance(order[begin : begin + path.piece])
         stopped = monitor.stop(0)
         if stopped is not None and begin + path.piece < len(order):
             return stopped

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import RegressorMixin, _fit_context
 from sklearn.linear_model._base import LinearClassifierMixin, LinearModel, SparseCoefMixin
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -17,7 +18,7 @@ from maxmargin.designs import ArrayDesign, Design
 from maxmargin.estimators._base import all_or_nothing
 from maxmargin.estimators._linear import BaseLinear, Read, chunk_design
 from maxmargin.estimators._targets import class_weights, encode, validate_weight
-from maxmargin.linear_training import Solver
+from maxmargin.linear_training import Solver, judge_together, train_together
 from maxmargin.losses import LinearProblem
 from maxmargin.problems import Floats
 
@@ -42,7 +43,7 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinear):  # type: ig
     C : float, default=1.0
         Weight of the losses.
     multi_class : {"ovr", "crammer_singer"}, default="ovr"
-        One class against the rest, or all classes in one problem (plain hinge, l2).
+        One class against the rest, or all classes in one problem, whose loss is the plain hinge of the worst class, whatever ``loss``.
     fit_intercept : bool, default=True
         Whether there is a b.
     intercept_scaling : float, default=1.0
@@ -230,12 +231,27 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinear):  # type: ig
                 "Invalid input - all samples with positive weights belong to the same class"
                 f" ({classes[present].tolist()}); at least two are needed."
             )
+        self.classes_, self.class_weight_ = classes, class_weight
+        if self.multi_class == "crammer_singer":
+            return self._fit_together(design, label, effective)
         problems = self._problems(label, len(classes), effective)
         lasso = self.penalty == "l1"
         solver = Solver.LASSO if lasso else self._choose(design)
         trained = self._run(problems, design, solver, None if lasso else self._starts(len(label), len(problems)))
-        self.classes_, self.class_weight_ = classes, class_weight
         self._keep(trained)
+        return self
+
+    def _fit_together(self, design: Design, label: NDArray[np.int64], effective: Floats) -> Self:
+        """All classes in one problem; for two of them the difference of their weights is kept."""
+        with self._watched() as (monitor, seed):
+            arguments = self.C * effective, *self._bias(), float(self.tol), monitor, seed
+            found, result = train_together(design, label, len(self.classes_), *arguments)
+        self._conclude([result], Solver.TOGETHER, found.n_iter)
+        two = len(self.classes_) == 2
+        self.coef_ = found.W[[1]] - found.W[[0]] if two else found.W
+        intercept = found.bias[[1]] - found.bias[[0]] if two else found.bias
+        self.intercept_ = intercept if self.fit_intercept else 0.0
+        self.dual_coef_ = sparse.csr_matrix(found.t.T)
         return self
 
     def _problems(self, label: NDArray[np.int64], n_classes: int, effective: Floats) -> list[LinearProblem]:
@@ -266,7 +282,16 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinear):  # type: ig
         if not np.array_equal(self.classes_[np.minimum(label, len(self.classes_) - 1)], y):
             raise ValueError("certify needs the data the model was fitted on: other labels were given.")
         effective = validate_weight(sample_weight, X.shape[0]) * self.class_weight_[label]
+        if self.multi_class == "crammer_singer":
+            return self._certify_together(X, label, effective)
         return self._certify(self._problems(label, len(self.classes_), effective), X, self.penalty == "l1")
+
+    def _certify_together(self, X: Any, label: NDArray[np.int64], effective: Floats) -> Certificate:
+        coef, intercept = self._models()
+        if len(coef) == 1:  # the weights of all classes sum to 0
+            coef, intercept = np.vstack([-coef, coef]) / 2, np.append(-intercept, intercept) / 2
+        data = X, label, self.C * effective, *self._bias()
+        return judge_together(self.certificate_, *data, coef, intercept, self.dual_coef_.toarray().T, self.tol)
 
 
 class LinearSVR(RegressorMixin, LinearModel, BaseLinear):  # type: ignore[misc]

@@ -12,8 +12,9 @@ from maxmargin.estimators._base import all_or_nothing
 from maxmargin.estimators._data import symmetric
 from maxmargin.estimators._norma import BaseNorma
 from maxmargin.estimators._online import OnlineClassifier, takes_chunks
+from maxmargin.estimators._targets import encode, validate_weight
+from maxmargin.solvers import norma
 from maxmargin.solvers.budget import Points
-from maxmargin.solvers.epochs import best_bias
 from maxmargin.solvers.norma import BIAS, RHO, Functions
 from maxmargin.solvers.pegasos import Task
 
@@ -140,10 +141,10 @@ class NormaSVC(OnlineClassifier, BaseNorma):
         """
         with all_or_nothing(self):
             X, y = self._validate_Xy(X, y, reset=True)
-            classes, label = self._encode(y)
-            weight, class_weight, used = self._checked_weights(X, sample_weight, classes, label)
+            classes, label = encode(y)
+            weight, class_weight, used = self._checked_weights(sample_weight, classes, label, y)
             X = symmetric(self._kernel_kind(), X)
-            visits, gain = self._visits(X, weight, used)
+            visits, gain = self._visits(self._design(X), weight, used)
             task = self._task(self._signs(label, len(classes)), gain * class_weight[label], visits)
             warm = self.warm_start and hasattr(self, "_functions") and np.array_equal(self.classes_, classes)
             rule = self._checked_rule(self.nu, self.fit_intercept)
@@ -179,8 +180,7 @@ class NormaSVC(OnlineClassifier, BaseNorma):
         with all_or_nothing(self):
             X, y = self._validate_Xy(X, y, reset=not hasattr(self, "_functions"))
             label = self._encode_chunk(y, classes)
-            weight = self._validate_weight(sample_weight, X)
-            self._refuse_negative(weight)
+            weight = validate_weight(sample_weight, len(label))
             task = Task(self._signs(label, len(self.classes_)), self._chunk_gain(label, weight), np.flatnonzero(weight > 0))
             rule = self._checked_rule(self.nu, self.fit_intercept)
             kept, points, functions = self._continue(X, weight, len(task.signs), self.rho)
@@ -191,9 +191,9 @@ class NormaSVC(OnlineClassifier, BaseNorma):
     def _exact_bias(self, points: Points, functions: Functions, task: Task) -> None:
         values = points.values(functions.coef)
         for k, y in enumerate(task.signs):
-            rho = functions.numbers[k, RHO]
-            if rho > 0:  # max(0, rho - y f) = rho max(0, 1 - y f / rho)
-                functions.numbers[k, BIAS] = rho * best_bias(values[k] / rho, y, task.share)
+            rho = float(functions.numbers[k, RHO])
+            if rho > 0:
+                functions.numbers[k, BIAS] = norma.best_bias(values[k], y, task.share, rho)
 
     def _keep_classifier(self, points: Any, functions: Functions, chunk: bool) -> None:
         self._keep_functions(points, functions, chunk)

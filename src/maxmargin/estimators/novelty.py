@@ -8,12 +8,13 @@ from numpy.typing import NDArray
 from sklearn.base import OutlierMixin, _fit_context
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from maxmargin.estimators._base import all_or_nothing
 from maxmargin.estimators._data import symmetric
 from maxmargin.estimators._norma import BaseNorma
 from maxmargin.estimators._online import takes_chunks
+from maxmargin.estimators._targets import validate_weight
 from maxmargin.problems import Floats
 from maxmargin.solvers import norma
 from maxmargin.solvers.norma import RHO, Functions
@@ -109,10 +110,9 @@ class NormaNovelty(OutlierMixin, BaseNorma):  # type: ignore[misc]
         """
         with all_or_nothing(self):
             X = self._validate_X(X, reset=True)
-            weight = self._validate_weight(sample_weight, X)
-            self._refuse_negative(weight)
+            weight = validate_weight(sample_weight, _num_samples(X))
             X = symmetric(self._kernel_kind(), X)
-            visits, gain = self._visits(X, weight, np.flatnonzero(weight > 0))
+            visits, gain = self._visits(self._design(X), weight, np.flatnonzero(weight > 0))
             task = self._task(np.ones((1, len(weight))), gain, visits)
             rule = self._checked_rule(self.nu, bias=False)
             points, functions = self._begin(X, weight, 1, 0.0, self.warm_start and hasattr(self, "_functions"))
@@ -143,8 +143,7 @@ class NormaNovelty(OutlierMixin, BaseNorma):  # type: ignore[misc]
         """
         with all_or_nothing(self):
             X = self._validate_X(X, reset=not hasattr(self, "_functions"))
-            weight = self._validate_weight(sample_weight, X)
-            self._refuse_negative(weight)
+            weight = validate_weight(sample_weight, _num_samples(X))
             task = Task(np.ones((1, len(weight))), weight, np.flatnonzero(weight > 0))
             kept, points, functions = self._continue(X, weight, 1, 0.0)
             self._run(points, functions, self._checked_rule(self.nu, bias=False), task, 1)

@@ -14,6 +14,7 @@ from maxmargin.estimators._base import all_or_nothing
 from maxmargin.estimators._data import symmetric
 from maxmargin.estimators._online import BaseOnline, takes_chunks
 from maxmargin.estimators._pegasos import BasePegasos, one_pass
+from maxmargin.estimators._targets import encode, validate_weight
 from maxmargin.solution import Status
 from maxmargin.solvers import epochs
 from maxmargin.solvers.pegasos import Task
@@ -179,20 +180,21 @@ class PegasosSVC(BasePegasos):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
         X, y = self._validate_Xy(X, y, reset=True)
-        classes, label = self._encode(y)
-        weight, class_weight, used = self._checked_weights(X, sample_weight, classes, label)
+        classes, label = encode(y)
+        weight, class_weight, used = self._checked_weights(sample_weight, classes, label, y)
         X = symmetric(self._kernel_kind(), X)
-        visits, gain = self._visits(X, weight, used)
+        design = self._design(X)
+        visits, gain = self._visits(design, weight, used)
         task = self._task(self._signs(label, len(classes)), gain * class_weight[label], visits)
         warm = self.warm_start and hasattr(self, "_walks") and np.array_equal(self.classes_, classes)
-        path = self._path(X, weight, task, warm)
+        path = self._path(X, design, weight, task, warm)
         with self._monitor() as monitor:
-            outcome = epochs.run(path, task, self.max_iter, self.tol, monitor, self._random())
+            outcome = epochs.run(path, self.max_iter, self.tol, monitor, self._random())
         if monitor.interrupted.is_set() and self.on_interrupt == "raise":
             raise KeyboardInterrupt
         self.classes_, self.n_iter_ = classes, outcome.epochs
         self._conclude_epochs(outcome, len(visits))
-        self._keep_path(path, X, np.array([gap.bias for gap in outcome.gaps]))
+        self._keep_path(path, X, outcome.model, np.array([one.bias for one in outcome.found]))
         return self
 
     @available_if(takes_chunks)  # type: ignore[untyped-decorator]
@@ -222,13 +224,12 @@ class PegasosSVC(BasePegasos):
     def _partial_fit(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
         X, y = self._validate_Xy(X, y, reset=not hasattr(self, "_walks"))
         label = self._encode_chunk(y, classes)
-        weight = self._validate_weight(sample_weight, X)
-        self._refuse_negative(weight)
+        weight = validate_weight(sample_weight, len(label))
         rng, order = self._random(), np.flatnonzero(weight > 0)
         task = Task(self._signs(label, len(self.classes_)), self._chunk_gain(label, weight), order)
         path = self._chunk_path(X, weight, task)
         with self._monitor() as monitor:
-            stopped = one_pass(path, order if rng is None else rng.permutation(order), task, monitor)
+            stopped = one_pass(path, order if rng is None else rng.permutation(order), monitor)
         if stopped is Status.INTERRUPTED and self.on_interrupt == "raise":
             raise KeyboardInterrupt
         if stopped is not None:
@@ -236,5 +237,5 @@ class PegasosSVC(BasePegasos):
         for name in ("certificate_", "fit_status_"):
             self.__dict__.pop(name, None)
         self.n_iter_ = 1
-        self._keep_path(path, X, path.biases() if self.fit_intercept else np.zeros(len(path.walks.v)), chunk=True)
+        self._keep_path(path, X, path.model(), path.biases() if self.fit_intercept else np.zeros(len(path.walks.v)), chunk=True)
         return self

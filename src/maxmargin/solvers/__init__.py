@@ -10,5 +10,6 @@
 * ``start`` is any guess; it is made feasible first;
 * inputs are not modified, the result does not depend on the number of threads or on the size of the cache.
 
-``pegasos``, ``epochs``, ``norma`` and ``budget`` are the online family: steps on the primal, with a contract of its own (``Path``).
+``pegasos``, ``pegasos_linear``, ``epochs``, ``norma`` and ``budget`` are the online family: steps on the primal, with a contract of its
+own (``Path``).
 """

@@ -1,30 +1,29 @@
-"""Epochs of Pegasos over samples that are all at hand: the exact bias after each, the gap now and then; pegasos.py has the mathematics."""
+"""Epochs of Pegasos over samples that are all at hand: the best bias between them, the gap at times; pegasos.py has the mathematics."""
 
 from typing import NamedTuple
 
 import numpy as np
 
+from maxmargin.losses import Bias, Corridor, LinearProblem, classification
 from maxmargin.monitor import Monitor
-from maxmargin.problems import Floats
+from maxmargin.problems import Floats, Integers
 from maxmargin.solution import Status
-from maxmargin.solvers.pegasos import BIAS, MEAN_BIAS, Path, Task
+from maxmargin.solvers.linear.model import Gap, best_bias, dual, feasible, gains, primal
+from maxmargin.solvers.pegasos import BIAS, MEAN_BIAS, STEPS, Path, Rule, Task
 
 BETWEEN = 1.3
 """The gap costs about an epoch: it is computed whenever the epochs have grown by this factor."""
 
+LOOKED = 20_000
+"""Samples that tell the bias between epochs. It matters where one class is rare, but not to more digits; the bias at the end is exact."""
 
-class Gap(NamedTuple):
-    """What is known about one function: P, D, its exact bias, and the greatest violation of an optimality condition."""
 
-    primal: float
-    dual: float
+class Found(NamedTuple):
+    """What is known about one function: P and D, its exact bias, and the greatest violation of an optimality condition."""
+
+    gap: Gap
     bias: float
     violation: float
-
-    @property
-    def relative(self) -> float:
-        """(P - D) / P; the optimum lies between the two."""
-        return (self.primal - self.dual) / max(abs(self.primal), abs(self.dual), np.finfo(float).tiny)
 
 
 class Outcome(NamedTuple):
@@ -33,105 +32,116 @@ class Outcome(NamedTuple):
     status: Status
     epochs: int
     model: Floats
-    gaps: list[Gap]
+    found: list[Found]
 
 
-def best_bias(g: Floats, y: Floats, p: Floats) -> float:
-    """The b that minimises sum_i p_i max(0, 1 - y_i (g_i + b)); the middle where an interval does.
-
-    The slope in b is -P_+ (the weight of the positive samples) on the far left and grows by p_i at b = y_i - g_i: the minimum is where it
-    changes sign.
-    """
-    counts = p > 0
-    y, p, ends = y[counts], p[counts], (y - g)[counts]
-    order = np.argsort(ends, kind="stable")
-    slope = np.cumsum(p[order]) - p[y > 0].sum()
-    rounding = 1e-12 * float(p.sum())
-    at = min(int(np.searchsorted(slope, -rounding)), len(p) - 1)
-    low = float(ends[order[at]])
-    if abs(slope[at]) <= rounding and at + 1 < len(p):
-        return (low + float(ends[order[at + 1]])) / 2
-    return low
+def problems(task: Task, rule: Rule) -> list[LinearProblem]:
+    """The problems of the functions, divided by alpha."""
+    bias, C = Bias.FREE if rule.bias else Bias.NONE, task.share / rule.alpha
+    return [LinearProblem(classification(y, C, False), bias) for y in task.signs]
 
 
-def feasible(coef: Floats, y: Floats, p: Floats, alpha: float, bias: bool) -> Floats:
-    """Dual variables a near alpha y coef: in [0, p], and with sum_i a_i y_i = 0 where there is a bias."""
-    a = np.clip(alpha * y * coef, 0.0, p)
-    if bias:
-        up, down = float(a[y > 0].sum()), float(a[y < 0].sum())
-        side = y > 0 if up > down else y < 0
-        if up != down:
-            a[side] *= min(up, down) / max(up, down)
-    return a
-
-
-def gaps(path: Path, model: Floats, task: Task) -> list[Gap]:
+def judge(path: Path, function: Floats, asked: list[LinearProblem]) -> list[Found]:
     """P, D and the exact bias of every function."""
-    rule, p = path.rule, task.share
-    F, norms = path.values(model), path.norms(model)
-    choices = [np.array([feasible(c, y, p, rule.alpha, rule.bias) for c, y in zip(C, task.signs, strict=True)]) for C in path.duals()]
-    lengths = [path.dual_norms(a * task.signs) / rule.alpha for a in choices]  # alpha |w_a|^2, w_a = sum a_i y_i phi(x_i) / alpha
+    alpha, F, squares = path.rule.alpha, path.values(function), path.norms(function)
+    choices = [np.array([feasible(problem, t) for problem, t in zip(asked, T, strict=True)]) for T in path.duals()]
+    lengths = [path.dual_norms(T) for T in choices]
     found = []
-    for k, y in enumerate(task.signs):
-        b = best_bias(F[k], y, p) if rule.bias else 0.0
-        distance = y * (F[k] + b)
-        primal = rule.alpha / 2 * float(norms[k]) + float(np.sum(p * np.maximum(0.0, 1 - distance)))
-        duals = [_best_scale(float(a[k].sum()), float(q[k])) for a, q in zip(choices, lengths, strict=True)]
-        best = int(np.argmax([value for value, _ in duals]))
-        a = choices[best][k] * duals[best][1]
-        broken = np.maximum(np.where(a < p, 1 - distance, 0.0), np.where(a > 0, distance - 1, 0.0))
-        found.append(Gap(primal, duals[best][0], b, float(broken.max(initial=0.0))))
+    for k, problem in enumerate(asked):
+        b = best_bias(problem, F[k])
+        f = F[k] + b
+        value = primal(problem, float(squares[k]), b, problem.corridor.losses(f))
+        scaled = [_best_scale(problem, T[k], float(square[k])) for T, square in zip(choices, lengths, strict=True)]
+        bound, t = max(scaled, key=lambda one: one[0])
+        found.append(Found(Gap(alpha * value, alpha * bound), b, _violation(problem.corridor, f, t)))
     return found
 
 
-def _best_scale(total: float, square: float) -> tuple[float, float]:
-    """The greatest theta total - theta^2 square / 2 over theta in [0, 1], and that theta."""
-    theta = min(1.0, total / square) if square > 0 else 1.0
-    return theta * total - theta * theta * square / 2, theta
+def _best_scale(problem: LinearProblem, t: Floats, square: float) -> tuple[float, Floats]:
+    """The greatest D(theta t) over theta in [0, 1], and that theta t; the gains of plain losses are linear."""
+    gain = gains(problem.corridor, t)
+    theta = min(1.0, gain / square) if square > 0 else 1.0
+    return dual(problem, theta * theta * square, theta * gain, 0.0), theta * t
 
 
-def _exact_bias(path: Path, task: Task) -> None:
+def _violation(corridor: Corridor, f: Floats, t: Floats) -> float:
+    """By how much f is on the wrong side of the end of its corridor, of which the hinge has one."""
+    up = corridor.up > 0
+    inside = np.where(up, f - corridor.low, corridor.high - f)
+    size, most = np.abs(t), corridor.up + corridor.down
+    return float(max(np.max(-inside, where=size < most, initial=0.0), np.max(inside, where=size > 0, initial=0.0)))
+
+
+class Look(NamedTuple):
+    """The samples that the bias of the next epoch is found from, None for all, and the problems they pose."""
+
+    rows: Integers | None
+    problems: list[LinearProblem]
+
+
+def _look(task: Task, rule: Rule, asked: list[LinearProblem]) -> Look:
+    """All samples, or LOOKED of the visits: as many of each class, standing for the others of it."""
+    if len(task.visits) <= LOOKED:
+        return Look(None, asked)
+    label = task.signs.argmax(axis=0) if len(task.signs) > 1 else task.signs[0] > 0
+    visited, rows, gain = label[task.visits], [], []
+    classes = np.unique(visited)
+    for one in classes:
+        members = task.visits[visited == one]
+        few = members[np.linspace(0, len(members) - 1, min(len(members), LOOKED // len(classes))).astype(np.int64)]
+        rows.append(few)
+        gain.append(task.gain[few] * (float(task.gain[members].sum()) / float(task.gain[few].sum())))
+    some, C = np.concatenate(rows), np.concatenate(gain) / (len(task.visits) * rule.alpha)
+    return Look(some, [LinearProblem(classification(y[some], C, False), Bias.FREE) for y in task.signs])
+
+
+def _find_bias(path: Path, look: Look) -> None:
     """Set the biases of the walks to the best for their last iterates."""
-    values, p = path.values(path.last()), task.share
-    for k, y in enumerate(task.signs):
-        path.walks.numbers[k, BIAS] = best_bias(values[k], y, p)
+    for k, (problem, values) in enumerate(zip(look.problems, path.values(path.last(), look.rows), strict=True)):
+        path.walks.numbers[k, BIAS] = best_bias(problem, values)
 
 
-def run(path: Path, task: Task, max_iter: int, tol: float | None, monitor: Monitor, rng: np.random.RandomState | None) -> Outcome:
+def run(path: Path, max_iter: int, tol: float | None, monitor: Monitor, rng: np.random.RandomState | None) -> Outcome:
     """Epochs until the relative gaps are at most tol or the budget is used up; in the order of the visits where rng is None."""
-    n, order = len(task.visits), task.visits
-    found: list[Gap] = []
-    stopped, epoch, looked = None, 0, 0
+    visits = order = path.task.visits
+    n = len(visits)
+    asked = problems(path.task, path.rule)
+    look = _look(path.task, path.rule, asked)
+    found: list[Found] = []
+    model, stopped, epoch, looked = path.last(), None, 0, 0
     while epoch < max_iter and stopped is None:
+        if path.rule.bias and path.walks.numbers[0, STEPS] > 0:
+            _find_bias(path, look)
         if rng is not None:
-            order = rng.permutation(task.visits)
+            order = rng.permutation(visits)
         for begin in range(0, n, path.piece):
-            path.advance(order[begin : begin + path.piece], task)
+            path.advance(order[begin : begin + path.piece])
             stopped = monitor.stop(0)
             if stopped is not None:
                 break
         epoch += 1
-        if path.rule.bias and stopped is None:
-            _exact_bias(path, task)
         if tol is not None and stopped is None and (epoch >= BETWEEN * looked or epoch == max_iter):
-            looked, found = epoch, gaps(path, path.model(), task)
+            looked, model = epoch, path.model()
+            found = judge(path, model, asked)
             if monitor.wants_report():
                 _report(monitor, path, epoch * n, found)
-            if max(gap.relative for gap in found) <= tol:
-                return _end(path, task, Status.OPTIMAL, epoch, found, monitor)
-    found = found if looked == epoch and stopped is None and found else gaps(path, path.model(), task)
-    return _end(path, task, stopped or Status.MAX_ITER, epoch, found, monitor)
+            if all(one.gap.within(tol) for one in found):
+                return _end(path, Status.OPTIMAL, epoch, model, found, monitor)
+    if looked != epoch:
+        model = path.model()
+        found = judge(path, model, asked)
+    return _end(path, stopped or Status.MAX_ITER, epoch, model, found, monitor)
 
 
-def _end(path: Path, task: Task, status: Status, epoch: int, found: list[Gap], monitor: Monitor) -> Outcome:
-    path.walks.numbers[:, MEAN_BIAS] = [gap.bias for gap in found]
+def _end(path: Path, status: Status, epoch: int, model: Floats, found: list[Found], monitor: Monitor) -> Outcome:
+    path.walks.numbers[:, MEAN_BIAS] = [one.bias for one in found]
     if not path.rule.average:
         path.walks.numbers[:, BIAS] = path.walks.numbers[:, MEAN_BIAS]
-    _report(monitor, path, epoch * len(task.visits), found, f", {status.name.lower()}")
-    return Outcome(status, epoch, path.model(), found)
+    _report(monitor, path, epoch * len(path.task.visits), found, f", {status.name.lower()}")
+    return Outcome(status, epoch, model, found)
 
 
-def _report(monitor: Monitor, path: Path, steps: int, found: list[Gap], note: str = "") -> None:
-    worst = max(found, key=lambda gap: gap.relative)
+def _report(monitor: Monitor, path: Path, steps: int, found: list[Found], note: str = "") -> None:
+    worst = max(found, key=lambda one: one.gap.relative)
     support = int(np.any(path.duals()[1] != 0, axis=0).sum()) if monitor.verbose else 0
-    monitor.report(steps, worst.primal - worst.dual, worst.violation, support, note)
+    monitor.report(steps, worst.gap.value, worst.violation, support, note)

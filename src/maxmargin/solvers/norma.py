@@ -20,9 +20,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.core import online as core
+from maxmargin import losses
+from maxmargin.core import cpu as core
+from maxmargin.losses import Bias, LinearProblem
 from maxmargin.problems import Floats
 from maxmargin.solvers.budget import Points, block_size
+from maxmargin.solvers.linear import model
 from maxmargin.solvers.pegasos import Task
 
 STEPS, SCALE, BIAS, RHO = range(4)
@@ -82,13 +85,11 @@ def _advance(points: Points, functions: Functions, rule: Rule, block: NDArray[np
         lost += 0.0 if cut is None else cut
 
 
-def quantile(scores: Floats, share: Floats, nu: float) -> float:
-    """The rho that minimises sum_i p_i max(0, rho - g_i) - nu rho, with a share nu of the samples below; the middle of an interval."""
-    scores, share = scores[share > 0], share[share > 0]
-    order = np.argsort(scores, kind="stable")
-    mass = np.cumsum(share[order]) - nu
-    at = min(int(np.searchsorted(mass, -1e-12)), len(scores) - 1)
-    low = float(scores[order[at]])
-    if abs(mass[at]) <= 1e-12 and at + 1 < len(scores):
-        return (low + float(scores[order[at + 1]])) / 2
-    return low
+def best_bias(g: Floats, y: Floats, p: Floats, rho: float) -> float:
+    """The b that minimises sum_i p_i max(0, rho - y_i (g_i + b)) = rho sum_i p_i max(0, 1 - y_i (g_i + b) / rho)."""
+    return rho * model.best_bias(LinearProblem(losses.classification(y, p, False), Bias.FREE), g / rho)
+
+
+def quantile(g: Floats, p: Floats, nu: float) -> float:
+    """The rho that minimises sum_i p_i max(0, rho - g_i) - nu rho: minus the bias of the one-class model; a share nu of g is below."""
+    return -model.best_bias(LinearProblem(losses.one_class(p), Bias.FREE, total=nu), g)

@@ -10,8 +10,8 @@ the length 1/alpha) and give P(average) - P(optimum) = O(1 / (alpha T)) without 
 The ball |w| <= 1/sqrt(alpha) holds the optimum: there P = D, so alpha |w|^2 = sum a_i - losses <= 1, whether or not there is a bias.
 
 **The bias.** P is not strongly convex in b, and steps of 1 / (alpha t) would throw it about. So b has steps of its own, 1/(4 sqrt(t)) (its
-subgradient is at most 1 and decision values are in units of the margin); and where all samples are at hand b is set, after each epoch, to
-the minimiser of P(w, .) for the current w, and at the end for the average: a weighted quantile of y_i - w.phi(x_i), see ``best_bias``. A
+subgradient is at most 1 and decision values are in units of the margin); and where all samples are at hand b is set, between epochs, to
+the minimiser of P(w, .) for the current w, and at the end for the average: a weighted quantile of y_i - w.phi(x_i), see linear/model.py. A
 linear walk takes its steps along x - (mean of x), which is the same model with another constant: otherwise each step would move b as well.
 
 **The certificate.** v is a sum of samples, v = sum_i c_i phi(x_i), so a_i = alpha y_i scale c_i are dual variables. Clipped to their box
@@ -20,15 +20,16 @@ linear walk takes its steps along x - (mean of x), which is the same model with 
     D(a) = sum_i a_i - |sum_i a_i y_i phi(x_i)|^2 / (2 alpha)  <=  P(w, b) for every w, b
 
 Epochs visit all samples alike, so the a of the last iterate are in the box by themselves (c_i counts at most every visit).
+This is the linear model of losses.py with weights p_i / alpha, whose objectives times alpha are P and D and whose duals t are scale c.
 """
 
 from abc import ABC, abstractmethod
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.core import online as core
+from maxmargin.core import cpu as core
 from maxmargin.problems import Floats
 from maxmargin.solvers.budget import Points, block_size
 
@@ -37,8 +38,6 @@ STEPS, SCALE, SIGMA, NORM, BIAS, MEAN_BIAS, BASE, V_SUM, V_CENTRE, U_SUM = range
 samples the sum D of what v took, V.m, and the sum of what u took."""
 BIAS_STEP = 0.25
 """The bias takes steps of this over sqrt(t). Measured: 1 leaves noise in w, 0.03 is too slow for unequal classes."""
-PIECE = 2e7
-"""Multiply-adds between two looks at the clock."""
 
 
 class Rule(NamedTuple):
@@ -115,13 +114,11 @@ def dots(A: Floats, B: Floats) -> Floats:
 class Path(ABC):
     """Walks over given samples."""
 
-    walks: Walks
-
-    def __init__(self, rule: Rule) -> None:
-        self.rule = rule
+    def __init__(self, walks: Walks, rule: Rule, task: Task) -> None:
+        self.walks, self.rule, self.task = walks, rule, task
 
     @abstractmethod
-    def advance(self, order: NDArray[np.int64], task: Task) -> None:
+    def advance(self, order: NDArray[np.int64]) -> None:
         """Steps over the samples in this order."""
 
     @abstractmethod
@@ -129,8 +126,8 @@ class Path(ABC):
         """Weights or coefficients of the functions: averages or last iterates, as the rule says."""
 
     @abstractmethod
-    def values(self, model: Floats) -> Floats:
-        """w.phi(x_i), a row for each function."""
+    def values(self, model: Floats, rows: NDArray[np.int64] | None = None) -> Floats:
+        """w.phi(x_i) for all samples or those listed, a row for each function."""
 
     @abstractmethod
     def norms(self, model: Floats) -> Floats:
@@ -162,82 +159,24 @@ class Path(ABC):
         return self.rule.alpha, BIAS_STEP * self.rule.bias, self.rule.batch, self.rule.project
 
 
-class LinearPath(Path):
-    """V and U are weights of features; coefficients of the samples are kept along where a certificate is wanted.
-
-    With a bias the walk is along x - centre; ``intercepts`` then leads back to x.
-    """
-
-    def __init__(self, X: Any, walks: Walks, rule: Rule, coefs: tuple[Floats, Floats] | None, centre: Floats | None = None) -> None:
-        super().__init__(rule)
-        self.rows, self.walks, self.coefs = core.rows(X), walks, coefs
-        self.centre = np.zeros(X.shape[1]) if centre is None or not rule.bias else centre
-        self._products = core.scores(self.rows, self.centre[None])[0] if self.centre.any() else None
-        self._work = max(1.0, X.nnz / X.shape[0] if hasattr(X, "nnz") else X.shape[1])
-
-    @property
-    def piece(self) -> int:
-        return max(1, int(PIECE / self._work) // self.rule.batch) * self.rule.batch
-
-    def advance(self, order: NDArray[np.int64], task: Task) -> None:
-        centre = self._products, float(dots(self.centre[None], self.centre)[0])
-        for k, numbers in enumerate(self.walks.numbers):
-            v, u = self.walks.v[k], self.walks.u[k]
-            kept = [] if self.coefs is None else [(self.coefs[0][k], self.coefs[1][k])]
-            signs = np.ascontiguousarray(task.signs[k])
-            coefs: tuple[Any, Any] = kept[0] if kept else (None, None)
-            done = 0
-            while done < len(order):
-                state = v, u, *coefs, *centre, numbers
-                done += core.pegasos_rows(self.rows, order[done:], signs, task.gain, *state, *self._numbers_of_rule(), self.rule.average)
-                if done < len(order):
-                    fold(numbers, (v, u), *kept)
-        self.walks.numbers[:, NORM] = self.norms(self.last())  # without the rounding of many small changes
-
-    def last(self) -> Floats:
-        return current(self.walks, self.walks.v - self.walks.numbers[:, [V_SUM]] * self.centre)
-
-    def model(self) -> Floats:
-        if not self.rule.average:
-            return self.last()
-        v, u = (part - self.walks.numbers[:, [at]] * self.centre for part, at in ((self.walks.v, V_SUM), (self.walks.u, U_SUM)))
-        return averaged(self.walks, v, u)
-
-    def intercepts(self, biases: Floats) -> Floats:
-        """The constants of w.x + constant."""
-        return biases - dots(self.model(), self.centre)
-
-    def values(self, model: Floats) -> Floats:
-        return core.scores(self.rows, model) - dots(model, self.centre)[:, None]
-
-    def norms(self, model: Floats) -> Floats:
-        return dots(model, model)
-
-    def duals(self) -> list[Floats]:
-        assert self.coefs is not None
-        return [averaged(self.walks, *self.coefs), current(self.walks, self.coefs[0])]
-
-    def dual_norms(self, coef: Floats) -> Floats:
-        return self.norms(core.combine(coef, self.rows))
-
-
 class KernelPath(Path):
     """v and u are coefficients of points, the last of which are the samples."""
 
-    def __init__(self, points: Points, walks: Walks, rule: Rule, samples: int) -> None:
-        super().__init__(rule)
-        self.points, self.walks, self.samples = points, walks, samples
+    def __init__(self, points: Points, walks: Walks, rule: Rule, task: Task) -> None:
+        super().__init__(walks, rule, task)
+        self.points, self.samples = points, task.signs.shape[1]
 
     @property
     def piece(self) -> int:
         return block_size(self.rule.batch, self.rule.budget)
 
-    def advance(self, order: NDArray[np.int64], task: Task) -> None:
+    def advance(self, order: NDArray[np.int64]) -> None:
         step = self.piece
         for begin in range(0, len(order), step):
-            self._advance(order[begin : begin + step], task)
+            self._advance(order[begin : begin + step])
 
-    def _advance(self, block: NDArray[np.int64], task: Task) -> None:
+    def _advance(self, block: NDArray[np.int64]) -> None:
+        task = self.task
         at = block + (self.points.size - self.samples)
         v, u, numbers = self.walks
         tile, z = self.points.tile(at), self.points.values(v, at)
@@ -257,9 +196,9 @@ class KernelPath(Path):
     def model(self) -> Floats:
         return averaged(self.walks, self.walks.v, self.walks.u) if self.rule.average else self.last()
 
-    def values(self, model: Floats) -> Floats:
-        found: Floats = self.points.values(model)[:, self.points.size - self.samples :]
-        return found
+    def values(self, model: Floats, rows: NDArray[np.int64] | None = None) -> Floats:
+        rows = np.arange(self.samples) if rows is None else rows
+        return self.points.values(model, rows + (self.points.size - self.samples))
 
     def norms(self, model: Floats) -> Floats:
         return self.points.norms(model)

@@ -1,8 +1,8 @@
 """Dual coordinate descent for linear models with many, sparse features (Hsieh et al.; the lectures' algorithm 12).
 
 Each dual in turn takes its best value while w = X't is kept up to date: a step costs the non-zeros of one sample (core/coordinate.h).
-Samples at a bound whose condition holds with room to spare, more than the worst violation of the pass before, are set aside; when the
-others are done all are looked at again.
+Samples at a bound whose condition holds with room to spare, compared with the gap that is left, are set aside; when the others are done
+all are looked at again. Once the duals inside their bounds are settled, conjugate gradients move them all at once (face.py).
 
 A penalised bias is the weight of one more column of s's. A free one makes the duals' sum fixed, which no single step can keep. So it is
 penalised around a guess that moves (the method of multipliers): with c the mean squared length of a sample, which gives the bias the
@@ -22,12 +22,16 @@ from maxmargin.core import cpu as core
 from maxmargin.designs import ArrayDesign, Design
 from maxmargin.losses import Bias, LinearProblem
 from maxmargin.monitor import Monitor
-from maxmargin.problems import Floats
 from maxmargin.solution import Status
+from maxmargin.solvers.linear.face import Walk, inside, leap
 from maxmargin.solvers.linear.model import LinearSolution, best_bias, conclude, feasible, natural_scale
 
 FIRST_LOOK, NEXT_LOOK = 4, 1.4
 """The gap is computed after so many passes, and whenever there are so many times as many: it is often far below what the passes met."""
+ASIDE = 30
+"""Samples are set aside whose conditions hold by so many times the mean gap of those that are visited."""
+SETTLED, RESTED = 0.03, 5
+"""The face is leapt on when a pass changes it by no more than this share, so many passes after the last leap."""
 
 
 def solve(
@@ -35,50 +39,73 @@ def solve(
 ) -> LinearSolution:
     """Solve a linear problem; see the contract in maxmargin.solvers.linear."""
     assert isinstance(design, ArrayDesign)
-    n = design.shape[0]
-    t = np.zeros(n) if start is None or not len(start.t) else feasible(problem, start.t)
-    w = design.sum(t)
-    squares = core.linear_squares(design.points)
-    column = {Bias.NONE: 0.0, Bias.FREE: max(float(squares.mean()), 1e-300), Bias.PENALISED: problem.scaling**2}[problem.bias]
-    norms = squares + column
-    free = problem.bias is Bias.FREE
-    guess = start.bias if free and start is not None else 0.0
-    bias = guess + column * (float(t.sum()) - problem.total)
-    order, active, aside = np.arange(n, dtype=np.int32), n, np.inf
-    draws = np.random.default_rng(seed)
-    passes, look, scale = 0, FIRST_LOOK, natural_scale(problem, design)
-    while True:
-        reason = monitor.stop(passes)
-        if reason is not None:
-            return _model(problem, design, t, bias, tol, scale, reason, passes)
-        gap, violation, active, bias = core.coordinate_pass(
-            design.points, *problem.corridor, norms, t, w, bias, column, order, active, aside, int(draws.integers(2**63))
+    return _Run(problem, design, monitor, start, seed).until(tol)
+
+
+class _Run:
+    """One solve: where it is, and which samples are visited."""
+
+    def __init__(self, problem: LinearProblem, design: ArrayDesign, monitor: Monitor, start: LinearSolution | None, seed: int) -> None:
+        self.problem, self.design, self.monitor = problem, design, monitor
+        self.scale = natural_scale(problem, design)
+        n = design.shape[0]
+        t = np.zeros(n) if start is None or not len(start.t) else feasible(problem, start.t)
+        self.squares = core.linear_squares(design.points)
+        column = {Bias.NONE: 0.0, Bias.FREE: max(float(self.squares.mean()), 1e-300), Bias.PENALISED: problem.scaling**2}[problem.bias]
+        guess = start.bias if problem.bias is Bias.FREE and start is not None else 0.0
+        bias = guess + column * (float(t.sum()) - problem.total)
+        self.walk = Walk(t, design.sum(t), guess, column, bias)
+        self.descent = core.coordinate_descent(design.points, *problem.corridor, self.squares, t, column)
+        self.order, self.active, self.aside = np.arange(n, dtype=np.int32), n, np.inf
+        self.draws = np.random.default_rng(seed)
+        self.passes = 0
+
+    def until(self, tol: float) -> LinearSolution:
+        """Passes and leaps until the gap is small enough."""
+        look, leapt, face = FIRST_LOOK, 0, np.zeros(len(self.order), bool)
+        while True:
+            reason = self.monitor.stop(self.passes)
+            if reason is not None:
+                return self._model(tol, reason)
+            gap, violation = self._pass()
+            small = gap <= tol * (0.5 * float(self.walk.w @ self.walk.w) + gap) or violation == 0
+            if small or self.passes >= look:
+                look = max(look, int(NEXT_LOOK * self.passes))
+                found = self._model(tol, None)
+                if found.status is Status.OPTIMAL or (violation == 0 and self.active == len(self.order)):
+                    return found
+            before, face = face, inside(self.problem, self.walk.t)
+            size = int(np.count_nonzero(face))
+            if self.passes >= leapt + RESTED and size > 0 and np.count_nonzero(face != before) <= SETTLED * size:
+                self.walk = leap(self.problem, self.design, self.walk, np.flatnonzero(face), self.squares, self.monitor)
+                leapt = self.passes
+                self.descent.assign(self.walk.t)
+            if small:
+                self.active, self.aside = len(self.order), np.inf
+
+    def _pass(self) -> tuple[float, float]:
+        """Visit the active samples once; return the gap and the greatest violation that were met."""
+        walk, t, w = self.walk, np.empty(len(self.order)), self.walk.w
+        threads = core.thread_count(1e3 * self.active)
+        gap, violation, self.active, bias = self.descent.run(
+            w, walk.bias, self.order, self.active, self.aside, int(self.draws.integers(2**63)), threads
         )
-        passes += 1
-        if free:
-            excess = float(t.sum()) - problem.total
-            guess += column * excess
-            bias = guess + column * excess
-        size = 0.5 * float(w @ w) + gap
-        if monitor.wants_report():
-            monitor.report(passes, gap, violation, int(np.count_nonzero(t)))
-        if gap <= tol * size or violation == 0 or passes >= look:
-            look = max(look, int(NEXT_LOOK * passes))
-            found = _model(problem, design, t, bias, tol, scale, None, passes)
-            if found.status is Status.OPTIMAL or (active == n and violation == 0):
-                return found
-            if gap <= tol * size or violation == 0:
-                active, aside = n, np.inf
-                continue
-        aside = violation
+        self.descent.duals(t)
+        guess = walk.guess
+        if self.problem.bias is Bias.FREE:
+            guess = bias  # the multiplier's step
+            bias += walk.column * (float(t.sum()) - self.problem.total)
+        self.walk = Walk(t, w, guess, walk.column, bias)
+        self.passes += 1
+        self.aside = ASIDE * gap / max(1, self.active)
+        if self.monitor.wants_report():
+            self.monitor.report(self.passes, gap, violation, int(np.count_nonzero(t)))
+        return gap, violation
 
-
-def _model(
-    problem: LinearProblem, design: ArrayDesign, t: Floats, bias: float, tol: float, scale: float, reason: Status | None, passes: int
-) -> LinearSolution:
-    """The model of the duals with its best bias."""
-    t = feasible(problem, t)
-    w = design.sum(t)
-    Xw = design.values(w)
-    bias = best_bias(problem, Xw, bias)
-    return conclude(problem, design, w, bias, t, Xw + bias, tol, scale, reason, passes)[0]
+    def _model(self, tol: float, reason: Status | None) -> LinearSolution:
+        """The model of the duals with its best bias."""
+        t = feasible(self.problem, self.walk.t)
+        w = self.design.sum(t)
+        Xw = self.design.values(w)
+        bias = best_bias(self.problem, Xw, self.walk.bias)
+        return conclude(self.problem, self.design, w, bias, t, Xw + bias, tol, self.scale, reason, self.passes)[0]

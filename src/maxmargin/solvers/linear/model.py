@@ -13,6 +13,10 @@ ROUNDING = 1e-13
 """A gap of this share of the terms it is the difference of is rounding."""
 
 
+MANY, FEW = 10_000, 2000
+"""Of more than so many ends of corridors a few are looked at first."""
+
+
 class LinearSolution(NamedTuple):
     """A linear model, the duals that certify it, and what they make of the data."""
 
@@ -40,21 +44,26 @@ class Gap(NamedTuple):
         """The difference."""
         return self.primal - self.dual
 
+    @property
+    def relative(self) -> float:
+        """The difference in units of the greater of the two."""
+        return self.value / max(abs(self.primal), abs(self.dual), np.finfo(float).tiny)
+
     def within(self, tol: float) -> bool:
         """Whether the difference is small enough, or nothing but rounding."""
         size = max(abs(self.primal), abs(self.dual))
         return bool(np.isfinite(self.value)) and self.value <= max(tol * size, ROUNDING * max(size, self.scale))
 
 
-def primal(problem: LinearProblem, w: Floats, bias: float, loss: float) -> float:
-    """P from the sum of the losses."""
-    return 0.5 * float(w @ w) + 0.5 * problem.m * bias**2 + problem.total * bias + loss
+def primal(problem: LinearProblem, square: float, bias: float, loss: float) -> float:
+    """P from |w|^2 and the sum of the losses."""
+    return 0.5 * square + 0.5 * problem.m * bias**2 + problem.total * bias + loss
 
 
-def dual(problem: LinearProblem, Xt: Floats, gain: float, total: float) -> float:
-    """D from X't, the sum of the gains and the sum of the duals; with a free bias that sum must be right."""
+def dual(problem: LinearProblem, square: float, gain: float, total: float) -> float:
+    """D from |X't|^2, the sum of the gains and the sum of the duals; with a free bias that sum must be right."""
     penalty = 0.5 * (total - problem.total) ** 2 / problem.m if problem.bias is Bias.PENALISED else 0.0
-    return gain - 0.5 * float(Xt @ Xt) - penalty
+    return gain - 0.5 * square - penalty
 
 
 def gains(corridor: Corridor, t: Floats) -> float:
@@ -74,8 +83,8 @@ def feasible(problem: LinearProblem, t: Floats) -> Floats:
     return with_sum(corridor, t, problem.total) if problem.bias is Bias.FREE else t
 
 
-def best_bias(problem: LinearProblem, Xw: Floats, bias: float) -> float:
-    """The b that minimises P for given X w; the middle of them where there are several."""
+def best_bias(problem: LinearProblem, Xw: Floats, bias: float = 0.0) -> float:
+    """The b that minimises P for given X w; the middle of them where there are several. The search begins at ``bias``."""
     if problem.bias is Bias.NONE:
         return 0.0
     return _root_of_lines(problem, Xw, bias) if problem.corridor.squared else _middle_of_steps(problem, Xw)
@@ -84,13 +93,16 @@ def best_bias(problem: LinearProblem, Xw: Floats, bias: float) -> float:
 def _middle_of_steps(problem: LinearProblem, Xw: Floats) -> float:
     """Plain losses: the slope by b is m b + total - sum up at the far left and grows by a step where a sample leaves its loss behind."""
     corridor, m = problem.corridor, problem.m
-    left, right = np.flatnonzero(corridor.up > 0), np.flatnonzero(corridor.down > 0)
-    ends = np.concatenate([corridor.low[left] - Xw[left], corridor.high[right] - Xw[right]])
+    left, right = corridor.up > 0, corridor.down > 0
+    ends = np.concatenate([(corridor.low - Xw)[left], (corridor.high - Xw)[right]])
+    steps = np.concatenate([corridor.up[left], corridor.down[right]])
+    rounding, start = 1e-12 * float(steps.sum()), problem.total - float(corridor.up.sum())
+    if len(ends) > MANY:
+        ends, steps, start = _around_the_root(ends, steps, start, m, rounding)
     order = np.argsort(ends, kind="stable")
-    ends, steps = ends[order], np.concatenate([corridor.up[left], corridor.down[right]])[order]
-    after = np.cumsum(steps) - float(corridor.up.sum()) + problem.total  # slope of the losses to the right of each end
+    ends, steps = ends[order], steps[order]
+    after = np.cumsum(steps) + start  # slope of the losses to the right of each end
     before = after - steps
-    rounding = 1e-12 * float(steps.sum())
     first = int(np.searchsorted(after + m * ends, -rounding))  # here the slope is no longer negative
     if first == len(ends):
         return float(ends[-1]) if m == 0 else -float(after[-1]) / m
@@ -98,6 +110,21 @@ def _middle_of_steps(problem: LinearProblem, Xw: Floats) -> float:
         return -float(before[first]) / m
     flat = m == 0 and abs(after[first]) <= rounding and first + 1 < len(ends)
     return 0.5 * float(ends[first] + ends[first + 1]) if flat else float(ends[first])
+
+
+def _around_the_root(ends: Floats, steps: Floats, start: float, m: float, rounding: float) -> tuple[Floats, Floats, float]:
+    """The ends in an interval that the slope certainly changes sign in, and the slope before them; a few of all ends say where."""
+    few = np.linspace(0, len(ends) - 1, FEW).astype(np.int64)
+    few = few[np.argsort(ends[few], kind="stable")]
+    mass = np.cumsum(steps[few])
+    at = int(np.searchsorted(mass * (float(steps.sum()) / float(mass[-1])) + start + m * ends[few], 0.0))
+    low, high = ends[few[max(at - FEW // 20, 0)]], ends[few[min(at + FEW // 20, FEW - 1)]]
+    inside = (ends >= low) & (ends <= high)
+    new = start + float(np.sum(steps, where=ends < low))
+    found = steps[inside]
+    if new + m * low < -rounding and new + float(found.sum()) + m * high > rounding:
+        return ends[inside], found, new
+    return ends, steps, start
 
 
 def _root_of_lines(problem: LinearProblem, Xw: Floats, bias: float) -> float:
@@ -146,7 +173,7 @@ def conclude(
     """The solution with duals made feasible, and its gap: OPTIMAL where that is small, else the reason, else STALLED."""
     t = feasible(problem, t)
     Xt = design.sum(t)
-    value = primal(problem, w, bias, problem.corridor.losses(f))
-    gap = Gap(value, dual(problem, Xt, gains(problem.corridor, t), float(t.sum())), scale)
+    value = primal(problem, float(w @ w), bias, problem.corridor.losses(f))
+    gap = Gap(value, dual(problem, float(Xt @ Xt), gains(problem.corridor, t), float(t.sum())), scale)
     status = Status.OPTIMAL if gap.within(tol) else reason or Status.STALLED
     return LinearSolution(w, bias, t, f, Xt, status, n_iter), gap

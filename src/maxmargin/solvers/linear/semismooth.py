@@ -23,26 +23,29 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from maxmargin.core import cpu as core
-from maxmargin.designs import ArrayDesign, Design
+from maxmargin.designs import ArrayDesign, Design, Gram
 from maxmargin.losses import Bias, Duals, LinearProblem
 from maxmargin.monitor import Monitor
 from maxmargin.problems import Floats, Integers
 from maxmargin.solution import Status
 from maxmargin.solvers.linear.model import ROUNDING, Gap, LinearSolution, conclude, dual, feasible, natural_scale, primal
+from maxmargin.solvers.newton import one_blas_thread
 
 FACTORED = 1200
 """Features up to which the Hessian is formed and factored."""
-WIDEST, NARROWER, NARROWEST = 2.0, 0.2, 1e-6
-"""The width of the first round, in units of f; of each round, of the one before; and at least, in units of f or of the greatest f where
-that is smaller: duals are differences of f over the width, and rounding grows."""
+WIDEST, NARROWER, NARROWEST = 2.0, 0.3, 1e-6
+"""The width of the first round from w = 0, in units of f: every sample shall curve there; of each round, of the one before; and at least,
+in units of f, or of the greatest f where that is smaller: duals are differences of f over the width, and rounding grows."""
 SOLVED = 0.2
 """A round ends when its own gap is this share of the whole."""
-FLAT = 0.3
+FLAT = 0.1
 """A step is long enough when the slope at its end is this share of that at its beginning, in size."""
-SMALLER, SEEDED = 8, 40_000
+SMALLER, SEEDED = 8, 4_000
 """More samples than SEEDED begin at the solution of a SMALLER-th of them."""
 PATIENCE = 5
 """Looks at the gap without progress after which rounding is all that is left."""
+FEW = 0.7
+"""Curved samples, as a share of the features, up to which the equation of the samples is solved."""
 CONJUGATE = 200
 """Products with the Hessian a step, at most."""
 
@@ -76,7 +79,8 @@ def solve(
     else:
         w, bias = start.w, start.bias
         centre = start.t if len(start.t) else None
-    return run.until(tol, w, bias, centre)
+    with one_blas_thread():
+        return run.until(tol, w, bias, centre)
 
 
 def _seed(problem: LinearProblem, design: ArrayDesign, monitor: Monitor, seed: int) -> LinearSolution:
@@ -95,6 +99,7 @@ class _Run:
         self.problem, self.design, self.monitor = problem, design, monitor
         self.scale = natural_scale(problem, design)
         self.price = float(np.sum(np.maximum(problem.corridor.up, problem.corridor.down)))
+        self.gram = Gram(design)
         self.steps = 0
 
     def until(self, tol: float, w: Floats, bias: float, centre: Floats | None) -> LinearSolution:
@@ -102,11 +107,11 @@ class _Run:
         problem, corridor = self.problem, self.problem.corridor
         f = self.design.values(w) + bias
         unit = self._unit()
-        width = WIDEST * unit
+        width = unit if w.any() else WIDEST * unit
         if centre is None:
             centre = np.zeros(len(f))
         else:
-            centre, width = feasible(problem, centre), width * NARROWER**2
+            centre, width = feasible(problem, centre), unit * NARROWER**2
         best, least, idle = None, np.inf, 0
         while True:
             here = self._at(w, bias, f, centre, width)
@@ -143,7 +148,7 @@ class _Run:
         Xt = self.design.sum(duals.t)
         slope = np.append(w - Xt, problem.m * bias + problem.total - duals.total if problem.bias is not Bias.NONE else 0.0)
         corner = problem.m + float(duals.curvature.sum()) or self.price / width
-        value = dual(problem, Xt, duals.gain, duals.total)
+        value = dual(problem, float(Xt @ Xt), duals.gain, duals.total)
         own = 0.5 * float(slope[:-1] @ slope[:-1])
         if abs(slope[-1]) <= ROUNDING * self.price:
             slope[-1] = 0.0
@@ -153,7 +158,7 @@ class _Run:
             less = 0.5 * float(slope[-1]) ** 2 / corner if problem.corridor.squared else abs(float(slope[-1])) * width
             value += bias * (problem.total - duals.total) - less
             own += less
-        return Point(w, bias, f, duals, slope, Gap(primal(problem, w, bias, duals.loss), value, self.scale), own, corner)
+        return Point(w, bias, f, duals, slope, Gap(primal(problem, float(w @ w), bias, duals.loss), value, self.scale), own, corner)
 
     def _step(self, here: Point, centre: Floats, width: float) -> tuple[Floats, float, Floats]:
         """A Newton step as long as it pays."""
@@ -170,16 +175,32 @@ class _Run:
         if len(curved) == 0 and self.problem.bias is Bias.FREE:  # w and b have nothing to do with each other: a length for each
             bias = here.slope[-1] ** 2 > here.corner * float(here.slope[:-1] @ here.slope[:-1])
             return np.append(np.zeros(d), -here.slope[-1] / here.corner) if bias else np.append(-here.slope[:-1], 0.0)
+        if 0 < len(curved) < FEW * d and len(curved) <= FACTORED and isinstance(self.design, ArrayDesign) and self.design.precise:
+            return self._by_samples(here, self.design.products(curved), curved, curvature)
         corner = here.corner if self.problem.bias is not Bias.NONE else 1.0
         border = self.design.sum(curvature, curved) if self.problem.bias is not Bias.NONE else np.zeros(d)
-        if d <= FACTORED:
-            H = np.empty((d + 1, d + 1))
-            H[:d, :d] = self.design.gram(curvature, curved)
-            H[d, :d] = H[:d, d] = border
-            H[d, d] = corner
-            H[np.arange(d), np.arange(d)] += 1.0
-            return _solved(H, -here.slope)
-        return self._conjugate(here, curved, curvature, border, corner)
+        if d > FACTORED:
+            return self._conjugate(here, curved, curvature, border, corner)
+        H = np.empty((d + 1, d + 1))
+        H[:d, :d] = self.gram.of(curved, curvature)
+        H[d, :d] = H[:d, d] = border
+        H[d, d] = corner
+        H[np.arange(d), np.arange(d)] += 1.0
+        return _solved(H, -here.slope)
+
+    def _by_samples(self, here: Point, S: Floats, curved: Integers, curvature: Floats) -> Floats:
+        """The same where fewer samples curve than there are features, from their dot products S.
+
+        With v = diag(curvature) (X_J dw + db) the Newton equation is dw = -g - X_J'v, m db + 1'v = -h (g, h the gradient), so that
+        (diag(1 / curvature) + X_J X_J') v = 1 db - X_J g.
+        """
+        g, h = here.slope[:-1], float(here.slope[-1])
+        S[np.arange(len(S)), np.arange(len(S))] += 1 / curvature
+        right = np.column_stack([-self.design.values(g, curved), np.ones(len(S))])
+        first, second = _solved(S, right).T
+        stiffness = self.problem.m + float(second.sum())
+        db = -(h + float(first.sum())) / stiffness if self.problem.bias is not Bias.NONE else 0.0
+        return np.append(-g - self.design.sum(first + db * second, curved), db)
 
     def _conjugate(self, here: Point, curved: Integers, curvature: Floats, border: Floats, corner: float) -> Floats:
         """Conjugate gradients on the Newton equation, the bias scaled to its own curvature."""

@@ -1,0 +1,22 @@
+"""maxmargin's LinearSVC and LinearSVR."""
+
+from importlib.metadata import version as version_of
+from typing import Any
+
+import maxmargin
+from peers.linear._like_sklearn import prepare, solution
+
+__all__ = ["fit", "prepare", "solution", "version"]
+
+PASSES = 1_000_000
+"""max_iter: the tolerance is to end the work."""
+
+
+def version() -> str:
+    """The library's version."""
+    return version_of("maxmargin")
+
+
+def fit(data: Any, job: dict[str, Any], options: dict[str, Any]) -> Any:
+    """Fit with the estimator of that name."""
+    return getattr(maxmargin, job["problem"])(**job["parameters"], **options, max_iter=PASSES).fit(*data)

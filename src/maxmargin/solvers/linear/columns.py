@@ -1,0 +1,76 @@
+"""Coordinate descent on penalised squared losses, a column of the data at a time; lasso.py says when.
+
+Each side of each sample's corridor that costs anything is one residual:
+
+    r_i = q_i (low_i - f_i),  q_i = sqrt(up_i / most)         or        r_i = q_i (high_i - f_i),  q_i = -sqrt(down_i / most)
+    sum_i loss_i(f_i) = most sum_i max(0, r_i)^2
+
+so that one number a residual is all that a column meets. A classification has one side a sample; where a sample has two, the columns are
+twice as long. The columns of diag(q) X and of the bias are copied once, in the data's precision where all q are +1 and -1.
+"""
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from maxmargin.core import cpu as core
+from maxmargin.losses import Corridor
+from maxmargin.monitor import Monitor
+from maxmargin.problems import Floats
+
+
+class Columns:
+    """The columns and the order in which they were visited last."""
+
+    def __init__(self, corridor: Corridor, X: Any, column: float, price: Floats, seed: int) -> None:
+        up, down = corridor.up > 0, corridor.down > 0
+        both = bool((up & down).any())
+        self.most = float(max(corridor.up.max(initial=0.0), corridor.down.max(initial=0.0))) or 1.0
+        above, below = np.sqrt(corridor.up / self.most), -np.sqrt(corridor.down / self.most)
+        sides = ((up, corridor.low, above), (down, corridor.high, below)) if both else ()
+        self.q = np.concatenate([q for _, _, q in sides]) if both else np.where(up, above, below)
+        edge = np.concatenate([edge for _, edge, _ in sides]) if both else np.where(up, corridor.low, corridor.high)
+        self.edge = np.where(self.q != 0, edge, 0.0)
+        self.both = both
+        copied = _transposed(X, self.q, column, both)
+        self.columns, self.price = core.points(copied), price
+        self.squares = 1.0001 * np.asarray(self.columns.norms, np.float64)  # float32 sums: never too little
+        self.bias = np.array([len(price) - 1], np.int32)  # visited after each pass once more: every sample feels it
+        self.order, self.draw = np.arange(len(price), dtype=np.int32), np.random.default_rng(seed)
+
+    def descend(self, u: Floats, f: Floats, most: int, monitor: Monitor, steps: int) -> tuple[Floats, int]:
+        """Pass over the columns so many times, the last time over all of them; return the weights and the number of passes made."""
+        u = u.copy()
+        r = self.q * (self.edge - (np.concatenate((f, f)) if self.both else f))
+        active, aside = len(self.order), np.inf
+        for done in range(most):
+            if monitor.stop(steps + done) is not None:
+                return u, done
+            active = len(self.order) if done == most - 1 else active
+            seed = int(self.draw.integers(2**63))
+            violation, active = core.column_pass(
+                self.columns, self.price, self.squares, 2 * self.most, u, r, self.order, active, aside, seed
+            )
+            core.column_pass(self.columns, self.price, self.squares, 2 * self.most, u, r, self.bias, 1, np.inf, 0)
+            aside = 0.1 * min(violation, 1.0) if done < most - 2 else np.inf
+        return u, most
+
+
+def _transposed(X: Any, q: Floats, column: float, both: bool) -> Any:
+    """The columns of diag(q) X, and of the bias, as rows."""
+    kind = X.dtype if np.isin(q, (-1.0, 0.0, 1.0)).all() else np.float64
+    last = (column * q).astype(kind)
+    if not sparse.issparse(X):
+        twice = np.concatenate((X, X)) if both else X
+        out = np.empty((X.shape[1] + 1, len(q)), kind)
+        np.multiply(twice.T, q, out=out[:-1], casting="same_kind")
+        out[-1] = last
+        return out
+    rows = sparse.vstack((X, X), "csr") if both else X
+    scaled = rows.data * np.repeat(q.astype(kind), np.diff(rows.indptr))
+    flat = sparse.csr_matrix((scaled, rows.indices, rows.indptr), rows.shape).T.tocsr()
+    filled = len(q) if column else 0
+    indices = np.concatenate((flat.indices, np.arange(filled, dtype=flat.indices.dtype)))
+    indptr = np.append(flat.indptr.astype(np.int64), flat.nnz + filled)
+    return sparse.csr_matrix((np.concatenate((flat.data, last[:filled])), indices, indptr), (X.shape[1] + 1, len(q)))

@@ -1,0 +1,254 @@
+"""All classes at once, after Crammer and Singer: each sample's own class must lead every other by 1.
+
+    P(W, b) = 1/2 sum_m |w_m|^2 + 1/2 sum_m b_m^2 / s^2 + sum_i C_i (max_m g_im - f_i,label)
+    f = X W' + b,   g_im = f_im + [m != label_i]
+
+without the term in b for a free bias, and b = 0 for none. The dual has a variable t_im for each sample and class, w_m = sum_i t_im x_i:
+
+    D(t) = sum_i t_i,label - 1/2 sum_m |w_m|^2 - s^2/2 sum_m (sum_i t_im)^2
+    t_im <= C_i [m = label_i],   sum_m t_im = 0;   with a free bias also  sum_i t_im = 0  for each class
+
+A pass (core/crammer_singer.h) sets each sample's t_i to its best value, the others fixed. With b_m = s^2 sum_i t_im and w as above,
+
+    P - D = sum_i [ C_i (max_m g_im - f_i,label) + sum_m t_im g_im ]
+
+A free bias comes by the method of multipliers: b = centre + sigma sum_i t_i makes of it a penalised one, and between passes the centre
+moves to b, which adds sigma sum_i t_i to b. The sums tend to 0; for the certificate what is left of them is taken off: class m lacking
+something gets it from the samples in proportion to their room C_i [m = label_i] - t_im, at the cost of a class that has too much, whose
+duals have no lower bound.
+"""
+
+import itertools
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maxmargin.core import cpu as core
+from maxmargin.designs import ArrayDesign
+from maxmargin.losses import Bias
+from maxmargin.monitor import Monitor
+from maxmargin.problems import Floats, Integers
+from maxmargin.solution import Status
+from maxmargin.solvers.linear.model import Gap
+
+FILLED = 0.4
+"""Arrays with a smaller share of non-zeros are passed over as sparse ones."""
+ASIDE = 0.2
+"""Samples are set aside whose class leads by this share of the greatest violation of the last pass."""
+EVERY, WINDOW = 10, 5
+"""Passes between two extrapolations, and the passes that each of them looks at."""
+LOOK = 100
+"""Passes after which the gap is computed anyway."""
+STALL = 200
+"""Looks at the gap without a tenth less of it before float64 is held to be the reason."""
+
+
+class CrammerSinger(NamedTuple):
+    """The model of all classes, the duals that certify it, and both objectives computed from the data."""
+
+    W: NDArray[np.float64]
+    bias: Floats
+    t: NDArray[np.float64]
+    primal: float
+    dual: float
+    status: Status
+    n_iter: int
+
+
+def solve(
+    design: ArrayDesign,
+    label: Integers,
+    n_classes: int,
+    C: Floats,
+    bias: Bias,
+    scaling: float,
+    tol: float,
+    monitor: Monitor,
+    start: CrammerSinger | None = None,
+    seed: int = 0,
+) -> CrammerSinger:
+    """Train on samples of classes 0 .. n_classes - 1 with weights C; OPTIMAL only if P - D <= tol max(P, D) held."""
+    run = _Run(design, label, n_classes, C, bias, scaling)
+    if start is not None:
+        run.begin_at(start)
+    draw = np.random.default_rng(seed)
+    steps, since, best, idle = 0, 0, np.inf, 0
+    order, active, aside = np.arange(len(label), dtype=np.int32), len(label), np.inf
+    while True:
+        reason = monitor.stop(steps)
+        if reason is not None:
+            return run.solution(reason, steps)
+        whole = active == len(order)
+        met, violation, active = run.visit(order, active, aside, int(draw.integers(2**63)))
+        steps += 1
+        if steps % EVERY == 0:
+            steps += run.extrapolate(order, active, int(draw.integers(2**63)))
+        run.recentre()
+        if monitor.wants_report():
+            monitor.report(steps, met, violation, int(np.count_nonzero(run.t.any(axis=1))))
+        aside = ASIDE * violation
+        if met > 0.5 * tol * abs(run.dual()) and active > 0 and since < LOOK:
+            since += 1
+            continue
+        if not whole:
+            active, aside = len(order), np.inf
+            continue
+        since = 0
+        found = run.solution(Status.OPTIMAL, steps)
+        gap = Gap(found.primal, found.dual)
+        if gap.within(tol):
+            return found
+        best, idle = (gap.value, 0) if gap.value < 0.9 * best else (best, idle + 1)
+        if idle > STALL:
+            return found._replace(status=Status.STALLED)
+        active, aside = len(order), np.inf
+
+
+def objectives(
+    design: ArrayDesign, label: Integers, C: Floats, bias: Bias, scaling: float, W: NDArray[np.float64], b: Floats, t: NDArray[np.float64]
+) -> Gap:
+    """P and D from the data in float64; D is -inf where t breaks a constraint by more than rounding."""
+    rows = np.arange(len(label))
+    g = np.column_stack([design.values(w) for w in W]) + b
+    own = g[rows, label].copy()
+    g += 1.0
+    g[rows, label] -= 1.0
+    s2 = scaling**2 if bias is Bias.PENALISED else 0.0
+    penalty = 0.5 * float(b @ b) / s2 if s2 else 0.0
+    primal = 0.5 * float(np.sum(W * W)) + penalty + float(C @ (g.max(axis=1) - own))
+    upper = np.zeros_like(t)
+    upper[rows, label] = C
+    size, sums = 1e-12 * float(np.abs(t).sum()), t.sum(axis=0)
+    wrong = (t > upper * (1 + 1e-12)).any() or np.abs(t.sum(axis=1)).max(initial=0.0) > size
+    if wrong or (bias is Bias.FREE and np.abs(sums).max() > size):
+        return Gap(primal, -np.inf)
+    V = _weights(design, t)
+    return Gap(primal, float(t[rows, label].sum()) - 0.5 * float(np.sum(V * V)) - 0.5 * s2 * float(sums @ sums))
+
+
+def _weights(design: ArrayDesign, t: NDArray[np.float64]) -> NDArray[np.float64]:
+    """W = t'X."""
+    return np.stack([design.sum(np.ascontiguousarray(column)) for column in t.T])
+
+
+class _Run:
+    """One solve: the data, the duals and the weights that belong to them."""
+
+    def __init__(self, design: ArrayDesign, label: Integers, n_classes: int, C: Floats, bias: Bias, scaling: float) -> None:
+        self.design, self.label, self.C, self.bias, self.scaling = design, label, C, bias, scaling
+        self.small = np.ascontiguousarray(label, np.int32)
+        dense = isinstance(design.X, np.ndarray)
+        sparse_enough = dense and np.count_nonzero(design.X) < FILLED * design.X.size
+        self.points = core.points(design.X, compress=True) if sparse_enough else design.points
+        n, d = design.shape
+        lengths = _squared_lengths(design)
+        self.column = {Bias.NONE: 0.0, Bias.PENALISED: scaling**2, Bias.FREE: float(lengths.mean()) or 1.0}[bias]
+        self.norms = lengths + self.column
+        self.t = np.zeros((n, n_classes))
+        wide = -(-n_classes // 8) * 8  # classes lie along the SIMD lanes
+        self.W, self.b = np.zeros((d, wide)), np.zeros(wide)
+        still = self.norms <= 0  # samples at the origin, no bias: any dual of full size is best
+        self.t[still] = -(C[still] / max(n_classes - 1, 1))[:, None]
+        self.t[still, label[still]] = C[still]
+
+    def begin_at(self, start: CrammerSinger) -> None:
+        """Take the duals of an earlier solution, made smaller where the weights are."""
+        rows = np.arange(len(self.label))
+        own = start.t[rows, self.label]
+        self.t = start.t * np.where(own > self.C, self.C / np.where(own > 0, own, 1.0), 1.0)[:, None]
+        k = self.t.shape[1]
+        self.W[:, :k] = _weights(self.design, self.t).T
+        self.b[:k] = self.column * self.t.sum(axis=0)
+        if self.bias is Bias.FREE:
+            self.b[:k] += start.bias
+
+    def visit(self, order: NDArray[np.int32], active: int, aside: float, seed: int) -> tuple[float, float, int]:
+        """One pass over the active samples."""
+        return core.crammer_singer_pass(
+            self.points, self.small, self.C, self.norms, self.t, self.W, self.b, self.column, order, active, aside, seed
+        )
+
+    def extrapolate(self, order: NDArray[np.int32], active: int, seed: int) -> int:
+        """Passes in one order, then a step to where their differences would vanish if they were linear; return their number.
+
+        With t_0, ..., t_K after each pass it goes to sum_k c_k t_k, sum_k c_k = 1, that makes sum_k c_k (t_k - t_{k-1}) least (Anderson's
+        acceleration), each sample as far as its bounds allow, and only if that is better.
+        """
+        rows = np.sort(order[:active]).astype(np.int64)
+        kept = [self.t[rows]]
+        for _ in range(WINDOW):
+            self.visit(order[:active].copy(), active, np.inf, seed)
+            kept.append(self.t[rows])
+        changes = np.stack([(after - before).ravel() for before, after in itertools.pairwise(kept)])
+        products = changes @ changes.T
+        products += 1e-12 * np.trace(products) * np.eye(WINDOW)
+        if not products.any():
+            return WINDOW
+        c = np.linalg.solve(products, np.ones(WINDOW))
+        now = kept[-1]
+        step = np.tensordot(c / c.sum(), np.stack(kept[1:]), 1) - now
+        room = np.where(np.arange(now.shape[1]) == self.label[rows, None], self.C[rows, None], 0.0) - now
+        step *= np.min(room / np.where(step > room, step, np.inf), axis=1, initial=1.0, where=step > room)[:, None]
+        self._try(rows, step)
+        return WINDOW
+
+    def _try(self, rows: Integers, step: NDArray[np.float64]) -> None:
+        """Add a step to the duals of some samples if the objective that the passes see becomes better."""
+        k = step.shape[1]
+        dW = np.stack([self.design.sum(np.ascontiguousarray(column), rows) for column in step.T], axis=1)
+        sums = step.sum(axis=0)
+        gain = float(step[np.arange(len(rows)), self.label[rows]].sum()) - float(self.b[:k] @ sums) - float(np.sum(self.W[:, :k] * dW))
+        if gain > 0.5 * (float(np.sum(dW * dW)) + self.column * float(sums @ sums)):
+            self.t[rows] = np.minimum(self.t[rows] + step, np.where(np.arange(k) == self.label[rows, None], self.C[rows, None], 0.0))
+            self.W[:, :k] += dW
+            self.b[:k] += self.column * sums
+
+    def recentre(self) -> None:
+        """The step of the multipliers of a free bias."""
+        if self.bias is Bias.FREE:
+            self.b[: self.t.shape[1]] += self.column * self.t.sum(axis=0)
+
+    def dual(self) -> float:
+        """D as the passes have it."""
+        sums = self.t.sum(axis=0)
+        penalty = 0.5 * self.column * float(sums @ sums) if self.bias is Bias.PENALISED else 0.0
+        return float(self.t[np.arange(len(self.label)), self.label].sum()) - 0.5 * float(np.sum(self.W * self.W)) - penalty
+
+    def solution(self, status: Status, steps: int) -> CrammerSinger:
+        """The model of the duals, made feasible, with its objectives."""
+        t, k = self.t.copy(), self.t.shape[1]
+        if self.bias is Bias.FREE:
+            _balance(t, self.label, self.C)
+        W = _weights(self.design, t)
+        b = self.b[:k].copy() if self.bias is Bias.FREE else self.column * t.sum(axis=0)
+        gap = objectives(self.design, self.label, self.C, self.bias, self.scaling, W, b, t)
+        return CrammerSinger(W, b, t, gap.primal, gap.dual, status, steps)
+
+
+def _balance(t: NDArray[np.float64], label: Integers, C: Floats) -> None:
+    """Make every class's sum of duals 0, in place, by moves from one class to another inside samples."""
+    sums = t.sum(axis=0)
+    for _ in range(4 * len(sums)):
+        poor, rich = int(np.argmin(sums)), int(np.argmax(sums))
+        amount = min(-sums[poor], sums[rich])
+        if amount <= 1e-15 * float(np.abs(t).sum()):
+            return
+        room = np.where(label == poor, C, 0.0) - t[:, poor]
+        between = room * np.abs(t[:, rich])  # samples for which both classes matter lose nothing by the move, to first order
+        share = between if float(np.minimum(room, amount * between / max(float(between.sum()), 1e-300)).sum()) >= 0.999 * amount else room
+        moved = np.minimum(room, amount * share / float(share.sum()))
+        t[:, poor] += moved
+        t[:, rich] -= moved
+        sums = t.sum(axis=0)
+
+
+def _squared_lengths(design: ArrayDesign) -> Floats:
+    """|x_i|^2 in float64."""
+    X = design.X
+    if isinstance(X, np.ndarray):
+        found: Floats = np.einsum("ij,ij->i", X, X, dtype=np.float64)
+        return found
+    sums = np.concatenate(([0.0], np.cumsum(X.data.astype(np.float64) ** 2)))
+    lengths: Floats = np.maximum(sums[X.indptr[1:]] - sums[X.indptr[:-1]], 0.0)
+    return lengths

@@ -1,0 +1,51 @@
+"""The exact bias of plain losses, found by looking at a few of many samples first."""
+
+import numpy as np
+import pytest
+
+from maxmargin.losses import Bias, LinearProblem, classification, one_class, regression
+from maxmargin.solvers.linear import model
+
+N = 3 * model.MANY
+
+
+def objective(problem, g, b):
+    return 0.5 * problem.m * b**2 + problem.total * b + problem.corridor.losses(g + b)
+
+
+def cases():
+    rng = np.random.default_rng(0)
+    C = rng.uniform(0.1, 2.0, size=N)
+    for share in (0.5, 0.02, 1e-4):
+        s = np.where(rng.random(N) < share, 1.0, -1.0)
+        s[:2] = 1, -1
+        g = s * rng.normal(1.0, 2.0, size=N)
+        yield LinearProblem(classification(s, C, False), Bias.FREE), g
+        yield LinearProblem(classification(s, np.ones(N), False), Bias.FREE), g.round(1)
+        yield LinearProblem(classification(s, C, False), Bias.PENALISED, 0.01), g
+        misleading = g.copy()  # what the few look at is no guide to the rest
+        misleading[np.linspace(0, N - 1, model.FEW).astype(int)] += 1e3
+        yield LinearProblem(classification(s, C, False), Bias.FREE), misleading
+    yield LinearProblem(regression(rng.normal(size=N), C, 0.1, False), Bias.FREE), rng.normal(size=N)
+    for nu in (0.01, 0.5, 1.0):
+        yield LinearProblem(one_class(np.full(N, 1 / N)), Bias.FREE, total=nu), rng.exponential(size=N)
+
+
+@pytest.mark.parametrize(("problem", "g"), list(cases()))
+def test_looking_at_a_few_finds_the_same_bias(problem, g, monkeypatch):
+    found = model.best_bias(problem, g)
+    value = objective(problem, g, found)
+    for step in (1e-9, 1e-4, 0.1, 10.0):
+        assert min(objective(problem, g, found + step), objective(problem, g, found - step)) >= value - 1e-12 * (1 + abs(value))
+    monkeypatch.setattr(model, "MANY", np.inf)
+    assert found == pytest.approx(model.best_bias(problem, g), rel=1e-9, abs=1e-12)
+
+
+def test_few_are_sorted(monkeypatch):
+    """It is the point of looking: most ends are not sorted."""
+    rng, seen = np.random.default_rng(0), []
+    s = np.where(rng.random(N) < 0.3, 1.0, -1.0)
+    around = model._around_the_root
+    monkeypatch.setattr(model, "_around_the_root", lambda *given: seen.append(around(*given)) or seen[-1])
+    model.best_bias(LinearProblem(classification(s, np.ones(N), False), Bias.FREE), rng.normal(size=N))
+    assert len(seen[0][0]) < N / 4
