@@ -118,3 +118,26 @@ def nu_classification(K, y, weight, nu):
     )
     x, value = _solve(P, q, A, np.zeros(2 * n))
     return value, (L @ x[:n] + x[n]) / x[-1]
+
+
+def linear(X, sides, C, squared, m, total=0.0):
+    """Optimal value and decision values of a linear model, 1/2 |w|^2 + m/2 b^2 + total b + sum C_i max(0, edge_i - sign_i f_i)^(1 or 2).
+
+    ``sides`` lists (sign, edge) once for each side on which samples are punished; m is None where there is no b.
+    """
+    n, d = X.shape
+    A = X if m is None else np.hstack([X, np.ones((n, 1))])
+    k, slacks = A.shape[1], n * len(sides)
+    P = np.zeros((k + slacks, k + slacks))
+    P[:d, :d] = np.eye(d)
+    q = np.zeros(k + slacks)
+    if m is not None:
+        P[d, d], q[d] = m, total
+    if squared:
+        P[k:, k:] = 2 * np.diag(np.tile(C, len(sides)))
+    else:
+        q[k:] = np.tile(C, len(sides))
+    margin = np.hstack([np.vstack([-np.reshape(sign, (-1, 1)) * A for sign, _ in sides]), -np.eye(slacks)])
+    positive = np.hstack([np.zeros((slacks, k)), -np.eye(slacks)])
+    x, value = _solve(P, q, np.vstack([margin, positive]), np.concatenate([*(-edge for _, edge in sides), np.zeros(slacks)]))
+    return value, A @ x[:k]

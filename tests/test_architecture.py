@@ -12,7 +12,7 @@ LAYERS = [
     {"core", "columns", "rounding"},
     {"kernels"},
     {"problems"},
-    {"sources", "solution", "losses", "designs"},
+    {"sources", "solution", "losses", "designs", "io"},
     {"rows", "shared"},
     {"monitor"},
     {"certificate", "solvers", "multiclass"},

@@ -105,7 +105,8 @@ class ChunkDesign(Design):
                     yield ArrayDesign(X), slice(first, last), rows[first:last] - begin
             begin = end
         if begin != self.shape[0]:
-            raise ValueError(f"the chunks changed between two passes: {begin} samples, {self.shape[0]} before")
+            remedy = "" if begin else "; read() must begin anew at each call, not return an iterator that is used up"
+            raise ValueError(f"the chunks changed between two passes: {begin} samples, {self.shape[0]} before{remedy}")
 
     def values(self, w: Floats, rows: Integers | None = None) -> Floats:
         """X w."""

@@ -19,6 +19,7 @@ from maxmargin.solution import Status
 from maxmargin.solvers.linear import coordinate, crammer_singer, lasso, semismooth
 from maxmargin.solvers.linear.crammer_singer import CrammerSinger
 from maxmargin.solvers.linear.model import LinearSolution, best_bias
+from maxmargin.solvers.newton import one_blas_thread
 
 POLISHED = 2**17
 """Values of X up to which a model is solved to rounding, whatever the tolerance."""
@@ -97,24 +98,25 @@ def train_all(tasks: Sequence[Task], design: Design, solver: Solver, tol: float,
         part = monitor.part(workers / (len(tasks) - k), f" {k + 1}/{len(tasks)}" if len(tasks) > 1 else "")
         problem, start = tasks[k]
         found = SOLVERS[solver](problem, design, tol, part, start, seed)
-        if polish and solver is not Solver.LASSO and found.status is Status.OPTIMAL:
-            found = _polished(problem, design, part, found)
+        if polish and found.status is Status.OPTIMAL:
+            found = _polished(problem, design, part, found, solver is Solver.LASSO)
         return TrainedLinear(found, certify(problem, found, design, solver is Solver.LASSO))
 
     def alone(k: int) -> TrainedLinear:
         with core.one_thread():
             return run(k)
 
-    if workers == 1:
-        return [run(k) for k in range(len(tasks))]
-    with ThreadPoolExecutor(workers) as pool:
-        return list(pool.map(alone, range(len(tasks))))
+    with one_blas_thread():
+        if workers == 1:
+            return [run(k) for k in range(len(tasks))]
+        with ThreadPoolExecutor(workers) as pool:
+            return list(pool.map(alone, range(len(tasks))))
 
 
-def _polished(problem: LinearProblem, design: Design, monitor: Monitor, found: LinearSolution) -> LinearSolution:
+def _polished(problem: LinearProblem, design: Design, monitor: Monitor, found: LinearSolution, lasso_penalty: bool) -> LinearSolution:
     """An optimal solution to rounding, with the middle of the biases where there are several."""
-    last = semismooth.solve(problem, design, 0.0, monitor, found)
-    if judged(problem, last, False).gap <= judged(problem, found, False).gap:
+    last = (lasso if lasso_penalty else semismooth).solve(problem, design, 0.0, monitor, found)
+    if judged(problem, last, lasso_penalty).gap <= judged(problem, found, lasso_penalty).gap:
         found = last._replace(status=Status.OPTIMAL, n_iter=found.n_iter + last.n_iter)
     if problem.bias is Bias.NONE or problem.corridor.squared:
         return found

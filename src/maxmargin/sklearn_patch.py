@@ -7,7 +7,7 @@ the end how many fits went through our classes.
 import sys
 from typing import Any
 
-NAMES = ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM")
+NAMES = ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM", "LinearSVC", "LinearSVR")
 
 DEFINITIONS = "sklearn.svm._classes"
 """Where scikit-learn defines its classes: left alone, because pickles of fitted models name it."""
@@ -28,12 +28,16 @@ def _rebind(old: dict[str, Any], new: dict[str, Any]) -> None:
 
 def _ours() -> dict[str, Any]:
     import maxmargin
+    from maxmargin.estimators import liblinear
 
-    return {name: getattr(maxmargin, name) for name in NAMES}
+    return {name: getattr(liblinear, name, None) or getattr(maxmargin, name) for name in NAMES}
 
 
 def patch_sklearn() -> None:
-    """Make ``sklearn.svm.SVC``, ``NuSVC``, ``SVR``, ``NuSVR`` and ``OneClassSVM`` those of maxmargin.
+    """Make ``sklearn.svm.SVC``, ``NuSVC``, ``SVR``, ``NuSVR``, ``OneClassSVM``, ``LinearSVC`` and ``LinearSVR`` those of maxmargin.
+
+    The linear two keep scikit-learn's model, in which the intercept is penalised (``intercept="regularised"``); ``maxmargin.LinearSVC``
+    and ``LinearSVR`` do not penalise it unless asked to.
 
     Names imported from scikit-learn by your own modules before the call keep the old classes. Calling it twice changes nothing.
     """

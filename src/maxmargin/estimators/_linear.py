@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_array, check_random_state, column_or_1d
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -24,7 +24,7 @@ from maxmargin.losses import Bias, LinearProblem
 from maxmargin.monitor import Monitor
 from maxmargin.problems import Floats
 from maxmargin.solution import Status
-from maxmargin.solvers.linear.model import LinearSolution
+from maxmargin.solvers.linear.model import ROUNDING, LinearSolution, natural_scale
 from maxmargin.training import EXACT
 
 Read = Callable[[], Iterable[Any]]
@@ -80,6 +80,13 @@ class BaseLinear(QuickParameters):
         X, y = validate_data(self, X, y, reset=reset, **CHECKS, **kinds)
         return canonical_csr(X) if sparse.issparse(X) else X, y
 
+    def _first_pass(self, read: Read) -> tuple[NDArray[Any], Floats | None, tuple[int, int]]:
+        """Targets, weights and the shape of data that come in chunks; they have no names of features."""
+        found = read_all(read)
+        self.n_features_in_ = found[2][1]
+        self.__dict__.pop("feature_names_in_", None)
+        return found
+
     # ---- the problem -------------------------------------------------------------------------------------------------
 
     def _bias(self) -> tuple[Bias, float]:
@@ -120,6 +127,10 @@ class BaseLinear(QuickParameters):
         tasks = [Task(problem, None if starts is None else starts[k]) for k, problem in enumerate(problems)]
         with self._watched() as (monitor, seed):
             trained = train_all(tasks, design, solver, float(self.tol), monitor, seed)
+        for k, (found, known) in enumerate(trained if monitor.verbose else ()):
+            part = monitor.part(1.0, f" {k + 1}/{len(trained)}" if len(trained) > 1 else "")
+            support = int(np.count_nonzero(found.t))
+            part.report(found.n_iter, known.gap, known.kkt_violation, support, f": {found.status.name.lower()}")
         self._conclude([t.certificate for t in trained], solver, max(t.solution.n_iter for t in trained))
         return trained
 
@@ -144,7 +155,7 @@ class BaseLinear(QuickParameters):
         """Keep weights, intercepts and duals, a row for each problem."""
         coef = np.array([t.solution.w for t in trained])
         intercept = np.array([t.solution.bias for t in trained])
-        if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
+        if not (np.isfinite(coef).all() and np.isfinite(intercept).all() and all(np.isfinite(t.certificate.gap) for t in trained)):
             raise ValueError("The coefficients are not finite. The data may contain values too large to be squared: scale them.")
         self.coef_: Any = coef
         self.intercept_: Any = intercept if self.fit_intercept else 0.0
@@ -176,33 +187,40 @@ class BaseLinear(QuickParameters):
         if self.dual_coef_.shape != (len(problems), X.shape[0]):
             raise ValueError("certify needs the data the model was fitted on: another number of samples or classes was given.")
         coef, intercept = self._models()
-        found = []
+        found, design = [], ArrayDesign(X)
         for k, problem in enumerate(problems):
             t, w, bias = self.dual_coef_[[k]].toarray()[0], coef[k], float(intercept[k])
             Xw, Xt = certificate.linear_products(X, w, t)
             status = Status[parts[k].status.upper()]
             new = judged(problem, LinearSolution(w, bias, t, Xw + bias, Xt, status, 0), lasso)
-            if status.converged and new.relative_gap > max(self.tol, 1e3 * EXACT):
+            rounding = 10 * ROUNDING * natural_scale(problem, design)
+            if status.converged and not (new.relative_gap <= max(self.tol, 1e3 * EXACT) or new.gap <= rounding):
                 status = Status.REFUTED
-            error = float(np.abs(ArrayDesign(X).values(w) - Xw).max(initial=0.0))
+            error = float(np.abs(design.values(w) - Xw).max(initial=0.0))
             found.append(certificate.with_outcome(new, status, "proved", error, parts[k].n_iter))
         return certificate.worst(found)
 
 
 def read_all(read: Read) -> tuple[NDArray[Any], Floats | None, tuple[int, int]]:
     """The first pass: targets and weights of all chunks, and the shape of the data."""
+    if not callable(read):
+        raise TypeError(f"read must be a function that returns the chunks at each call, got {type(read).__name__}: the data are read often")
     targets: list[NDArray[Any]] = []
     weights: list[Floats] = []
     n, d = 0, None
-    for chunk in read():
+    for k, chunk in enumerate(read()):
+        if not (isinstance(chunk, tuple) and len(chunk) in (2, 3)):
+            raise ValueError(f"chunk {k} is no (X, y) or (X, y, sample_weight), but {type(chunk).__name__}")
         X, y, *weight = chunk
-        if d is not None and X.shape[1] != d:
-            raise ValueError(f"chunk {len(targets)} has {X.shape[1]} features, the ones before {d}")
-        d, n = X.shape[1], n + X.shape[0]
-        if len(y) != X.shape[0]:
-            raise ValueError(f"chunk {len(targets)} has {X.shape[0]} samples and {len(y)} targets")
-        targets.append(np.asarray(y))
+        rows, columns = np.shape(X)
+        if d is not None and columns != d:
+            raise ValueError(f"chunk {k} has {columns} features, the ones before {d}")
+        d, n = columns, n + rows
+        targets.append(column_or_1d(check_array(y, ensure_2d=False, dtype=None, ensure_min_samples=0, input_name=f"y of chunk {k}")))
         weights.extend(np.asarray(w, dtype=np.float64) for w in weight)
+        for part, name in [(targets[-1], "targets"), *((w, "weights") for w in weights[k:])]:
+            if len(part) != rows:
+                raise ValueError(f"chunk {k} has {rows} samples and {len(part)} {name}")
     if d is None:
         raise ValueError("no chunks: the reader must return an iterable of (X, y) at each call, not an iterator that is used up")
     if weights and len(weights) != len(targets):

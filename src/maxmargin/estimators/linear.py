@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import RegressorMixin, _fit_context
 from sklearn.linear_model._base import LinearClassifierMixin, LinearModel, SparseCoefMixin
-from sklearn.utils._param_validation import StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin import losses
 from maxmargin.certificate import Certificate
 from maxmargin.designs import ArrayDesign, Design
 from maxmargin.estimators._base import all_or_nothing
-from maxmargin.estimators._linear import BaseLinear, Read, chunk_design, read_all
+from maxmargin.estimators._linear import BaseLinear, Read, chunk_design
 from maxmargin.estimators._targets import class_weights, encode, validate_weight
 from maxmargin.linear_training import Solver, judge_together, train_together
 from maxmargin.losses import LinearProblem
@@ -197,14 +197,13 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinear):  # type: ig
                 f"got penalty={self.penalty!r}, multi_class={self.multi_class!r}, solver={self.solver!r}."
             )
         with all_or_nothing(self):
-            y, weight, shape = read_all(read)
+            y, weight, shape = self._first_pass(read)
             found, label = encode(y)
             if classes is not None:
                 wanted = np.unique(classes)
                 if not np.isin(found, wanted).all():
                     raise ValueError(f"the chunks hold labels {np.setdiff1d(found, wanted)[:10].tolist()} that are not in classes")
                 label, found = np.searchsorted(wanted, found)[label], wanted
-            self.n_features_in_ = shape[1]
             return self._fit_design(chunk_design(read, shape), found, label, y, validate_weight(weight, shape[0]))
 
     def _refuse_combination(self) -> None:
@@ -330,7 +329,7 @@ class LinearSVR(RegressorMixin, LinearModel, BaseLinear):  # type: ignore[misc]
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseLinear._parameter_constraints,
-        "epsilon": [Real],
+        "epsilon": [Interval(Real, 0.0, None, closed="left")],
         "loss": [StrOptions({"epsilon_insensitive", "squared_epsilon_insensitive"})],
     }
 
@@ -408,8 +407,7 @@ class LinearSVR(RegressorMixin, LinearModel, BaseLinear):  # type: ignore[misc]
         if self.solver == "coordinate":
             raise ValueError("fit_chunks reads the data a few times as a whole: use solver='auto' or 'newton'.")
         with all_or_nothing(self):
-            y, weight, shape = read_all(read)
-            self.n_features_in_ = shape[1]
+            y, weight, shape = self._first_pass(read)
             return self._fit_design(chunk_design(read, shape), y.astype(np.float64), validate_weight(weight, shape[0]))
 
     def _fit_design(self, design: Design, z: Floats, weight: Floats) -> Self:

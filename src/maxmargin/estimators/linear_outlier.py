@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin import losses
 from maxmargin.certificate import Certificate
-from maxmargin.designs import ArrayDesign
+from maxmargin.designs import ArrayDesign, Design
 from maxmargin.estimators._base import all_or_nothing
 from maxmargin.estimators._linear import BaseLinear
 from maxmargin.estimators._targets import validate_weight
@@ -98,13 +98,14 @@ class LinearOneClassSVM(OutlierMixin, BaseLinear):  # type: ignore[misc]
         """
         with all_or_nothing(self):
             X = self._validate_X(X, reset=True)
-            problem = self._problem(validate_weight(sample_weight, X.shape[0]))
-            design = ArrayDesign(X)
-            self._keep(self._run([problem], design, self._choose(design), self._starts(X.shape[0], 1)))
-            largest = float(np.abs(design.values(self.coef_[0])).max())
-            self.intercept_ = self.intercept_ + BOUNDARY * largest
-            self.offset_ = -self.intercept_
-            return self
+            return self._fit_design(ArrayDesign(X), validate_weight(sample_weight, X.shape[0]))
+
+    def _fit_design(self, design: Design, weight: Floats) -> Self:
+        self._keep(self._run([self._problem(weight)], design, self._choose(design), self._starts(len(weight), 1)))
+        largest = float(np.abs(design.values(self.coef_[0])).max())
+        self.intercept_ = self.intercept_ + BOUNDARY * largest
+        self.offset_ = -self.intercept_
+        return self
 
     def _problem(self, weight: Floats) -> LinearProblem:
         return LinearProblem(losses.one_class(weight), Bias.FREE, total=self.nu * float(weight.sum()))

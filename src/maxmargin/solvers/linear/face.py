@@ -86,7 +86,10 @@ def _solved(design: ArrayDesign, face: Integers, right: Floats, ridge: Floats, c
         if size <= goal or monitor.stop(0) is not None:
             break
         q = core.linear_values(design.points, face, core.linear_sum(design.points, face, p)) + column * float(p.sum()) + ridge * p
-        step = size / float(p @ q)
+        bend = float(p @ q)
+        if not bend > 0:  # the face's samples are dependent, and rounding is left
+            break
+        step = size / bend
         x += step * p
         residual -= step * q
         z = residual / diagonal

@@ -52,7 +52,7 @@ class Gap(NamedTuple):
     def within(self, tol: float) -> bool:
         """Whether the difference is small enough, or nothing but rounding."""
         size = max(abs(self.primal), abs(self.dual))
-        return self.value <= max(tol * size, ROUNDING * max(size, self.scale))
+        return bool(np.isfinite(self.value)) and self.value <= max(tol * size, ROUNDING * max(size, self.scale))
 
 
 def primal(problem: LinearProblem, square: float, bias: float, loss: float) -> float:
@@ -154,7 +154,7 @@ def natural_scale(problem: LinearProblem, design: Design) -> float:
     scale = problem.corridor.losses(np.zeros(design.shape[0]))
     if problem.total:
         Xt = design.sum(problem.corridor.up * (problem.total / float(problem.corridor.up.sum())))
-        scale += 0.5 * float(Xt @ Xt)
+        scale += 0.5 * float(Xt @ Xt) or problem.total
     return scale
 
 

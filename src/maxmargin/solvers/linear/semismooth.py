@@ -28,13 +28,14 @@ from maxmargin.losses import Bias, Duals, LinearProblem
 from maxmargin.monitor import Monitor
 from maxmargin.problems import Floats, Integers
 from maxmargin.solution import Status
-from maxmargin.solvers.linear.model import Gap, LinearSolution, conclude, dual, feasible, natural_scale, primal
+from maxmargin.solvers.linear.model import ROUNDING, Gap, LinearSolution, conclude, dual, feasible, natural_scale, primal
 from maxmargin.solvers.newton import one_blas_thread
 
 FACTORED = 1200
 """Features up to which the Hessian is formed and factored."""
-NARROWER, NARROWEST = 0.3, 1e-6
-"""The width of a round, of the one before, and at least, of the first: duals are differences of f over the width, and rounding grows."""
+WIDEST, NARROWER, NARROWEST = 2.0, 0.3, 1e-6
+"""The width of the first round from w = 0, in units of f: every sample shall curve there; of each round, of the one before; and at least,
+in units of f, or of the greatest f where that is smaller: duals are differences of f over the width, and rounding grows."""
 SOLVED = 0.2
 """A round ends when its own gap is this share of the whole."""
 FLAT = 0.1
@@ -61,6 +62,8 @@ class Point(NamedTuple):
     gap: Gap
     own: float
     """The gap of the smoothed problem."""
+    corner: float
+    """The curvature by b; where nothing curves, as if every sample did."""
 
 
 def solve(
@@ -95,6 +98,7 @@ class _Run:
     def __init__(self, problem: LinearProblem, design: Design, monitor: Monitor) -> None:
         self.problem, self.design, self.monitor = problem, design, monitor
         self.scale = natural_scale(problem, design)
+        self.price = float(np.sum(np.maximum(problem.corridor.up, problem.corridor.down)))
         self.gram = Gram(design)
         self.steps = 0
 
@@ -102,13 +106,13 @@ class _Run:
         """Rounds of Newton steps until the gap is small enough."""
         problem, corridor = self.problem, self.problem.corridor
         f = self.design.values(w) + bias
-        width = self._unit()
-        narrowest = NARROWEST * width
+        unit = self._unit()
+        width = unit if w.any() else WIDEST * unit
         if centre is None:
             centre = np.zeros(len(f))
         else:
-            centre, width = feasible(problem, centre), width * NARROWER**2
-        best, idle = np.inf, 0
+            centre, width = feasible(problem, centre), unit * NARROWER**2
+        best, least, idle = None, np.inf, 0
         while True:
             here = self._at(w, bias, f, centre, width)
             if self.monitor.wants_report():
@@ -117,13 +121,13 @@ class _Run:
             reason = self.monitor.stop(self.steps)
             if here.gap.within(tol) or solved or reason is not None:
                 found, gap = conclude(problem, self.design, w, bias, here.duals.t, f, tol, self.scale, reason, self.steps)
-                if found.status is Status.OPTIMAL or reason is not None:
-                    return found
-                idle = 0 if gap.value < 0.9 * best else idle + 1
-                best = min(best, gap.value)
-                if idle > PATIENCE:
-                    return found
+                idle = 0 if gap.value < 0.9 * least else idle + 1
+                if best is None or gap.value < least:
+                    best, least = found, gap.value
+                if found.status is Status.OPTIMAL or reason is not None or idle > PATIENCE:
+                    return best._replace(status=found.status, n_iter=self.steps)
                 if solved and not corridor.squared:
+                    narrowest = NARROWEST * min(unit, float(np.abs(f).max(initial=0.0)) or unit)
                     centre, width = found.t, max(width * NARROWER, narrowest)
                     continue
             w, bias, f = self._step(here, centre, width)
@@ -132,11 +136,10 @@ class _Run:
     def _unit(self) -> float:
         """The unit of f: the mean distance of f = 0 from the corridor, or the mean f of equal duals where that is inside."""
         corridor = self.problem.corridor
-        price = float(np.sum(np.maximum(corridor.up, corridor.down)))
         if self.problem.total:
             return 2 * self.scale / self.problem.total if self.scale > 0 else 1.0
         far = np.maximum(np.where(corridor.up > 0, corridor.low, 0.0), np.where(corridor.down > 0, -corridor.high, 0.0))
-        mean = float(np.sum(np.maximum(corridor.up, corridor.down) * np.maximum(far, 0.0))) / price
+        mean = float(np.sum(np.maximum(corridor.up, corridor.down) * np.maximum(far, 0.0))) / self.price
         return mean if mean > 0 else 1.0
 
     def _at(self, w: Floats, bias: float, f: Floats, centre: Floats, width: float) -> Point:
@@ -144,15 +147,18 @@ class _Run:
         duals = problem.corridor.duals(f, centre, width)
         Xt = self.design.sum(duals.t)
         slope = np.append(w - Xt, problem.m * bias + problem.total - duals.total if problem.bias is not Bias.NONE else 0.0)
+        corner = problem.m + float(duals.curvature.sum()) or self.price / width
         value = dual(problem, float(Xt @ Xt), duals.gain, duals.total)
-        if problem.bias is Bias.FREE:  # what D would be at a feasible sum, to first order
-            value += bias * (problem.total - duals.total)
         own = 0.5 * float(slope[:-1] @ slope[:-1])
+        if abs(slope[-1]) <= ROUNDING * self.price:
+            slope[-1] = 0.0
         if problem.bias is Bias.PENALISED:
             own += 0.5 * float(slope[-1]) ** 2 / problem.m
-        elif problem.bias is Bias.FREE:
-            own += 0.5 * float(slope[-1]) ** 2 / max(float(duals.curvature.sum()), 1e-300)
-        return Point(w, bias, f, duals, slope, Gap(primal(problem, float(w @ w), bias, duals.loss), value, self.scale), own)
+        elif problem.bias is Bias.FREE:  # what D would be at a feasible sum: the duals of samples within a width of the edge must move
+            less = 0.5 * float(slope[-1]) ** 2 / corner if problem.corridor.squared else abs(float(slope[-1])) * width
+            value += bias * (problem.total - duals.total) - less
+            own += less
+        return Point(w, bias, f, duals, slope, Gap(primal(problem, float(w @ w), bias, duals.loss), value, self.scale), own, corner)
 
     def _step(self, here: Point, centre: Floats, width: float) -> tuple[Floats, float, Floats]:
         """A Newton step as long as it pays."""
@@ -166,10 +172,12 @@ class _Run:
         """Minus the inverse Hessian times the gradient; the bias is last."""
         curved = np.flatnonzero(here.duals.curvature)
         curvature, d = here.duals.curvature[curved], self.design.shape[1]
+        if len(curved) == 0 and self.problem.bias is Bias.FREE:  # w and b have nothing to do with each other: a length for each
+            bias = here.slope[-1] ** 2 > here.corner * float(here.slope[:-1] @ here.slope[:-1])
+            return np.append(np.zeros(d), -here.slope[-1] / here.corner) if bias else np.append(-here.slope[:-1], 0.0)
         if 0 < len(curved) < FEW * d and len(curved) <= FACTORED and isinstance(self.design, ArrayDesign) and self.design.precise:
             return self._by_samples(here, self.design.products(curved), curved, curvature)
-        corner = self.problem.m + float(curvature.sum()) if self.problem.bias is not Bias.NONE else 1.0
-        corner = corner if corner > 0 else 1.0
+        corner = here.corner if self.problem.bias is not Bias.NONE else 1.0
         border = self.design.sum(curvature, curved) if self.problem.bias is not Bias.NONE else np.zeros(d)
         if d > FACTORED:
             return self._conjugate(here, curved, curvature, border, corner)
