@@ -81,6 +81,13 @@ def test_sklearn_30332_every_parameter_changes_the_model_or_raises_or_only_says_
     plain = values(cls(**base).fit(X, y), X)
     if name in HOW:
         assert_close(values(cls(**base, **{name: HOW[name]}).fit(X, y), X), plain, 1e-7)
+    elif name == "solver":  # the other solver wants a squared loss, and then gives the same model
+        squared = base | {"loss": OTHER["loss"][cls]}
+        found = [values(cls(**squared, solver=solver).fit(X, y), X) for solver in ("auto", "block", "newton")]
+        assert_close(found[1], found[0], 1e-7)
+        assert_close(found[2], found[0], 1e-7)
+        with pytest.raises(ValueError, match="squared"):
+            cls(**base, solver="newton").fit(X, y)
     elif name == "probability":
         with pytest.raises(ValueError, match="probability=True is not available"):
             cls(probability=True).fit(X, y)
