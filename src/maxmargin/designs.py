@@ -79,6 +79,12 @@ class ArrayDesign(Design):
         """Dot products of the samples listed."""
         return core.kernel_block((LINEAR, 0.0, 0.0, 0), self.points, rows, self.points, rows)
 
+    def values_of_all(self, W: Floats) -> NDArray[np.float64]:
+        """X W', a column for each row of W; the same bits for any split of the samples."""
+        if len(W) > 2 and self.precise and isinstance(self.X, np.ndarray):
+            return core.kernel_block((LINEAR, 0.0, 0.0, 0), self.points, None, core.points(W), None)
+        return np.column_stack([self.values(w) for w in W])
+
     def pick(self, rows: Integers) -> "ArrayDesign":
         """Some of the samples, copied."""
         return ArrayDesign(self.X[rows])

@@ -27,8 +27,6 @@ AUDITED = 64
 """Rows on which every fit's decision values are compared with an independent evaluation."""
 TOGETHER = 2**26
 """Values of X up to which several problems are solved side by side; beyond, each has all threads."""
-TRIED = 40
-"""Passes of coordinate descent before Newton's method takes over, where the choice is ours."""
 
 
 class Solver(Enum):
@@ -36,7 +34,6 @@ class Solver(Enum):
 
     NEWTON = "newton"
     COORDINATE = "coordinate"
-    BOTH = "coordinate, newton"
     LASSO = "lasso"
     TOGETHER = "crammer_singer"
 
@@ -44,25 +41,9 @@ class Solver(Enum):
 Solve = Callable[[LinearProblem, Design, float, Monitor, LinearSolution | None, int], LinearSolution]
 
 
-def _both(
-    problem: LinearProblem, design: Design, tol: float, monitor: Monitor, start: LinearSolution | None = None, seed: int = 0
-) -> LinearSolution:
-    """Coordinate descent as long as it is quick, then Newton's method from there."""
-    few = monitor.part(1.0)
-    few.max_iter = min(TRIED, monitor.max_iter)
-    found = coordinate.solve(problem, design, tol, few, start, seed)
-    if found.status is not Status.MAX_ITER or monitor.max_iter <= TRIED:
-        return found
-    rest = monitor.part(1.0)
-    rest.max_iter = monitor.max_iter - TRIED
-    last = semismooth.solve(problem, design, tol, rest, found, seed)
-    return last._replace(n_iter=last.n_iter + found.n_iter)
-
-
 SOLVERS: dict[Solver, Solve] = {
     Solver.NEWTON: semismooth.solve,
     Solver.COORDINATE: coordinate.solve,
-    Solver.BOTH: _both,
     Solver.LASSO: lasso.solve,
 }
 
@@ -71,7 +52,7 @@ def choose(design: Design) -> Solver:
     """The solver for data of this kind: Newton's method where a Hessian is small or the data come in chunks."""
     if design.shape[1] <= semismooth.FACTORED or not isinstance(design, ArrayDesign):
         return Solver.NEWTON
-    return Solver.BOTH
+    return Solver.COORDINATE
 
 
 class TrainedLinear(NamedTuple):

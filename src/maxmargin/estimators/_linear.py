@@ -178,6 +178,13 @@ class BaseLinear(QuickParameters):
         nothing = np.empty(0)
         return [LinearSolution(coef[k], float(intercept[k]), t[k], nothing, nothing, Status.OPTIMAL, 0) for k in range(count)]
 
+    def _scores(self, X: Any) -> Floats:
+        """Values of every linear function, one column each; the same bits for any split of X."""
+        check_is_fitted(self)
+        X = self._validate_X(X, reset=False)
+        coef, intercept = self._models()
+        return ArrayDesign(X).values_of_all(np.ascontiguousarray(coef)) + intercept
+
     # ---- certification -----------------------------------------------------------------------------------------------
 
     def _certify(self, problems: Sequence[LinearProblem], X: Any, lasso: bool = False) -> Certificate:

@@ -18,12 +18,23 @@ def encode(y: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
     if not plain:
         y = column_or_1d(y, warn=True)
         check_classification_targets(y)
-    classes, label = np.unique(y, return_inverse=True)
+    classes, label = _sorted_integers(y) if plain and y.dtype.kind in "iu" else np.unique(y, return_inverse=True)
     if plain and 2 * len(classes) >= len(y):
         check_classification_targets(y)  # warns of targets that look like those of a regression
     if len(classes) < 2:
         raise ValueError(f"The number of classes has to be greater than one; got {len(classes)} class")
     return classes, label.astype(np.int64)
+
+
+def _sorted_integers(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """np.unique with its inverse, without sorting where integers are close together."""
+    least, span = int(y.min()), int(y.max()) - int(y.min()) + 1
+    if span > 2 * len(y) + 1000:
+        return np.unique(y, return_inverse=True)
+    shifted = (y - y.dtype.type(least)).astype(np.int64)
+    occurs = np.bincount(shifted, minlength=span) > 0
+    classes = (np.flatnonzero(occurs) + least).astype(y.dtype)
+    return classes, (np.cumsum(occurs) - 1)[shifted]
 
 
 def class_weights(asked: Any, classes: NDArray[Any], label: NDArray[np.int64], y: Any, weight: Floats) -> Floats:

@@ -261,7 +261,22 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinear):  # type: ig
         positive = [1] if n_classes == 2 else range(n_classes)
         return [LinearProblem(make(np.where(label == k, 1.0, -1.0)), bias, column) for k in positive]
 
-    # ---- certification -----------------------------------------------------------------------------------------------
+    # ---- prediction and certification --------------------------------------------------------------------------------
+
+    def decision_function(self, X: Any) -> Floats:
+        """Signed distances to the hyperplanes, times |w|.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        f : ndarray of shape (n_samples,) or (n_samples, n_classes)
+        """
+        scores = self._scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def certify(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
         """Check the fitted model on its training data, everything recomputed in float64 by code the solver does not share.
@@ -419,6 +434,20 @@ class LinearSVR(RegressorMixin, LinearModel, BaseLinear):  # type: ignore[misc]
     def _problem(self, z: Floats, weight: Floats) -> LinearProblem:
         squared = self.loss == "squared_epsilon_insensitive"
         return LinearProblem(losses.regression(z, self.C * weight, self.epsilon, squared), *self._bias())
+
+    def predict(self, X: Any) -> Floats:
+        """Predicted targets.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        z : ndarray of shape (n_samples,)
+        """
+        return self._scores(X)[:, 0]
 
     def certify(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
         """Check the fitted model on its training data, everything recomputed in float64 by code the solver does not share.

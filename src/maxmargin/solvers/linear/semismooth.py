@@ -120,7 +120,7 @@ class _Run:
             solved = here.own <= SOLVED * here.gap.value
             reason = self.monitor.stop(self.steps)
             if here.gap.within(tol) or solved or reason is not None:
-                found, gap = conclude(problem, self.design, w, bias, here.duals.t, f, tol, self.scale, reason, self.steps)
+                found, gap = self._conclude(here, tol, reason)
                 idle = 0 if gap.value < 0.9 * least else idle + 1
                 if best is None or gap.value < least:
                     best, least = found, gap.value
@@ -132,6 +132,15 @@ class _Run:
                     continue
             w, bias, f = self._step(here, centre, width)
             self.steps += 1
+
+    def _conclude(self, here: Point, tol: float, reason: Status | None) -> tuple[LinearSolution, Gap]:
+        """The solution at a point and its gap; where no sum of the duals is asked for they are known already."""
+        if self.problem.bias is Bias.FREE:
+            t, f = here.duals.t, here.f
+            return conclude(self.problem, self.design, here.w, here.bias, t, f, tol, self.scale, reason, self.steps)
+        status = Status.OPTIMAL if here.gap.within(tol) else reason or Status.STALLED
+        Xt = here.w - here.slope[:-1]
+        return LinearSolution(here.w, here.bias, here.duals.t, here.f, Xt, status, self.steps), here.gap
 
     def _unit(self) -> float:
         """The unit of f: the mean distance of f = 0 from the corridor, or the mean f of equal duals where that is inside."""
