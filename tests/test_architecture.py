@@ -16,6 +16,7 @@ LAYERS = [
     {"rows", "shared"},
     {"monitor"},
     {"certificate", "solvers", "multiclass"},
+    {"linear_certificate"},
     {"training", "linear_training"},
     {"estimators"},
     {"sklearn_patch"},
@@ -56,6 +57,7 @@ def test_every_part_has_a_layer():
 
 def test_certificate_shares_no_code_with_the_solver():
     assert imported(ROOT / "certificate.py") <= {"columns", "kernels", "problems", "solution"}
+    assert imported(ROOT / "linear_certificate.py") <= {"certificate", "problems"}
 
 
 def test_core_imports_nothing_of_ours():

@@ -278,7 +278,7 @@ def test_attributes():
     assert_close(novelty.score_samples(X) - novelty.offset_, novelty.decision_function(X), tol=1e-15)
     assert LinearSVC().fit(X, label).solver_ == "newton"
     wide = sparse.random(50, 5000, 0.02, format="csr", random_state=0)
-    assert LinearSVC().fit(wide, np.arange(50) % 2).solver_ == "coordinate, newton"
+    assert LinearSVC().fit(wide, np.arange(50) % 2).solver_ == "coordinate"
     assert LinearSVC(dual=True).fit(wide, np.arange(50) % 2).solver_ == "coordinate"
 
 

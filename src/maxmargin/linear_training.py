@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from maxmargin import certificate
+from maxmargin import certificate, linear_certificate
 from maxmargin.certificate import Certificate
 from maxmargin.core import cpu as core
 from maxmargin.designs import ArrayDesign, Design
@@ -116,10 +116,10 @@ def train_together(
 
 
 def _judged_together(X: Any, label: Integers, C: Floats, bias: Bias, scaling: float, W: Floats, b: Floats, t: Floats) -> Certificate:
-    products = [certificate.linear_products(X, w, dual) for w, dual in zip(W, t.T, strict=True)]
+    products = [linear_certificate.linear_products(X, w, dual) for w, dual in zip(W, t.T, strict=True)]
     F, Xt = np.column_stack([Xw for Xw, _ in products]) + b, np.array([sums for _, sums in products])
     m = 1 / scaling**2 if bias is Bias.PENALISED else 0.0
-    return certificate.crammer_singer(F, label, C, W, b, t, Xt, m, bias is Bias.FREE)
+    return linear_certificate.crammer_singer(F, label, C, W, b, t, Xt, m, bias is Bias.FREE)
 
 
 def judge_together(
@@ -141,7 +141,7 @@ def certify(problem: LinearProblem, found: LinearSolution, design: Design, lasso
     if isinstance(design, ArrayDesign):
         n = design.shape[0]
         rows = np.arange(n) if n <= AUDITED else np.random.default_rng(1).choice(n, AUDITED, replace=False)
-        exact = certificate.linear_products(design.X[rows], found.w, np.zeros(len(rows)))[0] + found.bias
+        exact = linear_certificate.linear_products(design.X[rows], found.w, np.zeros(len(rows)))[0] + found.bias
         error = float(np.abs(exact - found.f[rows]).max(initial=0.0))
     return certificate.with_outcome(result, found.status, "proved", error, found.n_iter)
 
@@ -150,4 +150,6 @@ def judged(problem: LinearProblem, found: LinearSolution, lasso_penalty: bool) -
     """Both objectives and the conditions, by code that the solvers do not share."""
     low, high, up, down, squared = problem.corridor
     model, power = (found.w, found.bias, found.t, found.Xt), 1 if lasso_penalty else 2
-    return certificate.linear(found.f, (low, high, up, down, squared), *model, problem.m, problem.total, problem.bias is Bias.FREE, power)
+    return linear_certificate.linear(
+        found.f, (low, high, up, down, squared), *model, problem.m, problem.total, problem.bias is Bias.FREE, power
+    )

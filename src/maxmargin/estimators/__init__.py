@@ -1,9 +1,10 @@
 """The scikit-learn estimators."""
 
 from maxmargin.estimators.classification import SVC, NuSVC
-from maxmargin.estimators.linear import LinearSVC, LinearSVR
+from maxmargin.estimators.linear import LinearSVC
 from maxmargin.estimators.linear_cv import LinearSVCCV
 from maxmargin.estimators.linear_outlier import LinearOneClassSVM
+from maxmargin.estimators.linear_regression import LinearSVR
 from maxmargin.estimators.norma import NormaSVC
 from maxmargin.estimators.novelty import NormaNovelty
 from maxmargin.estimators.online import PegasosSVC

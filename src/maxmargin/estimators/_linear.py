@@ -14,7 +14,7 @@ from sklearn.utils import check_array, check_random_state, column_or_1d
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from maxmargin import certificate
+from maxmargin import certificate, linear_certificate
 from maxmargin.certificate import Certificate
 from maxmargin.designs import ArrayDesign, ChunkDesign, Design
 from maxmargin.estimators._data import CHECKS, canonical_csr
@@ -197,7 +197,7 @@ class BaseLinear(QuickParameters):
         found, design = [], ArrayDesign(X)
         for k, problem in enumerate(problems):
             t, w, bias = self.dual_coef_[[k]].toarray()[0], coef[k], float(intercept[k])
-            Xw, Xt = certificate.linear_products(X, w, t)
+            Xw, Xt = linear_certificate.linear_products(X, w, t)
             status = Status[parts[k].status.upper()]
             new = judged(problem, LinearSolution(w, bias, t, Xw + bias, Xt, status, 0), lasso)
             rounding = 10 * ROUNDING * natural_scale(problem, design)

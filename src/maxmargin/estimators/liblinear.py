@@ -7,7 +7,7 @@ in a module of their own, so that pickles find them.
 from types import FunctionType
 from typing import Any
 
-from maxmargin.estimators import linear
+from maxmargin.estimators import linear, linear_regression
 
 
 def _init_with(base: type, **defaults: Any) -> Any:
@@ -25,7 +25,7 @@ class LinearSVC(linear.LinearSVC):
     __init__ = _init_with(linear.LinearSVC, intercept="regularised")
 
 
-class LinearSVR(linear.LinearSVR):
+class LinearSVR(linear_regression.LinearSVR):
     """Linear support vector regression with scikit-learn's model: ``maxmargin.LinearSVR`` with ``intercept="regularised"``."""
 
-    __init__ = _init_with(linear.LinearSVR, intercept="regularised")
+    __init__ = _init_with(linear_regression.LinearSVR, intercept="regularised")

@@ -1,0 +1,177 @@
+"""LinearSVR: linear regression of any size, solved by its weights, certified."""
+
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin, _fit_context
+from sklearn.linear_model._base import LinearModel
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin import losses
+from maxmargin.certificate import Certificate
+from maxmargin.designs import ArrayDesign, Design
+from maxmargin.estimators._base import all_or_nothing
+from maxmargin.estimators._linear import BaseLinear, Read, chunk_design
+from maxmargin.estimators._targets import validate_weight
+from maxmargin.losses import LinearProblem
+from maxmargin.problems import Floats
+
+
+class LinearSVR(RegressorMixin, LinearModel, BaseLinear):  # type: ignore[misc]
+    """Linear support vector regression of any number of samples, certified.
+
+    Minimises 1/2 |w|^2 + C sum_i loss(z_i - f(x_i)) over f(x) = w.x + b, with the intercept not penalised unless
+    ``intercept="regularised"``.
+
+    Parameters
+    ----------
+    epsilon : float, default=0.0
+        Half-width of the tube inside which residuals cost nothing.
+    tol, C, fit_intercept, intercept_scaling, dual, verbose, random_state, max_iter, intercept, solver, time_limit, on_interrupt, warm_start
+        As for LinearSVC.
+    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
+        max(0, |z - f| - epsilon) or its square.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Weights of the features.
+    intercept_ : ndarray of shape (1,)
+        The constant.
+    dual_coef_, certificate_, solver_, n_iter_, n_features_in_, feature_names_in_
+        As for LinearSVC.
+
+    Examples
+    --------
+    >>> from maxmargin import LinearSVR
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, z = load_diabetes(return_X_y=True)
+    >>> LinearSVR(C=100).fit(X, z).certificate_.status
+    'optimal'
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BaseLinear._parameter_constraints,
+        "epsilon": [Interval(Real, 0.0, None, closed="left")],
+        "loss": [StrOptions({"epsilon_insensitive", "squared_epsilon_insensitive"})],
+    }
+
+    def __init__(
+        self,
+        *,
+        epsilon: float = 0.0,
+        tol: float = 1e-4,
+        C: float = 1.0,
+        loss: str = "epsilon_insensitive",
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        dual: Any = "auto",
+        verbose: Any = 0,
+        random_state: Any = None,
+        max_iter: int = 1000,
+        intercept: str = "free",
+        solver: str = "auto",
+        time_limit: float | None = None,
+        on_interrupt: str = "raise",
+        warm_start: bool = False,
+    ) -> None:
+        self.epsilon = epsilon
+        self.tol = tol
+        self.C = C
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.dual = dual
+        self.verbose = verbose
+        self.random_state = random_state
+        self.max_iter = max_iter
+        self.intercept = intercept
+        self.solver = solver
+        self.time_limit = time_limit
+        self.on_interrupt = on_interrupt
+        self.warm_start = warm_start
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training vectors.
+        y : array-like of shape (n_samples,)
+            Targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How many times each sample counts: 2 is two copies, 0 leaves it out.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        with all_or_nothing(self):
+            X, y = self._validate_Xy(X, y, reset=True, y_numeric=True)
+            return self._fit_design(ArrayDesign(X), np.asarray(y, dtype=np.float64), validate_weight(sample_weight, X.shape[0]))
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit_chunks(self, read: Read) -> Self:
+        """Fit the same model on data that come in chunks; see ``LinearSVC.fit_chunks``.
+
+        Parameters
+        ----------
+        read : callable
+            ``read()`` returns an iterable of ``(X, y)`` or ``(X, y, sample_weight)``, the same at each call.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator; its certificate is that of all data.
+        """
+        if self.solver == "coordinate":
+            raise ValueError("fit_chunks reads the data a few times as a whole: use solver='auto' or 'newton'.")
+        with all_or_nothing(self):
+            y, weight, shape = self._first_pass(read)
+            return self._fit_design(chunk_design(read, shape), y.astype(np.float64), validate_weight(weight, shape[0]))
+
+    def _fit_design(self, design: Design, z: Floats, weight: Floats) -> Self:
+        trained = self._run([self._problem(z, weight)], design, self._choose(design), self._starts(len(z), 1))
+        self._keep(trained)
+        self.coef_ = self.coef_[0]
+        return self
+
+    def _problem(self, z: Floats, weight: Floats) -> LinearProblem:
+        squared = self.loss == "squared_epsilon_insensitive"
+        return LinearProblem(losses.regression(z, self.C * weight, self.epsilon, squared), *self._bias())
+
+    def predict(self, X: Any) -> Floats:
+        """Predicted targets.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        z : ndarray of shape (n_samples,)
+        """
+        return self._scores(X)[:, 0]
+
+    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
+        """Check the fitted model on its training data, everything recomputed in float64 by code the solver does not share.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            What the model was fitted on.
+
+        Returns
+        -------
+        certificate : Certificate
+            As ``certificate_``, with ``audit_error`` over all samples.
+        """
+        check_is_fitted(self)
+        X, y = self._validate_Xy(X, y, reset=False, y_numeric=True)
+        return self._certify([self._problem(np.asarray(y, dtype=np.float64), validate_weight(sample_weight, X.shape[0]))], X)
