@@ -18,13 +18,16 @@ from maxmargin.problems import Floats, Integers
 from maxmargin.solution import Status
 from maxmargin.solvers.linear import coordinate, crammer_singer, lasso, semismooth
 from maxmargin.solvers.linear.crammer_singer import CrammerSinger
-from maxmargin.solvers.linear.model import LinearSolution, best_bias
+from maxmargin.solvers.linear.model import ROUNDING, LinearSolution, best_bias, natural_scale
 from maxmargin.solvers.newton import one_blas_thread
+from maxmargin.training import EXACT
 
 POLISHED = 2**17
 """Values of X up to which a model is solved to rounding, whatever the tolerance."""
 AUDITED = 64
 """Rows on which every fit's decision values are compared with an independent evaluation."""
+AGREED = 1e-6
+"""How far decision values may be from that evaluation, relative to the greatest."""
 TOGETHER = 2**26
 """Values of X up to which several problems are solved side by side; beyond, each has all threads."""
 
@@ -81,7 +84,7 @@ def train_all(tasks: Sequence[Task], design: Design, solver: Solver, tol: float,
         found = SOLVERS[solver](problem, design, tol, part, start, seed)
         if polish and found.status is Status.OPTIMAL:
             found = _polished(problem, design, part, found, solver is Solver.LASSO)
-        return TrainedLinear(found, certify(problem, found, design, solver is Solver.LASSO))
+        return TrainedLinear(found, certify(problem, found, design, solver is Solver.LASSO, tol))
 
     def alone(k: int) -> TrainedLinear:
         with core.one_thread():
@@ -134,8 +137,8 @@ def judge_together(
     return certificate.with_outcome(new, status, "proved", 0.0, before.n_iter)
 
 
-def certify(problem: LinearProblem, found: LinearSolution, design: Design, lasso_penalty: bool) -> Certificate:
-    """The certificate of a solution from its own decision values, with an audit of some of them."""
+def certify(problem: LinearProblem, found: LinearSolution, design: Design, lasso_penalty: bool, tol: float) -> Certificate:
+    """The certificate of a solution from its own decision values, with an audit of some of them; it has the last word on the status."""
     result = judged(problem, found, lasso_penalty)
     error = 0.0
     if isinstance(design, ArrayDesign):
@@ -143,7 +146,15 @@ def certify(problem: LinearProblem, found: LinearSolution, design: Design, lasso
         rows = np.arange(n) if n <= AUDITED else np.random.default_rng(1).choice(n, AUDITED, replace=False)
         exact = linear_certificate.linear_products(design.X[rows], found.w, np.zeros(len(rows)))[0] + found.bias
         error = float(np.abs(exact - found.f[rows]).max(initial=0.0))
-    return certificate.with_outcome(result, found.status, "proved", error, found.n_iter)
+    status = found.status
+    if status.converged and not (acceptable(problem, design, result, tol) and error <= AGREED * float(np.abs(found.f).max(initial=1.0))):
+        status = Status.STALLED
+    return certificate.with_outcome(result, status, "proved", error, found.n_iter)
+
+
+def acceptable(problem: LinearProblem, design: Design, result: Certificate, tol: float) -> bool:
+    """Whether the gap is within the tolerance, or is rounding."""
+    return result.relative_gap <= max(tol, 1e3 * EXACT) or result.gap <= 10 * ROUNDING * natural_scale(problem, design)
 
 
 def judged(problem: LinearProblem, found: LinearSolution, lasso_penalty: bool) -> Certificate:

@@ -19,13 +19,12 @@ from maxmargin.certificate import Certificate
 from maxmargin.designs import ArrayDesign, ChunkDesign, Design
 from maxmargin.estimators._data import CHECKS, canonical_csr
 from maxmargin.estimators._plain import QuickParameters, plain_data, plain_target
-from maxmargin.linear_training import Solver, Task, TrainedLinear, choose, judged, train_all
+from maxmargin.linear_training import Solver, Task, TrainedLinear, acceptable, choose, judged, train_all
 from maxmargin.losses import Bias, LinearProblem
 from maxmargin.monitor import Monitor
 from maxmargin.problems import Floats
 from maxmargin.solution import Status
-from maxmargin.solvers.linear.model import ROUNDING, LinearSolution, natural_scale
-from maxmargin.training import EXACT
+from maxmargin.solvers.linear.model import LinearSolution
 
 Read = Callable[[], Iterable[Any]]
 """A function that starts to read the chunks anew."""
@@ -200,8 +199,7 @@ class BaseLinear(QuickParameters):
             Xw, Xt = linear_certificate.linear_products(X, w, t)
             status = Status[parts[k].status.upper()]
             new = judged(problem, LinearSolution(w, bias, t, Xw + bias, Xt, status, 0), lasso)
-            rounding = 10 * ROUNDING * natural_scale(problem, design)
-            if status.converged and not (new.relative_gap <= max(self.tol, 1e3 * EXACT) or new.gap <= rounding):
+            if status.converged and not acceptable(problem, design, new, self.tol):
                 status = Status.REFUTED
             error = float(np.abs(design.values(w) - Xw).max(initial=0.0))
             found.append(certificate.with_outcome(new, status, "proved", error, parts[k].n_iter))
