@@ -148,7 +148,9 @@ class Gram:
         self.matrix, self.changes = np.empty((0, 0)), 0
 
     def of(self, rows: Integers, weight: Floats) -> NDArray[np.float64]:
-        """The matrix of these samples and weights."""
+        """The matrix of these samples and weights; chunks are read as a whole in any case, and nothing is kept of them."""
+        if not isinstance(self.design, ArrayDesign):
+            return self.design.gram(weight, rows)
         factor = float(weight.max(initial=0.0))
         if factor == 0:
             return np.zeros((self.design.shape[1],) * 2)

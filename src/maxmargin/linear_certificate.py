@@ -13,12 +13,23 @@ from scipy import sparse
 from maxmargin.certificate import BLOCK_ENTRIES, Certificate, certificate_of
 from maxmargin.problems import Floats
 
+BLOCK_SAMPLES = 2**17
+"""Samples looked at at once."""
+
 Corridor = tuple[Floats, Floats, Floats, Floats, bool]
 """low, high, up, down, squared: the losses of linear models, as in losses.py."""
 
 
 def _corridor(f: Floats, corridor: Corridor, t: Floats) -> tuple[float, float, Floats, Floats]:
-    """Sum of the losses, sum of the dual gains, violation of each sample's condition and of its bounds."""
+    """Sum of the losses, sum of the dual gains, violations of conditions and of bounds, the worst of each block of samples."""
+    *edges, squared = corridor
+    blocks = [slice(begin, begin + BLOCK_SAMPLES) for begin in range(0, len(f), BLOCK_SAMPLES)]
+    parts = [_corridor_block(f[k], (*(edge[k] for edge in edges), squared), t[k]) for k in blocks]  # type: ignore[arg-type]
+    losses, gains, kkt, box = zip(*parts, strict=True)
+    return float(sum(losses)), float(sum(gains)), np.array(kkt), np.array(box)
+
+
+def _corridor_block(f: Floats, corridor: Corridor, t: Floats) -> tuple[float, float, float, float]:
     low, high, up, down, squared = corridor
     below, above = np.where(up > 0, low - f, -np.inf), np.where(down > 0, f - high, -np.inf)
     slack_below, slack_above = np.maximum(below, 0.0), np.maximum(above, 0.0)
@@ -33,14 +44,15 @@ def _corridor(f: Floats, corridor: Corridor, t: Floats) -> tuple[float, float, F
             np.where(up > 0, np.abs(slack_below - positive / (2 * price[0])), 0.0),
             np.where(down > 0, np.abs(slack_above - negative / (2 * price[1])), 0.0),
         )
-        return losses, gain, kkt, np.maximum(np.where(up > 0, 0.0, positive), np.where(down > 0, 0.0, negative))
+        outside = np.maximum(np.where(up > 0, 0.0, positive), np.where(down > 0, 0.0, negative))
+        return losses, gain, float(kkt.max()), float(outside.max())
     conditions = [
         np.where(positive < up, below, 0.0),
         np.where(positive > 0, -below, 0.0),
         np.where(negative < down, above, 0.0),
         np.where(negative > 0, -above, 0.0),
     ]
-    return losses, gain, np.max(conditions, axis=0, initial=0.0), np.maximum(positive - up, negative - down)
+    return losses, gain, max(float(condition.max()) for condition in conditions), float(np.maximum(positive - up, negative - down).max())
 
 
 def linear(
