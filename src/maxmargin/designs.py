@@ -30,6 +30,11 @@ class Design(ABC):
 
     shape: tuple[int, int]
 
+    @property
+    def entries(self) -> int:
+        """Numbers that a pass over the samples reads."""
+        return self.shape[0] * self.shape[1]
+
     @abstractmethod
     def values(self, w: Floats, rows: Integers | None = None) -> Floats:
         """X w, for all samples or those listed."""
@@ -52,8 +57,8 @@ class ArrayDesign(Design):
 
     @property
     def entries(self) -> int:
-        """Numbers that a pass over the samples reads."""
-        return int(self.X.size if isinstance(self.X, np.ndarray) else self.X.nnz)
+        """The non-zeros of a CSR matrix, all values of an array."""
+        return super().entries if isinstance(self.X, np.ndarray) else int(self.X.nnz)
 
     def values(self, w: Floats, rows: Integers | None = None) -> Floats:
         """X w."""

@@ -6,7 +6,6 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from maxmargin import certificate, linear_certificate
 from maxmargin.certificate import Certificate
@@ -74,9 +73,8 @@ class Task(NamedTuple):
 
 def train_all(tasks: Sequence[Task], design: Design, solver: Solver, tol: float, monitor: Monitor, seed: int) -> list[TrainedLinear]:
     """Solve several problems of the same data, results in order; small ones side by side, each on one thread."""
-    size = design.shape[0] * design.shape[1] if not (isinstance(design, ArrayDesign) and sparse.issparse(design.X)) else design.X.nnz
-    workers = min(core.thread_count(), len(tasks)) if POLISHED < size <= TOGETHER else 1
-    polish = size <= POLISHED
+    workers = min(core.thread_count(), len(tasks)) if POLISHED < design.entries <= TOGETHER else 1
+    polish = design.entries <= POLISHED
 
     def run(k: int) -> TrainedLinear:
         part = monitor.part(workers / (len(tasks) - k), f" {k + 1}/{len(tasks)}" if len(tasks) > 1 else "")
@@ -113,7 +111,8 @@ def train_together(
 ) -> tuple[CrammerSinger, Certificate]:
     """All classes in one problem, and what is known about its solution."""
     assert isinstance(design, ArrayDesign)
-    found = crammer_singer.solve(design, label, n_classes, C, bias, scaling, tol, monitor, seed=seed)
+    with one_blas_thread():
+        found = crammer_singer.solve(design, label, n_classes, C, bias, scaling, tol, monitor, seed=seed)
     result = _judged_together(design.X, label, C, bias, scaling, found.W, found.bias, found.t)
     return found, certificate.with_outcome(result, found.status, "proved", 0.0, found.n_iter)
 

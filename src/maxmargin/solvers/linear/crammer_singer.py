@@ -142,7 +142,7 @@ class _Run:
         sparse_enough = dense and np.count_nonzero(design.X) < FILLED * design.X.size
         self.points = core.points(design.X, compress=True) if sparse_enough else design.points
         n, d = design.shape
-        lengths = _squared_lengths(design)
+        lengths = core.linear_squares(design.points)
         self.column = {Bias.NONE: 0.0, Bias.PENALISED: scaling**2, Bias.FREE: float(lengths.mean()) or 1.0}[bias]
         self.norms = lengths + self.column
         self.t = np.zeros((n, n_classes))
@@ -241,14 +241,3 @@ def _balance(t: NDArray[np.float64], label: Integers, C: Floats) -> None:
         t[:, poor] += moved
         t[:, rich] -= moved
         sums = t.sum(axis=0)
-
-
-def _squared_lengths(design: ArrayDesign) -> Floats:
-    """|x_i|^2 in float64."""
-    X = design.X
-    if isinstance(X, np.ndarray):
-        found: Floats = np.einsum("ij,ij->i", X, X, dtype=np.float64)
-        return found
-    sums = np.concatenate(([0.0], np.cumsum(X.data.astype(np.float64) ** 2)))
-    lengths: Floats = np.maximum(sums[X.indptr[1:]] - sums[X.indptr[:-1]], 0.0)
-    return lengths

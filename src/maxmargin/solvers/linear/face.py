@@ -19,6 +19,7 @@ from maxmargin.designs import ArrayDesign
 from maxmargin.losses import LinearProblem
 from maxmargin.monitor import Monitor
 from maxmargin.problems import Floats, Integers
+from maxmargin.solvers.linear.equations import by_products
 from maxmargin.solvers.linear.model import gains
 
 ITERATIONS = 25
@@ -53,7 +54,13 @@ def leap(problem: LinearProblem, design: ArrayDesign, walk: Walk, face: Integers
     price = np.where(up, corridor.up[face], corridor.down[face])
     ridge = 1 / (2 * price) if corridor.squared else np.zeros(len(face))
     right = edge - core.linear_values(design.points, face, walk.w) - walk.bias - ridge * t[face]
-    change = _solved(design, face, right, ridge, walk.column, squares[face] + walk.column + ridge, monitor)
+
+    def product(p: Floats) -> Floats:
+        along: Floats = core.linear_values(design.points, face, core.linear_sum(design.points, face, p))
+        return along + walk.column * float(p.sum()) + ridge * p
+
+    diagonal = squares[face] + walk.column + ridge
+    change = by_products(product, right, 1 / np.sqrt(diagonal), ACCURACY, ITERATIONS, monitor)
     before, length = _objective(problem, walk), 1.0
     while length > SHORTEST:
         new = t[face] + length * change
@@ -74,25 +81,3 @@ def _objective(problem: LinearProblem, walk: Walk) -> float:
     """The dual objective with the bias penalised around its guess."""
     excess = (walk.bias - walk.guess) / walk.column if walk.column > 0 else 0.0
     return gains(problem.corridor, walk.t) - 0.5 * float(walk.w @ walk.w) - walk.guess * excess - 0.5 * walk.column * excess**2
-
-
-def _solved(design: ArrayDesign, face: Integers, right: Floats, ridge: Floats, column: float, diagonal: Floats, monitor: Monitor) -> Floats:
-    """Conjugate gradients, scaled by the diagonal."""
-    x, residual = np.zeros(len(face)), right.copy()
-    z = residual / diagonal
-    p, size = z.copy(), float(residual @ z)
-    goal = ACCURACY * size
-    for _ in range(ITERATIONS):
-        if size <= goal or monitor.stop(0) is not None:
-            break
-        q = core.linear_values(design.points, face, core.linear_sum(design.points, face, p)) + column * float(p.sum()) + ridge * p
-        bend = float(p @ q)
-        if not bend > 0:  # the face's samples are dependent, and rounding is left
-            break
-        step = size / bend
-        x += step * p
-        residual -= step * q
-        z = residual / diagonal
-        last, size = size, float(residual @ z)
-        p = z + (size / last) * p
-    return x

@@ -27,9 +27,9 @@ from maxmargin.monitor import Monitor
 from maxmargin.problems import Floats
 from maxmargin.solution import Status
 from maxmargin.solvers.linear.columns import Columns
-from maxmargin.solvers.linear.model import Gap, LinearSolution, gains
+from maxmargin.solvers.linear.equations import by_products
+from maxmargin.solvers.linear.model import Gap, LinearSolution, gains, sample
 from maxmargin.solvers.linear.quadratic import Hessian, minimiser
-from maxmargin.solvers.newton import one_blas_thread
 
 EXPLICIT = 1000
 """Features up to which H is formed."""
@@ -67,22 +67,25 @@ def solve(
             f"penalty='l1' on chunks of data takes up to {EXPLICIT} features, these have {d}: select features, or use an array"
         )
     if start is None and isinstance(design, ArrayDesign) and explicit and n > SEEDED:
-        rows = np.sort(np.random.default_rng(seed).choice(n, n // SMALLER, replace=False))
-        part = problem._replace(corridor=problem.corridor.pick(rows, n / len(rows)))
-        start = solve(part, design.pick(rows), 1e-2, monitor, seed=seed)
+        start = solve(*sample(problem, design, SMALLER, seed), 1e-2, monitor, seed=seed)
     run = _Run(problem, design, tol, monitor)
     u = np.zeros(d + 1)
     if start is not None:
         u[:d], u[d] = start.w, start.bias / run.column if run.column else 0.0
-    with one_blas_thread():
-        return run.by_newton(run.at(u)) if explicit else run.by_columns(run.at(u), seed)
+    return run.by_newton(run.at(u)) if explicit else run.by_columns(run.at(u), seed)
 
 
 def objectives(problem: LinearProblem, design: Design, w: Floats, bias: float, t: Floats) -> Gap:
     """P, and D of the greatest multiple of t not above t that is feasible: -inf where a free bias's sum of t is not 0."""
+    return _objectives(problem, LinearSolution(w, bias, t, design.values(w) + bias, design.sum(t), Status.OPTIMAL, 0))
+
+
+def _objectives(problem: LinearProblem, found: LinearSolution) -> Gap:
+    """The same of a solution, which has its products with the data."""
+    w, bias, t = found[:3]
     penalty = abs(bias) / problem.scaling if problem.bias is Bias.PENALISED else 0.0
-    primal = float(np.abs(w).sum()) + penalty + problem.corridor.losses(design.values(w) + bias)
-    excess = float(np.abs(design.sum(t)).max(initial=0.0))
+    primal = float(np.abs(w).sum()) + penalty + problem.corridor.losses(found.f)
+    excess = float(np.abs(found.Xt).max(initial=0.0))
     total = float(t.sum())
     if problem.bias is Bias.PENALISED:
         excess = max(excess, abs(problem.scaling * total))
@@ -165,7 +168,7 @@ class _Run:
             self.monitor.report(self.steps, here.primal - here.dual, 0.0, int(np.count_nonzero(here.duals.t)))
         if Gap(here.primal, here.dual).within(self.tol):
             found = self.solution(here, Status.OPTIMAL)
-            if objectives(self.problem, self.design, found.w, found.bias, found.t).within(self.tol):
+            if _objectives(self.problem, found).within(self.tol):
                 return found
         reason = self.monitor.stop(self.steps)
         return None if reason is None else self.solution(here, reason)
@@ -203,25 +206,12 @@ class _Run:
         used = here.u != 0
         scale = np.where(used & (squares > 0), 1 / np.sqrt(np.maximum(squares * len(curved) / len(here.f), 1e-300)), 0.0)
 
-        def product(v: Floats) -> Floats:
-            x = scale * v
+        def product(x: Floats) -> Floats:
             inside = curvature * (self.design.values(x[:-1], curved) + self.column * x[-1])
-            scaled: Floats = scale * np.append(self.design.sum(inside, curved), self.column * float(inside.sum()))
-            return scaled
+            return np.append(self.design.sum(inside, curved), self.column * float(inside.sum()))
 
-        residual = -scale * (here.slope + self.price * np.sign(here.u))
-        x, p, size = np.zeros(len(residual)), residual.copy(), float(residual @ residual)
-        goal = CLOSER**2 * size
-        for _ in range(PRODUCTS):
-            if size <= goal or self.monitor.stop(0) is not None:
-                break
-            q = product(p)
-            step = size / float(p @ q)
-            x += step * p
-            residual -= step * q
-            before, size = size, float(residual @ residual)
-            p = residual + (size / before) * p
-        u = here.u + scale * x
+        right = -(here.slope + self.price * np.sign(here.u))
+        u = here.u + by_products(product, right, scale, CLOSER**2, PRODUCTS, self.monitor)
         return np.where((u * here.u < 0) & (self.price > 0), 0.0, u)
 
     def _moved(self, here: Point, u: Floats) -> Point | None:

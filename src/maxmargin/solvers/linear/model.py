@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.designs import Design
+from maxmargin.designs import ArrayDesign, Design
 from maxmargin.losses import Bias, Corridor, LinearProblem, with_sum
 from maxmargin.problems import Floats
 from maxmargin.solution import Status
@@ -156,6 +156,13 @@ def natural_scale(problem: LinearProblem, design: Design) -> float:
         Xt = design.sum(problem.corridor.up * (problem.total / float(problem.corridor.up.sum())))
         scale += 0.5 * float(Xt @ Xt) or problem.total
     return scale
+
+
+def sample(problem: LinearProblem, design: ArrayDesign, smaller: int, seed: int) -> tuple[LinearProblem, ArrayDesign]:
+    """The problem of a ``smaller``-th of the samples, each counting for several, and their data: its solution is a place to begin at."""
+    n = design.shape[0]
+    rows = np.sort(np.random.default_rng(seed).choice(n, n // smaller, replace=False))
+    return problem._replace(corridor=problem.corridor.pick(rows, n / len(rows))), design.pick(rows)
 
 
 def conclude(

@@ -8,14 +8,16 @@ alone. Coordinate descent (core/lasso.h) finds which weights are not 0, Cholesky
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
 
 from maxmargin.core import cpu as core
 from maxmargin.designs import ArrayDesign, Design
 from maxmargin.problems import Floats, Integers
+from maxmargin.solvers.linear.equations import by_factor
 
 EXACT = 1e-3
 """The model is minimised until its conditions are broken by this share of what they were."""
+DEPENDENT = 1e-14
+"""What equal or dependent features ask for on the diagonal, relative to its mean."""
 
 
 class Hessian:
@@ -81,7 +83,7 @@ def minimiser(H: NDArray[np.float64], price: Floats, u: Floats, slope: Floats) -
         if not len(used):
             break
         sign = np.sign(u[used])
-        step = _solved(H[np.ix_(used, used)], -(slope[used] + price[used] * sign))
+        step = by_factor(H[np.ix_(used, used)], -(slope[used] + price[used] * sign), DEPENDENT)
         crossing = (price[used] > 0) & ((u[used] + step) * sign < 0)
         length = float(np.min(-u[used][crossing] / step[crossing], initial=1.0))
         moved = u[used] + length * step
@@ -89,16 +91,3 @@ def minimiser(H: NDArray[np.float64], price: Floats, u: Floats, slope: Floats) -
         slope += H[:, used] @ (moved - u[used])
         u[used] = moved
     return u
-
-
-def _solved(H: NDArray[np.float64], right: Floats) -> Floats:
-    """H^-1 right; equal or dependent features ask for a little more on the diagonal."""
-    more = 1e-14 * float(np.trace(H)) / len(H)
-    while True:
-        try:
-            factor = cho_factor(H + more * np.eye(len(H)), check_finite=False)
-        except np.linalg.LinAlgError:
-            more *= 100
-            continue
-        found: Floats = cho_solve(factor, right, check_finite=False)
-        return found

@@ -20,7 +20,6 @@ Where there are few features the Hessian is factored; where there are many its p
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
 from maxmargin.core import cpu as core
 from maxmargin.designs import ArrayDesign, Design, Gram
@@ -28,8 +27,8 @@ from maxmargin.losses import Bias, Duals, LinearProblem
 from maxmargin.monitor import Monitor
 from maxmargin.problems import Floats, Integers
 from maxmargin.solution import Status
-from maxmargin.solvers.linear.model import ROUNDING, Gap, LinearSolution, conclude, dual, feasible, natural_scale, primal
-from maxmargin.solvers.newton import one_blas_thread
+from maxmargin.solvers.linear.equations import by_factor, by_products
+from maxmargin.solvers.linear.model import ROUNDING, Gap, LinearSolution, conclude, dual, feasible, natural_scale, primal, sample
 
 FACTORED = 1200
 """Features up to which the Hessian is formed and factored."""
@@ -71,7 +70,7 @@ def solve(
 ) -> LinearSolution:
     """Solve a linear problem; see the contract in maxmargin.solvers.linear."""
     if start is None and isinstance(design, ArrayDesign) and design.shape[0] > SEEDED:
-        start = _seed(problem, design, monitor, seed)
+        start = solve(*sample(problem, design, SMALLER, seed), 1e-2, monitor, seed=seed)._replace(t=np.empty(0))
     run = _Run(problem, design, monitor)
     centre = None
     if start is None:
@@ -79,17 +78,7 @@ def solve(
     else:
         w, bias = start.w, start.bias
         centre = start.t if len(start.t) else None
-    with one_blas_thread():
-        return run.until(tol, w, bias, centre)
-
-
-def _seed(problem: LinearProblem, design: ArrayDesign, monitor: Monitor, seed: int) -> LinearSolution:
-    """The model of some of the samples, each counting for several, and no duals."""
-    n = design.shape[0]
-    rows = np.sort(np.random.default_rng(seed).choice(n, n // SMALLER, replace=False))
-    part = problem._replace(corridor=problem.corridor.pick(rows, n / len(rows)))
-    found = solve(part, design.pick(rows), 1e-2, monitor, seed=seed)
-    return found._replace(t=np.empty(0))
+    return run.until(tol, w, bias, centre)
 
 
 class _Run:
@@ -195,7 +184,7 @@ class _Run:
         H[d, :d] = H[:d, d] = border
         H[d, d] = corner
         H[np.arange(d), np.arange(d)] += 1.0
-        return _solved(H, -here.slope)
+        return by_factor(H, -here.slope)
 
     def _by_samples(self, here: Point, S: Floats, curved: Integers, curvature: Floats) -> Floats:
         """The same where fewer samples curve than there are features, from their dot products S.
@@ -206,7 +195,7 @@ class _Run:
         g, h = here.slope[:-1], float(here.slope[-1])
         S[np.arange(len(S)), np.arange(len(S))] += 1 / curvature
         right = np.column_stack([-self.design.values(g, curved), np.ones(len(S))])
-        first, second = _solved(S, right).T
+        first, second = by_factor(S, right).T
         stiffness = self.problem.m + float(second.sum())
         db = -(h + float(first.sum())) / stiffness if self.problem.bias is not Bias.NONE else 0.0
         return np.append(-g - self.design.sum(first + db * second, curved), db)
@@ -215,26 +204,12 @@ class _Run:
         """Conjugate gradients on the Newton equation, the bias scaled to its own curvature."""
         scale = np.append(np.ones(len(border)), 1 / np.sqrt(corner))
 
-        def product(v: Floats) -> Floats:
-            u = scale * v
+        def product(u: Floats) -> Floats:
             out = np.append(u[:-1] + border * u[-1], border @ u[:-1] + corner * u[-1])
             out[:-1] += self.design.sum(curvature * self.design.values(u[:-1], curved), curved)
-            scaled: Floats = scale * out
-            return scaled
+            return out
 
-        residual = -scale * here.slope
-        x, p, size = np.zeros(len(residual)), residual.copy(), float(residual @ residual)
-        goal = size * 0.01
-        for _ in range(CONJUGATE):
-            if size <= goal or self.monitor.stop(0) is not None:
-                break
-            q = product(p)
-            step = size / float(p @ q)
-            x += step * p
-            residual -= step * q
-            before, size = size, float(residual @ residual)
-            p = residual + (size / before) * p
-        return scale * x
+        return by_products(product, -here.slope, scale, 0.01, CONJUGATE, self.monitor)
 
     def _length(self, here: Point, direction: Floats, change: Floats, centre: Floats, width: float) -> float:
         """Where the slope along the direction is nearly 0: it grows with the length."""
@@ -263,16 +238,3 @@ class _Run:
             else:
                 low, at_low = s, at
         return s
-
-
-def _solved(H: Floats, right: Floats) -> Floats:
-    """H^-1 right for a positive definite H; rounding may ask for a little more on its diagonal."""
-    more = 0.0
-    while True:
-        try:
-            factor = cho_factor(H + more * np.eye(len(H)) if more else H, check_finite=False)
-        except np.linalg.LinAlgError:
-            more = max(10 * more, 1e-14 * float(np.trace(H)) / len(H))
-            continue
-        found: Floats = cho_solve(factor, right, check_finite=False)
-        return found
