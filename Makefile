@@ -1,9 +1,9 @@
-# make run | test | check | bench | bench-quick | bench-linear | bench-memory: each sets up what it needs by itself; a second run is quick.
+# make run | test | check | gallery | bench | bench-quick | bench-linear | bench-memory: each sets up what it needs by itself; a second run is quick.
 PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/maxmargin/core/*.cpp src/maxmargin/core/*.h)
 
-.PHONY: run test check bench bench-quick bench-linear bench-memory clean
+.PHONY: run test check gallery bench bench-quick bench-linear bench-memory clean
 
 run: .venv/installed
 	$(BIN)/python examples/quick_start.py
@@ -13,6 +13,10 @@ test: .venv/installed
 
 check: .venv/installed
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
+
+# Every figure of the lectures into docs/gallery/: see examples/gallery/build.py.
+gallery: .venv/installed
+	$(BIN)/python examples/gallery/build.py $(FIGURES)
 
 # CASES="magic sweep" selects by substring of a case's name or group; ARGS="--timeout 30 --save" are options: see benchmarks/run.py.
 bench: .venv/installed
@@ -33,7 +37,7 @@ bench-memory: .venv/installed
 .venv/installed: $(SOURCES)
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "scikit-build-core>=0.10" "nanobind>=2.4" "ninja" "cmake>=3.18"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable ".[test,check,plots,progress]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable ".[test,check,plots,progress,textbook]"
 	touch $@
 
 clean:

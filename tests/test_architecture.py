@@ -20,7 +20,8 @@ LAYERS = [
     {"training"},
     {"linear_training"},
     {"estimators"},
-    {"sklearn_patch"},
+    {"sklearn_patch", "plots"},
+    {"textbook"},
     {"__init__"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

@@ -62,8 +62,7 @@ class Corridor(NamedTuple):
     def duals(self, f: Floats, centre: Floats | None, width: float) -> "Duals":
         """t(f) and the sums that belong to it."""
         t, curvature = np.empty(len(f)), np.empty(len(f))
-        smooth, loss, gain, total = core.corridor_duals(*self, f, centre, width, t, curvature)
-        return Duals(t, curvature, smooth, loss, gain, total)
+        return Duals(t, curvature, *core.corridor_duals(*self, f, centre, width, t, curvature))
 
 
 class Duals(NamedTuple):
@@ -72,8 +71,6 @@ class Duals(NamedTuple):
     t: Floats
     curvature: Floats
     """-dt/df: zero where the loss is linear."""
-    smooth: float
-    """Sum of the smoothed losses."""
     loss: float
     """Sum of the losses."""
     gain: float

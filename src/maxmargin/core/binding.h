@@ -79,5 +79,6 @@ Selection<T> select(const PointsHolder<T>& points, const Index& index) {
 
 void bind_linear(nb::module_& m);  // module_linear.cpp
 void bind_online(nb::module_& m);  // module_online.cpp
+void bind_io(nb::module_& m);      // module_io.cpp
 
 }  // namespace maxmargin

@@ -61,24 +61,20 @@ inline CorridorSums corridor_duals(const Corridor& c, const double* f, const dou
                                    int threads) {
   std::vector<CorridorSums> parts(size_t(pieces_of(c.n, corridor_piece)));
   parallel(threads, c.n, corridor_piece, [&](int64_t begin, int64_t end) {
-    CorridorSums sums = {0, 0, 0, 0};
+    CorridorSums sums = {0, 0, 0};
     for (int64_t i = begin; i < end; ++i) {
-      const double middle = centre ? centre[i] : 0.0;
       const Loss l = loss_of(c, i);
-      const Dual dual = dual_at(l, f[i], middle, width);
-      const double gain = gain_at(l, dual.t), rate = std::max(l.up, l.down) / width;
+      const Dual dual = dual_at(l, f[i], centre ? centre[i] : 0.0, width);
       t[i] = dual.t;
       if (curvature) curvature[i] = dual.curvature;
       sums.loss += loss_at(l, f[i]);
-      sums.gain += gain;
+      sums.gain += gain_at(l, dual.t);
       sums.total += dual.t;
-      sums.smooth += gain - dual.t * f[i];
-      if (!c.squared && rate > 0) sums.smooth -= (dual.t - middle) * (dual.t - middle) / (2 * rate);
     }
     parts[size_t(begin / corridor_piece)] = sums;
   });
-  CorridorSums all = {0, 0, 0, 0};
-  for (const CorridorSums& part : parts) all = {all.smooth + part.smooth, all.loss + part.loss, all.gain + part.gain, all.total + part.total};
+  CorridorSums all = {0, 0, 0};
+  for (const CorridorSums& part : parts) all = {all.loss + part.loss, all.gain + part.gain, all.total + part.total};
   return all;
 }
 

@@ -27,6 +27,9 @@
     pegasos_tile(K, begin, z, ...)        Pegasos with coefficients, on a tile of kernel values      fewer than were given where the
     norma_tile(K, begin, z, ...)          NORMA alike                                                scale is about to underflow
 
+    parse_svmlight(text, limit)           the rows of an svmlight text
+    format_svmlight(y, queries, ...)      the text of rows
+
     fingerprint(array)                    a number that changes when the array's memory does
 
 ``kernel`` is the tuple (kind, gamma, coef0, degree); ``a`` and ``b`` are index arrays or None for all. Every value has the same
@@ -254,10 +257,10 @@ def corridor_duals(
     width: float,
     t: NDArray[np.float64],
     curvature: NDArray[np.float64],
-) -> tuple[float, float, float, float]:
-    """Write the duals at f and their curvature; return the sums of smoothed losses, losses, gains and duals."""
+) -> tuple[float, float, float]:
+    """Write the duals at f and their curvature; return the sums of losses, gains and duals."""
     threads = thread_count(40.0 * len(f))
-    result: tuple[float, float, float, float] = _cpu.corridor_duals(low, high, up, down, squared, f, centre, width, t, curvature, threads)
+    result: tuple[float, float, float] = _cpu.corridor_duals(low, high, up, down, squared, f, centre, width, t, curvature, threads)
     return result
 
 
@@ -309,3 +312,12 @@ def crammer_singer_pass(X: Points, *arguments: Any) -> tuple[float, float, int]:
 pegasos_rows = _cpu.pegasos_rows
 pegasos_tile = _cpu.pegasos_tile
 norma_tile = _cpu.norma_tile
+
+# ---- text ------------------------------------------------------------------------------------------------------------
+
+format_svmlight = _cpu.format_svmlight
+
+
+def parse_svmlight(text: NDArray[np.uint8], limit: int) -> Any:
+    """Return targets, row ends, indices, values, queries, the least and the greatest index, and an error with its place, see svmlight.h."""
+    return _cpu.parse_svmlight(text, limit, thread_count(10.0 * len(text)))

@@ -74,7 +74,7 @@ struct Corridor {
 
 // Sums over all samples at given decision values f and duals t; see losses.py.
 struct CorridorSums {
-  double smooth, loss, gain, total;
+  double loss, gain, total;
 };
 
 // A sample as coordinate descent meets it: all it needs to know in one cache line.

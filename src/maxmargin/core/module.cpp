@@ -333,6 +333,7 @@ NB_MODULE(_cpu, m) {
   bind_products<float, float>(m);
   bind_linear(m);
   bind_online(m);
+  bind_io(m);
   m.def("group_ends", &group_ends, nb::arg("G"), nb::arg("b"), nb::arg("lower"), nb::arg("upper"), nb::arg("group_begin"));
   m.def("fingerprint", [](const nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>& memory) {
     nb::gil_scoped_release release;

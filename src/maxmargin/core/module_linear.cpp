@@ -24,10 +24,10 @@ Corridor corridor_of(int64_t n, const Vector& low, const Vector& high, const Vec
   return {n, of_length(low, n, message), of_length(high, n, message), of_length(up, n, message), of_length(down, n, message), squared};
 }
 
-std::tuple<double, double, double, double> corridor_duals(const Vector& low, const Vector& high, const Vector& up, const Vector& down,
-                                                          bool squared, const Vector& f, const std::optional<Vector>& centre, double width,
-                                                          const Writable<double>& t, const std::optional<Writable<double>>& curvature,
-                                                          int threads) {
+std::tuple<double, double, double> corridor_duals(const Vector& low, const Vector& high, const Vector& up, const Vector& down,
+                                                  bool squared, const Vector& f, const std::optional<Vector>& centre, double width,
+                                                  const Writable<double>& t, const std::optional<Writable<double>>& curvature,
+                                                  int threads) {
   const int64_t n = int64_t(f.size());
   const Corridor c = corridor_of(n, low, high, up, down, squared);
   require(squared || width > 0, "corridor_duals: the width must be positive");
@@ -36,7 +36,7 @@ std::tuple<double, double, double, double> corridor_duals(const Vector& low, con
   double* curved = curvature ? of_length(*curvature, n, "corridor_duals: length of curvature") : nullptr;
   nb::gil_scoped_release release;
   const CorridorSums s = chosen_level().corridor_duals(c, f.data(), middle, width, to, curved, threads);
-  return {s.smooth, s.loss, s.gain, s.total};
+  return {s.loss, s.gain, s.total};
 }
 
 double corridor_slope(const Vector& low, const Vector& high, const Vector& up, const Vector& down, bool squared, const Vector& f,

@@ -71,6 +71,12 @@ class BaseSVM(QuickParameters, ABC):
             return Kind.CALLABLE
         return NAMES.get(self.kernel)
 
+    @property
+    def kernel_(self) -> Kernel:
+        """The kernel of the fit as a record, gamma as a number."""
+        check_is_fitted(self)
+        return self._kernel
+
     def _resolve_kernel(self, X: Any, weight: Floats | None) -> Kernel:
         """The kernel as data, gamma computed from the samples in use."""
         if isinstance(self.kernel, Kernel):

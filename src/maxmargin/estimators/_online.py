@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state, column_or_1d
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import _check_partial_fit_first_call
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
@@ -24,6 +24,8 @@ from maxmargin.sources import make_source, pick
 
 MOST_VISITS = 10
 """Whole sample weights are so many visits an epoch up to this mean; other weights scale the steps."""
+SHARED = ("kernel", "degree", "gamma", "coef0", "warm_start", "verbose", "time_limit", "on_interrupt")
+"""Parameters that mean what they mean for the exact estimators."""
 
 
 def stack(A: Any, B: Any) -> Any:
@@ -62,19 +64,12 @@ class BaseOnline(BaseSVM):
     """Weights as visits, and functions of points that are kept."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **{name: BaseSVM._parameter_constraints[name] for name in SHARED},
         "alpha": [Interval(Real, 0.0, None, closed="neither")],
-        "kernel": [StrOptions(set(NAMES)), callable, Kernel],
-        "degree": [Interval(Integral, 0, None, closed="left")],
-        "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0.0, None, closed="left")],
-        "coef0": [Interval(Real, None, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "budget": [None, Interval(Integral, 1, None, closed="left")],
         "shuffle": ["boolean"],
         "random_state": ["random_state"],
-        "warm_start": ["boolean"],
-        "verbose": ["verbose"],
-        "time_limit": [None, Interval(Real, 0, None, closed="left")],
-        "on_interrupt": [StrOptions({"raise", "keep"})],
     }
 
     def _design(self, X: Any) -> ArrayDesign | None:

@@ -4,8 +4,7 @@ from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import OutlierMixin, _fit_context
+from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
@@ -14,6 +13,7 @@ from maxmargin.certificate import Certificate
 from maxmargin.designs import ArrayDesign, Design
 from maxmargin.estimators._base import all_or_nothing
 from maxmargin.estimators._linear import BaseLinear
+from maxmargin.estimators._outlier import BaseOneClass
 from maxmargin.estimators._targets import validate_weight
 from maxmargin.losses import Bias, LinearProblem
 from maxmargin.problems import Floats
@@ -22,7 +22,7 @@ BOUNDARY = 1e-10
 """The offset is lowered by this share of the scores, so that samples on the boundary are inliers and not a matter of rounding."""
 
 
-class LinearOneClassSVM(OutlierMixin, BaseLinear):  # type: ignore[misc]
+class LinearOneClassSVM(BaseOneClass, BaseLinear):  # type: ignore[misc]
     """One-class SVM with a linear kernel, for any number of samples, certified.
 
     Minimises 1/2 |w|^2 - rho nu n + sum_i max(0, rho - w.x_i), as ``OneClassSVM(kernel="linear")`` and LIBLINEAR's -s 21 do; the decision
@@ -124,35 +124,6 @@ class LinearOneClassSVM(OutlierMixin, BaseLinear):  # type: ignore[misc]
         """
         check_is_fitted(self)
         return ArrayDesign(self._validate_X(X, reset=False)).values(self.coef_[0])
-
-    def decision_function(self, X: Any) -> Floats:
-        """Signed distance to the hyperplane, positive for inliers.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The samples.
-
-        Returns
-        -------
-        f : ndarray of shape (n_samples,)
-        """
-        values: Floats = self.score_samples(X) - self.offset_
-        return values
-
-    def predict(self, X: Any) -> NDArray[np.int64]:
-        """+1 for inliers, -1 for outliers.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The samples.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-        """
-        return np.where(self.decision_function(X) >= 0, 1, -1)
 
     def certify(self, X: Any, y: Any = None, sample_weight: Any = None) -> Certificate:
         """Check the fitted model on its training data, everything recomputed in float64 by code the solver does not share.

@@ -4,8 +4,7 @@ from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import OutlierMixin, _fit_context
+from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted
@@ -14,6 +13,7 @@ from maxmargin.estimators._base import all_or_nothing
 from maxmargin.estimators._data import symmetric
 from maxmargin.estimators._norma import BaseNorma
 from maxmargin.estimators._online import takes_chunks
+from maxmargin.estimators._outlier import BaseOneClass
 from maxmargin.estimators._targets import validate_weight
 from maxmargin.problems import Floats
 from maxmargin.solvers import norma
@@ -24,7 +24,7 @@ BOUNDARY = 1e-10
 """The exact offset is lowered by this share, so that a sample on the boundary is an inlier and not a matter of rounding."""
 
 
-class NormaNovelty(OutlierMixin, BaseNorma):  # type: ignore[misc]
+class NormaNovelty(BaseOneClass, BaseNorma):  # type: ignore[misc]
     """Online novelty detection with a kernel and a bounded number of support vectors (NORMA): the one-class SVM of a stream.
 
     Takes a gradient step for each sample on alpha/2 |g|^2 + max(0, rho - g(x)) - nu rho: in the long run g falls short of rho at a share nu
@@ -170,32 +170,3 @@ class NormaNovelty(OutlierMixin, BaseNorma):  # type: ignore[misc]
         check_is_fitted(self)
         scores: Floats = self._kernel_values(self._validate_X(X, reset=False))[0]
         return scores
-
-    def decision_function(self, X: Any) -> Floats:
-        """Signed distance to the boundary, positive inside.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The samples; (n_samples, n_samples_fit) kernel values for ``kernel="precomputed"``.
-
-        Returns
-        -------
-        f : ndarray of shape (n_samples,)
-        """
-        f: Floats = self.score_samples(X) - self.offset_
-        return f
-
-    def predict(self, X: Any) -> NDArray[np.int64]:
-        """+1 for inliers, -1 for outliers.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The samples; (n_samples, n_samples_fit) kernel values for ``kernel="precomputed"``.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-        """
-        return np.where(self.decision_function(X) >= 0, 1, -1)

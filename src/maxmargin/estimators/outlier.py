@@ -5,14 +5,14 @@ from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import OutlierMixin, _fit_context
+from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from maxmargin import certificate, problems
 from maxmargin.certificate import Certificate
 from maxmargin.estimators._base import all_or_nothing
+from maxmargin.estimators._outlier import BaseOneClass
 from maxmargin.estimators._single import BaseSingle
 from maxmargin.problems import DualProblem, Floats
 from maxmargin.solution import Solution
@@ -30,7 +30,7 @@ def read_inside(unit: float, problem: DualProblem, solution: Solution) -> Decisi
     return Decision(unit * found.coef, unit * intercept, (unit * low, unit * high), scale=1 / unit, unit=unit)
 
 
-class OneClassSVM(OutlierMixin, BaseSingle):  # type: ignore[misc]
+class OneClassSVM(BaseOneClass, BaseSingle):  # type: ignore[misc]
     """One-class SVM: the region that holds all but a share nu of the samples, solved exactly and certified.
 
     Minimises 1/2 |w|^2 - rho nu n + sum_i max(0, rho - w.phi(x_i)); the decision function is w.phi(x) - rho, negative for outliers.
@@ -152,20 +152,6 @@ class OneClassSVM(OutlierMixin, BaseSingle):  # type: ignore[misc]
         """
         scores: Floats = self.decision_function(X) + self.offset_
         return scores
-
-    def predict(self, X: Any) -> NDArray[np.int64]:
-        """+1 for inliers, -1 for outliers.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The samples; (n_samples, n_samples_fit) kernel values for ``kernel="precomputed"``.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-        """
-        return np.where(self.decision_function(X) >= 0, 1, -1)
 
     def certify(self, X: Any, y: Any = None, sample_weight: Any = None) -> Certificate:
         """Check the fitted model on its training data, everything recomputed in float64 by code the solver does not share.

@@ -1,5 +1,5 @@
 """File formats."""
 
-from maxmargin.io.svmlight import SvmlightChunks, svmlight_chunks
+from maxmargin.io.svmlight import SvmlightChunks, dump_svmlight, load_svmlight, svmlight_chunks
 
-__all__ = ["SvmlightChunks", "svmlight_chunks"]
+__all__ = ["SvmlightChunks", "dump_svmlight", "load_svmlight", "svmlight_chunks"]

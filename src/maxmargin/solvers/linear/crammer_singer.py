@@ -18,8 +18,7 @@ something gets it from the samples in proportion to their room C_i [m = label_i]
 duals have no lower bound.
 """
 
-import itertools
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,14 +29,19 @@ from maxmargin.losses import Bias
 from maxmargin.monitor import Monitor
 from maxmargin.problems import Floats, Integers
 from maxmargin.solution import Status
+from maxmargin.solvers.linear.equations import by_products
 from maxmargin.solvers.linear.model import Gap
 
 FILLED = 0.4
 """Arrays with a smaller share of non-zeros are passed over as sparse ones."""
 ASIDE = 0.2
 """Samples are set aside whose class leads by this share of the greatest violation of the last pass."""
-EVERY, WINDOW = 10, 5
-"""Passes between two extrapolations, and the passes that each of them looks at."""
+EVERY = 10
+"""Passes between two leaps."""
+ITERATIONS = 30
+"""Products of a leap, at most."""
+ACCURACY = 1e-6
+"""Of a leap's squared residual, relative to the first."""
 LOOK = 100
 """Passes after which the gap is computed anyway."""
 STALL = 200
@@ -83,7 +87,7 @@ def solve(
         met, violation, active = run.visit(order, active, aside, int(draw.integers(2**63)))
         steps += 1
         if steps % EVERY == 0:
-            steps += run.extrapolate(order, active, int(draw.integers(2**63)))
+            run.leap(monitor)
         run.recentre()
         if monitor.wants_report():
             monitor.report(steps, met, violation, int(np.count_nonzero(run.t.any(axis=1))))
@@ -169,40 +173,52 @@ class _Run:
             self.points, self.small, self.C, self.norms, self.t, self.W, self.b, self.column, order, active, aside, seed
         )
 
-    def extrapolate(self, order: NDArray[np.int32], active: int, seed: int) -> int:
-        """Passes in one order, then a step to where their differences would vanish if they were linear; return their number.
+    def leap(self, monitor: Monitor) -> None:
+        """Conjugate gradients on a face: all duals that are not at their bound at once, each sample's sum kept.
 
-        With t_0, ..., t_K after each pass it goes to sum_k c_k t_k, sum_k c_k = 1, that makes sum_k c_k (t_k - t_{k-1}) least (Anderson's
-        acceleration), each sample as far as its bounds allow, and only if that is better.
+        A pass finds out quickly which duals these are and slowly what their values are. Each sample goes on as far as its bounds allow, and all
+        of them together to the best point on that line.
         """
-        rows = np.sort(order[:active]).astype(np.int64)
-        kept = [self.t[rows]]
-        for _ in range(WINDOW):
-            self.visit(order[:active].copy(), active, np.inf, seed)
-            kept.append(self.t[rows])
-        changes = np.stack([(after - before).ravel() for before, after in itertools.pairwise(kept)])
-        products = changes @ changes.T
-        products += 1e-12 * np.trace(products) * np.eye(WINDOW)
-        if not products.any():
-            return WINDOW
-        c = np.linalg.solve(products, np.ones(WINDOW))
-        now = kept[-1]
-        step = np.tensordot(c / c.sum(), np.stack(kept[1:]), 1) - now
-        room = np.where(np.arange(now.shape[1]) == self.label[rows, None], self.C[rows, None], 0.0) - now
-        step *= np.min(room / np.where(step > room, step, np.inf), axis=1, initial=1.0, where=step > room)[:, None]
-        self._try(rows, step)
-        return WINDOW
+        inside = self.t < self._upper(slice(None))
+        rows = np.flatnonzero(inside.sum(axis=1) > 1)
+        inside = inside[rows]
+        share = inside / np.maximum(inside.sum(axis=1, keepdims=True), 1)
+        k = self.t.shape[1]
 
-    def _try(self, rows: Integers, step: NDArray[np.float64]) -> None:
-        """Add a step to the duals of some samples if the objective that the passes see becomes better."""
-        k = step.shape[1]
-        dW = np.stack([self.design.sum(np.ascontiguousarray(column), rows) for column in step.T], axis=1)
-        sums = step.sum(axis=0)
-        gain = float(step[np.arange(len(rows)), self.label[rows]].sum()) - float(self.b[:k] @ sums) - float(np.sum(self.W[:, :k] * dW))
-        if gain > 0.5 * (float(np.sum(dW * dW)) + self.column * float(sums @ sums)):
-            self.t[rows] = np.minimum(self.t[rows] + step, np.where(np.arange(k) == self.label[rows, None], self.C[rows, None], 0.0))
-            self.W[:, :k] += dW
-            self.b[:k] += self.column * sums
+        def kept(A: NDArray[np.float64]) -> NDArray[np.float64]:
+            """A without its mean over the duals of the face, sample by sample."""
+            return np.where(inside, A - (share * A).sum(axis=1, keepdims=True), 0.0)
+
+        def product(p: Floats) -> Floats:
+            step = p.reshape(-1, k)
+            along = self._values(rows, self._sum(rows, step)) + self.column * step.sum(axis=0)
+            return kept(along).ravel()
+
+        slope = self._values(rows, self.W[:, :k]) + self.b[:k]
+        slope[np.arange(len(rows)), self.label[rows]] -= 1.0
+        scale = np.repeat(1 / np.sqrt(self.norms[rows]), k)
+        step = by_products(product, -kept(slope).ravel(), scale, ACCURACY, ITERATIONS, monitor).reshape(-1, k)
+        room = self._upper(rows) - self.t[rows]
+        step *= np.min(room / np.where(step > room, step, np.inf), axis=1, initial=1.0, where=step > room)[:, None]
+        change, sums = self._sum(rows, step), step.sum(axis=0)
+        gain, bend = -float(np.sum(slope * step)), float(np.sum(change * change)) + self.column * float(sums @ sums)
+        length = min(1.0, gain / bend) if gain > 0 and bend > 0 else 0.0
+        self.t[rows] = np.minimum(self.t[rows] + length * step, self._upper(rows))
+        self.W[:, :k] += length * change
+        self.b[:k] += length * self.column * sums
+
+    def _upper(self, rows: Any) -> NDArray[np.float64]:
+        """The bounds of some samples' duals."""
+        upper: NDArray[np.float64] = np.where(np.arange(self.t.shape[1]) == self.label[rows, None], self.C[rows, None], 0.0)
+        return upper
+
+    def _values(self, rows: Integers, W: NDArray[np.float64]) -> NDArray[np.float64]:
+        """X W of some samples, W with a column for each class."""
+        return np.stack([core.linear_values(self.points, rows, np.ascontiguousarray(column)) for column in W.T], axis=1)
+
+    def _sum(self, rows: Integers, t: NDArray[np.float64]) -> NDArray[np.float64]:
+        """X't over some samples, a column for each class."""
+        return np.stack([core.linear_sum(self.points, rows, np.ascontiguousarray(column)) for column in t.T], axis=1)
 
     def recentre(self) -> None:
         """The step of the multipliers of a free bias."""

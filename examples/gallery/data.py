@@ -1,0 +1,45 @@
+"""Small data in the plane for the figures, the same every time."""
+
+import numpy as np
+from sklearn.datasets import make_circles, make_moons
+
+
+def separable(seed=3, n=24):
+    """Two clouds with a gap between them."""
+    random = np.random.default_rng(seed)
+    y = np.repeat([-1, 1], n // 2)
+    return random.normal(scale=0.55, size=(n, 2)) + 1.4 * y[:, None], y
+
+
+def overlapping(seed=7, n=50, gap=1.1):
+    """Two clouds that overlap."""
+    random = np.random.default_rng(seed)
+    y = np.repeat([-1, 1], n // 2)
+    return random.normal(size=(n, 2)) + gap * y[:, None], y
+
+
+def crescents(noise=0.2, n=100, seed=0):
+    """Two crescents."""
+    X, y = make_moons(n, noise=noise, random_state=seed)
+    return X, 2 * y - 1
+
+
+def rings(noise=0.1, n=120, seed=0):
+    """A ring around a disc."""
+    X, y = make_circles(n, noise=noise, factor=0.45, random_state=seed)
+    return X, 2 * y - 1
+
+
+def three_clouds(seed=1, n=90, spread=0.6):
+    """Three clouds at the corners of a triangle."""
+    random = np.random.default_rng(seed)
+    corners = np.array([[0.0, 1.2], [-1.2, -0.8], [1.2, -0.8]])
+    y = np.arange(n) % 3
+    return corners[y] + spread * random.normal(size=(n, 2)), y
+
+
+def sine(seed=0, n=60, noise=0.18):
+    """A noisy sine curve."""
+    random = np.random.default_rng(seed)
+    x = np.sort(random.uniform(0, 2 * np.pi, n))
+    return x[:, None], np.sin(x) + noise * random.normal(size=n)

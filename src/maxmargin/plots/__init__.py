@@ -1,0 +1,33 @@
+"""Pictures of support vector machines, in scikit-learn's convention: ``XDisplay.from_estimator(...)``, then ``.ax_`` and ``.figure_``.
+
+They draw any fitted model with the usual methods, scikit-learn's and those of ``maxmargin.textbook`` too. They need matplotlib:
+``pip install 'maxmargin[plots]'``.
+"""
+
+from maxmargin.plots.classes import ClassesDisplay
+from maxmargin.plots.convergence import ConvergenceDisplay
+from maxmargin.plots.decision import DecisionDisplay
+from maxmargin.plots.display import Display
+from maxmargin.plots.effect import EffectDisplay
+from maxmargin.plots.grid import GridSearchDisplay
+from maxmargin.plots.kernel_matrix import KernelMatrixDisplay
+from maxmargin.plots.loss import LossDisplay
+from maxmargin.plots.outliers import OutlierDisplay
+from maxmargin.plots.path import PathDisplay
+from maxmargin.plots.plane import Plane
+from maxmargin.plots.tube import TubeDisplay
+
+__all__ = [
+    "ClassesDisplay",
+    "ConvergenceDisplay",
+    "DecisionDisplay",
+    "Display",
+    "EffectDisplay",
+    "GridSearchDisplay",
+    "KernelMatrixDisplay",
+    "LossDisplay",
+    "OutlierDisplay",
+    "PathDisplay",
+    "Plane",
+    "TubeDisplay",
+]

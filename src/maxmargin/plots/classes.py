@@ -1,0 +1,114 @@
+"""Regions of several classes; where one-versus-one votes are tied the region is hatched: no class has most of them."""
+
+from collections.abc import Sequence
+from copy import copy
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from maxmargin.plots.display import Display
+from maxmargin.plots.plane import Plane
+from maxmargin.plots.style import INK, MARKERS, colour, legend_outside, paler
+
+Array = NDArray[np.float64]
+
+
+class ClassesDisplay(Display):
+    """Regions of a classifier with any number of classes.
+
+    Parameters
+    ----------
+    plane : Plane
+    regions : ndarray of int of shape (resolution, resolution)
+        Index of the predicted class on the plane's grid.
+    tied : ndarray of bool of shape (resolution, resolution)
+        Where the most votes are shared.
+    points : ndarray of shape (n_samples, 2)
+    labels : ndarray of int of shape (n_samples,)
+        Index of each point's class.
+    classes : ndarray
+        The classes' names.
+    """
+
+    def __init__(
+        self,
+        plane: Plane,
+        regions: NDArray[np.intp],
+        tied: NDArray[np.bool_],
+        points: Array,
+        labels: NDArray[np.intp],
+        classes: NDArray[Any],
+    ) -> None:
+        self.plane, self.regions, self.tied, self.points, self.labels, self.classes = plane, regions, tied, points, labels, classes
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        features: Sequence[int] | None = None,
+        feature_names: Sequence[str] | None = None,
+        resolution: int = 250,
+        ax: Any = None,
+    ) -> "ClassesDisplay":
+        """Draw a fitted classifier.
+
+        Parameters
+        ----------
+        estimator : fitted classifier with ``predict`` and ``classes_``, or a multi-class model of ``maxmargin.textbook``
+            Ties are shown for one-versus-one machines: ``SVC``, ``NuSVC``, those of scikit-learn, and ``textbook.OneVersusOne``.
+        X, y : the data to show.
+        features, feature_names, resolution, ax : as of ``DecisionDisplay.from_estimator``
+
+        Returns
+        -------
+        ClassesDisplay
+        """
+        plane = Plane.of(X, features, feature_names)
+        a, _, grid = plane.grid(resolution)
+        classes = np.asarray(estimator.classes_ if hasattr(estimator, "classes_") else estimator.classes)
+        regions = np.searchsorted(classes, np.asarray(estimator.predict(grid)))
+        counted = votes(estimator, grid, len(classes))
+        tied = np.zeros(len(grid), bool) if counted is None else np.sum(counted == counted.max(axis=1, keepdims=True), axis=1) > 1
+        return cls(
+            plane, regions.reshape(a.shape), tied.reshape(a.shape), plane.project(X), np.searchsorted(classes, np.asarray(y)), classes
+        ).plot(ax)
+
+    def _draw(self, ax: Any) -> None:
+        a, b, _ = self.plane.grid(self.regions.shape[0])
+        k = len(self.classes)
+        ax.contourf(a, b, self.regions, levels=np.arange(k + 1) - 0.5, colors=paler([colour(i) for i in range(k)]))
+        for i in range(k):
+            ax.contour(a, b, self.regions == i, levels=[0.5], colors=INK, linewidths=0.9)
+        for i in range(k):
+            here = self.points[self.labels == i]
+            ax.scatter(*here.T, s=24, c=colour(i), marker=MARKERS[i % len(MARKERS)], edgecolors="white", linewidths=0.5, label=str(self.classes[i]))
+        if self.tied.any():
+            ax.contourf(a, b, self.tied, levels=[0.5, 1.5], colors="none", hatches=["////"])
+            ax.fill_between([], [], facecolor="white", edgecolor=INK, hatch="////", label="tied votes")
+        legend_outside(ax, columns=min(k + 1, 4))
+        self.plane.label(ax)
+        if self.plane.note:
+            ax.set_title(self.plane.note, pad=24)
+
+
+def votes(estimator: Any, X: Array, k: int) -> NDArray[np.int64] | None:
+    """One-versus-one votes, a column for each class; None for a model that does not vote."""
+    if hasattr(estimator, "votes"):
+        return np.asarray(estimator.votes(X))
+    if k < 3 or not hasattr(estimator, "decision_function_shape") or getattr(estimator, "multiclass", "ovo") == "ovr":
+        return None
+    voting = copy(estimator)
+    voting.decision_function_shape, voting.break_ties = "ovo", False
+    values = np.asarray(voting.decision_function(X))
+    if values.ndim != 2 or values.shape[1] != k * (k - 1) // 2:
+        return None
+    counted = np.zeros((len(values), k), dtype=np.int64)
+    for column, (i, j) in zip(values.T, combinations(range(k), 2), strict=True):
+        counted[column > 0, i] += 1
+        counted[column <= 0, j] += 1
+    return counted

@@ -1,0 +1,153 @@
+"""Decision regions of two classes: the boundary, the margins, the support vectors and the slacks.
+
+The solid line is y(x) = 0, the dashed ones y(x) = +-1. Support vectors are ringed. In the plane of a linear model the slack xi_i of a point is drawn as the
+segment from it to its margin, of length xi_i / |w|.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from maxmargin.plots.display import Display
+from maxmargin.plots.plane import Plane
+from maxmargin.plots.style import CLASS_COLOURS, INK, MARKERS, legend_outside, paler
+
+Array = NDArray[np.float64]
+
+
+class DecisionDisplay(Display):
+    """Regions, margins, support vectors and slacks of a binary classifier.
+
+    Parameters
+    ----------
+    plane : Plane
+    values : ndarray of shape (resolution, resolution)
+        Decision values on the plane's grid.
+    points : ndarray of shape (n_samples, 2)
+        The data in the plane.
+    positive : ndarray of bool of shape (n_samples,)
+        Which points belong to the positive class.
+    names : pair of str
+        Of the negative and the positive class.
+    support : ndarray of int
+        Which points are support vectors.
+    segments : list of pairs of points
+        Each slack, from the point to its margin.
+    title : str
+    """
+
+    def __init__(
+        self,
+        plane: Plane,
+        values: Array,
+        points: Array,
+        positive: NDArray[np.bool_],
+        names: tuple[str, str],
+        support: NDArray[np.intp],
+        segments: Sequence[tuple[Array, Array]] = (),
+        title: str = "",
+    ) -> None:
+        self.plane, self.values, self.points, self.positive, self.names = plane, values, points, positive, names
+        self.support, self.segments, self.title = support, segments, title
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        features: Sequence[int] | None = None,
+        feature_names: Sequence[str] | None = None,
+        slacks: bool = True,
+        resolution: int = 200,
+        title: str = "",
+        ax: Any = None,
+    ) -> "DecisionDisplay":
+        """Draw a fitted binary classifier.
+
+        Parameters
+        ----------
+        estimator : fitted classifier with ``decision_function``, or a model of ``maxmargin.textbook``
+        X, y : the data to show.
+        features : pair of int, default=None
+            The plane of these features; by default that of the principal components if there are more than two.
+        feature_names : list of str, default=None
+        slacks : bool, default=True
+            Draw the slacks, where the model is linear and has two features.
+        resolution : int, default=200
+        title : str, default=""
+        ax : matplotlib axes, default=None
+
+        Returns
+        -------
+        DecisionDisplay
+        """
+        return cls.computed(
+            estimator, X, y, features=features, feature_names=feature_names, slacks=slacks, resolution=resolution, title=title
+        ).plot(ax)
+
+    @classmethod
+    def computed(
+        cls,
+        estimator: Any,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        features: Sequence[int] | None = None,
+        feature_names: Sequence[str] | None = None,
+        slacks: bool = True,
+        resolution: int = 200,
+        title: str = "",
+    ) -> "DecisionDisplay":
+        """What ``from_estimator`` draws, not drawn yet; the same parameters."""
+        labels = np.asarray(y)
+        classes = np.unique(getattr(estimator, "classes_", labels))
+        if len(classes) != 2:
+            raise ValueError(f"DecisionDisplay shows two classes, this model has {len(classes)}: use ClassesDisplay.")
+        plane = Plane.of(X, features, feature_names)
+        a, _, grid = plane.grid(resolution)
+        positive = labels == classes[1]
+        values = np.asarray(estimator.decision_function(grid)).reshape(a.shape)
+        at_points = np.asarray(estimator.decision_function(X))
+        support = support_of(estimator, np.where(positive, 1, -1) * at_points)
+        segments = _slacks(estimator, X, np.where(positive, 1.0, -1.0), at_points) if slacks and not plane.note else []
+        names = (f"class {classes[0]}", f"class {classes[1]}")
+        return cls(plane, values, plane.project(X), positive, names, support, segments, title)
+
+    def _draw(self, ax: Any) -> None:
+        a, b, _ = self.plane.grid(self.values.shape[0])
+        ax.contourf(a, b, self.values, levels=[-np.inf, 0, np.inf], colors=paler(CLASS_COLOURS[:2]))
+        if self.values.min() < 0 < self.values.max():
+            ax.contour(a, b, self.values, levels=[-1, 0, 1], colors=INK, linestyles=["--", "-", "--"], linewidths=[1.0, 1.6, 1.0])
+        for start, end in self.segments:
+            ax.plot(*zip(start, end, strict=True), color=INK, linewidth=0.9, linestyle=":", zorder=2)
+        for k, here in enumerate((~self.positive, self.positive)):
+            ax.scatter(*self.points[here].T, s=26, c=CLASS_COLOURS[k], marker=MARKERS[k], edgecolors="white", linewidths=0.5, label=self.names[k])
+        rings = self.points[self.support]
+        ax.scatter(*rings.T, s=75, facecolors="none", edgecolors=INK, linewidths=0.9, label=f"support vectors ({len(rings)})")
+        legend_outside(ax)
+        self.plane.label(ax)
+        ax.set_title("\n".join(filter(None, [self.title, self.plane.note])), pad=24)
+
+
+def support_of(estimator: Any, margins: Array) -> NDArray[np.intp]:
+    """The support vectors: as the estimator says, or else the points that are not beyond the margin."""
+    for name in ("support_", "support"):
+        found = getattr(estimator, name, None)
+        if found is not None and (not len(found) or np.max(found) < len(margins)):
+            return np.asarray(found)
+    return np.flatnonzero(margins <= 1.0 + 1e-3)
+
+
+def _slacks(estimator: Any, X: ArrayLike, t: Array, values: Array) -> list[tuple[Array, Array]]:
+    """The segments from points with slack to their margin, along w; none for a model without w."""
+    try:
+        w = np.ravel(getattr(estimator, "coef_", None) if hasattr(estimator, "coef_") else estimator.w).astype(float)
+    except (AttributeError, TypeError):
+        return []
+    data = np.asarray(X, float)
+    short = np.flatnonzero(t * values < 1.0 - 1e-3)
+    return [(data[i], data[i] + (t[i] - values[i]) / (w @ w) * w) for i in short]

@@ -1,0 +1,104 @@
+"""The effect of a parameter: the same data, a panel for each value.
+
+``003_45106687ae4c18ad.txt``, last page: as C grows the margin 1 / |w| and the sum of the slacks xi_i both fall, for the optimum pays less for one to have
+less of the other. gamma is the inverse square of the RBF kernel's reach: the larger, the more the boundary follows single points.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+
+from maxmargin.plots.decision import DecisionDisplay
+from maxmargin.plots.display import Display
+from maxmargin.plots.style import CLASS_COLOURS, figure, rc
+
+Array = NDArray[np.float64]
+
+
+class EffectDisplay(Display):
+    """Decision regions for several values of a parameter.
+
+    Parameters
+    ----------
+    parameter : str
+    values : sequence of float
+    panels : list of DecisionDisplay
+        One for each value.
+    margin : ndarray
+        1 / |w| for each value; |w|^2 = sum_ij coef_i coef_j k(x_i, x_j).
+    slack : ndarray
+        The sum of max(0, 1 - t_i y(x_i)) for each value.
+    """
+
+    def __init__(self, parameter: str, values: Sequence[float], panels: list[DecisionDisplay], margin: Array, slack: Array) -> None:
+        self.parameter, self.values, self.panels, self.margin, self.slack = parameter, values, panels, margin, slack
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: ArrayLike, y: ArrayLike, *, parameter: str = "C", values: Sequence[float] = (1, 5, 50), ax: Any = None
+    ) -> "EffectDisplay":
+        """Fit a clone for each value and draw them side by side.
+
+        Parameters
+        ----------
+        estimator : binary classifier with that parameter; it is cloned, not changed.
+        X, y : the data.
+        parameter : str, default="C"
+        values : sequence of float, default=(1, 5, 50)
+        ax : array of matplotlib axes, one for each value, default=None
+
+        Returns
+        -------
+        EffectDisplay
+        """
+        return cls.computed(estimator, X, y, parameter=parameter, values=values).plot(ax)
+
+    @classmethod
+    def computed(cls, estimator: Any, X: ArrayLike, y: ArrayLike, *, parameter: str = "C", values: Sequence[float] = (1, 5, 50)) -> "EffectDisplay":
+        """What ``from_estimator`` draws, not drawn yet; the same parameters."""
+        fitted = [clone(estimator).set_params(**{parameter: value}).fit(X, y) for value in values]
+        margin, slack = np.array([margin_and_slack(model, X, y) for model in fitted]).T
+        symbol = {"gamma": "$\\gamma$", "nu": "$\\nu$", "epsilon": "$\\varepsilon$"}.get(parameter, f"${parameter}$")
+        panels = []
+        for model, value, room, total in zip(fitted, values, margin, slack, strict=True):
+            title = f"{symbol} = {value:g}:  margin {room:.3g},  $\\sum\\xi$ = {total:.3g}"
+            panels.append(DecisionDisplay.computed(model, X, y, title=title))
+        return cls(parameter, values, panels, margin, slack)
+
+    def plot_curves(self, ax: Any = None) -> Any:
+        """Margin and sum of slacks over the parameter, in one picture with two scales; returns the axes."""
+        with rc():
+            ax = figure()[1] if ax is None else ax
+            other = ax.twinx()
+            (one,) = ax.plot(self.values, self.margin, "o-", color=CLASS_COLOURS[0], label="margin $1/|w|$")
+            (two,) = other.plot(self.values, self.slack, "s--", color=CLASS_COLOURS[1], label="$\\sum\\xi$")
+            ax.set(xscale="log", xlabel=self.parameter, ylabel="margin $1/|w|$")
+            other.set_ylabel("$\\sum\\xi$")
+            other.spines["right"].set_visible(True)
+            ax.legend(handles=[one, two], loc="upper right")
+        return ax
+
+    def _panels(self) -> tuple[Any, ...]:
+        return (1, len(self.panels), (4.2 * len(self.panels), 4.1))
+
+    def _draw(self, ax: Any) -> None:
+        for panel, axes in zip(self.panels, np.ravel(ax), strict=True):
+            panel.plot(axes)
+
+
+def margin_and_slack(model: Any, X: ArrayLike, y: ArrayLike) -> tuple[float, float]:
+    """1 / |w| and the sum of slacks of a fitted binary classifier.
+
+    |w|^2 is that of coef_ where there is one, or else sum_i coef_i (y(x_i) - b) over the support vectors.
+    """
+    values = np.asarray(model.decision_function(X), float)
+    t = np.where(np.asarray(y) == model.classes_[1], 1.0, -1.0)
+    if hasattr(model, "coef_"):
+        squared = float(np.sum(np.asarray(model.coef_) ** 2))
+    else:
+        of_support = np.asarray(model.decision_function(model.support_vectors_), float) - float(np.ravel(model.intercept_)[0])
+        squared = float(np.ravel(model.dual_coef_) @ of_support)
+    return 1.0 / np.sqrt(max(squared, 1e-300)), float(np.maximum(0.0, 1.0 - t * values).sum())

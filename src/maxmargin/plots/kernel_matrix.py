@@ -1,0 +1,77 @@
+"""The kernel matrix as a picture, points ordered by class: bright blocks on the diagonal say that a kernel sees the classes."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from maxmargin.kernels import Kernel
+from maxmargin.plots.display import Display
+from maxmargin.plots.style import INK
+from maxmargin.sources import kernel_matrix
+
+Array = NDArray[np.float64]
+MOST_POINTS = 2000
+"""Of more points an even sample is shown."""
+
+
+class KernelMatrixDisplay(Display):
+    """K(x_i, x_j) for all pairs.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        In the order shown.
+    ends : list of int
+        Where each class ends.
+    names : list of str
+        Of the classes; empty if there are none.
+    """
+
+    def __init__(self, K: Array, ends: list[int], names: list[str]) -> None:
+        self.K, self.ends, self.names = K, ends, names
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: ArrayLike, y: ArrayLike | None = None, *, ax: Any = None) -> "KernelMatrixDisplay":
+        """Draw the matrix of a fitted estimator's kernel, or of a ``Kernel``, or of a function of two sets of points.
+
+        Parameters
+        ----------
+        estimator : fitted estimator of maxmargin, Kernel, or callable(X, Z) -> matrix
+        X : the data.
+        y : labels that order the rows, default=None
+        ax : matplotlib axes, default=None
+
+        Returns
+        -------
+        KernelMatrixDisplay
+        """
+        data = np.asarray(X.toarray() if hasattr(X, "toarray") else X, float)
+        labels = np.zeros(len(data)) if y is None else np.asarray(y)
+        if len(data) > MOST_POINTS:
+            some = np.linspace(0, len(data) - 1, MOST_POINTS).astype(int)
+            data, labels = data[some], labels[some]
+        order = np.argsort(labels, kind="stable")
+        data, labels = data[order], labels[order]
+        classes, counts = np.unique(labels, return_counts=True)
+        return cls(_matrix(estimator, data), [int(e) for e in np.cumsum(counts)], [] if y is None else [str(c) for c in classes]).plot(ax)
+
+    def _draw(self, ax: Any) -> None:
+        image = ax.imshow(self.K, cmap="cividis", interpolation="nearest")
+        ax.figure.colorbar(image, ax=ax, label="$k(x_i, x_j)$")
+        for end in self.ends[:-1]:
+            ax.axhline(end - 0.5, color="white", linewidth=0.8)
+            ax.axvline(end - 0.5, color="white", linewidth=0.8)
+        if self.names:
+            middles = np.convolve([0, *self.ends], [0.5, 0.5], "valid") - 0.5
+            ax.set_xticks(middles, self.names)
+            ax.set_yticks(middles, self.names)
+            ax.set(xlabel="class", ylabel="class")
+        ax.tick_params(length=0, colors=INK)
+
+
+def _matrix(estimator: Any, X: Array) -> Array:
+    """The kernel's values between all points."""
+    if not hasattr(estimator, "fit") and not isinstance(estimator, Kernel):
+        return np.asarray(estimator(X, X), float)
+    return np.asarray(kernel_matrix(estimator if isinstance(estimator, Kernel) else estimator.kernel_, X))

@@ -1,0 +1,69 @@
+"""The losses of the lectures over the margin m = t y(x): what each asks of a point.
+
+Errors cost 1 however large, the hinge loss asks for m >= 1 and no more, the squared error also punishes points that are classified too well.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maxmargin.plots.display import Display
+from maxmargin.plots.style import DASHES, INK, colour
+
+Array = NDArray[np.float64]
+Loss = Callable[[Array], Array]
+
+OF_MARGIN: dict[str, Loss] = {
+    "errors": lambda m: np.where(m < 0, 1.0, 0.0),
+    "hinge": lambda m: np.maximum(0.0, 1.0 - m),
+    "squared hinge": lambda m: np.maximum(0.0, 1.0 - m) ** 2,
+    "logistic": lambda m: np.logaddexp(0.0, -m),
+    "squared error": lambda m: 0.5 * (m - 1.0) ** 2,
+}
+"""Losses of classification as functions of the margin."""
+
+OF_RESIDUAL: dict[str, Loss] = {
+    "epsilon-insensitive, 0.5": lambda r: np.maximum(0.0, np.abs(r) - 0.5),
+    "its square": lambda r: np.maximum(0.0, np.abs(r) - 0.5) ** 2,
+    "absolute error": np.abs,
+    "squared error": lambda r: 0.5 * r**2,
+}
+"""Losses of regression as functions of the residual t - y(x)."""
+
+
+class LossDisplay(Display):
+    """Losses as curves.
+
+    Parameters
+    ----------
+    losses : dict of name to function, default=``OF_MARGIN``
+    over : str
+        What they are functions of, for the axis.
+    between : pair of float
+        The range shown.
+    """
+
+    def __init__(
+        self, losses: Mapping[str, Loss] = OF_MARGIN, over: str = "margin $t\\,y(x)$", between: tuple[float, float] = (-2.2, 2.8)
+    ) -> None:
+        self.losses, self.over, self.between = losses, over, between
+
+    @classmethod
+    def of_classification(cls, ax: Any = None) -> "LossDisplay":
+        """The losses of two-class classification, as in ``000_aa3cb9f2e9a3f579.txt``."""
+        return cls().plot(ax)
+
+    @classmethod
+    def of_regression(cls, ax: Any = None) -> "LossDisplay":
+        """The losses of regression; the epsilon-insensitive one is (32) of ``001_d8d37bb3c233b564.txt``."""
+        return cls(OF_RESIDUAL, "residual $t - y(x)$", (-2.2, 2.2)).plot(ax)
+
+    def _draw(self, ax: Any) -> None:
+        m = np.linspace(*self.between, 801)
+        for k, (name, loss) in enumerate(self.losses.items()):
+            style = {"color": INK, "linewidth": 1.2} if name == "errors" else {"color": colour(k - ("errors" in self.losses))}
+            ax.plot(m, loss(m), label=name, linestyle=DASHES[k % len(DASHES)], **style)
+        ax.set(xlabel=self.over, ylabel="loss", ylim=(-0.06, 3.6), xlim=self.between)
+        ax.legend(loc="upper right")

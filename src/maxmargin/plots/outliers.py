@@ -1,0 +1,79 @@
+"""One-class machines: the region where the data live, as contours of the decision function; beyond the solid line points count as novel."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from maxmargin.plots.display import Display
+from maxmargin.plots.plane import Plane
+from maxmargin.plots.style import CLASS_COLOURS, INK, legend_outside
+
+Array = NDArray[np.float64]
+
+
+class OutlierDisplay(Display):
+    """Contours of a one-class machine.
+
+    Parameters
+    ----------
+    plane : Plane
+    values : ndarray of shape (resolution, resolution)
+        Decision values on the plane's grid, positive inside.
+    points : ndarray of shape (n_samples, 2)
+    inside : ndarray of bool
+        Which points the model accepts.
+    support : ndarray of int
+        Which points are support vectors.
+    """
+
+    def __init__(self, plane: Plane, values: Array, points: Array, inside: NDArray[np.bool_], support: NDArray[np.intp]) -> None:
+        self.plane, self.values, self.points, self.inside, self.support = plane, values, points, inside, support
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: ArrayLike,
+        *,
+        features: Sequence[int] | None = None,
+        feature_names: Sequence[str] | None = None,
+        resolution: int = 200,
+        ax: Any = None,
+    ) -> "OutlierDisplay":
+        """Draw a fitted one-class machine.
+
+        Parameters
+        ----------
+        estimator : fitted outlier detector with ``decision_function``, or a model of ``maxmargin.textbook``
+        X : the data to show.
+        features, feature_names, resolution, ax : as of ``DecisionDisplay.from_estimator``
+
+        Returns
+        -------
+        OutlierDisplay
+        """
+        plane = Plane.of(X, features, feature_names)
+        a, _, grid = plane.grid(resolution)
+        values, at_points = np.asarray(estimator.decision_function(grid)), np.asarray(estimator.decision_function(X))
+        support = getattr(estimator, "support_", getattr(estimator, "support", None))
+        if support is None or (len(support) and np.max(support) >= len(at_points)):
+            support = np.flatnonzero(at_points <= 1e-6 * np.abs(at_points).max())
+        inside = at_points >= -1e-6 * np.abs(at_points).max()
+        return cls(plane, values.reshape(a.shape), plane.project(X), inside, np.asarray(support)).plot(ax)
+
+    def _draw(self, ax: Any) -> None:
+        a, b, _ = self.plane.grid(self.values.shape[0])
+        scale = np.abs(self.values).max()
+        ax.contourf(a, b, self.values, levels=np.linspace(-scale, scale, 15), cmap="PuBu", alpha=0.75)
+        if self.values.min() < 0 < self.values.max():
+            ax.contour(a, b, self.values, levels=[0.0], colors=INK, linewidths=1.6)
+        ax.scatter(*self.points[self.inside].T, s=18, c=CLASS_COLOURS[0], edgecolors="white", linewidths=0.4, label="inside")
+        ax.scatter(*self.points[~self.inside].T, s=30, c=CLASS_COLOURS[1], marker="X", edgecolors="white", linewidths=0.4, label="novel")
+        ring = self.points[self.support]
+        ax.scatter(*ring.T, s=70, facecolors="none", edgecolors=INK, linewidths=0.8, label=f"support vectors ({len(ring)})")
+        legend_outside(ax)
+        self.plane.label(ax)
+        if self.plane.note:
+            ax.set_title(self.plane.note, pad=24)

@@ -1,0 +1,67 @@
+"""The multipliers along C: each point's a_i as C grows.
+
+A multiplier is at its bound C (on the diagonal), free, or zero. The path is piecewise linear in C for a fixed kernel; points leave the bound one after the other.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+
+from maxmargin.plots.display import Display
+from maxmargin.plots.style import INK, colour
+
+Array = NDArray[np.float64]
+
+
+class PathDisplay(Display):
+    """Multipliers over C.
+
+    Parameters
+    ----------
+    C : ndarray of shape (n_values,)
+    alpha : ndarray of shape (n_values, n_samples)
+    positive : ndarray of bool of shape (n_samples,)
+        Which points belong to the positive class.
+    names : pair of str
+        Of the negative and the positive class.
+    """
+
+    def __init__(self, C: Array, alpha: Array, positive: NDArray[np.bool_], names: tuple[str, str]) -> None:
+        self.C, self.alpha, self.positive, self.names = C, alpha, positive, names
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: ArrayLike, y: ArrayLike, *, C: Sequence[float] | None = None, ax: Any = None) -> "PathDisplay":
+        """Fit a clone for each C and draw every multiplier.
+
+        Parameters
+        ----------
+        estimator : binary ``SVC``; it is cloned, not changed.
+        X, y : the data.
+        C : sequence of float, default=60 values from 1e-3 to 1e3
+        ax : matplotlib axes, default=None
+
+        Returns
+        -------
+        PathDisplay
+        """
+        labels, values = np.asarray(y), np.geomspace(1e-3, 1e3, 60) if C is None else np.asarray(C, float)
+        classes = np.unique(labels)
+        if len(classes) != 2:
+            raise ValueError(f"PathDisplay shows the multipliers of two classes; y has {len(classes)}.")
+        alpha = np.zeros((len(values), len(labels)))
+        for row, value in zip(alpha, values, strict=True):
+            model = clone(estimator).set_params(C=float(value)).fit(X, y)
+            row[model.support_] = np.abs(np.ravel(model.dual_coef_))
+        return cls(values, alpha, labels == classes[1], (f"class {classes[0]}", f"class {classes[1]}")).plot(ax)
+
+    def _draw(self, ax: Any) -> None:
+        ax.plot(self.C, self.C, color=INK, linewidth=1.0, linestyle="--", label="bound $a = C$")
+        for k, here in enumerate((~self.positive, self.positive)):
+            lines = ax.plot(self.C, np.where(self.alpha > 0, self.alpha, np.nan)[:, here], color=colour(k), linewidth=0.9, alpha=0.7)
+            if lines:
+                lines[0].set_label(self.names[k])
+        ax.set(xscale="log", yscale="log", xlabel="$C$", ylabel="multiplier $a_i$")
+        ax.legend(loc="upper left")

@@ -1,0 +1,73 @@
+"""How the pictures look: colours that colour-blind readers and black-and-white printers can tell apart, and axes without clutter.
+
+The colours are those of Okabe and Ito; classes also differ in their markers, lines in their dashes. Nothing here changes matplotlib's own settings:
+every display draws inside ``rc``.
+"""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+INK = "#222222"
+PALE = "#9a9a9a"
+CLASS_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#f0e442", "#000000")
+MARKERS = "os^Dv<>P"
+DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)))
+SETTINGS = {
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlesize": 10.5,
+    "axes.titlelocation": "left",
+    "axes.labelsize": 9.5,
+    "xtick.labelsize": 8.5,
+    "ytick.labelsize": 8.5,
+    "legend.fontsize": 8.5,
+    "legend.framealpha": 0.85,
+    "lines.linewidth": 1.6,
+    "lines.markersize": 5,
+    "figure.dpi": 110,
+    "savefig.dpi": 150,
+    "svg.hashsalt": "maxmargin",
+}
+
+
+def pyplot() -> Any:
+    """matplotlib.pyplot, or an error that says how to get it."""
+    try:
+        from matplotlib import pyplot as plt
+    except ImportError as missing:
+        raise ImportError("The pictures of maxmargin need matplotlib: pip install 'maxmargin[plots]'.") from missing
+    return plt
+
+
+def rc() -> AbstractContextManager[None]:
+    """The settings above, for a while."""
+    return pyplot().rc_context(SETTINGS)  # type: ignore[no-any-return]
+
+
+def figure(rows: int = 1, columns: int = 1, size: tuple[float, float] | None = None, **ratios: Any) -> tuple[Any, Any]:
+    """A new figure and its axes, laid out so that no text is cut or overlaps."""
+    with rc():
+        return pyplot().subplots(  # type: ignore[no-any-return]
+            rows, columns, figsize=size or (4.6 * columns, 3.9 * rows), layout="constrained", gridspec_kw=ratios or None
+        )
+
+
+def colour(k: int) -> str:
+    """The colour of the k-th class or line."""
+    return CLASS_COLOURS[k % len(CLASS_COLOURS)]
+
+
+def paler(colours: Sequence[str], share: float = 0.72) -> list[tuple[float, float, float]]:
+    """The colours mixed with white, for areas behind points."""
+    from matplotlib.colors import to_rgb
+
+    return [tuple(share + (1 - share) * part for part in to_rgb(c)) for c in colours]  # type: ignore[misc]
+
+
+def legend_outside(ax: Any, **options: Any) -> None:
+    """A legend above the axes, where it hides nothing; none if there is nothing to tell."""
+    handles, labels = ax.get_legend_handles_labels()
+    if handles:
+        columns = options.pop("columns", min(len(handles), 3))
+        ax.legend(handles, labels, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, frameon=False, borderaxespad=0.2, **options)

@@ -1,0 +1,101 @@
+"""Regression: the curve y(x), its tube of half-width epsilon, and the points on or outside it, which are the support vectors."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from maxmargin.plots.display import Display
+from maxmargin.plots.style import CLASS_COLOURS, INK, PALE, legend_outside, paler
+
+Array = NDArray[np.float64]
+
+
+class TubeDisplay(Display):
+    """The tube of a regression.
+
+    Parameters
+    ----------
+    x, y : ndarray of shape (n_samples,)
+        The feature on the horizontal axis and the targets.
+    line_x, line_y : ndarray
+        The curve.
+    epsilon : float
+        Half the width of the tube.
+    support : ndarray of int
+        Which points are support vectors.
+    name : str
+        Of the feature.
+    note : str
+        What the title says about features that are not shown.
+    """
+
+    def __init__(
+        self, x: Array, y: Array, line_x: Array, line_y: Array, epsilon: float, support: NDArray[np.intp], name: str = "x", note: str = ""
+    ) -> None:
+        self.x, self.y, self.line_x, self.line_y = x, y, line_x, line_y
+        self.epsilon, self.support, self.name, self.note = epsilon, support, name, note
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        epsilon: float | None = None,
+        feature: int = 0,
+        name: str | None = None,
+        resolution: int = 400,
+        ax: Any = None,
+    ) -> "TubeDisplay":
+        """Draw a fitted regression.
+
+        Parameters
+        ----------
+        estimator : fitted regressor, or a model of ``maxmargin.textbook``
+        X, y : the data to show.
+        epsilon : float, default=None
+            Half the width of the tube; by default the estimator's ``epsilon_`` or ``epsilon``.
+        feature : int, default=0
+            The feature on the horizontal axis; the curve has all others at their mean.
+        name : str, default=None
+            Of that feature.
+        resolution : int, default=400
+        ax : matplotlib axes, default=None
+
+        Returns
+        -------
+        TubeDisplay
+        """
+        data, t = np.asarray(X, float), np.asarray(y, float)
+        if epsilon is None:
+            epsilon = next((float(v) for v in (getattr(estimator, n, None) for n in ("epsilon_", "epsilon")) if v is not None), None)
+        if epsilon is None:
+            raise ValueError(f"{type(estimator).__name__} does not say how wide its tube is: give epsilon.")
+        value = estimator.predict if hasattr(estimator, "fit") else estimator.decision_function
+        x = data[:, feature]
+        room = 0.04 * (np.ptp(x) or 1.0)
+        grid = np.tile(data.mean(axis=0), (resolution, 1))
+        grid[:, feature] = np.linspace(x.min() - room, x.max() + room, resolution)
+        support = getattr(estimator, "support_", getattr(estimator, "support", None))
+        if support is None or (len(support) and np.max(support) >= len(t)):
+            support = np.flatnonzero(np.abs(value(data) - t) >= epsilon * (1 - 1e-3))
+        note = "" if data.shape[1] == 1 else f"along one of {data.shape[1]} features, the others at their mean"
+        return cls(x, t, grid[:, feature], np.asarray(value(grid)), epsilon, np.asarray(support), name or "x", note).plot(ax)
+
+    def _draw(self, ax: Any) -> None:
+        low, high = self.line_y - self.epsilon, self.line_y + self.epsilon
+        ax.fill_between(self.line_x, low, high, color=paler(CLASS_COLOURS[:1], 0.8)[0], label=f"tube, $\\varepsilon$ = {self.epsilon:.3g}")
+        ax.plot(self.line_x, self.line_y, color=CLASS_COLOURS[0], label="$y(x)$")
+        for edge in (low, high):
+            ax.plot(self.line_x, edge, color=CLASS_COLOURS[0], linewidth=0.8, linestyle="--")
+        ax.scatter(self.x, self.y, s=16, c=PALE, edgecolors="none", zorder=3, label="points")
+        ax.scatter(
+            self.x[self.support], self.y[self.support], s=45, facecolors="none", edgecolors=INK, linewidths=0.9, zorder=4,
+            label=f"support vectors ({len(self.support)})",
+        )  # fmt: skip
+        legend_outside(ax, columns=2)
+        ax.set(xlabel=self.name, ylabel="target")
+        if self.note:
+            ax.set_title(self.note, pad=36)

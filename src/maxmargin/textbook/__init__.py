@@ -1,0 +1,62 @@
+"""The lectures, running: each algorithm as it is taught, in a page of plain NumPy, with a trace of what it did.
+
+Every function returns the model and a ``Trace``; labels are -1 and +1; kernels are the functions of ``textbook.kernels``. These pages are
+written to be read. For work, take the estimators of ``maxmargin``: the tests hold both to the same optimum.
+"""
+
+from maxmargin.textbook import kernels, losses
+from maxmargin.textbook.animate import animate
+from maxmargin.textbook.coordinate_descent import coordinate_descent
+from maxmargin.textbook.dual_coordinate_descent import dual_coordinate_descent
+from maxmargin.textbook.epsilon_svr import epsilon_svr
+from maxmargin.textbook.hard_margin import hard_margin_qp
+from maxmargin.textbook.kkt import KKTTable, kkt_table
+from maxmargin.textbook.models import KernelModel, LinearModel, Model
+from maxmargin.textbook.multiclass import OneVersusOne, OneVersusRest, one_vs_one, one_vs_rest
+from maxmargin.textbook.nu_svc import nu_svc
+from maxmargin.textbook.one_class import one_class
+from maxmargin.textbook.pegasos import kernel_pegasos, pegasos, pegasos_objective
+from maxmargin.textbook.primal_newton import primal_newton
+from maxmargin.textbook.primal_versus_dual import primal_versus_dual
+from maxmargin.textbook.quadratic_program import QuadraticProgram
+from maxmargin.textbook.regression import linear_regression, logistic_regression, softmax_regression
+from maxmargin.textbook.simplified_smo import simplified_smo
+from maxmargin.textbook.smo import smo
+from maxmargin.textbook.soft_margin import slacks, soft_margin_qp
+from maxmargin.textbook.trace import Step, Trace
+
+__all__ = [
+    "KKTTable",
+    "KernelModel",
+    "LinearModel",
+    "Model",
+    "OneVersusOne",
+    "OneVersusRest",
+    "QuadraticProgram",
+    "Step",
+    "Trace",
+    "animate",
+    "coordinate_descent",
+    "dual_coordinate_descent",
+    "epsilon_svr",
+    "hard_margin_qp",
+    "kernel_pegasos",
+    "kernels",
+    "kkt_table",
+    "linear_regression",
+    "logistic_regression",
+    "losses",
+    "nu_svc",
+    "one_class",
+    "one_vs_one",
+    "one_vs_rest",
+    "pegasos",
+    "pegasos_objective",
+    "primal_newton",
+    "primal_versus_dual",
+    "simplified_smo",
+    "slacks",
+    "smo",
+    "soft_margin_qp",
+    "softmax_regression",
+]

@@ -1,0 +1,103 @@
+"""A film of an algorithm at work on data in the plane.
+
+Above, the decision boundary y(x) = 0 and the margins y(x) = +-1 of each kept step, the points that were just moved ringed; below, the
+objectives so far. SMO's boundary settles while the gap closes from both sides; Pegasos' trembles, less and less.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from maxmargin.plots.plane import Plane
+from maxmargin.plots.style import CLASS_COLOURS, INK, figure, pyplot
+from maxmargin.textbook.trace import Trace
+
+if TYPE_CHECKING:
+    from matplotlib.animation import FuncAnimation
+
+RESOLUTION = 80
+
+
+def animate(trace: Trace, path: str | Path | None = None, frames: int = 60, fps: int = 10) -> "FuncAnimation":
+    """Make a film of a trace and write it to a file.
+
+    Parameters
+    ----------
+    trace : of a classifier on data with two features, with at least two steps kept.
+    path : where to write it; ``.gif`` needs Pillow, which comes with matplotlib, ``.mp4`` needs the program ffmpeg. None writes nothing.
+    frames : at most so many steps are shown, evenly chosen on a logarithmic scale: the first ones change the most.
+    fps : frames a second.
+
+    Returns
+    -------
+    matplotlib.animation.FuncAnimation
+        In a notebook: ``HTML(animation.to_jshtml())``.
+    """
+    if trace.X is None or trace.y is None or trace.model_at is None or trace.X.shape[1] != 2:
+        raise ValueError("animate needs the trace of a classifier on data with two features.")
+    if len(trace) < 2:
+        raise ValueError(f"This trace keeps {len(trace)} steps; train with trace=1 to keep each.")
+    writer = _writer(Path(path), fps) if path is not None else None
+    from matplotlib.animation import FuncAnimation
+
+    chosen = np.unique(np.geomspace(1, len(trace), frames).round().astype(int)) - 1
+    drawing, (plane_axes, curve_axes) = figure(2, 1, size=(5.6, 6.4), height_ratios=(3, 1))
+    _points(plane_axes, trace)
+    plane = Plane.of(trace.X)
+    _curves(curve_axes, trace)
+    mark = curve_axes.axvline(0, color=INK, linewidth=1)
+    drawn: list[Any] = []
+
+    def show(frame: int) -> list[Any]:
+        step = trace.steps[chosen[frame]]
+        for artist in drawn:
+            artist.remove()
+        drawn.clear()
+        u, v, grid = plane.grid(RESOLUTION)
+        values = trace.model_at(step).decision_function(grid).reshape(u.shape)  # type: ignore[misc]
+        if values.min() < 0 < values.max():
+            drawn.append(plane_axes.contour(u, v, values, levels=[-1, 0, 1], colors=INK, linestyles=["--", "-", "--"]))
+        moved = trace.X[list(step.chosen)[:50]]  # type: ignore[index]
+        drawn.append(plane_axes.scatter(moved[:, 0], moved[:, 1], s=160, facecolors="none", edgecolors=INK, linewidths=2))
+        plane_axes.set_title(f"{trace.name}: step {step.iteration}", loc="left")
+        mark.set_xdata([step.iteration, step.iteration])
+        return drawn
+
+    film = FuncAnimation(drawing, show, frames=len(chosen), interval=1000 / fps)
+    if writer is not None:
+        film.save(str(path), writer=writer)
+        pyplot().close(drawing)
+    return film
+
+
+def _points(ax: Any, trace: Trace) -> None:
+    """The data, in the colours of their classes."""
+    for sign, colour, marker in zip((-1, 1), CLASS_COLOURS, "os", strict=False):
+        here = trace.X[trace.y == sign]  # type: ignore[index]
+        ax.scatter(here[:, 0], here[:, 1], c=colour, marker=marker, edgecolors="white", linewidths=0.5, label=f"t = {sign:+d}")
+    ax.set(xlabel="$x_1$", ylabel="$x_2$")
+    ax.legend(loc="upper right")
+
+
+def _curves(ax: Any, trace: Trace) -> None:
+    """Primal and, where there is one, dual objective along the steps."""
+    iteration = trace.column("iteration")
+    ax.plot(iteration, trace.column("primal"), color=CLASS_COLOURS[0], label="primal")
+    if np.isfinite(trace.column("dual")).any():
+        ax.plot(iteration, trace.column("dual"), color=CLASS_COLOURS[1], label="dual")
+    ax.set(xlabel="step", ylabel="objective", yscale="symlog")
+    ax.legend(loc="upper right")
+
+
+def _writer(path: Path, fps: int) -> Any:
+    """What writes this kind of file."""
+    from matplotlib import animation
+
+    kinds = {".gif": animation.PillowWriter, ".mp4": animation.FFMpegWriter}
+    if path.suffix not in kinds:
+        raise ValueError(f"{path.name}: give a file that ends in .gif or .mp4.")
+    writer = kinds[path.suffix]
+    if not writer.isAvailable():
+        raise ValueError(f"Nothing here can write {path.suffix} files: {'install ffmpeg' if path.suffix == '.mp4' else 'pip install pillow'}.")
+    return writer(fps=fps)

@@ -1,0 +1,49 @@
+"""The lectures' kernels as plain functions of two sets of points; each returns the matrix of k(x, z).
+
+``004_6d094d89e237d073.txt`` (47) to (49) write them with a width sigma, ``001_d8d37bb3c233b564.txt`` (26) with gamma = 1 / (2 sigma^2):
+
+    linear       x'z
+    polynomial   (1 + x'z / sigma^2)^p
+    rbf          exp(-|x - z|^2 / (2 sigma^2)) = exp(-gamma |x - z|^2)
+    sigmoid      1 / (1 + exp(-(x'z + b) / sigma^2))
+
+The sigmoid is no kernel in Mercer's sense: its matrix can have negative eigenvalues, the dual is then not concave, and an algorithm that
+relies on that (all of them) may find no optimum.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Function = Callable[[Array, Array], Array]
+"""A kernel: two sets of points in, the matrix of all pairs out."""
+
+
+def linear(X: Array, Z: Array) -> Array:
+    """x'z."""
+    return np.asarray(X @ Z.T)
+
+
+def polynomial(degree: int = 2, sigma: float = 1.0) -> Function:
+    """(1 + x'z / sigma^2)^degree."""
+    return lambda X, Z: np.asarray((1.0 + X @ Z.T / sigma**2) ** degree)
+
+
+def rbf(gamma: float | None = None, *, sigma: float | None = None) -> Function:
+    """exp(-gamma |x - z|^2); give gamma, or sigma with gamma = 1 / (2 sigma^2)."""
+    if (gamma is None) == (sigma is None):
+        raise ValueError("Give either gamma or sigma (gamma = 1 / (2 sigma^2)).")
+    width = 1.0 / (2.0 * sigma**2) if sigma is not None else gamma
+    return lambda X, Z: np.asarray(np.exp(-width * squared_distances(X, Z)))
+
+
+def sigmoid(b: float = 0.0, sigma: float = 1.0) -> Function:
+    """1 / (1 + exp(-(x'z + b) / sigma^2)), as the lecture has it; other libraries call tanh(gamma x'z + coef0) the sigmoid kernel."""
+    return lambda X, Z: np.asarray(1.0 / (1.0 + np.exp(-(X @ Z.T + b) / sigma**2)))
+
+
+def squared_distances(X: Array, Z: Array) -> Array:
+    """|x - z|^2 of all pairs."""
+    return np.maximum(np.sum(X * X, 1)[:, None] + np.sum(Z * Z, 1) - 2.0 * X @ Z.T, 0.0)

@@ -1,0 +1,56 @@
+"""The losses of the lectures, as functions of target and prediction. ``000_aa3cb9f2e9a3f579.txt``, "Comparison of Linear and Logistic Regression and SVM".
+
+| model | loss of a point | written in the margin m = t y, t = +-1 |
+|---|---|---|
+| linear regression | 1/2 (t - y)^2 | 1/2 (m - 1)^2 |
+| logistic regression | -log sigma(t y) | log(1 + exp(-m)) |
+| softmax regression | -log softmax(y)_t | (for two classes with scores [y, 0] the logistic loss) |
+| SVM | max(0, 1 - t y) | max(0, 1 - m) |
+| SVM, squared (``003_45106687ae4c18ad.txt``) | max(0, 1 - t y)^2 | max(0, 1 - m)^2 |
+| SVM for regression | max(0, abs(t - y) - epsilon) | |
+| errors | 1 if t y < 0 | |
+
+Each adds 1/2 lambda |w|^2, or for the SVM multiplies the loss by C = 1 / lambda. ``001_d8d37bb3c233b564.txt`` calls the hinge loss the
+epsilon-insensitive loss with epsilon = 0: that one is |t - y|, equal to the hinge loss where t = +-1 and t y <= 1 only.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+
+
+def squared_error(t: ArrayLike, y: ArrayLike) -> Array:
+    """1/2 (t - y)^2."""
+    return 0.5 * (np.asarray(t, float) - np.asarray(y, float)) ** 2
+
+
+def logistic(t: ArrayLike, y: ArrayLike) -> Array:
+    """-log sigma(t y) with t = +-1, without overflow."""
+    return np.asarray(np.logaddexp(0.0, -np.asarray(t, float) * np.asarray(y, float)))
+
+
+def softmax(t: ArrayLike, scores: ArrayLike) -> Array:
+    """-log softmax(scores)_t; t is the index of the class, scores has a column for each class."""
+    s = np.asarray(scores, float)
+    return np.asarray(np.logaddexp.reduce(s, axis=-1) - np.take_along_axis(s, np.asarray(t, int)[..., None], axis=-1)[..., 0])
+
+
+def hinge(t: ArrayLike, y: ArrayLike) -> Array:
+    """max(0, 1 - t y)."""
+    return np.maximum(0.0, 1.0 - np.asarray(t, float) * np.asarray(y, float))
+
+
+def squared_hinge(t: ArrayLike, y: ArrayLike) -> Array:
+    """max(0, 1 - t y)^2."""
+    return np.asarray(hinge(t, y) ** 2)
+
+
+def epsilon_insensitive(t: ArrayLike, y: ArrayLike, epsilon: float = 0.1) -> Array:
+    """max(0, |t - y| - epsilon)."""
+    return np.maximum(0.0, np.abs(np.asarray(t, float) - np.asarray(y, float)) - epsilon)
+
+
+def zero_one(t: ArrayLike, y: ArrayLike) -> Array:
+    """1 where the sign is wrong, 0 elsewhere: what all the others stand in for."""
+    return np.where(np.asarray(t, float) * np.asarray(y, float) < 0, 1.0, 0.0)

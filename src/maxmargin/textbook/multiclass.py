@@ -1,0 +1,105 @@
+"""Several classes from machines for two. ``000_aa3cb9f2e9a3f579.txt``, "Multiclass SVM"; ``004_6d094d89e237d073.txt``, "Multi-class SVM".
+
+    one-versus-rest   K machines, the k-th separates class k from all others; predict argmax_k y_k(x)
+    one-versus-one    K (K - 1) / 2 machines, one for each pair; each gives its winner a vote; predict the class with most votes
+
+Voting leaves ambiguous regions where the most votes are tied (figure 4.2 of the book the lecture quotes): ``OneVersusOne.ambiguous`` tells
+where. There the class whose votes were won by the larger margins would be as good an answer; like LIBSVM, ``predict`` takes the first.
+One-versus-rest compares decision values of machines that were trained apart, so their scales need not agree; it is used all the same.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from maxmargin.textbook.models import Array, Model, matrix
+from maxmargin.textbook.smo import smo
+from maxmargin.textbook.trace import Trace
+
+Train = Callable[[Array, Array], tuple[Model, Trace]]
+"""A machine for two classes: points and labels +-1 in, model and trace out."""
+Labels = NDArray[np.generic]
+
+
+@dataclass(frozen=True, eq=False)
+class OneVersusRest:
+    """One machine for each class."""
+
+    classes: Labels
+    machines: list[Model]
+
+    def decision_function(self, X: ArrayLike) -> Array:
+        """y_k(x), a column for each class."""
+        return np.column_stack([machine.decision_function(X) for machine in self.machines])
+
+    def predict(self, X: ArrayLike) -> Labels:
+        """argmax_k y_k(x)."""
+        return self.classes[np.argmax(self.decision_function(X), axis=1)]
+
+
+@dataclass(frozen=True, eq=False)
+class OneVersusOne:
+    """One machine for each pair (i, j), i < j; positive values vote for i."""
+
+    classes: Labels
+    pairs: list[tuple[int, int]]
+    machines: list[Model]
+
+    def votes(self, X: ArrayLike) -> NDArray[np.int64]:
+        """How many machines chose each class, a column for each class."""
+        counted = np.zeros((len(matrix(X)), len(self.classes)), dtype=np.int64)
+        for (i, j), machine in zip(self.pairs, self.machines, strict=True):
+            for_i = machine.decision_function(X) >= 0
+            counted[for_i, i] += 1
+            counted[~for_i, j] += 1
+        return counted
+
+    def ambiguous(self, X: ArrayLike) -> NDArray[np.bool_]:
+        """Where two or more classes share the most votes."""
+        counted = self.votes(X)
+        return np.asarray(np.sum(counted == counted.max(axis=1, keepdims=True), axis=1) > 1)
+
+    def predict(self, X: ArrayLike) -> Labels:
+        """The class with most votes, the first of those that share them."""
+        return self.classes[np.argmax(self.votes(X), axis=1)]
+
+
+def one_vs_rest(X: ArrayLike, y: ArrayLike, train: Train = smo) -> tuple[OneVersusRest, list[Trace]]:
+    """K machines, each for one class against the rest.
+
+    Parameters
+    ----------
+    X, y : the points and their labels, of any kind.
+    train : trains two classes, for example ``functools.partial(textbook.smo, C=10, kernel=textbook.kernels.rbf(0.5))``.
+
+    Returns
+    -------
+    model, traces : one trace for each class.
+    """
+    X, labels, classes = _labelled(X, y)
+    trained = [train(X, np.where(labels == k, 1.0, -1.0)) for k in classes]
+    return OneVersusRest(classes, [model for model, _ in trained]), [trace for _, trace in trained]
+
+
+def one_vs_one(X: ArrayLike, y: ArrayLike, train: Train = smo) -> tuple[OneVersusOne, list[Trace]]:
+    """A machine for each pair of classes; parameters as of ``one_vs_rest``."""
+    X, labels, classes = _labelled(X, y)
+    pairs = list(combinations(range(len(classes)), 2))
+    trained = []
+    for i, j in pairs:
+        of_pair = (labels == classes[i]) | (labels == classes[j])
+        trained.append(train(X[of_pair], np.where(labels[of_pair] == classes[i], 1.0, -1.0)))
+    return OneVersusOne(classes, pairs, [model for model, _ in trained]), [trace for _, trace in trained]
+
+
+def _labelled(X: ArrayLike, y: ArrayLike) -> tuple[Array, Labels, Labels]:
+    data, labels = matrix(X), np.asarray(y)
+    classes = np.unique(labels)
+    if len(classes) < 2:
+        raise ValueError(f"y has one class only ({classes[0]}); at least two are needed.")
+    if labels.shape != (len(data),):
+        raise ValueError(f"X has {len(data)} rows but y has shape {labels.shape}.")
+    return data, labels, classes

@@ -1,0 +1,51 @@
+"""The one-class machine: where do the data live? ``001_d8d37bb3c233b564.txt`` (30) and (31).
+
+    minimise over w, xi >= 0, rho   1/2 |w|^2 - rho + 1/(nu n) sum_i xi_i     subject to   w'phi(x_i) >= rho - xi_i
+    dual:   minimise over alpha   1/2 alpha'K alpha     subject to   alpha'1 = 1,  0 <= alpha_i <= 1/(nu n)
+
+A point is novel where sum_i alpha_i k(x_i, x) < rho, that is where the data are *rare* (the lecture's sentence has it the other way round); about
+a share nu of the training points lies there. Q is the plain kernel matrix, there are no labels; rho needs no sign constraint.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from maxmargin.textbook.kernels import Function, linear
+from maxmargin.textbook.models import Array, KernelModel, matrix
+from maxmargin.textbook.quadratic_program import QuadraticProgram, box, level, solve, tidy
+from maxmargin.textbook.trace import Step, Trace
+
+
+def one_class_program(K: Array, nu: float) -> QuadraticProgram:
+    """P, q, G, h, A, b of the dual."""
+    n = len(K)
+    return QuadraticProgram(K, np.zeros(n), *box(n, 1.0 / (nu * n)), np.ones((1, n)), np.ones(1))
+
+
+def one_class(X: ArrayLike, nu: float = 0.1, kernel: Function = linear, trace: int = 1) -> tuple[KernelModel, Trace]:
+    """The one-class machine by a QP library.
+
+    Parameters
+    ----------
+    X : the points.
+    nu : upper bound of the share of outliers, lower bound of the share of support vectors.
+    kernel : a function of ``textbook.kernels``; an RBF one for a region.
+    trace : 0 to keep no trace; the trace has one step, the end.
+
+    Returns
+    -------
+    model, trace
+        ``model.predict`` is +1 inside, -1 for novel points; b = -rho.
+    """
+    X = matrix(X)
+    if not 0 < nu <= 1:
+        raise ValueError(f"nu={nu} must be above 0 and at most 1: it is a share of the points.")
+    K, C = kernel(X, X), 1.0 / (nu * len(X))
+    alpha = tidy(solve(one_class_program(K, nu)), C)
+    values = K @ alpha
+    rho = level(values, alpha, C, np.ones(len(X)))
+    kept = Trace("one-class QP", trace)
+    if trace:
+        half = 0.5 * float(alpha @ values)
+        kept.keep(Step(0, (), alpha, -rho, half - rho + C * float(np.maximum(0.0, rho - values).sum()), -half))
+    return KernelModel(X, alpha, -rho, kernel), kept

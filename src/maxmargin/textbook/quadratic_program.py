@@ -1,0 +1,76 @@
+"""The standard form of a quadratic program, solved by an off-the-shelf library.
+
+``003_45106687ae4c18ad.txt``, "Standard form of QP":
+
+    minimise  1/2 x'P x + q'x     subject to  G x <= h,  A x = b
+
+Every support vector machine is an instance: see hard_margin.py, soft_margin.py, nu_svc.py, one_class.py, epsilon_svr.py. The library is
+Clarabel, an interior-point solver for convex cones, which knows nothing of support vectors.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+Array = NDArray[np.float64]
+
+
+class QuadraticProgram(NamedTuple):
+    """The six arrays of the standard form."""
+
+    P: Array
+    q: Array
+    G: Array
+    h: Array
+    A: Array
+    b: Array
+
+
+def box(n: int, C: float) -> tuple[Array, Array]:
+    """G and h of 0 <= x_i <= C; of 0 <= x_i alone where C is infinite, as in the hard margin."""
+    if np.isinf(C):
+        return -np.eye(n), np.zeros(n)
+    return np.vstack([-np.eye(n), np.eye(n)]), np.concatenate([np.zeros(n), np.full(n, C)])
+
+
+def solve(program: QuadraticProgram) -> Array:
+    """The minimiser x; an error if there is none."""
+    try:
+        import clarabel
+    except ImportError as missing:
+        raise ImportError("The quadratic programs of maxmargin.textbook need clarabel: pip install 'maxmargin[textbook]'.") from missing
+    P, q, G, h, A, b = program
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-10
+    constraints = sparse.csc_matrix(np.vstack([A, G]))
+    cones = [clarabel.ZeroConeT(len(b)), clarabel.NonnegativeConeT(len(h))]
+    found = clarabel.DefaultSolver(sparse.triu(P, format="csc"), q, constraints, np.concatenate([b, h]), cones, settings).solve()
+    if "Solved" not in str(found.status):
+        raise ValueError(f"The quadratic program has no solution ({found.status}).")
+    return np.array(found.x)
+
+
+def tidy(a: Array, C: float, close: float = 1e-7) -> Array:
+    """Multipliers with those next to a bound put on it: an interior-point method ends just inside."""
+    scale = C if np.isfinite(C) else max(1.0, float(np.abs(a).max()))
+    a = np.where(a < close * scale, 0.0, a)
+    return np.where(a > C - close * scale, C, a)
+
+
+def level(values: Array, a: Array, C: float, sign: Array) -> float:
+    """The number r of the optimality conditions: values_i = r where 0 < a_i < C, sign_i (values_i - r) >= 0 where a_i = 0, <= 0 where a_i = C.
+
+    The bias b and the offset rho of all machines are such numbers. If some 0 < a_i < C, r is the mean of their values (they agree up to
+    rounding); if none, r may lie anywhere between the bounds that the others set, and the middle is taken.
+    """
+    free = (a > 0) & (a < C)
+    if free.any():
+        return float(values[free].mean())
+    from_below = values[np.where(sign > 0, a > 0, a < C)]
+    from_above = values[np.where(sign > 0, a < C, a > 0)]
+    low = from_below.max() if from_below.size else from_above.min()
+    high = from_above.min() if from_above.size else low
+    return float(0.5 * (low + high))

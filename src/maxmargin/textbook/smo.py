@@ -1,0 +1,104 @@
+"""Sequential minimal optimisation with a deliberate choice of the pair: algorithm 13 of ``001_d8d37bb3c233b564.txt``.
+
+The pair i, j moves along d = t_i e_i - t_j e_j (46), which keeps sum_i a_i t_i: a <- a + rho d. With the gradient g = Q a - 1 of the dual
+written as a minimum (23), Q_ij = t_i t_j k_ij, the best step is where the derivative along d vanishes:
+
+    d'Q d rho + d'g = 0     so     rho = -d'g / d'Q d = -(t_i g_i - t_j g_j) / (k_ii + k_jj - 2 k_ij)
+
+((47) has lost the minus sign, and the line before it a factor of 2.) It is clipped so that 0 <= a_i + t_i rho <= C and 0 <= a_j - t_j rho <= C:
+
+    t_i rho in [-a_i, C - a_i]   and   -t_j rho in [-a_j, C - a_j]
+
+((48) prints the signs the other way round.) Which pair? Write v_i = -t_i g_i. a_i can move up along its label if i is in
+I_up = {t_i = 1, a_i < C} or {t_i = -1, a_i > 0}, down if in I_low, the other way round. a is optimal exactly when no v of I_up lies above
+one of I_low; b is between the two. The choices:
+
+    "maximal violating pair"   i = argmax of v over I_up,  j = argmin of v over I_low                       (Keerthi et al. 2001)
+    "second order"             the same i,  j = argmax over v_j < v_i of (v_i - v_j)^2 / (k_ii + k_jj - 2 k_ij)   (Fan et al. 2005)
+
+The second is the largest gain of the dual that a pair with i can make, before clipping. End: max over I_up - min over I_low <= tol.
+"""
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from maxmargin.textbook.kernels import Function, linear
+from maxmargin.textbook.models import Array, KernelModel, points
+from maxmargin.textbook.soft_margin import check_C
+from maxmargin.textbook.trace import Trace, dual_trace, soft_margin_step
+
+FLAT = 1e-12
+"""The curvature of a pair is at least this: equal points have none."""
+
+
+def smo(
+    X: ArrayLike,
+    y: ArrayLike,
+    C: float = 1.0,
+    kernel: Function = linear,
+    selection: Literal["maximal violating pair", "second order"] = "second order",
+    tol: float = 1e-3,
+    max_iter: int = 1_000_000,
+    trace: int = 1,
+) -> tuple[KernelModel, Trace]:
+    """The soft margin by pairs that violate the optimality conditions the most.
+
+    Parameters
+    ----------
+    X, y : the points and their labels -1 and +1.
+    C : the price of a unit of slack; ``numpy.inf`` for the hard margin.
+    kernel : a function of ``textbook.kernels``.
+    selection : how the second point of a pair is chosen, see above.
+    tol : end when no pair violates optimality by more.
+    max_iter : end after so many pairs in any case.
+    trace : keep the state every so many pairs, 0 for never.
+
+    Returns
+    -------
+    model, trace
+    """
+    X, t = points(X, y)
+    check_C(C)
+    if selection not in ("maximal violating pair", "second order"):
+        raise ValueError(f"selection={selection!r} is neither 'maximal violating pair' nor 'second order'.")
+    K = kernel(X, X)
+    a, g = np.zeros(len(t)), -np.ones(len(t))
+    pair: tuple[int, ...] = ()
+    kept = dual_trace(f"SMO, {selection}", trace, X, t, kernel)
+    for iteration in range(max_iter + 1):
+        v = -t * g
+        up, low = np.where(t > 0, a < C, a > 0), np.where(t > 0, a > 0, a < C)
+        i, j = int(np.argmax(np.where(up, v, -np.inf))), int(np.argmin(np.where(low, v, np.inf)))
+        done = v[i] - v[j] <= tol or iteration == max_iter
+        if done or kept.due(iteration):
+            b = float(0.5 * (v[i] + v[j]))
+            if trace:
+                kept.keep(soft_margin_step(iteration, pair, K, t, a, b, C))
+        if done:
+            break
+        curvature = np.maximum(K[i, i] + K.diagonal() - 2.0 * K[i], FLAT)
+        if selection == "second order":
+            gain = np.where(low & (v < v[i]), (v[i] - v) ** 2 / curvature, -np.inf)
+            j = int(np.argmax(gain))
+        rho = _clipped((v[i] - v[j]) / curvature[j], i, j, t, a, C)
+        a[i] = _snap(a[i] + t[i] * rho, C)
+        a[j] = _snap(a[j] - t[j] * rho, C)
+        g += t * (K[i] - K[j]) * rho
+        pair = (i, j)
+    return KernelModel(X, a * t, b, kernel), kept
+
+
+def _clipped(rho: float, i: int, j: int, t: Array, a: Array, C: float) -> float:
+    """The step that keeps both multipliers in [0, C]; rho > 0 because v_i > v_j."""
+    room_i = C - a[i] if t[i] > 0 else a[i]
+    room_j = a[j] if t[j] > 0 else C - a[j]
+    return float(min(rho, room_i, room_j))
+
+
+def _snap(value: float, C: float) -> float:
+    """A multiplier that rounding left next to a bound, put on it."""
+    if value < 1e-12 * min(C, 1.0):
+        return 0.0
+    return C if value > C * (1.0 - 1e-12) else float(value)

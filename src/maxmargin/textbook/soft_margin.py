@@ -1,0 +1,88 @@
+"""The soft margin: errors are allowed and paid for.
+
+Primal, with slacks xi_i (``000_aa3cb9f2e9a3f579.txt``; ``001_d8d37bb3c233b564.txt`` (17); ``004_6d094d89e237d073.txt`` (26)):
+
+    minimise over w, b, xi >= 0   1/2 |w|^2 + C sum_i xi_i     subject to   t_i (w'x_i + b) >= 1 - xi_i
+
+Dual (``001`` (22), ``004`` (35)): that of the hard margin with 0 <= a_i <= C. In standard form (``003_45106687ae4c18ad.txt``)
+
+    P = H,  q = -1,  G = [-I; I],  h = [0; C],  A = t',  b = 0
+
+Slips of the lectures. ``001`` says that C = 0 brings back the hard margin: C to infinity does, and C = 0 ignores the data, as ``000`` says.
+On ``003``'s slack page the labels of the points do not fit its picture (point 2 is called an error where w'x + b > 1, point 4 has slack 0
+where the text says between 0 and 1); what holds for every point is
+
+    xi_i = max(0, 1 - t_i y(x_i)):   0 outside the margin,  between 0 and 1 inside it,  1 on the boundary,  above 1 if misclassified.
+
+``004`` (45) takes b from all support vectors also where C bounds the multipliers; only those with 0 < a_i < C lie on the margin: its (40).
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from maxmargin.textbook.kernels import Function, linear
+from maxmargin.textbook.models import Array, KernelModel, Model, points
+from maxmargin.textbook.quadratic_program import QuadraticProgram, box, level, solve, tidy
+from maxmargin.textbook.trace import Trace, dual_trace, soft_margin_step
+
+
+def soft_margin_program(K: Array, t: Array, C: float) -> QuadraticProgram:
+    """P, q, G, h, A, b of the dual, from the kernel matrix and the labels."""
+    n = len(t)
+    return QuadraticProgram(np.outer(t, t) * K, -np.ones(n), *box(n, C), t[None, :], np.zeros(1))
+
+
+def soft_margin_qp(X: ArrayLike, y: ArrayLike, C: float = 1.0, kernel: Function = linear, trace: int = 1) -> tuple[KernelModel, Trace]:
+    """The soft margin by a QP library.
+
+    Parameters
+    ----------
+    X, y : the points and their labels -1 and +1.
+    C : the price of a unit of slack, above 0.
+    kernel : a function of ``textbook.kernels``.
+    trace : 0 to keep no trace; the solver is a black box, so the trace has one step, the end.
+
+    Returns
+    -------
+    model, trace
+    """
+    X, t = points(X, y)
+    check_C(C)
+    K = kernel(X, X)
+    a = tidy(solve(soft_margin_program(K, t, C)), C)
+    b = bias_of_free(K, t, a, C)
+    kept = dual_trace("soft margin QP", trace, X, t, kernel)
+    if trace:
+        kept.keep(soft_margin_step(0, (), K, t, a, b, C))
+    return KernelModel(X, a * t, b, kernel), kept
+
+
+def bias_of_free(K: Array, t: Array, a: Array, C: float) -> float:
+    """The mean of t_j - sum_i a_i t_i k(x_i, x_j) over M = {j : 0 < a_j < C} (``004`` (40)).
+
+    If M is empty, every b between the bounds that the other points set is optimal: the middle is taken.
+    """
+    return level(t - K @ (a * t), a, C, -t)
+
+
+def bias_of_extremes(K: Array, t: Array, a: Array) -> float:
+    """b = -(max over positive SV of w'x + min over negative SV of w'x) / 2 (``003``, "Decision function").
+
+    Support vectors satisfy t_i y(x_i) <= 1, so the largest w'x of a positive one lies on its boundary: if one of each class has 0 < a_i < C.
+    Where every support vector of a class is at the bound C the rule is only an approximation; ``bias_of_free`` is always right.
+    """
+    projections = K @ (a * t)
+    S = a > 0
+    return float(-0.5 * (projections[S & (t > 0)].max() + projections[S & (t < 0)].min()))
+
+
+def slacks(model: Model, X: ArrayLike, y: ArrayLike) -> Array:
+    """xi_i = max(0, 1 - t_i y(x_i))."""
+    X, t = points(X, y)
+    return np.maximum(0.0, 1.0 - t * model.decision_function(X))
+
+
+def check_C(C: float) -> None:
+    """C must be a positive number."""
+    if not C > 0:
+        raise ValueError(f"C={C} must be above 0: it is the price of an error. The hard margin is C to infinity.")

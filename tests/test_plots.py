@@ -1,0 +1,279 @@
+"""Pictures: drawn without a screen, compared with kept images, and their contents checked where numbers can be."""
+
+import os
+from functools import partial
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.testing.compare import compare_images
+from sklearn import svm
+from sklearn.datasets import load_iris, make_moons
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+
+from maxmargin import SVC, SVR, Kernel, LinearSVC, NuSVR, OneClassSVM, textbook
+from maxmargin.plots import (
+    ClassesDisplay,
+    ConvergenceDisplay,
+    DecisionDisplay,
+    EffectDisplay,
+    GridSearchDisplay,
+    KernelMatrixDisplay,
+    LossDisplay,
+    OutlierDisplay,
+    PathDisplay,
+    Plane,
+    TubeDisplay,
+)
+from maxmargin.plots.effect import margin_and_slack
+
+BASELINE = Path(__file__).parent / "baseline"
+TOLERANCE = 16.0
+"""Root mean square difference of pixels, 0 to 255: fonts and anti-aliasing differ between versions of matplotlib, drawings that miss a part by far more."""
+
+
+@pytest.fixture(autouse=True)
+def no_figures_left():
+    yield
+    plt.close("all")
+
+
+def moons(n=60, noise=0.2):
+    X, labels = make_moons(n, noise=noise, random_state=0)
+    return X, 2 * labels - 1
+
+
+def clouds(n=40):
+    y = np.repeat([-1, 1], n // 2)
+    return np.random.default_rng(7).normal(size=(n, 2)) + 1.1 * y[:, None], y
+
+
+def triangle(n=60):
+    y = np.arange(n) % 3
+    return np.array([[0.0, 1.2], [-1.2, -0.8], [1.2, -0.8]])[y] + 0.6 * np.random.default_rng(1).normal(size=(n, 2)), y
+
+
+def sine(n=50):
+    x = np.linspace(0, 6, n)
+    return x[:, None], np.sin(x) + 0.2 * np.random.default_rng(0).normal(size=n)
+
+
+def search():
+    X, y = moons()
+    return GridSearchCV(SVC(), {"C": [0.1, 1, 10], "gamma": [0.1, 1.0], "shrinking": [True]}, cv=3).fit(X, y)
+
+
+def decision():
+    X, y = clouds()
+    return DecisionDisplay.from_estimator(SVC(kernel="linear").fit(X, y), X, y, title="linear")
+
+
+def decision_in_more_dimensions():
+    X, y = load_iris(return_X_y=True)
+    return DecisionDisplay.from_estimator(SVC().fit(X[y > 0], y[y > 0]), X[y > 0], y[y > 0])
+
+
+def tube():
+    X, t = sine()
+    return TubeDisplay.from_estimator(SVR(epsilon=0.2, gamma=0.5).fit(X, t), X, t)
+
+
+def outliers():
+    X, _ = moons(noise=0.1)
+    return OutlierDisplay.from_estimator(OneClassSVM(nu=0.15, gamma=2.0).fit(X), X)
+
+
+def classes():
+    X, y = triangle()
+    return ClassesDisplay.from_estimator(textbook.one_vs_one(X, y, partial(textbook.smo, C=0.01))[0], X, y)
+
+
+def effect():
+    X, y = clouds()
+    return EffectDisplay.from_estimator(SVC(kernel="linear"), X, y, values=(0.05, 50))
+
+
+def convergence():
+    X, y = moons()
+    runs = [textbook.smo(X, y, C=10, kernel=textbook.kernels.rbf(1.0), selection=s)[1] for s in ("maximal violating pair", "second order")]
+    return ConvergenceDisplay.from_traces(*runs)
+
+
+def path():
+    X, y = clouds(20)
+    return PathDisplay.from_estimator(SVC(kernel="linear"), X, y, C=np.geomspace(0.01, 100, 30))
+
+
+def kernel():
+    X, y = moons()
+    return KernelMatrixDisplay.from_estimator(SVC(gamma=2.0).fit(X, y), X, y)
+
+
+PICTURES = {
+    "decision": decision,
+    "decision-pca": decision_in_more_dimensions,
+    "tube": tube,
+    "outliers": outliers,
+    "classes": classes,
+    "losses": LossDisplay.of_classification,
+    "losses-regression": LossDisplay.of_regression,
+    "effect": effect,
+    "convergence": convergence,
+    "path": path,
+    "grid": lambda: GridSearchDisplay.from_search(search()),
+    "kernel": kernel,
+}
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_picture_is_as_kept(name, tmp_path):
+    """MAXMARGIN_NEW_BASELINE=1 keeps the pictures drawn now; look at each before you commit it."""
+    shown = PICTURES[name]()
+    keep = bool(os.environ.get("MAXMARGIN_NEW_BASELINE"))
+    drawn = (BASELINE if keep else tmp_path) / f"{name}.png"
+    shown.figure_.savefig(drawn, dpi=50, metadata={"Software": None})
+    if not keep:
+        assert compare_images(str(BASELINE / f"{name}.png"), str(drawn), TOLERANCE) is None
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_no_text_overlaps_or_is_cut(name):
+    """Every text lies inside the picture, and no title, label or legend covers another."""
+    shown = PICTURES[name]()
+    shown.figure_.canvas.draw()
+    edge = shown.figure_.bbox
+    for ax in np.ravel(shown.ax_):
+        parts = [part for part in (ax.title, ax._left_title, ax.xaxis.label, ax.yaxis.label, ax.get_legend()) if part is not None]
+        boxes = [part.get_window_extent() for part in parts if not hasattr(part, "get_text") or part.get_text()]
+        for k, box in enumerate(boxes):
+            assert box.x0 >= -1
+            assert box.y0 >= -1
+            assert box.x1 <= edge.x1 + 1
+            assert box.y1 <= edge.y1 + 1
+            assert not any(box.overlaps(other) for other in boxes[k + 1 :])
+
+
+def test_convention_of_displays():
+    shown = decision()
+    assert shown.ax_.figure is shown.figure_
+    _, ax = plt.subplots()
+    assert shown.plot(ax=ax).ax_ is ax
+    assert matplotlib.rcParams["axes.spines.top"]  # nobody's settings are changed
+
+
+def test_slacks_end_on_the_margin():
+    X, y = clouds()
+    model = SVC(kernel="linear").fit(X, y)
+    shown = DecisionDisplay.from_estimator(model, X, y)
+    starts, ends = (np.array(part) for part in zip(*shown.segments, strict=True))
+    np.testing.assert_allclose(np.abs(model.decision_function(ends)), 1.0, atol=1e-9)
+    assert len(starts) == np.sum(y * model.decision_function(X) < 1 - 1e-3)
+    assert len(shown.support) == len(model.support_)
+    assert not DecisionDisplay.from_estimator(SVC().fit(X, y), X, y).segments  # curved margins: no straight slack
+
+
+def test_other_models_can_be_drawn():
+    X, y = clouds()
+    for model in (svm.SVC().fit(X, y), LinearSVC().fit(X, y), LogisticRegression().fit(X, y), textbook.smo(X, y)[0]):
+        assert DecisionDisplay.from_estimator(model, X, y).support.max() < len(y)
+    X, y = triangle()
+    for model in (svm.SVC().fit(X, y), SVC(multiclass="ovr").fit(X, y), LogisticRegression().fit(X, y), textbook.one_vs_rest(X, y)[0]):
+        ClassesDisplay.from_estimator(model, X, y)
+    X, t = sine()
+    assert TubeDisplay.from_estimator(NuSVR(nu=0.3, gamma=0.5).fit(X, t), X, t).epsilon > 0
+    TubeDisplay.from_estimator(textbook.epsilon_svr(X, t)[0], X, t, epsilon=0.1)
+    OutlierDisplay.from_estimator(textbook.one_class(X @ [[1.0, 0.5]], kernel=textbook.kernels.rbf(1.0))[0], X @ [[1.0, 0.5]])
+    KernelMatrixDisplay.from_estimator(Kernel.rbf(gamma=0.5), X)
+    KernelMatrixDisplay.from_estimator(textbook.kernels.linear, X, np.arange(len(X)) % 2)
+
+
+def test_ties_are_those_of_the_votes():
+    X, y = triangle()
+    mine = ClassesDisplay.from_estimator(textbook.one_vs_one(X, y, partial(textbook.smo, C=0.01, tol=1e-8))[0], X, y)
+    theirs = ClassesDisplay.from_estimator(SVC(kernel="linear", C=0.01).fit(X, y), X, y)
+    assert mine.tied.any()
+    assert np.mean(mine.tied != theirs.tied) < 0.01
+    assert np.mean(mine.regions != theirs.regions) < 0.01
+
+
+def test_effect_of_C_is_measured():
+    X, y = clouds()
+    shown = EffectDisplay.from_estimator(SVC(kernel="linear"), X, y)
+    assert np.all(np.diff(shown.margin) < 0)
+    assert np.all(np.diff(shown.slack) < 0)
+    model = SVC(kernel="linear").fit(X, y)
+    margin, slack = margin_and_slack(model, X, y)
+    assert margin == pytest.approx(1 / np.linalg.norm(model.coef_))
+    assert 0.5 / margin**2 + slack == pytest.approx(model.certificate_.primal, rel=1e-6)
+    rbf = SVC(gamma=0.5).fit(X, y)
+    margin, slack = margin_and_slack(rbf, X, y)
+    assert 0.5 / margin**2 + slack == pytest.approx(rbf.certificate_.primal, rel=1e-6)
+    assert len(shown.plot_curves().lines) == 1
+
+
+def test_grid_search_takes_the_best_of_what_it_does_not_show():
+    X, y = moons()
+    found = GridSearchCV(SVC(), {"C": [0.1, 1, 10], "gamma": [0.1, 1.0], "kernel": ["rbf", "linear"]}, cv=3).fit(X, y)
+    shown = GridSearchDisplay.from_search(found)
+    assert shown.scores.shape == (2, 3)
+    assert shown.scores.max() == pytest.approx(found.best_score_)
+    assert "kernel" in shown.note
+    one = GridSearchDisplay.from_search(GridSearchCV(SVC(), {"C": [0.1, 1]}, cv=3).fit(X, y).cv_results_)
+    assert one.scores.shape == (1, 2)
+    with pytest.raises(ValueError, match="those are C"):
+        GridSearchDisplay.from_search(found, x="nu")
+    with pytest.raises(ValueError, match="mean_"):
+        GridSearchDisplay.from_search(found, score="accuracy")
+
+
+def test_solvers_in_time():
+    X, y = moons()
+    shown = ConvergenceDisplay.from_estimators({"block": SVC(loss="squared_hinge"), "newton": SVC(loss="squared_hinge", solver="newton")}, X, y, tols=(0.1, 1e-3))
+    assert [curve.name for curve in shown.curves] == ["block", "newton"]
+    assert all(np.all(curve.x > 0) for curve in shown.curves)
+
+
+def test_plane_keeps_distances_and_says_what_it_is():
+    X, _ = load_iris(return_X_y=True)
+    plane = Plane.of(X)
+    assert "4 features" in plane.note
+    assert plane.u @ plane.v == pytest.approx(0, abs=1e-12)
+    a, b, grid = plane.grid(20)
+    np.testing.assert_allclose(plane.project(grid), np.column_stack([a.ravel(), b.ravel()]), atol=1e-9)
+    chosen = Plane.of(X, features=(1, 3), names=["a", "b", "c", "d"])
+    assert "b and d" in chosen.note
+    np.testing.assert_allclose(chosen.project(X), X[:, [1, 3]])
+    assert Plane.of(X[:, :2]).note == ""
+
+
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        (lambda: DecisionDisplay.from_estimator(SVC().fit(*triangle()), *triangle()), "ClassesDisplay"),
+        (lambda: Plane.of(np.ones((5, 1))), "two features"),
+        (lambda: TubeDisplay.from_estimator(textbook.epsilon_svr(*sine())[0], *sine()), "give epsilon"),
+        (lambda: ConvergenceDisplay.from_traces(textbook.pegasos(*clouds())[1]), "give best"),
+        (lambda: PathDisplay.from_estimator(SVC(), *triangle()), "two classes"),
+        (lambda: textbook.animate(textbook.smo(*clouds(), trace=0)[1]), "trace=1"),
+        (lambda: textbook.animate(textbook.smo(*clouds())[1], "film.avi"), "gif or .mp4"),
+        (lambda: textbook.animate(textbook.coordinate_descent(lambda w: float(w @ w), [1.0])[1]), "two features"),
+    ],
+)
+def test_errors_name_cause_and_remedy(draw, message):
+    with pytest.raises(ValueError, match=message):
+        draw()
+
+
+@pytest.mark.parametrize("train", [textbook.smo, textbook.simplified_smo, partial(textbook.pegasos, bias=True), textbook.kernel_pegasos])
+def test_film(train, tmp_path):
+    from PIL import Image
+
+    _, trace = train(*clouds())
+    textbook.animate(trace, tmp_path / "film.gif", frames=6)
+    with Image.open(tmp_path / "film.gif") as film:
+        assert film.n_frames > 2
