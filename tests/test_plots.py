@@ -34,7 +34,7 @@ from maxmargin.plots.effect import margin_and_slack
 
 BASELINE = Path(__file__).parent / "baseline"
 TOLERANCE = 16.0
-"""Root mean square difference of pixels, 0 to 255: fonts and anti-aliasing differ between versions of matplotlib, drawings that miss a part by far more."""
+"""Root mean square difference of pixels, 0 to 255: fonts differ between versions of matplotlib, drawings that miss a part by far more."""
 
 
 @pytest.fixture(autouse=True)
@@ -233,7 +233,9 @@ def test_grid_search_takes_the_best_of_what_it_does_not_show():
 
 def test_solvers_in_time():
     X, y = moons()
-    shown = ConvergenceDisplay.from_estimators({"block": SVC(loss="squared_hinge"), "newton": SVC(loss="squared_hinge", solver="newton")}, X, y, tols=(0.1, 1e-3))
+    shown = ConvergenceDisplay.from_estimators(
+        {"block": SVC(loss="squared_hinge"), "newton": SVC(loss="squared_hinge", solver="newton")}, X, y, tols=(0.1, 1e-3)
+    )
     assert [curve.name for curve in shown.curves] == ["block", "newton"]
     assert all(np.all(curve.x > 0) for curve in shown.curves)
 

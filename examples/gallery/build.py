@@ -1,7 +1,7 @@
 """``make gallery``: every figure of the lectures, drawn by code, and a page that shows picture, formula and the lines that draw it.
 
-A figure is a function of a module ``lecture_NNN`` that returns a matplotlib figure; the first line of its docstring is its title, the rest its text.
-Names given on the command line draw those figures only and leave the page as it is.
+A figure is a function of a module ``lecture_NNN`` that returns a matplotlib figure; the first line of its docstring is its title, the
+rest its text. Names given on the command line draw those figures only and leave the page as it is.
 """
 
 import importlib
@@ -19,8 +19,9 @@ HERE = Path(__file__).parent
 TARGET = HERE.parent.parent / "docs" / "gallery"
 HEAD = """# The figures of the lectures
 
-Each figure of the five lecture documents, drawn by code: `make gallery` draws them all again. The code shown is the whole function; it lives in
-`examples/gallery/`, where `data.py` makes the points. The algorithms are those of `maxmargin.textbook`, the pictures those of `maxmargin.plots`.
+Each figure of the five lecture documents, drawn by code: `make gallery` draws them all again. The code shown is the whole function; it
+lives in `examples/gallery/`, where `data.py` makes the points. The algorithms are those of `maxmargin.textbook`, the pictures those of
+`maxmargin.plots`.
 """
 
 
@@ -47,7 +48,8 @@ def section(module, draw):
     code = inspect.getsource(draw)
     docstring = code[code.index('"""') : code.index('"""', code.index('"""') + 3) + 3]
     code = textwrap.dedent(code.replace("    " + docstring + "\n", "", 1))
-    return f"## {title}\n\n![{title}]({picture(module, draw)})\n\n{text.strip()}\n\n<details><summary>The lines that draw it</summary>\n\n```python\n{code}```\n\n</details>\n"
+    shown = f"## {title}\n\n![{title}]({picture(module, draw)})\n\n{text.strip()}\n\n"
+    return shown + f"<details><summary>The lines that draw it</summary>\n\n```python\n{code}```\n\n</details>\n"
 
 
 def main(names):
@@ -65,7 +67,11 @@ def main(names):
             plt.close("all")
             print(picture(module, draw))
     if not names:
-        contents = [f"* [{inspect.getdoc(f).splitlines()[0]}](#{_anchor(inspect.getdoc(f).splitlines()[0])})" for m in lectures() for f in figures(m)]
+        contents = [
+            f"* [{inspect.getdoc(f).splitlines()[0]}](#{_anchor(inspect.getdoc(f).splitlines()[0])})"
+            for m in lectures()
+            for f in figures(m)
+        ]
         page.insert(1, "\n".join(contents) + "\n")
         (TARGET / "README.md").write_text("\n".join(page))
 

@@ -3,10 +3,10 @@
 from functools import partial
 
 import numpy as np
-from data import crescents, overlapping, sine, three_clouds
 from sklearn.neighbors import KNeighborsClassifier
 
-from maxmargin import SVC, NuSVC, NuSVR, SVR, textbook
+from data import crescents, overlapping, sine, three_clouds
+from maxmargin import SVC, SVR, NuSVC, NuSVR, textbook
 from maxmargin.plots import ClassesDisplay, ConvergenceDisplay, DecisionDisplay, LossDisplay, TubeDisplay
 from maxmargin.plots.style import CLASS_COLOURS, INK, figure
 
@@ -59,7 +59,8 @@ def losses_compared():
 def coordinate_descent():
     """Coordinate descent
 
-    Loop: for each $i$, $w_i \\leftarrow \\arg\\min_{w_i} L(w_1, \\dots, w_D)$. Each step is parallel to an axis and ends where it touches a contour.
+    Loop: for each $i$, $w_i \\leftarrow \\arg\\min_{w_i} L(w_1, \\dots, w_D)$. Each step is parallel to an axis and ends where it touches
+    a contour.
     """
     P, q = np.array([[1.0, 0.85], [0.85, 1.0]]), np.array([0.3, -0.2])
 
@@ -79,7 +80,8 @@ def coordinate_descent():
 def clipping():
     """The segment of a pair, and its ends L and H
 
-    $$t_i \\ne t_j:\\ L = \\max(0, a_j - a_i),\\ H = \\min(C, C + a_j - a_i)\\qquad t_i = t_j:\\ L = \\max(0, a_i + a_j - C),\\ H = \\min(C, a_i + a_j)$$
+    $$t_i \\ne t_j:\\ L = \\max(0, a_j - a_i),\\ H = \\min(C, C + a_j - a_i)\\qquad t_i = t_j:\\ L = \\max(0, a_i + a_j - C),\\ H =
+    \\min(C, a_i + a_j)$$
 
     $\\sum_i a_i t_i = 0$ leaves a pair a line inside the box $[0, C]^2$.
     """
@@ -152,7 +154,8 @@ def softmax_and_one_versus_rest():
 
     $$\\mathrm{softmax}(y)_k = e^{y_k} / \\sum_j e^{y_j}$$
 
-    Three clouds in a row: no line separates the middle one from the rest, so one-versus-rest gives it away; softmax trains the scores together.
+    Three clouds in a row: no line separates the middle one from the rest, so one-versus-rest gives it away; softmax trains the scores
+    together.
     """
     random = np.random.default_rng(0)
     y = np.arange(120) % 3

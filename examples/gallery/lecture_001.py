@@ -1,8 +1,8 @@
 """Support vector machines: theory and algorithms."""
 
 import numpy as np
-from data import crescents, overlapping, separable, sine
 
+from data import crescents, overlapping, separable, sine
 from maxmargin import SVC, LinearSVC, LinearSVR, OneClassSVM, textbook
 from maxmargin.plots import ConvergenceDisplay, DecisionDisplay, KernelMatrixDisplay, LossDisplay, OutlierDisplay, PathDisplay, TubeDisplay
 from maxmargin.plots.loss import OF_MARGIN
@@ -48,7 +48,8 @@ def multipliers_along_C():
 def one_class():
     """One-class machine
 
-    $$\\min_{w, \\xi, \\rho}\\ \\tfrac12 |w|^2 - \\rho + \\frac1{\\nu n} \\sum_i \\xi_i \\quad\\text{s.t.}\\quad w^\\mathsf{T}\\phi(x_i) \\ge \\rho - \\xi_i$$
+    $$\\min_{w, \\xi, \\rho}\\ \\tfrac12 |w|^2 - \\rho + \\frac1{\\nu n} \\sum_i \\xi_i \\quad\\text{s.t.}\\quad w^\\mathsf{T}\\phi(x_i)
+    \\ge \\rho - \\xi_i$$
     """
     X, _ = crescents(noise=0.12, n=150)
     return OutlierDisplay.from_estimator(OneClassSVM(nu=0.1, gamma=3.0).fit(X), X).figure_

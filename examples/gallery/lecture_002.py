@@ -1,7 +1,6 @@
 """Optimizing support vector machines."""
 
 from data import crescents
-
 from maxmargin import textbook
 from maxmargin.plots.style import CLASS_COLOURS, figure
 
@@ -13,8 +12,8 @@ def updates_of_a_pair():
 
     $$\\alpha_j^* = \\alpha_j - \\frac{y_j (E_i - E_j)}{\\eta},\\qquad \\eta = 2 x_i\\cdot x_j - x_i\\cdot x_i - x_j\\cdot x_j$$
 
-    If one goes up, the other goes down or up with it, because $\\sum_i y_i\\alpha_i = 0$. Above the first 60 updates of the simplified SMO, below the
-    objectives.
+    If one goes up, the other goes down or up with it, because $\\sum_i y_i\\alpha_i = 0$. Above the first 60 updates of the simplified
+    SMO, below the objectives.
     """
     X, y = crescents(n=40)
     _, trace = textbook.simplified_smo(X, y, C=2.0, kernel=textbook.kernels.rbf(1.0))

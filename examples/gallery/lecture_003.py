@@ -1,8 +1,8 @@
 """The soft margin, revisited."""
 
 import numpy as np
-from data import overlapping
 
+from data import overlapping
 from maxmargin import SVC, textbook
 from maxmargin.plots import DecisionDisplay, EffectDisplay, LossDisplay
 from maxmargin.plots.style import INK, figure
@@ -15,7 +15,8 @@ def six_points():
 
     $$\\xi_i \\ge 1 - y^{(i)} (w \\cdot x^{(i)} + b),\\qquad \\xi_i \\ge 0$$
 
-    Points 1 and 5 are outside the margin ($\\xi = 0$), 4 is inside but on the right side ($0 < \\xi < 1$), 2, 3 and 6 are on the wrong side ($\\xi > 1$).
+    Points 1 and 5 are outside the margin ($\\xi = 0$), 4 is inside but on the right side ($0 < \\xi < 1$), 2, 3 and 6 are on the wrong
+    side ($\\xi > 1$).
     """
     X = np.array([[2.0, 1.6], [-1.9, -0.9], [-0.3, -0.6], [0.5, 0.2], [-2.0, -1.7], [0.6, 0.3], [1.4, 1.3], [-1.2, -1.3]])
     y = np.array([1, 1, 1, 1, -1, -1, 1, -1])
@@ -63,7 +64,14 @@ def decision_function():
     for sign, pick in ((1, np.argmax), (-1, np.argmin)):
         of_class = model.support[y[model.support] == sign]
         i = of_class[pick(projections[of_class])]
-        shown.ax_.annotate("on the margin", X[i], xytext=(22 * sign, -28), textcoords="offset points", arrowprops={"arrowstyle": "->", "color": INK}, fontsize=8)
+        shown.ax_.annotate(
+            "on the margin",
+            X[i],
+            xytext=(22 * sign, -28),
+            textcoords="offset points",
+            arrowprops={"arrowstyle": "->", "color": INK},
+            fontsize=8,
+        )
     return shown.figure_
 
 

@@ -1,8 +1,8 @@
 """Support vector machine: large margin, hinge loss, duality, slack, kernels."""
 
 import numpy as np
-from data import crescents, overlapping, rings, separable, three_clouds
 
+from data import crescents, overlapping, rings, separable, three_clouds
 from maxmargin import SVC, LinearSVC, textbook
 from maxmargin.plots import ClassesDisplay, DecisionDisplay, EffectDisplay, LossDisplay
 from maxmargin.plots.loss import OF_MARGIN
@@ -146,14 +146,17 @@ def overlapping_classes():
 def three_cases():
     """The three cases of a solution
 
-    $$\\alpha_i = 0:\\ \\text{outside},\\qquad 0 < \\alpha_i < C:\\ \\text{on the margin},\\qquad \\alpha_i = C:\\ \\text{inside, or wrong if } \\xi_i > 1$$
+    $$\\alpha_i = 0:\\ \\text{outside},\\qquad 0 < \\alpha_i < C:\\ \\text{on the margin},\\qquad \\alpha_i = C:\\ \\text{inside, or wrong
+    if } \\xi_i > 1$$
     """
     X, y = overlapping()
     model = SVC(kernel="linear", C=1.0).fit(X, y)
     table = textbook.kkt_table(model, X, y)
     shown = DecisionDisplay.from_estimator(model, X, y, slacks=False)
     for case, name in ((1, "$0 < \\alpha < C$"), (2, "$\\alpha = C$")):
-        shown.ax_.scatter(*X[table.case == case].T, s=130, facecolors="none", edgecolors=CLASS_COLOURS[case + 1], linewidths=1.6, label=name)
+        shown.ax_.scatter(
+            *X[table.case == case].T, s=130, facecolors="none", edgecolors=CLASS_COLOURS[case + 1], linewidths=1.6, label=name
+        )
     shown.ax_.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, frameon=False, fontsize=7.5)
     return shown.figure_
 
@@ -169,13 +172,16 @@ def polynomial_boundary():
     from sklearn.preprocessing import PolynomialFeatures
 
     X, y = rings()
-    return DecisionDisplay.from_estimator(make_pipeline(PolynomialFeatures(2, include_bias=False), LinearSVC(C=10.0)).fit(X, y), X, y).figure_
+    return DecisionDisplay.from_estimator(
+        make_pipeline(PolynomialFeatures(2, include_bias=False), LinearSVC(C=10.0)).fit(X, y), X, y
+    ).figure_
 
 
 def kernels_compared():
     """Comparing kernels
 
-    $$\\left(1 + \\frac{x^\\top z}{\\sigma^2}\\right)^p,\\qquad \\exp\\left(-\\frac{|x - z|^2}{2\\sigma^2}\\right),\\qquad \\frac1{1 + \\exp(-(x^\\top z + b)/\\sigma^2)}$$
+    $$\\left(1 + \\frac{x^\\top z}{\\sigma^2}\\right)^p,\\qquad \\exp\\left(-\\frac{|x - z|^2}{2\\sigma^2}\\right),\\qquad \\frac1{1 +
+    \\exp(-(x^\\top z + b)/\\sigma^2)}$$
 
     As functions of $x$ in one dimension, $z = 1$.
     """
@@ -183,7 +189,12 @@ def kernels_compared():
     x = np.linspace(-3, 4, 400)[:, None]
     drawing, ax = figure()
     for k, (name, kernel) in enumerate(
-        {"linear": kernels.linear, "polynomial, p = 2": kernels.polynomial(2), "RBF, $\\sigma$ = 0.7": kernels.rbf(sigma=0.7), "sigmoidal": kernels.sigmoid()}.items()
+        {
+            "linear": kernels.linear,
+            "polynomial, p = 2": kernels.polynomial(2),
+            "RBF, $\\sigma$ = 0.7": kernels.rbf(sigma=0.7),
+            "sigmoidal": kernels.sigmoid(),
+        }.items()
     ):
         ax.plot(x, kernel(x, np.array([[1.0]])), color=CLASS_COLOURS[k], linestyle=("-", "--", "-.", ":")[k], label=name)
     ax.set(xlabel="$x$", ylabel="$k(x, 1)$", ylim=(-1.5, 4))
@@ -241,7 +252,9 @@ def svm_and_logistic_regression():
     LossDisplay({name: OF_MARGIN[name] for name in ("errors", "hinge", "logistic")}).plot(panels[0])
     _points(panels[1], X, y)
     panels[1].set(xlim=(-3.5, 3.5), ylim=(-3.5, 3.5))
-    for k, (name, model) in enumerate({"SVM": textbook.soft_margin_qp(X, y, C=1.0)[0], "logistic regression": textbook.logistic_regression(X, y, lam=1.0)[0]}.items()):
+    for k, (name, model) in enumerate(
+        {"SVM": textbook.soft_margin_qp(X, y, C=1.0)[0], "logistic regression": textbook.logistic_regression(X, y, lam=1.0)[0]}.items()
+    ):
         _line(panels[1], model.w, model.b, color=CLASS_COLOURS[k + 2], linestyle=("-", "--")[k], label=name)
     panels[1].legend(loc="lower left")
     return drawing

@@ -12,8 +12,8 @@ X = np.array([[3, 1], [3, -1], [6, 1], [6, -1], [1, 0], [0, 1], [0, -1], [-1, 0]
 y = np.array([1, 1, 1, 1, -1, -1, -1, -1])
 
 # %% [markdown]
-# By hand: the nearest points of the two classes are (1, 0) on one side, (3, 1) and (3, -1) on the other, so the line is x1 = 2. The quadratic program
-# says the same; its multipliers are not zero for exactly these three points, the support vectors.
+# By hand: the nearest points of the two classes are (1, 0) on one side, (3, 1) and (3, -1) on the other, so the line is x1 = 2. The
+# quadratic program says the same; its multipliers are not zero for exactly these three points, the support vectors.
 
 # %%
 model, trace = textbook.hard_margin_qp(X, y)

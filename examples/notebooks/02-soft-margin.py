@@ -34,7 +34,8 @@ assert table.holds.all()
 
 # %% [markdown]
 # ## What C does
-# As C grows, errors cost more: the sum of slacks falls, and so does the margin. C to infinity is the hard margin; C = 0 would ignore the data.
+# As C grows, errors cost more: the sum of slacks falls, and so does the margin. C to infinity is the hard margin; C = 0 would ignore the
+# data.
 
 # %%
 effect = EffectDisplay.from_estimator(SVC(kernel="linear"), X, y, values=(1, 5, 50))

@@ -1,6 +1,7 @@
 # %% [markdown]
 # # 3. Kernels
-# The dual sees the data through inner products only. Replace them by k(x, z) = phi(x)'phi(z) and the same machine works in the space of phi.
+# The dual sees the data through inner products only. Replace them by k(x, z) = phi(x)'phi(z) and the same machine works in the space of
+# phi.
 
 # %%
 import numpy as np
@@ -8,6 +9,7 @@ from sklearn.datasets import make_moons
 
 from maxmargin import SVC, Kernel, kernel_matrix, textbook
 from maxmargin.plots import DecisionDisplay, EffectDisplay, KernelMatrixDisplay
+from maxmargin.textbook.primal_versus_dual import polynomial_features
 
 # %% [markdown]
 # ## Exclusive or
@@ -25,8 +27,6 @@ DecisionDisplay.from_estimator(model, X, y)
 # Those of (1 + x'z)^3, built explicitly:
 
 # %%
-from maxmargin.textbook.primal_versus_dual import polynomial_features
-
 Z = np.random.default_rng(0).normal(size=(5, 2))
 phi = polynomial_features(Z, 3)
 print(phi.shape[1], "features")

@@ -22,6 +22,8 @@
     lasso_descent(H, price, u, slope, ...)         a quadratic model plus penalised absolute values
     column_pass(X', price, ...)           one pass over the columns of penalised squared losses
     crammer_singer_pass(X, label, ...)    one pass over the samples of a multi-class machine
+    class_values(X, rows, W)              X W and X't for all classes at once, a multiple of 8 columns
+    class_sum(X, rows, t)
 
     pegasos_rows(X, order, ...)           Pegasos over the rows order[0], order[1], ...   these three return how many samples they used:
     pegasos_tile(K, begin, z, ...)        Pegasos with coefficients, on a tile of kernel values      fewer than were given where the
@@ -305,6 +307,20 @@ def crammer_singer_pass(X: Points, *arguments: Any) -> tuple[float, float, int]:
     """Visit the active samples once, see crammer_singer.h; return the gap met, the greatest violation met, those left active."""
     result: tuple[float, float, int] = _cpu.crammer_singer_pass(X, *arguments)
     return result
+
+
+def class_values(X: Points, rows: Indices, W: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return X[rows] W."""
+    out = np.empty((_size(X, rows), W.shape[1]))
+    _cpu.class_values(X, rows, W, out, thread_count(_entries(X, rows) * W.shape[1]))
+    return out
+
+
+def class_sum(X: Points, rows: Indices, t: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return X[rows]' t."""
+    out = np.empty((X.shape[1], t.shape[1]))
+    _cpu.class_sum(X, rows, t, out)
+    return out
 
 
 # ---- the online family -----------------------------------------------------------------------------------------------

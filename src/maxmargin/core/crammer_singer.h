@@ -54,6 +54,24 @@ inline void add_to_classes(const Points<T>& X, int64_t i, const double* change, 
   }
 }
 
+// Some samples at once: out = X W, a row of classes for each sample.
+template <class T>
+void values_of_all_classes(const Selection<T>& X, const double* W, int64_t wide, double* out, int threads) {
+  parallel(threads, X.size, 256, [&](int64_t begin, int64_t end) {
+    for (int64_t k = begin; k < end; ++k) {
+      std::fill(out + k * wide, out + (k + 1) * wide, 0.0);
+      class_values(X.points, X.index ? X.index[k] : k, W, wide, out + k * wide);
+    }
+  });
+}
+
+// out = X't, a row of classes for each feature
+template <class T>
+void sum_of_all_classes(const Selection<T>& X, const double* t, int64_t wide, double* out) {
+  std::fill(out, out + X.points.d * wide, 0.0);
+  for (int64_t k = 0; k < X.size; ++k) add_to_classes(X.points, X.index ? X.index[k] : k, t + k * wide, wide, out);
+}
+
 // The level: with D_m = B_m + Q upper_m sorted downwards, the mean of the first r less Q C / r where the next D is not above it.
 inline double best_level(const double* B, int64_t classes, int64_t label, double QC, double* sorted) {
   std::copy(B, B + classes, sorted);

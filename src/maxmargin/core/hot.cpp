@@ -19,7 +19,7 @@ template <class T>
 LevelOf<T> functions() {
   return {norms<T>,  kernel_block<T>, kernel_matvec<T, double>, kernel_matvec<T, T>, update_gradient<T>,
           gather<T>, solve_block<T>,  solve_points<T>, linear_values<T>, linear_sum<T>, linear_squares<T>, gram<T>, coordinate_pass<T>,
-          column_pass<T>, crammer_singer_pass<T>, pegasos_rows<T>};
+          column_pass<T>, crammer_singer_pass<T>, values_of_all_classes<T>, sum_of_all_classes<T>, pegasos_rows<T>};
 }
 
 extern const Level level;

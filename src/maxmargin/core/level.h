@@ -209,6 +209,8 @@ struct LevelOf {
   PassResult (*coordinate_pass)(const CoordinatePass<T>&);
   PassResult (*column_pass)(const ColumnPass<T>&);
   PassResult (*crammer_singer_pass)(const CrammerSingerPass<T>&);
+  void (*class_values)(const Selection<T>&, const double* W, int64_t wide, double* out, int threads);
+  void (*class_sum)(const Selection<T>&, const double* t, int64_t wide, double* out);
   int64_t (*pegasos_rows)(const PegasosRows<T>&);
 };
 

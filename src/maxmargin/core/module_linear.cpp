@@ -176,6 +176,24 @@ std::tuple<double, double, int64_t> crammer_singer_pass(const PointsHolder<T>& X
 }
 
 template <class T>
+void class_values(const PointsHolder<T>& X, const Index& index, const Array<double>& W, const Writable<double>& out, int threads) {
+  const Selection<T> rows = select(X, index);
+  require(W.ndim() == 2 && int64_t(W.shape(0)) == X.view.d && W.shape(1) % 8 == 0, "class_values: W needs a multiple of 8 columns");
+  require(out.ndim() == 2 && int64_t(out.shape(0)) == rows.size && out.shape(1) == W.shape(1), "class_values: lengths differ");
+  nb::gil_scoped_release release;
+  table<T>().class_values(rows, W.data(), int64_t(W.shape(1)), out.data(), threads);
+}
+
+template <class T>
+void class_sum(const PointsHolder<T>& X, const Index& index, const Array<double>& t, const Writable<double>& out) {
+  const Selection<T> rows = select(X, index);
+  require(t.ndim() == 2 && int64_t(t.shape(0)) == rows.size && t.shape(1) % 8 == 0, "class_sum: t needs a multiple of 8 columns");
+  require(out.ndim() == 2 && int64_t(out.shape(0)) == X.view.d && out.shape(1) == t.shape(1), "class_sum: lengths differ");
+  nb::gil_scoped_release release;
+  table<T>().class_sum(rows, t.data(), int64_t(t.shape(1)), out.data());
+}
+
+template <class T>
 void bind(nb::module_& m, const char* descent_name) {
   m.def("linear_values", &linear_values<T>, nb::arg("X"), nb::arg("index").none(), nb::arg("w"), nb::arg("out").noconvert(), nb::arg("threads"));
   m.def("linear_sum", &linear_sum<T>, nb::arg("X"), nb::arg("index").none(), nb::arg("coef"), nb::arg("out").noconvert(), nb::arg("threads"));
@@ -193,6 +211,8 @@ void bind(nb::module_& m, const char* descent_name) {
   m.def("crammer_singer_pass", &crammer_singer_pass<T>, nb::arg("X"), nb::arg("label"), nb::arg("C"), nb::arg("norms"),
         nb::arg("t").noconvert(), nb::arg("W").noconvert(), nb::arg("bias").noconvert(), nb::arg("column"), nb::arg("order").noconvert(),
         nb::arg("active"), nb::arg("aside"), nb::arg("seed"));
+  m.def("class_values", &class_values<T>, nb::arg("X"), nb::arg("index").none(), nb::arg("W"), nb::arg("out").noconvert(), nb::arg("threads"));
+  m.def("class_sum", &class_sum<T>, nb::arg("X"), nb::arg("index").none(), nb::arg("t"), nb::arg("out").noconvert());
 }
 
 }  // namespace

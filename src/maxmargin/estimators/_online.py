@@ -17,7 +17,7 @@ from maxmargin.designs import ArrayDesign
 from maxmargin.estimators._base import BaseSVM
 from maxmargin.estimators._data import canonical_csr
 from maxmargin.estimators._targets import class_weights, finite_weight, refuse_negative
-from maxmargin.kernels import NAMES, PARAMETERS, Kernel, Kind
+from maxmargin.kernels import PARAMETERS, Kind
 from maxmargin.problems import Floats
 from maxmargin.solvers.pegasos import Task
 from maxmargin.sources import make_source, pick

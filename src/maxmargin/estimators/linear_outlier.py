@@ -22,7 +22,7 @@ BOUNDARY = 1e-10
 """The offset is lowered by this share of the scores, so that samples on the boundary are inliers and not a matter of rounding."""
 
 
-class LinearOneClassSVM(BaseOneClass, BaseLinear):  # type: ignore[misc]
+class LinearOneClassSVM(BaseOneClass, BaseLinear):
     """One-class SVM with a linear kernel, for any number of samples, certified.
 
     Minimises 1/2 |w|^2 - rho nu n + sum_i max(0, rho - w.x_i), as ``OneClassSVM(kernel="linear")`` and LIBLINEAR's -s 21 do; the decision

@@ -24,7 +24,7 @@ BOUNDARY = 1e-10
 """The exact offset is lowered by this share, so that a sample on the boundary is an inlier and not a matter of rounding."""
 
 
-class NormaNovelty(BaseOneClass, BaseNorma):  # type: ignore[misc]
+class NormaNovelty(BaseOneClass, BaseNorma):
     """Online novelty detection with a kernel and a bounded number of support vectors (NORMA): the one-class SVM of a stream.
 
     Takes a gradient step for each sample on alpha/2 |g|^2 + max(0, rho - g(x)) - nu rho: in the long run g falls short of rho at a share nu

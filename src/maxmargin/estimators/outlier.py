@@ -30,7 +30,7 @@ def read_inside(unit: float, problem: DualProblem, solution: Solution) -> Decisi
     return Decision(unit * found.coef, unit * intercept, (unit * low, unit * high), scale=1 / unit, unit=unit)
 
 
-class OneClassSVM(BaseOneClass, BaseSingle):  # type: ignore[misc]
+class OneClassSVM(BaseOneClass, BaseSingle):
     """One-class SVM: the region that holds all but a share nu of the samples, solved exactly and certified.
 
     Minimises 1/2 |w|^2 - rho nu n + sum_i max(0, rho - w.phi(x_i)); the decision function is w.phi(x) - rho, negative for outliers.

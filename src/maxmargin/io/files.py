@@ -45,7 +45,7 @@ def open_read(path: Path) -> BinaryIO:
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Write a file that appears under its name when it is complete and on the disk; until then, and after an error, the old one is there."""
+    """Write a file that appears under its name when it is complete and on the disk; until then, or after an error, the old one stays."""
     target = Path(path)
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:

@@ -1,8 +1,8 @@
 """svmlight text of any size: read in blocks of whole lines, each parsed by the core; written so that it reads back bit for bit.
 
-A line is ``target [qid:q] index:value index:value ... # comment``; empty lines and comments are skipped, a line may end in \\n, \\r\\n or \\r. Whether
-indices count from 0 or from 1, and how many features there are, can only be known at the end of the file, so both are decided there. What is
-not of this form is an error that names file, line and column.
+A line is ``target [qid:q] index:value index:value ... # comment``; empty lines and comments are skipped, a line may end in \\n, \\r\\n or
+\\r. Whether indices count from 0 or from 1, and how many features there are, can only be known at the end of the file, so both are
+decided there. What is not of this form is an error that names file, line and column.
 
 A block is what is left of the one before, then block_bytes more, cut after its last line end; a line longer than that is read to its end.
 """

@@ -79,16 +79,23 @@ class ClassesDisplay(Display):
         ).plot(ax)
 
     def _draw(self, ax: Any) -> None:
+        from matplotlib.colors import ListedColormap
+
         a, b, _ = self.plane.grid(self.regions.shape[0])
         k = len(self.classes)
-        ax.contourf(a, b, self.regions, levels=np.arange(k + 1) - 0.5, colors=paler([colour(i) for i in range(k)]))
+        areas = ListedColormap(paler([colour(i) for i in range(k)]))
+        ax.imshow(
+            self.regions, origin="lower", extent=self.plane.limits, aspect="auto", cmap=areas, vmin=0, vmax=k - 1, interpolation="nearest"
+        )
         for i in range(k):
-            ax.contour(a, b, self.regions == i, levels=[0.5], colors=INK, linewidths=0.9)
+            ax.contour(a, b, (self.regions == i).astype(float), levels=[0.5], colors=INK, linewidths=0.9)
         for i in range(k):
             here = self.points[self.labels == i]
-            ax.scatter(*here.T, s=24, c=colour(i), marker=MARKERS[i % len(MARKERS)], edgecolors="white", linewidths=0.5, label=str(self.classes[i]))
+            ax.scatter(
+                *here.T, s=24, c=colour(i), marker=MARKERS[i % len(MARKERS)], edgecolors="white", linewidths=0.5, label=str(self.classes[i])
+            )
         if self.tied.any():
-            ax.contourf(a, b, self.tied, levels=[0.5, 1.5], colors="none", hatches=["////"])
+            ax.contourf(a, b, self.tied.astype(float), levels=[0.5, 1.5], colors="none", hatches=["////"])
             ax.fill_between([], [], facecolor="white", edgecolor=INK, hatch="////", label="tied votes")
         legend_outside(ax, columns=min(k + 1, 4))
         self.plane.label(ax)

@@ -1,7 +1,7 @@
 """Decision regions of two classes: the boundary, the margins, the support vectors and the slacks.
 
-The solid line is y(x) = 0, the dashed ones y(x) = +-1. Support vectors are ringed. In the plane of a linear model the slack xi_i of a point is drawn as the
-segment from it to its margin, of length xi_i / |w|.
+The solid line is y(x) = 0, the dashed ones y(x) = +-1. Support vectors are ringed. In the plane of a linear model the slack xi_i of a
+point is drawn as the segment from it to its margin, of length xi_i / |w|.
 """
 
 from collections.abc import Sequence
@@ -125,7 +125,9 @@ class DecisionDisplay(Display):
         for start, end in self.segments:
             ax.plot(*zip(start, end, strict=True), color=INK, linewidth=0.9, linestyle=":", zorder=2)
         for k, here in enumerate((~self.positive, self.positive)):
-            ax.scatter(*self.points[here].T, s=26, c=CLASS_COLOURS[k], marker=MARKERS[k], edgecolors="white", linewidths=0.5, label=self.names[k])
+            ax.scatter(
+                *self.points[here].T, s=26, c=CLASS_COLOURS[k], marker=MARKERS[k], edgecolors="white", linewidths=0.5, label=self.names[k]
+            )
         rings = self.points[self.support]
         ax.scatter(*rings.T, s=75, facecolors="none", edgecolors=INK, linewidths=0.9, label=f"support vectors ({len(rings)})")
         legend_outside(ax)
@@ -145,8 +147,8 @@ def support_of(estimator: Any, margins: Array) -> NDArray[np.intp]:
 def _slacks(estimator: Any, X: ArrayLike, t: Array, values: Array) -> list[tuple[Array, Array]]:
     """The segments from points with slack to their margin, along w; none for a model without w."""
     try:
-        w = np.ravel(getattr(estimator, "coef_", None) if hasattr(estimator, "coef_") else estimator.w).astype(float)
-    except (AttributeError, TypeError):
+        w = np.ravel(estimator.coef_ if hasattr(estimator, "coef_") else estimator.w).astype(float)
+    except AttributeError:
         return []
     data = np.asarray(X, float)
     short = np.flatnonzero(t * values < 1.0 - 1e-3)

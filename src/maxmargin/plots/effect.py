@@ -1,7 +1,8 @@
 """The effect of a parameter: the same data, a panel for each value.
 
-``003_45106687ae4c18ad.txt``, last page: as C grows the margin 1 / |w| and the sum of the slacks xi_i both fall, for the optimum pays less for one to have
-less of the other. gamma is the inverse square of the RBF kernel's reach: the larger, the more the boundary follows single points.
+``003_45106687ae4c18ad.txt``, last page: as C grows the margin 1 / |w| and the sum of the slacks xi_i both fall, for the optimum pays less
+for one to have less of the other. gamma is the inverse square of the RBF kernel's reach: the larger, the more the boundary follows single
+points.
 """
 
 from collections.abc import Sequence
@@ -57,7 +58,9 @@ class EffectDisplay(Display):
         return cls.computed(estimator, X, y, parameter=parameter, values=values).plot(ax)
 
     @classmethod
-    def computed(cls, estimator: Any, X: ArrayLike, y: ArrayLike, *, parameter: str = "C", values: Sequence[float] = (1, 5, 50)) -> "EffectDisplay":
+    def computed(
+        cls, estimator: Any, X: ArrayLike, y: ArrayLike, *, parameter: str = "C", values: Sequence[float] = (1, 5, 50)
+    ) -> "EffectDisplay":
         """What ``from_estimator`` draws, not drawn yet; the same parameters."""
         fitted = [clone(estimator).set_params(**{parameter: value}).fit(X, y) for value in values]
         margin, slack = np.array([margin_and_slack(model, X, y) for model in fitted]).T

@@ -30,7 +30,14 @@ class GridSearchDisplay(Display):
     """
 
     def __init__(
-        self, scores: Array, x_values: list[Any], y_values: list[Any], x_name: str, y_name: str, score_name: str = "mean score", note: str = ""
+        self,
+        scores: Array,
+        x_values: list[Any],
+        y_values: list[Any],
+        x_name: str,
+        y_name: str,
+        score_name: str = "mean score",
+        note: str = "",
     ) -> None:
         self.scores, self.x_values, self.y_values, self.x_name, self.y_name = scores, x_values, y_values, x_name, y_name
         self.score_name, self.note = score_name, note
@@ -62,6 +69,8 @@ class GridSearchDisplay(Display):
         x_values, y_values = _ordered(columns[x]), _ordered(columns[y]) if y else [""]
         cells = np.full((len(y_values), len(x_values)), np.nan)
         for k, value in enumerate(np.asarray(results[score], float)):
+            if columns[x][k] is np.ma.masked or (y and columns[y][k] is np.ma.masked):
+                continue  # a grid of several parts: this one does not have the parameter
             cell = (y_values.index(columns[y][k]) if y else 0, x_values.index(columns[x][k]))
             cells[cell] = np.fmax(cells[cell], value)
         others = [name for name in columns if name not in (x, y) and len(_ordered(columns[name])) > 1]
@@ -83,7 +92,9 @@ class GridSearchDisplay(Display):
             middle = 0.5 * (np.nanmin(self.scores) + np.nanmax(self.scores))
             for (row, column), value in np.ndenumerate(self.scores):
                 if np.isfinite(value):
-                    ax.text(column, row, f"{value:.3g}", ha="center", va="center", fontsize=7.5, color="white" if value < middle else "black")
+                    ax.text(
+                        column, row, f"{value:.3g}", ha="center", va="center", fontsize=7.5, color="white" if value < middle else "black"
+                    )
         row, column = np.unravel_index(np.nanargmax(self.scores), self.scores.shape)
         from matplotlib.patches import Rectangle
 
@@ -106,7 +117,7 @@ def _axes(columns: dict[str, list[Any]], x: str | None, y: str | None) -> tuple[
 
 def _ordered(values: list[Any]) -> list[Any]:
     """Different values, numbers in order, others in the order they came."""
-    different = list(dict.fromkeys(values))
+    different = list(dict.fromkeys(value for value in values if value is not np.ma.masked))
     return sorted(different) if all(isinstance(v, int | float | np.number) for v in different) else different
 
 

@@ -1,6 +1,7 @@
 """The losses of the lectures over the margin m = t y(x): what each asks of a point.
 
-Errors cost 1 however large, the hinge loss asks for m >= 1 and no more, the squared error also punishes points that are classified too well.
+Errors cost 1 however large, the hinge loss asks for m >= 1 and no more, the squared error also punishes points that are classified too
+well.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,6 +1,7 @@
 """The multipliers along C: each point's a_i as C grows.
 
-A multiplier is at its bound C (on the diagonal), free, or zero. The path is piecewise linear in C for a fixed kernel; points leave the bound one after the other.
+A multiplier is at its bound C (on the diagonal), free, or zero. The path is piecewise linear in C for a fixed kernel; points leave the
+bound one after the other.
 """
 
 from collections.abc import Sequence
@@ -33,7 +34,9 @@ class PathDisplay(Display):
         self.C, self.alpha, self.positive, self.names = C, alpha, positive, names
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: ArrayLike, y: ArrayLike, *, C: Sequence[float] | None = None, ax: Any = None) -> "PathDisplay":
+    def from_estimator(
+        cls, estimator: Any, X: ArrayLike, y: ArrayLike, *, C: Sequence[float] | None = None, ax: Any = None
+    ) -> "PathDisplay":
         """Fit a clone for each C and draw every multiplier.
 
         Parameters

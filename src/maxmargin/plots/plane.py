@@ -1,8 +1,9 @@
 """The plane a picture is drawn in.
 
-Data with two features are drawn as they are. With more, a picture shows a plane cut through the space: through the mean of the data, along the two
-principal components, or along two chosen features with all others at their mean. Points are drawn where they project to; the decision
-values in the picture are those *on the plane*, so a point can be on the wrong side of a line that it does not cross: the title says so.
+Data with two features are drawn as they are. With more, a picture shows a plane cut through the space: through the mean of the data,
+along the two principal components, or along two chosen features with all others at their mean. Points are drawn where they project to;
+the decision values in the picture are those *on the plane*, so a point can be on the wrong side of a line that it does not cross: the
+title says so.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """How the pictures look: colours that colour-blind readers and black-and-white printers can tell apart, and axes without clutter.
 
-The colours are those of Okabe and Ito; classes also differ in their markers, lines in their dashes. Nothing here changes matplotlib's own settings:
-every display draws inside ``rc``.
+The colours are those of Okabe and Ito; classes also differ in their markers, lines in their dashes. Nothing here changes matplotlib's own
+settings: every display draws inside ``rc``.
 """
 
 from collections.abc import Sequence

@@ -94,10 +94,12 @@ def _writer(path: Path, fps: int) -> Any:
     """What writes this kind of file."""
     from matplotlib import animation
 
-    kinds = {".gif": animation.PillowWriter, ".mp4": animation.FFMpegWriter}
+    kinds: dict[str, Any] = {".gif": animation.PillowWriter, ".mp4": animation.FFMpegWriter}
     if path.suffix not in kinds:
         raise ValueError(f"{path.name}: give a file that ends in .gif or .mp4.")
     writer = kinds[path.suffix]
     if not writer.isAvailable():
-        raise ValueError(f"Nothing here can write {path.suffix} files: {'install ffmpeg' if path.suffix == '.mp4' else 'pip install pillow'}.")
+        raise ValueError(
+            f"Nothing here can write {path.suffix} files: {'install ffmpeg' if path.suffix == '.mp4' else 'pip install pillow'}."
+        )
     return writer(fps=fps)

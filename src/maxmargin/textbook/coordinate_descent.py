@@ -6,7 +6,8 @@
         for i in 1, ..., D:
             w_i <- argmin over w_i of L(w_1, ..., w_D)
 
-``coordinate_descent`` does this for any smooth function, the inner argmin by Brent's method. A convex smooth function is minimised so. One with a kink need not be: at w = (1, 1) no single variable can lower
+``coordinate_descent`` does this for any smooth function, the inner argmin by Brent's method. A convex smooth function is minimised so.
+One with a kink need not be: at w = (1, 1) no single variable can lower
 |w_1 - w_2| + 0.1 (w_1 + w_2), though its minimum is far away: the reason why SMO, bound by sum_i a_i t_i = 0, has to move pairs.
 The dual without b has only separate bounds, and there it works again: ``dual_coordinate_descent``.
 """

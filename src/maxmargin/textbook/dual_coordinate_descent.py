@@ -1,4 +1,5 @@
-"""Dual coordinate descent for the linear soft margin without a bias: algorithm 12 of ``001_d8d37bb3c233b564.txt``, after Hsieh et al. (2008).
+"""Dual coordinate descent for the linear soft margin without a bias: algorithm 12 of ``001_d8d37bb3c233b564.txt``, after Hsieh et al.
+(2008).
 
 Without b the constraint sum_i a_i y_i = 0 is gone and one multiplier can move alone (42):
 
@@ -10,8 +11,8 @@ Keeping w = sum_i a_i y_i x_i, the derivative costs one inner product and so doe
     p   = min(g, 0) if a_i = 0,  max(g, 0) if a_i = C,  g otherwise           the projected gradient: zero for all i exactly at the optimum
     a_i <- min(max(a_i - g / Q_ii, 0), C),        w <- w + (a_i - a_i old) y_i x_i       where p != 0
 
-Points are taken in a new random order in each sweep. ``bias=True`` adds a constant feature; its weight is then part of |w|^2 and b differs from
-the one of ``smo``. The production solver is ``LinearSVC``.
+Points are taken in a new random order in each sweep. ``bias=True`` adds a constant feature; its weight is then part of |w|^2 and b
+differs from the one of ``smo``. The production solver is ``LinearSVC``.
 """
 
 import numpy as np
@@ -23,7 +24,14 @@ from maxmargin.textbook.trace import Step, Trace
 
 
 def dual_coordinate_descent(
-    X: ArrayLike, y: ArrayLike, C: float = 1.0, bias: bool = False, tol: float = 1e-6, max_sweeps: int = 10_000, seed: int = 0, trace: int = 1
+    X: ArrayLike,
+    y: ArrayLike,
+    C: float = 1.0,
+    bias: bool = False,
+    tol: float = 1e-6,
+    max_sweeps: int = 10_000,
+    seed: int = 0,
+    trace: int = 1,
 ) -> tuple[LinearModel, Trace]:
     """Algorithm 12.
 

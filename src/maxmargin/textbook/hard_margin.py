@@ -4,8 +4,9 @@ Primal (``001_d8d37bb3c233b564.txt`` (4), ``004_6d094d89e237d073.txt`` (7)):
 
     minimise over w, b   1/2 |w|^2     subject to   t_i (w'x_i + b) >= 1
 
-The margin, from the plane to the nearest point, is 1 / |w|; between the two classes lie 2 / |w|. (``001`` prints 12 / |w|: the 1 is a slip.)
-Setting the derivatives of the Lagrangian to zero gives w = sum_i a_i t_i x_i and sum_i a_i t_i = 0 and leaves the dual (``001`` (15), ``004`` (18)):
+The margin, from the plane to the nearest point, is 1 / |w|; between the two classes lie 2 / |w|. (``001`` prints 12 / |w|: the 1 is a
+slip.) Setting the derivatives of the Lagrangian to zero gives w = sum_i a_i t_i x_i and sum_i a_i t_i = 0 and leaves the dual (``001``
+(15), ``004`` (18)):
 
     maximise over a >= 0   sum_i a_i - 1/2 sum_ij a_i a_j t_i t_j k(x_i, x_j)     subject to   sum_i a_i t_i = 0
 

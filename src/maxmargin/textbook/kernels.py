@@ -35,8 +35,8 @@ def rbf(gamma: float | None = None, *, sigma: float | None = None) -> Function:
     """exp(-gamma |x - z|^2); give gamma, or sigma with gamma = 1 / (2 sigma^2)."""
     if (gamma is None) == (sigma is None):
         raise ValueError("Give either gamma or sigma (gamma = 1 / (2 sigma^2)).")
-    width = 1.0 / (2.0 * sigma**2) if sigma is not None else gamma
-    return lambda X, Z: np.asarray(np.exp(-width * squared_distances(X, Z)))
+    rate = float(gamma if gamma is not None else 1.0 / (2.0 * float(sigma or np.nan) ** 2))
+    return lambda X, Z: np.asarray(np.exp(-rate * squared_distances(X, Z)))
 
 
 def sigmoid(b: float = 0.0, sigma: float = 1.0) -> Function:
@@ -46,4 +46,4 @@ def sigmoid(b: float = 0.0, sigma: float = 1.0) -> Function:
 
 def squared_distances(X: Array, Z: Array) -> Array:
     """|x - z|^2 of all pairs."""
-    return np.maximum(np.sum(X * X, 1)[:, None] + np.sum(Z * Z, 1) - 2.0 * X @ Z.T, 0.0)
+    return np.asarray(np.maximum(np.sum(X * X, 1)[:, None] + np.sum(Z * Z, 1) - 2.0 * X @ Z.T, 0.0))

@@ -1,6 +1,7 @@
 """The Karush-Kuhn-Tucker conditions of the soft margin, point by point.
 
-``004_6d094d89e237d073.txt`` (27) to (31) and "Solution interpretation"; ``002_31929ea02578cbe7.txt`` (6) to (8). With the margin m = t y(x):
+``004_6d094d89e237d073.txt`` (27) to (31) and "Solution interpretation"; ``002_31929ea02578cbe7.txt`` (6) to (8). With the margin m = t
+y(x):
 
     a = 0        m >= 1    the point is outside the margin and could be left out
     0 < a < C    m  = 1    it lies on the margin, slack 0
@@ -51,7 +52,9 @@ class KKTTable:
         conditions = ("t y >= 1", "t y = 1", "t y <= 1")
         for i, place in enumerate(self.place):
             numbers = f"{i:>5} {self.t[i]:>+3.0f} {self.a[i]:>12.6g} {self.margin[i]:>12.6f} {self.slack[i]:>10.6f}"
-            rows.append(f"{numbers}  {CASES[self.case[i]]:<10} {conditions[self.case[i]]:<10} {'yes' if self.holds[i] else 'NO':<6} {place}")
+            rows.append(
+                f"{numbers}  {CASES[self.case[i]]:<10} {conditions[self.case[i]]:<10} {'yes' if self.holds[i] else 'NO':<6} {place}"
+            )
         counts = ", ".join(f"{np.sum(self.case == k)} with {CASES[k]}" for k in range(3))
         rows.append(f"{len(self.a)} points: {counts}. sum of a t = {self.a @ self.t:.2g}; largest violation {self.violation.max():.2g}.")
         return "\n".join(rows)
@@ -66,8 +69,8 @@ def kkt_table(model: Any, X: ArrayLike, y: ArrayLike, C: float | ArrayLike | Non
     ----------
     model : a fitted ``maxmargin.SVC`` (or scikit-learn's) with two classes and the hinge loss, or a model of this package.
     X, y : the data it was trained on, in the same order.
-    C : the bound, one number or one for each point; by default the estimator's C times its class weights. Give it for a model of this package.
-    tol : conditions count as met up to this.
+    C : the bound, one number or one for each point; by default the estimator's C times its class weights. Give it for a model of this
+    package. tol : conditions count as met up to this.
 
     Returns
     -------
@@ -79,7 +82,9 @@ def kkt_table(model: Any, X: ArrayLike, y: ArrayLike, C: float | ArrayLike | Non
     margin = t * np.asarray(model.decision_function(X), float)
     close = 1e-9 * bound
     case = np.select([a <= close, a < bound - close], [0, 1], default=2)
-    violation = np.select([case == 0, case == 1], [np.maximum(0.0, 1.0 - margin), np.abs(margin - 1.0)], default=np.maximum(0.0, margin - 1.0))
+    violation = np.select(
+        [case == 0, case == 1], [np.maximum(0.0, 1.0 - margin), np.abs(margin - 1.0)], default=np.maximum(0.0, margin - 1.0)
+    )
     return KKTTable(t, a, margin, np.maximum(0.0, 1.0 - margin), case, violation, tol)
 
 
@@ -99,7 +104,9 @@ def _estimator(model: Any, y: ArrayLike, C: float | ArrayLike | None) -> tuple[A
     t = np.where(labels == model.classes_[1], 1.0, -1.0)
     a = np.zeros(len(t))
     if model.support_.size and model.support_.max() >= len(t):
-        raise ValueError(f"The model's support vectors go up to row {model.support_.max()}, but y has {len(t)} labels: give the training data.")
+        raise ValueError(
+            f"The model's support vectors go up to row {model.support_.max()}, but y has {len(t)} labels: give the training data."
+        )
     dual = model.dual_coef_
     a[model.support_] = np.abs(np.asarray(dual.todense() if hasattr(dual, "todense") else dual)).ravel()
     if C is None:

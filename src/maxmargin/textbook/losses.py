@@ -1,4 +1,5 @@
-"""The losses of the lectures, as functions of target and prediction. ``000_aa3cb9f2e9a3f579.txt``, "Comparison of Linear and Logistic Regression and SVM".
+"""The losses of the lectures, as functions of target and prediction. ``000_aa3cb9f2e9a3f579.txt``, "Comparison of Linear and Logistic
+Regression and SVM".
 
 | model | loss of a point | written in the margin m = t y, t = +-1 |
 |---|---|---|
@@ -22,7 +23,7 @@ Array = NDArray[np.float64]
 
 def squared_error(t: ArrayLike, y: ArrayLike) -> Array:
     """1/2 (t - y)^2."""
-    return 0.5 * (np.asarray(t, float) - np.asarray(y, float)) ** 2
+    return np.asarray(0.5 * (np.asarray(t, float) - np.asarray(y, float)) ** 2)
 
 
 def logistic(t: ArrayLike, y: ArrayLike) -> Array:
@@ -38,7 +39,7 @@ def softmax(t: ArrayLike, scores: ArrayLike) -> Array:
 
 def hinge(t: ArrayLike, y: ArrayLike) -> Array:
     """max(0, 1 - t y)."""
-    return np.maximum(0.0, 1.0 - np.asarray(t, float) * np.asarray(y, float))
+    return np.asarray(np.maximum(0.0, 1.0 - np.asarray(t, float) * np.asarray(y, float)))
 
 
 def squared_hinge(t: ArrayLike, y: ArrayLike) -> Array:
@@ -48,7 +49,7 @@ def squared_hinge(t: ArrayLike, y: ArrayLike) -> Array:
 
 def epsilon_insensitive(t: ArrayLike, y: ArrayLike, epsilon: float = 0.1) -> Array:
     """max(0, |t - y| - epsilon)."""
-    return np.maximum(0.0, np.abs(np.asarray(t, float) - np.asarray(y, float)) - epsilon)
+    return np.asarray(np.maximum(0.0, np.abs(np.asarray(t, float) - np.asarray(y, float)) - epsilon))
 
 
 def zero_one(t: ArrayLike, y: ArrayLike) -> Array:

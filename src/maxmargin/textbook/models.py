@@ -89,7 +89,9 @@ def signs(y: ArrayLike) -> Array:
         raise ValueError(f"y must have one dimension, this one has shape {t.shape}; try y.ravel().")
     found = np.unique(t)
     if not np.array_equal(found, [-1, 1]):
-        raise ValueError(f"The lectures' labels are -1 and +1, both present; y has {_some(found)}. Write for example np.where(y == 'a', 1, -1).")
+        raise ValueError(
+            f"The lectures' labels are -1 and +1, both present; y has {_some(found)}. Write for example np.where(y == 'a', 1, -1)."
+        )
     return t.astype(float)
 
 

@@ -11,6 +11,7 @@ One-versus-rest compares decision values of machines that were trained apart, so
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,7 +22,7 @@ from maxmargin.textbook.trace import Trace
 
 Train = Callable[[Array, Array], tuple[Model, Trace]]
 """A machine for two classes: points and labels +-1 in, model and trace out."""
-Labels = NDArray[np.generic]
+Labels = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +38,7 @@ class OneVersusRest:
 
     def predict(self, X: ArrayLike) -> Labels:
         """argmax_k y_k(x)."""
-        return self.classes[np.argmax(self.decision_function(X), axis=1)]
+        return np.asarray(self.classes[np.argmax(self.decision_function(X), axis=1)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +65,7 @@ class OneVersusOne:
 
     def predict(self, X: ArrayLike) -> Labels:
         """The class with most votes, the first of those that share them."""
-        return self.classes[np.argmax(self.votes(X), axis=1)]
+        return np.asarray(self.classes[np.argmax(self.votes(X), axis=1)])
 
 
 def one_vs_rest(X: ArrayLike, y: ArrayLike, train: Train = smo) -> tuple[OneVersusRest, list[Trace]]:

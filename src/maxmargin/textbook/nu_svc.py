@@ -4,8 +4,8 @@
     dual:   minimise over alpha   1/2 alpha'Q alpha     subject to   alpha'y = 0,  alpha'1 >= nu,  0 <= alpha_i <= 1/n
 
 nu bounds the share of points with a loss from above and the share of support vectors from below. It can be met only if
-nu <= 2 min(n_+, n_-) / n. The margin lies at w'phi(x) + b = +-rho; dividing by rho gives the plane of the soft margin with C = 1 / (n rho), and
-that is the model returned, so that its margin is at +-1 like every other's.
+nu <= 2 min(n_+, n_-) / n. The margin lies at w'phi(x) + b = +-rho; dividing by rho gives the plane of the soft margin with C = 1 / (n
+rho), and that is the model returned, so that its margin is at +-1 like every other's.
 """
 
 import numpy as np
@@ -51,7 +51,7 @@ def nu_svc(X: ArrayLike, y: ArrayLike, nu: float = 0.5, kernel: Function = linea
     r_minus = level(values[minus], alpha[minus], 1.0 / n, -np.ones(minus.sum()))  # -rho - b
     rho, b = 0.5 * (r_plus - r_minus), -0.5 * (r_plus + r_minus)
     if rho <= 1e-9 * max(1.0, float(np.abs(values).max())):
-        raise ValueError(f"nu={nu} is so large that the margin is empty (rho = {rho:.1g}): give a smaller nu.")
+        raise ValueError(f"nu={nu} is too small for these data: the margin is empty (rho = {rho:.1g}). Give a larger nu or another kernel.")
     kept = Trace("nu-SVC QP", trace)
     if trace:
         half = 0.5 * float(alpha * y @ values)

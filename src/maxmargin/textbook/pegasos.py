@@ -9,14 +9,16 @@ Algorithm 10. Draw i; with eta_k = 1 / (lambda k)
 
     w <- (1 - eta_k lambda) w + eta_k y_i x_i    if y_i w'x_i < 1,        w <- (1 - eta_k lambda) w    otherwise.
 
-Algorithm 11, the same with kernels. After k steps w = 1 / (lambda k) sum_j alpha_j y_j phi(x_j), where alpha_j counts how often j was drawn with
-a loss, so step k tests
+Algorithm 11, the same with kernels. After k steps w = 1 / (lambda k) sum_j alpha_j y_j phi(x_j), where alpha_j counts how often j was
+drawn with a loss, so step k tests
 
     y_i 1 / (lambda (k - 1)) sum_j alpha_j y_j k(x_j, x_i) < 1,    alpha_i <- alpha_i + 1 if so.
 
 The lecture prints y_i inside the sum where y_j is meant, and 1 / (lambda k), the factor after the step; with the one here both algorithms
 take the same steps if the kernel is linear. The average of the iterates converges as O(log k / k), the last one nearly so.
 """
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,7 +29,14 @@ from maxmargin.textbook.trace import Step, Trace
 
 
 def pegasos(
-    X: ArrayLike, y: ArrayLike, lam: float = 0.01, steps: int = 10_000, bias: bool = False, average: bool = False, seed: int = 0, trace: int = 100
+    X: ArrayLike,
+    y: ArrayLike,
+    lam: float = 0.01,
+    steps: int = 10_000,
+    bias: bool = False,
+    average: bool = False,
+    seed: int = 0,
+    trace: int = 100,
 ) -> tuple[LinearModel, Trace]:
     """Algorithm 10: the linear model.
 
@@ -83,7 +92,7 @@ def kernel_pegasos(
     return KernelModel(X, alpha * y / (lam * max(steps, 1)), 0.0, kernel), kept
 
 
-def pegasos_objective(values: Array, squared_norm: float, y: Array, lam: float) -> float:
+def pegasos_objective(values: Array, squared_norm: Any, y: Array, lam: float) -> float:
     """lambda/2 |w|^2 + mean hinge loss."""
     return float(0.5 * lam * squared_norm + np.maximum(0.0, 1.0 - y * values).mean())
 

@@ -1,20 +1,22 @@
-"""Newton's method on the primal with a kernel: Chapelle (2007), section "Primal gradient methods" of ``001_d8d37bb3c233b564.txt``, (37) to (39).
+"""Newton's method on the primal with a kernel: Chapelle (2007), section "Primal gradient methods" of ``001_d8d37bb3c233b564.txt``, (37)
+to (39).
 
 By the representer theorem y(x) = sum_j beta_j k(x_j, x) + b. With the squared hinge loss the primal is once differentiable:
 
     P(beta, b) = 1/2 beta'K beta + C sum_i max(0, 1 - t_i y(x_i))^2
 
-((38) divides the sum by n and has lambda beta'K beta; here it is the soft margin's scale: lambda = 1 / (2 C n) in (38).) For the points S with a
-loss, t_i y(x_i) < 1, P is a quadratic; its minimum solves
+((38) divides the sum by n and has lambda beta'K beta; here it is the soft margin's scale: lambda = 1 / (2 C n) in (38).) For the points S
+with a loss, t_i y(x_i) < 1, P is a quadratic; its minimum solves
 
     (K_SS + I / (2 C)) beta_S + b 1 = t_S,      sum over S of beta = 0,      beta = 0 outside S
 
 which is one Newton step. S changes, the step is repeated, and when S comes to rest P is at its minimum: finitely many steps, each a linear
-system of size |S| + 1. A step is shortened where it would not lower P. The production solver is ``SVC(loss="squared_hinge", solver="newton")``.
+system of size |S| + 1. A step is shortened where it would not lower P. The production solver is ``SVC(loss="squared_hinge",
+solver="newton")``.
 """
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from maxmargin.textbook.kernels import Function, linear
 from maxmargin.textbook.models import Array, KernelModel, points
@@ -63,7 +65,7 @@ def primal_newton(
     return KernelModel(X, beta, b, kernel), kept
 
 
-def _newton_point(K: Array, t: Array, S: Array, C: float) -> tuple[Array, float]:
+def _newton_point(K: Array, t: Array, S: NDArray[np.bool_], C: float) -> tuple[Array, float]:
     """The minimum of P if S stayed as it is."""
     n = int(S.sum())
     system = np.ones((n + 1, n + 1))
@@ -81,8 +83,8 @@ def _primal(K: Array, t: Array, beta: Array, b: float, C: float) -> float:
     return float(0.5 * beta @ values + C * np.sum(np.maximum(0.0, 1.0 - t * (values + b)) ** 2))
 
 
-def _state(iteration: int, S: Array, K: Array, t: Array, beta: Array, b: float, C: float) -> Step:
-    """The state, with a bound from the dual: a = 2 C xi are the multipliers that the slacks suggest, the heavier class scaled to the lighter."""
+def _state(iteration: int, S: NDArray[np.bool_], K: Array, t: Array, beta: Array, b: float, C: float) -> Step:
+    """The state; its dual is that of a = 2 C xi, which the slacks suggest, the heavier class scaled to the lighter."""
     a = 2.0 * C * np.maximum(0.0, 1.0 - t * (K @ beta + b))
     heavy, light = (t, -t) if a @ t > 0 else (-t, t)
     unbalanced = abs(float(a @ t))

@@ -13,8 +13,8 @@ The map here is the one of the polynomial kernel (1 + x'z)^p, one feature for ea
 
     phi_m(x) = sqrt(p! / ((p - |m|)! prod_i m_i!)) x^m        so that   phi(x)'phi(z) + 1 = (1 + x'z)^p
 
-and the bias takes the place of the constant. So ``LinearSVC`` on phi(x) and ``SVC`` with the kernel are one and the same model, and the table
-says which way is cheaper: the primal wins while F is small, the dual when D or the degree grows.
+and the bias takes the place of the constant. So ``LinearSVC`` on phi(x) and ``SVC`` with the kernel are one and the same model, and the
+table says which way is cheaper: the primal wins while F is small, the dual when D or the degree grows.
 """
 
 import time
@@ -81,7 +81,9 @@ def primal_versus_dual(X: ArrayLike, y: ArrayLike, degree: int = 2, C: float = 1
     X, t = matrix(X), signs(y)
     features = comb(X.shape[1] + degree, degree) - 1
     if features > MOST_FEATURES:
-        raise ValueError(f"The map has {features:,} features, more than {MOST_FEATURES:,}: this is where one takes the kernel. Give a lower degree.")
+        raise ValueError(
+            f"The map has {features:,} features, more than {MOST_FEATURES:,}: this is where one takes the kernel. Give a lower degree."
+        )
 
     def primal_values(model: LinearSVC) -> Array:
         return np.asarray(model.decision_function(polynomial_features(X, degree)))

@@ -61,14 +61,15 @@ def tidy(a: Array, C: float, close: float = 1e-7) -> Array:
 
 
 def level(values: Array, a: Array, C: float, sign: Array) -> float:
-    """The number r of the optimality conditions: values_i = r where 0 < a_i < C, sign_i (values_i - r) >= 0 where a_i = 0, <= 0 where a_i = C.
+    """The number r of the optimality conditions: values_i = r where 0 < a_i < C, sign_i (values_i - r) >= 0 where a_i = 0, <= 0 where a_i
+    = C.
 
-    The bias b and the offset rho of all machines are such numbers. If some 0 < a_i < C, r is the mean of their values (they agree up to
-    rounding); if none, r may lie anywhere between the bounds that the others set, and the middle is taken.
+    The bias b and the offset rho of all machines are such numbers. If some 0 < a_i < C, r is the mean of their values, which agree but for what
+    the solver left undone: the nearer to a bound, the less a value counts; if none, r may lie anywhere between the bounds that the others set, and the middle is taken.
     """
     free = (a > 0) & (a < C)
     if free.any():
-        return float(values[free].mean())
+        return float(np.average(values[free], weights=np.minimum(a, C - a)[free] if np.isfinite(C) else a[free]))
     from_below = values[np.where(sign > 0, a > 0, a < C)]
     from_above = values[np.where(sign > 0, a < C, a > 0)]
     low = from_below.max() if from_below.size else from_above.min()

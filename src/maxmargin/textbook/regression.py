@@ -4,12 +4,14 @@
 
     sum_i loss(t_i, y(x_i)) + 1/2 lambda |w|^2          b is not penalised
 
-with a loss of losses.py. The first is one linear system. The other two are smooth and convex and solved by Newton's method: with the probabilities
-p_i of the model, the gradient is sum_i (p_i - t_i) x_i + lambda w and the second derivative X'D X + lambda I, D_i = p_i (1 - p_i). Without lambda,
-separable classes have no minimum: the weights grow for ever (``004``, "Classification"), so lambda must be above 0 there.
+with a loss of losses.py. The first is one linear system. The other two are smooth and convex and solved by Newton's method: with the
+probabilities p_i of the model, the gradient is sum_i (p_i - t_i) x_i + lambda w and the second derivative X'D X + lambda I, D_i = p_i (1
+- p_i). Without lambda, separable classes have no minimum: the weights grow for ever (``004``, "Classification"), so lambda must be above
+0 there.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,7 +27,7 @@ class SoftmaxModel:
 
     W: Array
     b: Array
-    classes: NDArray[np.generic]
+    classes: NDArray[Any]
 
     def decision_function(self, X: ArrayLike) -> Array:
         """The scores."""
@@ -36,9 +38,9 @@ class SoftmaxModel:
         scores = self.decision_function(X)
         return np.asarray(np.exp(scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)))
 
-    def predict(self, X: ArrayLike) -> NDArray[np.generic]:
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The class with the largest score."""
-        return self.classes[np.argmax(self.decision_function(X), axis=1)]
+        return np.asarray(self.classes[np.argmax(self.decision_function(X), axis=1)])
 
 
 def linear_regression(X: ArrayLike, y: ArrayLike, lam: float = 0.0) -> tuple[LinearModel, Trace]:
@@ -49,13 +51,13 @@ def linear_regression(X: ArrayLike, y: ArrayLike, lam: float = 0.0) -> tuple[Lin
     w = np.linalg.lstsq(np.vstack([Z, np.sqrt(lam) * np.eye(Z.shape[1])]), np.append(t - mean, np.zeros(Z.shape[1])), rcond=None)[0]
     model = LinearModel(w, float(mean - means @ w))
     value = float(losses.squared_error(t, model.decision_function(X)).sum() + 0.5 * lam * w @ w)
-    return model, Trace("linear regression", 1, [Step(0, (), w, model.b, value)])
+    return model, Trace("linear regression", 1, steps=[Step(0, (), w, model.b, value)])
 
 
 def logistic_regression(
     X: ArrayLike, y: ArrayLike, lam: float = 1.0, tol: float = 1e-10, max_iter: int = 100, trace: int = 1
 ) -> tuple[LinearModel, Trace]:
-    """Labels -1 and +1; the probability of +1 is sigma(w'x + b). The special case of softmax regression with scores [y, 0], solved as such."""
+    """Labels -1 and +1; the probability of +1 is sigma(w'x + b): softmax regression with scores [y, 0], solved as such."""
     X, t = points(X, y)
     W, kept = _newton(X, (t > 0).astype(int)[:, None] == 1, lam, tol, max_iter, Trace("logistic regression", trace))
     return LinearModel(W[:-1, 0], float(W[-1, 0])), kept

@@ -12,8 +12,8 @@ The constraint sum_i a_i t_i = 0 forbids to move one multiplier alone, so two mo
     b_j = b - E_j - t_i (a_i - a_i old) k_ij - t_j (a_j - a_j old) k_jj
     b   = b_i if 0 < a_i < C,  b_j if 0 < a_j < C,  their mean otherwise
 
-It ends after ``max_passes`` sweeps in which no multiplier changed. Slips: ``002`` (1) says y_i (w.x_i + b) = +-1 for a support vector where 1
-is meant; the condition of its (18) is 0 < a_j < C; its bounds are 0 <= a <= C, not strict.
+It ends after ``max_passes`` sweeps in which no multiplier changed. Slips: ``002`` (1) says y_i (w.x_i + b) = +-1 for a support vector
+where 1 is meant; the condition of its (18) is 0 < a_j < C; its bounds are 0 <= a <= C, not strict.
 A random partner may fail to help although another would, so the end is no proof of optimality: look at the trace's gap, or use ``smo``.
 """
 

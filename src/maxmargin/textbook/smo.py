@@ -5,7 +5,8 @@ written as a minimum (23), Q_ij = t_i t_j k_ij, the best step is where the deriv
 
     d'Q d rho + d'g = 0     so     rho = -d'g / d'Q d = -(t_i g_i - t_j g_j) / (k_ii + k_jj - 2 k_ij)
 
-((47) has lost the minus sign, and the line before it a factor of 2.) It is clipped so that 0 <= a_i + t_i rho <= C and 0 <= a_j - t_j rho <= C:
+((47) has lost the minus sign, and the line before it a factor of 2.) It is clipped so that 0 <= a_i + t_i rho <= C and 0 <= a_j - t_j rho
+<= C:
 
     t_i rho in [-a_i, C - a_i]   and   -t_j rho in [-a_j, C - a_j]
 

@@ -68,8 +68,8 @@ def bias_of_free(K: Array, t: Array, a: Array, C: float) -> float:
 def bias_of_extremes(K: Array, t: Array, a: Array) -> float:
     """b = -(max over positive SV of w'x + min over negative SV of w'x) / 2 (``003``, "Decision function").
 
-    Support vectors satisfy t_i y(x_i) <= 1, so the largest w'x of a positive one lies on its boundary: if one of each class has 0 < a_i < C.
-    Where every support vector of a class is at the bound C the rule is only an approximation; ``bias_of_free`` is always right.
+    Support vectors satisfy t_i y(x_i) <= 1, so the largest w'x of a positive one lies on its boundary: if one of each class has 0 < a_i <
+    C. Where every support vector of a class is at the bound C the rule is only an approximation; ``bias_of_free`` is always right.
     """
     projections = K @ (a * t)
     S = a > 0

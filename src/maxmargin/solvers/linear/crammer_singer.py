@@ -36,10 +36,12 @@ FILLED = 0.4
 """Arrays with a smaller share of non-zeros are passed over as sparse ones."""
 ASIDE = 0.2
 """Samples are set aside whose class leads by this share of the greatest violation of the last pass."""
-EVERY = 10
+EVERY = 15
 """Passes between two leaps."""
-ITERATIONS = 30
-"""Products of a leap, at most."""
+SETTLED = 0.01
+"""A face is left alone while more than this share of its samples comes or goes between two looks."""
+FEWEST, MOST = 10, 2000
+"""Products of a leap, at most: few while leaps are cut short, twice as many after each that was not."""
 ACCURACY = 1e-6
 """Of a leap's squared residual, relative to the first."""
 LOOK = 100
@@ -78,6 +80,7 @@ def solve(
         run.begin_at(start)
     draw = np.random.default_rng(seed)
     steps, since, best, idle = 0, 0, np.inf, 0
+    leap, wait, products = EVERY, EVERY, FEWEST
     order, active, aside = np.arange(len(label), dtype=np.int32), len(label), np.inf
     while True:
         reason = monitor.stop(steps)
@@ -86,8 +89,10 @@ def solve(
         whole = active == len(order)
         met, violation, active = run.visit(order, active, aside, int(draw.integers(2**63)))
         steps += 1
-        if steps % EVERY == 0:
-            run.leap(monitor)
+        if steps >= leap:
+            whole_way = run.leap(products, monitor)
+            wait, products = (3, min(2 * products, MOST)) if whole_way else (EVERY, FEWEST)
+            leap, active, violation = steps + wait, len(order), np.inf
         run.recentre()
         if monitor.wants_report():
             monitor.report(steps, met, violation, int(np.count_nonzero(run.t.any(axis=1))))
@@ -150,6 +155,7 @@ class _Run:
         self.column = {Bias.NONE: 0.0, Bias.PENALISED: scaling**2, Bias.FREE: float(lengths.mean()) or 1.0}[bias]
         self.norms = lengths + self.column
         self.t = np.zeros((n, n_classes))
+        self.size = n
         wide = -(-n_classes // 8) * 8  # classes lie along the SIMD lanes
         self.W, self.b = np.zeros((d, wide)), np.zeros(wide)
         still = self.norms <= 0  # samples at the origin, no bias: any dual of full size is best
@@ -173,52 +179,48 @@ class _Run:
             self.points, self.small, self.C, self.norms, self.t, self.W, self.b, self.column, order, active, aside, seed
         )
 
-    def leap(self, monitor: Monitor) -> None:
-        """Conjugate gradients on a face: all duals that are not at their bound at once, each sample's sum kept.
+    def leap(self, products: int, monitor: Monitor) -> bool:
+        """Conjugate gradients on a face, if it is settled: all duals that are not at their bound at once, each sample's sum kept.
 
-        A pass finds out quickly which duals these are and slowly what their values are. Each sample goes on as far as its bounds allow, and all
-        of them together to the best point on that line.
+        A pass finds out quickly which duals these are and slowly what their values are. The end is the nearest feasible point, or the best
+        one on the way there; return whether that was most of the way.
         """
+        k, wide = self.t.shape[1], len(self.b)
         inside = self.t < self._upper(slice(None))
-        rows = np.flatnonzero(inside.sum(axis=1) > 1)
-        inside = inside[rows]
-        share = inside / np.maximum(inside.sum(axis=1, keepdims=True), 1)
-        k = self.t.shape[1]
+        rows = np.flatnonzero((inside.sum(axis=1) > 1) & (self.norms > 0))
+        before, self.size = self.size, len(rows)
+        if abs(before - self.size) > SETTLED * self.size:
+            return False
+        face = np.zeros((len(rows), wide), bool)
+        face[:, :k] = inside[rows]
+        share = face / face.sum(axis=1, keepdims=True)
 
-        def kept(A: NDArray[np.float64]) -> NDArray[np.float64]:
+        def kept(A: NDArray[np.float64]) -> Floats:
             """A without its mean over the duals of the face, sample by sample."""
-            return np.where(inside, A - (share * A).sum(axis=1, keepdims=True), 0.0)
+            return np.where(face, A - (share * A).sum(axis=1, keepdims=True), 0.0).ravel()
 
         def product(p: Floats) -> Floats:
-            step = p.reshape(-1, k)
-            along = self._values(rows, self._sum(rows, step)) + self.column * step.sum(axis=0)
-            return kept(along).ravel()
+            step = p.reshape(-1, wide)
+            along = core.class_values(self.points, rows, core.class_sum(self.points, rows, step))
+            return kept(along + self.column * step.sum(axis=0))
 
-        slope = self._values(rows, self.W[:, :k]) + self.b[:k]
+        slope = core.class_values(self.points, rows, self.W) + self.b
         slope[np.arange(len(rows)), self.label[rows]] -= 1.0
-        scale = np.repeat(1 / np.sqrt(self.norms[rows]), k)
-        step = by_products(product, -kept(slope).ravel(), scale, ACCURACY, ITERATIONS, monitor).reshape(-1, k)
-        room = self._upper(rows) - self.t[rows]
-        step *= np.min(room / np.where(step > room, step, np.inf), axis=1, initial=1.0, where=step > room)[:, None]
-        change, sums = self._sum(rows, step), step.sum(axis=0)
+        scale = np.repeat(1 / np.sqrt(self.norms[rows]), wide)
+        step = by_products(product, -kept(slope), scale, ACCURACY, products, monitor).reshape(-1, wide)
+        step[:, :k] = _feasible(self.t[rows] + step[:, :k], self._upper(rows)) - self.t[rows]
+        change, sums = core.class_sum(self.points, rows, step), step.sum(axis=0)
         gain, bend = -float(np.sum(slope * step)), float(np.sum(change * change)) + self.column * float(sums @ sums)
         length = min(1.0, gain / bend) if gain > 0 and bend > 0 else 0.0
-        self.t[rows] = np.minimum(self.t[rows] + length * step, self._upper(rows))
-        self.W[:, :k] += length * change
-        self.b[:k] += length * self.column * sums
+        self.t[rows] = np.minimum(self.t[rows] + length * step[:, :k], self._upper(rows))
+        self.W += length * change
+        self.b += length * self.column * sums
+        return length > 0.5
 
     def _upper(self, rows: Any) -> NDArray[np.float64]:
         """The bounds of some samples' duals."""
         upper: NDArray[np.float64] = np.where(np.arange(self.t.shape[1]) == self.label[rows, None], self.C[rows, None], 0.0)
         return upper
-
-    def _values(self, rows: Integers, W: NDArray[np.float64]) -> NDArray[np.float64]:
-        """X W of some samples, W with a column for each class."""
-        return np.stack([core.linear_values(self.points, rows, np.ascontiguousarray(column)) for column in W.T], axis=1)
-
-    def _sum(self, rows: Integers, t: NDArray[np.float64]) -> NDArray[np.float64]:
-        """X't over some samples, a column for each class."""
-        return np.stack([core.linear_sum(self.points, rows, np.ascontiguousarray(column)) for column in t.T], axis=1)
 
     def recentre(self) -> None:
         """The step of the multipliers of a free bias."""
@@ -240,6 +242,18 @@ class _Run:
         b = self.b[:k].copy() if self.bias is Bias.FREE else self.column * t.sum(axis=0)
         gap = objectives(self.design, self.label, self.C, self.bias, self.scaling, W, b, t)
         return CrammerSinger(W, b, t, gap.primal, gap.dual, status, steps)
+
+
+def _feasible(t: NDArray[np.float64], upper: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The nearest duals below their bounds whose sum is 0, sample by sample: upper - t is put on a simplex."""
+    below = upper - t
+    ordered = -np.sort(-below, axis=1)
+    excess = np.cumsum(ordered, axis=1) - upper.sum(axis=1, keepdims=True)
+    count = np.arange(1, t.shape[1] + 1)
+    last = np.sum(ordered * count > excess, axis=1) - 1
+    level = excess[np.arange(len(t)), last] / (last + 1)
+    nearest: NDArray[np.float64] = upper - np.maximum(below - level[:, None], 0.0)
+    return nearest
 
 
 def _balance(t: NDArray[np.float64], label: Integers, C: Floats) -> None:
