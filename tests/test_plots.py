@@ -53,9 +53,11 @@ def clouds(n=40):
     return np.random.default_rng(7).normal(size=(n, 2)) + 1.1 * y[:, None], y
 
 
-def triangle(n=60):
+def triangle(n=90):
+    random = np.random.default_rng(0)
     y = np.arange(n) % 3
-    return np.array([[0.0, 1.2], [-1.2, -0.8], [1.2, -0.8]])[y] + 0.6 * np.random.default_rng(1).normal(size=(n, 2)), y
+    places, width = random.uniform(-2.2, 2.2, size=(3, 2)), random.uniform(0.2, 0.9, size=3)
+    return places[y] + width[y][:, None] * random.normal(size=(n, 2)), y
 
 
 def sine(n=50):
@@ -90,7 +92,7 @@ def outliers():
 
 def classes():
     X, y = triangle()
-    return ClassesDisplay.from_estimator(textbook.one_vs_one(X, y, partial(textbook.smo, C=0.01))[0], X, y)
+    return ClassesDisplay.from_estimator(textbook.one_vs_one(X, y)[0], X, y)
 
 
 def effect():
@@ -194,15 +196,15 @@ def test_other_models_can_be_drawn():
 
 def test_ties_are_those_of_the_votes():
     X, y = triangle()
-    mine = ClassesDisplay.from_estimator(textbook.one_vs_one(X, y, partial(textbook.smo, C=0.01, tol=1e-8))[0], X, y)
-    theirs = ClassesDisplay.from_estimator(SVC(kernel="linear", C=0.01).fit(X, y), X, y)
-    assert mine.tied.any()
+    mine = ClassesDisplay.from_estimator(textbook.one_vs_one(X, y, partial(textbook.smo, tol=1e-8))[0], X, y)
+    theirs = ClassesDisplay.from_estimator(SVC(kernel="linear").fit(X, y), X, y)
+    assert mine.tied.mean() > 0.03
     assert np.mean(mine.tied != theirs.tied) < 0.01
     assert np.mean(mine.regions != theirs.regions) < 0.01
 
 
 def test_effect_of_C_is_measured():
-    X, y = clouds()
+    X, y = clouds(50)
     shown = EffectDisplay.from_estimator(SVC(kernel="linear"), X, y)
     assert np.all(np.diff(shown.margin) < 0)
     assert np.all(np.diff(shown.slack) < 0)

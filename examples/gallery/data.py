@@ -38,6 +38,14 @@ def three_clouds(seed=1, n=90, spread=0.6):
     return corners[y] + spread * random.normal(size=(n, 2)), y
 
 
+def uneven_clouds(seed=0, k=3):
+    """Clouds of unequal width at random places: their pairs' boundaries do not meet in one point."""
+    random = np.random.default_rng(seed)
+    y = np.arange(30 * k) % k
+    places, width = random.uniform(-2.2, 2.2, size=(k, 2)), random.uniform(0.2, 0.9, size=k)
+    return places[y] + width[y][:, None] * random.normal(size=(30 * k, 2)), y
+
+
 def sine(seed=0, n=60, noise=0.18):
     """A noisy sine curve."""
     random = np.random.default_rng(seed)

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 
-from data import crescents, overlapping, sine, three_clouds
+from data import crescents, overlapping, sine, uneven_clouds
 from maxmargin import SVC, SVR, NuSVC, NuSVR, textbook
 from maxmargin.plots import ClassesDisplay, ConvergenceDisplay, DecisionDisplay, LossDisplay, TubeDisplay
 from maxmargin.plots.style import CLASS_COLOURS, INK, figure
@@ -62,12 +62,12 @@ def coordinate_descent():
     Loop: for each $i$, $w_i \\leftarrow \\arg\\min_{w_i} L(w_1, \\dots, w_D)$. Each step is parallel to an axis and ends where it touches
     a contour.
     """
-    P, q = np.array([[1.0, 0.85], [0.85, 1.0]]), np.array([0.3, -0.2])
+    P = np.array([[1.0, 0.8], [0.8, 1.0]])
 
     def L(w):
-        return float(0.5 * w @ P @ w - q @ w)
+        return float(0.5 * w @ P @ w)
 
-    _, trace = textbook.coordinate_descent(L, [-2.0, -2.2])
+    _, trace = textbook.coordinate_descent(L, [-2.3, 2.4])
     drawing, ax = figure()
     a, b = np.meshgrid(np.linspace(-2.6, 2.8, 120), np.linspace(-2.8, 2.6, 120))
     ax.contour(a, b, np.vectorize(lambda u, v: L(np.array([u, v])))(a, b), levels=14, cmap="cividis", linewidths=0.8)
@@ -139,10 +139,10 @@ def ambiguous_regions():
 
     $\\binom K2$ machines vote; in the hatched region every class has one vote.
     """
-    X, y = three_clouds()
+    X, y = uneven_clouds()
     drawing, panels = figure(1, 2)
     rest, _ = textbook.one_vs_rest(X, y, partial(textbook.smo, trace=0))
-    pairs, _ = textbook.one_vs_one(X, y, partial(textbook.smo, C=0.01, trace=0))
+    pairs, _ = textbook.one_vs_one(X, y, partial(textbook.smo, trace=0))
     for ax, model, name in zip(panels, (rest, pairs), ("one-versus-rest: $\\arg\\max_k\\, y_k(x)$", "one-versus-one: votes"), strict=True):
         ClassesDisplay.from_estimator(model, X, y, ax=ax)
         ax.set_title(name, pad=24)
@@ -154,12 +154,12 @@ def softmax_and_one_versus_rest():
 
     $$\\mathrm{softmax}(y)_k = e^{y_k} / \\sum_j e^{y_j}$$
 
-    Three clouds in a row: no line separates the middle one from the rest, so one-versus-rest gives it away; softmax trains the scores
-    together.
+    Three clouds in a row: one-versus-rest trains the three scores apart, and the middle one, which no line separates from the rest,
+    hardly counts; softmax trains them together.
     """
     random = np.random.default_rng(0)
     y = np.arange(120) % 3
-    X = np.array([[-2.4, 0.0], [0.0, 0.4], [2.4, 0.0]])[y] + 0.55 * random.normal(size=(120, 2))
+    X = np.array([[-2.4, 0.0], [0.0, 0.0], [2.4, 0.0]])[y] + 0.55 * random.normal(size=(120, 2))
     drawing, panels = figure(1, 2)
     rest, _ = textbook.one_vs_rest(X, y, partial(textbook.logistic_regression, lam=0.1))
     together, _ = textbook.softmax_regression(X, y, lam=0.1)

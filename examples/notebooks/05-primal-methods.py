@@ -60,4 +60,4 @@ print(textbook.primal_versus_dual(random.normal(size=(300, 4)), np.where(random.
 
 # %%
 print(LinearSVC(loss="hinge", C=C).fit(X, y).certificate_)
-print("Pegasos, online:", PegasosSVC(random_state=0).fit(X, y).score(X, y))
+print("Pegasos, online:", PegasosSVC(alpha=lam, tol=None, max_iter=20, random_state=0).fit(X, y).score(X, y))

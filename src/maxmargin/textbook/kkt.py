@@ -67,7 +67,7 @@ def kkt_table(model: Any, X: ArrayLike, y: ArrayLike, C: float | ArrayLike | Non
 
     Parameters
     ----------
-    model : a fitted ``maxmargin.SVC`` (or scikit-learn's) with two classes and the hinge loss, or a model of this package.
+    model : a fitted ``SVC`` (ours or scikit-learn's) or ``LinearSVC`` with two classes and the hinge loss, or a model of this package.
     X, y : the data it was trained on, in the same order.
     C : the bound, one number or one for each point; by default the estimator's C times its class weights. Give it for a model of this
     package. tol : conditions count as met up to this.
@@ -102,13 +102,12 @@ def _estimator(model: Any, y: ArrayLike, C: float | ArrayLike | None) -> tuple[A
         raise ValueError("kkt_table shows the conditions of the hinge loss with a given C; this model has another loss or no C.")
     labels = np.asarray(y)
     t = np.where(labels == model.classes_[1], 1.0, -1.0)
+    dual = np.ravel(model.dual_coef_.toarray() if hasattr(model.dual_coef_, "toarray") else model.dual_coef_)
+    support = np.asarray(getattr(model, "support_", np.arange(len(dual))))  # a linear model keeps all multipliers
+    if support.max(initial=-1) >= len(t):
+        raise ValueError(f"The model's support vectors go up to row {support.max()}, but y has {len(t)} labels: give the training data.")
     a = np.zeros(len(t))
-    if model.support_.size and model.support_.max() >= len(t):
-        raise ValueError(
-            f"The model's support vectors go up to row {model.support_.max()}, but y has {len(t)} labels: give the training data."
-        )
-    dual = model.dual_coef_
-    a[model.support_] = np.abs(np.asarray(dual.todense() if hasattr(dual, "todense") else dual)).ravel()
+    a[support] = np.abs(dual)
     if C is None:
         weight = np.asarray(getattr(model, "class_weight_", np.ones(2)), float)
         C = model.C * np.where(t > 0, weight[1], weight[0])

@@ -64,8 +64,9 @@ def level(values: Array, a: Array, C: float, sign: Array) -> float:
     """The number r of the optimality conditions: values_i = r where 0 < a_i < C, sign_i (values_i - r) >= 0 where a_i = 0, <= 0 where a_i
     = C.
 
-    The bias b and the offset rho of all machines are such numbers. If some 0 < a_i < C, r is the mean of their values, which agree but for what
-    the solver left undone: the nearer to a bound, the less a value counts; if none, r may lie anywhere between the bounds that the others set, and the middle is taken.
+    The bias b and the offset rho of all machines are such numbers. If some 0 < a_i < C, r is the mean of their values, which agree but
+    for what the solver left undone: the nearer to a bound, the less a value counts; if none, r may lie anywhere between the bounds that
+    the others set, and the middle is taken.
     """
     free = (a > 0) & (a < C)
     if free.any():
