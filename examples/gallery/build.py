@@ -52,6 +52,21 @@ def section(module, draw):
     return shown + f"<details><summary>The lines that draw it</summary>\n\n```python\n{code}```\n\n</details>\n"
 
 
+def films():
+    """SMO and Pegasos at work, as animated pictures; their section of the page."""
+    from data import crescents
+    from maxmargin import textbook
+
+    X, y = crescents(n=60)
+    _, smo = textbook.smo(X, y, C=10, kernel=textbook.kernels.rbf(1.0))
+    _, pegasos = textbook.pegasos(X, y, 0.02, bias=True, steps=2000, trace=10)
+    for name, trace in (("smo", smo), ("pegasos", pegasos)):
+        textbook.animate(trace, TARGET / f"{name}.gif", frames=24, fps=3)
+        print(f"{name}.gif")
+    shown = "# Films\n\n![SMO at work](smo.gif)\n\n![Pegasos at work](pegasos.gif)\n\n"
+    return shown + "`textbook.animate(trace, path)` makes them of any trace in the plane.\n"
+
+
 def main(names):
     """Draw the figures and write the page."""
     TARGET.mkdir(parents=True, exist_ok=True)
@@ -73,6 +88,7 @@ def main(names):
             for f in figures(m)
         ]
         page.insert(1, "\n".join(contents) + "\n")
+        page.append(films())
         (TARGET / "README.md").write_text("\n".join(page))
 
 

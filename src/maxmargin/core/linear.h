@@ -86,6 +86,7 @@ void linear_sum(const Selection<T>& A, const double* coef, double* out, int thre
         const T *x0 = A.points.values + A.at(i) * d, *x1 = A.points.values + A.at(i + 1) * d;
         const T *x2 = A.points.values + A.at(i + 2) * d, *x3 = A.points.values + A.at(i + 3) * d;
         const double c0 = coef[i], c1 = coef[i + 1], c2 = coef[i + 2], c3 = coef[i + 3];
+#pragma GCC ivdep  // the sums are nobody else's
         for (int64_t k = 0; k < d; ++k) mine[k] += (c0 * double(x0[k]) + c1 * double(x1[k])) + (c2 * double(x2[k]) + c3 * double(x3[k]));
       }
     for (; i < end; ++i)

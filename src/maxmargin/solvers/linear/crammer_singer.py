@@ -208,7 +208,8 @@ class _Run:
         slope[np.arange(len(rows)), self.label[rows]] -= 1.0
         scale = np.repeat(1 / np.sqrt(self.norms[rows]), wide)
         step = by_products(product, -kept(slope), scale, ACCURACY, products, monitor).reshape(-1, wide)
-        step[:, :k] = _feasible(self.t[rows] + step[:, :k], self._upper(rows)) - self.t[rows]
+        far = 2 * self.C[rows, None]  # along a direction without curvature a step can be of any length
+        step[:, :k] = _feasible(self.t[rows] + np.clip(step[:, :k], -far, far), self._upper(rows)) - self.t[rows]
         change, sums = core.class_sum(self.points, rows, step), step.sum(axis=0)
         gain, bend = -float(np.sum(slope * step)), float(np.sum(change * change)) + self.column * float(sums @ sums)
         length = min(1.0, gain / bend) if gain > 0 and bend > 0 else 0.0
