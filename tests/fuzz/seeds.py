@@ -1,17 +1,16 @@
-"""Write the seeds of fuzz_models.py into corpus/: small models of every kind, as text and as the parts of .mm files."""
+"""Write the seeds of fuzz_models.py into corpus/: small models of every kind, as text and as the parts of .mm files.
+
+    PYTHONPATH=tests python tests/fuzz/seeds.py
+"""
 
 import json
-import sys
 import tempfile
 import zipfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
-
+from helpers import binary, three
 from maxmargin import SVC, SVR, LinearOneClassSVM, LinearSVC, LinearSVR, NormaSVC, NuSVR, OneClassSVM, PegasosSVC, io
 from test_models_crafted import LIBLINEAR, LIBSVM, SVM_LIGHT
-
-from helpers import binary, three
 
 CORPUS = Path(__file__).parent / "corpus"
 
