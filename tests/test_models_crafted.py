@@ -123,7 +123,18 @@ def test_containers(small, tmp_path):
     assert refused(packed(header, members, first="other.json"), tmp_path)
     assert refused(small + b"x", tmp_path)
     assert not (tmp_path.parent / "evil").exists()
-    for text in (b"", b"{}", b"[]", b"null", b"{", b"\xff", b'{"format": NaN}', b"[" * 100_000, b'{"a":' * 100_000, b'{"format":"maxmargin model"}'):
+    for text in (
+        b"",
+        b"{}",
+        b"[]",
+        b"null",
+        b"{",
+        b"\xff",
+        b'{"format": NaN}',
+        b"[" * 100_000,
+        b'{"a":' * 100_000,
+        b'{"format":"maxmargin model"}',
+    ):
         assert refused(packed(text, members), tmp_path)
     for data in (b"", b"P", b"PK", b"PK\x03\x04", b"PK\x05\x06" + bytes(18), b"\x80\x04.", b"hello", b"\x1f\x8b\x08\x00"):
         assert refused(data, tmp_path)
@@ -137,7 +148,9 @@ def described(header, members, entry, content, place="_dual_coef_"):
     return packed(header, {**members, f"arrays/{k}": content})
 
 
-@pytest.mark.parametrize("dtype", ["|O", "object", "|V8", "<c16", "<M8[s]", ">f8", "<f16", "|S8", "<U0", "<U9999999", "f8", "<f8,<f8", "", None, 8])
+@pytest.mark.parametrize(
+    "dtype", ["|O", "object", "|V8", "<c16", "<M8[s]", ">f8", "<f16", "|S8", "<U0", "<U9999999", "f8", "<f8,<f8", "", None, 8]
+)
 def test_types_of_arrays(small, dtype, tmp_path):
     header, members = parts(small)
     for shape in ([1, 1], [0], []):
@@ -164,20 +177,66 @@ def test_numbers_that_are_none(small, place, value, tmp_path):
 
 
 def values_of_every_kind():
-    strange = [None, True, 0, -1, 2**70, 10**5000, 0.5, 1e308, "x", [], [1], {}, {"array": 0}, {"array": -1}, {"array": 10**9}, {"array": "0"}]
-    strange += [{"float": "nan"}, {"float": "x"}, {"float": []}, {"tuple": 1}, {"tuple": [[]]}, {"dict": [[[], 1]]}, {"dict": [1]}, {"dict": {}}]
+    strange = [
+        None,
+        True,
+        0,
+        -1,
+        2**70,
+        10**5000,
+        0.5,
+        1e308,
+        "x",
+        [],
+        [1],
+        {},
+        {"array": 0},
+        {"array": -1},
+        {"array": 10**9},
+        {"array": "0"},
+    ]
+    strange += [
+        {"float": "nan"},
+        {"float": "x"},
+        {"float": []},
+        {"tuple": 1},
+        {"tuple": [[]]},
+        {"dict": [[[], 1]]},
+        {"dict": [1]},
+        {"dict": {}},
+    ]
     strange += [{"scalar": ["<f8", "x"]}, {"scalar": ["|O", 1]}, {"scalar": ["|i1", 300]}, {"scalar": []}, {"strings": [[2**40], 0, 0]}]
-    strange += [{"objects": [[2**40, 0], []]}, {"objects": [[1], []]}, {"objects": [[2], [None, "a"]]}, {"csr": [["matrix", 2**40, 1], 0, 0, 0]}]
+    strange += [
+        {"objects": [[2**40, 0], []]},
+        {"objects": [[1], []]},
+        {"objects": [[2], [None, "a"]]},
+        {"csr": [["matrix", 2**40, 1], 0, 0, 0]},
+    ]
     strange += [{"csr": [["matrix", 1, 1], 0, 1, 2]}, {"csr": []}, {"kernel": ["CALLABLE", 1.0, 0.0, 3]}, {"kernel": ["RBF", -1.0, 0.0, 3]}]
-    strange += [{"kernel": ["RBF", 0.5, 0.0, 3]}, {"kernel": [1, 2, 3, 4]}, {"certificate": [0, 0, 0]}, {"certificate": 1}, {"record": ["os", []]}]
-    strange += [{"record": ["Walks", []]}, {"record": ["Walks", [1, 2, 3]]}, {"model": {}}, {"model": {"class": "SVC"}}, {"eval": "1"}, {"a": 1, "b": 2}]
+    strange += [
+        {"kernel": ["RBF", 0.5, 0.0, 3]},
+        {"kernel": [1, 2, 3, 4]},
+        {"certificate": [0, 0, 0]},
+        {"certificate": 1},
+        {"record": ["os", []]},
+    ]
+    strange += [
+        {"record": ["Walks", []]},
+        {"record": ["Walks", [1, 2, 3]]},
+        {"model": {}},
+        {"model": {"class": "SVC"}},
+        {"eval": "1"},
+        {"a": 1, "b": 2},
+    ]
     nested = 1
     for _ in range(30):
         nested = {"tuple": [nested]}
     return [*strange, nested]
 
 
-@pytest.mark.parametrize("name", ["SVC", "SVC-three-sparse", "SVC-strings", "SVR", "LinearSVCCV", "LinearOneClassSVM", "NormaSVC", "PegasosSVC"])
+@pytest.mark.parametrize(
+    "name", ["SVC", "SVC-three-sparse", "SVC-strings", "SVR", "LinearSVCCV", "LinearOneClassSVM", "NormaSVC", "PegasosSVC"]
+)
 def test_every_value_replaced(name, tmp_path):
     """Each parameter and attribute in turn is replaced by values of every kind: refused, or a model that predicts or refuses to."""
     model, X = ALL[name]()
@@ -305,8 +364,45 @@ def test_errors_name_the_line(name, tmp_path):
             io.load(tmp_path / "m")
 
 
-WORDS = ["", "-1", "0", "1", "2", "3", "4", "2147483647", "2147483648", "4294967296", "99999999999999999999", "1e9", "nan", "inf", "-inf", "0x10", "1_0"]
-WORDS += ["1e999", "1:1", "-1:1", "1:", ":1", "1:nan", "1:1:1", "2147483647:1", "#", "qid:1", "SV", "w", "\r", "\0", "٣", "+1", "linear", "precomputed"]
+WORDS = [
+    "",
+    "-1",
+    "0",
+    "1",
+    "2",
+    "3",
+    "4",
+    "2147483647",
+    "2147483648",
+    "4294967296",
+    "99999999999999999999",
+    "1e9",
+    "nan",
+    "inf",
+    "-inf",
+    "0x10",
+    "1_0",
+]
+WORDS += [
+    "1e999",
+    "1:1",
+    "-1:1",
+    "1:",
+    ":1",
+    "1:nan",
+    "1:1:1",
+    "2147483647:1",
+    "#",
+    "qid:1",
+    "SV",
+    "w",
+    "\r",
+    "\0",
+    "٣",
+    "+1",
+    "linear",
+    "precomputed",
+]
 WORDS += ["polynomial", "one_class", "nu_svr", "MCSVM_CS", "ONECLASS_SVM", "L2R_L1LOSS_SVR_DUAL"]
 
 

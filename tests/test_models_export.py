@@ -122,8 +122,30 @@ int main(void) {
 }
 """
 COMPILER = shutil.which("cc")
-SOME = ["SVC", "SVC-linear", "SVC-poly", "SVC-sigmoid", "SVC-sparse", "SVC-precomputed", "SVC-three", "SVC-three-break-ties", "SVR", "OneClassSVM"]
-SOME += ["SVC-laplacian", "SVC-chi2", "SVC-cosine", "SVC-logistic", "SVC-strings", "SVC-ovr", "LinearSVC", "LinearSVC-three", "LinearSVR", "NormaSVC"]
+SOME = [
+    "SVC",
+    "SVC-linear",
+    "SVC-poly",
+    "SVC-sigmoid",
+    "SVC-sparse",
+    "SVC-precomputed",
+    "SVC-three",
+    "SVC-three-break-ties",
+    "SVR",
+    "OneClassSVM",
+]
+SOME += [
+    "SVC-laplacian",
+    "SVC-chi2",
+    "SVC-cosine",
+    "SVC-logistic",
+    "SVC-strings",
+    "SVC-ovr",
+    "LinearSVC",
+    "LinearSVC-three",
+    "LinearSVR",
+    "NormaSVC",
+]
 SOME += ["PegasosSVC", "NormaNovelty"]
 
 
@@ -179,7 +201,9 @@ def test_javascript(name, tmp_path):
     points = near(model, X)
     (tmp_path / "m.js").write_text(io.to_javascript(model))
     (tmp_path / "run.js").write_text(SCRIPT)
-    done = subprocess.run([NODE, "run.js"], cwd=tmp_path, input=json.dumps(points.tolist()), capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(
+        [NODE, "run.js"], cwd=tmp_path, input=json.dumps(points.tolist()), capture_output=True, text=True, check=True, timeout=60
+    )
     found = json.loads(done.stdout)
     assert_close(np.array([values for values, _ in found]), pairs(model, points), 1e-10)
     if "SVR" in name:

@@ -26,7 +26,11 @@ def same(a, b):
     if isinstance(a, np.ndarray):
         return a.dtype == b.dtype and a.shape == b.shape and (a == b).all()
     if hasattr(a, "toarray"):
-        return type(a) is type(b) and all(same(getattr(a, name), getattr(b, name)) for name in ("data", "indices", "indptr")) and a.shape == b.shape
+        return (
+            type(a) is type(b)
+            and all(same(getattr(a, name), getattr(b, name)) for name in ("data", "indices", "indptr"))
+            and a.shape == b.shape
+        )
     if isinstance(a, tuple):
         return type(a) is type(b) and len(a) == len(b) and all(map(same, a, b))
     if hasattr(a, "get_params"):

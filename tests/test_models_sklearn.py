@@ -51,7 +51,7 @@ def test_from_scikit_learn(name):
     assert all(ours.get_params()[key] == model.get_params()[key] for key in shared)
     np.testing.assert_array_equal(ours.support_, model.support_)
     if name != "SVC-sigmoid":
-        assert ours.certify(X, y).status in ("optimal", "stationary")
+        assert ours.set_params(tol=1e-3).certify(X, y).status in ("optimal", "stationary")
     back = io.to_sklearn(ours)
     np.testing.assert_array_equal(values(back, X), values(model, X))
 
@@ -73,7 +73,7 @@ def test_to_scikit_learn(name):
 @pytest.mark.parametrize("data", [binary, three])
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_linear_from_scikit_learn(cls, data, fit_intercept):
-    model, X, _ = fitted(cls, data=data, fit_intercept=fit_intercept, dual=False if cls is theirs.LinearSVC else "auto", random_state=0)
+    model, X, _ = fitted(cls, data=data, fit_intercept=fit_intercept, max_iter=10**6, random_state=0)
     ours = io.from_sklearn(model)
     assert_close(values(ours, X), values(model, X), 1e-12)
     assert ours.intercept == "regularised"

@@ -40,7 +40,7 @@ RIDGE = 1e-10
 SINGULAR = 1e-13
 """Eigenvalues of K_SS below this share of the greatest are rounding."""
 SHRINK = 0.75
-"""P is stored anew when that share of it is left."""
+"""P is computed anew when that share of it is left."""
 
 
 class Compression(NamedTuple):
@@ -125,7 +125,9 @@ def compact(model: Any, *, max_support_vectors: int | None = None, tolerance: fl
 
 def _check_arguments(model: Any, most: Any, tolerance: Any) -> None:
     if problem_of(model) is None:
-        raise TypeError(f"compact removes support vectors of SVC, NuSVC, OneClassSVM, SVR and NuSVR, and {type(model).__name__} is none of them.")
+        raise TypeError(
+            f"compact removes support vectors of SVC, NuSVC, OneClassSVM, SVR and NuSVR, and {type(model).__name__} is none of them."
+        )
     check_is_fitted(model)
     _state.check(model)
     if most is None and tolerance is None:
@@ -158,11 +160,17 @@ class _Shrinking:
     """P and the coefficients of one group while its members leave."""
 
     def __init__(self, K: Floats, group: Group) -> None:
-        part = K[np.ix_(group.members, group.members)]
-        self.members, self.coef = group.members.copy(), group.coef.copy()
-        self.P = linalg.inv(part + RIDGE * max(float(part.diagonal().mean()), np.finfo(float).tiny) * np.eye(len(part)), check_finite=False)
-        self.alive = np.ones(len(self.members), bool)
-        self.place = dict(zip(self.members.tolist(), range(len(self.members)), strict=True))
+        self.K, self.group = K, group
+        self._begin(group.members)
+
+    def _begin(self, members: NDArray[np.int64]) -> None:
+        """Compute everything anew for these members, so that rounding does not add up."""
+        part = self.K[np.ix_(members, members)]
+        ridge = RIDGE * max(float(part.diagonal().mean()), np.finfo(float).tiny)
+        self.P = linalg.inv(part + ridge * np.eye(len(part)), check_finite=False)
+        self.coef = (self.group.coef @ self.K[np.ix_(self.group.members, members)]) @ self.P
+        self.members, self.alive = members, np.ones(len(members), bool)
+        self.place = dict(zip(members.tolist(), range(len(members)), strict=True))
 
     def costs(self) -> Floats:
         """What leaving each member out adds to the squared distances."""
@@ -178,11 +186,8 @@ class _Shrinking:
         self.P -= np.outer(column / pivot, column)
         self.coef[:, s] = 0.0
         self.alive[s] = False
-        if self.alive.sum() < SHRINK * len(self.alive):
-            self.P = np.ascontiguousarray(self.P[np.ix_(self.alive, self.alive)])
-            self.coef, self.members = self.coef[:, self.alive], self.members[self.alive]
-            self.alive = np.ones(len(self.members), bool)
-            self.place = dict(zip(self.members.tolist(), range(len(self.members)), strict=True))
+        if self.alive.sum() < SHRINK * len(self.alive) and self.alive.any():
+            self._begin(self.members[self.alive])
 
 
 def _removal_order(K: Floats, groups: list[Group], count: int, limit: float) -> NDArray[np.int64]:
@@ -218,7 +223,7 @@ def _solved(K: Floats, groups: list[Group], stay: NDArray[np.int64]) -> tuple[li
         large = values > SINGULAR * values.max(initial=0.0)
         basis = vectors[:, large]
         missing = group.coef @ part[:, inside] - group.coef[:, inside] @ part[np.ix_(inside, inside)]
-        coef = group.coef[:, inside] + (missing @ basis / values[large]) @ basis.T  # a change of what is there: nothing removed, nothing changed
+        coef = group.coef[:, inside] if inside.all() else group.coef[:, inside] + (missing @ basis / values[large]) @ basis.T
         rest = group.coef.copy()
         rest[:, inside] -= coef
         square = np.sum((rest @ part) * rest, axis=1)
@@ -263,7 +268,9 @@ def _rebuilt(model: Any, stay: NDArray[np.int64], groups: list[Group], distances
     convexity = model.certificate_.convexity
     unknown = replace(unsolved(0, Status.COMPACTED).certificate, convexity=convexity)
     small.certificate_ = certificate.worst([unknown] * len(model._intercept_))
-    old = getattr(model, "compression_", Compression(len(model.support_), 0, (0.0,) * len(distances)))  # distances of two steps add up at most
+    old = getattr(
+        model, "compression_", Compression(len(model.support_), 0, (0.0,) * len(distances))
+    )  # distances of two steps add up at most
     together = tuple(before + now for before, now in zip(old.distances, distances, strict=True))
     small.compression_ = Compression(old.before, len(stay), together)
     return small

@@ -1,6 +1,6 @@
 """Write the seeds of fuzz_models.py into corpus/: small models of every kind, as text and as the parts of .mm files.
 
-    PYTHONPATH=tests python tests/fuzz/seeds.py
+PYTHONPATH=tests python tests/fuzz/seeds.py
 """
 
 import json
@@ -26,7 +26,12 @@ def main():
     """Every seed."""
     X, y = three(9, 2)
     X2, y2 = binary(10, 3)
-    kernel = {"three": SVC().fit(X, y), "linear": SVC(kernel="linear").fit(X2, y2), "one": OneClassSVM().fit(X), "nu": NuSVR().fit(X, X[:, 0])}
+    kernel = {
+        "three": SVC().fit(X, y),
+        "linear": SVC(kernel="linear").fit(X2, y2),
+        "one": OneClassSVM().fit(X),
+        "nu": NuSVR().fit(X, X[:, 0]),
+    }
     kernel |= {"poly": SVR(kernel="poly").fit(X, X[:, 0]), "matrix": SVC(kernel="precomputed").fit(X @ X.T, y)}
     linear = {"three": LinearSVC().fit(X, y), "two": LinearSVC(multi_class="crammer_singer").fit(X2, y2)}
     linear |= {"real": LinearSVR().fit(X, X[:, 0]), "one": LinearOneClassSVM().fit(X + 3)}

@@ -155,7 +155,12 @@ class BaseSVM(QuickParameters, ABC):
         """Raise on Ctrl-C, keep certificate and status, warn of what fell short."""
         if monitor.interrupted.is_set() and self.on_interrupt == "raise":
             raise KeyboardInterrupt
-        for name in ("_rows_known", "_density_marks", "_tie_order", "compression_"):  # of a model that was not fitted here, or changed after
+        for name in (
+            "_rows_known",
+            "_density_marks",
+            "_tie_order",
+            "compression_",
+        ):  # of a model that was not fitted here, or changed after
             self.__dict__.pop(name, None)
         self.certificate_: Certificate = certificate.worst([t.certificate for t in trained])
         self.fit_status_ = int(not all(t.status.converged for t in trained))

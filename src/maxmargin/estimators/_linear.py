@@ -191,13 +191,17 @@ class BaseLinear(QuickParameters):
 
     # ---- certification -----------------------------------------------------------------------------------------------
 
-    def _certify(self, problems: Sequence[LinearProblem], X: Any, lasso: bool = False) -> Certificate:
-        """Recompute everything from the data in float64."""
+    def _check_duals(self) -> None:
+        """Refuse to certify without dual variables, and with altered ones."""
         check_is_fitted(self)
         _state.check_duals(self)
-        parts = self.certificate_.parts or (self.certificate_,)
-        if parts[0].status == Status.IMPORTED.name.lower():
+        if self.certificate_.status == Status.IMPORTED.name.lower():
             raise ValueError("The model was read from a file, which holds no dual variables: they are what certifies a model. Fit it anew.")
+
+    def _certify(self, problems: Sequence[LinearProblem], X: Any, lasso: bool = False) -> Certificate:
+        """Recompute everything from the data in float64."""
+        self._check_duals()
+        parts = self.certificate_.parts or (self.certificate_,)
         if self.dual_coef_.shape != (len(problems), X.shape[0]):
             raise ValueError("certify needs the data the model was fitted on: another number of samples or classes was given.")
         coef, intercept = self._models()

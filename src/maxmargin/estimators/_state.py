@@ -173,7 +173,10 @@ def _online_is_consistent(model: Any) -> bool:
         width, good = model.n_features_in_, _finite(model._coef, (functions, model.n_features_in_))
         good = good and _finite(model._centre, (width,))
     else:
-        width, good = len(model.support_), _points_are_consistent(model, kind) and _finite(model.dual_coef_, (functions, len(model.support_)))
+        width, good = (
+            len(model.support_),
+            _points_are_consistent(model, kind) and _finite(model.dual_coef_, (functions, len(model.support_))),
+        )
     if walks is not None:
         good = good and all(_finite(part, (functions, width)) for part in walks[:2]) and _finite(walks.numbers, (functions, WALK_NUMBERS))
     else:

@@ -152,7 +152,9 @@ class Archive:
 
     def _array(self, archive: zipfile.ZipFile, info: zipfile.ZipInfo, entry: Any) -> NDArray[Any]:
         """The array of a member, after its shape, its size and its checksum were compared."""
-        if not (isinstance(entry, list) and len(entry) == 3 and all(isinstance(entry[k], str) for k in (0, 2)) and isinstance(entry[1], list)):
+        if not (
+            isinstance(entry, list) and len(entry) == 3 and all(isinstance(entry[k], str) for k in (0, 2)) and isinstance(entry[1], list)
+        ):
             raise self.error(f"{info.filename} is not described by type, shape and checksum.")
         name, shape, digest = entry
         if not DTYPES.fullmatch(name):

@@ -23,7 +23,6 @@ from maxmargin.kernels import Kernel, Kind
 from maxmargin.problems import Floats
 from maxmargin.sources import combine
 
-
 MOST_NUMBERS = 2**26
 """Numbers of a formula that is written out."""
 
@@ -90,7 +89,9 @@ def formula_of(model: Any) -> Formula:
 
 def _refuse_large(rows: int, columns: int) -> None:
     if rows * columns > MOST_NUMBERS:
-        raise ValueError(f"{rows} x {columns} numbers are too many to be written out: at most {MOST_NUMBERS} are. compact() makes models smaller.")
+        raise ValueError(
+            f"{rows} x {columns} numbers are too many to be written out: at most {MOST_NUMBERS} are. compact() makes models smaller."
+        )
 
 
 def _functions(model: Any) -> tuple[Floats, Floats]:

@@ -181,7 +181,9 @@ def _solver(head: Head) -> str:
     solver: str = head.one_of(b"solver_type", known)
     if solver in OTHERS:
         line = head.found[b"solver_type"][0]
-        raise head.lines.error(f"{solver} is logistic regression, which is no support vector machine: its probabilities would be lost", line)
+        raise head.lines.error(
+            f"{solver} is logistic regression, which is no support vector machine: its probabilities would be lost", line
+        )
     return solver
 
 

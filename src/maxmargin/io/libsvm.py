@@ -42,7 +42,20 @@ KERNELS = {
 }
 KERNEL_NAMES = {kind: name.decode() for name, kind in KERNELS.items()}
 ORDER = ("degree", "gamma", "coef0")
-WORDS = {b"svm_type", b"kernel_type", b"degree", b"gamma", b"coef0", b"nr_class", b"total_sv", b"rho", b"label", b"probA", b"probB", b"nr_sv"}
+WORDS = {
+    b"svm_type",
+    b"kernel_type",
+    b"degree",
+    b"gamma",
+    b"coef0",
+    b"nr_class",
+    b"total_sv",
+    b"rho",
+    b"label",
+    b"probA",
+    b"probB",
+    b"nr_sv",
+}
 WORDS |= {b"prob_density_marks"}
 MARKS = 10
 ROWS = 2000
@@ -229,7 +242,11 @@ def _placed(lines: Lines, kernel: Kernel, vectors: Vectors, n_features: int | No
     width = width if n_features is None else int(n_features)
     if width == 0:
         raise lines.error("no feature occurs in the support vectors: give n_features")
-    return (matrix if rows is not None else sparse.csr_matrix((matrix.data, shifted, matrix.indptr), shape=(matrix.shape[0], width))), width, rows
+    return (
+        (matrix if rows is not None else sparse.csr_matrix((matrix.data, shifted, matrix.indptr), shape=(matrix.shape[0], width))),
+        width,
+        rows,
+    )
 
 
 def _reordered(machine: Machine, order: NDArray[np.int64]) -> Machine:

@@ -72,13 +72,15 @@ def _encode(model: Any, arrays: archive.Arrays) -> dict[str, Any]:
     return found
 
 
-def load(path: Any) -> Any:
+def load(path: Any, *, n_features: int | None = None) -> Any:
     """Read a model: our own format, or LIBSVM's, LIBLINEAR's or SVM-light's, told apart by how the file begins; safe on files of strangers.
 
     Parameters
     ----------
     path : str or path-like
         The file.
+    n_features : int or None, default=None
+        How many features the data have. LIBSVM's files do not say; a file of another number of features is refused.
 
     Returns
     -------
@@ -91,15 +93,24 @@ def load(path: Any) -> Any:
             begin = file.read(4096)
         except Exception:  # damaged compressed text; each compression has errors of its own
             begin = b""
-    readers: dict[bytes, Callable[[Any], Any]] = {b"SVM-light": load_svm_light, b"svm_type": load_libsvm, b"solver_type": load_liblinear}
+    readers: dict[bytes, Callable[[Any], Any]] = {b"SVM-light": load_svm_light, b"solver_type": load_liblinear}
     if begin.startswith(b"PK"):
-        return _load(path)
+        return _of_width(_load(path), n_features)
+    if b"svm_type" in begin:
+        return load_libsvm(path, n_features=n_features)
     for mark, reader in readers.items():
         if mark in begin:
-            return reader(path)
+            return _of_width(reader(path), n_features)
     raise ValueError(
         f"{path} is no model: it begins like none of maxmargin's, LIBSVM's, LIBLINEAR's or SVM-light's. Pickles are read by pickle or joblib."
     )
+
+
+def _of_width(model: Any, n_features: int | None) -> Any:
+    found = getattr(model, "n_features_in_", None)
+    if n_features is not None and found != n_features:
+        raise ValueError(f"The model was trained on {found} features, and n_features={n_features} were asked for.")
+    return model
 
 
 def _load(path: Any) -> Any:

@@ -46,7 +46,9 @@ def to_onnx(model: Any) -> Any:
         graph.nodes.append(onnx.helper.make_node("Identity", [source], [name]))
         shown.append(onnx.helper.make_tensor_value_info(name, kind, ["n", *shape]))
     whole = onnx.helper.make_graph(graph.nodes, type(model).__name__, [given], shown, graph.constants)
-    proto = onnx.helper.make_model(whole, opset_imports=[onnx.helper.make_opsetid("", OPSET)], producer_name="maxmargin", ir_version=IR_VERSION)
+    proto = onnx.helper.make_model(
+        whole, opset_imports=[onnx.helper.make_opsetid("", OPSET)], producer_name="maxmargin", ir_version=IR_VERSION
+    )
     onnx.checker.check_model(proto)
     return proto
 
@@ -66,7 +68,9 @@ class _Graph:
         """A tensor; numbers as float64 unless they are integers."""
         name, array = self._name(), np.asarray(values)
         if array.dtype.kind in "UO":
-            tensor = self.onnx.helper.make_tensor(name, self.onnx.TensorProto.STRING, array.shape, [str(item).encode() for item in array.ravel()])
+            tensor = self.onnx.helper.make_tensor(
+                name, self.onnx.TensorProto.STRING, array.shape, [str(item).encode() for item in array.ravel()]
+            )
         else:
             tensor = self.onnx.numpy_helper.from_array(np.ascontiguousarray(array), name)
         self.constants.append(tensor)
@@ -149,7 +153,11 @@ def _most(g: _Graph, scores: str, order: NDArray[np.int64] | None) -> str:
     """The place of the greatest score, the first in the given order where equal."""
     if order is None:
         return g.op("ArgMax", scores, axis=1, keepdims=0)
-    return g.op("Gather", np.asarray(order, np.int64), g.op("ArgMax", g.op("Gather", scores, np.asarray(order, np.int64), axis=1), axis=1, keepdims=0))
+    return g.op(
+        "Gather",
+        np.asarray(order, np.int64),
+        g.op("ArgMax", g.op("Gather", scores, np.asarray(order, np.int64), axis=1), axis=1, keepdims=0),
+    )
 
 
 def _votes(g: _Graph, values: str, n_classes: int) -> tuple[str, str]:

@@ -71,7 +71,9 @@ def _linear_from(model: Any, target: Any) -> Any:
 
 def _kernel_from(model: Any, problem: Problem) -> Any:
     if not isinstance(model.kernel, str):
-        raise ValueError("The kernel is a Python function, of which scikit-learn keeps all training data and no support vectors: fit ours instead.")
+        raise ValueError(
+            "The kernel is a Python function, of which scikit-learn keeps all training data and no support vectors: fit ours instead."
+        )
     kind = NAMES[model.kernel]
     values = {"gamma": float(model._gamma), "coef0": float(model.coef0), "degree": int(model.degree)}
     kernel = Kernel(kind, **{name: values[name] for name in PARAMETERS.get(kind, ())})
@@ -128,6 +130,7 @@ def to_sklearn(model: Any) -> Any:
     new = target(**parameters)
     for name in ("support_", "support_vectors_", "_n_support", "dual_coef_", "_dual_coef_", "intercept_", "_intercept_", "_sparse"):
         setattr(new, name, getattr(model, name))
+    new._effective_probability = False  # asked for by newer versions of scikit-learn
     new._gamma, new._probA, new._probB = model._gamma, machine.prob_a, machine.prob_b
     new.shape_fit_, new.n_features_in_, new._num_iter = model.shape_fit_, machine.n_features, np.asarray(model._num_iter, np.int32)
     if machine.classes is not None:

@@ -92,7 +92,11 @@ def _place(formula: Formula, t: _Language) -> str:
     lines, scores = "", "f"
     if rule in (Rule.VOTES, Rule.CONFIDENCE):
         scores = "votes"
-        fill = f"double votes[{n}] = {{0}}, sums[{n}] = {{0}};" if t.c else f"const votes = new Array({n}).fill(0), sums = new Array({n}).fill(0);"
+        fill = (
+            f"double votes[{n}] = {{0}}, sums[{n}] = {{0}};"
+            if t.c
+            else f"const votes = new Array({n}).fill(0), sums = new Array({n}).fill(0);"
+        )
         lines = f"  {fill}\n  {t.index} p = 0;\n  for ({t.index} a = 0; a < {n}; a++) for ({t.index} b = a + 1; b < {n}; b++, p++) {{\n"
         lines += "    votes[f[p] > 0 ? a : b] += 1;\n    sums[a] += f[p];\n    sums[b] -= f[p];\n  }\n"
         if rule is Rule.CONFIDENCE:
@@ -146,7 +150,7 @@ def to_c(model: Any) -> str:
 def _c_labels(classes: NDArray[Any]) -> tuple[str, list[str]]:
     """The type of the labels in C, and their literals."""
     if classes.dtype.kind in "biu":
-        if classes.dtype.kind != "b" and not (-(2**63) < int(classes[0]) and int(classes[-1]) < 2**63):
+        if classes.dtype.kind != "b" and not (int(classes[0]) > -(2**63) and int(classes[-1]) < 2**63):
             raise ValueError(f"C has no whole numbers as large as the labels {classes[:5].tolist()}.")
         return "long long ", [f"{int(label)}LL" for label in classes]
     if classes.dtype.kind == "f":
@@ -177,7 +181,7 @@ def to_javascript(model: Any) -> str:
     """
     formula, t = formula_of(model), _Language(c=False)
     functions = len(formula.coef)
-    text = f"// {_about(model, formula)}\n\"use strict\";\n{_tables(formula, t)}\n"
+    text = f'// {_about(model, formula)}\n"use strict";\n{_tables(formula, t)}\n'
     text += f"function decision(x) {{\n  const f = new Array({functions});\n{_body(formula, t)}  return f;\n}}\n\n"
     begin = "function predict(x) {\n  const f = decision(x);\n"
     if formula.rule in (Rule.VALUE, Rule.INSIDE):

@@ -57,7 +57,9 @@ def load_svm_light(path: Any, *, regression: bool = False) -> Any:
         if vectors.coef.shape[1] != count:
             raise lines.error(f"{count} support vectors were expected, but there are {vectors.coef.shape[1]}: was the file cut off?")
         if vectors.greatest > width or vectors.least < 1 or width < 1:
-            raise lines.error(f"the features must be 1 to {width}, the highest feature index, and there are {vectors.least} to {vectors.greatest}")
+            raise lines.error(
+                f"the features must be 1 to {width}, the highest feature index, and there are {vectors.least} to {vectors.greatest}"
+            )
     X = sparse.csr_matrix((matrix.data, matrix.indices - 1, matrix.indptr), shape=(count, width))
     coef = vectors.coef
     if regression:

@@ -220,7 +220,13 @@ class Decoder:
     def _certificate(self, content: Any, _: int) -> Certificate:
         status, convexity, table = (self._at(place) for place in content)
         rows = len(table)
-        if table.dtype != np.float64 or table.shape != (rows, len(CERTIFICATE)) or status.shape != (rows,) or convexity.shape != (rows,) or rows < 1:
+        if (
+            table.dtype != np.float64
+            or table.shape != (rows, len(CERTIFICATE))
+            or status.shape != (rows,)
+            or convexity.shape != (rows,)
+            or rows < 1
+        ):
             raise ValueError("a certificate is malformed")
 
         def one(k: int, parts: tuple[Certificate, ...]) -> Certificate:

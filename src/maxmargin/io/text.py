@@ -207,7 +207,9 @@ class Head(NamedTuple):
         word = self.words(name, 1)[0]
         if word not in table:
             known = ", ".join(key.decode() for key in table)
-            raise self.lines.error(f"{name.decode()} {word[:40].decode('ascii', 'replace')!r} is unknown: {known} are read", self.found[name][0])
+            raise self.lines.error(
+                f"{name.decode()} {word[:40].decode('ascii', 'replace')!r} is unknown: {known} are read", self.found[name][0]
+            )
         return table[word]
 
 
