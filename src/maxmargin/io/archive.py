@@ -39,6 +39,10 @@ EPOCH = (1980, 1, 1, 0, 0, 0)
 """The date of every member, so that equal models are equal files."""
 
 
+DAMAGED = (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, struct.error, OverflowError)
+"""What a zip that was tampered with raises where it is read; OSError for places before its beginning."""
+
+
 class Arrays:
     """The arrays of a file that is being written; equal objects are stored once."""
 
@@ -89,7 +93,7 @@ class Archive:
         with open(self.path, "rb") as file:
             try:
                 self._read(file)
-            except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, struct.error, OverflowError, RecursionError) as error:
+            except DAMAGED as error:
                 raise self.error(f"it is damaged: {error}") from None
 
     def error(self, message: str) -> ValueError:

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin import estimators
@@ -19,13 +21,15 @@ from maxmargin.estimators import _state, liblinear
 from maxmargin.estimators._base import BaseSVM
 from maxmargin.estimators._linear import BaseLinear
 from maxmargin.estimators._online import BaseOnline
+from maxmargin.estimators._outlier import BaseOneClass
+from maxmargin.estimators._voting import Voting
 from maxmargin.io import archive
 from maxmargin.io.files import open_read
 from maxmargin.io.liblinear import load_liblinear
 from maxmargin.io.libsvm import load_libsvm
 from maxmargin.io.svm_light import load_svm_light
 from maxmargin.io.tagged import Decoder, Encoder
-from maxmargin.kernels import Kernel
+from maxmargin.kernels import Kernel, Kind
 
 CLASSES: dict[str, Any] = {name: getattr(estimators, name) for name in estimators.__all__}
 CLASSES |= {f"liblinear.{name}": getattr(liblinear, name) for name in ("LinearSVC", "LinearSVR")}
@@ -180,6 +184,8 @@ def _require(condition: Any, what: str) -> None:
 def _check_common(model: Any) -> None:
     """Attributes that every kind of estimator may have."""
     has = vars(model)
+    _require("classes_" in has or not isinstance(model, ClassifierMixin), "classes_")
+    _require("offset_" in has or not isinstance(model, BaseOneClass), "offset_")
     if "n_features_in_" in has:
         _require(type(model.n_features_in_) is int and model.n_features_in_ >= 0, "n_features_in_")
     if "feature_names_in_" in has:
@@ -201,5 +207,8 @@ def _check_kernel(model: Any) -> None:
         _require(type(shape) is tuple and all(type(k) is int and k >= 0 for k in shape) and shape, "shape_fit_")
     if "_tie_order" in vars(model):
         _require(np.array_equal(np.sort(model._tie_order), np.arange(len(model.classes_))), "_tie_order")
-    for name in ("_sparse", "_one_vs_one"):
-        _require(isinstance(getattr(model, name, True), bool), name)
+    if isinstance(model, BaseOnline):
+        return
+    numeric = model._kernel.kind not in (Kind.PRECOMPUTED, Kind.CALLABLE)
+    _require(model._sparse is (numeric and sparse.issparse(model.support_vectors_)), "_sparse")
+    _require(not isinstance(model, Voting) or isinstance(model._one_vs_one, bool), "_one_vs_one")

@@ -50,13 +50,13 @@ def load_svm_light(path: Any, *, regression: bool = False) -> Any:
             raise lines.error(f"a model of SVM-light begins with {BEGIN.decode()}")
         words = [_value(lines, name) for name in (*LINES, "threshold b")]
         kernel = _kernel(lines, words)
-        width, count = whole(words[6], lines), whole(words[8], lines, least=1) - 1
-        rho = np.array(numbers(words[9:], lines))
+        width, _, count = (whole(words[k], lines, k + 2, least) for k, least in ((6, 1), (7, 0), (8, 1)))
+        count, rho = count - 1, np.array(numbers(words[9:], lines))
         vectors = read_vectors(lines, 1, comments=True)
         matrix = vectors.matrix
         if vectors.coef.shape[1] != count:
             raise lines.error(f"{count} support vectors were expected, but there are {vectors.coef.shape[1]}: was the file cut off?")
-        if vectors.greatest > width or vectors.least < 1 or width < 1:
+        if vectors.greatest > width or vectors.least < 1:
             raise lines.error(
                 f"the features must be 1 to {width}, the highest feature index, and there are {vectors.least} to {vectors.greatest}"
             )
@@ -85,12 +85,13 @@ def _kernel(lines: Lines, words: list[bytes]) -> Kernel:
     kind = whole(words[0], lines, 2, most=4)
     if kind == 4:
         raise lines.error("kernel type 4 is a function of one's own, which the file does not hold", 2)
+    degree = whole(words[1], lines, 3)
     g, s, r = (numbers([words[k]], lines, k + 2)[0] for k in (2, 3, 4))
     try:
         if kind == 0:
             return Kernel.linear()
         if kind == 1:
-            return Kernel.poly(whole(words[1], lines, 3), s, r)
+            return Kernel.poly(degree, s, r)
         return Kernel.rbf(g) if kind == 2 else Kernel.sigmoid(s, r)
     except ValueError as error:
         raise lines.error(str(error), 2) from None
