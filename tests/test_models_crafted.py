@@ -25,7 +25,11 @@ def refused(data, tmp_path, X=None):
     try:
         model = io.load(path)
     except ValueError as error:
-        assert str(path) in str(error) or X is not None
+        told = str(error)
+    else:
+        told = None
+    if told is not None:
+        assert str(path) in told or X is not None
         return True
     assert X is not None, "loaded"
     with warnings.catch_warnings():
@@ -158,7 +162,8 @@ def test_types_of_arrays(small, dtype, tmp_path):
 
 
 @pytest.mark.parametrize("shape", [
-    [2**62, 4], [2**31, 2**31, 2**2], [-1, -8], [1, 2**64], [1] * 40, [8.0], ["8"], [True], None, "8", [10**4000], [2**48, 0], [0, 2**60], [1, 9],
+    [2**62, 4], [2**31, 2**31, 2**2], [-1, -8], [1, 2**64], [1] * 40, [8.0], ["8"], [True], None, "8", [10**4000], [2**48, 0],
+    [0, 2**60], [1, 9],
 ])  # fmt: skip
 def test_shapes_of_arrays(small, shape, tmp_path):
     header, members = parts(small)
@@ -257,8 +262,9 @@ def test_every_value_replaced(name, tmp_path):
 
 @pytest.mark.parametrize(("where", "key", "value"), [
     ("attributes", "predict", 1), ("attributes", "__class__", "x"), ("attributes", "__dict__", {"dict": []}), ("attributes", "C", 1.0),
-    ("attributes", "coef_", {"array": 0}), ("attributes", "a b_", 1), ("attributes", "x", 1), ("parameters", "evil", 1), ("parameters", "kernel", "evil"),
-    ("parameters", "C", -1.0), ("parameters", "kernel", "linear"), ("parameters", "kernel", "precomputed"),
+    ("attributes", "coef_", {"array": 0}), ("attributes", "a b_", 1), ("attributes", "x", 1), ("parameters", "evil", 1),
+    ("parameters", "kernel", "evil"), ("parameters", "C", -1.0), ("parameters", "kernel", "linear"),
+    ("parameters", "kernel", "precomputed"),
 ])  # fmt: skip
 def test_names_and_parameters(small, where, key, value, tmp_path):
     header, members = parts(small)
@@ -303,14 +309,14 @@ w
 """
 SVM_LIGHT = """SVM-light Version V6.02
 2 # kernel type
-3 # kernel parameter -d 
-0.5 # kernel parameter -g 
-1 # kernel parameter -s 
-1 # kernel parameter -r 
-empty# kernel parameter -u 
-3 # highest feature index 
-10 # number of training documents 
-4 # number of support vectors plus 1 
+3 # kernel parameter -d
+0.5 # kernel parameter -g
+1 # kernel parameter -s
+1 # kernel parameter -r
+empty# kernel parameter -u
+3 # highest feature index
+10 # number of training documents
+4 # number of support vectors plus 1
 0.25 # threshold b, each following line is a SV (starting with alpha*y)
 0.5 1:1 3:0.5 #
 -0.25 2:1 #
@@ -341,7 +347,7 @@ def test_svm_light_function(tmp_path):
     (tmp_path / "m").write_text(SVM_LIGHT.replace("2 # kernel type", "1 # kernel type"))
     np.testing.assert_allclose(io.load(tmp_path / "m").decision_function(X), (X @ V.T + 1) ** 3 @ c - 0.25, rtol=1e-13)
     (tmp_path / "m").write_text(SVM_LIGHT.replace("2 # kernel type", "4 # kernel type"))
-    with pytest.raises(ValueError, match="line 2: .*function of one's own"):
+    with pytest.raises(ValueError, match=r"line 2: .*function of one's own"):
         io.load(tmp_path / "m")
 
 
@@ -444,8 +450,8 @@ def test_compressed_text_that_is_damaged_or_too_long(tmp_path):
     for length in range(len(packed_text)):
         refused(packed_text[:length], tmp_path, np.zeros((1, 3)))
     bomb = gzip.compress(LIBSVM.encode() + b"1 1 1:1\n" * 2**22)
+    (tmp_path / "m").write_bytes(bomb)
     with pytest.raises(ValueError, match="times as long as the file"):
-        (tmp_path / "m").write_bytes(bomb)
         io.load(tmp_path / "m")
 
 

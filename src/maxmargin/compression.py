@@ -4,15 +4,15 @@ Let f = sum_j c_j k(x_j, .) over the support vectors and f' = sum_s a_s k(x_s, .
 
     |f - f'|^2 = u' K u,       u = c - a (a is 0 outside S)
 
-is least for K_SS a = K_S: c, and |f(x) - f'(x)| <= sqrt(k(x, x)) |f - f'| for every x: that is the bound, and k(x, x) = 1 for the RBF, Laplacian,
-chi2 and cosine kernels. Vectors leave one after the other. With P = inverse of K_SS, leaving s out and solving for the others' coefficients again
-adds a_s^2 / P_ss to the squared distance; the vector with the least goes, and
+is least for K_SS a = K_S: c, and |f(x) - f'(x)| <= sqrt(k(x, x)) |f - f'| for every x: that is the bound, and k(x, x) = 1 for the RBF,
+Laplacian, chi2 and cosine kernels. Vectors leave one after the other. With P = inverse of K_SS, leaving s out and solving for the others'
+coefficients again adds a_s^2 / P_ss to the squared distance; the vector with the least goes, and
 
     a <- a - (a_s / P_ss) P_:s        P <- P - P_:s P_s: / P_ss
 
-Several functions over the same vectors add up. Each pair of classes has a function of its own, over the vectors of these two classes, and a P of
-its own. K may be singular: P is that of K + ridge I, and decides about the order only. The coefficients are solved for anew in the end, and the
-distance is measured with them, its rounding included.
+Several functions over the same vectors add up. Each pair of classes has a function of its own, over the vectors of these two classes, and
+a P of its own. K may be singular: P is that of K + ridge I, and decides about the order only. The coefficients are solved for anew in the
+end, and the distance is measured with them, its rounding included.
 """
 
 import copy
@@ -92,7 +92,7 @@ def compact(model: Any, *, max_support_vectors: int | None = None, tolerance: fl
     Returns
     -------
     compact_model : estimator
-        ``compression_`` holds the numbers of support vectors and the measured distances; ``compression_.bound()`` bounds the change of every
+        ``compression_`` holds the numbers of support vectors and the measured distances; its ``bound()`` bounds the change of every
         decision value. The status of ``certificate_`` is "compacted".
 
     Examples
@@ -132,14 +132,14 @@ def _check_arguments(model: Any, most: Any, tolerance: Any) -> None:
     _state.check(model)
     if most is None and tolerance is None:
         raise ValueError("Give max_support_vectors, tolerance or both.")
-    if most is not None and not (isinstance(most, Integral) and most >= 1):
+    if most is not None and not (isinstance(most, Integral) and int(most) >= 1):
         raise ValueError(f"max_support_vectors must be an integer >= 1, got {most!r}.")
-    if tolerance is not None and not (isinstance(tolerance, Real) and np.isfinite(tolerance) and tolerance >= 0):
+    if tolerance is not None and not (isinstance(tolerance, Real) and 0 <= float(tolerance) < np.inf):
         raise ValueError(f"tolerance must be a finite number >= 0, got {tolerance!r}.")
     if model._kernel.positive_semidefinite is not True or model._kernel.kind is Kind.PRECOMPUTED:
         raise ValueError(
-            f"The distance of two functions is known for positive semidefinite kernels of known points, not for {model._kernel!r}: use one of "
-            "linear, poly with coef0 >= 0, rbf, laplacian, chi2, cosine."
+            f"The distance of two functions is known for positive semidefinite kernels of known points, not for {model._kernel!r}: use one "
+            "of linear, poly with coef0 >= 0, rbf, laplacian, chi2, cosine."
         )
 
 
@@ -253,16 +253,16 @@ def _rebuilt(model: Any, stay: NDArray[np.int64], groups: list[Group], distances
     place = np.full(len(model.support_), -1)
     place[stay] = np.arange(len(stay))
     pairs = getattr(model, "_one_vs_one", False)
-    classes = getattr(model, "classes_", None)
-    label = model._support_label()[stay] if classes is not None else np.zeros(len(stay), np.int64)
+    n_classes = len(getattr(model, "classes_", ()))
+    label = model._support_label()[stay] if n_classes else np.zeros(len(stay), np.int64)
     packed = np.zeros((model._dual_coef_.shape[0], len(stay)))
     for group in groups:
         columns = place[group.members]
         for k, row in zip(group.functions, group.coef, strict=True):
-            packed[multiclass.packed_rows(k, label[columns], len(classes)) if pairs else k, columns] = row
+            packed[multiclass.packed_rows(k, label[columns], n_classes) if pairs else k, columns] = row
     small.support_, small.support_vectors_ = model.support_[stay], model.support_vectors_[stay]
     small._n_support = np.bincount(label, minlength=len(model._n_support)).astype(np.int32)
-    two = classes is not None and len(classes) == 2
+    two = n_classes == 2
     sign = -1.0 if two else 1.0
     small._keep_coef(sign * packed, sign * np.asarray(model._intercept_), flipped=two)
     convexity = model.certificate_.convexity

@@ -3,8 +3,8 @@
     pip install atheris
     python tests/fuzz/fuzz_models.py libsvm -max_total_time=600        (mm, libsvm, liblinear, svm_light)
 
-The corpus of seeds is in corpus/<name>; findings are written to the current folder. For the .mm format the input is not the zip, which random bytes
-never are, but what is in it: the header's JSON and then the arrays' bytes, and the checksums are made right.
+The corpus of seeds is in corpus/<name>; findings are written to the current folder. For the .mm format the input is not the zip, which
+random bytes never are, but what is in it: the header's JSON and then the arrays' bytes, and the checksums are made right.
 """
 
 import hashlib
@@ -19,7 +19,6 @@ import zipfile
 from pathlib import Path
 
 import atheris
-
 import numpy as np
 from scipy import sparse
 
@@ -38,7 +37,10 @@ MODULES = (archive, liblinear, libsvm, model, svm_light, tagged, text, _machine,
 def instrument():
     """Let atheris see which lines of the loaders run; an editable installation has an importer of its own, which its hook does not see."""
     for module in MODULES:
-        for owner in (module, *(value for value in vars(module).values() if inspect.isclass(value) and value.__module__ == module.__name__)):
+        for owner in (
+            module,
+            *(value for value in vars(module).values() if inspect.isclass(value) and value.__module__ == module.__name__),
+        ):
             for value in list(vars(owner).values()):
                 if inspect.isfunction(value) and value.__module__ == module.__name__:
                     atheris.instrument_func(value)

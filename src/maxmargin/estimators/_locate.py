@@ -42,7 +42,7 @@ def locate(vectors: Any, groups: Sequence[int], X: Any, labels: Sequence[int]) -
         found = _found(vectors, groups, X, labels, rounded=True)
     if (found < 0).any():
         raise ValueError(
-            f"certify needs the data the model was fitted on: support vector {int(np.argmin(found))} of {len(found)} is not among the samples "
-            "given. Were they scaled before the fit?"
+            f"certify needs the data the model was fitted on: support vector {int(np.argmin(found))} of {len(found)} is not among the "
+            "samples given. Were they scaled before the fit?"
         )
     return found

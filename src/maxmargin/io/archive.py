@@ -33,7 +33,7 @@ MOST_DIMENSION, MOST_AXES = 2**48, 4
 DTYPES = re.compile(r"\|b1|\|[iu]1|<[iu][248]|<f[248]|<U[1-9][0-9]{0,5}")
 """Types that arrays may have: booleans, integers, floats, strings of a fixed length."""
 LONE_END, LOCATOR, END64 = b"PK\x05\x06", b"PK\x06\x07", b"PK\x06\x06"
-GREATEST = {"b": (np.uint8, 1), "U": (np.dtype("<u4"), 0x10FFFF)}
+GREATEST: dict[str, tuple[Any, int]] = {"b": (np.uint8, 1), "U": (np.dtype("<u4"), 0x10FFFF)}
 """Booleans and characters are not everything that their bytes could hold."""
 EPOCH = (1980, 1, 1, 0, 0, 0)
 """The date of every member, so that equal models are equal files."""
@@ -181,6 +181,7 @@ class Archive:
 def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytearray:
     """The bytes of a member, read into memory of its size."""
     raw, at = bytearray(info.file_size), 0
+    member: Any
     with archive.open(info) as member, memoryview(raw) as view:
         while at < len(raw):
             got = member.readinto(view[at : at + PIECE])

@@ -78,10 +78,10 @@ def formula_of(model: Any) -> Formula:
         return Formula(kernel, None, np.asarray(model.support_, np.int64), width, columns, intercept, _rule(model), classes, pairs, ties)
     if kernel.kind is Kind.LINEAR:
         _refuse_large(len(columns), model.n_features_in_)
-        weights = columns if hasattr(model, "_coef") else combine(columns, model.support_vectors_)
-        weights = weights.toarray() if sparse.issparse(weights) else weights
-        return Formula(kernel, None, None, weights.shape[1], weights, intercept, _rule(model), classes, pairs, ties)
-    vectors = model.support_vectors_
+        found: Any = columns if hasattr(model, "_coef") else combine(columns, model.support_vectors_)
+        rows = found.toarray() if sparse.issparse(found) else found
+        return Formula(kernel, None, None, rows.shape[1], rows, intercept, _rule(model), classes, pairs, ties)
+    vectors: Any = model.support_vectors_
     _refuse_large(*vectors.shape)
     dense = np.asarray(vectors.toarray() if sparse.issparse(vectors) else vectors, np.float64)
     return Formula(kernel, dense, None, model.n_features_in_, columns, intercept, _rule(model), classes, pairs, ties)

@@ -103,11 +103,11 @@ def restore_linear(found: Linear, make: Callable[..., Any], **parameters: Any) -
 
 
 def save_liblinear(model: Any, path: Any) -> None:
-    """Write a fitted LinearSVC, LinearSVCCV, LinearSVR or LinearOneClassSVM as a model file of LIBLINEAR, whose programs then predict the same.
+    """Write a fitted linear model as a model file of LIBLINEAR, whose programs then predict the same.
 
     Parameters
     ----------
-    model : estimator
+    model : LinearSVC, LinearSVCCV, LinearSVR or LinearOneClassSVM
         Labels must be whole numbers: LIBLINEAR has no others.
     path : str or path-like
         Where to; names that end in .gz, .bz2, .xz or .zst are compressed. Numbers are written so that they read back as they are.

@@ -11,12 +11,12 @@
     SV
     coefficients index:value index:value ...
 
-Each support vector's line begins with nr_class - 1 coefficients. With a precomputed kernel its vector is 0:i, where i is its number among the
-training samples, from 1. The decision value of the pair (i, j) of classes, in the order of the labels, is positive for i.
+Each support vector's line begins with nr_class - 1 coefficients. With a precomputed kernel its vector is 0:i, where i is its number among
+the training samples, from 1. The decision value of the pair (i, j) of classes, in the order of the labels, is positive for i.
 
-Our classes are sorted. Of a file with another order the groups of support vectors are sorted; where that turns a pair (i, j) into (j, i), its
-coefficients and rho change their signs, and as 1 / (1 + exp(A f + B)) must become its complement, so does B. Where classes have equal votes
-the first in the file wins; the model remembers that order.
+Our classes are sorted. Of a file with another order the groups of support vectors are sorted; where that turns a pair (i, j) into (j, i),
+its coefficients and rho change their signs, and as 1 / (1 + exp(A f + B)) must become its complement, so does B. Where classes have equal
+votes the first in the file wins; the model remembers that order.
 
 A file does not say how many features there are: we write a zero for the last one into the first vector if no vector has it.
 """
@@ -175,7 +175,7 @@ def load_libsvm(path: Any, *, n_features: int | None = None) -> Any:
     -------
     model : SVC, NuSVC, OneClassSVM, SVR or NuSVR
         It predicts what svm-predict does, from dense and sparse data. C, nu, epsilon and class weights have their defaults, because the
-        file does not hold them: set them before ``certify(X, y)``. Probabilities are kept for ``save_libsvm``, as ``_probA`` and ``_probB``.
+        file does not hold them: set them before ``certify(X, y)``. Probabilities are kept for ``save_libsvm`` (``_probA``, ``_probB``).
     """
     with Lines(path) as lines:
         head = read_head(lines, WORDS, b"SV")

@@ -1,8 +1,8 @@
 """Models in files of our own, and files of other programs recognised by how they begin.
 
-A .mm file holds an estimator's class, parameters and fitted attributes: archive.py is its container, tagged.py its values. It is made of the
-estimator's attributes, so what is loaded is what was saved, bit for bit. Classes come from the list below, attributes must have the names of
-fitted attributes, and what was read is checked as prediction checks it before it is handed out.
+A .mm file holds an estimator's class, parameters and fitted attributes: archive.py is its container, tagged.py its values. It is made of
+the estimator's attributes, so what is loaded is what was saved, bit for bit. Classes come from the list below, attributes must have the
+names of fitted attributes, and what was read is checked as prediction checks it before it is handed out.
 """
 
 import re
@@ -106,7 +106,7 @@ def load(path: Any, *, n_features: int | None = None) -> Any:
         if mark in begin:
             return _of_width(reader(path), n_features)
     raise ValueError(
-        f"{path} is no model: it begins like none of maxmargin's, LIBSVM's, LIBLINEAR's or SVM-light's. Pickles are read by pickle or joblib."
+        f"{path} is no model: it begins like none of maxmargin's, LIBSVM's, LIBLINEAR's or SVM-light's. Pickles are read by joblib."
     )
 
 

@@ -1,8 +1,9 @@
 """ONNX export in plain float64 operators.
 
-The operators ai.onnx.ml.SVMClassifier and SVMRegressor compute in float32, which changes labels near a boundary, and they know four kernels. So the
-formula is written out in operators that have float64: a matrix product, the kernel's scalar map, another product, comparisons. Squared distances of
-the RBF kernel are |x|^2 + |z|^2 - 2 x.z of centred data. Labels are looked up in a table, so that they may be numbers or strings.
+The operators ai.onnx.ml.SVMClassifier and SVMRegressor compute in float32, which changes labels near a boundary, and they know four
+kernels. So the formula is written out in operators that have float64: a matrix product, the kernel's scalar map, another product,
+comparisons. Squared distances of the RBF kernel are |x|^2 + |z|^2 - 2 x.z of centred data. Labels are looked up in a table, so that they
+may be numbers or strings.
 """
 
 from typing import Any
@@ -29,8 +30,8 @@ def to_onnx(model: Any) -> Any:
     Returns
     -------
     proto : onnx.ModelProto
-        Input ``X``, float64 of shape (n, n_features) (kernel values for a precomputed kernel). Outputs ``label`` and ``decision`` for classifiers
-        and one-class models: what ``predict`` and ``decision_function`` return; ``value`` for regression.
+        Input ``X``, float64 of shape (n, n_features) (kernel values for a precomputed kernel). Outputs ``label`` and ``decision`` for
+        classifiers and one-class models: what ``predict`` and ``decision_function`` return; ``value`` for regression.
     """
     try:
         import onnx
@@ -57,7 +58,9 @@ class _Graph:
     """Nodes and constants, named by their numbers."""
 
     def __init__(self, onnx: Any) -> None:
-        self.onnx, self.nodes, self.constants = onnx, [], []
+        self.onnx = onnx
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
         self._count = 0
 
     def _name(self) -> str:

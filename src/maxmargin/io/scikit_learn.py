@@ -1,7 +1,7 @@
 """From fitted scikit-learn SVMs to ours and back; the decision functions are the same numbers.
 
-scikit-learn keeps LIBSVM's layout in attributes of the same names as ours, and LIBLINEAR's weights in coef_ and intercept_. Its linear models
-penalise the intercept: they become ours with ``intercept="regularised"``.
+scikit-learn keeps LIBSVM's layout in attributes of the same names as ours, and LIBLINEAR's weights in coef_ and intercept_. Its linear
+models penalise the intercept: they become ours with ``intercept="regularised"``.
 """
 
 from typing import Any
@@ -75,7 +75,7 @@ def _kernel_from(model: Any, problem: Problem) -> Any:
             "The kernel is a Python function, of which scikit-learn keeps all training data and no support vectors: fit ours instead."
         )
     kind = NAMES[model.kernel]
-    values = {"gamma": float(model._gamma), "coef0": float(model.coef0), "degree": int(model.degree)}
+    values: dict[str, Any] = {"gamma": float(model._gamma), "coef0": float(model.coef0), "degree": int(model.degree)}
     kernel = Kernel(kind, **{name: values[name] for name in PARAMETERS.get(kind, ())})
     coef = model._dual_coef_.toarray() if sparse.issparse(model._dual_coef_) else model._dual_coef_
     vectors = np.empty((0, 0)) if kind is Kind.PRECOMPUTED else model.support_vectors_

@@ -1,7 +1,7 @@
 """Models as source in C and JavaScript that needs no library: for microcontrollers, web pages, and whoever wants to read one.
 
-Both are the formula of formula.py written out in loops. What differs between the languages is in the two templates and the tables below; the
-kernel's expressions are the same in both. Numbers are written so that they read back as they are.
+Both are the formula of formula.py written out in loops. What differs between the languages is in the two templates and the tables below;
+the kernel's expressions are the same in both. Numbers are written so that they read back as they are.
 """
 
 import json
@@ -126,9 +126,9 @@ def to_c(model: Any) -> str:
     Returns
     -------
     source : str
-        ``void maxmargin_decision(const double *x, double *f)`` writes the values of the MAXMARGIN_FUNCTIONS decision functions at the point x of
-        MAXMARGIN_INPUTS numbers (pairs of classes for one-vs-one); ``maxmargin_predict(x)`` returns the label, a double, a long long or a
-        const char *, or the predicted value.
+        ``void maxmargin_decision(const double *x, double *f)`` writes the values of the MAXMARGIN_FUNCTIONS decision functions at the
+        point x of MAXMARGIN_INPUTS numbers (pairs of classes for one-vs-one); ``maxmargin_predict(x)`` returns the
+        label (a double, a long long or a const char *) or the predicted value.
     """
     formula, t = formula_of(model), _Language(c=True)
     functions = len(formula.coef)

@@ -13,8 +13,8 @@
     0.2 # threshold b, each following line is a SV (starting with alpha*y)
     0.5 1:0.1 4:2 #
 
-The function is f(x) = sum_j (alpha y)_j k(x_j, x) - b, positive for the label +1. The file does not say whether it was trained for labels or for
-real targets.
+The function is f(x) = sum_j (alpha y)_j k(x_j, x) - b, positive for the label +1. The file does not say whether it was trained for labels
+or for real targets.
 """
 
 from typing import Any

@@ -10,12 +10,12 @@ Numbers, strings, booleans and None are themselves, a list is a list; everything
     {"objects": [shape, [...]]}                         an array of other objects
     {"csr": [["matrix", rows, columns], 0, 1, 2]}       data, indices, indptr
     {"kernel": ["RBF", 0.5, 0.0, 3]}
-    {"certificate": [0, 1, 2]}                          status and convexity by number, and the numbers: a row for the whole and for each part
+    {"certificate": [0, 1, 2]}                          status, convexity, numbers: a row for the whole and for each part
     {"record": ["Walks", [...]]}                        a NamedTuple of the list below
     {"model": {"class": ..., "parameters": ..., "attributes": ...}}
 
-Nothing in a file is called or imported: a tag leads to a line of this file. Python functions, random generators and other objects are refused
-when they are written, with the reason.
+Nothing in a file is called or imported: a tag leads to a line of this file. Python functions, random generators and other objects are
+refused when they are written, with the reason.
 """
 
 import math
@@ -60,8 +60,8 @@ class Encoder:
             if isinstance(value, types):
                 return how(value)
         raise ValueError(
-            f"{value!r:.200} is a {type(value).__name__}: a model file holds numbers, strings, arrays and kernels, and nothing that would have "
-            "to run to be read. Replace it by such a value (a random_state by a number), or use pickle among people who trust each other."
+            f"{value!r:.200} is a {type(value).__name__}: a model file holds numbers, strings, arrays and kernels, and nothing that would "
+            "have to run to be read. Replace it by such a value (a random_state by a number), or use pickle among people you trust."
         )
 
     def _table(self) -> list[tuple[Any, Callable[[Any], Any]]]:
@@ -105,8 +105,8 @@ class Encoder:
     def _kernel(self, value: Kernel) -> Any:
         if value.kind is Kind.CALLABLE:
             raise ValueError(
-                "The kernel is a Python function: a file could only hold its name or its code, and running code from a file is what this format "
-                "is safe against. Use one of the named kernels, kernel='precomputed', or pickle among people who trust each other."
+                "The kernel is a Python function: a file could only hold its name or its code, and running code from a file is what this "
+                "format is safe against. Use one of the named kernels, kernel='precomputed', or pickle among people who trust each other."
             )
         return {"kernel": [value.kind.name, float(value.gamma), float(value.coef0), int(value.degree)]}
 
