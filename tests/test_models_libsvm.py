@@ -54,7 +54,7 @@ def saved(model, path):
     return svmutil.svm_load_model(str(path))
 
 
-def heart(n=270, seed=0, classes=2):
+def heart(n=140, seed=0, classes=2):
     """Data like heart_scale: 13 features in [-1, 1], some of them 0."""
     draw = np.random.default_rng(seed)
     X = np.clip(draw.normal(size=(n, 13)) * 0.5, -1, 1)
@@ -257,12 +257,12 @@ def test_compressed(tmp_path):
 
 @pytest.mark.skipif(not data.FOLDER, reason="needs MAXMARGIN_DATA")
 @pytest.mark.parametrize(("name", "n", "ours", "options"), [
-    ("a9a", 1500, SVC(C=1.0, gamma=0.05), "-s 0 -c 1 -g 0.05"),
-    ("letter", 1500, SVC(C=10.0, gamma=0.1), "-s 0 -c 10 -g 0.1"),
-    ("housing", 1000, SVR(C=1.0, gamma=0.1), "-s 3 -c 1 -g 0.1 -p 0.1"),
+    ("a9a", 500, SVC(C=1.0, gamma=0.05), "-s 0 -c 1 -g 0.05"),
+    ("letter", 800, SVC(C=10.0, gamma=0.1), "-s 0 -c 10 -g 0.1"),
+    ("housing", 500, SVR(C=1.0, gamma=0.1), "-s 3 -c 1 -g 0.1 -p 0.1"),
 ])  # fmt: skip
 def test_real_data(name, n, ours, options, tmp_path):
-    X, y = data.load(name, 2 * n)
+    X, y = data.load(name, n + 300)
     train, test = (X[:n], y[:n]), X[n:]
     ours.fit(*train)
     io.save_libsvm(ours, tmp_path / "ours")
