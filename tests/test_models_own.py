@@ -137,6 +137,23 @@ def test_pickles_and_files_agree(tmp_path):
         assert_same_bits(pickle.loads(pickle.dumps(model)).predict(X), io.load(tmp_path / "m.mm").predict(X))
 
 
+@pytest.mark.parametrize("save", [io.save, io.save_libsvm])
+def test_a_full_disk_leaves_the_old_file(save, tmp_path, monkeypatch):
+    X, y = binary()
+    path = tmp_path / "m"
+    save(SVC(C=1.0).fit(X, y), path)
+    before = path.read_bytes()
+
+    def full(handle):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        save(SVC(C=10.0).fit(X, y), path)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
 SAVES = int(os.environ.get("MAXMARGIN_SAVES", "40"))
 CHILD = """
 import os, sys

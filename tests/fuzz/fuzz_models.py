@@ -1,7 +1,7 @@
 """Fuzz a model loader with atheris: whatever the bytes, it returns a model, which then predicts or refuses to, or raises ValueError.
 
     pip install atheris
-    python tests/fuzz/fuzz_models.py libsvm -max_total_time=600        (mm, libsvm, liblinear, svm_light)
+    python tests/fuzz/fuzz_models.py libsvm -max_total_time=600        (mm, libsvm, liblinear, svm_light; run.sh runs them all)
 
 The corpus of seeds is in corpus/<name>; findings are written to the current folder. For the .mm format the input is not the zip, which
 random bytes never are, but what is in it: the header's JSON and then the arrays' bytes, and the checksums are made right.
