@@ -23,6 +23,7 @@ LAYERS = [
     {"compression"},
     {"sklearn_patch", "plots", "io"},
     {"textbook"},
+    {"cli"},
     {"__init__"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

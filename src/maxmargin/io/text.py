@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from maxmargin.core import cpu as core
 from maxmargin.io.files import SUFFIXES, atomic_write, open_read
-from maxmargin.io.svmlight import ERRORS, MOST_FEATURES
+from maxmargin.io.svmlight import ERRORS, MOST_FEATURES, parse_text
 from maxmargin.problems import Floats
 
 LONGEST, HEAD = 2**26, 2**23
@@ -153,15 +152,15 @@ def read_vectors(lines: Lines, coefficients: int, comments: bool = False) -> Vec
             before += numbers(words[: coefficients - 1], lines, first + k)
             rest.append(words[-1])
         joined = b"\n".join(rest)
-        *rows, low, high, error, at = core.parse_svmlight(np.frombuffer(joined, np.uint8), MOST_FEATURES)
+        rows, error, at = parse_text(joined, MOST_FEATURES)
         if error:
             where = first + joined[:at].count(b"\n")
             raise lines.error(ERRORS[error].format(limit=MOST_FEATURES).replace("the target", "the last coefficient"), where)
-        if len(rows[0]) != len(rest) or len(rows[4]):
+        if len(rows.targets) != len(rest) or len(rows.queries):
             raise lines.error("a support vector was expected: coefficients, then index:value pairs", first)
-        coefs.append(np.column_stack([np.array(before).reshape(len(rest), coefficients - 1), rows[0]]))
-        parts.append((rows[1], rows[2], rows[3]))
-        greatest, least = max(greatest, high), min(least, low) if len(rows[2]) else least
+        coefs.append(np.column_stack([np.array(before).reshape(len(rest), coefficients - 1), rows.targets]))
+        parts.append((rows.ends, rows.indices, rows.values))
+        greatest, least = max(greatest, rows.greatest), min(least, rows.least) if len(rows.indices) else least
     return Vectors(np.ascontiguousarray(np.concatenate(coefs).T), _stacked(parts, greatest), greatest, least)
 
 
