@@ -89,7 +89,7 @@ def test_regression(place, options):
 
 @pytest.mark.skipif(not data.FOLDER, reason="MAXMARGIN_DATA is not set")
 @pytest.mark.parametrize(
-    ("name", "rows", "options"), [("a9a", 1500, "-s 0 -c 1 -g 0.05"), ("letter", 2000, "-s 0 -c 10 -g 0.1"), ("housing", 800, "-s 3 -c 10")]
+    ("name", "rows", "options"), [("a9a", 1000, "-s 0 -c 1 -g 0.05"), ("letter", 1000, "-s 0 -c 10 -g 0.1"), ("housing", 800, "-s 3 -c 10")]
 )
 def test_real_data(place, name, rows, options):
     X, y = data.load(name, rows)
@@ -252,8 +252,7 @@ def test_svm_scale(place):
     assert lines[3:5] == ["x", "0.0 2.0"]
     assert [line.split()[0] for line in lines[5:]] == ["1", "2", "4"]
     (place / "theirs").write_text("x\n-1 1\n1 0 10\n4 -5 5\n")
-    done = process("svm-scale", "-r", "theirs", "a.svm")
-    (place / "restored.svm").write_bytes(done.stdout)
+    (place / "restored.svm").write_bytes(run("svm-scale", "-r", "theirs", "a.svm").stdout_bytes)
     B = load_svmlight("restored.svm", n_features=4)[0].toarray()
     np.testing.assert_allclose(B[:, [0, 3]], np.c_[-1 + X[:, 0] / 5, X[:, 3] / 5], atol=1e-14)
     assert not B[:, 1:3].any()
