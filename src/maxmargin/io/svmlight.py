@@ -185,7 +185,8 @@ class SvmlightChunks:
             entries += len(rows.indices)
             if len(rows.indices):
                 least, greatest = min(least, rows.least), max(greatest, rows.greatest)
-            for column, piece in zip(columns, rows, strict=False):
+            pieces: tuple[NDArray[Any], ...] = rows.targets, rows.ends, rows.indices, rows.values, rows.queries
+            for column, piece in zip(columns, pieces, strict=True):
                 column.append(piece)
         targets, ends, indices, values, queries = (column.whole() for column in columns)
         layout = self.layout_of(len(targets), least, greatest)
