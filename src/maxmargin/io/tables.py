@@ -1,8 +1,7 @@
 """Data files of every usual kind as X, y and names: svmlight text, CSV and TSV, Parquet, .npy, .npz, compressed or not, file or pipe.
 
-A format is one entry of READERS. Which it is, the caller says, or the name's ending, or else how the content begins. In a table one column
-is the target: the one that is named, or counted from 1 (from the right if negative), or by default that called target, label, class or y,
-or else the last; "none" means that there is none, as does a table with exactly as many columns as the model has features.
+A format is one entry of READERS. Which it is, the caller says, or the name's ending, or else how the content begins.
+The columns of a table are the matter of table_columns.py.
 """
 
 import csv
@@ -14,18 +13,19 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from maxmargin.io.files import STDIN, SUFFIXES, open_read
 from maxmargin.io.svmlight import svmlight_chunks
+from maxmargin.io.table_columns import Data, Options, as_target, from_columns, is_number
 
-TARGET_NAMES = ("target", "label", "class", "y")
+__all__ = ["ENDINGS", "READERS", "Data", "Options", "as_target", "ending_of", "format_of", "local_file", "read_table"]
+
 HEAD = 2**16
 """Bytes at which the content is looked at."""
 SVMLIGHT_LINE = re.compile(rb"\s*[-+]?[0-9.][-+0-9.eE]*([ \t]+(qid|\d+):\S*)*[ \t]*(#.*)?")
@@ -43,44 +43,6 @@ ENDINGS = {
     ".pq": "parquet",
 }
 """What a name says about its file."""
-
-
-class Data(NamedTuple):
-    """A data set: X an array or CSR, y its targets if it has some, the features' names if they have some, and where it was read."""
-
-    X: Any
-    y: NDArray[Any] | None
-    names: list[str] | None
-    format: str
-    source: str
-
-
-@dataclass(frozen=True)
-class Options:
-    """How a file is to be read.
-
-    Attributes
-    ----------
-    format : str or None
-        One of READERS; None is found out.
-    target : str, int or None
-        The target's column in a table, by name or by number, or "none"; None is the usual one.
-    header : bool or None
-        Whether the first line of a CSV file holds names; None is yes if it holds anything but numbers.
-    n_features : int or None
-        How many features the model has, where there is one.
-    zero_based : bool or None
-        Whether svmlight indices begin at 0; None is found out on the whole file.
-    source : str
-        The file's name in messages.
-    """
-
-    format: str | None = None
-    target: str | int | None = None
-    header: bool | None = None
-    n_features: int | None = None
-    zero_based: bool | None = None
-    source: str = ""
 
 
 def read_table(path: str | Path, options: Options | None = None) -> Data:
@@ -169,7 +131,7 @@ def _read_delimited(path: Path, options: Options) -> Data:
             raise ValueError(f"{options.source}: {error}") from error
     if not lines:
         raise ValueError(f"{options.source} holds no samples")
-    header = not all(_is_number(cell) for cell in lines[0][1]) if options.header is None else options.header
+    header = not all(is_number(cell) for cell in lines[0][1]) if options.header is None else options.header
     names = [cell.strip() for cell in lines[0][1]] if header else None
     rows = lines[header:]
     if not rows:
@@ -179,7 +141,7 @@ def _read_delimited(path: Path, options: Options) -> Data:
         if len(row) != width:
             raise ValueError(f"{options.source}, line {number}: {len(row)} fields, the first line has {width}")
     columns = [np.array([row[k] for _, row in rows]) for k in range(width)]
-    return _from_columns(columns, names, options, [number for number, _ in rows])
+    return from_columns(columns, names, options, [number for number, _ in rows])
 
 
 def _read_parquet(path: Path, options: Options) -> Data:
@@ -196,14 +158,14 @@ def _read_parquet(path: Path, options: Options) -> Data:
     for name, column in zip(table.column_names, table.columns, strict=True):
         if column.null_count:
             raise ValueError(f"{options.source}: column {name!r} has {column.null_count} missing values: fill them or leave those rows out")
-    return _from_columns(columns, list(table.column_names), options, None)
+    return from_columns(columns, list(table.column_names), options, None)
 
 
 def _read_npy(path: Path, options: Options) -> Data:
     array = _numpy_load(path, options)
     if array.ndim != 2:
         raise ValueError(f"{options.source} holds an array of shape {array.shape}: rows and columns are needed")
-    return _from_columns(list(array.T), None, options, None)
+    return from_columns(list(array.T), None, options, None)
 
 
 def _read_npz(path: Path, options: Options) -> Data:
@@ -246,95 +208,3 @@ READERS: dict[str, Callable[[Path, Options], Data]] = {
     "npz": _read_npz,
 }
 """The formats that are read."""
-
-
-# ---- columns -----------------------------------------------------------------------------------------------------------
-
-
-def _from_columns(columns: list[NDArray[Any]], names: list[str] | None, options: Options, lines: list[int] | None) -> Data:
-    """One column is the target, the others are features."""
-    at = _target_column(columns, names, options)
-    features = [k for k in range(len(columns)) if k != at]
-    if not features:
-        raise ValueError(f"{options.source} has no column besides the target")
-    X = np.empty((len(columns[0]), len(features)))
-    for j, k in enumerate(features):
-        X[:, j] = _as_numbers(columns[k], names[k] if names else f"column {k + 1}", options.source, lines)
-    y = None if at is None else _checked_target(columns[at], options.source, lines)
-    return Data(X, y, [names[k] for k in features] if names else None, options.format or "", options.source)
-
-
-def _target_column(columns: list[NDArray[Any]], names: list[str] | None, options: Options) -> int | None:
-    wanted, width = options.target, len(columns)
-    if wanted is None:
-        lowered = [name.lower() for name in names or []]
-        named = next((lowered.index(name) for name in TARGET_NAMES if name in lowered), None)
-        if named is None and options.n_features == width:
-            return None
-        return width - 1 if named is None else named
-    if wanted == "none":
-        return None
-    if names and wanted in names:
-        return names.index(str(wanted))
-    try:
-        number = int(wanted)
-    except ValueError:
-        known = f"its columns are {', '.join(names[:20])}" if names else "it has no header, give the column's number"
-        raise ValueError(f"{options.source} has no column {wanted!r}: {known}") from None
-    if not 1 <= abs(number) <= width:
-        raise ValueError(
-            f"the target's column is {number}, but {options.source} has {width} columns, counted from 1, or from -1 at the right"
-        )
-    return number - 1 if number > 0 else width + number
-
-
-def _as_numbers(column: NDArray[Any], name: str, source: str, lines: list[int] | None) -> NDArray[np.float64]:
-    """A feature's values; the first that is no finite number is an error with its line."""
-    if column.dtype.kind in "biuf":
-        values = column.astype(np.float64)
-    else:
-        values = np.array([float(v) if _is_number(v) else np.nan for v in column.tolist()])
-    wrong = np.flatnonzero(~np.isfinite(values))
-    if len(wrong):
-        place = f"line {lines[wrong[0]]}" if lines else f"row {wrong[0] + 1}"
-        raise ValueError(
-            f"{source}, {place}, {name}: {str(column[wrong[0]])!r} is no finite number ({len(wrong)} such values in this column); fill "
-            "missing values, encode words as numbers, or choose another target column"
-        )
-    return values
-
-
-def _checked_target(column: NDArray[Any], source: str, lines: list[int] | None) -> NDArray[Any]:
-    """The targets; a missing one is an error with its line."""
-    missing = np.flatnonzero(np.isnan(column) if column.dtype.kind == "f" else [str(cell).strip() == "" for cell in column.tolist()])
-    if len(missing):
-        place = f"line {lines[missing[0]]}" if lines else f"row {missing[0] + 1}"
-        raise ValueError(f"{source}, {place}: the target is missing ({len(missing)} such rows); fill it or leave those rows out")
-    return as_target(column)
-
-
-def as_target(column: NDArray[Any]) -> NDArray[Any]:
-    """Targets as whole numbers if they all are, else as numbers if they all are, else as text."""
-    if column.dtype.kind in "OUS":
-        text = [str(cell).strip() for cell in column.tolist()]
-        if not all(_is_number(cell) for cell in text):
-            return np.array(text)
-        column = np.array([float(cell) for cell in text])
-    if column.dtype.kind == "b":
-        return column.astype(np.int64)
-    if (
-        column.dtype.kind == "f"
-        and np.isfinite(column).all()
-        and (column == np.round(column)).all()
-        and np.abs(column).max(initial=0) < 2**53
-    ):
-        return column.astype(np.int64)
-    return column
-
-
-def _is_number(cell: Any) -> bool:
-    try:
-        float(cell)
-    except (ValueError, TypeError):
-        return False
-    return "_" not in str(cell)  # Python's own digits grouping is none of a file's

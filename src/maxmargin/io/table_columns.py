@@ -1,0 +1,141 @@
+"""The columns of a table as X, y and names: one of them is the target, the others are numbers.
+
+The target is the column that is named, or counted from 1 (from the right if negative), or by default that called target, label, class or
+y, or else the last; "none" means that there is none, as does a table with exactly as many columns as the model has features.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+TARGET_NAMES = ("target", "label", "class", "y")
+
+
+class Data(NamedTuple):
+    """A data set: X an array or CSR, y its targets if it has some, the features' names if they have some, and where it was read."""
+
+    X: Any
+    y: NDArray[Any] | None
+    names: list[str] | None
+    format: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a file is to be read.
+
+    Attributes
+    ----------
+    format : str or None
+        One of READERS; None is found out.
+    target : str, int or None
+        The target's column in a table, by name or by number, or "none"; None is the usual one.
+    header : bool or None
+        Whether the first line of a CSV file holds names; None is yes if it holds anything but numbers.
+    n_features : int or None
+        How many features the model has, where there is one.
+    zero_based : bool or None
+        Whether svmlight indices begin at 0; None is found out on the whole file.
+    source : str
+        The file's name in messages.
+    """
+
+    format: str | None = None
+    target: str | int | None = None
+    header: bool | None = None
+    n_features: int | None = None
+    zero_based: bool | None = None
+    source: str = ""
+
+
+def from_columns(columns: list[NDArray[Any]], names: list[str] | None, options: Options, lines: list[int] | None) -> Data:
+    """One column is the target, the others are features."""
+    at = _target_column(columns, names, options)
+    features = [k for k in range(len(columns)) if k != at]
+    if not features:
+        raise ValueError(f"{options.source} has no column besides the target")
+    X = np.empty((len(columns[0]), len(features)))
+    for j, k in enumerate(features):
+        X[:, j] = _as_numbers(columns[k], names[k] if names else f"column {k + 1}", options.source, lines)
+    y = None if at is None else _checked_target(columns[at], options.source, lines)
+    return Data(X, y, [names[k] for k in features] if names else None, options.format or "", options.source)
+
+
+def _target_column(columns: list[NDArray[Any]], names: list[str] | None, options: Options) -> int | None:
+    wanted, width = options.target, len(columns)
+    if wanted is None:
+        lowered = [name.lower() for name in names or []]
+        named = next((lowered.index(name) for name in TARGET_NAMES if name in lowered), None)
+        if named is None and options.n_features == width:
+            return None
+        return width - 1 if named is None else named
+    if wanted == "none":
+        return None
+    if names and wanted in names:
+        return names.index(str(wanted))
+    try:
+        number = int(wanted)
+    except ValueError:
+        known = f"its columns are {', '.join(names[:20])}" if names else "it has no header, give the column's number"
+        raise ValueError(f"{options.source} has no column {wanted!r}: {known}") from None
+    if not 1 <= abs(number) <= width:
+        raise ValueError(
+            f"the target's column is {number}, but {options.source} has {width} columns, counted from 1, or from -1 at the right"
+        )
+    return number - 1 if number > 0 else width + number
+
+
+def _as_numbers(column: NDArray[Any], name: str, source: str, lines: list[int] | None) -> NDArray[np.float64]:
+    """A feature's values; the first that is no finite number is an error with its line."""
+    if column.dtype.kind in "biuf":
+        values = column.astype(np.float64)
+    else:
+        values = np.array([float(v) if is_number(v) else np.nan for v in column.tolist()])
+    wrong = np.flatnonzero(~np.isfinite(values))
+    if len(wrong):
+        place = f"line {lines[wrong[0]]}" if lines else f"row {wrong[0] + 1}"
+        raise ValueError(
+            f"{source}, {place}, {name}: {str(column[wrong[0]])!r} is no finite number ({len(wrong)} such values in this column); fill "
+            "missing values, encode words as numbers, or choose another target column"
+        )
+    return values
+
+
+def _checked_target(column: NDArray[Any], source: str, lines: list[int] | None) -> NDArray[Any]:
+    """The targets; a missing one is an error with its line."""
+    missing = np.flatnonzero(np.isnan(column) if column.dtype.kind == "f" else [str(cell).strip() == "" for cell in column.tolist()])
+    if len(missing):
+        place = f"line {lines[missing[0]]}" if lines else f"row {missing[0] + 1}"
+        raise ValueError(f"{source}, {place}: the target is missing ({len(missing)} such rows); fill it or leave those rows out")
+    return as_target(column)
+
+
+def as_target(column: NDArray[Any]) -> NDArray[Any]:
+    """Targets as whole numbers if they all are, else as numbers if they all are, else as text."""
+    if column.dtype.kind in "OUS":
+        text = [str(cell).strip() for cell in column.tolist()]
+        if not all(is_number(cell) for cell in text):
+            return np.array(text)
+        column = np.array([float(cell) for cell in text])
+    if column.dtype.kind == "b":
+        return column.astype(np.int64)
+    if (
+        column.dtype.kind == "f"
+        and np.isfinite(column).all()
+        and (column == np.round(column)).all()
+        and np.abs(column).max(initial=0) < 2**53
+    ):
+        return column.astype(np.int64)
+    return column
+
+
+def is_number(cell: Any) -> bool:
+    """Whether a cell is a number, as files write them."""
+    try:
+        float(cell)
+    except (ValueError, TypeError):
+        return False
+    return "_" not in str(cell)  # Python's own digits grouping is none of a file's
