@@ -387,7 +387,7 @@ def test_coordinate_descent():
         w, trace = textbook.coordinate_descent(lambda w, P=P, b=b: float(0.5 * w @ P @ w - b @ w), np.zeros(4), tol=1e-15)
         np.testing.assert_allclose(w, np.linalg.solve(P, b), atol=1e-4)
         assert np.all(np.diff(trace.column("primal")) <= 1e-12)
-    stuck, _ = textbook.coordinate_descent(lambda w: abs(w[0] - w[1]) + 0.1 * (w[0] + w[1]), [1.0, 1.0])
+    stuck, _ = textbook.coordinate_descent(lambda w: abs(w[0] - w[1]) + 0.1 * float(w @ w), [1.0, 1.0])
     np.testing.assert_allclose(stuck, [1.0, 1.0], atol=1e-6)  # a kink: no coordinate helps alone
 
 

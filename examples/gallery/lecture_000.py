@@ -68,9 +68,10 @@ def coordinate_descent():
         return float(0.5 * w @ P @ w)
 
     _, trace = textbook.coordinate_descent(L, [-2.3, 2.4])
+    levels = np.unique(np.round(trace.column("primal")[:10], 6))
     drawing, ax = figure()
     a, b = np.meshgrid(np.linspace(-2.6, 2.8, 120), np.linspace(-2.8, 2.6, 120))
-    ax.contour(a, b, np.vectorize(lambda u, v: L(np.array([u, v])))(a, b), levels=14, cmap="cividis", linewidths=0.8)
+    ax.contour(a, b, np.vectorize(lambda u, v: L(np.array([u, v])))(a, b), levels=levels, cmap="cividis", linewidths=0.8)
     path = trace.column("variables")
     ax.plot(*path.T, "o-", color=CLASS_COLOURS[1], markersize=3.5)
     ax.set(xlabel="$w_1$", ylabel="$w_2$")
@@ -107,7 +108,7 @@ def smo_at_work():
 
     $$\\mathrm{primal} - \\mathrm{dual} = C\\sum_i \\xi_i + |w|^2 - \\sum_i a_i \\ \\ge 0$$
 
-    A random partner (simplified SMO), the pair that violates the most, and the pair that gains the most.
+    A random partner (simplified SMO), the pair that violates the most, and the pair that gains the most with its first point.
     """
     X, y = crescents()
     fit = {"C": 10.0, "kernel": textbook.kernels.rbf(1.0)}
@@ -154,8 +155,7 @@ def softmax_and_one_versus_rest():
 
     $$\\mathrm{softmax}(y)_k = e^{y_k} / \\sum_j e^{y_j}$$
 
-    Three clouds in a row: one-versus-rest trains the three scores apart, and the middle one, which no line separates from the rest,
-    hardly counts; softmax trains them together.
+    One-versus-rest trains the three scores apart, softmax together: their boundaries lean differently.
     """
     random = np.random.default_rng(0)
     y = np.arange(120) % 3
