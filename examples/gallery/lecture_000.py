@@ -8,7 +8,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from data import crescents, overlapping, sine, uneven_clouds
 from maxmargin import SVC, SVR, NuSVC, NuSVR, textbook
 from maxmargin.plots import ClassesDisplay, ConvergenceDisplay, DecisionDisplay, LossDisplay, TubeDisplay
-from maxmargin.plots.style import CLASS_COLOURS, INK, figure
+from maxmargin.plots.style import CLASS_COLOURS, INK, figure, titled
 
 SEED = "000_aa3cb9f2e9a3f579.txt"
 
@@ -129,9 +129,9 @@ def nearest_neighbours():
     drawing, panels = figure(1, 3, size=(13, 3.9))
     for ax, k in zip(panels, (1, 15), strict=False):
         ClassesDisplay.from_estimator(KNeighborsClassifier(k).fit(X, y), X, y, ax=ax)
-        ax.set_title(f"{k} nearest neighbour{'s' if k > 1 else ''}", pad=24)
+        titled(ax, f"{k} nearest neighbour{'s' if k > 1 else ''}")
     ClassesDisplay.from_estimator(SVC(C=1.0, gamma=2.0).fit(X, y), X, y, ax=panels[2])
-    panels[2].set_title("RBF machine", pad=24)
+    titled(panels[2], "RBF machine")
     return drawing
 
 
@@ -146,7 +146,7 @@ def ambiguous_regions():
     pairs, _ = textbook.one_vs_one(X, y, partial(textbook.smo, trace=0))
     for ax, model, name in zip(panels, (rest, pairs), ("one-versus-rest: $\\arg\\max_k\\, y_k(x)$", "one-versus-one: votes"), strict=True):
         ClassesDisplay.from_estimator(model, X, y, ax=ax)
-        ax.set_title(name, pad=24)
+        titled(ax, name)
     return drawing
 
 
@@ -165,7 +165,7 @@ def softmax_and_one_versus_rest():
     together, _ = textbook.softmax_regression(X, y, lam=0.1)
     for ax, model, name in zip(panels, (rest, together), ("one-versus-rest", "softmax"), strict=True):
         ClassesDisplay.from_estimator(model, X, y, ax=ax)
-        ax.set_title(name, pad=24)
+        titled(ax, name)
     return drawing
 
 

@@ -6,7 +6,7 @@ from data import crescents, overlapping, rings, separable, three_clouds
 from maxmargin import SVC, LinearSVC, textbook
 from maxmargin.plots import ClassesDisplay, DecisionDisplay, EffectDisplay, LossDisplay
 from maxmargin.plots.loss import OF_MARGIN
-from maxmargin.plots.style import CLASS_COLOURS, INK, MARKERS, PALE, figure
+from maxmargin.plots.style import CLASS_COLOURS, INK, MARKERS, PALE, figure, legend_outside, titled
 
 SEED = "004_6d094d89e237d073.txt"
 
@@ -157,7 +157,7 @@ def three_cases():
         shown.ax_.scatter(
             *X[table.case == case].T, s=130, facecolors="none", edgecolors=CLASS_COLOURS[case + 1], linewidths=1.6, label=name
         )
-    shown.ax_.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, frameon=False, fontsize=7.5)
+    legend_outside(shown.ax_)
     return shown.figure_
 
 
@@ -239,7 +239,7 @@ def one_versus_rest():
         DecisionDisplay.from_estimator(machine, X, np.where(y == k, 1, -1), slacks=False, title=f"class {k} against the rest", ax=ax)
         ax.get_legend().remove()
     ClassesDisplay.from_estimator(model, X, y, ax=panels[3])
-    panels[3].set_title("the largest wins", pad=24)
+    titled(panels[3], "the largest wins")
     return drawing
 
 

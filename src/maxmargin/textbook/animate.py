@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maxmargin.plots.plane import Plane
-from maxmargin.plots.style import CLASS_COLOURS, INK, figure, legend_outside, pyplot
+from maxmargin.plots.style import CLASS_COLOURS, INK, figure, legend_outside, pyplot, titled
 from maxmargin.textbook.trace import Trace
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def animate(trace: Trace, path: str | Path | None = None, frames: int = 60, fps:
             drawn.append(plane_axes.contour(u, v, values, levels=[-1, 0, 1], colors=INK, linestyles=["--", "-", "--"]))
         moved = trace.X[list(step.chosen)[:50]]  # type: ignore[index]
         drawn.append(plane_axes.scatter(moved[:, 0], moved[:, 1], s=160, facecolors="none", edgecolors=INK, linewidths=2))
-        plane_axes.set_title(f"{trace.name}: step {step.iteration}", pad=22)
+        titled(plane_axes, f"{trace.name}: step {step.iteration}")
         mark.set_xdata([step.iteration, step.iteration])
         return drawn
 
@@ -80,7 +80,6 @@ def _points(ax: Any, trace: Trace) -> None:
         ax.scatter(here[:, 0], here[:, 1], c=colour, marker=marker, edgecolors="white", linewidths=0.5, label=f"t = {sign:+d}")
     ax.set(xlabel="$x_1$", ylabel="$x_2$")
     legend_outside(ax)
-    ax.set_title(" ", pad=22)
 
 
 def _curves(ax: Any, trace: Trace) -> None:

@@ -48,7 +48,7 @@ def solve(program: QuadraticProgram, units: Sequence[float] = (1.0,)) -> Array:
         v, status = _clarabel(QuadraticProgram(unit * P, q, G, h / unit, A, b / unit))
         if v is not None:
             return unit * v
-    raise ValueError(f"The quadratic program has no solution ({status}).")
+    raise ValueError(f"No solution was found ({status}); if there is one, the numbers are too unequal: scale the data or lower C.")
 
 
 def _clarabel(program: QuadraticProgram) -> tuple[Array | None, str]:

@@ -33,8 +33,6 @@ from maxmargin.textbook.trace import Trace, dual_trace, soft_margin_step
 
 FLAT = 1e-12
 """The curvature of a pair is at least this: equal points have none."""
-UNBOUNDED = 1e8
-"""Multipliers of the hard margin beyond this, in units of the inverse kernel values, belong to classes that overlap."""
 
 
 def smo(
@@ -44,7 +42,7 @@ def smo(
     kernel: Function = linear,
     selection: Literal["maximal violating pair", "second order"] = "second order",
     tol: float = 1e-3,
-    max_iter: int = 1_000_000,
+    max_iter: int = 100_000,
     trace: int = 1,
 ) -> tuple[KernelModel, Trace]:
     """The soft margin by pairs that violate the optimality conditions the most.
@@ -82,8 +80,6 @@ def smo(
                 kept.keep(soft_margin_step(iteration, pair, K, t, a, b, C))
         if done:
             break
-        if np.isinf(C) and a.max() * K.diagonal().mean() > UNBOUNDED:
-            raise ValueError("No plane separates the classes with this kernel, the dual grows without bound: give a finite C.")
         curvature = np.maximum(K[i, i] + K.diagonal() - 2.0 * K[i], FLAT)
         if selection == "second order":
             gain = np.where(low & (v < v[i]), (v[i] - v) ** 2 / curvature, -np.inf)
@@ -93,6 +89,10 @@ def smo(
         a[j] = _snap(a[j] - t[j] * rho, C)
         g += t * (K[i] - K[j]) * rho
         pair = (i, j)
+    if np.isinf(C) and v[i] - v[j] > tol:
+        raise ValueError(
+            f"No hard margin after {max_iter} pairs: if no plane separates the classes, the dual has no bound. Give a finite C."
+        )
     return KernelModel(X, a * t, b, kernel), kept
 
 
