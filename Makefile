@@ -1,9 +1,9 @@
-# make run | test | check | gallery | bench | bench-quick | bench-linear | bench-memory: each sets up what it needs by itself; a second run is quick.
+# make run | test | check | gallery | bench | bench-quick | bench-linear | bench-memory | bench-svmlight | fuzz | tour: each sets up what it needs by itself; a second run is quick.
 PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/maxmargin/core/*.cpp src/maxmargin/core/*.h)
 
-.PHONY: run test check gallery bench bench-quick bench-linear bench-memory clean
+.PHONY: run test check gallery bench bench-quick bench-linear bench-memory bench-svmlight fuzz tour clean
 
 run: .venv/installed
 	$(BIN)/python examples/quick_start.py
@@ -33,11 +33,24 @@ bench-linear: .venv/installed
 bench-memory: .venv/installed
 	$(BIN)/python benchmarks/memory.py $(ARGS)
 
+# Reading a file of 500 MB beside scikit-learn and LIBSVM: see benchmarks/svmlight.py.
+bench-svmlight: .venv/installed
+	$(BIN)/python benchmarks/svmlight.py $(ARGS)
+
+# The reader against random bytes, for SECONDS of CPU time: see tests/fuzz/.
+fuzz: .venv/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check atheris
+	$(BIN)/python tests/fuzz/svmlight.py -max_total_time=$(or $(SECONDS),600) tests/fuzz/corpus/svmlight
+
+# docs/command-line.svg and the text of the tour: see examples/terminal_tour.py.
+tour: .venv/installed
+	$(BIN)/python examples/terminal_tour.py
+
 # The package is installed in editable mode: only a change of the compiled core or of the dependencies needs this again.
 .venv/installed: $(SOURCES)
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "scikit-build-core>=0.10" "nanobind>=2.4" "ninja" "cmake>=3.18"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable ".[test,check,plots,progress,textbook]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable ".[test,check,plots,progress,textbook,cli]"
 	touch $@
 
 clean:

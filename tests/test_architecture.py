@@ -12,7 +12,7 @@ LAYERS = [
     {"core", "columns", "rounding"},
     {"kernels"},
     {"problems"},
-    {"sources", "solution", "losses", "designs", "io"},
+    {"sources", "solution", "losses", "designs"},
     {"rows", "shared"},
     {"monitor"},
     {"certificate", "solvers", "multiclass"},
@@ -20,8 +20,10 @@ LAYERS = [
     {"training"},
     {"linear_training"},
     {"estimators"},
-    {"sklearn_patch", "plots"},
+    {"compression"},
+    {"sklearn_patch", "plots", "io"},
     {"textbook"},
+    {"cli"},
     {"__init__"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

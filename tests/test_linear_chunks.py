@@ -208,7 +208,7 @@ def test_the_base_is_that_of_the_whole_file(tmp_path):
         ("1\n-1\n", {}, "2 samples without any feature"),
         ("1 1:2 7:1\n", {"n_features": 3}, "has 7 features, more than n_features=3"),
         ("1 0:2 7:1\n", {"zero_based": False}, "index 0"),
-        ("1 1:2\n-1 one:2\n", {}, r"empty.svm is no svmlight file.*bytes 0 to 15"),
+        ("1 1:2\n-1 one:2\n", {}, r"empty.svm, line 2, column 4: an index was expected"),
         ("1 1:2\n", {"block_bytes": 0}, "block_bytes must be an integer >= 1, got 0"),
         ("1 1:2\n", {"n_features": 0}, "n_features must be an integer >= 1 or None, got 0"),
         ("1 1:2\n", {"zero_based": "no"}, "zero_based must be True, False or 'auto', got 'no'"),

@@ -1,6 +1,7 @@
 """Support vector machines: exact, certified, fast, with scikit-learn's interface."""
 
 from maxmargin.certificate import Certificate
+from maxmargin.compression import compact
 from maxmargin.estimators import (
     SVC,
     SVR,
@@ -36,6 +37,7 @@ __all__ = [
     "NuSVR",
     "OneClassSVM",
     "PegasosSVC",
+    "compact",
     "kernel_matrix",
     "patch_sklearn",
     "unpatch_sklearn",

@@ -35,6 +35,8 @@ from maxmargin.solution import Status
 
 BLOCK_ENTRIES = 2**22
 """Kernel values held at once."""
+UNCHECKED = tuple(status.name.lower() for status in (Status.IMPORTED, Status.COMPACTED))
+"""Statuses of models that nobody has certified."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -45,7 +47,8 @@ class Certificate:
     ----------
     status : str
         "optimal", "stationary" (indefinite kernel), "max_iter", "time_limit", "interrupted", "stalled" (float64 does not reach the
-        tolerance), "degenerate" (nu-SVC with w = 0), or "refuted" (``certify`` found the conditions broken on the data it was given).
+        tolerance), "degenerate" (nu-SVC with w = 0), "refuted" (``certify`` found the conditions broken on the data it was given),
+        "imported" (read from a file of another program: nothing was checked), or "compacted" (by ``compact``, after the fit).
     primal, dual, gap, relative_gap : float
         Values of the two problems; gap = primal - dual, relative to the larger magnitude. Sums over ``parts`` where there are several.
     kkt_violation : float
@@ -86,6 +89,8 @@ class Certificate:
 
     def __str__(self) -> str:
         """One line to read."""
+        if self.status in UNCHECKED and not np.isfinite(self.gap):
+            return f"{self.status}: {Status[self.status.upper()].value}"
         parts = f", worst of {len(self.parts)} problems" if self.parts else ""
         return (
             f"{self.status}: gap {max(self.gap, 0.0):.3g} ({max(self.relative_gap, 0.0):.2g} of the objective {self.primal:.7g}), "

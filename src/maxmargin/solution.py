@@ -50,6 +50,8 @@ class Status(Enum):
         "decision value is 0. Raise nu (it must exceed the share of unavoidable margin errors) or use a richer kernel (for RBF a larger "
         "gamma)."
     )
+    IMPORTED = "The model was read from a file of another program, which says nothing about the solution: certify(X, y) checks it."
+    COMPACTED = "Support vectors were removed after the fit: compression_ says how far that moved the decision functions."
 
     @property
     def converged(self) -> bool:

@@ -29,7 +29,7 @@
     pegasos_tile(K, begin, z, ...)        Pegasos with coefficients, on a tile of kernel values      fewer than were given where the
     norma_tile(K, begin, z, ...)          NORMA alike                                                scale is about to underflow
 
-    parse_svmlight(text, limit)           the rows of an svmlight text
+    parse_svmlight(buffer, size, ...)     the rows of an svmlight text, in a few pieces
     format_svmlight(y, queries, ...)      the text of rows
 
     fingerprint(array)                    a number that changes when the array's memory does
@@ -332,8 +332,10 @@ norma_tile = _cpu.norma_tile
 # ---- text ------------------------------------------------------------------------------------------------------------
 
 format_svmlight = _cpu.format_svmlight
+TEXT_PADDING = _cpu.TEXT_PADDING
+"""So many bytes must follow a text that is parsed."""
 
 
-def parse_svmlight(text: NDArray[np.uint8], limit: int) -> Any:
-    """Return targets, row ends, indices, values, queries, the least and the greatest index, and an error with its place, see svmlight.h."""
-    return _cpu.parse_svmlight(text, limit, thread_count(10.0 * len(text)))
+def parse_svmlight(buffer: NDArray[np.uint8], size: int, limit: int, queries: int, threads: int = 0) -> list[tuple[Any, ...]]:
+    """Return pieces of rows: targets, row ends, indices, values, queries, least and greatest index, lines, and an error with its place."""
+    return _cpu.parse_svmlight(buffer, size, limit, queries, threads or thread_count(10.0 * size))

@@ -1,6 +1,4 @@
 // The binding of text formats.
-#include <nanobind/stl/string.h>
-
 #include "binding.h"
 #include "svmlight.h"
 #include "threads.h"
@@ -11,66 +9,74 @@ namespace {
 constexpr int64_t least_piece = 1 << 18;  // bytes a thread parses at least
 
 template <class T>
-nb::ndarray<nb::numpy, T, nb::ndim<1>> owned(std::vector<T>&& values) {
+using Flat = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
+
+template <class T>
+Flat<T> owned(std::vector<T>&& values) {
   auto* kept = new std::vector<T>(std::move(values));
   nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  return nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner);
+  return Flat<T>(kept->data(), {kept->size()}, owner);
 }
 
 template <class T>
-void append(std::vector<T>& to, const std::vector<T>& from) {
-  to.insert(to.end(), from.begin(), from.end());
+Flat<T> owned(std::unique_ptr<T[]>&& values, int64_t count) {
+  T* kept = values.release();
+  nb::capsule owner(kept, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+  return Flat<T>(kept, {size_t(count)}, owner);
 }
 
-// The rows of the pieces of a text, one after the other; up to the first error.
-TextRows joined(std::vector<TextRows>& parts, const std::vector<int64_t>& begins) {
-  if (parts.size() == 1) return std::move(parts[0]);
-  TextRows all;
-  size_t rows = 0, entries = 0;
-  for (const TextRows& part : parts) rows += part.targets.size(), entries += part.values.size();
-  all.targets.reserve(rows), all.ends.reserve(rows), all.values.reserve(entries), all.indices.reserve(entries);
-  for (size_t k = 0; k < parts.size(); ++k) {
-    TextRows& part = parts[k];
-    const int64_t before = int64_t(all.indices.size());
-    if (part.error == TextError::none && !part.targets.empty() && !all.targets.empty() && part.queries.empty() != all.queries.empty()) {
-      part.error = TextError::query_mixed, part.error_at = 0;
-    }
-    for (int64_t stop : part.ends) all.ends.push_back(before + stop);
-    append(all.targets, part.targets), append(all.queries, part.queries), append(all.values, part.values), append(all.indices, part.indices);
-    all.least = std::min(all.least, part.least), all.greatest = std::max(all.greatest, part.greatest);
-    if (part.error != TextError::none) {
-      all.error = part.error, all.error_at = begins[k] + part.error_at;
-      break;
-    }
-    part = TextRows();
+nb::object as_tuple(TextRows&& rows, int64_t before) {
+  const int64_t least = rows.least == INT64_MAX ? -1 : rows.least;
+  return nb::make_tuple(owned(std::move(rows.targets)), owned(std::move(rows.ends)), owned(std::move(rows.indices), rows.entries),
+                        owned(std::move(rows.values), rows.entries), owned(std::move(rows.queries)), least, rows.greatest, rows.lines,
+                        int(rows.error), before + rows.error_at, rows.error_column);
+}
+
+// Where pieces of about the same size begin, each after a line end; one more for the end.
+std::vector<int64_t> pieces(const char* text, int64_t size, int64_t count) {
+  std::vector<int64_t> begins(size_t(count) + 1, size);
+  begins[0] = 0;
+  for (int64_t k = 1; k < count; ++k) {
+    const int64_t at = std::max(begins[size_t(k - 1)], size * k / count);
+    const void* found = at < size ? std::memchr(text + at, '\n', size_t(size - at)) : nullptr;
+    begins[size_t(k)] = found ? static_cast<const char*>(found) - text + 1 : size;
   }
-  return all;
+  return begins;
 }
 
-nb::object parse_svmlight(Array<uint8_t> text, int64_t limit, int threads) {
+// The rows of the pieces of a text, in order, up to the first that has an error.
+nb::list parse_svmlight(Array<uint8_t> buffer, int64_t size, int64_t limit, int queries, int threads) {
   require(limit >= 0 && limit <= INT32_MAX, "parse_svmlight: the limit of indices must fit 32 bits");
-  const char* begin = reinterpret_cast<const char*>(text.data());
-  const int64_t size = int64_t(text.size());
-  TextRows rows;
+  require(size >= 0 && size + text_padding <= int64_t(buffer.size()), "parse_svmlight: bytes of padding must follow the text");
+  const char* text = reinterpret_cast<const char*>(buffer.data());
+  require(size == 0 || is_line_end(text[size - 1]), "parse_svmlight: the text must end with a line end");
+  std::vector<TextRows> parts;
+  std::vector<int64_t> begins;
+  auto parse = [&](size_t k) { TextParser(text + begins[k], text + begins[k + 1], limit, queries, parts[k]).run(); };
   {
     nb::gil_scoped_release release;
     const int64_t count = std::max<int64_t>(1, std::min<int64_t>(threads, size / least_piece));
-    std::vector<int64_t> begins(size_t(count) + 1, size);
-    begins[0] = 0;
-    for (int64_t k = 1; k < count; ++k) {
-      int64_t at = std::max(begins[size_t(k - 1)], size * k / count);
-      while (at < size && begin[at] != '\n') ++at;
-      begins[size_t(k)] = std::min(size, at + 1);
-    }
-    std::vector<TextRows> parts(static_cast<size_t>(count));
+    begins = pieces(text, size, count);
+    parts.resize(size_t(count));
     parallel(int(count), count, 1, [&](int64_t from, int64_t to) {
-      for (int64_t k = from; k < to; ++k) TextParser(begin + begins[size_t(k)], begin + begins[size_t(k) + 1], limit, parts[size_t(k)]).run();
+      for (int64_t k = from; k < to; ++k) parse(size_t(k));
     });
-    rows = joined(parts, begins);
+    for (size_t k = 0; k < parts.size() && parts[k].error == TextError::none; ++k) {
+      if (parts[k].targets.empty()) continue;
+      const int here = !parts[k].queries.empty();
+      if (queries < 0) queries = here;
+      if (here == queries) continue;
+      parts[k] = TextRows();  // the pieces before decide: its first line is wrong
+      parse(k);
+    }
   }
-  const int64_t least = rows.least == INT64_MAX ? -1 : rows.least;
-  return nb::make_tuple(owned(std::move(rows.targets)), owned(std::move(rows.ends)), owned(std::move(rows.indices)), owned(std::move(rows.values)),
-                        owned(std::move(rows.queries)), least, rows.greatest, int(rows.error), rows.error_at);
+  nb::list found;
+  for (size_t k = 0; k < parts.size(); ++k) {
+    const bool last = parts[k].error != TextError::none;
+    found.append(as_tuple(std::move(parts[k]), begins[k]));
+    if (last) break;
+  }
+  return found;
 }
 
 nb::bytes format_svmlight(Array<double> targets, std::optional<Array<int64_t>> queries, Array<int64_t> indptr, Array<int32_t> indices,
@@ -102,7 +108,9 @@ nb::bytes format_svmlight(Array<double> targets, std::optional<Array<int64_t>> q
 }  // namespace
 
 void bind_io(nb::module_& m) {
-  m.def("parse_svmlight", &parse_svmlight, nb::arg("text"), nb::arg("limit"), nb::arg("threads"));
+  m.attr("TEXT_PADDING") = text_padding;
+  m.def("parse_svmlight", &parse_svmlight, nb::arg("buffer"), nb::arg("size"), nb::arg("limit"), nb::arg("queries"),
+        nb::arg("threads"));
   m.def("format_svmlight", &format_svmlight, nb::arg("targets"), nb::arg("queries").none(), nb::arg("indptr"), nb::arg("indices"),
         nb::arg("values"), nb::arg("base"));
 }

@@ -24,6 +24,7 @@ from maxmargin.certificate import Certificate
 from maxmargin.estimators import _labels, _state
 from maxmargin.estimators._data import CHECKS, canonical_csr, gamma_value, sparse_like_sklearn
 from maxmargin.estimators._labels import Coefficients, Question
+from maxmargin.estimators._locate import locate
 from maxmargin.estimators._plain import QuickParameters, plain_data, plain_target
 from maxmargin.kernels import NAMES, PARAMETERS, Kernel, Kind
 from maxmargin.monitor import Monitor
@@ -33,6 +34,8 @@ from maxmargin.sources import make_source, pick
 from maxmargin.training import EXACT, GAP, Method, Settings, Trained
 
 SCALE = "Consider pre-processing your data with StandardScaler or MinMaxScaler."
+FEASIBLE = 1e-6
+"""Share of the coefficients by which those of an imported model may miss bounds and sum: old files have 8 digits."""
 
 
 class BaseSVM(QuickParameters, ABC):
@@ -152,6 +155,13 @@ class BaseSVM(QuickParameters, ABC):
         """Raise on Ctrl-C, keep certificate and status, warn of what fell short."""
         if monitor.interrupted.is_set() and self.on_interrupt == "raise":
             raise KeyboardInterrupt
+        for name in (
+            "_rows_known",
+            "_density_marks",
+            "_tie_order",
+            "compression_",
+        ):  # of a model that was not fitted here, or changed after
+            self.__dict__.pop(name, None)
         self.certificate_: Certificate = certificate.worst([t.certificate for t in trained])
         self.fit_status_ = int(not all(t.status.converged for t in trained))
         self.shape_fit_ = X.shape if hasattr(X, "shape") else (_num_samples(X),)
@@ -289,21 +299,40 @@ class BaseSVM(QuickParameters, ABC):
     def _certify_all(self, found: list[Certificate], solver_values: Floats, exact: Floats) -> Certificate:
         """Give each part its outcome, judged by what was recomputed."""
         parts = self.certificate_.parts or (self.certificate_,)
-        judged = []
+        judged, columns = [], self._columns()
         for k, (old, new) in enumerate(zip(parts, found, strict=True)):
             status = Status[old.status.upper()]
             at_rounding = abs(new.relative_gap) <= 1e3 * EXACT  # another evaluation than the one that fit judged
-            if new.kkt_violation > self.tol * self._unit and not at_rounding and status.converged:
+            fulfilled = new.kkt_violation <= self.tol * self._unit or at_rounding
+            if status is Status.IMPORTED:
+                convex = Status.OPTIMAL if old.convexity == "proved" else Status.STATIONARY
+                status = convex if fulfilled and _feasible(new, columns[k]) else Status.REFUTED
+            elif status.converged and not fulfilled:
                 status = Status.REFUTED
             error = float(np.abs(solver_values[:, k] - exact[:, k]).max(initial=0.0))
             judged.append(certificate.with_outcome(new, status, old.convexity, error, old.n_iter))
         return certificate.worst(judged)
 
+    def _training_rows(self, X: Any, label: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Where the support vectors are among the samples: fits know it, model files of other programs do not."""
+        if getattr(self, "_rows_known", True):
+            return cast(NDArray[np.int64], self.support_)
+        groups = np.repeat(np.arange(len(self._n_support)), self._n_support)
+        return locate(self.support_vectors_, groups.tolist(), X, label.tolist())
+
     def _warm(self, n: int) -> tuple[NDArray[np.int64], Floats] | None:
         """Support indices and coefficient rows of the last fit, if this fit may start from them."""
-        if not self.warm_start or not hasattr(self, "support_") or (len(self.support_) and self.support_.max() >= n):
+        if not self.warm_start or not hasattr(self, "support_") or not getattr(self, "_rows_known", True):
+            return None
+        if len(self.support_) and self.support_.max() >= n:
             return None
         return self.support_.astype(np.int64), self._columns()
+
+
+def _feasible(found: Certificate, coef: Floats) -> bool:
+    """Whether the variables of an imported model keep their bounds and their sum, but for the digits its file was written with."""
+    size = np.abs(coef)
+    return bool(found.box_violation <= FEASIBLE * size.max(initial=0.0) and found.equality_violation <= FEASIBLE * size.sum())
 
 
 @contextmanager

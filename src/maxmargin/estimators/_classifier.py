@@ -215,15 +215,14 @@ class BaseSVC(ClassifierMixin, Voting):  # type: ignore[misc]
         check_is_fitted(self)
         X, y = self._validate_Xy(X, y, reset=False)
         label = np.searchsorted(self.classes_, column_or_1d(y))
-        if (
-            not np.array_equal(self.classes_[np.minimum(label, len(self.classes_) - 1)], column_or_1d(y))
-            or len(label) != self.shape_fit_[0]
+        if not np.array_equal(self.classes_[np.minimum(label, len(self.classes_) - 1)], column_or_1d(y)) or (
+            getattr(self, "_rows_known", True) and len(label) != self.shape_fit_[0]
         ):
             raise ValueError("certify needs the data the model was fitted on: other labels or another number of samples were given.")
         effective = finite_weight(sample_weight, _num_samples(X)) * self.class_weight_[label]
         exact, solver = self._certified_values(X), self._decision_values(X)
         columns = np.zeros((exact.shape[1], len(label)))
-        columns[:, self.support_] = self._columns()
+        columns[:, self._training_rows(X, label)] = self._columns()
         flip = libsvm_sign(len(self.classes_))
         found = []
         for k, task in enumerate(multiclass.tasks(label, len(self.classes_), self.multiclass == "ovr")):

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from maxmargin import certificate, linear_certificate
 from maxmargin.certificate import Certificate
 from maxmargin.designs import ArrayDesign, ChunkDesign, Design
+from maxmargin.estimators import _state
 from maxmargin.estimators._data import CHECKS, canonical_csr
 from maxmargin.estimators._plain import QuickParameters, plain_data, plain_target
 from maxmargin.linear_training import Solver, Task, TrainedLinear, acceptable, choose, judged, train_all
@@ -162,6 +163,8 @@ class BaseLinear(QuickParameters):
 
     def _models(self) -> tuple[Floats, Floats]:
         """Weights and intercepts, a row for each problem."""
+        if sparse.issparse(self.coef_):
+            self.coef_.check_format(full_check=True)
         coef = np.atleast_2d(self.coef_.toarray() if sparse.issparse(self.coef_) else self.coef_)
         return coef, np.broadcast_to(np.asarray(self.intercept_, dtype=np.float64), len(coef))
 
@@ -169,6 +172,7 @@ class BaseLinear(QuickParameters):
         """The last fit's solutions, where warm_start can use them: as many problems and features; more samples may have been added."""
         if not self.warm_start or not hasattr(self, "coef_") or self.dual_coef_.shape[1] > n or self.dual_coef_.shape[0] != count:
             return None
+        _state.check_duals(self)
         coef, intercept = self._models()
         if coef.shape[1] != self.n_features_in_:
             return None
@@ -180,15 +184,23 @@ class BaseLinear(QuickParameters):
     def _scores(self, X: Any) -> Floats:
         """Values of every linear function, one column each; the same bits for any split of X."""
         check_is_fitted(self)
+        _state.check_linear(self)
         X = self._validate_X(X, reset=False)
         coef, intercept = self._models()
         return ArrayDesign(X).values_of_all(np.ascontiguousarray(coef)) + intercept
 
     # ---- certification -----------------------------------------------------------------------------------------------
 
+    def _check_duals(self) -> None:
+        """Refuse to certify without dual variables, and with altered ones."""
+        check_is_fitted(self)
+        _state.check_duals(self)
+        if self.certificate_.status == Status.IMPORTED.name.lower():
+            raise ValueError("The model was read from a file, which holds no dual variables: they are what certifies a model. Fit it anew.")
+
     def _certify(self, problems: Sequence[LinearProblem], X: Any, lasso: bool = False) -> Certificate:
         """Recompute everything from the data in float64."""
-        check_is_fitted(self)
+        self._check_duals()
         parts = self.certificate_.parts or (self.certificate_,)
         if self.dual_coef_.shape != (len(problems), X.shape[0]):
             raise ValueError("certify needs the data the model was fitted on: another number of samples or classes was given.")

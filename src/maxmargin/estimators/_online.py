@@ -14,6 +14,7 @@ from sklearn.utils.multiclass import _check_partial_fit_first_call
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from maxmargin.designs import ArrayDesign
+from maxmargin.estimators import _state
 from maxmargin.estimators._base import BaseSVM
 from maxmargin.estimators._data import canonical_csr
 from maxmargin.estimators._targets import class_weights, finite_weight, refuse_negative
@@ -100,6 +101,7 @@ class BaseOnline(BaseSVM):
 
     def _check_kernel_of_chunk(self, X: Any, weight: Floats) -> None:
         """A model goes on with the kernel it began with."""
+        _state.check_online(self)
         wanted = self._resolve_kernel(X, weight)
         if isinstance(self.gamma, str) and wanted.kind is self._kernel.kind and "gamma" in PARAMETERS.get(wanted.kind, ()):
             wanted = replace(wanted, gamma=self._kernel.gamma) if isinstance(self.kernel, str) else wanted
@@ -197,6 +199,7 @@ class OnlineClassifier(ClassifierMixin, BaseOnline):  # type: ignore[misc]
             One value a sample for two classes, positive for ``classes_[1]``; else one for each class against the rest.
         """
         check_is_fitted(self)
+        _state.check_online(self)
         values = self._function_values(self._validate_X(X, reset=False)) + self.intercept_[:, None]
         return values[0] if len(self.classes_) == 2 else values.T
 

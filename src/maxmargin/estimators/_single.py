@@ -24,6 +24,10 @@ class BaseSingle(BaseSVM):
     def _keep_decision(self, decision: Decision) -> None:
         """Keep what this estimator reads off its solution beyond coefficients and intercept."""
 
+    def _tube(self, residual: Floats, coef: Floats) -> float:
+        """Half the width of the tube that the model found, if it finds one."""
+        return 0.0
+
     def _split(self, b: Floats) -> Floats:
         """Dual variables with the given coefficients."""
         return b
@@ -63,12 +67,12 @@ class BaseSingle(BaseSVM):
     def _certify_single(self, X: Any, z: Floats, sample_weight: Any) -> Certificate:
         """Recompute the certificate."""
         weight = finite_weight(sample_weight, _num_samples(X))
-        if len(weight) != self.shape_fit_[0]:
+        if getattr(self, "_rows_known", True) and len(weight) != self.shape_fit_[0]:
             raise ValueError(f"certify needs the data the model was fitted on: {self.shape_fit_[0]} samples, got {len(weight)}.")
         used = weight > 0
         exact, solver = self._certified_values(X), self._decision_values(X)
         coef = np.zeros(len(weight))
-        coef[self.support_] = self._columns()[0]
-        decision = Decision(coef[used], float(self._intercept_[0]), (0.0, 0.0), epsilon=getattr(self, "epsilon_", 0.0))
+        coef[self._training_rows(X, np.zeros(len(weight), np.int64))] = self._columns()[0]
+        decision = Decision(coef[used], float(self._intercept_[0]), (0.0, 0.0), epsilon=self._tube(z - exact[:, 0], coef))
         found = self._formulation(z[used], weight[used]).certify(exact[used, 0], decision)
         return self._certify_all([found], solver, exact)

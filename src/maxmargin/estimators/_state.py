@@ -5,6 +5,7 @@ prepared is kept beside a fingerprint of all it was made from: as long as that i
 estimator, whose attributes, copies and pickles do not change by predicting.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -19,6 +20,9 @@ from maxmargin.sources import NativeSource, combine
 
 ODD = (AttributeError, TypeError, ValueError, IndexError)
 """What looking at an altered state raises."""
+FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+WALK_NUMBERS, FUNCTION_NUMBERS = 10, 4
+"""Numbers that Pegasos keeps of a walk, and NORMA of a function."""
 
 
 class Prepared(NamedTuple):
@@ -52,12 +56,7 @@ def _known(kernel: Kernel, model: Any) -> NativeSource | None:
 
 def check(model: Any) -> None:
     """Refuse a fitted state that was altered."""
-    try:
-        consistent = _is_consistent(model)
-    except ODD:
-        consistent = False
-    if not consistent:
-        raise ValueError(f"The internal representation of {type(model).__name__} was altered")
+    _refuse_unless(model, _is_consistent)
 
 
 def _arrays(matrix: Any) -> list[Any]:
@@ -99,3 +98,103 @@ def _is_consistent(model: Any) -> bool:
         and int(model._n_support.sum()) == n_support
         and (precomputed or objects or vectors.shape[1] == model.n_features_in_)
     )
+
+
+# ---- models without prepared points --------------------------------------------------------------------------------------
+
+
+def check_linear(model: Any) -> None:
+    """Refuse weights of features that were altered."""
+    _refuse_unless(model, _linear_is_consistent)
+
+
+def check_duals(model: Any) -> None:
+    """Refuse duals of a linear model that were altered; a crafted sparse matrix would make SciPy write where it must not."""
+    _refuse_unless(model, _duals_are_consistent)
+
+
+def check_online(model: Any) -> None:
+    """Refuse functions of points, or weights of features, of an online model that were altered."""
+    _refuse_unless(model, _online_is_consistent)
+
+
+def _refuse_unless(model: Any, consistent: Callable[[Any], bool]) -> None:
+    try:
+        good = consistent(model)
+    except ODD:
+        good = False
+    if not good:
+        raise ValueError(f"The internal representation of {type(model).__name__} was altered")
+
+
+def _finite(values: Any, shape: tuple[int, ...]) -> bool:
+    """Whether values are finite floats of this shape."""
+    return bool(values.shape == shape and values.dtype in FLOATS and np.isfinite(values).all())
+
+
+def _functions(model: Any) -> int:
+    """Decision functions that labels need: one for two classes, else one for each; without labels one."""
+    classes = getattr(model, "classes_", None)
+    if classes is None:
+        return 1
+    if classes.ndim != 1 or len(classes) < 2:
+        raise ValueError("labels")
+    return 1 if len(classes) == 2 else len(classes)
+
+
+def _linear_is_consistent(model: Any) -> bool:
+    coef, intercept, functions = model.coef_, np.asarray(model.intercept_), _functions(model)
+    if sparse.issparse(coef):
+        coef.check_format(full_check=True)
+        width, values = coef.shape, coef.data
+    else:
+        width, values = np.atleast_2d(coef).shape, coef
+    return bool(
+        width == (functions, model.n_features_in_)
+        and _finite(values, values.shape)
+        and intercept.shape in ((), (functions,))
+        and intercept.dtype.kind == "f"
+        and np.isfinite(intercept).all()
+    )
+
+
+def _duals_are_consistent(model: Any) -> bool:
+    duals = model.dual_coef_
+    duals.check_format(full_check=True)
+    return bool(np.isfinite(duals.data).all())
+
+
+def _online_is_consistent(model: Any) -> bool:
+    functions, kind = _functions(model), model._kernel.kind
+    if not _finite(model.intercept_, (functions,)):
+        return False
+    walks = getattr(model, "_walks", None)
+    if walks is not None and kind is Kind.LINEAR:
+        width, good = model.n_features_in_, _finite(model._coef, (functions, model.n_features_in_))
+        good = good and _finite(model._centre, (width,))
+    else:
+        width, good = (
+            len(model.support_),
+            _points_are_consistent(model, kind) and _finite(model.dual_coef_, (functions, len(model.support_))),
+        )
+    if walks is not None:
+        good = good and all(_finite(part, (functions, width)) for part in walks[:2]) and _finite(walks.numbers, (functions, WALK_NUMBERS))
+    else:
+        found = model._functions
+        good = good and _finite(found.coef, (functions, width)) and _finite(found.numbers, (functions, FUNCTION_NUMBERS))
+        good = good and _finite(found.lost, (functions,))
+    return bool(good)
+
+
+def _points_are_consistent(model: Any, kind: Kind) -> bool:
+    """The points that an online model keeps; a matrix of kernel values has none."""
+    support, points = model.support_, model.support_vectors_
+    good = support.ndim == 1 and np.issubdtype(support.dtype, np.integer) and (len(support) == 0 or support.min() >= 0)
+    if kind is Kind.PRECOMPUTED:
+        return bool(good and (len(support) == 0 or support.max() < model._matrix_width))
+    if kind is Kind.CALLABLE:
+        return bool(good and _num_samples(points) == len(support))
+    if sparse.issparse(points):
+        points.check_format(full_check=True)
+    values = points.data if sparse.issparse(points) else points
+    return bool(good and points.shape == (len(support), model.n_features_in_) and _finite(values, values.shape))

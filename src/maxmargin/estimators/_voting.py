@@ -103,6 +103,9 @@ class Voting(BaseSVM):
             values = multiclass.votes_and_confidence(values.T, n_classes).T
         elif self._one_vs_one:
             values = multiclass.votes(values.T, n_classes).T
+            if hasattr(self, "_tie_order"):  # a model of LIBSVM: where votes are equal the class that comes first in its file wins
+                first: NDArray[np.intp] = self._tie_order[values[self._tie_order].argmax(axis=0)]
+                return first
         winners: NDArray[np.intp] = values.argmax(axis=0)
         return winners
 

@@ -301,6 +301,7 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinear):  # type: ig
         return self._certify(self._problems(label, len(self.classes_), effective), X, self.penalty == "l1")
 
     def _certify_together(self, X: Any, label: NDArray[np.int64], effective: Floats) -> Certificate:
+        self._check_duals()
         coef, intercept = self._models()
         if len(coef) == 1:  # the weights of all classes sum to 0
             coef, intercept = np.vstack([-coef, coef]) / 2, np.append(-intercept, intercept) / 2

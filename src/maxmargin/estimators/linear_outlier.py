@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin import losses
 from maxmargin.certificate import Certificate
 from maxmargin.designs import ArrayDesign, Design
+from maxmargin.estimators import _state
 from maxmargin.estimators._base import all_or_nothing
 from maxmargin.estimators._linear import BaseLinear
 from maxmargin.estimators._outlier import BaseOneClass
@@ -123,6 +124,7 @@ class LinearOneClassSVM(BaseOneClass, BaseLinear):
         scores : ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
+        _state.check_linear(self)
         return ArrayDesign(self._validate_X(X, reset=False)).values(self.coef_[0])
 
     def certify(self, X: Any, y: Any = None, sample_weight: Any = None) -> Certificate:

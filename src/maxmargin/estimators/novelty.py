@@ -9,6 +9,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
+from maxmargin.estimators import _state
 from maxmargin.estimators._base import all_or_nothing
 from maxmargin.estimators._data import symmetric
 from maxmargin.estimators._norma import BaseNorma
@@ -168,5 +169,6 @@ class NormaNovelty(BaseOneClass, BaseNorma):
         scores : ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
+        _state.check_online(self)
         scores: Floats = self._kernel_values(self._validate_X(X, reset=False))[0]
         return scores

@@ -196,7 +196,7 @@ class NuSVR(BaseSVR):
     Attributes
     ----------
     epsilon_ : float
-        Half-width of the tube found.
+        Half-width of the tube found; model files of other programs do not hold it.
     support_, support_vectors_, n_support_, dual_coef_, intercept_, intercept_interval_, coef_
         As in scikit-learn and for SVC.
     certificate_, fit_status_, n_iter_, n_features_in_, shape_fit_
@@ -252,3 +252,11 @@ class NuSVR(BaseSVR):
 
     def _keep_decision(self, decision: Decision) -> None:
         self.epsilon_ = decision.epsilon
+
+    def _tube(self, residual: Floats, coef: Floats) -> float:
+        """An imported model does not say: the tube ends where the free variables are, else at the farthest sample inside."""
+        if hasattr(self, "epsilon_"):
+            return float(self.epsilon_)
+        size = np.abs(coef)
+        free = (size > 0) & (size < self.C * (1 - 1e-6))
+        return float(np.abs(residual[free]).mean() if free.any() else np.abs(residual[size == 0]).max(initial=0.0))

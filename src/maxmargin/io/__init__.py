@@ -1,5 +1,30 @@
-"""File formats."""
+"""File formats: data as svmlight text, models of our own and of other programs, exports to other languages."""
 
-from maxmargin.io.svmlight import SvmlightChunks, dump_svmlight, load_svmlight, svmlight_chunks
+from maxmargin.io.liblinear import load_liblinear, save_liblinear
+from maxmargin.io.libsvm import load_libsvm, save_libsvm
+from maxmargin.io.model import load, save
+from maxmargin.io.onnx_export import to_onnx
+from maxmargin.io.scikit_learn import from_sklearn, to_sklearn
+from maxmargin.io.source_export import to_c, to_javascript
+from maxmargin.io.svm_light import load_svm_light
+from maxmargin.io.svmlight import SvmlightChunks, load_svmlight, svmlight_chunks
+from maxmargin.io.svmlight_write import dump_svmlight
 
-__all__ = ["SvmlightChunks", "dump_svmlight", "load_svmlight", "svmlight_chunks"]
+__all__ = [
+    "SvmlightChunks",
+    "dump_svmlight",
+    "from_sklearn",
+    "load",
+    "load_liblinear",
+    "load_libsvm",
+    "load_svm_light",
+    "load_svmlight",
+    "save",
+    "save_liblinear",
+    "save_libsvm",
+    "svmlight_chunks",
+    "to_c",
+    "to_javascript",
+    "to_onnx",
+    "to_sklearn",
+]

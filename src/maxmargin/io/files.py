@@ -2,13 +2,20 @@
 
 import bz2
 import gzip
+import io
 import lzma
 import os
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
+
+ZST_BYTES = 2**12
+"""Compressed bytes taken at once: what a few of them unfold to must fit into memory."""
+STDIN = Path("-")
+"""This name is standard input, or standard output where something is written."""
 
 
 def _open_zst(path: Any, mode: str) -> Any:
@@ -17,10 +24,45 @@ def _open_zst(path: Any, mode: str) -> Any:
         from compression import zstd  # type: ignore[import-not-found,unused-ignore]
     except ImportError:
         try:
-            import zstandard as zstd  # type: ignore[import-not-found,unused-ignore,no-redef]
+            import zstandard
         except ImportError as missing:
             raise ImportError(f"{path} is compressed with Zstandard: pip install zstandard, or decompress it first.") from missing
+        if mode == "rb":
+            return io.BufferedReader(_ZstReader(path if hasattr(path, "read") else open(path, "rb"), zstandard.ZstdDecompressor))
+        return zstandard.open(path, mode)
     return zstd.open(path, mode)
+
+
+class _ZstReader(io.RawIOBase):
+    """What the package zstandard decompresses; its own reader takes a file that is cut off for one that ends."""
+
+    def __init__(self, file: BinaryIO, decompressor: Any) -> None:
+        self._file, self._new = file, decompressor
+        self._frame: Any = None
+        self._ready, self._rest = memoryview(b""), b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not len(self._ready):
+            packed = self._rest or self._file.read(ZST_BYTES)
+            if not packed:
+                if self._frame is not None:
+                    raise EOFError("the compressed data end before their end marker")
+                return 0
+            self._frame = self._frame or self._new().decompressobj()
+            self._ready, self._rest = memoryview(self._frame.decompress(packed)), b""
+            if self._frame.eof:
+                self._rest, self._frame = self._frame.unused_data, None
+        count = min(len(buffer), len(self._ready))
+        buffer[:count], self._ready = self._ready[:count], self._ready[count:]
+        return count
+
+    def close(self) -> None:
+        if not self.closed:
+            self._file.close()
+        super().close()
 
 
 COMPRESSED: dict[bytes, Callable[..., Any]] = {
@@ -35,17 +77,35 @@ SUFFIXES: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, "
 
 
 def open_read(path: Path) -> BinaryIO:
-    """The bytes of a file, decompressed while they are read."""
+    """The bytes of a file, or of standard input for "-", decompressed while they are read."""
+    if path == STDIN:
+        stream: Any = sys.stdin.buffer
+        stream = stream if hasattr(stream, "peek") else io.BufferedReader(stream)
+        opened: BinaryIO = _opener(stream.peek(8))(stream, "rb")
+        return opened
     with open(path, "rb") as plain:
-        head = plain.read(8)
-    opener = next((opener for magic, opener in COMPRESSED.items() if head.startswith(magic)), open)
-    opened: BinaryIO = opener(path, "rb")
-    return opened
+        opener = _opener(plain.peek(8))
+    return open(path, "rb") if opener is _as_it_is else opener(path, "rb")
+
+
+def _opener(head: bytes) -> Callable[..., Any]:
+    """What opens a file that begins so."""
+    return next((opener for magic, opener in COMPRESSED.items() if head.startswith(magic)), _as_it_is)
+
+
+def _as_it_is(stream: BinaryIO, mode: str) -> BinaryIO:
+    """The opener of what is not compressed."""
+    return stream
+
+
+def name_of(path: Path) -> str:
+    """A file's name for messages."""
+    return "standard input" if path == STDIN else str(path)
 
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Write a file that appears under its name when it is complete and on the disk; until then, or after an error, the old one stays."""
+    """Write a file that appears under its name when it is complete and on the disk; until then, and after an error, the old one stays."""
     target = Path(path)
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
@@ -67,3 +127,19 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         pass
     finally:
         os.close(folder)
+
+
+@contextmanager
+def compressed_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """As atomic_write, compressed where the name says so; "-" is standard output."""
+    target = Path(path)
+    if target == STDIN:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    with atomic_write(target) as file:
+        if target.suffix not in SUFFIXES:
+            yield file
+            return
+        with SUFFIXES[target.suffix](file, "wb") as packed:
+            yield packed

@@ -1,10 +1,11 @@
 """svmlight text of any size: read in blocks of whole lines, each parsed by the core; written so that it reads back bit for bit.
 
-A line is ``target [qid:q] index:value index:value ... # comment``; empty lines and comments are skipped, a line may end in \\n, \\r\\n or
-\\r. Whether indices count from 0 or from 1, and how many features there are, can only be known at the end of the file, so both are
+A line is ``target [qid:q] index:value index:value ... # comment``; empty lines and comments are skipped, a line may end in \\n, \\r\\n
+or \\r. Whether indices count from 0 or from 1, and how many features there are, can only be known at the end of the file, so both are
 decided there. What is not of this form is an error that names file, line and column.
 
-A block is what is left of the one before, then block_bytes more, cut after its last line end; a line longer than that is read to its end.
+Zeros: what a sparse matrix stores is written, stored zeros of either sign too, so that the matrix reads back with the same entries and
+bits; of an array nothing is written for 0.0 and -0.0, and both read back as 0.0.
 """
 
 from collections.abc import Iterator
@@ -15,30 +16,31 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
 from maxmargin.core import cpu as core
-from maxmargin.io.files import SUFFIXES, atomic_write, open_read
+from maxmargin.io.files import STDIN, name_of, open_read
+from maxmargin.io.growing import Growing
+from maxmargin.io.lines import blocks_of_lines
 
-BLOCK = 2**26
-"""Bytes of text read at once."""
+BLOCK = 2**23
+"""Bytes of text read at once: what is parsed of so many stays in memory that is used again for the next."""
 MOST_FEATURES = 2**31 - 2
 """The greatest index accepted: what fits 32 bits."""
-BOM = b"\xef\xbb\xbf"
 ERRORS = (
     "",
     "a number was expected, the target; several targets (1,2) and words (nan, inf) are not read",
     "unexpected character after the target: a blank, or the end of the line, must follow",
-    "an index was expected, digits only; feature names are not read",
-    "':' was expected after the index",
-    "a number was expected after ':', for example 0.5 or 1e-3; words (nan, inf) are not read",
-    "unexpected character after the value: a blank must follow",
+    "an index was expected, digits only; feature names and signs are not read",
+    "':' was expected right after the index",
+    "a number was expected right after ':', for example 0.5 or 1e-3; words (nan, inf) are not read",
+    "unexpected character after the value: a blank must follow, and the decimal mark is a point",
     "the number is too large for a float64",
     "the index is greater than {limit}, the most that is accepted; if it is right, raise max_features or renumber the features",
     "the index is not greater than the one before: sort each line's indices, and give each once",
-    "a whole number was expected after qid:",
-    "some lines have a qid and others have none",
+    "a whole number of 64 bits was expected after qid:",
+    "some lines have a qid and others have none: give every line one, or none",
 )
 """What each error of core/svmlight.h means."""
 
@@ -49,6 +51,18 @@ class Layout(NamedTuple):
     n_samples: int
     n_features: int
     zero_based: bool
+
+
+class Problem(NamedTuple):
+    """What is wrong with a line, and where; line and column from 1."""
+
+    line: int
+    column: int
+    message: str
+
+    def __str__(self) -> str:
+        """For a user."""
+        return f"line {self.line}, column {self.column}: {self.message}"
 
 
 class Rows(NamedTuple):
@@ -63,11 +77,13 @@ class Rows(NamedTuple):
     greatest: int
 
     def matrix(self, layout: Layout, dtype: Any) -> Any:
-        """The rows in CSR."""
-        indices = self.indices if layout.zero_based else self.indices - np.int32(1)
-        indptr = np.concatenate([[0], self.ends]).astype(np.int32 if len(indices) < 2**31 else np.int64)
+        """The rows in CSR; takes the arrays over, so it can be called once."""
+        if not layout.zero_based:
+            np.subtract(self.indices, np.int32(1), out=self.indices)
+        indptr = np.zeros(len(self.ends) + 1, np.int32 if len(self.indices) < 2**31 else np.int64)
+        indptr[1:] = self.ends
         X = sparse.csr_matrix((len(self.targets), layout.n_features), dtype=dtype)
-        X.data, X.indices, X.indptr = self.values.astype(dtype, copy=False), indices.astype(indptr.dtype, copy=False), indptr
+        X.data, X.indices, X.indptr = self.values.astype(dtype, copy=False), self.indices.astype(indptr.dtype, copy=False), indptr
         X.has_sorted_indices = X.has_canonical_format = True
         return X
 
@@ -88,20 +104,20 @@ def svmlight_chunks(
         The file; compressed ones (gzip, bz2, xz, zstd) are decompressed while they are read.
     n_features : int or None, default=None
         How many features X has; None is as many as occur in the file. Files of one data set need the same number.
-    block_bytes : int, default=2**26
+    block_bytes : int, default=2**23
         About how many bytes of text are read at once. The memory needed is a few times that.
     zero_based : bool or "auto", default="auto"
         Whether indices begin at 0; "auto" means at 1 unless a 0 occurs anywhere in the file.
     dtype : {float64, float32}, default=float64
-        Type of the values and targets.
+        Type of the values; targets are float64.
     max_features : int, default=2**31 - 2
         An index above this is an error: a guard against files that are not what they seem.
 
     Returns
     -------
     reader : SvmlightChunks
-        Each call ``reader()`` begins again and yields ``(X, y)`` for each block, X in CSR; ``reader.layout`` holds the numbers of samples
-        and features and the base of the indices.
+        Each call ``reader()`` begins again and yields ``(X, y)`` for some rows after the other, X in CSR; ``reader.layout`` holds the
+        numbers of samples and features and the base of the indices.
 
     Examples
     --------
@@ -120,7 +136,7 @@ def svmlight_chunks(
     if not (isinstance(max_features, Integral) and 1 <= max_features <= MOST_FEATURES):
         raise ValueError(f"max_features must be an integer from 1 to {MOST_FEATURES}, got {max_features!r}")
     path = Path(path)
-    if not path.is_file():
+    if path != STDIN and not path.is_file():
         raise FileNotFoundError(f"no file {path}")
     base = None if isinstance(zero_based, str) else bool(zero_based)
     return SvmlightChunks(path, n_features, int(block_bytes), base, np.dtype(dtype), int(max_features))
@@ -136,83 +152,99 @@ class SvmlightChunks:
     zero_based: bool | None
     dtype: np.dtype[Any]
     max_features: int = MOST_FEATURES
+    name: str = ""
+    """For messages, where the path says nothing to the user."""
 
     def __call__(self) -> Iterator[tuple[Any, NDArray[Any]]]:
-        """Begin again: X and y of each block."""
+        """Begin again: X and y of some rows after the other."""
         layout = self.layout
         for rows in self.rows():
-            if rows.greatest >= layout.n_features + (not layout.zero_based):
-                raise ValueError(f"{self.path} changed while it was read: it has a feature {rows.greatest} now")
-            yield rows.matrix(layout, self.dtype), rows.targets.astype(self.dtype, copy=False)
+            if rows.greatest >= layout.n_features + (not layout.zero_based) or (rows.least == 0 and not layout.zero_based):
+                raise ValueError(f"{self._name()} changed while it was read: it has features from {rows.least} to {rows.greatest} now")
+            yield rows.matrix(layout, self.dtype), rows.targets
 
     @cached_property
     def layout(self) -> Layout:
         """Numbers of samples and features and the base of the indices, by a pass over the file."""
-        n, least, greatest = 0, np.inf, -1
+        if self.path == STDIN:
+            raise ValueError("standard input cannot be read twice: write it to a file, or load it as a whole")
+        n, least, greatest = 0, MOST_FEATURES, -1
         for rows in self.rows():
             n += len(rows.targets)
             if len(rows.indices):
                 least, greatest = min(least, rows.least), max(greatest, rows.greatest)
-        return self._layout(n, least, greatest)
+        return self.layout_of(n, least, greatest)
 
-    def whole(self) -> tuple[Any, NDArray[Any], NDArray[np.int64]]:
+    def whole(self) -> tuple[Any, NDArray[np.float64], NDArray[np.int64]]:
         """X, y and queries of the whole file, by one pass over it."""
-        blocks = list(self.rows())
-        with_entries = [rows for rows in blocks if len(rows.indices)]
-        least, greatest = min((r.least for r in with_entries), default=np.inf), max((r.greatest for r in with_entries), default=-1)
-        layout = self._layout(sum(len(rows.targets) for rows in blocks), least, greatest)
-        if blocks[0].queries.size and any(not rows.queries.size for rows in blocks):
-            raise ValueError(f"{self.path}: {ERRORS[-1]}")
-        starts = np.cumsum([0, *(len(rows.indices) for rows in blocks)])
-        ends = np.concatenate([rows.ends + start for rows, start in zip(blocks, starts, strict=False)])
-        names = ("targets", "indices", "values", "queries")
-        targets, indices, values, queries = (
-            blocks[0]._asdict()[name] if len(blocks) == 1 else np.concatenate([getattr(rows, name) for rows in blocks]) for name in names
-        )
-        del blocks, with_entries
-        rows = Rows(targets, ends, indices, values, queries, int(min(least, greatest)), greatest)
-        return rows.matrix(layout, self.dtype), targets.astype(self.dtype, copy=False), queries
+        expected = 1.05 * self.path.stat().st_size / self.block_bytes if self.path != STDIN else 1.0  # pieces; compressed files have more
+        columns = [Growing(dtype, expected) for dtype in (np.float64, np.int64, np.int32, self.dtype, np.int64)]
+        entries, least, greatest = 0, MOST_FEATURES, -1
+        for rows in self.rows():
+            np.add(rows.ends, entries, out=rows.ends)
+            entries += len(rows.indices)
+            if len(rows.indices):
+                least, greatest = min(least, rows.least), max(greatest, rows.greatest)
+            for column, piece in zip(columns, rows, strict=False):
+                column.append(piece)
+        targets, ends, indices, values, queries = (column.whole() for column in columns)
+        layout = self.layout_of(len(targets), least, greatest)
+        return Rows(targets, ends, indices, values, queries, least, greatest).matrix(layout, self.dtype), targets, queries
 
     def rows(self) -> Iterator[Rows]:
-        """The rows of each block that has some."""
-        lines = 0
-        with open_read(self.path) as file:
-            rest, first = b"", True
-            while piece := file.read(self.block_bytes):
-                text = rest + piece if rest else piece
-                end = text.rfind(b"\n") + 1
-                if not end:
-                    rest = text
-                    continue
-                text, rest = (text, b"") if end == len(text) else (text[:end], text[end:])
-                yield from self._parsed(text.removeprefix(BOM) if first else text, lines)
-                first, lines = False, lines + text.count(b"\n")
-            if rest:
-                yield from self._parsed(rest.removeprefix(BOM) if first else rest, lines)
-
-    def _parsed(self, text: bytes, lines: int) -> Iterator[Rows]:
-        *rows, error, at = core.parse_svmlight(np.frombuffer(text, np.uint8), self.max_features)
-        if error:
-            line, column = _place(text, at)
-            shown = text[at : at + 20].splitlines()[0].decode("ascii", "replace") if text[at : at + 1].strip() else "the end of the line"
-            message = ERRORS[error].format(limit=self.max_features)
-            raise ValueError(f"{self.path}, line {lines + line}, column {column}: {message}; found {shown!r}")
-        found = Rows(*rows)
-        if len(found.targets):
+        """The rows of each block that has some; the first problem is an error."""
+        for found in self.parsed():
+            if isinstance(found, Problem):
+                raise ValueError(f"{self._name()}, {found}")
             yield found
 
-    def _layout(self, n: int, least: float, greatest: int) -> Layout:
+    def parsed(self) -> Iterator[Rows | Problem]:
+        """The rows of each block, up to the first problem."""
+        lines, queries = 0, -1
+        with open_read(self.path) as file:
+            for buffer, begin, end in blocks_of_lines(file, self.block_bytes, core.TEXT_PADDING, self._name()):
+                text = buffer[begin:]
+                for *arrays, passed, error, at, column in core.parse_svmlight(text, end - begin, self.max_features, queries):
+                    rows = Rows(*arrays)
+                    if error:
+                        yield Problem(lines + passed + 1, int(column), self.message(error, text, at))
+                        return
+                    lines += passed
+                    if len(rows.targets):
+                        queries = int(len(rows.queries) > 0)
+                        yield rows
+
+    def message(self, error: int, text: NDArray[np.uint8], at: int) -> str:
+        """What is wrong, and what stands there."""
+        here = text[at : at + 20].tobytes()
+        shown = repr(here.splitlines()[0].decode("ascii", "replace")) if here[:1] not in (b"\n", b"\r") else "the end of the line"
+        return f"{ERRORS[error].format(limit=self.max_features)}; found {shown}"
+
+    def _name(self) -> str:
+        return self.name or name_of(self.path)
+
+    def layout_of(self, n: int, least: int, greatest: int) -> Layout:
+        """What a file with so many rows and such indices is; impossible ones are errors."""
+        name = self._name()
         if n == 0:
-            raise ValueError(f"{self.path} holds no samples")
+            raise ValueError(f"{name} holds no samples")
         zero_based = least == 0 if self.zero_based is None else self.zero_based
         if not zero_based and least == 0:
-            raise ValueError(f"{self.path} has a feature with index 0, but zero_based=False says that indices begin at 1")
+            raise ValueError(f"{name} has a feature with index 0, but zero_based=False says that indices begin at 1")
         found = greatest + 1 if zero_based else max(greatest, 0)
         if self.n_features is not None and found > self.n_features:
-            raise ValueError(f"{self.path} has {found} features, more than n_features={self.n_features}")
+            raise ValueError(f"{name} has {found} features, more than n_features={self.n_features}")
         if not (found or self.n_features):
-            raise ValueError(f"{self.path} holds {n} samples without any feature: give n_features")
+            raise ValueError(f"{name} holds {n} samples without any feature: give n_features")
         return Layout(n, self.n_features or found, zero_based)
+
+
+def parse_text(text: bytes, limit: int) -> tuple[Rows, int, int]:
+    """The rows of a text in memory, and the number of an error (0 is none) with its byte."""
+    end = b"" if not text or text.endswith((b"\n", b"\r")) else b"\n"
+    buffer = np.frombuffer(text + end + bytes(core.TEXT_PADDING), np.uint8)
+    ((*arrays, _, error, at, _),) = core.parse_svmlight(buffer, len(text) + len(end), limit, -1, threads=1)
+    return Rows(*arrays), error, at
 
 
 def load_svmlight(
@@ -228,7 +260,7 @@ def load_svmlight(
     Parameters
     ----------
     path, n_features, zero_based, dtype, max_features
-        As of ``svmlight_chunks``.
+        As of ``svmlight_chunks``; the path "-" is standard input.
     query_id : bool, default=False
         Return the numbers after qid: as well.
 
@@ -241,56 +273,3 @@ def load_svmlight(
     """
     X, y, queries = svmlight_chunks(path, n_features, zero_based=zero_based, dtype=dtype, max_features=max_features).whole()
     return (X, y, queries) if query_id else (X, y)
-
-
-def dump_svmlight(
-    X: Any, y: ArrayLike, path: Any, *, zero_based: bool = False, query_id: ArrayLike | None = None, comment: str = "", rows: int = 50_000
-) -> None:
-    """Write an svmlight file, whole or not at all; it reads back bit for bit.
-
-    Parameters
-    ----------
-    X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        Zeros are not written.
-    y : array-like of shape (n_samples,)
-        The targets.
-    path : str or path-like
-        Where to; names that end in .gz, .bz2, .xz or .zst are compressed.
-    zero_based : bool, default=False
-        Count features from 0; LIBSVM's programs want 1.
-    query_id : array-like of int of shape (n_samples,), default=None
-        Written as qid:.
-    comment : str, default=""
-        Written at the top, each line after #.
-    rows : int, default=50_000
-        So many are turned into text at a time.
-    """
-    matrix = sparse.csr_matrix(X, dtype=np.float64)
-    if matrix is X or matrix.data is getattr(X, "data", None):
-        matrix = matrix.copy()
-    matrix.sum_duplicates()
-    matrix.eliminate_zeros()
-    targets = np.ascontiguousarray(y, np.float64)
-    if targets.shape != (matrix.shape[0],):
-        raise ValueError(f"X has {matrix.shape[0]} rows but y has shape {targets.shape}")
-    if not (np.isfinite(matrix.data).all() and np.isfinite(targets).all()):
-        raise ValueError("X or y has values that are NaN or infinite: an svmlight file cannot hold them")
-    queries = None if query_id is None else np.ascontiguousarray(query_id, np.int64)
-    indices, indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int64)
-    target = Path(path)
-    with atomic_write(target) as file:
-        out: Any = SUFFIXES[target.suffix](file, "wb") if target.suffix in SUFFIXES else file
-        out.write("".join(f"# {line}\n" for line in comment.splitlines()).encode())
-        for begin in range(0, len(targets), rows):
-            part = slice(begin, min(begin + rows, len(targets)))
-            ends = indptr[part.start : part.stop + 1]
-            some = None if queries is None else queries[part]
-            out.write(core.format_svmlight(targets[part], some, ends, indices, matrix.data, 0 if zero_based else 1))
-        if out is not file:
-            out.close()
-
-
-def _place(text: bytes, at: int) -> tuple[int, int]:
-    """Line and column, from 1, of a byte; \\r\\n is one line end."""
-    before = text[:at].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    return before.count(b"\n") + 1, len(before) - before.rfind(b"\n")

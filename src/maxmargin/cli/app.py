@@ -1,0 +1,62 @@
+"""The command and its subcommands."""
+
+from typing import Annotated, Any
+
+import typer
+
+import maxmargin
+from maxmargin.cli.bench import bench
+from maxmargin.cli.check import check
+from maxmargin.cli.common import reported
+from maxmargin.cli.convert import convert
+from maxmargin.cli.demo import demo
+from maxmargin.cli.inspect import inspect
+from maxmargin.cli.liblinear import linear_predict, linear_train
+from maxmargin.cli.libsvm import svm_predict, svm_train
+from maxmargin.cli.plot import plot
+from maxmargin.cli.predict import predict
+from maxmargin.cli.scale import scale
+from maxmargin.cli.subset import subset
+from maxmargin.cli.svm_scale import svm_scale
+from maxmargin.cli.train import train
+from maxmargin.cli.tune import tune
+
+app = typer.Typer(
+    name="maxmargin",
+    help="Support vector machines: exact, certified, fast. Every command has examples: maxmargin COMMAND --help.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["--help"]},
+)
+
+OURS = (train, predict, inspect, scale, tune, check, convert, plot, subset, bench, demo)
+"""Commands of our own, in the order of --help."""
+LIKE_THEIRS = {
+    "svm-train": svm_train,
+    "svm-predict": svm_predict,
+    "svm-scale": svm_scale,
+    "linear-train": linear_train,
+    "linear-predict": linear_predict,
+}
+"""Commands that take the options of LIBSVM's and LIBLINEAR's programs, with their defaults."""
+RAW: dict[str, Any] = {"ignore_unknown_options": True, "allow_extra_args": True}
+"""Their options (-w1 5, -h for shrinking) are read by themselves."""
+
+for ours in OURS:
+    app.command(ours.__name__)(reported(ours))
+for name, theirs in LIKE_THEIRS.items():
+    app.command(name, context_settings=RAW, rich_help_panel="As LIBSVM and LIBLINEAR")(reported(theirs))
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"maxmargin {maxmargin.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")] = False,
+) -> None:
+    """Options before the command."""

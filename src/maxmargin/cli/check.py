@@ -1,0 +1,59 @@
+"""``maxmargin check``: a data file's doctor."""
+
+from typing import Annotated, Any
+
+import typer
+
+from maxmargin.cli.common import AsJson, DataFile, DataFormat, Header, Target, ZeroBased, console, show
+from maxmargin.io.doctor import Findings, advice, examine, statistics
+from maxmargin.io.tables import Options
+
+
+def check(
+    data: DataFile,
+    most: Annotated[int, typer.Option("--most", min=1, help="Stop after so many problems.")] = 100,
+    target: Target = None,
+    header: Header = None,
+    data_format: DataFormat = None,
+    zero_based: ZeroBased = None,
+    as_json: AsJson = False,
+) -> None:
+    """Look for problems in a data file, all of them, and say what the data are like.
+
+    Every line that is not of the format is shown with its line, column and remedy; then sizes, class balance, constant and unscaled
+    features, duplicate rows. The exit code is 1 if the file has problems, 0 if it has none; advice is no problem.
+
+    Examples:
+
+      maxmargin check train.svm
+
+      maxmargin check train.csv --target churned --json
+
+      zcat big.svm.gz | maxmargin check - --most 10
+    """
+    found = examine(data, Options(data_format, target, header, None, zero_based), most)
+    numbers = statistics(found.data) if found.data is not None else {}
+    if as_json:
+        problems = [item._asdict() for item in found.problems]
+        show({"problems": problems, "complete": found.complete, **numbers, "advice": advice(numbers) if numbers else []}, True)
+    else:
+        _print(found, numbers)
+    if found.problems:
+        raise typer.Exit(1)
+
+
+def _print(found: Findings, numbers: dict[str, Any]) -> None:
+    from rich.markup import escape
+
+    out = console()
+    for problem in found.problems:
+        out.print(f"[red]problem[/] {escape(str(problem) if problem.line else problem.message)}")
+    if not found.complete:
+        out.print(f"[red]stopped[/] after {len(found.problems)} problems: --most shows more")
+    if numbers:
+        hidden = ("constant_features", "constant_count", "unscaled")
+        show({name: value for name, value in numbers.items() if name not in hidden})
+        for line in advice(numbers):
+            out.print(f"[yellow]advice[/] {escape(line)}")
+    if not found.problems:
+        out.print("[green]no problems[/]")

@@ -1,0 +1,181 @@
+"""What the commands share: data options, reports for people and for machines, errors as one line.
+
+Exit codes: 0 done; 1 it failed, and one line on standard error says why; 2 the command line itself was wrong.
+"""
+
+import functools
+import json
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from maxmargin.io.tables import READERS, Data, Options, read_table
+
+FAILURES = (ValueError, TypeError, OSError, ImportError, MemoryError, NotImplementedError, ArithmeticError)
+"""What is reported as one line; anything else is a mistake of ours, and its traceback is wanted."""
+
+DataFile = Annotated[
+    str, typer.Argument(metavar="DATA", help="svmlight, CSV, TSV, Parquet, .npy or .npz file, compressed or not; - is standard input.")
+]
+Target = Annotated[
+    str | None, typer.Option("--target", help="Column of the target in a table: name, number from 1 (-1 is the last), or none.")
+]
+Header = Annotated[
+    bool | None, typer.Option("--header/--no-header", help="Whether a CSV file's first line holds names; found out by default.")
+]
+DataFormat = Annotated[str | None, typer.Option("--data-format", help=f"Format of the data: {', '.join(READERS)}; found out by default.")]
+ZeroBased = Annotated[
+    bool | None,
+    typer.Option("--zero-based/--one-based", help="Where svmlight indices begin; by default 1 unless a 0 occurs anywhere in the file."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no report.")]
+Seed = Annotated[int, typer.Option("--seed", help="Of everything random.")]
+
+
+def load(
+    path: str,
+    target: str | None = None,
+    header: bool | None = None,
+    data_format: str | None = None,
+    zero_based: bool | None = None,
+    n_features: int | None = None,
+) -> Data:
+    """The data of a command's options."""
+    return read_table(path, Options(data_format, target, header, n_features, zero_based))
+
+
+def with_target(data: Data) -> np.ndarray[Any, Any]:
+    """The targets, or an error if there are none."""
+    if data.y is None:
+        raise ValueError(f"{data.source} has no target: name its column with --target")
+    return data.y
+
+
+def labels(y: Any) -> Any:
+    """Class labels: whole numbers as integers."""
+    from maxmargin.io.tables import as_target
+
+    return as_target(np.asarray(y))
+
+
+# ---- reports -----------------------------------------------------------------------------------------------------------
+
+
+def console(stderr: bool = False) -> Console:
+    """Where people read; made anew each time, so that redirected streams are respected."""
+    return Console(stderr=stderr, highlight=False, soft_wrap=True)
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON knows it: NumPy's numbers as Python's, and no NaN or infinity, which JSON has not."""
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [plain(item) for item in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not np.isfinite(value):
+        return str(value)
+    return value if value is None or isinstance(value, str | int | float | bool) else str(value)
+
+
+def show(values: dict[str, Any], as_json: bool = False, stderr: bool = False) -> None:
+    """Print a report: a line for each value, or one JSON object."""
+    if as_json:
+        typer.echo(json.dumps(plain(values), ensure_ascii=False))
+        return
+    grid = Table.grid(padding=(0, 2))
+    for name, value in values.items():
+        if value is not None:
+            grid.add_row(f"[bold]{name.replace('_', ' ')}[/]", _text(value))
+    console(stderr).print(grid)
+
+
+def _text(value: Any) -> str:
+    from rich.markup import escape
+
+    if isinstance(value, float | np.floating):
+        return f"{value:.6g}"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | np.integer):
+        return f"{value:,}"
+    if isinstance(value, dict):
+        return escape(", ".join(f"{key}: {_text(item)}" for key, item in value.items()))
+    if isinstance(value, list | tuple):
+        return escape(", ".join(_text(item) for item in value))
+    return escape(str(value))
+
+
+@contextmanager
+def progress(title: str, total: int, quiet: bool = False) -> Iterator[Callable[[], None]]:
+    """A bar on a terminal that vanishes when done; nothing where standard error is no terminal. Yields what advances it."""
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    hidden = quiet or not sys.stderr.isatty()
+    with Progress(*columns, console=console(stderr=True), transient=True, disable=hidden) as bar:
+        task = bar.add_task(title, total=total)
+        yield lambda: bar.advance(task)
+
+
+def verbosity(quiet: bool) -> int:
+    """Whether estimators show their progress line: on a terminal only."""
+    return int(sys.stderr.isatty() and not quiet)
+
+
+# ---- errors ------------------------------------------------------------------------------------------------------------
+
+
+def reported(command: Callable[..., None]) -> Callable[..., None]:
+    """A command whose failures are one line on standard error and exit code 1, and whose warnings are one line each."""
+
+    @functools.wraps(command)
+    def run(*arguments: Any, **options: Any) -> None:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                warnings.filterwarnings("always", category=UserWarning)
+                warnings.showwarning = _show_warning
+                command(*arguments, **options)
+        except BrokenPipeError:  # the reader went away: head, less
+            sys.stderr.close()
+            raise typer.Exit(1) from None
+        except FAILURES as error:
+            text = str(error) if isinstance(error, ValueError | TypeError | ImportError | OSError) else f"{type(error).__name__}: {error}"
+            fail(text)
+        except KeyboardInterrupt:
+            typer.echo("interrupted", err=True)
+            raise typer.Exit(130) from None
+
+    return run
+
+
+def fail(message: str, code: int = 1) -> NoReturn:
+    """End with a message."""
+    typer.echo("error: " + " ".join(message.split()), err=True)
+    raise typer.Exit(code)
+
+
+def usage(message: str) -> typer.BadParameter:
+    """An error of the command line itself."""
+    return typer.BadParameter(message)
+
+
+def _show_warning(message: Any, *_: Any, **__: Any) -> None:
+    typer.echo("warning: " + " ".join(str(message).split()), err=True)
+
+
+def existing_folder(path: Path) -> Path:
+    """A path whose folder is there: found out before the work, not after it."""
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"no folder {path.parent} to write {path.name} to")
+    return path

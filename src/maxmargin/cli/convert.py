@@ -1,0 +1,100 @@
+"""``maxmargin convert``: model files and data files from one format to another."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import maxmargin
+from maxmargin.cli import models
+from maxmargin.cli.common import AsJson, DataFormat, Header, Quiet, Target, ZeroBased, existing_folder, load, show, usage
+from maxmargin.io.files import STDIN, atomic_write, open_read
+from maxmargin.io.tables_write import WRITERS, write_table
+
+HEADS = (b"svm_type", b"solver_type", b"SVM-light Version")
+"""How text models of LIBSVM, LIBLINEAR and SVM-light begin."""
+EXPORTS = {".onnx": "onnx", ".c": "c", ".h": "c", ".js": "javascript", ".mjs": "javascript"}
+MODEL_FORMATS = (*models.FORMATS, "onnx", "c", "javascript")
+
+
+def convert(
+    source: Annotated[str, typer.Argument(metavar="INPUT", help="A model file or a data file of any format.")],
+    output: Annotated[str, typer.Argument(metavar="OUTPUT", help="Where to; the name's ending says the format unless --to does.")],
+    to: Annotated[str | None, typer.Option("--to", help=f"Models: {', '.join(MODEL_FORMATS)}; data: {', '.join(WRITERS)}.")] = None,
+    max_support_vectors: Annotated[int | None, typer.Option(help="Compress a kernel model to so many support vectors.")] = None,
+    tolerance: Annotated[float | None, typer.Option(help="Compress a kernel model while its decision values change by less.")] = None,
+    write_zero_based: Annotated[bool, typer.Option("--write-zero-based", help="Count the features of svmlight output from 0.")] = False,
+    target: Target = None,
+    header: Header = None,
+    data_format: DataFormat = None,
+    zero_based: ZeroBased = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Convert a model or a data file.
+
+    Models: .mm, LIBSVM's and LIBLINEAR's text (.model), SVM-light's (read), ONNX, C and JavaScript (written). Data: svmlight, CSV, TSV,
+    Parquet, .npy, .npz.
+
+    Examples:
+
+      maxmargin convert libsvm.model model.mm
+
+      maxmargin convert model.mm model.onnx
+
+      maxmargin convert model.mm model.js --max-support-vectors 50
+
+      maxmargin convert train.csv train.svm.gz --target price
+    """
+    existing_folder(Path(output))
+    compress = {"max_support_vectors": max_support_vectors, "tolerance": tolerance}
+    compress = {name: value for name, value in compress.items() if value is not None}
+    if is_model(Path(source)):
+        if not all(item is None for item in (target, header, data_format, zero_based)) or write_zero_based:
+            raise usage(f"{source} is a model: options of data files do not apply.")
+        report = _convert_model(source, Path(output), to, compress)
+    else:
+        if compress:
+            raise usage(f"{source} is no model: --max-support-vectors and --tolerance do not apply.")
+        table = load(source, target, header, data_format, zero_based)
+        kind = write_table(table, output, to, write_zero_based)
+        report = {"samples": table.X.shape[0], "features": table.X.shape[1], "from": table.format, "to": kind}
+    if as_json or not quiet:
+        show({**report, "output": output}, as_json, stderr=output == "-")
+
+
+def is_model(path: Path) -> bool:
+    """Whether a file is a model, by its name or its first bytes."""
+    if path == STDIN:
+        return False
+    if not path.is_file():
+        raise FileNotFoundError(f"no file {path}")
+    if path.suffix == ".mm":
+        return True
+    with open_read(path) as file:
+        return file.read(32).startswith(HEADS)
+
+
+def _convert_model(source: str, output: Path, to: str | None, compress: dict[str, Any]) -> dict[str, Any]:
+    from maxmargin import io
+
+    model = models.load_model(source)
+    if compress:
+        model = maxmargin.compact(model, **compress)
+    kind = to or EXPORTS.get(output.suffix) or models.model_format(output, None, model)
+    if kind not in MODEL_FORMATS:
+        raise usage(f"--to must be one of {', '.join(MODEL_FORMATS)} for a model, got {kind!r}.")
+    if kind in models.FORMATS:
+        models.save_model(model, output, kind)
+    else:
+        exports: dict[str, Callable[[Any], Any]] = {"onnx": io.to_onnx, "c": io.to_c, "javascript": io.to_javascript}
+        _write(output, exports[kind](model))
+    return {"estimator": type(model).__name__, "to": kind, "bytes": output.stat().st_size}
+
+
+def _write(path: Path, content: Any) -> None:
+    """Text, bytes, or a message of protocol buffers."""
+    data = content.encode() if isinstance(content, str) else content if isinstance(content, bytes) else content.SerializeToString()
+    with atomic_write(path) as file:
+        file.write(data)

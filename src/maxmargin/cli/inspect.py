@@ -1,0 +1,71 @@
+"""``maxmargin inspect``: what a model file holds."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from scipy import sparse
+
+from maxmargin.cli import models
+from maxmargin.cli.common import AsJson, show
+
+
+def inspect(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file: .mm, LIBSVM's, LIBLINEAR's or SVM-light's.")],
+    as_json: AsJson = False,
+) -> None:
+    """Show a model: its kernel and parameters, support vectors, certificate and size.
+
+    Examples:
+
+      maxmargin inspect train.svm.mm
+
+      maxmargin inspect libsvm.model --json
+    """
+    show(summary(models.load_model(model), Path(model)), as_json)
+
+
+def summary(model: Any, path: Path) -> dict[str, Any]:
+    """The report."""
+    kernel = getattr(model, "kernel_", None)
+    certificate = getattr(model, "certificate_", None)
+    return {
+        "file": f"{path}, {path.stat().st_size:,} bytes",
+        "estimator": type(model).__name__,
+        "parameters": _changed(model),
+        "kernel": None if kernel is None else str(kernel),
+        "features": int(model.n_features_in_),
+        "names": [str(name) for name in getattr(model, "feature_names_in_", [])] or None,
+        "classes": [_item(label) for label in getattr(model, "classes_", [])] or None,
+        "support_vectors": _support(model),
+        "non_zero_weights": _weights(model),
+        "intercept": [float(value) for value in np.ravel(getattr(model, "intercept_", []))[:10]],
+        "certificate": None if certificate is None else str(certificate),
+    }
+
+
+def _item(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _changed(model: Any) -> dict[str, Any] | None:
+    """Parameters that are not the defaults."""
+    defaults = type(model)().get_params()
+    found = {name: value for name, value in model.get_params().items() if repr(value) != repr(defaults.get(name)) and name != "verbose"}
+    return found or None
+
+
+def _support(model: Any) -> Any:
+    counts = getattr(model, "n_support_", None)
+    if counts is not None and len(counts) and hasattr(model, "classes_"):
+        return {"total": int(np.sum(counts)), **{str(label): int(count) for label, count in zip(model.classes_, counts, strict=True)}}
+    vectors = getattr(model, "support_vectors_", None)
+    return None if vectors is None else {"total": int(vectors.shape[0])}
+
+
+def _weights(model: Any) -> str | None:
+    if not isinstance(model, models.LINEAR):
+        return None
+    coef = model.coef_
+    return f"{coef.nnz if sparse.issparse(coef) else np.count_nonzero(coef):,} of {np.prod(coef.shape):,}"

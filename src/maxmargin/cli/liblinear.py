@@ -1,0 +1,142 @@
+"""``maxmargin linear-train`` and ``linear-predict``: LIBLINEAR's options and model files, our solver.
+
+    -s 1, 2 squared hinge   3 hinge   4 Crammer and Singer   5 squared hinge, l1 penalty   21 one-class
+    -s 11, 12 squared epsilon-insensitive   13 epsilon-insensitive   -c C 1   -p epsilon 0.1   -n nu 0.5   -e tolerance
+    -B bias -1: no intercept; b > 0: an intercept, penalised, of a feature b   -R do not penalise it (with -B 1)
+    -wi weight of class i   -v folds   -C find C by cross-validation (with -s 2)   -q quiet
+
+Here -e is the relative duality gap, 1e-4 by default: it bounds the error of the answer, which LIBLINEAR's thresholds do not. Logistic
+regression (-s 0, 6, 7) is no support vector machine and an error, as are -M 1 and -b 1.
+"""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+import maxmargin
+from maxmargin.cli import models
+from maxmargin.cli.common import existing_folder, labels, load, usage, verbosity, with_target
+from maxmargin.cli.flags import Flags, files, parse
+from maxmargin.cli.libsvm import predict_like_theirs, print_cross_validation
+from maxmargin.cli.train import cross_validate
+from maxmargin.io.tables import Data
+
+SOLVERS: dict[int, tuple[Any, dict[str, Any]]] = {
+    1: (maxmargin.LinearSVC, {"dual": True}),
+    2: (maxmargin.LinearSVC, {"dual": False}),
+    3: (maxmargin.LinearSVC, {"loss": "hinge"}),
+    4: (maxmargin.LinearSVC, {"multi_class": "crammer_singer"}),
+    5: (maxmargin.LinearSVC, {"penalty": "l1"}),
+    11: (maxmargin.LinearSVR, {"loss": "squared_epsilon_insensitive", "dual": False}),
+    12: (maxmargin.LinearSVR, {"loss": "squared_epsilon_insensitive", "dual": True}),
+    13: (maxmargin.LinearSVR, {}),
+    21: (maxmargin.LinearOneClassSVM, {}),
+}
+DEFAULTS: dict[str, Any] = {"s": 1, "c": 1.0, "p": 0.1, "n": 0.5, "e": 1e-4, "B": -1.0, "M": 0, "v": 0}
+SEARCHED = 2.0 ** np.arange(-10, 11)
+"""The values of C that -C tries."""
+
+Arguments = Annotated[list[str] | None, typer.Argument(metavar="TRAINING_FILE [MODEL_FILE]", help="As LIBLINEAR's train takes them.")]
+PredictArguments = Annotated[
+    list[str] | None, typer.Argument(metavar="TEST_FILE MODEL_FILE OUTPUT_FILE", help="As LIBLINEAR's predict takes them.")
+]
+
+
+def linear_train(arguments: Arguments = None) -> None:
+    """Train as LIBLINEAR's train does: its options, its regularised bias, its model file.
+
+    -s problem: 1, 2 squared hinge, 3 hinge, 4 Crammer and Singer, 5 squared hinge with l1 penalty, 11, 12 squared epsilon-insensitive,
+    13 epsilon-insensitive, 21 one-class. -c C (1), -p epsilon (0.1), -n nu (0.5), -B bias (-1, none), -R do not penalise it, -wi weight
+    of class i, -v folds, -C find C, -q quiet. -e is the relative duality gap (1e-4). Logistic regression (-s 0, 6, 7) is not available.
+
+    Examples:
+
+      maxmargin linear-train -s 2 -c 4 -B 1 news20.binary
+
+      maxmargin linear-train -s 3 -v 5 rcv1.svm
+
+      maxmargin linear-train -C -s 2 a9a
+    """
+    found = parse(arguments or [], DEFAULTS, switches="qRC", weights=True)
+    _refuse(found)
+    paths = files(found, 1, 2, "a training file and a model file")
+    output = existing_folder(Path(paths[1] if len(paths) > 1 else f"{Path(paths[0]).name}.model"))
+    data, quiet = load(paths[0], data_format="svmlight", zero_based=False), "q" in found.given
+    model = estimator(found, 0 if quiet else verbosity(False))
+    if "C" in found.given:
+        return _find_C(model, data, found["v"] or 5)
+    if found["v"]:
+        return print_cross_validation(cross_validate(model, data, found["v"], seed=0, quiet=quiet), model)
+    if found.weights and found["s"] != 4 and len(np.unique(with_target(data))) > 2:
+        raise ValueError(
+            "-wi with several classes: LIBLINEAR weighs a class where it stands against the rest, and not where it is part of the rest; "
+            "maxmargin train --class-weight weighs it everywhere"
+        )
+    models.fit(model, data)
+    models.save_model(model, output, "liblinear")
+    if not quiet:
+        typer.echo(str(model.certificate_))
+    return None
+
+
+def _refuse(found: Flags) -> None:
+    """What LIBLINEAR would not take, what it would ignore, and what is not available."""
+    solver, given = found["s"], found.given
+    if solver in (0, 6, 7):
+        raise ValueError(f"-s {solver} is logistic regression, which is no support vector machine: use -s 1, 2, 3, 4 or 5")
+    if solver not in SOLVERS:
+        raise usage(f"-s must be one of {', '.join(map(str, SOLVERS))}, got {solver}")
+    unused = {"p": solver not in (11, 12, 13), "n": solver != 21, "c": solver == 21, "B": solver == 21}
+    for name, useless in unused.items():
+        if name in given and useless:
+            raise usage(f"-{name} has no effect with -s {solver}: leave it out")
+    if found.weights and solver > 5:
+        raise usage("-wi weighs the classes of a classifier only")
+    if found["M"]:
+        raise ValueError("-M 1: one-vs-one linear models are not available; svm-train -t 0 trains them")
+    if "R" in given and found["B"] != 1:
+        raise usage("-R needs -B 1")
+    if "R" in given and solver not in (2, 5, 11):
+        raise usage("-R goes with -s 2, 5 or 11 only")
+    if "C" in given and solver != 2:
+        raise usage("-C goes with -s 2 only")
+    if "v" in given and found["v"] < 2:
+        raise usage(f"-v needs at least 2 folds, got {found['v']}")
+
+
+def estimator(found: Flags, verbose: int) -> Any:
+    """The estimator with LIBLINEAR's meaning of the options."""
+    cls, special = SOLVERS[found["s"]]
+    bias = found["B"]
+    values = {
+        "C": found["c"],
+        "epsilon": found["p"],
+        "nu": found["n"],
+        "tol": found["e"],
+        "class_weight": found.weights or None,
+        "fit_intercept": bias > 0,  # a feature that is always 0 changes nothing
+        "intercept": "free" if "R" in found.given else "regularised",
+        "intercept_scaling": bias if bias > 0 and "R" not in found.given else 1.0,
+        "verbose": verbose,
+        **special,
+    }
+    known = cls().get_params()
+    return cls(**{name: value for name, value in values.items() if name in known})
+
+
+def _find_C(model: Any, data: Data, folds: int) -> None:
+    """The C with the best cross-validated accuracy."""
+    search = maxmargin.LinearSVCCV(SEARCHED, cv=folds, estimator=model).fit(data.X, labels(with_target(data)))
+    typer.echo(f"Best C = {search.C_:g}  CV accuracy = {100 * search.best_score_:g}%")
+
+
+def linear_predict(arguments: PredictArguments = None) -> None:
+    """Predict as LIBLINEAR's predict does, from its model files or ours. Options: -b 0, -q.
+
+    Examples:
+
+      maxmargin linear-predict news20.t news20.model predictions
+    """
+    predict_like_theirs(arguments or [])

@@ -1,0 +1,191 @@
+"""``maxmargin svm-train`` and ``svm-predict``: LIBSVM's options, defaults and model files, our solver.
+
+    -s 0 C-SVC   1 nu-SVC   2 one-class   3 eps-SVR   4 nu-SVR            -t 0 linear   1 polynomial   2 RBF   3 sigmoid   4 precomputed
+    -d degree 3   -g gamma 1/features   -r coef0 0   -c C 1   -n nu 0.5   -p epsilon 0.1   -m cache MB 100   -e tolerance 0.001
+    -h shrinking 1   -b probabilities 0   -wi weight of class i, C-SVC only   -v folds   -q quiet
+
+What cannot be honoured is an error: -b 1, and options that the chosen -s or -t does not use.
+"""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from scipy import sparse
+from sklearn.base import is_regressor
+
+import maxmargin
+from maxmargin.cli import models
+from maxmargin.cli.common import existing_folder, labels, load, usage, verbosity
+from maxmargin.cli.flags import Flags, files, parse
+from maxmargin.cli.predict import drop_features, write_predictions
+from maxmargin.cli.train import cross_validate
+from maxmargin.io.tables import Data
+from maxmargin.kernels import Kind
+
+SOLVERS = (maxmargin.SVC, maxmargin.NuSVC, maxmargin.OneClassSVM, maxmargin.SVR, maxmargin.NuSVR)
+KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
+DEFAULTS: dict[str, Any] = {
+    **{"s": 0, "t": 2, "d": 3, "g": 0.0, "r": 0.0, "c": 1.0, "n": 0.5, "p": 0.1, "m": 100.0, "e": 0.001, "h": 1, "b": 0, "v": 0}
+}
+USED_BY_SOLVER = {"c": (0, 3, 4), "n": (1, 2, 4), "p": (3,)}
+USED_BY_KERNEL = {"d": (1,), "g": (1, 2, 3), "r": (1, 3)}
+
+Arguments = Annotated[list[str] | None, typer.Argument(metavar="TRAINING_FILE [MODEL_FILE]", help="As svm-train takes them.")]
+PredictArguments = Annotated[
+    list[str] | None, typer.Argument(metavar="TEST_FILE MODEL_FILE OUTPUT_FILE", help="As svm-predict takes them.")
+]
+
+
+def svm_train(arguments: Arguments = None) -> None:
+    """Train as LIBSVM's svm-train does: its options, its defaults, its model file.
+
+    -s problem: 0 C-SVC, 1 nu-SVC, 2 one-class, 3 eps-SVR, 4 nu-SVR. -t kernel: 0 linear, 1 polynomial, 2 RBF, 3 sigmoid, 4 precomputed.
+    -d degree (3), -g gamma (1/features), -r coef0 (0), -c C (1), -n nu (0.5), -p epsilon (0.1), -m cache in MB (100), -e tolerance (0.001),
+    -h shrinking (1), -wi weight of class i, -v folds, -q quiet.
+
+    -b 1 (probabilities) is not available yet. Options that the chosen -s or -t does not use are errors.
+
+    Examples:
+
+      maxmargin svm-train -s 0 -t 2 -c 10 -g 0.1 heart_scale
+
+      maxmargin svm-train -s 3 -p 0.1 -v 5 housing_scale
+
+      maxmargin svm-train -w1 2 -w-1 1 -q a9a a9a.model
+    """
+    found = parse(arguments or [], DEFAULTS, weights=True)
+    _refuse(found)
+    paths = files(found, 1, 2, "a training file and a model file")
+    output = existing_folder(Path(paths[1] if len(paths) > 1 else f"{Path(paths[0]).name}.model"))
+    data, quiet = load(paths[0], data_format="svmlight", zero_based=found["t"] == 4), "q" in found.given
+    model = estimator(found, 0 if quiet else verbosity(False))
+    if found["t"] == 4:
+        data = precomputed(data, training=True)
+    if found["v"]:
+        return print_cross_validation(cross_validate(model, data, found["v"], seed=0, quiet=quiet), model)
+    models.fit(model, data)
+    _order_classes(model, data)
+    models.save_model(model, output, "libsvm")
+    if not quiet:
+        typer.echo(str(model.certificate_))
+        typer.echo(f"Total nSV = {len(model.support_)}")
+    return None
+
+
+def _order_classes(model: Any, data: Data) -> None:
+    """Classes in the order in which they occur in the file: where votes are equal, LIBSVM takes the first."""
+    if len(getattr(model, "classes_", ())) > 2:
+        _, first = np.unique(labels(data.y), return_index=True)
+        model._tie_order = np.argsort(first)
+
+
+def _refuse(found: Flags) -> None:
+    """What LIBSVM would not take, what it would ignore, and what is not available."""
+    if not 0 <= found["s"] <= 4:
+        raise usage(f"-s must be 0 to 4, got {found['s']}")
+    if not 0 <= found["t"] <= 4:
+        raise usage(f"-t must be 0 to 4, got {found['t']}")
+    for name, where, flag in (*((k, v, "s") for k, v in USED_BY_SOLVER.items()), *((k, v, "t") for k, v in USED_BY_KERNEL.items())):
+        if name in found.given and found[flag] not in where:
+            raise usage(f"-{name} has no effect with -{flag} {found[flag]}: leave it out")
+    if found.weights and found["s"] != 0:
+        raise usage("-wi weighs the classes of C-SVC (-s 0) only")
+    if found["h"] not in (0, 1):
+        raise usage(f"-h must be 0 or 1, got {found['h']}")
+    if found["b"]:
+        raise ValueError("-b 1: probabilities are not available yet")
+    if "v" in found.given and found["v"] < 2:
+        raise usage(f"-v needs at least 2 folds, got {found['v']}")
+    if "g" in found.given and found["g"] < 0:
+        raise usage(f"-g must be at least 0, got {found['g']}")
+
+
+def estimator(found: Flags, verbose: int) -> Any:
+    """The estimator with LIBSVM's meaning of the options."""
+    cls = SOLVERS[found["s"]]
+    gamma: Any = found["g"] if "g" in found.given and found["g"] > 0 else "auto"
+    values = {
+        "kernel": KERNELS[found["t"]],
+        "degree": found["d"],
+        "gamma": gamma,
+        "coef0": found["r"],
+        "C": found["c"],
+        "nu": found["n"],
+        "epsilon": found["p"],
+        "tol": found["e"],
+        "cache_size": found["m"],
+        "shrinking": bool(found["h"]),
+        "class_weight": found.weights or None,
+        "verbose": verbose,
+    }
+    known = cls().get_params()
+    return cls(**{name: value for name, value in values.items() if name in known})
+
+
+def precomputed(data: Data, training: bool) -> Data:
+    """LIBSVM's precomputed kernels: feature 0 is the row's number, from 1, feature j the kernel with training row j."""
+    K = data.X.toarray() if sparse.issparse(data.X) else np.asarray(data.X)
+    if training and (K.shape[1] != K.shape[0] + 1 or not np.array_equal(K[:, 0], np.arange(1, len(K) + 1))):
+        raise ValueError(
+            f"{data.source} is no precomputed kernel: row i must begin with 0:i and hold 1:K(i,1) to {K.shape[0]}:K(i,{K.shape[0]})"
+        )
+    return data._replace(X=np.ascontiguousarray(K[:, 1:]))
+
+
+def print_cross_validation(scores: dict[str, Any], model: Any) -> None:
+    """The line of svm-train -v."""
+    if is_regressor(model):
+        typer.echo(f"Cross Validation Mean squared error = {scores['mean_squared_error']:.6g}")
+    else:
+        typer.echo(f"Cross Validation Accuracy = {100 * scores['accuracy']:.6g}%")
+
+
+def svm_predict(arguments: PredictArguments = None) -> None:
+    """Predict as LIBSVM's svm-predict does, from its model files or ours. Options: -b 0, -q.
+
+    Examples:
+
+      maxmargin svm-predict heart_scale heart_scale.model predictions
+    """
+    predict_like_theirs(arguments or [])
+
+
+def predict_like_theirs(arguments: list[str]) -> None:
+    """What svm-predict and LIBLINEAR's predict share."""
+    found = parse(arguments, {"b": 0})
+    if found["b"]:
+        raise ValueError("-b 1: probabilities are not available yet")
+    test, path, output = files(found, 3, 3, "a test file, a model file and an output file")
+    existing_folder(Path(output))
+    model = models.load_model(path)
+    kernel = getattr(model, "kernel_", None)
+    kind = None if kernel is None else kernel.kind
+    given = kind is Kind.PRECOMPUTED
+    data = load(test, data_format="svmlight", zero_based=given, n_features=model.n_features_in_ + given)
+    if given:
+        data = precomputed(data, training=False)
+    model = models.widened(model, path, data.X.shape[1])
+    if data.X.shape[1] > model.n_features_in_ and kind in (None, Kind.LINEAR, Kind.POLY, Kind.TANH):
+        data = drop_features(data, model.n_features_in_)
+    if data.X.shape[1] != model.n_features_in_:
+        raise ValueError(
+            f"{data.source} has {data.X.shape[1]} features, the model was trained on {model.n_features_in_}: with this kernel new features "
+            "would change the values; train on data with all features"
+        )
+    predicted = model.predict(data.X)
+    write_predictions(output, predicted)
+    if "q" not in found.given:
+        _print_scores(model, predicted, np.asarray(data.y))
+
+
+def _print_scores(model: Any, predicted: Any, y: Any) -> None:
+    """The lines of svm-predict."""
+    if is_regressor(model):
+        correlation = np.corrcoef(predicted, y)[0, 1] ** 2 if np.ptp(predicted) > 0 and np.ptp(y) > 0 else float("nan")
+        typer.echo(f"Mean squared error = {np.mean((predicted - y) ** 2):.6g} (regression)")
+        typer.echo(f"Squared correlation coefficient = {correlation:.6g} (regression)")
+        return
+    right = int(np.sum(predicted == y))
+    typer.echo(f"Accuracy = {100 * right / len(y):.6g}% ({right}/{len(y)}) (classification)")

@@ -1,0 +1,166 @@
+"""The problems a model can be trained for, their parameters from the command line, and model files.
+
+A problem is one entry of PROBLEMS. Parameters that were given and that its estimator does not have are errors.
+"""
+
+import ast
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier, is_outlier_detector, is_regressor
+
+import maxmargin
+from maxmargin.cli.common import labels, usage, with_target
+from maxmargin.io.tables import Data
+
+PROBLEMS: dict[str, Any] = {
+    "svc": maxmargin.SVC,
+    "nu-svc": maxmargin.NuSVC,
+    "svr": maxmargin.SVR,
+    "nu-svr": maxmargin.NuSVR,
+    "one-class": maxmargin.OneClassSVM,
+    "linear-svc": maxmargin.LinearSVC,
+    "linear-svr": maxmargin.LinearSVR,
+    "linear-one-class": maxmargin.LinearOneClassSVM,
+    "pegasos": maxmargin.PegasosSVC,
+    "norma": maxmargin.NormaSVC,
+    "norma-novelty": maxmargin.NormaNovelty,
+}
+LINEAR = (maxmargin.LinearSVC, maxmargin.LinearSVR, maxmargin.LinearOneClassSVM)
+FORMATS = ("mm", "libsvm", "liblinear")
+
+
+def problem_class(name: str) -> Any:
+    """The estimator of a problem."""
+    if name not in PROBLEMS:
+        raise usage(f"--problem must be one of {', '.join(PROBLEMS)}, got {name!r}.")
+    return PROBLEMS[name]
+
+
+def value_of(text: str) -> Any:
+    """A parameter's value: a number, True, False, None, a dict or list as Python writes them, else the text itself."""
+    if text.lower() in ("inf", "infinity"):
+        return float("inf")
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return text
+
+
+def class_weights(text: str | None) -> Any:
+    """balanced, or label=weight,label=weight."""
+    if text is None or text == "balanced":
+        return text
+    weights = {}
+    for item in text.split(","):
+        label, mark, weight = item.rpartition("=")
+        if not mark:
+            raise usage(f"--class-weight must be balanced or label=weight,..., got {text!r}.")
+        try:
+            weights[value_of(label.strip())] = float(weight)
+        except ValueError:
+            raise usage(f"--class-weight: {weight!r} is no number.") from None
+    return weights
+
+
+def assignments(items: list[str] | None) -> dict[str, Any]:
+    """The parameters of --set name=value."""
+    found = {}
+    for item in items or []:
+        name, mark, text = item.partition("=")
+        if not mark:
+            raise usage(f"--set takes name=value, got {item!r}.")
+        found[name.strip()] = value_of(text.strip())
+    return found
+
+
+def build(problem: str, given: dict[str, Any], **always: Any) -> Any:
+    """The estimator of a problem with the parameters that were given (not None)."""
+    cls = problem_class(problem)
+    known = cls().get_params()
+    parameters = {name: value for name, value in given.items() if value is not None}
+    unknown = [name for name in parameters if name not in known]
+    if unknown:
+        raise usage(f"{problem} has no parameter {', '.join(unknown)}; its parameters are {', '.join(known)}.")
+    return cls(**{**{name: value for name, value in always.items() if name in known}, **parameters})
+
+
+def fit(model: Any, data: Data) -> Any:
+    """Fit on data, with targets where the problem has some."""
+    if is_outlier_detector(model):
+        return model.fit(data.X)
+    y = with_target(data)
+    return model.fit(data.X, labels(y) if is_classifier(model) else numbers(y, data))
+
+
+def numbers(y: Any, data: Data) -> Any:
+    """Targets of a regression."""
+    try:
+        return np.asarray(y, dtype=np.float64)
+    except ValueError:
+        raise ValueError(f"{data.source} has targets that are no numbers: this is classification, not regression") from None
+
+
+def scores(model: Any, predicted: Any, y: Any) -> dict[str, Any]:
+    """How good predictions are: accuracy, or errors of a regression; for a one-class model the share inside, and accuracy if y is +-1."""
+    if is_regressor(model):
+        difference = np.asarray(y, float) - predicted
+        spread = np.var(np.asarray(y, float))
+        found = {"mean_squared_error": float(np.mean(difference**2)), "mean_absolute_error": float(np.mean(np.abs(difference)))}
+        return {**found, "r2": float(1 - np.mean(difference**2) / spread) if spread > 0 else None}
+    if is_outlier_detector(model):
+        found = {"inside": float(np.mean(predicted > 0))}
+        known = y is not None and np.isin(y, (-1, 1)).all()
+        return {**found, "accuracy": float(np.mean(predicted == y))} if known else found
+    right = np.asarray(predicted) == np.asarray(y)
+    return {"accuracy": float(np.mean(right)), "correct": f"{int(right.sum())} of {len(right)}"}
+
+
+# ---- files -------------------------------------------------------------------------------------------------------------
+
+
+def model_format(path: Path, asked: str | None, model: Any) -> str:
+    """mm, libsvm or liblinear: as asked, or by the name's ending."""
+    if asked is not None and asked not in FORMATS:
+        raise usage(f"--format must be one of {', '.join(FORMATS)}, got {asked!r}.")
+    if asked is None and path.suffix == ".model":
+        return "liblinear" if isinstance(model, LINEAR) else "libsvm"
+    return asked or "mm"
+
+
+def save_model(model: Any, path: Path, format: str) -> None:
+    """Write a model file."""
+    from maxmargin import io
+
+    {"mm": io.save, "libsvm": io.save_libsvm, "liblinear": io.save_liblinear}[format](model, path)
+
+
+def load_model(path: str) -> Any:
+    """Read a model file of any format."""
+    from maxmargin import io
+
+    if not Path(path).is_file():
+        raise FileNotFoundError(f"no file {path}")
+    return io.load(path)
+
+
+def widened(model: Any, path: str, width: int) -> Any:
+    """The model for data of so many features: a LIBSVM file does not say how many there were, and those it does not name are zero."""
+    from maxmargin import io
+    from maxmargin.io.files import open_read
+
+    if width <= model.n_features_in_:
+        return model
+    with open_read(Path(path)) as file:
+        libsvm = file.read(8) == b"svm_type"
+    return io.load_libsvm(path, n_features=width) if libsvm else model
+
+
+def certificate_report(model: Any) -> dict[str, Any] | None:
+    """What is known about the solution, for a report."""
+    certificate = getattr(model, "certificate_", None)
+    if certificate is None:
+        return None
+    names = ("status", "primal", "dual", "gap", "relative_gap", "kkt_violation", "n_iter")
+    return {name: getattr(certificate, name) for name in names}

@@ -1,0 +1,128 @@
+"""``maxmargin plot``: a picture of a model and its data."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from scipy import sparse
+from sklearn.base import is_outlier_detector, is_regressor
+
+from maxmargin.cli import models
+from maxmargin.cli.common import (
+    AsJson,
+    DataFile,
+    DataFormat,
+    Header,
+    Quiet,
+    Seed,
+    Target,
+    ZeroBased,
+    existing_folder,
+    labels,
+    load,
+    show,
+    usage,
+    with_target,
+)
+from maxmargin.cli.predict import check_features
+from maxmargin.cli.subset import choose
+from maxmargin.io.tables import Data
+
+KINDS = ("decision", "classes", "tube", "outliers", "kernel-matrix")
+MOST_POINTS = 2000
+"""More are drawn as a sample of so many: more cannot be seen."""
+
+
+def plot(
+    data: DataFile,
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file.")],
+    picture: Annotated[str, typer.Argument(metavar="PICTURE", help="Where to: .png, .svg or .pdf.")],
+    kind: Annotated[str | None, typer.Option("--kind", help=f"One of {', '.join(KINDS)}; by default what suits the model.")] = None,
+    features: Annotated[
+        str | None, typer.Option(help="Two features to show, by name or number from 1: age,income. By default the principal components.")
+    ] = None,
+    most: Annotated[int, typer.Option(min=1, help="Draw a sample of so many points if there are more.")] = MOST_POINTS,
+    target: Target = None,
+    header: Header = None,
+    data_format: DataFormat = None,
+    zero_based: ZeroBased = None,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Draw a model: regions and margins, the tube of a regression, the outliers.
+
+    Examples:
+
+      maxmargin plot train.svm train.svm.mm picture.png
+
+      maxmargin plot churn.csv churn.mm churn.svg --target churned --features age,income
+    """
+    existing_folder(Path(picture))
+    fitted = models.load_model(model)
+    chosen = kind or _usual(fitted)
+    if chosen not in KINDS:
+        raise usage(f"--kind must be one of {', '.join(KINDS)}, got {chosen!r}.")
+    table = load(data, target, header, data_format, zero_based, fitted.n_features_in_)
+    fitted = models.widened(fitted, model, table.X.shape[1])
+    check_features(fitted, table)
+    if table.X.shape[0] > most:
+        table = choose(table, most, seed, stratified=not is_regressor(fitted) and table.y is not None)
+    table = table._replace(X=table.X.toarray() if sparse.issparse(table.X) else table.X)
+    shown = draw(chosen, fitted, table, _columns(features, table))
+    shown.figure_.savefig(picture)
+    if as_json or not quiet:
+        show({"kind": chosen, "points": table.X.shape[0], "picture": picture}, as_json)
+
+
+def _usual(model: Any) -> str:
+    if is_regressor(model):
+        return "tube"
+    if is_outlier_detector(model):
+        return "outliers"
+    return "decision" if len(model.classes_) == 2 else "classes"
+
+
+def draw(kind: str, model: Any, table: Data, columns: list[int] | None) -> Any:
+    """The display."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from maxmargin import plots
+
+    X, names = table.X, table.names
+    plane: dict[str, Any] = {"features": columns, "feature_names": names}
+    if kind == "tube":
+        if columns and len(columns) > 1:
+            raise ValueError("a tube is drawn over one feature: give --features one name or number")
+        k = columns[0] if columns else 0
+        return plots.TubeDisplay.from_estimator(
+            model, X, np.asarray(with_target(table), float), feature=k, name=names[k] if names else None
+        )
+    if kind in ("outliers", "kernel-matrix"):
+        if kind == "kernel-matrix" and columns:
+            raise ValueError("a kernel matrix has no plane: leave --features out")
+        drawn: dict[str, Callable[[], Any]] = {
+            "outliers": lambda: plots.OutlierDisplay.from_estimator(model, X, **plane),
+            "kernel-matrix": lambda: plots.KernelMatrixDisplay.from_estimator(model, X, table.y),
+        }
+        return drawn[kind]()
+    cls = plots.DecisionDisplay if kind == "decision" else plots.ClassesDisplay
+    return cls.from_estimator(model, X, labels(with_target(table)), **plane)
+
+
+def _columns(text: str | None, table: Data) -> list[int] | None:
+    """Numbers of the features that are named."""
+    if text is None:
+        return None
+    found = []
+    for item in (part.strip() for part in text.split(",")):
+        if table.names and item in table.names:
+            found.append(table.names.index(item))
+        elif item.isdigit() and 1 <= int(item) <= table.X.shape[1]:
+            found.append(int(item) - 1)
+        else:
+            raise usage(f"--features: {item!r} is neither a name nor a number from 1 to {table.X.shape[1]}.")
+    return found

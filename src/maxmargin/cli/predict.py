@@ -1,0 +1,109 @@
+"""``maxmargin predict``: labels, values and decision values of a model for a data file."""
+
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from scipy import sparse
+from sklearn.base import is_classifier, is_regressor
+
+from maxmargin.cli import models
+from maxmargin.cli.common import AsJson, DataFile, DataFormat, Header, Quiet, Target, ZeroBased, labels, load, plain, show
+from maxmargin.io.files import compressed_write
+from maxmargin.io.tables import Data
+
+
+def predict(
+    data: DataFile,
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file: .mm, LIBSVM's, LIBLINEAR's or SVM-light's.")],
+    output: Annotated[str, typer.Argument(metavar="OUTPUT", help="Where to; - is standard output.")] = "-",
+    decision: Annotated[bool, typer.Option("--decision", help="Write decision values after each label.")] = False,
+    target: Target = None,
+    header: Header = None,
+    data_format: DataFormat = None,
+    zero_based: ZeroBased = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Predict with a model, one line for each sample.
+
+    Where the data have targets, the accuracy or the error is shown as well: on standard error if the predictions go to standard output.
+    Decision values stand in the order of the classes. With --json and no OUTPUT, the predictions are part of the object.
+
+    Examples:
+
+      maxmargin predict test.svm train.svm.mm
+
+      maxmargin predict test.csv churn.mm predictions.txt --target churned --decision
+
+      maxmargin predict test.csv churn.mm --target none --json
+    """
+    fitted = models.load_model(model)
+    table = load(data, target, header, data_format, zero_based, fitted.n_features_in_)
+    fitted = models.widened(fitted, model, table.X.shape[1])
+    check_features(fitted, table)
+    predicted = fitted.predict(table.X)
+    values = decision_values(fitted, table.X) if decision else None
+    report = {"samples": len(predicted), **_scores(fitted, predicted, table)}
+    if as_json and output == "-":
+        report["predictions"] = predicted
+        if values is not None:
+            report["decision_values"] = values
+        return show(report, as_json)
+    write_predictions(output, predicted, values)
+    if as_json or not quiet:
+        show({**report, "output": None if output == "-" else output}, as_json, stderr=output == "-")
+    return None
+
+
+def check_features(model: Any, table: Data) -> None:
+    """The data must have the model's features."""
+    if table.X.shape[1] != model.n_features_in_:
+        raise ValueError(f"{table.source} has {table.X.shape[1]} features, the model was trained on {model.n_features_in_}")
+    names = getattr(model, "feature_names_in_", None)
+    if names is not None and table.names is not None and list(names) != table.names:
+        raise ValueError(
+            f"{table.source} has features {table.names[:5]}..., the model was trained on {list(names)[:5]}...: bring the columns in order"
+        )
+
+
+def decision_values(model: Any, X: Any) -> Any:
+    """Decision values, a row for each sample."""
+    if is_regressor(model):
+        raise ValueError("a regression has no decision values besides its predictions: leave --decision out")
+    values = np.asarray(model.decision_function(X))
+    return values.reshape(len(values), -1)
+
+
+def _scores(model: Any, predicted: Any, table: Data) -> dict[str, Any]:
+    """The scores, where the targets can be compared: words or other numbers are no targets of this model."""
+    if table.y is None:
+        return {}
+    y = labels(table.y) if is_classifier(model) else table.y
+    if is_classifier(model) and (y.dtype.kind in "US") != (np.asarray(predicted).dtype.kind in "US"):
+        raise ValueError(
+            f"{table.source} has targets like {y[0]!r}, the model predicts classes like {predicted[0]!r}: is it the right column?"
+        )
+    if is_regressor(model):
+        y = models.numbers(y, table)
+    return models.scores(model, predicted, y)
+
+
+def write_predictions(path: str, predicted: Any, values: Any = None) -> None:
+    """One line for each sample: the prediction, then its decision values; whole or not at all."""
+    lines = [number(value) for value in plain(predicted)]
+    if values is not None:
+        lines = [" ".join([line, *(number(v) for v in row)]) for line, row in zip(lines, values.tolist(), strict=True)]
+    with compressed_write(path) as file:
+        file.write("".join(f"{line}\n" for line in lines).encode())
+
+
+def number(value: Any) -> str:
+    """A value as text that reads back as the same; whole ones without a point, as LIBSVM writes them."""
+    return str(int(value)) if isinstance(value, float) and value == int(value) and abs(value) < 2**53 else str(value)
+
+
+def drop_features(table: Data, n_features: int) -> Data:
+    """Without features beyond the model's, which kernels of dot products do not see."""
+    X = sparse.csr_matrix(table.X)[:, :n_features] if sparse.issparse(table.X) else table.X[:, :n_features]
+    return table._replace(X=X)

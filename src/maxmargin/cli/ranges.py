@@ -1,0 +1,170 @@
+"""Ranges of features: linear maps of each onto [lower, upper], computed on one file and applied to others, in svm-scale's files too.
+
+    x -> lower + (upper - lower) (x - least) / (greatest - least)
+
+A feature that was constant, or that was not seen, says nothing and becomes 0, as in svm-scale. Its file is
+
+    y                      only if targets were scaled
+    lower upper
+    least greatest
+    x
+    lower upper
+    index least greatest   one line for each feature that varied, indices from 1
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from maxmargin.io.files import atomic_write
+
+Floats = NDArray[np.float64]
+MOST_FEATURES = 10**8
+"""A range file with a greater index is refused before memory is taken for it."""
+MOST_DENSE = 2**28
+"""Sparse data that scaling would fill are refused from so many values on."""
+END = ["the end of the file"]
+
+
+class Range(NamedTuple):
+    """The map of the targets."""
+
+    lower: float
+    upper: float
+    least: float
+    greatest: float
+
+    def __call__(self, y: Any) -> Floats:
+        """Mapped values."""
+        z: Floats = np.asarray(y, np.float64)
+        if self.greatest <= self.least:
+            return z
+        return _mapped(z, self.lower, self.upper, self.least, self.greatest)
+
+
+class Ranges(NamedTuple):
+    """The map of the features; least = greatest marks what becomes 0."""
+
+    lower: float
+    upper: float
+    least: Floats
+    greatest: Floats
+    target: Range | None = None
+
+    def __call__(self, X: Any) -> Any:
+        """Mapped values, sparse if X is and zeros stay zeros."""
+        width = X.shape[1]
+        least, greatest = np.zeros(width), np.zeros(width)
+        known = min(width, len(self.least))
+        least[:known], greatest[:known] = self.least[:known], self.greatest[:known]
+        varied = greatest > least
+        if sparse.issparse(X) and np.all(self.zero_image(least, greatest)[varied] == 0):
+            X = X.tocsr().copy()
+            column = X.indices
+            X.data = np.where(varied[column], _mapped(X.data, self.lower, self.upper, least[column], greatest[column]), 0.0)
+            X.eliminate_zeros()
+            return X
+        if sparse.issparse(X) and X.shape[0] * width > MOST_DENSE:
+            raise ValueError(
+                f"scaling to [{self.lower:g}, {self.upper:g}] moves zeros, and {X.shape[0]} x {width} values do not fit into memory: "
+                "choose limits that keep zeros, for example --lower 0 where no feature is negative"
+            )
+        dense = X.toarray() if sparse.issparse(X) else np.asarray(X, float)
+        return np.where(varied, _mapped(dense, self.lower, self.upper, least, greatest), 0.0)
+
+    def zero_image(self, least: Floats, greatest: Floats) -> Floats:
+        """Where 0 goes."""
+        return _mapped(np.zeros(len(least)), self.lower, self.upper, least, greatest)
+
+
+def _mapped(x: Any, lower: float, upper: float, least: Any, greatest: Any) -> Floats:
+    """The formula; the ends are exact."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inside = lower + (upper - lower) * ((x - least) / (greatest - least))
+    found: Floats = np.where(x == least, lower, np.where(x == greatest, upper, inside))
+    return found
+
+
+def ranges_of(X: Any, lower: float, upper: float, y: Any = None, y_limits: tuple[float, float] | None = None) -> Ranges:
+    """The ranges of a data set."""
+    if not lower < upper:
+        raise ValueError(f"the lower limit must be below the upper one, got {lower:g} and {upper:g}")
+    if sparse.issparse(X):
+        least, greatest = (
+            np.asarray(end.todense() if sparse.issparse(end) else end, float).ravel() for end in (X.min(axis=0), X.max(axis=0))
+        )
+    else:
+        least, greatest = np.min(X, axis=0).astype(float), np.max(X, axis=0).astype(float)
+    target = None
+    if y_limits is not None:
+        if not y_limits[0] < y_limits[1]:
+            raise ValueError(f"the lower limit of targets must be below the upper one, got {y_limits[0]:g} and {y_limits[1]:g}")
+        z = np.asarray(y, float)
+        target = Range(*y_limits, float(z.min()), float(z.max()))
+    return Ranges(lower, upper, least, greatest, target)
+
+
+# ---- files -------------------------------------------------------------------------------------------------------------
+
+
+def save_ranges(ranges: Ranges, path: Path) -> None:
+    """Write svm-scale's file, with all digits."""
+    lines = []
+    if ranges.target is not None:
+        lines += ["y", f"{ranges.target.lower!r} {ranges.target.upper!r}", f"{ranges.target.least!r} {ranges.target.greatest!r}"]
+    lines += ["x", f"{float(ranges.lower)!r} {float(ranges.upper)!r}"]
+    for k in np.flatnonzero(ranges.greatest > ranges.least):
+        lines.append(f"{k + 1} {float(ranges.least[k])!r} {float(ranges.greatest[k])!r}")
+    with atomic_write(path) as file:
+        file.write("".join(f"{line}\n" for line in lines).encode())
+
+
+def load_ranges(path: Path) -> Ranges:
+    """Read svm-scale's file; what is not of its form is an error with its line."""
+    lines = _numbered(path)
+    line, words = next(lines)
+    target = None
+    if words == ["y"]:
+        target = Range(*_floats(path, *next(lines), 2), *_floats(path, *next(lines), 2))
+        line, words = next(lines)
+    if words != ["x"]:
+        raise ValueError(f"{path}, line {line}: 'x' was expected, found {' '.join(words)!r}: is it a range file of svm-scale?")
+    lower, upper = _floats(path, *next(lines), 2)
+    found: dict[int, tuple[float, float]] = {}
+    for line, words in lines:
+        if words == END:
+            break
+        index, least, greatest = _floats(path, line, words, 3)
+        if index != int(index) or not 1 <= index <= MOST_FEATURES:
+            raise ValueError(f"{path}, line {line}: {words[0]} is no index from 1 to {MOST_FEATURES}")
+        found[int(index)] = least, greatest
+    ends = np.zeros((2, max(found, default=0)))
+    for index, pair in found.items():
+        ends[:, index - 1] = pair
+    return Ranges(lower, upper, ends[0], ends[1], target)
+
+
+def _numbered(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The words of each line that has some, with its number, and then the end again and again."""
+    number = 0
+    with open(path, encoding="ascii", errors="replace") as file:
+        for number, text in enumerate(file, 1):
+            if words := text.split():
+                yield number, words
+    while True:
+        number += 1
+        yield number, END
+
+
+def _floats(path: Path, line: int, words: list[str], count: int) -> list[float]:
+    try:
+        values = [float(word) for word in words]
+    except ValueError:
+        values = []
+    if len(values) != count or not np.isfinite(values).all():
+        raise ValueError(f"{path}, line {line}: {count} numbers were expected, found {' '.join(words)!r}")
+    return values

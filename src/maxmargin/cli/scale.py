@@ -1,0 +1,70 @@
+"""``maxmargin scale``: map each feature onto an interval, the same for training and test data."""
+
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from maxmargin.cli.common import AsJson, DataFile, DataFormat, Header, Quiet, Target, ZeroBased, existing_folder, load, show, usage
+from maxmargin.cli.ranges import load_ranges, ranges_of, save_ranges
+from maxmargin.io.tables_write import write_table
+
+
+def scale(
+    data: DataFile,
+    output: Annotated[
+        str, typer.Argument(metavar="OUTPUT", help="Where to; - is standard output. Its name's ending says the format.")
+    ] = "-",
+    lower: Annotated[float | None, typer.Option(help="Where each feature's least value goes; -1 by default.")] = None,
+    upper: Annotated[float | None, typer.Option(help="Where its greatest goes; 1 by default.")] = None,
+    save: Annotated[str | None, typer.Option(help="Write the ranges to this file, in svm-scale's form.")] = None,
+    restore: Annotated[str | None, typer.Option(help="Use the ranges of this file, ours or svm-scale's.")] = None,
+    output_format: Annotated[str | None, typer.Option(help="Format of the output, if not by its name.")] = None,
+    target: Target = None,
+    header: Header = None,
+    data_format: DataFormat = None,
+    zero_based: ZeroBased = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Scale features to [-1, 1], or as a range file says.
+
+    Support vector machines see distances: a feature in thousands drowns one in tenths. Fit the ranges on the training data (--save) and
+    use the same for the test data (--restore). Features that are constant become 0.
+
+    Examples:
+
+      maxmargin scale train.svm train.scaled.svm --save ranges.txt
+
+      maxmargin scale test.svm test.scaled.svm --restore ranges.txt
+
+      maxmargin scale train.csv - --target price --lower 0 > scaled.csv
+    """
+    if restore is not None and not (lower is None and upper is None and save is None):
+        raise usage("--restore brings its own limits and ranges: --lower, --upper and --save cannot be given with it.")
+    if as_json and output == "-":
+        raise usage("--json and the data cannot both go to standard output: name an OUTPUT.")
+    table = load(data, target, header, data_format, zero_based)
+    if restore is not None:
+        ranges = load_ranges(Path(restore))
+        if ranges.target is not None:
+            raise ValueError(f"{restore} scales targets too, which svm-scale -r does")
+    else:
+        ranges = ranges_of(table.X, -1.0 if lower is None else lower, 1.0 if upper is None else upper)
+    if save is not None:
+        existing_folder(Path(save))
+    scaled = table._replace(X=ranges(table.X))
+    kind = write_table(scaled, output, output_format or (table.format if output == "-" else None))
+    if save is not None:
+        save_ranges(ranges, Path(save))
+    varied = int(np.sum(ranges.greatest > ranges.least))
+    if as_json or not quiet:
+        report = {
+            "samples": table.X.shape[0],
+            "features": table.X.shape[1],
+            "varying": varied,
+            "lower": ranges.lower,
+            "upper": ranges.upper,
+        }
+        show({**report, "output": output, "format": kind, "ranges": save or restore}, as_json, stderr=output == "-")

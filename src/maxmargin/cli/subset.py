@@ -1,0 +1,95 @@
+"""``maxmargin subset``: a sample of a data file, the classes in their shares."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+
+from maxmargin.cli.common import (
+    AsJson,
+    DataFile,
+    DataFormat,
+    Header,
+    Quiet,
+    Seed,
+    Target,
+    ZeroBased,
+    existing_folder,
+    load,
+    show,
+    usage,
+    with_target,
+)
+from maxmargin.io.tables import Data
+from maxmargin.io.tables_write import write_table
+
+
+def subset(
+    data: DataFile,
+    size: Annotated[int, typer.Argument(metavar="SIZE", help="How many samples.", min=1)],
+    output: Annotated[
+        str, typer.Argument(metavar="OUTPUT", help="Where to; - is standard output. Its name's ending says the format.")
+    ] = "-",
+    rest: Annotated[str | None, typer.Option(help="Write the other samples to this file.")] = None,
+    stratified: Annotated[bool, typer.Option("--stratified/--random", help="Keep the shares of the classes, or not.")] = True,
+    output_format: Annotated[str | None, typer.Option(help="Format of the output, if not by its name.")] = None,
+    target: Target = None,
+    header: Header = None,
+    data_format: DataFormat = None,
+    zero_based: ZeroBased = None,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Draw a sample of a data file, in the file's order.
+
+    Examples:
+
+      maxmargin subset covtype.svm 10000 small.svm --rest large.svm
+
+      maxmargin subset prices.csv 500 - --target price --random
+    """
+    if as_json and output == "-":
+        raise usage("--json and the data cannot both go to standard output: name an OUTPUT.")
+    for path in (output, rest):
+        if path is not None:
+            existing_folder(Path(path))
+    table = load(data, target, header, data_format, zero_based)
+    some = chosen_rows(table, size, seed, stratified)
+    kind = output_format or (table.format if output == "-" else None)
+    write_table(rows_of(table, some), output, kind)
+    if rest is not None:
+        write_table(rows_of(table, np.setdiff1d(np.arange(table.X.shape[0]), some)), rest, output_format)
+    if as_json or not quiet:
+        show({"samples": len(some), "of": table.X.shape[0], "output": output, "rest": rest}, as_json, stderr=output == "-")
+
+
+def choose(table: Data, size: int, seed: int, stratified: bool) -> Data:
+    """A sample of the rows."""
+    return rows_of(table, chosen_rows(table, size, seed, stratified))
+
+
+def rows_of(table: Data, rows: NDArray[np.int64]) -> Data:
+    """Some rows."""
+    return table._replace(X=table.X[rows], y=None if table.y is None else table.y[rows])
+
+
+def chosen_rows(table: Data, size: int, seed: int, stratified: bool) -> NDArray[Any]:
+    """Which rows: of each class its share, the largest remainders rounded up."""
+    n = table.X.shape[0]
+    if size > n:
+        raise ValueError(f"a sample of {size} was asked for, {table.source} has {n} rows")
+    rng = np.random.default_rng(seed)
+    if not stratified:
+        return np.sort(rng.choice(n, size, replace=False))
+    y = with_target(table)
+    classes, label, counts = np.unique(y, return_inverse=True, return_counts=True)
+    if len(classes) > max(20, n // 2):
+        raise ValueError(f"the {n} targets of {table.source} have {len(classes)} values, which are no classes: use --random")
+    exact = size * counts / n
+    take = np.floor(exact).astype(int)
+    short = np.argsort(take - exact, kind="stable")[: size - take.sum()]
+    take[short] += 1
+    return np.sort(np.concatenate([rng.choice(np.flatnonzero(label == k), take[k], replace=False) for k in range(len(classes))]))

@@ -1,0 +1,165 @@
+"""``maxmargin train``: fit any estimator on a data file, show its certificate, write the model."""
+
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from sklearn.base import clone, is_classifier, is_outlier_detector
+from sklearn.model_selection import KFold, StratifiedKFold
+
+from maxmargin.cli import models
+from maxmargin.cli.common import (
+    AsJson,
+    DataFile,
+    DataFormat,
+    Header,
+    Quiet,
+    Seed,
+    Target,
+    ZeroBased,
+    existing_folder,
+    labels,
+    load,
+    progress,
+    show,
+    usage,
+    verbosity,
+    with_target,
+)
+from maxmargin.io.tables import Data
+
+
+def train(
+    data: DataFile,
+    model: Annotated[str | None, typer.Argument(metavar="MODEL", help="Where to; by default the data file's name and .mm.")] = None,
+    problem: Annotated[str, typer.Option("--problem", "-p", help=f"One of {', '.join(models.PROBLEMS)}.")] = "svc",
+    kernel: Annotated[
+        str | None, typer.Option("--kernel", "-k", help="rbf, linear, poly, sigmoid, laplacian, chi2, cosine, logistic, precomputed.")
+    ] = None,
+    C: Annotated[float | None, typer.Option("-C", help="Weight of the errors; inf is the hard margin.")] = None,
+    gamma: Annotated[str | None, typer.Option("--gamma", "-g", help="Of the kernel: a number, scale or auto.")] = None,
+    degree: Annotated[int | None, typer.Option("--degree", "-d", help="Of the polynomial kernel.")] = None,
+    coef0: Annotated[float | None, typer.Option(help="Constant of the polynomial and sigmoid kernels.")] = None,
+    nu: Annotated[float | None, typer.Option("--nu", "-n", help="Share of margin errors or outliers.")] = None,
+    epsilon: Annotated[float | None, typer.Option("--epsilon", "-e", help="Half width of the tube of a regression.")] = None,
+    tol: Annotated[float | None, typer.Option(help="Tolerance.")] = None,
+    loss: Annotated[str | None, typer.Option(help="hinge, squared_hinge, epsilon_insensitive, ...")] = None,
+    penalty: Annotated[str | None, typer.Option(help="l1 or l2, of linear models.")] = None,
+    class_weight: Annotated[str | None, typer.Option(help="balanced, or label=weight,label=weight.")] = None,
+    time_limit: Annotated[float | None, typer.Option(help="Seconds after which the best model so far is kept.")] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="Any other parameter of the estimator: name=value; may be repeated.")
+    ] = None,
+    cv: Annotated[int | None, typer.Option(help="Show the score of a cross-validation with so many folds, too.")] = None,
+    probability: Annotated[bool, typer.Option("--probability", help="Not available yet.")] = False,
+    format: Annotated[str | None, typer.Option("--format", help="mm, libsvm or liblinear; by default by the model's name.")] = None,
+    target: Target = None,
+    header: Header = None,
+    data_format: DataFormat = None,
+    zero_based: ZeroBased = None,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Fit a support vector machine on a data file.
+
+    The certificate says how far from the optimum the solution is at most; accuracy and errors are those on the training data; --cv adds
+    those of a cross-validation.
+
+    Examples:
+
+      maxmargin train train.svm
+
+      maxmargin train train.csv churn.mm --target churned -C 10 --gamma 0.1 --cv 5
+
+      maxmargin train houses.csv --problem svr --target price --epsilon 0.2
+
+      maxmargin train news.svm.gz news.model --problem linear-svc --loss hinge
+
+      zcat train.svm.gz | maxmargin train - model.mm --json
+    """
+    if probability:
+        raise ValueError(
+            "probabilities are not available yet: predict --decision gives decision values, whose order is that of probabilities"
+        )
+    if cv is not None and cv < 2:
+        raise usage(f"--cv must be at least 2, got {cv}.")
+    given = {
+        "kernel": kernel,
+        "C": C,
+        "gamma": None if gamma is None else models.value_of(gamma),
+        "degree": degree,
+        "coef0": coef0,
+        "nu": nu,
+        "epsilon": epsilon,
+        "tol": tol,
+        "loss": loss,
+        "penalty": penalty,
+        "class_weight": models.class_weights(class_weight),
+        "time_limit": time_limit,
+        **models.assignments(set_),
+    }
+    estimator = models.build(problem, given, random_state=seed, verbose=verbosity(quiet))
+    path = existing_folder(_model_path(data, model))
+    kind = models.model_format(path, format, estimator)
+    table = load(data, target, header, data_format, zero_based)
+    began = time.perf_counter()
+    models.fit(estimator, table)
+    seconds = time.perf_counter() - began
+    report = {**describe(estimator, table), "seconds": round(seconds, 4), **_training_scores(estimator, table)}
+    if cv is not None:
+        report["cross_validation"] = cross_validate(estimator, table, cv, seed, quiet)
+    models.save_model(estimator, path, kind)
+    report |= {"model": str(path), "format": kind}
+    if as_json:
+        report["certificate"] = models.certificate_report(estimator)
+    if not quiet or as_json:
+        show(report, as_json)
+
+
+def _model_path(data: str, model: str | None) -> Path:
+    if model is not None:
+        return Path(model)
+    if data == "-":
+        raise usage("The data come from standard input: say where the model goes, for example model.mm.")
+    return Path(f"{Path(data).name}.mm")
+
+
+def describe(model: Any, table: Data) -> dict[str, Any]:
+    """What was fitted, on what."""
+    support = getattr(model, "support_", None)
+    return {
+        "data": f"{table.source}: {table.X.shape[0]:,} x {table.X.shape[1]:,}",
+        "estimator": str(model).replace("\n", " "),
+        "support_vectors": None if support is None else len(support),
+        "certificate": str(model.certificate_) if hasattr(model, "certificate_") else None,
+    }
+
+
+def _training_scores(model: Any, table: Data) -> dict[str, Any]:
+    """The scores on the training data, so called."""
+    y = table.y if is_outlier_detector(model) else with_target(table)
+    return {f"training_{name}": value for name, value in models.scores(model, model.predict(table.X), y).items()}
+
+
+def cross_validate(model: Any, table: Data, folds: int, seed: int, quiet: bool = False) -> dict[str, Any]:
+    """Scores of the predictions of all folds together."""
+    if is_outlier_detector(model):
+        raise ValueError("--cv needs a classifier or a regressor: a one-class model has no score")
+    y = with_target(table)
+    y = labels(y) if is_classifier(model) else models.numbers(y, table)
+    if len(y) < folds:
+        raise ValueError(f"--cv {folds} needs at least as many samples, {table.source} has {len(y)}")
+    if is_classifier(model):
+        least = np.unique(y, return_counts=True)[1].min()
+        if least < folds:
+            raise ValueError(f"--cv {folds} needs as many samples of each class, the smallest has {least}: use fewer folds")
+    split = (StratifiedKFold if is_classifier(model) else KFold)(folds, shuffle=True, random_state=seed)
+    predicted = np.empty_like(y)
+    with progress("cross-validation", folds, quiet) as advance:
+        for inside, outside in split.split(table.X, y):
+            predicted[outside] = clone(model).set_params(verbose=0).fit(table.X[inside], y[inside]).predict(table.X[outside])
+            advance()
+    return {"folds": folds, **models.scores(model, predicted, y)}

@@ -1,0 +1,171 @@
+"""``maxmargin tune``: cross-validated search over a grid of parameters, with a heat map."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from sklearn.base import is_classifier, is_outlier_detector
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import GridSearchCV, KFold, ParameterGrid, StratifiedKFold
+
+from maxmargin.cli import models
+from maxmargin.cli.common import (
+    AsJson,
+    DataFile,
+    DataFormat,
+    Header,
+    Quiet,
+    Seed,
+    Target,
+    ZeroBased,
+    console,
+    existing_folder,
+    labels,
+    load,
+    progress,
+    show,
+    usage,
+    with_target,
+)
+from maxmargin.io.tables import Data
+
+DEFAULT_C = "log2:-3,9,2"
+DEFAULT_GAMMA = "log2:-9,1,2"
+MOST_SHOWN = 10
+
+
+def tune(
+    data: DataFile,
+    problem: Annotated[str, typer.Option("--problem", "-p", help=f"One of {', '.join(models.PROBLEMS)}.")] = "svc",
+    kernel: Annotated[str | None, typer.Option("--kernel", "-k", help="Of all points of the grid.")] = None,
+    C: Annotated[str | None, typer.Option("-C", help=f"Values: 0.1,1,10, or log2:begin,end,step; {DEFAULT_C} by default.")] = None,
+    gamma: Annotated[
+        str | None, typer.Option("--gamma", "-g", help=f"Values, as for -C; {DEFAULT_GAMMA} by default where the kernel has a gamma.")
+    ] = None,
+    vary: Annotated[
+        list[str] | None, typer.Option("--vary", help="Another parameter and its values: epsilon=0.01,0.1; may be repeated.")
+    ] = None,
+    set_: Annotated[list[str] | None, typer.Option("--set", help="A parameter of all points: name=value; may be repeated.")] = None,
+    cv: Annotated[int, typer.Option(help="Folds.")] = 5,
+    scoring: Annotated[str | None, typer.Option(help="scikit-learn's name of a score; by default accuracy or R2.")] = None,
+    picture: Annotated[str | None, typer.Option(help="Draw the scores as a heat map to this file (.png, .svg, .pdf).")] = None,
+    model: Annotated[str | None, typer.Option(help="Train with the best parameters on all data and write the model here.")] = None,
+    target: Target = None,
+    header: Header = None,
+    data_format: DataFormat = None,
+    zero_based: ZeroBased = None,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Find good parameters by cross-validation over a grid.
+
+    Examples:
+
+      maxmargin tune train.svm --picture grid.png
+
+      maxmargin tune train.svm -C log2:-5,15,2 --gamma log2:-15,3,2 --model best.mm
+
+      maxmargin tune houses.csv --problem svr --target price --vary epsilon=0.01,0.1,1
+    """
+    estimator = models.build(problem, {"kernel": kernel, **models.assignments(set_)}, random_state=seed)
+    grid = grid_of(estimator, C, gamma, vary)
+    for path in (picture, model):
+        if path is not None:
+            existing_folder(Path(path))
+    table = load(data, target, header, data_format, zero_based)
+    found = search(estimator, grid, table, cv, scoring, seed, quiet)
+    if picture is not None:
+        from maxmargin.plots import GridSearchDisplay
+
+        GridSearchDisplay.from_search(found).figure_.savefig(picture)
+    if model is not None:
+        best = models.fit(estimator.set_params(**found.best_params_), table)
+        models.save_model(best, Path(model), models.model_format(Path(model), None, best))
+    _report(found, {"picture": picture, "model": model}, as_json, quiet)
+
+
+def grid_of(estimator: Any, C: str | None, gamma: str | None, vary: list[str] | None) -> dict[str, list[Any]]:
+    """The values of each parameter that varies."""
+    known, grid = estimator.get_params(), {}
+    if C is not None or "C" in known:
+        grid["C"] = values_of("-C", C or DEFAULT_C)
+    has_gamma = "gamma" in known and known.get("kernel") not in ("linear", "precomputed", "cosine")
+    if gamma is not None or has_gamma:
+        grid["gamma"] = values_of("--gamma", gamma or DEFAULT_GAMMA)
+    for item in vary or []:
+        name, mark, text = item.partition("=")
+        if not mark:
+            raise usage(f"--vary takes name=value,value,..., got {item!r}.")
+        grid[name.strip()] = values_of(f"--vary {name.strip()}", text)
+    unknown = [name for name in grid if name not in known]
+    if unknown:
+        raise usage(f"{type(estimator).__name__} has no parameter {', '.join(unknown)}; its parameters are {', '.join(known)}.")
+    if not grid:
+        raise usage("nothing varies: give --vary name=value,value,...")
+    return grid
+
+
+def values_of(name: str, text: str) -> list[Any]:
+    """0.1,1,10 or rbf,linear; log2:-5,15,2 and log10:-3,3,1 are powers from the first to the second, in steps of the third."""
+    base, mark, rest = text.partition(":")
+    if not mark:
+        return [models.value_of(item.strip()) for item in text.split(",")]
+    try:
+        begin, end, step = (float(item) for item in rest.split(","))
+        power = {"log2": 2.0, "log10": 10.0}[base]
+    except (ValueError, KeyError):
+        raise usage(f"{name} takes values or log2:begin,end,step or log10:begin,end,step, got {text!r}.") from None
+    if step == 0 or (end - begin) / step < 0 or (end - begin) / step > 1000:
+        raise usage(f"{name}: {text} is no range of at most 1001 values.")
+    return [power ** float(value) for value in begin + step * np.arange(int((end - begin) / step + 1e-9) + 1)]
+
+
+def search(estimator: Any, grid: dict[str, list[Any]], table: Data, cv: int, scoring: str | None, seed: int, quiet: bool) -> GridSearchCV:
+    """scikit-learn's search, with a bar that counts fits: the scorer moves it."""
+    if is_outlier_detector(estimator):
+        raise ValueError("tune needs a classifier or a regressor: a one-class model has no score")
+    y = with_target(table)
+    y = labels(y) if is_classifier(estimator) else models.numbers(y, table)
+    if cv < 2:
+        raise usage(f"--cv must be at least 2, got {cv}.")
+    folds = (StratifiedKFold if is_classifier(estimator) else KFold)(cv, shuffle=True, random_state=seed)
+    score = check_scoring(estimator, scoring=scoring)
+    with progress("search", len(ParameterGrid(grid)) * cv, quiet) as advance:
+
+        def counted(model: Any, X: Any, z: Any) -> float:
+            advance()
+            return float(score(model, X, z))
+
+        return GridSearchCV(estimator, grid, scoring=counted, cv=folds, refit=False, error_score="raise").fit(table.X, y)
+
+
+def _report(found: GridSearchCV, files: dict[str, Any], as_json: bool, quiet: bool) -> None:
+    results = found.cv_results_
+    best = {"best_score": float(found.best_score_), "best_parameters": found.best_params_}
+    order = np.argsort(-results["mean_test_score"], kind="stable")
+    rows = [
+        {
+            "parameters": results["params"][k],
+            "score": float(results["mean_test_score"][k]),
+            "deviation": float(results["std_test_score"][k]),
+        }
+        for k in order
+    ]
+    if as_json:
+        return show({**best, **files, "results": rows}, True)
+    if quiet:
+        return None
+    from rich.table import Table
+
+    names = list(rows[0]["parameters"])
+    shown = Table(*names, "score", "deviation", title=f"the best of {len(rows)}")
+    for row in rows[:MOST_SHOWN]:
+        shown.add_row(
+            *(f"{v:.6g}" if isinstance(v, float) else str(v) for v in row["parameters"].values()),
+            f"{row['score']:.4f}",
+            f"{row['deviation']:.4f}",
+        )
+    console().print(shown)
+    return show({**best, **files})

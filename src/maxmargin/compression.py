@@ -1,0 +1,276 @@
+"""Fewer support vectors, and how far that moves the decision functions.
+
+Let f = sum_j c_j k(x_j, .) over the support vectors and f' = sum_s a_s k(x_s, .) over those that stay, S. In the space of the kernel
+
+    |f - f'|^2 = u' K u,       u = c - a (a is 0 outside S)
+
+is least for K_SS a = K_S: c, and |f(x) - f'(x)| <= sqrt(k(x, x)) |f - f'| for every x: that is the bound, and k(x, x) = 1 for the RBF,
+Laplacian, chi2 and cosine kernels. Vectors leave one after the other. With P = inverse of K_SS, leaving s out and solving for the others'
+coefficients again adds a_s^2 / P_ss to the squared distance; the vector with the least goes, and
+
+    a <- a - (a_s / P_ss) P_:s        P <- P - P_:s P_s: / P_ss
+
+Several functions over the same vectors add up. Each pair of classes has a function of its own, over the vectors of these two classes, and
+a P of its own. K may be singular: P is that of K + ridge I, and decides about the order only. The coefficients are solved for anew in the
+end, and the distance is measured with them, its rounding included.
+"""
+
+import copy
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin import certificate, multiclass
+from maxmargin.estimators import _state
+from maxmargin.estimators._machine import problem_of
+from maxmargin.kernels import Kind
+from maxmargin.problems import Floats
+from maxmargin.rows import free_memory
+from maxmargin.solution import Status
+from maxmargin.sources import make_source
+from maxmargin.training import unsolved
+
+RIDGE = 1e-10
+"""Times the mean of the diagonal: what makes K invertible."""
+SINGULAR = 1e-13
+"""Eigenvalues of K_SS below this share of the greatest are rounding."""
+SHRINK = 0.75
+"""P is computed anew when that share of it is left."""
+
+
+class Compression(NamedTuple):
+    """What ``compact`` did to a model."""
+
+    before: int
+    """Support vectors before."""
+    after: int
+    distances: tuple[float, ...]
+    """|f - f'| of every decision function, in the norm of the kernel's space."""
+
+    @property
+    def distance(self) -> float:
+        """The greatest of them."""
+        return max(self.distances, default=0.0)
+
+    def bound(self, kernel_diagonal: float = 1.0) -> float:
+        """By how much a decision value may have changed at a point x with k(x, x) = kernel_diagonal (1 for RBF)."""
+        return float(np.sqrt(kernel_diagonal)) * self.distance
+
+    def __str__(self) -> str:
+        """One line to read."""
+        return f"{self.after} of {self.before} support vectors; decision values changed by at most {self.distance:.3g} sqrt(k(x, x))"
+
+
+@dataclass
+class Group:
+    """Decision functions over the same support vectors."""
+
+    members: NDArray[np.int64]
+    functions: list[int]
+    coef: Floats
+    """A row for each function, a column for each member."""
+
+
+def compact(model: Any, *, max_support_vectors: int | None = None, tolerance: float | None = None) -> Any:
+    """A copy of a fitted kernel model with fewer support vectors.
+
+    Parameters
+    ----------
+    model : SVC, NuSVC, OneClassSVM, SVR or NuSVR
+        With a kernel that is known to be positive semidefinite: "linear", "poly" (coef0 >= 0), "rbf", "laplacian", "chi2", "cosine".
+    max_support_vectors : int or None, default=None
+        How many may stay.
+    tolerance : float or None, default=None
+        How far a decision function may move, in the norm of the kernel's space: no decision value then changes by more than
+        sqrt(k(x, x)) tolerance, which is the tolerance itself for kernels with k(x, x) = 1. As many vectors go as this allows.
+
+    Returns
+    -------
+    compact_model : estimator
+        ``compression_`` holds the numbers of support vectors and the measured distances; its ``bound()`` bounds the change of every
+        decision value. The status of ``certificate_`` is "compacted".
+
+    Examples
+    --------
+    >>> from maxmargin import SVC, compact
+    >>> from sklearn.datasets import make_moons
+    >>> X, y = make_moons(400, noise=0.2, random_state=0)
+    >>> small = compact(SVC(gamma=1.0).fit(X, y), tolerance=0.01)
+    >>> small.compression_.bound() <= 0.01
+    True
+    """
+    _check_arguments(model, max_support_vectors, tolerance)
+    total = len(model.support_)
+    groups = _groups(model)
+    needed = 8 * (total**2 + 2 * sum(len(group.members) ** 2 for group in groups))
+    if needed > free_memory():
+        raise MemoryError(f"{total} support vectors need {needed / 2**30:.1f} GiB, and {free_memory() / 2**30:.1f} are free.")
+    K = make_source(model._kernel, model.support_vectors_).block(None, None, np.float64)
+    least = 1 if max_support_vectors is None else min(int(max_support_vectors), total)
+    order = _removal_order(K, groups, total - least, np.inf if tolerance is None else 2.0 * tolerance)
+    removed = total - least if tolerance is None else _most_removed(K, groups, order, total, float(tolerance))
+    if removed < total - least and max_support_vectors is not None:
+        raise ValueError(
+            f"max_support_vectors={max_support_vectors} and tolerance={tolerance:g} cannot both be met: the tolerance needs "
+            f"{total - removed} support vectors. Give one of them."
+        )
+    stay = np.sort(np.setdiff1d(np.arange(total), order[:removed]))
+    return _rebuilt(model, stay, *_solved(K, groups, stay))
+
+
+def _check_arguments(model: Any, most: Any, tolerance: Any) -> None:
+    if problem_of(model) is None:
+        raise TypeError(
+            f"compact removes support vectors of SVC, NuSVC, OneClassSVM, SVR and NuSVR, and {type(model).__name__} is none of them."
+        )
+    check_is_fitted(model)
+    _state.check(model)
+    if most is None and tolerance is None:
+        raise ValueError("Give max_support_vectors, tolerance or both.")
+    if most is not None and not (isinstance(most, Integral) and int(most) >= 1):
+        raise ValueError(f"max_support_vectors must be an integer >= 1, got {most!r}.")
+    if tolerance is not None and not (isinstance(tolerance, Real) and 0 <= float(tolerance) < np.inf):
+        raise ValueError(f"tolerance must be a finite number >= 0, got {tolerance!r}.")
+    if model._kernel.positive_semidefinite is not True or model._kernel.kind is Kind.PRECOMPUTED:
+        raise ValueError(
+            f"The distance of two functions is known for positive semidefinite kernels of known points, not for {model._kernel!r}: use one "
+            "of linear, poly with coef0 >= 0, rbf, laplacian, chi2, cosine."
+        )
+
+
+def _groups(model: Any) -> list[Group]:
+    """The decision functions by the support vectors they are made of."""
+    columns = model._columns()
+    if not getattr(model, "_one_vs_one", False):
+        return [Group(np.arange(columns.shape[1]), list(range(len(columns))), columns)]
+    label = model._support_label()
+    found = []
+    for k, (i, j) in enumerate(multiclass.pairs(len(model.classes_))):
+        members = np.flatnonzero((label == i) | (label == j))
+        found.append(Group(members, [k], columns[[k]][:, members]))
+    return found
+
+
+class _Shrinking:
+    """P and the coefficients of one group while its members leave."""
+
+    def __init__(self, K: Floats, group: Group) -> None:
+        self.K, self.group = K, group
+        self._begin(group.members)
+
+    def _begin(self, members: NDArray[np.int64]) -> None:
+        """Compute everything anew for these members, so that rounding does not add up."""
+        part = self.K[np.ix_(members, members)]
+        ridge = RIDGE * max(float(part.diagonal().mean()), np.finfo(float).tiny)
+        self.P = linalg.inv(part + ridge * np.eye(len(part)), check_finite=False)
+        self.coef = (self.group.coef @ self.K[np.ix_(self.group.members, members)]) @ self.P
+        self.members, self.alive = members, np.ones(len(members), bool)
+        self.place = dict(zip(members.tolist(), range(len(members)), strict=True))
+
+    def costs(self) -> Floats:
+        """What leaving each member out adds to the squared distances."""
+        diagonal = np.maximum(self.P.diagonal(), np.finfo(float).tiny)
+        found: Floats = np.where(self.alive, np.square(self.coef).sum(axis=0) / diagonal, np.inf)
+        return found
+
+    def leave(self, member: int) -> None:
+        """Solve for the others without this member."""
+        s = self.place[member]
+        column, pivot = self.P[:, s].copy(), max(float(self.P[s, s]), np.finfo(float).tiny)
+        self.coef -= np.outer(self.coef[:, s] / pivot, column)
+        self.P -= np.outer(column / pivot, column)
+        self.coef[:, s] = 0.0
+        self.alive[s] = False
+        if self.alive.sum() < SHRINK * len(self.alive) and self.alive.any():
+            self._begin(self.members[self.alive])
+
+
+def _removal_order(K: Floats, groups: list[Group], count: int, limit: float) -> NDArray[np.int64]:
+    """The vectors in the order they leave, at most so many; until the squared distances add up to limit^2 for each function."""
+    states = [_Shrinking(K, group) for group in groups] if count else []
+    costs, total = np.zeros(len(K)), 0.0
+    for state in states:
+        costs[state.members] += state.costs()
+    functions = sum(len(group.functions) for group in groups)
+    order: list[int] = []
+    for _ in range(count):
+        gone = int(np.argmin(costs))
+        total += max(float(costs[gone]), 0.0)
+        if total > limit**2 * functions:
+            break
+        order.append(gone)
+        touched = [state for state in states if gone in state.place]
+        for state in touched:
+            costs[state.members[state.alive]] -= state.costs()[state.alive]
+            state.leave(gone)
+            costs[state.members[state.alive]] += state.costs()[state.alive]
+        costs[gone] = np.inf
+    return np.array(order, np.int64)
+
+
+def _solved(K: Floats, groups: list[Group], stay: NDArray[np.int64]) -> tuple[list[Group], tuple[float, ...]]:
+    """The best coefficients of the vectors that stay, and the distances measured with them."""
+    found, distances = [], {}
+    for group in groups:
+        inside = np.isin(group.members, stay)
+        part = K[np.ix_(group.members, group.members)]
+        values, vectors = linalg.eigh(part[np.ix_(inside, inside)])
+        large = values > SINGULAR * values.max(initial=0.0)
+        basis = vectors[:, large]
+        missing = group.coef @ part[:, inside] - group.coef[:, inside] @ part[np.ix_(inside, inside)]
+        coef = group.coef[:, inside] if inside.all() else group.coef[:, inside] + (missing @ basis / values[large]) @ basis.T
+        rest = group.coef.copy()
+        rest[:, inside] -= coef
+        square = np.sum((rest @ part) * rest, axis=1)
+        rounding = len(part) * np.finfo(float).eps * np.sum((np.abs(rest) @ np.abs(part)) * np.abs(rest), axis=1)
+        for k, one in zip(group.functions, np.sqrt(np.maximum(square, 0.0) + rounding), strict=True):
+            distances[k] = float(one)
+        found.append(Group(group.members[inside], group.functions, coef))
+    return found, tuple(distances[k] for k in sorted(distances))
+
+
+def _most_removed(K: Floats, groups: list[Group], order: NDArray[np.int64], total: int, tolerance: float) -> int:
+    """How many of the vectors may leave, in their order, within the tolerance; by bisection."""
+    good, bad = 0, len(order) + 1
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        stay = np.setdiff1d(np.arange(total), order[:middle])
+        if max(_solved(K, groups, stay)[1], default=0.0) <= tolerance:
+            good = middle
+        else:
+            bad = middle
+    return good
+
+
+def _rebuilt(model: Any, stay: NDArray[np.int64], groups: list[Group], distances: tuple[float, ...]) -> Any:
+    """A copy of the model with these vectors and coefficients."""
+    small = copy.deepcopy(model)
+    place = np.full(len(model.support_), -1)
+    place[stay] = np.arange(len(stay))
+    pairs = getattr(model, "_one_vs_one", False)
+    n_classes = len(getattr(model, "classes_", ()))
+    label = model._support_label()[stay] if n_classes else np.zeros(len(stay), np.int64)
+    packed = np.zeros((model._dual_coef_.shape[0], len(stay)))
+    for group in groups:
+        columns = place[group.members]
+        for k, row in zip(group.functions, group.coef, strict=True):
+            packed[multiclass.packed_rows(k, label[columns], n_classes) if pairs else k, columns] = row
+    small.support_, small.support_vectors_ = model.support_[stay], model.support_vectors_[stay]
+    small._n_support = np.bincount(label, minlength=len(model._n_support)).astype(np.int32)
+    two = n_classes == 2
+    sign = -1.0 if two else 1.0
+    small._keep_coef(sign * packed, sign * np.asarray(model._intercept_), flipped=two)
+    convexity = model.certificate_.convexity
+    unknown = replace(unsolved(0, Status.COMPACTED).certificate, convexity=convexity)
+    small.certificate_ = certificate.worst([unknown] * len(model._intercept_))
+    old = getattr(
+        model, "compression_", Compression(len(model.support_), 0, (0.0,) * len(distances))
+    )  # distances of two steps add up at most
+    together = tuple(before + now for before, now in zip(old.distances, distances, strict=True))
+    small.compression_ = Compression(old.before, len(stay), together)
+    return small

@@ -1,0 +1,216 @@
+"""A data file's doctor: every problem with its line and column, and what a look at the data says about training on them.
+
+svmlight files are read line by line over a problem, so that all are found; of other formats the first problem is reported.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from maxmargin.core import cpu as core
+from maxmargin.io.files import open_read
+from maxmargin.io.lines import blocks_of_lines
+from maxmargin.io.svmlight import Problem, Rows, SvmlightChunks, svmlight_chunks
+from maxmargin.io.tables import Data, Options, format_of, local_file, read_table
+
+BLOCK = 2**20
+"""Bytes of text looked at together: what follows a problem is parsed again, so less than what is read otherwise."""
+UNSCALED = 100.0
+"""Features whose greatest magnitudes differ by more than this factor want scaling."""
+
+
+@dataclass
+class Findings:
+    """What was found.
+
+    Attributes
+    ----------
+    data : Data or None
+        The data, without the lines that have problems; None if nothing could be read.
+    problems : list of Problem
+        At most as many as were asked for.
+    complete : bool
+        Whether the whole file was looked at.
+    """
+
+    data: Data | None = None
+    problems: list[Problem] = field(default_factory=list)
+    complete: bool = True
+
+
+def examine(path: str | Path, options: Options, most: int = 100) -> Findings:
+    """Read a data file and note its problems.
+
+    Parameters
+    ----------
+    path : str or Path
+        "-" is standard input.
+    options : Options
+    most : int, default=100
+        Stop after so many problems.
+
+    Returns
+    -------
+    findings : Findings
+    """
+    with local_file(path) as (file, source):
+        kind = options.format or format_of(file)
+        if kind != "svmlight":
+            try:
+                return Findings(read_table(file, replace(options, format=kind, source=source))._replace(source=source))
+            except ValueError as error:
+                return Findings(problems=[Problem(0, 0, str(error))])
+        chunks = replace(svmlight_chunks(file, zero_based="auto" if options.zero_based is None else options.zero_based), name=source)
+        return _examine_text(chunks, source, most)
+
+
+def _examine_text(chunks: SvmlightChunks, source: str, most: int) -> Findings:
+    found, parts = Findings(), []
+    for item in _readable(chunks):
+        if isinstance(item, Problem):
+            found.problems.append(item)
+            if len(found.problems) >= most:
+                found.complete = False
+                break
+        else:
+            parts.append(item)
+    n, entries = sum(len(rows.targets) for rows in parts), [rows for rows in parts if len(rows.indices)]
+    try:
+        layout = chunks.layout_of(n, min((r.least for r in entries), default=1), max((r.greatest for r in entries), default=-1))
+    except ValueError as error:
+        found.problems.append(Problem(0, 0, str(error)))
+        return found
+    X = sparse.vstack([rows.matrix(layout, np.float64) for rows in parts], format="csr")
+    found.data = Data(X, np.concatenate([rows.targets for rows in parts]), None, "svmlight", source)
+    return found
+
+
+def _readable(chunks: SvmlightChunks) -> Iterator[Rows | Problem]:
+    """As _pieces; what ends the reading (damaged compression, no text) is a problem, too."""
+    try:
+        yield from _pieces(chunks)
+    except ValueError as error:
+        yield Problem(0, 0, str(error))
+
+
+def _pieces(chunks: SvmlightChunks) -> Iterator[Rows | Problem]:
+    """Rows between the problems, and the problems."""
+    lines, queries = 0, -1
+    with open_read(chunks.path) as file:
+        for buffer, begin, end in blocks_of_lines(file, BLOCK, core.TEXT_PADDING, chunks.name):
+            while begin < end:
+                text = buffer[begin:]
+                for *arrays, passed, error, at, column in core.parse_svmlight(text, end - begin, chunks.max_features, queries):
+                    rows, lines = Rows(*arrays), lines + passed
+                    if len(rows.targets):
+                        queries = int(len(rows.queries) > 0)
+                        yield rows
+                    if error:
+                        lines += 1
+                        yield Problem(lines, int(column), chunks.message(error, text, at))
+                        begin += _line_end(text[: end - begin], at)
+                        break
+                else:
+                    begin = end
+
+
+def _line_end(text: NDArray[np.uint8], at: int) -> int:
+    """Where the next line begins."""
+    rest = text[at:].tobytes()
+    ends = [k for k in (rest.find(b"\n"), rest.find(b"\r")) if k >= 0]
+    end = min(ends, default=len(rest) - 1)
+    return at + end + (2 if rest[end : end + 2] == b"\r\n" else 1)
+
+
+# ---- statistics --------------------------------------------------------------------------------------------------------
+
+
+def statistics(data: Data) -> dict[str, Any]:
+    """Numbers about a data set: its size, its features, its targets."""
+    n, d = data.X.shape
+    columns, X = _occurring(data.X)
+    entries = X.nnz if sparse.issparse(X) else int(np.count_nonzero(X))
+    least, greatest = (_dense(end) for end in (X.min(axis=0), X.max(axis=0)))
+    constant = least == greatest
+    size = np.maximum(np.abs(least), np.abs(greatest))[~constant]
+    factor = float(size.max() / size.min()) if len(size) and size.min() > 0 else 1.0
+    shown = np.setdiff1d(np.arange(min(d, len(columns) + 20)), columns[~constant])
+    found = {
+        "samples": n,
+        "features": d,
+        "non_zeros": entries,
+        "density": entries / (n * d) if n and d else 0.0,
+        "least_value": float(least.min(initial=np.inf)) if len(least) else None,
+        "greatest_value": float(greatest.max(initial=-np.inf)) if len(least) else None,
+        "constant_features": [_name(data, k) for k in shown[:20]],
+        "constant_count": d - int(np.sum(~constant)),
+        "scale_factor": factor,
+        "unscaled": factor > UNSCALED,
+        "duplicates": duplicates(data.X),
+    }
+    return found if data.y is None else {**found, **_target_statistics(data.y)}
+
+
+def _occurring(X: Any) -> tuple[NDArray[Any], Any]:
+    """The features that are not zero everywhere, and X without the others: an absurd index must not take memory."""
+    if not sparse.issparse(X):
+        return np.arange(X.shape[1]), np.asarray(X)
+    X = X.tocsr()
+    columns, inverse = np.unique(X.indices, return_inverse=True)
+    return columns, sparse.csr_matrix((X.data, inverse, X.indptr), shape=(X.shape[0], max(len(columns), 1)))
+
+
+def _dense(end: Any) -> NDArray[np.float64]:
+    return np.asarray(end.todense() if sparse.issparse(end) else end, float).ravel()
+
+
+def _name(data: Data, k: int) -> str:
+    return data.names[k] if data.names else str(k + 1)
+
+
+def duplicates(X: Any) -> int:
+    """How many rows are copies of one before."""
+    rows: set[Any] = set()
+    if sparse.issparse(X):
+        X = X.tocsr()
+        bounds = list(zip(X.indptr[:-1], X.indptr[1:], strict=True))
+        rows.update((X.indices[a:b].tobytes(), X.data[a:b].tobytes()) for a, b in bounds)
+    else:
+        rows.update(row.tobytes() for row in np.ascontiguousarray(X, float))
+    return int(X.shape[0] - len(rows))
+
+
+def _target_statistics(y: NDArray[Any]) -> dict[str, Any]:
+    values, counts = np.unique(y, return_counts=True)
+    whole = y.dtype.kind in "USbiu" or bool((y == np.round(y)).all())
+    if whole and len(values) <= max(20, len(y) // 20):
+        shown = {str(value): int(count) for value, count in zip(values[:50], counts[:50], strict=True)}
+        return {"target": "classes", "classes": len(values), "balance": shown, "smallest_class": float(counts.min() / len(y))}
+    z = y.astype(float)
+    return {
+        "target": "numbers",
+        "target_mean": float(z.mean()),
+        "target_deviation": float(z.std()),
+        "target_range": [float(z.min()), float(z.max())],
+    }
+
+
+def advice(numbers: dict[str, Any]) -> list[str]:
+    """What the statistics ask for."""
+    found = []
+    if numbers["unscaled"]:
+        found.append(f"features differ in size by a factor of {numbers['scale_factor']:.3g}: scale them (maxmargin scale)")
+    if numbers["constant_count"]:
+        found.append(f"{numbers['constant_count']} features are constant and say nothing: {', '.join(numbers['constant_features'])}")
+    if numbers["duplicates"]:
+        found.append(f"{numbers['duplicates']} rows are copies of others: make sure that no copy is in both training and test data")
+    if numbers.get("classes") == 1:
+        found.append("all targets are the same: nothing can be learnt")
+    elif numbers.get("smallest_class", 1.0) < 0.1:
+        found.append(f"the smallest class holds {numbers['smallest_class']:.1%} of the samples: consider --class-weight balanced")
+    return found

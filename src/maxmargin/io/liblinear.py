@@ -1,0 +1,221 @@
+"""LIBLINEAR's model files.
+
+    solver_type L2R_L2LOSS_SVC_DUAL
+    nr_class 3                          2 for regression and one-class
+    label 2 0 1                         classification only
+    nr_feature 13
+    bias 1                              B; negative without an intercept
+    rho 0.5                             one-class only
+    w
+    w_1 of each function                a line for each feature; with an intercept one more, which is multiplied by B
+    ...
+
+For two classes there is one function, positive for the first label (two with MCSVM_CS); otherwise one for each class.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin.estimators import LinearOneClassSVM, LinearSVC, LinearSVCCV, LinearSVR, _state
+from maxmargin.estimators._linear import BaseLinear
+from maxmargin.io.libsvm import whole_labels
+from maxmargin.io.text import Head, Lines, numbers, read_head, text_writer
+from maxmargin.problems import Floats
+from maxmargin.solution import Status
+from maxmargin.training import unsolved
+
+WORDS = {b"solver_type", b"nr_class", b"label", b"nr_feature", b"bias", b"rho"}
+ROWS = 10_000
+"""Features turned into text at a time."""
+TOGETHER, ONE_CLASS = "MCSVM_CS", "ONECLASS_SVM"
+CLASSIFIERS: dict[str, dict[str, Any]] = {
+    "L2R_L2LOSS_SVC_DUAL": {"loss": "squared_hinge"},
+    "L2R_L2LOSS_SVC": {"loss": "squared_hinge"},
+    "L2R_L1LOSS_SVC_DUAL": {"loss": "hinge"},
+    TOGETHER: {"multi_class": "crammer_singer"},
+    "L1R_L2LOSS_SVC": {"penalty": "l1", "loss": "squared_hinge"},
+}
+REGRESSORS: dict[str, dict[str, Any]] = {
+    "L2R_L2LOSS_SVR": {"loss": "squared_epsilon_insensitive"},
+    "L2R_L2LOSS_SVR_DUAL": {"loss": "squared_epsilon_insensitive"},
+    "L2R_L1LOSS_SVR_DUAL": {"loss": "epsilon_insensitive"},
+}
+OTHERS = ("L2R_LR", "L1R_LR", "L2R_LR_DUAL")
+"""Logistic regression: no support vector machine."""
+
+
+class Linear(NamedTuple):
+    """A linear model: f_k(x) = weights_k . x + intercept_k; for two classes positive for classes[1]."""
+
+    solver: str
+    weights: Floats
+    intercept: Floats
+    fitted_intercept: bool = True
+    classes: NDArray[Any] | None = None
+
+
+def linear_of(model: Any) -> Linear:
+    """The linear model in a fitted estimator."""
+    model = model.estimator_ if isinstance(model, LinearSVCCV) and hasattr(model, "estimator_") else model
+    if not isinstance(model, BaseLinear):
+        raise TypeError(f"{type(model).__name__} is no linear model: LinearSVC, LinearSVCCV, LinearSVR or LinearOneClassSVM is needed.")
+    check_is_fitted(model)
+    _state.check_linear(model)
+    weights, intercept = model._models()
+    if isinstance(model, LinearSVC):
+        table, wanted = CLASSIFIERS, {"penalty": model.penalty, "loss": model.loss}
+        solver = TOGETHER if model.multi_class == "crammer_singer" else _name(table, {"penalty": "l2"}, wanted)
+        return Linear(solver, weights, intercept, bool(model.fit_intercept), model.classes_)
+    if isinstance(model, LinearSVR):
+        return Linear(_name(REGRESSORS, {}, {"loss": model.loss}), weights, intercept, bool(model.fit_intercept))
+    return Linear(ONE_CLASS, weights, intercept)
+
+
+def _name(table: dict[str, dict[str, Any]], defaults: dict[str, Any], wanted: dict[str, Any]) -> str:
+    return next(name for name, values in table.items() if defaults | values == wanted)
+
+
+def restore_linear(found: Linear, make: Callable[..., Any], **parameters: Any) -> Any:
+    """An estimator with the given functions."""
+    model: Any = make(**parameters)
+    model._validate_params()
+    functions, width = found.weights.shape
+    model.n_features_in_ = width
+    model.coef_ = found.weights[0] if isinstance(model, LinearSVR) else found.weights
+    model.intercept_ = found.intercept if found.fitted_intercept else 0.0
+    model.dual_coef_ = sparse.csr_matrix((functions, 0))
+    model.certificate_ = unsolved(0, Status.IMPORTED).certificate
+    model.solver_, model.n_iter_ = Status.IMPORTED.name.lower(), 0
+    if found.classes is not None:
+        model.classes_, model.class_weight_ = found.classes, np.ones(len(found.classes))
+    if isinstance(model, LinearOneClassSVM):
+        model.offset_ = -found.intercept
+    _state.check_linear(model)
+    return model
+
+
+# ---- writing ---------------------------------------------------------------------------------------------------------
+
+
+def save_liblinear(model: Any, path: Any) -> None:
+    """Write a fitted linear model as a model file of LIBLINEAR, whose programs then predict the same.
+
+    Parameters
+    ----------
+    model : LinearSVC, LinearSVCCV, LinearSVR or LinearOneClassSVM
+        Labels must be whole numbers: LIBLINEAR has no others.
+    path : str or path-like
+        Where to; names that end in .gz, .bz2, .xz or .zst are compressed. Numbers are written so that they read back as they are.
+    """
+    found = linear_of(model)
+    head = [f"solver_type {found.solver}", f"nr_class {2 if found.classes is None else len(found.classes)}"]
+    columns, intercept = found.weights, found.intercept
+    if found.classes is not None:
+        labels = whole_labels(found.classes, "LIBLINEAR")
+        if len(labels) == 2 and found.solver == TOGETHER:
+            columns, intercept = np.vstack([-columns, columns]) / 2, np.append(-intercept, intercept) / 2
+        elif len(labels) == 2:
+            labels = labels[::-1]  # the function is positive for the first
+        head.append("label " + " ".join(map(str, labels)))
+    one_class = found.solver == ONE_CLASS
+    extra = found.fitted_intercept and not one_class
+    head += [f"nr_feature {columns.shape[1]}", f"bias {1 if extra else -1}"]
+    head += [f"rho {-float(intercept[0])!r}"] if one_class else []
+    rows = np.vstack([columns.T, intercept]) if extra else columns.T
+    with text_writer(path) as file:
+        file.write("\n".join([*head, "w", ""]).encode())
+        for begin in range(0, len(rows), ROWS):
+            file.write("".join(" ".join(map(repr, row)) + "\n" for row in rows[begin : begin + ROWS].tolist()).encode())
+
+
+# ---- reading ---------------------------------------------------------------------------------------------------------
+
+
+def load_liblinear(path: Any) -> Any:
+    """Read a model file of LIBLINEAR; safe on files of strangers.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file; compressed ones are decompressed. Logistic regression is refused.
+
+    Returns
+    -------
+    model : LinearSVC, LinearSVR or LinearOneClassSVM
+        It predicts what LIBLINEAR's predict does. C, epsilon and class weights have their defaults, because the file does not hold them;
+        it holds no dual variables either, so that ``certify`` refuses.
+    """
+    with Lines(path) as lines:
+        head = read_head(lines, WORDS, b"w")
+        solver = _solver(head)
+        n_classes, width = head.whole(b"nr_class", least=2)[0], head.whole(b"nr_feature", least=1)[0]
+        bias = float(head.numbers(b"bias", 1)[0])
+        classifies = solver in CLASSIFIERS
+        if not classifies and n_classes != 2:
+            raise lines.error(f"nr_class must be 2 for {solver}, not {n_classes}", head.found[b"nr_class"][0])
+        labels = head.whole(b"label", n_classes, least=-(2**31)) if classifies else []
+        if len(set(labels)) < len(labels):
+            raise lines.error("a label occurs twice", head.found[b"label"][0])
+        rho = head.numbers(b"rho", 1) if solver == ONE_CLASS else None
+        functions = n_classes if classifies and (n_classes > 2 or solver == TOGETHER) else 1
+        table = _table(lines, width + (bias >= 0), functions)
+    weights, intercept = table[:width].T, bias * table[width] if bias >= 0 else np.zeros(functions)
+    if rho is not None:
+        found = Linear(solver, np.ascontiguousarray(weights), intercept - rho)
+        return restore_linear(found, LinearOneClassSVM)
+    weights, intercept, classes = _sorted(weights, intercept, labels)
+    has = {"intercept": "regularised", "intercept_scaling": bias} if bias > 0 else {"fit_intercept": False}
+    found = Linear(solver, weights, intercept, bias > 0, classes)
+    if classes is None:
+        return restore_linear(found, LinearSVR, **REGRESSORS[solver], **has)
+    return restore_linear(found, LinearSVC, **CLASSIFIERS[solver], **has)
+
+
+def _solver(head: Head) -> str:
+    known = {name.encode(): name for name in (*CLASSIFIERS, *REGRESSORS, ONE_CLASS, *OTHERS)}
+    solver: str = head.one_of(b"solver_type", known)
+    if solver in OTHERS:
+        line = head.found[b"solver_type"][0]
+        raise head.lines.error(
+            f"{solver} is logistic regression, which is no support vector machine: its probabilities would be lost", line
+        )
+    return solver
+
+
+def _table(lines: Lines, rows: int, functions: int) -> Floats:
+    """The weights, a row for each feature."""
+    parts: list[Floats] = [np.empty((0, functions))]
+    count = 0
+    for block in lines.blocks():
+        first = lines.number - len(block) + 1
+        values: list[float] = []
+        for k, text in enumerate(block):
+            words = text.split(None, functions)
+            if len(words) != functions or count + k >= rows:
+                raise lines.error(f"{rows} lines of {functions} weights were expected", first + k)
+            values += numbers(words, lines, first + k)
+        parts.append(np.array(values).reshape(-1, functions))
+        count += len(block)
+    if count != rows:
+        raise lines.error(f"{rows} lines of weights were expected, but there are {count}: was the file cut off?")
+    return np.concatenate(parts)
+
+
+def _sorted(weights: Floats, intercept: Floats, labels: list[int]) -> tuple[Floats, Floats, NDArray[np.int64] | None]:
+    """The functions in the order of the sorted classes; for two of them the one that is positive for the second."""
+    if not labels:
+        return np.ascontiguousarray(weights), intercept, None
+    classes = np.array(labels, np.int64)
+    order = np.argsort(classes)
+    if len(labels) > 2:
+        weights, intercept = weights[order], intercept[order]
+    elif len(weights) == 2:
+        weights, intercept = weights[order[[1]]] - weights[order[[0]]], intercept[order[[1]]] - intercept[order[[0]]]
+    elif order[0] == 0:  # positive for the first label, which is the smaller
+        weights, intercept = -weights, -intercept
+    return np.ascontiguousarray(weights), intercept, classes[order]

@@ -1,0 +1,293 @@
+"""LIBSVM's model files.
+
+    svm_type c_svc            c_svc, nu_svc, one_class, epsilon_svr, nu_svr
+    kernel_type rbf           linear, polynomial, rbf, sigmoid, precomputed; then degree, gamma, coef0 as it needs them
+    nr_class 3                2 for regression and one-class
+    total_sv 40
+    rho 0.1 0.2 0.3           one for each pair of classes
+    label 2 0 1               whole numbers, in the order of the training file
+    probA ... probB ...       with -b 1; prob_density_marks for one-class
+    nr_sv 10 14 16
+    SV
+    coefficients index:value index:value ...
+
+Each support vector's line begins with nr_class - 1 coefficients. With a precomputed kernel its vector is 0:i, where i is its number among
+the training samples, from 1. The decision value of the pair (i, j) of classes, in the order of the labels, is positive for i.
+
+Our classes are sorted. Of a file with another order the groups of support vectors are sorted; where that turns a pair (i, j) into (j, i),
+its coefficients and rho change their signs, and as 1 / (1 + exp(A f + B)) must become its complement, so does B. Where classes have equal
+votes the first in the file wins; the model remembers that order.
+
+A file does not say how many features there are: we write a zero for the last one into the first vector if no vector has it.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from maxmargin.core import cpu as core
+from maxmargin.estimators._machine import NONE, Machine, Problem, machine_of, restore
+from maxmargin.io.text import Head, Lines, Vectors, read_head, read_vectors, text_writer
+from maxmargin.kernels import PARAMETERS, Kernel, Kind
+from maxmargin.problems import Floats
+
+KERNELS = {
+    b"linear": Kind.LINEAR,
+    b"polynomial": Kind.POLY,
+    b"rbf": Kind.RBF,
+    b"sigmoid": Kind.TANH,
+    b"precomputed": Kind.PRECOMPUTED,
+}
+KERNEL_NAMES = {kind: name.decode() for name, kind in KERNELS.items()}
+ORDER = ("degree", "gamma", "coef0")
+WORDS = {
+    b"svm_type",
+    b"kernel_type",
+    b"degree",
+    b"gamma",
+    b"coef0",
+    b"nr_class",
+    b"total_sv",
+    b"rho",
+    b"label",
+    b"probA",
+    b"probB",
+    b"nr_sv",
+}
+WORDS |= {b"prob_density_marks"}
+MARKS = 10
+ROWS = 2000
+"""Support vectors turned into text at a time."""
+
+# ---- writing ---------------------------------------------------------------------------------------------------------
+
+
+def save_libsvm(model: Any, path: Any) -> None:
+    """Write a fitted SVC, NuSVC, OneClassSVM, SVR or NuSVR as a model file of LIBSVM, whose programs then predict the same.
+
+    Parameters
+    ----------
+    model : estimator
+        With a "linear", "poly", "rbf", "sigmoid" or "precomputed" kernel, whole numbers as labels, and pairs of classes
+        (``multiclass="ovo"``): LIBSVM has no others.
+    path : str or path-like
+        Where to; names that end in .gz, .bz2, .xz or .zst are compressed. Numbers are written so that they read back as they are.
+    """
+    machine = machine_of(model)
+    if machine.tie_order is not None:
+        machine = _reordered(machine, machine.tie_order)
+    labels = _labels(machine)
+    rows = _as_written(machine)
+    with text_writer(path) as file:
+        file.write(_head(machine, labels))
+        for begin in range(0, machine.coef.shape[1], ROWS):
+            end = min(begin + ROWS, machine.coef.shape[1])
+            file.write(_lines(machine.coef[:, begin:end], rows, begin, end))
+
+
+def _labels(machine: Machine) -> list[int]:
+    """The classes as LIBSVM writes them; ValueError for what it cannot say."""
+    if machine.kernel.kind not in KERNEL_NAMES:
+        known = ", ".join(repr(name) for name in ("linear", "poly", "rbf", "sigmoid", "precomputed"))
+        raise ValueError(f"LIBSVM has no {machine.kernel!r}: its kernels are {known}. io.save writes models of every kernel.")
+    if machine.one_vs_rest:
+        raise ValueError("LIBSVM has no one-vs-rest models, only pairs of classes: fit with multiclass='ovo'. io.save writes both.")
+    if machine.classes is None:
+        return []
+    return whole_labels(machine.classes, "LIBSVM")
+
+
+def whole_labels(classes: NDArray[Any], program: str) -> list[int]:
+    """Labels as whole numbers of 32 bits; ValueError for others."""
+    good = classes.dtype.kind in "iuf" and bool(np.isfinite(classes).all() and (np.abs(classes.astype(np.float64)) < 2**31).all())
+    if not (good and (classes == np.floor(classes)).all()):
+        raise ValueError(
+            f"{program} writes labels as whole numbers of 32 bits, not {classes[:5].tolist()}: fit to such numbers (LabelEncoder), or use "
+            "io.save, which writes every kind of label."
+        )
+    return [int(label) for label in classes]
+
+
+def _head(machine: Machine, labels: list[int]) -> bytes:
+    kernel = machine.kernel
+    used = PARAMETERS.get(kernel.kind, ())
+    found = [("svm_type", machine.problem.value), ("kernel_type", KERNEL_NAMES[kernel.kind])]
+    found += [(name, repr(float(getattr(kernel, name)) if name != "degree" else int(kernel.degree))) for name in ORDER if name in used]
+    found += [("nr_class", str(max(2, len(labels)))), ("total_sv", str(machine.coef.shape[1])), ("rho", _words(machine.rho))]
+    found += [("label", " ".join(map(str, labels)))] if labels else []
+    probabilities = (("probA", machine.prob_a), ("probB", machine.prob_b), ("prob_density_marks", machine.marks))
+    found += [(name, _words(values)) for name, values in probabilities if len(values)]
+    found += [("nr_sv", " ".join(map(str, machine.n_support.tolist())))] if labels else []
+    return "".join(f"{name} {words}\n" for name, words in found).encode() + b"SV\n"
+
+
+def _words(values: Floats) -> str:
+    return " ".join(map(repr, np.asarray(values, np.float64).tolist()))
+
+
+def _as_written(machine: Machine) -> Any:
+    """The support vectors as CSR, its columns the indices of the file."""
+    count, width = machine.coef.shape[1], machine.n_features
+    if machine.kernel.kind is Kind.PRECOMPUTED:
+        assert machine.rows is not None
+        rows = sparse.csr_matrix((machine.rows + 1.0, np.zeros(count, np.int64), np.arange(count + 1)), shape=(count, width + 1))
+        last = int(machine.rows.max(initial=-1)) + 1
+    else:
+        rows = sparse.csr_matrix(machine.vectors, dtype=np.float64, copy=True)
+        rows.sum_duplicates()
+        rows.eliminate_zeros()
+        rows = sparse.csr_matrix((rows.data, rows.indices.astype(np.int64) + 1, rows.indptr), shape=(count, width + 1))
+        last = int(rows.indices.max(initial=0))
+    if count and last < width:  # so that the number of features can be read back
+        end = rows.indptr[1]
+        indices, values = np.insert(rows.indices, end, width), np.insert(rows.data, end, 0.0)
+        rows = sparse.csr_matrix((values, indices, np.append(0, rows.indptr[1:] + 1)), shape=rows.shape)
+    return rows
+
+
+def _lines(coef: Floats, rows: Any, begin: int, end: int) -> bytes:
+    """The lines of some support vectors."""
+    ends, indices = rows.indptr[begin : end + 1].astype(np.int64), rows.indices.astype(np.int32)
+    text: bytes = core.format_svmlight(np.ascontiguousarray(coef[-1]), None, ends, indices, rows.data, 0)
+    if len(coef) == 1:
+        return text
+    before = (_words(column) for column in coef[:-1].T)
+    return b"".join(words.encode() + b" " + line + b"\n" for words, line in zip(before, text.splitlines(), strict=True))
+
+
+# ---- reading ---------------------------------------------------------------------------------------------------------
+
+
+def load_libsvm(path: Any, *, n_features: int | None = None) -> Any:
+    """Read a model file of LIBSVM; safe on files of strangers.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file; compressed ones are decompressed.
+    n_features : int or None, default=None
+        How many features the data have (for a precomputed kernel: the number of training samples), where the last ones occur in no support
+        vector; None is as many as occur.
+
+    Returns
+    -------
+    model : SVC, NuSVC, OneClassSVM, SVR or NuSVR
+        It predicts what svm-predict does, from dense and sparse data. C, nu, epsilon and class weights have their defaults, because the
+        file does not hold them: set them before ``certify(X, y)``. Probabilities are kept for ``save_libsvm`` (``_probA``, ``_probB``).
+    """
+    with Lines(path) as lines:
+        head = read_head(lines, WORDS, b"SV")
+        problem = head.one_of(b"svm_type", {name.value.encode(): name for name in Problem})
+        kernel = _kernel(head)
+        n_classes = head.whole(b"nr_class", least=2)[0]
+        if not problem.classifies and n_classes != 2:
+            raise lines.error(f"nr_class must be 2 for {problem.value}, not {n_classes}", head.found[b"nr_class"][0])
+        pairs = n_classes * (n_classes - 1) // 2
+        rho = head.numbers(b"rho", pairs)
+        labels = head.whole(b"label", n_classes, least=-(2**31)) if problem.classifies else []
+        if len(set(labels)) < len(labels):
+            raise lines.error("a label occurs twice", head.found[b"label"][0])
+        n_support = head.whole(b"nr_sv", n_classes) if problem.classifies else head.whole(b"total_sv")
+        prob_a, prob_b, marks = _probabilities(head, problem, pairs)
+        vectors = read_vectors(lines, n_classes - 1)
+        count = vectors.coef.shape[1]
+        if not sum(n_support) == head.whole(b"total_sv")[0] == count:
+            raise lines.error(f"total_sv and nr_sv must be the number of support vectors, which is {count}: was the file cut off?")
+        matrix, width, rows = _placed(lines, kernel, vectors, n_features)
+    found = Machine(problem, kernel, matrix, width, vectors.coef, rho, np.array(n_support), None, False, rows, width, prob_a, prob_b, marks)
+    return restore(_sorted(found, labels) if labels else found)
+
+
+def _kernel(head: Head) -> Kernel:
+    kind = head.one_of(b"kernel_type", KERNELS)
+    values: dict[str, Any] = {}
+    for name in PARAMETERS.get(kind, ()):
+        key = name.encode()
+        values[name] = head.whole(key)[0] if name == "degree" else float(head.numbers(key, 1)[0])
+    try:
+        return Kernel(kind, **values)
+    except ValueError as error:
+        raise head.lines.error(str(error), head.found[b"kernel_type"][0]) from None
+
+
+def _probabilities(head: Head, problem: Problem, pairs: int) -> tuple[Floats, Floats, Floats]:
+    """probA, probB and density marks, as far as there are some."""
+    counts = {b"probA": pairs, b"probB": pairs, b"prob_density_marks": MARKS}
+    a, b, marks = (head.numbers(name, count) if name in head.found else NONE for name, count in counts.items())
+    if problem.classifies and len(a) != len(b):
+        raise head.lines.error("probA and probB come together")
+    return a, b, marks
+
+
+def _placed(lines: Lines, kernel: Kernel, vectors: Vectors, n_features: int | None) -> tuple[Any, int, NDArray[np.int64] | None]:
+    """The support vectors with columns from 0, the number of features, and for a precomputed kernel their places."""
+    matrix, rows = vectors.matrix, None
+    if kernel.kind is Kind.PRECOMPUTED:
+        first = matrix.indptr[:-1]
+        good = bool((np.diff(matrix.indptr) > 0).all()) and bool((matrix.indices[first] == 0).all())
+        serial = matrix.data[first] if good else NONE
+        if not (good and (serial == np.floor(serial)).all() and (serial >= 1).all() and (serial < 2**31).all()):
+            raise lines.error("with a precomputed kernel every support vector is 0:i, i its number among the training samples")
+        rows = serial.astype(np.int64) - 1
+        width = max(int(rows.max(initial=-1)) + 1, vectors.greatest)
+        matrix = np.empty((0, 0))
+    else:
+        base = 1 if vectors.least > 0 else 0  # LIBSVM itself does not mind a feature 0
+        width = vectors.greatest + 1 - base if vectors.greatest >= 0 else 0
+        shifted = matrix.indices - base
+    if n_features is not None and n_features < width:
+        raise ValueError(f"{lines.path} has {width} features, more than n_features={n_features}")
+    width = width if n_features is None else int(n_features)
+    if width == 0:
+        raise lines.error("no feature occurs in the support vectors: give n_features")
+    return (
+        (matrix if rows is not None else sparse.csr_matrix((matrix.data, shifted, matrix.indptr), shape=(matrix.shape[0], width))),
+        width,
+        rows,
+    )
+
+
+def _reordered(machine: Machine, order: NDArray[np.int64]) -> Machine:
+    """The same machine with class order[a] in the place a; see the top of this file."""
+    n, ends = len(order), np.concatenate([[0], np.cumsum(machine.n_support)])
+    members = [np.arange(ends[p], ends[p + 1]) for p in order]
+    columns = np.concatenate(members).astype(np.int64)
+    places = np.cumsum([0, *(len(member) for member in members)])
+    coef, source, sign = np.empty_like(machine.coef), np.empty(len(machine.rho), np.int64), np.ones(len(machine.rho))
+    for a in range(n):
+        here, p = slice(places[a], places[a + 1]), int(order[a])
+        for b in range(n):
+            q = int(order[b])
+            turned = 1.0 if (a < b) == (p < q) else -1.0
+            if a != b:
+                coef[b - (b > a), here] = turned * machine.coef[q - (q > p), members[a]]
+            if a < b:
+                source[_pair(a, b, n)], sign[_pair(a, b, n)] = _pair(min(p, q), max(p, q), n), turned
+    classes = machine.classes
+    return machine._replace(
+        vectors=machine.vectors[columns] if machine.kernel.kind is not Kind.PRECOMPUTED else machine.vectors,
+        coef=coef,
+        rho=sign * machine.rho[source],
+        n_support=machine.n_support[order],
+        classes=None if classes is None else classes[order],
+        rows=None if machine.rows is None else machine.rows[columns],
+        prob_a=machine.prob_a[source] if len(machine.prob_a) else machine.prob_a,
+        prob_b=sign * machine.prob_b[source] if len(machine.prob_b) else machine.prob_b,
+    )
+
+
+def _pair(i: int, j: int, n: int) -> int:
+    """The number of the pair i < j of n classes."""
+    return i * n - i * (i + 1) // 2 + j - i - 1
+
+
+def _sorted(machine: Machine, labels: list[int]) -> Machine:
+    """The machine with its classes sorted; where votes are equal the order of the file goes on to decide."""
+    classes = np.array(labels, np.int64)
+    order = np.argsort(classes)
+    if (order == np.arange(len(order))).all():
+        return machine._replace(classes=classes)
+    ties = np.argsort(order) if len(order) > 2 else None  # the place of each of the file's classes among the sorted ones
+    return _reordered(machine._replace(classes=classes), order)._replace(tie_order=ties)

@@ -1,0 +1,71 @@
+"""Blocks of whole lines of a file of any size, in one buffer that is used again and again.
+
+A block is what is left of the one before, then block_bytes more, cut after its last line end; a line longer than that is read to its end.
+Line ends are \\n, \\r\\n and \\r. The last line gets a line end if it has none, and `padding` bytes of the buffer follow every block.
+"""
+
+from collections.abc import Iterator
+from typing import BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+Bytes = NDArray[np.uint8]
+STEP = 2**16
+LONGEST_LINE = 2**27
+"""A line of more bytes is an error: what is no text must not fill the memory."""
+BOMS = {b"\xef\xbb\xbf": "", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+"""How files that some editors write begin, and what they are if not UTF-8."""
+
+
+def blocks_of_lines(file: BinaryIO, block_bytes: int, padding: int, name: str) -> Iterator[tuple[Bytes, int, int]]:
+    """Yield a buffer and where in it the block begins and ends; it may be used until the next is asked for."""
+    buffer, filled, first = np.empty(block_bytes + min(block_bytes, 2**16) + 1 + padding, np.uint8), 0, True
+    while got := _read_into(file, buffer, filled, block_bytes, name):
+        before, filled = filled, filled + got
+        end = _after_last(b"\n", buffer, before, filled) or _after_last(b"\r", buffer, max(before - 1, 0), filled - 1)
+        if end:
+            yield buffer, _without_bom(buffer, name) if first else 0, end
+            buffer[: filled - end] = buffer[end:filled].copy()
+            filled, first = filled - end, False
+        if filled > LONGEST_LINE:
+            raise ValueError(f"{name} has a line of more than {LONGEST_LINE} bytes: is it text, with line ends?")
+        if filled + block_bytes + 1 + padding > len(buffer):
+            larger = np.empty(2 * filled + block_bytes + 1 + padding, np.uint8)
+            larger[:filled] = buffer[:filled]
+            buffer = larger
+    if filled:
+        buffer[filled] = ord("\n")
+        yield buffer, _without_bom(buffer, name) if first else 0, filled + 1
+
+
+def _after_last(mark: bytes, buffer: Bytes, begin: int, end: int) -> int:
+    """One past the last such byte of buffer[begin:end], 0 without any; looked for from the end, a piece at a time."""
+    while begin < end:
+        start = max(begin, end - STEP)
+        found = buffer[start:end].tobytes().rfind(mark)
+        if found >= 0:
+            return start + found + 1
+        end = start
+    return 0
+
+
+def _read_into(file: BinaryIO, buffer: Bytes, at: int, count: int, name: str) -> int:
+    """Read at most so many bytes; a damaged compressed file is an error that names it, whatever its library raises."""
+    try:
+        return file.readinto(memoryview(buffer)[at : at + count])  # type: ignore[attr-defined,no-any-return]
+    except Exception as error:
+        if isinstance(error, MemoryError) or getattr(error, "errno", None) is not None:
+            raise
+        raise ValueError(f"{name} cannot be decompressed, it is damaged or cut off: {error}") from error
+
+
+def _without_bom(buffer: Bytes, name: str) -> int:
+    """Where the text begins."""
+    head = buffer[:4].tobytes()
+    for bom, encoding in BOMS.items():
+        if head.startswith(bom):
+            if encoding:
+                raise ValueError(f"{name} is {encoding} text: convert it to UTF-8, for example with iconv -f {encoding} -t UTF-8")
+            return len(bom)
+    return 0

@@ -1,0 +1,214 @@
+"""Models in files of our own, and files of other programs recognised by how they begin.
+
+A .mm file holds an estimator's class, parameters and fitted attributes: archive.py is its container, tagged.py its values. It is made of
+the estimator's attributes, so what is loaded is what was saved, bit for bit. Classes come from the list below, attributes must have the
+names of fitted attributes, and what was read is checked as prediction checks it before it is handed out.
+"""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin import estimators
+from maxmargin.certificate import Certificate
+from maxmargin.estimators import _state, liblinear
+from maxmargin.estimators._base import BaseSVM
+from maxmargin.estimators._linear import BaseLinear
+from maxmargin.estimators._online import BaseOnline
+from maxmargin.estimators._outlier import BaseOneClass
+from maxmargin.estimators._voting import Voting
+from maxmargin.io import archive
+from maxmargin.io.files import open_read
+from maxmargin.io.liblinear import load_liblinear
+from maxmargin.io.libsvm import load_libsvm
+from maxmargin.io.svm_light import load_svm_light
+from maxmargin.io.tagged import Decoder, Encoder
+from maxmargin.kernels import Kernel, Kind
+
+CLASSES: dict[str, Any] = {name: getattr(estimators, name) for name in estimators.__all__}
+CLASSES |= {f"liblinear.{name}": getattr(liblinear, name) for name in ("LinearSVC", "LinearSVR")}
+NAMES = {cls: name for name, cls in CLASSES.items()}
+ATTRIBUTE = re.compile(r"(_[a-zA-Z]\w{0,60}|[a-zA-Z]\w{0,60}_)", re.ASCII)
+"""Names of fitted attributes: they begin or end with an underscore."""
+WRONG = (TypeError, AttributeError, KeyError, IndexError, ArithmeticError, RecursionError, AssertionError)
+"""What values of the wrong type or size raise where they are looked at."""
+
+
+def save(model: Any, path: Any) -> None:
+    """Write a fitted estimator to a file of our own format (.mm), whole or not at all.
+
+    Parameters
+    ----------
+    model : estimator
+        Any of maxmargin's. A kernel that is a Python function is refused: the file holds data only.
+    path : str or path-like
+        Where to. An old file is replaced when the new one is complete and on the disk.
+    """
+    if type(model) not in NAMES:
+        raise TypeError(f"{type(model).__name__} is no estimator of maxmargin: {', '.join(CLASSES)} can be saved.")
+    check_is_fitted(model)
+    arrays = archive.Arrays()
+    record = _encode(model, arrays)
+    validate(model)
+    archive.write(path, record, arrays)
+
+
+def _encode(model: Any, arrays: archive.Arrays) -> dict[str, Any]:
+    """Class, parameters and attributes of an estimator."""
+    if type(model) not in NAMES:
+        raise ValueError(f"{type(model).__name__} is no estimator of maxmargin.")
+    parameters = model.get_params(deep=False)
+    encoder = Encoder(arrays, lambda part: _encode(part, arrays))
+    found: dict[str, Any] = {"class": NAMES[type(model)], "parameters": {}, "attributes": {}}
+    for name, value in (parameters | vars(model)).items():
+        if callable(value) and name == "kernel" and not isinstance(value, Kernel):
+            value = Kernel.callable(value)
+        try:
+            found["parameters" if name in parameters else "attributes"][name] = encoder.encode(value)
+        except ValueError as error:
+            raise ValueError(f"{type(model).__name__} cannot be saved because of {name}. {error}") from None
+    return found
+
+
+def load(path: Any, *, n_features: int | None = None) -> Any:
+    """Read a model: our own format, or LIBSVM's, LIBLINEAR's or SVM-light's, told apart by how the file begins; safe on files of strangers.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    n_features : int or None, default=None
+        How many features the data have. LIBSVM's files do not say; a file of another number of features is refused.
+
+    Returns
+    -------
+    model : estimator
+        A file of ours gives back the estimator that was saved: the same predictions, bit for bit. See ``load_libsvm``, ``load_liblinear``
+        and ``load_svm_light`` about the others.
+    """
+    with open_read(Path(path)) as file:
+        try:
+            begin = file.read(4096)
+        except Exception:  # damaged compressed text; each compression has errors of its own
+            begin = b""
+    readers: dict[bytes, Callable[[Any], Any]] = {b"SVM-light": load_svm_light, b"solver_type": load_liblinear}
+    if begin.startswith(b"PK"):
+        return _of_width(_load(path), n_features)
+    if b"svm_type" in begin:
+        return load_libsvm(path, n_features=n_features)
+    for mark, reader in readers.items():
+        if mark in begin:
+            return _of_width(reader(path), n_features)
+    raise ValueError(
+        f"{path} is no model: it begins like none of maxmargin's, LIBSVM's, LIBLINEAR's or SVM-light's. Pickles are read by joblib."
+    )
+
+
+def _of_width(model: Any, n_features: int | None) -> Any:
+    found = getattr(model, "n_features_in_", None)
+    if n_features is not None and found != n_features:
+        raise ValueError(f"The model was trained on {found} features, and n_features={n_features} were asked for.")
+    return model
+
+
+def _load(path: Any) -> Any:
+    found = archive.Archive(path)
+    try:
+        return _decode(Decoder(found.arrays, _decode), found.header.get("model"), 0)
+    except WRONG as error:
+        raise found.error(f"its contents are inconsistent: {type(error).__name__}: {error}") from None
+    except ValueError as error:
+        raise found.error(str(error)) from None
+
+
+def _decode(decoder: Decoder, record: Any, depth: int) -> Any:
+    """The estimator of a record, checked."""
+    name = record["class"]
+    if not isinstance(name, str) or name not in CLASSES:
+        raise ValueError(f"the class {str(name)[:40]!r} is unknown.")
+    cls = CLASSES[name]
+    known = set(cls._get_param_names())
+    odd = sorted(set(record["parameters"]) - known)
+    if odd:
+        raise ValueError(f"{name} has no parameter {odd[0][:40]!r}: the file may be of a newer version.")
+    model = cls(**{key: decoder.decode(value, depth) for key, value in record["parameters"].items()})
+    model._validate_params()
+    for key, value in record["attributes"].items():
+        if not ATTRIBUTE.fullmatch(key) or key.startswith("__") or key in known or hasattr(cls, key):
+            raise ValueError(f"{key[:40]!r} is no fitted attribute.")
+        setattr(model, key, decoder.decode(value, depth))
+    if record["attributes"]:
+        validate(model)
+    elif depth == 0:
+        raise ValueError("it holds no fitted model.")
+    return model
+
+
+# ---- checks ----------------------------------------------------------------------------------------------------------
+
+
+def validate(model: Any) -> None:
+    """Refuse a fitted state that does not fit together; ValueError, whatever is wrong."""
+    try:
+        _validate(model)
+    except WRONG as error:
+        raise ValueError(f"The internal representation of {type(model).__name__} is inconsistent: {error}") from None
+
+
+def _validate(model: Any) -> None:
+    _check_common(model)
+    if isinstance(model, BaseOnline):
+        _check_kernel(model)
+        _state.check_online(model)
+    elif isinstance(model, BaseSVM):
+        _check_kernel(model)
+        _state.check(model)
+    elif isinstance(model, BaseLinear):
+        _state.check_linear(model)
+        _state.check_duals(model)
+    else:
+        _validate(model.estimator_)
+
+
+def _require(condition: Any, what: str) -> None:
+    if not condition:
+        raise ValueError(f"{what} is not what it should be.")
+
+
+def _check_common(model: Any) -> None:
+    """Attributes that every kind of estimator may have."""
+    has = vars(model)
+    _require("classes_" in has or not isinstance(model, ClassifierMixin), "classes_")
+    _require("offset_" in has or not isinstance(model, BaseOneClass), "offset_")
+    if "n_features_in_" in has:
+        _require(type(model.n_features_in_) is int and model.n_features_in_ >= 0, "n_features_in_")
+    if "feature_names_in_" in has:
+        names = model.feature_names_in_
+        _require(names.shape == (model.n_features_in_,) and all(isinstance(name, str) for name in names.tolist()), "feature_names_in_")
+    if "classes_" in has:
+        classes = model.classes_
+        _require(classes.ndim == 1 and len(classes) >= 2 and bool((classes[:-1] < classes[1:]).all()), "classes_")
+    if "certificate_" in has:
+        _require(isinstance(model.certificate_, Certificate), "certificate_")
+    if "offset_" in has:
+        _require(model.offset_.shape == (1,) and model.offset_.dtype == np.float64 and np.isfinite(model.offset_).all(), "offset_")
+
+
+def _check_kernel(model: Any) -> None:
+    _require(isinstance(model._kernel, Kernel) and model._kernel.kind is model._kernel_kind(), "the kernel")
+    if "shape_fit_" in vars(model):
+        shape = model.shape_fit_
+        _require(type(shape) is tuple and all(type(k) is int and k >= 0 for k in shape) and shape, "shape_fit_")
+    if "_tie_order" in vars(model):
+        _require(np.array_equal(np.sort(model._tie_order), np.arange(len(model.classes_))), "_tie_order")
+    if isinstance(model, BaseOnline):
+        return
+    numeric = model._kernel.kind not in (Kind.PRECOMPUTED, Kind.CALLABLE)
+    _require(model._sparse is (numeric and sparse.issparse(model.support_vectors_)), "_sparse")
+    _require(not isinstance(model, Voting) or isinstance(model._one_vs_one, bool), "_one_vs_one")

@@ -1,0 +1,196 @@
+"""Models as source in C and JavaScript that needs no library: for microcontrollers, web pages, and whoever wants to read one.
+
+Both are the formula of formula.py written out in loops. What differs between the languages is in the two templates and the tables below;
+the kernel's expressions are the same in both. Numbers are written so that they read back as they are.
+"""
+
+import json
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maxmargin.io.formula import Formula, Rule, formula_of
+from maxmargin.kernels import Kind
+
+MOST = 2**20
+"""Numbers written into a source file: more are no source."""
+
+
+class _Language:
+    """How a language writes what both have."""
+
+    def __init__(self, c: bool) -> None:
+        self.c = c
+        self.math = "" if c else "Math."
+        self.number, self.index, self.let = ("double", "int", "double") if c else ("let", "let", "let")
+
+    def array(self, name: str, values: NDArray[Any], kind: str = "double") -> str:
+        """A constant vector; C has no empty ones."""
+        items = [repr(float(v)) if kind == "double" else str(int(v)) for v in np.ravel(values)] or ["0"]
+        rows = ",\n  ".join(", ".join(items[k : k + 8]) for k in range(0, len(items), 8))
+        return f"static const {kind} {name}[] = {{\n  {rows}\n}};\n" if self.c else f"const {name} = [\n  {rows}\n];\n"
+
+
+def _kernel_lines(formula: Formula, t: _Language) -> str:
+    """The value k of the kernel at vector j."""
+    kernel, d = formula.kernel, formula.n_inputs
+    gamma, coef0 = repr(float(kernel.gamma)), repr(float(kernel.coef0))
+    if kernel.kind is Kind.PRECOMPUTED:
+        return f"    {t.let} k = x[COLUMNS[j]];\n"
+    v = f"VECTORS[j * {d} + i]"
+    term = {
+        Kind.RBF: f"(x[i] - {v}) * (x[i] - {v})",
+        Kind.LAPLACIAN: f"{t.math}{'fabs' if t.c else 'abs'}(x[i] - {v})",
+        Kind.CHI2: f"(x[i] + {v} == 0 ? 0 : (x[i] - {v}) * (x[i] - {v}) / (x[i] + {v}))",
+    }.get(kernel.kind, f"x[i] * {v}")
+    result = {
+        Kind.POLY: f"{t.math}pow({gamma} * s + {coef0}, {int(kernel.degree)})",
+        Kind.TANH: f"{t.math}tanh({gamma} * s + {coef0})",
+        Kind.LOGISTIC: f"1 / (1 + {t.math}exp(-({gamma} * s + {coef0})))",
+        Kind.COSINE: f"(xx * LENGTHS[j] == 0 ? 0 : s / ({t.math}sqrt(xx) * LENGTHS[j]))",
+    }.get(kernel.kind, f"{t.math}exp(-{gamma} * s)")
+    return f"    {t.let} s = 0;\n    for ({t.index} i = 0; i < {d}; i++) s += {term};\n    {t.let} k = {result};\n"
+
+
+def _body(formula: Formula, t: _Language) -> str:
+    """The lines that fill f with the values of the functions."""
+    functions, count = formula.coef.shape
+    lines = f"  for ({t.index} c = 0; c < {functions}; c++) f[c] = INTERCEPT[c];\n"
+    if formula.kernel.kind is Kind.LINEAR:
+        loop = f"for ({t.index} i = 0; i < {count}; i++) f[c] += COEF[i * {functions} + c] * x[i];"
+        return lines + f"  for ({t.index} c = 0; c < {functions}; c++) {loop}\n"
+    if formula.kernel.kind is Kind.COSINE:
+        lines += f"  {t.let} xx = 0;\n  for ({t.index} i = 0; i < {formula.n_inputs}; i++) xx += x[i] * x[i];\n"
+    lines += f"  for ({t.index} j = 0; j < {count}; j++) {{\n{_kernel_lines(formula, t)}"
+    return lines + f"    for ({t.index} c = 0; c < {functions}; c++) f[c] += COEF[j * {functions} + c] * k;\n  }}\n"
+
+
+def _tables(formula: Formula, t: _Language) -> str:
+    """The constants."""
+    size = formula.coef.size + (0 if formula.vectors is None else formula.vectors.size)
+    if size > MOST:
+        raise ValueError(f"{size} numbers are too many for a source file, at most {MOST} are written: compact() makes models smaller.")
+    found = t.array("INTERCEPT", formula.intercept) + t.array("COEF", formula.coef.T)
+    if formula.vectors is not None:
+        found += t.array("VECTORS", formula.vectors)
+    if formula.kernel.kind is Kind.COSINE and formula.vectors is not None:
+        found += t.array("LENGTHS", np.sqrt(np.square(formula.vectors).sum(axis=1)))
+    if formula.columns is not None:
+        found += t.array("COLUMNS", formula.columns, "int")
+    if formula.rule is Rule.VOTES and formula.tie_order is not None:
+        found += t.array("ORDER", formula.tie_order, "int")
+    return found
+
+
+def _place(formula: Formula, t: _Language) -> str:
+    """The lines that make best, the place of the label, of the values f."""
+    rule, functions = formula.rule, len(formula.coef)
+    if rule in (Rule.ABOVE, Rule.FROM):
+        return f"  {t.index} best = f[0] {'>' if rule is Rule.ABOVE else '>='} 0 ? 1 : 0;\n"
+    n = functions if formula.classes is None else len(formula.classes)
+    lines, scores = "", "f"
+    if rule in (Rule.VOTES, Rule.CONFIDENCE):
+        scores = "votes"
+        fill = (
+            f"double votes[{n}] = {{0}}, sums[{n}] = {{0}};"
+            if t.c
+            else f"const votes = new Array({n}).fill(0), sums = new Array({n}).fill(0);"
+        )
+        lines = f"  {fill}\n  {t.index} p = 0;\n  for ({t.index} a = 0; a < {n}; a++) for ({t.index} b = a + 1; b < {n}; b++, p++) {{\n"
+        lines += "    votes[f[p] > 0 ? a : b] += 1;\n    sums[a] += f[p];\n    sums[b] -= f[p];\n  }\n"
+        if rule is Rule.CONFIDENCE:
+            size = f"{t.math}{'fabs' if t.c else 'abs'}(sums[c])"
+            lines += f"  for ({t.index} c = 0; c < {n}; c++) votes[c] += sums[c] / (3 * ({size} + 1));\n"
+        elif t.c:
+            lines += "  (void)sums;\n"
+    if rule is Rule.VOTES and formula.tie_order is not None:
+        lines += f"  {t.index} best = ORDER[0];\n"
+        return lines + f"  for ({t.index} c = 1; c < {n}; c++) if (votes[ORDER[c]] > votes[best]) best = ORDER[c];\n"
+    return lines + f"  {t.index} best = 0;\n  for ({t.index} c = 1; c < {n}; c++) if ({scores}[c] > {scores}[best]) best = c;\n"
+
+
+def _about(model: Any, formula: Formula) -> str:
+    vectors = "" if formula.vectors is None else f", {len(formula.vectors)} support vectors"
+    return f"{type(model).__name__} of maxmargin: {formula.kernel!r}{vectors}, {formula.n_inputs} inputs."
+
+
+def to_c(model: Any) -> str:
+    """Write a small fitted model as a C file (C99, math.h only).
+
+    Parameters
+    ----------
+    model : estimator
+        Any of maxmargin's, but not with a Python function as kernel.
+
+    Returns
+    -------
+    source : str
+        ``void maxmargin_decision(const double *x, double *f)`` writes the values of the MAXMARGIN_FUNCTIONS decision functions at the
+        point x of MAXMARGIN_INPUTS numbers (pairs of classes for one-vs-one); ``maxmargin_predict(x)`` returns the
+        label (a double, a long long or a const char *) or the predicted value.
+    """
+    formula, t = formula_of(model), _Language(c=True)
+    functions = len(formula.coef)
+    text = f"/* {_about(model, formula)} */\n#include <math.h>\n\n"
+    text += f"#define MAXMARGIN_INPUTS {formula.n_inputs}\n#define MAXMARGIN_FUNCTIONS {functions}\n\n{_tables(formula, t)}\n"
+    text += f"void maxmargin_decision(const double *x, double *f) {{\n{_body(formula, t)}}}\n\n"
+    begin = f"maxmargin_predict(const double *x) {{\n  double f[{functions}];\n  maxmargin_decision(x, f);\n"
+    if formula.rule is Rule.VALUE:
+        return text + f"double {begin}  return f[0];\n}}\n"
+    if formula.rule is Rule.INSIDE:
+        return text + f"int {begin}  return f[0] >= 0 ? 1 : -1;\n}}\n"
+    assert formula.classes is not None
+    kind, items = _c_labels(formula.classes)
+    text += f"static const {kind}LABELS[] = {{{', '.join(items)}}};\n\n"
+    result = f"const {kind}" if kind.endswith("*") else kind
+    return text + f"{result}{begin}{_place(formula, t)}  return LABELS[best];\n}}\n"
+
+
+def _c_labels(classes: NDArray[Any]) -> tuple[str, list[str]]:
+    """The type of the labels in C, and their literals."""
+    if classes.dtype.kind in "biu":
+        if classes.dtype.kind != "b" and not (int(classes[0]) > -(2**63) and int(classes[-1]) < 2**63):
+            raise ValueError(f"C has no whole numbers as large as the labels {classes[:5].tolist()}.")
+        return "long long ", [f"{int(label)}LL" for label in classes]
+    if classes.dtype.kind == "f":
+        return "double ", [repr(float(label)) for label in classes]
+    if not all(isinstance(label, str) for label in classes.tolist()):
+        raise ValueError(f"Labels in C are numbers or strings, not {classes[:5].tolist()}.")
+    return "char *", [_c_string(label) for label in classes.tolist()]
+
+
+def _c_string(text: str) -> str:
+    plain = set(range(32, 127)) - set(b'"\\?')
+    return '"' + "".join(chr(byte) if byte in plain else f"\\{byte:03o}" for byte in text.encode()) + '"'
+
+
+def to_javascript(model: Any) -> str:
+    """Write a small fitted model as JavaScript, for browsers and Node.js.
+
+    Parameters
+    ----------
+    model : estimator
+        Any of maxmargin's, but not with a Python function as kernel.
+
+    Returns
+    -------
+    source : str
+        ``decision(x)`` returns the values of the decision functions at the point x, an array of numbers (pairs of classes for one-vs-one);
+        ``predict(x)`` returns the label or the predicted value. In Node.js both are exported.
+    """
+    formula, t = formula_of(model), _Language(c=False)
+    functions = len(formula.coef)
+    text = f'// {_about(model, formula)}\n"use strict";\n{_tables(formula, t)}\n'
+    text += f"function decision(x) {{\n  const f = new Array({functions});\n{_body(formula, t)}  return f;\n}}\n\n"
+    begin = "function predict(x) {\n  const f = decision(x);\n"
+    if formula.rule in (Rule.VALUE, Rule.INSIDE):
+        result = "f[0]" if formula.rule is Rule.VALUE else "f[0] >= 0 ? 1 : -1"
+        text += f"{begin}  return {result};\n}}\n"
+    else:
+        assert formula.classes is not None
+        labels = formula.classes.tolist()
+        if not all(isinstance(label, str | bool | int | float) and (not isinstance(label, int) or abs(label) <= 2**53) for label in labels):
+            raise ValueError(f"Labels in JavaScript are numbers or strings, not {labels[:5]}.")
+        text += f"const LABELS = {json.dumps(labels)};\n\n{begin}{_place(formula, t)}  return LABELS[best];\n}}\n"
+    return text + 'if (typeof module !== "undefined") module.exports = { decision, predict };\n'

@@ -1,0 +1,254 @@
+"""Values of parameters and fitted attributes as JSON, and back: every type that an estimator holds, and no other.
+
+Numbers, strings, booleans and None are themselves, a list is a list; everything else is an object with one key, its tag:
+
+    {"float": "inf"}                                    what JSON has no number for
+    {"tuple": [...]}, {"dict": [[key, value], ...]}
+    {"scalar": ["<f8", 0.5]}                            a NumPy number
+    {"array": 3}                                        array 3 of the archive
+    {"strings": [shape, 4, 5]}                          an array of str objects: array 4 holds their bytes, array 5 the ends
+    {"objects": [shape, [...]]}                         an array of other objects
+    {"csr": [["matrix", rows, columns], 0, 1, 2]}       data, indices, indptr
+    {"kernel": ["RBF", 0.5, 0.0, 3]}
+    {"certificate": [0, 1, 2]}                          status, convexity, numbers: a row for the whole and for each part
+    {"record": ["Walks", [...]]}                        a NamedTuple of the list below
+    {"model": {"class": ..., "parameters": ..., "attributes": ...}}
+
+Nothing in a file is called or imported: a tag leads to a line of this file. Python functions, random generators and other objects are
+refused when they are written, with the reason.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from maxmargin.certificate import Certificate
+from maxmargin.compression import Compression
+from maxmargin.io.archive import Arrays
+from maxmargin.kernels import Kernel, Kind
+from maxmargin.solution import Status
+from maxmargin.solvers.norma import Functions
+from maxmargin.solvers.pegasos import Walks
+
+RECORDS: dict[str, Any] = {cls.__name__: cls for cls in (Walks, Functions, Compression)}
+STATUSES = [status.name.lower() for status in Status]
+CONVEXITIES = ["proved", "checked", "assumed", "indefinite"]
+CERTIFICATE = [field.name for field in fields(Certificate) if field.name not in ("status", "convexity", "parts")]
+DEEPEST = 8
+"""Levels of values inside values."""
+
+EncodeModel = Callable[[Any], Any]
+
+
+class Encoder:
+    """Values to JSON; arrays go to the archive."""
+
+    def __init__(self, arrays: Arrays, model: EncodeModel) -> None:
+        self.arrays, self.model = arrays, model
+
+    def encode(self, value: Any) -> Any:
+        """One value."""
+        if value is None or type(value) in (bool, int, str):
+            return value
+        if type(value) is float:
+            return value if math.isfinite(value) else {"float": str(value)}
+        for types, how in self._table():
+            if isinstance(value, types):
+                return how(value)
+        raise ValueError(
+            f"{value!r:.200} is a {type(value).__name__}: a model file holds numbers, strings, arrays and kernels, and nothing that would "
+            "have to run to be read. Replace it by such a value (a random_state by a number), or use pickle among people you trust."
+        )
+
+    def _table(self) -> list[tuple[Any, Callable[[Any], Any]]]:
+        from sklearn.base import BaseEstimator
+
+        return [
+            (np.generic, self._scalar),
+            (np.ndarray, self._array),
+            (Kernel, self._kernel),
+            (Certificate, self._certificate),
+            (BaseEstimator, lambda v: {"model": self.model(v)}),
+            (tuple(RECORDS.values()), lambda v: {"record": [type(v).__name__, [self.encode(part) for part in v]]}),
+            (tuple, lambda v: {"tuple": [self.encode(part) for part in v]}),
+            (list, lambda v: [self.encode(part) for part in v]),
+            (dict, lambda v: {"dict": [[self.encode(key), self.encode(part)] for key, part in v.items()]}),
+            (sparse.csr_matrix | sparse.csr_array, self._csr),
+        ]
+
+    def _scalar(self, value: Any) -> Any:
+        if value.dtype.kind == "U":
+            return str(value)
+        if value.dtype.kind not in "biuf":
+            raise ValueError(f"{value!r} of type {value.dtype} has no place in a model file.")
+        return {"scalar": [value.dtype.newbyteorder("<").str, self.encode(value.item())]}
+
+    def _array(self, value: Any) -> Any:
+        if value.dtype.kind != "O":
+            return {"array": self.arrays.add(value)}
+        items = value.ravel().tolist()
+        if all(isinstance(item, str) for item in items):
+            raw = [str(item).encode() for item in items]
+            text = np.frombuffer(b"".join(raw), np.uint8)
+            ends = np.cumsum([len(part) for part in raw], dtype=np.int64)
+            return {"strings": [list(value.shape), self.arrays.add(text), self.arrays.add(ends)]}
+        return {"objects": [list(value.shape), [self.encode(item) for item in items]]}
+
+    def _csr(self, value: Any) -> Any:
+        kind = "matrix" if isinstance(value, sparse.csr_matrix) else "array"
+        return {"csr": [[kind, *map(int, value.shape)], *(self.arrays.add(part) for part in (value.data, value.indices, value.indptr))]}
+
+    def _kernel(self, value: Kernel) -> Any:
+        if value.kind is Kind.CALLABLE:
+            raise ValueError(
+                "The kernel is a Python function: a file could only hold its name or its code, and running code from a file is what this "
+                "format is safe against. Use one of the named kernels, kernel='precomputed', or pickle among people who trust each other."
+            )
+        return {"kernel": [value.kind.name, float(value.gamma), float(value.coef0), int(value.degree)]}
+
+    def _certificate(self, value: Certificate) -> Any:
+        rows = [value, *value.parts]
+        status, convexity = np.array([[STATUSES.index(row.status), CONVEXITIES.index(row.convexity)] for row in rows], np.uint8).T
+        table = np.array([[getattr(row, name) for name in CERTIFICATE] for row in rows], np.float64)
+        return {"certificate": [self.arrays.add(part) for part in (status.copy(), convexity.copy(), table)]}
+
+
+# ---- reading ---------------------------------------------------------------------------------------------------------
+
+
+class Decoder:
+    """JSON to values. Whatever is not of the form above is a ValueError."""
+
+    def __init__(self, arrays: list[Any], model: Callable[["Decoder", Any, int], Any]) -> None:
+        self.arrays, self.model = arrays, model
+        self.tags: dict[str, Callable[[Any, int], Any]] = {
+            "float": lambda v, _: {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}[v],
+            "tuple": lambda v, depth: tuple(self.decode(part, depth) for part in _list(v)),
+            "dict": self._dict,
+            "scalar": self._scalar,
+            "array": lambda v, _: self._at(v),
+            "strings": self._strings,
+            "objects": self._objects,
+            "csr": self._csr,
+            "kernel": self._kernel,
+            "certificate": self._certificate,
+            "record": self._record,
+            "model": lambda v, depth: self.model(self, v, depth),
+        }
+
+    def decode(self, value: Any, depth: int = 0) -> Any:
+        """One value."""
+        if depth > DEEPEST:
+            raise ValueError("values are nested too deeply")
+        if value is None or type(value) in (bool, int, str):
+            return value
+        if type(value) is float:
+            if not math.isfinite(value):
+                raise ValueError("a number is too large for a float64")
+            return value
+        if type(value) is list:
+            return [self.decode(part, depth + 1) for part in value]
+        if type(value) is dict and len(value) == 1:
+            tag, content = next(iter(value.items()))
+            if tag in self.tags:
+                try:
+                    return self.tags[tag](content, depth + 1)
+                except (TypeError, KeyError, IndexError, AttributeError, OverflowError) as error:
+                    raise ValueError(f"a value tagged {tag!r} is malformed: {type(error).__name__}") from None
+        raise ValueError("a value has an unknown tag")
+
+    def _at(self, place: Any) -> Any:
+        if type(place) is not int or not 0 <= place < len(self.arrays):
+            raise ValueError("an array is asked for that is not there")
+        return self.arrays[place]
+
+    def _dict(self, content: Any, depth: int) -> Any:
+        pairs = [(self.decode(key, depth), self.decode(value, depth)) for key, value in _list(content)]
+        return dict(pairs)
+
+    def _scalar(self, content: Any, depth: int) -> Any:
+        name, value = content
+        if name not in ("|b1", "|i1", "|u1", *(f"<{kind}{size}" for kind in "iuf" for size in "248")):
+            raise ValueError("a number has an unknown type")
+        value = self.decode(value, depth)
+        if type(value) not in (bool, int, float):
+            raise ValueError("a number is none")
+        return np.dtype(name).newbyteorder("=").type(value)
+
+    def _strings(self, content: Any, _: int) -> Any:
+        shape, text, ends = _shape(content[0]), self._at(content[1]), self._at(content[2])
+        good = text.dtype == np.uint8 and text.ndim == 1 and ends.dtype == np.int64 and ends.ndim == 1 and len(ends) == math.prod(shape)
+        stops = ends.tolist() if good else []
+        starts = [0, *stops[:-1]]
+        if not good or any(a > b for a, b in zip(starts, stops, strict=False)) or (stops[-1] if stops else 0) != len(text):
+            raise ValueError("strings are malformed")
+        raw, out = text.tobytes(), np.empty(len(stops), object)
+        out[:] = [raw[a:b].decode() for a, b in zip(starts, stops, strict=False)]
+        return out.reshape(shape)
+
+    def _objects(self, content: Any, depth: int) -> Any:
+        shape, items = _shape(content[0]), _list(content[1])
+        if len(items) != math.prod(shape):
+            raise ValueError("objects are malformed")
+        out = np.empty(len(items), object)
+        for k, item in enumerate(items):
+            out[k] = self.decode(item, depth)
+        return out.reshape(shape)
+
+    def _csr(self, content: Any, _: int) -> Any:
+        (kind, rows, columns), *places = content
+        data, indices, indptr = (self._at(place) for place in places)
+        _shape([rows, columns])
+        good = all(part.ndim == 1 for part in (data, indices, indptr)) and data.dtype.kind == "f" and indices.dtype == indptr.dtype
+        if not good or indptr.dtype not in (np.int32, np.int64) or len(indptr) != rows + 1 or len(indices) != len(data):
+            raise ValueError("a sparse matrix is malformed")
+        cls = {"matrix": sparse.csr_matrix, "array": sparse.csr_array}[kind]
+        found = cls((data, indices, indptr), shape=(rows, columns))
+        found.check_format(full_check=True)
+        return found
+
+    def _kernel(self, content: Any, _: int) -> Kernel:
+        name, gamma, coef0, degree = content
+        if not (type(gamma) is type(coef0) is float and type(degree) is int and name != Kind.CALLABLE.name):
+            raise ValueError("a kernel is malformed")
+        return Kernel(Kind[name], gamma, coef0, degree)
+
+    def _certificate(self, content: Any, _: int) -> Certificate:
+        status, convexity, table = (self._at(place) for place in content)
+        rows = len(table)
+        if (
+            table.dtype != np.float64
+            or table.shape != (rows, len(CERTIFICATE))
+            or status.shape != (rows,)
+            or convexity.shape != (rows,)
+            or rows < 1
+        ):
+            raise ValueError("a certificate is malformed")
+
+        def one(k: int, parts: tuple[Certificate, ...]) -> Certificate:
+            values = dict(zip(CERTIFICATE, table[k].tolist(), strict=True))
+            values["n_iter"] = int(values["n_iter"])
+            return Certificate(status=STATUSES[int(status[k])], convexity=CONVEXITIES[int(convexity[k])], parts=parts, **values)
+
+        return one(0, tuple(one(k, ()) for k in range(1, rows)))
+
+    def _record(self, content: Any, depth: int) -> Any:
+        name, parts = content
+        return RECORDS[name](*(self.decode(part, depth) for part in _list(parts)))
+
+
+def _list(value: Any) -> list[Any]:
+    if type(value) is not list:
+        raise ValueError("a list was expected")
+    return value
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    """A shape of at most two axes, each of a size that can be a count."""
+    if not all(type(k) is int and 0 <= k <= 2**48 for k in _list(value)) or len(value) > 2:
+        raise ValueError("a shape is malformed")
+    return tuple(value)

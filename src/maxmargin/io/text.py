@@ -1,0 +1,229 @@
+"""Model files that are text: read line by line within bounds, written whole or not at all.
+
+Such files may come from strangers. A line is at most LONGEST bytes long, the head at most HEAD; compressed text may be EXPANSION
+times as long as its file. What is kept of the text is proportional to it: no count that a file states is believed, it is compared with
+what was found. Every error names the file and the line.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from maxmargin.io.files import SUFFIXES, atomic_write, open_read
+from maxmargin.io.svmlight import ERRORS, MOST_FEATURES, parse_text
+from maxmargin.problems import Floats
+
+LONGEST, HEAD = 2**26, 2**23
+"""Bytes of a line, and of a head."""
+BLOCK = 2**22
+"""Bytes of text parsed at once."""
+EXPANSION, SLACK = 64, 2**20
+"""Compressed text is at most EXPANSION times as long as its file and SLACK."""
+NUMBER = b"0123456789+-.eE"
+"""What decimal numbers are made of; Python's float would read more."""
+
+
+class Lines:
+    """The lines of a text file, one after the other."""
+
+    def __init__(self, path: Any) -> None:
+        self.path, self.number = Path(path), 0
+        self._left = EXPANSION * self.path.stat().st_size + SLACK
+        self._file = open_read(self.path)
+
+    def __enter__(self) -> Self:
+        """Itself; the file is closed in the end."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def error(self, message: str, line: int | None = None) -> ValueError:
+        """An error at the line given, or the last one read."""
+        return ValueError(f"{self.path}, line {self.number if line is None else line}: {message}")
+
+    def line(self, most: int = LONGEST) -> bytes | None:
+        """The next line without its end; None at the end of the file."""
+        try:
+            text = self._file.readline(most + 2)
+        except OSError as error:
+            if error.errno is not None:
+                raise
+            raise self.error(f"the compressed text is damaged: {error}") from None
+        except MemoryError:
+            raise
+        except Exception as error:  # each compression has errors of its own
+            raise self.error(f"the compressed text is damaged: {error}") from None
+        if not text:
+            return None
+        self.number += 1
+        self._left -= len(text)
+        if self._left < 0:
+            raise self.error(f"the compressed text is more than {EXPANSION} times as long as the file: is this a model?")
+        text = text.rstrip(b"\r\n")
+        if len(text) > most:
+            raise self.error(f"the line is longer than {most} bytes, the most that is accepted")
+        return text
+
+    def blocks(self) -> Iterator[list[bytes]]:
+        """The lines that are left, some at a time."""
+        lines: list[bytes] = []
+        size = 0
+        while (text := self.line()) is not None:
+            lines.append(text)
+            size += len(text) + 64
+            if size > BLOCK:
+                yield lines
+                lines, size = [], 0
+        if lines:
+            yield lines
+
+
+@contextmanager
+def text_writer(path: Any) -> Iterator[BinaryIO]:
+    """A file that appears when it is complete; names that end in .gz, .bz2, .xz or .zst are compressed."""
+    target = Path(path)
+    with atomic_write(target) as file:
+        out: Any = SUFFIXES[target.suffix](file, "wb") if target.suffix in SUFFIXES else file
+        yield out
+        if out is not file:
+            out.close()
+
+
+def numbers(tokens: Iterable[bytes], lines: Lines, line: int | None = None) -> list[float]:
+    """Finite decimal numbers."""
+    found = []
+    for token in tokens:
+        try:
+            value = float(token) if not token.translate(None, NUMBER) else np.nan
+        except ValueError:
+            value = np.nan
+        if not np.isfinite(value):
+            raise lines.error(f"{_shown(token)} is no finite decimal number", line)
+        found.append(value)
+    return found
+
+
+def whole(token: bytes, lines: Lines, line: int | None = None, least: int = 0, most: int = 2**31 - 1) -> int:
+    """A whole number between two bounds."""
+    digits = token[1:] if token[:1] in (b"-", b"+") else token
+    if not (digits.isdigit() and len(digits) <= 20 and least <= int(token) <= most):
+        raise lines.error(f"{_shown(token)} is no whole number from {least} to {most}", line)
+    return int(token)
+
+
+def _shown(token: bytes) -> str:
+    return repr(token[:40].decode("ascii", "replace"))
+
+
+class Vectors(NamedTuple):
+    """The lines after a model's head: some coefficients each, then a sparse vector."""
+
+    coef: Floats
+    """A column for each line."""
+    matrix: Any
+    """CSR; indices as they are written."""
+    greatest: int
+    """The greatest index, -1 without any."""
+    least: int
+
+
+def read_vectors(lines: Lines, coefficients: int, comments: bool = False) -> Vectors:
+    """All lines that are left."""
+    coefs: list[Floats] = [np.empty((0, coefficients))]
+    parts: list[tuple[NDArray[np.int64], NDArray[np.int32], Floats]] = []
+    greatest, least = -1, 2**62
+    for block in lines.blocks():
+        first = lines.number - len(block) + 1
+        rest: list[bytes] = []
+        before: list[float] = []
+        for k, text in enumerate(block):
+            if b"#" in text and not comments:
+                raise lines.error("'#' is not part of a model", first + k)
+            words = text.split(None, coefficients - 1)
+            if len(words) < coefficients:
+                raise lines.error(f"{coefficients} coefficients and a support vector were expected", first + k)
+            before += numbers(words[: coefficients - 1], lines, first + k)
+            rest.append(words[-1])
+        joined = b"\n".join(rest)
+        rows, error, at = parse_text(joined, MOST_FEATURES)
+        if error:
+            where = first + joined[:at].count(b"\n")
+            raise lines.error(ERRORS[error].format(limit=MOST_FEATURES).replace("the target", "the last coefficient"), where)
+        if len(rows.targets) != len(rest) or len(rows.queries):
+            raise lines.error("a support vector was expected: coefficients, then index:value pairs", first)
+        coefs.append(np.column_stack([np.array(before).reshape(len(rest), coefficients - 1), rows.targets]))
+        parts.append((rows.ends, rows.indices, rows.values))
+        greatest, least = max(greatest, rows.greatest), min(least, rows.least) if len(rows.indices) else least
+    return Vectors(np.ascontiguousarray(np.concatenate(coefs).T), _stacked(parts, greatest), greatest, least)
+
+
+def _stacked(parts: list[tuple[NDArray[np.int64], NDArray[np.int32], Floats]], greatest: int) -> Any:
+    """CSR of all blocks."""
+    if not parts:
+        return sparse.csr_matrix((0, greatest + 1))
+    starts = np.cumsum([0, *(len(values) for _, _, values in parts)])
+    ends = np.concatenate([[0], *(ends + start for (ends, _, _), start in zip(parts, starts, strict=False))])
+    indices, values = (np.concatenate([part[k] for part in parts]) for k in (1, 2))
+    return sparse.csr_matrix((values, indices, ends), shape=(len(ends) - 1, greatest + 1))
+
+
+# ---- heads -----------------------------------------------------------------------------------------------------------
+
+
+class Head(NamedTuple):
+    """The words of a head and the lines they are on."""
+
+    lines: Lines
+    found: dict[bytes, tuple[int, list[bytes]]]
+
+    def words(self, name: bytes, count: int) -> list[bytes]:
+        """What follows a name, so many words."""
+        if name not in self.found:
+            raise self.lines.error(f"the line {name.decode()} is missing above")
+        line, words = self.found[name]
+        if len(words) != count:
+            raise self.lines.error(f"{name.decode()} needs {count} values, not {len(words)}", line)
+        return words
+
+    def numbers(self, name: bytes, count: int) -> Floats:
+        """What follows a name, so many numbers; none where the name may be absent and is."""
+        return np.array(numbers(self.words(name, count), self.lines, self.found[name][0]))
+
+    def whole(self, name: bytes, count: int = 1, least: int = 0) -> list[int]:
+        """What follows a name, so many whole numbers."""
+        words = self.words(name, count)
+        return [whole(word, self.lines, self.found[name][0], least) for word in words]
+
+    def one_of(self, name: bytes, table: dict[bytes, Any]) -> Any:
+        """What a word means."""
+        word = self.words(name, 1)[0]
+        if word not in table:
+            known = ", ".join(key.decode() for key in table)
+            raise self.lines.error(
+                f"{name.decode()} {word[:40].decode('ascii', 'replace')!r} is unknown: {known} are read", self.found[name][0]
+            )
+        return table[word]
+
+
+def read_head(lines: Lines, names: set[bytes], last: bytes) -> Head:
+    """The lines up to the one that ends the head; each name at most once, in any order."""
+    found: dict[bytes, tuple[int, list[bytes]]] = {}
+    left = HEAD
+    while (text := lines.line(left)) is not None:
+        left -= len(text)
+        words = text.split()
+        if words == [last]:
+            return Head(lines, found)
+        if not words or words[0] not in names:
+            raise lines.error(f"a model's head has no such line: {text[:40].decode('ascii', 'replace')!r}")
+        if words[0] in found:
+            raise lines.error(f"{words[0].decode()} occurs twice")
+        found[words[0]] = lines.number, words[1:]
+    raise lines.error(f"the file ends before the line {last.decode()}")

@@ -1,0 +1,106 @@
+"""Fuzz a model loader with atheris: whatever the bytes, it returns a model, which then predicts or refuses to, or raises ValueError.
+
+    pip install atheris
+    python tests/fuzz/fuzz_models.py libsvm -max_total_time=600        (mm, libsvm, liblinear, svm_light; run.sh runs them all)
+
+The corpus of seeds is in corpus/<name>; findings are written to the current folder. For the .mm format the input is not the zip, which
+random bytes never are, but what is in it: the header's JSON and then the arrays' bytes, and the checksums are made right.
+"""
+
+import hashlib
+import inspect
+import json
+import os
+import resource
+import sys
+import tempfile
+import warnings
+import zipfile
+from pathlib import Path
+
+import atheris
+import numpy as np
+from scipy import sparse
+
+from maxmargin import io
+from maxmargin.estimators import _machine, _state
+from maxmargin.io import archive, liblinear, libsvm, model, svm_light, tagged, text
+
+CORPUS = Path(__file__).parent / "corpus"
+MEMORY = 512 * 2**20
+"""Bytes above what the imports took."""
+
+
+MODULES = (archive, liblinear, libsvm, model, svm_light, tagged, text, _machine, _state)
+
+
+def instrument():
+    """Let atheris see which lines of the loaders run; an editable installation has an importer of its own, which its hook does not see."""
+    for module in MODULES:
+        for owner in (
+            module,
+            *(value for value in vars(module).values() if inspect.isclass(value) and value.__module__ == module.__name__),
+        ):
+            for value in list(vars(owner).values()):
+                if inspect.isfunction(value) and value.__module__ == module.__name__:
+                    atheris.instrument_func(value)
+
+
+def zipped(data):
+    """A zip whose header and arrays are made of the data; half of the inputs are taken as the file itself."""
+    if data[:1] != b"{":
+        return data
+    text, _, rest = data.partition(b"\0")
+    try:
+        header = json.loads(text)
+        table = header["arrays"]
+        arrays = []
+        for entry in table[:100]:
+            size = int(np.prod([int(k) for k in entry[1]], dtype=object) * np.dtype(entry[0]).itemsize)
+            arrays.append((rest[:size] + bytes(4096))[: min(size, 4096)])
+            rest, entry[2] = rest[size:], hashlib.sha256(arrays[-1]).hexdigest()
+        text = json.dumps(header).encode()
+    except Exception:  # not of the form: as it is
+        arrays = []
+    with tempfile.TemporaryFile() as file:
+        with zipfile.ZipFile(file, "w") as archive:
+            archive.writestr("header.json", text)
+            for k, content in enumerate(arrays):
+                archive.writestr(f"arrays/{k}", content)
+        file.seek(0)
+        return file.read()
+
+
+READERS = {"mm": io.load, "libsvm": io.load_libsvm, "liblinear": io.load_liblinear, "svm_light": io.load_svm_light}
+
+
+def main():
+    """Take the loader's name from the command line and hand the rest to atheris."""
+    name = sys.argv.pop(1)
+    folder = "/dev/shm" if os.path.isdir("/dev/shm") else None
+    handle, path = tempfile.mkstemp(dir=folder)
+    os.close(handle)
+    warnings.simplefilter("ignore")
+    instrument()
+    start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    def one(data):
+        with open(path, "wb") as file:
+            file.write(zipped(data) if name == "mm" else data)
+        try:
+            model = READERS[name](path)
+            width = model.n_features_in_ if "precomputed" not in str(getattr(model, "kernel", "")) else model.shape_fit_[0]
+            X = sparse.csr_matrix((2, width))
+            dense = hasattr(model, "_sparse") and not model._sparse
+            model.predict(np.zeros((2, width)) if dense and width < 10**6 else X)
+        except ValueError:
+            pass
+        grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - start) * 1024
+        assert grown < MEMORY, f"{grown} bytes"
+
+    atheris.Setup([sys.argv[0], *sys.argv[1:], str(CORPUS / name), "-timeout=10", "-rss_limit_mb=2048"], one)
+    atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,199 @@
+"""Files of our own format: what is loaded is what was saved, bit for bit; a process killed while saving leaves the old file or the new."""
+
+import json
+import os
+import pickle
+import random
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.svm import SVC as TheirSVC
+
+from helpers import assert_same_bits, binary, child_environment, three
+from maxmargin import SVC, LinearSVC, LinearSVCCV, NormaSVC, PegasosSVC, io
+from models import ALL, outputs
+
+
+def same(a, b):
+    """Whether two attribute values are equal, whatever they are."""
+    if isinstance(a, np.ndarray):
+        return a.dtype == b.dtype and a.shape == b.shape and (a == b).all()
+    if hasattr(a, "toarray"):
+        return (
+            type(a) is type(b)
+            and all(same(getattr(a, name), getattr(b, name)) for name in ("data", "indices", "indptr"))
+            and a.shape == b.shape
+        )
+    if isinstance(a, tuple):
+        return type(a) is type(b) and len(a) == len(b) and all(map(same, a, b))
+    if hasattr(a, "get_params"):
+        return type(a) is type(b) and vars(a).keys() == vars(b).keys() and all(same(vars(a)[k], vars(b)[k]) for k in vars(a))
+    return a == b or (a != a and b != b)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_round_trip(name, tmp_path):
+    model, X = ALL[name]()
+    io.save(model, tmp_path / "a.mm")
+    loaded = io.load(tmp_path / "a.mm")
+    assert type(loaded) is type(model)
+    assert vars(loaded).keys() == vars(model).keys()
+    for key, value in vars(model).items():
+        assert same(value, vars(loaded)[key]), key
+    for a, b in zip(outputs(model, X), outputs(loaded, X), strict=True):
+        assert_same_bits(a, b)
+    io.save(loaded, tmp_path / "b.mm")
+    assert (tmp_path / "a.mm").read_bytes() == (tmp_path / "b.mm").read_bytes()
+
+
+def test_loaded_models_go_on(tmp_path):
+    X, y = three(90)
+    path = tmp_path / "m.mm"
+    for model in (NormaSVC(random_state=0), PegasosSVC(kernel="rbf", random_state=0)):
+        model.partial_fit(X[:50], y[:50], classes=[0, 1, 2])
+        io.save(model, path)
+        loaded = io.load(path)
+        for each in (model, loaded):
+            each.partial_fit(X[50:], y[50:])
+        assert_same_bits(model.decision_function(X), loaded.decision_function(X))
+    model = SVC(warm_start=True).fit(X, y)
+    io.save(model, path)
+    loaded = io.load(path)
+    assert loaded.certify(X, y).status == "optimal"
+    assert_same_bits(model.set_params(C=2).fit(X, y).decision_function(X), loaded.set_params(C=2).fit(X, y).decision_function(X))
+    clone(loaded)
+
+
+def test_names_of_features(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    X, y = binary()
+    frame = pandas.DataFrame(X, columns=["a", "b", "ç", "d"])
+    io.save(LinearSVC().fit(frame, y), tmp_path / "m")
+    loaded = io.load(tmp_path / "m")
+    assert loaded.feature_names_in_.tolist() == ["a", "b", "ç", "d"]
+    loaded.predict(frame)
+
+
+def test_refused(tmp_path):
+    X, y = binary()
+    path = tmp_path / "m.mm"
+
+    def product(A, B):
+        return A @ B.T
+
+    with pytest.raises(ValueError, match="Python function"):
+        io.save(SVC(kernel=product).fit(X, y), path)
+    with pytest.raises(ValueError, match="random_state"):
+        io.save(SVC(random_state=np.random.RandomState(0)).fit(X, y), path)
+    with pytest.raises(ValueError, match="scoring"):
+        io.save(LinearSVCCV(Cs=[1.0], scoring=lambda model, X, y: 0.0).fit(X, y), path)
+    with pytest.raises(TypeError, match="no estimator of maxmargin"):
+        io.save(TheirSVC().fit(X, y), path)
+    with pytest.raises(NotFittedError):
+        io.save(SVC(), path)
+    model = SVC().fit(X, y)
+    model._dual_coef_ = model._dual_coef_[:, :-1]
+    with pytest.raises(ValueError, match="altered"):
+        io.save(model, path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_file_is_what_the_documentation_says(tmp_path):
+    X, y = binary()
+    io.save(SVC().fit(X, y), tmp_path / "m.mm")
+    with zipfile.ZipFile(tmp_path / "m.mm") as file:
+        names = file.namelist()
+        header = json.loads(file.read("header.json"))
+        assert all(info.compress_type == zipfile.ZIP_STORED for info in file.infolist())
+    assert header["version"] == 1
+    assert header["model"]["class"] == "SVC"
+    assert names == ["header.json", *(f"arrays/{k}" for k in range(len(header["arrays"])))]
+
+
+def test_other_numbers_survive(tmp_path):
+    X, y = binary()
+    model = SVC(C=np.float32(0.1), class_weight={0: 1, 1: np.float64(2.0)}, time_limit=1e9).fit(X, y)
+    model.certificate_ = model.certificate_.__class__("max_iter", np.inf, -np.inf, np.nan, 5e-324, -0.0, 1.0, 1e308)
+    io.save(model, tmp_path / "m.mm")
+    loaded = io.load(tmp_path / "m.mm")
+    assert type(loaded.C) is np.float32
+    assert loaded.C == model.C
+    assert loaded.class_weight == model.class_weight
+    assert str(loaded.certificate_) == str(model.certificate_)
+    assert np.signbit(loaded.certificate_.kkt_violation)
+
+
+def test_pickles_and_files_agree(tmp_path):
+    for name in ("SVC-three", "LinearSVC", "NormaSVC"):
+        model, X = ALL[name]()
+        io.save(model, tmp_path / "m.mm")
+        assert_same_bits(pickle.loads(pickle.dumps(model)).predict(X), io.load(tmp_path / "m.mm").predict(X))
+
+
+@pytest.mark.parametrize("save", [io.save, io.save_libsvm])
+def test_a_full_disk_leaves_the_old_file(save, tmp_path, monkeypatch):
+    X, y = binary()
+    path = tmp_path / "m"
+    save(SVC(C=1.0).fit(X, y), path)
+    before = path.read_bytes()
+
+    def full(handle):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        save(SVC(C=10.0).fit(X, y), path)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+SAVES = int(os.environ.get("MAXMARGIN_SAVES", "40"))
+CHILD = """
+import os, sys
+from maxmargin import SVC, io
+from helpers import three
+X, y = three(300)
+models = [SVC(C=C).fit(X, y) for C in (1.0, 10.0)]
+print("ready", flush=True)
+for line in sys.stdin:
+    child = os.fork()
+    while child == 0:
+        for model in models:
+            io.save(model, sys.argv[1])
+    print(child, flush=True)
+    os.waitpid(child, 0)
+    print("gone", flush=True)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and kill -9")
+def test_killed_while_saving(tmp_path):
+    """pylearn2#1079, gama#35, joblib#1319: killed at random moments, the file is always one of the two models, whole."""
+    X, y = three(300)
+    path = tmp_path / "m.mm"
+    expected = []
+    for C in (1.0, 10.0):
+        io.save(SVC(C=C).fit(X, y), path)
+        expected.append(path.read_bytes())
+    draw, seen = random.Random(0), set()
+    command = [sys.executable, "-c", CHILD, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=child_environment(), text=True) as server:
+        assert server.stdout.readline() == "ready\n"
+        for _ in range(SAVES):
+            print("go", file=server.stdin, flush=True)
+            child = int(server.stdout.readline())
+            time.sleep(draw.uniform(0.0, 0.05))
+            os.kill(child, signal.SIGKILL)
+            assert server.stdout.readline() == "gone\n"
+            assert path.read_bytes() in expected
+            seen.add(expected.index(path.read_bytes()))
+            io.load(path)
+        server.stdin.close()
+    assert seen == {0, 1}  # the children did save
