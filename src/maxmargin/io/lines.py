@@ -5,7 +5,7 @@ Line ends are \\n, \\r\\n and \\r. The last line gets a line end if it has none,
 """
 
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,8 +52,10 @@ def _after_last(mark: bytes, buffer: Bytes, begin: int, end: int) -> int:
 
 def _read_into(file: BinaryIO, buffer: Bytes, at: int, count: int, name: str) -> int:
     """Read at most so many bytes; a damaged compressed file is an error that names it, whatever its library raises."""
+    reader: Any = file
+    room: Any = buffer[at : at + count]
     try:
-        return file.readinto(memoryview(buffer)[at : at + count])  # type: ignore[attr-defined,no-any-return]
+        return int(reader.readinto(memoryview(room)))
     except Exception as error:
         if isinstance(error, MemoryError) or getattr(error, "errno", None) is not None:
             raise

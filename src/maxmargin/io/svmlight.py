@@ -186,7 +186,7 @@ class SvmlightChunks:
             if len(rows.indices):
                 least, greatest = min(least, rows.least), max(greatest, rows.greatest)
             for column, piece in zip(columns, rows, strict=False):
-                column.append(piece)
+                column.append(np.asarray(piece))
         targets, ends, indices, values, queries = (column.whole() for column in columns)
         layout = self.layout_of(len(targets), least, greatest)
         return Rows(targets, ends, indices, values, queries, least, greatest).matrix(layout, self.dtype), targets, queries
