@@ -281,3 +281,19 @@ def test_film(train, tmp_path):
     textbook.animate(trace, tmp_path / "film.gif", frames=6)
     with Image.open(tmp_path / "film.gif") as film:
         assert film.n_frames > 2
+
+
+def test_rings_are_drawn_on_the_points_of_the_fit_only():
+    X, y = clouds()
+    model = SVC().fit(X, y)
+    assert len(DecisionDisplay.from_estimator(model, X, y).support) == len(model.support_)
+    assert len(DecisionDisplay.from_estimator(model, X + 0.5, y).support) == 0
+    assert DecisionDisplay.from_estimator(LogisticRegression().fit(X, y), X, y).rings != "support vectors"
+
+
+def test_long_names_do_not_squeeze_the_picture():
+    X, y = clouds()
+    names = np.where(y > 0, "a class with a very long name indeed, longer than a line", "another class with a name that is no shorter")
+    shown = DecisionDisplay.from_estimator(SVC().fit(X, names), X, names)
+    shown.figure_.canvas.draw()
+    assert shown.ax_.get_position().height > 0.5

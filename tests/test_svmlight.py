@@ -407,3 +407,27 @@ def test_what_the_fuzzer_found(path):
     target = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(target)
     target.one_input(path.read_bytes())
+
+
+def test_links_stay_links_and_pipes_are_written_to(tmp_path):
+    """A file is written aside and then put in its place; what is no file must not be replaced by one."""
+    import os
+    import threading
+
+    from maxmargin.io.files import atomic_write
+
+    (tmp_path / "old").write_bytes(b"old")
+    (tmp_path / "link").symlink_to("old")
+    with atomic_write(tmp_path / "link") as file:
+        file.write(b"new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "old").read_bytes() == b"new"
+    os.mkfifo(tmp_path / "pipe")
+    seen = []
+    reader = threading.Thread(target=lambda: seen.append((tmp_path / "pipe").read_bytes()))
+    reader.start()
+    with atomic_write(tmp_path / "pipe") as file:
+        file.write(b"through")
+    reader.join(10)
+    assert seen == [b"through"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "old", "pipe"]

@@ -387,7 +387,7 @@ def test_coordinate_descent():
         w, trace = textbook.coordinate_descent(lambda w, P=P, b=b: float(0.5 * w @ P @ w - b @ w), np.zeros(4), tol=1e-15)
         np.testing.assert_allclose(w, np.linalg.solve(P, b), atol=1e-4)
         assert np.all(np.diff(trace.column("primal")) <= 1e-12)
-    stuck, _ = textbook.coordinate_descent(lambda w: abs(w[0] - w[1]) + 0.1 * (w[0] + w[1]), [1.0, 1.0])
+    stuck, _ = textbook.coordinate_descent(lambda w: abs(w[0] - w[1]) + 0.1 * float(w @ w), [1.0, 1.0])
     np.testing.assert_allclose(stuck, [1.0, 1.0], atol=1e-6)  # a kink: no coordinate helps alone
 
 
@@ -445,3 +445,70 @@ def test_errors_name_cause_and_remedy(call, message):
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.py")), ids=lambda p: p.name)
 def test_a_topic_fits_on_a_page(path):
     assert len(path.read_text().splitlines()) <= 125
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e-3, 1e3, 1e6])
+def test_quadratic_programs_of_any_scale(scale):
+    X, y = np.array([[3, 1], [3, -1], [1, 0], [0, 1]]) * scale, [1, 1, -1, -1]
+    model, _ = textbook.hard_margin_qp(X, y)
+    np.testing.assert_allclose(model.w * scale, [1.0, 0.0], atol=1e-4)
+    C = 1e3 / scale**2
+    soft, trace = textbook.soft_margin_qp(X, y, C=C)
+    np.testing.assert_allclose(soft.w * scale, [1.0, 0.0], atol=1e-4)
+    assert trace.steps[-1].gap <= 1e-5 * trace.steps[-1].primal
+
+
+@pytest.mark.parametrize("C", [1e-4, 1e5])
+def test_extreme_prices_of_errors(C):
+    X, y = blobs()
+    exact = SVC(kernel="linear", C=C).fit(X, y).certificate_.primal
+    assert textbook.soft_margin_qp(X, y, C=C)[1].steps[-1].primal == pytest.approx(exact, rel=1e-5)
+    if C < 1:
+        assert textbook.simplified_smo(X, y, C=C)[1].steps[-1].primal == pytest.approx(exact, rel=1e-2)
+
+
+def test_hard_margin_multipliers_have_no_bound():
+    X, y = np.array([[3.0, 1], [3, -1], [1, 0], [0, 1]]), [1, 1, -1, -1]
+    for table in (
+        textbook.kkt_table(SVC(kernel="linear", C=np.inf).fit(X, y), X, y),
+        textbook.kkt_table(textbook.smo(X, y, C=np.inf, tol=1e-8)[0], X, y, C=np.inf),
+    ):
+        assert table.holds.all()
+        assert np.sum(table.case == 1) == 3
+    with pytest.raises(ValueError, match="no plane separates"):
+        textbook.smo(*blobs(), C=np.inf, max_iter=1000)
+
+
+def test_regressions_predict_numbers():
+    x = np.linspace(0, 1, 9)[:, None]
+    t = 2 * x[:, 0] + 0.5
+    for model in (textbook.epsilon_svr(x, t, C=100, epsilon=0.01)[0], textbook.linear_regression(x, t)[0]):
+        np.testing.assert_allclose(model.predict(x), t, atol=0.011)
+
+
+def test_the_share_of_novel_points_is_bounded():
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    model, _ = textbook.one_class(X, nu=0.1, kernel=RBF)
+    assert np.mean(model.predict(X) < 0) <= 0.1
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda X, y: textbook.smo(X, y, kernel="rbf"), "kernels.rbf"),
+        (lambda X, y: textbook.smo(X, y, kernel=textbook.kernels.rbf), "makes one"),
+        (lambda X, y: textbook.kernels.rbf(-1.0), "above 0"),
+        (lambda X, y: textbook.simplified_smo(X, y, C=np.inf), "finite"),
+        (lambda X, y: textbook.primal_newton(X, y, C=np.inf), "finite"),
+        (lambda X, y: textbook.dual_coordinate_descent(X, y, C=np.inf), "finite"),
+        (lambda X, y: textbook.linear_regression(X, y[:, None]), "one for each row"),
+        (lambda X, y: textbook.linear_regression(X, y, lam=-1), "negative"),
+        (lambda X, y: textbook.softmax_regression(X, y[:5]), "rows"),
+        (lambda X, y: textbook.kkt_table(textbook.smo(X, y)[0], X, y, C=0.1), "above its bound"),
+        (lambda X, y: textbook.kkt_table(SVC().fit(X, y), X, y + 5), "does not know"),
+        (lambda X, y: textbook.primal_versus_dual(X, y, degree=0), "at least 1"),
+    ],
+)
+def test_more_errors_name_cause_and_remedy(call, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        call(*blobs())

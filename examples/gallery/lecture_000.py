@@ -8,7 +8,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from data import crescents, overlapping, sine, uneven_clouds
 from maxmargin import SVC, SVR, NuSVC, NuSVR, textbook
 from maxmargin.plots import ClassesDisplay, ConvergenceDisplay, DecisionDisplay, LossDisplay, TubeDisplay
-from maxmargin.plots.style import CLASS_COLOURS, INK, figure
+from maxmargin.plots.style import CLASS_COLOURS, INK, figure, titled
 
 SEED = "000_aa3cb9f2e9a3f579.txt"
 
@@ -68,9 +68,10 @@ def coordinate_descent():
         return float(0.5 * w @ P @ w)
 
     _, trace = textbook.coordinate_descent(L, [-2.3, 2.4])
+    levels = np.unique(np.round(trace.column("primal")[:10], 6))
     drawing, ax = figure()
     a, b = np.meshgrid(np.linspace(-2.6, 2.8, 120), np.linspace(-2.8, 2.6, 120))
-    ax.contour(a, b, np.vectorize(lambda u, v: L(np.array([u, v])))(a, b), levels=14, cmap="cividis", linewidths=0.8)
+    ax.contour(a, b, np.vectorize(lambda u, v: L(np.array([u, v])))(a, b), levels=levels, cmap="cividis", linewidths=0.8)
     path = trace.column("variables")
     ax.plot(*path.T, "o-", color=CLASS_COLOURS[1], markersize=3.5)
     ax.set(xlabel="$w_1$", ylabel="$w_2$")
@@ -107,7 +108,7 @@ def smo_at_work():
 
     $$\\mathrm{primal} - \\mathrm{dual} = C\\sum_i \\xi_i + |w|^2 - \\sum_i a_i \\ \\ge 0$$
 
-    A random partner (simplified SMO), the pair that violates the most, and the pair that gains the most.
+    A random partner (simplified SMO), the pair that violates the most, and the pair that gains the most with its first point.
     """
     X, y = crescents()
     fit = {"C": 10.0, "kernel": textbook.kernels.rbf(1.0)}
@@ -128,9 +129,9 @@ def nearest_neighbours():
     drawing, panels = figure(1, 3, size=(13, 3.9))
     for ax, k in zip(panels, (1, 15), strict=False):
         ClassesDisplay.from_estimator(KNeighborsClassifier(k).fit(X, y), X, y, ax=ax)
-        ax.set_title(f"{k} nearest neighbour{'s' if k > 1 else ''}", pad=24)
+        titled(ax, f"{k} nearest neighbour{'s' if k > 1 else ''}")
     ClassesDisplay.from_estimator(SVC(C=1.0, gamma=2.0).fit(X, y), X, y, ax=panels[2])
-    panels[2].set_title("RBF machine", pad=24)
+    titled(panels[2], "RBF machine")
     return drawing
 
 
@@ -145,7 +146,7 @@ def ambiguous_regions():
     pairs, _ = textbook.one_vs_one(X, y, partial(textbook.smo, trace=0))
     for ax, model, name in zip(panels, (rest, pairs), ("one-versus-rest: $\\arg\\max_k\\, y_k(x)$", "one-versus-one: votes"), strict=True):
         ClassesDisplay.from_estimator(model, X, y, ax=ax)
-        ax.set_title(name, pad=24)
+        titled(ax, name)
     return drawing
 
 
@@ -154,8 +155,7 @@ def softmax_and_one_versus_rest():
 
     $$\\mathrm{softmax}(y)_k = e^{y_k} / \\sum_j e^{y_j}$$
 
-    Three clouds in a row: one-versus-rest trains the three scores apart, and the middle one, which no line separates from the rest,
-    hardly counts; softmax trains them together.
+    One-versus-rest trains the three scores apart, softmax together: their boundaries lean differently.
     """
     random = np.random.default_rng(0)
     y = np.arange(120) % 3
@@ -165,7 +165,7 @@ def softmax_and_one_versus_rest():
     together, _ = textbook.softmax_regression(X, y, lam=0.1)
     for ax, model, name in zip(panels, (rest, together), ("one-versus-rest", "softmax"), strict=True):
         ClassesDisplay.from_estimator(model, X, y, ax=ax)
-        ax.set_title(name, pad=24)
+        titled(ax, name)
     return drawing
 
 

@@ -39,7 +39,7 @@ def multipliers_along_C():
 
     $$0 \\le \\alpha_i \\le C$$
 
-    On the dashed line points are at their bound; one after the other they leave it.
+    On the dashed line points are at their bound; one after the other most of them leave it.
     """
     X, y = overlapping(n=40)
     return PathDisplay.from_estimator(SVC(kernel="linear"), X, y).figure_
@@ -97,4 +97,4 @@ def primal_and_dual_solvers():
     from maxmargin.plots.convergence import Curve
 
     curves = [Curve(t.name, t.column("iteration") + 1, np.maximum((t.column("primal") - best) / scale, 1e-13)) for t, best, scale in runs]
-    return ConvergenceDisplay(curves, "iteration", "primal - optimum").plot().figure_
+    return ConvergenceDisplay(curves, "iteration: a point, a sweep, a pair, a Newton step", "primal - optimum").plot().figure_

@@ -18,10 +18,12 @@ def six_points():
     Points 1 and 5 are outside the margin ($\\xi = 0$), 4 is inside but on the right side ($0 < \\xi < 1$), 2, 3 and 6 are on the wrong
     side ($\\xi > 1$).
     """
-    X = np.array([[1.3, 1.7], [-1.9, -0.7], [-1.1, 0.5], [0.1, 1.1], [-1.7, -1.8], [1.2, -0.4], [2.0, 1.0], [-0.6, -1.6]])
-    y = np.array([1, 1, 1, 1, -1, -1, 1, -1])
+    X = np.array([[1.3, 1.7], [2.2, 0.3], [1.4, -0.6], [0.1, 1.1], [-1.7, -1.8], [-1.1, 0.2], [-0.6, -1.6]])
+    y = np.array([1, -1, -1, 1, -1, 1, -1])
     model = textbook.LinearModel(np.array([0.6, 0.6]), 0.0)
-    shown = DecisionDisplay.from_estimator(model, X, y)
+    shown = DecisionDisplay.computed(model, X, y)
+    shown.support = shown.support[:0]  # this plane was not trained
+    shown.plot()
     for i, (point, slack) in enumerate(zip(X[:6], textbook.slacks(model, X, y), strict=False), start=1):
         shown.ax_.annotate(f"$x^{{({i})}}$, $\\xi$ = {slack:.2f}", point, xytext=(7, -11), textcoords="offset points", fontsize=8)
     return shown.figure_

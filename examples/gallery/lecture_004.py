@@ -6,7 +6,7 @@ from data import crescents, overlapping, rings, separable, three_clouds
 from maxmargin import SVC, LinearSVC, textbook
 from maxmargin.plots import ClassesDisplay, DecisionDisplay, EffectDisplay, LossDisplay
 from maxmargin.plots.loss import OF_MARGIN
-from maxmargin.plots.style import CLASS_COLOURS, INK, MARKERS, PALE, figure
+from maxmargin.plots.style import CLASS_COLOURS, INK, MARKERS, PALE, figure, legend_outside, titled
 
 SEED = "004_6d094d89e237d073.txt"
 
@@ -34,7 +34,7 @@ def many_boundaries():
     best, _ = textbook.hard_margin_qp(X, y)
     drawing, ax = figure()
     _points(ax, X, y)
-    ax.set(xlim=(-2.8, 2.8), ylim=(-2.8, 2.8))
+    ax.set(xlim=(-3.2, 3.2), ylim=(-3.2, 3.2))
     turned = [np.array([[np.cos(r), -np.sin(r)], [np.sin(r), np.cos(r)]]) @ best.w for r in (-0.42, 0.0, 0.42)]
     for k, w in enumerate(turned):
         _line(ax, w, best.b, color=CLASS_COLOURS[k + 2], linestyle=("--", "-", "-.")[k], label=f"$w_{k + 1}$")
@@ -127,7 +127,7 @@ def projection_lengths():
         p = X @ unit + b
         length = 1 / np.min(y * p)
         _points(ax, X, y)
-        ax.set(xlim=(-2.8, 2.8), ylim=(-2.8, 2.8), aspect="equal")
+        ax.set(xlim=(-3.2, 3.2), ylim=(-3.2, 3.2), aspect="equal")
         _line(ax, unit, b, color=INK)
         for point, r in zip(X, p, strict=True):
             ax.plot(*zip(point, point - r * unit, strict=True), ":", color=PALE)
@@ -157,7 +157,7 @@ def three_cases():
         shown.ax_.scatter(
             *X[table.case == case].T, s=130, facecolors="none", edgecolors=CLASS_COLOURS[case + 1], linewidths=1.6, label=name
         )
-    shown.ax_.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, frameon=False, fontsize=7.5)
+    legend_outside(shown.ax_)
     return shown.figure_
 
 
@@ -239,6 +239,7 @@ def one_versus_rest():
         DecisionDisplay.from_estimator(machine, X, np.where(y == k, 1, -1), slacks=False, title=f"class {k} against the rest", ax=ax)
         ax.get_legend().remove()
     ClassesDisplay.from_estimator(model, X, y, ax=panels[3])
+    titled(panels[3], "the largest wins")
     return drawing
 
 

@@ -16,7 +16,7 @@ y = 2 * labels - 1
 fit = {"C": 10.0, "kernel": textbook.kernels.rbf(1.0)}
 
 # %% [markdown]
-# A random partner, the most violating pair, the pair that gains the most:
+# A random partner, the most violating pair, the partner with which the first point gains the most:
 
 # %%
 _, random = textbook.simplified_smo(X, y, **fit)

@@ -105,8 +105,15 @@ def name_of(path: Path) -> str:
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Write a file that appears under its name when it is complete and on the disk; until then, and after an error, the old one stays."""
-    target = Path(path)
+    """Write a file that appears under its name when it is complete and on the disk; until then, and after an error, the old one stays.
+
+    A link stays a link, to the new file; a device or a pipe is written to, never replaced.
+    """
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        with open(target, "wb") as file:
+            yield file
+        return
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
         with os.fdopen(handle, "wb") as file:

@@ -52,10 +52,10 @@ def _after_last(mark: bytes, buffer: Bytes, begin: int, end: int) -> int:
 
 def _read_into(file: BinaryIO, buffer: Bytes, at: int, count: int, name: str) -> int:
     """Read at most so many bytes; a damaged compressed file is an error that names it, whatever its library raises."""
-    stream: Any = file
-    place: Any = buffer[at : at + count]
+    reader: Any = file
+    room: Any = buffer[at : at + count]
     try:
-        return int(stream.readinto(memoryview(place)))
+        return int(reader.readinto(memoryview(room)))
     except Exception as error:
         if isinstance(error, MemoryError) or getattr(error, "errno", None) is not None:
             raise

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import column_or_1d
 
 from maxmargin.plots.display import Display
 from maxmargin.plots.plane import Plane
@@ -74,8 +75,11 @@ class ClassesDisplay(Display):
         regions = np.searchsorted(classes, np.asarray(estimator.predict(grid)))
         counted = votes(estimator, grid, len(classes))
         tied = np.zeros(len(grid), bool) if counted is None else np.sum(counted == counted.max(axis=1, keepdims=True), axis=1) > 1
+        labels = column_or_1d(y)
+        if not np.isin(labels, classes).all():
+            raise ValueError(f"y has labels that the model does not know; it knows {', '.join(map(str, classes[:8]))}.")
         return cls(
-            plane, regions.reshape(a.shape), tied.reshape(a.shape), plane.project(X), np.searchsorted(classes, np.asarray(y)), classes
+            plane, regions.reshape(a.shape), tied.reshape(a.shape), plane.project(X), np.searchsorted(classes, labels), classes
         ).plot(ax)
 
     def _draw(self, ax: Any) -> None:
@@ -90,17 +94,13 @@ class ClassesDisplay(Display):
         for i in range(k):
             ax.contour(a, b, (self.regions == i).astype(float), levels=[0.5], colors=INK, linewidths=0.9)
         for i in range(k):
-            here = self.points[self.labels == i]
-            ax.scatter(
-                *here.T, s=24, c=colour(i), marker=MARKERS[i % len(MARKERS)], edgecolors="white", linewidths=0.5, label=str(self.classes[i])
-            )
+            here, marker = self.points[self.labels == i], MARKERS[(i + i // len(MARKERS)) % len(MARKERS)]
+            ax.scatter(*here.T, s=24, c=colour(i), marker=marker, edgecolors="white", linewidths=0.5, label=str(self.classes[i]))
         if self.tied.any():
             ax.contourf(a, b, self.tied.astype(float), levels=[0.5, 1.5], colors="none", hatches=["////"])
             ax.fill_between([], [], facecolor="white", edgecolor=INK, hatch="////", label="tied votes")
-        legend_outside(ax, columns=min(k + 1, 4))
         self.plane.label(ax)
-        if self.plane.note:
-            ax.set_title(self.plane.note, pad=24)
+        legend_outside(ax, self.plane.note, columns=4)
 
 
 def votes(estimator: Any, X: Array, k: int) -> NDArray[np.int64] | None:

@@ -60,7 +60,8 @@ class ConvergenceDisplay(Display):
                 model.fit(X, y)
                 seconds.append(time.perf_counter() - began)
                 gaps.append(max(model.certificate_.relative_gap, 1e-16))
-            curves.append(Curve(name, np.array(seconds), np.array(gaps)))
+            order = np.argsort(seconds)
+            curves.append(Curve(name, np.array(seconds)[order], np.minimum.accumulate(np.array(gaps)[order])))
         return cls(curves, "seconds", "relative gap").plot(ax)
 
     @classmethod
@@ -80,6 +81,8 @@ class ConvergenceDisplay(Display):
         """
         curves = []
         for trace in traces:
+            if not len(trace):
+                raise ValueError(f"{trace.name or 'This trace'} keeps no steps: train with trace=1.")
             error = trace.column("gap") if best is None else trace.column("primal") - best
             if not np.isfinite(error).any():
                 raise ValueError(f"{trace.name or 'This trace'} has no dual: give best, the optimal objective.")

@@ -9,12 +9,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import column_or_1d
 
 from maxmargin.plots.display import Display
-from maxmargin.plots.plane import Plane
+from maxmargin.plots.plane import Plane, dense
 from maxmargin.plots.style import CLASS_COLOURS, INK, MARKERS, legend_outside, paler
 
 Array = NDArray[np.float64]
+UNEQUAL = 8.0
+"""Slacks are drawn if the ranges of the two features differ by less than this factor."""
 
 
 class DecisionDisplay(Display):
@@ -36,6 +39,8 @@ class DecisionDisplay(Display):
     segments : list of pairs of points
         Each slack, from the point to its margin.
     title : str
+    rings : str
+        What the ringed points are.
     """
 
     def __init__(
@@ -48,9 +53,10 @@ class DecisionDisplay(Display):
         support: NDArray[np.intp],
         segments: Sequence[tuple[Array, Array]] = (),
         title: str = "",
+        rings: str = "support vectors",
     ) -> None:
         self.plane, self.values, self.points, self.positive, self.names = plane, values, points, positive, names
-        self.support, self.segments, self.title = support, segments, title
+        self.support, self.segments, self.title, self.rings = support, segments, title, rings
 
     @classmethod
     def from_estimator(
@@ -103,7 +109,7 @@ class DecisionDisplay(Display):
         title: str = "",
     ) -> "DecisionDisplay":
         """What ``from_estimator`` draws, not drawn yet; the same parameters."""
-        labels = np.asarray(y)
+        labels = column_or_1d(y)
         classes = np.unique(getattr(estimator, "classes_", labels))
         if len(classes) != 2:
             raise ValueError(f"DecisionDisplay shows two classes, this model has {len(classes)}: use ClassesDisplay.")
@@ -112,10 +118,13 @@ class DecisionDisplay(Display):
         positive = labels == classes[1]
         values = np.asarray(estimator.decision_function(grid)).reshape(a.shape)
         at_points = np.asarray(estimator.decision_function(X))
-        support = support_of(estimator, np.where(positive, 1, -1) * at_points)
+        rings = "support vectors"
+        support = support_of(estimator, X)
+        if support is None:
+            rings, support = "not beyond the margin", np.flatnonzero(np.where(positive, 1, -1) * at_points <= 1.0 + 1e-3)
         segments = _slacks(estimator, X, np.where(positive, 1.0, -1.0), at_points) if slacks and not plane.note else []
         names = (f"class {classes[0]}", f"class {classes[1]}")
-        return cls(plane, values, plane.project(X), positive, names, support, segments, title)
+        return cls(plane, values, plane.project(X), positive, names, support, segments, title, rings)
 
     def _draw(self, ax: Any) -> None:
         a, b, _ = self.plane.grid(self.values.shape[0])
@@ -128,20 +137,28 @@ class DecisionDisplay(Display):
             ax.scatter(
                 *self.points[here].T, s=26, c=CLASS_COLOURS[k], marker=MARKERS[k], edgecolors="white", linewidths=0.5, label=self.names[k]
             )
-        rings = self.points[self.support]
-        ax.scatter(*rings.T, s=75, facecolors="none", edgecolors=INK, linewidths=0.9, label=f"support vectors ({len(rings)})")
-        legend_outside(ax)
+        if len(self.support):
+            shown = f"{self.rings} ({len(self.support)})"
+            ax.scatter(*self.points[self.support].T, s=75, facecolors="none", edgecolors=INK, linewidths=0.9, label=shown)
         self.plane.label(ax)
-        ax.set_title("\n".join(filter(None, [self.title, self.plane.note])), pad=24)
+        legend_outside(ax, "\n".join(filter(None, [self.title, self.plane.note])))
 
 
-def support_of(estimator: Any, margins: Array) -> NDArray[np.intp]:
-    """The support vectors: as the estimator says, or else the points that are not beyond the margin."""
-    for name in ("support_", "support"):
-        found = getattr(estimator, name, None)
-        if found is not None and (not len(found) or np.max(found) < len(margins)):
-            return np.asarray(found)
-    return np.flatnonzero(margins <= 1.0 + 1e-3)
+def support_of(estimator: Any, X: ArrayLike) -> NDArray[np.intp] | None:
+    """Which of the points shown are support vectors, if these are the points of the fit; None for a model that does not say.
+
+    A pipeline's last step says it.
+    """
+    last = estimator[-1] if hasattr(estimator, "named_steps") else estimator
+    support, vectors = getattr(last, "support_", getattr(last, "support", None)), getattr(last, "support_vectors_", None)
+    if support is None:
+        return None
+    if len(support) and np.max(support) >= len(dense(X)):
+        return np.zeros(0, np.intp)
+    if vectors is not None and last is estimator and np.shape(vectors) == dense(X)[support].shape:
+        same = np.allclose(dense(vectors), dense(X)[support])
+        return np.asarray(support) if same else np.zeros(0, np.intp)
+    return np.asarray(support)
 
 
 def _slacks(estimator: Any, X: ArrayLike, t: Array, values: Array) -> list[tuple[Array, Array]]:
@@ -150,6 +167,9 @@ def _slacks(estimator: Any, X: ArrayLike, t: Array, values: Array) -> list[tuple
         w = np.ravel(estimator.coef_ if hasattr(estimator, "coef_") else estimator.w).astype(float)
     except AttributeError:
         return []
-    data = np.asarray(X, float)
+    data = dense(X)
+    wide, high = np.ptp(data, axis=0)
+    if not 1 / UNEQUAL < wide / max(high, 1e-300) < UNEQUAL:
+        return []  # a right angle would not look like one
     short = np.flatnonzero(t * values < 1.0 - 1e-3)
     return [(data[i], data[i] + (t[i] - values[i]) / (w @ w) * w) for i in short]

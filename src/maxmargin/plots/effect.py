@@ -62,12 +62,14 @@ class EffectDisplay(Display):
         cls, estimator: Any, X: ArrayLike, y: ArrayLike, *, parameter: str = "C", values: Sequence[float] = (1, 5, 50)
     ) -> "EffectDisplay":
         """What ``from_estimator`` draws, not drawn yet; the same parameters."""
+        if len(np.unique(np.asarray(y))) != 2:
+            raise ValueError("EffectDisplay shows two classes; draw each fit with ClassesDisplay instead.")
         fitted = [clone(estimator).set_params(**{parameter: value}).fit(X, y) for value in values]
         margin, slack = np.array([margin_and_slack(model, X, y) for model in fitted]).T
         symbol = {"gamma": "$\\gamma$", "nu": "$\\nu$", "epsilon": "$\\varepsilon$"}.get(parameter, f"${parameter}$")
         panels = []
         for model, value, room, total in zip(fitted, values, margin, slack, strict=True):
-            title = f"{symbol} = {value:g}:  margin {room:.3g},  $\\sum\\xi$ = {total:.3g}"
+            title = f"{symbol} = {value if isinstance(value, str) else format(value, 'g')}:  margin {room:.3g},  $\\sum\\xi$ = {total:.3g}"
             panels.append(DecisionDisplay.computed(model, X, y, title=title))
         return cls(parameter, values, panels, margin, slack)
 

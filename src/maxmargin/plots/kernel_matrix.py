@@ -64,7 +64,7 @@ class KernelMatrixDisplay(Display):
             ax.axvline(end - 0.5, color="white", linewidth=0.8)
         if self.names:
             middles = np.convolve([0, *self.ends], [0.5, 0.5], "valid") - 0.5
-            ax.set_xticks(middles, self.names)
+            ax.set_xticks(middles, self.names, rotation=90 if sum(map(len, self.names)) > 30 else 0)
             ax.set_yticks(middles, self.names)
             ax.set(xlabel="class", ylabel="class")
         ax.tick_params(length=0, colors=INK)
@@ -72,6 +72,8 @@ class KernelMatrixDisplay(Display):
 
 def _matrix(estimator: Any, X: Array) -> Array:
     """The kernel's values between all points."""
+    if hasattr(estimator, "fit") and not hasattr(estimator, "kernel_"):
+        raise ValueError(f"{type(estimator).__name__} does not say what its kernel is: give a Kernel or a function of two sets of points.")
     if not hasattr(estimator, "fit") and not isinstance(estimator, Kernel):
         return np.asarray(estimator(X, X), float)
     return np.asarray(kernel_matrix(estimator if isinstance(estimator, Kernel) else estimator.kernel_, X))

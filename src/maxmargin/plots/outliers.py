@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from maxmargin.plots.decision import support_of
 from maxmargin.plots.display import Display
 from maxmargin.plots.plane import Plane
 from maxmargin.plots.style import CLASS_COLOURS, INK, legend_outside
@@ -57,8 +58,8 @@ class OutlierDisplay(Display):
         plane = Plane.of(X, features, feature_names)
         a, _, grid = plane.grid(resolution)
         values, at_points = np.asarray(estimator.decision_function(grid)), np.asarray(estimator.decision_function(X))
-        support = getattr(estimator, "support_", getattr(estimator, "support", None))
-        if support is None or (len(support) and np.max(support) >= len(at_points)):
+        support = support_of(estimator, X)
+        if support is None:
             support = np.flatnonzero(at_points <= 1e-6 * np.abs(at_points).max())
         inside = at_points >= -1e-6 * np.abs(at_points).max()
         return cls(plane, values.reshape(a.shape), plane.project(X), inside, np.asarray(support)).plot(ax)
@@ -73,7 +74,5 @@ class OutlierDisplay(Display):
         ax.scatter(*self.points[~self.inside].T, s=30, c=CLASS_COLOURS[1], marker="X", edgecolors="white", linewidths=0.4, label="novel")
         ring = self.points[self.support]
         ax.scatter(*ring.T, s=70, facecolors="none", edgecolors=INK, linewidths=0.8, label=f"support vectors ({len(ring)})")
-        legend_outside(ax)
         self.plane.label(ax)
-        if self.plane.note:
-            ax.set_title(self.plane.note, pad=24)
+        legend_outside(ax, self.plane.note)

@@ -32,7 +32,7 @@ class Plane(NamedTuple):
     @classmethod
     def of(cls, X: ArrayLike, features: Sequence[int] | None = None, names: Sequence[str] | None = None) -> "Plane":
         """The plane of the data: their own, two chosen features, or the first two principal components."""
-        data = _dense(X)
+        data = dense(X)
         d = data.shape[1]
         if d < 2:
             raise ValueError("A plane needs at least two features; this data has one.")
@@ -52,20 +52,20 @@ class Plane(NamedTuple):
 
     def project(self, X: ArrayLike) -> Array:
         """Coordinates (a, b) of points."""
-        return (_dense(X) - self.origin) @ np.column_stack([self.u, self.v])
+        return (dense(X) - self.origin) @ np.column_stack([self.u, self.v])
 
     def grid(self, resolution: int = 200) -> tuple[Array, Array, Array]:
         """Two arrays of coordinates a and b, and the points of the space at them, a row for each."""
         a, b = np.meshgrid(np.linspace(*self.limits[:2], resolution), np.linspace(*self.limits[2:], resolution))
         return a, b, self.origin + a.reshape(-1, 1) * self.u + b.reshape(-1, 1) * self.v
 
-    def label(self, ax: Any, title: str = "") -> None:
-        """Names of the axes, the title, and the note of a cut in small letters."""
+    def label(self, ax: Any) -> None:
+        """Names and limits of the axes."""
         ax.set(xlabel=self.names[0], ylabel=self.names[1], xlim=self.limits[:2], ylim=self.limits[2:])
-        ax.set_title("\n".join(filter(None, [title, self.note])))
 
 
-def _dense(X: ArrayLike) -> Array:
+def dense(X: Any) -> Array:
+    """Data as an array of floats, whatever they come in."""
     return np.asarray(X.toarray() if hasattr(X, "toarray") else X, float)
 
 

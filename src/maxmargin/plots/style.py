@@ -4,8 +4,10 @@ The colours are those of Okabe and Ito; classes also differ in their markers, li
 settings: every display draws inside ``rc``.
 """
 
+import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from textwrap import wrap
 from typing import Any
 
 INK = "#222222"
@@ -29,6 +31,8 @@ SETTINGS = {
     "savefig.dpi": 150,
     "svg.hashsalt": "maxmargin",
 }
+LONGEST, INCH_PER_LETTER = 28, 0.06
+"""Legends show so many letters of a name, and a letter takes about so much."""
 
 
 def pyplot() -> Any:
@@ -65,9 +69,27 @@ def paler(colours: Sequence[str], share: float = 0.72) -> list[tuple[float, floa
     return [tuple(share + (1 - share) * part for part in to_rgb(c)) for c in colours]  # type: ignore[misc]
 
 
-def legend_outside(ax: Any, **options: Any) -> None:
-    """A legend above the axes, where it hides nothing; none if there is nothing to tell."""
+def legend_outside(ax: Any, title: str = "", columns: int = 3) -> None:
+    """A legend above the axes, where it hides nothing, in as many columns as fit, and the title above it."""
     handles, labels = ax.get_legend_handles_labels()
     if handles:
-        columns = options.pop("columns", min(len(handles), 3))
-        ax.legend(handles, labels, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, frameon=False, borderaxespad=0.2, **options)
+        labels = [label if len(label) <= LONGEST else label[: LONGEST - 1] + "…" for label in labels]
+        widths = [0.4 + INCH_PER_LETTER * _letters(label) for label in labels]
+        room = 1.1 * ax.get_position().width * ax.figure.get_figwidth()
+        columns = min(columns, len(labels)) if sum(widths) <= room else max(1, min(columns, int(room / max(widths))))
+        ax.legend(handles, labels, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, frameon=False, borderaxespad=0.2)
+    titled(ax, title)
+
+
+def titled(ax: Any, title: str) -> None:
+    """A title above the axes and the legend that stands there, broken where it is too long."""
+    legend = ax.get_legend()
+    rows = -(-len(legend.get_texts()) // legend._ncols) if legend is not None else 0
+    letters = max(20, int(ax.get_position().width * ax.figure.get_figwidth() / INCH_PER_LETTER))
+    lines = [line for part in title.split("\n") for line in wrap(part, letters + len(part) - _letters(part))]
+    ax.set_title("\n".join(lines), pad=7 + 16 * rows)
+
+
+def _letters(text: str) -> int:
+    """How many letters are drawn: a command of a formula is one."""
+    return len(re.sub(r"\\[a-zA-Z]+", "x", text).replace("$", ""))

@@ -4,8 +4,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import column_or_1d
 
+from maxmargin.plots.decision import support_of
 from maxmargin.plots.display import Display
+from maxmargin.plots.plane import dense
 from maxmargin.plots.style import CLASS_COLOURS, INK, PALE, legend_outside, paler
 
 Array = NDArray[np.float64]
@@ -68,18 +71,20 @@ class TubeDisplay(Display):
         -------
         TubeDisplay
         """
-        data, t = np.asarray(X, float), np.asarray(y, float)
+        data, t = dense(X), column_or_1d(y).astype(float)
+        if data.ndim != 2:
+            raise ValueError(f"X must have two dimensions, this one has shape {data.shape}; one feature is X[:, None].")
         if epsilon is None:
             epsilon = next((float(v) for v in (getattr(estimator, n, None) for n in ("epsilon_", "epsilon")) if v is not None), None)
         if epsilon is None:
             raise ValueError(f"{type(estimator).__name__} does not say how wide its tube is: give epsilon.")
-        value = estimator.predict if hasattr(estimator, "fit") else estimator.decision_function
+        value = estimator.predict
         x = data[:, feature]
         room = 0.04 * (np.ptp(x) or 1.0)
         grid = np.tile(data.mean(axis=0), (resolution, 1))
         grid[:, feature] = np.linspace(x.min() - room, x.max() + room, resolution)
-        support = getattr(estimator, "support_", getattr(estimator, "support", None))
-        if support is None or (len(support) and np.max(support) >= len(t)):
+        support = support_of(estimator, data)
+        if support is None:
             support = np.flatnonzero(np.abs(value(data) - t) >= epsilon * (1 - 1e-3))
         note = "" if data.shape[1] == 1 else f"along one of {data.shape[1]} features, the others at their mean"
         return cls(x, t, grid[:, feature], np.asarray(value(grid)), epsilon, np.asarray(support), name or "x", note).plot(ax)
@@ -95,7 +100,5 @@ class TubeDisplay(Display):
             self.x[self.support], self.y[self.support], s=45, facecolors="none", edgecolors=INK, linewidths=0.9, zorder=4,
             label=f"support vectors ({len(self.support)})",
         )  # fmt: skip
-        legend_outside(ax, columns=2)
         ax.set(xlabel=self.name, ylabel="target")
-        if self.note:
-            ax.set_title(self.note, pad=36)
+        legend_outside(ax, self.note, columns=2)

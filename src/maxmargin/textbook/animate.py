@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maxmargin.plots.plane import Plane
-from maxmargin.plots.style import CLASS_COLOURS, INK, figure, pyplot
+from maxmargin.plots.style import CLASS_COLOURS, INK, figure, legend_outside, pyplot, titled
 from maxmargin.textbook.trace import Trace
 
 if TYPE_CHECKING:
@@ -37,10 +37,12 @@ def animate(trace: Trace, path: str | Path | None = None, frames: int = 60, fps:
     if trace.X is None or trace.y is None or trace.model_at is None or trace.X.shape[1] != 2:
         raise ValueError("animate needs the trace of a classifier on data with two features.")
     if len(trace) < 2:
-        raise ValueError(f"This trace keeps {len(trace)} steps; train with trace=1 to keep each.")
+        raise ValueError(f"This trace keeps {len(trace)} steps, a film needs two: train with trace=1 (a quadratic program has one).")
     writer = _writer(Path(path), fps) if path is not None else None
     from matplotlib.animation import FuncAnimation
 
+    if frames < 1:
+        raise ValueError(f"frames={frames} must be at least 1.")
     chosen = np.unique(np.geomspace(1, len(trace), frames).round().astype(int)) - 1
     drawing, (plane_axes, curve_axes) = figure(2, 1, size=(5.6, 6.4), height_ratios=(3, 1))
     _points(plane_axes, trace)
@@ -60,7 +62,7 @@ def animate(trace: Trace, path: str | Path | None = None, frames: int = 60, fps:
             drawn.append(plane_axes.contour(u, v, values, levels=[-1, 0, 1], colors=INK, linestyles=["--", "-", "--"]))
         moved = trace.X[list(step.chosen)[:50]]  # type: ignore[index]
         drawn.append(plane_axes.scatter(moved[:, 0], moved[:, 1], s=160, facecolors="none", edgecolors=INK, linewidths=2))
-        plane_axes.set_title(f"{trace.name}: step {step.iteration}", loc="left")
+        titled(plane_axes, f"{trace.name}: step {step.iteration}")
         mark.set_xdata([step.iteration, step.iteration])
         return drawn
 
@@ -77,7 +79,7 @@ def _points(ax: Any, trace: Trace) -> None:
         here = trace.X[trace.y == sign]  # type: ignore[index]
         ax.scatter(here[:, 0], here[:, 1], c=colour, marker=marker, edgecolors="white", linewidths=0.5, label=f"t = {sign:+d}")
     ax.set(xlabel="$x_1$", ylabel="$x_2$")
-    ax.legend(loc="upper right")
+    legend_outside(ax)
 
 
 def _curves(ax: Any, trace: Trace) -> None:
@@ -86,7 +88,8 @@ def _curves(ax: Any, trace: Trace) -> None:
     ax.plot(iteration, trace.column("primal"), color=CLASS_COLOURS[0], label="primal")
     if np.isfinite(trace.column("dual")).any():
         ax.plot(iteration, trace.column("dual"), color=CLASS_COLOURS[1], label="dual")
-    ax.set(xlabel="step", ylabel="objective", yscale="symlog")
+    primal = trace.column("primal")
+    ax.set(xlabel="step", ylabel="objective", yscale="symlog" if primal.max() > 100 * max(primal.min(), 1e-300) else "linear")
     ax.legend(loc="upper right")
 
 
@@ -95,9 +98,9 @@ def _writer(path: Path, fps: int) -> Any:
     from matplotlib import animation
 
     kinds: dict[str, Any] = {".gif": animation.PillowWriter, ".mp4": animation.FFMpegWriter}
-    if path.suffix not in kinds:
+    if path.suffix.lower() not in kinds:
         raise ValueError(f"{path.name}: give a file that ends in .gif or .mp4.")
-    writer = kinds[path.suffix]
+    writer = kinds[path.suffix.lower()]
     if not writer.isAvailable():
         raise ValueError(
             f"Nothing here can write {path.suffix} files: {'install ffmpeg' if path.suffix == '.mp4' else 'pip install pillow'}."

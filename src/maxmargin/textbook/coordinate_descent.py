@@ -8,7 +8,7 @@
 
 ``coordinate_descent`` does this for any smooth function, the inner argmin by Brent's method. A convex smooth function is minimised so.
 One with a kink need not be: at w = (1, 1) no single variable can lower
-|w_1 - w_2| + 0.1 (w_1 + w_2), though its minimum is far away: the reason why SMO, bound by sum_i a_i t_i = 0, has to move pairs.
+|w_1 - w_2| + 0.1 (w_1^2 + w_2^2), though its minimum is at 0. SMO meets a like obstacle, sum_i a_i t_i = 0, and moves pairs.
 The dual without b has only separate bounds, and there it works again: ``dual_coordinate_descent``.
 """
 
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize_scalar
 
-from maxmargin.textbook.models import Array
+from maxmargin.textbook.checks import Array
 from maxmargin.textbook.trace import Step, Trace
 
 

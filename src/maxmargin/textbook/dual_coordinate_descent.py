@@ -18,7 +18,8 @@ differs from the one of ``smo``. The production solver is ``LinearSVC``.
 import numpy as np
 from numpy.typing import ArrayLike
 
-from maxmargin.textbook.models import Array, LinearModel, points
+from maxmargin.textbook.checks import Array, points
+from maxmargin.textbook.models import LinearModel
 from maxmargin.textbook.soft_margin import check_C
 from maxmargin.textbook.trace import Step, Trace
 

@@ -4,9 +4,10 @@ its end.
     minimise over w, b, xi >= 0   1/2 |w|^2 + C sum_i (xi_i^- + xi_i^+)     subject to   t_i - eps - xi_i^- <= y(x_i) <= t_i + eps + xi_i^+
     dual:   minimise   1/2 z'K z + eps sum_i (a_i^+ + a_i^-) - t'z,  z = a^+ - a^-     subject to   sum_i z_i = 0,  0 <= a_i^+, a_i^- <= C
 
-and y(x) = sum_i z_i k(x_i, x) + b. a^+ belongs to points above the tube, a^- to points below. The lectures differ in sign: (34) of
-``001`` has its alpha - alpha^* for our a^- - a^+, so its model is sum_i (alpha_i^* - alpha_i) k(x_i, x); ``000`` agrees with this page.
-With both stacked the problem is a classification of 2 n points with labels s (35), our [a^+; a^-] being the lecture's [alpha^*; alpha]:
+and y(x) = sum_i z_i k(x_i, x) + b. a^+ belongs to points above the tube, whose slack ``000`` calls xi^-, and a^- to points below. The
+lectures differ in sign: (34) of ``001`` has its alpha - alpha^* for our a^- - a^+, so its model is sum_i (alpha_i^* - alpha_i) k(x_i, x);
+``000`` agrees with this page. With both stacked the problem is a classification of 2 n points with labels s (35), our [a^+; a^-] being
+the lecture's [alpha^*; alpha]:
 
     P = [[K, -K], [-K, K]],   q = [eps - t; eps + t],   A = s' = [1 ... 1, -1 ... -1],   b = 0,   0 <= a <= C
 
@@ -16,9 +17,10 @@ With both stacked the problem is a classification of 2 n points with labels s (3
 import numpy as np
 from numpy.typing import ArrayLike
 
-from maxmargin.textbook.kernels import Function, linear
-from maxmargin.textbook.models import Array, KernelModel, matrix
-from maxmargin.textbook.quadratic_program import QuadraticProgram, box, level, solve, tidy
+from maxmargin.textbook.checks import Array, matrix, targets
+from maxmargin.textbook.kernels import Function, gram, linear
+from maxmargin.textbook.models import KernelModel
+from maxmargin.textbook.quadratic_program import QuadraticProgram, box, level, solve, tidy, units
 from maxmargin.textbook.soft_margin import check_C
 from maxmargin.textbook.trace import Step, Trace
 
@@ -47,16 +49,15 @@ def epsilon_svr(
     Returns
     -------
     model, trace
-        Predictions are ``model.decision_function``.
+        ``model.predict`` is y(x).
     """
-    X, t = matrix(X), np.asarray(y, float)
-    if t.shape != (len(X),) or not np.isfinite(t).all():
-        raise ValueError(f"y must be {len(X)} finite numbers, one for each row of X.")
+    X = matrix(X)
+    t = targets(y, len(X))
     check_C(C)
     if not epsilon >= 0:
         raise ValueError(f"epsilon={epsilon} must not be negative.")
-    n, K = len(t), kernel(X, X)
-    a = tidy(solve(epsilon_svr_program(K, t, C, epsilon)), C)
+    n, K = len(t), gram(kernel, X)
+    a = tidy(solve(epsilon_svr_program(K, t, C, epsilon), units(K, C)), C)
     z = a[:n] - a[n:]
     values = K @ z
     b = level(np.concatenate([t - epsilon, t + epsilon]) - np.tile(values, 2), a, C, np.repeat([-1.0, 1.0], n))
@@ -65,4 +66,4 @@ def epsilon_svr(
         half = 0.5 * float(z @ values)
         primal = half + C * float(np.maximum(0.0, np.abs(t - values - b) - epsilon).sum())
         kept.keep(Step(0, (), a, b, primal, float(t @ z) - epsilon * float(a.sum()) - half))
-    return KernelModel(X, z, b, kernel), kept
+    return KernelModel(X, z, b, kernel, regression=True), kept

@@ -20,9 +20,10 @@ As a quadratic program in standard form (``003_45106687ae4c18ad.txt``) with H_ij
 import numpy as np
 from numpy.typing import ArrayLike
 
-from maxmargin.textbook.kernels import Function, linear
-from maxmargin.textbook.models import Array, KernelModel, points
-from maxmargin.textbook.quadratic_program import QuadraticProgram, box, solve, tidy
+from maxmargin.textbook.checks import Array, points
+from maxmargin.textbook.kernels import Function, gram, linear
+from maxmargin.textbook.models import KernelModel
+from maxmargin.textbook.quadratic_program import QuadraticProgram, box, solve, tidy, units
 from maxmargin.textbook.trace import Trace, dual_trace, soft_margin_step
 
 
@@ -51,13 +52,13 @@ def hard_margin_qp(X: ArrayLike, y: ArrayLike, kernel: Function = linear, trace:
         If no plane separates the classes: the dual then grows without bound. Use ``soft_margin_qp``.
     """
     X, t = points(X, y)
-    K = kernel(X, X)
+    K = gram(kernel, X)
     try:
-        a = tidy(solve(hard_margin_program(K, t)), np.inf)
+        a = tidy(solve(hard_margin_program(K, t), units(K, np.inf)), np.inf)
     except ValueError as error:
         raise ValueError("No plane separates the classes with this kernel: use soft_margin_qp or another kernel.") from error
     b = bias_of_all(K, t, a)
-    if np.min(t * (K @ (a * t) + b)) < 0.5:  # a solver may call an unbounded dual solved, far out
+    if not np.min(t * (K @ (a * t) + b)) >= 0.5:  # a solver may call an unbounded dual solved, far out
         raise ValueError("No plane separates the classes with this kernel: use soft_margin_qp or another kernel.")
     kept = dual_trace("hard margin QP", trace, X, t, kernel)
     if trace:

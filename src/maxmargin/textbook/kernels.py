@@ -33,6 +33,8 @@ def polynomial(degree: int = 2, sigma: float = 1.0) -> Function:
 
 def rbf(gamma: float | None = None, *, sigma: float | None = None) -> Function:
     """exp(-gamma |x - z|^2); give gamma, or sigma with gamma = 1 / (2 sigma^2)."""
+    if (gamma is not None and not gamma > 0) or (sigma is not None and not sigma > 0):
+        raise ValueError(f"gamma={gamma}, sigma={sigma}: the one given must be above 0.")
     if (gamma is None) == (sigma is None):
         raise ValueError("Give either gamma or sigma (gamma = 1 / (2 sigma^2)).")
     rate = float(gamma if gamma is not None else 1.0 / (2.0 * float(sigma or np.nan) ** 2))
@@ -42,6 +44,19 @@ def rbf(gamma: float | None = None, *, sigma: float | None = None) -> Function:
 def sigmoid(b: float = 0.0, sigma: float = 1.0) -> Function:
     """1 / (1 + exp(-(x'z + b) / sigma^2)), as the lecture has it; other libraries call tanh(gamma x'z + coef0) the sigmoid kernel."""
     return lambda X, Z: np.asarray(1.0 / (1.0 + np.exp(-(X @ Z.T + b) / sigma**2)))
+
+
+def gram(kernel: Function, X: Array) -> Array:
+    """The matrix of a kernel between all points, or an error that says what a kernel is."""
+    if not callable(kernel):
+        raise TypeError(f"kernel={kernel!r} is no function of two sets of points: give for example textbook.kernels.rbf(1.0).")
+    try:
+        K = np.asarray(kernel(X, X), float)
+    except TypeError as error:
+        raise TypeError(f"kernel(X, X) failed ({error}): textbook.kernels.rbf(1.0) is a kernel, textbook.kernels.rbf makes one.") from error
+    if K.shape != (len(X), len(X)) or not np.isfinite(K).all():
+        raise ValueError(f"kernel(X, X) must be a finite matrix of shape {(len(X), len(X))}, got shape {K.shape}.")
+    return K
 
 
 def squared_distances(X: Array, Z: Array) -> Array:

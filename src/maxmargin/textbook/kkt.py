@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from maxmargin.textbook.models import Array, KernelModel, signs
+from maxmargin.textbook.checks import Array, signs
+from maxmargin.textbook.models import KernelModel
 
 CASES = ("a = 0", "0 < a < C", "a = C")
 MEANING = ("outside the margin", "on the margin", "inside the margin", "misclassified")
@@ -69,8 +70,9 @@ def kkt_table(model: Any, X: ArrayLike, y: ArrayLike, C: float | ArrayLike | Non
     ----------
     model : a fitted ``SVC`` (ours or scikit-learn's) or ``LinearSVC`` with two classes and the hinge loss, or a model of this package.
     X, y : the data it was trained on, in the same order.
-    C : the bound, one number or one for each point; by default the estimator's C times its class weights. Give it for a model of this
-    package. tol : conditions count as met up to this.
+    C : the bound, one number or one for each point; by default the estimator's C times its class weights. Give it for
+        a model of this package, and C times the sample weights if the fit had some.
+    tol : conditions count as met up to this.
 
     Returns
     -------
@@ -79,8 +81,15 @@ def kkt_table(model: Any, X: ArrayLike, y: ArrayLike, C: float | ArrayLike | Non
     a, t, bound = _textbook(model, y, C) if isinstance(model, KernelModel) else _estimator(model, y, C)
     if len(a) != len(t):
         raise ValueError(f"The model was trained on {len(a)} points, but y has {len(t)}: give the training data.")
-    margin = t * np.asarray(model.decision_function(X), float)
-    close = 1e-9 * bound
+    values = np.asarray(model.decision_function(X), float)
+    if values.shape != t.shape:
+        raise ValueError(f"X has {len(values)} rows but y has {len(t)} labels.")
+    margin = t * values
+    if a.max() > bound[np.argmax(a)] * (1.0 + 1e-9):
+        raise ValueError(
+            f"A multiplier is {a.max():g}, above its bound C = {bound[np.argmax(a)]:g}: give the C, times weights, of the fit."
+        )
+    close = 1e-9 * np.where(np.isinf(bound), max(float(a.max()), 1.0), bound)
     case = np.select([a <= close, a < bound - close], [0, 1], default=2)
     violation = np.select(
         [case == 0, case == 1], [np.maximum(0.0, 1.0 - margin), np.abs(margin - 1.0)], default=np.maximum(0.0, margin - 1.0)
@@ -101,6 +110,8 @@ def _estimator(model: Any, y: ArrayLike, C: float | ArrayLike | None) -> tuple[A
     if getattr(model, "loss", "hinge") != "hinge" or not hasattr(model, "C"):
         raise ValueError("kkt_table shows the conditions of the hinge loss with a given C; this model has another loss or no C.")
     labels = np.asarray(y)
+    if not np.isin(labels, model.classes_).all():
+        raise ValueError(f"y has labels that the model does not know; it knows {model.classes_[0]} and {model.classes_[1]}.")
     t = np.where(labels == model.classes_[1], 1.0, -1.0)
     dual = np.ravel(model.dual_coef_.toarray() if hasattr(model.dual_coef_, "toarray") else model.dual_coef_)
     support = np.asarray(getattr(model, "support_", np.arange(len(dual))))  # a linear model keeps all multipliers

@@ -3,33 +3,33 @@
     KernelModel   y(x) = sum_i coef_i k(x_i, x) + b      coef_i = a_i t_i for classification, a_i^+ - a_i^- for regression
     LinearModel   y(x) = w'x + b
 
-The class of a point is the sign of y(x). Labels are -1 and +1 everywhere in this package: ``signs`` checks it.
+The class of a point is the sign of y(x). Labels are -1 and +1.
 """
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from maxmargin.textbook.checks import Array
 from maxmargin.textbook.kernels import Function, linear
-
-Array = NDArray[np.float64]
 
 
 class Model(ABC):
     """A decision function of the lectures."""
 
     b: float
+    regression: bool
 
     @abstractmethod
     def decision_function(self, X: ArrayLike) -> Array:
         """y(x) for each row of X."""
 
     def predict(self, X: ArrayLike) -> Array:
-        """The sign of y(x), -1 or +1; a point on the boundary counts as +1."""
-        return np.where(self.decision_function(X) >= 0, 1.0, -1.0)
+        """The sign of y(x), -1 or +1, or y(x) itself for a regression. A point on the boundary counts as +1 (``004`` takes -1)."""
+        values = self.decision_function(X)
+        return values if self.regression else np.where(values >= 0, 1.0, -1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +38,7 @@ class LinearModel(Model):
 
     w: Array
     b: float = 0.0
+    regression: bool = False
 
     @classmethod
     def of_weights(cls, w: Array, bias: bool) -> "LinearModel":
@@ -58,6 +59,7 @@ class KernelModel(Model):
     """One signed coefficient for each training point: a_i t_i, or a_i^+ - a_i^- in regression."""
     b: float = 0.0
     kernel: Function = linear
+    regression: bool = False
 
     def decision_function(self, X: ArrayLike) -> Array:
         """y(x) for each row of X, from the support vectors alone."""
@@ -80,39 +82,3 @@ class KernelModel(Model):
         if self.kernel is not linear:
             raise AttributeError("w lives in the kernel's feature space; only kernel=linear has it as a vector. Use decision_function.")
         return np.asarray(self.coef @ self.X)
-
-
-def signs(y: ArrayLike) -> Array:
-    """Labels as floats -1 and +1, or an error that says how to get them."""
-    t = np.asarray(y)
-    if t.ndim != 1:
-        raise ValueError(f"y must have one dimension, this one has shape {t.shape}; try y.ravel().")
-    found = np.unique(t)
-    if not np.array_equal(found, [-1, 1]):
-        raise ValueError(
-            f"The lectures' labels are -1 and +1, both present; y has {_some(found)}. Write for example np.where(y == 'a', 1, -1)."
-        )
-    return t.astype(float)
-
-
-def points(X: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
-    """Data as a matrix of floats and labels as signs, of the same length."""
-    data, t = matrix(X), signs(y)
-    if len(data) != len(t):
-        raise ValueError(f"X has {len(data)} rows but y has {len(t)} labels.")
-    return data, t
-
-
-def matrix(X: ArrayLike) -> Array:
-    """Data as a finite matrix of floats."""
-    data = np.asarray(X, float)
-    if data.ndim != 2:
-        raise ValueError(f"X must have two dimensions, rows and features; this one has shape {data.shape}.")
-    if not np.isfinite(data).all():
-        raise ValueError("X has values that are NaN or infinite; remove or replace them first.")
-    return data
-
-
-def _some(values: NDArray[Any]) -> str:
-    """The first few values, to be shown."""
-    return ", ".join(map(str, values[:5])) + (", ..." if len(values) > 5 else "")

@@ -11,18 +11,17 @@ One-versus-rest compares decision values of machines that were trained apart, so
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from maxmargin.textbook.models import Array, Model, matrix
+from maxmargin.textbook.checks import Array, Labels, labelled, matrix
+from maxmargin.textbook.models import Model
 from maxmargin.textbook.smo import smo
 from maxmargin.textbook.trace import Trace
 
 Train = Callable[[Array, Array], tuple[Model, Trace]]
 """A machine for two classes: points and labels +-1 in, model and trace out."""
-Labels = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,27 +79,17 @@ def one_vs_rest(X: ArrayLike, y: ArrayLike, train: Train = smo) -> tuple[OneVers
     -------
     model, traces : one trace for each class.
     """
-    X, labels, classes = _labelled(X, y)
+    X, labels, classes = labelled(X, y)
     trained = [train(X, np.where(labels == k, 1.0, -1.0)) for k in classes]
     return OneVersusRest(classes, [model for model, _ in trained]), [trace for _, trace in trained]
 
 
 def one_vs_one(X: ArrayLike, y: ArrayLike, train: Train = smo) -> tuple[OneVersusOne, list[Trace]]:
     """A machine for each pair of classes; parameters as of ``one_vs_rest``."""
-    X, labels, classes = _labelled(X, y)
+    X, labels, classes = labelled(X, y)
     pairs = list(combinations(range(len(classes)), 2))
     trained = []
     for i, j in pairs:
         of_pair = (labels == classes[i]) | (labels == classes[j])
         trained.append(train(X[of_pair], np.where(labels[of_pair] == classes[i], 1.0, -1.0)))
     return OneVersusOne(classes, pairs, [model for model, _ in trained]), [trace for _, trace in trained]
-
-
-def _labelled(X: ArrayLike, y: ArrayLike) -> tuple[Array, Labels, Labels]:
-    data, labels = matrix(X), np.asarray(y)
-    classes = np.unique(labels)
-    if len(classes) < 2:
-        raise ValueError(f"y has one class only ({classes[0]}); at least two are needed.")
-    if labels.shape != (len(data),):
-        raise ValueError(f"X has {len(data)} rows but y has shape {labels.shape}.")
-    return data, labels, classes

@@ -11,8 +11,9 @@ rho), and that is the model returned, so that its margin is at +-1 like every ot
 import numpy as np
 from numpy.typing import ArrayLike
 
-from maxmargin.textbook.kernels import Function, linear
-from maxmargin.textbook.models import Array, KernelModel, points
+from maxmargin.textbook.checks import Array, points
+from maxmargin.textbook.kernels import Function, gram, linear
+from maxmargin.textbook.models import KernelModel
 from maxmargin.textbook.quadratic_program import QuadraticProgram, box, level, solve, tidy
 from maxmargin.textbook.trace import Step, Trace
 
@@ -43,7 +44,7 @@ def nu_svc(X: ArrayLike, y: ArrayLike, nu: float = 0.5, kernel: Function = linea
     most = 2.0 * min(np.sum(y > 0), np.sum(y < 0)) / n
     if not 0 < nu <= most:
         raise ValueError(f"nu={nu} must be above 0 and at most 2 min(n+, n-) / n = {most:.4g} for these labels.")
-    K = kernel(X, X)
+    K = gram(kernel, X)
     alpha = tidy(solve(nu_svc_program(K, y, nu)), 1.0 / n)
     values = K @ (alpha * y)
     plus, minus = y > 0, y < 0

@@ -10,8 +10,9 @@ round); about a share nu of the training points lies there. Q is the plain kerne
 import numpy as np
 from numpy.typing import ArrayLike
 
-from maxmargin.textbook.kernels import Function, linear
-from maxmargin.textbook.models import Array, KernelModel, matrix
+from maxmargin.textbook.checks import Array, matrix
+from maxmargin.textbook.kernels import Function, gram, linear
+from maxmargin.textbook.models import KernelModel
 from maxmargin.textbook.quadratic_program import QuadraticProgram, box, level, solve, tidy
 from maxmargin.textbook.trace import Step, Trace
 
@@ -40,10 +41,11 @@ def one_class(X: ArrayLike, nu: float = 0.1, kernel: Function = linear, trace: i
     X = matrix(X)
     if not 0 < nu <= 1:
         raise ValueError(f"nu={nu} must be above 0 and at most 1: it is a share of the points.")
-    K, C = kernel(X, X), 1.0 / (nu * len(X))
+    K, C = gram(kernel, X), 1.0 / (nu * len(X))
     alpha = tidy(solve(one_class_program(K, nu)), C)
     values = K @ alpha
     rho = level(values, alpha, C, np.ones(len(X)))
+    rho -= 1e-8 * float(np.abs(values).max())  # rounding shall not put the points on the boundary outside
     kept = Trace("one-class QP", trace)
     if trace:
         half = 0.5 * float(alpha @ values)

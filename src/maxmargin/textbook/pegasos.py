@@ -15,7 +15,8 @@ drawn with a loss, so step k tests
     y_i 1 / (lambda (k - 1)) sum_j alpha_j y_j k(x_j, x_i) < 1,    alpha_i <- alpha_i + 1 if so.
 
 The lecture prints y_i inside the sum where y_j is meant, and 1 / (lambda k), the factor after the step; with the one here both algorithms
-take the same steps if the kernel is linear. The average of the iterates converges as O(log k / k), the last one nearly so.
+take the same steps if the kernel is linear. The mean of all iterates converges as O(log k / k), that of the second half, which
+``average=True`` returns, as O(1 / k).
 """
 
 from typing import Any
@@ -23,8 +24,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from maxmargin.textbook.kernels import Function, linear
-from maxmargin.textbook.models import Array, KernelModel, LinearModel, points
+from maxmargin.textbook.checks import Array, points
+from maxmargin.textbook.kernels import Function, gram, linear
+from maxmargin.textbook.models import KernelModel, LinearModel
 from maxmargin.textbook.trace import Step, Trace
 
 
@@ -70,6 +72,8 @@ def pegasos(
             mean += w / (steps - steps // 2)
         if kept.due(k):
             kept.keep(Step(k, (int(i),), w.copy(), w[-1] if bias else 0.0, pegasos_objective(X @ w, w @ w, y, lam)))
+    if trace:
+        kept.keep(Step(steps, (), w.copy(), w[-1] if bias else 0.0, pegasos_objective(X @ w, w @ w, y, lam)))
     return LinearModel.of_weights(mean if average else w, bias), kept
 
 
@@ -79,7 +83,7 @@ def kernel_pegasos(
     """Algorithm 11: the same in a kernel's feature space; parameters as of ``pegasos``. The variables of a step are the counts alpha."""
     X, y = points(X, y)
     _check_lambda(lam)
-    K, alpha = kernel(X, X), np.zeros(len(y))
+    K, alpha = gram(kernel, X), np.zeros(len(y))
     drawn = np.random.default_rng(seed).integers(len(y), size=steps)
     kept = Trace("kernel Pegasos", trace, X, y, lambda step: KernelModel(X, step.variables * y / (lam * step.iteration), 0.0, kernel))
     for k, i in enumerate(drawn, start=1):
@@ -89,7 +93,10 @@ def kernel_pegasos(
             coef = alpha * y / (lam * k)
             values = K @ coef
             kept.keep(Step(k, (int(i),), alpha.copy(), 0.0, pegasos_objective(values, coef @ values, y, lam)))
-    return KernelModel(X, alpha * y / (lam * max(steps, 1)), 0.0, kernel), kept
+    coef = alpha * y / (lam * max(steps, 1))
+    if trace:
+        kept.keep(Step(steps, (), alpha.copy(), 0.0, pegasos_objective(K @ coef, coef @ K @ coef, y, lam)))
+    return KernelModel(X, coef, 0.0, kernel), kept
 
 
 def pegasos_objective(values: Array, squared_norm: Any, y: Array, lam: float) -> float:

@@ -5,21 +5,24 @@ By the representer theorem y(x) = sum_j beta_j k(x_j, x) + b. With the squared h
 
     P(beta, b) = 1/2 beta'K beta + C sum_i max(0, 1 - t_i y(x_i))^2
 
-((38) divides the sum by n and has lambda beta'K beta; here it is the soft margin's scale: lambda = 1 / (2 C n) in (38).) For the points S
+((37) has lambda / 2 and (38) lambda, both divide the sum by n, and both leave b out "for simplicity"; here it is the soft margin's scale,
+lambda = 1 / (2 C n) in (38), with b.) For the points S
 with a loss, t_i y(x_i) < 1, P is a quadratic; its minimum solves
 
     (K_SS + I / (2 C)) beta_S + b 1 = t_S,      sum over S of beta = 0,      beta = 0 outside S
 
 which is one Newton step. S changes, the step is repeated, and when S comes to rest P is at its minimum: finitely many steps, each a linear
-system of size |S| + 1. A step is shortened where it would not lower P. The production solver is ``SVC(loss="squared_hinge",
+system of size |S| + 1. A step is shortened where it would not lower P. In the trace ``violation`` is |sum_i a_i t_i| of the
+multipliers that the slacks suggest. The production solver is ``SVC(loss="squared_hinge",
 solver="newton")``.
 """
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from maxmargin.textbook.kernels import Function, linear
-from maxmargin.textbook.models import Array, KernelModel, points
+from maxmargin.textbook.checks import Array, points
+from maxmargin.textbook.kernels import Function, gram, linear
+from maxmargin.textbook.models import KernelModel
 from maxmargin.textbook.soft_margin import check_C
 from maxmargin.textbook.trace import Step, Trace
 
@@ -43,13 +46,15 @@ def primal_newton(
     """
     X, t = points(X, y)
     check_C(C)
-    K, beta, b = kernel(X, X), np.zeros(len(t)), 0.0
+    K, beta, b = gram(kernel, X), np.zeros(len(t)), 0.0
     kept = Trace("primal Newton", trace, X, t, lambda step: KernelModel(X, step.variables, step.b, kernel))
     P = _primal(K, t, beta, b, C)
     for iteration in range(max_iter + 1):
         S = t * (K @ beta + b) < 1.0
         if kept.due(iteration):
             kept.keep(_state(iteration, S, K, t, beta, b, C))
+        if not S.any():
+            break
         target, target_b = _newton_point(K, t, S, C)
         length, lower = 1.0, np.inf
         while length > 1e-10:

@@ -8,6 +8,7 @@ Every support vector machine is an instance: see hard_margin.py, soft_margin.py,
 Clarabel, an interior-point solver for convex cones, which knows nothing of support vectors.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -35,8 +36,23 @@ def box(n: int, C: float) -> tuple[Array, Array]:
     return np.vstack([-np.eye(n), np.eye(n)]), np.concatenate([np.zeros(n), np.full(n, C)])
 
 
-def solve(program: QuadraticProgram) -> Array:
-    """The minimiser x; an error if there is none."""
+def solve(program: QuadraticProgram, units: Sequence[float] = (1.0,)) -> Array:
+    """The minimiser x; an error if there is none.
+
+    With x = unit v the same program has the numbers unit P, q, G, h / unit, A, b / unit: a unit of about the size of x lets the solver
+    work with numbers near 1. Units are tried in turn.
+    """
+    status = ""
+    for unit in units:
+        P, q, G, h, A, b = program
+        v, status = _clarabel(QuadraticProgram(unit * P, q, G, h / unit, A, b / unit))
+        if v is not None:
+            return unit * v
+    raise ValueError(f"No solution was found ({status}); if there is one, the numbers are too unequal: scale the data or lower C.")
+
+
+def _clarabel(program: QuadraticProgram) -> tuple[Array | None, str]:
+    """What Clarabel finds, and what it says of it."""
     try:
         import clarabel
     except ImportError as missing:
@@ -48,16 +64,19 @@ def solve(program: QuadraticProgram) -> Array:
     constraints = sparse.csc_matrix(np.vstack([A, G]))
     cones = [clarabel.ZeroConeT(len(b)), clarabel.NonnegativeConeT(len(h))]
     found = clarabel.DefaultSolver(sparse.triu(P, format="csc"), q, constraints, np.concatenate([b, h]), cones, settings).solve()
-    if "Solved" not in str(found.status):
-        raise ValueError(f"The quadratic program has no solution ({found.status}).")
-    return np.array(found.x)
+    return (np.array(found.x) if "Solved" in str(found.status) else None), str(found.status)
 
 
 def tidy(a: Array, C: float, close: float = 1e-7) -> Array:
     """Multipliers with those next to a bound put on it: an interior-point method ends just inside."""
-    scale = C if np.isfinite(C) else max(1.0, float(np.abs(a).max()))
-    a = np.where(a < close * scale, 0.0, a)
-    return np.where(a > C - close * scale, C, a)
+    a = np.where(a < close * float(a.max()), 0.0, a)
+    return np.where(a > C * (1.0 - close), C, a)
+
+
+def units(K: Array, C: float) -> tuple[float, ...]:
+    """Sizes that multipliers may have: the inverse of the kernel's values, and C."""
+    own = 1.0 / (float(np.mean(np.diag(K))) or 1.0)
+    return (own, C) if np.isfinite(C) else (own,)
 
 
 def level(values: Array, a: Array, C: float, sign: Array) -> float:

@@ -5,9 +5,10 @@
     sum_i loss(t_i, y(x_i)) + 1/2 lambda |w|^2          b is not penalised
 
 with a loss of losses.py. The first is one linear system. The other two are smooth and convex and solved by Newton's method: with the
-probabilities p_i of the model, the gradient is sum_i (p_i - t_i) x_i + lambda w and the second derivative X'D X + lambda I, D_i = p_i (1
-- p_i). Without lambda, separable classes have no minimum: the weights grow for ever (``004``, "Classification"), so lambda must be above
-0 there.
+probabilities p_i of the model and t_i = 1 for the class, 0 for the others, the gradient is sum_i (p_i - t_i) x_i + lambda w and the
+second derivative X'D X + lambda I, D_i = p_i (1
+- p_i). Without lambda,
+separable classes have no minimum: scaling the weights up lowers the loss for ever, so lambda must be above 0 there.
 """
 
 from dataclasses import dataclass
@@ -17,7 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from maxmargin.textbook import losses
-from maxmargin.textbook.models import Array, LinearModel, matrix, points
+from maxmargin.textbook.checks import Array, labelled, matrix, points, targets
+from maxmargin.textbook.models import LinearModel
 from maxmargin.textbook.trace import Step, Trace
 
 
@@ -45,11 +47,13 @@ class SoftmaxModel:
 
 def linear_regression(X: ArrayLike, y: ArrayLike, lam: float = 0.0) -> tuple[LinearModel, Trace]:
     """Least squares: (X'X + lambda I) w = X't on centred data, b from the means."""
-    X, t = matrix(X), np.asarray(y, float)
+    X, t = matrix(X), targets(y, len(matrix(X)))
+    if not lam >= 0:
+        raise ValueError(f"lam={lam} must not be negative.")
     means, mean = X.mean(axis=0), t.mean()
     Z = X - means
     w = np.linalg.lstsq(np.vstack([Z, np.sqrt(lam) * np.eye(Z.shape[1])]), np.append(t - mean, np.zeros(Z.shape[1])), rcond=None)[0]
-    model = LinearModel(w, float(mean - means @ w))
+    model = LinearModel(w, float(mean - means @ w), regression=True)
     value = float(losses.squared_error(t, model.decision_function(X)).sum() + 0.5 * lam * w @ w)
     return model, Trace("linear regression", 1, steps=[Step(0, (), w, model.b, value)])
 
@@ -67,8 +71,7 @@ def softmax_regression(
     X: ArrayLike, y: ArrayLike, lam: float = 1.0, tol: float = 1e-10, max_iter: int = 100, trace: int = 1
 ) -> tuple[SoftmaxModel, Trace]:
     """Any number of classes; adding a constant to all scores changes nothing, so the biases are made to sum to zero."""
-    X, y = matrix(X), np.asarray(y)
-    classes = np.unique(y)
+    X, y, classes = labelled(X, y)
     W, kept = _newton(X, y[:, None] == classes, lam, tol, max_iter, Trace("softmax regression", trace))
     return SoftmaxModel(W[:-1], W[-1] - W[-1].mean(), classes), kept
 

@@ -20,8 +20,9 @@ A random partner may fail to help although another would, so the end is no proof
 import numpy as np
 from numpy.typing import ArrayLike
 
-from maxmargin.textbook.kernels import Function, linear
-from maxmargin.textbook.models import Array, KernelModel, points
+from maxmargin.textbook.checks import Array, points
+from maxmargin.textbook.kernels import Function, gram, linear
+from maxmargin.textbook.models import KernelModel
 from maxmargin.textbook.soft_margin import check_C
 from maxmargin.textbook.trace import Trace, dual_trace, soft_margin_step
 
@@ -59,14 +60,15 @@ def simplified_smo(
     """
     X, t = points(X, y)
     check_C(C)
-    n, K, random = len(t), kernel(X, X), np.random.default_rng(seed)
+    n, K, random = len(t), gram(kernel, X), np.random.default_rng(seed)
     a, b, updates, passes, sweeps = np.zeros(n), 0.0, 0, 0, 0
+    near = tol * min(1.0, C)  # the lecture has tol itself, which no multiplier of a small C passes
     kept = dual_trace("simplified SMO", trace, X, t, kernel)
     while passes < max_passes and sweeps < max_sweeps:
         before = updates
         for i in range(n):
             E_i = K[i] @ (a * t) + b - t[i]
-            if (a[i] < C - tol and t[i] * E_i < -tol) or (a[i] > tol and t[i] * E_i > tol):
+            if (a[i] < C - near and t[i] * E_i < -tol) or (a[i] > near and t[i] * E_i > tol):
                 j = int((i + random.integers(1, n)) % n)
                 moved = _move(i, j, E_i, K, t, a, b, C)
                 if moved is not None:

@@ -10,9 +10,9 @@ written as a minimum (23), Q_ij = t_i t_j k_ij, the best step is where the deriv
 
     t_i rho in [-a_i, C - a_i]   and   -t_j rho in [-a_j, C - a_j]
 
-((48) prints the signs the other way round.) Which pair? Write v_i = -t_i g_i. a_i can move up along its label if i is in
-I_up = {t_i = 1, a_i < C} or {t_i = -1, a_i > 0}, down if in I_low, the other way round. a is optimal exactly when no v of I_up lies above
-one of I_low; b is between the two. The choices:
+((48) prints these bounds with other signs, and does not say that lower and upper bound change places with the label.) Which pair? Write
+v_i = -t_i g_i. t_i a_i can grow if i is in I_up = {t_i = 1, a_i < C} or {t_i = -1, a_i > 0}, down if in I_low, the other way round. a is
+optimal exactly when no v of I_up lies above one of I_low; b is between the two. The choices:
 
     "maximal violating pair"   i = argmax of v over I_up,  j = argmin of v over I_low                       (Keerthi et al. 2001)
     "second order"             the same i,  j = argmax over v_j < v_i of (v_i - v_j)^2 / (k_ii + k_jj - 2 k_ij)   (Fan et al. 2005)
@@ -25,8 +25,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from maxmargin.textbook.kernels import Function, linear
-from maxmargin.textbook.models import Array, KernelModel, points
+from maxmargin.textbook.checks import Array, points
+from maxmargin.textbook.kernels import Function, gram, linear
+from maxmargin.textbook.models import KernelModel
 from maxmargin.textbook.soft_margin import check_C
 from maxmargin.textbook.trace import Trace, dual_trace, soft_margin_step
 
@@ -41,7 +42,7 @@ def smo(
     kernel: Function = linear,
     selection: Literal["maximal violating pair", "second order"] = "second order",
     tol: float = 1e-3,
-    max_iter: int = 1_000_000,
+    max_iter: int = 100_000,
     trace: int = 1,
 ) -> tuple[KernelModel, Trace]:
     """The soft margin by pairs that violate the optimality conditions the most.
@@ -61,10 +62,10 @@ def smo(
     model, trace
     """
     X, t = points(X, y)
-    check_C(C)
+    check_C(C, finite=False)
     if selection not in ("maximal violating pair", "second order"):
         raise ValueError(f"selection={selection!r} is neither 'maximal violating pair' nor 'second order'.")
-    K = kernel(X, X)
+    K = gram(kernel, X)
     a, g = np.zeros(len(t)), -np.ones(len(t))
     pair: tuple[int, ...] = ()
     kept = dual_trace(f"SMO, {selection}", trace, X, t, kernel)
@@ -88,6 +89,10 @@ def smo(
         a[j] = _snap(a[j] - t[j] * rho, C)
         g += t * (K[i] - K[j]) * rho
         pair = (i, j)
+    if np.isinf(C) and v[i] - v[j] > tol:
+        raise ValueError(
+            f"No hard margin after {max_iter} pairs: if no plane separates the classes, the dual has no bound. Give a finite C."
+        )
     return KernelModel(X, a * t, b, kernel), kept
 
 

@@ -9,20 +9,22 @@ Dual (``001`` (22), ``004`` (35)): that of the hard margin with 0 <= a_i <= C. I
     P = H,  q = -1,  G = [-I; I],  h = [0; C],  A = t',  b = 0
 
 Slips of the lectures. ``001`` says that C = 0 brings back the hard margin: C to infinity does, and C = 0 ignores the data, as ``000`` says.
-On ``003``'s slack page the labels of the points do not fit its picture (point 2 is called an error where w'x + b > 1, point 4 has slack 0
-where the text says between 0 and 1); what holds for every point is
+``003``'s slack page writes the slacks of all six points as if their labels were +1, and "= 1" where it means above 1. With the labels +,
+-, -, +, -, + its places are right, and what holds for every point is
 
     xi_i = max(0, 1 - t_i y(x_i)):   0 outside the margin,  between 0 and 1 inside it,  1 on the boundary,  above 1 if misclassified.
 
-``004`` (45) takes b from all support vectors also where C bounds the multipliers; only those with 0 < a_i < C lie on the margin: its (40).
+``004`` (43) to (45) are the hard margin with a kernel, where b may be the mean over all support vectors; with C only those with 0 < a_i <
+C lie on the margin, as in its (40).
 """
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from maxmargin.textbook.kernels import Function, linear
-from maxmargin.textbook.models import Array, KernelModel, Model, points
-from maxmargin.textbook.quadratic_program import QuadraticProgram, box, level, solve, tidy
+from maxmargin.textbook.checks import Array, points
+from maxmargin.textbook.kernels import Function, gram, linear
+from maxmargin.textbook.models import KernelModel, Model
+from maxmargin.textbook.quadratic_program import QuadraticProgram, box, level, solve, tidy, units
 from maxmargin.textbook.trace import Trace, dual_trace, soft_margin_step
 
 
@@ -48,8 +50,8 @@ def soft_margin_qp(X: ArrayLike, y: ArrayLike, C: float = 1.0, kernel: Function 
     """
     X, t = points(X, y)
     check_C(C)
-    K = kernel(X, X)
-    a = tidy(solve(soft_margin_program(K, t, C)), C)
+    K = gram(kernel, X)
+    a = tidy(solve(soft_margin_program(K, t, C), units(K, C)), C)
     b = bias_of_free(K, t, a, C)
     kept = dual_trace("soft margin QP", trace, X, t, kernel)
     if trace:
@@ -82,7 +84,9 @@ def slacks(model: Model, X: ArrayLike, y: ArrayLike) -> Array:
     return np.maximum(0.0, 1.0 - t * model.decision_function(X))
 
 
-def check_C(C: float) -> None:
-    """C must be a positive number."""
+def check_C(C: float, finite: bool = True) -> None:
+    """C must be a positive number, for most algorithms a finite one."""
     if not C > 0:
         raise ValueError(f"C={C} must be above 0: it is the price of an error. The hard margin is C to infinity.")
+    if finite and not np.isfinite(C):
+        raise ValueError("C must be finite here; for the hard margin use hard_margin_qp, or smo with C=numpy.inf.")

@@ -17,8 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from maxmargin.textbook.checks import Array
 from maxmargin.textbook.kernels import Function
-from maxmargin.textbook.models import Array, KernelModel, Model
+from maxmargin.textbook.models import KernelModel, Model
 
 
 class Step(NamedTuple):
