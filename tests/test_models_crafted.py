@@ -14,7 +14,7 @@ import pytest
 from scipy import sparse
 
 from helpers import binary, in_subprocess, three
-from maxmargin import SVC, LinearSVC, NormaSVC, PegasosSVC, io
+from maxmargin import SVC, SVR, LinearSVC, NormaSVC, PegasosSVC, io
 from models import ALL, outputs
 
 
@@ -548,6 +548,9 @@ LINEAR = {
     "classes-more": ("LinearSVC", "classes_", lambda v: np.arange(4)),
     "pegasos-coef": ("PegasosSVC", "_coef", lambda v: v[:, :-1]),
     "pegasos-intercept": ("PegasosSVC", "intercept_", lambda v: v * np.nan),
+    "pegasos-float32": ("PegasosSVC-rbf", "dual_coef_", lambda v: v.astype(np.float32)),
+    "linear-float32": ("LinearSVC", "coef_", lambda v: v.astype(np.float32)),
+    "kernel-float32": ("SVC", "_dual_coef_", lambda v: v.astype(np.float32)),
     "pegasos-walks": ("PegasosSVC", "_walks", lambda v: v._replace(v=v.v[:, :-1])),
     "pegasos-numbers": ("PegasosSVC-rbf", "_walks", lambda v: v._replace(numbers=v.numbers[:, :3])),
     "pegasos-points": ("PegasosSVC-rbf", "support_vectors_", lambda v: v[:-1]),
@@ -596,6 +599,21 @@ def test_altered_online_models_do_not_learn_on():
         setattr(model, name, state._replace(numbers=state.numbers[:1]))
         with pytest.raises(ValueError):
             model.partial_fit(X, y)
+
+
+@pytest.mark.parametrize("attribute", ["support_vectors_", "_dual_coef_"])
+@pytest.mark.parametrize("cls", [SVC, SVR])
+def test_altered_sparse_matrices_reach_nothing_of_scipy(cls, attribute):
+    """SciPy itself trusts the indices of a sparse matrix: weights, certificates and warm starts check them first."""
+    X, y = binary()
+    model = cls(kernel="linear", warm_start=True).fit(sparse.csr_matrix(X), y)
+    setattr(model, attribute, _with_index(getattr(model, attribute), 2**30))
+    for ask in (lambda: model.coef_, lambda: model.certify(sparse.csr_matrix(X), y)):
+        with pytest.raises(ValueError, match="altered"):
+            ask()
+    if attribute == "_dual_coef_":
+        with pytest.raises(ValueError, match="indices"):
+            model.fit(sparse.csr_matrix(X), y)
 
 
 def test_sparse_models_in_files_are_checked(tmp_path):

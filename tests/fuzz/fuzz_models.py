@@ -7,19 +7,17 @@ The corpus of seeds is in corpus/<name>; findings are written to the current fol
 random bytes never are, but what is in it: the header's JSON and then the arrays' bytes, and the checksums are made right.
 """
 
-import hashlib
 import inspect
-import json
 import os
 import resource
 import sys
 import tempfile
 import warnings
-import zipfile
 from pathlib import Path
 
 import atheris
 import numpy as np
+from parts import zipped
 from scipy import sparse
 
 from maxmargin import io
@@ -44,31 +42,6 @@ def instrument():
             for value in list(vars(owner).values()):
                 if inspect.isfunction(value) and value.__module__ == module.__name__:
                     atheris.instrument_func(value)
-
-
-def zipped(data):
-    """A zip whose header and arrays are made of the data; half of the inputs are taken as the file itself."""
-    if data[:1] != b"{":
-        return data
-    text, _, rest = data.partition(b"\0")
-    try:
-        header = json.loads(text)
-        table = header["arrays"]
-        arrays = []
-        for entry in table[:100]:
-            size = int(np.prod([int(k) for k in entry[1]], dtype=object) * np.dtype(entry[0]).itemsize)
-            arrays.append((rest[:size] + bytes(4096))[: min(size, 4096)])
-            rest, entry[2] = rest[size:], hashlib.sha256(arrays[-1]).hexdigest()
-        text = json.dumps(header).encode()
-    except Exception:  # not of the form: as it is
-        arrays = []
-    with tempfile.TemporaryFile() as file:
-        with zipfile.ZipFile(file, "w") as archive:
-            archive.writestr("header.json", text)
-            for k, content in enumerate(arrays):
-                archive.writestr(f"arrays/{k}", content)
-        file.seek(0)
-        return file.read()
 
 
 READERS = {"mm": io.load, "libsvm": io.load_libsvm, "liblinear": io.load_liblinear, "svm_light": io.load_svm_light}

@@ -228,9 +228,14 @@ class BaseSVM(QuickParameters, ABC):
         if self._kernel_kind() is not Kind.LINEAR:
             raise AttributeError("coef_ is only available when using a linear kernel")
         check_is_fitted(self)
+        self._check_state()
         coef = self._linear_coef() @ self.support_vectors_
         (coef.data if sparse.issparse(coef) else coef).flags.writeable = False
         return coef
+
+    def _check_state(self) -> None:
+        """Refuse a fitted state that was altered."""
+        _state.check(self)
 
     @abstractmethod
     def _linear_coef(self) -> Any:
@@ -238,8 +243,10 @@ class BaseSVM(QuickParameters, ABC):
 
     def _columns(self) -> Floats:
         """Coefficients of the support vectors, one row for each decision function, from _dual_coef_."""
-        coef: Floats = np.asarray(self._dual_coef_.toarray() if sparse.issparse(self._dual_coef_) else self._dual_coef_)
-        return coef
+        if not sparse.issparse(self._dual_coef_):
+            return np.asarray(self._dual_coef_)
+        self._dual_coef_.check_format(full_check=True)  # SciPy would write where altered indices point
+        return np.asarray(self._dual_coef_.toarray())
 
     # ---- prediction --------------------------------------------------------------------------------------------------
 
@@ -291,6 +298,7 @@ class BaseSVM(QuickParameters, ABC):
 
     def _certified_values(self, X: Any) -> Floats:
         """Decision values by the independent float64 evaluation of maxmargin.certificate."""
+        self._check_state()
         kernel = self._kernel
         A = None if kernel.kind is Kind.PRECOMPUTED else self.support_vectors_
         B = X[:, self.support_] if kernel.kind is Kind.PRECOMPUTED else X

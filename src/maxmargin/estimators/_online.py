@@ -132,6 +132,9 @@ class BaseOnline(BaseSVM):
             source.add_product(None, np.ascontiguousarray(self.dual_coef_.T), None, out, np.float64)
         return out
 
+    def _check_state(self) -> None:
+        _state.check_online(self)
+
     def _linear_coef(self) -> Any:
         return self.dual_coef_
 

@@ -62,7 +62,7 @@ class BaseSingle(BaseSVM):
         return 1, 1, 1
 
     def _linear_coef(self) -> Any:
-        return self.dual_coef_
+        return self._dual_coef_
 
     def _certify_single(self, X: Any, z: Floats, sample_weight: Any) -> Certificate:
         """Recompute the certificate."""

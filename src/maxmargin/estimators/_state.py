@@ -87,7 +87,7 @@ def _is_consistent(model: Any) -> bool:
     n_support = len(support) if precomputed else _num_samples(vectors)
     parts, coefficients, decisions = model._shapes()
     return bool(
-        all(np.issubdtype(part.dtype, np.floating) and np.isfinite(part).all() for part in numbers)
+        all(part.dtype == np.float64 and np.isfinite(part).all() for part in numbers)
         and coef.shape == (coefficients, n_support)
         and intercept.shape == (decisions,)
         and np.issubdtype(support.dtype, np.integer)
@@ -127,9 +127,9 @@ def _refuse_unless(model: Any, consistent: Callable[[Any], bool]) -> None:
         raise ValueError(f"The internal representation of {type(model).__name__} was altered")
 
 
-def _finite(values: Any, shape: tuple[int, ...]) -> bool:
-    """Whether values are finite floats of this shape."""
-    return bool(values.shape == shape and values.dtype in FLOATS and np.isfinite(values).all())
+def _finite(values: Any, shape: tuple[int, ...], dtypes: tuple[Any, ...] = FLOATS[:1]) -> bool:
+    """Whether values are finite floats of this shape, of float64 unless others are given."""
+    return bool(values.shape == shape and values.dtype in dtypes and np.isfinite(values).all())
 
 
 def _functions(model: Any) -> int:
@@ -197,4 +197,4 @@ def _points_are_consistent(model: Any, kind: Kind) -> bool:
     if sparse.issparse(points):
         points.check_format(full_check=True)
     values = points.data if sparse.issparse(points) else points
-    return bool(good and points.shape == (len(support), model.n_features_in_) and _finite(values, values.shape))
+    return bool(good and points.shape == (len(support), model.n_features_in_) and _finite(values, values.shape, FLOATS))

@@ -23,8 +23,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.estimators import LinearOneClassSVM, LinearSVC, LinearSVCCV, LinearSVR, _state
 from maxmargin.estimators._linear import BaseLinear
+from maxmargin.io.files import compressed_write
 from maxmargin.io.libsvm import whole_labels
-from maxmargin.io.text import Head, Lines, numbers, read_head, text_writer
+from maxmargin.io.text import Head, Lines, numbers, read_head
 from maxmargin.problems import Floats
 from maxmargin.solution import Status
 from maxmargin.training import unsolved
@@ -127,7 +128,7 @@ def save_liblinear(model: Any, path: Any) -> None:
     head += [f"nr_feature {columns.shape[1]}", f"bias {1 if extra else -1}"]
     head += [f"rho {-float(intercept[0])!r}"] if one_class else []
     rows = np.vstack([columns.T, intercept]) if extra else columns.T
-    with text_writer(path) as file:
+    with compressed_write(path) as file:
         file.write("\n".join([*head, "w", ""]).encode())
         for begin in range(0, len(rows), ROWS):
             file.write("".join(" ".join(map(repr, row)) + "\n" for row in rows[begin : begin + ROWS].tolist()).encode())

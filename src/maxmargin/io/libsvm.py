@@ -29,7 +29,8 @@ from scipy import sparse
 
 from maxmargin.core import cpu as core
 from maxmargin.estimators._machine import NONE, Machine, Problem, machine_of, restore
-from maxmargin.io.text import Head, Lines, Vectors, read_head, read_vectors, text_writer
+from maxmargin.io.files import compressed_write
+from maxmargin.io.text import Head, Lines, Vectors, read_head, read_vectors
 from maxmargin.kernels import PARAMETERS, Kernel, Kind
 from maxmargin.problems import Floats
 
@@ -80,7 +81,7 @@ def save_libsvm(model: Any, path: Any) -> None:
         machine = _reordered(machine, machine.tie_order)
     labels = _labels(machine)
     rows = _as_written(machine)
-    with text_writer(path) as file:
+    with compressed_write(path) as file:
         file.write(_head(machine, labels))
         for begin in range(0, machine.coef.shape[1], ROWS):
             end = min(begin + ROWS, machine.coef.shape[1])

@@ -1,4 +1,4 @@
-"""Model files that are text: read line by line within bounds, written whole or not at all.
+"""Model files that are text, read line by line within bounds.
 
 Such files may come from strangers. A line is at most LONGEST bytes long, the head at most HEAD; compressed text may be EXPANSION
 times as long as its file. What is kept of the text is proportional to it: no count that a file states is believed, it is compared with
@@ -6,15 +6,14 @@ what was found. Every error names the file and the line.
 """
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from maxmargin.io.files import SUFFIXES, atomic_write, open_read
+from maxmargin.io.files import open_read
 from maxmargin.io.svmlight import ERRORS, MOST_FEATURES, parse_text
 from maxmargin.problems import Floats
 
@@ -83,17 +82,6 @@ class Lines:
                 lines, size = [], 0
         if lines:
             yield lines
-
-
-@contextmanager
-def text_writer(path: Any) -> Iterator[BinaryIO]:
-    """A file that appears when it is complete; names that end in .gz, .bz2, .xz or .zst are compressed."""
-    target = Path(path)
-    with atomic_write(target) as file:
-        out: Any = SUFFIXES[target.suffix](file, "wb") if target.suffix in SUFFIXES else file
-        yield out
-        if out is not file:
-            out.close()
 
 
 def numbers(tokens: Iterable[bytes], lines: Lines, line: int | None = None) -> list[float]:
