@@ -236,13 +236,13 @@ def test_memory_is_that_of_a_block(tmp_path):
         for k in range(20_000):
             file.write(b"%d %s\n" % (k % 2, line))
     code = f"""
-        import resource
+        from helpers import peak_memory
         from maxmargin import LinearSVC
         from maxmargin.io import svmlight_chunks
         read = svmlight_chunks({str(tmp_path / "long.svm")!r}, block_bytes=2**20)
         next(read())
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        print(sum(X.shape[0] for X, _ in read()), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+        before = peak_memory()
+        print(sum(X.shape[0] for X, _ in read()), peak_memory() - before)
         """
     rows, grown = map(int, in_subprocess(code).split())
     assert rows == 20_000

@@ -7,12 +7,10 @@ import pytest
 from helpers import in_subprocess
 
 CODE = """
-    from pathlib import Path
     import numpy as np
     from scipy import sparse
+    from helpers import peak_memory as peak
     from maxmargin import SVC, SVR
-    def peak():  # ru_maxrss would hold the parent's
-        return next(int(line.split()[1]) for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
     rng = np.random.default_rng(0)
     n, d = 20000, {d}
     X = rng.normal(size=(n, d)) if {d} < 500 else sparse.random(n, d, density=0.01, random_state=0, format="csr")

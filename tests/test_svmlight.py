@@ -375,7 +375,7 @@ def test_a_bomb_is_refused_in_little_memory(tmp_path):
     """A quarter of a gigabyte of blanks without a line end, packed into 250 kB: refused before it is unpacked."""
     (tmp_path / "bomb.svm").write_bytes(gzip.compress(b" " * 2**20) * 256)
     code = f"""
-        import resource
+        from helpers import peak_memory
         from maxmargin.io import load_svmlight
         try:
             load_svmlight({str(tmp_path / "bomb.svm")!r})
@@ -383,7 +383,7 @@ def test_a_bomb_is_refused_in_little_memory(tmp_path):
             assert "a line of more than" in str(error), error
         else:
             raise AssertionError("read")
-        print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+        print(peak_memory())
         """
     assert int(in_subprocess(code)) < 2**19 + 2**18, "kilobytes"
 
