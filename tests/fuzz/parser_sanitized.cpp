@@ -1,6 +1,6 @@
 // The parser under the address and undefined-behaviour sanitizers, on random pieces of the format, in a buffer without a byte to spare:
-//   g++ -std=c++17 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -I src/maxmargin/core tests/fuzz/parser_sanitized.cpp -o /tmp/parser
-//   /tmp/parser 600      seconds
+//   g++ -std=c++17 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -I src/maxmargin/core tests/fuzz/parser_sanitized.cpp -o run/parser
+//   run/parser 600      seconds
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
