@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier, is_outlier_detector, is_regressor
+from sklearn.model_selection import KFold, StratifiedKFold
 
 import maxmargin
 from maxmargin.cli.common import labels, usage, with_target
@@ -90,8 +91,18 @@ def fit(model: Any, data: Data) -> Any:
     """Fit on data, with targets where the problem has some."""
     if is_outlier_detector(model):
         return model.fit(data.X)
+    return model.fit(data.X, target_of(model, data))
+
+
+def target_of(model: Any, data: Data) -> Any:
+    """What a classifier or a regressor is fitted to."""
     y = with_target(data)
-    return model.fit(data.X, labels(y) if is_classifier(model) else numbers(y, data))
+    return labels(y) if is_classifier(model) else numbers(y, data)
+
+
+def folds_of(model: Any, count: int, seed: int) -> StratifiedKFold | KFold:
+    """The folds of a cross-validation, classes in their shares."""
+    return (StratifiedKFold if is_classifier(model) else KFold)(count, shuffle=True, random_state=seed)
 
 
 def numbers(y: Any, data: Data) -> Any:

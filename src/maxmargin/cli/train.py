@@ -7,7 +7,6 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 from sklearn.base import clone, is_classifier, is_outlier_detector
-from sklearn.model_selection import KFold, StratifiedKFold
 
 from maxmargin.cli import models
 from maxmargin.cli.common import (
@@ -20,7 +19,6 @@ from maxmargin.cli.common import (
     Target,
     ZeroBased,
     existing_folder,
-    labels,
     load,
     progress,
     show,
@@ -148,15 +146,14 @@ def cross_validate(model: Any, table: Data, folds: int, seed: int, quiet: bool =
     """Scores of the predictions of all folds together."""
     if is_outlier_detector(model):
         raise ValueError("--cv needs a classifier or a regressor: a one-class model has no score")
-    y = with_target(table)
-    y = labels(y) if is_classifier(model) else models.numbers(y, table)
+    y = models.target_of(model, table)
     if len(y) < folds:
         raise ValueError(f"--cv {folds} needs at least as many samples, {table.source} has {len(y)}")
     if is_classifier(model):
         least = np.unique(y, return_counts=True)[1].min()
         if least < folds:
             raise ValueError(f"--cv {folds} needs as many samples of each class, the smallest has {least}: use fewer folds")
-    split = (StratifiedKFold if is_classifier(model) else KFold)(folds, shuffle=True, random_state=seed)
+    split = models.folds_of(model, folds, seed)
     predicted = np.empty_like(y)
     with progress("cross-validation", folds, quiet) as advance:
         for inside, outside in split.split(table.X, y):

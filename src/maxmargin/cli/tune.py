@@ -5,9 +5,9 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from sklearn.base import is_classifier, is_outlier_detector
+from sklearn.base import is_outlier_detector
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import GridSearchCV, KFold, ParameterGrid, StratifiedKFold
+from sklearn.model_selection import GridSearchCV, ParameterGrid
 
 from maxmargin.cli import models
 from maxmargin.cli.common import (
@@ -21,12 +21,10 @@ from maxmargin.cli.common import (
     ZeroBased,
     console,
     existing_folder,
-    labels,
     load,
     progress,
     show,
     usage,
-    with_target,
 )
 from maxmargin.io.tables import Data
 
@@ -126,11 +124,10 @@ def search(estimator: Any, grid: dict[str, list[Any]], table: Data, cv: int, sco
     """scikit-learn's search, with a bar that counts fits: the scorer moves it."""
     if is_outlier_detector(estimator):
         raise ValueError("tune needs a classifier or a regressor: a one-class model has no score")
-    y = with_target(table)
-    y = labels(y) if is_classifier(estimator) else models.numbers(y, table)
+    y = models.target_of(estimator, table)
     if cv < 2:
         raise usage(f"--cv must be at least 2, got {cv}.")
-    folds = (StratifiedKFold if is_classifier(estimator) else KFold)(cv, shuffle=True, random_state=seed)
+    folds = models.folds_of(estimator, cv, seed)
     score = check_scoring(estimator, scoring=scoring)
     with progress("search", len(ParameterGrid(grid)) * cv, quiet) as advance:
 

@@ -12,8 +12,7 @@ from sklearn.utils import column_or_1d
 from maxmargin.plots.display import Display
 from maxmargin.plots.plane import Plane
 from maxmargin.plots.style import INK, MARKERS, colour, legend_outside, paler
-
-Array = NDArray[np.float64]
+from maxmargin.problems import Floats
 
 
 class ClassesDisplay(Display):
@@ -38,7 +37,7 @@ class ClassesDisplay(Display):
         plane: Plane,
         regions: NDArray[np.intp],
         tied: NDArray[np.bool_],
-        points: Array,
+        points: Floats,
         labels: NDArray[np.intp],
         classes: NDArray[Any],
     ) -> None:
@@ -103,7 +102,7 @@ class ClassesDisplay(Display):
         legend_outside(ax, self.plane.note, columns=4)
 
 
-def votes(estimator: Any, X: Array, k: int) -> NDArray[np.int64] | None:
+def votes(estimator: Any, X: Floats, k: int) -> NDArray[np.int64] | None:
     """One-versus-one votes, a column for each class; None for a model that does not vote."""
     if hasattr(estimator, "votes"):
         return np.asarray(estimator.votes(X))

@@ -5,21 +5,20 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from maxmargin.plots.display import Display
 from maxmargin.plots.style import DASHES, MARKERS, colour, legend_outside
-
-Array = NDArray[np.float64]
+from maxmargin.problems import Floats
 
 
 class Curve(NamedTuple):
     """One solver's progress."""
 
     name: str
-    x: Array
-    y: Array
+    x: Floats
+    y: Floats
 
 
 class ConvergenceDisplay(Display):

@@ -14,8 +14,8 @@ from sklearn.utils import column_or_1d
 from maxmargin.plots.display import Display
 from maxmargin.plots.plane import Plane, dense
 from maxmargin.plots.style import CLASS_COLOURS, INK, MARKERS, legend_outside, paler
+from maxmargin.problems import Floats
 
-Array = NDArray[np.float64]
 UNEQUAL = 8.0
 """Slacks are drawn if the ranges of the two features differ by less than this factor."""
 
@@ -46,12 +46,12 @@ class DecisionDisplay(Display):
     def __init__(
         self,
         plane: Plane,
-        values: Array,
-        points: Array,
+        values: Floats,
+        points: Floats,
         positive: NDArray[np.bool_],
         names: tuple[str, str],
         support: NDArray[np.intp],
-        segments: Sequence[tuple[Array, Array]] = (),
+        segments: Sequence[tuple[Floats, Floats]] = (),
         title: str = "",
         rings: str = "support vectors",
     ) -> None:
@@ -153,15 +153,16 @@ def support_of(estimator: Any, X: ArrayLike) -> NDArray[np.intp] | None:
     support, vectors = getattr(last, "support_", getattr(last, "support", None)), getattr(last, "support_vectors_", None)
     if support is None:
         return None
-    if len(support) and np.max(support) >= len(dense(X)):
+    data = dense(X)
+    if len(support) and np.max(support) >= len(data):
         return np.zeros(0, np.intp)
-    if vectors is not None and last is estimator and np.shape(vectors) == dense(X)[support].shape:
-        same = np.allclose(dense(vectors), dense(X)[support])
+    if vectors is not None and last is estimator and np.shape(vectors) == data[support].shape:
+        same = np.allclose(dense(vectors), data[support])
         return np.asarray(support) if same else np.zeros(0, np.intp)
     return np.asarray(support)
 
 
-def _slacks(estimator: Any, X: ArrayLike, t: Array, values: Array) -> list[tuple[Array, Array]]:
+def _slacks(estimator: Any, X: ArrayLike, t: Floats, values: Floats) -> list[tuple[Floats, Floats]]:
     """The segments from points with slack to their margin, along w; none for a model without w."""
     try:
         w = np.ravel(estimator.coef_ if hasattr(estimator, "coef_") else estimator.w).astype(float)

@@ -9,14 +9,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from maxmargin.plots.decision import DecisionDisplay
 from maxmargin.plots.display import Display
 from maxmargin.plots.style import CLASS_COLOURS, figure, rc
-
-Array = NDArray[np.float64]
+from maxmargin.problems import Floats
 
 
 class EffectDisplay(Display):
@@ -34,7 +33,7 @@ class EffectDisplay(Display):
         The sum of max(0, 1 - t_i y(x_i)) for each value.
     """
 
-    def __init__(self, parameter: str, values: Sequence[float], panels: list[DecisionDisplay], margin: Array, slack: Array) -> None:
+    def __init__(self, parameter: str, values: Sequence[float], panels: list[DecisionDisplay], margin: Floats, slack: Floats) -> None:
         self.parameter, self.values, self.panels, self.margin, self.slack = parameter, values, panels, margin, slack
 
     @classmethod

@@ -4,12 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from maxmargin.plots.display import Display
 from maxmargin.plots.style import INK
+from maxmargin.problems import Floats
 
-Array = NDArray[np.float64]
 MOST_NUMBERS = 100
 """Scores are written into the cells up to so many."""
 
@@ -31,7 +30,7 @@ class GridSearchDisplay(Display):
 
     def __init__(
         self,
-        scores: Array,
+        scores: Floats,
         x_values: list[Any],
         y_values: list[Any],
         x_name: str,

@@ -3,14 +3,15 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from maxmargin.kernels import Kernel
 from maxmargin.plots.display import Display
+from maxmargin.plots.plane import dense
 from maxmargin.plots.style import INK
+from maxmargin.problems import Floats
 from maxmargin.sources import kernel_matrix
 
-Array = NDArray[np.float64]
 MOST_POINTS = 2000
 """Of more points an even sample is shown."""
 
@@ -28,7 +29,7 @@ class KernelMatrixDisplay(Display):
         Of the classes; empty if there are none.
     """
 
-    def __init__(self, K: Array, ends: list[int], names: list[str]) -> None:
+    def __init__(self, K: Floats, ends: list[int], names: list[str]) -> None:
         self.K, self.ends, self.names = K, ends, names
 
     @classmethod
@@ -46,7 +47,7 @@ class KernelMatrixDisplay(Display):
         -------
         KernelMatrixDisplay
         """
-        data = np.asarray(X.toarray() if hasattr(X, "toarray") else X, float)
+        data = dense(X)
         labels = np.zeros(len(data)) if y is None else np.asarray(y)
         if len(data) > MOST_POINTS:
             some = np.linspace(0, len(data) - 1, MOST_POINTS).astype(int)
@@ -70,7 +71,7 @@ class KernelMatrixDisplay(Display):
         ax.tick_params(length=0, colors=INK)
 
 
-def _matrix(estimator: Any, X: Array) -> Array:
+def _matrix(estimator: Any, X: Floats) -> Floats:
     """The kernel's values between all points."""
     if hasattr(estimator, "fit") and not hasattr(estimator, "kernel_"):
         raise ValueError(f"{type(estimator).__name__} does not say what its kernel is: give a Kernel or a function of two sets of points.")

@@ -8,13 +8,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from maxmargin.plots.display import Display
 from maxmargin.plots.style import DASHES, INK, colour
+from maxmargin.problems import Floats
 
-Array = NDArray[np.float64]
-Loss = Callable[[Array], Array]
+Loss = Callable[[Floats], Floats]
 
 OF_MARGIN: dict[str, Loss] = {
     "errors": lambda m: np.where(m < 0, 1.0, 0.0),

@@ -10,8 +10,7 @@ from maxmargin.plots.decision import support_of
 from maxmargin.plots.display import Display
 from maxmargin.plots.plane import Plane
 from maxmargin.plots.style import CLASS_COLOURS, INK, legend_outside
-
-Array = NDArray[np.float64]
+from maxmargin.problems import Floats
 
 
 class OutlierDisplay(Display):
@@ -29,7 +28,7 @@ class OutlierDisplay(Display):
         Which points are support vectors.
     """
 
-    def __init__(self, plane: Plane, values: Array, points: Array, inside: NDArray[np.bool_], support: NDArray[np.intp]) -> None:
+    def __init__(self, plane: Plane, values: Floats, points: Floats, inside: NDArray[np.bool_], support: NDArray[np.intp]) -> None:
         self.plane, self.values, self.points, self.inside, self.support = plane, values, points, inside, support
 
     @classmethod

@@ -13,8 +13,7 @@ from sklearn.base import clone
 
 from maxmargin.plots.display import Display
 from maxmargin.plots.style import INK, colour
-
-Array = NDArray[np.float64]
+from maxmargin.problems import Floats
 
 
 class PathDisplay(Display):
@@ -30,7 +29,7 @@ class PathDisplay(Display):
         Of the negative and the positive class.
     """
 
-    def __init__(self, C: Array, alpha: Array, positive: NDArray[np.bool_], names: tuple[str, str]) -> None:
+    def __init__(self, C: Floats, alpha: Floats, positive: NDArray[np.bool_], names: tuple[str, str]) -> None:
         self.C, self.alpha, self.positive, self.names = C, alpha, positive, names
 
     @classmethod

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Array = NDArray[np.float64]
+from maxmargin.problems import Floats
+
 EDGE = 0.12
 """The picture goes beyond the points by this share of their range."""
 
@@ -20,9 +21,9 @@ EDGE = 0.12
 class Plane(NamedTuple):
     """Points origin + a u + b v; u and v are of unit length and orthogonal."""
 
-    origin: Array
-    u: Array
-    v: Array
+    origin: Floats
+    u: Floats
+    v: Floats
     limits: tuple[float, float, float, float]
     """Least and largest a, then b."""
     names: tuple[str, str]
@@ -50,11 +51,11 @@ class Plane(NamedTuple):
         a, b = (data - origin) @ u, (data - origin) @ v
         return cls(origin, u, v, (*_widened(a), *_widened(b)), axes, note)
 
-    def project(self, X: ArrayLike) -> Array:
+    def project(self, X: ArrayLike) -> Floats:
         """Coordinates (a, b) of points."""
         return (dense(X) - self.origin) @ np.column_stack([self.u, self.v])
 
-    def grid(self, resolution: int = 200) -> tuple[Array, Array, Array]:
+    def grid(self, resolution: int = 200) -> tuple[Floats, Floats, Floats]:
         """Two arrays of coordinates a and b, and the points of the space at them, a row for each."""
         a, b = np.meshgrid(np.linspace(*self.limits[:2], resolution), np.linspace(*self.limits[2:], resolution))
         return a, b, self.origin + a.reshape(-1, 1) * self.u + b.reshape(-1, 1) * self.v
@@ -64,12 +65,12 @@ class Plane(NamedTuple):
         ax.set(xlabel=self.names[0], ylabel=self.names[1], xlim=self.limits[:2], ylim=self.limits[2:])
 
 
-def dense(X: Any) -> Array:
+def dense(X: Any) -> Floats:
     """Data as an array of floats, whatever they come in."""
     return np.asarray(X.toarray() if hasattr(X, "toarray") else X, float)
 
 
-def _principal(centred: Array) -> tuple[Array, Array]:
+def _principal(centred: Floats) -> tuple[Floats, Floats]:
     """The first two right singular vectors, each with its largest entry positive, so that pictures do not flip."""
     _, _, V = np.linalg.svd(centred, full_matrices=False)
     pair = V[:2] if len(V) > 1 else np.vstack([V, np.eye(V.shape[1])[:1]])
@@ -78,7 +79,7 @@ def _principal(centred: Array) -> tuple[Array, Array]:
     return u, v
 
 
-def _widened(values: Array) -> tuple[float, float]:
+def _widened(values: Floats) -> tuple[float, float]:
     low, high = float(values.min()), float(values.max())
     room = EDGE * (high - low) or 1.0
     return low - room, high + room

@@ -10,8 +10,7 @@ from maxmargin.plots.decision import support_of
 from maxmargin.plots.display import Display
 from maxmargin.plots.plane import dense
 from maxmargin.plots.style import CLASS_COLOURS, INK, PALE, legend_outside, paler
-
-Array = NDArray[np.float64]
+from maxmargin.problems import Floats
 
 
 class TubeDisplay(Display):
@@ -34,7 +33,15 @@ class TubeDisplay(Display):
     """
 
     def __init__(
-        self, x: Array, y: Array, line_x: Array, line_y: Array, epsilon: float, support: NDArray[np.intp], name: str = "x", note: str = ""
+        self,
+        x: Floats,
+        y: Floats,
+        line_x: Floats,
+        line_y: Floats,
+        epsilon: float,
+        support: NDArray[np.intp],
+        name: str = "x",
+        note: str = "",
     ) -> None:
         self.x, self.y, self.line_x, self.line_y = x, y, line_x, line_y
         self.epsilon, self.support, self.name, self.note = epsilon, support, name, note

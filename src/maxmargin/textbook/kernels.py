@@ -14,9 +14,9 @@ relies on that (all of them) may find no optimum.
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from maxmargin.textbook.checks import Array
+
 Function = Callable[[Array, Array], Array]
 """A kernel: two sets of points in, the matrix of all pairs out."""
 

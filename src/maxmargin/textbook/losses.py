@@ -16,9 +16,9 @@ epsilon-insensitive loss with epsilon = 0: that one is |t - y|, equal to the hin
 """
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Array = NDArray[np.float64]
+from maxmargin.textbook.checks import Array
 
 
 def squared_error(t: ArrayLike, y: ArrayLike) -> Array:

@@ -12,10 +12,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-Array = NDArray[np.float64]
+from maxmargin.textbook.checks import Array
 
 
 class QuadraticProgram(NamedTuple):

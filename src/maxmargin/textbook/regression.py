@@ -47,7 +47,8 @@ class SoftmaxModel:
 
 def linear_regression(X: ArrayLike, y: ArrayLike, lam: float = 0.0) -> tuple[LinearModel, Trace]:
     """Least squares: (X'X + lambda I) w = X't on centred data, b from the means."""
-    X, t = matrix(X), targets(y, len(matrix(X)))
+    X = matrix(X)
+    t = targets(y, len(X))
     if not lam >= 0:
         raise ValueError(f"lam={lam} must not be negative.")
     means, mean = X.mean(axis=0), t.mean()
