@@ -8,6 +8,7 @@ from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
+from maxmargin.core import cpu as core
 from maxmargin.designs import ArrayDesign, ChunkDesign
 from maxmargin.losses import Bias, LinearProblem, classification, one_class, regression
 from maxmargin.monitor import Monitor
@@ -192,3 +193,45 @@ def test_same_bits():
     a, b = (lasso.solve(problem, ArrayDesign(X), 1e-6, Monitor(), seed=5) for _ in range(2))
     np.testing.assert_array_equal(a.w, b.w)
     assert (before != X).nnz == 0
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("copies", [1, 2])
+@pytest.mark.parametrize("last", [0.0, 2.0])
+def test_scaled_columns(dtype, copies, last):
+    X, _y = text(3000, 40, seed=2)
+    X = X.astype(dtype)
+    factor = np.random.default_rng(0).choice([-1.0, 1.0], 3000 * copies)
+    rows = np.concatenate([X.toarray()] * copies) * factor[:, None]
+    expected = np.column_stack((rows, last * factor)).T
+    found = core.scaled_columns(core.points(X), factor, last)
+    assert found.shape == expected.shape
+    each = np.eye(len(factor))[:50]  # one residual at a time shows its row
+    np.testing.assert_array_equal([core.linear_values(found, None, one) for one in each], expected.T[:50])
+    t = np.random.default_rng(1).standard_normal(len(factor))
+    np.testing.assert_allclose(core.linear_values(found, None, t), expected @ t, rtol=1e-6 if dtype is np.float32 else 1e-12, atol=1e-9)
+
+
+def test_lanes_of_equal_columns():
+    """Both lanes of a pass make the same move, which together is too far: it is halved, P falls, and threads do not change the bits."""
+    rng = np.random.default_rng(3)
+    shared = rng.standard_normal((300, 3))
+    X = np.hstack([shared[:, rng.integers(0, 3, 1200)] + 1e-3 * rng.standard_normal((300, 1200))])
+    y = np.sign(shared @ [1.0, -2.0, 0.5] + 0.3 * rng.standard_normal(300))
+    columns = core.points(np.ascontiguousarray((X * y[:, None]).T))
+    price, squares = np.ones(1200), 1.0001 * columns.norms
+
+    def passes(count):
+        w, r, order = np.zeros(1200), np.ones(300), np.arange(1200, dtype=np.int32)
+        values = [300.0]
+        for seed in range(count):
+            core.column_pass(columns, price, squares, 2.0, w, r, order, 1200, np.inf, seed)
+            np.testing.assert_allclose(r, 1 - y * (X @ w), atol=1e-9)
+            values.append(np.abs(w).sum() + np.sum(np.maximum(0, r) ** 2))
+        return w, values
+
+    w, values = passes(6)
+    assert (np.diff(values) < 0).all()
+    with core.one_thread():
+        np.testing.assert_array_equal(passes(6)[0], w)
+    assert solved(squared_hinge(y, 1.0, Bias.NONE), X)[1] <= values[-1]

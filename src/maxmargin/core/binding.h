@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <vector>
@@ -54,9 +55,9 @@ struct PointsHolder {
   std::vector<T> norms;
   Points<T> view;
   int64_t terms = 0;          // non-zeros of a point at most: so many terms a dot product has
-  std::vector<T> own_values;  // of compressed points
+  std::unique_ptr<T[]> own_values;  // of points that are made here
   std::vector<int64_t> own_indptr;
-  std::vector<int32_t> own_indices;
+  std::unique_ptr<int32_t[]> own_indices;
 
   void finish() {
     norms.resize(size_t(view.n));

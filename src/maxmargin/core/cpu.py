@@ -20,6 +20,7 @@
     corridor_slope(low, ..., f, change, step, ...)   the derivative of the smoothed losses along a line
     coordinate_descent(X, low, ...)       dual coordinate descent, pass by pass
     lasso_descent(H, price, u, slope, ...)         a quadratic model plus penalised absolute values
+    scaled_columns(X, factor, last)       X' diag(factor), and one more point for a bias
     column_pass(X', price, ...)           one pass over the columns of penalised squared losses
     crammer_singer_pass(X, label, ...)    one pass over the samples of a multi-class machine
     class_values(X, rows, W)              X W and X't for all classes at once, a multiple of 8 columns
@@ -297,9 +298,17 @@ def lasso_descent(
     return violation
 
 
+def scaled_columns(X: Points, factor: NDArray[np.float64], last: float) -> Points:
+    """Return the columns of diag(factor) X, X in CSR, as points, and one more of ``last`` times the factors, in the precision of X.
+
+    With twice as many factors as samples all samples are there twice.
+    """
+    return _cpu.scaled_columns(X, factor, last, thread_count(8.0 * _entries(X, None)))
+
+
 def column_pass(columns: Points, *arguments: Any) -> tuple[float, int]:
-    """Visit the active columns once, see lasso.h; return the greatest violation met and the number left active."""
-    result: tuple[float, int] = _cpu.column_pass(columns, *arguments)
+    """Visit the active columns once, see columns.h; return the greatest violation met and the number left active."""
+    result: tuple[float, int] = _cpu.column_pass(columns, *arguments, thread_count(_entries(columns, None)))
     return result
 
 

@@ -1,4 +1,5 @@
 // The hot code, compiled once per instruction level (MAXMARGIN_LEVEL names it) and chosen at import by module.cpp.
+#include "columns.h"
 #include "coordinate.h"
 #include "corridor.h"
 #include "crammer_singer.h"

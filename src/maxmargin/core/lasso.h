@@ -1,4 +1,4 @@
-// Coordinate descent where the weights' absolute values are penalised: on a quadratic model, and on squared losses column by column.
+// Coordinate descent on a quadratic model where the weights' absolute values are penalised; columns.h does it on the losses themselves.
 //
 // A weight w_j whose other weights are fixed meets a smooth part of slope g and curvature h and the penalty price |w_j|. The best next
 // weight of the quadratic g, h is  soft(w_j - g / h, price / h),  soft(a, c) = sign(a) max(|a| - c, 0). The condition of optimality is broken
@@ -6,12 +6,9 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
-#include <utility>
 #include <vector>
 
-#include "coordinate.h"
 #include "level.h"
-#include "linear.h"
 
 namespace maxmargin::MAXMARGIN_LEVEL {
 
@@ -53,80 +50,6 @@ inline double lasso_descent(const LassoModel& m, double tol, int64_t most) {
     }
   }
   return worst;
-}
-
-struct Slope {
-  double g, h;
-};
-
-// Adds -step x_j to the residuals r and returns the slope and curvature of factor/2 sum max(0, r)^2 by w_j there.
-template <bool moves, class T>
-inline Slope column_slope(const Points<T>& X, int64_t j, double step, double* r) {
-  double g = 0, h = 0;
-  if (X.indptr) {
-    for (int64_t k = X.indptr[j]; k < X.indptr[j + 1]; ++k) {
-      const double x = double(X.values[k]);
-      double& at = r[X.indices[k]];
-      if (moves) at -= step * x;
-      const double inside = at > 0 ? x : 0.0;
-      g -= inside * at;
-      h += inside * x;
-    }
-    return {g, h};
-  }
-  constexpr int width = lanes<double>;
-  const T* column = X.values + j * X.d;
-  Vec<double> gs = {}, hs = {};
-  int64_t k = 0;
-  for (; k + width <= X.d; k += width) {
-    const Vec<double> x = load_as<double>(column + k);
-    Vec<double> at = load<double>(r + k);
-    if (moves) store<double>(r + k, at -= broadcast<double>(step) * x);
-    const Vec<double> inside = at > Vec<double>{} ? x : Vec<double>{};
-    gs -= inside * at;
-    hs += inside * x;
-  }
-  for (; k < X.d; ++k) {
-    const double x = double(column[k]);
-    if (moves) r[k] -= step * x;
-    if (r[k] > 0) g -= x * r[k], h += x * x;
-  }
-  for (int l = 0; l < width; ++l) g += gs[l], h += hs[l];
-  return {g, h};
-}
-
-// One pass over the active columns of  factor/2 sum_i max(0, r_i)^2 + price' |w|,  r = r_0 - X w: each weight is moved until its own
-// condition is broken by a small part of what it was. The curvature at r may be far less than on the way; all of column j's, squares_j, is
-// never too little. Weights that are 0 by more than `aside` are set aside until the caller looks at them again.
-template <class T>
-PassResult column_pass(const ColumnPass<T>& p) {
-  Draw draw{p.seed};
-  PassResult result{0, 0, p.active};
-  for (int64_t k = p.active - 1; k > 0; --k) std::swap(p.order[k], p.order[draw.below(k + 1)]);
-  for (int64_t k = 0; k < result.active;) {
-    const int64_t j = p.order[k];
-    const double price = p.price[j];
-    Slope at = column_slope<false>(p.X, j, 0.0, p.r);
-    double w = p.w[j];
-    if (w == 0 && (std::fabs(p.factor * at.g) < price - p.aside || p.squares[j] <= 0)) {
-      std::swap(p.order[k], p.order[--result.active]);
-      continue;
-    }
-    ++k;
-    const double first = broken_by(w, p.factor * at.g, price);
-    result.violation = std::max(result.violation, first);
-    double wrong = first;
-    for (int steps = 0; steps < 8 && wrong > 0.2 * first; ++steps) {
-      const double h = p.factor * (steps < 2 ? std::max(at.h, 1e-3 * p.squares[j]) : p.squares[j]);
-      const double next = soft(w - p.factor * at.g / h, price / h);
-      if (next == w) break;
-      at = column_slope<true>(p.X, j, next - w, p.r);
-      w = next;
-      wrong = broken_by(w, p.factor * at.g, price);
-    }
-    p.w[j] = w;
-  }
-  return result;
 }
 
 }  // namespace maxmargin::MAXMARGIN_LEVEL

@@ -114,7 +114,7 @@ struct LassoModel {
   double *u, *slope;    // in and out
 };
 
-// One pass of coordinate descent over the columns of penalised squared losses; see lasso.h.
+// One pass of coordinate descent over the columns of penalised squared losses; see columns.h.
 template <class T>
 struct ColumnPass {
   Points<T> X;            // a point for each column
@@ -126,6 +126,7 @@ struct ColumnPass {
   int64_t active;
   double aside;
   uint64_t seed;
+  int threads;
 };
 
 // One pass over the samples for the machine of Crammer and Singer; see crammer_singer.h.

@@ -91,8 +91,8 @@ PointsHolder<T>* compressed_points(Array<T> X) {
       indptr[size_t(i + 1)] = indptr[size_t(i)] + count;
     }
     const size_t entries = size_t(indptr[size_t(n)]);
-    holder->own_values.resize(entries + 1);  // every entry is written, and the next goes on top of it if it was zero: no branch
-    holder->own_indices.resize(entries + 1);
+    holder->own_values.reset(new T[entries + 1]);  // every entry is written, and the next goes on top of it if it was zero: no branch
+    holder->own_indices.reset(new int32_t[entries + 1]);
     for (int64_t i = 0, at = 0; i < n; ++i)
       for (int64_t k = 0; k < d; ++k) {
         const T value = x[i * d + k];
@@ -101,7 +101,7 @@ PointsHolder<T>* compressed_points(Array<T> X) {
         at += value != 0;
       }
   }
-  holder->view = {n, d, holder->own_values.data(), holder->own_indptr.data(), holder->own_indices.data(), nullptr};
+  holder->view = {n, d, holder->own_values.get(), holder->own_indptr.data(), holder->own_indices.get(), nullptr};
   holder->finish();
   return holder.release();
 }

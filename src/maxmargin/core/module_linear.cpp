@@ -1,8 +1,11 @@
 // The binding of what linear models use: products with the data, corridor losses, coordinate descent over samples and over columns.
+#include <memory>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "binding.h"
+#include "threads.h"
 
 namespace maxmargin {
 namespace {
@@ -139,16 +142,58 @@ double lasso_descent(const Writable<double>& H, const Vector& price, const Writa
   return chosen_level().lasso_descent(model, tol, most);
 }
 
+// The columns of diag(factor) X as points, X in CSR, and at the end one that is `last` times the factors. With twice as many factors as
+// samples all samples are there twice. Strips of rows are counted, then put where their counts say, side by side.
+template <class T>
+PointsHolder<T>* scaled_columns(const PointsHolder<T>& X, const Vector& factor, double last, int threads) {
+  const int64_t n = X.view.n, d = X.view.d, rows = int64_t(factor.size());
+  require(X.view.indptr, "scaled_columns: CSR is needed");
+  require(factor.ndim() == 1 && (rows == n || rows == 2 * n), "scaled_columns: number of factors");
+  auto holder = std::make_unique<PointsHolder<T>>();
+  {
+    nb::gil_scoped_release release;
+    const Points<T>& A = X.view;
+    const int64_t strips = std::clamp<int64_t>(A.indptr[n] / (4 * d + 1), 1, 8), length = pieces_of(rows, strips);
+    std::vector<int64_t> slot(size_t(strips * d), 0), &indptr = holder->own_indptr;
+    auto each = [&](auto work) {  // work(slots of the strip, row, place of a value)
+      parallel(threads, strips, 1, [&](int64_t strip, int64_t) {
+        for (int64_t row = strip * length; row < std::min(rows, (strip + 1) * length); ++row)
+          for (int64_t i = row % n, k = A.indptr[i]; k < A.indptr[i + 1]; ++k) work(slot.data() + strip * d, row, k);
+      });
+    };
+    each([&](int64_t* mine, int64_t, int64_t k) { ++mine[A.indices[k]]; });
+    indptr.assign(size_t(d + 2), 0);
+    for (int64_t j = 0; j < d; ++j) {
+      int64_t at = indptr[size_t(j)];
+      for (int64_t strip = 0; strip < strips; ++strip) at += std::exchange(slot[size_t(strip * d + j)], at);
+      indptr[size_t(j + 1)] = at;
+    }
+    const int64_t most = indptr[size_t(d)], entries = indptr[size_t(d + 1)] = most + (last != 0 ? rows : 0);
+    holder->own_values.reset(new T[size_t(entries)]), holder->own_indices.reset(new int32_t[size_t(entries)]);
+    T* values = holder->own_values.get();
+    int32_t* indices = holder->own_indices.get();
+    const double* scale = factor.data();
+    each([&](int64_t* mine, int64_t row, int64_t k) {
+      const int64_t to = mine[A.indices[k]]++;
+      values[to] = T(scale[row] * double(A.values[k])), indices[to] = int32_t(row);
+    });
+    for (int64_t row = 0; row < entries - most; ++row) values[most + row] = T(last * scale[row]), indices[most + row] = int32_t(row);
+    holder->view = {d + 1, rows, values, indptr.data(), indices, nullptr};
+  }
+  holder->finish();
+  return holder.release();
+}
+
 template <class T>
 std::tuple<double, int64_t> column_pass(const PointsHolder<T>& X, const Vector& price, const Vector& squares, double factor,
                                         const Writable<double>& w, const Writable<double>& r, const Writable<int32_t>& order,
-                                        int64_t active, double aside, uint64_t seed) {
+                                        int64_t active, double aside, uint64_t seed, int threads) {
   const char* message = "column_pass: lengths differ";
   const int64_t n = X.view.n;
   require(order.ndim() == 1 && active >= 0 && active <= int64_t(order.shape(0)), "column_pass: active columns");
   check_range(order.data(), size_t(active), n, "column_pass: column out of range");
   ColumnPass<T> pass{X.view, of_length(price, n, message), of_length(squares, n, message), factor, of_length(w, n, message),
-                     of_length(r, X.view.d, message), order.data(), active, aside, seed};
+                     of_length(r, X.view.d, message), order.data(), active, aside, seed, threads};
   nb::gil_scoped_release release;
   const PassResult result = table<T>().column_pass(pass);
   return {result.violation, result.active};
@@ -206,8 +251,10 @@ void bind(nb::module_& m, const char* descent_name) {
            nb::arg("aside"), nb::arg("seed"), nb::arg("threads"))
       .def("assign", &Descent<T>::assign, nb::arg("beta"))
       .def("duals", &Descent<T>::duals, nb::arg("out").noconvert());
+  m.def("scaled_columns", &scaled_columns<T>, nb::arg("X"), nb::arg("factor"), nb::arg("last"), nb::arg("threads"),
+        nb::rv_policy::take_ownership);
   m.def("column_pass", &column_pass<T>, nb::arg("X"), nb::arg("price"), nb::arg("squares"), nb::arg("factor"), nb::arg("w").noconvert(),
-        nb::arg("r").noconvert(), nb::arg("order").noconvert(), nb::arg("active"), nb::arg("aside"), nb::arg("seed"));
+        nb::arg("r").noconvert(), nb::arg("order").noconvert(), nb::arg("active"), nb::arg("aside"), nb::arg("seed"), nb::arg("threads"));
   m.def("crammer_singer_pass", &crammer_singer_pass<T>, nb::arg("X"), nb::arg("label"), nb::arg("C"), nb::arg("norms"),
         nb::arg("t").noconvert(), nb::arg("W").noconvert(), nb::arg("bias").noconvert(), nb::arg("column"), nb::arg("order").noconvert(),
         nb::arg("active"), nb::arg("aside"), nb::arg("seed"));

@@ -33,8 +33,7 @@ class Columns:
         edge = np.concatenate([edge for _, edge, _ in sides]) if both else np.where(up, corridor.low, corridor.high)
         self.edge = np.where(self.q != 0, edge, 0.0)
         self.both = both
-        copied = _transposed(X, self.q, column, both)
-        self.columns, self.price = core.points(copied), price
+        self.columns, self.price = _columns(X, self.q, column), price
         self.squares = 1.0001 * np.asarray(self.columns.norms, np.float64)  # float32 sums: never too little
         self.bias = np.array([len(price) - 1], np.int32)  # visited after each pass once more: every sample feels it
         self.order, self.draw = np.arange(len(price), dtype=np.int32), np.random.default_rng(seed)
@@ -57,20 +56,14 @@ class Columns:
         return u, most
 
 
-def _transposed(X: Any, q: Floats, column: float, both: bool) -> Any:
-    """The columns of diag(q) X, and of the bias, as rows."""
+def _columns(X: Any, q: Floats, column: float) -> core.Points:
+    """The columns of diag(q) X, and of the bias, as points; of X twice where there are two q's a sample."""
     kind = X.dtype if np.isin(q, (-1.0, 0.0, 1.0)).all() else np.float64
-    last = (column * q).astype(kind)
-    if not sparse.issparse(X):
-        twice = np.concatenate((X, X)) if both else X
-        out = np.empty((X.shape[1] + 1, len(q)), kind)
-        np.multiply(twice.T, q, out=out[:-1], casting="same_kind")
-        out[-1] = last
-        return out
-    rows = sparse.vstack((X, X), "csr") if both else X
-    scaled = rows.data * np.repeat(q.astype(kind), np.diff(rows.indptr))
-    flat = sparse.csr_matrix((scaled, rows.indices, rows.indptr), rows.shape).T.tocsr()
-    filled = len(q) if column else 0
-    indices = np.concatenate((flat.indices, np.arange(filled, dtype=flat.indices.dtype)))
-    indptr = np.append(flat.indptr.astype(np.int64), flat.nnz + filled)
-    return sparse.csr_matrix((np.concatenate((flat.data, last[:filled])), indices, indptr), (X.shape[1] + 1, len(q)))
+    if sparse.issparse(X):
+        return core.scaled_columns(core.points(X.astype(kind, copy=False)), q, column)
+    out = np.empty((X.shape[1] + 1, len(q)), kind)
+    for begin in range(0, len(q), len(X)):
+        part = slice(begin, begin + len(X))
+        np.multiply(X.T, q[part], out=out[:-1, part], casting="same_kind")
+    out[-1] = column * q
+    return core.points(out)
