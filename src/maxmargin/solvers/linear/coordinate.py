@@ -1,19 +1,19 @@
 """Dual coordinate descent for linear models with many, sparse features (Hsieh et al.; the lectures' algorithm 12).
 
 Each dual in turn takes its best value while w = X't is kept up to date: a step costs the non-zeros of one sample (core/coordinate.h).
-Samples at a bound whose condition holds with room to spare, compared with the gap that is left, are set aside; when the others are done
-all are looked at again. Once the duals inside their bounds are settled, conjugate gradients move them all at once (face.py).
+Samples at a bound whose condition holds with room to spare, compared with the gap that is left, are set aside until a look at all of them
+finds that it does not hold any more. Once the duals inside their bounds are settled, conjugate gradients move them all at once (face.py).
 
 A penalised bias is the weight of one more column of s's. A free one makes the duals' sum fixed, which no single step can keep. So it is
 penalised around a guess that moves (the method of multipliers): with c the mean squared length of a sample, which gives the bias the
 pull of any other direction,
 
-    b = guess + c (sum t - total)    within a pass,      guess <- b    after it.
+    b = guess + c (sum t - total)    within a pass,      guess <- guess + FOLLOWED (b - guess)    after it.
 
 At the end the duals are moved to the exact sum and the best bias is found for w: the gap counts what that costs.
 
-A pass adds up the gap of each sample as it meets it; when that sum is small, and at growing intervals, the gap is computed from the data,
-and that decides.
+A pass adds up the gap of each sample as it meets it; when that sum promises to be small, and at growing intervals, the gap is computed from
+the data, and that decides.
 """
 
 import numpy as np
@@ -24,14 +24,18 @@ from maxmargin.losses import Bias, LinearProblem
 from maxmargin.monitor import Monitor
 from maxmargin.solution import Status
 from maxmargin.solvers.linear.face import Walk, inside, leap
-from maxmargin.solvers.linear.model import LinearSolution, best_bias, conclude, feasible, natural_scale
+from maxmargin.solvers.linear.model import Gap, LinearSolution, best_bias, feasible, gap_of, natural_scale
 
-FIRST_LOOK, NEXT_LOOK = 4, 1.4
-"""The gap is computed after so many passes, and whenever there are so many times as many: it is often far below what the passes met."""
+FIRST_SHARE = 0.5
+"""What a pass leaves of the gap that it met, until a look at the data tells more."""
+FIRST_LOOK, NEXT_LOOK = 8, 1.4
+"""The gap is computed after so many passes, and whenever there are so many times as many, whatever the passes met."""
 ASIDE = 30
 """Samples are set aside whose conditions hold by so many times the mean gap of those that are visited."""
 SETTLED, RESTED = 0.03, 5
 """The face is leapt on when a pass changes it by no more than this share, so many passes after the last leap."""
+FOLLOWED = 0.25
+"""How far the guess of a free bias follows: the whole way is right where a pass ends at the optimum, and swings to and fro where not."""
 
 
 def solve(
@@ -63,25 +67,28 @@ class _Run:
     def until(self, tol: float) -> LinearSolution:
         """Passes and leaps until the gap is small enough."""
         look, leapt, face = FIRST_LOOK, 0, np.zeros(len(self.order), bool)
+        share, size = FIRST_SHARE, 0.0
         while True:
             reason = self.monitor.stop(self.passes)
             if reason is not None:
                 return self._model(tol, reason)
-            gap, violation = self._pass()
-            small = gap <= tol * (0.5 * float(self.walk.w @ self.walk.w) + gap) or violation == 0
-            if small or self.passes >= look:
+            met, violation = self._pass()
+            if violation == 0 or share * met <= tol * max(size, met) or self.passes >= look:
                 look = max(look, int(NEXT_LOOK * self.passes))
-                found = self._model(tol, None)
-                if found.status is Status.OPTIMAL or (violation == 0 and self.active == len(self.order)):
-                    return found
+                gap, woken = self._look()
+                share, size = gap.value / max(met, np.finfo(float).tiny), abs(gap.primal)
+                still = self.problem.bias is not Bias.FREE or self.walk.guess == self.walk.bias
+                ended = violation == 0 and woken == 0 and still
+                if ended or gap.within(tol):
+                    found = self._model(tol, None)
+                    if ended or found.status is Status.OPTIMAL:
+                        return found
             before, face = face, inside(self.problem, self.walk.t)
-            size = int(np.count_nonzero(face))
-            if self.passes >= leapt + RESTED and size > 0 and np.count_nonzero(face != before) <= SETTLED * size:
+            free = int(np.count_nonzero(face))
+            if self.passes >= leapt + RESTED and free > 0 and np.count_nonzero(face != before) <= SETTLED * free:
                 self.walk = leap(self.problem, self.design, self.walk, np.flatnonzero(face), self.squares, self.monitor)
                 leapt = self.passes
                 self.descent.assign(self.walk.t)
-            if small:
-                self.active, self.aside = len(self.order), np.inf
 
     def _pass(self) -> tuple[float, float]:
         """Visit the active samples once; return the gap and the greatest violation that were met."""
@@ -93,8 +100,9 @@ class _Run:
         self.descent.duals(t)
         guess = walk.guess
         if self.problem.bias is Bias.FREE:
-            guess = bias  # the multiplier's step
-            bias += walk.column * (float(t.sum()) - self.problem.total)
+            excess = walk.column * (float(t.sum()) - self.problem.total)
+            guess += FOLLOWED * excess
+            bias = guess + excess
         self.walk = Walk(t, w, guess, walk.column, bias)
         self.passes += 1
         self.aside = ASIDE * gap / max(1, self.active)
@@ -102,10 +110,29 @@ class _Run:
             self.monitor.report(self.passes, gap, violation, int(np.count_nonzero(t)))
         return gap, violation
 
+    def _look(self) -> tuple[Gap, int]:
+        """The gap where the walk is, and how many samples that were set aside are visited again, as their conditions do not hold."""
+        problem, (t, w) = self.problem, self.walk[:2]
+        if problem.bias is Bias.FREE:
+            t = feasible(problem, t)
+            w = w + self.design.sum(t - self.walk.t)
+        Xw = self.design.values(w)
+        bias = best_bias(problem, Xw, self.walk.bias)
+        f = Xw + bias
+        low, high, up, down, _squared = problem.corridor
+        wrong = ((f < low) & (t < up)) | ((f > high) & (-t < down)) | ((t > 0) & (f > low)) | ((t < 0) & (f < high))
+        out = self.order[self.active :]
+        woken = wrong[out]
+        count = int(np.count_nonzero(woken))
+        self.order[self.active :] = np.concatenate((out[woken], out[~woken]))
+        self.active += count
+        return gap_of(problem, w, bias, t, f, w, self.scale), count
+
     def _model(self, tol: float, reason: Status | None) -> LinearSolution:
-        """The model of the duals with its best bias."""
+        """The model of the duals with its best bias: OPTIMAL where its gap is small, else the reason, else STALLED."""
         t = feasible(self.problem, self.walk.t)
-        w = self.design.sum(t)
+        w = self.design.sum(t)  # the walk's has its steps' rounding
         Xw = self.design.values(w)
         bias = best_bias(self.problem, Xw, self.walk.bias)
-        return conclude(self.problem, self.design, w, bias, t, Xw + bias, tol, self.scale, reason, self.passes)[0]
+        gap = gap_of(self.problem, w, bias, t, Xw + bias, w, self.scale)
+        return LinearSolution(w, bias, t, Xw + bias, w, gap.outcome(tol, reason), self.passes)

@@ -1,4 +1,4 @@
-"""What linear solvers share: the solution they return, the two objectives, the best bias, the last word on optimality."""
+"""What linear solvers share: the solution they return, the two objectives, the best bias."""
 
 from typing import NamedTuple
 
@@ -54,6 +54,10 @@ class Gap(NamedTuple):
         size = max(abs(self.primal), abs(self.dual))
         return bool(np.isfinite(self.value)) and self.value <= max(tol * size, ROUNDING * max(size, self.scale))
 
+    def outcome(self, tol: float, reason: Status | None) -> Status:
+        """OPTIMAL where the difference is small enough, else the reason, else STALLED."""
+        return Status.OPTIMAL if self.within(tol) else reason or Status.STALLED
+
 
 def primal(problem: LinearProblem, square: float, bias: float, loss: float) -> float:
     """P from |w|^2 and the sum of the losses."""
@@ -64,6 +68,12 @@ def dual(problem: LinearProblem, square: float, gain: float, total: float) -> fl
     """D from |X't|^2, the sum of the gains and the sum of the duals; with a free bias that sum must be right."""
     penalty = 0.5 * (total - problem.total) ** 2 / problem.m if problem.bias is Bias.PENALISED else 0.0
     return gain - 0.5 * square - penalty
+
+
+def gap_of(problem: LinearProblem, w: Floats, bias: float, t: Floats, f: Floats, Xt: Floats, scale: float) -> Gap:
+    """P(w, bias) and D(t), of decision values f and X't."""
+    value = primal(problem, float(w @ w), bias, problem.corridor.losses(f))
+    return Gap(value, dual(problem, float(Xt @ Xt), gains(problem.corridor, t), float(t.sum())), scale)
 
 
 def gains(corridor: Corridor, t: Floats) -> float:
@@ -163,24 +173,3 @@ def sample(problem: LinearProblem, design: ArrayDesign, smaller: int, seed: int)
     n = design.shape[0]
     rows = np.sort(np.random.default_rng(seed).choice(n, n // smaller, replace=False))
     return problem._replace(corridor=problem.corridor.pick(rows, n / len(rows))), design.pick(rows)
-
-
-def conclude(
-    problem: LinearProblem,
-    design: Design,
-    w: Floats,
-    bias: float,
-    t: Floats,
-    f: Floats,
-    tol: float,
-    scale: float,
-    reason: Status | None,
-    n_iter: int,
-) -> tuple[LinearSolution, Gap]:
-    """The solution with duals made feasible, and its gap: OPTIMAL where that is small, else the reason, else STALLED."""
-    t = feasible(problem, t)
-    Xt = design.sum(t)
-    value = primal(problem, float(w @ w), bias, problem.corridor.losses(f))
-    gap = Gap(value, dual(problem, float(Xt @ Xt), gains(problem.corridor, t), float(t.sum())), scale)
-    status = Status.OPTIMAL if gap.within(tol) else reason or Status.STALLED
-    return LinearSolution(w, bias, t, f, Xt, status, n_iter), gap

@@ -28,7 +28,7 @@ from maxmargin.monitor import Monitor
 from maxmargin.problems import Floats, Integers
 from maxmargin.solution import Status
 from maxmargin.solvers.linear.equations import by_factor, by_products
-from maxmargin.solvers.linear.model import ROUNDING, Gap, LinearSolution, conclude, dual, feasible, natural_scale, primal, sample
+from maxmargin.solvers.linear.model import ROUNDING, Gap, LinearSolution, dual, feasible, gap_of, natural_scale, primal, sample
 
 FACTORED = 1200
 """Features up to which the Hessian is formed and factored."""
@@ -124,12 +124,12 @@ class _Run:
 
     def _conclude(self, here: Point, tol: float, reason: Status | None) -> tuple[LinearSolution, Gap]:
         """The solution at a point and its gap; where no sum of the duals is asked for they are known already."""
+        t, Xt, gap = here.duals.t, here.w - here.slope[:-1], here.gap
         if self.problem.bias is Bias.FREE:
-            t, f = here.duals.t, here.f
-            return conclude(self.problem, self.design, here.w, here.bias, t, f, tol, self.scale, reason, self.steps)
-        status = Status.OPTIMAL if here.gap.within(tol) else reason or Status.STALLED
-        Xt = here.w - here.slope[:-1]
-        return LinearSolution(here.w, here.bias, here.duals.t, here.f, Xt, status, self.steps), here.gap
+            t = feasible(self.problem, t)
+            Xt = self.design.sum(t)
+            gap = gap_of(self.problem, here.w, here.bias, t, here.f, Xt, self.scale)
+        return LinearSolution(here.w, here.bias, t, here.f, Xt, gap.outcome(tol, reason), self.steps), gap
 
     def _unit(self) -> float:
         """The unit of f: the mean distance of f = 0 from the corridor, or the mean f of equal duals where that is inside."""
