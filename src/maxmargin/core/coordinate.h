@@ -12,7 +12,8 @@
 //   sum_l s_l (g_l - w . D_l - bias c_l) - 1/2 sum_lm s_l s_m (D_l . D_m + column c_l c_m)
 //
 // (exactly that for plain losses, whose gains are linear). Short stretches make the shares nearly 1; joining costs a few passes over w, so
-// a stretch has several times as many values as w. The number of lanes does not depend on that of the threads: nor do the bits.
+// a stretch has several times as many values as w, and where there are too few samples for one they are all in one lane. The number of lanes
+// does not depend on that of the threads: nor do the bits.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -179,7 +180,7 @@ PassResult coordinate_pass(const CoordinatePass<T>& p) {
   const int64_t d = p.X.d, values = std::max<int64_t>(1, (p.X.indptr ? p.X.indptr[p.X.n] : p.X.n * d) / std::max<int64_t>(1, p.X.n));
   const int64_t length = std::max(least_stretch, values_of_stretch * d / values), stretches = pieces_of(p.active, coordinate_lanes * length);
   const int64_t each = pieces_of(p.active, std::max<int64_t>(1, stretches));
-  const int count = p.active >= 2 * least_stretch ? coordinate_lanes : 1;
+  const int count = p.active >= coordinate_lanes * length ? coordinate_lanes : 1;
   std::vector<Lane> side(static_cast<size_t>(count));
   std::vector<unsigned char> out(static_cast<size_t>(p.active));
   for (Lane& lane : side) lane.w.resize(size_t(d)), lane.before.resize(size_t(pieces_of(each, count)) + 1);
