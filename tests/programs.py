@@ -5,7 +5,7 @@ Debian calls LIBLINEAR's programs liblinear-train and liblinear-predict. Data ha
 
 import shutil
 import subprocess
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -140,6 +140,15 @@ class Linear(NamedTuple):
     weights: np.ndarray
     intercept: np.ndarray
 
+    def __call__(self, X):
+        """Values at the rows of X, whose features beyond the file's do not count."""
+        return X[:, : len(self.weights)] @ self.weights + self.intercept
+
+    def lead(self, X):
+        """How far each row is from another label."""
+        f = self(X)
+        return np.abs(f[:, 0]) if f.shape[1] == 1 else np.diff(np.sort(f, axis=1)[:, -2:], axis=1)[:, 0]
+
 
 def read_liblinear(path):
     head, text = path.read_text().split("w\n", 1)
@@ -148,9 +157,18 @@ def read_liblinear(path):
     return Linear(head, table[:width], bias * table[width] if bias >= 0 else np.zeros(table.shape[1]))
 
 
+def linear_numbers(options):
+    """The options of LIBLINEAR's train as `linear_objective` takes them."""
+    pairs, names = list(pairwise(options.split())), {"-s": "s", "-c": "C", "-B": "B", "-p": "epsilon"}
+    given = {names[flag]: float(value) for flag, value in pairs if flag in names}
+    if "-R" in options:  # an intercept that costs nothing
+        given["B"] = np.inf
+    return {"s": 1, **given, "weights": {int(flag[2:]): float(value) for flag, value in pairs if flag.startswith("-w")}}
+
+
 def linear_objective(model, X, y, s, C=1.0, B=-1.0, epsilon=0.1, weights=None):
     """The primal objective of a linear model file; the intercept is a weight of the feature B."""
-    f = X @ model.weights + model.intercept
+    f = model(X)
     w = np.vstack([model.weights, model.intercept / B if B > 0 else 0 * model.intercept])
     penalty = np.abs(w).sum(axis=0) if s == 5 else (w**2).sum(axis=0) / 2
     if s >= 11:
