@@ -14,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 import data
 from command import heart, house, process, run
 from maxmargin.io import dump_svmlight, load_svmlight
+from programs import functions, linear_numbers, linear_objective, read_liblinear, read_libsvm
 
 KERNEL_CASES = [
     "-s 0 -t 2",
@@ -27,8 +28,8 @@ KERNEL_CASES = [
     "-s 2 -n 0.2",
 ]
 REGRESSION_CASES = ["-s 3", "-s 3 -c 10 -p 0.05 -g 0.3", "-s 3 -t 0", "-s 4 -c 5 -n 0.4", "-s 4 -t 1 -d 2"]
-LINEAR_CASES = ["", "-s 1 -c 4", "-s 2 -B 1", "-s 3 -c 0.02 -B 2", "-s 4 -B 1", "-s 5 -c 2 -B 1", "-s 1 -w1 3 -B 1", "-s 2 -B 1 -R"]
-LINEAR_REGRESSION_CASES = ["-s 11", "-s 12 -B 1 -p 0.2", "-s 13 -c 0.05 -B 1 -p 0.05"]
+LINEAR_CASES = ["", "-s 1 -c 4", "-s 2 -B 1", "-s 3 -c 0.5 -B 2", "-s 4 -B 1", "-s 5 -c 2 -B 1", "-s 1 -w1 3 -B 1", "-s 2 -B 1 -R"]
+LINEAR_REGRESSION_CASES = ["-s 11", "-s 12 -B 1 -p 0.2", "-s 13 -c 0.05 -B 1 -p 0.05", "-s 13 -c 3"]
 
 
 @pytest.fixture
@@ -64,11 +65,13 @@ def same_as_libsvm(place, options, X, y, X_test, tight="-e 1e-6"):
 def test_svm_train(place, options):
     X, y = heart(place / "a.svm", n=200)
     goal, found = same_as_libsvm(place, options, X[:150], y[:150], X)
+    clear = np.ones(200, bool)
+    if options.startswith("-s 2"):  # its free support vectors lie on the boundary: their values are rounding errors
+        (f,) = functions(read_libsvm(place / "theirs.model", X.shape[1]), X)
+        clear = np.abs(f.values) > 1e-5
+        assert np.sum(~clear) <= len(read_libsvm(place / "ours.model", X.shape[1]).coef) < 60
     for name, labels in found.items():
-        if options.startswith("-s 2"):  # support vectors lie on the boundary: their labels are rounding
-            assert np.mean(labels == goal) > 0.85, name
-        else:
-            np.testing.assert_array_equal(labels, goal, name)
+        np.testing.assert_array_equal(labels[clear], goal[clear], name)
 
 
 @pytest.mark.parametrize("options", ["-s 0 -c 5", "-s 1 -n 0.2", "-s 0 -t 0 -w2 3"])
@@ -105,13 +108,11 @@ def test_real_data(place, name, rows, options):
         else:
             np.testing.assert_array_equal(values, goal, how)
     if name == "a9a":
-        goal, found = same_as_liblinear(place, "-s 2 -B 1", X[:half], y[:half], X[half:])
-        for how, values in found.items():
-            np.testing.assert_array_equal(values, goal, how)
+        check_liblinear(place, "-s 2 -B 1", data.as_dense(X[:half]), y[:half], X[half:])
 
 
 def same_as_liblinear(place, options, X, y, X_test):
-    """As same_as_libsvm, with LIBLINEAR."""
+    """As same_as_libsvm, with LIBLINEAR; and the objectives of its model and of ours."""
     dump_svmlight(X, y, "train.svm")
     dump_svmlight(X_test, np.zeros(X_test.shape[0]), "test.svm")
     targets, rows = liblinearutil.svm_read_problem("train.svm")
@@ -124,7 +125,24 @@ def same_as_liblinear(place, options, X, y, X_test):
     run("linear-predict", "-q", "test.svm", "ours.model", "ours.txt")
     run("linear-predict", "-q", "test.svm", "theirs.model", "theirs.txt")
     crossed = np.array(liblinearutil.predict(zeros, test_rows, liblinearutil.load_model("ours.model"), "-q")[0])
-    return goal, {"ours": np.loadtxt("ours.txt"), "ours from theirs": np.loadtxt("theirs.txt"), "theirs from ours": crossed}
+    objectives = [linear_objective(read_liblinear(place / f"{name}.model"), X, y, **linear_numbers(options)) for name in ("theirs", "ours")]
+    return goal, {"ours": np.loadtxt("ours.txt"), "ours from theirs": np.loadtxt("theirs.txt"), "theirs from ours": crossed}, objectives
+
+
+def check_liblinear(place, options, X, y, X_test, near=0.0):
+    """Each model file predicts the same in both; ours is never the worse one, and they agree where LIBLINEAR came to the optimum.
+
+    It stops after 300 rounds with a warning: with -s 3 -c 0.5 -B 2 (three classes, objectives 52.273 and 52.261) and -s 13 -c 3 (110.888
+    and 110.877) before it is there.
+    """
+    goal, found, (theirs, ours) = same_as_liblinear(place, options, X, y, X_test)
+    np.testing.assert_allclose(found["ours from theirs"], goal, rtol=0, atol=1e-10 * (near > 0))
+    np.testing.assert_allclose(found["theirs from ours"], found["ours"], rtol=0, atol=1e-10 * (near > 0))
+    assert ours <= theirs * (1 + 1e-9)
+    if theirs <= ours * (1 + 1e-6):
+        np.testing.assert_allclose(found["ours"], goal, rtol=0, atol=near * np.abs(goal).max())
+    else:
+        assert options in ("-s 3 -c 0.5 -B 2", "-s 13 -c 3"), options
 
 
 @pytest.mark.parametrize("options", LINEAR_CASES)
@@ -134,17 +152,40 @@ def test_linear_train(place, options, classes):
     if classes > 2 and "-w" in options:
         assert "part of the rest" in run("linear-train", *options.split(), "a.svm", code=1).stderr
         return
-    goal, found = same_as_liblinear(place, options, X[:150], y[:150], X)
-    for name, labels in found.items():
-        np.testing.assert_array_equal(labels, goal, name)
+    check_liblinear(place, options, X[:150], y[:150], X)
 
 
 @pytest.mark.parametrize("options", LINEAR_REGRESSION_CASES)
 def test_linear_regression(place, options):
     X, y = house(place / "a.svm")
-    goal, found = same_as_liblinear(place, options, X[:150], y[:150], X)
-    for name, values in found.items():
-        np.testing.assert_allclose(values, goal, atol=1e-4 * np.abs(goal).max(), err_msg=name)
+    check_liblinear(place, options, X[:150], y[:150], X, 1e-4)
+
+
+def test_linear_one_class(place):
+    """LIBLINEAR's -s 21, which Debian's is too old for: min |w|^2 / 2 - nu l rho + sum max(0, rho - w.x)."""
+    X, _ = heart(place / "a.svm", n=200)
+    X = X + 1.5
+    y = np.ones(150)
+    dump_svmlight(X[:150], y, "train.svm")
+    dump_svmlight(X, np.ones(200), "test.svm")
+    targets, rows = liblinearutil.svm_read_problem("train.svm")
+    liblinearutil.save_model("theirs.model", liblinearutil.train(targets, rows, "-s 21 -n 0.2 -e 1e-9 -q"))
+    run("linear-train", "-s", 21, "-n", 0.2, "-e", 1e-10, "-q", "train.svm", "ours.model")
+    models = {name: read_liblinear(place / f"{name}.model") for name in ("theirs", "ours")}
+    rho = {name: float(model.head["rho"][0]) for name, model in models.items()}
+    f = {name: X @ model.weights[:, 0] - rho[name] for name, model in models.items()}
+    theirs, ours = (
+        (models[name].weights ** 2).sum() / 2 - 30 * rho[name] + np.maximum(0, -f[name][:150]).sum() for name in ("theirs", "ours")
+    )
+    assert ours <= theirs + 1e-9 * abs(theirs)
+    assert theirs == pytest.approx(ours, rel=1e-6)
+    for name in models:
+        run("linear-predict", "-q", "test.svm", f"{name}.model", "ours.txt")
+        clear = np.abs(f[name]) > 1e-11
+        np.testing.assert_array_equal(np.loadtxt("ours.txt")[clear], np.sign(f[name][clear]))
+    clear = np.abs(f["theirs"]) > 1e-4
+    assert np.mean(clear) > 0.85
+    np.testing.assert_array_equal(np.sign(f["ours"][clear]), np.sign(f["theirs"][clear]))
 
 
 def test_precomputed(place):

@@ -331,26 +331,6 @@ def test_texts_load(name, tmp_path):
     io.load(tmp_path / "m")
 
 
-def test_svm_light_function(tmp_path):
-    """f(x) = sum alpha y k(x_j, x) - b by hand; the sign is the label."""
-    (tmp_path / "m").write_text(SVM_LIGHT)
-    X = np.array([[1.0, 0, 0.5], [0, 1, 0], [3, 3, 3]])
-    V, c = np.array([[1, 0, 0.5], [0, 1, 0], [-1, 0, 2]]), np.array([0.5, -0.25, -0.25])
-    f = np.exp(-0.5 * ((X[:, None] - V[None]) ** 2).sum(axis=2)) @ c - 0.25
-    model = io.load_svm_light(tmp_path / "m")
-    np.testing.assert_allclose(model.decision_function(X), f, rtol=1e-14)
-    np.testing.assert_array_equal(model.predict(X), np.sign(f))
-    np.testing.assert_allclose(io.load_svm_light(tmp_path / "m", regression=True).predict(X), f, rtol=1e-14)
-    linear = SVM_LIGHT.replace("2 # kernel type", "0 # kernel type")
-    (tmp_path / "m").write_text(linear)
-    np.testing.assert_allclose(io.load(tmp_path / "m").decision_function(X), X @ V.T @ c - 0.25, rtol=1e-14)
-    (tmp_path / "m").write_text(SVM_LIGHT.replace("2 # kernel type", "1 # kernel type"))
-    np.testing.assert_allclose(io.load(tmp_path / "m").decision_function(X), (X @ V.T + 1) ** 3 @ c - 0.25, rtol=1e-13)
-    (tmp_path / "m").write_text(SVM_LIGHT.replace("2 # kernel type", "4 # kernel type"))
-    with pytest.raises(ValueError, match=r"line 2: .*function of one's own"):
-        io.load(tmp_path / "m")
-
-
 @pytest.mark.parametrize("name", TEXTS)
 def test_texts_truncated_at_every_byte(name, tmp_path):
     """Cut inside the last number a text may still be one, with another number; everywhere else it is refused."""

@@ -19,8 +19,7 @@ import maxmargin
 from maxmargin.cli import models
 from maxmargin.cli.common import existing_folder, labels, load, usage, verbosity, with_target
 from maxmargin.cli.flags import Flags, files, parse
-from maxmargin.cli.libsvm import predict_like_theirs, print_cross_validation
-from maxmargin.cli.train import cross_validate
+from maxmargin.cli.libsvm import check_weights, predict_like_theirs, print_cross_validation
 from maxmargin.io.tables import Data
 
 SOLVERS: dict[int, tuple[Any, dict[str, Any]]] = {
@@ -35,8 +34,8 @@ SOLVERS: dict[int, tuple[Any, dict[str, Any]]] = {
     21: (maxmargin.LinearOneClassSVM, {}),
 }
 DEFAULTS: dict[str, Any] = {"s": 1, "c": 1.0, "p": 0.1, "n": 0.5, "e": 1e-4, "B": -1.0, "M": 0, "v": 0}
-SEARCHED = 2.0 ** np.arange(-10, 11)
-"""The values of C that -C tries."""
+LEAST_C, GREATEST_C = 2.0**-10, 2.0**10
+"""-C tries the first of them, or that of -c, and doubles it up to the second."""
 
 Arguments = Annotated[list[str] | None, typer.Argument(metavar="TRAINING_FILE [MODEL_FILE]", help="As LIBLINEAR's train takes them.")]
 PredictArguments = Annotated[
@@ -65,10 +64,11 @@ def linear_train(arguments: Arguments = None) -> None:
     output = existing_folder(Path(paths[1] if len(paths) > 1 else f"{Path(paths[0]).name}.model"))
     data, quiet = load(paths[0], data_format="svmlight", zero_based=False), "q" in found.given
     model = estimator(found, 0 if quiet else verbosity(False))
+    check_weights(found, data)
     if "C" in found.given:
-        return _find_C(model, data, found["v"] or 5)
+        return _find_C(model, data, found["v"] or 5, found["c"] if "c" in found.given else LEAST_C)
     if found["v"]:
-        return print_cross_validation(cross_validate(model, data, found["v"], seed=0, quiet=quiet), model)
+        return print_cross_validation(model, data, found["v"], quiet)
     if found.weights and found["s"] != 4 and len(np.unique(with_target(data))) > 2:
         raise ValueError(
             "-wi with several classes: LIBLINEAR weighs a class where it stands against the rest, and not where it is part of the rest; "
@@ -126,9 +126,12 @@ def estimator(found: Flags, verbose: int) -> Any:
     return cls(**{name: value for name, value in values.items() if name in known})
 
 
-def _find_C(model: Any, data: Data, folds: int) -> None:
+def _find_C(model: Any, data: Data, folds: int, least: float) -> None:
     """The C with the best cross-validated accuracy."""
-    search = maxmargin.LinearSVCCV(SEARCHED, cv=folds, estimator=model).fit(data.X, labels(with_target(data)))
+    if not 0 < least <= GREATEST_C:
+        raise usage(f"-C begins at the C of -c, which must be above 0 and at most {GREATEST_C:g}, got {least:g}")
+    values = least * 2.0 ** np.arange(int(np.log2(GREATEST_C / least)) + 1)
+    search = maxmargin.LinearSVCCV(values, cv=folds, estimator=model).fit(data.X, labels(with_target(data)))
     typer.echo(f"Best C = {search.C_:g}  CV accuracy = {100 * search.best_score_:g}%")
 
 

@@ -12,15 +12,14 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from scipy import sparse
-from sklearn.base import is_regressor
+from sklearn.base import is_outlier_detector, is_regressor
 
 import maxmargin
 from maxmargin.cli import models
-from maxmargin.cli.common import existing_folder, labels, load, usage, verbosity
+from maxmargin.cli.common import existing_folder, labels, load, usage, verbosity, with_target
 from maxmargin.cli.flags import Flags, files, parse
 from maxmargin.cli.predict import drop_features, write_predictions
-from maxmargin.cli.train import cross_validate
+from maxmargin.cli.train import cross_predict
 from maxmargin.io.tables import Data
 from maxmargin.kernels import Kind
 
@@ -61,10 +60,10 @@ def svm_train(arguments: Arguments = None) -> None:
     output = existing_folder(Path(paths[1] if len(paths) > 1 else f"{Path(paths[0]).name}.model"))
     data, quiet = load(paths[0], data_format="svmlight", zero_based=found["t"] == 4), "q" in found.given
     model = estimator(found, 0 if quiet else verbosity(False))
-    if found["t"] == 4:
-        data = precomputed(data, training=True)
+    data = models.with_kernel(model, data, training=True)
+    check_weights(found, data)
     if found["v"]:
-        return print_cross_validation(cross_validate(model, data, found["v"], seed=0, quiet=quiet), model)
+        return print_cross_validation(model, data, found["v"], quiet)
     models.fit(model, data)
     _order_classes(model, data)
     models.save_model(model, output, "libsvm")
@@ -124,22 +123,24 @@ def estimator(found: Flags, verbose: int) -> Any:
     return cls(**{name: value for name, value in values.items() if name in known})
 
 
-def precomputed(data: Data, training: bool) -> Data:
-    """LIBSVM's precomputed kernels: feature 0 is the row's number, from 1, feature j the kernel with training row j."""
-    K = data.X.toarray() if sparse.issparse(data.X) else np.asarray(data.X)
-    if training and (K.shape[1] != K.shape[0] + 1 or not np.array_equal(K[:, 0], np.arange(1, len(K) + 1))):
-        raise ValueError(
-            f"{data.source} is no precomputed kernel: row i must begin with 0:i and hold 1:K(i,1) to {K.shape[0]}:K(i,{K.shape[0]})"
-        )
-    return data._replace(X=np.ascontiguousarray(K[:, 1:]))
+def check_weights(found: Flags, data: Data) -> None:
+    """A weight of a class that does not occur would have no effect."""
+    absent = sorted(set(found.weights) - set(np.unique(with_target(data)).tolist()))
+    if absent:
+        raise ValueError(f"-w{absent[0]}: {data.source} has no sample of class {absent[0]}")
 
 
-def print_cross_validation(scores: dict[str, Any], model: Any) -> None:
-    """The line of svm-train -v."""
+def print_cross_validation(model: Any, data: Data, folds: int, quiet: bool) -> None:
+    """The lines of svm-train -v."""
+    predicted, y = cross_predict(model, data, folds, seed=0, quiet=quiet)
+    if is_outlier_detector(model) and not np.isin(y, (-1, 1)).all():
+        raise ValueError("-v compares the predictions of a one-class model with the labels, which must be 1 (inside) and -1")
     if is_regressor(model):
-        typer.echo(f"Cross Validation Mean squared error = {scores['mean_squared_error']:.6g}")
+        error, correlation = _errors(predicted, y)
+        typer.echo(f"Cross Validation Mean squared error = {error:.6g}")
+        typer.echo(f"Cross Validation Squared correlation coefficient = {correlation:.6g}")
     else:
-        typer.echo(f"Cross Validation Accuracy = {100 * scores['accuracy']:.6g}%")
+        typer.echo(f"Cross Validation Accuracy = {100 * np.mean(predicted == y):.6g}%")
 
 
 def svm_predict(arguments: PredictArguments = None) -> None:
@@ -149,11 +150,11 @@ def svm_predict(arguments: PredictArguments = None) -> None:
 
       maxmargin svm-predict heart_scale heart_scale.model predictions
     """
-    predict_like_theirs(arguments or [])
+    predict_like_theirs(arguments or [], " (classification)")
 
 
-def predict_like_theirs(arguments: list[str]) -> None:
-    """What svm-predict and LIBLINEAR's predict share."""
+def predict_like_theirs(arguments: list[str], ending: str = "") -> None:
+    """What svm-predict and LIBLINEAR's predict share; the former's line of the accuracy has an ending."""
     found = parse(arguments, {"b": 0})
     if found["b"]:
         raise ValueError("-b 1: probabilities are not available yet")
@@ -162,10 +163,8 @@ def predict_like_theirs(arguments: list[str]) -> None:
     model = models.load_model(path)
     kernel = getattr(model, "kernel_", None)
     kind = None if kernel is None else kernel.kind
-    given = kind is Kind.PRECOMPUTED
-    data = load(test, data_format="svmlight", zero_based=given, n_features=model.n_features_in_ + given)
-    if given:
-        data = precomputed(data, training=False)
+    data = load(test, data_format="svmlight", zero_based=models.takes_kernel(model), n_features=model.n_features_in_)
+    data = models.with_kernel(model, data, training=False)
     model = models.widened(model, path, data.X.shape[1])
     if data.X.shape[1] > model.n_features_in_ and kind in (None, Kind.LINEAR, Kind.POLY, Kind.TANH):
         data = drop_features(data, model.n_features_in_)
@@ -177,15 +176,21 @@ def predict_like_theirs(arguments: list[str]) -> None:
     predicted = model.predict(data.X)
     write_predictions(output, predicted)
     if "q" not in found.given:
-        _print_scores(model, predicted, np.asarray(data.y))
+        _print_scores(model, predicted, np.asarray(data.y), ending)
 
 
-def _print_scores(model: Any, predicted: Any, y: Any) -> None:
-    """The lines of svm-predict."""
+def _print_scores(model: Any, predicted: Any, y: Any, ending: str) -> None:
+    """The lines of svm-predict; an accuracy has this ending."""
     if is_regressor(model):
-        correlation = np.corrcoef(predicted, y)[0, 1] ** 2 if np.ptp(predicted) > 0 and np.ptp(y) > 0 else float("nan")
-        typer.echo(f"Mean squared error = {np.mean((predicted - y) ** 2):.6g} (regression)")
+        error, correlation = _errors(predicted, y)
+        typer.echo(f"Mean squared error = {error:.6g} (regression)")
         typer.echo(f"Squared correlation coefficient = {correlation:.6g} (regression)")
         return
     right = int(np.sum(predicted == y))
-    typer.echo(f"Accuracy = {100 * right / len(y):.6g}% ({right}/{len(y)}) (classification)")
+    typer.echo(f"Accuracy = {100 * right / len(y):.6g}% ({right}/{len(y)}){ending}")
+
+
+def _errors(predicted: Any, y: Any) -> tuple[float, float]:
+    """The mean squared error and the squared correlation coefficient, nan where one of the two does not vary."""
+    varied = np.ptp(predicted) > 0 and np.ptp(y) > 0
+    return float(np.mean((predicted - y) ** 2)), float(np.corrcoef(predicted, y)[0, 1] ** 2) if varied else float("nan")

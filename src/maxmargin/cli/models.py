@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import is_classifier, is_outlier_detector, is_regressor
 from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.utils import get_tags
 
 import maxmargin
 from maxmargin.cli.common import labels, usage, with_target
@@ -92,6 +94,24 @@ def fit(model: Any, data: Data) -> Any:
     if is_outlier_detector(model):
         return model.fit(data.X)
     return model.fit(data.X, target_of(model, data))
+
+
+def takes_kernel(model: Any) -> bool:
+    """Whether its rows are kernel values with the training rows."""
+    return bool(get_tags(model).input_tags.pairwise)
+
+
+def with_kernel(model: Any, data: Data, training: bool) -> Data:
+    """The data; a precomputed kernel in svmlight text has LIBSVM's form: 0:i for row i, then j:k, its kernel with training row j."""
+    if data.format != "svmlight" or not takes_kernel(model):
+        return data
+    n = data.X.shape[0]
+    K = sparse.csr_matrix(data.X, copy=True)
+    K.resize(n, max(K.shape[1], (n if training else model.n_features_in_) + 1))  # the last kernel values may be zero in all rows
+    K = K.toarray()
+    if training and (K.shape[1] != n + 1 or not np.array_equal(K[:, 0], np.arange(1, n + 1))):
+        raise ValueError(f"{data.source} is no precomputed kernel: row i must begin with 0:i and hold 1:K(i,1) to {n}:K(i,{n})")
+    return data._replace(X=np.ascontiguousarray(K[:, 1:]))
 
 
 def target_of(model: Any, data: Data) -> Any:

@@ -39,7 +39,8 @@ def predict(
       maxmargin predict test.csv churn.mm --target none --json
     """
     fitted = models.load_model(model)
-    table = load(data, target, header, data_format, zero_based, fitted.n_features_in_)
+    zero_based = True if zero_based is None and models.takes_kernel(fitted) else zero_based
+    table = models.with_kernel(fitted, load(data, target, header, data_format, zero_based, fitted.n_features_in_), training=False)
     fitted = models.widened(fitted, model, table.X.shape[1])
     check_features(fitted, table)
     predicted = fitted.predict(table.X)

@@ -56,7 +56,12 @@ class Ranges(NamedTuple):
     target: Range | None = None
 
     def __call__(self, X: Any) -> Any:
-        """Mapped values, sparse if X is and zeros stay zeros."""
+        """Mapped values, sparse if X is and zeros stay zeros; sparse data may end before the last feature, which is zero then."""
+        if X.shape[1] < len(self.least):
+            if not sparse.issparse(X):
+                raise ValueError(f"the ranges are of {len(self.least)} features or more, the data have {X.shape[1]}")
+            X = sparse.csr_matrix(X, copy=True)
+            X.resize(X.shape[0], len(self.least))
         width = X.shape[1]
         least, greatest = np.zeros(width), np.zeros(width)
         known = min(width, len(self.least))

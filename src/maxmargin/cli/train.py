@@ -102,7 +102,7 @@ def train(
     estimator = models.build(problem, given, random_state=seed, verbose=verbosity(quiet))
     path = existing_folder(_model_path(data, model))
     kind = models.model_format(path, format, estimator)
-    table = load(data, target, header, data_format, zero_based)
+    table = models.with_kernel(estimator, load(data, target, header, data_format, zero_based), training=True)
     began = time.perf_counter()
     models.fit(estimator, table)
     seconds = time.perf_counter() - began
@@ -146,6 +146,12 @@ def cross_validate(model: Any, table: Data, folds: int, seed: int, quiet: bool =
     """Scores of the predictions of all folds together."""
     if is_outlier_detector(model):
         raise ValueError("--cv needs a classifier or a regressor: a one-class model has no score")
+    predicted, y = cross_predict(model, table, folds, seed, quiet)
+    return {"folds": folds, **models.scores(model, predicted, y)}
+
+
+def cross_predict(model: Any, table: Data, folds: int, seed: int, quiet: bool = False) -> tuple[Any, Any]:
+    """The predictions for each fold by a model of the others, and the targets."""
     y = models.target_of(model, table)
     if len(y) < folds:
         raise ValueError(f"--cv {folds} needs at least as many samples, {table.source} has {len(y)}")
@@ -157,6 +163,8 @@ def cross_validate(model: Any, table: Data, folds: int, seed: int, quiet: bool =
     predicted = np.empty_like(y)
     with progress("cross-validation", folds, quiet) as advance:
         for inside, outside in split.split(table.X, y):
-            predicted[outside] = clone(model).set_params(verbose=0).fit(table.X[inside], y[inside]).predict(table.X[outside])
+            columns = inside if models.takes_kernel(model) else slice(None)
+            fitted = clone(model).set_params(verbose=0).fit(table.X[inside][:, columns], y[inside])
+            predicted[outside] = fitted.predict(table.X[outside][:, columns])
             advance()
-    return {"folds": folds, **models.scores(model, predicted, y)}
+    return predicted, y

@@ -72,7 +72,7 @@ def tune(
     for path in (picture, model):
         if path is not None:
             existing_folder(Path(path))
-    table = load(data, target, header, data_format, zero_based)
+    table = models.with_kernel(estimator, load(data, target, header, data_format, zero_based), training=True)
     found = search(estimator, grid, table, cv, scoring, seed, quiet)
     if picture is not None:
         from maxmargin.plots import GridSearchDisplay

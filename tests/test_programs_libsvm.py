@@ -1,0 +1,280 @@
+"""svm-train and svm-predict beside LIBSVM's own programs, through files as scripts do it.
+
+Both train with the same options and a tight -e. Then
+
+* a model file, theirs or ours, gives the same labels in their svm-predict, in our svm-predict and in our predict;
+* our objective is not above theirs, and theirs is above ours by its tolerance at most (both by the formulas, from the model files);
+* functions agree, and so do labels wherever a function is further from 0 than that.
+
+Options are binary fractions: Debian's svm-train rounds them to float32.
+
+The free support vectors of a one-class model lie on its boundary: their values are rounding errors, and their labels the signs of these.
+"""
+
+import re
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from sklearn.preprocessing import StandardScaler
+from typer.testing import CliRunner
+
+import data
+from command import answer, heart, house, run
+from maxmargin.cli.app import app
+from programs import LIBSVM, functions, needs, objective, read_libsvm, real, write, write_kernel
+
+pytestmark = needs(LIBSVM)
+KERNELS = {0: "-t 0", 1: "-t 1 -d 3 -g 0.25 -r 0.5", 2: "-t 2 -g 0.125", 3: "-t 3 -g 0.015625 -r 0.125", 4: "-t 4"}
+SOLVERS = {0: "-c 2", 1: "-n 0.25", 2: "-n 0.1875", 3: "-c 2 -p 0.0625", 4: "-c 2 -n 0.375"}
+ROUNDING = 1e-11
+THEIR_TOLERANCE, OUR_TOLERANCE = 1e-6, 1e-9
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def numbers_of(options):
+    """The options' values as `objective` takes them."""
+    words = options.split()
+    given = {name: float(words[words.index(flag) + 1]) for flag, name in (("-c", "C"), ("-n", "nu"), ("-p", "epsilon")) if flag in words}
+    weights = {int(flag[2:]): float(value) for flag, value in pairwise(words) if flag.startswith("-w")}
+    return {**given, "weights": weights}
+
+
+def both_train(place, options):
+    """Models of both programs from train.svm; ours with a tolerance that makes it the referee."""
+    real("svm-train", *options.split(), "-e", THEIR_TOLERANCE, "train.svm", "theirs.model")
+    run("svm-train", *options.split(), "-e", OUR_TOLERANCE, "-q", "train.svm", "ours.model")
+
+
+def predictions(model, commands=("svm-predict", "predict")):
+    """What their program and ours predict for test.svm from the model file."""
+    real("svm-predict", "test.svm", model, "theirs.txt")
+    found = {"theirs": np.loadtxt("theirs.txt")}
+    for command in commands:
+        run(command, "-q", "test.svm", model, "ours.txt")
+        found[command] = np.loadtxt("ours.txt")
+    return found
+
+
+def check_objectives(models, X, y, options):
+    """A violation of -e in each row costs at most the sum of the rows' upper bounds times -e, of all pairs."""
+    given = numbers_of(options)
+    theirs, ours = (objective(models[name], X, y, **given) for name in ("theirs", "ours"))
+    if "-t 3" in options:  # not positive semidefinite: no convex problem, and each may end in another stationary point
+        assert ours == pytest.approx(theirs, rel=1e-5)
+        return
+    bound = X.shape[0] * max(1, len(models["ours"].head.get("label", [])) - 1)
+    bound *= given.get("C", 1.0) * max(given["weights"].values(), default=1.0)
+    assert ours <= theirs + OUR_TOLERANCE * bound + 1e-12 * abs(theirs)
+    assert theirs <= ours + THEIR_TOLERANCE * bound + 1e-12 * abs(ours)
+
+
+def check(place, options, X, y, X_test):
+    """All that is said at the top; X are the training rows, or their kernel matrix."""
+    both_train(place, options)
+    models = {name: read_libsvm(place / f"{name}.model", X.shape[1]) for name in ("theirs", "ours")}
+    values = {name: functions(model, X_test, X) for name, model in models.items()}
+    least = {name: np.min([np.abs(f.values) for f in found], axis=0) for name, found in values.items()}
+    found = {name: predictions(f"{name}.model") for name in models}
+    regression = "label" not in models["ours"].head and "-s 2" not in options
+    for name in models:
+        goal = found[name].pop("theirs")
+        for command, labels in found[name].items():
+            if regression:
+                np.testing.assert_allclose(labels, goal, atol=1e-5 * np.abs(goal).max(), err_msg=command)
+                np.testing.assert_allclose(labels, values[name][0].values, atol=1e-10 * np.abs(goal).max(), err_msg=command)
+            else:
+                clear = least[name] > ROUNDING
+                assert clear.all() or "-s 2" in options
+                np.testing.assert_array_equal(labels[clear], goal[clear], f"{command} of {name}")
+    check_objectives(models, X, y, options)
+    near = 1e-3 if "-t 3" in options else 1e-4
+    same = {f.labels: f.values for f in values["ours"]}
+    for f in values["theirs"]:
+        mine = same[f.labels] if f.labels in same else -same[f.labels[::-1]]
+        np.testing.assert_allclose(mine, f.values, atol=near * max(1.0, np.abs(f.values).max()))
+    if not regression:
+        clear = least["theirs"] > near * max(1.0, *(np.abs(f.values).max() for f in values["theirs"]))
+        assert np.mean(clear) > 0.6
+        np.testing.assert_array_equal(found["ours"]["predict"][clear], found["theirs"]["predict"][clear])
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_every_problem_and_kernel(place, solver, kernel):
+    X, y = write("all.svm", *(heart if solver < 3 else house)(place / "all.svm", n=200))
+    X[149] = 0.0  # the last kernel value is zero in all rows
+    options = f"-s {solver} {SOLVERS[solver]} {KERNELS[kernel]}"
+    if kernel == 4:
+        K = X @ X[:150].T
+        write_kernel(place / "train.svm", K[:150], y[:150])
+        write_kernel(place / "test.svm", K, y)
+        return check(place, options, K[:150], y[:150], K)
+    write("train.svm", X[:150], y[:150])
+    write("test.svm", X, y)
+    return check(place, options, X[:150], y[:150], X)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "-g 0.125",
+        "-c 5 -g 0.25 -h 0 -m 50",
+        "-s 1 -n 0.25",
+        "-t 0 -w2 3 -w4 0.5",
+        "-t 1 -d 2 -g 0.125 -r 1",
+        "-t 3 -g 0.015625",
+        "-t 0 -s 1 -n 0.25",
+    ],
+)
+@pytest.mark.parametrize("labels", [(1, 2, 3, 4), (4, 2, -3, 0)])
+def test_several_classes(place, options, labels):
+    """Labels in any order: LIBSVM numbers classes as they come in the file, and of equal votes the first wins."""
+    X, y = heart(place / "all.svm", n=260, classes=4)
+    X, y = write("test.svm", X, np.array(labels)[y - 1])
+    write("train.svm", X[:180], y[:180])
+    check(place, options, X[:180], y[:180], X)
+
+
+@pytest.mark.parametrize("options", ["-g 0.125 -w1 5 -w-1 0.5", "-t 0 -w-1 3", "-c 100 -g 0.5"])
+def test_weights(place, options):
+    X, y = write("test.svm", *heart(place / "all.svm", n=220))
+    write("train.svm", X[:150], y[:150])
+    check(place, options, X[:150], y[:150], X)
+
+
+@pytest.mark.parametrize("options", ["-t 0", "-t 1 -d 2", "-t 2", "-t 3 -g 0.0625"])
+def test_features_the_model_has_not(place, options):
+    """A test file may have more features than the training file, or fewer."""
+    X, y = write("all.svm", *heart(place / "all.svm", n=200))
+    write("train.svm", X[:150, :11], y[:150])
+    both_train(place, options + " -g 0.125" * ("-g" not in options and "-t 0" not in options))
+    for test in (X, X[:, :7]):
+        write("test.svm", test, y)
+        for model in ("theirs.model", "ours.model"):
+            found = predictions(model, ("svm-predict",))
+            np.testing.assert_array_equal(found["svm-predict"], found["theirs"])
+
+
+@pytest.mark.parametrize(("options", "classes"), [("-s 0", 2), ("-s 1 -n 0.3", 2), ("-s 0 -c 5", 4), ("-s 3", 0), ("-s 4", 0)])
+def test_probabilities(place, options, classes):
+    """We do not estimate probabilities, and say so; those of a model of theirs survive our hands."""
+    X, y = house(place / "all.svm") if classes == 0 else heart(place / "all.svm", n=200, classes=classes)
+    write("test.svm", X, y)
+    write("train.svm", X[:150], y[:150])
+    real("svm-train", *options.split(), "-b", 1, "-q", "train.svm", "theirs.model")
+    found = predictions("theirs.model")
+    for command in ("svm-predict", "predict"):
+        np.testing.assert_allclose(found[command], found["theirs"], rtol=0, atol=1e-10 * (classes == 0))
+    for line in (["svm-train", *options.split(), "-b", 1, "train.svm"], ["svm-predict", "-b", 1, "test.svm", "theirs.model", "out"]):
+        assert "probabilities are not available" in run(*line, code=1).stderr
+    run("convert", "theirs.model", "ours.model")
+    real("svm-predict", "-b", 1, "test.svm", "theirs.model", "before")
+    real("svm-predict", "-b", 1, "test.svm", "ours.model", "after")
+    if classes == 0:
+        np.testing.assert_allclose(np.loadtxt("after"), np.loadtxt("before"), rtol=0, atol=1e-10)
+        return
+    heads = [(place / name).read_text().split("\n")[0].split()[1:] for name in ("before", "after")]
+    tables = [np.loadtxt(name, skiprows=1) for name in ("before", "after")]
+    np.testing.assert_array_equal(tables[1][:, 0], tables[0][:, 0])
+    order = [1 + heads[1].index(label) for label in heads[0]]
+    np.testing.assert_allclose(tables[1][:, order], tables[0][:, 1:], rtol=0, atol=1e-5)
+
+
+@pytest.mark.skipif(not data.FOLDER, reason="MAXMARGIN_DATA is not set")
+@pytest.mark.parametrize(
+    ("name", "rows", "options"),
+    [
+        ("a9a", 3000, "-s 0 -c 1 -g 0.0625"),
+        ("a9a", 2000, "-s 2 -n 0.125 -g 0.0625"),
+        ("letter", 3000, "-s 0 -c 10 -g 0.125"),
+        ("letter", 2000, "-s 1 -n 0.0625 -g 0.125"),
+        ("housing", 2000, "-s 3 -c 10 -g 0.125"),
+        ("housing", 1500, "-s 4 -c 1 -n 0.375 -g 0.125"),
+    ],
+)
+def test_real_data(place, name, rows, options):
+    X, y = data.load(name, rows)
+    X = data.as_dense(X)
+    X = X if name == "a9a" else StandardScaler().fit_transform(X)
+    y = StandardScaler().fit_transform(y[:, None])[:, 0] if name == "housing" else y
+    half = rows // 2
+    X, y = np.round(X, 3), np.round(y, 3)
+    write("train.svm", X[:half], y[:half])
+    write("test.svm", X[half:], y[half:])
+    check(place, options, X[:half], y[:half], X[half:])
+
+
+# ---- what they print ---------------------------------------------------------------------------------------------------
+
+
+def form(text):
+    """The lines with # for each number."""
+    return re.sub(r"-?\d+(\.\d+)?(e-?\d+)?", "#", text).splitlines()
+
+
+def test_what_is_printed(place):
+    """The lines that scripts read: the same, or of the same form where folds are drawn at random."""
+    write("two.svm", *heart(place / "two.svm", n=150))
+    write("real.svm", *house(place / "real.svm", n=120))
+    for file, options in (("two.svm", "-s 0"), ("two.svm", "-s 1"), ("two.svm", "-s 2"), ("real.svm", "-s 3"), ("real.svm", "-s 4")):
+        real("svm-train", *options.split(), file, "m")
+        for more in ([], ["-q"]):
+            theirs = real("svm-predict", *more, file, "m", "theirs.txt").stdout
+            assert run("svm-predict", *more, file, "m", "ours.txt").stdout == theirs
+        theirs = real("svm-train", *options.split(), "-q", "-v", 5, file).stdout
+        ours = run("svm-train", *options.split(), "-q", "-v", 5, file).stdout
+        assert form(ours) == form(theirs)
+        for mine, other in zip(ours.splitlines(), theirs.splitlines(), strict=True):
+            a, b = (float(line.split("= ")[1].rstrip("%")) for line in (mine, other))
+            assert a == pytest.approx(b, abs=5 if "Accuracy" in mine else 0.1)
+
+
+def test_cross_validation_of_a_given_kernel(place):
+    X, y = write("two.svm", *heart(place / "two.svm", n=150))
+    write_kernel(place / "kernel.svm", X @ X.T, y)
+    plain = run("svm-train", "-t", 0, "-q", "-v", 5, "two.svm").stdout
+    assert run("svm-train", "-t", 4, "-q", "-v", 5, "kernel.svm").stdout == plain
+    found = answer("train", "--kernel", "precomputed", "--cv", 5, "kernel.svm")["cross_validation"]["accuracy"]
+    assert plain == f"Cross Validation Accuracy = {100 * found:.6g}%\n"
+    run("tune", "--kernel", "precomputed", "-C", "0.1,1", "--model", "best.mm", "kernel.svm")
+    run("predict", "-q", "kernel.svm", "kernel.svm.mm", "out.txt")
+    real("svm-train", "-t", 4, "-q", "kernel.svm", "theirs.model")
+    real("svm-predict", "-q", "kernel.svm", "theirs.model", "theirs.txt")
+    np.testing.assert_array_equal(np.loadtxt("out.txt"), np.loadtxt("theirs.txt"))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "svm-train",
+        "svm-train -s 9 two.svm",
+        "svm-train -z 1 two.svm",
+        "svm-train -c 0 two.svm",
+        "svm-train -v 1 two.svm",
+        "svm-train -s 1 -n 2 two.svm",
+        "svm-train nowhere",
+        "svm-train bad.svm",
+        "svm-predict two.svm",
+        "svm-predict two.svm nowhere out",
+    ],
+)
+def test_both_fail(place, line):
+    """A script that looks at the exit code sees both fail."""
+    write("two.svm", *heart(place / "two.svm", n=50))
+    (place / "bad.svm").write_text("1 1:0.5\n-1 x:2\n")
+    real(*line.split(), code=1)
+    assert CliRunner().invoke(app, line.split()).exit_code in (1, 2)
+
+
+def test_a_weight_of_no_class(place):
+    """LIBSVM warns and goes on; here no option is without an effect."""
+    write("two.svm", *heart(place / "two.svm", n=50))
+    assert "class label 9" in real("svm-train", "-w9", 2, "two.svm").stderr
+    for command in ("svm-train", "linear-train"):
+        assert "two.svm has no sample of class 9" in run(command, "-w9", 2, "two.svm", code=1).stderr
