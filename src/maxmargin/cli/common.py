@@ -5,6 +5,7 @@ Exit codes: 0 done; 1 it failed, and one line on standard error says why; 2 the 
 
 import functools
 import json
+import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -49,9 +50,10 @@ def load(
     data_format: str | None = None,
     zero_based: bool | None = None,
     n_features: int | None = None,
+    features: list[str] | None = None,
 ) -> Data:
-    """The data of a command's options."""
-    return read_table(path, Options(data_format, target, header, n_features, zero_based))
+    """The data of a command's options; of a model's features by their names, where both have names."""
+    return read_table(path, Options(data_format, target, header, n_features, zero_based, features))
 
 
 def with_target(data: Data) -> np.ndarray[Any, Any]:
@@ -144,6 +146,7 @@ def reported(command: Callable[..., None]) -> Callable[..., None]:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 warnings.filterwarnings("always", category=UserWarning)
+                warnings.filterwarnings("ignore", "X does not have valid feature names")  # load finds the features by their names
                 warnings.showwarning = _show_warning
                 command(*arguments, **options)
         except BrokenPipeError:  # the reader went away: head, less
@@ -174,8 +177,15 @@ def _show_warning(message: Any, *_: Any, **__: Any) -> None:
     typer.echo("warning: " + " ".join(str(message).split()), err=True)
 
 
-def existing_folder(path: Path) -> Path:
-    """A path whose folder is there: found out before the work, not after it."""
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"no folder {path.parent} to write {path.name} to")
-    return path
+def check_outputs(*outputs: str | None, inputs: tuple[str | None, ...] = ()) -> None:
+    """Files can be written where they are wanted, over none that is read or written as well; found out before the work, not after it."""
+    taken = {os.path.realpath(path) for path in inputs if path not in (None, "-")}
+    for path in (Path(name) for name in outputs if name not in (None, "-")):
+        if not path.parent.is_dir():
+            raise FileNotFoundError(f"no folder {path.parent} to write {path.name} to")
+        if path.is_dir():
+            raise IsADirectoryError(f"{path} is a folder: name a file to write to")
+        real = os.path.realpath(path)
+        if real in taken and (path.is_file() or not path.exists()):  # a device may be named twice
+            raise ValueError(f"{path} would be written over, and this command needs it for something else: name another file")
+        taken.add(real)

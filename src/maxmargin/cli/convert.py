@@ -8,7 +8,7 @@ import typer
 
 import maxmargin
 from maxmargin.cli import models
-from maxmargin.cli.common import AsJson, DataFormat, Header, Quiet, Target, ZeroBased, existing_folder, load, show, usage
+from maxmargin.cli.common import AsJson, DataFormat, Header, Quiet, Target, ZeroBased, check_outputs, load, show, usage
 from maxmargin.io.files import STDIN, atomic_write, open_read
 from maxmargin.io.tables_write import WRITERS, write_table
 
@@ -47,7 +47,7 @@ def convert(
 
       maxmargin convert train.csv train.svm.gz --target price
     """
-    existing_folder(Path(output))
+    check_outputs(output, inputs=(source,))
     compress = {"max_support_vectors": max_support_vectors, "tolerance": tolerance}
     compress = {name: value for name, value in compress.items() if value is not None}
     if is_model(Path(source)):

@@ -4,10 +4,12 @@ A problem is one entry of PROBLEMS. Parameters that were given and that its esti
 """
 
 import ast
+import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import is_classifier, is_outlier_detector, is_regressor
 from sklearn.model_selection import KFold, StratifiedKFold
 
@@ -88,10 +90,11 @@ def build(problem: str, given: dict[str, Any], **always: Any) -> Any:
 
 
 def fit(model: Any, data: Data) -> Any:
-    """Fit on data, with targets where the problem has some."""
-    if is_outlier_detector(model):
-        return model.fit(data.X)
-    return model.fit(data.X, target_of(model, data))
+    """Fit on data, with targets where the problem has some; the model knows its features by the names they have, as with a data frame."""
+    model.fit(data.X, None if is_outlier_detector(model) else target_of(model, data))
+    if data.names:
+        model.feature_names_in_ = np.array(data.names, dtype=object)
+    return model
 
 
 def target_of(model: Any, data: Data) -> Any:
@@ -166,6 +169,23 @@ def widened(model: Any, path: str, width: int) -> Any:
     with open_read(Path(path)) as file:
         libsvm = file.read(8) == b"svm_type"
     return io.load_libsvm(path, n_features=width) if libsvm else model
+
+
+def names_of(model: Any) -> list[str] | None:
+    """The names of a model's features, if it knows them."""
+    names = getattr(model, "feature_names_in_", None)
+    return None if names is None else [str(name) for name in names]
+
+
+def rows_for(model: Any, data: Data) -> Any:
+    """The rows as the model takes them: with its features, and dense if its support vectors are."""
+    if data.X.shape[1] != model.n_features_in_:
+        raise ValueError(f"{data.source} has {data.X.shape[1]} features, the model was trained on {model.n_features_in_}")
+    names = names_of(model)
+    if names is not None and data.names is None:
+        order = ", ".join(names[:5]) + ", ..." * (len(names) > 5)
+        warnings.warn(f"{data.source} does not name its columns: they are taken for the model's, in its order: {order}", stacklevel=2)
+    return data.X.toarray() if sparse.issparse(data.X) and not getattr(model, "_sparse", True) else data.X
 
 
 def certificate_report(model: Any) -> dict[str, Any] | None:

@@ -1,7 +1,6 @@
 """``maxmargin plot``: a picture of a model and its data."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
@@ -19,14 +18,13 @@ from maxmargin.cli.common import (
     Seed,
     Target,
     ZeroBased,
-    existing_folder,
+    check_outputs,
     labels,
     load,
     show,
     usage,
     with_target,
 )
-from maxmargin.cli.predict import check_features
 from maxmargin.cli.subset import choose
 from maxmargin.io.tables import Data
 
@@ -60,14 +58,14 @@ def plot(
 
       maxmargin plot churn.csv churn.mm churn.svg --target churned --features age,income
     """
-    existing_folder(Path(picture))
+    check_outputs(picture, inputs=(data, model))
     fitted = models.load_model(model)
     chosen = kind or _usual(fitted)
     if chosen not in KINDS:
         raise usage(f"--kind must be one of {', '.join(KINDS)}, got {chosen!r}.")
-    table = load(data, target, header, data_format, zero_based, fitted.n_features_in_)
+    table = load(data, target, header, data_format, zero_based, fitted.n_features_in_, models.names_of(fitted))
     fitted = models.widened(fitted, model, table.X.shape[1])
-    check_features(fitted, table)
+    table = table._replace(X=models.rows_for(fitted, table))
     if table.X.shape[0] > most:
         table = choose(table, most, seed, stratified=not is_regressor(fitted) and table.y is not None)
     table = table._replace(X=table.X.toarray() if sparse.issparse(table.X) else table.X)

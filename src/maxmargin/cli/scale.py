@@ -6,7 +6,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from maxmargin.cli.common import AsJson, DataFile, DataFormat, Header, Quiet, Target, ZeroBased, existing_folder, load, show, usage
+from maxmargin.cli.common import AsJson, DataFile, DataFormat, Header, Quiet, Target, ZeroBased, check_outputs, load, show, usage
 from maxmargin.cli.ranges import load_ranges, ranges_of, save_ranges
 from maxmargin.io.tables_write import write_table
 
@@ -45,6 +45,7 @@ def scale(
         raise usage("--restore brings its own limits and ranges: --lower, --upper and --save cannot be given with it.")
     if as_json and output == "-":
         raise usage("--json and the data cannot both go to standard output: name an OUTPUT.")
+    check_outputs(output, save, inputs=(data, restore))
     table = load(data, target, header, data_format, zero_based)
     if restore is not None:
         ranges = load_ranges(Path(restore))
@@ -52,8 +53,6 @@ def scale(
             raise ValueError(f"{restore} scales targets too, which svm-scale -r does")
     else:
         ranges = ranges_of(table.X, -1.0 if lower is None else lower, 1.0 if upper is None else upper)
-    if save is not None:
-        existing_folder(Path(save))
     scaled = table._replace(X=ranges(table.X))
     kind = write_table(scaled, output, output_format or (table.format if output == "-" else None))
     if save is not None:

@@ -18,7 +18,7 @@ from maxmargin.cli.common import (
     Seed,
     Target,
     ZeroBased,
-    existing_folder,
+    check_outputs,
     load,
     progress,
     show,
@@ -100,7 +100,8 @@ def train(
         **models.assignments(set_),
     }
     estimator = models.build(problem, given, random_state=seed, verbose=verbosity(quiet))
-    path = existing_folder(_model_path(data, model))
+    path = _model_path(data, model)
+    check_outputs(str(path), inputs=(data,))
     kind = models.model_format(path, format, estimator)
     table = load(data, target, header, data_format, zero_based)
     began = time.perf_counter()

@@ -19,8 +19,8 @@ from maxmargin.cli.common import (
     Seed,
     Target,
     ZeroBased,
+    check_outputs,
     console,
-    existing_folder,
     load,
     progress,
     show,
@@ -69,9 +69,7 @@ def tune(
     """
     estimator = models.build(problem, {"kernel": kernel, **models.assignments(set_)}, random_state=seed)
     grid = grid_of(estimator, C, gamma, vary)
-    for path in (picture, model):
-        if path is not None:
-            existing_folder(Path(path))
+    check_outputs(picture, model, inputs=(data,))
     table = load(data, target, header, data_format, zero_based)
     found = search(estimator, grid, table, cv, scoring, seed, quiet)
     if picture is not None:

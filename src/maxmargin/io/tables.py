@@ -22,7 +22,7 @@ from scipy import sparse
 
 from maxmargin.io.files import STDIN, SUFFIXES, open_read
 from maxmargin.io.svmlight import svmlight_chunks
-from maxmargin.io.table_columns import Data, Options, as_target, from_columns, is_number
+from maxmargin.io.table_columns import Data, Options, as_target, check_names, find_features, from_columns, is_number
 
 __all__ = ["ENDINGS", "READERS", "Data", "Options", "as_target", "ending_of", "format_of", "local_file", "read_table"]
 
@@ -188,6 +188,13 @@ def _read_npz(path: Path, options: Options) -> Data:
             raise ValueError(f"{options.source}: {error}") from error
     if y is not None and y.shape != (X.shape[0],):
         raise ValueError(f"{options.source}: X has {X.shape[0]} rows and y has shape {y.shape}")
+    if names is not None:
+        check_names(names, options.source)
+        if len(names) != X.shape[1]:
+            raise ValueError(f"{options.source}: X has {X.shape[1]} columns and {len(names)} names")
+        if options.features is not None:
+            order = find_features(names, options.features, options.source)
+            X, names = X[:, order], options.features
     return Data(X, y, names, "npz", options.source)
 
 
