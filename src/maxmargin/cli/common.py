@@ -1,6 +1,7 @@
 """What the commands share: data options, reports for people and for machines, errors as one line.
 
-Exit codes: 0 done; 1 it failed, and one line on standard error says why; 2 the command line itself was wrong.
+Exit codes: 0 done; 1 it failed, and one line on standard error says why, as does {"error": ...} on standard output with --json; 2 the
+command line itself was wrong; 130 Ctrl-C.
 """
 
 import functools
@@ -17,12 +18,13 @@ import numpy as np
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
 
 from maxmargin.io.tables import READERS, Data, Options, read_table
 
 FAILURES = (ValueError, TypeError, OSError, ImportError, MemoryError, NotImplementedError, ArithmeticError)
 """What is reported as one line; anything else is a mistake of ours, and its traceback is wanted."""
+MOST_ITEMS = 20
+"""Items of a list that people are shown; machines get all."""
 
 DataFile = Annotated[
     str, typer.Argument(metavar="DATA", help="svmlight, CSV, TSV, Parquet, .npy or .npz file, compressed or not; - is standard input.")
@@ -96,11 +98,10 @@ def show(values: dict[str, Any], as_json: bool = False, stderr: bool = False) ->
     if as_json:
         typer.echo(json.dumps(plain(values), ensure_ascii=False))
         return
-    grid = Table.grid(padding=(0, 2))
-    for name, value in values.items():
-        if value is not None:
-            grid.add_row(f"[bold]{name.replace('_', ' ')}[/]", _text(value))
-    console(stderr).print(grid)
+    shown = {name.replace("_", " "): _text(value) for name, value in values.items() if value is not None}
+    width, out = max(map(len, shown), default=0), console(stderr)
+    for name, text in shown.items():  # lines as they are, neither filled nor folded: programs read them, too
+        out.print(f"[bold]{name}[/]{' ' * (width - len(name))}  {text}")
 
 
 def _text(value: Any) -> str:
@@ -113,9 +114,10 @@ def _text(value: Any) -> str:
     if isinstance(value, int | np.integer):
         return f"{value:,}"
     if isinstance(value, dict):
-        return escape(", ".join(f"{key}: {_text(item)}" for key, item in value.items()))
+        return ", ".join(f"{escape(str(key))}: {_text(item)}" for key, item in value.items())
     if isinstance(value, list | tuple):
-        return escape(", ".join(_text(item) for item in value))
+        more = f" and {len(value) - MOST_ITEMS:,} more" if len(value) > MOST_ITEMS else ""
+        return ", ".join(_text(item) for item in value[:MOST_ITEMS]) + more
     return escape(str(value))
 
 
@@ -154,6 +156,8 @@ def reported(command: Callable[..., None]) -> Callable[..., None]:
             raise typer.Exit(1) from None
         except FAILURES as error:
             text = str(error) if isinstance(error, ValueError | TypeError | ImportError | OSError) else f"{type(error).__name__}: {error}"
+            if options.get("as_json"):
+                show({"error": " ".join(text.split())}, True)
             fail(text)
         except KeyboardInterrupt:
             typer.echo("interrupted", err=True)

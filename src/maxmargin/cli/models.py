@@ -67,13 +67,15 @@ def class_weights(text: str | None) -> Any:
     return weights
 
 
-def assignments(items: list[str] | None) -> dict[str, Any]:
-    """The parameters of --set name=value."""
-    found = {}
+def assignments(items: list[str] | None, given: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The parameters that options of their own have given, and those of --set name=value; none twice."""
+    found = {name: value for name, value in (given or {}).items() if value is not None}
     for item in items or []:
         name, mark, text = item.partition("=")
         if not mark:
             raise usage(f"--set takes name=value, got {item!r}.")
+        if name.strip() in found:
+            raise usage(f"{name.strip()} is given twice: by --set {item}, and before.")
         found[name.strip()] = value_of(text.strip())
     return found
 

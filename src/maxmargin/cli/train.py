@@ -97,9 +97,8 @@ def train(
         "penalty": penalty,
         "class_weight": models.class_weights(class_weight),
         "time_limit": time_limit,
-        **models.assignments(set_),
     }
-    estimator = models.build(problem, given, random_state=seed, verbose=verbosity(quiet))
+    estimator = models.build(problem, models.assignments(set_, given), random_state=seed, verbose=verbosity(quiet))
     path = _model_path(data, model)
     check_outputs(str(path), inputs=(data,))
     kind = models.model_format(path, format, estimator)

@@ -67,8 +67,9 @@ def tune(
 
       maxmargin tune houses.csv --problem svr --target price --vary epsilon=0.01,0.1,1
     """
-    estimator = models.build(problem, {"kernel": kernel, **models.assignments(set_)}, random_state=seed)
-    grid = grid_of(estimator, C, gamma, vary)
+    fixed = models.assignments(set_, {"kernel": kernel})
+    estimator = models.build(problem, fixed, random_state=seed)
+    grid = grid_of(estimator, C, gamma, vary, fixed)
     check_outputs(picture, model, inputs=(data,))
     table = load(data, target, header, data_format, zero_based)
     found = search(estimator, grid, table, cv, scoring, seed, quiet)
@@ -82,12 +83,12 @@ def tune(
     _report(found, {"picture": picture, "model": model}, as_json, quiet)
 
 
-def grid_of(estimator: Any, C: str | None, gamma: str | None, vary: list[str] | None) -> dict[str, list[Any]]:
-    """The values of each parameter that varies."""
+def grid_of(estimator: Any, C: str | None, gamma: str | None, vary: list[str] | None, fixed: dict[str, Any]) -> dict[str, list[Any]]:
+    """The values of each parameter that varies; C and gamma do unless they are fixed."""
     known, grid = estimator.get_params(), {}
-    if C is not None or "C" in known:
+    if C is not None or ("C" in known and "C" not in fixed):
         grid["C"] = values_of("-C", C or DEFAULT_C)
-    has_gamma = "gamma" in known and known.get("kernel") not in ("linear", "precomputed", "cosine")
+    has_gamma = "gamma" in known and "gamma" not in fixed and known.get("kernel") not in ("linear", "precomputed", "cosine")
     if gamma is not None or has_gamma:
         grid["gamma"] = values_of("--gamma", gamma or DEFAULT_GAMMA)
     for item in vary or []:
@@ -95,6 +96,9 @@ def grid_of(estimator: Any, C: str | None, gamma: str | None, vary: list[str] | 
         if not mark:
             raise usage(f"--vary takes name=value,value,..., got {item!r}.")
         grid[name.strip()] = values_of(f"--vary {name.strip()}", text)
+    both = [name for name in grid if name in fixed]
+    if both:
+        raise usage(f"{', '.join(both)} cannot both vary and be --set.")
     unknown = [name for name in grid if name not in known]
     if unknown:
         raise usage(f"{type(estimator).__name__} has no parameter {', '.join(unknown)}; its parameters are {', '.join(known)}.")

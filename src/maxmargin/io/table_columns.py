@@ -68,7 +68,7 @@ def from_columns(columns: list[NDArray[Any]], names: list[str] | None, options: 
     X = np.empty((len(columns[0]), len(features)))
     for j, k in enumerate(features):
         X[:, j] = _as_numbers(columns[k], names[k] if names else f"column {k + 1}", options.source, lines)
-    y = None if at is None else _checked_target(columns[at], options.source, lines)
+    y = None if at is None else checked_target(columns[at], options.source, lines)
     kept, target = ([names[k] for k in features], None if at is None else names[at]) if names else (None, None)
     return Data(X, y, kept, options.format or "", options.source, target)
 
@@ -153,13 +153,14 @@ def _as_numbers(column: NDArray[Any], name: str, source: str, lines: list[int] |
     return values
 
 
-def _checked_target(column: NDArray[Any], source: str, lines: list[int] | None) -> NDArray[Any]:
-    """The targets; a missing one is an error with its line."""
-    missing = np.flatnonzero(np.isnan(column) if column.dtype.kind == "f" else [str(cell).strip() == "" for cell in column.tolist()])
-    if len(missing):
-        place = f"line {lines[missing[0]]}" if lines else f"row {missing[0] + 1}"
-        raise ValueError(f"{source}, {place}: the target is missing ({len(missing)} such rows); fill it or leave those rows out")
-    return as_target(column)
+def checked_target(column: NDArray[Any], source: str, lines: list[int] | None) -> NDArray[Any]:
+    """The targets; one that is missing or infinite is an error with its line."""
+    y = as_target(column)
+    wrong = np.flatnonzero(~np.isfinite(y) if y.dtype.kind == "f" else [str(cell).strip() == "" for cell in y.tolist()])
+    if len(wrong):
+        place = f"line {lines[wrong[0]]}" if lines else f"row {wrong[0] + 1}"
+        raise ValueError(f"{source}, {place}: the target is missing or infinite ({len(wrong)} such rows); fill it or leave those rows out")
+    return y
 
 
 def as_target(column: NDArray[Any]) -> NDArray[Any]:

@@ -22,7 +22,7 @@ from scipy import sparse
 
 from maxmargin.io.files import STDIN, SUFFIXES, open_read
 from maxmargin.io.svmlight import svmlight_chunks
-from maxmargin.io.table_columns import Data, Options, as_target, check_names, find_features, from_columns, is_number
+from maxmargin.io.table_columns import Data, Options, as_target, check_names, checked_target, find_features, from_columns, is_number
 
 __all__ = ["ENDINGS", "READERS", "Data", "Options", "as_target", "ending_of", "format_of", "local_file", "read_table"]
 
@@ -163,7 +163,7 @@ def _read_parquet(path: Path, options: Options) -> Data:
 
 def _read_npy(path: Path, options: Options) -> Data:
     array = _numpy_load(path, options)
-    if array.ndim != 2:
+    if array.ndim != 2 or not len(array):
         raise ValueError(f"{options.source} holds an array of shape {array.shape}: rows and columns are needed")
     return from_columns(list(array.T), None, options, None)
 
@@ -173,16 +173,8 @@ def _read_npz(path: Path, options: Options) -> Data:
         raise ValueError("an .npz file names its target y: a target column cannot be chosen")
     with _numpy_load(path, options) as file:
         try:
-            if {"data", "indices", "indptr", "shape"} <= set(file.files):
-                X = sparse.csr_matrix((file["data"], file["indices"], file["indptr"]), shape=tuple(file["shape"].tolist()))
-                X.check_format()
-            elif "X" in file.files:
-                X = np.asarray(file["X"], np.float64)
-            else:
-                raise ValueError(
-                    f"an array X was expected, or a matrix of scipy.sparse.save_npz; found {', '.join(file.files) or 'nothing'}"
-                )
-            y = file["y"] if "y" in file.files and options.target is None else None
+            X = _matrix_of(file)
+            y = checked_target(file["y"], options.source, None) if "y" in file.files and options.target is None else None
             names = [str(name) for name in file["names"]] if "names" in file.files else None
         except (ValueError, TypeError, zipfile.BadZipFile, EOFError) as error:
             raise ValueError(f"{options.source}: {error}") from error
@@ -196,6 +188,34 @@ def _read_npz(path: Path, options: Options) -> Data:
             order = find_features(names, options.features, options.source)
             X, names = X[:, order], options.features
     return Data(X, y, names, "npz", options.source)
+
+
+def _matrix_of(file: Any) -> Any:
+    """X, or a matrix that scipy.sparse.save_npz wrote: rows or columns compressed, as it says."""
+    if {"data", "indices", "indptr", "shape"} <= set(file.files):
+        kind = file["format"].astype(str).item() if "format" in file.files else "csr"
+        layouts = {"csr": sparse.csr_matrix, "csc": sparse.csc_matrix}
+        if kind not in layouts:
+            raise ValueError(f"a sparse matrix of format {kind!r} cannot be read: save its tocsr()")
+        X = layouts[kind]((_real(file["data"]), file["indices"], file["indptr"]), shape=tuple(file["shape"].tolist()))
+        X.check_format()
+        values, X = X.data, X.tocsr()
+    elif "X" in file.files:
+        values = X = _real(file["X"])
+    else:
+        raise ValueError(f"an array X was expected, or a matrix of scipy.sparse.save_npz; found {', '.join(file.files) or 'nothing'}")
+    if X.ndim != 2 or not X.shape[0]:
+        raise ValueError(f"X has shape {X.shape}: rows and columns are needed")
+    if not np.isfinite(values).all():
+        raise ValueError(f"X has {np.sum(~np.isfinite(values))} values that are no finite numbers: fill them, or leave those rows out")
+    return X
+
+
+def _real(array: Any) -> Any:
+    """Numbers of double precision; complex ones and dates are none."""
+    if array.dtype.kind not in "biufU":
+        raise ValueError(f"numbers were expected, found an array of type {array.dtype}")
+    return array.astype(np.float64)
 
 
 def _numpy_load(path: Path, options: Options) -> Any:
