@@ -19,10 +19,12 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from maxmargin.io.files import atomic_write
 from maxmargin.io.tables import READERS, Data, Options, read_table
 
 FAILURES = (ValueError, TypeError, OSError, ImportError, MemoryError, NotImplementedError, ArithmeticError)
 """What is reported as one line; anything else is a mistake of ours, and its traceback is wanted."""
+PICTURES = (".png", ".svg", ".pdf")
 MOST_ITEMS = 20
 """Items of a list that people are shown; machines get all."""
 
@@ -179,6 +181,18 @@ def usage(message: str) -> typer.BadParameter:
 
 def _show_warning(message: Any, *_: Any, **__: Any) -> None:
     typer.echo("warning: " + " ".join(str(message).split()), err=True)
+
+
+def check_picture(path: str) -> None:
+    """A picture's name says its format; found out before the work, not after it."""
+    if Path(path).suffix.lower() not in PICTURES:
+        raise usage(f"{path}: a picture's name ends in {', '.join(PICTURES)}.")
+
+
+def write_picture(display: Any, path: str | Path) -> None:
+    """Save what is drawn, whole or not at all."""
+    with atomic_write(path) as file:
+        display.figure_.savefig(file, format=Path(path).suffix.lower()[1:])
 
 
 def check_outputs(*outputs: str | None, inputs: tuple[str | None, ...] = ()) -> None:

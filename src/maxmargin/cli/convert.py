@@ -14,7 +14,6 @@ from maxmargin.io.tables_write import WRITERS, write_table
 
 HEADS = (b"svm_type", b"solver_type", b"SVM-light Version")
 """How text models of LIBSVM, LIBLINEAR and SVM-light begin."""
-EXPORTS = {".onnx": "onnx", ".c": "c", ".h": "c", ".js": "javascript", ".mjs": "javascript"}
 MODEL_FORMATS = (*models.FORMATS, "onnx", "c", "javascript")
 
 
@@ -82,7 +81,7 @@ def _convert_model(source: str, output: Path, to: str | None, compress: dict[str
     model = models.load_model(source)
     if compress:
         model = maxmargin.compact(model, **compress)
-    kind = to or EXPORTS.get(output.suffix) or models.model_format(output, None, model)
+    kind = to or models.EXPORTS.get(output.suffix) or models.model_format(output, None, model)
     if kind not in MODEL_FORMATS:
         raise usage(f"--to must be one of {', '.join(MODEL_FORMATS)} for a model, got {kind!r}.")
     if kind in models.FORMATS:

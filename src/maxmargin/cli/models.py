@@ -15,7 +15,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 
 import maxmargin
 from maxmargin.cli.common import labels, usage, with_target
-from maxmargin.io.tables import Data
+from maxmargin.io.tables import ENDINGS, Data, ending_of
 
 PROBLEMS: dict[str, Any] = {
     "svc": maxmargin.SVC,
@@ -32,6 +32,8 @@ PROBLEMS: dict[str, Any] = {
 }
 LINEAR = (maxmargin.LinearSVC, maxmargin.LinearSVR, maxmargin.LinearOneClassSVM)
 FORMATS = ("mm", "libsvm", "liblinear")
+EXPORTS = {".onnx": "onnx", ".c": "c", ".h": "c", ".js": "javascript", ".mjs": "javascript"}
+"""What models are converted to, by the endings of names."""
 
 
 def problem_class(name: str) -> Any:
@@ -140,6 +142,8 @@ def model_format(path: Path, asked: str | None, model: Any) -> str:
     """mm, libsvm or liblinear: as asked, or by the name's ending."""
     if asked is not None and asked not in FORMATS:
         raise usage(f"--format must be one of {', '.join(FORMATS)}, got {asked!r}.")
+    if asked is None and (ending_of(path) in ENDINGS or path.suffix in EXPORTS):
+        raise usage(f"{path} is the name of another kind of file: end a model's name in .mm or .model.")
     if asked is None and path.suffix == ".model":
         return "liblinear" if isinstance(model, LINEAR) else "libsvm"
     return asked or "mm"

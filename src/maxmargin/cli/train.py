@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 from sklearn.base import clone, is_classifier, is_outlier_detector
+from sklearn.utils import get_tags
 
 from maxmargin.cli import models
 from maxmargin.cli.common import (
@@ -155,8 +156,10 @@ def cross_validate(model: Any, table: Data, folds: int, seed: int, quiet: bool =
             raise ValueError(f"--cv {folds} needs as many samples of each class, the smallest has {least}: use fewer folds")
     split = models.folds_of(model, folds, seed)
     predicted = np.empty_like(y)
+    pairwise = get_tags(model).input_tags.pairwise  # the columns of a precomputed kernel are training samples
     with progress("cross-validation", folds, quiet) as advance:
         for inside, outside in split.split(table.X, y):
-            predicted[outside] = clone(model).set_params(verbose=0).fit(table.X[inside], y[inside]).predict(table.X[outside])
+            X, Z = (table.X[rows][:, inside] if pairwise else table.X[rows] for rows in (inside, outside))
+            predicted[outside] = clone(model).set_params(verbose=0).fit(X, y[inside]).predict(Z)
             advance()
     return {"folds": folds, **models.scores(model, predicted, y)}

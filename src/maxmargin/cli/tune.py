@@ -20,11 +20,13 @@ from maxmargin.cli.common import (
     Target,
     ZeroBased,
     check_outputs,
+    check_picture,
     console,
     load,
     progress,
     show,
     usage,
+    write_picture,
 )
 from maxmargin.io.tables import Data
 
@@ -71,12 +73,14 @@ def tune(
     estimator = models.build(problem, fixed, random_state=seed)
     grid = grid_of(estimator, C, gamma, vary, fixed)
     check_outputs(picture, model, inputs=(data,))
+    if picture is not None:
+        check_picture(picture)
     table = load(data, target, header, data_format, zero_based)
     found = search(estimator, grid, table, cv, scoring, seed, quiet)
     if picture is not None:
         from maxmargin.plots import GridSearchDisplay
 
-        GridSearchDisplay.from_search(found).figure_.savefig(picture)
+        write_picture(GridSearchDisplay.from_search(found), picture)
     if model is not None:
         best = models.fit(estimator.set_params(**found.best_params_), table)
         models.save_model(best, Path(model), models.model_format(Path(model), None, best))

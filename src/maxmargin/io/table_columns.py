@@ -64,7 +64,7 @@ def from_columns(columns: list[NDArray[Any]], names: list[str] | None, options: 
         check_names(names, options.source)
     at, features = _split(len(columns), names, options)
     if not features:
-        raise ValueError(f"{options.source} has no column besides the target")
+        raise ValueError(f"{options.source} has no column besides the target: fields of a line are separated by commas, semicolons or tabs")
     X = np.empty((len(columns[0]), len(features)))
     for j, k in enumerate(features):
         X[:, j] = _as_numbers(columns[k], names[k] if names else f"column {k + 1}", options.source, lines)
@@ -148,7 +148,7 @@ def _as_numbers(column: NDArray[Any], name: str, source: str, lines: list[int] |
         place = f"line {lines[wrong[0]]}" if lines else f"row {wrong[0] + 1}"
         raise ValueError(
             f"{source}, {place}, {name}: {str(column[wrong[0]])!r} is no finite number ({len(wrong)} such values in this column); fill "
-            "missing values, encode words as numbers, or choose another target column"
+            "missing values, write decimals with a point and words as numbers, or choose another target column"
         )
     return values
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from maxmargin.io.files import STDIN, SUFFIXES, open_read
+from maxmargin.io.files import STDIN, SUFFIXES, decompressing, open_read
 from maxmargin.io.svmlight import svmlight_chunks
 from maxmargin.io.table_columns import Data, Options, as_target, check_names, checked_target, find_features, from_columns, is_number
 
@@ -29,6 +29,7 @@ __all__ = ["ENDINGS", "READERS", "Data", "Options", "as_target", "ending_of", "f
 HEAD = 2**16
 """Bytes at which the content is looked at."""
 SVMLIGHT_LINE = re.compile(rb"\s*[-+]?[0-9.][-+0-9.eE]*([ \t]+(qid|\d+):\S*)*[ \t]*(#.*)?")
+DELIMITERS = ",;\t"
 MAGIC = {b"\x93NUMPY": "npy", b"PK\x03\x04": "npz", b"PAR1": "parquet"}
 ENDINGS = {
     ".svm": "svmlight",
@@ -87,15 +88,15 @@ def format_of(path: Path) -> str:
     ending = ending_of(path)
     if ending in ENDINGS:
         return ENDINGS[ending]
-    with open_read(path) as file:
-        head = file.read(HEAD)
+    head = _content(path, str(path), HEAD)
     for magic, name in MAGIC.items():
         if head.startswith(magic):
             return name
     line = next((line for line in head.removeprefix(b"\xef\xbb\xbf").splitlines() if line.strip() and not line.startswith(b"#")), b"")
     if SVMLIGHT_LINE.fullmatch(line):
         return "svmlight"
-    return "tsv" if b"\t" in line and b"," not in line else "csv" if b"," in line else "svmlight"
+    delimiter = _delimiter(line.decode("latin-1"))
+    return "svmlight" if delimiter is None else "tsv" if delimiter == "\t" else "csv"
 
 
 def ending_of(path: Path) -> str:
@@ -104,6 +105,17 @@ def ending_of(path: Path) -> str:
     for packed in SUFFIXES:
         name = name.removesuffix(packed)
     return Path(name).suffix
+
+
+def _content(path: Path, source: str, most: int = -1) -> bytes:
+    """The first bytes of a file, or all."""
+    with open_read(path) as file, decompressing(source):
+        return file.read(most)
+
+
+def _delimiter(line: str) -> str | None:
+    """What separates the fields of a line: a comma, or else a semicolon, or else a tab."""
+    return next((mark for mark in DELIMITERS if mark in line), None)
 
 
 # ---- the formats -------------------------------------------------------------------------------------------------------
@@ -122,13 +134,7 @@ def _read_svmlight(path: Path, options: Options) -> Data:
 
 
 def _read_delimited(path: Path, options: Options) -> Data:
-    delimiter = "\t" if options.format == "tsv" else ","
-    with open_read(path) as file:
-        text = io.TextIOWrapper(file, "utf-8-sig", newline="")
-        try:
-            lines = [(reader.line_num, row) for reader in [csv.reader(text, delimiter=delimiter, strict=True)] for row in reader if row]
-        except (csv.Error, UnicodeDecodeError) as error:
-            raise ValueError(f"{options.source}: {error}") from error
+    lines = _fields(_content(path, options.source), options)
     if not lines:
         raise ValueError(f"{options.source} holds no samples")
     header = not all(is_number(cell) for cell in lines[0][1]) if options.header is None else options.header
@@ -144,16 +150,33 @@ def _read_delimited(path: Path, options: Options) -> Data:
     return from_columns(columns, names, options, [number for number, _ in rows])
 
 
+def _fields(content: bytes, options: Options) -> list[tuple[int, list[str]]]:
+    """The fields of each line that has some, after its number."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise ValueError(
+            f"{options.source}, line {line}: this is no UTF-8 text: convert the file, for example with iconv -f ISO-8859-1 -t UTF-8"
+        ) from error
+    delimiter = "\t" if options.format == "tsv" else _delimiter(text.partition("\n")[0]) or ","
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        return [(reader.line_num, row) for row in reader if row]
+    except csv.Error as error:
+        raise ValueError(f"{options.source}, line {reader.line_num}: {error}: is a quotation mark open, or not doubled?") from error
+
+
 def _read_parquet(path: Path, options: Options) -> Data:
     try:
         from pyarrow import parquet
     except ImportError as missing:
         raise ImportError("Parquet files need pyarrow: pip install pyarrow, or convert the file to CSV.") from missing
-    with open_read(path) as file:
-        try:
-            table = parquet.read_table(io.BytesIO(file.read()))
-        except (OSError, ValueError) as error:
-            raise ValueError(f"{options.source}: {error}") from error
+    content = _content(path, options.source)
+    try:
+        table = parquet.read_table(io.BytesIO(content))
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{options.source}: {error}") from error
     columns = [np.asarray(column.to_numpy()) for column in table.columns]
     for name, column in zip(table.column_names, table.columns, strict=True):
         if column.null_count:
@@ -219,11 +242,11 @@ def _real(array: Any) -> Any:
 
 
 def _numpy_load(path: Path, options: Options) -> Any:
-    with open_read(path) as file:
-        try:
-            return np.load(io.BytesIO(file.read()), allow_pickle=False)
-        except (ValueError, EOFError, zipfile.BadZipFile) as error:
-            raise ValueError(f"{options.source}: {error}") from error
+    content = _content(path, options.source)
+    try:
+        return np.load(io.BytesIO(content), allow_pickle=False)
+    except (ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise ValueError(f"{options.source}: {error}") from error
 
 
 READERS: dict[str, Callable[[Path, Options], Data]] = {
