@@ -9,7 +9,7 @@ import pytest
 
 from command import answer, heart, run
 from maxmargin import SVC, LinearSVC
-from maxmargin.io import load
+from maxmargin.io import load, load_svmlight
 
 
 @pytest.fixture
@@ -54,10 +54,10 @@ def test_columns_of_other_names_are_refused(frame):
     frame.drop(columns="income").assign(churned=1).to_csv("b.csv", index=False)  # as many columns as features, one of them the target
     assert "has no column 'income'" in run("predict", "b.csv", "m.mm", code=1).stderr
     frame.assign(number=1, other=2).to_csv("b.csv", index=False)
-    assert "not trained on: 'churned', 'number'" in run("predict", "b.csv", "m.mm", code=1).stderr
-    assert "not trained on: 'number', 'other'" in run("predict", "b.csv", "m.mm", "--target", "churned", code=1).stderr
-    assert "not trained on: 'churned'" in run("predict", "a.csv", "m.mm", "--target", "none", code=1).stderr
-    assert "not trained on: 'churned'" in run("predict", "a.csv", "m.mm", "--target", "age", code=1).stderr
+    assert "that the training data had not: 'churned', 'number'" in run("predict", "b.csv", "m.mm", code=1).stderr
+    assert "that the training data had not: 'number', 'other'" in run("predict", "b.csv", "m.mm", "--target", "churned", code=1).stderr
+    assert "that the training data had not: 'churned'" in run("predict", "a.csv", "m.mm", "--target", "none", code=1).stderr
+    assert "that the training data had not: 'churned'" in run("predict", "a.csv", "m.mm", "--target", "age", code=1).stderr
     frame.iloc[:, :3].to_csv("b.csv", index=False)
     assert "'age' cannot be the target" in run("predict", "b.csv", "m.mm", "--target", "age", code=1).stderr
     np.savez("b.npz", X=np.zeros((2, 3)), names=np.array(["age", "income", "x"]))
@@ -123,3 +123,21 @@ def test_what_is_needed_is_not_written_over(frame):
     heart("h.svm", n=30)
     assert "would be written over" in run("svm-train", "h.svm", "h.svm", code=1).stderr
     assert "would be written over" in run("linear-train", "h.svm", "h.svm", code=1).stderr
+
+
+def test_ranges_are_restored_by_name(frame):
+    run("scale", "a.csv", "b.csv", "--save", "ranges.txt", "--target", "churned")
+    frame[["height", "churned", "age", "income"]].to_csv("c.csv", index=False)
+    run("scale", "c.csv", "d.csv", "--restore", "ranges.txt")
+    assert Path("d.csv").read_text() == Path("b.csv").read_text()
+    frame.drop(columns="age").to_csv("c.csv", index=False)
+    assert "has no column 'age'" in run("scale", "c.csv", "d.csv", "--restore", "ranges.txt", code=1).stderr
+    coded = frame.assign(churned=(frame["churned"] == "yes") * 1)
+    coded.to_csv("c.csv", index=False)
+    run("convert", "c.csv", "c.svm")
+    run("scale", "c.svm", "d.svm", "--restore", "ranges.txt")  # no names: by number, as svm-scale does
+    np.testing.assert_array_equal(load_svmlight("d.svm")[0].toarray(), pd.read_csv("b.csv").iloc[:, :3])
+    text = Path("ranges.txt").read_text()
+    for wrong, message in (("# [1]", "line 6: a list of names"), ('# ["a"]', "3 and 1 names"), ("# x", "line 6: a list of names")):
+        Path("odd.txt").write_text("\n".join([*text.splitlines()[:-1], wrong]) + "\n")
+        assert message in run("scale", "a.csv", "d.csv", "--restore", "odd.txt", code=1).stderr

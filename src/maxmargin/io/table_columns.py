@@ -3,8 +3,8 @@
 The target is the column that is named, or counted from 1 (from the right if negative), or by default that called target, label, class or
 y, or else the last; "none" means that there is none, as does a table with exactly as many columns as the model has features.
 
-Where a model knows its features' names and the table has names, the features are found by name, in whatever order they stand, and what is
-left is the target: a model is never given a column for another.
+Where a model (or a file of ranges) knows its features' names and the table has names, the features are found by name, in whatever order
+they stand, and what is left is the target: a model is never given a column for another.
 """
 
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ class Options:
     zero_based : bool or None
         Whether svmlight indices begin at 0; None is found out on the whole file.
     features : list of str or None
-        The names of the model's features, where it knows them.
+        The names of the features that the model or the ranges were made from, where they know them.
     source : str
         The file's name in messages.
     """
@@ -93,7 +93,7 @@ def _split(width: int, names: list[str] | None, options: Options) -> tuple[int |
     unknown = [names[k] for k in left if k != at]
     if unknown or at in features:
         raise ValueError(
-            f"{options.source} has columns that the model was not trained on: {_some(unknown or [names[k] for k in left])}; leave them "
+            f"{options.source} has columns that the training data had not: {_some(unknown or [names[k] for k in left])}; leave them "
             "out, or name the target among them with --target"
         )
     return at, features
@@ -104,7 +104,7 @@ def find_features(names: list[str], wanted: list[str], source: str) -> list[int]
     place = {name: k for k, name in enumerate(names)}
     missing = [name for name in wanted if name not in place]
     if missing:
-        raise ValueError(f"{source} has no column {_some(missing)}, on which the model was trained: its columns are {_some(names)}")
+        raise ValueError(f"{source} has no column {_some(missing)}, as the training data had: its columns are {_some(names)}")
     return [place[name] for name in wanted]
 
 
