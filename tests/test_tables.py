@@ -99,7 +99,7 @@ def test_tables_of_text(tmp_path, text, options, X_goal, y_goal, names):
         ("1,2\n", {"target": "7"}, "has 2 columns"),
         ("y\n1\n", {}, "no column besides the target"),
         ('a,b\n"1,2\n', {}, "unexpected end of data"),
-        (b"a,b\n\xff,2\n", {}, "codec can't decode"),
+        (b"a,b\n\xff,2\n", {}, "line 2: this is no UTF-8 text"),
     ],
 )
 def test_bad_tables(tmp_path, text, options, message):

@@ -1,10 +1,12 @@
 """What the commands share: data options, reports for people and for machines, errors as one line.
 
-Exit codes: 0 done; 1 it failed, and one line on standard error says why; 2 the command line itself was wrong.
+Exit codes: 0 done; 1 it failed, and one line on standard error says why, as does {"error": ...} on standard output with --json; 2 the
+command line itself was wrong; 130 Ctrl-C.
 """
 
 import functools
 import json
+import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -16,12 +18,15 @@ import numpy as np
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
 
+from maxmargin.io.files import atomic_write
 from maxmargin.io.tables import READERS, Data, Options, read_table
 
 FAILURES = (ValueError, TypeError, OSError, ImportError, MemoryError, NotImplementedError, ArithmeticError)
 """What is reported as one line; anything else is a mistake of ours, and its traceback is wanted."""
+PICTURES = (".png", ".svg", ".pdf")
+MOST_ITEMS = 20
+"""Items of a list that people are shown; machines get all."""
 
 DataFile = Annotated[
     str, typer.Argument(metavar="DATA", help="svmlight, CSV, TSV, Parquet, .npy or .npz file, compressed or not; - is standard input.")
@@ -49,9 +54,10 @@ def load(
     data_format: str | None = None,
     zero_based: bool | None = None,
     n_features: int | None = None,
+    features: list[str] | None = None,
 ) -> Data:
-    """The data of a command's options."""
-    return read_table(path, Options(data_format, target, header, n_features, zero_based))
+    """The data of a command's options; of a model's features by their names, where both have names."""
+    return read_table(path, Options(data_format, target, header, n_features, zero_based, features))
 
 
 def with_target(data: Data) -> np.ndarray[Any, Any]:
@@ -94,11 +100,10 @@ def show(values: dict[str, Any], as_json: bool = False, stderr: bool = False) ->
     if as_json:
         typer.echo(json.dumps(plain(values), ensure_ascii=False))
         return
-    grid = Table.grid(padding=(0, 2))
-    for name, value in values.items():
-        if value is not None:
-            grid.add_row(f"[bold]{name.replace('_', ' ')}[/]", _text(value))
-    console(stderr).print(grid)
+    shown = {name.replace("_", " "): _text(value) for name, value in values.items() if value is not None}
+    width, out = max(map(len, shown), default=0), console(stderr)
+    for name, text in shown.items():  # lines as they are, neither filled nor folded: programs read them, too
+        out.print(f"[bold]{name}[/]{' ' * (width - len(name))}  {text}")
 
 
 def _text(value: Any) -> str:
@@ -111,9 +116,10 @@ def _text(value: Any) -> str:
     if isinstance(value, int | np.integer):
         return f"{value:,}"
     if isinstance(value, dict):
-        return escape(", ".join(f"{key}: {_text(item)}" for key, item in value.items()))
+        return ", ".join(f"{escape(str(key))}: {_text(item)}" for key, item in value.items())
     if isinstance(value, list | tuple):
-        return escape(", ".join(_text(item) for item in value))
+        more = f" and {len(value) - MOST_ITEMS:,} more" if len(value) > MOST_ITEMS else ""
+        return ", ".join(_text(item) for item in value[:MOST_ITEMS]) + more
     return escape(str(value))
 
 
@@ -144,6 +150,7 @@ def reported(command: Callable[..., None]) -> Callable[..., None]:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 warnings.filterwarnings("always", category=UserWarning)
+                warnings.filterwarnings("ignore", "X does not have valid feature names")  # load finds the features by their names
                 warnings.showwarning = _show_warning
                 command(*arguments, **options)
         except BrokenPipeError:  # the reader went away: head, less
@@ -151,6 +158,8 @@ def reported(command: Callable[..., None]) -> Callable[..., None]:
             raise typer.Exit(1) from None
         except FAILURES as error:
             text = str(error) if isinstance(error, ValueError | TypeError | ImportError | OSError) else f"{type(error).__name__}: {error}"
+            if options.get("as_json"):
+                show({"error": " ".join(text.split())}, True)
             fail(text)
         except KeyboardInterrupt:
             typer.echo("interrupted", err=True)
@@ -174,8 +183,27 @@ def _show_warning(message: Any, *_: Any, **__: Any) -> None:
     typer.echo("warning: " + " ".join(str(message).split()), err=True)
 
 
-def existing_folder(path: Path) -> Path:
-    """A path whose folder is there: found out before the work, not after it."""
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"no folder {path.parent} to write {path.name} to")
-    return path
+def check_picture(path: str) -> None:
+    """A picture's name says its format; found out before the work, not after it."""
+    if Path(path).suffix.lower() not in PICTURES:
+        raise usage(f"{path}: a picture's name ends in {', '.join(PICTURES)}.")
+
+
+def write_picture(display: Any, path: str | Path) -> None:
+    """Save what is drawn, whole or not at all."""
+    with atomic_write(path) as file:
+        display.figure_.savefig(file, format=Path(path).suffix.lower()[1:])
+
+
+def check_outputs(*outputs: str | None, inputs: tuple[str | None, ...] = ()) -> None:
+    """Files can be written where they are wanted, over none that is read or written as well; found out before the work, not after it."""
+    taken = {os.path.realpath(path) for path in inputs if path not in (None, "-")}
+    for path in (Path(name) for name in outputs if name not in (None, "-")):
+        if not path.parent.is_dir():
+            raise FileNotFoundError(f"no folder {path.parent} to write {path.name} to")
+        if path.is_dir():
+            raise IsADirectoryError(f"{path} is a folder: name a file to write to")
+        real = os.path.realpath(path)
+        if real in taken and (path.is_file() or not path.exists()):  # a device may be named twice
+            raise ValueError(f"{path} would be written over, and this command needs it for something else: name another file")
+        taken.add(real)

@@ -8,13 +8,12 @@ import typer
 
 import maxmargin
 from maxmargin.cli import models
-from maxmargin.cli.common import AsJson, DataFormat, Header, Quiet, Target, ZeroBased, existing_folder, load, show, usage
+from maxmargin.cli.common import AsJson, DataFormat, Header, Quiet, Target, ZeroBased, check_outputs, load, show, usage
 from maxmargin.io.files import STDIN, atomic_write, open_read
 from maxmargin.io.tables_write import WRITERS, write_table
 
 HEADS = (b"svm_type", b"solver_type", b"SVM-light Version")
 """How text models of LIBSVM, LIBLINEAR and SVM-light begin."""
-EXPORTS = {".onnx": "onnx", ".c": "c", ".h": "c", ".js": "javascript", ".mjs": "javascript"}
 MODEL_FORMATS = (*models.FORMATS, "onnx", "c", "javascript")
 
 
@@ -47,7 +46,7 @@ def convert(
 
       maxmargin convert train.csv train.svm.gz --target price
     """
-    existing_folder(Path(output))
+    check_outputs(output, inputs=(source,))
     compress = {"max_support_vectors": max_support_vectors, "tolerance": tolerance}
     compress = {name: value for name, value in compress.items() if value is not None}
     if is_model(Path(source)):
@@ -82,7 +81,7 @@ def _convert_model(source: str, output: Path, to: str | None, compress: dict[str
     model = models.load_model(source)
     if compress:
         model = maxmargin.compact(model, **compress)
-    kind = to or EXPORTS.get(output.suffix) or models.model_format(output, None, model)
+    kind = to or models.EXPORTS.get(output.suffix) or models.model_format(output, None, model)
     if kind not in MODEL_FORMATS:
         raise usage(f"--to must be one of {', '.join(MODEL_FORMATS)} for a model, got {kind!r}.")
     if kind in models.FORMATS:

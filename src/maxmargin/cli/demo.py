@@ -9,7 +9,7 @@ from sklearn.datasets import load_breast_cancer, make_moons
 
 import maxmargin
 from maxmargin.cli import models
-from maxmargin.cli.common import AsJson, console, show
+from maxmargin.cli.common import AsJson, console, show, write_picture
 from maxmargin.cli.plot import draw
 from maxmargin.cli.ranges import ranges_of, save_ranges
 from maxmargin.cli.tune import search, values_of
@@ -53,7 +53,7 @@ def _write(place: Path, name: str, X: Any, y: Any, written: list[str], names: li
 
 
 def _draw(place: Path, name: str, kind: str, model: Any, table: Data, written: list[str]) -> None:
-    draw(kind, model, table, None).figure_.savefig(place / name)
+    write_picture(draw(kind, model, table, None), place / name)
     written.append(name)
 
 
@@ -111,6 +111,6 @@ def _cancer(place: Path, written: list[str], commands: list[str]) -> None:
     table = _write(place, "cancer.csv", ranges(bunch.data), bunch.target, written, names)
     grid = {"C": values_of("-C", "log2:-1,7,2"), "gamma": values_of("--gamma", "log2:-7,1,2")}
     found = search(maxmargin.SVC(), grid, table, 5, None, 0, quiet=False)
-    GridSearchDisplay.from_search(found).figure_.savefig(place / "search.png")
+    write_picture(GridSearchDisplay.from_search(found), place / "search.png")
     written.append("search.png")
     commands += ["maxmargin tune cancer.csv -C log2:-1,7,2 --gamma log2:-7,1,2 --picture search.png"]

@@ -17,7 +17,7 @@ import typer
 
 import maxmargin
 from maxmargin.cli import models
-from maxmargin.cli.common import existing_folder, labels, load, usage, verbosity, with_target
+from maxmargin.cli.common import check_outputs, labels, load, usage, verbosity, with_target
 from maxmargin.cli.flags import Flags, files, parse
 from maxmargin.cli.libsvm import check_weights, predict_like_theirs, print_cross_validation
 from maxmargin.io.tables import Data
@@ -61,7 +61,8 @@ def linear_train(arguments: Arguments = None) -> None:
     found = parse(arguments or [], DEFAULTS, switches="qRC", weights=True)
     _refuse(found)
     paths = files(found, 1, 2, "a training file and a model file")
-    output = existing_folder(Path(paths[1] if len(paths) > 1 else f"{Path(paths[0]).name}.model"))
+    output = Path(paths[1] if len(paths) > 1 else f"{Path(paths[0]).name}.model")
+    check_outputs(str(output), inputs=(paths[0],))
     data, quiet = load(paths[0], data_format="svmlight", zero_based=False), "q" in found.given
     model = estimator(found, 0 if quiet else verbosity(False))
     check_weights(found, data)

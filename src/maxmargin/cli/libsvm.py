@@ -16,7 +16,7 @@ from sklearn.base import is_outlier_detector, is_regressor
 
 import maxmargin
 from maxmargin.cli import models
-from maxmargin.cli.common import existing_folder, labels, load, usage, verbosity, with_target
+from maxmargin.cli.common import check_outputs, labels, load, usage, verbosity, with_target
 from maxmargin.cli.flags import Flags, files, parse
 from maxmargin.cli.predict import drop_features, write_predictions
 from maxmargin.cli.train import cross_predict
@@ -57,7 +57,8 @@ def svm_train(arguments: Arguments = None) -> None:
     found = parse(arguments or [], DEFAULTS, weights=True)
     _refuse(found)
     paths = files(found, 1, 2, "a training file and a model file")
-    output = existing_folder(Path(paths[1] if len(paths) > 1 else f"{Path(paths[0]).name}.model"))
+    output = Path(paths[1] if len(paths) > 1 else f"{Path(paths[0]).name}.model")
+    check_outputs(str(output), inputs=(paths[0],))
     data, quiet = load(paths[0], data_format="svmlight", zero_based=found["t"] == 4), "q" in found.given
     model = estimator(found, 0 if quiet else verbosity(False))
     data = models.with_kernel(model, data, training=True)
@@ -159,7 +160,7 @@ def predict_like_theirs(arguments: list[str], ending: str = "") -> None:
     if found["b"]:
         raise ValueError("-b 1: probabilities are not available yet")
     test, path, output = files(found, 3, 3, "a test file, a model file and an output file")
-    existing_folder(Path(output))
+    check_outputs(output, inputs=(test, path))
     model = models.load_model(path)
     kernel = getattr(model, "kernel_", None)
     kind = None if kernel is None else kernel.kind
@@ -173,7 +174,7 @@ def predict_like_theirs(arguments: list[str], ending: str = "") -> None:
             f"{data.source} has {data.X.shape[1]} features, the model was trained on {model.n_features_in_}: with this kernel new features "
             "would change the values; train on data with all features"
         )
-    predicted = model.predict(data.X)
+    predicted = model.predict(models.rows_for(model, data))
     write_predictions(output, predicted)
     if "q" not in found.given:
         _print_scores(model, predicted, np.asarray(data.y), ending)

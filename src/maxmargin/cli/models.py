@@ -4,6 +4,7 @@ A problem is one entry of PROBLEMS. Parameters that were given and that its esti
 """
 
 import ast
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from sklearn.utils import get_tags
 
 import maxmargin
 from maxmargin.cli.common import labels, usage, with_target
-from maxmargin.io.tables import Data
+from maxmargin.io.tables import ENDINGS, Data, ending_of
 
 PROBLEMS: dict[str, Any] = {
     "svc": maxmargin.SVC,
@@ -32,6 +33,8 @@ PROBLEMS: dict[str, Any] = {
 }
 LINEAR = (maxmargin.LinearSVC, maxmargin.LinearSVR, maxmargin.LinearOneClassSVM)
 FORMATS = ("mm", "libsvm", "liblinear")
+EXPORTS = {".onnx": "onnx", ".c": "c", ".h": "c", ".js": "javascript", ".mjs": "javascript"}
+"""What models are converted to, by the endings of names."""
 
 
 def problem_class(name: str) -> Any:
@@ -67,13 +70,15 @@ def class_weights(text: str | None) -> Any:
     return weights
 
 
-def assignments(items: list[str] | None) -> dict[str, Any]:
-    """The parameters of --set name=value."""
-    found = {}
+def assignments(items: list[str] | None, given: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The parameters that options of their own have given, and those of --set name=value; none twice."""
+    found = {name: value for name, value in (given or {}).items() if value is not None}
     for item in items or []:
         name, mark, text = item.partition("=")
         if not mark:
             raise usage(f"--set takes name=value, got {item!r}.")
+        if name.strip() in found:
+            raise usage(f"{name.strip()} is given twice: by --set {item}, and before.")
         found[name.strip()] = value_of(text.strip())
     return found
 
@@ -90,10 +95,11 @@ def build(problem: str, given: dict[str, Any], **always: Any) -> Any:
 
 
 def fit(model: Any, data: Data) -> Any:
-    """Fit on data, with targets where the problem has some."""
-    if is_outlier_detector(model):
-        return model.fit(data.X)
-    return model.fit(data.X, target_of(model, data))
+    """Fit on data, with targets where the problem has some; the model knows its features by the names they have, as with a data frame."""
+    model.fit(data.X, None if is_outlier_detector(model) else target_of(model, data))
+    if data.names:
+        model.feature_names_in_ = np.array(data.names, dtype=object)
+    return model
 
 
 def takes_kernel(model: Any) -> bool:
@@ -155,6 +161,8 @@ def model_format(path: Path, asked: str | None, model: Any) -> str:
     """mm, libsvm or liblinear: as asked, or by the name's ending."""
     if asked is not None and asked not in FORMATS:
         raise usage(f"--format must be one of {', '.join(FORMATS)}, got {asked!r}.")
+    if asked is None and (ending_of(path) in ENDINGS or path.suffix in EXPORTS):
+        raise usage(f"{path} is the name of another kind of file: end a model's name in .mm or .model.")
     if asked is None and path.suffix == ".model":
         return "liblinear" if isinstance(model, LINEAR) else "libsvm"
     return asked or "mm"
@@ -186,6 +194,23 @@ def widened(model: Any, path: str, width: int) -> Any:
     with open_read(Path(path)) as file:
         libsvm = file.read(8) == b"svm_type"
     return io.load_libsvm(path, n_features=width) if libsvm else model
+
+
+def names_of(model: Any) -> list[str] | None:
+    """The names of a model's features, if it knows them."""
+    names = getattr(model, "feature_names_in_", None)
+    return None if names is None else [str(name) for name in names]
+
+
+def rows_for(model: Any, data: Data) -> Any:
+    """The rows as the model takes them: with its features, and dense if its support vectors are."""
+    if data.X.shape[1] != model.n_features_in_:
+        raise ValueError(f"{data.source} has {data.X.shape[1]} features, the model was trained on {model.n_features_in_}")
+    names = names_of(model)
+    if names is not None and data.names is None:
+        order = ", ".join(names[:5]) + ", ..." * (len(names) > 5)
+        warnings.warn(f"{data.source} does not name its columns: they are taken for the model's, in its order: {order}", stacklevel=2)
+    return data.X.toarray() if sparse.issparse(data.X) and not getattr(model, "_sparse", True) else data.X
 
 
 def certificate_report(model: Any) -> dict[str, Any] | None:

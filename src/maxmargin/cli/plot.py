@@ -1,13 +1,12 @@
 """``maxmargin plot``: a picture of a model and its data."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 from scipy import sparse
-from sklearn.base import is_outlier_detector, is_regressor
+from sklearn.base import is_classifier, is_outlier_detector, is_regressor
 
 from maxmargin.cli import models
 from maxmargin.cli.common import (
@@ -19,18 +18,26 @@ from maxmargin.cli.common import (
     Seed,
     Target,
     ZeroBased,
-    existing_folder,
+    check_outputs,
+    check_picture,
     labels,
     load,
     show,
     usage,
     with_target,
+    write_picture,
 )
-from maxmargin.cli.predict import check_features
 from maxmargin.cli.subset import choose
 from maxmargin.io.tables import Data
 
-KINDS = ("decision", "classes", "tube", "outliers", "kernel-matrix")
+KINDS: dict[str, Callable[[Any], bool]] = {
+    "decision": lambda model: is_classifier(model) and len(model.classes_) == 2,
+    "classes": is_classifier,
+    "tube": is_regressor,
+    "outliers": is_outlier_detector,
+    "kernel-matrix": lambda model: hasattr(model, "kernel_"),
+}
+"""What can be drawn, and of which models."""
 MOST_POINTS = 2000
 """More are drawn as a sample of so many: more cannot be seen."""
 
@@ -60,19 +67,23 @@ def plot(
 
       maxmargin plot churn.csv churn.mm churn.svg --target churned --features age,income
     """
-    existing_folder(Path(picture))
+    check_outputs(picture, inputs=(data, model))
+    check_picture(picture)
     fitted = models.load_model(model)
     chosen = kind or _usual(fitted)
     if chosen not in KINDS:
         raise usage(f"--kind must be one of {', '.join(KINDS)}, got {chosen!r}.")
-    table = load(data, target, header, data_format, zero_based, fitted.n_features_in_)
+    if not KINDS[chosen](fitted):
+        suitable = ", ".join(name for name, suits in KINDS.items() if suits(fitted))
+        raise ValueError(f"{model} is a {type(fitted).__name__}, which --kind {chosen} does not suit: use {suitable}")
+    table = load(data, target, header, data_format, zero_based, fitted.n_features_in_, models.names_of(fitted))
     fitted = models.widened(fitted, model, table.X.shape[1])
-    check_features(fitted, table)
+    table = table._replace(X=models.rows_for(fitted, table))
     if table.X.shape[0] > most:
         table = choose(table, most, seed, stratified=not is_regressor(fitted) and table.y is not None)
     table = table._replace(X=table.X.toarray() if sparse.issparse(table.X) else table.X)
     shown = draw(chosen, fitted, table, _columns(features, table))
-    shown.figure_.savefig(picture)
+    write_picture(shown, picture)
     if as_json or not quiet:
         show({"kind": chosen, "points": table.X.shape[0], "picture": picture}, as_json)
 
@@ -93,6 +104,8 @@ def draw(kind: str, model: Any, table: Data, columns: list[int] | None) -> Any:
     from maxmargin import plots
 
     X, names = table.X, table.names
+    if kind in ("decision", "classes", "outliers") and columns and len(set(columns)) != 2:
+        raise ValueError("a plane has two features: give --features two different names or numbers")
     plane: dict[str, Any] = {"features": columns, "feature_names": names}
     if kind == "tube":
         if columns and len(columns) > 1:

@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.base import is_classifier, is_regressor
 
 from maxmargin.cli import models
-from maxmargin.cli.common import AsJson, DataFile, DataFormat, Header, Quiet, Target, ZeroBased, labels, load, plain, show
+from maxmargin.cli.common import AsJson, DataFile, DataFormat, Header, Quiet, Target, ZeroBased, check_outputs, labels, load, plain, show
 from maxmargin.io.files import compressed_write
 from maxmargin.io.tables import Data
 
@@ -27,8 +27,9 @@ def predict(
 ) -> None:
     """Predict with a model, one line for each sample.
 
-    Where the data have targets, the accuracy or the error is shown as well: on standard error if the predictions go to standard output.
-    Decision values stand in the order of the classes. With --json and no OUTPUT, the predictions are part of the object.
+    Columns with names are found by the names that the model was trained on, in any order; what is left is the target. Where the data
+    have targets, the accuracy or the error is shown as well: on standard error if the predictions go to standard output. Decision values
+    stand in the order of the classes. With --json and no OUTPUT, the predictions are part of the object.
 
     Examples:
 
@@ -38,13 +39,15 @@ def predict(
 
       maxmargin predict test.csv churn.mm --target none --json
     """
+    check_outputs(output, inputs=(data, model))
     fitted = models.load_model(model)
     zero_based = True if zero_based is None and models.takes_kernel(fitted) else zero_based
-    table = models.with_kernel(fitted, load(data, target, header, data_format, zero_based, fitted.n_features_in_), training=False)
+    table = load(data, target, header, data_format, zero_based, fitted.n_features_in_, models.names_of(fitted))
+    table = models.with_kernel(fitted, table, training=False)
     fitted = models.widened(fitted, model, table.X.shape[1])
-    check_features(fitted, table)
-    predicted = fitted.predict(table.X)
-    values = decision_values(fitted, table.X) if decision else None
+    X = models.rows_for(fitted, table)
+    predicted = fitted.predict(X)
+    values = decision_values(fitted, X) if decision else None
     report = {"samples": len(predicted), **_scores(fitted, predicted, table)}
     if as_json and output == "-":
         report["predictions"] = predicted
@@ -55,17 +58,6 @@ def predict(
     if as_json or not quiet:
         show({**report, "output": None if output == "-" else output}, as_json, stderr=output == "-")
     return None
-
-
-def check_features(model: Any, table: Data) -> None:
-    """The data must have the model's features."""
-    if table.X.shape[1] != model.n_features_in_:
-        raise ValueError(f"{table.source} has {table.X.shape[1]} features, the model was trained on {model.n_features_in_}")
-    names = getattr(model, "feature_names_in_", None)
-    if names is not None and table.names is not None and list(names) != table.names:
-        raise ValueError(
-            f"{table.source} has features {table.names[:5]}..., the model was trained on {list(names)[:5]}...: bring the columns in order"
-        )
 
 
 def decision_values(model: Any, X: Any) -> Any:
@@ -83,7 +75,7 @@ def _scores(model: Any, predicted: Any, table: Data) -> dict[str, Any]:
     y = labels(table.y) if is_classifier(model) else table.y
     if is_classifier(model) and (y.dtype.kind in "US") != (np.asarray(predicted).dtype.kind in "US"):
         raise ValueError(
-            f"{table.source} has targets like {y[0]!r}, the model predicts classes like {predicted[0]!r}: is it the right column?"
+            f"{table.source} has targets like {str(y[0])!r}, the model predicts classes like {str(predicted[0])!r}: is it the right column?"
         )
     if is_regressor(model):
         y = models.numbers(y, table)

@@ -10,8 +10,10 @@ A feature that was constant, or that was not seen, says nothing and becomes 0, a
     x
     lower upper
     index least greatest   one line for each feature that varied, indices from 1
+    # ["age", ...]         the features' names, if they had some; svm-scale stops reading before this line
 """
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -54,6 +56,7 @@ class Ranges(NamedTuple):
     least: Floats
     greatest: Floats
     target: Range | None = None
+    names: list[str] | None = None
 
     def __call__(self, X: Any) -> Any:
         """Mapped values, sparse if X is and zeros stay zeros; sparse data may end before the last feature, which is zero then."""
@@ -124,6 +127,8 @@ def save_ranges(ranges: Ranges, path: Path) -> None:
     lines += ["x", f"{float(ranges.lower)!r} {float(ranges.upper)!r}"]
     for k in np.flatnonzero(ranges.greatest > ranges.least):
         lines.append(f"{k + 1} {float(ranges.least[k])!r} {float(ranges.greatest[k])!r}")
+    if ranges.names:
+        lines.append(f"# {json.dumps(ranges.names)}")
     with atomic_write(path) as file:
         file.write("".join(f"{line}\n" for line in lines).encode())
 
@@ -140,25 +145,41 @@ def load_ranges(path: Path) -> Ranges:
         raise ValueError(f"{path}, line {line}: 'x' was expected, found {' '.join(words)!r}: is it a range file of svm-scale?")
     lower, upper = _floats(path, *next(lines), 2)
     found: dict[int, tuple[float, float]] = {}
+    names = None
     for line, words in lines:
         if words == END:
             break
+        if words[0] == "#":
+            names = _names(path, line, words[-1])
+            continue
         index, least, greatest = _floats(path, line, words, 3)
         if index != int(index) or not 1 <= index <= MOST_FEATURES:
             raise ValueError(f"{path}, line {line}: {words[0]} is no index from 1 to {MOST_FEATURES}")
         found[int(index)] = least, greatest
-    ends = np.zeros((2, max(found, default=0)))
+    if names is not None and len(names) < max(found, default=0):
+        raise ValueError(f"{path} has the ranges of feature {max(found)} and {len(names)} names")
+    ends = np.zeros((2, max(found, default=0) if names is None else len(names)))
     for index, pair in found.items():
         ends[:, index - 1] = pair
-    return Ranges(lower, upper, ends[0], ends[1], target)
+    return Ranges(lower, upper, ends[0], ends[1], target, names)
+
+
+def _names(path: Path, line: int, text: str) -> list[str]:
+    try:
+        names = json.loads(text)
+    except ValueError:
+        names = None
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ValueError(f"{path}, line {line}: a list of names was expected, found {text!r:.100}")
+    return names
 
 
 def _numbered(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """The words of each line that has some, with its number, and then the end again and again."""
+    """The words of each line that has some, with its number, and then the end again and again; after # the rest is one word."""
     number = 0
     with open(path, encoding="ascii", errors="replace") as file:
         for number, text in enumerate(file, 1):
-            if words := text.split():
+            if words := text.split(maxsplit=1 if text.startswith("#") else -1):
                 yield number, words
     while True:
         number += 1

@@ -6,7 +6,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from maxmargin.cli.common import AsJson, DataFile, DataFormat, Header, Quiet, Target, ZeroBased, existing_folder, load, show, usage
+from maxmargin.cli.common import AsJson, DataFile, DataFormat, Header, Quiet, Target, ZeroBased, check_outputs, load, show, usage
 from maxmargin.cli.ranges import load_ranges, ranges_of, save_ranges
 from maxmargin.io.tables_write import write_table
 
@@ -31,7 +31,7 @@ def scale(
     """Scale features to [-1, 1], or as a range file says.
 
     Support vector machines see distances: a feature in thousands drowns one in tenths. Fit the ranges on the training data (--save) and
-    use the same for the test data (--restore). Features that are constant become 0.
+    use the same for the test data (--restore); columns with names are found by their names. Features that are constant become 0.
 
     Examples:
 
@@ -45,15 +45,13 @@ def scale(
         raise usage("--restore brings its own limits and ranges: --lower, --upper and --save cannot be given with it.")
     if as_json and output == "-":
         raise usage("--json and the data cannot both go to standard output: name an OUTPUT.")
-    table = load(data, target, header, data_format, zero_based)
-    if restore is not None:
-        ranges = load_ranges(Path(restore))
-        if ranges.target is not None:
-            raise ValueError(f"{restore} scales targets too, which svm-scale -r does")
-    else:
-        ranges = ranges_of(table.X, -1.0 if lower is None else lower, 1.0 if upper is None else upper)
-    if save is not None:
-        existing_folder(Path(save))
+    check_outputs(output, save, inputs=(data, restore))
+    restored = None if restore is None else load_ranges(Path(restore))
+    if restored is not None and restored.target is not None:
+        raise ValueError(f"{restore} scales targets too, which svm-scale -r does")
+    table = load(data, target, header, data_format, zero_based, None, restored and restored.names)
+    ends = -1.0 if lower is None else lower, 1.0 if upper is None else upper
+    ranges = restored or ranges_of(table.X, *ends)._replace(names=table.names)
     scaled = table._replace(X=ranges(table.X))
     kind = write_table(scaled, output, output_format or (table.format if output == "-" else None))
     if save is not None:

@@ -1,6 +1,5 @@
 """``maxmargin subset``: a sample of a data file, the classes in their shares."""
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from maxmargin.cli.common import (
     Seed,
     Target,
     ZeroBased,
-    existing_folder,
+    check_outputs,
     load,
     show,
     usage,
@@ -53,9 +52,7 @@ def subset(
     """
     if as_json and output == "-":
         raise usage("--json and the data cannot both go to standard output: name an OUTPUT.")
-    for path in (output, rest):
-        if path is not None:
-            existing_folder(Path(path))
+    check_outputs(output, rest, inputs=(data,))
     table = load(data, target, header, data_format, zero_based)
     some = chosen_rows(table, size, seed, stratified)
     kind = output_format or (table.format if output == "-" else None)

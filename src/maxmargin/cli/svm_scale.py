@@ -11,7 +11,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from maxmargin.cli.common import existing_folder, load, usage
+from maxmargin.cli.common import check_outputs, load, usage
 from maxmargin.cli.flags import files, parse
 from maxmargin.cli.ranges import load_ranges, ranges_of, save_ranges
 from maxmargin.io import dump_svmlight
@@ -37,7 +37,8 @@ def svm_scale(arguments: Arguments = None) -> None:
     restore = "r" in found.given
     ranges = load_ranges(Path(found["r"])) if restore else ranges_of(data.X, found["l"], found["u"], data.y, limits)
     if "s" in found.given:
-        save_ranges(ranges, existing_folder(Path(found["s"])))
+        check_outputs(found["s"], inputs=(path,))
+        save_ranges(ranges, Path(found["s"]))
     y = np.asarray(data.y)
     dump_svmlight(ranges(data.X), y if ranges.target is None else ranges.target(y), "-")
 

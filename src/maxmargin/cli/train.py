@@ -18,7 +18,7 @@ from maxmargin.cli.common import (
     Seed,
     Target,
     ZeroBased,
-    existing_folder,
+    check_outputs,
     load,
     progress,
     show,
@@ -97,10 +97,10 @@ def train(
         "penalty": penalty,
         "class_weight": models.class_weights(class_weight),
         "time_limit": time_limit,
-        **models.assignments(set_),
     }
-    estimator = models.build(problem, given, random_state=seed, verbose=verbosity(quiet))
-    path = existing_folder(_model_path(data, model))
+    estimator = models.build(problem, models.assignments(set_, given), random_state=seed, verbose=verbosity(quiet))
+    path = _model_path(data, model)
+    check_outputs(str(path), inputs=(data,))
     kind = models.model_format(path, format, estimator)
     table = models.with_kernel(estimator, load(data, target, header, data_format, zero_based), training=True)
     began = time.perf_counter()

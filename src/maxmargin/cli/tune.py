@@ -19,12 +19,14 @@ from maxmargin.cli.common import (
     Seed,
     Target,
     ZeroBased,
+    check_outputs,
+    check_picture,
     console,
-    existing_folder,
     load,
     progress,
     show,
     usage,
+    write_picture,
 )
 from maxmargin.io.tables import Data
 
@@ -67,29 +69,30 @@ def tune(
 
       maxmargin tune houses.csv --problem svr --target price --vary epsilon=0.01,0.1,1
     """
-    estimator = models.build(problem, {"kernel": kernel, **models.assignments(set_)}, random_state=seed)
-    grid = grid_of(estimator, C, gamma, vary)
-    for path in (picture, model):
-        if path is not None:
-            existing_folder(Path(path))
+    fixed = models.assignments(set_, {"kernel": kernel})
+    estimator = models.build(problem, fixed, random_state=seed)
+    grid = grid_of(estimator, C, gamma, vary, fixed)
+    check_outputs(picture, model, inputs=(data,))
+    if picture is not None:
+        check_picture(picture)
     table = models.with_kernel(estimator, load(data, target, header, data_format, zero_based), training=True)
     found = search(estimator, grid, table, cv, scoring, seed, quiet)
     if picture is not None:
         from maxmargin.plots import GridSearchDisplay
 
-        GridSearchDisplay.from_search(found).figure_.savefig(picture)
+        write_picture(GridSearchDisplay.from_search(found), picture)
     if model is not None:
         best = models.fit(estimator.set_params(**found.best_params_), table)
         models.save_model(best, Path(model), models.model_format(Path(model), None, best))
     _report(found, {"picture": picture, "model": model}, as_json, quiet)
 
 
-def grid_of(estimator: Any, C: str | None, gamma: str | None, vary: list[str] | None) -> dict[str, list[Any]]:
-    """The values of each parameter that varies."""
+def grid_of(estimator: Any, C: str | None, gamma: str | None, vary: list[str] | None, fixed: dict[str, Any]) -> dict[str, list[Any]]:
+    """The values of each parameter that varies; C and gamma do unless they are fixed."""
     known, grid = estimator.get_params(), {}
-    if C is not None or "C" in known:
+    if C is not None or ("C" in known and "C" not in fixed):
         grid["C"] = values_of("-C", C or DEFAULT_C)
-    has_gamma = "gamma" in known and known.get("kernel") not in ("linear", "precomputed", "cosine")
+    has_gamma = "gamma" in known and "gamma" not in fixed and known.get("kernel") not in ("linear", "precomputed", "cosine")
     if gamma is not None or has_gamma:
         grid["gamma"] = values_of("--gamma", gamma or DEFAULT_GAMMA)
     for item in vary or []:
@@ -97,6 +100,9 @@ def grid_of(estimator: Any, C: str | None, gamma: str | None, vary: list[str] | 
         if not mark:
             raise usage(f"--vary takes name=value,value,..., got {item!r}.")
         grid[name.strip()] = values_of(f"--vary {name.strip()}", text)
+    both = [name for name in grid if name in fixed]
+    if both:
+        raise usage(f"{', '.join(both)} cannot both vary and be --set.")
     unknown = [name for name in grid if name not in known]
     if unknown:
         raise usage(f"{type(estimator).__name__} has no parameter {', '.join(unknown)}; its parameters are {', '.join(known)}.")

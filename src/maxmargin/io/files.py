@@ -88,6 +88,17 @@ def open_read(path: Path) -> BinaryIO:
     return open(path, "rb") if opener is _as_it_is else opener(path, "rb")
 
 
+@contextmanager
+def decompressing(name: str) -> Iterator[None]:
+    """While something is read: a damaged compressed file is an error that names it, whatever its library raises."""
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error, MemoryError) or getattr(error, "errno", None) is not None:
+            raise
+        raise ValueError(f"{name} cannot be decompressed, it is damaged or cut off: {error}") from error
+
+
 def _opener(head: bytes) -> Callable[..., Any]:
     """What opens a file that begins so."""
     return next((opener for magic, opener in COMPRESSED.items() if head.startswith(magic)), _as_it_is)

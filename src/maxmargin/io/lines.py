@@ -10,6 +10,8 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from maxmargin.io.files import decompressing
+
 Bytes = NDArray[np.uint8]
 STEP = 2**16
 LONGEST_LINE = 2**27
@@ -51,15 +53,11 @@ def _after_last(mark: bytes, buffer: Bytes, begin: int, end: int) -> int:
 
 
 def _read_into(file: BinaryIO, buffer: Bytes, at: int, count: int, name: str) -> int:
-    """Read at most so many bytes; a damaged compressed file is an error that names it, whatever its library raises."""
+    """Read at most so many bytes."""
     reader: Any = file
     room: Any = buffer[at : at + count]
-    try:
+    with decompressing(name):
         return int(reader.readinto(memoryview(room)))
-    except Exception as error:
-        if isinstance(error, MemoryError) or getattr(error, "errno", None) is not None:
-            raise
-        raise ValueError(f"{name} cannot be decompressed, it is damaged or cut off: {error}") from error
 
 
 def _without_bom(buffer: Bytes, name: str) -> int:

@@ -20,15 +20,16 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from maxmargin.io.files import STDIN, SUFFIXES, open_read
+from maxmargin.io.files import STDIN, SUFFIXES, decompressing, open_read
 from maxmargin.io.svmlight import svmlight_chunks
-from maxmargin.io.table_columns import Data, Options, as_target, from_columns, is_number
+from maxmargin.io.table_columns import Data, Options, as_target, check_names, checked_target, find_features, from_columns, is_number
 
 __all__ = ["ENDINGS", "READERS", "Data", "Options", "as_target", "ending_of", "format_of", "local_file", "read_table"]
 
 HEAD = 2**16
 """Bytes at which the content is looked at."""
 SVMLIGHT_LINE = re.compile(rb"\s*[-+]?[0-9.][-+0-9.eE]*([ \t]+(qid|\d+):\S*)*[ \t]*(#.*)?")
+DELIMITERS = ",;\t"
 MAGIC = {b"\x93NUMPY": "npy", b"PK\x03\x04": "npz", b"PAR1": "parquet"}
 ENDINGS = {
     ".svm": "svmlight",
@@ -87,15 +88,15 @@ def format_of(path: Path) -> str:
     ending = ending_of(path)
     if ending in ENDINGS:
         return ENDINGS[ending]
-    with open_read(path) as file:
-        head = file.read(HEAD)
+    head = _content(path, str(path), HEAD)
     for magic, name in MAGIC.items():
         if head.startswith(magic):
             return name
     line = next((line for line in head.removeprefix(b"\xef\xbb\xbf").splitlines() if line.strip() and not line.startswith(b"#")), b"")
     if SVMLIGHT_LINE.fullmatch(line):
         return "svmlight"
-    return "tsv" if b"\t" in line and b"," not in line else "csv" if b"," in line else "svmlight"
+    delimiter = _delimiter(line.decode("latin-1"))
+    return "svmlight" if delimiter is None else "tsv" if delimiter == "\t" else "csv"
 
 
 def ending_of(path: Path) -> str:
@@ -104,6 +105,17 @@ def ending_of(path: Path) -> str:
     for packed in SUFFIXES:
         name = name.removesuffix(packed)
     return Path(name).suffix
+
+
+def _content(path: Path, source: str, most: int = -1) -> bytes:
+    """The first bytes of a file, or all."""
+    with open_read(path) as file, decompressing(source):
+        return file.read(most)
+
+
+def _delimiter(line: str) -> str | None:
+    """What separates the fields of a line: a comma, or else a semicolon, or else a tab."""
+    return next((mark for mark in DELIMITERS if mark in line), None)
 
 
 # ---- the formats -------------------------------------------------------------------------------------------------------
@@ -122,13 +134,7 @@ def _read_svmlight(path: Path, options: Options) -> Data:
 
 
 def _read_delimited(path: Path, options: Options) -> Data:
-    delimiter = "\t" if options.format == "tsv" else ","
-    with open_read(path) as file:
-        text = io.TextIOWrapper(file, "utf-8-sig", newline="")
-        try:
-            lines = [(reader.line_num, row) for reader in [csv.reader(text, delimiter=delimiter, strict=True)] for row in reader if row]
-        except (csv.Error, UnicodeDecodeError) as error:
-            raise ValueError(f"{options.source}: {error}") from error
+    lines = _fields(_content(path, options.source), options)
     if not lines:
         raise ValueError(f"{options.source} holds no samples")
     header = not all(is_number(cell) for cell in lines[0][1]) if options.header is None else options.header
@@ -144,16 +150,33 @@ def _read_delimited(path: Path, options: Options) -> Data:
     return from_columns(columns, names, options, [number for number, _ in rows])
 
 
+def _fields(content: bytes, options: Options) -> list[tuple[int, list[str]]]:
+    """The fields of each line that has some, after its number."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise ValueError(
+            f"{options.source}, line {line}: this is no UTF-8 text: convert the file, for example with iconv -f ISO-8859-1 -t UTF-8"
+        ) from error
+    delimiter = "\t" if options.format == "tsv" else _delimiter(text.partition("\n")[0]) or ","
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        return [(reader.line_num, row) for row in reader if row]
+    except csv.Error as error:
+        raise ValueError(f"{options.source}, line {reader.line_num}: {error}: is a quotation mark open, or not doubled?") from error
+
+
 def _read_parquet(path: Path, options: Options) -> Data:
     try:
         from pyarrow import parquet
     except ImportError as missing:
         raise ImportError("Parquet files need pyarrow: pip install pyarrow, or convert the file to CSV.") from missing
-    with open_read(path) as file:
-        try:
-            table = parquet.read_table(io.BytesIO(file.read()))
-        except (OSError, ValueError) as error:
-            raise ValueError(f"{options.source}: {error}") from error
+    content = _content(path, options.source)
+    try:
+        table = parquet.read_table(io.BytesIO(content))
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{options.source}: {error}") from error
     columns = [np.asarray(column.to_numpy()) for column in table.columns]
     for name, column in zip(table.column_names, table.columns, strict=True):
         if column.null_count:
@@ -163,7 +186,7 @@ def _read_parquet(path: Path, options: Options) -> Data:
 
 def _read_npy(path: Path, options: Options) -> Data:
     array = _numpy_load(path, options)
-    if array.ndim != 2:
+    if array.ndim != 2 or not len(array):
         raise ValueError(f"{options.source} holds an array of shape {array.shape}: rows and columns are needed")
     return from_columns(list(array.T), None, options, None)
 
@@ -173,30 +196,57 @@ def _read_npz(path: Path, options: Options) -> Data:
         raise ValueError("an .npz file names its target y: a target column cannot be chosen")
     with _numpy_load(path, options) as file:
         try:
-            if {"data", "indices", "indptr", "shape"} <= set(file.files):
-                X = sparse.csr_matrix((file["data"], file["indices"], file["indptr"]), shape=tuple(file["shape"].tolist()))
-                X.check_format()
-            elif "X" in file.files:
-                X = np.asarray(file["X"], np.float64)
-            else:
-                raise ValueError(
-                    f"an array X was expected, or a matrix of scipy.sparse.save_npz; found {', '.join(file.files) or 'nothing'}"
-                )
-            y = file["y"] if "y" in file.files and options.target is None else None
+            X = _matrix_of(file)
+            y = checked_target(file["y"], options.source, None) if "y" in file.files and options.target is None else None
             names = [str(name) for name in file["names"]] if "names" in file.files else None
         except (ValueError, TypeError, zipfile.BadZipFile, EOFError) as error:
             raise ValueError(f"{options.source}: {error}") from error
     if y is not None and y.shape != (X.shape[0],):
         raise ValueError(f"{options.source}: X has {X.shape[0]} rows and y has shape {y.shape}")
+    if names is not None:
+        check_names(names, options.source)
+        if len(names) != X.shape[1]:
+            raise ValueError(f"{options.source}: X has {X.shape[1]} columns and {len(names)} names")
+        if options.features is not None:
+            order = find_features(names, options.features, options.source)
+            X, names = X[:, order], options.features
     return Data(X, y, names, "npz", options.source)
 
 
+def _matrix_of(file: Any) -> Any:
+    """X, or a matrix that scipy.sparse.save_npz wrote: rows or columns compressed, as it says."""
+    if {"data", "indices", "indptr", "shape"} <= set(file.files):
+        kind = file["format"].astype(str).item() if "format" in file.files else "csr"
+        layouts = {"csr": sparse.csr_matrix, "csc": sparse.csc_matrix}
+        if kind not in layouts:
+            raise ValueError(f"a sparse matrix of format {kind!r} cannot be read: save its tocsr()")
+        X = layouts[kind]((_real(file["data"]), file["indices"], file["indptr"]), shape=tuple(file["shape"].tolist()))
+        X.check_format()
+        values, X = X.data, X.tocsr()
+    elif "X" in file.files:
+        values = X = _real(file["X"])
+    else:
+        raise ValueError(f"an array X was expected, or a matrix of scipy.sparse.save_npz; found {', '.join(file.files) or 'nothing'}")
+    if X.ndim != 2 or not X.shape[0]:
+        raise ValueError(f"X has shape {X.shape}: rows and columns are needed")
+    if not np.isfinite(values).all():
+        raise ValueError(f"X has {np.sum(~np.isfinite(values))} values that are no finite numbers: fill them, or leave those rows out")
+    return X
+
+
+def _real(array: Any) -> Any:
+    """Numbers of double precision; complex ones and dates are none."""
+    if array.dtype.kind not in "biufU":
+        raise ValueError(f"numbers were expected, found an array of type {array.dtype}")
+    return array.astype(np.float64)
+
+
 def _numpy_load(path: Path, options: Options) -> Any:
-    with open_read(path) as file:
-        try:
-            return np.load(io.BytesIO(file.read()), allow_pickle=False)
-        except (ValueError, EOFError, zipfile.BadZipFile) as error:
-            raise ValueError(f"{options.source}: {error}") from error
+    content = _content(path, options.source)
+    try:
+        return np.load(io.BytesIO(content), allow_pickle=False)
+    except (ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise ValueError(f"{options.source}: {error}") from error
 
 
 READERS: dict[str, Callable[[Path, Options], Data]] = {

@@ -49,10 +49,14 @@ def write_table(data: Data, path: str | Path, format: str | None = None, zero_ba
 
 
 def _columns(data: Data) -> tuple[list[str], Any]:
-    """Names and values of a table's columns, features first."""
+    """Names of a table's columns, features first and the target last, and the values of the features."""
     X = data.X.toarray() if sparse.issparse(data.X) else np.asarray(data.X)
-    names = list(data.names or [f"x{k + 1}" for k in range(X.shape[1])])
-    return names, X
+    names, target = data.names or [f"x{k + 1}" for k in range(X.shape[1])], data.target or "target"
+    if data.y is None:
+        return names, X
+    if target in names:
+        raise ValueError(f"{data.source}: a feature is called {target!r}, as the target's column is to be: give it another name")
+    return [*names, target], X
 
 
 def _write_delimited(delimiter: str) -> Callable[[Data, BinaryIO], None]:
@@ -60,7 +64,7 @@ def _write_delimited(delimiter: str) -> Callable[[Data, BinaryIO], None]:
         names, X = _columns(data)
         text = io.TextIOWrapper(file, "utf-8", newline="", write_through=True)
         out = csv.writer(text, delimiter=delimiter, lineterminator="\n")
-        out.writerow(names if data.y is None else [*names, "target"])
+        out.writerow(names)
         for k, row in enumerate(X.tolist()):  # Python's repr of a float reads back as the same
             out.writerow(row if data.y is None else [*row, data.y[k].item()])
         text.detach()
@@ -96,9 +100,7 @@ def _write_parquet(data: Data, file: BinaryIO) -> None:
     except ImportError as missing:
         raise ImportError("Parquet files need pyarrow: pip install pyarrow.") from missing
     names, X = _columns(data)
-    columns = [X[:, k] for k in range(X.shape[1])]
-    if data.y is not None:
-        names, columns = [*names, "target"], [*columns, data.y]
+    columns = [*X.T, *([] if data.y is None else [data.y])]
     packed = io.BytesIO()
     parquet.write_table(pyarrow.table(dict(zip(names, columns, strict=True))), packed)
     file.write(packed.getvalue())
