@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from maxmargin.io import tables
 from maxmargin.io.tables import Data, Options, format_of, read_table
 from maxmargin.io.tables_write import write_table
 
@@ -144,3 +145,35 @@ def test_compressed_by_content(tmp_path):
     np.save(buffer, np.eye(3))
     (tmp_path / "a.npy.gz").write_bytes(gzip.compress(buffer.getvalue()))
     assert read_table(tmp_path / "a.npy.gz", Options(target="none")).X.tolist() == np.eye(3).tolist()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a,b,target\n1,2,0\n3,4.5,1\n",
+        "\n\na,b,target\n\n1,2,0\r\n3,4.5,1\n\n",
+        '"a\nb",b,target\n1,2,0\n3,"4.5",1\n',
+        "1;2;0\n3;4.5;1\n",
+        " 1 , 2e-3 ,0.5\n+3,-4.5,1\n",
+    ],
+)
+def test_the_fast_way_of_numbers_is_the_slow_way(tmp_path, monkeypatch, text):
+    path = tmp_path / "a.csv"
+    path.write_bytes(text.encode())
+    assert tables._all_numbers(text, ";" if ";" in text else ",", 99, 3) is None
+    fast = read_table(path)
+    monkeypatch.setattr(tables, "_all_numbers", lambda *_: None)
+    slow = read_table(path)
+    assert fast.X.shape == (2, 2)
+    np.testing.assert_array_equal(fast.X, slow.X)
+    np.testing.assert_array_equal(fast.y, slow.y)
+    assert fast.y.dtype == slow.y.dtype
+    assert (fast.names, fast.target) == (slow.names, slow.target)
+
+
+@pytest.mark.parametrize("cell", ["1_0", "nan", "1e999", "0x10", "", "one"])
+def test_what_is_no_number_is_none_in_either_way(tmp_path, cell):
+    path = tmp_path / "a.csv"
+    path.write_text(f"1,2,0\n3,{cell},1\n")
+    with pytest.raises(ValueError, match="line 2, column 2"):
+        read_table(path)

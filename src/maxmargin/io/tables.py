@@ -10,6 +10,7 @@ import re
 import shutil
 import sys
 import tempfile
+import warnings
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from maxmargin.io.files import STDIN, SUFFIXES, decompressing, open_read
@@ -134,37 +136,56 @@ def _read_svmlight(path: Path, options: Options) -> Data:
 
 
 def _read_delimited(path: Path, options: Options) -> Data:
-    lines = _fields(_content(path, options.source), options)
-    if not lines:
+    text = _decoded(_content(path, options.source), options.source)
+    delimiter = "\t" if options.format == "tsv" else _delimiter(text.partition("\n")[0]) or ","
+    lines = _fields(text, delimiter, options.source)
+    number, first = next(lines, (0, []))
+    if not first:
         raise ValueError(f"{options.source} holds no samples")
-    header = not all(is_number(cell) for cell in lines[0][1]) if options.header is None else options.header
-    names = [cell.strip() for cell in lines[0][1]] if header else None
-    rows = lines[header:]
+    header = not all(is_number(cell) for cell in first) if options.header is None else options.header
+    names = [cell.strip() for cell in first] if header else None
+    numbers = _all_numbers(text, delimiter, number if header else 0, len(first))
+    if numbers is not None:
+        return from_columns(list(numbers.T), names, options, None)
+    rows = [] if header else [(number, first)]
+    for number, row in lines:
+        if len(row) != len(first):
+            raise ValueError(f"{options.source}, line {number}: {len(row)} fields, the first line has {len(first)}")
+        rows.append((number, row))
     if not rows:
         raise ValueError(f"{options.source} holds a header and no samples")
-    width = len(lines[0][1])
-    for number, row in rows:
-        if len(row) != width:
-            raise ValueError(f"{options.source}, line {number}: {len(row)} fields, the first line has {width}")
-    columns = [np.array([row[k] for _, row in rows]) for k in range(width)]
+    columns = [np.array(column) for column in zip(*(row for _, row in rows), strict=True)]
     return from_columns(columns, names, options, [number for number, _ in rows])
 
 
-def _fields(content: bytes, options: Options) -> list[tuple[int, list[str]]]:
-    """The fields of each line that has some, after its number."""
+def _decoded(content: bytes, source: str) -> str:
     try:
-        text = content.decode("utf-8-sig")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         raise ValueError(
-            f"{options.source}, line {line}: this is no UTF-8 text: convert the file, for example with iconv -f ISO-8859-1 -t UTF-8"
+            f"{source}, line {line}: this is no UTF-8 text: convert the file, for example with iconv -f ISO-8859-1 -t UTF-8"
         ) from error
-    delimiter = "\t" if options.format == "tsv" else _delimiter(text.partition("\n")[0]) or ","
+
+
+def _fields(text: str, delimiter: str, source: str) -> Iterator[tuple[int, list[str]]]:
+    """The fields of each line that has some, after its number."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
-        return [(reader.line_num, row) for row in reader if row]
+        yield from ((reader.line_num, row) for row in reader if row)
     except csv.Error as error:
-        raise ValueError(f"{options.source}, line {reader.line_num}: {error}: is a quotation mark open, or not doubled?") from error
+        raise ValueError(f"{source}, line {reader.line_num}: {error}: is a quotation mark open, or not doubled?") from error
+
+
+def _all_numbers(text: str, delimiter: str, skipped: int, width: int) -> NDArray[np.float64] | None:
+    """The table after some lines if it is nothing but finite numbers, which NumPy reads several times faster; None if it is not."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of no rows
+        try:
+            table = np.loadtxt(io.StringIO(text), delimiter=delimiter, skiprows=skipped, comments=None, quotechar='"', ndmin=2)
+        except ValueError:  # the slow way says where
+            return None
+    return table if len(table) and table.shape[1] == width and np.isfinite(table).all() else None
 
 
 def _read_parquet(path: Path, options: Options) -> Data:
