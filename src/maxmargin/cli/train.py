@@ -51,7 +51,6 @@ def train(
         list[str] | None, typer.Option("--set", help="Any other parameter of the estimator: name=value; may be repeated.")
     ] = None,
     cv: Annotated[int | None, typer.Option(help="Show the score of a cross-validation with so many folds, too.")] = None,
-    probability: Annotated[bool, typer.Option("--probability", help="Not available yet.")] = False,
     format: Annotated[str | None, typer.Option("--format", help="mm, libsvm or liblinear; by default by the model's name.")] = None,
     target: Target = None,
     header: Header = None,
@@ -78,10 +77,6 @@ def train(
 
       zcat train.svm.gz | maxmargin train - model.mm --json
     """
-    if probability:
-        raise ValueError(
-            "probabilities are not available yet: predict --decision gives decision values, whose order is that of probabilities"
-        )
     if cv is not None and cv < 2:
         raise usage(f"--cv must be at least 2, got {cv}.")
     given = {
