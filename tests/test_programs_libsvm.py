@@ -12,6 +12,7 @@ The free support vectors of a one-class model lie on its boundary: their values 
 """
 
 import re
+import shutil
 from itertools import pairwise
 
 import numpy as np
@@ -278,3 +279,13 @@ def test_a_weight_of_no_class(place):
     assert "class label 9" in real("svm-train", "-w9", 2, "two.svm").stderr
     for command in ("svm-train", "linear-train"):
         assert "two.svm has no sample of class 9" in run(command, "-w9", 2, "two.svm", code=1).stderr
+
+
+@pytest.mark.skipif(shutil.which("svm-checkdata") is None, reason="svm-checkdata is not installed")
+@pytest.mark.parametrize("text", ["1 1:0.5\n-1 2:1\n", "1 1:0.5\n-1 x:2\n", "1 2:1 1:2\n", "one 1:2\n", "1 1:nan\n"])
+def test_check(place, text):
+    """check and svm-checkdata accept and refuse the same files."""
+    (place / "a.svm").write_text(text)
+    code = int(text != "1 1:0.5\n-1 2:1\n")
+    real("svm-checkdata", "a.svm", code=code)
+    run("check", "a.svm", code=code)
