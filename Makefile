@@ -37,10 +37,10 @@ bench-memory: .venv/installed
 bench-svmlight: .venv/installed
 	$(BIN)/python benchmarks/svmlight.py $(ARGS)
 
-# The reader against random bytes, for SECONDS of CPU time: see tests/fuzz/.
+# Every reader of files against random bytes, SECONDS each; NAMES chooses some: see tests/fuzz/run.sh.
 fuzz: .venv/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check atheris
-	$(BIN)/python tests/fuzz/svmlight.py -max_total_time=$(or $(SECONDS),600) tests/fuzz/corpus/svmlight
+	tests/fuzz/run.sh $(or $(SECONDS),600) $(NAMES)
 
 # docs/command-line.svg and the text of the tour: see examples/terminal_tour.py.
 tour: .venv/installed
