@@ -17,7 +17,7 @@ TARGET_NAMES = ("target", "label", "class", "y")
 
 
 class Data(NamedTuple):
-    """A data set: X an array or CSR, y its targets if it has some, names if its columns have some, and where it was read."""
+    """A data set: X an array or CSR, y its targets, names and queries (qid) if it has some, and where it was read."""
 
     X: Any
     y: NDArray[Any] | None
@@ -25,6 +25,7 @@ class Data(NamedTuple):
     format: str
     source: str
     target: str | None = None
+    queries: NDArray[np.int64] | None = None
 
 
 @dataclass(frozen=True)

@@ -64,6 +64,10 @@ def read_table(path: str | Path, options: Options | None = None) -> Data:
         raise ValueError(f"the data format must be one of {', '.join(READERS)}, got {options.format!r}")
     with local_file(path) as (file, source):
         kind = options.format or format_of(file)
+        if options.zero_based is not None and kind != "svmlight":
+            raise ValueError(f"{source} is {kind}: only the indices of svmlight files begin at 0 or 1")
+        if options.header is not None and kind not in ("csv", "tsv"):
+            raise ValueError(f"{source} is {kind}: only CSV and TSV files have a header or not")
         return READERS[kind](file, replace(options, format=kind, source=source))
 
 
@@ -124,13 +128,12 @@ def _delimiter(line: str) -> str | None:
 def _read_svmlight(path: Path, options: Options) -> Data:
     if options.target is not None and options.target != "none":
         raise ValueError("the target of an svmlight file is the first number of each line: a target column cannot be chosen")
-    if options.header is not None:
-        raise ValueError("an svmlight file has no header")
     chunks = svmlight_chunks(path, zero_based="auto" if options.zero_based is None else options.zero_based)
-    X, y, _ = replace(chunks, name=options.source).whole()
+    X, y, queries = replace(chunks, name=options.source).whole()
     if options.n_features is not None and X.shape[1] < options.n_features:  # the last features may be zero in all rows
         X.resize(X.shape[0], options.n_features)
-    return Data(X, None if options.target == "none" else y, None, "svmlight", options.source)
+    target, known = None if options.target == "none" else y, queries if len(queries) else None
+    return Data(X, target, None, "svmlight", options.source, queries=known)
 
 
 def _read_delimited(path: Path, options: Options) -> Data:
