@@ -99,7 +99,7 @@ def test_reports_are_lines():
     assert len(certificate) > 80
     Path("wide.csv").write_text(",".join([f"[red]{k}" for k in range(30)] + ["target"]) + "\n" + "1," * 30 + "0\n" + "2," * 30 + "1\n")
     run("train", "wide.csv", "w.mm")
-    assert "[red]19 and 10 more" in run("inspect", "w.mm").stdout
+    assert "[red]9 and 20 more" in run("inspect", "w.mm").stdout
 
 
 # ---- text that is not as it should be ------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from maxmargin.io.tables import READERS, Data, Options, read_table
 FAILURES = (ValueError, TypeError, OSError, ImportError, MemoryError, NotImplementedError, ArithmeticError)
 """What is reported as one line; anything else is a mistake of ours, and its traceback is wanted."""
 PICTURES = (".png", ".svg", ".pdf")
-MOST_ITEMS = 20
+MOST_ITEMS = 10
 """Items of a list that people are shown; machines get all."""
 
 DataFile = Annotated[
