@@ -35,7 +35,8 @@ Target = Annotated[
     str | None, typer.Option("--target", help="Column of the target in a table: name, number from 1 (-1 is the last), or none.")
 ]
 Header = Annotated[
-    bool | None, typer.Option("--header/--no-header", help="Whether a CSV file's first line holds names; found out by default.")
+    bool | None,
+    typer.Option("--header/--no-header", help="Whether a CSV file's first line holds names; by default if a word stands over a number."),
 ]
 DataFormat = Annotated[str | None, typer.Option("--data-format", help=f"Format of the data: {', '.join(READERS)}; found out by default.")]
 ZeroBased = Annotated[

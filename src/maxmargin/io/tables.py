@@ -30,6 +30,8 @@ HEAD = 2**16
 """Bytes at which the content is looked at."""
 SVMLIGHT_LINE = re.compile(rb"\s*[-+]?[0-9.][-+0-9.eE]*([ \t]+(qid|\d+):\S*)*[ \t]*(#.*)?")
 DELIMITERS = ",;\t"
+MISSING = ("", "na", "n/a", "null", "none", "?")
+"""What stands where a number is missing: no name of a column."""
 MAGIC = {b"\x93NUMPY": "npy", b"PK\x03\x04": "npz", b"PAR1": "parquet"}
 ENDINGS = {
     ".svm": "svmlight",
@@ -140,7 +142,7 @@ def _read_delimited(path: Path, options: Options) -> Data:
     lines = _fields(_content(path, options.source), options)
     if not lines:
         raise ValueError(f"{options.source} holds no samples")
-    header = not all(is_number(cell) for cell in lines[0][1]) if options.header is None else options.header
+    header = _has_header([row for _, row in lines[:2]]) if options.header is None else options.header
     names = [cell.strip() for cell in lines[0][1]] if header else None
     rows = lines[header:]
     if not rows:
@@ -151,6 +153,17 @@ def _read_delimited(path: Path, options: Options) -> Data:
             raise ValueError(f"{options.source}, line {number}: {len(row)} fields, the first line has {width}")
     columns = [np.array([row[k] for _, row in rows]) for k in range(width)]
     return from_columns(columns, names, options, [number for number, _ in rows])
+
+
+def _has_header(rows: list[list[str]]) -> bool:
+    """Whether the first line holds names: nothing in it is a number, or a word stands over one.
+
+    Words over words prove nothing, they may be the classes of the first two samples.
+    """
+    first, second = rows[0], rows[-1]
+    if not any(is_number(cell) for cell in first):
+        return True
+    return any(not (is_number(a) or a.strip().lower() in MISSING) and is_number(b) for a, b in zip(first, second, strict=False))
 
 
 def _fields(content: bytes, options: Options) -> list[tuple[int, list[str]]]:
