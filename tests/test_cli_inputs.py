@@ -221,6 +221,8 @@ def test_classes_weights_and_folds_that_are_not_there():
     Path("a.csv").write_text(TABLE.replace("y\n", "x\n"))
     assert "all targets of a.csv are 'x'" in run("train", "a.csv", code=1).stderr
     assert "all targets of a.csv are 'x'" in run("tune", "a.csv", code=1).stderr
+    Path("a.csv").write_text(TABLE.replace("x", "1").replace("y", "2.5"))
+    assert "targets like 2.5, which are no classes: --problem svr?" in run("train", "a.csv", code=1).stderr
     heart("a.svm", n=40)
     assert "name 7, the classes of a.svm are -1, 1" in run("train", "a.svm", "--class-weight", "1=2,7=3", code=1).stderr
     assert "60 folds need" in run("tune", "a.svm", "--cv", "60", code=1).stderr

@@ -107,6 +107,8 @@ def target_of(model: Any, data: Data) -> Any:
     if not is_classifier(model):
         return numbers(y, data)
     found = labels(y)
+    if found.dtype.kind == "f" and (found != np.round(found)).any():
+        raise ValueError(f"{data.source} has targets like {found[found != np.round(found)][0]:g}, which are no classes: --problem svr?")
     classes = np.unique(found).tolist()
     if len(classes) < 2:
         raise ValueError(f"all targets of {data.source} are {classes[0]!r}: at least two classes are needed (or --problem one-class)")
