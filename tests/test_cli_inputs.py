@@ -11,6 +11,7 @@ import pytest
 from scipy import sparse
 
 from command import answer, heart, house, run
+from maxmargin.io import load_svmlight
 
 
 @pytest.fixture(autouse=True)
@@ -98,7 +99,7 @@ def test_reports_are_lines():
     assert len(certificate) > 80
     Path("wide.csv").write_text(",".join([f"[red]{k}" for k in range(30)] + ["target"]) + "\n" + "1," * 30 + "0\n" + "2," * 30 + "1\n")
     run("train", "wide.csv", "w.mm")
-    assert "[red]19 and 10 more" in run("inspect", "w.mm").stdout
+    assert "[red]9 and 20 more" in run("inspect", "w.mm").stdout
 
 
 # ---- text that is not as it should be ------------------------------------------------------------------------------------
@@ -178,3 +179,51 @@ def test_pictures_that_cannot_be_drawn():
     assert "ends in .png" in run("plot", "a.svm", "m.mm", "p.xyz", code=2).stderr
     assert "ends in .png" in run("tune", "a.svm", "--picture", "p.xyz", code=2).stderr
     assert not list(Path().glob("*p.*"))
+
+
+# ---- nothing is left out silently ----------------------------------------------------------------------------------------
+
+
+def test_queries_stay_with_their_rows():
+    text = "".join(f"{k % 2} qid:{k // 3 + 1} 1:{k + 1} 2:{-k}\n" for k in range(12))
+    Path("a.svm").write_text(text)
+    run("convert", "a.svm", "b.svm")
+    np.testing.assert_array_equal(load_svmlight("b.svm", query_id=True)[2], np.arange(12) // 3 + 1)
+    run("subset", "a.svm", "6", "c.svm", "--rest", "d.svm")
+    run("scale", "c.svm", "e.svm")
+    rows, _, some = load_svmlight("c.svm", query_id=True)
+    np.testing.assert_array_equal(some, (rows.toarray()[:, 0] - 1) // 3 + 1)
+    np.testing.assert_array_equal(load_svmlight("e.svm", query_id=True)[2], some)
+    assert "has queries (qid)" in run("convert", "a.svm", "b.csv", code=1).stderr
+    run("convert", "a.svm", "z.svm", "--write-zero-based")
+
+
+def test_options_of_other_formats():
+    Path("a.csv").write_text(TABLE)
+    np.save("a.npy", np.eye(3))
+    assert "only the indices of svmlight" in run("train", "a.csv", "--zero-based", code=1).stderr
+    assert "only CSV and TSV" in run("train", "a.npy", "--no-header", code=1).stderr
+    heart("a.svm", n=10)
+    assert "only CSV and TSV" in run("train", "a.svm", "--header", code=1).stderr
+
+
+def test_data_are_not_written_as_a_model_nor_larger_than_memory():
+    heart("a.svm", n=10)
+    for name in ("b.mm", "b.model", "b.onnx"):
+        assert "is the name of a model" in run("convert", "a.svm", name, code=2).stderr
+    Path("wide.svm").write_text("1 999999999:1\n-1 1:2\n")
+    for name in ("b.csv", "b.npy", "b.parquet"):
+        assert "2 x 999999999 values would be written" in run("convert", "wide.svm", name, code=1).stderr
+    assert not Path("b.csv").exists()
+
+
+def test_classes_weights_and_folds_that_are_not_there():
+    Path("a.csv").write_text(TABLE.replace("y\n", "x\n"))
+    assert "all targets of a.csv are 'x'" in run("train", "a.csv", code=1).stderr
+    assert "all targets of a.csv are 'x'" in run("tune", "a.csv", code=1).stderr
+    Path("a.csv").write_text(TABLE.replace("x", "1").replace("y", "2.5"))
+    assert "targets like 2.5, which are no classes: --problem svr?" in run("train", "a.csv", code=1).stderr
+    heart("a.svm", n=40)
+    assert "name 7, the classes of a.svm are -1, 1" in run("train", "a.svm", "--class-weight", "1=2,7=3", code=1).stderr
+    assert "60 folds need" in run("tune", "a.svm", "--cv", "60", code=1).stderr
+    assert "35 folds need as many samples of each class" in run("tune", "a.svm", "--cv", "35", code=1).stderr

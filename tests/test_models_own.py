@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC as TheirSVC
 
 from helpers import assert_same_bits, binary, child_environment, three
@@ -197,3 +199,12 @@ def test_killed_while_saving(tmp_path):
             io.load(path)
         server.stdin.close()
     assert seen == {0, 1}  # the children did save
+
+
+def test_what_is_no_model_of_ours_is_refused_with_a_remedy(tmp_path):
+    X, y = np.eye(4), [0, 1, 0, 1]
+    others = {"save its last step": make_pipeline(StandardScaler(), SVC()), "from_sklearn": TheirSVC(), "can be saved": 4}
+    for remedy, model in others.items():
+        with pytest.raises(TypeError, match=remedy):
+            io.save(model.fit(X, y) if hasattr(model, "fit") else model, tmp_path / "m.mm")
+    assert not list(tmp_path.iterdir())

@@ -177,3 +177,27 @@ def test_what_is_no_number_is_none_in_either_way(tmp_path, cell):
     path.write_text(f"1,2,0\n3,{cell},1\n")
     with pytest.raises(ValueError, match="line 2, column 2"):
         read_table(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "samples", "names"),
+    [
+        ("5.1,3.5,setosa\n6.2,2.2,virginica\n", 2, None),  # words under words are the classes of two samples, not a header
+        ("a,b,species\n5.1,3.5,setosa\n", 1, ["a", "b"]),
+        ("2019,2020,price\n1,2,3\n", 1, ["2019", "2020"]),
+        (",b,price\n1,2,3\n", 1, ["", "b"]),
+        ("1,2,3\n4,5,6\n", 2, None),
+    ],
+)
+def test_a_header_is_found_out(tmp_path, text, samples, names):
+    (tmp_path / "a.csv").write_text(text)
+    data = read_table(tmp_path / "a.csv")
+    assert data.X.shape == (samples, 2)
+    assert data.names == names
+
+
+def test_a_missing_value_in_the_first_line_is_no_header(tmp_path):
+    for cell in ("", "NA", "?"):
+        (tmp_path / "a.csv").write_text(f"1,{cell},0\n2,3,1\n")
+        with pytest.raises(ValueError, match=r"line 1, column 2: .* is no finite number"):
+            read_table(tmp_path / "a.csv")

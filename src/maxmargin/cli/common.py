@@ -25,7 +25,7 @@ from maxmargin.io.tables import READERS, Data, Options, read_table
 FAILURES = (ValueError, TypeError, OSError, ImportError, MemoryError, NotImplementedError, ArithmeticError)
 """What is reported as one line; anything else is a mistake of ours, and its traceback is wanted."""
 PICTURES = (".png", ".svg", ".pdf")
-MOST_ITEMS = 20
+MOST_ITEMS = 10
 """Items of a list that people are shown; machines get all."""
 
 DataFile = Annotated[
@@ -35,7 +35,8 @@ Target = Annotated[
     str | None, typer.Option("--target", help="Column of the target in a table: name, number from 1 (-1 is the last), or none.")
 ]
 Header = Annotated[
-    bool | None, typer.Option("--header/--no-header", help="Whether a CSV file's first line holds names; found out by default.")
+    bool | None,
+    typer.Option("--header/--no-header", help="Whether a CSV file's first line holds names; by default if a word stands over a number."),
 ]
 DataFormat = Annotated[str | None, typer.Option("--data-format", help=f"Format of the data: {', '.join(READERS)}; found out by default.")]
 ZeroBased = Annotated[

@@ -44,7 +44,7 @@ def convert(
 
       maxmargin convert model.mm model.js --max-support-vectors 50
 
-      maxmargin convert train.csv train.svm.gz --target price
+      maxmargin convert houses.csv houses.svm.gz --target price
     """
     check_outputs(output, inputs=(source,))
     compress = {"max_support_vectors": max_support_vectors, "tolerance": tolerance}
@@ -56,6 +56,8 @@ def convert(
     else:
         if compress:
             raise usage(f"{source} is no model: --max-support-vectors and --tolerance do not apply.")
+        if to is None and Path(output).suffix in (".mm", ".model", *models.EXPORTS):
+            raise usage(f"{source} holds data, and {output} is the name of a model: train makes models of data.")
         table = load(source, target, header, data_format, zero_based)
         kind = write_table(table, output, to, write_zero_based)
         report = {"samples": table.X.shape[0], "features": table.X.shape[1], "from": table.format, "to": kind}

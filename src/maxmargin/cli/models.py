@@ -123,11 +123,29 @@ def with_kernel(model: Any, data: Data, training: bool) -> Data:
 def target_of(model: Any, data: Data) -> Any:
     """What a classifier or a regressor is fitted to."""
     y = with_target(data)
-    return labels(y) if is_classifier(model) else numbers(y, data)
+    if not is_classifier(model):
+        return numbers(y, data)
+    found = labels(y)
+    if found.dtype.kind == "f" and (found != np.round(found)).any():
+        raise ValueError(f"{data.source} has targets like {found[found != np.round(found)][0]:g}, which are no classes: --problem svr?")
+    classes = np.unique(found).tolist()
+    if len(classes) < 2:
+        raise ValueError(f"all targets of {data.source} are {classes[0]!r}: at least two classes are needed (or --problem one-class)")
+    weights = model.class_weight if isinstance(getattr(model, "class_weight", None), dict) else {}
+    unknown = [label for label in weights if label not in classes]
+    if unknown:
+        raise ValueError(f"the class weights name {unknown[0]!r}, the classes of {data.source} are {', '.join(map(repr, classes[:20]))}")
+    return found
 
 
-def folds_of(model: Any, count: int, seed: int) -> StratifiedKFold | KFold:
+def folds_of(model: Any, y: Any, count: int, seed: int) -> StratifiedKFold | KFold:
     """The folds of a cross-validation, classes in their shares."""
+    if len(y) < count:
+        raise ValueError(f"{count} folds need at least as many samples, there are {len(y)}: use fewer folds")
+    if is_classifier(model):
+        least = np.unique(y, return_counts=True)[1].min()
+        if least < count:
+            raise ValueError(f"{count} folds need as many samples of each class, the smallest has {least}: use fewer folds")
     return (StratifiedKFold if is_classifier(model) else KFold)(count, shuffle=True, random_state=seed)
 
 

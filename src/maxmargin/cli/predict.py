@@ -37,7 +37,7 @@ def predict(
 
       maxmargin predict test.csv churn.mm predictions.txt --target churned --decision
 
-      maxmargin predict test.csv churn.mm --target none --json
+      maxmargin predict new.csv churn.mm --json
     """
     check_outputs(output, inputs=(data, model))
     fitted = models.load_model(model)

@@ -39,7 +39,7 @@ def scale(
 
       maxmargin scale test.svm test.scaled.svm --restore ranges.txt
 
-      maxmargin scale train.csv - --target price --lower 0 > scaled.csv
+      maxmargin scale houses.csv - --target price --lower 0 > scaled.csv
     """
     if restore is not None and not (lower is None and upper is None and save is None):
         raise usage("--restore brings its own limits and ranges: --lower, --upper and --save cannot be given with it.")

@@ -70,7 +70,8 @@ def choose(table: Data, size: int, seed: int, stratified: bool) -> Data:
 
 def rows_of(table: Data, rows: NDArray[np.int64]) -> Data:
     """Some rows."""
-    return table._replace(X=table.X[rows], y=None if table.y is None else table.y[rows])
+    y, queries = (None if part is None else part[rows] for part in (table.y, table.queries))
+    return table._replace(X=table.X[rows], y=y, queries=queries)
 
 
 def chosen_rows(table: Data, size: int, seed: int, stratified: bool) -> NDArray[Any]:

@@ -40,7 +40,7 @@ def svm_scale(arguments: Arguments = None) -> None:
         check_outputs(found["s"], inputs=(path,))
         save_ranges(ranges, Path(found["s"]))
     y = np.asarray(data.y)
-    dump_svmlight(ranges(data.X), y if ranges.target is None else ranges.target(y), "-")
+    dump_svmlight(ranges(data.X), y if ranges.target is None else ranges.target(y), "-", query_id=data.queries)
 
 
 def _y_limits(arguments: list[str]) -> tuple[list[str], tuple[float, float] | None]:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from sklearn.base import clone, is_classifier, is_outlier_detector
+from sklearn.base import clone, is_outlier_detector
 
 from maxmargin.cli import models
 from maxmargin.cli.common import (
@@ -148,13 +148,7 @@ def cross_validate(model: Any, table: Data, folds: int, seed: int, quiet: bool =
 def cross_predict(model: Any, table: Data, folds: int, seed: int, quiet: bool = False) -> tuple[Any, Any]:
     """The predictions for each fold by a model of the others, and the targets."""
     y = models.target_of(model, table)
-    if len(y) < folds:
-        raise ValueError(f"--cv {folds} needs at least as many samples, {table.source} has {len(y)}")
-    if is_classifier(model):
-        least = np.unique(y, return_counts=True)[1].min()
-        if least < folds:
-            raise ValueError(f"--cv {folds} needs as many samples of each class, the smallest has {least}: use fewer folds")
-    split = models.folds_of(model, folds, seed)
+    split = models.folds_of(model, y, folds, seed)
     predicted = np.empty_like(y)
     with progress("cross-validation", folds, quiet) as advance:
         for inside, outside in split.split(table.X, y):

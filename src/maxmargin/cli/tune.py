@@ -133,7 +133,7 @@ def search(estimator: Any, grid: dict[str, list[Any]], table: Data, cv: int, sco
     y = models.target_of(estimator, table)
     if cv < 2:
         raise usage(f"--cv must be at least 2, got {cv}.")
-    folds = models.folds_of(estimator, cv, seed)
+    folds = models.folds_of(estimator, y, cv, seed)
     score = check_scoring(estimator, scoring=scoring)
     with progress("search", len(ParameterGrid(grid)) * cv, quiet) as advance:
 

@@ -51,12 +51,21 @@ def save(model: Any, path: Any) -> None:
         Where to. An old file is replaced when the new one is complete and on the disk.
     """
     if type(model) not in NAMES:
-        raise TypeError(f"{type(model).__name__} is no estimator of maxmargin: {', '.join(CLASSES)} can be saved.")
+        raise TypeError(f"{type(model).__module__}.{type(model).__name__} is no estimator of maxmargin: {_remedy(model)}.")
     check_is_fitted(model)
     arrays = archive.Arrays()
     record = _encode(model, arrays)
     validate(model)
     archive.write(path, record, arrays)
+
+
+def _remedy(model: Any) -> str:
+    """What to do with an object that is none of ours."""
+    if hasattr(model, "steps"):
+        return "save its last step, model[-1], and the steps before it, which every prediction needs, in another way"
+    if type(model).__module__.startswith("sklearn.svm"):
+        return "io.from_sklearn makes one of it"
+    return f"{', '.join(CLASSES)} can be saved"
 
 
 def _encode(model: Any, arrays: archive.Arrays) -> dict[str, Any]:

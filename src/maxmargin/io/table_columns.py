@@ -17,7 +17,7 @@ TARGET_NAMES = ("target", "label", "class", "y")
 
 
 class Data(NamedTuple):
-    """A data set: X an array or CSR, y its targets if it has some, names if its columns have some, and where it was read."""
+    """A data set: X an array or CSR, y its targets, names and queries (qid) if it has some, and where it was read."""
 
     X: Any
     y: NDArray[Any] | None
@@ -25,6 +25,7 @@ class Data(NamedTuple):
     format: str
     source: str
     target: str | None = None
+    queries: NDArray[np.int64] | None = None
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Options:
     target : str, int or None
         The target's column in a table, by name or by number, or "none"; None is the usual one.
     header : bool or None
-        Whether the first line of a CSV file holds names; None is yes if it holds anything but numbers.
+        Whether the first line of a CSV file holds names; None is yes if it holds no number, or a word over one.
     n_features : int or None
         How many features the model has, where there is one.
     zero_based : bool or None

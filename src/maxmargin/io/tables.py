@@ -15,6 +15,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,8 @@ HEAD = 2**16
 """Bytes at which the content is looked at."""
 SVMLIGHT_LINE = re.compile(rb"\s*[-+]?[0-9.][-+0-9.eE]*([ \t]+(qid|\d+):\S*)*[ \t]*(#.*)?")
 DELIMITERS = ",;\t"
+MISSING = ("", "na", "n/a", "null", "none", "?")
+"""What stands where a number is missing: no name of a column."""
 MAGIC = {b"\x93NUMPY": "npy", b"PK\x03\x04": "npz", b"PAR1": "parquet"}
 ENDINGS = {
     ".svm": "svmlight",
@@ -66,6 +69,10 @@ def read_table(path: str | Path, options: Options | None = None) -> Data:
         raise ValueError(f"the data format must be one of {', '.join(READERS)}, got {options.format!r}")
     with local_file(path) as (file, source):
         kind = options.format or format_of(file)
+        if options.zero_based is not None and kind != "svmlight":
+            raise ValueError(f"{source} is {kind}: only the indices of svmlight files begin at 0 or 1")
+        if options.header is not None and kind not in ("csv", "tsv"):
+            raise ValueError(f"{source} is {kind}: only CSV and TSV files have a header or not")
         return READERS[kind](file, replace(options, format=kind, source=source))
 
 
@@ -126,29 +133,29 @@ def _delimiter(line: str) -> str | None:
 def _read_svmlight(path: Path, options: Options) -> Data:
     if options.target is not None and options.target != "none":
         raise ValueError("the target of an svmlight file is the first number of each line: a target column cannot be chosen")
-    if options.header is not None:
-        raise ValueError("an svmlight file has no header")
     chunks = svmlight_chunks(path, zero_based="auto" if options.zero_based is None else options.zero_based)
-    X, y, _ = replace(chunks, name=options.source).whole()
+    X, y, queries = replace(chunks, name=options.source).whole()
     if options.n_features is not None and X.shape[1] < options.n_features:  # the last features may be zero in all rows
         X.resize(X.shape[0], options.n_features)
-    return Data(X, None if options.target == "none" else y, None, "svmlight", options.source)
+    target, known = None if options.target == "none" else y, queries if len(queries) else None
+    return Data(X, target, None, "svmlight", options.source, queries=known)
 
 
 def _read_delimited(path: Path, options: Options) -> Data:
     text = _decoded(_content(path, options.source), options.source)
     delimiter = "\t" if options.format == "tsv" else _delimiter(text.partition("\n")[0]) or ","
     lines = _fields(text, delimiter, options.source)
-    number, first = next(lines, (0, []))
-    if not first:
+    head = list(islice(lines, 2))
+    if not head:
         raise ValueError(f"{options.source} holds no samples")
-    header = not all(is_number(cell) for cell in first) if options.header is None else options.header
+    number, first = head[0]
+    header = _has_header([row for _, row in head]) if options.header is None else options.header
     names = [cell.strip() for cell in first] if header else None
     numbers = _all_numbers(text, delimiter, number if header else 0, len(first))
     if numbers is not None:
         return from_columns(list(numbers.T), names, options, None)
-    rows = [] if header else [(number, first)]
-    for number, row in lines:
+    rows = []
+    for number, row in chain(head[header:], lines):
         if len(row) != len(first):
             raise ValueError(f"{options.source}, line {number}: {len(row)} fields, the first line has {len(first)}")
         rows.append((number, row))
@@ -156,6 +163,17 @@ def _read_delimited(path: Path, options: Options) -> Data:
         raise ValueError(f"{options.source} holds a header and no samples")
     columns = [np.array(column) for column in zip(*(row for _, row in rows), strict=True)]
     return from_columns(columns, names, options, [number for number, _ in rows])
+
+
+def _has_header(rows: list[list[str]]) -> bool:
+    """Whether the first line holds names: nothing in it is a number, or a word stands over one.
+
+    Words over words prove nothing, they may be the classes of the first two samples.
+    """
+    first, second = rows[0], rows[-1]
+    if not any(is_number(cell) for cell in first):
+        return True
+    return any(not (is_number(a) or a.strip().lower() in MISSING) and is_number(b) for a, b in zip(first, second, strict=False))
 
 
 def _decoded(content: bytes, source: str) -> str:

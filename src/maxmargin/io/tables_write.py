@@ -13,6 +13,9 @@ from maxmargin.io.files import compressed_write
 from maxmargin.io.svmlight_write import dump_svmlight
 from maxmargin.io.tables import ENDINGS, Data, ending_of
 
+MOST_DENSE = 2**28
+"""Sparse data with more values, the zeros counted, are not written where zeros are."""
+
 
 def write_table(data: Data, path: str | Path, format: str | None = None, zero_based: bool = False) -> str:
     """Write a data file; the target is the last column of a table.
@@ -41,7 +44,9 @@ def write_table(data: Data, path: str | Path, format: str | None = None, zero_ba
     if kind == "svmlight":
         if data.y is None:
             raise ValueError(f"{data.source} has no target, and each line of an svmlight file begins with one: choose another format")
-        dump_svmlight(data.X, data.y, path, zero_based=zero_based)
+        dump_svmlight(data.X, data.y, path, zero_based=zero_based, query_id=data.queries)
+    elif data.queries is not None:
+        raise ValueError(f"{data.source} has queries (qid), and only svmlight files hold them: write one")
     else:
         with compressed_write(path) as file:
             WRITERS[kind](data, file)
@@ -50,6 +55,9 @@ def write_table(data: Data, path: str | Path, format: str | None = None, zero_ba
 
 def _columns(data: Data) -> tuple[list[str], Any]:
     """Names of a table's columns, features first and the target last, and the values of the features."""
+    if sparse.issparse(data.X) and np.prod(data.X.shape, dtype=float) > MOST_DENSE:
+        size = f"{data.X.shape[0]} x {data.X.shape[1]}"
+        raise ValueError(f"{data.source} is sparse, and all {size} values would be written: use svmlight or .npz")
     X = data.X.toarray() if sparse.issparse(data.X) else np.asarray(data.X)
     names, target = data.names or [f"x{k + 1}" for k in range(X.shape[1])], data.target or "target"
     if data.y is None:
