@@ -1,7 +1,9 @@
 """The commands of our own: what they write and say, for people and for machines, and how they fail."""
 
 import gzip
+import os
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -361,3 +363,26 @@ def test_without_typer(monkeypatch):
     monkeypatch.setitem(sys.modules, "typer", None)
     with pytest.raises(SystemExit, match=r"pip install 'maxmargin\[cli\]'"):
         cli.main()
+
+
+def test_what_is_no_file_says_what_it_is(place):
+    for command, message in [
+        (["train", ".", "m.mm"], ". is a folder: name a file"),
+        (["train", "nothing.svm", "m.mm"], "no file nothing.svm"),
+        (["predict", "heart.svm", "."], ". is a folder: name a file"),
+        (["demo", "heart.svm"], "heart.svm is a file: name a folder"),
+    ]:
+        assert message in run(*command, code=1).stderr
+    run("train", "heart.svm", "heart.mm")
+    (place / "packed.mm").write_bytes(gzip.compress((place / "heart.mm").read_bytes()))
+    assert "compressed model file" in run("predict", "heart.svm", "packed.mm", code=1).stderr
+
+
+def test_a_pipe_is_read_like_a_file(place):
+    os.mkfifo(place / "pipe")
+    writer = threading.Thread(target=lambda: (place / "pipe").write_bytes((place / "heart.svm").read_bytes()))
+    writer.start()
+    run("train", "pipe", "from_pipe.mm")
+    writer.join()
+    run("train", "heart.svm", "from_file.mm")
+    assert (place / "from_pipe.mm").read_bytes() == (place / "from_file.mm").read_bytes()

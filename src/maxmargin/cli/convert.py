@@ -9,7 +9,7 @@ import typer
 import maxmargin
 from maxmargin.cli import models
 from maxmargin.cli.common import AsJson, DataFormat, Header, Quiet, Target, ZeroBased, check_outputs, load, show, usage
-from maxmargin.io.files import STDIN, atomic_write, open_read
+from maxmargin.io.files import STDIN, atomic_write, open_read, require_file
 from maxmargin.io.tables_write import WRITERS, write_table
 
 HEADS = (b"svm_type", b"solver_type", b"SVM-light Version")
@@ -67,10 +67,9 @@ def convert(
 
 def is_model(path: Path) -> bool:
     """Whether a file is a model, by its name or its first bytes."""
-    if path == STDIN:
+    if path == STDIN or path.is_fifo():
         return False
-    if not path.is_file():
-        raise FileNotFoundError(f"no file {path}")
+    require_file(path)
     if path.suffix == ".mm":
         return True
     with open_read(path) as file:

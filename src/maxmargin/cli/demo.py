@@ -30,6 +30,8 @@ def demo(
       maxmargin demo somewhere --json
     """
     place = Path(folder)
+    if place.exists() and not place.is_dir():
+        raise ValueError(f"{folder} is a file: name a folder, which may be new")
     place.mkdir(parents=True, exist_ok=True)
     written: list[str] = []
     commands: list[str] = []

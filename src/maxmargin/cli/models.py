@@ -196,9 +196,9 @@ def save_model(model: Any, path: Path, format: str) -> None:
 def load_model(path: str) -> Any:
     """Read a model file of any format."""
     from maxmargin import io
+    from maxmargin.io.files import require_file
 
-    if not Path(path).is_file():
-        raise FileNotFoundError(f"no file {path}")
+    require_file(Path(path))
     return io.load(path)
 
 

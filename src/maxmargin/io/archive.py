@@ -150,8 +150,9 @@ class Archive:
             raise self.error("its header is not that of a model.")
         version = header.get("version")
         if type(version) is not int or version != VERSION:
-            newer = f" It was written by maxmargin {str(header.get('library'))[:20]!r}; update maxmargin." if type(version) is int else ""
-            raise self.error(f"its format has version {str(version)[:20]}, and version {VERSION} is read.{newer}")
+            newer = type(version) is int and version > VERSION
+            remedy = f" It was written by maxmargin {str(header.get('library'))[:20]!r}; update maxmargin." if newer else ""
+            raise self.error(f"its format has version {str(version)[:20]}, and version {VERSION} is read.{remedy}")
         return header
 
     def _array(self, archive: zipfile.ZipFile, info: zipfile.ZipInfo, entry: Any) -> NDArray[Any]:

@@ -109,6 +109,16 @@ def _as_it_is(stream: BinaryIO, mode: str) -> BinaryIO:
     return stream
 
 
+def require_file(path: Path) -> None:
+    """An error that says what is there instead of a file that can be read again and again."""
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder: name a file")
+    if not path.exists():
+        raise FileNotFoundError(f"no file {path}")
+    if not path.is_file():
+        raise ValueError(f"{path} is a pipe or a device, which cannot be read again: copy it to a file first")
+
+
 def name_of(path: Path) -> str:
     """A file's name for messages."""
     return "standard input" if path == STDIN else str(path)

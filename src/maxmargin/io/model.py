@@ -108,6 +108,9 @@ def load(path: Any, *, n_features: int | None = None) -> Any:
             begin = b""
     readers: dict[bytes, Callable[[Any], Any]] = {b"SVM-light": load_svm_light, b"solver_type": load_liblinear}
     if begin.startswith(b"PK"):
+        with open(path, "rb") as file:
+            if file.read(2) != b"PK":
+                raise ValueError(f"{path} is a compressed model file, which is read as it is: decompress it first.")
         return _of_width(_load(path), n_features)
     if b"svm_type" in begin:
         return load_libsvm(path, n_features=n_features)

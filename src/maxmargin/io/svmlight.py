@@ -20,7 +20,7 @@ from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
 from maxmargin.core import cpu as core
-from maxmargin.io.files import STDIN, name_of, open_read
+from maxmargin.io.files import STDIN, name_of, open_read, require_file
 from maxmargin.io.growing import Growing
 from maxmargin.io.lines import blocks_of_lines
 
@@ -136,8 +136,8 @@ def svmlight_chunks(
     if not (isinstance(max_features, Integral) and 1 <= max_features <= MOST_FEATURES):
         raise ValueError(f"max_features must be an integer from 1 to {MOST_FEATURES}, got {max_features!r}")
     path = Path(path)
-    if path != STDIN and not path.is_file():
-        raise FileNotFoundError(f"no file {path}")
+    if path != STDIN:
+        require_file(path)
     base = None if isinstance(zero_based, str) else bool(zero_based)
     return SvmlightChunks(path, n_features, int(block_bytes), base, np.dtype(dtype), int(max_features))
 
@@ -236,7 +236,9 @@ class SvmlightChunks:
         if self.n_features is not None and found > self.n_features:
             raise ValueError(f"{name} has {found} features, more than n_features={self.n_features}")
         if not (found or self.n_features):
-            raise ValueError(f"{name} holds {n} samples without any feature: give n_features")
+            raise ValueError(
+                f"{name} holds {n} samples without any feature: is it a file of labels only? n_features says how many there are"
+            )
         return Layout(n, self.n_features or found, zero_based)
 
 

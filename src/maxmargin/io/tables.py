@@ -13,7 +13,7 @@ import tempfile
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from maxmargin.io.files import STDIN, SUFFIXES, decompressing, open_read
+from maxmargin.io.files import STDIN, SUFFIXES, decompressing, name_of, open_read, require_file
 from maxmargin.io.svmlight import svmlight_chunks
 from maxmargin.io.table_columns import Data, Options, as_target, check_names, checked_target, find_features, from_columns, is_number
 
@@ -78,18 +78,17 @@ def read_table(path: str | Path, options: Options | None = None) -> Data:
 
 @contextmanager
 def local_file(path: str | Path) -> Iterator[tuple[Path, str]]:
-    """A file that can be read several times, and its name for messages; standard input is copied to a temporary one."""
+    """A file that can be read several times, and its name for messages; standard input and pipes are copied to a temporary one."""
     path = Path(path)
-    if path != STDIN:
-        if not path.is_file():
-            raise FileNotFoundError(f"no file {path}")
+    if path != STDIN and not path.is_fifo():
+        require_file(path)
         yield path, str(path)
         return
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "stdin"
-        with copy.open("wb") as file:
-            shutil.copyfileobj(sys.stdin.buffer, file)
-        yield copy, "standard input"
+        with copy.open("wb") as file, nullcontext(sys.stdin.buffer) if path == STDIN else path.open("rb") as pipe:
+            shutil.copyfileobj(pipe, file)
+        yield copy, name_of(path)
 
 
 def format_of(path: Path) -> str:
