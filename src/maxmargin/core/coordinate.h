@@ -180,7 +180,7 @@ PassResult coordinate_pass(const CoordinatePass<T>& p) {
   const int64_t d = p.X.d, values = std::max<int64_t>(1, (p.X.indptr ? p.X.indptr[p.X.n] : p.X.n * d) / std::max<int64_t>(1, p.X.n));
   const int64_t length = std::max(least_stretch, values_of_stretch * d / values), stretches = pieces_of(p.active, coordinate_lanes * length);
   const int64_t each = pieces_of(p.active, std::max<int64_t>(1, stretches));
-  const int count = p.active >= coordinate_lanes * length ? coordinate_lanes : 1;
+  const int count = p.active >= length ? coordinate_lanes : 1;
   std::vector<Lane> side(static_cast<size_t>(count));
   std::vector<unsigned char> out(static_cast<size_t>(p.active));
   for (Lane& lane : side) lane.w.resize(size_t(d)), lane.before.resize(size_t(pieces_of(each, count)) + 1);

@@ -24,7 +24,7 @@ from maxmargin.solvers.linear.model import gains
 
 ITERATIONS = 25
 """Products, at most."""
-ACCURACY = 1e-4
+ACCURACY = 1e-3
 """Of the squared residual, relative to the first."""
 SHORTEST = 0.1
 """A change that must be shortened more is not worth it."""
