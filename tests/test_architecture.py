@@ -16,7 +16,7 @@ LAYERS = [
     {"rows", "shared"},
     {"monitor"},
     {"certificate", "solvers", "multiclass"},
-    {"linear_certificate"},
+    {"linear_certificate", "calibration"},
     {"training"},
     {"linear_training"},
     {"estimators"},

@@ -243,7 +243,9 @@ def test_what_is_printed(place):
         ("svm-train -x 1 a.svm", 2, "unknown option -x"),
         ("svm-train -c", 2, "-c needs a value"),
         ("svm-train -c one a.svm", 2, "-c must be a number"),
-        ("svm-train -b 1 a.svm", 1, "probabilities are not available"),
+        ("svm-train -b 2 a.svm", 2, "-b must be 0 or 1"),
+        ("svm-train -b 1 -s 2 a.svm", 2, "not for one-class"),
+        ("svm-train -b 1 -v 3 a.svm", 2, "nor for -v"),
         ("svm-train -p 0.5 a.svm", 2, "-p has no effect with -s 0"),
         ("svm-train -t 0 -g 1 a.svm", 2, "-g has no effect with -t 0"),
         ("svm-train -s 1 -w1 2 a.svm", 2, "C-SVC"),
@@ -253,7 +255,7 @@ def test_what_is_printed(place):
         ("svm-train -t 4 a.svm", 1, "no precomputed kernel"),
         ("svm-train nowhere", 1, "no file nowhere"),
         ("svm-predict a.svm", 2, "an output file"),
-        ("svm-predict -b 1 a.svm m out", 1, "probabilities are not available"),
+        ("svm-predict -b 1 a.svm plain.model out", 1, "holds no probabilities"),
         ("svm-predict a.svm nowhere out", 1, "no file nowhere"),
         ("linear-train -s 0 a.svm", 1, "logistic regression"),
         ("linear-train -s 9 a.svm", 2, "-s must be one of"),
@@ -269,6 +271,7 @@ def test_what_is_printed(place):
 )
 def test_what_is_refused(place, line, code, message):
     heart(place / "a.svm", n=40)
+    run("svm-train", "-q", "a.svm", "plain.model")
     before = sorted(path.name for path in place.iterdir())
     text = " ".join(run(*line.split(), code=code).stderr.replace("│", " ").split())
     assert message in text

@@ -45,7 +45,7 @@ def _is_binary(case: LinearCase) -> bool:
 
 def ours(case: LinearCase) -> list[Setting]:
     """Ours with LIBLINEAR's bias and, for the peers that have one, with a free bias."""
-    ladder = tolerances(1, 9)
+    ladder = tolerances(0, 9)
     both = [Setting("maxmargin", {"intercept": "regularised"}, ladder)]
     if peers_with_free_bias(case):
         both.append(Setting("maxmargin free bias", {"intercept": "free"}, ladder, FREE))

@@ -4,7 +4,7 @@
     -d degree 3   -g gamma 1/features   -r coef0 0   -c C 1   -n nu 0.5   -p epsilon 0.1   -m cache MB 100   -e tolerance 0.001
     -h shrinking 1   -b probabilities 0   -wi weight of class i, C-SVC only   -v folds   -q quiet
 
-What cannot be honoured is an error: -b 1, and options that the chosen -s or -t does not use.
+What cannot be honoured is an error: -b 1 for one-class or with -v, and options that the chosen -s or -t does not use.
 """
 
 from pathlib import Path
@@ -15,7 +15,7 @@ import typer
 from sklearn.base import is_outlier_detector, is_regressor
 
 import maxmargin
-from maxmargin.cli import models
+from maxmargin.cli import models, probabilities
 from maxmargin.cli.common import check_outputs, labels, load, usage, verbosity, with_target
 from maxmargin.cli.flags import Flags, files, parse
 from maxmargin.cli.predict import drop_features, write_predictions
@@ -42,9 +42,9 @@ def svm_train(arguments: Arguments = None) -> None:
 
     -s problem: 0 C-SVC, 1 nu-SVC, 2 one-class, 3 eps-SVR, 4 nu-SVR. -t kernel: 0 linear, 1 polynomial, 2 RBF, 3 sigmoid, 4 precomputed.
     -d degree (3), -g gamma (1/features), -r coef0 (0), -c C (1), -n nu (0.5), -p epsilon (0.1), -m cache in MB (100), -e tolerance (0.001),
-    -h shrinking (1), -wi weight of class i, -v folds, -q quiet.
+    -h shrinking (1), -b 1 probabilities, -wi weight of class i, -v folds, -q quiet.
 
-    -b 1 (probabilities) is not available yet. Options that the chosen -s or -t does not use are errors.
+    Options that the chosen -s or -t does not use are errors.
 
     Examples:
 
@@ -67,6 +67,8 @@ def svm_train(arguments: Arguments = None) -> None:
         return print_cross_validation(model, data, found["v"], quiet)
     models.fit(model, data)
     _order_classes(model, data)
+    if found["b"]:
+        probabilities.learn(model, data)
     models.save_model(model, output, "libsvm")
     if not quiet:
         typer.echo(str(model.certificate_))
@@ -94,8 +96,10 @@ def _refuse(found: Flags) -> None:
         raise usage("-wi weighs the classes of C-SVC (-s 0) only")
     if found["h"] not in (0, 1):
         raise usage(f"-h must be 0 or 1, got {found['h']}")
-    if found["b"]:
-        raise ValueError("-b 1: probabilities are not available yet")
+    if found["b"] not in (0, 1):
+        raise usage(f"-b must be 0 or 1, got {found['b']}")
+    if found["b"] and (found["s"] == 2 or found["v"]):
+        raise usage("-b 1 is for models of classes and regressions that are written: not for one-class models (-s 2), nor for -v")
     if "v" in found.given and found["v"] < 2:
         raise usage(f"-v needs at least 2 folds, got {found['v']}")
     if "g" in found.given and found["g"] < 0:
@@ -145,11 +149,13 @@ def print_cross_validation(model: Any, data: Data, folds: int, quiet: bool) -> N
 
 
 def svm_predict(arguments: PredictArguments = None) -> None:
-    """Predict as LIBSVM's svm-predict does, from its model files or ours. Options: -b 0, -q.
+    """Predict as LIBSVM's svm-predict does, from its model files or ours. Options: -b 1 probabilities, -q.
 
     Examples:
 
       maxmargin svm-predict heart_scale heart_scale.model predictions
+
+      maxmargin svm-predict -b 1 heart_scale heart_scale.model predictions
     """
     predict_like_theirs(arguments or [], " (classification)")
 
@@ -157,8 +163,6 @@ def svm_predict(arguments: PredictArguments = None) -> None:
 def predict_like_theirs(arguments: list[str], ending: str = "") -> None:
     """What svm-predict and LIBLINEAR's predict share; the former's line of the accuracy has an ending."""
     found = parse(arguments, {"b": 0})
-    if found["b"]:
-        raise ValueError("-b 1: probabilities are not available yet")
     test, path, output = files(found, 3, 3, "a test file, a model file and an output file")
     check_outputs(output, inputs=(test, path))
     model = models.load_model(path)
@@ -174,10 +178,24 @@ def predict_like_theirs(arguments: list[str], ending: str = "") -> None:
             f"{data.source} has {data.X.shape[1]} features, the model was trained on {model.n_features_in_}: with this kernel new features "
             "would change the values; train on data with all features"
         )
-    predicted = model.predict(models.rows_for(model, data))
-    write_predictions(output, predicted)
+    predicted = _predicted(model, models.rows_for(model, data), path, output, bool(found["b"]))
     if "q" not in found.given:
         _print_scores(model, predicted, np.asarray(data.y), ending)
+
+
+def _predicted(model: Any, X: Any, path: str, output: str, with_probabilities: bool) -> Any:
+    """Write predictions and, where they are asked for, probabilities after a line of the classes; the label is then the likeliest."""
+    if not with_probabilities or (is_regressor(model) and len(getattr(model, "_probA", ()))):
+        predicted = model.predict(X)
+        if with_probabilities:
+            typer.echo("Prob. model for test data: target value = predicted value + z,")
+            typer.echo(f"z: Laplace distribution e^(-|z|/sigma)/(2sigma),sigma={model._probA[0]:g}")
+        write_predictions(output, predicted)
+        return predicted
+    classes, values = probabilities.probabilities(model, X, path)
+    predicted = classes[values.argmax(axis=1)]
+    write_predictions(output, predicted, values, heading=" ".join(["labels", *map(str, classes.tolist())]))
+    return predicted
 
 
 def _print_scores(model: Any, predicted: Any, y: Any, ending: str) -> None:

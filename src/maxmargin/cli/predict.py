@@ -82,11 +82,12 @@ def _scores(model: Any, predicted: Any, table: Data) -> dict[str, Any]:
     return models.scores(model, predicted, y)
 
 
-def write_predictions(path: str, predicted: Any, values: Any = None) -> None:
-    """One line for each sample: the prediction, then its decision values; whole or not at all."""
+def write_predictions(path: str, predicted: Any, values: Any = None, heading: str | None = None) -> None:
+    """One line for each sample, after a heading if there is one: the prediction, then its values; whole or not at all."""
     lines = [number(value) for value in plain(predicted)]
     if values is not None:
         lines = [" ".join([line, *(number(v) for v in row)]) for line, row in zip(lines, values.tolist(), strict=True)]
+    lines = lines if heading is None else [heading, *lines]
     with compressed_write(path) as file:
         file.write("".join(f"{line}\n" for line in lines).encode())
 

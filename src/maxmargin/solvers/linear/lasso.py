@@ -35,10 +35,12 @@ EXPLICIT = 1000
 """Features up to which H is formed."""
 SMALLER, SEEDED = 8, 40_000
 """More samples than SEEDED begin at the solution of a SMALLER-th of them."""
-FIRST, NEXT, MOST = 5, 2, 40
+FIRST, NEXT, MOST = 4, 2, 40
 """Passes over the columns before the first conjugate gradients, after a full step by them, and (doubling) after steps cut short."""
-PRODUCTS, CLOSER = 50, 0.02
-"""Products with H that conjugate gradients may take to make their residual so much smaller."""
+PRODUCTS, CLOSER = 50, 0.1
+"""Products with H that conjugate gradients may take to make their residual so much smaller: at first."""
+SLOW, MOST_PRODUCTS, CLOSEST = 0.5, 400, 1e-4
+"""Where the gap is still this share of the one a round before, twice as many products and a tenth of the residual: up to these."""
 
 
 class Point(NamedTuple):
@@ -127,6 +129,7 @@ class _Run:
         assert isinstance(self.design, ArrayDesign)
         columns = Columns(self.problem.corridor, self.design.X, self.column, self.price, seed)
         best, idle, most = (np.inf, np.inf), 0, FIRST
+        products, closer, before = PRODUCTS, CLOSER, np.inf
         while True:
             ended = self.ended(here)
             if ended is not None:
@@ -143,7 +146,11 @@ class _Run:
             here = self.at(u)
             if Gap(here.primal, here.dual).within(self.tol):
                 continue
-            goal = self._conjugate(here, 2 * columns.most * columns.squares)
+            gap = here.primal - here.dual
+            if gap > SLOW * before:
+                products, closer = min(2 * products, MOST_PRODUCTS), max(0.1 * closer, CLOSEST)
+            before = gap
+            goal = self._conjugate(here, 2 * columns.most * columns.squares, products, closer)
             after = self._moved(here, goal)
             most = NEXT if after is not None and after.u is goal else min(2 * most, MOST)
             here = after or here
@@ -199,7 +206,7 @@ class _Run:
         wanted[-1] |= self.column != 0
         return wanted
 
-    def _conjugate(self, here: Point, squares: Floats) -> Floats:
+    def _conjugate(self, here: Point, squares: Floats, products: int, closer: float) -> Floats:
         """The weights in use after a Newton step by conjugate gradients; those that would change sign become 0."""
         curved = np.flatnonzero(here.duals.curvature)
         curvature = here.duals.curvature[curved]
@@ -211,7 +218,7 @@ class _Run:
             return np.append(self.design.sum(inside, curved), self.column * float(inside.sum()))
 
         right = -(here.slope + self.price * np.sign(here.u))
-        u = here.u + by_products(product, right, scale, CLOSER**2, PRODUCTS, self.monitor)
+        u = here.u + by_products(product, right, scale, closer**2, products, self.monitor)
         return np.where((u * here.u < 0) & (self.price > 0), 0.0, u)
 
     def _moved(self, here: Point, u: Floats) -> Point | None:

@@ -1,0 +1,94 @@
+"""Probabilities from decision values, as LIBSVM has them.
+
+A pair of classes has P(first | f) = 1 / (1 + exp(A f + B)), f the decision value, positive for the first. A and B maximise the likelihood of
+decision values of samples that the machine was not trained on (Platt 1999), with targets a little inside 0 and 1,
+
+    minimise  F(A, B) = sum_i  t_i z_i + log(1 + exp(-z_i)),   z = A f + B,    t = (n1 + 1) / (n1 + 2) for the first, 1 / (n2 + 2) for the second
+
+which is convex: Newton's method with halved steps ends at the optimum (Lin, Lin, Weng 2007).
+
+Several classes have r_ij = P(i | i or j). Their probabilities p are those that agree best with all pairs (Wu, Lin, Weng 2004, their second method),
+
+    minimise  sum_{i<j} (r_ji p_i - r_ij p_j)^2    subject to  sum p = 1
+
+whose conditions are a system of k + 1 linear equations for each sample; its solution is never negative.
+
+A regression has errors of a Laplace distribution, P(|error| > s) = exp(-s / scale), scale the mean absolute error without the extreme ones.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from maxmargin import multiclass
+from maxmargin.problems import Floats
+
+LEAST = 1e-7
+"""A pair's probabilities are kept that far from 0 and 1."""
+EXTREME = 5.0
+"""Errors beyond so many standard deviations are left out of the scale."""
+STEPS = 100
+BLOCK = 2**20
+"""Numbers of the systems solved at once."""
+
+
+def fit_sigmoid(values: Floats, first: NDArray[np.bool_]) -> tuple[float, float]:
+    """A and B for decision values of samples of the first class (True) and the second."""
+    count = int(np.count_nonzero(first))
+    other = len(first) - count
+    t = np.where(first, (count + 1) / (count + 2), 1 / (other + 2))
+    x = np.array([0.0, np.log((other + 1) / (count + 1))])
+    design = np.column_stack((values, np.ones(len(values))))
+    value = _likelihood(design @ x, t)
+    for _ in range(STEPS):
+        z = design @ x
+        p = expit(-z)
+        slope = design.T @ (t - p)
+        curved = (design * (p * (1 - p))[:, None]).T @ design
+        curved += 1e-12 * max(float(np.trace(curved)), np.finfo(float).tiny) * np.eye(2)
+        step, length = -np.linalg.solve(curved, slope), 1.0
+        expected = float(slope @ step)
+        while length > 1e-10 and (new := _likelihood(design @ (x + length * step), t)) > value + 1e-4 * length * expected:
+            length *= 0.5
+        if length <= 1e-10 or -expected <= 1e-12 * (1 + abs(value)):
+            break
+        x, value = x + length * step, new
+    return float(x[0]), float(x[1])
+
+
+def _likelihood(z: Floats, t: Floats) -> float:
+    """F: what is minimised."""
+    return float(np.sum(t * z + np.logaddexp(0.0, -z)))
+
+
+def pair_probabilities(values: Floats, a: Floats, b: Floats, n_classes: int) -> Floats:
+    """Probabilities of the classes, a column each, from decision values of their pairs, a column each, in the order of multiclass.pairs."""
+    r = np.clip(expit(-(values * a + b)), LEAST, 1 - LEAST)
+    if n_classes == 2:
+        return np.column_stack((r[:, 0], 1 - r[:, 0]))
+    first, second = np.array(list(multiclass.pairs(n_classes))).T
+    size = max(1, BLOCK // (n_classes + 1) ** 2)
+    return np.concatenate([_coupled(r[k : k + size], first, second, n_classes) for k in range(0, max(1, len(r)), size)])
+
+
+def _coupled(r: Floats, first: NDArray[np.int64], second: NDArray[np.int64], k: int) -> Floats:
+    """The p of each row of r_ij, i < j."""
+    system = np.zeros((len(r), k + 1, k + 1))
+    for column, (i, j) in enumerate(zip(first, second, strict=True)):
+        ij, ji = r[:, column], 1 - r[:, column]
+        system[:, i, i] += ji**2
+        system[:, j, j] += ij**2
+        system[:, i, j] = system[:, j, i] = -ij * ji
+    system[:, :k, k] = system[:, k, :k] = 1.0
+    right = np.zeros((len(r), k + 1, 1))
+    right[:, k] = 1.0
+    p = np.maximum(np.linalg.solve(system, right)[:, :k, 0], 0.0)  # rounding
+    found: Floats = p / p.sum(axis=1, keepdims=True)
+    return found
+
+
+def laplace_scale(errors: Floats) -> float:
+    """The scale of a Laplace distribution of errors."""
+    size = np.abs(errors)
+    usual = size <= EXTREME * np.sqrt(2 * float(np.mean(size)) ** 2)
+    return float(np.mean(size[usual]))

@@ -1,0 +1,64 @@
+"""LIBSVM's -b 1: probabilities that a model file carries as probA and probB, learnt from folds, and their use for prediction.
+
+As in LIBSVM each pair of classes has a machine of its own, trained on four fifths of its samples for the values of the last fifth, and so
+has a regression for its errors. calibration.py has the formulas.
+"""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone, is_classifier, is_outlier_detector, is_regressor
+
+from maxmargin import calibration, multiclass
+from maxmargin.cli import models
+from maxmargin.cli.common import labels
+from maxmargin.io.tables import Data
+
+FOLDS = 5
+
+
+def learn(model: Any, data: Data, seed: int = 0) -> None:
+    """Give a fitted model its probA and probB."""
+    if is_outlier_detector(model):
+        raise ValueError("-b 1: a one-class model has no probabilities")
+    if is_regressor(model):
+        y = models.target_of(model, data)
+        model._probA = np.array([calibration.laplace_scale(y - _out_of_fold(model, data.X, y, seed))])
+        return
+    y = labels(data.y)
+    fitted = [_sigmoid(model, data.X, y, model.classes_[[i, j]], seed) for i, j in multiclass.pairs(len(model.classes_))]
+    model._probA, model._probB = np.array(fitted).T.copy()
+
+
+def _sigmoid(model: Any, X: Any, y: Any, pair: Any, seed: int) -> tuple[float, float]:
+    """A and B of a pair of classes."""
+    rows = np.flatnonzero(np.isin(y, pair))
+    alone = clone(model)
+    if isinstance(model.get_params().get("class_weight"), dict):
+        alone.set_params(class_weight={label: weight for label, weight in model.class_weight.items() if label in pair})
+    part = X[rows][:, rows] if models.takes_kernel(model) else X[rows]
+    values = _out_of_fold(alone, part, y[rows], seed)
+    return calibration.fit_sigmoid(-values, y[rows] == pair[0])  # ours is positive for the second class
+
+
+def _out_of_fold(model: Any, X: Any, y: Any, seed: int) -> Any:
+    """Decision values, or a regression's predictions, by machines that were not trained on the samples."""
+    least = int(np.unique(y, return_counts=True)[1].min()) if is_classifier(model) else len(y)
+    if least < 2:
+        raise ValueError("-b 1 needs at least two samples of each class: probabilities are learnt from samples that are left out")
+    found = np.empty(len(y))
+    for inside, outside in models.folds_of(model, y, min(FOLDS, least), seed).split(X, y):
+        columns = inside if models.takes_kernel(model) else slice(None)
+        fitted = clone(model).set_params(verbose=0).fit(X[inside][:, columns], y[inside])
+        rows = X[outside][:, columns]
+        found[outside] = fitted.decision_function(rows) if is_classifier(model) else fitted.predict(rows)
+    return found
+
+
+def probabilities(model: Any, X: Any, path: str) -> tuple[Any, Any]:
+    """The classes, in the order of the model's file where it is known, and their probabilities, a column each."""
+    if not is_classifier(model) or not len(getattr(model, "_probB", ())):
+        raise ValueError(f"{path} holds no probabilities: models of svm-train -b 1 do")
+    p = calibration.pair_probabilities(model._decision_values(X), model._probA, model._probB, len(model.classes_))
+    order = getattr(model, "_tie_order", np.arange(len(model.classes_)))
+    return model.classes_[order], p[:, order]

@@ -1,0 +1,86 @@
+"""Probabilities from decision values: against a general optimiser, exact relations, and the definition of the best agreement."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from maxmargin import calibration, multiclass
+
+
+def likelihood(x, values, first):
+    """Written again: minus the logarithm of the likelihood with Platt's targets."""
+    count, other = first.sum(), (~first).sum()
+    t = np.where(first, (count + 1) / (count + 2), 1 / (other + 2))
+    z = x[0] * values + x[1]
+    return np.sum(t * np.logaddexp(0, z) + (1 - t) * np.logaddexp(0, -z))
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e5])
+@pytest.mark.parametrize("gap", [0.0, 1.0, 100.0])
+def test_sigmoids_are_the_most_likely(seed, scale, gap):
+    rng = np.random.default_rng(seed)
+    n = rng.integers(4, 200)
+    first = rng.random(n) < rng.uniform(0.05, 0.95)
+    first[:2] = True, False
+    values = scale * (rng.normal(size=n) + gap * np.where(first, 1, -1))
+    A, B = calibration.fit_sigmoid(values, first)
+    theirs = minimize(lambda x: likelihood((x[0] / scale, x[1]), values, first), [A * scale, B], method="Nelder-Mead", tol=1e-10)
+    cold = minimize(lambda x: likelihood((x[0] / scale, x[1]), values, first), [0.0, 0.0], method="BFGS")
+    ours = likelihood((A, B), values, first)
+    assert ours <= min(theirs.fun, cold.fun) + 1e-7 * (1 + abs(ours))
+
+
+def test_equal_values_give_the_share():
+    first = np.arange(30) < 10
+    A, B = calibration.fit_sigmoid(np.zeros(30), first)
+    assert calibration.pair_probabilities(np.zeros((1, 1)), np.array([A]), np.array([B]), 2)[0, 0] == pytest.approx(
+        (10 * 11 / 12 + 20 / 22) / 30, rel=1e-8
+    )
+
+
+def test_turned_pairs_have_the_complement():
+    rng = np.random.default_rng(0)
+    values, first = rng.normal(size=60), rng.random(60) < 0.4
+    A, B = calibration.fit_sigmoid(values, first)
+    assert calibration.fit_sigmoid(-values, ~first) == pytest.approx((A, -B), rel=1e-6, abs=1e-9)
+
+
+def pairwise(p):
+    """The decision values of pairs that agree with these probabilities exactly, where A = -1, B = 0."""
+    return np.array([[np.log(row[i] / row[j]) for i, j in multiclass.pairs(len(row))] for row in p])
+
+
+@pytest.mark.parametrize("k", [3, 4, 10])
+def test_pairs_that_agree_give_their_probabilities(k):
+    p = np.random.default_rng(k).dirichlet(np.ones(k), 50)
+    pairs = k * (k - 1) // 2
+    found = calibration.pair_probabilities(pairwise(p), np.full(pairs, -1.0), np.zeros(pairs), k)
+    np.testing.assert_allclose(found, p, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("k", [3, 5])
+def test_others_are_as_near_as_can_be(k, monkeypatch):
+    rng = np.random.default_rng(k)
+    pairs = multiclass.pairs(k)
+    values = 3 * rng.normal(size=(7, len(pairs)))
+    r = 1 / (1 + np.exp(-values))
+    found = calibration.pair_probabilities(values, np.full(len(pairs), -1.0), np.zeros(len(pairs)), k)
+    assert found.min() >= 0
+    np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-12)
+    for row, p in zip(r, found, strict=True):
+
+        def distance(q, row=row):
+            return sum(((1 - row[c]) * q[i] - row[c] * q[j]) ** 2 for c, (i, j) in enumerate(pairs))
+
+        best = minimize(distance, np.full(k, 1 / k), constraints={"type": "eq", "fun": lambda q: q.sum() - 1}, tol=1e-14)
+        assert distance(p) <= best.fun + 1e-9
+    monkeypatch.setattr(calibration, "BLOCK", 1)
+    np.testing.assert_array_equal(calibration.pair_probabilities(values, np.full(len(pairs), -1.0), np.zeros(len(pairs)), k), found)
+
+
+def test_the_scale_leaves_the_extreme_out():
+    errors = np.append(np.tile([1.0, -1.0], 50), 1e6)
+    assert calibration.laplace_scale(errors[:-1]) == 1.0
+    assert calibration.laplace_scale(errors) == 1.0
+    assert calibration.laplace_scale(np.zeros(3)) == 0.0
