@@ -1,13 +1,14 @@
 """Probabilities from decision values, as LIBSVM has them.
 
-A pair of classes has P(first | f) = 1 / (1 + exp(A f + B)), f the decision value, positive for the first. A and B maximise the likelihood of
-decision values of samples that the machine was not trained on (Platt 1999), with targets a little inside 0 and 1,
+A pair of classes has P(first | f) = 1 / (1 + exp(A f + B)), f the decision value, positive for the first. A and B maximise the likelihood
+of decision values of samples that the machine was not trained on (Platt 1999), with targets t a little inside 0 and 1,
 
-    minimise  F(A, B) = sum_i  t_i z_i + log(1 + exp(-z_i)),   z = A f + B,    t = (n1 + 1) / (n1 + 2) for the first, 1 / (n2 + 2) for the second
+    minimise  F(A, B) = sum_i  t_i z_i + log(1 + exp(-z_i)),    z = A f + B
+    t = (n1 + 1) / (n1 + 2) for the n1 samples of the first class,  1 / (n2 + 2) for the n2 of the second
 
 which is convex: Newton's method with halved steps ends at the optimum (Lin, Lin, Weng 2007).
 
-Several classes have r_ij = P(i | i or j). Their probabilities p are those that agree best with all pairs (Wu, Lin, Weng 2004, their second method),
+Several classes have r_ij = P(i | i or j). Their probabilities p are those that agree best with all pairs (Wu, Lin, Weng 2004),
 
     minimise  sum_{i<j} (r_ji p_i - r_ij p_j)^2    subject to  sum p = 1
 
@@ -38,7 +39,8 @@ def fit_sigmoid(values: Floats, first: NDArray[np.bool_]) -> tuple[float, float]
     other = len(first) - count
     t = np.where(first, (count + 1) / (count + 2), 1 / (other + 2))
     x = np.array([0.0, np.log((other + 1) / (count + 1))])
-    design = np.column_stack((values, np.ones(len(values))))
+    unit = float(np.abs(values).max(initial=0.0)) or 1.0
+    design = np.column_stack((values / unit, np.ones(len(values))))
     value = _likelihood(design @ x, t)
     for _ in range(STEPS):
         z = design @ x
@@ -53,7 +55,7 @@ def fit_sigmoid(values: Floats, first: NDArray[np.bool_]) -> tuple[float, float]
         if length <= 1e-10 or -expected <= 1e-12 * (1 + abs(value)):
             break
         x, value = x + length * step, new
-    return float(x[0]), float(x[1])
+    return float(x[0]) / unit, float(x[1])
 
 
 def _likelihood(z: Floats, t: Floats) -> float:
