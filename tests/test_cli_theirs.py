@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 import data
 from command import heart, house, process, run
 from maxmargin.io import dump_svmlight, load_svmlight
-from programs import functions, linear_numbers, linear_objective, read_liblinear, read_libsvm
+from programs import functions, linear_numbers, linear_objective, read_liblinear, read_libsvm, write_kernel
 
 KERNEL_CASES = [
     "-s 0 -t 2",
@@ -206,6 +206,35 @@ def test_precomputed(place):
 
 
 # ---- what they print, what is refused ----------------------------------------------------------------------------------
+
+
+def test_probabilities(place):
+    """What -b 1 learns predicts samples that were not seen better than shares of classes do; a given kernel learns the same."""
+    X, y = heart(place / "all.svm", n=300, classes=3)
+    dump_svmlight(X[:200], y[:200], "train.svm")
+    dump_svmlight(X[200:], y[200:], "test.svm")
+    run("svm-train", "-q", "-b", "1", "-t", "0", "-w2", "3", "train.svm", "linear.model")
+    write_kernel(place / "kernel", X[:200] @ X[:200].T, y[:200])
+    run("svm-train", "-q", "-b", "1", "-t", "4", "-w2", "3", "kernel", "given.model")
+    linear, given = ((place / f"{name}.model").read_text().splitlines() for name in ("linear", "given"))
+    for word in ("probA", "probB"):
+        found = [np.array(next(line for line in lines if line.startswith(word)).split()[1:], float) for lines in (linear, given)]
+        assert found[0].shape == (3,)
+        np.testing.assert_allclose(found[1], found[0], rtol=1e-3, atol=1e-3)
+    run("svm-predict", "-b", "1", "test.svm", "linear.model", "out")
+    head, *rows = (place / "out").read_text().splitlines()
+    classes = np.array(head.removeprefix("labels ").split(), int)
+    table = np.array([row.split() for row in rows], float)
+    np.testing.assert_array_equal(np.sort(classes), [1, 2, 3])
+    np.testing.assert_allclose(table[:, 1:].sum(axis=1), 1, rtol=1e-12)
+    np.testing.assert_array_equal(table[:, 0], classes[table[:, 1:].argmax(axis=1)])
+    place_of = {label: k for k, label in enumerate(classes.tolist())}
+    right = table[np.arange(100), 1 + np.array([place_of[label] for label in y[200:].tolist()])]
+    shares = np.array([np.mean(y[:200] == label) for label in y[200:]])
+    assert -np.log(right).mean() < 0.8 * -np.log(shares).mean()
+    house(place / "house.svm")
+    run("svm-train", "-q", "-b", "1", "-s", "3", "house.svm", "house.model")
+    assert "sigma=" in run("svm-predict", "-b", "1", "house.svm", "house.model", "out").stdout
 
 
 def test_what_is_printed(place):
