@@ -65,7 +65,8 @@ def main():
             width = model.n_features_in_ if "precomputed" not in str(getattr(model, "kernel", "")) else model.shape_fit_[0]
             X = sparse.csr_matrix((2, width))
             dense = hasattr(model, "_sparse") and not model._sparse
-            model.predict(np.zeros((2, width)) if dense and width < 10**6 else X)
+            if not dense or width < 10**6:  # of a kernel among millions of samples no rows are made here
+                model.predict(np.zeros((2, width)) if dense else X)
         except ValueError:
             pass
         grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - start) * 1024
