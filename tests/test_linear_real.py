@@ -3,7 +3,6 @@
 The rows are limited to keep this short; MAXMARGIN_ROWS=1000000 takes all of them.
 """
 
-import ctypes
 import os
 
 import numpy as np
@@ -39,7 +38,6 @@ def loaded(name):
 def train(s, C, X, y, epsilon=0.1):
     """w and b of LIBLINEAR at its tightest, b a constant feature whose weight is penalised."""
     util = pytest.importorskip("liblinear.liblinearutil")
-    ctypes.CDLL(None).srand(1)  # it visits features and samples in a random order, and where it gives up it depends on that
     model = util.train(util.problem(y, X, bias=1), util.parameter(f"-s {s} -c {C} -e 1e-9 -B 1 -p {epsilon} -q"))
     w, b = model.get_decfun()
     side = model.get_labels()[0] if s < 10 else 1
