@@ -230,10 +230,11 @@ def test_warm_start_continues_after_a_stop():
 
 def test_time_limit_is_shared_by_the_problems():
     """Every pair of classes gets its share: the first ones do not use up the time of the last."""
-    A = rng.normal(size=(6000, 4))
-    y = np.digitize(A[:, 0] * A[:, 1] + 0.5 * rng.normal(size=6000), [-0.6, 0.0, 0.6])
+    draw = np.random.default_rng(0)
+    A = draw.normal(size=(6000, 4))
+    y = np.digitize(A[:, 0] * A[:, 1] + 0.5 * draw.normal(size=6000), [-0.6, 0.0, 0.6])
     with pytest.warns(ConvergenceWarning, match="time_limit"):
-        model = SVC(C=1000.0, time_limit=1.4).fit(A, y)
+        model = SVC(C=1e4, time_limit=2.0).fit(A, y)
     steps = [part.n_iter for part in model.certificate_.parts]
     assert min(steps) > 0
     assert set(model.predict(A)) == {0, 1, 2, 3}
