@@ -156,7 +156,7 @@ def test_a_full_disk_leaves_the_old_file(save, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == [path]
 
 
-SAVES = int(os.environ.get("MAXMARGIN_SAVES", "40"))
+SAVES = int(os.environ.get("MAXMARGIN_SAVES", "200"))
 CHILD = """
 import os, sys
 from maxmargin import SVC, io
