@@ -5,12 +5,13 @@ A problem is one entry of PROBLEMS. Parameters that were given and that its esti
 
 import ast
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import is_classifier, is_outlier_detector, is_regressor
+from sklearn.base import clone, is_classifier, is_outlier_detector, is_regressor
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils import get_tags
 
@@ -147,6 +148,13 @@ def folds_of(model: Any, y: Any, count: int, seed: int) -> StratifiedKFold | KFo
         if least < count:
             raise ValueError(f"{count} folds need as many samples of each class, the smallest has {least}: use fewer folds")
     return (StratifiedKFold if is_classifier(model) else KFold)(count, shuffle=True, random_state=seed)
+
+
+def by_folds(model: Any, X: Any, y: Any, count: int, seed: int) -> Iterator[tuple[Any, Any, Any]]:
+    """For each fold its samples, a model of the others, and the fold's rows as that model takes them."""
+    for inside, outside in folds_of(model, y, count, seed).split(X, y):
+        columns = inside if takes_kernel(model) else slice(None)
+        yield outside, clone(model).set_params(verbose=0).fit(X[inside][:, columns], y[inside]), X[outside][:, columns]
 
 
 def numbers(y: Any, data: Data) -> Any:

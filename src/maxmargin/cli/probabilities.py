@@ -7,7 +7,7 @@ has a regression for its errors. calibration.py has the formulas.
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone, is_classifier, is_outlier_detector, is_regressor
+from sklearn.base import clone, is_classifier, is_regressor
 
 from maxmargin import calibration, multiclass
 from maxmargin.cli import models
@@ -18,9 +18,7 @@ FOLDS = 5
 
 
 def learn(model: Any, data: Data, seed: int = 0) -> None:
-    """Give a fitted model its probA and probB."""
-    if is_outlier_detector(model):
-        raise ValueError("-b 1: a one-class model has no probabilities")
+    """Give a fitted model of classes or a regression its probA and probB."""
     if is_regressor(model):
         y = models.target_of(model, data)
         model._probA = np.array([calibration.laplace_scale(y - _out_of_fold(model, data.X, y, seed))])
@@ -47,10 +45,7 @@ def _out_of_fold(model: Any, X: Any, y: Any, seed: int) -> Any:
     if least < 2:
         raise ValueError("-b 1 needs at least two samples of each class: probabilities are learnt from samples that are left out")
     found = np.empty(len(y))
-    for inside, outside in models.folds_of(model, y, min(FOLDS, least), seed).split(X, y):
-        columns = inside if models.takes_kernel(model) else slice(None)
-        fitted = clone(model).set_params(verbose=0).fit(X[inside][:, columns], y[inside])
-        rows = X[outside][:, columns]
+    for outside, fitted, rows in models.by_folds(model, X, y, min(FOLDS, least), seed):
         found[outside] = fitted.decision_function(rows) if is_classifier(model) else fitted.predict(rows)
     return found
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from sklearn.base import clone, is_outlier_detector
+from sklearn.base import is_outlier_detector
 
 from maxmargin.cli import models
 from maxmargin.cli.common import (
@@ -148,12 +148,9 @@ def cross_validate(model: Any, table: Data, folds: int, seed: int, quiet: bool =
 def cross_predict(model: Any, table: Data, folds: int, seed: int, quiet: bool = False) -> tuple[Any, Any]:
     """The predictions for each fold by a model of the others, and the targets."""
     y = models.target_of(model, table)
-    split = models.folds_of(model, y, folds, seed)
     predicted = np.empty_like(y)
     with progress("cross-validation", folds, quiet) as advance:
-        for inside, outside in split.split(table.X, y):
-            columns = inside if models.takes_kernel(model) else slice(None)
-            fitted = clone(model).set_params(verbose=0).fit(table.X[inside][:, columns], y[inside])
-            predicted[outside] = fitted.predict(table.X[outside][:, columns])
+        for outside, fitted, rows in models.by_folds(model, table.X, y, folds, seed):
+            predicted[outside] = fitted.predict(rows)
             advance()
     return predicted, y
