@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 from sklearn.datasets import make_classification
 
-from maxmargin import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+from maxmargin import SVC, SVR, NuSVC, NuSVR, OneClassSVM, rows
+from maxmargin.solvers import block
 
 FIVE = (SVC, NuSVC, SVR, NuSVR, OneClassSVM)
 CLASSIFIERS = (SVC, NuSVC)
@@ -25,6 +26,37 @@ def three(n=60, d=4, seed=0):
     """Three overlapping classes 0, 1, 2 of n / 3 points, in turn."""
     y = np.arange(n) % 3
     return np.random.default_rng(seed).normal(size=(n, d)) + y[:, None] * np.resize([1.0, -0.5], d), y
+
+
+def cached(cls):
+    """Data on which kernel rows go through the cache: wide, so that values are dear, and of more variables than one tile holds."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1600 if issubclass(cls, REGRESSORS) else 3200, 70))
+    return X, target(cls, X, (X[:, 0] * X[:, 1] + X[:, 2] + 0.3 * rng.normal(size=len(X)) > 0).astype(int))
+
+
+class Capacities(list):
+    """The rows that each cache of kernel rows had room for, as a fit makes them; a cache that is not used is not among them."""
+
+    def __init__(self, monkeypatch):
+        super().__init__()
+        made, here = rows.RowCache, self
+
+        class Recorded(made):
+            def add_rows(self, idx, delta, F):
+                here.append(self.capacity)
+                assert not self.complete, "the whole matrix is stored: no cache"
+                assert not self.source.cheap, "these values are never stored"
+                super().add_rows(idx, delta, F)
+
+        monkeypatch.setattr(block, "RowCache", Recorded)
+
+    def of(self, model, X, y):
+        """The capacity that one fit worked with."""
+        self.clear()
+        model.fit(X, y)
+        (only,) = set(self)
+        return only
 
 
 def target(estimator, X, y):

@@ -71,9 +71,37 @@ def test_core_imports_nothing_of_ours():
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_functions_are_documented(path):
-    """Public names have a docstring, and no print reaches the user behind logging's back."""
+    """Every file and every public name has a docstring."""
     tree = ast.parse(path.read_text())
     assert ast.get_docstring(tree)
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
             assert ast.get_docstring(node), f"{path.name}: {node.name}"
+
+
+def printed(tree):
+    """Where the built-in print writes to anything but a file that the call names, and where standard output is written to."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print":
+            if not any(keyword.arg == "file" for keyword in node.keywords):
+                yield node.lineno
+        elif isinstance(node, ast.Attribute) and ast.unparse(node) in ("sys.stdout", "sys.__stdout__"):
+            yield node.lineno
+
+
+def test_a_print_is_found():
+    code = "print(1)\nprint(2, file=sys.stderr)\nconsole.print(3)\nsys.stdout.write('4')"
+    assert list(printed(ast.parse(code))) == [1, 4]
+
+
+WRITERS = {ROOT / "io" / "files.py"}
+"""Files of the library that write to standard output where the user names it, as "-"."""
+
+
+@pytest.mark.parametrize("path", [p for p in FILES if part(p) != "cli"], ids=lambda p: str(p.relative_to(ROOT)))
+def test_nothing_is_printed(path):
+    """Only commands write to standard output unasked; the library logs, or warns."""
+    if path in WRITERS:
+        assert list(printed(ast.parse(path.read_text()))), "no longer needed in WRITERS"
+        return
+    assert not list(printed(ast.parse(path.read_text())))

@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
+from helpers import Capacities, cached
 from maxmargin import SVC, SVR, Kernel
 from maxmargin.rows import CACHE_SHARE, RowCache, cache_bytes, free_memory
 from maxmargin.sources import MatrixSource, make_source
@@ -33,13 +34,14 @@ def test_cache_of_any_size(capacity, dtype):
     np.testing.assert_allclose(F, want, rtol=1e-12, atol=1e-12)
 
 
-def test_tiny_cache_same_bits():
-    """The size of the cache changes the time, not one bit of the model."""
-    Z = rng.normal(size=(1500, 5))
-    y = np.where(Z[:, 0] * Z[:, 1] + 0.3 * rng.normal(size=1500) > 0, 1, -1)
-    reference = SVC(C=10.0).fit(Z, y)
-    for size in (1e-3, 0.1, 3.0, 1e9):
-        model = SVC(C=10.0, cache_size=size).fit(Z, y)
+def test_tiny_cache_same_bits(monkeypatch):
+    """The size of the cache changes the time, not one bit of the model: no row fits, one, a few hundred, all."""
+    Z, y = cached(SVC)
+    capacities, reference = Capacities(monkeypatch), SVC(C=10.0)
+    assert capacities.of(reference, Z, y) == 3200
+    for size, rows in ((1e-3, 0), (0.0123, 1), (3.0, 245), (1e9, 3200)):
+        model = SVC(C=10.0, cache_size=size)
+        assert capacities.of(model, Z, y) == rows
         assert np.array_equal(model.dual_coef_, reference.dual_coef_)
         assert np.array_equal(model.intercept_, reference.intercept_)
 

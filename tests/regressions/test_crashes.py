@@ -14,7 +14,19 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from helpers import CLASSIFIERS, FIVE, REGRESSORS, assert_close, assert_same_bits, binary, in_subprocess, target, three, values
+from helpers import (
+    CLASSIFIERS,
+    FIVE,
+    REGRESSORS,
+    Capacities,
+    assert_same_bits,
+    binary,
+    cached,
+    in_subprocess,
+    target,
+    three,
+    values,
+)
 from maxmargin import SVC, SVR, Kernel, NuSVC, NuSVR, OneClassSVM, kernel_matrix
 from maxmargin.core import cpu as core
 
@@ -566,15 +578,16 @@ def test_sklearnex_843_memory_is_flat_over_many_fits():
 
 
 @pytest.mark.parametrize("cls", [SVC, NuSVR])
-def test_libsvm_80_cache_size_changes_nothing_but_time(cls):
+def test_libsvm_80_cache_size_changes_nothing_but_time(cls, monkeypatch):
     """cache_size times 2^20 overflowed: from a kilobyte to a petabyte the answer is the same, and no such memory is asked for."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(1300, 5))
-    y = target(cls, X, (X[:, 0] * X[:, 1] > 0).astype(int))
-    models = [cls(cache_size=size).fit(X, y) for size in (1e-3, 1, 200, 1e9, "auto")]
+    X, y = cached(cls)
+    capacities = Capacities(monkeypatch)
+    models = [cls(cache_size=size) for size in (1e-3, 1, 200, 1e9, "auto")]
+    rows = [capacities.of(model, X, y) for model in models]
+    assert rows == [0, 2**20 // (4 * len(X)), len(X), len(X), len(X)]
     for model in models:
         assert model.certificate_.status == "optimal"
-        assert_close(values(model, X[:50]), values(models[0], X[:50]), tol=5e-3)
+        assert_same_bits(values(model, X[:50]), values(models[0], X[:50]))
     for size in (0, -1, np.nan):
         with pytest.raises(ValueError, match="cache_size"):
             cls(cache_size=size).fit(X, y)

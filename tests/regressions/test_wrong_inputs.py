@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 from sklearn.metrics.pairwise import rbf_kernel
 
-from helpers import FIVE, assert_close, assert_same_bits, binary, target, three, values
+from helpers import FIVE, Capacities, assert_close, assert_same_bits, binary, cached, target, three, values
 from maxmargin import SVC, SVR, Kernel, NuSVC
 from maxmargin.core import cpu
 
@@ -178,12 +178,16 @@ def test_thundersvm_245_same_bits_for_any_number_of_threads_and_every_run(cls, n
         assert_same_bits(f(threads), first)
 
 
-def test_sklearnex_1390_the_size_of_the_cache_changes_no_bit():
+@pytest.mark.parametrize("cls", FIVE)
+def test_sklearnex_1390_the_size_of_the_cache_changes_no_bit(cls, monkeypatch):
     """The cache of kernel rows must never change the result: the same bits with no room, little room and all of it."""
-    X, y = binary(1500, 6)
-    f = SVC(C=10).fit(X, y).decision_function(X)
-    for megabytes in (1e-6, 0.5, 2.0, 1e4):
-        assert_same_bits(SVC(C=10, cache_size=megabytes).fit(X, y).decision_function(X), f)
+    X, y = cached(cls)
+    capacities, reference = Capacities(monkeypatch), cls()
+    assert capacities.of(reference, X, y) == len(X)
+    for megabytes, row_bytes in ((1e-6, 0), (2.0, 2 * 2**20)):
+        model = cls(cache_size=megabytes)
+        assert capacities.of(model, X, y) == row_bytes // (4 * len(X))
+        assert_same_bits(values(model, X), values(reference, X))
 
 
 def test_sklearn_8410_nothing_is_random():
