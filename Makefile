@@ -1,57 +1,91 @@
-# make run | test | check | gallery | bench | bench-quick | bench-linear | bench-memory | bench-svmlight | fuzz | tour: each sets up what it needs by itself; a second run is quick.
+# make run | test | check: each sets up what it needs by itself, and no more; a second run is quick.
+# make fresh | oldest | versions: the same as on a machine that has nothing, and with other versions.
+# make gallery | tour | bench | bench-quick | bench-linear | bench-memory | bench-svmlight | fuzz
 PYTHON ?= python3
 BIN := .venv/bin
+PIP := -m pip --quiet --disable-pip-version-check
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/maxmargin/core/*.cpp src/maxmargin/core/*.h)
+PACKAGE := $(SOURCES) $(shell find src -name '*.py')
 
-.PHONY: run test check gallery bench bench-quick bench-linear bench-memory bench-svmlight fuzz tour clean
+.PHONY: run test check fresh oldest versions gallery bench bench-quick bench-linear bench-memory bench-svmlight fuzz tour clean
 
-run: .venv/installed
+run: .venv/for-run
 	$(BIN)/python examples/quick_start.py
 
-test: .venv/installed
-	$(BIN)/python -m pytest -q
+# ARGS="tests/test_x.py -k name" selects tests.
+test: .venv/for-test
+	$(BIN)/python -m pytest -q $(ARGS)
 
-check: .venv/installed
+check: .venv/for-check .venv/for-cli
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
 
 # Every figure of the lectures into docs/gallery/: see examples/gallery/build.py.
-gallery: .venv/installed
+gallery: .venv/for-textbook
 	$(BIN)/python examples/gallery/build.py $(FIGURES)
 
 # CASES="magic sweep" selects by substring of a case's name or group; ARGS="--timeout 30 --save" are options: see benchmarks/run.py.
-bench: .venv/installed
+bench: .venv/for-run
 	$(BIN)/python benchmarks/run.py $(CASES) $(ARGS)
 
-bench-quick: .venv/installed
+bench-quick: .venv/for-run
 	$(BIN)/python benchmarks/run.py --quick $(CASES) $(ARGS)
 
 # Time to the same objective of linear models: see benchmarks/linear/run.py.
-bench-linear: .venv/installed
+bench-linear: .venv/for-run
 	PYTHONPATH=benchmarks $(BIN)/python -m linear.run $(CASES) $(ARGS)
 
 # Training from a file of 4 GB with less than 1 GB of memory: see benchmarks/memory.py.
-bench-memory: .venv/installed
+bench-memory: .venv/for-run
 	$(BIN)/python benchmarks/memory.py $(ARGS)
 
 # Reading a file of 500 MB beside scikit-learn and LIBSVM: see benchmarks/svmlight.py.
-bench-svmlight: .venv/installed
+bench-svmlight: .venv/for-run
 	$(BIN)/python benchmarks/svmlight.py $(ARGS)
 
 # Every reader of files against random bytes, SECONDS each; NAMES chooses some: see tests/fuzz/run.sh.
-fuzz: .venv/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check atheris
+fuzz: .venv/for-test
+	$(BIN)/python $(PIP) install atheris
 	tests/fuzz/run.sh $(or $(SECONDS),600) $(NAMES)
 
 # docs/command-line.svg and the text of the tour: see examples/terminal_tour.py.
-tour: .venv/installed
+tour: .venv/for-cli
 	$(BIN)/python examples/terminal_tour.py
 
-# The package is installed in editable mode: only a change of the compiled core or of the dependencies needs this again.
-.venv/installed: $(SOURCES)
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check "scikit-build-core>=0.10" "nanobind>=2.4" "ninja" "cmake>=3.18"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable ".[test,check,plots,progress,textbook,cli]"
-	touch $@
+# The package is installed in editable mode: only a change of the core or of the requirements needs
+# this again. Without isolation the build folder is used again, and nothing is compiled twice.
+.venv/for-run: $(SOURCES)
+	@echo "Setting up .venv for running"
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(BIN)/python tools/requirements.py build > $@.txt
+	@$(BIN)/python $(PIP) install --requirement $@.txt "cmake>=3.18" ninja
+	@echo "Compiling the core for each instruction level: one to two minutes the first time"
+	@$(BIN)/python $(PIP) install --no-build-isolation --editable ".[plots,progress]"
+	@touch $@
+
+# The packages of an extra of pyproject.toml. Those that come as sources are built in isolation.
+.venv/for-%: .venv/for-run pyproject.toml tools/requirements.py
+	@echo "Installing the packages of [$*]"
+	@$(BIN)/python tools/requirements.py $* > $@.txt
+	@$(BIN)/python $(PIP) install --requirement $@.txt
+	@touch $@
+
+# A wheel of this working tree, from the compiled core of .venv.
+build/wheel/made: $(PACKAGE) .venv/for-run
+	@rm -rf build/wheel
+	@$(BIN)/python $(PIP) wheel --no-build-isolation --no-deps --wheel-dir build/wheel .
+	@touch $@
+
+# The oldest versions that pyproject.toml allows, with a plain install; ARGS selects tests.
+oldest: .venv-oldest/for-test
+	.venv-oldest/bin/python -m pytest -q $(ARGS)
+
+.venv-oldest/for-test: build/wheel/made tools/requirements.py
+	@echo "Setting up .venv-oldest with the oldest versions that pyproject.toml allows"
+	@test -x .venv-oldest/bin/python || $(BIN)/python -m venv .venv-oldest
+	@$(BIN)/python tools/requirements.py --oldest run test > $@.txt
+	@.venv-oldest/bin/python $(PIP) install --requirement $@.txt
+	@.venv-oldest/bin/python $(PIP) install --no-deps --force-reinstall build/wheel/*.whl
+	@touch $@
 
 clean:
-	rm -rf .venv .bench build run
+	rm -rf .venv .venv-* .bench build run

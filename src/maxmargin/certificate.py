@@ -217,7 +217,7 @@ def _unit(X: Any) -> Any:
     for power in (np.inf, 2):
         if sparse.issparse(X):
             size = linalg.norm(X, ord=np.inf, axis=1) if power == np.inf else linalg.norm(X, axis=1)
-            X = sparse.csr_matrix(sparse.diags_array(1 / np.where(size == 0, 1.0, size)) @ X)
+            X = sparse.csr_matrix(sparse.diags(1 / np.where(size == 0, 1.0, size)) @ X)
         else:
             size = np.linalg.norm(X, ord=power, axis=1)
             X = X / np.where(size == 0, 1.0, size)[:, None]

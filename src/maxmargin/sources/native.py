@@ -170,7 +170,7 @@ def _unit_rows(X: Any) -> Any:
 
 
 def _divide_rows(X: Any, size: NDArray[np.float64]) -> Any:
-    return sparse.csr_matrix(sparse.diags_array(1 / np.where(size == 0, 1, size)) @ X)
+    return sparse.csr_matrix(sparse.diags(1 / np.where(size == 0, 1, size)) @ X)
 
 
 def combine(coef: NDArray[np.float64], A: Any) -> Any:
