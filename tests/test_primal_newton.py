@@ -20,7 +20,6 @@ from maxmargin.certificate import kernel_values
 from maxmargin.core import cpu as core
 from maxmargin.monitor import Monitor
 from maxmargin.problems import c_svc, hard_margin
-from maxmargin.solution import Status
 from maxmargin.solvers import bordered, primal_newton
 from maxmargin.sources import MatrixSource
 
@@ -266,7 +265,7 @@ def test_the_solver_refuses_what_it_cannot_solve():
         with pytest.raises(ValueError, match="squared loss"):
             primal_newton.solve(problem, MatrixSource(np.eye(3)), 1e-3, Monitor())
     solution = primal_newton.solve(c_svc(y, np.ones(3), squared=True), MatrixSource(np.eye(3)), 1e-3, Monitor())
-    assert solution.status is Status.OPTIMAL
+    assert solution.ended is None
 
 
 def test_too_many_support_vectors_are_refused(monkeypatch):

@@ -38,6 +38,10 @@ BLOCK_ENTRIES = 2**22
 UNCHECKED = tuple(status.name.lower() for status in (Status.IMPORTED, Status.COMPACTED))
 """Statuses of models that nobody has certified."""
 
+CONVEX = ("proved", "checked", "assumed")
+"""What is known about the kernel matrix where a stationary point is an optimum; see Certificate."""
+CONVEXITIES = (*CONVEX, "unknown", "indefinite")
+
 
 @dataclass(frozen=True, repr=False)
 class Certificate:
@@ -60,8 +64,9 @@ class Certificate:
     n_iter : int
         Pair steps, or Newton steps with ``solver="newton"``.
     convexity : str
-        "proved" (every matrix of this kernel is positive semidefinite), "checked" (this one is), "assumed" (its part on the support
-        vectors is), or "indefinite": then the gap bounds nothing.
+        "proved" (every matrix of this kernel is positive semidefinite), "checked" (this one is), "assumed" (the user's matrix or
+        function, of which only a part could be checked: "optimal" rests on its being a kernel), "unknown" (a kernel that need not be,
+        of which only a part was checked), or "indefinite" (it is not): the last two are never "optimal", and the gap bounds nothing.
     parts : tuple of Certificate
         One for each binary problem where there are several; this one then holds the worst of each.
     """
@@ -81,7 +86,7 @@ class Certificate:
 
     def decision_error(self, kernel_diagonal: float = 1.0) -> float:
         """Bound on the error of the kernel part of a decision value at a point x with k(x, x) = kernel_diagonal (1 for RBF)."""
-        return float(np.sqrt(2 * max(self.gap, 0.0) * kernel_diagonal)) if self.convexity != "indefinite" else np.inf
+        return float(np.sqrt(2 * max(self.gap, 0.0) * kernel_diagonal)) if self.convexity in CONVEX else np.inf
 
     def __repr__(self) -> str:
         """The line of __str__, marked as a certificate; the fields are attributes."""
@@ -92,8 +97,9 @@ class Certificate:
         if self.status in UNCHECKED and not np.isfinite(self.gap):
             return f"{self.status}: {Status[self.status.upper()].value}"
         parts = f", worst of {len(self.parts)} problems" if self.parts else ""
+        assumed = " (kernel assumed positive semidefinite)" if (self.status, self.convexity) == ("optimal", "assumed") else ""
         return (
-            f"{self.status}: gap {max(self.gap, 0.0):.3g} ({max(self.relative_gap, 0.0):.2g} of the objective {self.primal:.7g}), "
+            f"{self.status}{assumed}: gap {max(self.gap, 0.0):.3g} ({max(self.relative_gap, 0.0):.2g} of the objective {self.primal:.7g}), "
             f"KKT violation {self.kkt_violation:.2g}, {self.n_iter:,} steps{parts}"
         )
 
@@ -183,7 +189,6 @@ def worst(parts: Sequence[Certificate]) -> Certificate:
         return parts[0]
     order = [status.name.lower() for status in Status]
     primal, dual, gap = (sum(getattr(p, name) for p in parts) for name in ("primal", "dual", "gap"))
-    convexities = ("proved", "checked", "assumed", "indefinite")
     return Certificate(
         max((p.status for p in parts), key=order.index),
         primal,
@@ -195,9 +200,14 @@ def worst(parts: Sequence[Certificate]) -> Certificate:
         max(p.equality_violation for p in parts),
         max(p.audit_error for p in parts),
         sum(p.n_iter for p in parts),
-        max((p.convexity for p in parts), key=convexities.index),
+        max((p.convexity for p in parts), key=CONVEXITIES.index),
         tuple(parts),
     )
+
+
+def with_status(found: Certificate, status: Status) -> Certificate:
+    """Add the verdict."""
+    return replace(found, status=status.name.lower())
 
 
 def with_outcome(found: Certificate, status: Status, convexity: str, audit_error: float, n_iter: int) -> Certificate:

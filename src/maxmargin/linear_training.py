@@ -19,7 +19,7 @@ from maxmargin.solvers.linear import coordinate, crammer_singer, lasso, semismoo
 from maxmargin.solvers.linear.crammer_singer import CrammerSinger
 from maxmargin.solvers.linear.model import ROUNDING, LinearSolution, best_bias, natural_scale
 from maxmargin.solvers.newton import one_blas_thread
-from maxmargin.training import EXACT
+from maxmargin.verdict import EXACT
 
 POLISHED = 2**17
 """Values of X up to which a model is solved to rounding, whatever the tolerance."""

@@ -25,6 +25,9 @@ from numpy.typing import NDArray
 from maxmargin.core import cpu as core
 from maxmargin.problems import DualProblem, Floats, Integers
 
+GAP = 10
+"""The relative gap may be GAP * tol: at large C a small violation alone says little."""
+
 
 class Status(Enum):
     """Why a solver stopped; the value is the message for the user."""
@@ -70,7 +73,8 @@ class Level(NamedTuple):
 class Solution(NamedTuple):
     """Variables, kernel part of the decision values, levels, and how the solver ended."""
 
-    status: Status
+    ended: Status | None
+    """Why the solver gave up; None where it believes that the tolerance is reached."""
     b: Floats
     kernel_part: Floats
     levels: tuple[Level, ...]

@@ -6,6 +6,7 @@ certified; ``train`` runs one task, ``train_all`` several, side by side.
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from enum import Enum
 from functools import cache
 from typing import Any, NamedTuple
@@ -13,20 +14,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.certificate import Certificate, is_positive_semidefinite, kernel_products, kernel_values, with_outcome
+from maxmargin.certificate import Certificate, is_positive_semidefinite, kernel_products, kernel_values, with_status
 from maxmargin.core import cpu as core
 from maxmargin.kernels import Kernel, Kind
 from maxmargin.monitor import Monitor
 from maxmargin.problems import DualProblem, Floats, fold
 from maxmargin.solution import Solution, Status, margin
 from maxmargin.solvers import block, primal_newton
-from maxmargin.solvers.state import GAP as GAP
 from maxmargin.sources import Source, make_source, pick
+from maxmargin.verdict import demand_of, size_of, verdict
 
 CERTIFIED_ROWS, FEWEST_ROWS = 64, 8
 """Rows on which every fit's decision values are compared with an independent evaluation; at least, where a fit is many problems."""
-EXACT = 1e-12
-"""A gap of this share of the objective is rounding: such a solution is optimal even if decision values are too large for tol."""
 PSD_ROWS = 1024
 """Rows on which a kernel of unknown definiteness is tested."""
 
@@ -138,27 +137,26 @@ def _train(form: Formulation, X: Samples, settings: Settings, monitor: Monitor, 
     source = X.source or make_source(settings.kernel, X.X)
     solve = SOLVERS[settings.method]
     solution = solve(form.problem, source, settings.tol, monitor, settings.cache_size, start, settings.workers)
-    if solution.status is Status.DEGENERATE:
+    if solution.ended is Status.DEGENERATE:
         if form.no_solution:
             raise ValueError(form.no_solution)
         coef = fold(form.problem, solution.b, len(solution.kernel_part))
         return zero(len(coef), solution.n_iter, _convexity(settings.kernel, solution, coef, X))
     decision = form.read(form.problem, solution)
     convexity = _convexity(settings.kernel, solution, decision.coef, X)
-    status = solution.status
-    if status is Status.OPTIMAL and not _convex_enough(settings.kernel, convexity):
-        status = Status.STATIONARY
     f = solution.kernel_part / decision.scale + decision.intercept
     found = form.certify(f, decision)
     error = _audit(settings.kernel, X, decision, f, max(FEWEST_ROWS, CERTIFIED_ROWS // settings.problems))
-    # The independent check has the last word, both ways.
-    good = found.kkt_violation + error <= settings.tol * decision.unit  # f is known to within the error, and so is the violation
-    exact = abs(found.relative_gap) <= EXACT and error <= 1e3 * EXACT * float(np.abs(f).max())  # tol may be below the rounding of f
-    if status.converged and not (good or exact):
-        status = Status.STALLED
-    elif status is Status.STALLED and (exact or (good and found.relative_gap <= GAP * settings.tol)):
-        status = Status.OPTIMAL if _convex_enough(settings.kernel, convexity) else Status.STATIONARY
-    return Trained(decision, status, with_outcome(found, status, convexity, error, solution.n_iter))
+    found = replace(found, convexity=convexity, audit_error=error, n_iter=solution.n_iter)
+    status = verdict(solution.ended, found, demand_of(settings.tol, decision.unit), size_of(f, decision.coef))
+    _report_end(monitor, status, found, decision.coef)
+    return Trained(decision, status, with_status(found, status))
+
+
+def _report_end(monitor: Monitor, status: Status, found: Certificate, coef: Floats) -> None:
+    """The last progress line."""
+    if monitor.verbose:
+        monitor.report(found.n_iter, found.gap, found.kkt_violation, int(np.count_nonzero(coef)), f": {status.name.lower()}")
 
 
 def zero(n: int, n_iter: int, convexity: str) -> Trained:
@@ -233,9 +231,6 @@ def _convexity(kernel: Kernel, solution: Solution, coef: Floats, X: Samples) -> 
     rounding = float(np.finfo(K.dtype).eps) if np.issubdtype(K.dtype, np.floating) else 1e-15
     if not is_positive_semidefinite(np.asarray(K, dtype=np.float64), rounding):
         return "indefinite"
-    return "checked" if n <= PSD_ROWS else "assumed"
-
-
-def _convex_enough(kernel: Kernel, convexity: str) -> bool:
-    """Whether stationary means optimal: proved, checked, or assumed of a matrix or function the user calls a kernel."""
-    return convexity in ("proved", "checked") or (convexity == "assumed" and kernel.kind in (Kind.PRECOMPUTED, Kind.CALLABLE))
+    if n <= PSD_ROWS:
+        return "checked"
+    return "assumed" if kernel.kind in (Kind.PRECOMPUTED, Kind.CALLABLE) else "unknown"

@@ -4,6 +4,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, cast
 
@@ -29,13 +30,12 @@ from maxmargin.estimators._plain import QuickParameters, plain_data, plain_targe
 from maxmargin.kernels import NAMES, PARAMETERS, Kernel, Kind
 from maxmargin.monitor import Monitor
 from maxmargin.problems import Floats
-from maxmargin.solution import Status
+from maxmargin.solution import GAP, Status
 from maxmargin.sources import make_source, pick
-from maxmargin.training import EXACT, GAP, Method, Settings, Trained
+from maxmargin.training import Method, Settings, Trained
+from maxmargin.verdict import demand_of, size_of, verdict_again
 
 SCALE = "Consider pre-processing your data with StandardScaler or MinMaxScaler."
-FEASIBLE = 1e-6
-"""Share of the coefficients by which those of an imported model may miss bounds and sum: old files have 8 digits."""
 
 
 class BaseSVM(QuickParameters, ABC):
@@ -307,18 +307,12 @@ class BaseSVM(QuickParameters, ABC):
     def _certify_all(self, found: list[Certificate], solver_values: Floats, exact: Floats) -> Certificate:
         """Give each part its outcome, judged by what was recomputed."""
         parts = self.certificate_.parts or (self.certificate_,)
-        judged, columns = [], self._columns()
+        judged, columns, demand = [], self._columns(), demand_of(self.tol, self._unit)
         for k, (old, new) in enumerate(zip(parts, found, strict=True)):
-            status = Status[old.status.upper()]
-            at_rounding = abs(new.relative_gap) <= 1e3 * EXACT  # another evaluation than the one that fit judged
-            fulfilled = new.kkt_violation <= self.tol * self._unit or at_rounding
-            if status is Status.IMPORTED:
-                convex = Status.OPTIMAL if old.convexity == "proved" else Status.STATIONARY
-                status = convex if fulfilled and _feasible(new, columns[k]) else Status.REFUTED
-            elif status.converged and not fulfilled:
-                status = Status.REFUTED
+            new = replace(new, convexity=old.convexity, n_iter=old.n_iter)
+            status = verdict_again(Status[old.status.upper()], new, demand, size_of(exact[:, k], columns[k]))
             error = float(np.abs(solver_values[:, k] - exact[:, k]).max(initial=0.0))
-            judged.append(certificate.with_outcome(new, status, old.convexity, error, old.n_iter))
+            judged.append(certificate.with_status(replace(new, audit_error=error), status))
         return certificate.worst(judged)
 
     def _training_rows(self, X: Any, label: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -335,12 +329,6 @@ class BaseSVM(QuickParameters, ABC):
         if len(self.support_) and self.support_.max() >= n:
             return None
         return self.support_.astype(np.int64), self._columns()
-
-
-def _feasible(found: Certificate, coef: Floats) -> bool:
-    """Whether the variables of an imported model keep their bounds and their sum, but for the digits its file was written with."""
-    size = np.abs(coef)
-    return bool(found.box_violation <= FEASIBLE * size.max(initial=0.0) and found.equality_violation <= FEASIBLE * size.sum())
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from maxmargin import multiclass
-from maxmargin.certificate import Certificate
+from maxmargin.certificate import Certificate, with_status
 from maxmargin.estimators._base import BaseSVM, all_or_nothing
 from maxmargin.estimators._data import symmetric, take
 from maxmargin.estimators._targets import class_weights, encode, finite_weight, refuse_negative
@@ -26,6 +26,7 @@ from maxmargin.shared import SharedKernel
 from maxmargin.solution import Status
 from maxmargin.sources import NativeSource, make_source
 from maxmargin.training import Decision, Formulation, Samples, Settings, Trained, train, train_all
+from maxmargin.verdict import demand_of, size_of, verdict
 
 NO_PROBABILITY = (
     "probability=True is not available. Use CalibratedClassifierCV({name}(...), ensemble=False) from sklearn.calibration, which gives "
@@ -248,5 +249,7 @@ def _two_sided(task: BinaryTask) -> bool:
 def _constant(sign: Floats) -> Trained:
     """The decision function of a problem one of whose classes has no weight: the other class always wins."""
     intercept = -1.0 if (sign < 0).any() else 1.0
-    nothing = Certificate("optimal", 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    return Trained(Decision(np.zeros(len(sign)), intercept, (intercept, intercept)), Status.OPTIMAL, nothing)
+    decision = Decision(np.zeros(len(sign)), intercept, (intercept, intercept))
+    nothing = Certificate("", 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    status = verdict(None, nothing, demand_of(0.0), size_of(np.array([intercept]), decision.coef))
+    return Trained(decision, status, with_status(nothing, status))

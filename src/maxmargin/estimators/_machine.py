@@ -156,7 +156,7 @@ def _set_outcome(model: Any, machine: Machine) -> None:
     """What a fit would have told besides the functions: nothing is known, and the certificate says so."""
     functions = len(machine.rho)
     unknown = unsolved(0, Status.IMPORTED).certificate
-    convexity = "proved" if machine.kernel.positive_semidefinite else "assumed"
+    convexity = "proved" if machine.kernel.positive_semidefinite else "unknown"
     model.certificate_ = certificate.worst([replace(unknown, convexity=convexity)] * functions)
     model.fit_status_, model._unit = 0, 1.0
     model.intercept_interval_ = np.column_stack([model.intercept_, model.intercept_])

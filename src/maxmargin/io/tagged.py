@@ -36,7 +36,7 @@ from maxmargin.solvers.pegasos import Walks
 
 RECORDS: dict[str, Any] = {cls.__name__: cls for cls in (Walks, Functions, Compression)}
 STATUSES = [status.name.lower() for status in Status]
-CONVEXITIES = ["proved", "checked", "assumed", "indefinite"]
+CONVEXITIES = ["proved", "checked", "assumed", "indefinite", "unknown"]
 CERTIFICATE = [field.name for field in fields(Certificate) if field.name not in ("status", "convexity", "parts")]
 DEEPEST = 8
 """Levels of values inside values."""

@@ -4,8 +4,8 @@
 
 * ``problem`` is a DualProblem, ``source`` gives kernel values, ``monitor`` says when to stop;
 * the solution is feasible: inside its bounds, with the sums of ``problem.start`` up to rounding;
-* its status is OPTIMAL only if ``worst_violation <= tol`` held for kernel values recomputed in float64 (in units of the margin r
-  where the problem is in margin units);
+* ``Solution.ended`` is None only if ``worst_violation <= tol`` held for kernel values recomputed in float64 (in units of the margin r
+  where the problem is in margin units); whether the solution is optimal is for ``verdict.py`` to say;
 * ``cache_size`` is in megabytes; ``workers`` such solves run side by side and share it;
 * ``start`` is any guess; it is made feasible first;
 * inputs are not modified, the result does not depend on the number of threads or on the size of the cache.

@@ -93,7 +93,7 @@ def solve(
     if b.any() and not (start is None and len(b) > WHOLE and begin_at_guess(state, source, monitor)):
         state.make_exact(source, monitor)
     if n <= POLISHED:
-        return finish(state, _solve_small(state, source.block(None, None, np.float64), tol, monitor), tol, monitor)
+        return finish(state, _solve_small(state, source.block(None, None, np.float64), tol, monitor))
     reason, budget = None, 0.0 if source.cheap else cache_bytes(cache_size, workers)
     for dtype in source.dtypes:
         try:
@@ -106,7 +106,7 @@ def solve(
             state.b, state.F = state.b_exact.copy(), state.F_exact.copy()
         if reason is not Status.STALLED:
             break
-    return finish(state, reason, tol, monitor)
+    return finish(state, reason)
 
 
 def _solve_small(state: State, K: Matrix, tol: float, monitor: Monitor) -> Status | None:

@@ -92,7 +92,7 @@ def solve(
     if state.violation > tol:
         theta = _best_multiple(state)
         state.b, state.F = theta * b, theta * point.F
-    return finish(state, reason, tol, monitor)
+    return finish(state, reason)
 
 
 def _best_multiple(state: State) -> float:

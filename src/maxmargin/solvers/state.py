@@ -11,14 +11,12 @@ from numpy.typing import DTypeLike
 
 from maxmargin.monitor import Monitor
 from maxmargin.problems import DualProblem, Floats, Integers, fold
-from maxmargin.solution import Level, Solution, Status, duality_gap, gradient, levels, margin, worst_violation
+from maxmargin.solution import GAP, Level, Solution, Status, duality_gap, gradient, levels, margin, worst_violation
 from maxmargin.solvers.newton import Factor
 from maxmargin.sources import Source
 
 AUDITED = 256
 """Rows recomputed in float64 to see whether F needs to be made exact everywhere."""
-GAP = 10
-"""The gap may be at most GAP * tol of the objective: at large C a small violation alone says little."""
 MEET = 1e-12
 """Hulls nearer than sqrt(MEET) times the data's scale meet, as far as float64 can tell."""
 
@@ -158,17 +156,10 @@ class State:
         return True
 
 
-def finish(state: State, reason: Status | None, tol: float, monitor: Monitor) -> Solution:
-    """Name the outcome and pack it."""
+def finish(state: State, reason: Status | None) -> Solution:
+    """Pack the outcome; whether it is optimal is for verdict.py to say."""
     state.snap()
-    violation = max(0.0, state.violation)
     if state.no_minimum() and reason in (None, Status.STALLED):
-        status = Status.DEGENERATE
-    elif violation <= tol and (state.indefinite or state.gap_is_small(tol)):
-        status = Status.STATIONARY if state.indefinite else Status.OPTIMAL
-    else:
-        status = reason or Status.STALLED
-    if monitor.verbose:
-        monitor.report(state.steps, state.gap, violation, state.support_vectors, f": {status.name.lower()}")
+        reason = Status.DEGENERATE
     ends = levels(state.problem, state.b, state.G)
-    return Solution(status, state.b, state.F, ends, state.steps, state.indefinite)
+    return Solution(reason, state.b, state.F, ends, state.steps, state.indefinite)

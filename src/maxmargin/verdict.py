@@ -1,0 +1,120 @@
+"""The one place that calls a solution optimal, for every solver and family, in ``fit`` and in ``certify``.
+
+A solver says how it ended, and nothing more. What may be said about its solution follows from the
+certificate alone:
+
+1. **feasible**: the dual variables keep their bounds and their sum, up to rounding
+   (``FEASIBLE`` times their size);
+2. **converged**: KKT violation + audit error <= ``Demand.violation`` and relative gap <=
+   ``Demand.gap``. The error is added because decision values are known only to within it;
+3. **exact**: where float64 cannot resolve the tolerance on decision values, the relative gap is at
+   most ``EXACT`` and decision values agree with the audit to ``AGREED`` of the largest. That is a
+   bound as well: nothing is left to gain.
+
+A solution that is feasible and (converged or exact) is
+
+* OPTIMAL where the kernel matrix is positive semidefinite: ``convexity`` is "proved", "checked"
+  (this matrix is), or "assumed" (the user's matrix or function, of which only a part could be
+  checked; ``str(certificate)`` says so);
+* STATIONARY otherwise: the problem is not known to be convex, and the gap bounds nothing.
+
+Any other solution keeps the reason why its solver ended, or is STALLED where the solver thought it
+was done. ``certify`` asks the same question about recomputed numbers: a model that was OPTIMAL or
+STATIONARY and does not pass is REFUTED, an imported model that passes is OPTIMAL.
+
+Gaps are relative to the larger of |P| and |D|, the primal and the dual value; a relative gap is 0
+where both values are zero within the rounding of the terms they are sums of
+(``certificate.certificate_of``).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from maxmargin.certificate import CONVEX, Certificate
+from maxmargin.problems import Floats
+from maxmargin.solution import GAP, Status
+
+EXACT = 1e-12
+"""A gap of this share of the objective is rounding, whatever the tolerance."""
+AGREED = 1e-9
+"""Share of the largest decision value by which exact ones may differ from the audit's."""
+FEASIBLE = 1e-9
+"""Share of the variables' size by which they may miss their bounds and their sum."""
+IMPORTED = 1e-6
+"""The same for a model read from a file: old files hold 8 digits."""
+AGAIN, EXACT_AGAIN = 1 + 1e-6, 1e3 * EXACT
+"""``certify`` evaluates with other roundings than ``fit``: its limits are that much wider."""
+
+
+class Demand(NamedTuple):
+    """What the conditions must hold to."""
+
+    violation: float
+    """Greatest KKT violation plus audit error, in units of the decision values."""
+    gap: float
+    """Greatest relative gap."""
+
+
+class Size(NamedTuple):
+    """What is large in a model: the measure of its rounding errors."""
+
+    values: float
+    """The greatest decision value, in magnitude."""
+    largest: float
+    """The greatest dual variable, in magnitude."""
+    total: float
+    """The sum of the magnitudes of the dual variables."""
+
+
+def demand_of(tol: float, unit: float = 1.0) -> Demand:
+    """Kernel machines: violations up to tol in the given unit, a relative gap up to GAP * tol."""
+    return Demand(tol * unit, GAP * tol)
+
+
+def size_of(f: Floats, variables: Floats) -> Size:
+    """The size of a model with decision values f."""
+    size = np.abs(variables)
+    return Size(float(np.abs(f).max(initial=0.0)), float(size.max(initial=0.0)), float(size.sum()))
+
+
+def holds(
+    found: Certificate,
+    demand: Demand,
+    size: Size,
+    feasible: float = FEASIBLE,
+    slack: float = 1.0,
+    rounding: float = EXACT,
+) -> bool:
+    """Whether a certificate passes: feasible, and converged or exact; see the top of this file."""
+    inside = found.box_violation <= feasible * size.largest and found.equality_violation <= feasible * size.total
+    gap, violation, error = abs(found.relative_gap), found.kkt_violation, found.audit_error
+    converged = violation + error <= slack * demand.violation and gap <= slack * demand.gap
+    exact = gap <= rounding and error <= AGREED * size.values
+    return bool(inside and (converged or exact))
+
+
+def verdict(ended: Status | None, found: Certificate, demand: Demand, size: Size) -> Status:
+    """Name the outcome of a fit; ``ended`` says why its solver gave up, None if it did not."""
+    if ended is Status.DEGENERATE:
+        return ended
+    if holds(found, demand, size):
+        return _best(found)
+    return Status.STALLED if ended is None or ended.converged else ended
+
+
+def verdict_again(before: Status, found: Certificate, demand: Demand, size: Size) -> Status:
+    """Name the outcome of ``certify`` on a model whose status was ``before``.
+
+    ``found`` is of recomputed decision values: its audit error is 0 here.
+    """
+    if before is Status.IMPORTED:
+        passed = holds(found, demand, size, IMPORTED, AGAIN, EXACT_AGAIN)
+        return _best(found) if passed else Status.REFUTED
+    if before.converged and not holds(found, demand, size, FEASIBLE, AGAIN, EXACT_AGAIN):
+        return Status.REFUTED
+    return before
+
+
+def _best(found: Certificate) -> Status:
+    return Status.OPTIMAL if found.convexity in CONVEX else Status.STATIONARY
