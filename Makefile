@@ -1,13 +1,13 @@
 # make run | test | check: each sets up what it needs by itself, and no more; a second run is quick.
 # make fresh | oldest | versions: the same as on a machine that has nothing, and with other versions.
-# make gallery | tour | bench | bench-quick | bench-linear | bench-memory | bench-svmlight | fuzz
+# make gallery | tour | bench | bench-quick | bench-linear | bench-memory | bench-svmlight | fuzz | hunt
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := -m pip --quiet --disable-pip-version-check
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/maxmargin/core/*.cpp src/maxmargin/core/*.h)
 PACKAGE := $(SOURCES) $(shell find src -name '*.py')
 
-.PHONY: run test check fresh oldest versions gallery bench bench-quick bench-linear bench-memory bench-svmlight fuzz tour clean
+.PHONY: run test check fresh oldest versions gallery bench bench-quick bench-linear bench-memory bench-svmlight fuzz hunt tour clean
 
 run: .venv/for-run
 	$(BIN)/python examples/quick_start.py
@@ -46,6 +46,10 @@ bench-svmlight: .venv/for-run
 fuzz: .venv/for-test
 	$(BIN)/python $(PIP) install atheris
 	tests/fuzz/run.sh $(or $(SECONDS),600) $(NAMES)
+
+# Random problems until an answer is wrong or the time is up: see tests/hunt/run.py.
+hunt: .venv/for-run
+	$(BIN)/python tests/hunt/run.py $(ARGS)
 
 # docs/command-line.svg and the text of the tour: see examples/terminal_tour.py.
 tour: .venv/for-cli
