@@ -9,7 +9,7 @@ import maxmargin
 
 ROOT = Path(maxmargin.__file__).parent
 LAYERS = [
-    {"core", "columns", "rounding"},
+    {"core", "columns", "rounding", "suggestions"},
     {"kernels"},
     {"problems"},
     {"sources", "solution", "losses", "designs"},

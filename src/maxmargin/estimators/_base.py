@@ -12,20 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import (
     _num_samples,
     check_consistent_length,
     check_is_fitted,
-    validate_data,
 )
 
 from maxmargin import certificate
 from maxmargin.certificate import Certificate
 from maxmargin.estimators import _labels, _state
-from maxmargin.estimators._data import CHECKS, canonical_csr, gamma_value, sparse_like_sklearn
+from maxmargin.estimators._data import canonical_csr, gamma_value, sparse_like_sklearn, validated
 from maxmargin.estimators._labels import Coefficients, Question
 from maxmargin.estimators._locate import locate
+from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._plain import QuickParameters, plain_data, plain_target
 from maxmargin.kernels import NAMES, PARAMETERS, Kernel, Kind
 from maxmargin.monitor import Monitor
@@ -72,7 +72,7 @@ class BaseSVM(QuickParameters, ABC):
             return self.kernel.kind
         if callable(self.kernel):
             return Kind.CALLABLE
-        return NAMES.get(self.kernel)
+        return NAMES.get(self.kernel) if isinstance(self.kernel, str) else None
 
     @property
     def kernel_(self) -> Kernel:
@@ -108,7 +108,7 @@ class BaseSVM(QuickParameters, ABC):
         if self._as_it_is(X, reset):
             return X
         self._refuse_sparse_matrix(X)
-        return self._canonical(validate_data(self, X, reset=reset, **CHECKS), fitting=reset)
+        return self._canonical(validated(self, X, reset=reset), fitting=reset)
 
     def _validate_Xy(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
         """X as above, and y, equally long."""
@@ -120,7 +120,7 @@ class BaseSVM(QuickParameters, ABC):
         if self._as_it_is(X, reset) and plain_target(y, len(X)):
             return X, y
         self._refuse_sparse_matrix(X)
-        X, y = validate_data(self, X, y, reset=reset, **CHECKS)
+        X, y = validated(self, X, y, reset=reset)
         return self._canonical(X, fitting=reset), y
 
     def _as_it_is(self, X: Any, reset: bool) -> bool:

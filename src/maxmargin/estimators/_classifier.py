@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.utils import column_or_1d
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from maxmargin import multiclass
 from maxmargin.certificate import Certificate, with_status
 from maxmargin.estimators._base import BaseSVM, all_or_nothing
 from maxmargin.estimators._data import symmetric, take
+from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._targets import class_weights, encode, finite_weight, refuse_negative
 from maxmargin.estimators._voting import Voting, libsvm_sign
 from maxmargin.kernels import Kernel

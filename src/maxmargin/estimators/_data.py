@@ -5,14 +5,63 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils.validation import _num_samples
+from sklearn.utils import check_array
+from sklearn.utils.validation import _num_samples, validate_data
 
+from maxmargin.estimators._targets import WORDS_IN_Y, is_word_error
 from maxmargin.kernels import Kind
 from maxmargin.problems import Floats
 from maxmargin.sources import pick
 
 CHECKS: dict[str, Any] = {"dtype": [np.float64, np.float32], "order": "C", "accept_sparse": "csr", "accept_large_sparse": True}
 """How X is validated: float32 stays float32, everything else becomes float64."""
+
+
+def validated(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
+    """scikit-learn's validate_data with CHECKS; words in X or y get an error that says where they are and what to do about them."""
+    try:
+        return validate_data(estimator, X, *y, **CHECKS, **options)
+    except ValueError as error:
+        if not is_word_error(error):
+            raise
+        raise ValueError(f"{error}. {_where_words_are(X)}") from error
+
+
+def check_chunk(X: Any, name: str) -> Any:
+    """The same for the X of a chunk."""
+    try:
+        return check_array(X, input_name=name, **CHECKS)
+    except ValueError as error:
+        if not is_word_error(error):
+            raise
+        raise ValueError(f"{name}: {error}. {_where_words_are(X)}") from error
+
+
+def _where_words_are(X: Any) -> str:
+    """Which columns of X hold words, by name where they have names; or else y does."""
+    if hasattr(X, "columns"):
+        columns = [(repr(str(name)), np.asarray(X[name])) for name in X.columns]
+    else:
+        columns = [(f"{k} (counted from 0)", column) for k, column in enumerate(np.atleast_2d(np.asarray(X, dtype=object)).T)]
+    found = [(name, word) for name, column in columns if (word := _first_word(column)) is not None]
+    if not found:
+        return WORDS_IN_Y
+    shown = ", ".join(f"{name} with {word!r}" for name, word in found[:5]) + f" and {len(found) - 5} more" * (len(found) > 5)
+    return (
+        f"X has {len(found)} {'column' if len(found) == 1 else 'columns'} of words: {shown}. Encode categories as numbers (OneHotEncoder, "
+        "OrdinalEncoder, within a ColumnTransformer), or leave the columns out."
+    )
+
+
+def _first_word(column: NDArray[Any]) -> str | None:
+    """The first value of a column that no float can be made of; None if there is none."""
+    for value in column.tolist():
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            if isinstance(value, str):
+                return value
+    return None
 
 
 def take(kind: Kind | None, X: Any, samples: NDArray[np.int64]) -> Any:

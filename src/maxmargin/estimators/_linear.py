@@ -11,14 +11,15 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_random_state, column_or_1d
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
 
 from maxmargin import certificate, linear_certificate
 from maxmargin.certificate import Certificate
 from maxmargin.designs import ArrayDesign, ChunkDesign, Design
 from maxmargin.estimators import _state
-from maxmargin.estimators._data import CHECKS, canonical_csr
+from maxmargin.estimators._data import canonical_csr, check_chunk, validated
+from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._plain import QuickParameters, plain_data, plain_target
 from maxmargin.linear_training import Solver, Task, TrainedLinear, acceptable, choose, judged, train_all
 from maxmargin.losses import Bias, LinearProblem
@@ -70,14 +71,14 @@ class BaseLinear(QuickParameters):
         """X as a float array in C's order or canonical CSR."""
         if self._as_it_is(X, reset):
             return X
-        X = validate_data(self, X, reset=reset, **CHECKS)
+        X = validated(self, X, reset=reset)
         return canonical_csr(X) if sparse.issparse(X) else X
 
     def _validate_Xy(self, X: Any, y: Any, *, reset: bool, **kinds: Any) -> tuple[Any, Any]:
         """X as above, and y, equally long."""
         if self._as_it_is(X, reset) and plain_target(y, len(X)):
             return X, y
-        X, y = validate_data(self, X, y, reset=reset, **CHECKS, **kinds)
+        X, y = validated(self, X, y, reset=reset, **kinds)
         return canonical_csr(X) if sparse.issparse(X) else X, y
 
     def _first_pass(self, read: Read) -> tuple[NDArray[Any], Floats | None, tuple[int, int]]:
@@ -250,7 +251,7 @@ def chunk_design(read: Read, shape: tuple[int, int]) -> ChunkDesign:
 
     def chunks() -> Iterator[Any]:
         for k, (X, *_) in enumerate(read()):
-            checked = X if plain_data(X) else check_array(X, input_name=f"X of chunk {k}", **CHECKS)
+            checked = X if plain_data(X) else check_chunk(X, f"X of chunk {k}")
             yield canonical_csr(checked) if sparse.issparse(checked) else checked
 
     return ChunkDesign(chunks, shape)

@@ -17,7 +17,7 @@ from maxmargin.designs import ArrayDesign
 from maxmargin.estimators import _state
 from maxmargin.estimators._base import BaseSVM
 from maxmargin.estimators._data import canonical_csr
-from maxmargin.estimators._targets import class_weights, finite_weight, refuse_negative
+from maxmargin.estimators._targets import class_weights, finite_weight, refuse_mixed_labels, refuse_negative
 from maxmargin.kernels import PARAMETERS, Kind
 from maxmargin.problems import Floats
 from maxmargin.solvers.pegasos import Task
@@ -151,6 +151,7 @@ class OnlineClassifier(ClassifierMixin, BaseOnline):  # type: ignore[misc]
         """The labels of a chunk as positions in classes_, which the first call sets."""
         _check_partial_fit_first_call(self, classes)
         y = column_or_1d(y, warn=True)
+        refuse_mixed_labels(y)
         if len(self.classes_) < 2:
             raise ValueError(f"The number of classes has to be greater than one; got {len(self.classes_)} class")
         label = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)

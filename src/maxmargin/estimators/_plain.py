@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils._param_validation import validate_parameter_constraints
+
+from maxmargin.estimators._options import validate
 
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 PLAIN = (bool, int, float, str, type(None))
@@ -52,6 +53,6 @@ class QuickParameters(BaseEstimator):  # type: ignore[misc]
     def _validate_params(self) -> None:
         values = ((name, getattr(self, name)) for name in self._get_param_names())
         new = {name: value for name, value in values if type(value) not in PLAIN or (type(self), name, type(value), value) not in _valid}
-        validate_parameter_constraints(self._parameter_constraints, new, caller_name=type(self).__name__)
+        validate(self._parameter_constraints, new, type(self).__name__)
         if len(_valid) < MANY:
             _valid.update((type(self), name, type(value), value) for name, value in new.items() if type(value) in PLAIN)

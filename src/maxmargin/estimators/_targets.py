@@ -11,12 +11,30 @@ from sklearn.utils.multiclass import check_classification_targets
 from maxmargin.estimators._plain import plain_labels
 from maxmargin.problems import Floats
 
+WORDS_IN_Y = "The targets y are words: a regression needs numbers, and words are classes (SVC, LinearSVC)."
+
+
+def is_word_error(error: ValueError) -> bool:
+    """Whether NumPy found a word where a number should be."""
+    return "could not convert string to float" in str(error)
+
+
+def numbers(y: Any) -> Floats:
+    """Targets of a regression as float64."""
+    try:
+        return np.asarray(y, dtype=np.float64)
+    except ValueError as error:
+        if not is_word_error(error):
+            raise
+        raise ValueError(f"{error}. {WORDS_IN_Y}") from error
+
 
 def encode(y: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Sorted classes and the labels as their positions."""
     plain = plain_labels(y)
     if not plain:
         y = column_or_1d(y, warn=True)
+        refuse_mixed_labels(y)
         check_classification_targets(y)
     classes, label = _sorted_integers(y) if plain and y.dtype.kind in "iu" else np.unique(y, return_inverse=True)
     if plain and 2 * len(classes) >= len(y):
@@ -24,6 +42,22 @@ def encode(y: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
     if len(classes) < 2:
         raise ValueError(f"The number of classes has to be greater than one; got {len(classes)} class")
     return classes, label.astype(np.int64)
+
+
+def refuse_mixed_labels(y: Any) -> None:
+    """Labels are of one kind, words or numbers: others cannot be sorted, and one that is missing is no label."""
+    if np.asarray(y).dtype.kind != "O":
+        return
+    first: dict[str, Any] = {}
+    for label in np.asarray(y).ravel().tolist():
+        kind = "words" if isinstance(label, str) else "numbers" if isinstance(label, Real) else f"{type(label).__name__} objects"
+        first.setdefault(kind, label)
+    if len(first) > 1:
+        kinds = " and ".join(f"{kind} like {label!r}" for kind, label in first.items())
+        raise ValueError(
+            f"Unknown label type: y mixes {kinds}. Make all labels one kind, for example np.asarray(y, dtype=str), and fill those that "
+            "are missing or leave their rows out."
+        )
 
 
 def _sorted_integers(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:

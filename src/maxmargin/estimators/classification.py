@@ -5,12 +5,13 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 
 from maxmargin import certificate, problems
 from maxmargin.certificate import Certificate
 from maxmargin.estimators._base import method_for
 from maxmargin.estimators._classifier import BaseSVC
+from maxmargin.estimators._options import StrOptions
 from maxmargin.kernels import Kernel
 from maxmargin.problems import Floats
 from maxmargin.training import Decision, Formulation, Settings, read_level, read_margin

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import _fit_context
 from sklearn.linear_model._base import LinearClassifierMixin, SparseCoefMixin
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin import losses
@@ -16,6 +15,7 @@ from maxmargin.certificate import Certificate
 from maxmargin.designs import ArrayDesign, Design
 from maxmargin.estimators._base import all_or_nothing
 from maxmargin.estimators._linear import BaseLinear, Read, chunk_design
+from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._targets import class_weights, encode, validate_weight
 from maxmargin.linear_training import Solver, judge_together, train_together
 from maxmargin.losses import LinearProblem

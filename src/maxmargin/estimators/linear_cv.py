@@ -9,20 +9,23 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context, clone, is_classifier
+from sklearn.base import ClassifierMixin, _fit_context, clone, is_classifier
 from sklearn.metrics import check_scoring, get_scorer_names
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.estimators._base import all_or_nothing
-from maxmargin.estimators._data import CHECKS
+from maxmargin.estimators._data import validated
+from maxmargin.estimators._options import StrOptions
+from maxmargin.estimators._plain import QuickParameters
+from maxmargin.estimators._targets import refuse_mixed_labels
 from maxmargin.estimators.linear import LinearSVC
 from maxmargin.problems import Floats
 
 
-class LinearSVCCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class LinearSVCCV(ClassifierMixin, QuickParameters):  # type: ignore[misc]
     """LinearSVC with C chosen by cross-validation.
 
     Parameters
@@ -102,7 +105,8 @@ class LinearSVCCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             The fitted estimator.
         """
         with all_or_nothing(self):
-            X, y = validate_data(self, X, y, **CHECKS)
+            X, y = validated(self, X, y)
+            refuse_mixed_labels(y)
             base = LinearSVC() if self.estimator is None else clone(self.estimator)
             base.set_params(warm_start=True, verbose=self.verbose or base.verbose)
             self.Cs_ = self._values()
@@ -151,7 +155,7 @@ class LinearSVCCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         f : ndarray of shape (n_samples,) or (n_samples, n_classes)
         """
         check_is_fitted(self)
-        values: Floats = self.estimator_.decision_function(validate_data(self, X, reset=False, **CHECKS))
+        values: Floats = self.estimator_.decision_function(validated(self, X, reset=False))
         return values
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -167,5 +171,5 @@ class LinearSVCCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y : ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        labels: NDArray[Any] = self.estimator_.predict(validate_data(self, X, reset=False, **CHECKS))
+        labels: NDArray[Any] = self.estimator_.predict(validated(self, X, reset=False))
         return labels

@@ -3,10 +3,9 @@
 from numbers import Real
 from typing import Any, ClassVar, Self
 
-import numpy as np
 from sklearn.base import RegressorMixin, _fit_context
 from sklearn.linear_model._base import LinearModel
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin import losses
@@ -14,7 +13,8 @@ from maxmargin.certificate import Certificate
 from maxmargin.designs import ArrayDesign, Design
 from maxmargin.estimators._base import all_or_nothing
 from maxmargin.estimators._linear import BaseLinear, Read, chunk_design
-from maxmargin.estimators._targets import validate_weight
+from maxmargin.estimators._options import StrOptions
+from maxmargin.estimators._targets import numbers, validate_weight
 from maxmargin.losses import LinearProblem
 from maxmargin.problems import Floats
 
@@ -113,7 +113,7 @@ class LinearSVR(RegressorMixin, LinearModel, BaseLinear):  # type: ignore[misc]
         """
         with all_or_nothing(self):
             X, y = self._validate_Xy(X, y, reset=True, y_numeric=True)
-            return self._fit_design(ArrayDesign(X), np.asarray(y, dtype=np.float64), validate_weight(sample_weight, X.shape[0]))
+            return self._fit_design(ArrayDesign(X), numbers(y), validate_weight(sample_weight, X.shape[0]))
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit_chunks(self, read: Read) -> Self:
@@ -133,7 +133,7 @@ class LinearSVR(RegressorMixin, LinearModel, BaseLinear):  # type: ignore[misc]
             raise ValueError("fit_chunks reads the data a few times as a whole: use solver='auto' or 'newton'.")
         with all_or_nothing(self):
             y, weight, shape = self._first_pass(read)
-            return self._fit_design(chunk_design(read, shape), y.astype(np.float64), validate_weight(weight, shape[0]))
+            return self._fit_design(chunk_design(read, shape), numbers(y), validate_weight(weight, shape[0]))
 
     def _fit_design(self, design: Design, z: Floats, weight: Floats) -> Self:
         trained = self._run([self._problem(z, weight)], design, self._choose(design), self._starts(len(z), 1))
@@ -174,4 +174,4 @@ class LinearSVR(RegressorMixin, LinearModel, BaseLinear):  # type: ignore[misc]
         """
         check_is_fitted(self)
         X, y = self._validate_Xy(X, y, reset=False, y_numeric=True)
-        return self._certify([self._problem(np.asarray(y, dtype=np.float64), validate_weight(sample_weight, X.shape[0]))], X)
+        return self._certify([self._problem(numbers(y), validate_weight(sample_weight, X.shape[0]))], X)

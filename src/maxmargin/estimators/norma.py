@@ -5,13 +5,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.metaestimators import available_if
 
 from maxmargin.estimators._base import all_or_nothing
 from maxmargin.estimators._data import symmetric
 from maxmargin.estimators._norma import BaseNorma
 from maxmargin.estimators._online import OnlineClassifier, takes_chunks
+from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._targets import encode, validate_weight
 from maxmargin.solvers import norma
 from maxmargin.solvers.budget import Points

@@ -6,13 +6,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import RegressorMixin, _fit_context
 from sklearn.utils import column_or_1d
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin import certificate, problems
 from maxmargin.certificate import Certificate
 from maxmargin.estimators._base import all_or_nothing, method_for
+from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._single import BaseSingle
+from maxmargin.estimators._targets import numbers
 from maxmargin.kernels import Kernel
 from maxmargin.problems import Floats
 from maxmargin.training import Decision, Formulation, Settings, read_level, read_tube
@@ -45,7 +47,7 @@ class BaseSVR(RegressorMixin, BaseSingle):  # type: ignore[misc]
             return self._fit_single(X, z, sample_weight)
 
     def _targets(self, y: Any) -> Floats:
-        z = np.asarray(column_or_1d(y, warn=True), dtype=np.float64)
+        z = numbers(column_or_1d(y, warn=True))
         if not np.isfinite(z).all():
             raise ValueError("Input y contains NaN or infinity.")
         return z

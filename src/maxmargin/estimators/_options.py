@@ -1,0 +1,27 @@
+"""Parameters that are one of a few words: listed in the same order in every process, and a wrong one gets the word that was meant."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sklearn.utils import _param_validation
+from sklearn.utils._param_validation import InvalidParameterError, validate_parameter_constraints
+
+from maxmargin.suggestions import did_you_mean
+
+
+class StrOptions(_param_validation.StrOptions):  # type: ignore[misc]
+    """scikit-learn's constraint, whose message lists a set in whatever order the hashes of this process give it."""
+
+    def __str__(self) -> str:
+        """The options in alphabetical order."""
+        return f"a str among {{{', '.join(self._mark_if_deprecated(option) for option in sorted(self.options))}}}"
+
+
+def validate(constraints: Mapping[str, Any], values: Mapping[str, Any], caller: str) -> None:
+    """As scikit-learn does; the error ends with the option that was probably meant."""
+    for name, value in values.items():
+        try:
+            validate_parameter_constraints(constraints, {name: value}, caller_name=caller)
+        except InvalidParameterError as error:
+            known = [option for item in constraints[name] if isinstance(item, StrOptions) for option in item.options]
+            raise InvalidParameterError(f"{error}{did_you_mean(value, sorted(known))}") from None

@@ -1,0 +1,147 @@
+"""Messages of the estimators: they name the cause and the remedy, in the same words in every process."""
+
+import inspect
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, is_classifier, is_regressor
+from sklearn.utils import _param_validation
+from sklearn.utils._param_validation import InvalidParameterError
+
+import maxmargin
+from maxmargin.estimators._options import StrOptions
+from maxmargin.suggestions import SYNONYMS, closest
+
+ALL = [cls for _, cls in inspect.getmembers(maxmargin, inspect.isclass) if issubclass(cls, BaseEstimator)]
+ENUMERATED = [
+    (cls, name, sorted(item.options))
+    for cls in ALL
+    for name, constraints in cls._parameter_constraints.items()
+    for item in constraints
+    if isinstance(item, _param_validation.StrOptions)
+]
+X = np.random.default_rng(0).normal(size=(12, 3))
+Y = np.arange(12) % 2
+
+
+def fit(model, X=X, y=Y):
+    return model.fit(X, y) if is_classifier(model) or is_regressor(model) else model.fit(X)
+
+
+def message(model, X=X, y=Y, error=ValueError):
+    with pytest.raises(error) as caught:
+        fit(model, X, y)
+    return str(caught.value)
+
+
+# ---- one of a few words --------------------------------------------------------------------------------------------------
+
+
+def test_all_estimators_are_here():
+    assert len(ALL) == 12
+    assert {name for _, name, _ in ENUMERATED} >= {"kernel", "loss", "solver", "intercept", "multiclass", "class_weight", "scoring"}
+
+
+@pytest.mark.parametrize(("cls", "name", "options"), ENUMERATED, ids=lambda v: getattr(v, "__name__", v if isinstance(v, str) else ""))
+def test_every_option_is_suggested_for_its_own_word_in_other_letters(cls, name, options):
+    for option in options:
+        wrong = option.upper().replace("_", "-") + " "
+        said = message(cls(**{name: wrong}), error=InvalidParameterError)
+        assert said.endswith(f"Got {wrong!r} instead. Did you mean {option!r}?")
+
+
+@pytest.mark.parametrize(
+    ("model", "meant"),
+    [
+        (maxmargin.SVC(kernel="gaussian"), "rbf"),
+        (maxmargin.SVR(kernel="RBF"), "rbf"),
+        (maxmargin.OneClassSVM(kernel="polynomial"), "poly"),
+        (maxmargin.PegasosSVC(kernel="laplace"), "laplacian"),
+        (maxmargin.NuSVC(kernel="laplacain"), "laplacian"),
+        (maxmargin.SVC(multiclass="one-vs-rest"), "ovr"),
+        (maxmargin.SVC(loss="square_hinge"), "squared_hinge"),
+        (maxmargin.LinearSVC(intercept="regularized"), "regularised"),
+        (maxmargin.LinearSVC(penalty="lasso"), "l1"),
+        (maxmargin.LinearSVC(class_weight="balance"), "balanced"),
+        (maxmargin.LinearSVR(loss="epsilon-insensitive"), "epsilon_insensitive"),
+        (maxmargin.LinearSVCCV(scoring="balanced accuracy"), "balanced_accuracy"),
+    ],
+)
+def test_did_you_mean(model, meant):
+    assert message(model, error=InvalidParameterError).endswith(f"Did you mean {meant!r}?")
+
+
+@pytest.mark.parametrize("value", ["cake", "", "!", 3, None, ["rbf"], b"rbf"])
+def test_nothing_is_suggested_where_nothing_suggests_itself(value):
+    said = message(maxmargin.SVC(kernel=value), error=InvalidParameterError)
+    assert said.endswith(f"Got {value!r} instead.")
+
+
+def test_synonyms_are_those_of_words_that_some_option_knows():
+    known = {option for _, _, options in ENUMERATED for option in options} | {"svc", "svr", "one-class", "svmlight", "mm"}
+    assert set(SYNONYMS.values()) <= known
+    assert all(closest(word, [meant]) == meant for word, meant in SYNONYMS.items())
+    assert closest("squared", ["squared_hinge", "squared_epsilon_insensitive"]) is None
+
+
+def test_options_are_listed_in_the_same_order_in_every_process():
+    assert all(
+        type(item) is StrOptions
+        for cls in ALL
+        for constraints in cls._parameter_constraints.values()
+        for item in constraints
+        if isinstance(item, _param_validation.StrOptions)
+    )
+    names = message(maxmargin.SVC(kernel="cake"), error=InvalidParameterError).partition("{")[2].partition("}")[0].split(", ")
+    assert names == sorted(names)
+    assert len(names) == 9
+
+
+# ---- words among the data ------------------------------------------------------------------------------------------------
+
+FRAME = pd.DataFrame({"age": np.arange(12.0), "city": ["Oslo", "Bern", "Rome"] * 4, "digits": ["1", "2", "3"] * 4, "sex": ["f", "m"] * 6})
+
+
+@pytest.mark.parametrize("cls", ALL)
+def test_columns_of_words_are_named(cls):
+    for data in (FRAME, FRAME.astype({"city": "category"})):
+        said = message(cls(), data)
+        assert said.startswith("could not convert string to float: ")
+        assert "X has 2 columns of words: 'city' with 'Oslo', 'sex' with 'f'. Encode" in said
+        assert "OneHotEncoder" in said
+    said = message(cls(), FRAME[["age", "city"]].to_numpy())
+    assert "X has 1 column of words: 1 (counted from 0) with 'Oslo'. Encode" in said
+    assert "1 column of words: 0 (counted" in message(cls(), [["x", 1.0]] * 12)
+    model = fit(cls(**({"tol": None} if cls is maxmargin.PegasosSVC else {})), FRAME[["age", "digits"]].astype(float))
+    with pytest.raises(ValueError, match="1 column of words: 'digits' with 'Bern'"):
+        model.predict(FRAME[["age", "city"]].rename(columns={"city": "digits"})[1:])
+
+
+def test_columns_of_words_in_a_chunk_are_named():
+    with pytest.raises(ValueError, match=r"X of chunk 0: could not convert .*'city' with 'Oslo'"):
+        maxmargin.LinearSVC().fit_chunks(lambda: iter([(FRAME, Y)]))
+
+
+@pytest.mark.parametrize("cls", [cls for cls in ALL if is_regressor(cls())])
+def test_words_as_targets_of_a_regression(cls):
+    assert "The targets y are words: a regression needs numbers, and words are classes (SVC" in message(cls(), X, ["a", "b"] * 6)
+
+
+@pytest.mark.parametrize("cls", [cls for cls in ALL if is_classifier(cls())])
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        ([0, "a"], "y mixes numbers like 0 and words like 'a'"),
+        (["a", None], "y mixes words like 'a' and NoneType objects like None"),
+        ([True, "b"], "y mixes numbers like True and words like 'b'"),
+    ],
+)
+def test_mixed_labels(cls, labels, said):
+    y = np.array(labels * 6, dtype=object)
+    found = message(cls(), X, y)
+    assert found.startswith(f"Unknown label type: {said}. Make all labels one kind")
+    assert said in message(cls(), X, pd.Series(y, dtype=object))
+    if hasattr(cls, "partial_fit"):
+        with pytest.raises(ValueError, match="y mixes"):
+            cls().partial_fit(X, y, classes=np.array(["a", "b"]))
