@@ -17,12 +17,14 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 BEGIN, END = "<!-- written by make tour -->", "<!-- until here -->"
 WIDTH = 118
 PREPARATION = """
+from pathlib import Path
 from sklearn.datasets import load_breast_cancer
 import numpy as np
 X, y = load_breast_cancer(return_X_y=True)
 names = load_breast_cancer().feature_names
 rows = [",".join([*map(repr, row), "benign" if k else "malignant"]) for row, k in zip(X.tolist(), y)]
-open("cells.csv", "w").write(",".join([*(n.replace(" ", "_") for n in names), "diagnosis"]) + "\\n" + "\\n".join(rows) + "\\n")
+head = ",".join([*(n.replace(" ", "_") for n in names), "diagnosis"])
+Path("cells.csv").write_text("\\n".join([head, *rows]) + "\\n")
 """
 COMMANDS = (
     "maxmargin check cells.csv --target diagnosis",

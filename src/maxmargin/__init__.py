@@ -1,5 +1,8 @@
 """Support vector machines: exact, certified, fast, with scikit-learn's interface."""
 
+from importlib import import_module
+from types import ModuleType
+
 from maxmargin.certificate import Certificate
 from maxmargin.compression import compact
 from maxmargin.estimators import (
@@ -42,3 +45,16 @@ __all__ = [
     "patch_sklearn",
     "unpatch_sklearn",
 ]
+
+_LAZY = ("io", "plots", "textbook")
+"""Modules that are loaded when they are first used: not everybody reads files or draws, and pictures need matplotlib."""
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name in _LAZY:
+        return import_module(f"maxmargin.{name}")
+    raise AttributeError(f"module 'maxmargin' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})
