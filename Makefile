@@ -81,7 +81,7 @@ build/wheel/made: $(PACKAGE) .venv/for-run
 
 # The oldest versions that pyproject.toml allows, with a plain install; ARGS selects tests.
 oldest: .venv-oldest/for-test
-	.venv-oldest/bin/python -m pytest -q $(ARGS)
+	.venv-oldest/bin/python -m pytest -q -W ignore::DeprecationWarning $(ARGS)
 
 .venv-oldest/for-test: build/wheel/made tools/requirements.py
 	@echo "Setting up .venv-oldest with the oldest versions that pyproject.toml allows"

@@ -1,8 +1,23 @@
-"""Makes the modules beside this file (helpers, reference) importable from every folder of tests; the same random numbers for each test."""
+"""For all tests: the modules beside this file can be imported from every folder of tests, random numbers
+are the same for each test, and with MAXMARGIN_COMPLETE=1 a skipped test fails (needs.py)."""
 
 import ctypes
 
 import pytest
+
+import needs
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport():
+    outcome = yield
+    needs.fail_if_skipped(outcome.get_result())
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_make_collect_report():
+    outcome = yield
+    needs.fail_if_skipped(outcome.get_result())
 
 
 @pytest.fixture(autouse=True)

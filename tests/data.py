@@ -1,7 +1,7 @@
-"""Data sets for comparisons: those scikit-learn ships, and the real ones of the folder MAXMARGIN_DATA where that is set."""
+"""Data sets for comparisons: those scikit-learn ships, and the real ones of the folder MAXMARGIN_DATA:
+a test that loads one of these is skipped where that is not set."""
 
 import importlib.util
-import os
 from pathlib import Path
 
 import numpy as np
@@ -9,10 +9,11 @@ from scipy import sparse
 from sklearn import datasets
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
+import needs
+
 BUNDLED = ("iris", "wine", "breast_cancer", "digits", "diabetes", "friedman")
 REAL = ("a9a", "covtype10k", "housing", "letter", "magic", "mnist10k", "skin")
-FOLDER = os.environ.get("MAXMARGIN_DATA")
-NAMES = (*BUNDLED, *(REAL if FOLDER else ()))
+NAMES = (*BUNDLED, *REAL)
 
 
 def load(name, rows=None):
@@ -33,7 +34,7 @@ def _bundled(name):
 
 
 def _real(name):
-    spec = importlib.util.spec_from_file_location("maxmargin_data_load", Path(FOLDER) / "load.py")
+    spec = importlib.util.spec_from_file_location("maxmargin_data_load", Path(needs.data_sets()) / "load.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module.load(name)

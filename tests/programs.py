@@ -3,24 +3,17 @@
 Debian calls LIBLINEAR's programs liblinear-train and liblinear-predict. Data have three decimals, which every program writes exactly.
 """
 
-import shutil
 import subprocess
 from itertools import combinations, pairwise
 from typing import NamedTuple
 
 import numpy as np
-import pytest
 
+import needs
 from maxmargin.io import dump_svmlight
 
-LIBSVM = ("svm-train", "svm-predict", "svm-scale")
-LIBLINEAR = ("liblinear-train", "liblinear-predict")
-
-
-def needs(programs):
-    """Skip a test module where one of the programs is not installed."""
-    missing = [name for name in programs if shutil.which(name) is None]
-    return pytest.mark.skipif(bool(missing), reason=f"{', '.join(missing)} not installed (Debian: libsvm-tools, liblinear-tools)")
+LIBSVM = needs.programs("svm-train", "svm-predict", "svm-scale", "svm-checkdata", debian="libsvm-tools")
+LIBLINEAR = needs.programs("liblinear-train", "liblinear-predict", debian="liblinear-tools")
 
 
 def real(*line, code=0):

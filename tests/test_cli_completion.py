@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+import needs
+
 COMMAND = shutil.which("maxmargin", path=Path(sys.executable).parent)
 BASH = shutil.which("bash")
-pytestmark = pytest.mark.skipif(not (COMMAND and BASH), reason="needs bash and the maxmargin command beside this Python")
+pytestmark = needs.programs(COMMAND or "maxmargin", "bash", debian="bash; `maxmargin` comes with the package")
 COMPLETE = """
 source "$1"
 COMP_WORDS=("${@:3}")

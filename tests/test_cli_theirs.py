@@ -90,7 +90,6 @@ def test_regression(place, options):
         np.testing.assert_allclose(values, goal, atol=2e-4 * np.abs(goal).max(), err_msg=name)
 
 
-@pytest.mark.skipif(not data.FOLDER, reason="MAXMARGIN_DATA is not set")
 @pytest.mark.parametrize(
     ("name", "rows", "options"), [("a9a", 1000, "-s 0 -c 1 -g 0.05"), ("letter", 1000, "-s 0 -c 10 -g 0.1"), ("housing", 800, "-s 3 -c 10")]
 )

@@ -7,6 +7,7 @@ from scipy import sparse
 from sklearn.datasets import load_digits, load_iris
 from sklearn.svm import LinearSVC
 
+import needs
 from maxmargin.designs import ArrayDesign
 from maxmargin.losses import Bias
 from maxmargin.monitor import Monitor
@@ -59,7 +60,7 @@ def test_scikit_learn(data, form):
 
 
 def test_liblinear():
-    liblinear = pytest.importorskip("liblinear.liblinearutil")
+    liblinear = needs.package("liblinear.liblinearutil")
     X, y = DIGITS
     model = liblinear.train(liblinear.problem(y, sparse.csr_matrix(X), bias=1), liblinear.parameter("-s 4 -c 0.5 -e 1e-8 -B 1 -q"))
     W, b = np.empty((10, 64)), np.empty(10)

@@ -8,6 +8,7 @@ from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
+import needs
 from maxmargin.core import cpu as core
 from maxmargin.designs import ArrayDesign, ChunkDesign
 from maxmargin.losses import Bias, LinearProblem, classification, one_class, regression
@@ -68,7 +69,7 @@ def test_scikit_learn(data, C):
 
 @pytest.mark.parametrize("data", [(CANCER[0][:, :2], CANCER[1]), text()], ids=["cancer", "text"])
 def test_liblinear(data):  # LIBLINEAR ends after 1,000 passes, which is too early for all features of the first
-    liblinear = pytest.importorskip("liblinear.liblinearutil")
+    liblinear = needs.package("liblinear.liblinearutil")
     X, y = data
     model = liblinear.train(liblinear.problem(y, sparse.csr_matrix(X), bias=1), liblinear.parameter("-s 5 -c 0.05 -e 1e-8 -B 1 -q"))
     w, b = model.get_decfun()

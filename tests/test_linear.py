@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import needs
 from helpers import assert_close, assert_same_bits, binary, in_subprocess, three
 from maxmargin import SVC, LinearOneClassSVM, LinearSVC, LinearSVCCV, LinearSVR, linear_training
 from maxmargin.estimators import liblinear
@@ -219,7 +220,7 @@ def test_sparsify():
 
 
 def test_names_of_features():
-    pandas = pytest.importorskip("pandas")
+    pandas = needs.package("pandas")
     frame = pandas.DataFrame(X, columns=list("abcd"))
     model = LinearSVC().fit(frame, label)
     assert model.feature_names_in_.tolist() == list("abcd")

@@ -10,6 +10,7 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
+import needs
 from helpers import assert_close, assert_same_bits, binary, in_subprocess
 from maxmargin import LinearSVC, LinearSVR
 from maxmargin.io import svmlight_chunks
@@ -53,7 +54,7 @@ def test_the_chunks_model_is_that_of_the_whole(ends, weight, storage):
 
 
 def test_names_of_an_earlier_fit_are_forgotten():
-    pandas = pytest.importorskip("pandas")
+    pandas = needs.package("pandas")
     model = LinearSVC().fit(pandas.DataFrame(X, columns=list("abcdef")), label)
     model.fit_chunks(reader(X, label))
     assert not hasattr(model, "feature_names_in_")

@@ -6,6 +6,7 @@ from scipy import sparse
 from sklearn import svm
 from threadpoolctl import threadpool_limits
 
+import needs
 import reference
 from helpers import assert_close, assert_same_bits, binary
 from maxmargin import SVC, SVR, LinearOneClassSVM, LinearSVC, LinearSVR, OneClassSVM, linear_training
@@ -160,7 +161,7 @@ def test_regularised_intercept_is_scikit_learns_model(C, loss, bias):
 
 def liblinear(options, A, z):
     """w and the constant of a model of LIBLINEAR at its tightest."""
-    util = pytest.importorskip("liblinear.liblinearutil")
+    util = needs.package("liblinear.liblinearutil")
     model = util.train(util.problem(z, sparse.csr_matrix(A)), util.parameter(f"-e 1e-10 -q {options}"))
     w, b = model.get_decfun()
     return np.array(w), b, model

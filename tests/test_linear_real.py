@@ -10,11 +10,12 @@ import pytest
 from scipy import sparse
 
 import data
+import needs
 from maxmargin import LinearSVC, LinearSVR
 
 ROWS = int(os.environ.get("MAXMARGIN_ROWS", "3000"))
-CLASSIFICATION = ("breast_cancer", "text", *(("a9a", "magic", "mnist10k") if data.FOLDER else ()))
-REGRESSION = ("diabetes", *(("housing",) if data.FOLDER else ()))
+CLASSIFICATION = ("breast_cancer", "text", "a9a", "magic", "mnist10k")
+REGRESSION = ("diabetes", "housing")
 LOSSES = {1: "squared_hinge", 2: "squared_hinge", 3: "hinge", 5: "squared_hinge", 11: "squared", 12: "squared", 13: "plain"}
 
 
@@ -37,7 +38,7 @@ def loaded(name):
 
 def train(s, C, X, y, epsilon=0.1):
     """w and b of LIBLINEAR at its tightest, b a constant feature whose weight is penalised."""
-    util = pytest.importorskip("liblinear.liblinearutil")
+    util = needs.package("liblinear.liblinearutil")
     model = util.train(util.problem(y, X, bias=1), util.parameter(f"-s {s} -c {C} -e 1e-9 -B 1 -p {epsilon} -q"))
     w, b = model.get_decfun()
     side = model.get_labels()[0] if s < 10 else 1

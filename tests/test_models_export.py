@@ -1,13 +1,13 @@
 """Exports: onnxruntime, a C compiler and Node.js compute what we predict."""
 
 import json
-import shutil
 import subprocess
 
 import numpy as np
 import pytest
 from scipy import sparse
 
+import needs
 from helpers import assert_close, three
 from maxmargin import SVC, SVR, LinearSVC, io
 from models import ALL
@@ -45,8 +45,8 @@ def pairs(model, X):
 
 @pytest.fixture(scope="module")
 def runtime():
-    pytest.importorskip("onnx")
-    return pytest.importorskip("onnxruntime")
+    needs.package("onnx")
+    return needs.package("onnxruntime")
 
 
 def run_onnx(runtime, model, X):
@@ -121,7 +121,6 @@ int main(void) {
   }
 }
 """
-COMPILER = shutil.which("cc")
 SOME = [
     "SVC",
     "SVC-linear",
@@ -157,14 +156,14 @@ def c_format(model):
 
 def run_c(source, form, X, folder):
     (folder / "m.c").write_text(source + MAIN.replace("FORMAT", form))
-    command = [COMPILER, "-std=c99", "-O1", "-Wall", "-Wextra", "-Werror", "m.c", "-o", "m", "-lm"]
+    command = ["cc", "-std=c99", "-O1", "-Wall", "-Wextra", "-Werror", "m.c", "-o", "m", "-lm"]
     subprocess.run(command, cwd=folder, check=True, capture_output=True)
     text = "\n".join(" ".join(map(repr, row)) for row in X.tolist())
     lines = subprocess.run([str(folder / "m")], input=text, capture_output=True, text=True, check=True, timeout=60).stdout.splitlines()
     return [line.split() for line in lines]
 
 
-@pytest.mark.skipif(COMPILER is None, reason="needs a C compiler")
+@needs.programs("cc", debian="gcc")
 @pytest.mark.parametrize("name", SOME)
 def test_c(name, tmp_path):
     model, X = ALL[name]()
@@ -178,7 +177,7 @@ def test_c(name, tmp_path):
         assert found == [str(label) for label in expected.tolist()]
 
 
-@pytest.mark.skipif(COMPILER is None, reason="needs a C compiler")
+@needs.programs("cc", debian="gcc")
 def test_c_keeps_the_order_of_a_file_where_votes_are_equal(tmp_path):
     model, X = tied(tmp_path)
     assert [line[-1] for line in run_c(io.to_c(model), "%lld", dense(X), tmp_path)] == ["2"] * len(X)
@@ -186,7 +185,6 @@ def test_c_keeps_the_order_of_a_file_where_votes_are_equal(tmp_path):
 
 # ---- JavaScript ------------------------------------------------------------------------------------------------------
 
-NODE = shutil.which("node")
 SCRIPT = """
 const { decision, predict } = require("./m.js");
 const X = JSON.parse(require("fs").readFileSync(0, "utf8"));
@@ -194,7 +192,7 @@ console.log(JSON.stringify(X.map((x) => [decision(x), predict(x)])));
 """
 
 
-@pytest.mark.skipif(NODE is None, reason="needs Node.js")
+@needs.programs("node", debian="nodejs")
 @pytest.mark.parametrize("name", SOME)
 def test_javascript(name, tmp_path):
     model, X = ALL[name]()
@@ -202,7 +200,7 @@ def test_javascript(name, tmp_path):
     (tmp_path / "m.js").write_text(io.to_javascript(model))
     (tmp_path / "run.js").write_text(SCRIPT)
     done = subprocess.run(
-        [NODE, "run.js"], cwd=tmp_path, input=json.dumps(points.tolist()), capture_output=True, text=True, check=True, timeout=60
+        ["node", "run.js"], cwd=tmp_path, input=json.dumps(points.tolist()), capture_output=True, text=True, check=True, timeout=60
     )
     found = json.loads(done.stdout)
     assert_close(np.array([values for values, _ in found]), pairs(model, points), 1e-10)
@@ -219,7 +217,7 @@ def test_javascript(name, tmp_path):
 def test_refused(export):
     X, y = three()
     if export is io.to_onnx:
-        pytest.importorskip("onnx")
+        needs.package("onnx")
     with pytest.raises(ValueError, match="Python function"):
         export(SVC(kernel=lambda A, B: A @ B.T).fit(X, y))
     with pytest.raises(TypeError, match="no estimator"):

@@ -7,12 +7,13 @@ import pytest
 from scipy import sparse
 
 import data
+import needs
 from helpers import assert_close, binary, three
 from maxmargin import SVC, LinearOneClassSVM, LinearSVC, LinearSVR, io
 from models import LINEAR, outputs
 
-liblinear = pytest.importorskip("liblinear.liblinearutil")
-core = pytest.importorskip("liblinear.liblinear")
+liblinear = needs.package("liblinear.liblinearutil")
+core = needs.package("liblinear.liblinear")
 
 
 def predict(model, X):
@@ -116,7 +117,6 @@ def test_refused(tmp_path):
         io.save_liblinear(SVC(kernel="linear").fit(X, y), tmp_path / "m")
 
 
-@pytest.mark.skipif(not data.FOLDER, reason="needs MAXMARGIN_DATA")
 @pytest.mark.parametrize(("name", "options"), [("a9a", "-s 3 -B 1"), ("letter", "-s 2 -B 1"), ("housing", "-s 13 -B 1")])
 def test_real_data(name, options, tmp_path):
     X, y = data.load(name, 3000)

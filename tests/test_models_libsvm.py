@@ -8,12 +8,13 @@ import pytest
 from scipy import sparse
 
 import data
+import needs
 from helpers import assert_close, binary, three
 from maxmargin import SVC, SVR, NuSVC, NuSVR, OneClassSVM, io
 from models import KERNEL, OTHER_KERNEL, outputs
 
-svmutil = pytest.importorskip("libsvm.svmutil")
-svm = pytest.importorskip("libsvm.svm")
+svmutil = needs.package("libsvm.svmutil")
+svm = needs.package("libsvm.svm")
 
 
 def rows(X):
@@ -255,7 +256,6 @@ def test_compressed(tmp_path):
 # ---- real data -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(not data.FOLDER, reason="needs MAXMARGIN_DATA")
 @pytest.mark.parametrize(("name", "n", "ours", "options"), [
     ("a9a", 500, SVC(C=1.0, gamma=0.05), "-s 0 -c 1 -g 0.05"),
     ("letter", 800, SVC(C=10.0, gamma=0.1), "-s 0 -c 10 -g 0.1"),

@@ -18,6 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC as TheirSVC
 
+import needs
 from helpers import assert_same_bits, binary, child_environment, three
 from maxmargin import SVC, LinearSVC, LinearSVCCV, NormaSVC, PegasosSVC, io
 from models import ALL, outputs
@@ -74,7 +75,7 @@ def test_loaded_models_go_on(tmp_path):
 
 
 def test_names_of_features(tmp_path):
-    pandas = pytest.importorskip("pandas")
+    pandas = needs.package("pandas")
     X, y = binary()
     frame = pandas.DataFrame(X, columns=["a", "b", "ç", "d"])
     io.save(LinearSVC().fit(frame, y), tmp_path / "m")

@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.svm import _classes as theirs
 
+import needs
 from helpers import assert_close, binary, three
 from maxmargin import SVC, LinearOneClassSVM, LinearSVC, NuSVC, io
 from maxmargin.estimators import _machine
@@ -96,7 +97,7 @@ def test_linear_to_scikit_learn(name):
 def test_probabilities_are_kept():
     X, y = three()
     if "probability" not in theirs.SVC().get_params():
-        pytest.skip("scikit-learn has removed probability")
+        pytest.skip(needs.NOT_APPLICABLE + "scikit-learn has removed probability")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = theirs.SVC(probability=True, random_state=0).fit(X, y)

@@ -20,9 +20,9 @@ import data
 from command import heart, house, run
 from maxmargin.cli.app import app
 from maxmargin.io import load_svmlight
-from programs import LIBLINEAR, linear_numbers, linear_objective, needs, read_liblinear, real, write
+from programs import LIBLINEAR, linear_numbers, linear_objective, read_liblinear, real, write
 
-pytestmark = needs(LIBLINEAR)
+pytestmark = LIBLINEAR
 CLASSIFIERS = (1, 2, 3, 4, 5)
 REGRESSORS = (11, 12, 13)
 THEIR_TOLERANCE, OUR_TOLERANCE = 1e-8, 1e-10
@@ -139,7 +139,6 @@ def test_features_the_model_has_not(place):
             np.testing.assert_array_equal(np.loadtxt("ours.txt"), np.loadtxt("theirs.txt"))
 
 
-@pytest.mark.skipif(not data.FOLDER, reason="MAXMARGIN_DATA is not set")
 @pytest.mark.parametrize(
     ("name", "rows", "options"),
     [

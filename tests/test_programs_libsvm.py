@@ -12,7 +12,6 @@ The free support vectors of a one-class model lie on its boundary: their values 
 """
 
 import re
-import shutil
 from itertools import pairwise
 
 import numpy as np
@@ -23,9 +22,9 @@ from typer.testing import CliRunner
 import data
 from command import answer, heart, house, run
 from maxmargin.cli.app import app
-from programs import LIBSVM, functions, needs, objective, read_libsvm, real, write, write_kernel
+from programs import LIBSVM, functions, objective, read_libsvm, real, write, write_kernel
 
-pytestmark = needs(LIBSVM)
+pytestmark = LIBSVM
 KERNELS = {0: "-t 0", 1: "-t 1 -d 3 -g 0.25 -r 0.5", 2: "-t 2 -g 0.125", 3: "-t 3 -g 0.015625 -r 0.125", 4: "-t 4"}
 SOLVERS = {0: "-c 2", 1: "-n 0.25", 2: "-n 0.1875", 3: "-c 2 -p 0.0625", 4: "-c 2 -n 0.375"}
 ROUNDING = 1e-11
@@ -201,7 +200,6 @@ def table_of(path):
     return labels, dict(zip(["labels", *labels], table.T, strict=True))
 
 
-@pytest.mark.skipif(not data.FOLDER, reason="MAXMARGIN_DATA is not set")
 @pytest.mark.parametrize(
     ("name", "rows", "options"),
     [
@@ -295,7 +293,6 @@ def test_a_weight_of_no_class(place):
         assert "two.svm has no sample of class 9" in run(command, "-w9", 2, "two.svm", code=1).stderr
 
 
-@pytest.mark.skipif(shutil.which("svm-checkdata") is None, reason="svm-checkdata is not installed")
 @pytest.mark.parametrize("text", ["1 1:0.5\n-1 2:1\n", "1 1:0.5\n-1 x:2\n", "1 2:1 1:2\n", "one 1:2\n", "1 1:nan\n"])
 def test_check(place, text):
     """check and svm-checkdata accept and refuse the same files."""

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from command import process, run
-from programs import LIBSVM, needs, real
+from programs import LIBSVM, real
 
-pytestmark = needs(LIBSVM)
+pytestmark = LIBSVM
 OPTIONS = ["", "-l 0", "-l 0 -u 3", "-l -2 -u 0.5", "-l -1 -u 1 -y 0 1", "-l 0.125 -u 0.875 -y -5 7"]
 
 

@@ -8,19 +8,19 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import pytest
 import sklearn
 import sklearn.svm
 from sklearn.base import clone
 
 import maxmargin
+import needs
 from helpers import assert_close, assert_same_bits, binary, child_environment
 
 TABLE = Path(__file__).parent.parent / "docs" / "scikit-learn-suite.md"
 LISTED = set(re.findall(r"^\| `([\w.]+::\w+)`", TABLE.read_text(), re.MULTILINE))
 
 
-@pytest.mark.skipif(not sklearn.__version__.startswith("1.9."), reason="the table is that of scikit-learn 1.9")
+@needs.applies(sklearn.__version__.startswith("1.9."), "the table is that of scikit-learn 1.9")
 def test_only_the_listed_tests_fail(tmp_path):
     command = [sys.executable, "-m", "pytest", "-p", "maxmargin.sklearn_patch", "--pyargs", "sklearn.svm", "-q", "--tb=no", "-rf"]
     environment = child_environment(PYTHONWARNINGS="ignore")
