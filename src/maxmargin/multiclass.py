@@ -11,6 +11,8 @@ predict takes the argmax, the first where equal.
 
 With **two classes** there is one problem; its decision value is positive for ``classes_[1]``, and 0 is predicted as ``classes_[1]``.
 
+Models read from files of LIBSVM and LIBLINEAR know the order of the labels there (``_label_order``), and break ties in that order.
+
 A class whose samples all have weight 0 stays in ``classes_`` and never wins: its problems are constant, +1 for the other side.
 """
 
@@ -89,6 +91,14 @@ def votes_and_confidence(decision: Floats, n_classes: int) -> Floats:
     confidence = confidence.T
     squeezed: Floats = confidence / (3 * (np.abs(confidence) + 1))
     return votes(decision, n_classes) + squeezed
+
+
+def pairs_in_order(order: NDArray[np.int64]) -> tuple[NDArray[np.int64], Floats]:
+    """The pairs of the classes order[0], order[1], ...: which pair each is in the usual order, and -1.0 where it is turned."""
+    number = {pair: k for k, pair in enumerate(pairs(len(order)))}
+    turned = [(int(order[a]), int(order[b])) for a, b in pairs(len(order))]
+    source = np.array([number[min(p, q), max(p, q)] for p, q in turned], np.int64)
+    return source, np.array([1.0 if p < q else -1.0 for p, q in turned])
 
 
 def packed_rows(pair: int, label: NDArray[np.int64], n_classes: int) -> NDArray[np.int64]:

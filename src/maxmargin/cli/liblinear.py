@@ -14,12 +14,14 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
+from sklearn.base import is_classifier
 
 import maxmargin
 from maxmargin.cli import models
 from maxmargin.cli.common import check_outputs, labels, load, usage, verbosity, with_target
 from maxmargin.cli.flags import Flags, files, parse
 from maxmargin.cli.libsvm import check_weights, predict_like_theirs, print_cross_validation
+from maxmargin.io.libsvm import label_order
 from maxmargin.io.tables import Data
 
 SOLVERS: dict[int, tuple[Any, dict[str, Any]]] = {
@@ -76,6 +78,8 @@ def linear_train(arguments: Arguments = None) -> None:
             "maxmargin train --class-weight weighs it everywhere"
         )
     models.fit(model, data)
+    if is_classifier(model):
+        model._label_order = label_order(labels(data.y))
     models.save_model(model, output, "liblinear")
     if not quiet:
         typer.echo(str(model.certificate_))

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from sklearn.base import is_outlier_detector, is_regressor
+from sklearn.base import is_classifier, is_outlier_detector, is_regressor
 
 import maxmargin
 from maxmargin.cli import models, probabilities
@@ -20,6 +20,7 @@ from maxmargin.cli.common import check_outputs, labels, load, usage, verbosity, 
 from maxmargin.cli.flags import Flags, files, parse
 from maxmargin.cli.predict import drop_features, write_predictions
 from maxmargin.cli.train import cross_predict
+from maxmargin.io.libsvm import label_order
 from maxmargin.io.tables import Data
 from maxmargin.kernels import Kind
 
@@ -66,7 +67,8 @@ def svm_train(arguments: Arguments = None) -> None:
     if found["v"]:
         return print_cross_validation(model, data, found["v"], quiet)
     models.fit(model, data)
-    _order_classes(model, data)
+    if is_classifier(model):
+        model._label_order = label_order(labels(data.y))
     if found["b"]:
         probabilities.learn(model, data)
     models.save_model(model, output, "libsvm")
@@ -74,13 +76,6 @@ def svm_train(arguments: Arguments = None) -> None:
         typer.echo(str(model.certificate_))
         typer.echo(f"Total nSV = {len(model.support_)}")
     return None
-
-
-def _order_classes(model: Any, data: Data) -> None:
-    """Classes in the order in which they occur in the file: where votes are equal, LIBSVM takes the first."""
-    if len(getattr(model, "classes_", ())) > 2:
-        _, first = np.unique(labels(data.y), return_index=True)
-        model._tie_order = np.argsort(first)
 
 
 def _refuse(found: Flags) -> None:

@@ -55,5 +55,5 @@ def probabilities(model: Any, X: Any, path: str) -> tuple[Any, Any]:
     if not is_classifier(model) or not len(getattr(model, "_probB", ())):
         raise ValueError(f"{path} holds no probabilities: models of svm-train -b 1 do")
     p = calibration.pair_probabilities(model._decision_values(X), model._probA, model._probB, len(model.classes_))
-    order = getattr(model, "_tie_order", np.arange(len(model.classes_)))
+    order = getattr(model, "_label_order", np.arange(len(model.classes_)))
     return model.classes_[order], p[:, order]

@@ -158,7 +158,7 @@ class BaseSVM(QuickParameters, ABC):
         for name in (
             "_rows_known",
             "_density_marks",
-            "_tie_order",
+            "_label_order",
             "compression_",
         ):  # of a model that was not fitted here, or changed after
             self.__dict__.pop(name, None)

@@ -86,8 +86,8 @@ class Machine(NamedTuple):
     """Platt's sigmoids as LIBSVM keeps them; prob_a alone for regression."""
     marks: Floats = NONE
     """LIBSVM's density marks of a one-class model."""
-    tie_order: NDArray[np.int64] | None = None
-    """Positions in classes: of classes with equal votes the first in this order wins; None is their own order."""
+    label_order: NDArray[np.int64] | None = None
+    """Positions in classes: the order of the labels in LIBSVM's file, which breaks ties; None is that of classes."""
 
 
 def problem_of(model: Any) -> Problem | None:
@@ -121,7 +121,7 @@ def machine_of(model: Any) -> Machine:
         np.asarray(model._probA, np.float64),
         np.asarray(model._probB, np.float64),
         getattr(model, "_density_marks", NONE),
-        getattr(model, "_tie_order", None),
+        getattr(model, "_label_order", None),
     )
 
 
@@ -142,8 +142,8 @@ def restore(machine: Machine, **parameters: Any) -> Any:
     model._probA, model._probB = machine.prob_a, machine.prob_b
     if len(machine.marks):
         model._density_marks = machine.marks
-    if machine.tie_order is not None:
-        model._tie_order = machine.tie_order
+    if machine.label_order is not None:
+        model._label_order = machine.label_order
     two = machine.classes is not None and len(machine.classes) == 2
     sign = -1.0 if two else 1.0
     model._keep_coef(sign * machine.coef, sign * -machine.rho, flipped=two)

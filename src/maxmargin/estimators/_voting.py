@@ -96,16 +96,18 @@ class Voting(BaseSVM):
 
     def _winners(self, values: Floats) -> NDArray[np.intp]:
         """The label's position for each column of decision values."""
-        n_classes = len(self.classes_)
+        order, n_classes = getattr(self, "_label_order", None), len(self.classes_)
+        if order is not None and not self.break_ties:  # LIBSVM's votes, the classes in the order of its file
+            source, sign = multiclass.pairs_in_order(order)
+            counts = multiclass.votes(values[source].T * sign, n_classes)
+            first: NDArray[np.intp] = order[counts.argmax(axis=1)]
+            return first
         if n_classes == 2:
             return np.where(values[0] > 0, 0, 1)
         if self._one_vs_one and self.break_ties:
             values = multiclass.votes_and_confidence(values.T, n_classes).T
         elif self._one_vs_one:
             values = multiclass.votes(values.T, n_classes).T
-            if hasattr(self, "_tie_order"):  # a model of LIBSVM: where votes are equal the class that comes first in its file wins
-                first: NDArray[np.intp] = self._tie_order[values[self._tie_order].argmax(axis=0)]
-                return first
         winners: NDArray[np.intp] = values.argmax(axis=0)
         return winners
 

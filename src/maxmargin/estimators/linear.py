@@ -277,6 +277,33 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinear):  # type: ig
         scores = self._scores(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict class labels.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            The label of the greatest value, the first in ``classes_`` where equal; a model of LIBLINEAR breaks ties as LIBLINEAR does.
+        """
+        scores = self._scores(X)
+        order: NDArray[np.intp] = getattr(self, "_label_order", np.arange(len(self.classes_)))
+        if scores.shape[1] > 1:
+            labels: NDArray[Any] = self.classes_[order[scores[:, order].argmax(axis=1)]]
+            return labels
+        second = scores[:, 0] >= 0 if self._zero_is_second() else scores[:, 0] > 0
+        labels = self.classes_[second.astype(np.intp)]
+        return labels
+
+    def _zero_is_second(self) -> bool:
+        """Whether a decision value of 0 means classes_[1]: LIBLINEAR takes the second label of its file."""
+        order = getattr(self, "_label_order", None)
+        return order is not None and bool(order[1] == 1)
+
     def certify(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
         """Check the fitted model on its training data, everything recomputed in float64 by code the solver does not share.
 

@@ -18,6 +18,7 @@ from maxmargin.estimators._base import BaseSVM
 from maxmargin.estimators._linear import BaseLinear
 from maxmargin.estimators._online import BaseOnline
 from maxmargin.estimators._outlier import BaseOneClass
+from maxmargin.estimators.linear import LinearSVC
 from maxmargin.estimators.linear_cv import LinearSVCCV
 from maxmargin.kernels import Kernel, Kind
 from maxmargin.problems import Floats
@@ -54,8 +55,8 @@ class Formula(NamedTuple):
     classes: NDArray[Any] | None
     pairs_shown: bool
     """Whether decision_function returns the values of the pairs, not votes with confidence."""
-    tie_order: NDArray[np.int64] | None = None
-    """Positions in classes: of classes with equal votes the first in this order wins."""
+    label_order: NDArray[np.int64] | None = None
+    """Positions in classes: of classes with equal votes or values the first in this order wins."""
 
 
 def formula_of(model: Any) -> Formula:
@@ -64,15 +65,15 @@ def formula_of(model: Any) -> Formula:
     if not isinstance(model, BaseSVM | BaseLinear):
         raise TypeError(f"{type(model).__name__} is no estimator of maxmargin.")
     check_is_fitted(model)
-    classes = getattr(model, "classes_", None)
+    classes, ties = getattr(model, "classes_", None), getattr(model, "_label_order", None)
     if isinstance(model, BaseLinear):
         _state.check_linear(model)
         weights, intercept = model._models()
-        return Formula(Kernel.linear(), None, None, weights.shape[1], weights, np.array(intercept), _rule(model), classes, False)
+        return Formula(Kernel.linear(), None, None, weights.shape[1], weights, np.array(intercept), _rule(model), classes, False, ties)
     if model._kernel.kind is Kind.CALLABLE:
         raise ValueError("The kernel is a Python function, which cannot be written in another language.")
     columns, intercept = _functions(model)
-    kernel, pairs, ties = model._kernel, getattr(model, "decision_function_shape", "") == "ovo", getattr(model, "_tie_order", None)
+    kernel, pairs = model._kernel, getattr(model, "decision_function_shape", "") == "ovo"
     if kernel.kind is Kind.PRECOMPUTED:
         width = model._matrix_width if isinstance(model, BaseOnline) else model.shape_fit_[0]
         return Formula(kernel, None, np.asarray(model.support_, np.int64), width, columns, intercept, _rule(model), classes, pairs, ties)
@@ -110,7 +111,10 @@ def _rule(model: Any) -> Rule:
     if classes is None:
         return Rule.INSIDE if isinstance(model, BaseOneClass) else Rule.VALUE
     if len(classes) == 2:
-        return Rule.ABOVE if isinstance(model, BaseLinear) else Rule.FROM
+        order = getattr(model, "_label_order", None)
+        if isinstance(model, LinearSVC):
+            return Rule.FROM if model._zero_is_second() else Rule.ABOVE
+        return Rule.FROM if order is None or order[1] == 1 else Rule.ABOVE
     if getattr(model, "_one_vs_one", False):
         return Rule.CONFIDENCE if model.break_ties else Rule.VOTES
     return Rule.GREATEST

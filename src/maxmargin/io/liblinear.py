@@ -2,7 +2,7 @@
 
     solver_type L2R_L2LOSS_SVC_DUAL
     nr_class 3                          2 for regression and one-class
-    label 2 0 1                         classification only
+    label 2 0 1                         classification only; in the order of the training file, but 1 before -1
     nr_feature 13
     bias 1                              B; negative without an intercept
     rho 0.5                             one-class only
@@ -10,7 +10,9 @@
     w_1 of each function                a line for each feature; with an intercept one more, which is multiplied by B
     ...
 
-For two classes there is one function, positive for the first label (two with MCSVM_CS); otherwise one for each class.
+For two classes there is one function, positive for the first label (two with MCSVM_CS); otherwise one for each class. Our classes are
+sorted; a model remembers the order of its file, which breaks ties (of equal values the first wins, of two labels the second) and in which
+it is written again.
 """
 
 from collections.abc import Callable
@@ -36,16 +38,18 @@ ROWS = 10_000
 TOGETHER, ONE_CLASS = "MCSVM_CS", "ONECLASS_SVM"
 CLASSIFIERS: dict[str, dict[str, Any]] = {
     "L2R_L2LOSS_SVC_DUAL": {"loss": "squared_hinge"},
-    "L2R_L2LOSS_SVC": {"loss": "squared_hinge"},
+    "L2R_L2LOSS_SVC": {"loss": "squared_hinge", "dual": False},
     "L2R_L1LOSS_SVC_DUAL": {"loss": "hinge"},
     TOGETHER: {"multi_class": "crammer_singer"},
     "L1R_L2LOSS_SVC": {"penalty": "l1", "loss": "squared_hinge"},
 }
 REGRESSORS: dict[str, dict[str, Any]] = {
-    "L2R_L2LOSS_SVR": {"loss": "squared_epsilon_insensitive"},
     "L2R_L2LOSS_SVR_DUAL": {"loss": "squared_epsilon_insensitive"},
+    "L2R_L2LOSS_SVR": {"loss": "squared_epsilon_insensitive", "dual": False},
     "L2R_L1LOSS_SVR_DUAL": {"loss": "epsilon_insensitive"},
 }
+PRIMAL = {"L2R_L2LOSS_SVC_DUAL": "L2R_L2LOSS_SVC", "L2R_L2LOSS_SVR_DUAL": "L2R_L2LOSS_SVR"}
+"""The same models with dual=False (-s 2, 11)."""
 OTHERS = ("L2R_LR", "L1R_LR", "L2R_LR_DUAL")
 """Logistic regression: no support vector machine."""
 
@@ -58,6 +62,8 @@ class Linear(NamedTuple):
     intercept: Floats
     fitted_intercept: bool = True
     classes: NDArray[Any] | None = None
+    label_order: NDArray[np.int64] | None = None
+    """Positions in classes: the order of the labels in a file; None is the one in which ties are broken as predict does."""
 
 
 def linear_of(model: Any) -> Linear:
@@ -70,15 +76,19 @@ def linear_of(model: Any) -> Linear:
     weights, intercept = model._models()
     if isinstance(model, LinearSVC):
         table, wanted = CLASSIFIERS, {"penalty": model.penalty, "loss": model.loss}
-        solver = TOGETHER if model.multi_class == "crammer_singer" else _name(table, {"penalty": "l2"}, wanted)
-        return Linear(solver, weights, intercept, bool(model.fit_intercept), model.classes_)
+        solver = TOGETHER if model.multi_class == "crammer_singer" else _name(table, {"penalty": "l2"}, wanted, model.dual)
+        order = getattr(model, "_label_order", None)
+        return Linear(solver, weights, intercept, bool(model.fit_intercept), model.classes_, order)
     if isinstance(model, LinearSVR):
-        return Linear(_name(REGRESSORS, {}, {"loss": model.loss}), weights, intercept, bool(model.fit_intercept))
+        solver = _name(REGRESSORS, {}, {"loss": model.loss}, model.dual)
+        return Linear(solver, weights, intercept, bool(model.fit_intercept))
     return Linear(ONE_CLASS, weights, intercept)
 
 
-def _name(table: dict[str, dict[str, Any]], defaults: dict[str, Any], wanted: dict[str, Any]) -> str:
-    return next(name for name, values in table.items() if defaults | values == wanted)
+def _name(table: dict[str, dict[str, Any]], defaults: dict[str, Any], wanted: dict[str, Any], dual: Any) -> str:
+    """What LIBLINEAR calls a model of these parameters; where it has two solvers, "auto" is its default, the dual one."""
+    name = next(name for name, values in table.items() if defaults | values == wanted)
+    return PRIMAL.get(name, name) if dual is False else name
 
 
 def restore_linear(found: Linear, make: Callable[..., Any], **parameters: Any) -> Any:
@@ -94,6 +104,8 @@ def restore_linear(found: Linear, make: Callable[..., Any], **parameters: Any) -
     model.solver_, model.n_iter_ = Status.IMPORTED.name.lower(), 0
     if found.classes is not None:
         model.classes_, model.class_weight_ = found.classes, np.ones(len(found.classes))
+    if found.label_order is not None:
+        model._label_order = found.label_order
     if isinstance(model, LinearOneClassSVM):
         model.offset_ = -found.intercept
     _state.check_linear(model)
@@ -112,17 +124,27 @@ def save_liblinear(model: Any, path: Any) -> None:
         Labels must be whole numbers: LIBLINEAR has no others.
     path : str or path-like
         Where to; names that end in .gz, .bz2, .xz or .zst are compressed. Numbers are written so that they read back as they are.
+
+    Notes
+    -----
+    Labels are written in the order of the file that the model was read from, or that
+    ``maxmargin linear-train`` trained it on. A model fitted in Python does not know in which order
+    its labels occurred: two are written as ``classes_[1] classes_[0]`` (-1 and 1 as ``1 -1``, as
+    LIBLINEAR always does), more as in ``classes_``, so that LIBLINEAR breaks ties as ``predict``
+    does.
     """
     found = linear_of(model)
     head = [f"solver_type {found.solver}", f"nr_class {2 if found.classes is None else len(found.classes)}"]
     columns, intercept = found.weights, found.intercept
     if found.classes is not None:
+        order = _order(found)
         labels = whole_labels(found.classes, "LIBLINEAR")
-        if len(labels) == 2 and found.solver == TOGETHER:
-            columns, intercept = np.vstack([-columns, columns]) / 2, np.append(-intercept, intercept) / 2
-        elif len(labels) == 2:
-            labels = labels[::-1]  # the function is positive for the first
-        head.append("label " + " ".join(map(str, labels)))
+        if len(labels) == 2:
+            columns, intercept = np.vstack([-columns, columns]), np.append(-intercept, intercept)
+        columns, intercept = columns[order], intercept[order]
+        if len(labels) == 2:
+            columns, intercept = (columns / 2, intercept / 2) if found.solver == TOGETHER else (columns[:1], intercept[:1])
+        head.append("label " + " ".join(str(labels[k]) for k in order))
     one_class = found.solver == ONE_CLASS
     extra = found.fitted_intercept and not one_class
     head += [f"nr_feature {columns.shape[1]}", f"bias {1 if extra else -1}"]
@@ -132,6 +154,14 @@ def save_liblinear(model: Any, path: Any) -> None:
         file.write("\n".join([*head, "w", ""]).encode())
         for begin in range(0, len(rows), ROWS):
             file.write("".join(" ".join(map(repr, row)) + "\n" for row in rows[begin : begin + ROWS].tolist()).encode())
+
+
+def _order(found: Linear) -> NDArray[np.int64]:
+    """Positions in classes in the order in which labels are written; see save_liblinear."""
+    assert found.classes is not None
+    if found.label_order is not None:
+        return found.label_order
+    return np.array([1, 0]) if len(found.classes) == 2 else np.arange(len(found.classes))
 
 
 # ---- reading ---------------------------------------------------------------------------------------------------------
@@ -170,8 +200,9 @@ def load_liblinear(path: Any) -> Any:
         found = Linear(solver, np.ascontiguousarray(weights), intercept - rho)
         return restore_linear(found, LinearOneClassSVM)
     weights, intercept, classes = _sorted(weights, intercept, labels)
+    order = np.argsort(np.argsort(labels)) if labels else None
     has = {"intercept": "regularised", "intercept_scaling": bias} if bias > 0 else {"fit_intercept": False}
-    found = Linear(solver, weights, intercept, bias > 0, classes)
+    found = Linear(solver, weights, intercept, bias > 0, classes, order)
     if classes is None:
         return restore_linear(found, LinearSVR, **REGRESSORS[solver], **has)
     return restore_linear(found, LinearSVC, **CLASSIFIERS[solver], **has)

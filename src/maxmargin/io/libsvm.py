@@ -5,7 +5,7 @@
     nr_class 3                2 for regression and one-class
     total_sv 40
     rho 0.1 0.2 0.3           one for each pair of classes
-    label 2 0 1               whole numbers, in the order of the training file
+    label 2 0 1               whole numbers, in the order in which they occur in the training file; -1 and 1 are always 1 -1
     probA ... probB ...       with -b 1; prob_density_marks for one-class
     nr_sv 10 14 16
     SV
@@ -15,8 +15,9 @@ Each support vector's line begins with nr_class - 1 coefficients. With a precomp
 the training samples, from 1. The decision value of the pair (i, j) of classes, in the order of the labels, is positive for i.
 
 Our classes are sorted. Of a file with another order the groups of support vectors are sorted; where that turns a pair (i, j) into (j, i),
-its coefficients and rho change their signs, and as 1 / (1 + exp(A f + B)) must become its complement, so does B. Where classes have equal
-votes the first in the file wins; the model remembers that order.
+its coefficients and rho change their signs, and as 1 / (1 + exp(A f + B)) must become its complement, so does B. The model remembers the
+file's order: it breaks ties (of classes with equal votes the first in the file wins; a decision value of 0 is one for the second of a
+pair), and it is the order in which labels are written and probabilities are printed.
 
 A file does not say how many features there are: we write a zero for the last one into the first vector if no vector has it.
 """
@@ -27,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from maxmargin import multiclass
 from maxmargin.core import cpu as core
 from maxmargin.estimators._machine import NONE, Machine, Problem, machine_of, restore
 from maxmargin.io.files import compressed_write
@@ -75,11 +77,23 @@ def save_libsvm(model: Any, path: Any) -> None:
         (``multiclass="ovo"``): LIBSVM has no others.
     path : str or path-like
         Where to; names that end in .gz, .bz2, .xz or .zst are compressed. Numbers are written so that they read back as they are.
+
+    Notes
+    -----
+    Labels are written in the order of the file that the model was read from, or that
+    ``maxmargin svm-train`` trained it on. A model fitted in Python does not know in which order its
+    labels occurred: -1 and 1 are written as ``1 -1``, as LIBSVM always does, and others as in
+    ``classes_``, so that LIBSVM breaks ties as ``predict`` does. Decision values in LIBSVM are
+    positive for the first label of a pair.
     """
     machine = machine_of(model)
-    if machine.tie_order is not None:
-        machine = _reordered(machine, machine.tie_order)
-    labels = _labels(machine)
+    _refuse_others(machine)
+    order = machine.label_order
+    if order is None and machine.classes is not None and machine.classes.tolist() == [-1, 1]:
+        order = np.array([1, 0])
+    if order is not None:
+        machine = _reordered(machine, order)
+    labels = [] if machine.classes is None else whole_labels(machine.classes, "LIBSVM")
     rows = _as_written(machine)
     with compressed_write(path) as file:
         file.write(_head(machine, labels))
@@ -88,16 +102,21 @@ def save_libsvm(model: Any, path: Any) -> None:
             file.write(_lines(machine.coef[:, begin:end], rows, begin, end))
 
 
-def _labels(machine: Machine) -> list[int]:
-    """The classes as LIBSVM writes them; ValueError for what it cannot say."""
+def _refuse_others(machine: Machine) -> None:
+    """ValueError for what LIBSVM cannot say."""
     if machine.kernel.kind not in KERNEL_NAMES:
         known = ", ".join(repr(name) for name in ("linear", "poly", "rbf", "sigmoid", "precomputed"))
         raise ValueError(f"LIBSVM has no {machine.kernel!r}: its kernels are {known}. io.save writes models of every kernel.")
     if machine.one_vs_rest:
         raise ValueError("LIBSVM has no one-vs-rest models, only pairs of classes: fit with multiclass='ovo'. io.save writes both.")
-    if machine.classes is None:
-        return []
-    return whole_labels(machine.classes, "LIBSVM")
+    if machine.classes is not None:
+        whole_labels(machine.classes, "LIBSVM")
+
+
+def label_order(y: NDArray[Any]) -> NDArray[np.int64]:
+    """Places of the sorted labels in the order that LIBSVM and LIBLINEAR give them: as they occur in y, but 1 before -1."""
+    classes, first = np.unique(y, return_index=True)
+    return np.array([1, 0]) if classes.tolist() == [-1, 1] else np.argsort(first)
 
 
 def whole_labels(classes: NDArray[Any], program: str) -> list[int]:
@@ -252,20 +271,18 @@ def _placed(lines: Lines, kernel: Kernel, vectors: Vectors, n_features: int | No
 
 def _reordered(machine: Machine, order: NDArray[np.int64]) -> Machine:
     """The same machine with class order[a] in the place a; see the top of this file."""
-    n, ends = len(order), np.concatenate([[0], np.cumsum(machine.n_support)])
+    ends = np.concatenate([[0], np.cumsum(machine.n_support)])
     members = [np.arange(ends[p], ends[p + 1]) for p in order]
     columns = np.concatenate(members).astype(np.int64)
     places = np.cumsum([0, *(len(member) for member in members)])
-    coef, source, sign = np.empty_like(machine.coef), np.empty(len(machine.rho), np.int64), np.ones(len(machine.rho))
-    for a in range(n):
-        here, p = slice(places[a], places[a + 1]), int(order[a])
-        for b in range(n):
-            q = int(order[b])
-            turned = 1.0 if (a < b) == (p < q) else -1.0
+    coef = np.empty_like(machine.coef)
+    for a, p in enumerate(order):
+        here = slice(places[a], places[a + 1])
+        for b, q in enumerate(order):
             if a != b:
+                turned = 1.0 if (a < b) == (p < q) else -1.0
                 coef[b - (b > a), here] = turned * machine.coef[q - (q > p), members[a]]
-            if a < b:
-                source[_pair(a, b, n)], sign[_pair(a, b, n)] = _pair(min(p, q), max(p, q), n), turned
+    source, sign = multiclass.pairs_in_order(order)
     classes = machine.classes
     return machine._replace(
         vectors=machine.vectors[columns] if machine.kernel.kind is not Kind.PRECOMPUTED else machine.vectors,
@@ -279,16 +296,10 @@ def _reordered(machine: Machine, order: NDArray[np.int64]) -> Machine:
     )
 
 
-def _pair(i: int, j: int, n: int) -> int:
-    """The number of the pair i < j of n classes."""
-    return i * n - i * (i + 1) // 2 + j - i - 1
-
-
 def _sorted(machine: Machine, labels: list[int]) -> Machine:
-    """The machine with its classes sorted; where votes are equal the order of the file goes on to decide."""
+    """The machine with its classes sorted; it remembers the order of the file."""
     classes = np.array(labels, np.int64)
     order = np.argsort(classes)
     if (order == np.arange(len(order))).all():
         return machine._replace(classes=classes)
-    ties = np.argsort(order) if len(order) > 2 else None  # the place of each of the file's classes among the sorted ones
-    return _reordered(machine._replace(classes=classes), order)._replace(tie_order=ties)
+    return _reordered(machine._replace(classes=classes), order)._replace(label_order=np.argsort(order))

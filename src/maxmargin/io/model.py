@@ -206,6 +206,9 @@ def _check_common(model: Any) -> None:
     if "classes_" in has:
         classes = model.classes_
         _require(classes.ndim == 1 and len(classes) >= 2 and bool((classes[:-1] < classes[1:]).all()), "classes_")
+    if "_label_order" in has:
+        order = model._label_order
+        _require(order.dtype == np.int64 and np.array_equal(np.sort(order), np.arange(len(model.classes_))), "_label_order")
     if "certificate_" in has:
         _require(isinstance(model.certificate_, Certificate), "certificate_")
     if "offset_" in has:
@@ -217,8 +220,6 @@ def _check_kernel(model: Any) -> None:
     if "shape_fit_" in vars(model):
         shape = model.shape_fit_
         _require(type(shape) is tuple and all(type(k) is int and k >= 0 for k in shape) and shape, "shape_fit_")
-    if "_tie_order" in vars(model):
-        _require(np.array_equal(np.sort(model._tie_order), np.arange(len(model.classes_))), "_tie_order")
     if isinstance(model, BaseOnline):
         return
     numeric = model._kernel.kind not in (Kind.PRECOMPUTED, Kind.CALLABLE)

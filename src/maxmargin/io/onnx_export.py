@@ -145,10 +145,10 @@ def _outputs(g: _Graph, formula: Formula, values: str) -> dict[str, tuple[str, i
     decision, shown = values, formula.coef.shape[0]
     if rule in (Rule.VOTES, Rule.CONFIDENCE):
         votes, confident = _votes(g, values, len(formula.classes))
-        place = _most(g, votes, formula.tie_order) if rule is Rule.VOTES else _most(g, confident, None)
+        place = _most(g, votes, formula.label_order) if rule is Rule.VOTES else _most(g, confident, None)
         decision, shown = (values, shown) if formula.pairs_shown else (confident, len(formula.classes))
     else:
-        place = _most(g, values, None)
+        place = _most(g, values, formula.label_order)
     return {"label": _label(g, formula, place), "decision": (decision, kinds.DOUBLE, (shown,))}
 
 

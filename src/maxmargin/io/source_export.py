@@ -78,8 +78,8 @@ def _tables(formula: Formula, t: _Language) -> str:
         found += t.array("LENGTHS", np.sqrt(np.square(formula.vectors).sum(axis=1)))
     if formula.columns is not None:
         found += t.array("COLUMNS", formula.columns, "int")
-    if formula.rule is Rule.VOTES and formula.tie_order is not None:
-        found += t.array("ORDER", formula.tie_order, "int")
+    if formula.rule in (Rule.VOTES, Rule.GREATEST) and formula.label_order is not None:
+        found += t.array("ORDER", formula.label_order, "int")
     return found
 
 
@@ -104,9 +104,9 @@ def _place(formula: Formula, t: _Language) -> str:
             lines += f"  for ({t.index} c = 0; c < {n}; c++) votes[c] += sums[c] / (3 * ({size} + 1));\n"
         elif t.c:
             lines += "  (void)sums;\n"
-    if rule is Rule.VOTES and formula.tie_order is not None:
+    if rule is not Rule.CONFIDENCE and formula.label_order is not None:
         lines += f"  {t.index} best = ORDER[0];\n"
-        return lines + f"  for ({t.index} c = 1; c < {n}; c++) if (votes[ORDER[c]] > votes[best]) best = ORDER[c];\n"
+        return lines + f"  for ({t.index} c = 1; c < {n}; c++) if ({scores}[ORDER[c]] > {scores}[best]) best = ORDER[c];\n"
     return lines + f"  {t.index} best = 0;\n  for ({t.index} c = 1; c < {n}; c++) if ({scores}[c] > {scores}[best]) best = c;\n"
 
 
