@@ -156,10 +156,14 @@ def test_cross_validation_of_a_precomputed_kernel():
 def test_a_model_is_not_written_under_the_name_of_something_else():
     heart("a.svm", n=40)
     run("train", "a.svm", "m.mm")
-    for name in ("b.csv", "b.svm.gz", "b.npz"):
+    for name in ("b.csv", "b.svm.gz", "b.npz", "b.pkl", "b.joblib", "b.xyz", "b", "b.mm.gz"):
         assert "another kind of file" in run("train", "a.svm", name, code=2).stderr
         assert "another kind of file" in run("convert", "m.mm", name, code=2).stderr
+        assert "another kind of file" in run("tune", "a.svm", "-C", "1", "--gamma", "1", "--model", name, code=2).stderr
+    assert "joblib.dump" in run("convert", "m.mm", "b.pkl", code=2).stderr
     assert "another kind of file" in run("train", "a.svm", "b.onnx", code=2).stderr
+    run("convert", "m.mm", "b.model.gz")
+    assert gzip.decompress(Path("b.model.gz").read_bytes()).startswith(b"svm_type c_svc\n")
     run("train", "a.svm", "b.csv", "--format", "mm")
     assert answer("inspect", "b.csv")["estimator"] == "SVC"
 

@@ -20,7 +20,7 @@ import maxmargin
 from maxmargin.cli import models
 from maxmargin.cli.common import check_outputs, labels, load, usage, verbosity, with_target
 from maxmargin.cli.flags import Flags, files, parse
-from maxmargin.cli.libsvm import check_weights, predict_like_theirs, print_cross_validation
+from maxmargin.cli.libsvm import predict_like_theirs, print_cross_validation, use_weights, warn_unused
 from maxmargin.io.libsvm import label_order
 from maxmargin.io.tables import Data
 
@@ -66,8 +66,9 @@ def linear_train(arguments: Arguments = None) -> None:
     output = Path(paths[1] if len(paths) > 1 else f"{Path(paths[0]).name}.model")
     check_outputs(str(output), inputs=(paths[0],))
     data, quiet = load(paths[0], data_format="svmlight", zero_based=False), "q" in found.given
+    _warn_unused(found)
+    use_weights(found, data, found["s"] <= 5)
     model = estimator(found, 0 if quiet else verbosity(False))
-    check_weights(found, data)
     if "C" in found.given:
         return _find_C(model, data, found["v"] or 5, found["c"] if "c" in found.given else LEAST_C)
     if found["v"]:
@@ -87,18 +88,12 @@ def linear_train(arguments: Arguments = None) -> None:
 
 
 def _refuse(found: Flags) -> None:
-    """What LIBLINEAR would not take, what it would ignore, and what is not available."""
+    """What LIBLINEAR would not take, and what is not available."""
     solver, given = found["s"], found.given
     if solver in (0, 6, 7):
         raise ValueError(f"-s {solver} is logistic regression, which is no support vector machine: use -s 1, 2, 3, 4 or 5")
     if solver not in SOLVERS:
         raise usage(f"-s must be one of {', '.join(map(str, SOLVERS))}, got {solver}")
-    unused = {"p": solver not in (11, 12, 13), "n": solver != 21, "c": solver == 21, "B": solver == 21}
-    for name, useless in unused.items():
-        if name in given and useless:
-            raise usage(f"-{name} has no effect with -s {solver}: leave it out")
-    if found.weights and solver > 5:
-        raise usage("-wi weighs the classes of a classifier only")
     if found["M"]:
         raise ValueError("-M 1: one-vs-one linear models are not available; svm-train -t 0 trains them")
     if "R" in given and found["B"] != 1:
@@ -109,6 +104,13 @@ def _refuse(found: Flags) -> None:
         raise usage("-C goes with -s 2 only")
     if "v" in given and found["v"] < 2:
         raise usage(f"-v needs at least 2 folds, got {found['v']}")
+
+
+def _warn_unused(found: Flags) -> None:
+    solver = found["s"]
+    unused = {"p": solver not in (11, 12, 13), "n": solver != 21, "c": solver == 21, "B": solver == 21}
+    for name in [name for name, useless in unused.items() if useless]:
+        warn_unused(found, name)
 
 
 def estimator(found: Flags, verbose: int) -> Any:

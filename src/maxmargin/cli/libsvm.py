@@ -4,9 +4,12 @@
     -d degree 3   -g gamma 1/features   -r coef0 0   -c C 1   -n nu 0.5   -p epsilon 0.1   -m cache MB 100   -e tolerance 0.001
     -h shrinking 1   -b probabilities 0   -wi weight of class i, C-SVC only   -v folds   -q quiet
 
-What cannot be honoured is an error: -b 1 for one-class or with -v, and options that the chosen -s or -t does not use.
+What cannot be honoured is an error: -b 1 for one-class or with -v. LIBSVM accepts options that the
+chosen -s or -t does not use, and weights of classes that do not occur; so does this command, with a
+warning.
 """
 
+import warnings
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -45,7 +48,7 @@ def svm_train(arguments: Arguments = None) -> None:
     -d degree (3), -g gamma (1/features), -r coef0 (0), -c C (1), -n nu (0.5), -p epsilon (0.1), -m cache in MB (100), -e tolerance (0.001),
     -h shrinking (1), -b 1 probabilities, -wi weight of class i, -v folds, -q quiet.
 
-    Options that the chosen -s or -t does not use are errors.
+    Options that the chosen -s or -t does not use have no effect, as in LIBSVM; a warning says so.
 
     Examples:
 
@@ -61,9 +64,10 @@ def svm_train(arguments: Arguments = None) -> None:
     output = Path(paths[1] if len(paths) > 1 else f"{Path(paths[0]).name}.model")
     check_outputs(str(output), inputs=(paths[0],))
     data, quiet = load(paths[0], data_format="svmlight", zero_based=found["t"] == 4), "q" in found.given
+    _warn_unused(found)
+    use_weights(found, data, found["s"] == 0)
     model = estimator(found, 0 if quiet else verbosity(False))
     data = models.with_kernel(model, data, training=True)
-    check_weights(found, data)
     if found["v"]:
         return print_cross_validation(model, data, found["v"], quiet)
     models.fit(model, data)
@@ -79,16 +83,11 @@ def svm_train(arguments: Arguments = None) -> None:
 
 
 def _refuse(found: Flags) -> None:
-    """What LIBSVM would not take, what it would ignore, and what is not available."""
+    """What LIBSVM would not take, and what is not available."""
     if not 0 <= found["s"] <= 4:
         raise usage(f"-s must be 0 to 4, got {found['s']}")
     if not 0 <= found["t"] <= 4:
         raise usage(f"-t must be 0 to 4, got {found['t']}")
-    for name, where, flag in (*((k, v, "s") for k, v in USED_BY_SOLVER.items()), *((k, v, "t") for k, v in USED_BY_KERNEL.items())):
-        if name in found.given and found[flag] not in where:
-            raise usage(f"-{name} has no effect with -{flag} {found[flag]}: leave it out")
-    if found.weights and found["s"] != 0:
-        raise usage("-wi weighs the classes of C-SVC (-s 0) only")
     if found["h"] not in (0, 1):
         raise usage(f"-h must be 0 or 1, got {found['h']}")
     if found["b"] not in (0, 1):
@@ -99,6 +98,18 @@ def _refuse(found: Flags) -> None:
         raise usage(f"-v needs at least 2 folds, got {found['v']}")
     if "g" in found.given and found["g"] < 0:
         raise usage(f"-g must be at least 0, got {found['g']}")
+
+
+def _warn_unused(found: Flags) -> None:
+    for flag, table in (("s", USED_BY_SOLVER), ("t", USED_BY_KERNEL)):
+        for name in [name for name, where in table.items() if found[flag] not in where]:
+            warn_unused(found, name, flag)
+
+
+def warn_unused(found: Flags, name: str, flag: str = "s") -> None:
+    """Say that an option has no effect with the value of another, if it was given."""
+    if name in found.given:
+        warnings.warn(f"-{name} has no effect with -{flag} {found[flag]}", stacklevel=2)
 
 
 def estimator(found: Flags, verbose: int) -> Any:
@@ -123,11 +134,13 @@ def estimator(found: Flags, verbose: int) -> Any:
     return cls(**{name: value for name, value in values.items() if name in known})
 
 
-def check_weights(found: Flags, data: Data) -> None:
-    """A weight of a class that does not occur would have no effect."""
-    absent = sorted(set(found.weights) - set(np.unique(with_target(data)).tolist()))
-    if absent:
-        raise ValueError(f"-w{absent[0]}: {data.source} has no sample of class {absent[0]}")
+def use_weights(found: Flags, data: Data, used: bool) -> None:
+    """Keep the weights of classes that occur, where they are used at all; a warning names each of the others."""
+    known = set(np.unique(with_target(data)).tolist()) if used else set()
+    for label in [label for label in found.weights if label not in known]:
+        cause = f"{data.source} has no sample of class {label}" if used else f"-s {found['s']} does not weigh classes"
+        warnings.warn(f"-w{label} has no effect: {cause}", stacklevel=2)
+        del found.weights[label]
 
 
 def print_cross_validation(model: Any, data: Data, folds: int, quiet: bool) -> None:

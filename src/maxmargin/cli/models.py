@@ -17,7 +17,7 @@ from sklearn.utils import get_tags
 
 import maxmargin
 from maxmargin.cli.common import labels, usage, with_target
-from maxmargin.io.tables import ENDINGS, Data, ending_of
+from maxmargin.io.tables import Data, ending_of
 
 PROBLEMS: dict[str, Any] = {
     "svc": maxmargin.SVC,
@@ -34,6 +34,7 @@ PROBLEMS: dict[str, Any] = {
 }
 LINEAR = (maxmargin.LinearSVC, maxmargin.LinearSVR, maxmargin.LinearOneClassSVM)
 FORMATS = ("mm", "libsvm", "liblinear")
+PICKLES = (".pkl", ".pickle", ".joblib")
 EXPORTS = {".onnx": "onnx", ".c": "c", ".h": "c", ".js": "javascript", ".mjs": "javascript"}
 """What models are converted to, by the endings of names."""
 
@@ -184,14 +185,15 @@ def scores(model: Any, predicted: Any, y: Any) -> dict[str, Any]:
 
 
 def model_format(path: Path, asked: str | None, model: Any) -> str:
-    """mm, libsvm or liblinear: as asked, or by the name's ending."""
+    """mm, libsvm or liblinear: as asked, or by the name's ending, which must be one of theirs."""
     if asked is not None and asked not in FORMATS:
         raise usage(f"--format must be one of {', '.join(FORMATS)}, got {asked!r}.")
-    if asked is None and (ending_of(path) in ENDINGS or path.suffix in EXPORTS):
-        raise usage(f"{path} is the name of another kind of file: end a model's name in .mm or .model.")
-    if asked is None and path.suffix == ".model":
+    if asked is not None or path.suffix == ".mm":
+        return asked or "mm"
+    if ending_of(path) == ".model":
         return "liblinear" if isinstance(model, LINEAR) else "libsvm"
-    return asked or "mm"
+    pickle = " (joblib.dump writes pickles, in Python)" if path.suffix in PICKLES else ""
+    raise usage(f"{path} is the name of another kind of file{pickle}: end a model's name in .mm or .model.")
 
 
 def save_model(model: Any, path: Path, format: str) -> None:

@@ -73,6 +73,8 @@ def tune(
     estimator = models.build(problem, fixed, random_state=seed)
     grid = grid_of(estimator, C, gamma, vary, fixed)
     check_outputs(picture, model, inputs=(data,))
+    if model is not None:
+        models.model_format(Path(model), None, estimator)  # a name of another kind of file, before the work
     if picture is not None:
         check_picture(picture)
     table = models.with_kernel(estimator, load(data, target, header, data_format, zero_based), training=True)
