@@ -295,6 +295,24 @@ def kernel_products(kernel: Kernel, A: Any, coef: NDArray[np.float64], B: Any) -
     return out
 
 
+def extended_products(kernel: Kernel, A: Any, coef: NDArray[np.float64], B: Any) -> NDArray[np.float64]:
+    """kernel_products for functions of x.z, in long double throughout; B has few rows."""
+    A, B = (X.astype(np.longdouble) if sparse.issparse(X) else np.asarray(X, dtype=np.longdouble) for X in (A, B))
+    if kernel.kind is Kind.COSINE:
+        A, B = _unit(A), _unit(B)
+    values = B @ A.T
+    values = values.toarray() if sparse.issparse(values) else values
+    if kernel.kind in (Kind.POLY, Kind.TANH, Kind.LOGISTIC):
+        values = np.longdouble(kernel.gamma) * values + np.longdouble(kernel.coef0)
+    if kernel.kind is Kind.POLY:
+        values = values**kernel.degree
+    elif kernel.kind is Kind.TANH:
+        values = np.tanh(values)
+    elif kernel.kind is Kind.LOGISTIC:
+        values = 1 / (1 + np.exp(-values))
+    return np.asarray(np.einsum("ij,jc->ic", values, coef.astype(np.longdouble)), dtype=np.float64)
+
+
 def is_positive_semidefinite(K: NDArray[np.float64], rounding: float = 1e-15) -> bool:
     """Whether a symmetric matrix is positive semidefinite up to rounding of its entries."""
     shift = 1e3 * rounding * len(K) * float(np.abs(K).max(initial=0.0)) + np.finfo(float).tiny

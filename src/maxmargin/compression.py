@@ -22,13 +22,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin import certificate, multiclass
 from maxmargin.estimators import _state
 from maxmargin.estimators._machine import problem_of
 from maxmargin.kernels import Kind
+from maxmargin.monitor import interruptible
 from maxmargin.problems import Floats
 from maxmargin.rows import free_memory
 from maxmargin.solution import Status
@@ -156,6 +156,17 @@ def _groups(model: Any) -> list[Group]:
     return found
 
 
+def _inverse(K: Floats) -> Floats:
+    """The inverse of K with the least ridge that makes it positive definite in float64; a symmetric matrix."""
+    ridge = RIDGE * max(float(K.diagonal().mean()), np.finfo(float).tiny)
+    while True:
+        try:
+            root = np.linalg.inv(np.linalg.cholesky(K + ridge * np.eye(len(K))))
+            return np.asarray(root.T @ root)
+        except np.linalg.LinAlgError:
+            ridge *= 10
+
+
 class _Shrinking:
     """P and the coefficients of one group while its members leave."""
 
@@ -166,8 +177,7 @@ class _Shrinking:
     def _begin(self, members: NDArray[np.int64]) -> None:
         """Compute everything anew for these members, so that rounding does not add up."""
         part = self.K[np.ix_(members, members)]
-        ridge = RIDGE * max(float(part.diagonal().mean()), np.finfo(float).tiny)
-        self.P = linalg.inv(part + ridge * np.eye(len(part)), check_finite=False)
+        self.P = interruptible(_inverse, part)
         self.coef = (self.group.coef @ self.K[np.ix_(self.group.members, members)]) @ self.P
         self.members, self.alive = members, np.ones(len(members), bool)
         self.place = dict(zip(members.tolist(), range(len(members)), strict=True))
@@ -219,7 +229,7 @@ def _solved(K: Floats, groups: list[Group], stay: NDArray[np.int64]) -> tuple[li
     for group in groups:
         inside = np.isin(group.members, stay)
         part = K[np.ix_(group.members, group.members)]
-        values, vectors = linalg.eigh(part[np.ix_(inside, inside)])
+        values, vectors = interruptible(np.linalg.eigh, part[np.ix_(inside, inside)])
         large = values > SINGULAR * values.max(initial=0.0)
         basis = vectors[:, large]
         missing = group.coef @ part[:, inside] - group.coef[:, inside] @ part[np.ix_(inside, inside)]

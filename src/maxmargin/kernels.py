@@ -47,7 +47,10 @@ def gamma_of_sigma(sigma: float, factor: float = 1.0) -> float:
     """Return 1 / (factor sigma^2)."""
     if not (math.isfinite(sigma) and sigma > 0):
         raise ValueError(f"sigma must be a positive finite number, got {sigma!r}.")
-    return 1.0 / (factor * sigma * sigma)
+    square = factor * sigma * sigma
+    if not (square > 0 and math.isfinite(square) and math.isfinite(1.0 / square)):
+        raise ValueError(f"sigma={sigma!r} is beyond the range of float64: 1 / sigma^2 overflows or is 0. Scale the data.")
+    return 1.0 / square
 
 
 def _one_of(gamma: float | None, sigma: float | None, default: float, factor: float = 1.0) -> float:
@@ -168,6 +171,11 @@ class Kernel:
     def callable(cls, function: Callable[[Any, Any], Any]) -> "Kernel":
         """Values of function(X, Z), asked for in blocks and only where they are needed."""
         return cls(Kind.CALLABLE, function=function)
+
+    @property
+    def has_dot_product(self) -> bool:
+        """Whether values are functions of x.z, which loses digits on data far from the origin."""
+        return self.kind in (Kind.LINEAR, Kind.POLY, Kind.TANH, Kind.LOGISTIC, Kind.COSINE)
 
     @property
     def positive_semidefinite(self) -> bool | None:

@@ -11,9 +11,11 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable
+from concurrent.futures import Future
 from copy import copy
 from types import FrameType, TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 from maxmargin.solution import Status
 
@@ -22,6 +24,10 @@ logger = logging.getLogger("maxmargin")
 DEFAULT_STEPS = 10**8
 """Pair steps of one problem when max_iter is -1: every fit ends."""
 
+T = TypeVar("T")
+
+LISTEN_EVERY = 0.1
+"""Seconds between two looks at Ctrl-C during one long call."""
 REPORT_EVERY = 0.5
 """Seconds between two progress lines."""
 
@@ -141,3 +147,27 @@ def _log(text: str) -> None:
         logger.info(text)
     else:
         print(text, file=sys.stderr)
+
+
+def interruptible(function: Callable[..., T], *arguments: Any) -> T:
+    """function(*arguments), one long call that releases the GIL, such as numpy.linalg.eigh; Ctrl-C is heard while it runs.
+
+    It runs on a thread of its own. After Ctrl-C it ends by itself and its result is dropped.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return function(*arguments)
+    found: Future[T] = Future()
+
+    def work() -> None:
+        try:
+            found.set_result(function(*arguments))
+        except BaseException as error:
+            found.set_exception(error)
+
+    threading.Thread(target=work, daemon=True).start()
+    while True:
+        try:
+            return found.result(timeout=LISTEN_EVERY)
+        except TimeoutError:
+            if found.done():  # the function's own
+                raise

@@ -1,4 +1,4 @@
-"""How far float32 kernel values and sums of them are from float64 ones. Every statement is a bound, none an estimate.
+"""How far computed kernel values, and sums of them, are from exact ones. Every statement is a bound, none an estimate.
 
 **RBF values.** Let x, z be prepared points (sources/native.py) in float64, u = 2^-24, t the greatest number of non-zeros of a point,
 S = |x| + |z|, D = |x - z|^2 and g_n = n u / (1 - n u), which bounds n roundings. The float32 value is 2^-s with
@@ -18,7 +18,22 @@ Points z with |z| > |x| + q, q^2 = 89 / gamma, need not count for the greatest d
 most D^(1/2) / q times the S' of |z| = |x| + q; so k32 is below UNDERFLOW too as long as slope S'^2 < 5, and else growth > 100 covers all.
 UNDERFLOW, added once for each value, is also more than float32 loses to underflow, here and in the sums.
 
-**float64** makes the same errors with 2^-53 in the place of u: 2^-29 of the above, for which the factor MORE leaves room.
+**float64** makes the same errors with u = 2^-53 (subtracting the centre takes the place of 1.): 2^-29 of the above, for which the factor
+MORE leaves room. Between points of at most the length L the exponent is wrong by at most exponent_error = 4 gamma g_(t+8) L^2. An x
+longer than 2 L needs no more: S <= 3 D^(1/2) then, and gamma D < 745 where a value is not 0. Where L is many times the kernel's width,
+1 / gamma^(1/2), this is no small number: x and z cancel.
+
+**Differences.** The sum of (x_k - z_k)^2, computed so, has no such error: subtracting rounds once, squaring and adding t terms t + 1 times,
+gamma log2(e) and the product twice, all relative to D. The exponent is wrong by at most g_(t+4) gamma D, whatever the lengths are, and
+gamma D < 745 where a value is not 0. In float64 the data are not centred for it, which would round them. In float32 the copies' errors
+come on top, at most 2 u S D^(1/2) + u^2 S^2 of D: nothing for near points, and delta above covers it.
+
+**Dot products.** x.z is wrong by g_t |x||z|, so gamma x.z + c by g_(t+2) (gamma |x||z| + |c|), its p-th power by p times the power of that
+size and one rounding for each product; tanh and the logistic function have a slope of at most 1. So
+dot_error = p (gamma L^2 + |c|)^p g_(t+p+8).
+
+The source takes differences where exponent_error > TRUSTED (2^-4 in float32), and a fit does where the sum of |c_j| times it is more than
+its tolerance allows.
 
 **Sums.** Let m_j >= |c_j|, M = sum m_j k32_j and N = sum m_j k32_j |z_j|^2. Then sum m_j k32_j (|x| + |z_j|)^2 is at most
 (|x| M^(1/2) + N^(1/2))^2, so the values' errors amount to growth (slope (|x| M^(1/2) + N^(1/2))^2 + 9 u M). Float32 coefficients and
@@ -40,11 +55,15 @@ MORE = 1 + 2.0**-10
 """A factor that covers errors of the bounds' own arithmetic and products of small terms left out above."""
 EXPONENT_END = 89.0
 """More than 127 log(2): exp(-89) < UNDERFLOW."""
+EXPONENT_END64 = 745.2
+"""More than 1075 log(2): exp(-745.2) is 0 in float64."""
+TRUSTED = 2.0**-33
+"""Greatest error of a float64 exponent for which |x|^2 + |z|^2 - 2 x.z is used (decision 18)."""
 
 
-def _roundings(n: float) -> float:
+def _roundings(n: float, unit: float = UNIT32) -> float:
     """g_n; infinite where nothing is known."""
-    return n * UNIT32 / (1 - n * UNIT32) if n * UNIT32 < 0.5 else np.inf
+    return n * unit / (1 - n * unit) if n * unit < 0.5 else np.inf
 
 
 class ValueBound(NamedTuple):
@@ -67,6 +86,26 @@ def rbf_bound(gamma: float, terms: int, norms_a: NDArray[np.float32], norms_b: N
     with np.errstate(over="ignore", invalid="ignore"):
         growth = np.exp(slope * np.square(lengths_b + np.minimum(lengths_a.max(initial=0.0), near)))
     return ValueBound(slope, growth, lengths_a, lengths_b)
+
+
+def exponent_error(gamma: float, terms: int, length: float) -> float:
+    """The greatest error of a float64 exponent by |x|^2 + |z|^2 - 2 x.z between points of at most this length."""
+    error = 2.0 * length * np.sqrt(gamma)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(np.nan_to_num(np.float64(error) * error * _roundings(terms + 8, UNIT64), nan=np.inf))
+
+
+def difference_error(terms: int) -> float:
+    """The greatest error of a float64 exponent by differences where the value is not 0."""
+    return EXPONENT_END64 * _roundings(terms + 8, UNIT64)
+
+
+def dot_error(gamma: float, constant: float, degree: int, terms: int, length: float) -> float:
+    """The greatest error of a float64 value (gamma x.z + constant)^degree, or of tanh or the logistic function at degree 1."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        size = np.float64(gamma) * length * length + constant
+        error = max(1, degree) * size**degree * _roundings(terms + degree + 8, UNIT64)
+    return float(np.nan_to_num(error, nan=np.inf))
 
 
 def sum_bound(bound: ValueBound, M: Floats, N: Floats, total: Floats, run: int, n: int) -> Floats:

@@ -53,7 +53,14 @@ class PairSource(Source):
         self.shared, self.classes = shared, (i, j)
         self._index = np.concatenate([shared.members[i], shared.members[j]])
         self.n_rows = self.n_columns = len(self._index)
+        self.value_error = shared.source.value_error
         self.dtypes, self.cheap, self.convex = shared.source.dtypes, shared.source.cheap, shared.source.convex
+
+    def by_differences(self) -> Source | None:
+        return self.shared.source.by_differences(self._index)
+
+    def suspects(self, count: int) -> NDArray[np.int64]:
+        return self.shared.source.suspects(count, self._index)
 
     def _at(self, index: Indices) -> NDArray[np.int64]:
         return self._index if index is None else self._index[index]

@@ -14,18 +14,29 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.certificate import Certificate, is_positive_semidefinite, kernel_products, kernel_values, with_status
+from maxmargin.certificate import (
+    Certificate,
+    extended_products,
+    is_positive_semidefinite,
+    kernel_products,
+    kernel_values,
+    with_status,
+)
 from maxmargin.core import cpu as core
 from maxmargin.kernels import Kernel, Kind
 from maxmargin.monitor import Monitor
 from maxmargin.problems import DualProblem, Floats, fold
 from maxmargin.solution import Solution, Status, margin
 from maxmargin.solvers import block, primal_newton
-from maxmargin.sources import Source, make_source, pick
+from maxmargin.sources import KernelNotFinite, Source, make_source, pick
 from maxmargin.verdict import demand_of, size_of, verdict
 
 CERTIFIED_ROWS, FEWEST_ROWS = 64, 8
 """Rows on which every fit's decision values are compared with an independent evaluation; at least, where a fit is many problems."""
+EXTENDED = 2**25
+"""Products of two features that an audit in long double may take: a fraction of a second."""
+SHARE = 0.25
+"""The share of tol that rounding of kernel values may take of decision values, by its bound, without a closer look."""
 PSD_ROWS = 1024
 """Rows on which a kernel of unknown definiteness is tested."""
 
@@ -135,8 +146,7 @@ def _train(form: Formulation, X: Samples, settings: Settings, monitor: Monitor, 
         X = Samples(make_source(settings.kernel, X.X).block(None, None, np.float64))
         settings = settings._replace(kernel=Kernel.precomputed())
     source = X.source or make_source(settings.kernel, X.X)
-    solve = SOLVERS[settings.method]
-    solution = solve(form.problem, source, settings.tol, monitor, settings.cache_size, start, settings.workers)
+    solution, source = _solve(form, source, settings, monitor, start)
     if solution.ended is Status.DEGENERATE:
         if form.no_solution:
             raise ValueError(form.no_solution)
@@ -146,7 +156,7 @@ def _train(form: Formulation, X: Samples, settings: Settings, monitor: Monitor, 
     convexity = _convexity(settings.kernel, solution, decision.coef, X)
     f = solution.kernel_part / decision.scale + decision.intercept
     found = form.certify(f, decision)
-    error = _audit(settings.kernel, X, decision, f, max(FEWEST_ROWS, CERTIFIED_ROWS // settings.problems))
+    error = _audit(settings, X, decision, f, source)
     found = replace(found, convexity=convexity, audit_error=error, n_iter=solution.n_iter)
     status = verdict(solution.ended, found, demand_of(settings.tol, decision.unit), size_of(f, decision.coef))
     _report_end(monitor, status, found, decision.coef)
@@ -157,6 +167,36 @@ def _report_end(monitor: Monitor, status: Status, found: Certificate, coef: Floa
     """The last progress line."""
     if monitor.verbose:
         monitor.report(found.n_iter, found.gap, found.kkt_violation, int(np.count_nonzero(coef)), f": {status.name.lower()}")
+
+
+def _solve(form: Formulation, source: Source, settings: Settings, monitor: Monitor, start: Floats | None) -> tuple[Solution, Source]:
+    """Solve; where rounding of distances may move decision values too far, go on from there with distances by differences."""
+    solve, arguments = SOLVERS[settings.method], (settings.tol, monitor, settings.cache_size)
+    solution = solve(form.problem, source, *arguments, start, settings.workers)
+    if solution.ended is not None and not (solution.ended.converged or solution.ended is Status.STALLED):
+        return solution, source
+    if _bound_suffices(source, form.read(form.problem, solution), settings.tol):
+        return solution, source
+    better = source.by_differences()
+    if better is None:
+        return solution, source
+    again = solve(form.problem, better, *arguments, solution.b, settings.workers)
+    return again._replace(n_iter=solution.n_iter + again.n_iter), better
+
+
+def _bound_suffices(source: Source, decision: Decision, tol: float) -> bool:
+    """Whether rounding of kernel values cannot move a decision value by more than a share of tol (rounding.py)."""
+    size = np.abs(decision.coef)
+    most = SHARE * tol * decision.unit / source.value_error if source.value_error > 0 else np.inf
+    if float(size.sum()) <= most:
+        return True
+    support = np.flatnonzero(size)
+    if source.by_differences() is None or not np.isfinite(most) or most == 0:
+        return False
+    try:  # errors are relative to the values: sum_j |c_j| k_j counts, which float32 knows to 10 %
+        return 1.1 * float(source.product(support, size[support], dtype=np.float32).max(initial=0.0)) <= most
+    except KernelNotFinite:
+        return False
 
 
 def zero(n: int, n_iter: int, convexity: str) -> Trained:
@@ -210,11 +250,25 @@ def _drawn(n: int, count: int) -> NDArray[np.int64]:
     return np.arange(n) if n <= count else np.random.default_rng(1).choice(n, count, replace=False)
 
 
-def _audit(kernel: Kernel, X: Samples, decision: Decision, f: Floats, rows: int) -> float:
-    """The greatest difference between f and an independent float64 evaluation on a sample of rows."""
-    sample, support = _drawn(len(f), rows), np.flatnonzero(decision.coef)
+def _audited(source: Source, coef: Floats, count: int) -> NDArray[np.int64]:
+    """Rows to compare: half of them drawn at random, the others where an error is most likely or weighs most."""
+    n, some = len(coef), count // 4
+    if n <= count:
+        return np.arange(n)
+    heavy = np.argpartition(-np.abs(coef), some)[:some]
+    return np.unique(np.concatenate([_drawn(n, count - 2 * some), source.suspects(some), heavy]))
+
+
+def _audit(settings: Settings, X: Samples, decision: Decision, f: Floats, source: Source) -> float:
+    """The greatest difference between f and an independent evaluation on some rows; in long double where float64 may not suffice."""
+    kernel, support = settings.kernel, np.flatnonzero(decision.coef)
+    sample = _audited(source, decision.coef, max(FEWEST_ROWS, CERTIFIED_ROWS // settings.problems))
     A = X.X if kernel.kind is Kind.PRECOMPUTED else X.pick(support)
-    exact = kernel_products(kernel, A, decision.coef[support, None], _columns_of(kernel, X.pick(sample), support))[:, 0]
+    products = kernel_products
+    if kernel.has_dot_product and not _bound_suffices(source, decision, settings.tol):
+        products = extended_products
+        sample = sample[:: max(1, len(sample) * A.shape[0] * A.shape[1] // EXTENDED)]
+    exact = products(kernel, A, decision.coef[support, None], _columns_of(kernel, X.pick(sample), support))[:, 0]
     return float(np.abs(exact + decision.intercept - f[sample]).max(initial=0.0))
 
 

@@ -78,6 +78,9 @@ def thread_count(work: float = np.inf) -> int:
     return int(_openmp_effective_n_threads())
 
 
+RBF_BY_DIFFERENCES = 7
+"""The kind of exp(-gamma |x - z|^2) with |x - z|^2 summed over squared differences, feature by feature."""
+
 LONGEST_RUN = 20
 """products.h asserts it."""
 

@@ -7,8 +7,11 @@
 
 namespace maxmargin {
 
-// The scalar maps that reach the core. Their numbers are those of maxmargin.kernels.Kind.
-enum class Kind : int { linear = 0, poly = 1, rbf = 2, tanh = 3, logistic = 4, laplacian = 5, chi2 = 6 };
+// The scalar maps that reach the core. Their numbers are those of maxmargin.kernels.Kind; the last is
+// RBF with distances by differences (cpu.py: RBF_BY_DIFFERENCES).
+enum class Kind : int {
+  linear = 0, poly = 1, rbf = 2, tanh = 3, logistic = 4, laplacian = 5, chi2 = 6, rbf_by_differences = 7
+};
 
 struct Kernel {
   Kind kind;

@@ -59,8 +59,8 @@ struct Logistic : OfAffine<T> {
   using OfAffine<T>::OfAffine;
   Vec<T> operator()(Vec<T> raw, T, Vec<T>) const { return T(1) / (T(1) + exp2<T>(this->affine(raw) * T(-log2_e))); }
 };
-template <class T, class Distance>  // laplacian, chi2
-struct ExpOf {
+template <class T, class Distance>  // laplacian, chi2,
+struct ExpOf {  // and RBF where |x|^2 + |z|^2 - 2 x.z has too few digits
   using Op = Distance;
   static constexpr bool bounded = false;
   T rate;
@@ -78,7 +78,8 @@ bool with_map(const Kernel& kernel, const Use& use) {
     case Kind::tanh: return use(Tanh<T>(kernel));
     case Kind::logistic: return use(Logistic<T>(kernel));
     case Kind::laplacian: return use(ExpOf<T, AbsoluteDifference>(kernel));
-    default: return use(ExpOf<T, ChiSquared>(kernel));
+    case Kind::chi2: return use(ExpOf<T, ChiSquared>(kernel));
+    default: return use(ExpOf<T, SquaredDifference>(kernel));
   }
 }
 

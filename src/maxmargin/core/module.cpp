@@ -108,7 +108,7 @@ PointsHolder<T>* compressed_points(Array<T> X) {
 
 Kernel kernel_of(const std::tuple<int, double, double, int>& k) {
   const auto [kind, gamma, coef0, degree] = k;
-  require(kind >= 0 && kind <= int(Kind::chi2) && degree >= 0, "kernel: unknown kind or negative degree");
+  require(kind >= 0 && kind <= int(Kind::rbf_by_differences) && degree >= 0, "kernel: unknown kind or negative degree");
   return {Kind(kind), gamma, coef0, degree};
 }
 using KernelTuple = std::tuple<int, double, double, int>;

@@ -1,4 +1,4 @@
-// Raw values between points of A and B: dot products, L1 distances, chi-squared distances.
+// Raw values between points of A and B: dot products, L1 distances, squared and chi-squared distances.
 //
 // A raw value is accumulated over the features in their order, one multiply-add per feature, whatever the tile, the thread, the batch or
 // the storage: absent entries of a sparse row add an exact zero. Therefore k(a, b) has the same bits wherever it is computed, and
@@ -53,6 +53,13 @@ struct AbsoluteDifference {
   static Vec<T> add(Vec<T> sum, T a, Vec<T> b) {
     const Vec<T> d = b - a;
     return sum + (d < Vec<T>{} ? -d : d);
+  }
+};
+struct SquaredDifference {
+  template <class T>
+  static Vec<T> add(Vec<T> sum, T a, Vec<T> b) {
+    const Vec<T> d = b - a;
+    return sum + d * d;
   }
 };
 struct ChiSquared {  // (a - b)^2 / (a + b), and 0 where both are 0

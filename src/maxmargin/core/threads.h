@@ -5,6 +5,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <cstdlib>
 #include <exception>
 #include <mutex>
 #include <thread>
@@ -14,6 +15,16 @@ namespace maxmargin {
 
 inline int64_t pieces_of(int64_t count, int64_t grain) { return (count + grain - 1) / grain; }
 inline int team_size(int threads, int64_t count, int64_t grain) { return int(std::min<int64_t>(threads, pieces_of(count, grain))); }
+
+// Whether this thread can throw. The first exception of a thread needs memory for thread-local data, and where there is none the C
+// library ends the process. So that memory is taken before any work is.
+inline bool can_throw() noexcept {
+  constexpr size_t plenty = size_t(1) << 16;
+  void* volatile room = std::malloc(plenty);
+  if (!room) return false;
+  std::free(room);
+  return std::uncaught_exceptions() >= 0;  // takes it
+}
 
 // The threads of one call. Each of them runs the same code; `each` shares out the pieces of a loop and ends when all are done.
 class Team {
@@ -65,7 +76,7 @@ class Team {
   friend void on_team(int threads, const Work& work);
 };
 
-// Calls work(team) on so many threads, or as many as there are to be had, this one among them.
+// Calls work(team) on so many threads, or as many as there are to be had and have memory, this one among them.
 template <class Work>
 void on_team(int threads, const Work& work) {
   Team team;
@@ -79,12 +90,17 @@ void on_team(int threads, const Work& work) {
     }
     team.leave();
   };
+  auto help = [&]() noexcept {
+    if (can_throw()) run();
+    else team.leave();
+  };
+  can_throw();
   std::vector<std::thread> others;
   others.reserve(size_t(std::max(threads, 1)));
   try {
     for (int t = 1; t < threads; ++t) {
       team.join(1);
-      others.emplace_back(run);
+      others.emplace_back(help);
     }
   } catch (const std::exception&) {  // no more threads to be had
     team.join(-1);

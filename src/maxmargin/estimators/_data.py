@@ -1,5 +1,6 @@
 """What becomes of the user's data: containers, sparse formats, precomputed kernels, gamma."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -9,12 +10,18 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import _num_samples, validate_data
 
 from maxmargin.estimators._targets import WORDS_IN_Y, is_word_error
-from maxmargin.kernels import Kind
+from maxmargin.kernels import Kernel, Kind
 from maxmargin.problems import Floats
 from maxmargin.sources import pick
 
 CHECKS: dict[str, Any] = {"dtype": [np.float64, np.float32], "order": "C", "accept_sparse": "csr", "accept_large_sparse": True}
 """How X is validated: float32 stays float32, everything else becomes float64."""
+
+SINGLE, ASYMMETRY = 1e-5, 1e-3
+"""Shares of the greatest kernel value: a difference up to the first is rounding in float32, up to the second it is averaged out with a
+warning where values are a matrix, beyond it is an error."""
+BATCH_ROWS = 8
+"""Samples on which a kernel function is asked twice."""
 
 
 def validated(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
@@ -73,21 +80,53 @@ def take(kind: Kind | None, X: Any, samples: NDArray[np.int64]) -> Any:
     return pick(X, samples)
 
 
-def symmetric(kind: Kind | None, K: Any) -> Any:
-    """A precomputed kernel, symmetric but for rounding, which is averaged out; other data as they are."""
-    if kind is not Kind.PRECOMPUTED:
-        return K
+def consistent(kernel: Any, kind: Kind | None, X: Any) -> Any:
+    """The data, after a look at kernel values that are given: a function that depends on its batch is refused, a matrix made symmetric."""
+    if kind is Kind.CALLABLE:
+        _refuse_batch_dependence(kernel.function if isinstance(kernel, Kernel) else kernel, X)
+    return _symmetric(X) if kind is Kind.PRECOMPUTED else X
+
+
+def _symmetric(K: Any) -> Any:
+    """A precomputed kernel, symmetric but for rounding, which is averaged out."""
     step = max(1, 2**22 // max(1, len(K)))
     worst = max((float(np.abs(K[i : i + step] - K[:, i : i + step].T).max(initial=0.0)) for i in range(0, len(K), step)), default=0.0)
     if worst == 0:
         return K
     size = float(np.abs(K).max())
-    if not worst <= 1e-5 * size:
-        raise ValueError(
-            f"Precomputed matrix must be symmetric: entries differ from their mirror images by up to {worst:.3g}, with values up to "
-            f"{size:.3g}. Pass (K + K.T) / 2 if the difference is meant to be ignored."
+    differ = f"entries differ from their mirror images by up to {worst:.3g}, with values up to {size:.3g}"
+    if not worst <= ASYMMETRY * size:
+        raise ValueError(f"Precomputed matrix must be symmetric: {differ}. Pass (K + K.T) / 2 if the difference is meant to be ignored.")
+    if worst > SINGLE * size:
+        warnings.warn(
+            f"The precomputed matrix is not symmetric: {differ}. (K + K.T) / 2 is used; pass that to avoid this warning.",
+            UserWarning,
+            stacklevel=4,
         )
     return (K + K.T) / 2
+
+
+def _refuse_batch_dependence(function: Any, X: Any) -> None:
+    """Evaluate a few entries of a kernel function in two blocks; ValueError where they differ."""
+    n = _num_samples(X)
+    if n < 4:
+        return
+    rows = np.linspace(0, n - 1, min(n, BATCH_ROWS)).astype(np.int64)
+    few = len(rows) // 2
+    whole, part = (_dense(function(pick(X, a), pick(X, b))) for a, b in ((rows, rows), (rows[:few], rows[few:])))
+    if whole.shape != (len(rows), len(rows)) or part.shape != (few, len(rows) - few):
+        return  # the fit says what is wrong with the shape
+    difference = float(np.abs(whole[:few, few:] - part).max(initial=0.0))
+    if difference > ASYMMETRY * float(np.abs(whole).max()):
+        raise ValueError(
+            f"The kernel function depends on its batch: values of the same pairs of samples differ by up to {difference:.3g} between two "
+            "calls with different samples beside them. A value k(x, z) may depend on x and z only, as it is asked for in blocks. Divide "
+            "by a constant instead of K.max(), do not centre the block; or compute the matrices yourself and use kernel='precomputed'."
+        )
+
+
+def _dense(values: Any) -> Floats:
+    return np.asarray(values.toarray() if sparse.issparse(values) else values, dtype=np.float64)
 
 
 def canonical_csr(X: Any) -> Any:

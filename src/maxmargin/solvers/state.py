@@ -125,6 +125,7 @@ class State:
             return False
         n = len(self.F)
         sample = np.arange(n) if n <= AUDITED else np.random.default_rng(0).choice(n, AUDITED, replace=False)
+        sample = np.union1d(sample, source.suspects(AUDITED // 4))
         rows, change = self._change()
         exact = self.F_exact[sample] + source.product(rows, change, sample)
         return bool(np.abs(exact - self.F[sample]).max(initial=0.0) <= slack)

@@ -57,6 +57,17 @@ class Source(ABC):
     convex: bool = False
     """Whether every matrix of this kernel is positive semidefinite; negative curvature then is rounding."""
 
+    value_error: float = 0.0
+    """The greatest error of a float64 value (rounding.py), for kernels of a distance relative to the value; 0 where values are given."""
+
+    def by_differences(self) -> "Source | None":
+        """The same kernel with squared distances summed over differences; None where that changes nothing."""
+        return None
+
+    def suspects(self, count: int) -> NDArray[np.int64]:
+        """At most this many rows in which a wrong kernel value is likeliest to be seen; none where nothing is known."""
+        return np.empty(0, np.int64)
+
     @abstractmethod
     def block(self, a: Indices, b: Indices, dtype: DTypeLike) -> Matrix:
         """k(A[a], B[b]); None means all."""

@@ -1,6 +1,7 @@
 """Kernels of dense and sparse numeric data, computed by the core.
 
 For kernels that depend on x - z alone the data are centred first: |x|^2 + |z|^2 - 2 x.z then loses nothing to a common offset. Where
+the data reach so far that it still has too few digits (rounding.py), squared distances are sums of squared differences. Where
 gamma multiplies the data they are scaled by a power of two that brings gamma near 1, which changes no bit but keeps float32 in range.
 For the cosine they are scaled to unit length and the kernel is linear. Sparse data of which more than half is stored become dense.
 """
@@ -23,8 +24,12 @@ from maxmargin.sources.base import Indices, Matrix, Source, not_finite, pick
 
 FEW, WIDE = 0.3, 16
 """Dense data of at least WIDE features of which at most the share FEW is not zero are compressed."""
-NEAR = 64.0
-"""gamma |x|^2 up to which float32 needs no centring: squared distances are within 64 units in the last place of 1."""
+AT_ONCE = 5e8
+"""Multiply-adds between two looks at signals: a fraction of a second on one busy core."""
+GREATEST_SCALE = 1000
+"""Exponent of the greatest power of two that data are scaled by."""
+LENGTHS_AT_ONCE = 2**20
+"""Numbers of which the squares are summed at once."""
 CHEAP = 64
 """Multiply-adds for a kernel value up to which it is computed as fast as it is read from memory."""
 
@@ -34,7 +39,7 @@ class NativeSource(Source):
 
     dtypes = (np.float32, np.float64)
 
-    def __init__(self, kernel: Kernel, A: Any, B: Any = None) -> None:
+    def __init__(self, kernel: Kernel, A: Any, B: Any = None, differences: bool = False) -> None:
         self.kernel, self.convex = kernel, kernel.positive_semidefinite is True
         self.n_rows, self.n_columns = A.shape[0], (A if B is None else B).shape[0]
         self._given = A
@@ -44,24 +49,51 @@ class NativeSource(Source):
         non_zeros = A.nnz if sparse.issparse(A) else int(np.count_nonzero(A))
         self.cheap = non_zeros <= CHEAP * self.n_rows
         kind = Kind.LINEAR if kernel.kind is Kind.COSINE else kernel.kind
-        power = 1 if kind in (Kind.LAPLACIAN, Kind.CHI2) else 2
-        self._scale = 1.0 if kind is Kind.LINEAR or kernel.gamma == 0 else 2.0 ** round(math.log2(kernel.gamma) / power)
-        self._tuple = (int(kind), float(kernel.gamma / self._scale**power), float(kernel.coef0), int(kernel.degree))
         dense = not sparse.issparse(A) and not sparse.issparse(B)
         few = dense and A.shape[1] >= WIDE and non_zeros <= FEW * A.size
-        self._compress = few and kind not in (Kind.LAPLACIAN, Kind.CHI2) and self._is_near_origin()
+        self._compress = few and kind not in (Kind.LAPLACIAN, Kind.CHI2)
         with np.errstate(over="ignore", invalid="ignore"):
             centred = dense and kind in (Kind.RBF, Kind.LAPLACIAN) and A.shape[0] > 0
             self._centre = self._A.mean(axis=0, dtype=np.float64) if centred else None
             if self._centre is not None and self._compress:  # zeros stay zeros
                 self._centre[np.count_nonzero(self._A, axis=0) < 0.5 * A.shape[0]] = 0.0
+        self._scale, gamma = _power_of_two(kind, float(kernel.gamma))
+        self.value_error, self.differences = self._choose_distances(differences)
+        self._compress = self._compress and not self.differences
+        number = core.RBF_BY_DIFFERENCES if kind is Kind.RBF and self.differences else int(kind)
+        self._tuple = (number, gamma, float(kernel.coef0), int(kernel.degree))
         self._known: dict[Any, Any] = {}  # A as points, in each precision in use
         self._asked: dict[Any, Any] = {}  # B
+        self._ranks: NDArray[np.float64] | None = None
+
+    def _choose_distances(self, differences: bool) -> tuple[float, bool]:
+        """The greatest error of a float64 value, and whether distances are sums over differences.
+
+        It is asked of A alone, so that no value depends on a batch; rounding.py says why that suffices.
+        """
+        if self.kernel.kind in (Kind.LAPLACIAN, Kind.CHI2):
+            return rounding.difference_error(_terms(self._A)), True
+        kernel, terms = self.kernel, _terms(self._A)
+        length = 1.0 if kernel.kind is Kind.COSINE else _greatest_length(self._A, self._centre)
+        if kernel.kind is not Kind.RBF:
+            affine = kernel.kind in (Kind.POLY, Kind.TANH, Kind.LOGISTIC)
+            size = (kernel.gamma, abs(kernel.coef0)) if affine else (1.0, 0.0)
+            return rounding.dot_error(*size, kernel.degree if kernel.kind is Kind.POLY else 1, terms, length), False
+        error = rounding.exponent_error(kernel.gamma, terms, length)
+        if error <= rounding.TRUSTED and not differences:
+            return error, False
+        return rounding.difference_error(terms), True
+
+    def by_differences(self, rows: Indices = None) -> "NativeSource | None":
+        """The kernel of these rows of A with distances by differences; None where they are already, or no distance is needed."""
+        if self.differences or self.kernel.kind is not Kind.RBF:
+            return None
+        return NativeSource(self.kernel, self._A if rows is None else pick(self._A, rows), differences=True)
 
     def against(self, B: Any) -> "NativeSource":
         """The same A, prepared once, and other points B; how A is prepared never depends on B, so neither do values on a batch."""
         if self._A is not self._given:  # made dense or narrowed, as B must be
-            return NativeSource(self.kernel, self._given, B)
+            return NativeSource(self.kernel, self._given, B, self.differences)
         other = copy.copy(self)
         other._B, other.n_columns, other._asked = B, B.shape[0], {}
         return other
@@ -70,20 +102,13 @@ class NativeSource(Source):
         """The same A and the points B[b] alone."""
         return self.against(pick(self._B, b))
 
-    def _is_near_origin(self) -> bool:
-        """Whether squared distances by |x|^2 + |z|^2 - 2 x.z are exact enough in float32 without centring.
-
-        It is asked of A alone: where x is much longer than all z in A, so is x - z, and the error is small beside the distance.
-        """
-        return self.kernel.kind is not Kind.RBF or self.kernel.gamma * float(np.square(self._A).sum(axis=1).max(initial=0.0)) <= NEAR
-
     def _prepare(self, X: Any, dtype: DTypeLike) -> Any:
         if self.kernel.kind is Kind.COSINE:
             X = _unit_rows(X)
         if sparse.issparse(X):
             X = X if self._scale == 1 else X.astype(np.float64) * self._scale
             return core.points(X.astype(dtype, copy=False))
-        if self._centre is not None:
+        if self._centre is not None and not (self.differences and dtype == np.float64):  # rounding x would move x - z
             X = np.subtract(X, self._centre, dtype=np.float64)
         X = X if self._scale == 1 else np.multiply(X, self._scale, dtype=np.float64)
         return core.points(np.ascontiguousarray(X, dtype=dtype), self._compress)
@@ -103,6 +128,28 @@ class NativeSource(Source):
             return None
         A, B = self.points(np.float32)
         return rounding.rbf_bound(self._tuple[1], max(A.terms, B.terms), A.norms, B.norms)
+
+    def suspects(self, count: int, among: Indices = None) -> NDArray[np.int64]:
+        """Rows where a wrong kernel value matters most: long ones, for RBF those with a near neighbour along a random direction."""
+        if self._ranks is None:
+            self._ranks = self._rank()
+        rank = self._ranks if among is None else self._ranks[among]
+        return np.argsort(-rank, kind="stable")[:count] if len(rank) > count else np.arange(len(rank))
+
+    def _rank(self) -> NDArray[np.float64]:
+        """|x|^2, for RBF times a bound of the value at the nearest neighbour along a direction: what |x|^2 + |z|^2 - 2 x.z may lose."""
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            squares = _squared_lengths(self._A, self._centre)
+            if self.kernel.kind is Kind.RBF and self.n_rows > 1:
+                direction = np.random.default_rng(0).normal(size=self._A.shape[1])
+                direction /= np.sqrt(np.sum(direction * direction))
+                along = self._A @ direction if sparse.issparse(self._A) else np.einsum("ij,j->i", self._A, direction)
+                order = np.argsort(along, kind="stable")
+                gaps = np.diff(along[order])
+                nearest = np.empty(self.n_rows)
+                nearest[order] = np.minimum(np.append(gaps, np.inf), np.insert(gaps, 0, np.inf))
+                squares *= np.exp(-self.kernel.gamma * nearest * nearest)
+        return np.nan_to_num(squares, nan=np.inf)
 
     @contextmanager
     def _finite(self) -> Iterator[None]:
@@ -135,8 +182,8 @@ class NativeSource(Source):
 
     @staticmethod
     def _rows_at_once(d: int, columns: int) -> int:
-        """Rows that take a fraction of a second, so that signals are seen."""
-        return max(1, int(4e9 / max(1.0, columns * (d + 16.0))))
+        """Rows that take a fraction of a second, so that signals are seen; a few at least, for which B's points are packed once."""
+        return max(8, int(AT_ONCE / max(1.0, columns * (d + 16.0))))
 
     def add_product(self, a: Indices, coef: NDArray[Any], b: Indices, out: NDArray[np.float64], dtype: DTypeLike) -> None:
         A, B = self.points(dtype)
@@ -154,6 +201,36 @@ class NativeSource(Source):
             return
         with self._finite():
             core.grouped_matvec(self._tuple, A, begin, coef, B, out)
+
+
+def _power_of_two(kind: Kind, gamma: float) -> tuple[float, float]:
+    """The factor of the data, and the gamma that is left for them."""
+    if kind is Kind.LINEAR or gamma == 0:
+        return 1.0, gamma
+    power = 1 if kind in (Kind.LAPLACIAN, Kind.CHI2) else 2
+    scale = 2.0 ** min(round(math.log2(gamma) / power), GREATEST_SCALE)
+    return scale, gamma / scale if power == 1 else gamma / scale / scale
+
+
+def _terms(X: Any) -> int:
+    """Terms in a sum over the features of a point, at most."""
+    return int(np.diff(X.indptr).max(initial=0)) if sparse.issparse(X) else int(X.shape[1])
+
+
+def _squared_lengths(X: Any, centre: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    """|x - centre|^2 of every row, in float64."""
+    if sparse.issparse(X):
+        return np.asarray(sparse.csr_matrix((np.square(X.data, dtype=np.float64), X.indices, X.indptr), X.shape).sum(axis=1)).ravel()
+    out, step = np.empty(X.shape[0]), max(1, LENGTHS_AT_ONCE // max(1, X.shape[1]))
+    for i in range(0, X.shape[0], step):
+        part = np.subtract(X[i : i + step], 0.0 if centre is None else centre, dtype=np.float64)
+        np.einsum("ij,ij->i", part, part, out=out[i : i + step])
+    return out
+
+
+def _greatest_length(X: Any, centre: NDArray[np.float64] | None) -> float:
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(np.sqrt(_squared_lengths(X, centre).max(initial=0.0)))
 
 
 def _unit_rows(X: Any) -> Any:
