@@ -296,8 +296,15 @@ def kernel_products(kernel: Kernel, A: Any, coef: NDArray[np.float64], B: Any) -
 
 
 def extended_products(kernel: Kernel, A: Any, coef: NDArray[np.float64], B: Any) -> NDArray[np.float64]:
-    """kernel_products for functions of x.z, in long double throughout; B has few rows."""
-    A, B = (X.astype(np.longdouble) if sparse.issparse(X) else np.asarray(X, dtype=np.longdouble) for X in (A, B))
+    """kernel_products for functions of x.z, in long double throughout."""
+    A = A.astype(np.longdouble) if sparse.issparse(A) else np.asarray(A, dtype=np.longdouble)
+    step = max(1, BLOCK_ENTRIES // max(1, len(coef)))
+    parts = [_extended(kernel, A, coef, B[i : i + step]) for i in range(0, B.shape[0], step)]
+    return np.concatenate([np.zeros((0, coef.shape[1])), *parts])
+
+
+def _extended(kernel: Kernel, A: Any, coef: NDArray[np.float64], B: Any) -> NDArray[np.float64]:
+    B = B.astype(np.longdouble) if sparse.issparse(B) else np.asarray(B, dtype=np.longdouble)
     if kernel.kind is Kind.COSINE:
         A, B = _unit(A), _unit(B)
     values = B @ A.T

@@ -259,6 +259,11 @@ def _audited(source: Source, coef: Floats, count: int) -> NDArray[np.int64]:
     return np.unique(np.concatenate([_drawn(n, count - 2 * some), source.suspects(some), heavy]))
 
 
+def _affordable(sample: NDArray[np.int64], n: int, count: int) -> NDArray[np.int64]:
+    """All rows if that many are within the count, or else some of the sample, one at least."""
+    return np.arange(n) if n <= count else sample[:: -(-len(sample) // max(1, count))]
+
+
 def _audit(settings: Settings, X: Samples, decision: Decision, f: Floats, source: Source) -> float:
     """The greatest difference between f and an independent evaluation on some rows; in long double where float64 may not suffice."""
     kernel, support = settings.kernel, np.flatnonzero(decision.coef)
@@ -267,7 +272,7 @@ def _audit(settings: Settings, X: Samples, decision: Decision, f: Floats, source
     products = kernel_products
     if kernel.has_dot_product and not _bound_suffices(source, decision, settings.tol):
         products = extended_products
-        sample = sample[:: max(1, len(sample) * A.shape[0] * A.shape[1] // EXTENDED)]
+        sample = _affordable(sample, len(f), EXTENDED // max(1, A.shape[0] * A.shape[1]))
     exact = products(kernel, A, decision.coef[support, None], _columns_of(kernel, X.pick(sample), support))[:, 0]
     return float(np.abs(exact + decision.intercept - f[sample]).max(initial=0.0))
 

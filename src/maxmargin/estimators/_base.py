@@ -32,7 +32,7 @@ from maxmargin.monitor import Monitor
 from maxmargin.problems import Floats
 from maxmargin.solution import GAP, Status
 from maxmargin.sources import make_source, pick
-from maxmargin.training import Method, Settings, Trained
+from maxmargin.training import SHARE, Method, Settings, Trained
 from maxmargin.verdict import demand_of, size_of, verdict_again
 
 SCALE = "Consider pre-processing your data with StandardScaler or MinMaxScaler."
@@ -302,7 +302,16 @@ class BaseSVM(QuickParameters, ABC):
         kernel = self._kernel
         A = None if kernel.kind is Kind.PRECOMPUTED else self.support_vectors_
         B = X[:, self.support_] if kernel.kind is Kind.PRECOMPUTED else X
-        return certificate.kernel_products(kernel, A, np.ascontiguousarray(self._columns().T), B) + self._intercept_
+        coef = np.ascontiguousarray(self._columns().T)
+        products = certificate.extended_products if self._needs_more_digits(coef) else certificate.kernel_products
+        return products(kernel, A, coef, B) + self._intercept_
+
+    def _needs_more_digits(self, coef: Floats) -> bool:
+        """Whether float64 may round dot products so much that decision values are not known to tol (rounding.py)."""
+        if not self._kernel.has_dot_product:
+            return False
+        error = make_source(self._kernel, self.support_vectors_).value_error
+        return bool(error * np.abs(coef).sum(axis=0).max(initial=0.0) > SHARE * self.tol * self._unit)
 
     def _certify_all(self, found: list[Certificate], solver_values: Floats, exact: Floats) -> Certificate:
         """Give each part its outcome, judged by what was recomputed."""

@@ -13,7 +13,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from maxmargin import multiclass
 from maxmargin.certificate import Certificate, with_status
 from maxmargin.estimators._base import BaseSVM, all_or_nothing
-from maxmargin.estimators._data import consistent, take
+from maxmargin.estimators._data import refuse_batch_dependence, symmetric, take
 from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._targets import class_weights, encode, finite_weight, refuse_negative
 from maxmargin.estimators._voting import Voting, libsvm_sign
@@ -103,7 +103,7 @@ class BaseSVC(ClassifierMixin, Voting):  # type: ignore[misc]
             )
         refuse_negative(weight)
         self._refuse_too_many(len(classes))
-        X = consistent(self.kernel, self._kernel_kind(), X)
+        X = symmetric(self._kernel_kind(), X)
         counted, used = np.flatnonzero(weight > 0), np.flatnonzero(effective > 0)
         kernel = self._resolve_kernel(take(self._kernel_kind(), X, counted), weight[counted])
         samples = Weighted(take(kernel.kind, X, used), label[used], effective[used], class_weight[label[used]])
@@ -143,7 +143,7 @@ class BaseSVC(ClassifierMixin, Voting):  # type: ignore[misc]
         forms = [
             self._formulation(t.sign, samples.weight[t.samples], samples.class_weight[t.samples]) if _two_sided(t) else None for t in tasks
         ]
-
+        refuse_batch_dependence(kernel, samples.X)
         shared = None
         if len(tasks) > 1 and self.multiclass == "ovo":
             source = make_source(kernel, samples.X)

@@ -80,15 +80,10 @@ def take(kind: Kind | None, X: Any, samples: NDArray[np.int64]) -> Any:
     return pick(X, samples)
 
 
-def consistent(kernel: Any, kind: Kind | None, X: Any) -> Any:
-    """The data, after a look at kernel values that are given: a function that depends on its batch is refused, a matrix made symmetric."""
-    if kind is Kind.CALLABLE:
-        _refuse_batch_dependence(kernel.function if isinstance(kernel, Kernel) else kernel, X)
-    return _symmetric(X) if kind is Kind.PRECOMPUTED else X
-
-
-def _symmetric(K: Any) -> Any:
-    """A precomputed kernel, symmetric but for rounding, which is averaged out."""
+def symmetric(kind: Kind | None, K: Any) -> Any:
+    """A precomputed kernel, symmetric but for rounding, which is averaged out; other data as they are."""
+    if kind is not Kind.PRECOMPUTED:
+        return K
     step = max(1, 2**22 // max(1, len(K)))
     worst = max((float(np.abs(K[i : i + step] - K[:, i : i + step].T).max(initial=0.0)) for i in range(0, len(K), step)), default=0.0)
     if worst == 0:
@@ -106,10 +101,10 @@ def _symmetric(K: Any) -> Any:
     return (K + K.T) / 2
 
 
-def _refuse_batch_dependence(function: Any, X: Any) -> None:
-    """Evaluate a few entries of a kernel function in two blocks; ValueError where they differ."""
-    n = _num_samples(X)
-    if n < 4:
+def refuse_batch_dependence(kernel: Any, X: Any) -> None:
+    """Evaluate a few entries of a kernel function in two blocks; ValueError where they differ. Other kernels are not asked."""
+    function, n = kernel.function if isinstance(kernel, Kernel) else kernel, _num_samples(X)
+    if not callable(function) or n < 4:
         return
     rows = np.linspace(0, n - 1, min(n, BATCH_ROWS)).astype(np.int64)
     few = len(rows) // 2

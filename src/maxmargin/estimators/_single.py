@@ -8,7 +8,7 @@ from sklearn.utils.validation import _num_samples
 
 from maxmargin.certificate import Certificate
 from maxmargin.estimators._base import BaseSVM
-from maxmargin.estimators._data import consistent, take
+from maxmargin.estimators._data import refuse_batch_dependence, symmetric, take
 from maxmargin.estimators._targets import finite_weight, validate_weight
 from maxmargin.problems import Floats
 from maxmargin.training import Decision, Formulation, Samples, train
@@ -35,7 +35,7 @@ class BaseSingle(BaseSVM):
     def _fit_single(self, X: Any, z: Floats, sample_weight: Any) -> Self:
         """Train on the samples of positive weight and keep the model."""
         weight = validate_weight(sample_weight, _num_samples(X))
-        X = consistent(self.kernel, self._kernel_kind(), X)
+        X = symmetric(self._kernel_kind(), X)
         used = np.flatnonzero(weight > 0)
         samples = take(self._kernel_kind(), X, used)
         kernel = self._resolve_kernel(samples, weight[used])
@@ -46,6 +46,7 @@ class BaseSingle(BaseSVM):
             guess[warm[0]] = warm[1][0] * self._scale
             start = self._split(guess[used])
         with self._monitor() as monitor:
+            refuse_batch_dependence(kernel, samples)
             trained = train(form, Samples(samples), self._settings(kernel), monitor, start)
         self._conclude([trained], monitor, X)
         support = np.flatnonzero(trained.decision.coef)

@@ -9,7 +9,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.metaestimators import available_if
 
 from maxmargin.estimators._base import all_or_nothing
-from maxmargin.estimators._data import consistent
+from maxmargin.estimators._data import refuse_batch_dependence, symmetric
 from maxmargin.estimators._norma import BaseNorma
 from maxmargin.estimators._online import OnlineClassifier, takes_chunks
 from maxmargin.estimators._options import StrOptions
@@ -144,7 +144,8 @@ class NormaSVC(OnlineClassifier, BaseNorma):
             X, y = self._validate_Xy(X, y, reset=True)
             classes, label = encode(y)
             weight, class_weight, used = self._checked_weights(sample_weight, classes, label, y)
-            X = consistent(self.kernel, self._kernel_kind(), X)
+            X = symmetric(self._kernel_kind(), X)
+            refuse_batch_dependence(self.kernel, X)
             visits, gain = self._visits(self._design(X), weight, used)
             task = self._task(self._signs(label, len(classes)), gain * class_weight[label], visits)
             warm = self.warm_start and hasattr(self, "_functions") and np.array_equal(self.classes_, classes)

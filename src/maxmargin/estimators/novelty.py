@@ -11,7 +11,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from maxmargin.estimators import _state
 from maxmargin.estimators._base import all_or_nothing
-from maxmargin.estimators._data import consistent
+from maxmargin.estimators._data import refuse_batch_dependence, symmetric
 from maxmargin.estimators._norma import BaseNorma
 from maxmargin.estimators._online import takes_chunks
 from maxmargin.estimators._outlier import BaseOneClass
@@ -112,7 +112,8 @@ class NormaNovelty(BaseOneClass, BaseNorma):
         with all_or_nothing(self):
             X = self._validate_X(X, reset=True)
             weight = validate_weight(sample_weight, _num_samples(X))
-            X = consistent(self.kernel, self._kernel_kind(), X)
+            X = symmetric(self._kernel_kind(), X)
+            refuse_batch_dependence(self.kernel, X)
             visits, gain = self._visits(self._design(X), weight, np.flatnonzero(weight > 0))
             task = self._task(np.ones((1, len(weight))), gain, visits)
             rule = self._checked_rule(self.nu, bias=False)
