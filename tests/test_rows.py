@@ -48,8 +48,11 @@ def test_tiny_cache_same_bits(monkeypatch):
 
 def test_cache_size():
     free = free_memory()
-    assert cache_bytes("auto") == pytest.approx(CACHE_SHARE * free, rel=0.2)
+    expected = min(max(CACHE_SHARE * free, 200 * 2**20), 0.9 * free)
+    for size in (200, 200.0, "auto"):
+        assert cache_bytes(size) == pytest.approx(expected, rel=0.2)
     assert cache_bytes(100) == 100 * 2**20
+    assert cache_bytes(201) == 201 * 2**20, "any other number is a limit"
     assert cache_bytes(100, workers=4) == 25 * 2**20
     assert cache_bytes(1e30) < free * 1.1, "never more than there is"
 

@@ -16,7 +16,9 @@ from maxmargin.core import cpu as core
 from maxmargin.sources import Matrix, MatrixSource, Scratch, Source
 
 CACHE_SHARE = 0.25
-"""Share of the free memory that the cache of kernel rows may take when cache_size is "auto"."""
+"""Share of the free memory that the cache of kernel rows may take when nothing else is asked for."""
+CACHE_DEFAULT = 200
+"""scikit-learn's default of cache_size, in megabytes; here the least that an automatic cache takes."""
 
 
 def free_memory() -> int:
@@ -35,10 +37,15 @@ def free_memory() -> int:
 
 
 def cache_bytes(cache_size: float | str, workers: int = 1) -> float:
-    """Bytes of kernel rows for each of several workers: cache_size megabytes, or a share of the free memory; never more than is free."""
+    """Bytes of kernel rows for each of several workers, never more than is free.
+
+    ``cache_size`` megabytes; the default and "auto" are that default or CACHE_SHARE of the free memory, whichever is more.
+    """
     free = free_memory()
-    size = CACHE_SHARE * free if isinstance(cache_size, str) else min(float(cache_size) * 2**20, 0.9 * free)
-    return size / workers
+    automatic = isinstance(cache_size, str) or cache_size == CACHE_DEFAULT
+    megabytes = CACHE_DEFAULT if isinstance(cache_size, str) else float(cache_size)
+    size = max(megabytes * 2**20, CACHE_SHARE * free if automatic else 0.0)
+    return min(size, 0.9 * free) / workers
 
 
 class RowCache:

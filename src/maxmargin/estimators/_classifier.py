@@ -62,6 +62,20 @@ class BaseSVC(ClassifierMixin, Voting):  # type: ignore[misc]
 
     _one_class_note: ClassVar[str] = ""
 
+    @property
+    def probA_(self) -> Floats:
+        """Platt's slopes of a model that was made with probabilities elsewhere; empty after a fit."""
+        check_is_fitted(self)
+        slopes: Floats = self._probA
+        return slopes
+
+    @property
+    def probB_(self) -> Floats:
+        """Platt's constants, as ``probA_``."""
+        check_is_fitted(self)
+        constants: Floats = self._probB
+        return constants
+
     # ---- fitting -----------------------------------------------------------------------------------------------------
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]

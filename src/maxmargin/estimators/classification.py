@@ -43,9 +43,10 @@ class SVC(BaseSVC):
         Not available: use CalibratedClassifierCV.
     tol : float, default=1e-3
         Greatest violation of the optimality conditions, in units of the decision function; small problems are solved to rounding.
-    cache_size : float or "auto", default="auto"
-        Megabytes for the rows of expensive kernels (more than 64 multiply-adds a value, or a function); "auto" is a quarter of the free
-        memory. Cheap values are computed anew: that is faster than reading them.
+    cache_size : float or "auto", default=200
+        Most megabytes for the rows of expensive kernels (more than 64 multiply-adds a value, or a function). The default, 200 as in
+        scikit-learn, is automatic, and so is "auto": 200 megabytes or a quarter of the free memory, whichever is more. Cheap values
+        are computed anew: that is faster than reading them. The answer does not depend on it.
     class_weight : dict, "balanced" or None, default=None
         Multiplies C for each class; "balanced" makes the (weighted) classes count equally.
     verbose : bool or int, default=False
@@ -95,6 +96,8 @@ class SVC(BaseSVC):
         Where each constant may lie without loss: a single point unless no support vector is strictly inside its bounds.
     coef_ : ndarray of shape (n_decision_functions, n_features)
         Weights of the features, with a linear kernel.
+    probA_, probB_ : ndarray
+        Platt's numbers of a model that was made with probabilities by LIBSVM or scikit-learn; empty after a fit.
     certificate_ : Certificate
         Status, primal and dual values, gap, violation; ``parts`` for several binary problems.
     fit_status_ : int
@@ -132,7 +135,7 @@ class SVC(BaseSVC):
         shrinking: bool = True,
         probability: Any = False,
         tol: float = 1e-3,
-        cache_size: Any = "auto",
+        cache_size: Any = 200,
         class_weight: Any = None,
         verbose: Any = False,
         max_iter: int = -1,
@@ -210,7 +213,8 @@ decision_function_shape, break_ties, random_state, multiclass, time_limit, on_in
 
     Attributes
     ----------
-    classes_, class_weight_, support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, certificate_, fit_status_, n_iter_
+    classes_, class_weight_, support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, probA_, probB_, certificate_, \
+fit_status_, n_iter_
         As for SVC; the certificate is that of the C-SVC with C_i = w_i / r, r the margin.
     """
 
@@ -231,7 +235,7 @@ decision_function_shape, break_ties, random_state, multiclass, time_limit, on_in
         shrinking: bool = True,
         probability: Any = False,
         tol: float = 1e-3,
-        cache_size: Any = "auto",
+        cache_size: Any = 200,
         class_weight: Any = None,
         verbose: Any = False,
         max_iter: int = -1,

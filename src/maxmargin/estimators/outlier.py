@@ -71,7 +71,7 @@ class OneClassSVM(BaseOneClass, BaseSingle):
         tol: float = 1e-3,
         nu: float = 0.5,
         shrinking: bool = True,
-        cache_size: Any = "auto",
+        cache_size: Any = 200,
         verbose: Any = False,
         max_iter: int = -1,
         time_limit: float | None = None,
