@@ -41,20 +41,31 @@ def problems(task: Task, rule: Rule) -> list[LinearProblem]:
     return [LinearProblem(classification(y, C, False), bias) for y in task.signs]
 
 
-def judge(path: Path, function: Floats, asked: list[LinearProblem]) -> list[Found]:
-    """P, D and the exact bias of every function."""
+def judge(path: Path, function: Floats, asked: list[LinearProblem]) -> tuple[Floats, list[Found]]:
+    """P, D and the exact bias of every function; one whose P is above that of a constant gives way to it.
+
+    Early iterates are far off where the weights of samples differ by many orders of magnitude.
+    """
     alpha, F, squares = path.rule.alpha, path.values(function), path.norms(function)
     choices = [np.array([feasible(problem, t) for problem, t in zip(asked, T, strict=True)]) for T in path.duals()]
     lengths = [path.dual_norms(T) for T in choices]
-    found = []
+    found, function = [], function.copy()
     for k, problem in enumerate(asked):
-        b = best_bias(problem, F[k])
-        f = F[k] + b
-        value = primal(problem, float(squares[k]), b, problem.corridor.losses(f))
+        b, f, value = _with_bias(problem, F[k], float(squares[k]))
+        constant = _with_bias(problem, np.zeros_like(F[k]), 0.0)
+        if constant[2] < value:
+            function[k], (b, f, value) = 0.0, constant
         scaled = [_best_scale(problem, T[k], float(square[k])) for T, square in zip(choices, lengths, strict=True)]
         bound, t = max(scaled, key=lambda one: one[0])
         found.append(Found(Gap(alpha * value, alpha * bound), b, _violation(problem.corridor, f, t)))
-    return found
+    return function, found
+
+
+def _with_bias(problem: LinearProblem, Xw: Floats, square: float) -> tuple[float, Floats, float]:
+    """The best bias for given X w and |w|^2, the decision values and P."""
+    b = best_bias(problem, Xw)
+    f = Xw + b
+    return b, f, primal(problem, square, b, problem.corridor.losses(f))
 
 
 def _best_scale(problem: LinearProblem, t: Floats, square: float) -> tuple[float, Floats]:
@@ -121,15 +132,14 @@ def run(path: Path, max_iter: int, tol: float | None, monitor: Monitor, rng: np.
                 break
         epoch += 1
         if tol is not None and stopped is None and (epoch >= BETWEEN * looked or epoch == max_iter):
-            looked, model = epoch, path.model()
-            found = judge(path, model, asked)
+            looked = epoch
+            model, found = judge(path, path.model(), asked)
             if monitor.wants_report():
                 _report(monitor, path, epoch * n, found)
             if all(one.gap.within(tol) for one in found):
                 return _end(path, Status.OPTIMAL, epoch, model, found, monitor)
     if looked != epoch:
-        model = path.model()
-        found = judge(path, model, asked)
+        model, found = judge(path, path.model(), asked)
     return _end(path, stopped or Status.MAX_ITER, epoch, model, found, monitor)
 
 
