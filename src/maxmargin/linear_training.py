@@ -115,9 +115,7 @@ def train_together(
     assert isinstance(design, ArrayDesign)
     aim = ROUNDING if design.entries * n_classes <= POLISHED_TOGETHER else tol
     with one_blas_thread():
-        found = crammer_singer.solve(
-            design, label, n_classes, C, bias, scaling, aim, monitor, seed=seed
-        )
+        found = crammer_singer.solve(design, label, n_classes, C, bias, scaling, aim, monitor, seed=seed)
     if found.status is not Status.INTERRUPTED:  # short of rounding may be within the tolerance
         gap = Gap(found.primal, found.dual)
         found = found._replace(status=gap.outcome(tol, found.status))
