@@ -360,3 +360,16 @@ def test_interrupt_keeps_or_raises():
                 print("raised", hasattr(model, "classes_"))
         """)
     assert shown.split() == ["interrupted", "raised", "False"]
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_no_worse_than_a_constant(kernel):
+    """Class weights of ratio 1e7 leave the iterates far off: objectives of 1 where a constant has 1e-7."""
+    A, z = binary(50)
+    weight = np.where(z == 0, 1000.0, 1e-4)
+    options = {"class_weight": {0: 1000.0, 1: 1e-4}, "random_state": 0}
+    with pytest.warns(ConvergenceWarning):
+        model = PegasosSVC(kernel=kernel, max_iter=50, **options).fit(A, z)
+    constant = 2 * weight[z == 1].sum() / weight.sum()  # P of f = -1
+    assert model.certificate_.primal <= constant * (1 + 1e-9)
+    assert (model.predict(A) == 0).all()

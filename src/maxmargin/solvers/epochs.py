@@ -14,6 +14,9 @@ from maxmargin.solvers.pegasos import BIAS, MEAN_BIAS, STEPS, Path, Rule, Task
 BETWEEN = 1.3
 """The gap costs about an epoch: it is computed whenever the epochs have grown by this factor."""
 
+SHORTEST = 2.0**-60
+"""Share of a model below which it is not shortened further."""
+
 LOOKED = 20_000
 """Samples that tell the bias between epochs. It matters where one class is rare, but not to more digits; the bias at the end is exact."""
 
@@ -41,31 +44,39 @@ def problems(task: Task, rule: Rule) -> list[LinearProblem]:
     return [LinearProblem(classification(y, C, False), bias) for y in task.signs]
 
 
-def judge(path: Path, function: Floats, asked: list[LinearProblem]) -> tuple[Floats, list[Found]]:
-    """P, D and the exact bias of every function; one whose P is above that of a constant gives way to it.
-
-    Early iterates are far off where the weights of samples differ by many orders of magnitude.
-    """
+def judge(path: Path, function: Floats, asked: list[LinearProblem], shorten: bool = False) -> tuple[Floats, list[Found]]:
+    """P, D and the exact bias of every function, as it is or shortened."""
     alpha, F, squares = path.rule.alpha, path.values(function), path.norms(function)
+    if shorten:
+        sizes = np.array([_best_size(*one) for one in zip(asked, F, squares, strict=True)])
+        function, F, squares = function * sizes[:, None], F * sizes[:, None], squares * sizes**2
     choices = [np.array([feasible(problem, t) for problem, t in zip(asked, T, strict=True)]) for T in path.duals()]
     lengths = [path.dual_norms(T) for T in choices]
-    found, function = [], function.copy()
+    found = []
     for k, problem in enumerate(asked):
-        b, f, value = _with_bias(problem, F[k], float(squares[k]))
-        constant = _with_bias(problem, np.zeros_like(F[k]), 0.0)
-        if constant[2] < value:
-            function[k], (b, f, value) = 0.0, constant
+        b = best_bias(problem, F[k])
+        f = F[k] + b
+        value = primal(problem, float(squares[k]), b, problem.corridor.losses(f))
         scaled = [_best_scale(problem, T[k], float(square[k])) for T, square in zip(choices, lengths, strict=True)]
         bound, t = max(scaled, key=lambda one: one[0])
         found.append(Found(Gap(alpha * value, alpha * bound), b, _violation(problem.corridor, f, t)))
     return function, found
 
 
-def _with_bias(problem: LinearProblem, Xw: Floats, square: float) -> tuple[float, Floats, float]:
-    """The best bias for given X w and |w|^2, the decision values and P."""
-    b = best_bias(problem, Xw)
-    f = Xw + b
-    return b, f, primal(problem, square, b, problem.corridor.losses(f))
+def _best_size(problem: LinearProblem, Xw: Floats, square: float) -> float:
+    """1, halved as long as that lowers P(theta w): early iterates are far too long.
+
+    P, minimised over the bias, is convex in theta: what comes out is no worse than w = 0.
+    """
+
+    def objective(theta: float) -> float:
+        bias = best_bias(problem, theta * Xw)
+        return primal(problem, theta**2 * square, bias, problem.corridor.losses(theta * Xw + bias))
+
+    theta, value = 1.0, objective(1.0)
+    while theta > SHORTEST and (half := objective(theta / 2)) < value:
+        theta, value = theta / 2, half
+    return theta
 
 
 def _best_scale(problem: LinearProblem, t: Floats, square: float) -> tuple[float, Floats]:
@@ -133,13 +144,13 @@ def run(path: Path, max_iter: int, tol: float | None, monitor: Monitor, rng: np.
         epoch += 1
         if tol is not None and stopped is None and (epoch >= BETWEEN * looked or epoch == max_iter):
             looked = epoch
-            model, found = judge(path, path.model(), asked)
+            model, found = judge(path, path.model(), asked, shorten=epoch == max_iter)
             if monitor.wants_report():
                 _report(monitor, path, epoch * n, found)
             if all(one.gap.within(tol) for one in found):
                 return _end(path, Status.OPTIMAL, epoch, model, found, monitor)
     if looked != epoch:
-        model, found = judge(path, path.model(), asked)
+        model, found = judge(path, path.model(), asked, shorten=tol is not None)
     return _end(path, stopped or Status.MAX_ITER, epoch, model, found, monitor)
 
 
