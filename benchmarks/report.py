@@ -200,7 +200,7 @@ def troubles(rows: list[Row]) -> list[str]:
 
 def machine_line(results: dict[str, Any], versions: dict[str, str]) -> str:
     """What the results hold for."""
-    machine = f"{results['date']}, {results['cpu']}, {results['cores']} cores, Python {results['python']}; "
+    machine = f"{results['date']}, commit {results['commit']}, {results['cpu']}, {results['cores']} cores, Python {results['python']}; "
     libraries = ", ".join(f"{name} {version}" for name, version in versions.items())
     return machine + libraries + f". Fits are stopped after {results['timeout']:g} s at the latest."
 
@@ -246,10 +246,26 @@ def readme(results: dict[str, Any], path: Path) -> None:
         if set(SHORT) & set(row.record["groups"])
     ]
     means = f"Geometric mean of the ratios to the best peer: **{best}**; to scikit-learn: **{sklearn}**."
-    machine = f"{results['date']}, {results['cores']} cores of {results['cpu']}, tol=1e-3."
-    before, rest = path.read_text().split(BEGIN)
-    after = rest.split(END)[1]
-    path.write_text("\n".join([before + BEGIN, machine, "", *table(head, cells), "", means, END + after]))
+    replace_block(path, BEGIN, END, [run_line(results) + " tol=1e-3.", "", *table(head, cells), "", means, *late_line(rows)])
+
+
+def run_line(results: dict[str, Any]) -> str:
+    """When, where and of what a run was."""
+    count = len(results["cases"])
+    run = f"{results['date']}, one run of all {count} cases at commit {results['commit']}, {results['cores']} cores of {results['cpu']}"
+    return f"{run}, fits stopped after {results['timeout']:g} s."
+
+
+def late_line(rows: list[Row]) -> list[str]:
+    """Which cases took maxmargin too long, if any."""
+    late = [row.name for row in rows if "fit" not in row.ours]
+    return ["", f"maxmargin was stopped for time on {', '.join(late)}: no ratio."] if late else []
+
+
+def replace_block(path: Path, begin: str, end: str, lines: list[str]) -> None:
+    """Put lines between two marks of a file."""
+    before, rest = path.read_text().split(begin)
+    path.write_text("\n".join([before + begin, *lines, end + rest.split(end)[1]]))
 
 
 def picture(results: dict[str, Any], path: Path) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 from child import forget_peak, peak_memory, read, timed
 from scipy import sparse
 
-from linear.objective import objective
+from linear.objective import lower_bound, objective
 
 STUCK, NEARER, CHEAP = 4, 0.99, 0.3
 
@@ -34,6 +34,8 @@ def climb(adapter: Any, data: Any, job: dict[str, Any], X: Any, y: np.ndarray, f
         status = model.certificate_.status if hasattr(model, "certificate_") else None
         solver = getattr(model, "solver_", None)
         entry = {"seconds": seconds, "fits": fits, "objective": value, "iterations": iterations, "status": status, "solver": solver}
+        if job["mine"]:
+            entry["bound"] = lower_bound(job["parameters"], job["model"], X, y, adapter.duals(model))
         found["rungs"].append(entry)
         found["memory"] = peak_memory() - found["before"]
         out.write_text(json.dumps(found))

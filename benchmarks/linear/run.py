@@ -1,11 +1,11 @@
 """``make bench-linear``: the time of every library to the same objective of linear models.
 
-    make bench-linear                                  every case, about 25 minutes on two cores
+    make bench-linear                                  every case, about 50 minutes on two cores
     make bench-linear CASES="a9a text"                 cases whose name or group contains one of the words (see linear/cases.py)
     make bench-linear CASES='"text hinge"'             one case by its whole name; ARGS=--list lists them
     make bench-linear ARGS="--timeout 20 --repeats 1"  options as below
     make bench-linear ARGS=--quick                     at most 2,000 rows a case, once
-    make bench-linear ARGS=--save                      and copy the tables and the picture to docs/linear-benchmark.{md,json,svg}
+    make bench-linear ARGS=--save                      and publish: docs/linear-benchmark.{md,json,svg} and the README
 
 Peers live in environments of their own under .bench/; results go to run/bench/linear.{md,json,svg}. What is measured: linear/measure.py.
 """
@@ -23,11 +23,11 @@ from typing import Any
 import report
 from environments import set_up
 from peers.linear import LIBRARIES
-from run import DOCS, OUT, Progress, expectations, machine
+from run import DOCS, OUT, ROOT, Progress, expectations, is_whole, machine
 
 from linear.cases import CASES, select
 from linear.measure import LinearBench
-from linear.report import line, markdown, picture
+from linear.report import line, markdown, picture, readme
 
 
 def options() -> argparse.Namespace:
@@ -36,8 +36,8 @@ def options() -> argparse.Namespace:
     parser.add_argument("words", nargs="*", help="substrings of the names or groups of the cases to run")
     parser.add_argument("--quick", action="store_true", help="at most 2,000 rows a case, once each")
     parser.add_argument("--repeats", type=int, help="runs of each library (3; quick: 1)")
-    parser.add_argument("--timeout", type=float, help="seconds for one fit (60; quick: 6)")
-    parser.add_argument("--save", action="store_true", help="copy the results to docs/linear-benchmark.{md,json,svg}")
+    parser.add_argument("--timeout", type=float, help="seconds for one fit (8; quick: 6)")
+    parser.add_argument("--save", action="store_true", help="copy the results to docs/linear-benchmark.{md,json,svg} and the README")
     parser.add_argument("--list", action="store_true", help="list the cases and stop")
     parser.add_argument("--set-up", action="store_true", help="make the environments and stop")
     parser.add_argument("--show", type=Path, metavar="FILE.json", help="write the tables of saved results, measure nothing")
@@ -47,9 +47,10 @@ def options() -> argparse.Namespace:
 def finish(results: dict[str, Any], stem: str, save: bool) -> None:
     """Write the tables, to docs/ too if asked."""
     report.write(results, OUT, stem, markdown, picture)
-    if save:
+    if save and is_whole(results, CASES):
         for suffix in (".md", ".json", ".svg"):
             shutil.copy(OUT / f"{stem}{suffix}", DOCS / f"linear-benchmark{suffix}")
+        readme(results, ROOT / "README.md")
 
 
 def main() -> None:
@@ -65,7 +66,7 @@ def main() -> None:
     environments = set_up([library for library, _ in LIBRARIES])
     if asked.set_up:
         return None
-    timeout = asked.timeout or (6.0 if asked.quick else 60.0)
+    timeout = asked.timeout or (6.0 if asked.quick else 8.0)
     repeats = asked.repeats or (1 if asked.quick else 3)
     store = OUT / ("linear-quick.json" if asked.quick else "linear.json")
     progress = Progress([case.name for case in chosen], expectations(store))
@@ -80,7 +81,7 @@ def main() -> None:
             progress.finished(case.name, line(record))
     if not results["cases"]:
         sys.exit("Stopped before any case was measured.")
-    return finish(results, store.stem, asked.save and len(results["cases"]) == len(chosen))
+    return finish(results, store.stem, asked.save)
 
 
 if __name__ == "__main__":

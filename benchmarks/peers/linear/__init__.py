@@ -21,7 +21,7 @@ from peers import SKLEARN, Library
 Rung = dict[str, Any]
 REGULARISED, FREE = "regularised", "free"
 EXACT = {"tol": 1e-10}
-"""The rung of ours that gives the least objective of a case."""
+"""The rung of ours whose duals prove the lower bound of a case."""
 
 
 class Setting(NamedTuple):
@@ -40,7 +40,7 @@ def tolerances(first: int, last: int) -> list[Rung]:
 
 
 def _is_binary(case: LinearCase) -> bool:
-    return case.problem == "LinearSVC" and case.data != "mnist10k"
+    return case.problem == "LinearSVC" and case.data not in ("mnist10k", "letter")
 
 
 def ours(case: LinearCase) -> list[Setting]:

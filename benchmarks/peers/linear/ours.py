@@ -6,7 +6,7 @@ from typing import Any
 import maxmargin
 from peers.linear._like_sklearn import prepare, solution
 
-__all__ = ["fit", "prepare", "solution", "version"]
+__all__ = ["duals", "fit", "prepare", "solution", "version"]
 
 PASSES = 1_000_000
 """max_iter: the tolerance is to end the work."""
@@ -20,3 +20,8 @@ def version() -> str:
 def fit(data: Any, job: dict[str, Any], options: dict[str, Any]) -> Any:
     """Fit with the estimator of that name."""
     return getattr(maxmargin, job["problem"])(**job["parameters"], **options, max_iter=PASSES).fit(*data)
+
+
+def duals(model: Any) -> Any:
+    """The duals, a row for each decision function: what a lower bound of the objective is made of."""
+    return model.dual_coef_.toarray()
