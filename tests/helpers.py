@@ -35,27 +35,29 @@ def cached(cls):
     return X, target(cls, X, (X[:, 0] * X[:, 1] + X[:, 2] + 0.3 * rng.normal(size=len(X)) > 0).astype(int))
 
 
-class Capacities(list):
-    """The rows that each cache of kernel rows had room for, as a fit makes them; a cache that is not used is not among them."""
+class CacheUse:
+    """What the caches of kernel rows did in one fit; a fit that does not use one fails here."""
 
     def __init__(self, monkeypatch):
-        super().__init__()
-        made, here = rows.RowCache, self
+        made, use = rows.RowCache, self
 
         class Recorded(made):
             def add_rows(self, idx, delta, F):
-                here.append(self.capacity)
                 assert not self.complete, "the whole matrix is stored: no cache"
                 assert not self.source.cheap, "these values are never stored"
+                before = self._owner.copy()
                 super().add_rows(idx, delta, F)
+                use.capacity.add(self.capacity)
+                use.moved.append(len(idx))
+                use.dropped += np.count_nonzero((before >= 0) & (before != self._owner))
 
         monkeypatch.setattr(block, "RowCache", Recorded)
 
     def of(self, model, X, y):
-        """The capacity that one fit worked with."""
-        self.clear()
+        """Fit and return the number of rows that there was room for."""
+        self.capacity, self.moved, self.dropped = set(), [], 0
         model.fit(X, y)
-        (only,) = set(self)
+        (only,) = self.capacity
         return only
 
 

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from helpers import Capacities, cached
+from helpers import CacheUse, cached
 from maxmargin import SVC, SVR, Kernel
 from maxmargin.rows import CACHE_SHARE, RowCache, cache_bytes, free_memory
 from maxmargin.sources import MatrixSource, make_source
@@ -35,13 +35,14 @@ def test_cache_of_any_size(capacity, dtype):
 
 
 def test_tiny_cache_same_bits(monkeypatch):
-    """The size of the cache changes the time, not one bit of the model: no row fits, one, a few hundred, all."""
+    """The size of the cache changes the time, not one bit of the model: no row fits, one, too few, all."""
     Z, y = cached(SVC)
-    capacities, reference = Capacities(monkeypatch), SVC(C=10.0)
-    assert capacities.of(reference, Z, y) == 3200
-    for size, rows in ((1e-3, 0), (0.0123, 1), (3.0, 245), (1e9, 3200)):
-        model = SVC(C=10.0, cache_size=size)
-        assert capacities.of(model, Z, y) == rows
+    use, reference = CacheUse(monkeypatch), SVC()
+    assert use.of(reference, Z, y) == 3200
+    for size, rows in ((1e-3, 0), (0.0123, 1), (14.0, 1146), (1e9, 3200)):
+        model = SVC(cache_size=size)
+        assert use.of(model, Z, y) == rows
+        assert (use.dropped > 0) == (rows == 1146)
         assert np.array_equal(model.dual_coef_, reference.dual_coef_)
         assert np.array_equal(model.intercept_, reference.intercept_)
 

@@ -18,7 +18,7 @@ from helpers import (
     CLASSIFIERS,
     FIVE,
     REGRESSORS,
-    Capacities,
+    CacheUse,
     assert_same_bits,
     binary,
     cached,
@@ -581,9 +581,9 @@ def test_sklearnex_843_memory_is_flat_over_many_fits():
 def test_libsvm_80_cache_size_changes_nothing_but_time(cls, monkeypatch):
     """cache_size times 2^20 overflowed: from a kilobyte to a petabyte the answer is the same, and no such memory is asked for."""
     X, y = cached(cls)
-    capacities = Capacities(monkeypatch)
+    use = CacheUse(monkeypatch)
     models = [cls(cache_size=size) for size in (1e-3, 1, 200, 1e9, "auto")]
-    rows = [capacities.of(model, X, y) for model in models]
+    rows = [use.of(model, X, y) for model in models]
     assert rows == [0, 2**20 // (4 * len(X)), len(X), len(X), len(X)]
     for model in models:
         assert model.certificate_.status == "optimal"

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 from sklearn.metrics.pairwise import rbf_kernel
 
-from helpers import FIVE, Capacities, assert_close, assert_same_bits, binary, cached, target, three, values
+from helpers import FIVE, CacheUse, assert_close, assert_same_bits, binary, cached, target, three, values
 from maxmargin import SVC, SVR, Kernel, NuSVC
 from maxmargin.core import cpu
 
@@ -180,13 +180,15 @@ def test_thundersvm_245_same_bits_for_any_number_of_threads_and_every_run(cls, n
 
 @pytest.mark.parametrize("cls", FIVE)
 def test_sklearnex_1390_the_size_of_the_cache_changes_no_bit(cls, monkeypatch):
-    """The cache of kernel rows must never change the result: the same bits with no room, little room and all of it."""
+    """The cache of kernel rows must never change the result: the same bits with no room, all of it, and where rows are dropped."""
     X, y = cached(cls)
-    capacities, reference = Capacities(monkeypatch), cls()
-    assert capacities.of(reference, X, y) == len(X)
-    for megabytes, row_bytes in ((1e-6, 0), (2.0, 2 * 2**20)):
-        model = cls(cache_size=megabytes)
-        assert capacities.of(model, X, y) == row_bytes // (4 * len(X))
+    use, reference = CacheUse(monkeypatch), cls()
+    assert use.of(reference, X, y) == len(X)
+    some = sorted(use.moved)[len(use.moved) // 2]
+    for rows in (0, some):
+        model = cls(cache_size=(rows + 0.5) * 4 * len(X) / 2**20)
+        assert use.of(model, X, y) == rows
+        assert (use.dropped > 0) == (rows > 0)
         assert_same_bits(values(model, X), values(reference, X))
 
 
