@@ -1,13 +1,13 @@
 # make run | test | check: each sets up what it needs by itself, and no more; a second run is quick.
 # make fresh | oldest | versions: the same as on a machine that has nothing, and with other versions.
-# make gallery | tour | bench | bench-quick | bench-linear | bench-memory | bench-svmlight | fuzz | hunt
+# make gallery | tour | bench | bench-quick | bench-linear | bench-memory | bench-svmlight | fuzz | hunt | mutate | figures
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := -m pip --quiet --disable-pip-version-check
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/maxmargin/core/*.cpp src/maxmargin/core/*.h)
 PACKAGE := $(SOURCES) $(shell find src -name '*.py')
 
-.PHONY: run test check fresh oldest versions gallery bench bench-quick bench-linear bench-memory bench-svmlight fuzz hunt tour clean
+.PHONY: run test check fresh oldest versions gallery bench bench-quick bench-linear bench-memory bench-svmlight fuzz hunt mutate figures tour clean
 
 run: .venv/for-run
 	$(BIN)/python examples/quick_start.py
@@ -19,7 +19,7 @@ test: .venv/for-test
 check: .venv/for-check .venv/for-cli
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
 
-# Every figure of the lectures into docs/gallery/: see examples/gallery/build.py.
+# The figures of the lectures into docs/gallery/: see examples/gallery/build.py.
 gallery: .venv/for-textbook
 	$(BIN)/python examples/gallery/build.py $(FIGURES)
 
@@ -50,6 +50,14 @@ fuzz: .venv/for-test
 # Random problems until an answer is wrong or the time is up: see tests/hunt/run.py.
 hunt: .venv/for-run
 	$(BIN)/python tests/hunt/run.py $(ARGS)
+
+# Faults put into copies of the sources, to see whether tests find them: see tests/mutate. ARGS="--minutes 10 --seed 1 --jobs 2 solvers/".
+mutate: .venv/for-test
+	PYTHONPATH=tests $(BIN)/python -m mutate $(ARGS)
+
+# Numbers in the documents that come from committed results or from the code: see benchmarks/figures.py.
+figures:
+	$(PYTHON) benchmarks/figures.py
 
 # docs/command-line.svg and the text of the tour: see examples/terminal_tour.py.
 tour: .venv/for-cli

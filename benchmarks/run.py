@@ -26,6 +26,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import figures
 import report
 from cases import CASES, select
 from environments import ROOT, set_up
@@ -103,6 +104,7 @@ def save(results: dict[str, Any], store: Path) -> None:
     for suffix in (".md", ".json", ".svg"):
         shutil.copy(store.with_suffix(suffix), DOCS / f"benchmark{suffix}")
     report.readme(results, ROOT / "README.md")
+    figures.main()
 
 
 def is_whole(results: dict[str, Any], cases: Sequence[Any]) -> bool:

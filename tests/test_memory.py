@@ -1,9 +1,10 @@
-"""Peak memory: the data's copies, the cache, and what docs/how-it-works.md states beside them."""
+"""Peak memory: the data's copies, the cache, and what docs/how-it-works.md states beside them, also at large C."""
 
 import sys
 
 import pytest
 
+import needs
 from helpers import in_subprocess
 
 CODE = """
@@ -37,3 +38,66 @@ CODE = """
 def test_peak_memory_is_bounded(fit, d):
     """At most 12 bytes an entry, the cache of 20 MB, 300 bytes a sample and 70 MB: an n x n matrix would be 1.6 GB."""
     assert float(in_subprocess(CODE.format(d=d, fit=fit), PYTHONWARNINGS="ignore")) <= 70 * 2**20
+
+
+LARGE_C = """
+    import numpy as np
+    from helpers import peak_memory as peak
+    from maxmargin import SVC
+    from maxmargin.solvers import block
+    {data}
+    SVC().fit(np.random.default_rng(0).normal(size=(1100, 3)), np.arange(1100) % 2)  # what is loaded late
+    before = peak()
+    model = SVC(C={C}, gamma={gamma}).fit(X, y)
+    assert model.certificate_.status == "optimal"
+    print((peak() - before) * 1024 - 12 * X.size - 300 * len(X))
+    """
+
+
+def newton_memory(data, C, gamma):
+    """Bytes of a fit at large C beyond those of the data and of each sample."""
+    return float(in_subprocess(LARGE_C.format(data=data, C=C, gamma=gamma), timeout=250))
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_large_C_takes_at_most_the_memory_that_the_docs_state():
+    """A float32 tile of 64 MB and 512 MB for Newton steps on 4,096 variables, which begin early here; several matrices of them are met."""
+    data = """
+    block.STIFF, block.SETTLED = 2, 10.0
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(5000, 10)), rng.integers(0, 2, 5000)
+    """
+    used = newton_memory(data, 1e6, 0.1)
+    assert 300 * 2**20 < used < (64 + 512) * 2**20
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_large_C_on_real_data():
+    """magic at C=1e4: 19,020 rows, 5,000 support vectors."""
+    needs.data_sets()
+    data = """
+    from data import load
+    X, y = load("magic")
+    """
+    assert newton_memory(data, 1e4, 1.0) < (64 + 512) * 2**20
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_a_factor_takes_one_matrix():
+    """Made in place: 8 n^2 bytes, where a copy would take twice as many."""
+    code = """
+    import numpy as np
+    from helpers import peak_memory as peak
+    from maxmargin.solvers.newton import Factor, Tile
+    def tile(n):
+        A, z = np.random.default_rng(0).normal(size=(n, 3)), np.zeros(n)
+        K = A @ A.T
+        np.fill_diagonal(K, np.diagonal(K) + 1)
+        return Tile(np.arange(n), K, z, z, z, z, z, np.array([0, n]))
+    Factor(tile(300), np.arange(300))
+    whole = tile(2000)
+    before = peak()
+    Factor(whole, np.arange(2000))
+    print((peak() - before) * 1024 / (8 * 2000**2))
+    """
+    assert float(in_subprocess(code)) < 1.5

@@ -20,6 +20,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import figures
 import report
 from environments import set_up
 from peers.linear import LIBRARIES
@@ -51,6 +52,7 @@ def finish(results: dict[str, Any], stem: str, save: bool) -> None:
         for suffix in (".md", ".json", ".svg"):
             shutil.copy(OUT / f"{stem}{suffix}", DOCS / f"linear-benchmark{suffix}")
         readme(results, ROOT / "README.md")
+        figures.main()
 
 
 def main() -> None:

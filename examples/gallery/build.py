@@ -1,4 +1,4 @@
-"""``make gallery``: every figure of the lectures, drawn by code, and a page that shows picture, formula and the lines that draw it.
+"""``make gallery``: figures of the lectures, drawn by code, and a page that shows picture, formula and the lines that draw it.
 
 A figure is a function of a module ``lecture_NNN`` that returns a matplotlib figure; the first line of its docstring is its title, the
 rest its text. Names given on the command line draw those figures only and leave the page as it is.
@@ -19,7 +19,7 @@ HERE = Path(__file__).parent
 TARGET = HERE.parent.parent / "docs" / "gallery"
 HEAD = """# The figures of the lectures
 
-Each figure of the five lecture documents, drawn by code: `make gallery` draws them all again. The code shown is the whole function; it
+Figures of the five lecture documents, drawn by code: `make gallery` draws them all again. The code shown is the whole function; it
 lives in `examples/gallery/`, where `data.py` makes the points. The algorithms are those of `maxmargin.textbook`, the pictures those of
 `maxmargin.plots`.
 """

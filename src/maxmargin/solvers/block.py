@@ -7,8 +7,8 @@
 
 The first active set is a random subsample: its solution seeds the rest; where b = 0 is not feasible a subsample makes a first guess
 (guess.py). A product computes each kernel value, uses it and forgets it,
-which for cheap kernels is faster than reading it from memory; rows of expensive ones are kept (rows.py). In all about twice as many rows
-are computed as there are support vectors, and a round costs the same for any C.
+which for cheap kernels is faster than reading it from memory; rows of expensive ones are kept (rows.py). A round costs the same for any C;
+large C takes more rounds.
 
 **Precision.** Kernel values are float32, F and b float64. The error this leaves in F is proportional to how far b moved since F was last
 exact. So when the loop ends, F is made exact in float64: F_exact + K64 (b - b_exact), and the loop goes on from there if the true

@@ -1,4 +1,4 @@
-"""Newton steps on the free variables of one tile: large C without millions of pair steps.
+"""Newton steps on the free variables of one tile: large C with fewer pair steps.
 
 With M the free variables (strictly inside their bounds) and the others held, the problem is quadratic in the move d of M:
 
@@ -130,12 +130,12 @@ class Factor:
 
     def __init__(self, tile: Tile, at: Integers) -> None:
         self.members, self.base = tile.variables[at], len(at)
-        Q = core.gather(tile.K, at, at)
-        diagonal = np.diagonal(Q) + tile.ridge[at]
+        diagonal = np.diagonal(tile.K)[at] + tile.ridge[at]
         scale = float(np.abs(diagonal).max(initial=0.0)) or 1.0
         for shift in (1e-13, 1e-12, 1e-11):
+            Q = core.gather(tile.K, at, at)
             np.fill_diagonal(Q, diagonal + shift * scale)
-            self.L, failed = lapack.dpotrf(Q.T, lower=1, clean=0)  # Q' = Q, in Fortran's order
+            self.L, failed = lapack.dpotrf(Q.T, lower=1, clean=0, overwrite_a=1)  # Q' = Q, in Fortran's order: in place
             self.shift = shift * scale
             if not failed:
                 break
