@@ -1,5 +1,6 @@
 # make run | test | check: each sets up what it needs by itself, and no more; a second run is quick.
 # make fresh | oldest | versions: the same as on a machine that has nothing, and with other versions.
+# make sanitize: the core under the compiler's sanitizers.
 # make gallery | tour | bench | bench-quick | bench-linear | bench-memory | bench-svmlight | fuzz | hunt | mutate | figures
 PYTHON ?= python3
 BIN := .venv/bin
@@ -7,7 +8,8 @@ PIP := -m pip --quiet --disable-pip-version-check
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/maxmargin/core/*.cpp src/maxmargin/core/*.h)
 PACKAGE := $(SOURCES) $(shell find src -name '*.py')
 
-.PHONY: run test check fresh oldest versions gallery bench bench-quick bench-linear bench-memory bench-svmlight fuzz hunt mutate figures tour clean
+.PHONY: run test check fresh oldest versions sanitize sanitize-address sanitize-thread \
+  gallery bench bench-quick bench-linear bench-memory bench-svmlight fuzz hunt mutate figures tour clean
 
 run: .venv/for-run
 	$(BIN)/python examples/quick_start.py
@@ -81,6 +83,32 @@ tour: .venv/for-cli
 	@$(BIN)/python $(PIP) install --requirement $@.txt
 	@touch $@
 
+# A few tests of everything that is compiled or leans on other packages: for other versions.
+SMOKE := tests/test_core.py tests/test_kernels.py tests/test_problems.py tests/test_estimators.py tests/test_linear.py \
+  tests/test_calibration.py tests/test_multiclass.py tests/test_cli_names.py
+
+# `make run` and `make test` as on a machine that has nothing; ARGS selects tests.
+fresh:
+	PYTHON=$(PYTHON) tools/fresh.sh $(ARGS)
+
+# A plain install with each Python that is found; VERSIONS="3.12 3.13" chooses, ARGS selects tests.
+VERSIONS ?= 3.11 3.12 3.13 3.14
+versions:
+	tools/versions.sh "$(VERSIONS)" $(or $(ARGS),$(SMOKE))
+
+# The core under the compiler's sanitizers, at the shipped optimisation; ARGS selects tests.
+sanitize: sanitize-address sanitize-thread
+
+sanitize-address: .venv/for-test
+	tools/sanitize.sh address $(or $(ARGS),$(ADDRESS_TESTS))
+
+sanitize-thread: .venv/for-test
+	tools/sanitize.sh thread $(or $(ARGS),$(THREAD_TESTS))
+
+ADDRESS_TESTS := $(SMOKE) tests/test_rows.py tests/test_svmlight.py tests/test_lasso.py tests/test_crammer_singer.py \
+  tests/test_linear_chunks.py tests/test_online.py tests/test_norma.py
+THREAD_TESTS := tests/test_core.py tests/test_shared.py tests/test_rows.py tests/test_multiclass.py tests/test_svmlight.py
+
 # A wheel of this working tree, from the compiled core of .venv.
 build/wheel/made: $(PACKAGE) .venv/for-run
 	@rm -rf build/wheel
@@ -89,13 +117,14 @@ build/wheel/made: $(PACKAGE) .venv/for-run
 
 # The oldest versions that pyproject.toml allows, with a plain install; ARGS selects tests.
 oldest: .venv-oldest/for-test
-	.venv-oldest/bin/python -m pytest -q -W ignore::DeprecationWarning $(ARGS)
+	tools/installed.sh $(CURDIR)/.venv-oldest/bin
+	.venv-oldest/bin/python -m pytest -q -W ignore::DeprecationWarning $(or $(ARGS),$(SMOKE))
 
 .venv-oldest/for-test: build/wheel/made tools/requirements.py
 	@echo "Setting up .venv-oldest with the oldest versions that pyproject.toml allows"
 	@test -x .venv-oldest/bin/python || $(BIN)/python -m venv .venv-oldest
 	@$(BIN)/python tools/requirements.py --oldest run test > $@.txt
-	@.venv-oldest/bin/python $(PIP) install --requirement $@.txt
+	@.venv-oldest/bin/python $(PIP) install --only-binary numpy,scipy,scikit-learn --requirement $@.txt
 	@.venv-oldest/bin/python $(PIP) install --no-deps --force-reinstall build/wheel/*.whl
 	@touch $@
 

@@ -403,11 +403,13 @@ FUZZ = Path(__file__).parent / "fuzz"
 
 
 @pytest.mark.parametrize("path", sorted((FUZZ / "corpus" / "svmlight").iterdir()), ids=lambda path: path.name)
-def test_what_the_fuzzer_found(path):
+def test_what_the_fuzzer_found(path, tmp_path):
     spec = importlib.util.spec_from_file_location("svmlight_target", FUZZ / "svmlight_target.py")
     target = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(target)
+    target.MEMORY = tmp_path
     target.one_input(path.read_bytes())
+    assert not list(tmp_path.iterdir()), "files of the fuzzer stay behind"
 
 
 def test_links_stay_links_and_pipes_are_written_to(tmp_path):

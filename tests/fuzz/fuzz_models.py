@@ -51,15 +51,17 @@ def main():
     """Take the loader's name from the command line and hand the rest to atheris."""
     name = sys.argv.pop(1)
     folder = "/dev/shm" if os.path.isdir("/dev/shm") else None
-    handle, path = tempfile.mkstemp(dir=folder)
-    os.close(handle)
     warnings.simplefilter("ignore")
     instrument()
     start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
     def one(data):
-        with open(path, "wb") as file:
+        with tempfile.NamedTemporaryFile(dir=folder) as file:  # nothing stays behind
             file.write(zipped(data) if name == "mm" else data)
+            file.flush()
+            check(file.name)
+
+    def check(path):
         try:
             model = READERS[name](path)
             width = model.n_features_in_ if "precomputed" not in str(getattr(model, "kernel", "")) else model.shape_fit_[0]

@@ -9,7 +9,8 @@ from maxmargin.io import dump_svmlight, load_svmlight, svmlight_chunks
 from maxmargin.io.doctor import examine
 from maxmargin.io.tables import Options
 
-FOLDER = Path(tempfile.mkdtemp(dir="/dev/shm" if Path("/dev/shm").is_dir() else None))
+MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
+"""Where an input is written: in memory where the system has that; nothing stays behind."""
 MOST_FEATURES = 10_000
 
 
@@ -39,7 +40,13 @@ def text_of(data: bytes) -> bytes:
 
 def one_input(data: bytes) -> tuple[int, ...]:
     """Check an input, whose first byte is the size of the blocks and how the others are meant; returns what kind of outcome it had."""
-    path = FOLDER / "a.svm"
+    with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
+        return _checked(data, Path(folder))
+
+
+def _checked(data: bytes, folder: Path) -> tuple[int, ...]:
+    """The same, with files in that folder."""
+    path = folder / "a.svm"
     path.write_bytes(text_of(data))
     whole, blocks = read(path, None), read(path, 1 + (data[0] if data else 0))
     found = examine(path, Options(format="svmlight"), most=5)
@@ -55,7 +62,7 @@ def one_input(data: bytes) -> tuple[int, ...]:
     assert not found.problems
     assert found.data is not None
     assert found.data.X.shape == X.shape
-    again = FOLDER / "b.svm"
+    again = folder / "b.svm"
     dump_svmlight(X, y, again, query_id=queries if len(queries) else None, zero_based=True)
     back = load_svmlight(again, n_features=X.shape[1], zero_based=True, query_id=True)
     assert np.array_equal(back[0].data.view(np.int64), X.data.view(np.int64))

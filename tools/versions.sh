@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# A plain install and some tests with each Python that is here: tools/versions.sh "3.11 3.12 ..." [pytest's arguments].
+# A version is looked for as pythonX.Y and in pyenv's folder. The environments are .venv-X.Y.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+versions=$1
+shift
+root=$PWD
+
+find_python() {
+  local candidate
+  for candidate in "python$1" "${PYENV_ROOT:-$HOME/.pyenv}/versions/$1".*/bin/python; do
+    if "$candidate" -c "import sys; sys.exit('%d.%d' % sys.version_info[:2] != '$1')" 2> /dev/null; then
+      "$candidate" -c "import sys; print(sys.executable)"
+      return
+    fi
+  done
+}
+
+tried=
+for version in $versions; do
+  python=$(find_python "$version")
+  if [ -z "$python" ]; then
+    echo "Python $version: not on this machine"
+    continue
+  fi
+  venv=.venv-$version
+  echo "Python $version: setting up $venv with a plain install"
+  test -x "$venv/bin/python" || "$python" -m venv "$venv"
+  pip="$venv/bin/python -m pip --quiet --disable-pip-version-check"
+  $pip install --upgrade --force-reinstall --no-deps --config-settings="build-dir=build/versions/{wheel_tag}" .
+  "$venv/bin/python" tools/requirements.py run cli plots progress > "$venv/requirements.txt"
+  $pip install --requirement "$venv/requirements.txt" pytest pytest-timeout hypothesis mpmath pandas
+  tools/installed.sh "$root/$venv/bin"
+  "$venv/bin/python" -m pytest -q -p no:cacheprovider "$@"
+  tried+=" $version"
+done
+test -n "$tried" || { echo "none of Python $versions was found" >&2; exit 1; }
+echo "worked with Python$tried"
