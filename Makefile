@@ -18,7 +18,7 @@ run: .venv/for-run
 test: .venv/for-test
 	$(BIN)/python -m pytest -q $(ARGS)
 
-check: .venv/for-check .venv/for-cli
+check: .venv/for-check
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
 
 # The figures of the lectures into docs/gallery/: see examples/gallery/build.py.
@@ -62,7 +62,7 @@ figures:
 	$(PYTHON) benchmarks/figures.py
 
 # docs/command-line.svg and the text of the tour: see examples/terminal_tour.py.
-tour: .venv/for-cli
+tour: .venv/for-run
 	$(BIN)/python examples/terminal_tour.py
 
 # The package is installed in editable mode: only a change of the core or of the requirements needs
@@ -73,7 +73,7 @@ tour: .venv/for-cli
 	@$(BIN)/python tools/requirements.py build > $@.txt
 	@$(BIN)/python $(PIP) install --requirement $@.txt "cmake>=3.18" ninja
 	@echo "Compiling the core for each instruction level: one to two minutes the first time"
-	@$(BIN)/python $(PIP) install --no-build-isolation --editable ".[plots,progress]"
+	@$(BIN)/python $(PIP) install --no-build-isolation --editable ".[cli]"
 	@touch $@
 
 # The packages of an extra of pyproject.toml. Those that come as sources are built in isolation.
