@@ -54,7 +54,7 @@ def test_arrays_that_are_no_data(arrays, message):
 
 def test_a_missing_target_has_a_place():
     Path("a.csv").write_text("a,target\n1,0\n2,nan\n")
-    assert "a.csv, line 3: the target is missing or infinite" in run("train", "a.csv", code=1).stderr
+    assert "a.csv, line 3, column 2: the target is missing or infinite" in run("train", "a.csv", code=1).stderr
 
 
 def test_no_option_is_ignored():
@@ -122,8 +122,8 @@ def test_the_first_line_says_what_separates_fields(delimiter):
         (TABLE.encode("utf-16"), "line 1: this is no UTF-8 text"),
         (TABLE.encode() + b'1,"2,x\n', "line 4: unexpected end of data: is a quotation mark open"),
         (TABLE.replace(",", " ").encode(), "separated by commas, semicolons or tabs"),
-        (TABLE.replace(",", ";").replace("0.5", "0,5").encode(), "line 2, a: '0,5' is no finite number"),
-        (TABLE.replace("0.5", "").encode(), "line 2, a: '' is no finite number"),
+        (TABLE.replace(",", ";").replace("0.5", "0,5").encode(), "line 2, column 1: 'a' has '0,5': write decimals with a point"),
+        (TABLE.replace("0.5", "").encode(), "line 2, column 1: 'a' has no value here"),
     ],
 )
 def test_text_that_is_no_table(content, message):

@@ -14,15 +14,16 @@ from maxmargin.cli.common import (
     DataFile,
     DataFormat,
     Header,
+    Ignore,
     Quiet,
     Target,
     ZeroBased,
     console,
     labels,
     load,
+    one_of,
     progress,
     show,
-    usage,
     with_target,
 )
 
@@ -43,6 +44,7 @@ def bench(
     set_: Annotated[list[str] | None, typer.Option("--set", help="A parameter of both: name=value; may be repeated.")] = None,
     rounds: Annotated[int, typer.Option(min=1, help="Fits of each, in turns; the median counts.")] = 3,
     target: Target = None,
+    ignore: Ignore = None,
     header: Header = None,
     data_format: DataFormat = None,
     zero_based: ZeroBased = None,
@@ -59,12 +61,11 @@ def bench(
 
       maxmargin bench houses.csv --problem svr --target price --rounds 5
     """
-    if problem not in THEIRS:
-        raise usage(f"--problem must be one of {', '.join(THEIRS)}, got {problem!r}.")
+    one_of("--problem", problem, THEIRS)
     given = models.assignments(set_)
     ours = models.build(problem, {**({"intercept": "regularised"} if problem.startswith("linear") else {}), **given})
     theirs = THEIRS[problem](**given)
-    table = load(data, target, header, data_format, zero_based)
+    table = load(data, target, header, data_format, zero_based, ignore=ignore)
     y = None if is_outlier_detector(ours) else with_target(table)
     y = labels(y) if is_classifier(ours) else y if y is None else models.numbers(y, table)
     times: dict[str, list[list[float]]] = {"maxmargin": [], "scikit-learn": []}

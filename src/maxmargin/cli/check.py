@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from maxmargin.cli.common import AsJson, DataFile, DataFormat, Header, Target, ZeroBased, console, show
+from maxmargin.cli.common import AsJson, DataFile, DataFormat, Header, Ignore, Target, ZeroBased, console, show
 from maxmargin.io.doctor import Findings, advice, examine, statistics
 from maxmargin.io.tables import Options
 
@@ -13,6 +13,7 @@ def check(
     data: DataFile,
     most: Annotated[int, typer.Option("--most", min=1, help="Stop after so many problems.")] = 100,
     target: Target = None,
+    ignore: Ignore = None,
     header: Header = None,
     data_format: DataFormat = None,
     zero_based: ZeroBased = None,
@@ -31,7 +32,7 @@ def check(
 
       zcat big.svm.gz | maxmargin check - --most 10
     """
-    found = examine(data, Options(data_format, target, header, None, zero_based), most)
+    found = examine(data, Options(data_format, target, header, None, zero_based, ignore=tuple(ignore or ())), most)
     numbers = statistics(found.data) if found.data is not None else {}
     if as_json:
         problems = [item._asdict() for item in found.problems]
@@ -47,7 +48,7 @@ def _print(found: Findings, numbers: dict[str, Any]) -> None:
 
     out = console()
     for problem in found.problems:
-        out.print(f"[red]problem[/] {escape(str(problem) if problem.line else problem.message)}")
+        out.print(f"[red]problem[/] {escape(str(problem))}")
     if not found.complete:
         out.print(f"[red]stopped[/] after {len(found.problems)} problems: --most shows more")
     if numbers:

@@ -9,7 +9,7 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
@@ -21,6 +21,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from maxmargin.io.files import atomic_write
 from maxmargin.io.tables import READERS, Data, Options, read_table
+from maxmargin.suggestions import did_you_mean
 
 FAILURES = (ValueError, TypeError, OSError, ImportError, MemoryError, NotImplementedError, ArithmeticError)
 """What is reported as one line; anything else is a mistake of ours, and its traceback is wanted."""
@@ -37,6 +38,13 @@ Target = Annotated[
 Header = Annotated[
     bool | None,
     typer.Option("--header/--no-header", help="Whether a CSV file's first line holds names; by default if a word stands over a number."),
+]
+Ignore = Annotated[
+    list[str] | None,
+    typer.Option("--ignore", help="Columns of a table to leave out, by name or number: id,date. May be repeated."),
+]
+Weight = Annotated[
+    str | None, typer.Option("--weight", help="Column of a table with the sample weights: name or number. Weight 2 counts as two copies.")
 ]
 DataFormat = Annotated[str | None, typer.Option("--data-format", help=f"Format of the data: {', '.join(READERS)}; found out by default.")]
 ZeroBased = Annotated[
@@ -56,9 +64,21 @@ def load(
     zero_based: bool | None = None,
     n_features: int | None = None,
     features: list[str] | None = None,
+    known_target: str | None = None,
+    ignore: list[str] | None = None,
+    weight: str | None = None,
 ) -> Data:
     """The data of a command's options; of a model's features by their names, where both have names."""
-    return read_table(path, Options(data_format, target, header, n_features, zero_based, features))
+    left_out = tuple(ignore or ())
+    return read_table(path, Options(data_format, target, header, n_features, zero_based, features, known_target, left_out, weight))
+
+
+def one_of(option: str, value: str, known: Iterable[str]) -> str:
+    """A value that must be one of a few words."""
+    names = list(known)
+    if value not in names:
+        raise usage(f"{option} must be one of {', '.join(names)}, got {value!r}.{did_you_mean(value, names)}")
+    return value
 
 
 def with_target(data: Data) -> np.ndarray[Any, Any]:

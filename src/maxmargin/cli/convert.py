@@ -8,7 +8,7 @@ import typer
 
 import maxmargin
 from maxmargin.cli import models
-from maxmargin.cli.common import AsJson, DataFormat, Header, Quiet, Target, ZeroBased, check_outputs, load, show, usage
+from maxmargin.cli.common import AsJson, DataFormat, Header, Ignore, Quiet, Target, ZeroBased, check_outputs, load, one_of, show, usage
 from maxmargin.io.files import STDIN, atomic_write, open_read, require_file
 from maxmargin.io.tables_write import WRITERS, write_table
 
@@ -25,6 +25,7 @@ def convert(
     tolerance: Annotated[float | None, typer.Option(help="Compress a kernel model while its decision values change by less.")] = None,
     write_zero_based: Annotated[bool, typer.Option("--write-zero-based", help="Count the features of svmlight output from 0.")] = False,
     target: Target = None,
+    ignore: Ignore = None,
     header: Header = None,
     data_format: DataFormat = None,
     zero_based: ZeroBased = None,
@@ -50,7 +51,7 @@ def convert(
     compress = {"max_support_vectors": max_support_vectors, "tolerance": tolerance}
     compress = {name: value for name, value in compress.items() if value is not None}
     if is_model(Path(source)):
-        if not all(item is None for item in (target, header, data_format, zero_based)) or write_zero_based:
+        if not all(item is None for item in (target, ignore, header, data_format, zero_based)) or write_zero_based:
             raise usage(f"{source} is a model: options of data files do not apply.")
         report = _convert_model(source, Path(output), to, compress)
     else:
@@ -58,7 +59,7 @@ def convert(
             raise usage(f"{source} is no model: --max-support-vectors and --tolerance do not apply.")
         if to is None and Path(output).suffix in (".mm", ".model", *models.EXPORTS):
             raise usage(f"{source} holds data, and {output} is the name of a model: train makes models of data.")
-        table = load(source, target, header, data_format, zero_based)
+        table = load(source, target, header, data_format, zero_based, ignore=ignore)
         kind = write_table(table, output, to, write_zero_based)
         report = {"samples": table.X.shape[0], "features": table.X.shape[1], "from": table.format, "to": kind}
     if as_json or not quiet:
@@ -83,8 +84,7 @@ def _convert_model(source: str, output: Path, to: str | None, compress: dict[str
     if compress:
         model = maxmargin.compact(model, **compress)
     kind = to or models.EXPORTS.get(output.suffix) or models.model_format(output, None, model)
-    if kind not in MODEL_FORMATS:
-        raise usage(f"--to must be one of {', '.join(MODEL_FORMATS)} for a model, got {kind!r}.")
+    one_of("--to", kind, MODEL_FORMATS)
     if kind in models.FORMATS:
         models.save_model(model, output, kind)
     else:

@@ -37,6 +37,7 @@ def summary(model: Any, path: Path) -> dict[str, Any]:
         "kernel": None if kernel is None else str(kernel),
         "features": int(model.n_features_in_),
         "names": [str(name) for name in getattr(model, "feature_names_in_", [])] or None,
+        "target": models.target_name(model),
         "classes": [_item(label) for label in getattr(model, "classes_", [])] or None,
         "support_vectors": _support(model),
         "non_zero_weights": _weights(model),

@@ -14,10 +14,12 @@ from scipy import sparse
 from sklearn.base import clone, is_classifier, is_outlier_detector, is_regressor
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils import get_tags
+from sklearn.utils.validation import has_fit_parameter
 
 import maxmargin
-from maxmargin.cli.common import labels, usage, with_target
+from maxmargin.cli.common import labels, one_of, usage, with_target
 from maxmargin.io.tables import Data, ending_of
+from maxmargin.suggestions import did_you_mean
 
 PROBLEMS: dict[str, Any] = {
     "svc": maxmargin.SVC,
@@ -41,9 +43,7 @@ EXPORTS = {".onnx": "onnx", ".c": "c", ".h": "c", ".js": "javascript", ".mjs": "
 
 def problem_class(name: str) -> Any:
     """The estimator of a problem."""
-    if name not in PROBLEMS:
-        raise usage(f"--problem must be one of {', '.join(PROBLEMS)}, got {name!r}.")
-    return PROBLEMS[name]
+    return PROBLEMS[one_of("--problem", name, PROBLEMS)]
 
 
 def value_of(text: str) -> Any:
@@ -92,16 +92,37 @@ def build(problem: str, given: dict[str, Any], **always: Any) -> Any:
     parameters = {name: value for name, value in given.items() if value is not None}
     unknown = [name for name in parameters if name not in known]
     if unknown:
-        raise usage(f"{problem} has no parameter {', '.join(unknown)}; its parameters are {', '.join(known)}.")
+        hint = did_you_mean(unknown[0], known)
+        raise usage(f"{problem} has no parameter {', '.join(unknown)}; its parameters are {', '.join(known)}.{hint}")
     return cls(**{**{name: value for name, value in always.items() if name in known}, **parameters})
 
 
 def fit(model: Any, data: Data) -> Any:
     """Fit on data, with targets where the problem has some; the model knows its features by the names they have, as with a data frame."""
-    model.fit(data.X, None if is_outlier_detector(model) else target_of(model, data))
+    model.fit(data.X, None if is_outlier_detector(model) else target_of(model, data), **weights(data.weight))
     if data.names:
         model.feature_names_in_ = np.array(data.names, dtype=object)
+    if data.target is not None:
+        model._target_name = data.target
     return model
+
+
+def weights(weight: Any) -> dict[str, Any]:
+    """Sample weights as arguments, where there are some."""
+    return {} if weight is None else {"sample_weight": weight}
+
+
+def check_weight(model: Any, problem: str, weight: str | None) -> None:
+    """Refuse weights that the estimator could not honour."""
+    if weight is not None and not has_fit_parameter(model, "sample_weight"):
+        raise usage(f"{problem} takes no sample weights: leave --weight out, or choose another --problem.")
+
+
+def weight_report(data: Data) -> str | None:
+    """The weights in a report."""
+    if data.weight is None:
+        return None
+    return f"{data.weight_name or 'given'}: sum {data.weight.sum():g}, {int((data.weight > 0).sum()):,} positive"
 
 
 def takes_kernel(model: Any) -> bool:
@@ -151,11 +172,12 @@ def folds_of(model: Any, y: Any, count: int, seed: int) -> StratifiedKFold | KFo
     return (StratifiedKFold if is_classifier(model) else KFold)(count, shuffle=True, random_state=seed)
 
 
-def by_folds(model: Any, X: Any, y: Any, count: int, seed: int) -> Iterator[tuple[Any, Any, Any]]:
+def by_folds(model: Any, X: Any, y: Any, count: int, seed: int, weight: Any = None) -> Iterator[tuple[Any, Any, Any]]:
     """For each fold its samples, a model of the others, and the fold's rows as that model takes them."""
     for inside, outside in folds_of(model, y, count, seed).split(X, y):
         columns = inside if takes_kernel(model) else slice(None)
-        yield outside, clone(model).set_params(verbose=0).fit(X[inside][:, columns], y[inside]), X[outside][:, columns]
+        own = weights(None if weight is None else weight[inside])
+        yield outside, clone(model).set_params(verbose=0).fit(X[inside][:, columns], y[inside], **own), X[outside][:, columns]
 
 
 def numbers(y: Any, data: Data) -> Any:
@@ -166,19 +188,26 @@ def numbers(y: Any, data: Data) -> Any:
         raise ValueError(f"{data.source} has targets that are no numbers: this is classification, not regression") from None
 
 
-def scores(model: Any, predicted: Any, y: Any) -> dict[str, Any]:
-    """How good predictions are: accuracy, or errors of a regression; for a one-class model the share inside, and accuracy if y is +-1."""
+def scores(model: Any, predicted: Any, y: Any, weight: Any = None) -> dict[str, Any]:
+    """How good predictions are: accuracy, or errors of a regression; for a one-class model the share inside, and accuracy if y is +-1.
+
+    Means are weighted where there are weights.
+    """
+
+    def mean(values: Any) -> float:
+        return float(np.average(values, weights=weight))
+
     if is_regressor(model):
-        difference = np.asarray(y, float) - predicted
-        spread = np.var(np.asarray(y, float))
-        found = {"mean_squared_error": float(np.mean(difference**2)), "mean_absolute_error": float(np.mean(np.abs(difference)))}
-        return {**found, "r2": float(1 - np.mean(difference**2) / spread) if spread > 0 else None}
+        z = np.asarray(y, float)
+        difference, spread = z - predicted, mean((z - mean(z)) ** 2)
+        found = {"mean_squared_error": mean(difference**2), "mean_absolute_error": mean(np.abs(difference))}
+        return {**found, "r2": 1 - mean(difference**2) / spread if spread > 0 else None}
     if is_outlier_detector(model):
-        found = {"inside": float(np.mean(predicted > 0))}
+        found = {"inside": mean(predicted > 0)}
         known = y is not None and np.isin(y, (-1, 1)).all()
-        return {**found, "accuracy": float(np.mean(predicted == y))} if known else found
+        return {**found, "accuracy": mean(predicted == y)} if known else found
     right = np.asarray(predicted) == np.asarray(y)
-    return {"accuracy": float(np.mean(right)), "correct": f"{int(right.sum())} of {len(right)}"}
+    return {"accuracy": mean(right), "correct": f"{int(right.sum())} of {len(right)}"}
 
 
 # ---- files -------------------------------------------------------------------------------------------------------------
@@ -186,10 +215,10 @@ def scores(model: Any, predicted: Any, y: Any) -> dict[str, Any]:
 
 def model_format(path: Path, asked: str | None, model: Any) -> str:
     """mm, libsvm or liblinear: as asked, or by the name's ending, which must be one of theirs."""
-    if asked is not None and asked not in FORMATS:
-        raise usage(f"--format must be one of {', '.join(FORMATS)}, got {asked!r}.")
-    if asked is not None or path.suffix == ".mm":
-        return asked or "mm"
+    if asked is not None:
+        return one_of("--format", asked, FORMATS)
+    if path.suffix == ".mm":
+        return "mm"
     if ending_of(path) == ".model":
         return "liblinear" if isinstance(model, LINEAR) else "libsvm"
     pickle = " (joblib.dump writes pickles, in Python)" if path.suffix in PICKLES else ""
@@ -228,6 +257,12 @@ def names_of(model: Any) -> list[str] | None:
     """The names of a model's features, if it knows them."""
     names = getattr(model, "feature_names_in_", None)
     return None if names is None else [str(name) for name in names]
+
+
+def target_name(model: Any) -> str | None:
+    """The name of the target that a model was trained on, if it knows it."""
+    name = getattr(model, "_target_name", None)
+    return name if isinstance(name, str) else None
 
 
 def rows_for(model: Any, data: Data) -> Any:

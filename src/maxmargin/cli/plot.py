@@ -14,6 +14,7 @@ from maxmargin.cli.common import (
     DataFile,
     DataFormat,
     Header,
+    Ignore,
     Quiet,
     Seed,
     Target,
@@ -22,6 +23,7 @@ from maxmargin.cli.common import (
     check_picture,
     labels,
     load,
+    one_of,
     show,
     usage,
     with_target,
@@ -52,6 +54,7 @@ def plot(
     ] = None,
     most: Annotated[int, typer.Option(min=1, help="Draw a sample of so many points if there are more.")] = MOST_POINTS,
     target: Target = None,
+    ignore: Ignore = None,
     header: Header = None,
     data_format: DataFormat = None,
     zero_based: ZeroBased = None,
@@ -71,12 +74,12 @@ def plot(
     check_picture(picture)
     fitted = models.load_model(model)
     chosen = kind or _usual(fitted)
-    if chosen not in KINDS:
-        raise usage(f"--kind must be one of {', '.join(KINDS)}, got {chosen!r}.")
+    one_of("--kind", chosen, KINDS)
     if not KINDS[chosen](fitted):
         suitable = ", ".join(name for name, suits in KINDS.items() if suits(fitted))
         raise ValueError(f"{model} is a {type(fitted).__name__}, which --kind {chosen} does not suit: use {suitable}")
-    table = load(data, target, header, data_format, zero_based, fitted.n_features_in_, models.names_of(fitted))
+    names = models.names_of(fitted)
+    table = load(data, target, header, data_format, zero_based, fitted.n_features_in_, names, models.target_name(fitted), ignore)
     fitted = models.widened(fitted, model, table.X.shape[1])
     table = table._replace(X=models.rows_for(fitted, table))
     if table.X.shape[0] > most:

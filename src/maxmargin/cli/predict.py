@@ -1,5 +1,6 @@
 """``maxmargin predict``: labels, values and decision values of a model for a data file."""
 
+import warnings
 from typing import Annotated, Any
 
 import numpy as np
@@ -8,7 +9,22 @@ from scipy import sparse
 from sklearn.base import is_classifier, is_regressor
 
 from maxmargin.cli import models
-from maxmargin.cli.common import AsJson, DataFile, DataFormat, Header, Quiet, Target, ZeroBased, check_outputs, labels, load, plain, show
+from maxmargin.cli.common import (
+    AsJson,
+    DataFile,
+    DataFormat,
+    Header,
+    Ignore,
+    Quiet,
+    Target,
+    Weight,
+    ZeroBased,
+    check_outputs,
+    labels,
+    load,
+    plain,
+    show,
+)
 from maxmargin.io.files import compressed_write
 from maxmargin.io.tables import Data
 
@@ -19,6 +35,8 @@ def predict(
     output: Annotated[str, typer.Argument(metavar="OUTPUT", help="Where to; - is standard output.")] = "-",
     decision: Annotated[bool, typer.Option("--decision", help="Write decision values after each label.")] = False,
     target: Target = None,
+    ignore: Ignore = None,
+    weight: Weight = None,
     header: Header = None,
     data_format: DataFormat = None,
     zero_based: ZeroBased = None,
@@ -42,7 +60,8 @@ def predict(
     check_outputs(output, inputs=(data, model))
     fitted = models.load_model(model)
     zero_based = True if zero_based is None and models.takes_kernel(fitted) else zero_based
-    table = load(data, target, header, data_format, zero_based, fitted.n_features_in_, models.names_of(fitted))
+    known = fitted.n_features_in_, models.names_of(fitted), models.target_name(fitted)
+    table = load(data, target, header, data_format, zero_based, *known, ignore, weight)
     table = models.with_kernel(fitted, table, training=False)
     fitted = models.widened(fitted, model, table.X.shape[1])
     X = models.rows_for(fitted, table)
@@ -77,9 +96,24 @@ def _scores(model: Any, predicted: Any, table: Data) -> dict[str, Any]:
         raise ValueError(
             f"{table.source} has targets like {str(y[0])!r}, the model predicts classes like {str(predicted[0])!r}: is it the right column?"
         )
+    if is_classifier(model):
+        _check_labels(y, model.classes_, table)
     if is_regressor(model):
         y = models.numbers(y, table)
-    return models.scores(model, predicted, y)
+    return models.scores(model, predicted, y, table.weight)
+
+
+def _check_labels(y: Any, classes: Any, table: Data) -> None:
+    """Labels that the model was not trained on are never right: all of them are no labels, some are worth a word."""
+    unknown = np.setdiff1d(y, classes).tolist()
+    if not unknown:
+        return
+    shown = ", ".join(map(repr, unknown[:5])) + ", ..." * (len(unknown) > 5)
+    said = f"{table.source} has targets that are no classes of the model: {shown}"
+    if not np.isin(y, classes).any():
+        column = "the last column" if table.target is None else repr(table.target)
+        raise ValueError(f"{said}: is {column} the target? --target names another column, or none")
+    warnings.warn(f"{said}; they count as errors", stacklevel=2)
 
 
 def write_predictions(path: str, predicted: Any, values: Any = None, heading: str | None = None) -> None:

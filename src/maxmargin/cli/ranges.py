@@ -11,6 +11,7 @@ A feature that was constant, or that was not seen, says nothing and becomes 0, a
     lower upper
     index least greatest   one line for each feature that varied, indices from 1
     # ["age", ...]         the features' names, if they had some; svm-scale stops reading before this line
+    # "income"             the target's name, if it had one
 """
 
 import json
@@ -57,6 +58,7 @@ class Ranges(NamedTuple):
     greatest: Floats
     target: Range | None = None
     names: list[str] | None = None
+    target_name: str | None = None
 
     def __call__(self, X: Any) -> Any:
         """Mapped values, sparse if X is and zeros stay zeros; sparse data may end before the last feature, which is zero then."""
@@ -129,6 +131,8 @@ def save_ranges(ranges: Ranges, path: Path) -> None:
         lines.append(f"{k + 1} {float(ranges.least[k])!r} {float(ranges.greatest[k])!r}")
     if ranges.names:
         lines.append(f"# {json.dumps(ranges.names)}")
+    if ranges.target_name is not None:
+        lines.append(f"# {json.dumps(ranges.target_name)}")
     with atomic_write(path) as file:
         file.write("".join(f"{line}\n" for line in lines).encode())
 
@@ -145,12 +149,13 @@ def load_ranges(path: Path) -> Ranges:
         raise ValueError(f"{path}, line {line}: 'x' was expected, found {' '.join(words)!r}: is it a range file of svm-scale?")
     lower, upper = _floats(path, *next(lines), 2)
     found: dict[int, tuple[float, float]] = {}
-    names = None
+    names = target_name = None
     for line, words in lines:
         if words == END:
             break
         if words[0] == "#":
-            names = _names(path, line, words[-1])
+            said = _names(path, line, words[-1])
+            names, target_name = (names, said) if isinstance(said, str) else (said, target_name)
             continue
         index, least, greatest = _floats(path, line, words, 3)
         if index != int(index) or not 1 <= index <= MOST_FEATURES:
@@ -161,17 +166,18 @@ def load_ranges(path: Path) -> Ranges:
     ends = np.zeros((2, max(found, default=0) if names is None else len(names)))
     for index, pair in found.items():
         ends[:, index - 1] = pair
-    return Ranges(lower, upper, ends[0], ends[1], target, names)
+    return Ranges(lower, upper, ends[0], ends[1], target, names, target_name)
 
 
-def _names(path: Path, line: int, text: str) -> list[str]:
+def _names(path: Path, line: int, text: str) -> list[str] | str:
     try:
         names = json.loads(text)
     except ValueError:
         names = None
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise ValueError(f"{path}, line {line}: a list of names was expected, found {text!r:.100}")
-    return names
+    if not isinstance(names, str) and not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
+        raise ValueError(f"{path}, line {line}: a list of names was expected, or the target's name, found {text!r:.100}")
+    found: list[str] | str = names
+    return found
 
 
 def _numbered(path: Path) -> Iterator[tuple[int, list[str]]]:

@@ -6,7 +6,21 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from maxmargin.cli.common import AsJson, DataFile, DataFormat, Header, Quiet, Target, ZeroBased, check_outputs, load, show, usage
+from maxmargin.cli.common import (
+    AsJson,
+    DataFile,
+    DataFormat,
+    Header,
+    Ignore,
+    Quiet,
+    Target,
+    Weight,
+    ZeroBased,
+    check_outputs,
+    load,
+    show,
+    usage,
+)
 from maxmargin.cli.ranges import load_ranges, ranges_of, save_ranges
 from maxmargin.io.tables_write import write_table
 
@@ -22,6 +36,8 @@ def scale(
     restore: Annotated[str | None, typer.Option(help="Use the ranges of this file, ours or svm-scale's.")] = None,
     output_format: Annotated[str | None, typer.Option(help="Format of the output, if not by its name.")] = None,
     target: Target = None,
+    ignore: Ignore = None,
+    weight: Weight = None,
     header: Header = None,
     data_format: DataFormat = None,
     zero_based: ZeroBased = None,
@@ -49,9 +65,10 @@ def scale(
     restored = None if restore is None else load_ranges(Path(restore))
     if restored is not None and restored.target is not None:
         raise ValueError(f"{restore} scales targets too, which svm-scale -r does")
-    table = load(data, target, header, data_format, zero_based, None, restored and restored.names)
+    names, known = (None, None) if restored is None else (restored.names, restored.target_name)
+    table = load(data, target, header, data_format, zero_based, None, names, known, ignore, weight)
     ends = -1.0 if lower is None else lower, 1.0 if upper is None else upper
-    ranges = restored or ranges_of(table.X, *ends)._replace(names=table.names)
+    ranges = restored or ranges_of(table.X, *ends)._replace(names=table.names, target_name=table.target)
     scaled = table._replace(X=ranges(table.X))
     kind = write_table(scaled, output, output_format or (table.format if output == "-" else None))
     if save is not None:

@@ -11,9 +11,11 @@ from maxmargin.cli.common import (
     DataFile,
     DataFormat,
     Header,
+    Ignore,
     Quiet,
     Seed,
     Target,
+    Weight,
     ZeroBased,
     check_outputs,
     load,
@@ -35,6 +37,8 @@ def subset(
     stratified: Annotated[bool, typer.Option("--stratified/--random", help="Keep the shares of the classes, or not.")] = True,
     output_format: Annotated[str | None, typer.Option(help="Format of the output, if not by its name.")] = None,
     target: Target = None,
+    ignore: Ignore = None,
+    weight: Weight = None,
     header: Header = None,
     data_format: DataFormat = None,
     zero_based: ZeroBased = None,
@@ -53,7 +57,7 @@ def subset(
     if as_json and output == "-":
         raise usage("--json and the data cannot both go to standard output: name an OUTPUT.")
     check_outputs(output, rest, inputs=(data,))
-    table = load(data, target, header, data_format, zero_based)
+    table = load(data, target, header, data_format, zero_based, ignore=ignore, weight=weight)
     some = chosen_rows(table, size, seed, stratified)
     kind = output_format or (table.format if output == "-" else None)
     write_table(rows_of(table, some), output, kind)
@@ -70,8 +74,8 @@ def choose(table: Data, size: int, seed: int, stratified: bool) -> Data:
 
 def rows_of(table: Data, rows: NDArray[np.int64]) -> Data:
     """Some rows."""
-    y, queries = (None if part is None else part[rows] for part in (table.y, table.queries))
-    return table._replace(X=table.X[rows], y=y, queries=queries)
+    parts: dict[str, Any] = {"y": table.y, "queries": table.queries, "weight": table.weight}
+    return table._replace(X=table.X[rows], **{name: part[rows] for name, part in parts.items() if part is not None})
 
 
 def chosen_rows(table: Data, size: int, seed: int, stratified: bool) -> NDArray[Any]:

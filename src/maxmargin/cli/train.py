@@ -14,9 +14,11 @@ from maxmargin.cli.common import (
     DataFile,
     DataFormat,
     Header,
+    Ignore,
     Quiet,
     Seed,
     Target,
+    Weight,
     ZeroBased,
     check_outputs,
     load,
@@ -53,6 +55,8 @@ def train(
     cv: Annotated[int | None, typer.Option(help="Show the score of a cross-validation with so many folds, too.")] = None,
     format: Annotated[str | None, typer.Option("--format", help="mm, libsvm or liblinear; by default by the model's name.")] = None,
     target: Target = None,
+    ignore: Ignore = None,
+    weight: Weight = None,
     header: Header = None,
     data_format: DataFormat = None,
     zero_based: ZeroBased = None,
@@ -94,10 +98,11 @@ def train(
         "time_limit": time_limit,
     }
     estimator = models.build(problem, models.assignments(set_, given), random_state=seed, verbose=verbosity(quiet))
+    models.check_weight(estimator, problem, weight)
     path = _model_path(data, model)
     check_outputs(str(path), inputs=(data,))
     kind = models.model_format(path, format, estimator)
-    table = models.with_kernel(estimator, load(data, target, header, data_format, zero_based), training=True)
+    table = models.with_kernel(estimator, load(data, target, header, data_format, zero_based, ignore=ignore, weight=weight), training=True)
     began = time.perf_counter()
     models.fit(estimator, table)
     seconds = time.perf_counter() - began
@@ -125,6 +130,8 @@ def describe(model: Any, table: Data) -> dict[str, Any]:
     support = getattr(model, "support_", None)
     return {
         "data": f"{table.source}: {table.X.shape[0]:,} x {table.X.shape[1]:,}",
+        "target": table.target,
+        "weights": models.weight_report(table),
         "estimator": str(model).replace("\n", " "),
         "support_vectors": None if support is None else len(support),
         "certificate": str(model.certificate_) if hasattr(model, "certificate_") else None,
@@ -134,7 +141,7 @@ def describe(model: Any, table: Data) -> dict[str, Any]:
 def _training_scores(model: Any, table: Data) -> dict[str, Any]:
     """The scores on the training data, so called."""
     y = table.y if is_outlier_detector(model) else with_target(table)
-    return {f"training_{name}": value for name, value in models.scores(model, model.predict(table.X), y).items()}
+    return {f"training_{name}": value for name, value in models.scores(model, model.predict(table.X), y, table.weight).items()}
 
 
 def cross_validate(model: Any, table: Data, folds: int, seed: int, quiet: bool = False) -> dict[str, Any]:
@@ -142,7 +149,7 @@ def cross_validate(model: Any, table: Data, folds: int, seed: int, quiet: bool =
     if is_outlier_detector(model):
         raise ValueError("--cv needs a classifier or a regressor: a one-class model has no score")
     predicted, y = cross_predict(model, table, folds, seed, quiet)
-    return {"folds": folds, **models.scores(model, predicted, y)}
+    return {"folds": folds, **models.scores(model, predicted, y, table.weight)}
 
 
 def cross_predict(model: Any, table: Data, folds: int, seed: int, quiet: bool = False) -> tuple[Any, Any]:
@@ -150,7 +157,7 @@ def cross_predict(model: Any, table: Data, folds: int, seed: int, quiet: bool = 
     y = models.target_of(model, table)
     predicted = np.empty_like(y)
     with progress("cross-validation", folds, quiet) as advance:
-        for outside, fitted, rows in models.by_folds(model, table.X, y, folds, seed):
+        for outside, fitted, rows in models.by_folds(model, table.X, y, folds, seed, table.weight):
             predicted[outside] = fitted.predict(rows)
             advance()
     return predicted, y

@@ -1,12 +1,15 @@
 """``maxmargin tune``: cross-validated search over a grid of parameters, with a heat map."""
 
+from collections.abc import Callable
+from inspect import signature
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
-from sklearn.base import is_outlier_detector
-from sklearn.metrics import check_scoring
+from sklearn import config_context
+from sklearn.base import clone, is_outlier_detector
+from sklearn.metrics import check_scoring, get_scorer_names
 from sklearn.model_selection import GridSearchCV, ParameterGrid
 
 from maxmargin.cli import models
@@ -15,9 +18,11 @@ from maxmargin.cli.common import (
     DataFile,
     DataFormat,
     Header,
+    Ignore,
     Quiet,
     Seed,
     Target,
+    Weight,
     ZeroBased,
     check_outputs,
     check_picture,
@@ -29,6 +34,7 @@ from maxmargin.cli.common import (
     write_picture,
 )
 from maxmargin.io.tables import Data
+from maxmargin.suggestions import did_you_mean
 
 DEFAULT_C = "log2:-3,9,2"
 DEFAULT_GAMMA = "log2:-9,1,2"
@@ -52,6 +58,8 @@ def tune(
     picture: Annotated[str | None, typer.Option(help="Draw the scores as a heat map to this file (.png, .svg, .pdf).")] = None,
     model: Annotated[str | None, typer.Option(help="Train with the best parameters on all data and write the model here.")] = None,
     target: Target = None,
+    ignore: Ignore = None,
+    weight: Weight = None,
     header: Header = None,
     data_format: DataFormat = None,
     zero_based: ZeroBased = None,
@@ -71,13 +79,14 @@ def tune(
     """
     fixed = models.assignments(set_, {"kernel": kernel})
     estimator = models.build(problem, fixed, random_state=seed)
+    models.check_weight(estimator, problem, weight)
     grid = grid_of(estimator, C, gamma, vary, fixed)
     check_outputs(picture, model, inputs=(data,))
     if model is not None:
         models.model_format(Path(model), None, estimator)  # a name of another kind of file, before the work
     if picture is not None:
         check_picture(picture)
-    table = models.with_kernel(estimator, load(data, target, header, data_format, zero_based), training=True)
+    table = models.with_kernel(estimator, load(data, target, header, data_format, zero_based, ignore=ignore, weight=weight), training=True)
     found = search(estimator, grid, table, cv, scoring, seed, quiet)
     if picture is not None:
         from maxmargin.plots import GridSearchDisplay
@@ -107,7 +116,8 @@ def grid_of(estimator: Any, C: str | None, gamma: str | None, vary: list[str] | 
         raise usage(f"{', '.join(both)} cannot both vary and be --set.")
     unknown = [name for name in grid if name not in known]
     if unknown:
-        raise usage(f"{type(estimator).__name__} has no parameter {', '.join(unknown)}; its parameters are {', '.join(known)}.")
+        hint = did_you_mean(unknown[0], known)
+        raise usage(f"{type(estimator).__name__} has no parameter {', '.join(unknown)}; its parameters are {', '.join(known)}.{hint}")
     if not grid:
         raise usage("nothing varies: give --vary name=value,value,...")
     return grid
@@ -136,14 +146,41 @@ def search(estimator: Any, grid: dict[str, list[Any]], table: Data, cv: int, sco
     if cv < 2:
         raise usage(f"--cv must be at least 2, got {cv}.")
     folds = models.folds_of(estimator, y, cv, seed)
+    own = models.weights(table.weight)
+    with config_context(enable_metadata_routing=bool(own)), progress("search", len(ParameterGrid(grid)) * cv, quiet) as advance:
+        if own:
+            estimator = clone(estimator).set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+        score = Counted(_scorer(estimator, scoring, weighted=bool(own)), advance)
+        return GridSearchCV(estimator, grid, scoring=score, cv=folds, refit=False, error_score="raise").fit(table.X, y, **own)
+
+
+def _scorer(estimator: Any, scoring: str | None, weighted: bool) -> Any:
+    """scikit-learn's scorer, one that takes sample weights where there are some."""
+    known = get_scorer_names()
+    if scoring is not None and scoring not in known:
+        raise usage(f"--scoring must be one of scikit-learn's scores, got {scoring!r}.{did_you_mean(scoring, known)}")
     score = check_scoring(estimator, scoring=scoring)
-    with progress("search", len(ParameterGrid(grid)) * cv, quiet) as advance:
+    if not weighted or scoring is None:
+        return score
+    if "sample_weight" not in signature(score._score_func).parameters:
+        raise ValueError(f"--scoring {scoring} takes no sample weights: leave --weight out, or choose another score")
+    return score.set_score_request(sample_weight=True)
 
-        def counted(model: Any, X: Any, z: Any) -> float:
-            advance()
-            return float(score(model, X, z))
 
-        return GridSearchCV(estimator, grid, scoring=counted, cv=folds, refit=False, error_score="raise").fit(table.X, y)
+class Counted:
+    """A scorer that tells that it was called: the progress bar counts fits so."""
+
+    def __init__(self, score: Any, advance: Callable[[], None]) -> None:
+        self._score, self._advance = score, advance
+
+    def __call__(self, model: Any, X: Any, y: Any, **options: Any) -> float:
+        """The score."""
+        self._advance()
+        return float(self._score(model, X, y, **options))
+
+    def get_metadata_routing(self) -> Any:
+        """What the scorer takes besides data."""
+        return self._score.get_metadata_routing()
 
 
 def _report(found: GridSearchCV, files: dict[str, Any], as_json: bool, quiet: bool) -> None:

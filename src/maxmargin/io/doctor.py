@@ -1,6 +1,6 @@
 """A data file's doctor: every problem with its line and column, and what a look at the data says about training on them.
 
-svmlight files are read line by line over a problem, so that all are found; of other formats the first problem is reported.
+svmlight files are read line by line over a problem, and tables cell by cell, so that all are found; a column of words is one problem.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from maxmargin.core import cpu as core
 from maxmargin.io.files import open_read
 from maxmargin.io.lines import blocks_of_lines
 from maxmargin.io.svmlight import Problem, Rows, SvmlightChunks, svmlight_chunks
-from maxmargin.io.tables import Data, Options, format_of, local_file, read_table
+from maxmargin.io.tables import Data, Options, TableError, format_of, local_file, read_table
 
 BLOCK = 2**20
 """Bytes of text looked at together: what follows a problem is parsed again, so less than what is read otherwise."""
@@ -63,6 +63,8 @@ def examine(path: str | Path, options: Options, most: int = 100) -> Findings:
         if kind != "svmlight":
             try:
                 return Findings(read_table(file, replace(options, format=kind, source=source))._replace(source=source))
+            except TableError as error:
+                return Findings(error.data and error.data._replace(source=source), error.problems[:most], len(error.problems) <= most)
             except ValueError as error:
                 return Findings(problems=[Problem(0, 0, str(error))])
         chunks = replace(svmlight_chunks(file, zero_based="auto" if options.zero_based is None else options.zero_based), name=source)

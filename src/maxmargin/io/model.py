@@ -203,6 +203,8 @@ def _check_common(model: Any) -> None:
     if "feature_names_in_" in has:
         names = model.feature_names_in_
         _require(names.shape == (model.n_features_in_,) and all(isinstance(name, str) for name in names.tolist()), "feature_names_in_")
+    if "_target_name" in has:
+        _require(isinstance(model._target_name, str), "_target_name")
     if "classes_" in has:
         classes = model.classes_
         _require(classes.ndim == 1 and len(classes) >= 2 and bool((classes[:-1] < classes[1:]).all()), "classes_")

@@ -54,7 +54,7 @@ class Layout(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """What is wrong with a line, and where; line and column from 1."""
+    """What is wrong with a line, and where; line and column from 1, 0 if the message says where, or it is the whole line."""
 
     line: int
     column: int
@@ -62,7 +62,8 @@ class Problem(NamedTuple):
 
     def __str__(self) -> str:
         """For a user."""
-        return f"line {self.line}, column {self.column}: {self.message}"
+        place = f"line {self.line}, column {self.column}" if self.column else f"line {self.line}"
+        return f"{place}: {self.message}" if self.line else self.message
 
 
 class Rows(NamedTuple):

@@ -1,23 +1,30 @@
-"""The columns of a table as X, y and names: one of them is the target, the others are numbers.
+"""The columns of a table as X, y, weights and names: some are left out, one is the target, one may be the weights, the others are numbers.
 
-The target is the column that is named, or counted from 1 (from the right if negative), or by default that called target, label, class or
-y, or else the last; "none" means that there is none, as does a table with exactly as many columns as the model has features.
+Columns are named, or counted from 1 (from the right if negative), as they stand in the file. Where no target is named, it is the one
+whose name the model remembers, or else that called target, label, class or y. If there is none, a table without a model has its target
+in the last column, and a table with one more column than the model has features, too: that is a guess, and warns. "none" means that there
+is no target.
 
 Where a model (or a file of ranges) knows its features' names and the table has names, the features are found by name, in whatever order
-they stand, and what is left is the target: a model is never given a column for another.
+they stand. Columns that are left are not needed: they are left out with a warning, never taken for the target.
 """
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from maxmargin.io.svmlight import Problem
+from maxmargin.io.table_cells import Column, TableError, as_numbers, as_target, as_weights, bad_targets, target_problems
+from maxmargin.suggestions import did_you_mean
+
 TARGET_NAMES = ("target", "label", "class", "y")
 
 
 class Data(NamedTuple):
-    """A data set: X an array or CSR, y its targets, names and queries (qid) if it has some, and where it was read."""
+    """A data set: X an array or CSR, y its targets; names, queries (qid) and sample weights if it has some; and where it was read."""
 
     X: Any
     y: NDArray[Any] | None
@@ -26,6 +33,8 @@ class Data(NamedTuple):
     source: str
     target: str | None = None
     queries: NDArray[np.int64] | None = None
+    weight: NDArray[np.float64] | None = None
+    weight_name: str | None = None
 
 
 @dataclass(frozen=True)
@@ -46,6 +55,12 @@ class Options:
         Whether svmlight indices begin at 0; None is found out on the whole file.
     features : list of str or None
         The names of the features that the model or the ranges were made from, where they know them.
+    known_target : str or None
+        The name of the target that the model or the ranges were made with, where they know it.
+    ignore : tuple of str
+        Columns to leave out, by name or by number; several in one text are separated by commas.
+    weight : str, int or None
+        The column of the sample weights, by name or by number.
     source : str
         The file's name in messages.
     """
@@ -56,22 +71,62 @@ class Options:
     n_features: int | None = None
     zero_based: bool | None = None
     features: list[str] | None = None
+    known_target: str | None = None
+    ignore: tuple[str, ...] = ()
+    weight: str | int | None = None
     source: str = ""
 
 
-def from_columns(columns: list[NDArray[Any]], names: list[str] | None, options: Options, lines: list[int] | None) -> Data:
-    """One column is the target, the others are features."""
+class Roles(NamedTuple):
+    """Which column is what, by position."""
+
+    features: list[int]
+    target: int | None
+    weight: int | None
+
+
+def from_columns(
+    cells: list[NDArray[Any]], names: list[str] | None, options: Options, lines: list[int] | None, problems: list[Problem] | None = None
+) -> Data:
+    """The data of a table; a TableError with all problems, those of its lines included, if there are some."""
     if names:
         check_names(names, options.source)
-    at, features = _split(len(columns), names, options)
-    if not features:
+    roles = roles_of(len(cells), names, options)
+    if not roles.features:
         raise ValueError(f"{options.source} has no column besides the target: fields of a line are separated by commas, semicolons or tabs")
-    X = np.empty((len(columns[0]), len(features)))
-    for j, k in enumerate(features):
-        X[:, j] = _as_numbers(columns[k], names[k] if names else f"column {k + 1}", options.source, lines)
-    y = None if at is None else checked_target(columns[at], options.source, lines)
-    kept, target = ([names[k] for k in features], None if at is None else names[at]) if names else (None, None)
-    return Data(X, y, kept, options.format or "", options.source, target)
+    columns = [Column(column, k + 1, names[k] if names else None, lines) for k, column in enumerate(cells)]
+    parts = {k: as_numbers(columns[k]) for k in roles.features}
+    wrong = [*(problems or []), *(problem for part in parts.values() for problem in part.problems)]
+    kept = [k for k, part in parts.items() if not part.categories]
+    data = Data(
+        X=np.column_stack([parts[k].values for k in kept]) if kept else np.empty((len(cells[0]), 0)),
+        y=None if roles.target is None else as_target(cells[roles.target]),
+        names=[names[k] for k in kept] if names else None,
+        format=options.format or "",
+        source=options.source,
+        target=names[roles.target] if names and roles.target is not None else None,
+        weight_name=names[roles.weight] if names and roles.weight is not None else None,
+    )
+    if roles.weight is not None:
+        weights = as_weights(columns[roles.weight])
+        data, wrong = data._replace(weight=weights.values), [*wrong, *weights.problems]
+    if roles.target is not None:
+        wrong += target_problems(columns[roles.target])
+    if wrong:
+        raise TableError(options.source, wrong, _sound(data, [] if roles.target is None else bad_targets(cells[roles.target])))
+    return data
+
+
+def _sound(data: Data, bad_rows: list[int]) -> Data | None:
+    """The rows that have no problem; None if there are none."""
+    good = np.isfinite(data.X).all(axis=1)
+    good[bad_rows] = False
+    if data.weight is not None:
+        good &= data.weight >= 0
+    if not good.any() or not data.X.shape[1]:
+        return None
+    weight = None if data.weight is None else data.weight[good]
+    return data._replace(X=data.X[good], y=None if data.y is None else as_target(data.y[good]), weight=weight)
 
 
 def check_names(names: list[str], source: str) -> None:
@@ -81,23 +136,81 @@ def check_names(names: list[str], source: str) -> None:
         raise ValueError(f"{source} has two columns called {twice!r}: give each column a name of its own")
 
 
-def _split(width: int, names: list[str] | None, options: Options) -> tuple[int | None, list[int]]:
-    """The target's column and those of the features, in the order of the model's where both have names."""
-    if not names or not options.features:
-        at = _target_column(width, names, options)
-        return at, [k for k in range(width) if k != at]
-    features = find_features(names, options.features, options.source)
-    left = sorted(set(range(width)) - set(features))
-    at = left[0] if options.target is None and len(left) == 1 else _target_column(width, names, options) if left else None
-    if not left and options.target not in (None, "none"):
-        raise ValueError(f"{options.source} has the features of the model and no other column: {options.target!r} cannot be the target")
-    unknown = [names[k] for k in left if k != at]
-    if unknown or at in features:
-        raise ValueError(
-            f"{options.source} has columns that the training data had not: {_some(unknown or [names[k] for k in left])}; leave them "
-            "out, or name the target among them with --target"
+def roles_of(width: int, names: list[str] | None, options: Options) -> Roles:
+    """Which column is the target, which holds the weights, and which are features."""
+    ignored = _ignored(width, names, options)
+    weight = None if options.weight is None else _place(options.weight, width, names, options.source)
+    wanted = None if options.target in (None, "none") else _place(options.target, width, names, options.source)
+    for column, what in ((weight, "holds the weights"), (wanted, "is the target")):
+        if column in ignored:
+            raise ValueError(f"{_called(column, names)} of {options.source} {what}, and is to be ignored: choose one of them")
+    if weight is not None and weight == wanted:
+        raise ValueError(f"{_called(weight, names)} of {options.source} cannot be both the target and the weights")
+    rest = [k for k in range(width) if k not in ignored and k != weight]
+    if names and options.features:
+        return _for_a_model(rest, wanted, weight, names, options)
+    target = wanted if options.target is not None else _usual_target(rest, names, options)
+    return Roles([k for k in rest if k != target], target, weight)
+
+
+def _ignored(width: int, names: list[str] | None, options: Options) -> set[int]:
+    """The columns to leave out; a text that is no column's name may name several."""
+    known = names or []
+    texts = [part.strip() for text in options.ignore for part in ([text] if text in known else text.split(","))]
+    return {_place(text, width, names, options.source) for text in texts}
+
+
+def _for_a_model(rest: list[int], wanted: int | None, weight: int | None, names: list[str], options: Options) -> Roles:
+    """The features by their names; what is left and not the target is left out with a warning."""
+    features = find_features([names[k] for k in rest], options.features or [], options.source)
+    features = [rest[k] for k in features]
+    left = [k for k in rest if k not in features]
+    if wanted in features:
+        raise ValueError(f"{names[wanted]!r} of {options.source} cannot be the target: it is a feature of the model")
+    target = wanted if options.target is not None else _named_target(left, names, options)
+    stray = [names[k] for k in left if k != target]
+    if stray:
+        known = "" if options.known_target is None else f", nor its target {options.known_target!r},"
+        warnings.warn(
+            f"{options.source}: {_some(stray)} {'is no feature' if len(stray) == 1 else 'are no features'} of the model{known} and "
+            f"{'is' if len(stray) == 1 else 'are'} left out; --ignore says so without this warning, --target names the target",
+            stacklevel=2,
         )
-    return at, features
+    return Roles(features, target, weight)
+
+
+def _named_target(columns: list[int], names: list[str] | None, options: Options) -> int | None:
+    """The column that bears the name of the model's target, or a usual one."""
+    if not names:
+        return None
+    exact = {names[k]: k for k in columns}
+    if options.known_target in exact:
+        return exact[options.known_target]
+    lowered = {names[k].lower(): k for k in reversed(columns)}
+    return next((lowered[name] for name in TARGET_NAMES if name in lowered), None)
+
+
+def _usual_target(columns: list[int], names: list[str] | None, options: Options) -> int | None:
+    """The target where none was chosen: by its name, or else the last column, which is a guess and warns."""
+    named = _named_target(columns, names, options)
+    if named is not None or options.n_features == len(columns) or not columns:
+        return named
+    last = columns[-1]
+    if len(columns) == 1:
+        return last
+    key = names[last] if names else str(last + 1)
+    warnings.warn(
+        f"{options.source}: {_called(last, names)}, the last one, is taken for the target; --target {key} says so, --target none that "
+        "there is none",
+        stacklevel=2,
+    )
+    return last
+
+
+def _called(column: int | None, names: list[str] | None) -> str:
+    """A column in messages."""
+    assert column is not None
+    return f"column {column + 1}" if names is None else f"column {names[column]!r}"
 
 
 def find_features(names: list[str], wanted: list[str], source: str) -> list[int]:
@@ -114,79 +227,16 @@ def _some(names: list[str]) -> str:
     return ", ".join(repr(name) for name in names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
 
 
-def _target_column(width: int, names: list[str] | None, options: Options) -> int | None:
-    wanted = options.target
-    if wanted is None:
-        lowered = [name.lower() for name in names or []]
-        named = next((lowered.index(name) for name in TARGET_NAMES if name in lowered), None)
-        if named is None and options.n_features == width:
-            return None
-        return width - 1 if named is None else named
-    if wanted == "none":
-        return None
+def _place(wanted: str | int | None, width: int, names: list[str] | None, source: str) -> int:
+    """The position of a column that is named or counted."""
     if names and wanted in names:
         return names.index(str(wanted))
     try:
-        number = int(wanted)
+        number = int(str(wanted))
     except ValueError:
         known = f"its columns are {', '.join(names[:20])}" if names else "it has no header, give the column's number"
-        raise ValueError(f"{options.source} has no column {wanted!r}: {known}") from None
+        hint = did_you_mean(wanted, names or [])
+        raise ValueError(f"{source} has no column {wanted!r}: {known}.{hint}") from None
     if not 1 <= abs(number) <= width:
-        raise ValueError(
-            f"the target's column is {number}, but {options.source} has {width} columns, counted from 1, or from -1 at the right"
-        )
+        raise ValueError(f"there is no column {number}: {source} has {width} columns, counted from 1, or from -1 at the right")
     return number - 1 if number > 0 else width + number
-
-
-def _as_numbers(column: NDArray[Any], name: str, source: str, lines: list[int] | None) -> NDArray[np.float64]:
-    """A feature's values; the first that is no finite number is an error with its line."""
-    if column.dtype.kind in "biuf":
-        values = column.astype(np.float64)
-    else:
-        values = np.array([float(v) if is_number(v) else np.nan for v in column.tolist()])
-    wrong = np.flatnonzero(~np.isfinite(values))
-    if len(wrong):
-        place = f"line {lines[wrong[0]]}" if lines else f"row {wrong[0] + 1}"
-        raise ValueError(
-            f"{source}, {place}, {name}: {str(column[wrong[0]])!r} is no finite number ({len(wrong)} such values in this column); fill "
-            "missing values, write decimals with a point and words as numbers, or choose another target column"
-        )
-    return values
-
-
-def checked_target(column: NDArray[Any], source: str, lines: list[int] | None) -> NDArray[Any]:
-    """The targets; one that is missing or infinite is an error with its line."""
-    y = as_target(column)
-    wrong = np.flatnonzero(~np.isfinite(y) if y.dtype.kind == "f" else [str(cell).strip() == "" for cell in y.tolist()])
-    if len(wrong):
-        place = f"line {lines[wrong[0]]}" if lines else f"row {wrong[0] + 1}"
-        raise ValueError(f"{source}, {place}: the target is missing or infinite ({len(wrong)} such rows); fill it or leave those rows out")
-    return y
-
-
-def as_target(column: NDArray[Any]) -> NDArray[Any]:
-    """Targets as whole numbers if they all are, else as numbers if they all are, else as text."""
-    if column.dtype.kind in "OUS":
-        text = [str(cell).strip() for cell in column.tolist()]
-        if not all(is_number(cell) for cell in text):
-            return np.array(text)
-        column = np.array([float(cell) for cell in text])
-    if column.dtype.kind == "b":
-        return column.astype(np.int64)
-    if (
-        column.dtype.kind == "f"
-        and np.isfinite(column).all()
-        and (column == np.round(column)).all()
-        and np.abs(column).max(initial=0) < 2**53
-    ):
-        return column.astype(np.int64)
-    return column
-
-
-def is_number(cell: Any) -> bool:
-    """Whether a cell is a number, as files write them."""
-    try:
-        float(cell)
-    except (ValueError, TypeError):
-        return False
-    return "_" not in str(cell)  # Python's own digits grouping is none of a file's

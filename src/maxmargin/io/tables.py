@@ -24,17 +24,17 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from maxmargin.io.files import STDIN, SUFFIXES, decompressing, name_of, open_read, require_file
-from maxmargin.io.svmlight import svmlight_chunks
-from maxmargin.io.table_columns import Data, Options, as_target, check_names, checked_target, find_features, from_columns, is_number
+from maxmargin.io.svmlight import Problem, svmlight_chunks
+from maxmargin.io.table_cells import MISSING, Column, TableError, as_target, is_number, target_problems
+from maxmargin.io.table_columns import Data, Options, check_names, find_features, from_columns
+from maxmargin.suggestions import did_you_mean
 
-__all__ = ["ENDINGS", "READERS", "Data", "Options", "as_target", "ending_of", "format_of", "local_file", "read_table"]
+__all__ = ["ENDINGS", "READERS", "Data", "Options", "TableError", "as_target", "ending_of", "format_of", "local_file", "read_table"]
 
 HEAD = 2**16
 """Bytes at which the content is looked at."""
 SVMLIGHT_LINE = re.compile(rb"\s*[-+]?[0-9.][-+0-9.eE]*([ \t]+(qid|\d+):\S*)*[ \t]*(#.*)?")
 DELIMITERS = ",;\t"
-MISSING = ("", "na", "n/a", "null", "none", "?")
-"""What stands where a number is missing: no name of a column."""
 MAGIC = {b"\x93NUMPY": "npy", b"PK\x03\x04": "npz", b"PAR1": "parquet"}
 ENDINGS = {
     ".svm": "svmlight",
@@ -66,13 +66,16 @@ def read_table(path: str | Path, options: Options | None = None) -> Data:
     """
     options = options or Options()
     if options.format is not None and options.format not in READERS:
-        raise ValueError(f"the data format must be one of {', '.join(READERS)}, got {options.format!r}")
+        hint = did_you_mean(options.format, READERS)
+        raise ValueError(f"the data format must be one of {', '.join(READERS)}, got {options.format!r}.{hint}")
     with local_file(path) as (file, source):
         kind = options.format or format_of(file)
         if options.zero_based is not None and kind != "svmlight":
             raise ValueError(f"{source} is {kind}: only the indices of svmlight files begin at 0 or 1")
         if options.header is not None and kind not in ("csv", "tsv"):
             raise ValueError(f"{source} is {kind}: only CSV and TSV files have a header or not")
+        if (options.ignore or options.weight is not None) and kind in ("svmlight", "npz"):
+            raise ValueError(f"{source} is {kind}: only the columns of CSV, TSV, Parquet and .npy files can be ignored or hold weights")
         return READERS[kind](file, replace(options, format=kind, source=source))
 
 
@@ -153,15 +156,18 @@ def _read_delimited(path: Path, options: Options) -> Data:
     numbers = _all_numbers(text, delimiter, number if header else 0, len(first))
     if numbers is not None:
         return from_columns(list(numbers.T), names, options, None)
-    rows = []
+    rows, problems = [], []
     for number, row in chain(head[header:], lines):
-        if len(row) != len(first):
-            raise ValueError(f"{options.source}, line {number}: {len(row)} fields, the first line has {len(first)}")
-        rows.append((number, row))
+        if len(row) == len(first):
+            rows.append((number, row))
+        else:
+            problems.append(Problem(number, 0, f"{len(row)} fields, the first line has {len(first)}"))
+    if not rows and problems:
+        raise TableError(options.source, problems)
     if not rows:
         raise ValueError(f"{options.source} holds a header and no samples")
     columns = [np.array(column) for column in zip(*(row for _, row in rows), strict=True)]
-    return from_columns(columns, names, options, [number for number, _ in rows])
+    return from_columns(columns, names, options, [number for number, _ in rows], problems)
 
 
 def _has_header(rows: list[list[str]]) -> bool:
@@ -216,9 +222,6 @@ def _read_parquet(path: Path, options: Options) -> Data:
     except (OSError, ValueError) as error:
         raise ValueError(f"{options.source}: {error}") from error
     columns = [np.asarray(column.to_numpy()) for column in table.columns]
-    for name, column in zip(table.column_names, table.columns, strict=True):
-        if column.null_count:
-            raise ValueError(f"{options.source}: column {name!r} has {column.null_count} missing values: fill them or leave those rows out")
     return from_columns(columns, list(table.column_names), options, None)
 
 
@@ -235,7 +238,7 @@ def _read_npz(path: Path, options: Options) -> Data:
     with _numpy_load(path, options) as file:
         try:
             X = _matrix_of(file)
-            y = checked_target(file["y"], options.source, None) if "y" in file.files and options.target is None else None
+            y = _checked_target(file["y"], options.source) if "y" in file.files and options.target is None else None
             names = [str(name) for name in file["names"]] if "names" in file.files else None
         except (ValueError, TypeError, zipfile.BadZipFile, EOFError) as error:
             raise ValueError(f"{options.source}: {error}") from error
@@ -249,6 +252,14 @@ def _read_npz(path: Path, options: Options) -> Data:
             order = find_features(names, options.features, options.source)
             X, names = X[:, order], options.features
     return Data(X, y, names, "npz", options.source)
+
+
+def _checked_target(y: Any, source: str) -> Any:
+    """The targets of an .npz file."""
+    problems = target_problems(Column(y, 0, None, None))
+    if problems:
+        raise TableError(source, problems)
+    return as_target(y)
 
 
 def _matrix_of(file: Any) -> Any:

@@ -12,6 +12,7 @@ from scipy import sparse
 from maxmargin.io.files import compressed_write
 from maxmargin.io.svmlight_write import dump_svmlight
 from maxmargin.io.tables import ENDINGS, Data, ending_of
+from maxmargin.suggestions import did_you_mean
 
 MOST_DENSE = 2**28
 """Sparse data with more values, the zeros counted, are not written where zeros are."""
@@ -38,7 +39,9 @@ def write_table(data: Data, path: str | Path, format: str | None = None, zero_ba
     path = Path(path)
     kind = format or ENDINGS.get(ending_of(path), "svmlight")
     if kind not in WRITERS:
-        raise ValueError(f"the data format must be one of {', '.join(WRITERS)}, got {kind!r}")
+        raise ValueError(f"the data format must be one of {', '.join(WRITERS)}, got {kind!r}.{did_you_mean(kind, WRITERS)}")
+    if data.weight is not None and kind not in ("csv", "tsv", "parquet"):
+        raise ValueError(f"{data.source} has weights, and only CSV, TSV and Parquet files hold them here: write one")
     if zero_based and kind != "svmlight":
         raise ValueError(f"indices from 0 are a matter of svmlight files, not of {kind}")
     if kind == "svmlight":
@@ -54,12 +57,14 @@ def write_table(data: Data, path: str | Path, format: str | None = None, zero_ba
 
 
 def _columns(data: Data) -> tuple[list[str], Any]:
-    """Names of a table's columns, features first and the target last, and the values of the features."""
+    """Names of a table's columns, features first, then the weights and the target, and the values of the first two."""
     if sparse.issparse(data.X) and np.prod(data.X.shape, dtype=float) > MOST_DENSE:
         size = f"{data.X.shape[0]} x {data.X.shape[1]}"
         raise ValueError(f"{data.source} is sparse, and all {size} values would be written: use svmlight or .npz")
     X = data.X.toarray() if sparse.issparse(data.X) else np.asarray(data.X)
     names, target = data.names or [f"x{k + 1}" for k in range(X.shape[1])], data.target or "target"
+    if data.weight is not None:
+        names, X = [*names, data.weight_name or "weight"], np.column_stack([X, data.weight])
     if data.y is None:
         return names, X
     if target in names:

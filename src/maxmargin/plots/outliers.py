@@ -72,6 +72,7 @@ class OutlierDisplay(Display):
         ax.scatter(*self.points[self.inside].T, s=18, c=CLASS_COLOURS[0], edgecolors="white", linewidths=0.4, label="inside")
         ax.scatter(*self.points[~self.inside].T, s=30, c=CLASS_COLOURS[1], marker="X", edgecolors="white", linewidths=0.4, label="novel")
         ring = self.points[self.support]
-        ax.scatter(*ring.T, s=70, facecolors="none", edgecolors=INK, linewidths=0.8, label=f"support vectors ({len(ring)})")
+        if len(ring):  # a model fitted to other points has none among these
+            ax.scatter(*ring.T, s=70, facecolors="none", edgecolors=INK, linewidths=0.8, label=f"support vectors ({len(ring)})")
         self.plane.label(ax)
         legend_outside(ax, self.plane.note)

@@ -25,11 +25,13 @@ class TubeDisplay(Display):
     epsilon : float
         Half the width of the tube.
     support : ndarray of int
-        Which points are support vectors.
+        Which points are ringed: the support vectors, or those on or outside the tube.
     name : str
         Of the feature.
     note : str
         What the title says about features that are not shown.
+    rings : str
+        What the ringed points are.
     """
 
     def __init__(
@@ -42,9 +44,10 @@ class TubeDisplay(Display):
         support: NDArray[np.intp],
         name: str = "x",
         note: str = "",
+        rings: str = "support vectors",
     ) -> None:
         self.x, self.y, self.line_x, self.line_y = x, y, line_x, line_y
-        self.epsilon, self.support, self.name, self.note = epsilon, support, name, note
+        self.epsilon, self.support, self.name, self.note, self.rings = epsilon, support, name, note, rings
 
     @classmethod
     def from_estimator(
@@ -90,11 +93,13 @@ class TubeDisplay(Display):
         room = 0.04 * (np.ptp(x) or 1.0)
         grid = np.tile(data.mean(axis=0), (resolution, 1))
         grid[:, feature] = np.linspace(x.min() - room, x.max() + room, resolution)
-        support = support_of(estimator, data)
-        if support is None:
+        rings, support = "support vectors", support_of(estimator, data)
+        if support is None or not len(support):  # the model does not say, or was fitted to other points
+            rings = "on or outside the tube"
             support = np.flatnonzero(np.abs(value(data) - t) >= epsilon * (1 - 1e-3))
         note = "" if data.shape[1] == 1 else f"along one of {data.shape[1]} features, the others at their mean"
-        return cls(x, t, grid[:, feature], np.asarray(value(grid)), epsilon, np.asarray(support), name or "x", note).plot(ax)
+        curve = grid[:, feature], np.asarray(value(grid))
+        return cls(x, t, *curve, epsilon, np.asarray(support), name or "x", note, rings).plot(ax)
 
     def _draw(self, ax: Any) -> None:
         low, high = self.line_y - self.epsilon, self.line_y + self.epsilon
@@ -105,7 +110,7 @@ class TubeDisplay(Display):
         ax.scatter(self.x, self.y, s=16, c=PALE, edgecolors="none", zorder=3, label="points")
         ax.scatter(
             self.x[self.support], self.y[self.support], s=45, facecolors="none", edgecolors=INK, linewidths=0.9, zorder=4,
-            label=f"support vectors ({len(self.support)})",
+            label=f"{self.rings} ({len(self.support)})",
         )  # fmt: skip
         ax.set(xlabel=self.name, ylabel="target")
         legend_outside(ax, self.note, columns=2)
