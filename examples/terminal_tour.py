@@ -29,9 +29,9 @@ Path("cells.csv").write_text("\\n".join([head, *rows]) + "\\n")
 COMMANDS = (
     "maxmargin check cells.csv --target diagnosis",
     "maxmargin scale cells.csv scaled.csv --target diagnosis --save ranges.txt",
-    "maxmargin subset scaled.csv 400 train.csv --rest test.csv",
-    "maxmargin tune train.csv -C log2:-1,7,4 --gamma log2:-7,1,4 --picture search.png",
-    "maxmargin train train.csv cells.mm -C 8 --gamma 0.125 --cv 5",
+    "maxmargin subset scaled.csv 400 train.csv --rest test.csv --target diagnosis",
+    "maxmargin tune train.csv -C log2:-1,7,4 --gamma log2:-7,1,4 --target diagnosis --picture search.png",
+    "maxmargin train train.csv cells.mm --target diagnosis -C 8 --gamma 0.125 --cv 5",
     "maxmargin predict test.csv cells.mm predictions.txt",
     "maxmargin inspect cells.mm",
     "maxmargin plot test.csv cells.mm cells.png",

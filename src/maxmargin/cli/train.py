@@ -77,6 +77,8 @@ def train(
 
       maxmargin train houses.csv --problem svr --target price --epsilon 0.2
 
+      maxmargin train survey.csv --target answer --ignore id,date --weight copies
+
       maxmargin train news.svm.gz news.model --problem linear-svc --loss hinge
 
       zcat train.svm.gz | maxmargin train - model.mm --json
