@@ -45,9 +45,11 @@ def predict(
 ) -> None:
     """Predict with a model, one line for each sample.
 
-    Columns with names are found by the names that the model was trained on, in any order, and so is the target; other columns are left
-    out with a warning. Where the data have targets, the accuracy or the error is shown as well: on standard error if the predictions go to standard output. Decision values
-    stand in the order of the classes. With --json and no OUTPUT, the predictions are part of the object.
+    Columns with names are found by the names that the model was trained on, in any order, and so is
+    the target; other columns are left out with a warning. Where the data have targets, the accuracy
+    or the error is shown as well: on standard error if the predictions go to standard output.
+    Decision values stand in the order of the classes. With --json and no OUTPUT, the predictions are
+    part of the object.
 
     Examples:
 
