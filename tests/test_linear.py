@@ -10,32 +10,10 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import needs
 from helpers import assert_close, assert_same_bits, binary, in_subprocess, three
 from maxmargin import SVC, LinearOneClassSVM, LinearSVC, LinearSVCCV, LinearSVR, linear_training
-from maxmargin.estimators import liblinear
-
-CHECKED = [
-    LinearSVC(),
-    LinearSVC(loss="hinge"),
-    LinearSVC(loss="hinge", intercept="regularised"),
-    LinearSVC(solver="coordinate", max_iter=100_000),
-    LinearSVR(),
-    LinearSVR(loss="squared_epsilon_insensitive", epsilon=0.1),
-    LinearOneClassSVM(),
-    LinearSVCCV(Cs=3, cv=3),
-    liblinear.LinearSVC(),
-    liblinear.LinearSVR(),
-]
-
-
-@pytest.mark.filterwarnings("ignore")  # the checks provoke warnings of their own
-@parametrize_with_checks(CHECKED)
-def test_scikit_learns_checks(estimator, check):
-    check(estimator)
-
 
 X, label = binary(120)
 Z = X[:, 0] - X[:, 1] + 0.2 * np.random.default_rng(0).normal(size=120)

@@ -11,7 +11,6 @@ from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import reference
 from helpers import assert_close, assert_same_bits, binary, three, values
@@ -283,16 +282,3 @@ def test_an_indefinite_kernel_is_refused():
     K = -kernel_values(Kernel.rbf(gamma=1.0), X, X)
     with pytest.raises(ValueError, match=r"positive semidefinite.*Use solver='block'"):
         SVC(loss="squared_hinge", solver="newton", kernel="precomputed", C=100.0).fit(K, y)
-
-
-CHECKED = [
-    SVC(loss="squared_hinge", solver="newton"),
-    SVC(loss="squared_hinge", solver="newton", multiclass="ovr", kernel="linear"),
-    SVR(loss="squared_epsilon_insensitive", solver="newton"),
-]
-
-
-@pytest.mark.filterwarnings("ignore")  # the checks provoke warnings of their own
-@parametrize_with_checks(CHECKED)
-def test_scikit_learns_checks(estimator, check):
-    check(estimator)

@@ -1,0 +1,117 @@
+"""scikit-learn's checks of every estimator in every configuration; those that fail are listed, with the reason, in
+docs/scikit-learn-suite.md, and a listed one that passes is a failure."""
+
+import re
+from pathlib import Path
+from unittest import SkipTest
+
+import numpy as np
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from maxmargin import (
+    SVC,
+    SVR,
+    LinearOneClassSVM,
+    LinearSVC,
+    LinearSVCCV,
+    LinearSVR,
+    NormaNovelty,
+    NormaSVC,
+    NuSVC,
+    NuSVR,
+    OneClassSVM,
+    PegasosSVC,
+)
+from maxmargin.estimators import liblinear
+from needs import NOT_APPLICABLE
+
+TABLE = Path(__file__).parent.parent / "docs" / "scikit-learn-suite.md"
+ROWS = re.findall(r"^\| `(\w+\(.*?\))` \| (`check_.*?`) \| (.*?) \|$", TABLE.read_text(), re.MULTILINE)
+
+KERNELS = ("linear", "poly", "sigmoid", "logistic", "laplacian", "chi2", "cosine", "precomputed")
+
+MACHINES = [
+    SVC(),
+    *(SVC(kernel=name) for name in KERNELS),
+    SVC(C=np.inf),
+    SVC(multiclass="ovr"),
+    SVC(break_ties=True),
+    SVC(decision_function_shape="ovo"),
+    SVC(loss="squared_hinge"),
+    SVC(loss="squared_hinge", solver="newton"),
+    SVC(loss="squared_hinge", solver="newton", multiclass="ovr", kernel="linear"),
+    NuSVC(nu=0.02),  # three unbalanced classes of the checks allow no nu above 0.46, and an infeasible nu must raise
+    NuSVC(nu=0.05),
+    NuSVC(nu=0.05, break_ties=True),
+    NuSVC(nu=0.1),
+    NuSVC(nu=0.2),
+    NuSVC(nu=0.02, multiclass="ovr"),
+    SVR(),
+    SVR(kernel="poly", degree=2, coef0=1.0),
+    SVR(kernel="precomputed"),
+    SVR(loss="squared_epsilon_insensitive"),
+    SVR(loss="squared_epsilon_insensitive", solver="newton"),
+    NuSVR(),
+    NuSVR(nu=0.1),
+    OneClassSVM(),
+    OneClassSVM(kernel="precomputed"),
+]
+
+LINEAR = [
+    LinearSVC(),
+    LinearSVC(loss="hinge"),
+    LinearSVC(loss="hinge", intercept="regularised"),
+    LinearSVC(solver="coordinate", max_iter=100_000),
+    LinearSVC(dual=True),
+    LinearSVC(dual=False),
+    LinearSVC(penalty="l1"),
+    LinearSVC(fit_intercept=False),
+    LinearSVC(multi_class="crammer_singer"),
+    LinearSVC(multi_class="crammer_singer", fit_intercept=False),
+    LinearSVR(),
+    LinearSVR(fit_intercept=False),
+    LinearSVR(loss="squared_epsilon_insensitive", epsilon=0.1),
+    LinearOneClassSVM(),
+    LinearSVCCV(Cs=3, cv=3),
+    liblinear.LinearSVC(),
+    liblinear.LinearSVC(multi_class="crammer_singer"),
+    liblinear.LinearSVR(),
+]
+
+ONLINE = [
+    PegasosSVC(max_iter=100),
+    PegasosSVC(kernel="rbf", max_iter=100),
+    PegasosSVC(kernel="rbf", alpha=1e-2, max_iter=50),
+    PegasosSVC(kernel="precomputed", alpha=1e-2, max_iter=50),
+    PegasosSVC(batch_size=8, average=False, max_iter=100),
+    PegasosSVC(fit_intercept=False, max_iter=100),
+    NormaSVC(),
+    NormaNovelty(),
+]
+CHECKED = [*MACHINES, *LINEAR, *ONLINE]
+
+
+def expected(estimator):
+    """The checks that the estimator is to fail, with the reason."""
+    reasons = {}
+    for name, checks, reason in ROWS:
+        if name == str(estimator):
+            reasons |= dict.fromkeys(re.findall(r"`(check_\w+)`", checks), reason)
+    return reasons
+
+
+@pytest.mark.filterwarnings("ignore")  # the checks provoke warnings of their own
+@parametrize_with_checks(CHECKED, expected_failed_checks=expected)
+def test_scikit_learns_checks(estimator, check):
+    try:
+        check(estimator)
+    except SkipTest as reason:
+        if "SCIPY_ARRAY_API" not in str(reason):
+            raise
+        pytest.skip(f"{NOT_APPLICABLE}{reason}")
+
+
+def test_every_row_of_the_table_is_checked():
+    assert {name for name, _, _ in ROWS} <= {str(estimator) for estimator in CHECKED}
+    assert len(ROWS) > 5
