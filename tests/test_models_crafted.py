@@ -1,5 +1,6 @@
 """Files of strangers: rows 35-39 and 63-68 of the failure table. Whatever a file says, load returns a model or raises ValueError."""
 
+import contextlib
 import gzip
 import hashlib
 import io as bytes_io
@@ -260,6 +261,79 @@ def test_every_value_replaced(name, tmp_path):
             refused(packed(changed, members), tmp_path, X)
 
 
+def uses(model, X):
+    """All that a fitted model is asked for, as far as it has it; the errors that are not ValueErrors."""
+    y = X[:, 0] if not hasattr(model, "classes_") else model.classes_[np.arange(X.shape[0]) % len(model.classes_)]
+    arguments = (X,) if "OneClass" in type(model).__name__ else (X, y)
+    calls = [lambda: outputs(model, X), lambda: repr(model), lambda: str(model.certificate_), lambda: pickle.dumps(model)]
+    calls += [lambda: model.certify(*arguments)] if hasattr(model, "certify") else []
+    calls += [lambda: model.set_params(warm_start=True).fit(*arguments)] if "warm_start" in model.get_params() else []
+    for call in calls:
+        with contextlib.suppress(ValueError):
+            call()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "name", ["SVC", "SVC-three", "SVC-sparse", "NuSVC", "SVR", "OneClassSVM", "LinearSVC-three", "LinearOneClassSVM", "LinearSVCCV"]
+)
+def test_attributes_that_are_empty_or_missing(name, tmp_path):
+    """Refused, or nothing that the model is asked for later misses them."""
+    model, X = ALL[name]()
+    io.save(model, tmp_path / "m")
+    header, members = parts((tmp_path / "m").read_bytes())
+    empty = len(header["arrays"])
+    header["arrays"].append(EMPTY)
+    members[f"arrays/{empty}"] = b""
+    for key in header["model"]["attributes"]:
+        for value in ("nothing", {"array": empty}, None):
+            changed = json.loads(json.dumps(header))
+            changed["model"]["attributes"][key] = value
+            if value == "nothing":
+                del changed["model"]["attributes"][key]
+            (tmp_path / "m").write_bytes(packed(changed, members))
+            with contextlib.suppress(ValueError):
+                loaded = io.load(tmp_path / "m")
+                assert key not in ("class_weight_", "dual_coef_", "intercept_", "certificate_")
+                uses(loaded, X)
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "private"),
+    [
+        ("SVC", "dual_coef_", "_dual_coef_"),
+        ("SVC-three", "dual_coef_", "_dual_coef_"),
+        ("SVC-sparse", "dual_coef_", "_dual_coef_"),
+        ("SVR", "dual_coef_", "_dual_coef_"),
+        ("SVC", "intercept_", "_intercept_"),
+        ("SVC-three", "intercept_", "_intercept_"),
+        ("NuSVR", "intercept_", "_intercept_"),
+        ("OneClassSVM", "offset_", "_intercept_"),
+        ("LinearOneClassSVM", "offset_", "intercept_"),
+        ("LinearSVCCV", "coef_", "coef_"),
+        ("LinearSVCCV", "intercept_", "intercept_"),
+    ],
+)
+def test_what_is_said_twice_must_agree(name, key, private, tmp_path):
+    """Coefficients that users read and those that predict: one of them changed in a file, with its checksum, is refused."""
+    model, _ = ALL[name]()
+    inner = model.estimator_ if private == key else model
+    for owner, attribute in ((model, key), (inner, private)):
+        before = getattr(owner, attribute)
+        changed = before.copy()
+        (changed.data if sparse.issparse(changed) else changed.reshape(-1))[0] *= 1.5
+        setattr(owner, attribute, changed)
+        with pytest.raises(ValueError, match="is not what it should be"):
+            io.save(model, tmp_path / "m")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("maxmargin.io.model.validate", lambda model: None)
+            io.save(model, tmp_path / "m")
+        with pytest.raises(ValueError, match=r"cannot be loaded: \w+_.* is not what it should be"):
+            io.load(tmp_path / "m")
+        setattr(owner, attribute, before)
+    io.save(model, tmp_path / "m")
+
+
 @pytest.mark.parametrize(("where", "key", "value"), [
     ("attributes", "predict", 1), ("attributes", "__class__", "x"), ("attributes", "__dict__", {"dict": []}), ("attributes", "C", 1.0),
     ("attributes", "coef_", {"array": 0}), ("attributes", "a b_", 1), ("attributes", "x", 1), ("parameters", "evil", 1),
@@ -428,7 +502,7 @@ def test_any_order_of_the_head(tmp_path):
 def test_compressed_text_that_is_damaged_or_too_long(tmp_path):
     packed_text = gzip.compress(LIBSVM.encode())
     for length in range(len(packed_text)):
-        refused(packed_text[:length], tmp_path, np.zeros((1, 3)))
+        refused(packed_text[:length], tmp_path)
     bomb = gzip.compress(LIBSVM.encode() + b"1 1 1:1\n" * 2**22)
     (tmp_path / "m").write_bytes(bomb)
     with pytest.raises(ValueError, match="times as long as the file"):
@@ -498,6 +572,62 @@ def test_bounded_memory_and_time(tmp_path):
     )
     assert [line for line in out.splitlines() if "refused" not in line] == ["index predicts", "light predicts"]  # wide, but sparse
     assert len(out.splitlines()) == len(BOMBS)
+
+
+def _head(count, classes=2):
+    """The head of a LIBSVM model that claims so many support vectors, all of the first class."""
+    zeros = " 0" * (classes * (classes - 1) // 2)
+    labels = " ".join(map(str, range(classes)))
+    return (
+        f"svm_type c_svc\nkernel_type rbf\ngamma 1\nnr_class {classes}\ntotal_sv {count}\nrho{zeros}\n"
+        f"label {labels}\nnr_sv {count}{' 0' * (classes - 1)}\nSV\n"
+    ).encode()
+
+
+def _zstd(text, blocks):
+    """A frame of zstd: the text, then blocks of 128 kB of the same character, 4 bytes each."""
+    raw = struct.pack("<I", len(text) << 3)[:3] + text
+    run = struct.pack("<I", 2**17 << 3 | 1 << 1)[:3] + b"1"
+    return b"\x28\xb5\x2f\xfd\x00\x38" + raw + run * blocks + struct.pack("<I", 1 << 3 | 1 << 1 | 1)[:3] + b"1"
+
+
+LINES = 3 * 2**20
+FALSE_COUNTS = {
+    "few": lambda: _head(5) + b"1 1:1\n" * LINES,
+    "many": lambda: _head(2**31 - 1) + b"1 1:1\n" * LINES,
+    "one-more": lambda: _head(LINES + 1, 3) + b"1 1 1:1\n" * LINES,
+    "ten-classes": lambda: _head(LINES, 10) + (b"1 " * 9 + b"1:1\n") * (LINES // 3),
+    "weights": lambda: LIBLINEAR.split("w\n")[0].replace("nr_feature 2", f"nr_feature {LINES}").encode() + b"w\n" + b"1 1 1\n" * LINES,
+    "light": lambda: SVM_LIGHT.encode() + b"1 1:1 #\n" * LINES,
+    "gzip": lambda: gzip.compress(_head(LINES) + np.random.default_rng(0).choice([b"1 1:1\n", b"1 2:1\n"], LINES + 1).tobytes()),
+    "zstd-line": lambda: _zstd(_head(3) + b"1 1:", 2**14),
+    "zstd-head": lambda: _zstd(b"svm_type c_svc\nrho ", 2**14),
+}
+"""Text of some 25 MB, or 64 kB of zstd that unfold to 2 GB, with a false count of lines."""
+
+
+def test_false_counts_are_refused_at_once(tmp_path):
+    """Not after everything was parsed, which took half a minute, nor by way of hundreds of megabytes."""
+    for name, make in FALSE_COUNTS.items():
+        (tmp_path / name).write_bytes(make())
+    out = in_subprocess(
+        f"""
+        import time
+        from pathlib import Path
+        from helpers import peak_memory
+        from maxmargin import io
+        for path in sorted(Path({str(tmp_path)!r}).iterdir()):
+            before, begin = peak_memory(), time.process_time()
+            try:
+                io.load(path)
+                print("loaded", path.name)
+            except ValueError as error:
+                assert str(path) in str(error)
+            assert time.process_time() - begin < 1.5, (path.name, time.process_time() - begin)
+            assert peak_memory() - before < 64 * 1024, (path.name, peak_memory() - before)
+        """
+    )
+    assert out == ""
 
 
 # ---- pickles of altered models: CVE-2020-28975 for linear and online ones --------------------------------------------

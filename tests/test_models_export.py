@@ -239,3 +239,35 @@ def test_labels_with_odd_characters(tmp_path):
     source = io.to_c(model)
     assert '"a\\042b\\134"' in source
     assert json.dumps(sorted(labels.tolist())) in io.to_javascript(model)
+
+
+# ---- text that others wrote ------------------------------------------------------------------------------------------
+
+NASTY = ["</script><script>alert(1)</script>", "*/ int x; /*", "a\nb", "\u2028", "<!--", "]]>", "\\", '"', "??/"]
+
+
+def test_names_of_classes_do_not_leave_their_comment():
+    """A subclass may have any name; in C and JavaScript it stands in a comment."""
+    X, y = three()
+    for name in NASTY:
+        model = type(name, (LinearSVC,), {})().fit(X, y)
+        top = io.to_c(model).partition("#include")[0]
+        assert top.startswith("/* ")
+        assert top.endswith(" */\n")
+        assert top.count("*/") == top.count("\n") == 1
+        first, second = io.to_javascript(model).split("\n")[:2]
+        assert first.startswith("// ")
+        assert second == '"use strict";'
+        assert top.isascii()
+        assert first.isascii()
+        assert not set(first[3:] + top[3:-4]) & set("<>*/\\?")
+
+
+def test_labels_do_not_leave_a_script_element():
+    X, y = three()
+    labels = sorted(NASTY[:3])
+    source = io.to_javascript(SVC().fit(X, np.array(labels)[y]))
+    assert "<" not in source.partition("const LABELS")[2].partition("\n")[0]
+    assert "</script" not in source
+    line = next(line for line in source.splitlines() if line.startswith("const LABELS = "))
+    assert json.loads(line.removeprefix("const LABELS = ").removesuffix(";")) == labels

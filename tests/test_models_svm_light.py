@@ -155,7 +155,7 @@ def test_the_command(some, tmp_path, monkeypatch):
     ("old", "new", "message"),
     [
         ("2 # kernel type", "4 # kernel type", r"line 2: .*function of one's own"),
-        ("13 # number of support vectors", "14 # number of support vectors", "13 support vectors were expected, but there are 12"),
+        ("13 # number of support vectors", "14 # number of support vectors", "the head says 13 support vectors, but 12 lines follow"),
         ("7 # highest feature index", "6 # highest feature index", "features must be 1 to 6"),
         ("empty# kernel parameter -u \n", "", "a line with the comment '-u'"),
         ("0.125 # threshold b", "nan # threshold b", "line 11"),

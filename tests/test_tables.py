@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from maxmargin.io import tables
+from maxmargin.io import files, tables
 from maxmargin.io.tables import Data, Options, format_of, read_table
 from maxmargin.io.tables_write import write_table
 
@@ -202,3 +202,14 @@ def test_a_missing_value_in_the_first_line_is_no_header(tmp_path):
         (tmp_path / "a.csv").write_text(f"1,{cell},0\n2,3,1\n")
         with pytest.raises(ValueError, match=r"line 1, column 2: this column has no value here .*--ignore 2"):
             read_table(tmp_path / "a.csv")
+
+
+def test_a_file_that_would_fill_the_memory(tmp_path, monkeypatch):
+    """Compressed tables are read in pieces, and refused before they take more than half of the free memory."""
+    path = tmp_path / "a.csv.gz"
+    path.write_bytes(gzip.compress(b"a,b,c\n" + b"1,2,3\n" * 2**19))
+    assert read_table(path).X.shape[0] == 2**19
+    monkeypatch.setattr(files, "PIECE", 2**16)
+    monkeypatch.setattr(files, "free_memory", lambda: 2**21)
+    with pytest.raises(ValueError, match=r"a.csv.gz holds more than .* half of the free memory"):
+        read_table(path)

@@ -5,15 +5,21 @@ import gzip
 import io
 import lzma
 import os
+import secrets
+import stat
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
-ZST_BYTES = 2**12
-"""Compressed bytes taken at once: what a few of them unfold to must fit into memory."""
+from maxmargin.rows import free_memory
+
+ZST_BYTES = 2**6
+"""Compressed bytes taken at once: four of them can be a block that unfolds to 128 kB."""
+PIECE = 2**24
+"""Bytes of a file that are read at once where all of it is wanted."""
 STDIN = Path("-")
 """This name is standard input, or standard output where something is written."""
 
@@ -99,6 +105,24 @@ def decompressing(name: str) -> Iterator[None]:
         raise ValueError(f"{name} cannot be decompressed, it is damaged or cut off: {error}") from error
 
 
+def read_whole(file: BinaryIO, name: str) -> bytes:
+    """All bytes of a file; ValueError for more than half of the free memory, before they fill it."""
+    pieces, left = [], free_memory() // 2
+    with decompressing(name):
+        while piece := file.read(PIECE):
+            pieces.append(piece)
+            left -= len(piece)
+            if left < 0:
+                break
+    if left < 0:
+        size = sum(map(len, pieces)) / 2**30
+        raise ValueError(
+            f"{name} holds more than {size:.1f} GiB, more than half of the free memory: is it what it "
+            "seems to be? svmlight files can be read in chunks"
+        )
+    return b"".join(pieces)
+
+
 def _opener(head: bytes) -> Callable[..., Any]:
     """What opens a file that begins so."""
     return next((opener for magic, opener in COMPRESSED.items() if head.startswith(magic)), _as_it_is)
@@ -125,28 +149,45 @@ def name_of(path: Path) -> str:
 
 
 @contextmanager
+def _naming(temporary: Path, path: str | os.PathLike[str]) -> Iterator[None]:
+    """Errors about a temporary file name the one that the user gave."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None or Path(error.filename) != temporary:
+            raise
+        cause = error.strerror
+        if not temporary.parent.is_dir():
+            cause = f"there is no folder {Path(path).parent}"
+        raise type(error)(error.errno, cause, os.fspath(path)) from None
+
+
+@contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Write a file that appears under its name when it is complete and on the disk; until then, and after an error, the old one stays.
 
-    A link stays a link, to the new file; a device or a pipe is written to, never replaced.
+    A link stays a link, to the new file; a device or a pipe is written to, never replaced. The new file
+    has the permissions of the old one, and until it is complete only the user can read it; without an
+    old one the system decides, as for any new file.
     """
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
         with open(target, "wb") as file:
             yield file
         return
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
+    name = target.parent / f".{target.name[:100]}.{secrets.token_hex(8)}"
     try:
-        with os.fdopen(handle, "wb") as file:
+        with _naming(name, path), open(name, "xb", opener=partial(os.open, mode=0o666 if mode is None else 0o600)) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)  # mkstemp makes files that nobody else can read
-        os.replace(name, target)
+        with _naming(name, path):
+            if mode is not None:
+                os.chmod(name, mode)
+            os.replace(name, target)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        name.unlink(missing_ok=True)
         raise
     folder = os.open(target.parent, os.O_RDONLY)
     try:

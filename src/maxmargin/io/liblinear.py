@@ -27,7 +27,7 @@ from maxmargin.estimators import LinearOneClassSVM, LinearSVC, LinearSVCCV, Line
 from maxmargin.estimators._linear import BaseLinear
 from maxmargin.io.files import compressed_write
 from maxmargin.io.libsvm import whole_labels
-from maxmargin.io.text import Head, Lines, numbers, read_head
+from maxmargin.io.text import Head, Lines, numbers_of_lines, read_head
 from maxmargin.problems import Floats
 from maxmargin.solution import Status
 from maxmargin.training import unsolved
@@ -221,20 +221,15 @@ def _solver(head: Head) -> str:
 
 def _table(lines: Lines, rows: int, functions: int) -> Floats:
     """The weights, a row for each feature."""
+    lines.require_rows(rows, "lines of weights")
     parts: list[Floats] = [np.empty((0, functions))]
-    count = 0
-    for block in lines.blocks():
-        first = lines.number - len(block) + 1
-        values: list[float] = []
-        for k, text in enumerate(block):
-            words = text.split(None, functions)
-            if len(words) != functions or count + k >= rows:
-                raise lines.error(f"{rows} lines of {functions} weights were expected", first + k)
-            values += numbers(words, lines, first + k)
-        parts.append(np.array(values).reshape(-1, functions))
-        count += len(block)
-    if count != rows:
-        raise lines.error(f"{rows} lines of weights were expected, but there are {count}: was the file cut off?")
+    for text, n in lines.blocks():
+        first = lines.number - n + 1
+        words = [line.split(None, functions) for line in text.split(b"\n")]
+        odd = next((k for k, some in enumerate(words) if len(some) != functions), None)
+        if odd is not None:
+            raise lines.error(f"{functions} weights were expected", first + odd)
+        parts.append(np.array(numbers_of_lines(words, lines, first)).reshape(n, functions))
     return np.concatenate(parts)
 
 

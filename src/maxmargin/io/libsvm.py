@@ -211,10 +211,10 @@ def load_libsvm(path: Any, *, n_features: int | None = None) -> Any:
             raise lines.error("a label occurs twice", head.found[b"label"][0])
         n_support = head.whole(b"nr_sv", n_classes) if problem.classifies else head.whole(b"total_sv")
         prob_a, prob_b, marks = _probabilities(head, problem, pairs)
-        vectors = read_vectors(lines, n_classes - 1)
-        count = vectors.coef.shape[1]
-        if not sum(n_support) == head.whole(b"total_sv")[0] == count:
-            raise lines.error(f"total_sv and nr_sv must be the number of support vectors, which is {count}: was the file cut off?")
+        count = head.whole(b"total_sv")[0]
+        if sum(n_support) != count:
+            raise lines.error(f"nr_sv counts {sum(n_support)} support vectors, total_sv {count}", head.found[b"nr_sv"][0])
+        vectors = read_vectors(lines, n_classes - 1, count)
         matrix, width, rows = _placed(lines, kernel, vectors, n_features)
     found = Machine(problem, kernel, matrix, width, vectors.coef, rho, np.array(n_support), None, False, rows, width, prob_a, prob_b, marks)
     return restore(_sorted(found, labels) if labels else found)

@@ -10,34 +10,24 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from scipy import sparse
-from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin import estimators
-from maxmargin.certificate import Certificate
-from maxmargin.estimators import _state, liblinear
-from maxmargin.estimators._base import BaseSVM
-from maxmargin.estimators._linear import BaseLinear
-from maxmargin.estimators._online import BaseOnline
-from maxmargin.estimators._outlier import BaseOneClass
-from maxmargin.estimators._voting import Voting
+from maxmargin.estimators import liblinear
 from maxmargin.io import archive
+from maxmargin.io.checks import WRONG, validate
 from maxmargin.io.files import open_read
 from maxmargin.io.liblinear import load_liblinear
 from maxmargin.io.libsvm import load_libsvm
 from maxmargin.io.svm_light import load_svm_light
 from maxmargin.io.tagged import Decoder, Encoder
-from maxmargin.kernels import Kernel, Kind
+from maxmargin.kernels import Kernel
 
 CLASSES: dict[str, Any] = {name: getattr(estimators, name) for name in estimators.__all__}
 CLASSES |= {f"liblinear.{name}": getattr(liblinear, name) for name in ("LinearSVC", "LinearSVR")}
 NAMES = {cls: name for name, cls in CLASSES.items()}
 ATTRIBUTE = re.compile(r"(_[a-zA-Z]\w{0,60}|[a-zA-Z]\w{0,60}_)", re.ASCII)
 """Names of fitted attributes: they begin or end with an underscore."""
-WRONG = (TypeError, AttributeError, KeyError, IndexError, ArithmeticError, RecursionError, AssertionError)
-"""What values of the wrong type or size raise where they are looked at."""
 
 
 def save(model: Any, path: Any) -> None:
@@ -160,70 +150,3 @@ def _decode(decoder: Decoder, record: Any, depth: int) -> Any:
     elif depth == 0:
         raise ValueError("it holds no fitted model.")
     return model
-
-
-# ---- checks ----------------------------------------------------------------------------------------------------------
-
-
-def validate(model: Any) -> None:
-    """Refuse a fitted state that does not fit together; ValueError, whatever is wrong."""
-    try:
-        _validate(model)
-    except WRONG as error:
-        raise ValueError(f"The internal representation of {type(model).__name__} is inconsistent: {error}") from None
-
-
-def _validate(model: Any) -> None:
-    _check_common(model)
-    if isinstance(model, BaseOnline):
-        _check_kernel(model)
-        _state.check_online(model)
-    elif isinstance(model, BaseSVM):
-        _check_kernel(model)
-        _state.check(model)
-    elif isinstance(model, BaseLinear):
-        _state.check_linear(model)
-        _state.check_duals(model)
-    else:
-        _validate(model.estimator_)
-
-
-def _require(condition: Any, what: str) -> None:
-    if not condition:
-        raise ValueError(f"{what} is not what it should be.")
-
-
-def _check_common(model: Any) -> None:
-    """Attributes that every kind of estimator may have."""
-    has = vars(model)
-    _require("classes_" in has or not isinstance(model, ClassifierMixin), "classes_")
-    _require("offset_" in has or not isinstance(model, BaseOneClass), "offset_")
-    if "n_features_in_" in has:
-        _require(type(model.n_features_in_) is int and model.n_features_in_ >= 0, "n_features_in_")
-    if "feature_names_in_" in has:
-        names = model.feature_names_in_
-        _require(names.shape == (model.n_features_in_,) and all(isinstance(name, str) for name in names.tolist()), "feature_names_in_")
-    if "_target_name" in has:
-        _require(isinstance(model._target_name, str), "_target_name")
-    if "classes_" in has:
-        classes = model.classes_
-        _require(classes.ndim == 1 and len(classes) >= 2 and bool((classes[:-1] < classes[1:]).all()), "classes_")
-    if "_label_order" in has:
-        order = model._label_order
-        _require(order.dtype == np.int64 and np.array_equal(np.sort(order), np.arange(len(model.classes_))), "_label_order")
-    if "certificate_" in has:
-        _require(isinstance(model.certificate_, Certificate), "certificate_")
-    if "offset_" in has:
-        _require(model.offset_.shape == (1,) and model.offset_.dtype == np.float64 and np.isfinite(model.offset_).all(), "offset_")
-
-
-def _check_kernel(model: Any) -> None:
-    _require(isinstance(model._kernel, Kernel) and model._kernel.kind is model._kernel_kind(), "the kernel")
-    if "shape_fit_" in vars(model):
-        shape = model.shape_fit_
-        _require(type(shape) is tuple and all(type(k) is int and k >= 0 for k in shape) and shape, "shape_fit_")
-    if isinstance(model, BaseOnline):
-        return
-    numeric = model._kernel.kind not in (Kind.PRECOMPUTED, Kind.CALLABLE)
-    _require(model._sparse is (numeric and sparse.issparse(model.support_vectors_)), "_sparse")
-    _require(not isinstance(model, Voting) or isinstance(model._one_vs_one, bool), "_one_vs_one")

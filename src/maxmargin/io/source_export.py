@@ -111,8 +111,14 @@ def _place(formula: Formula, t: _Language) -> str:
 
 
 def _about(model: Any, formula: Formula) -> str:
+    """What stands in a comment at the top."""
     vectors = "" if formula.vectors is None else f", {len(formula.vectors)} support vectors"
-    return f"{type(model).__name__} of maxmargin: {formula.kernel!r}{vectors}, {formula.n_inputs} inputs."
+    return _comment(f"{type(model).__name__} of maxmargin: {formula.kernel!r}{vectors}, {formula.n_inputs} inputs.")
+
+
+def _comment(text: str) -> str:
+    """Text that no comment ends in: of printable ASCII characters, and without those that C, JavaScript and HTML give a meaning."""
+    return "".join(c if " " <= c <= "~" and c not in "*/\\<>?" else "_" for c in text)
 
 
 def to_c(model: Any) -> str:
@@ -165,6 +171,11 @@ def _c_string(text: str) -> str:
     return '"' + "".join(chr(byte) if byte in plain else f"\\{byte:03o}" for byte in text.encode()) + '"'
 
 
+def _javascript(value: Any) -> str:
+    """A literal that may also stand inside a script element of a web page."""
+    return json.dumps(value).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
 def to_javascript(model: Any) -> str:
     """Write a small fitted model as JavaScript, for browsers and Node.js.
 
@@ -192,5 +203,5 @@ def to_javascript(model: Any) -> str:
         labels = formula.classes.tolist()
         if not all(isinstance(label, str | bool | int | float) and (not isinstance(label, int) or abs(label) <= 2**53) for label in labels):
             raise ValueError(f"Labels in JavaScript are numbers or strings, not {labels[:5]}.")
-        text += f"const LABELS = {json.dumps(labels)};\n\n{begin}{_place(formula, t)}  return LABELS[best];\n}}\n"
+        text += f"const LABELS = {_javascript(labels)};\n\n{begin}{_place(formula, t)}  return LABELS[best];\n}}\n"
     return text + 'if (typeof module !== "undefined") module.exports = { decision, predict };\n'

@@ -52,10 +52,8 @@ def load_svm_light(path: Any, *, regression: bool = False) -> Any:
         kernel = _kernel(lines, words)
         width, _, count = (whole(words[k], lines, k + 2, least) for k, least in ((6, 1), (7, 0), (8, 1)))
         count, rho = count - 1, np.array(numbers(words[9:], lines))
-        vectors = read_vectors(lines, 1, comments=True)
+        vectors = read_vectors(lines, 1, count, comments=True)
         matrix = vectors.matrix
-        if vectors.coef.shape[1] != count:
-            raise lines.error(f"{count} support vectors were expected, but there are {vectors.coef.shape[1]}: was the file cut off?")
         if vectors.greatest > width or vectors.least < 1:
             raise lines.error(
                 f"the features must be 1 to {width}, the highest feature index, and there are {vectors.least} to {vectors.greatest}"

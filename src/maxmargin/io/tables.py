@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from maxmargin.io.files import STDIN, SUFFIXES, decompressing, name_of, open_read, require_file
+from maxmargin.io.files import STDIN, SUFFIXES, decompressing, name_of, open_read, read_whole, require_file
 from maxmargin.io.svmlight import Problem, svmlight_chunks
 from maxmargin.io.table_cells import MISSING, Column, TableError, as_target, is_number, target_problems
 from maxmargin.io.table_columns import Data, Options, check_names, find_features, from_columns
@@ -120,8 +120,11 @@ def ending_of(path: Path) -> str:
 
 def _content(path: Path, source: str, most: int = -1) -> bytes:
     """The first bytes of a file, or all."""
-    with open_read(path) as file, decompressing(source):
-        return file.read(most)
+    with open_read(path) as file:
+        if most < 0:
+            return read_whole(file, source)
+        with decompressing(source):
+            return file.read(most)
 
 
 def _delimiter(line: str) -> str | None:

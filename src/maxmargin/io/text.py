@@ -1,11 +1,14 @@
 """Model files that are text, read line by line within bounds.
 
 Such files may come from strangers. A line is at most LONGEST bytes long, the head at most HEAD; compressed text may be EXPANSION
-times as long as its file. What is kept of the text is proportional to it: no count that a file states is believed, it is compared with
-what was found. Every error names the file and the line.
+times as long as its file. What is kept of the text is proportional to it. No count that a file states
+is believed: the lines are counted before any is parsed, and a file that has not as many as its head
+says is refused by then. Every error names the file and the line.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from io import FileIO
+from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -32,8 +35,10 @@ class Lines:
 
     def __init__(self, path: Any) -> None:
         self.path, self.number = Path(path), 0
-        self._left = EXPANSION * self.path.stat().st_size + SLACK
         self._file = open_read(self.path)
+        size = self.path.stat().st_size
+        plain = self.path.is_file() and isinstance(getattr(self._file, "raw", None), FileIO)
+        self._left = size if plain else EXPANSION * size + SLACK
 
     def __enter__(self) -> Self:
         """Itself; the file is closed in the end."""
@@ -47,10 +52,28 @@ class Lines:
         """An error at the line given, or the last one read."""
         return ValueError(f"{self.path}, line {self.number if line is None else line}: {message}")
 
+    def require_rows(self, rows: int, what: str) -> None:
+        """Refuse a file that has not as many lines below as its head says: they are counted before any is parsed."""
+        with Lines(self.path) as again:
+            found = sum(count for _, count in again.blocks()) - self.number
+        if found != rows:
+            raise self.error(f"the head says {rows} {what}, but {found} lines follow: was the file cut off?")
+
     def line(self, most: int = LONGEST) -> bytes | None:
         """The next line without its end; None at the end of the file."""
+        text = self._take(lambda: self._file.readline(min(most, self._left) + 2))
+        if not text:
+            return None
+        self.number += 1
+        text = text.rstrip(b"\r\n")
+        if len(text) > most:
+            raise self.error(f"the line is longer than {most} bytes, the most that is accepted")
+        return text
+
+    def _take(self, read: Callable[[], bytes]) -> bytes:
+        """The bytes that a read gives, counted; damaged and endless compressed text are errors."""
         try:
-            text = self._file.readline(most + 2)
+            text = read()
         except OSError as error:
             if error.errno is not None:
                 raise
@@ -59,43 +82,41 @@ class Lines:
             raise
         except Exception as error:  # each compression has errors of its own
             raise self.error(f"the compressed text is damaged: {error}") from None
-        if not text:
-            return None
-        self.number += 1
         self._left -= len(text)
         if self._left < 0:
             raise self.error(f"the compressed text is more than {EXPANSION} times as long as the file: is this a model?")
-        text = text.rstrip(b"\r\n")
-        if len(text) > most:
-            raise self.error(f"the line is longer than {most} bytes, the most that is accepted")
         return text
 
-    def blocks(self) -> Iterator[list[bytes]]:
-        """The lines that are left, some at a time."""
-        lines: list[bytes] = []
-        size = 0
-        while (text := self.line()) is not None:
-            lines.append(text)
-            size += len(text) + 64
-            if size > BLOCK:
-                yield lines
-                lines, size = [], 0
-        if lines:
-            yield lines
+    def blocks(self) -> Iterator[tuple[bytes, int]]:
+        """The lines that are left, some at a time, and their number."""
+        while text := self._take(lambda: self._file.read(BLOCK)):
+            if not text.endswith(b"\n"):
+                text += self._take(lambda: self._file.readline(min(LONGEST, self._left) + 2))
+            text = b"\n".join(text.splitlines()) if b"\r" in text else text.removesuffix(b"\n")
+            if len(text) > LONGEST and max(map(len, text.split(b"\n"))) > LONGEST:
+                raise self.error(f"a line below is longer than {LONGEST} bytes, the most that is accepted")
+            count = text.count(b"\n") + 1
+            self.number += count
+            yield text, count
 
 
-def numbers(tokens: Iterable[bytes], lines: Lines, line: int | None = None) -> list[float]:
+def numbers(tokens: Sequence[bytes], lines: Lines, line: int | None = None) -> list[float]:
     """Finite decimal numbers."""
-    found = []
-    for token in tokens:
-        try:
-            value = float(token) if not token.translate(None, NUMBER) else np.nan
-        except ValueError:
-            value = np.nan
-        if not np.isfinite(value):
-            raise lines.error(f"{_shown(token)} is no finite decimal number", line)
-        found.append(value)
-    return found
+    try:
+        found = list(map(float, tokens))
+        if not b"".join(tokens).translate(None, NUMBER) and all(map(isfinite, found)):
+            return found
+    except ValueError:
+        pass
+    wrong = next(token for token in tokens if not _is_number(token))
+    raise lines.error(f"{_shown(wrong)} is no finite decimal number", line)
+
+
+def _is_number(token: bytes) -> bool:
+    try:
+        return not token.translate(None, NUMBER) and isfinite(float(token))
+    except ValueError:
+        return False
 
 
 def whole(token: bytes, lines: Lines, line: int | None = None, least: int = 0, most: int = 2**31 - 1) -> int:
@@ -122,34 +143,47 @@ class Vectors(NamedTuple):
     least: int
 
 
-def read_vectors(lines: Lines, coefficients: int, comments: bool = False) -> Vectors:
-    """All lines that are left."""
+def read_vectors(lines: Lines, coefficients: int, count: int, comments: bool = False) -> Vectors:
+    """All lines that are left, as many as the head says there are."""
+    lines.require_rows(count, "support vectors")
     coefs: list[Floats] = [np.empty((0, coefficients))]
     parts: list[tuple[NDArray[np.int64], NDArray[np.int32], Floats]] = []
     greatest, least = -1, 2**62
-    for block in lines.blocks():
-        first = lines.number - len(block) + 1
-        rest: list[bytes] = []
-        before: list[float] = []
-        for k, text in enumerate(block):
-            if b"#" in text and not comments:
-                raise lines.error("'#' is not part of a model", first + k)
-            words = text.split(None, coefficients - 1)
-            if len(words) < coefficients:
-                raise lines.error(f"{coefficients} coefficients and a support vector were expected", first + k)
-            before += numbers(words[: coefficients - 1], lines, first + k)
-            rest.append(words[-1])
-        joined = b"\n".join(rest)
-        rows, error, at = parse_text(joined, MOST_FEATURES)
+    for text, n in lines.blocks():
+        first = lines.number - n + 1
+        if b"#" in text and not comments:
+            raise lines.error("'#' is not part of a model", first + text[: text.index(b"#")].count(b"\n"))
+        before, rest = _split(lines, text, first, coefficients) if coefficients > 1 else ([], text)
+        rows, error, at = parse_text(rest, MOST_FEATURES)
         if error:
-            where = first + joined[:at].count(b"\n")
+            where = first + rest[:at].count(b"\n")
             raise lines.error(ERRORS[error].format(limit=MOST_FEATURES).replace("the target", "the last coefficient"), where)
-        if len(rows.targets) != len(rest) or len(rows.queries):
+        if len(rows.targets) != n or len(rows.queries):
             raise lines.error("a support vector was expected: coefficients, then index:value pairs", first)
-        coefs.append(np.column_stack([np.array(before).reshape(len(rest), coefficients - 1), rows.targets]))
+        coefs.append(np.column_stack([np.array(before).reshape(n, coefficients - 1), rows.targets]))
         parts.append((rows.ends, rows.indices, rows.values))
         greatest, least = max(greatest, rows.greatest), min(least, rows.least) if len(rows.indices) else least
     return Vectors(np.ascontiguousarray(np.concatenate(coefs).T), _stacked(parts, greatest), greatest, least)
+
+
+def _split(lines: Lines, text: bytes, first: int, coefficients: int) -> tuple[list[float], bytes]:
+    """The coefficients before the last one, and the lines from their last coefficients on."""
+    words = [line.split(None, coefficients - 1) for line in text.split(b"\n")]
+    if min(map(len, words)) < coefficients:
+        short = next(k for k, some in enumerate(words) if len(some) < coefficients)
+        raise lines.error(f"{coefficients} coefficients and a support vector were expected", first + short)
+    rest = b"\n".join([some.pop() for some in words])
+    return numbers_of_lines(words, lines, first), rest
+
+
+def numbers_of_lines(words: list[list[bytes]], lines: Lines, first: int) -> list[float]:
+    """The finite decimal numbers of all lines; an error names the line, of which the first has this number."""
+    try:
+        return numbers([word for some in words for word in some], lines)
+    except ValueError:
+        for k, some in enumerate(words):
+            numbers(some, lines, first + k)
+        raise
 
 
 def _stacked(parts: list[tuple[NDArray[np.int64], NDArray[np.int32], Floats]], greatest: int) -> Any:
