@@ -3,11 +3,18 @@
 The oracle sums squared differences in long double and shares no code with the library.
 """
 
+import warnings
+
+import mpmath
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 
-from maxmargin import SVC
+from maxmargin import SVC, Kernel, rounding
+from maxmargin.core import cpu as core
+from maxmargin.estimators._data import gamma_value
+from maxmargin.sources import NativeSource
 
 ROWS = np.arange(24)
 """Rows that the oracle looks at: the close pairs are among them."""
@@ -78,3 +85,191 @@ def test_scales_and_weights_of_many_decades():
     if model.certificate_.status == "optimal":
         assert margin_violation(model, X, y, weight, np.arange(0, 1100, 20)) <= 1e-3
         assert model.certify(X, y, sample_weight=weight).status == "optimal"
+
+
+def test_the_audit_looks_where_distances_cancel():
+    """Two near rows among thousands that are far from each other, and the longest rows."""
+    X, _ = one_close_pair()
+    assert set(NativeSource(Kernel.rbf(gamma=1 / 900), X).suspects(2)) == {10, 11}
+    X = np.random.default_rng(0).normal(size=(500, 3))
+    X[[3, 77]] *= 100
+    assert set(NativeSource(Kernel.linear(), X).suspects(2)) == {3, 77}
+    assert set(NativeSource(Kernel.linear(), X).suspects(2, np.arange(70))) >= {3}
+
+
+@pytest.mark.parametrize("kind", ["rbf", "laplacian"])
+def test_values_of_far_data_by_differences(kind):
+    """Near points that are far from the origin and from the others: values are as exact as those at the origin."""
+    generator = np.random.default_rng(1)
+    X = generator.normal(size=(40, 3)) + 10.0 ** generator.integers(0, 9, size=(40, 1))
+    source = NativeSource(getattr(Kernel, kind)(gamma=0.5), X)
+    assert source.differences
+    differences = X[:, None, :].astype(np.longdouble) - X[None, :, :].astype(np.longdouble)
+    exact = np.exp(-0.5 * ((differences**2).sum(axis=2) if kind == "rbf" else np.abs(differences).sum(axis=2)))
+    np.testing.assert_allclose(source.block(None, None, np.float64), exact.astype(float), rtol=1e-12, atol=1e-300)
+
+
+def test_ordinary_data_keep_the_quick_formula():
+    """Standardised data at usual widths, dense and sparse, are not made slower."""
+    generator = np.random.default_rng(2)
+    for n, d, gamma in ((2000, 10, 0.1), (500, 54, 1.0), (300, 784, 0.02)):
+        X = generator.normal(size=(n, d))
+        assert not NativeSource(Kernel.rbf(gamma=gamma), X).differences
+        assert not NativeSource(Kernel.rbf(gamma=gamma), sparse.csr_matrix(X * (generator.random(X.shape) < 0.2))).differences
+        assert not NativeSource(Kernel.rbf(gamma=gamma), X + 1e4).differences  # an offset alone is centred away
+
+
+def test_a_fit_goes_on_by_differences_where_the_sum_of_coefficients_needs_it(monkeypatch):
+    """The values' bound is small, but coefficients of 1e9 multiply it: the fit and its predictions change over."""
+    generator = np.random.default_rng(3)
+    X = generator.normal(size=(300, 2)) * 30
+    y = (generator.random(300) > 0.5).astype(int)
+    made = []
+    original = NativeSource.by_differences
+    monkeypatch.setattr(NativeSource, "by_differences", lambda self, *rows: made.append(original(self, *rows)) or made[-1])
+    SVC(C=1.0, gamma=0.001).fit(X, y)
+    assert not made
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = SVC(C=1e9, gamma=0.001).fit(X, y)
+    assert any(source is not None and source.differences for source in made)
+    made.clear()
+    model.predict(X)
+    assert made[-1].differences
+
+
+@pytest.mark.parametrize("kernel", ["linear", "poly", "sigmoid", "cosine"])
+def test_dot_products_that_cannot_be_trusted_are_not_called_optimal(kernel):
+    """Data far from the origin: a certificate of what float64 cannot resolve is refused, and certify agrees."""
+    generator = np.random.default_rng(4)
+    X = generator.normal(size=(150, 2)) + 1e8
+    y = (X[:, 0] + generator.normal(size=150) > 1e8).astype(int)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = SVC(kernel=kernel, C=10.0, gamma=1.0, degree=2, time_limit=5).fit(X, y)
+        again = model.certify(X, y)
+    assert again.status != "refuted"
+    if model.certificate_.status == "optimal":
+        assert again.kkt_violation <= 1e-3 or again.relative_gap <= 1e-9
+
+
+# ---- the constants of rounding.py ------------------------------------------------------------------------------------
+
+
+def exact_exponent(x, z, gamma):
+    """gamma |x - z|^2 of two rows of floats, exactly."""
+    return mpmath.mpf(float(gamma)) * mpmath.fsum((mpmath.mpf(float(a)) - mpmath.mpf(float(b))) ** 2 for a, b in zip(x, z, strict=True))
+
+
+@pytest.mark.parametrize(("dtype", "scale"), [(np.float32, 1.0), (np.float32, 30.0), (np.float64, 1.0), (np.float64, 1000.0)])
+def test_bound_of_rbf_values(dtype, scale):
+    """|k - exact| <= k growth (slope S^2 + 9 u), value by value, and the bound is not idle: near points come within a hundredth of it."""
+    generator = np.random.default_rng(6)
+    X = generator.normal(size=(12, 20)) * scale
+    Z = X + generator.normal(size=X.shape) * 0.05
+    unit = rounding.UNIT32 if dtype == np.float32 else rounding.UNIT64
+    kernel = (2, 1.0, 0.0, 0)
+    A, B = core.points(X.astype(dtype)), core.points(Z.astype(dtype))
+    values = core.kernel_block(kernel, A, None, B, None)
+    lengths = np.linalg.norm(X, axis=1)[:, None] + np.linalg.norm(Z, axis=1)[None, :]
+    delta = (20 + 8) * unit / (1 - (20 + 8) * unit) * np.square(lengths)
+    bound = values * np.exp(delta) * (delta + 9 * unit) + rounding.UNDERFLOW
+    exact = np.array([[float(mpmath.exp(-exact_exponent(x, z, 1.0))) for z in Z] for x in X])
+    error = np.abs(values.astype(float) - exact)
+    assert (error <= bound).all()
+    assert (error > 1e-3 * bound)[values > 0.01].any()
+    longest = max(np.linalg.norm(X, axis=1).max(), np.linalg.norm(Z, axis=1).max())
+    if dtype == np.float64:
+        assert rounding.exponent_error(1.0, 20, longest) >= delta.max()
+        np.testing.assert_allclose(rounding.exponent_error(1.0, 20, longest), 4 * 28 * 2.0**-53 * longest**2, rtol=1e-9)
+
+
+@pytest.mark.parametrize("degree", [1, 2, 5])
+def test_bound_of_dot_products(degree):
+    generator = np.random.default_rng(8)
+    X = generator.normal(size=(15, 9)) + 1e3
+    values = core.kernel_block((1, 0.5, 2.0, degree), core.points(X), None, core.points(X), None)
+    exact = [[(mpmath.fsum(mpmath.mpf(a) * mpmath.mpf(b) for a, b in zip(x, z, strict=True)) / 2 + 2) ** degree for z in X] for x in X]
+    error = max(abs(mpmath.mpf(float(v)) - e) for row, other in zip(values, exact, strict=True) for v, e in zip(row, other, strict=True))
+    bound = rounding.dot_error(0.5, 2.0, degree, 9, float(np.linalg.norm(X, axis=1).max()))
+    assert 1e-3 * bound < float(error) <= bound
+
+
+def test_constants_of_the_bounds():
+    """What the proofs in rounding.py need of their constants."""
+    assert np.finfo(np.float32).eps / 2 == rounding.UNIT32
+    assert np.finfo(np.float64).eps / 2 == rounding.UNIT64
+    assert mpmath.exp(-rounding.EXPONENT_END) < rounding.UNDERFLOW
+    assert 127 * mpmath.log(2) < rounding.EXPONENT_END
+    assert np.exp(-rounding.EXPONENT_END64) == 0.0
+    assert np.finfo(np.float32).tiny < rounding.UNDERFLOW  # more than one value can lose
+    assert 1 < rounding.MORE < 1.01
+    assert rounding.TRUSTED * 2**29 <= 0.1  # the same data in float32 have a digit at least
+    assert rounding.rbf_bound(1.0, 2**23, np.ones(1, np.float32), np.ones(1, np.float32)).slope == np.inf  # nothing is known
+
+
+@pytest.mark.parametrize("most", [1e-3, 1.0, 1e6])
+def test_bound_of_sums(most):
+    """Sums of float32 values with float32 coefficients, against exact sums of exact values."""
+    generator = np.random.default_rng(9)
+    A, B = generator.normal(size=(700, 4)), generator.normal(size=(20, 4))
+    coef = generator.normal(size=700) * most
+    source = NativeSource(Kernel.rbf(gamma=0.7), A, B)
+    bound, size = source.float32_bound(), np.abs(coef)
+    columns = np.column_stack([coef, size, size * np.square(bound.lengths_a)]).astype(np.float32)
+    parts = np.zeros((1, 3, 20))
+    source.add_products(np.array([0, 700]), columns, parts, np.float32)
+    limit = rounding.sum_bound(bound, parts[:, 1], parts[:, 2], np.array([size.sum()]), core.LONGEST_RUN, 700)[0]
+    differences = A[:, None, :].astype(np.longdouble) - B[None, :, :].astype(np.longdouble)
+    exact = coef.astype(np.longdouble) @ np.exp(-np.longdouble(0.7) * (differences**2).sum(axis=2))
+    error = np.abs(parts[0, 0] - exact.astype(float))
+    assert (error <= limit).all()
+    assert error.max() > 1e-4 * limit.max()
+    # every part of the bound counts: with any of them ten thousand times smaller it would not hold, or the proof would not
+    assert (limit > 9 * rounding.UNIT32 * parts[0, 1]).all()
+    assert (limit > (core.LONGEST_RUN + 2) * rounding.UNIT32 * parts[0, 1]).all()
+    assert (limit > bound.slope * parts[0, 2]).all()
+
+
+# ---- numbers beyond the range of float64 -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("gamma", [1e308, 1.7e308, 5e-324])
+@pytest.mark.parametrize("name", ["rbf", "laplacian", "chi2", "poly", "sigmoid", "logistic"])
+def test_extreme_gamma_is_a_fit_or_a_clear_error(name, gamma):
+    generator = np.random.default_rng(0)
+    X = np.abs(generator.normal(size=(30, 3)))
+    y = np.arange(30) % 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        if name == "poly" and gamma > 1:
+            with pytest.raises(ValueError, match=r"Kernel\.poly\(gamma=1.*Scale the data"):
+                SVC(kernel=name, gamma=gamma).fit(X, y)
+            return
+        model = SVC(kernel=name, gamma=gamma).fit(X, y)
+        assert model.certify(X, y).status == model.certificate_.status
+        if name in ("rbf", "laplacian", "chi2") and gamma > 1:  # the identity matrix
+            np.testing.assert_array_equal(model.predict(X), y)
+
+
+def test_data_whose_squares_overflow():
+    """Distances of 1e200 are infinite when squared: the value is 0 all the same."""
+    X = np.random.default_rng(0).normal(size=(40, 2)) * 1e200
+    y = np.arange(40) % 2
+    model = SVC(gamma=1.0).fit(X, y)
+    assert model.certificate_.status == "optimal"
+    np.testing.assert_array_equal(model.predict(X), y)
+
+
+def test_scale_of_weights_does_not_change_gamma():
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    weight = np.linspace(1.0, 2.0, 40)
+    found = [gamma_value("scale", X, weight * scale) for scale in (1.0, 1e-300, 1e300)]
+    np.testing.assert_allclose(found, found[0], rtol=1e-12)
+
+
+@pytest.mark.parametrize("sigma", [1e-200, 1e200])
+def test_sigma_beyond_the_range(sigma):
+    with pytest.raises(ValueError, match="beyond the range of float64"):
+        Kernel.rbf(sigma=sigma)

@@ -257,6 +257,7 @@ def _feature_sums(A: Any, B: Any, squared_over_sum: bool) -> NDArray[np.float64]
     return distance
 
 
+@np.errstate(over="ignore", invalid="ignore")  # exp(-inf) is 0; what is not finite is seen in the result
 def kernel_values(kernel: Kernel, A: Any, B: Any) -> NDArray[np.float64]:
     """k(A, B) in float64 by the textbook formulas."""
     if kernel.kind is Kind.CALLABLE:
@@ -303,6 +304,7 @@ def extended_products(kernel: Kernel, A: Any, coef: NDArray[np.float64], B: Any)
     return np.concatenate([np.zeros((0, coef.shape[1])), *parts])
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def _extended(kernel: Kernel, A: Any, coef: NDArray[np.float64], B: Any) -> NDArray[np.float64]:
     B = B.astype(np.longdouble) if sparse.issparse(B) else np.asarray(B, dtype=np.longdouble)
     if kernel.kind is Kind.COSINE:

@@ -170,6 +170,75 @@ LONG = {
 }
 
 
+CALLS = {
+    "decision_function": (1500, "model.decision_function(rng.normal(size=(400000, 4)))"),
+    "compact": (2500, "compact(model, tolerance=0.1)"),
+}
+
+
+@posix
+@pytest.mark.parametrize("name", CALLS)
+def test_ctrl_c_is_honoured_within_a_second_of_one_long_call(name):
+    """Sums over 400,000 rows, and the inverse of a large matrix, which is one call of LAPACK."""
+    n, call = CALLS[name]
+    code = f"""{PRELUDE}
+from maxmargin import compact
+model = SVC(gamma=10.0).fit(rng.normal(size=({n}, 4)), np.arange({n}) % 2)
+print("begin")
+try:
+    {call}
+    print("ended by itself")
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    with Child(code) as child:
+        assert child.line() == "begin"
+        word, seconds = child.interrupt(after=0.4)
+        assert word == "interrupted"
+        assert seconds < 1.0
+
+
+@linux
+def test_no_room_for_threads_is_a_memory_error():
+    """A thread that has memory for its stack but none to throw an exception ended the process."""
+    code = """
+        import resource
+        import numpy as np
+        from maxmargin.core import _cpu, cpu as core
+        X = np.random.default_rng(0).normal(size=(1500, 200))
+        A, coef, out = core.points(X), np.ones((1500, 1)), np.zeros((1, 1500))
+        arguments = ((2, 1.0, 0.0, 0), A, None, coef, A, None, out)
+        _cpu.kernel_matvec(*arguments, 1)
+        limit = int(open("/proc/self/statm").read().split()[0]) * 4096 + 2**22
+        limits = [(limit + spare * 2**18, resource.RLIM_INFINITY) for spare in range(32)]
+        seen, hold, small, k, size = [None] * 32, [None] * 10000, [bytes(400) for _ in range(300)], 0, 2**20
+        resource.setrlimit(resource.RLIMIT_AS, limits[0])
+        while size >= 600:  # all that is left
+            try:
+                hold[k] = bytearray(size)
+                k += 1
+            except MemoryError:
+                size //= 2
+        small.clear()  # room for Python itself
+        k = 0
+        for pair in limits:
+            resource.setrlimit(resource.RLIMIT_AS, pair)
+            try:
+                _cpu.kernel_matvec(*arguments, 4)
+                seen[k] = "ok"
+            except MemoryError:
+                seen[k] = "MemoryError"
+            k += 1
+        hold.clear()
+        resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY,) * 2)
+        print(*sorted(set(seen)))
+    """
+    program = ["/bin/sh", "-c", 'ulimit -s 256; exec "$0" -c "$1"', sys.executable, textwrap.dedent(code)]
+    found = subprocess.run(program, capture_output=True, text=True, timeout=60, env=child_environment())
+    assert found.returncode == 0, found.stderr
+    assert {"ok"} <= set(found.stdout.split()) <= {"ok", "MemoryError"}
+
+
 @posix
 @pytest.mark.parametrize("name", LONG)
 def test_sklearn_9136_ctrl_c_is_honoured_within_a_second(name):

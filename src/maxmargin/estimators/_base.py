@@ -311,7 +311,7 @@ class BaseSVM(QuickParameters, ABC):
         if not self._kernel.has_dot_product:
             return False
         error = make_source(self._kernel, self.support_vectors_).value_error
-        return bool(error * np.abs(coef).sum(axis=0).max(initial=0.0) > SHARE * self.tol * self._unit)
+        return error * float(np.abs(coef).sum(axis=0).max(initial=0.0)) > SHARE * float(self.tol) * self._unit
 
     def _certify_all(self, found: list[Certificate], solver_values: Floats, exact: Floats) -> Certificate:
         """Give each part its outcome, judged by what was recomputed."""

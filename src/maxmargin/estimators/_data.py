@@ -161,7 +161,7 @@ def _gamma_of_data(gamma: str, X: Any, weight: Floats | None) -> float:
     n, d = X.shape
     if gamma == "auto":
         return 1.0 / float(d)
-    weight = np.ones(n) if weight is None else weight
+    weight = np.ones(n) if weight is None else np.ldexp(weight, -np.frexp(weight.max(initial=0.0))[1])  # their scale does not matter
     uniform = bool((weight == weight[0]).all())
     total = float(weight.sum()) * d
     if sparse.issparse(X):
