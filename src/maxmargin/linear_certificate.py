@@ -2,6 +2,14 @@
 
 Like certificate.py it shares no code with the solvers and their core: products with the data are NumPy's and SciPy's, losses are written
 out here again. P(w, b) - D(t), with duals t that are feasible, bounds how far the model is from the optimum.
+
+The gap is a sum over the samples (and |w - X't|^2 / 2): a sample below its corridor by s, or above its lower end by e, adds
+
+    gap_i = (up_i - t_i) s + t_i e        and likewise at the upper end,
+
+the products of complementary slackness. The violation of a sample is gap_i / up_i: s and e in units of f, each weighted by how far the dual
+is from the bound where it costs nothing. A dual at a bound up to rounding is there, and a model with gap 0 has violation 0. Where the loss
+is squared, the violation is the distance of f from the value that belongs to the dual, |s - t / (2 up)|.
 """
 
 from typing import Any
@@ -46,13 +54,16 @@ def _corridor_block(f: Floats, corridor: Corridor, t: Floats) -> tuple[float, fl
         )
         outside = np.maximum(np.where(up > 0, 0.0, positive), np.where(down > 0, 0.0, negative))
         return losses, gain, float(kkt.max()), float(outside.max())
-    conditions = [
-        np.where(positive < up, below, 0.0),
-        np.where(positive > 0, -below, 0.0),
-        np.where(negative < down, above, 0.0),
-        np.where(negative > 0, -above, 0.0),
-    ]
-    return losses, gain, max(float(condition.max()) for condition in conditions), float(np.maximum(positive - up, negative - down).max())
+    kkt = _weighted(below, positive, up) + _weighted(above, negative, down)
+    return losses, gain, float(kkt.max()), float(np.maximum(positive - up, negative - down).max())
+
+
+def _weighted(short: Floats, size: Floats, bound: Floats) -> Floats:
+    """The violation at one end of the corridor: short of it by so much, the dual of this size."""
+    share = np.clip(np.divide(size, bound, out=np.zeros_like(size), where=bound > 0), 0.0, 1.0)
+    short = np.where(bound > 0, short, 0.0)
+    found: Floats = (1 - share) * np.maximum(short, 0.0) + share * np.maximum(-short, 0.0)
+    return found
 
 
 def linear(
@@ -71,8 +82,8 @@ def linear(
         box = np.append(box, abs(excess) - np.sqrt(m)) if m > 0 else box
         dual = gain
     else:
-        primal = 0.5 * float(w @ w) + 0.5 * m * bias**2 + total * bias + losses
-        dual = gain - 0.5 * float(Xt @ Xt) - (0.5 * excess**2 / m if m > 0 else 0.0)
+        primal = 0.5 * float(w @ w) + 0.5 * m * bias * bias + total * bias + losses
+        dual = gain - 0.5 * float(Xt @ Xt) - (0.5 * excess * excess / m if m > 0 else 0.0)
     return certificate_of(primal, dual, primal - dual, kkt, box, abs(excess) if free else 0.0)
 
 
@@ -93,7 +104,8 @@ def crammer_singer(
     dual = float(t[rows, label].sum()) - 0.5 * float(np.sum(Xt * Xt)) - (0.5 * float(sums @ sums) / m if m > 0 else 0.0)
     upper = np.zeros_like(t)
     upper[rows, label] = C
-    kkt = np.where(t < upper, worst_margin[:, None] - margins, 0.0).max(axis=1, initial=0.0)
+    products = np.sum(np.maximum(upper - t, 0.0) * (worst_margin[:, None] - margins), axis=1)  # of complementary slackness
+    kkt = np.divide(products, C, out=np.zeros_like(C), where=C > 0)
     equality = max(float(np.abs(t.sum(axis=1)).max(initial=0.0)), float(np.abs(sums).max(initial=0.0)) if free else 0.0)
     return certificate_of(primal, dual, primal - dual, kkt, (t - upper).max(axis=1, initial=0.0), equality)
 

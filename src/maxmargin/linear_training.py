@@ -126,7 +126,7 @@ def train_together(
 def _judged_together(X: Any, label: Integers, C: Floats, bias: Bias, scaling: float, W: Floats, b: Floats, t: Floats) -> Certificate:
     products = [linear_certificate.linear_products(X, w, dual) for w, dual in zip(W, t.T, strict=True)]
     F, Xt = np.column_stack([Xw for Xw, _ in products]) + b, np.array([sums for _, sums in products])
-    m = 1 / scaling**2 if bias is Bias.PENALISED else 0.0
+    m = 1 / (scaling * scaling) if bias is Bias.PENALISED else 0.0
     return linear_certificate.crammer_singer(F, label, C, W, b, t, Xt, m, bias is Bias.FREE)
 
 

@@ -99,7 +99,7 @@ class LinearProblem(NamedTuple):
     @property
     def m(self) -> float:
         """The weight of b^2 / 2."""
-        return 1 / self.scaling**2 if self.bias is Bias.PENALISED else 0.0
+        return 1 / (self.scaling * self.scaling) if self.bias is Bias.PENALISED else 0.0
 
 
 def classification(sign: Floats, C: Floats, squared: bool) -> Corridor:

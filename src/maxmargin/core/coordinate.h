@@ -30,6 +30,7 @@ namespace maxmargin::MAXMARGIN_LEVEL {
 constexpr int coordinate_lanes = 2;
 constexpr int64_t values_of_stretch = 16;  // for each weight, in each lane
 constexpr int64_t least_stretch = 512;     // samples of a lane
+constexpr int64_t values_of_call = 1 << 25;  // after so many the caller may look at the clock; some 50 milliseconds
 constexpr int64_t ahead = 6;               // samples whose values are fetched before they are needed
 
 struct Draw {  // splitmix64
@@ -103,7 +104,7 @@ struct Lane {
 
 // The samples order[lane.begin], ..., one after the other.
 template <class T>
-void visit(const CoordinatePass<T>& p, Lane& lane, unsigned char* out) {
+void visit(const CoordinatePass<T>& p, Lane& lane) {
   double bias = *p.bias;
   double* w = lane.w.data();
   for (int64_t k = lane.begin; k < lane.end; ++k) {
@@ -117,8 +118,8 @@ void visit(const CoordinatePass<T>& p, Lane& lane, unsigned char* out) {
     const Loss l = {s.low, s.high, s.up, s.down, p.squared};
     const double beta = s.beta, f = dot(p.X, i, w) + bias, wrong = broken(l, f, beta);
     lane.before[size_t(k - lane.begin)] = beta;
-    out[k] = wrong < -p.aside;
-    if (out[k]) continue;
+    p.out[k] = wrong < -p.aside;
+    if (p.out[k]) continue;
     lane.gap += loss_at(l, f) - gain_at(l, beta) + beta * f;
     if (wrong <= 0) continue;
     lane.violation = std::max(lane.violation, wrong);
@@ -173,34 +174,35 @@ void join(const CoordinatePass<T>& p, std::vector<Lane>& side) {
   }
 }
 
+// The next stretches of a pass; whole stretches, so that the bits do not depend on how many a call takes.
 template <class T>
-PassResult coordinate_pass(const CoordinatePass<T>& p) {
+PartResult coordinate_pass(const CoordinatePass<T>& p) {
   Draw draw{p.seed};
-  for (int64_t k = p.active - 1; k > 0; --k) std::swap(p.order[k], p.order[draw.below(k + 1)]);
+  if (p.begin == 0)
+    for (int64_t k = p.active - 1; k > 0; --k) std::swap(p.order[k], p.order[draw.below(k + 1)]);
   const int64_t d = p.X.d, values = std::max<int64_t>(1, (p.X.indptr ? p.X.indptr[p.X.n] : p.X.n * d) / std::max<int64_t>(1, p.X.n));
   const int64_t length = std::max(least_stretch, values_of_stretch * d / values), stretches = pieces_of(p.active, coordinate_lanes * length);
   const int64_t each = pieces_of(p.active, std::max<int64_t>(1, stretches));
+  const int64_t first = p.begin / std::max<int64_t>(1, each), many = pieces_of(values_of_call, std::max<int64_t>(1, each * values));
+  const int64_t last = std::min(stretches, first + many);
   const int count = p.active >= length ? coordinate_lanes : 1;
   std::vector<Lane> side(static_cast<size_t>(count));
-  std::vector<unsigned char> out(static_cast<size_t>(p.active));
   for (Lane& lane : side) lane.w.resize(size_t(d)), lane.before.resize(size_t(pieces_of(each, count)) + 1);
-  PassResult result{0, 0, 0};
+  PartResult result{0, 0, std::min(p.active, last * each)};
   on_team(team_size(p.threads, count, 1), [&](Team& team) {
-    for (int64_t stretch = 0; stretch < stretches; ++stretch) {
+    for (int64_t stretch = first; stretch < last; ++stretch) {
       team.each(count, 1, [&](int64_t l, int64_t) {
         Lane& lane = side[size_t(l)];
         const int64_t begin = stretch * each, end = std::min(p.active, begin + each), part = pieces_of(end - begin, count);
         lane.begin = std::min(end, begin + l * part), lane.end = std::min(end, lane.begin + part);
         lane.gain = lane.sum = 0;
         std::copy(p.w, p.w + d, lane.w.begin());
-        visit(p, lane, out.data());
+        visit(p, lane);
       });
       team.each(1, 1, [&](int64_t, int64_t) { join(p, side); });
     }
   });
   for (const Lane& lane : side) result.gap += lane.gap, result.violation = std::max(result.violation, lane.violation);
-  for (int64_t k = 0; k < p.active; ++k)
-    if (!out[size_t(k)]) std::swap(p.order[result.active++], p.order[k]);
   return result;
 }
 

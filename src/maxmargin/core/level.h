@@ -97,8 +97,10 @@ struct CoordinatePass {
   double* w;       // sum of beta x, in and out
   double* bias;    // in and out
   double column;   // the bias column's square: bias += column * change of the sum of beta
-  int32_t* order;  // the active samples; out: those still active, in the order of the pass
+  int32_t* order;  // the active samples, shuffled where a pass begins
   int64_t active;
+  int64_t begin;       // how many of them the pass has visited; a call visits the next ones, not necessarily all
+  unsigned char* out;  // for each place of the order: whether its sample was set aside
   double aside;    // a sample at a bound is set aside if its condition holds by more than this
   uint64_t seed;
   int threads;
@@ -107,6 +109,11 @@ struct CoordinatePass {
 struct PassResult {
   double gap, violation;  // as met on the way
   int64_t active;
+};
+
+struct PartResult {
+  double gap, violation;  // as met on the way
+  int64_t end;            // how many samples the pass has visited by now
 };
 
 // A quadratic model of a penalised problem; see lasso.h.
@@ -210,7 +217,7 @@ struct LevelOf {
   void (*linear_sum)(const Selection<T>& A, const double* coef, double* out, int threads);
   void (*linear_squares)(const Points<T>& X, double* out, int threads);
   void (*gram)(const Selection<T>& A, const double* weight, double* out, int threads);
-  PassResult (*coordinate_pass)(const CoordinatePass<T>&);
+  PartResult (*coordinate_pass)(const CoordinatePass<T>&);
   PassResult (*column_pass)(const ColumnPass<T>&);
   PassResult (*crammer_singer_pass)(const CrammerSingerPass<T>&);
   void (*class_values)(const Selection<T>&, const double* W, int64_t wide, double* out, int threads);

@@ -94,6 +94,7 @@ struct Descent {
   bool squared;
   double column;
   std::vector<Sample> samples;  // aligned to cache lines, as the type says
+  std::vector<unsigned char> out;  // of the pass under way
 
   Descent(const PointsHolder<T>& X, const Vector& low, const Vector& high, const Vector& up, const Vector& down, bool squared,
           const Vector& squares, const Vector& beta, double column)
@@ -107,18 +108,30 @@ struct Descent {
     }
   }
 
+  // A part of a pass, from the sample at `begin` of the order; returns where it ended, which is `active` when the pass is done.
   std::tuple<double, double, int64_t, double> run(const Writable<double>& w, double bias, const Writable<int32_t>& order, int64_t active,
-                                                  double aside, uint64_t seed, int threads) {
+                                                  int64_t begin, double aside, uint64_t seed, int threads) {
     require(order.ndim() == 1 && active >= 0 && active <= int64_t(order.shape(0)), "Descent: active samples");
     check_range(order.data(), size_t(active), X->view.n, "Descent: sample out of range");
+    require(begin == 0 || (begin > 0 && begin <= active && out.size() == size_t(active)), "Descent: where to go on");
+    if (begin == 0) out.assign(size_t(active), 0);
     CoordinatePass<T> pass{X->view, samples.data(), squared, of_length(w, X->view.d, "Descent: length of w"), &bias, column, order.data(),
-                           active, aside, seed, threads};
-    PassResult result;
+                           active, begin, out.data(), aside, seed, threads};
+    PartResult result;
     {
       nb::gil_scoped_release release;
       result = table<T>().coordinate_pass(pass);
     }
-    return {result.gap, result.violation, result.active, bias};
+    return {result.gap, result.violation, result.end, bias};
+  }
+
+  // Ends a pass, or what there was of it: the samples that were not set aside come first in the order; returns how many.
+  int64_t settle(const Writable<int32_t>& order) {
+    require(order.ndim() == 1 && out.size() <= order.shape(0), "Descent: active samples");
+    int64_t active = 0;
+    for (size_t k = 0; k < out.size(); ++k)
+      if (!out[k]) std::swap(order.data()[active++], order.data()[k]);
+    return active;
   }
 
   void assign(const Vector& beta) {
@@ -247,8 +260,9 @@ void bind(nb::module_& m, const char* descent_name) {
   nb::class_<Descent<T>>(m, descent_name)
       .def(nb::init<const PointsHolder<T>&, const Vector&, const Vector&, const Vector&, const Vector&, bool, const Vector&, const Vector&, double>(),
            nb::keep_alive<1, 2>())
-      .def("run", &Descent<T>::run, nb::arg("w").noconvert(), nb::arg("bias"), nb::arg("order").noconvert(), nb::arg("active"),
+      .def("run", &Descent<T>::run, nb::arg("w").noconvert(), nb::arg("bias"), nb::arg("order").noconvert(), nb::arg("active"), nb::arg("begin"),
            nb::arg("aside"), nb::arg("seed"), nb::arg("threads"))
+      .def("settle", &Descent<T>::settle, nb::arg("order").noconvert())
       .def("assign", &Descent<T>::assign, nb::arg("beta"))
       .def("duals", &Descent<T>::duals, nb::arg("out").noconvert());
   m.def("scaled_columns", &scaled_columns<T>, nb::arg("X"), nb::arg("factor"), nb::arg("last"), nb::arg("threads"),

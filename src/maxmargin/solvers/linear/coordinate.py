@@ -93,10 +93,16 @@ class _Run:
     def _pass(self) -> tuple[float, float]:
         """Visit the active samples once; return the gap and the greatest violation that were met."""
         walk, t, w = self.walk, np.empty(len(self.order)), self.walk.w
-        threads = core.thread_count(1e3 * self.active)
-        gap, violation, self.active, bias = self.descent.run(
-            w, walk.bias, self.order, self.active, self.aside, int(self.draws.integers(2**63)), threads
-        )
+        seed, threads = int(self.draws.integers(2**63)), core.thread_count(1e3 * self.active)
+        gap, violation, at, bias = 0.0, 0.0, 0, walk.bias
+        while True:
+            more, worst, at, bias = self.descent.run(
+                w, bias, self.order, self.active, at, self.aside, seed, threads
+            )
+            gap, violation = gap + more, max(violation, worst)
+            if at >= self.active or self.monitor.stop(self.passes) is not None:
+                break
+        self.active = self.descent.settle(self.order)
         self.descent.duals(t)
         guess = walk.guess
         if self.problem.bias is Bias.FREE:

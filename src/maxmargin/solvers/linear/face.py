@@ -80,4 +80,4 @@ def leap(problem: LinearProblem, design: ArrayDesign, walk: Walk, face: Integers
 def _objective(problem: LinearProblem, walk: Walk) -> float:
     """The dual objective with the bias penalised around its guess."""
     excess = (walk.bias - walk.guess) / walk.column if walk.column > 0 else 0.0
-    return gains(problem.corridor, walk.t) - 0.5 * float(walk.w @ walk.w) - walk.guess * excess - 0.5 * walk.column * excess**2
+    return gains(problem.corridor, walk.t) - 0.5 * float(walk.w @ walk.w) - walk.guess * excess - 0.5 * walk.column * excess * excess

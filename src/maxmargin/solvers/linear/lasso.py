@@ -164,7 +164,7 @@ class _Run:
         bound = np.abs(slope if self.problem.bias is Bias.PENALISED else slope[:-1]).max(initial=1.0)
         linear, quadratic = duals.gain + duals.loss, duals.loss
         factor = min(1 / bound, linear / (2 * quadratic)) if quadratic > 0 else 1.0
-        value = factor * linear - factor**2 * quadratic
+        value = factor * linear - factor * factor * quadratic
         if self.problem.bias is Bias.FREE:  # what D would be at a feasible sum, to first order
             value -= abs(float(u[-1]) * duals.total)
         return Point(u, f, duals, slope, float(self.price @ np.abs(u)) + duals.loss, float(factor), value)

@@ -61,12 +61,13 @@ class Gap(NamedTuple):
 
 def primal(problem: LinearProblem, square: float, bias: float, loss: float) -> float:
     """P from |w|^2 and the sum of the losses."""
-    return 0.5 * square + 0.5 * problem.m * bias**2 + problem.total * bias + loss
+    return 0.5 * square + 0.5 * problem.m * bias * bias + problem.total * bias + loss
 
 
 def dual(problem: LinearProblem, square: float, gain: float, total: float) -> float:
     """D from |X't|^2, the sum of the gains and the sum of the duals; with a free bias that sum must be right."""
-    penalty = 0.5 * (total - problem.total) ** 2 / problem.m if problem.bias is Bias.PENALISED else 0.0
+    excess = total - problem.total
+    penalty = 0.5 * excess * excess / problem.m if problem.bias is Bias.PENALISED else 0.0
     return gain - 0.5 * square - penalty
 
 

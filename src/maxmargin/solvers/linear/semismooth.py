@@ -47,6 +47,8 @@ FEW = 0.7
 """Curved samples, as a share of the features, up to which the equation of the samples is solved."""
 CONJUGATE = 200
 """Products with the Hessian a step, at most."""
+FRUITLESS = 20
+"""Steps of a round without a new least P or gap of its own after which rounding is all that is left."""
 
 
 class Point(NamedTuple):
@@ -81,6 +83,21 @@ def solve(
     return run.until(tol, w, bias, centre)
 
 
+class _Progress:
+    """The least P and the least gap of its own that a round has met, and the steps since there was a new one."""
+
+    def __init__(self) -> None:
+        self.least, self.steps = (np.inf, np.inf), 0
+
+    def made(self, here: Point) -> bool:
+        """Whether there was a new least one lately."""
+        found = here.gap.primal, here.own
+        new = any(a < b for a, b in zip(found, self.least, strict=True))
+        self.least = min(found[0], self.least[0]), min(found[1], self.least[1])
+        self.steps = 0 if new else self.steps + 1
+        return self.steps < FRUITLESS
+
+
 class _Run:
     """One solve: the problem, its data and the number of steps so far."""
 
@@ -101,25 +118,33 @@ class _Run:
             centre = np.zeros(len(f))
         else:
             centre, width = feasible(problem, centre), unit * NARROWER**2
-        best, least, idle = None, np.inf, 0
+        best, least, idle, stuck = None, np.inf, 0, False
+        progress = _Progress()
         while True:
             here = self._at(w, bias, f, centre, width)
+            stuck = stuck or not progress.made(here)
             if self.monitor.wants_report():
                 self.monitor.report(self.steps, here.gap.value, here.own, int(np.count_nonzero(here.duals.t)))
-            solved = here.own <= SOLVED * here.gap.value
+            solved = here.own <= SOLVED * here.gap.value or stuck
             reason = self.monitor.stop(self.steps)
             if here.gap.within(tol) or solved or reason is not None:
                 found, gap = self._conclude(here, tol, reason)
                 idle = 0 if gap.value < 0.9 * least else idle + 1
                 if best is None or gap.value < least:
                     best, least = found, gap.value
-                if found.status is Status.OPTIMAL or reason is not None or idle > PATIENCE:
+                ended = idle > PATIENCE or (stuck and corridor.squared)
+                if found.status is Status.OPTIMAL or reason is not None or ended:
                     return best._replace(status=found.status, n_iter=self.steps)
                 if solved and not corridor.squared:
                     narrowest = NARROWEST * min(unit, float(np.abs(f).max(initial=0.0)) or unit)
                     centre, width = found.t, max(width * NARROWER, narrowest)
+                    progress, stuck = _Progress(), False
                     continue
-            w, bias, f = self._step(here, centre, width)
+            new = self._step(here, centre, width)
+            if new is None:
+                stuck = True
+                continue
+            w, bias, f = new
             self.steps += 1
 
     def _conclude(self, here: Point, tol: float, reason: Status | None) -> tuple[LinearSolution, Gap]:
@@ -147,20 +172,20 @@ class _Run:
         slope = np.append(w - Xt, problem.m * bias + problem.total - duals.total if problem.bias is not Bias.NONE else 0.0)
         corner = problem.m + float(duals.curvature.sum()) or self.price / width
         value = dual(problem, float(Xt @ Xt), duals.gain, duals.total)
-        own = 0.5 * float(slope[:-1] @ slope[:-1])
-        if abs(slope[-1]) <= ROUNDING * self.price:
-            slope[-1] = 0.0
+        own, last = 0.5 * float(slope[:-1] @ slope[:-1]), float(slope[-1])
         if problem.bias is Bias.PENALISED:
-            own += 0.5 * float(slope[-1]) ** 2 / problem.m
+            own += 0.5 * last * last / problem.m
         elif problem.bias is Bias.FREE:  # what D would be at a feasible sum: the duals of samples within a width of the edge must move
-            less = 0.5 * float(slope[-1]) ** 2 / corner if problem.corridor.squared else abs(float(slope[-1])) * width
+            less = 0.5 * last * last / corner if problem.corridor.squared else abs(last) * width
             value += bias * (problem.total - duals.total) - less
             own += less
         return Point(w, bias, f, duals, slope, Gap(primal(problem, float(w @ w), bias, duals.loss), value, self.scale), own, corner)
 
-    def _step(self, here: Point, centre: Floats, width: float) -> tuple[Floats, float, Floats]:
-        """A Newton step as long as it pays."""
+    def _step(self, here: Point, centre: Floats, width: float) -> tuple[Floats, float, Floats] | None:
+        """A Newton step as long as it pays; None where rounding leaves no direction of descent."""
         direction = self._direction(here)
+        if not float(here.slope @ direction) < 0:
+            return None
         change = self.design.values(direction[:-1]) + direction[-1]
         length = self._length(here, direction, change, centre, width)
         w = here.w + length * direction[:-1]
@@ -221,8 +246,6 @@ class _Run:
             return linear + s * quadratic + core.corridor_slope(*problem.corridor, here.f, change, s, centre, width)
 
         first = float(here.slope @ direction)
-        if not first < 0:  # rounding
-            return 1.0
         low, at_low, high, at_high = 0.0, first, 1.0, slope(1.0)
         while at_high < FLAT * first and high < 1e6:
             low, at_low, high = high, at_high, 2 * high
