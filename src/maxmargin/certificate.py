@@ -50,7 +50,8 @@ class Certificate:
     Attributes
     ----------
     status : str
-        "optimal", "stationary" (indefinite kernel), "max_iter", "time_limit", "interrupted", "stalled" (float64 does not reach the
+        "optimal", "approximate" (linear models and Pegasos: the gap is within tol, while the conditions of single samples are
+        not), "stationary" (indefinite kernel), "max_iter", "time_limit", "interrupted", "stalled" (float64 does not reach the
         tolerance), "degenerate" (nu-SVC with w = 0), "refuted" (``certify`` found the conditions broken on the data it was given),
         "imported" (read from a file of another program: nothing was checked), or "compacted" (by ``compact``, after the fit).
     primal, dual, gap, relative_gap : float

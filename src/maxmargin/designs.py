@@ -9,6 +9,7 @@ each over all samples or some of them. Values of float32 stay float32, sums are 
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,11 @@ class Design(ABC):
         """Numbers that a pass over the samples reads."""
         return self.shape[0] * self.shape[1]
 
+    @property
+    def largest_square(self) -> float:
+        """The greatest |x|^2; 0 where that would take another pass."""
+        return 0.0
+
     @abstractmethod
     def values(self, w: Floats, rows: Integers | None = None) -> Floats:
         """X w, for all samples or those listed."""
@@ -59,6 +65,11 @@ class ArrayDesign(Design):
     def entries(self) -> int:
         """The non-zeros of a CSR matrix, all values of an array."""
         return super().entries if isinstance(self.X, np.ndarray) else int(self.X.nnz)
+
+    @cached_property
+    def largest_square(self) -> float:
+        """The greatest |x|^2."""
+        return float(core.linear_squares(self.points).max(initial=0.0))
 
     def values(self, w: Floats, rows: Integers | None = None) -> Floats:
         """X w."""

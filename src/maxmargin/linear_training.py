@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from enum import Enum
 from typing import Any, NamedTuple
 
@@ -11,16 +12,17 @@ from maxmargin import certificate, linear_certificate
 from maxmargin.certificate import Certificate
 from maxmargin.core import cpu as core
 from maxmargin.designs import ArrayDesign, Design
-from maxmargin.losses import Bias, LinearProblem
+from maxmargin.losses import Bias, Corridor, LinearProblem
 from maxmargin.monitor import Monitor
 from maxmargin.problems import Floats, Integers
 from maxmargin.solution import Status
 from maxmargin.solvers.linear import coordinate, crammer_singer, lasso, semismooth
 from maxmargin.solvers.linear.crammer_singer import CrammerSinger
-from maxmargin.solvers.linear.model import ROUNDING, Gap, LinearSolution, best_bias, natural_scale
+from maxmargin.solvers.linear.model import ROUNDING, LinearSolution, best_bias, sizes
 from maxmargin.solvers.newton import one_blas_thread
-from maxmargin.verdict import EXACT
+from maxmargin.verdict import Demand, Size, linear_demand, size_of, verdict, verdict_again
 
+EPS, TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
 POLISHED = 2**17
 """Values of X up to which a model is solved to rounding, whatever the tolerance."""
 POLISHED_TOGETHER = 2**13
@@ -29,6 +31,10 @@ AUDITED = 64
 """Rows on which every fit's decision values are compared with an independent evaluation."""
 AGREED = 1e-6
 """How far decision values may be from that evaluation, relative to the greatest."""
+LEAST = 1e-9
+"""Tolerances below this are not asked of an objective whose losses rounding blurs by more."""
+PASSES, EACH = 40, 5
+"""Passes of coordinate descent that cost about as much as Newton's method: PASSES, and one more for every EACH features."""
 TOGETHER = 2**26
 """Values of X up to which several problems are solved side by side; beyond, each has all threads."""
 
@@ -64,6 +70,8 @@ class TrainedLinear(NamedTuple):
 
     solution: LinearSolution
     certificate: Certificate
+    solver: Solver
+    """Which solver found it."""
 
 
 class Task(NamedTuple):
@@ -73,18 +81,20 @@ class Task(NamedTuple):
     start: LinearSolution | None = None
 
 
-def train_all(tasks: Sequence[Task], design: Design, solver: Solver, tol: float, monitor: Monitor, seed: int) -> list[TrainedLinear]:
+class Choice(NamedTuple):
+    """Which solver begins, and whether another may take over where it makes no progress."""
+
+    solver: Solver
+    binding: bool = False
+
+
+def train_all(tasks: Sequence[Task], design: Design, choice: Choice, tol: float, monitor: Monitor, seed: int) -> list[TrainedLinear]:
     """Solve several problems of the same data, results in order; small ones side by side, each on one thread."""
     workers = min(core.thread_count(), len(tasks)) if POLISHED < design.entries <= TOGETHER else 1
-    polish = design.entries <= POLISHED
 
     def run(k: int) -> TrainedLinear:
         part = monitor.part(workers / (len(tasks) - k), f" {k + 1}/{len(tasks)}" if len(tasks) > 1 else "")
-        problem, start = tasks[k]
-        found = SOLVERS[solver](problem, design, tol, part, start, seed)
-        if polish and found.status is Status.OPTIMAL:
-            found = _polished(problem, design, part, found, solver is Solver.LASSO)
-        return TrainedLinear(found, certify(problem, found, design, solver is Solver.LASSO, tol))
+        return _train(tasks[k], design, choice, tol, part, seed)
 
     def alone(k: int) -> TrainedLinear:
         with core.one_thread():
@@ -97,11 +107,47 @@ def train_all(tasks: Sequence[Task], design: Design, solver: Solver, tol: float,
             return list(pool.map(alone, range(len(tasks))))
 
 
+def _train(task: Task, design: Design, choice: Choice, tol: float, monitor: Monitor, seed: int) -> TrainedLinear:
+    """Solve one problem; where its solver makes no progress, another takes over."""
+    solver, other = choice.solver, _other(choice, design)
+    first = monitor
+    if other is Solver.NEWTON:  # which is the quicker one here, as a rule: coordinate descent may cost as much, and no more
+        first = monitor.part(1.0)
+        first.max_iter = min(monitor.max_iter, PASSES + design.shape[1] // EACH)
+    found = _solved(task, design, solver, tol, first, seed)
+    name = found.certificate.status
+    slow = name == Status.MAX_ITER.name.lower() and first.max_iter < monitor.max_iter
+    if other is None or not (slow or name == Status.STALLED.name.lower()):
+        return found
+    after = _solved(task, design, other, tol, monitor, seed)
+    steps = found.solution.n_iter + after.solution.n_iter
+    best = after if after.certificate.gap <= found.certificate.gap or slow else found
+    return best._replace(solution=best.solution._replace(n_iter=steps), certificate=replace(best.certificate, n_iter=steps))
+
+
+def _other(choice: Choice, design: Design) -> Solver | None:
+    """The solver that may take over: dual where the first is primal, and Newton's method where its Hessian is small."""
+    if choice.binding or choice.solver is Solver.LASSO or not isinstance(design, ArrayDesign):
+        return None
+    if choice.solver is Solver.NEWTON:
+        return Solver.COORDINATE
+    return Solver.NEWTON if choose(design) is Solver.NEWTON else None
+
+
+def _solved(task: Task, design: Design, solver: Solver, tol: float, monitor: Monitor, seed: int) -> TrainedLinear:
+    """What one solver makes of a problem."""
+    lasso_penalty = solver is Solver.LASSO
+    found = SOLVERS[solver](task.problem, design, tol, monitor, task.start, seed)
+    if found.ended is None and design.entries <= POLISHED:
+        found = _polished(task.problem, design, monitor, found, lasso_penalty)
+    return TrainedLinear(found, certify(task.problem, found, design, lasso_penalty, tol), solver)
+
+
 def _polished(problem: LinearProblem, design: Design, monitor: Monitor, found: LinearSolution, lasso_penalty: bool) -> LinearSolution:
-    """An optimal solution to rounding, with the middle of the biases where there are several."""
+    """A solution to rounding, with the middle of the biases where there are several."""
     last = (lasso if lasso_penalty else semismooth).solve(problem, design, 0.0, monitor, found)
     if judged(problem, last, lasso_penalty).gap <= judged(problem, found, lasso_penalty).gap:
-        found = last._replace(status=Status.OPTIMAL, n_iter=found.n_iter + last.n_iter)
+        found = last._replace(ended=None, n_iter=found.n_iter + last.n_iter)
     if problem.bias is Bias.NONE or problem.corridor.squared:
         return found
     bias = best_bias(problem, found.f - found.bias, found.bias)
@@ -116,11 +162,15 @@ def train_together(
     aim = ROUNDING if design.entries * n_classes <= POLISHED_TOGETHER else tol
     with one_blas_thread():
         found = crammer_singer.solve(design, label, n_classes, C, bias, scaling, aim, monitor, seed=seed)
-    if found.status is not Status.INTERRUPTED:  # short of rounding may be within the tolerance
-        gap = Gap(found.primal, found.dual)
-        found = found._replace(status=gap.outcome(tol, found.status))
     result = _judged_together(design.X, label, C, bias, scaling, found.W, found.bias, found.t)
-    return found, certificate.with_outcome(result, found.status, "proved", 0.0, found.n_iter)
+    result = replace(result, n_iter=found.n_iter)
+    status = verdict(found.ended, result, linear_demand(tol), _size_together(found.t))
+    return found, certificate.with_status(result, status)
+
+
+def _size_together(t: Floats) -> Size:
+    """Nothing is audited here: decision values are computed independently in the first place."""
+    return size_of(np.zeros(0), t.ravel())
 
 
 def _judged_together(X: Any, label: Integers, C: Floats, bias: Bias, scaling: float, W: Floats, b: Floats, t: Floats) -> Certificate:
@@ -133,33 +183,59 @@ def _judged_together(X: Any, label: Integers, C: Floats, bias: Bias, scaling: fl
 def judge_together(
     before: Certificate, X: Any, label: Integers, C: Floats, bias: Bias, scaling: float, W: Floats, b: Floats, t: Floats, tol: float
 ) -> Certificate:
-    """A fitted model of all classes on its data again: refuted where the gap says so."""
+    """A fitted model of all classes on its data again."""
     if len(t) != X.shape[0]:
         raise ValueError("certify needs the data the model was fitted on: another number of samples was given.")
-    new, status = _judged_together(X, label, C, bias, scaling, W, b, t), Status[before.status.upper()]
-    if status.converged and new.relative_gap > tol * (1 + 1e-6):
-        status = Status.REFUTED
-    return certificate.with_outcome(new, status, "proved", 0.0, before.n_iter)
+    new = replace(_judged_together(X, label, C, bias, scaling, W, b, t), n_iter=before.n_iter)
+    status = verdict_again(Status[before.status.upper()], new, linear_demand(tol), _size_together(t))
+    return certificate.with_status(new, status)
 
 
 def certify(problem: LinearProblem, found: LinearSolution, design: Design, lasso_penalty: bool, tol: float) -> Certificate:
-    """The certificate of a solution from its own decision values, with an audit of some of them; it has the last word on the status."""
-    result = judged(problem, found, lasso_penalty)
-    error = 0.0
-    if isinstance(design, ArrayDesign):
-        n = design.shape[0]
-        rows = np.arange(n) if n <= AUDITED else np.random.default_rng(1).choice(n, AUDITED, replace=False)
-        exact = linear_certificate.linear_products(design.X[rows], found.w, np.zeros(len(rows)))[0] + found.bias
-        error = float(np.abs(exact - found.f[rows]).max(initial=0.0))
-    status = found.status
-    if status.converged and not (acceptable(problem, design, result, tol) and error <= AGREED * float(np.abs(found.f).max(initial=1.0))):
-        status = Status.STALLED
-    return certificate.with_outcome(result, status, "proved", error, found.n_iter)
+    """The certificate of a solution from its own decision values, with an audit of some of them."""
+    result = replace(judged(problem, found, lasso_penalty), n_iter=found.n_iter, audit_error=_audit(found, design))
+    result, demand, size = question(problem, found, design, result, lasso_penalty, tol)
+    blur = _blur(problem.corridor, found.f, result.audit_error) / max(abs(result.primal), abs(result.dual), TINY)
+    known = result if result.relative_gap == 0 or blur <= max(tol, LEAST) else replace(result, relative_gap=np.inf)
+    return certificate.with_status(result, verdict(found.ended, known, demand, size))
 
 
-def acceptable(problem: LinearProblem, design: Design, result: Certificate, tol: float) -> bool:
-    """Whether the gap is within the tolerance, or is rounding."""
-    return result.relative_gap <= max(tol, 1e3 * EXACT) or result.gap <= 10 * ROUNDING * natural_scale(problem, design)
+def _blur(corridor: Corridor, f: Floats, error: float) -> float:
+    """By how much the losses may be too small, each decision value being known to within an error, or its last digit."""
+    error = max(error, EPS * float(np.abs(f).max(initial=0.0)))
+    return corridor._replace(low=corridor.low + error, high=corridor.high - error).losses(f) - corridor.losses(f)
+
+
+def certify_again(
+    before: Certificate, problem: LinearProblem, found: LinearSolution, design: ArrayDesign, lasso_penalty: bool, tol: float
+) -> Certificate:
+    """The certificate of a fitted model whose decision values were computed independently."""
+    result = replace(judged(problem, found, lasso_penalty), n_iter=before.n_iter)
+    result, demand, size = question(problem, found, design, result, lasso_penalty, tol)
+    return certificate.with_status(result, verdict_again(Status[before.status.upper()], result, demand, size))
+
+
+def _audit(found: LinearSolution, design: Design) -> float:
+    """The greatest difference between decision values of the solver and those of an independent evaluation, on some rows."""
+    if not isinstance(design, ArrayDesign):
+        return 0.0
+    n = design.shape[0]
+    rows = np.arange(n) if n <= AUDITED else np.random.default_rng(1).choice(n, AUDITED, replace=False)
+    exact = linear_certificate.linear_products(design.X[rows], found.w, np.zeros(len(rows)))[0] + found.bias
+    return float(np.abs(exact - found.f[rows]).max(initial=0.0))
+
+
+def question(
+    problem: LinearProblem, found: LinearSolution, design: Design, result: Certificate, lasso_penalty: bool, tol: float
+) -> tuple[Certificate, Demand, Size]:
+    """What verdict.py is asked: the certificate, without a gap where it is rounding, and what it must fulfil."""
+    scale, unit = sizes(problem, design)
+    if result.relative_gap > tol and result.gap <= 10 * ROUNDING * scale:
+        result = replace(result, relative_gap=0.0)
+    size = size_of(found.f, found.t)
+    if lasso_penalty:  # |X't| <= 1 is one of the bounds
+        size = size._replace(largest=max(size.largest, 1.0))
+    return result, linear_demand(tol, unit, problem.corridor.squared, AGREED * max(size.values, unit)), size
 
 
 def judged(problem: LinearProblem, found: LinearSolution, lasso_penalty: bool) -> Certificate:

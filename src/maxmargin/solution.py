@@ -33,6 +33,10 @@ class Status(Enum):
     """Why a solver stopped; the value is the message for the user."""
 
     OPTIMAL = "The optimality conditions hold to the tolerance asked for, or the gap is at rounding, checked in float64."
+    APPROXIMATE = (
+        "The duality gap is within the tolerance asked for, checked in float64, but the optimality conditions of some samples are "
+        "not: lower tol, or use an exact solver, for a closer solution."
+    )
     STATIONARY = (
         "The kernel is not positive semidefinite on these data: the solution satisfies the optimality conditions to the "
         "tolerance asked for, but the problem is not convex and the gap is no certificate."
@@ -59,7 +63,7 @@ class Status(Enum):
     @property
     def converged(self) -> bool:
         """Whether the tolerance was reached."""
-        return self in (Status.OPTIMAL, Status.STATIONARY)
+        return self in (Status.OPTIMAL, Status.APPROXIMATE, Status.STATIONARY)
 
 
 class Level(NamedTuple):

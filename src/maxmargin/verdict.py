@@ -18,6 +18,11 @@ A solution that is feasible and (converged or exact) is
   checked; ``str(certificate)`` says so);
 * STATIONARY otherwise: the problem is not known to be convex, and the gap bounds nothing.
 
+Linear models and Pegasos are asked for a gap. Their samples may share it unequally: each may take
+sqrt(tol) of it, in units of its weight (``linear_demand``). Where the gap is within the tolerance
+and some sample takes more, the solution is APPROXIMATE: as near to the optimum as was asked for,
+while the conditions of optimality do not hold sample by sample.
+
 Any other solution keeps the reason why its solver ended, or is STALLED where the solver thought it
 was done. ``certify`` asks the same question about recomputed numbers: a model that was OPTIMAL or
 STATIONARY and does not pass is REFUTED, an imported model that passes is OPTIMAL.
@@ -27,6 +32,7 @@ where both values are zero within the rounding of the terms they are sums of
 (``certificate.certificate_of``).
 """
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -54,6 +60,10 @@ class Demand(NamedTuple):
     """Greatest KKT violation plus audit error, in units of the decision values."""
     gap: float
     """Greatest relative gap."""
+    error: float = np.inf
+    """Greatest audit error by itself."""
+    by_gap: bool = False
+    """Whether a gap within its limit makes a solution approximate, whatever the violation."""
 
 
 class Size(NamedTuple):
@@ -70,6 +80,14 @@ class Size(NamedTuple):
 def demand_of(tol: float, unit: float = 1.0) -> Demand:
     """Kernel machines: violations up to tol in the given unit, a relative gap up to GAP * tol."""
     return Demand(tol * unit, GAP * tol)
+
+
+def linear_demand(tol: float, unit: float = 1.0, squared: bool = False, error: float = np.inf) -> Demand:
+    """Linear models and Pegasos: a relative gap up to tol, of which each sample may take sqrt(tol).
+
+    A sample takes weight * violation of the gap, or weight * violation^2 where losses are squared.
+    """
+    return Demand(unit * tol ** (0.25 if squared else 0.5), tol, error, by_gap=True)
 
 
 def size_of(f: Floats, variables: Floats) -> Size:
@@ -91,7 +109,12 @@ def holds(
     gap, violation, error = abs(found.relative_gap), found.kkt_violation, found.audit_error
     converged = violation + error <= slack * demand.violation and gap <= slack * demand.gap
     exact = gap <= rounding and error <= AGREED * size.values
-    return bool(inside and (converged or exact))
+    return bool(inside and error <= demand.error and (converged or exact))
+
+
+def approximates(found: Certificate, demand: Demand, size: Size, slack: float = 1.0) -> bool:
+    """Whether the gap is within its limit, and nothing but the violation is not."""
+    return demand.by_gap and holds(replace(found, kkt_violation=0.0), demand, size, slack=slack)
 
 
 def verdict(ended: Status | None, found: Certificate, demand: Demand, size: Size) -> Status:
@@ -100,6 +123,8 @@ def verdict(ended: Status | None, found: Certificate, demand: Demand, size: Size
         return ended
     if holds(found, demand, size):
         return _best(found)
+    if approximates(found, demand, size) and found.convexity in CONVEX:
+        return Status.APPROXIMATE
     return Status.STALLED if ended is None or ended.converged else ended
 
 
@@ -111,6 +136,8 @@ def verdict_again(before: Status, found: Certificate, demand: Demand, size: Size
     if before is Status.IMPORTED:
         passed = holds(found, demand, size, IMPORTED, AGAIN, EXACT_AGAIN)
         return _best(found) if passed else Status.REFUTED
+    if before is Status.APPROXIMATE and approximates(found, demand, size, AGAIN):
+        return before
     if before.converged and not holds(found, demand, size, FEASIBLE, AGAIN, EXACT_AGAIN):
         return Status.REFUTED
     return before

@@ -289,9 +289,10 @@ def corridor_slope(
 
 
 def coordinate_descent(X: Points, *arguments: Any) -> Any:
-    """Return an object that holds the duals; run(w, bias, order, active, begin, aside, seed, threads) is a part of a pass, see coordinate.h.
+    """Return an object that holds the duals; see coordinate.h.
 
-    The pass is done when run returns ``active`` as its end; settle(order) then brings the samples to be visited again to the front.
+    Its run(w, bias, order, active, begin, aside, seed, threads) is a part of a pass, which is done when run returns ``active`` as its
+    end; settle(order) then brings the samples to be visited again to the front.
     """
     return (_cpu.Descent32 if isinstance(X, _cpu.Points32) else _cpu.Descent64)(X, *arguments)
 

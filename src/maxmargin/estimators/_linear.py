@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -21,7 +22,7 @@ from maxmargin.estimators import _state
 from maxmargin.estimators._data import canonical_csr, check_chunk, validated
 from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._plain import QuickParameters, plain_data, plain_target
-from maxmargin.linear_training import Solver, Task, TrainedLinear, acceptable, choose, judged, train_all
+from maxmargin.linear_training import Choice, Solver, Task, TrainedLinear, certify_again, choose, train_all
 from maxmargin.losses import Bias, LinearProblem
 from maxmargin.monitor import Monitor
 from maxmargin.problems import Floats
@@ -103,13 +104,13 @@ class BaseLinear(QuickParameters):
             )
         return Bias.FREE, 1.0
 
-    def _choose(self, design: Design) -> Solver:
-        """The solver that was asked for, or the one for these data."""
+    def _choose(self, design: Design) -> Choice:
+        """The solver that was asked for, or the one for these data; ``dual`` says which one begins, no more."""
         if self.solver != "auto":
-            return Solver(self.solver)
+            return Choice(Solver(self.solver), binding=True)
         if isinstance(self.dual, str):
-            return choose(design)
-        return Solver.COORDINATE if self.dual else Solver.NEWTON
+            return Choice(choose(design))
+        return Choice(Solver.COORDINATE if self.dual else Solver.NEWTON)
 
     @contextmanager
     def _watched(self) -> Iterator[tuple[Monitor, int]]:
@@ -122,17 +123,21 @@ class BaseLinear(QuickParameters):
             raise KeyboardInterrupt
 
     def _run(
-        self, problems: Sequence[LinearProblem], design: Design, solver: Solver, starts: list[LinearSolution] | None
+        self, problems: Sequence[LinearProblem], design: Design, choice: Choice, starts: list[LinearSolution] | None
     ) -> list[TrainedLinear]:
         """Train every problem; keep certificate and counts; warn of what fell short."""
+        if not np.isfinite(design.largest_square):
+            raise ValueError("X has samples whose values are too large to be squared in float64: scale them (StandardScaler).")
         tasks = [Task(problem, None if starts is None else starts[k]) for k, problem in enumerate(problems)]
         with self._watched() as (monitor, seed):
-            trained = train_all(tasks, design, solver, float(self.tol), monitor, seed)
-        for k, (found, known) in enumerate(trained if monitor.verbose else ()):
+            trained = train_all(tasks, design, choice, float(self.tol), monitor, seed)
+        for k, (found, known, _) in enumerate(trained if monitor.verbose else ()):
             part = monitor.part(1.0, f" {k + 1}/{len(trained)}" if len(trained) > 1 else "")
             support = int(np.count_nonzero(found.t))
-            part.report(found.n_iter, known.gap, known.kkt_violation, support, f": {found.status.name.lower()}")
-        self._conclude([t.certificate for t in trained], solver, max(t.solution.n_iter for t in trained))
+            part.report(found.n_iter, known.gap, known.kkt_violation, support, f": {known.status}")
+        after = [t.solver for t in trained if t.solver is not choice.solver]
+        solver, n_iter = after[0] if after else choice.solver, max(t.solution.n_iter for t in trained)
+        self._conclude([t.certificate for t in trained], solver, n_iter)
         return trained
 
     def _conclude(self, parts: list[Certificate], solver: Solver, n_iter: int) -> None:
@@ -158,7 +163,10 @@ class BaseLinear(QuickParameters):
         coef = np.array([t.solution.w for t in trained])
         intercept = np.array([t.solution.bias for t in trained])
         if not (np.isfinite(coef).all() and np.isfinite(intercept).all() and all(np.isfinite(t.certificate.gap) for t in trained)):
-            raise ValueError("The coefficients are not finite. The data may contain values too large to be squared: scale them.")
+            raise ValueError(
+                "The objective exceeds the range of float64: the squares of the data, or the losses times C and the sample weights, are "
+                "too large. Scale the data (StandardScaler), lower C, or divide the weights."
+            )
         self.coef_: Any = coef
         self.intercept_: Any = intercept if self.fit_intercept else 0.0
         self.dual_coef_: Any = sparse.vstack([sparse.csr_matrix(t.solution.t) for t in trained], format="csr")
@@ -181,7 +189,7 @@ class BaseLinear(QuickParameters):
         t = np.zeros((count, n))
         t[:, : self.dual_coef_.shape[1]] = self.dual_coef_.toarray()
         nothing = np.empty(0)
-        return [LinearSolution(coef[k], float(intercept[k]), t[k], nothing, nothing, Status.OPTIMAL, 0) for k in range(count)]
+        return [LinearSolution(coef[k], float(intercept[k]), t[k], nothing, nothing, None, 0) for k in range(count)]
 
     def _scores(self, X: Any) -> Floats:
         """Values of every linear function, one column each; the same bits for any split of X."""
@@ -211,12 +219,9 @@ class BaseLinear(QuickParameters):
         for k, problem in enumerate(problems):
             t, w, bias = self.dual_coef_[[k]].toarray()[0], coef[k], float(intercept[k])
             Xw, Xt = linear_certificate.linear_products(X, w, t)
-            status = Status[parts[k].status.upper()]
-            new = judged(problem, LinearSolution(w, bias, t, Xw + bias, Xt, status, 0), lasso)
-            if status.converged and not acceptable(problem, design, new, self.tol):
-                status = Status.REFUTED
-            error = float(np.abs(design.values(w) - Xw).max(initial=0.0))
-            found.append(certificate.with_outcome(new, status, "proved", error, parts[k].n_iter))
+            solution = LinearSolution(w, bias, t, Xw + bias, Xt, None, 0)
+            new = certify_again(parts[k], problem, solution, design, lasso, self.tol)
+            found.append(replace(new, audit_error=float(np.abs(design.values(w) - Xw).max(initial=0.0))))
         return certificate.worst(found)
 
 

@@ -17,7 +17,7 @@ from maxmargin.estimators._base import all_or_nothing
 from maxmargin.estimators._linear import BaseLinear, Read, chunk_design
 from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._targets import class_weights, encode, validate_weight
-from maxmargin.linear_training import Solver, judge_together, train_together
+from maxmargin.linear_training import Choice, Solver, judge_together, train_together
 from maxmargin.losses import LinearProblem
 from maxmargin.problems import Floats
 
@@ -36,9 +36,11 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinear):  # type: ig
     loss : {"hinge", "squared_hinge"}, default="squared_hinge"
         max(0, 1 - y f) or its square.
     dual : "auto" or bool, default="auto"
-        True asks for dual coordinate descent, False for Newton's method; see ``solver``.
+        True begins with dual coordinate descent, False with Newton's method; a solver that makes no progress hands over to the other
+        one. ``solver`` is binding.
     tol : float, default=1e-4
-        Greatest duality gap, relative to the objective; small problems are solved to rounding.
+        Greatest duality gap, relative to the objective; small problems are solved to rounding. The certificate says "optimal" where
+        moreover no sample takes more of the gap than sqrt(tol) times its weight, and "approximate" where one does.
     C : float, default=1.0
         Weight of the losses.
     multi_class : {"ovr", "crammer_singer"}, default="ovr"
@@ -59,7 +61,7 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinear):  # type: ig
         Whether the intercept is penalised.
     solver : {"auto", "newton", "coordinate"}, default="auto"
         Newton's method (few features, or dense data), dual coordinate descent (many sparse features), or the choice by the data;
-        ``solver_`` says which it was.
+        ``solver_`` says which it was, or which one took over in the end.
     time_limit : float or None, default=None
         Seconds after which the best model so far is kept, with a warning.
     on_interrupt : {"raise", "keep"}, default="raise"
@@ -235,8 +237,8 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinear):  # type: ig
             return self._fit_together(design, label, effective)
         problems = self._problems(label, len(classes), effective)
         lasso = self.penalty == "l1"
-        solver = Solver.LASSO if lasso else self._choose(design)
-        trained = self._run(problems, design, solver, None if lasso else self._starts(len(label), len(problems)))
+        choice = Choice(Solver.LASSO) if lasso else self._choose(design)
+        trained = self._run(problems, design, choice, None if lasso else self._starts(len(label), len(problems)))
         self._keep(trained)
         return self
 

@@ -24,7 +24,7 @@ from maxmargin.losses import Bias, LinearProblem
 from maxmargin.monitor import Monitor
 from maxmargin.solution import Status
 from maxmargin.solvers.linear.face import Walk, inside, leap
-from maxmargin.solvers.linear.model import Gap, LinearSolution, best_bias, feasible, gap_of, natural_scale
+from maxmargin.solvers.linear.model import Gap, LinearSolution, best_bias, feasible, gap_of, sizes
 
 FIRST_SHARE = 0.5
 """What a pass leaves of the gap that it met, until a look at the data tells more."""
@@ -51,7 +51,7 @@ class _Run:
 
     def __init__(self, problem: LinearProblem, design: ArrayDesign, monitor: Monitor, start: LinearSolution | None, seed: int) -> None:
         self.problem, self.design, self.monitor = problem, design, monitor
-        self.scale = natural_scale(problem, design)
+        self.scale = sizes(problem, design).scale
         n = design.shape[0]
         t = np.zeros(n) if start is None or not len(start.t) else feasible(problem, start.t)
         self.squares = core.linear_squares(design.points)
@@ -81,7 +81,7 @@ class _Run:
                 ended = violation == 0 and woken == 0 and still
                 if ended or gap.within(tol):
                     found = self._model(tol, None)
-                    if ended or found.status is Status.OPTIMAL:
+                    if ended or found.ended is None:
                         return found
             before, face = face, inside(self.problem, self.walk.t)
             free = int(np.count_nonzero(face))
@@ -96,9 +96,7 @@ class _Run:
         seed, threads = int(self.draws.integers(2**63)), core.thread_count(1e3 * self.active)
         gap, violation, at, bias = 0.0, 0.0, 0, walk.bias
         while True:
-            more, worst, at, bias = self.descent.run(
-                w, bias, self.order, self.active, at, self.aside, seed, threads
-            )
+            more, worst, at, bias = self.descent.run(w, bias, self.order, self.active, at, self.aside, seed, threads)
             gap, violation = gap + more, max(violation, worst)
             if at >= self.active or self.monitor.stop(self.passes) is not None:
                 break
@@ -135,7 +133,7 @@ class _Run:
         return gap_of(problem, w, bias, t, f, w, self.scale), count
 
     def _model(self, tol: float, reason: Status | None) -> LinearSolution:
-        """The model of the duals with its best bias: OPTIMAL where its gap is small, else the reason, else STALLED."""
+        """The model of the duals with its best bias: it has ended well where its gap is small, else for the reason given."""
         t = feasible(self.problem, self.walk.t)
         w = self.design.sum(t)  # the walk's has its steps' rounding
         Xw = self.design.values(w)

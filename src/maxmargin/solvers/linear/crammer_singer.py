@@ -58,7 +58,8 @@ class CrammerSinger(NamedTuple):
     t: NDArray[np.float64]
     primal: float
     dual: float
-    status: Status
+    ended: Status | None
+    """Why the solver gave up; None where it believes that the tolerance is reached."""
     n_iter: int
 
 
@@ -74,7 +75,7 @@ def solve(
     start: CrammerSinger | None = None,
     seed: int = 0,
 ) -> CrammerSinger:
-    """Train on samples of classes 0 .. n_classes - 1 with weights C; OPTIMAL only if P - D <= tol max(P, D) held."""
+    """Train on samples of classes 0 .. n_classes - 1 with weights C; ended is None only if P - D <= tol max(P, D) held."""
     run = _Run(design, label, n_classes, C, bias, scaling)
     if start is not None:
         run.begin_at(start)
@@ -104,13 +105,13 @@ def solve(
             active, aside = len(order), np.inf
             continue
         since = 0
-        found = run.solution(Status.OPTIMAL, steps)
+        found = run.solution(None, steps)
         gap = Gap(found.primal, found.dual)
         if gap.within(tol):
             return found
         best, idle = (gap.value, 0) if gap.value < 0.9 * best else (best, idle + 1)
         if idle > STALL:
-            return found._replace(status=Status.STALLED)
+            return found._replace(ended=Status.STALLED)
         active, aside = len(order), np.inf
 
 
@@ -234,7 +235,7 @@ class _Run:
         penalty = 0.5 * self.column * float(sums @ sums) if self.bias is Bias.PENALISED else 0.0
         return float(self.t[np.arange(len(self.label)), self.label].sum()) - 0.5 * float(np.sum(self.W * self.W)) - penalty
 
-    def solution(self, status: Status, steps: int) -> CrammerSinger:
+    def solution(self, ended: Status | None, steps: int) -> CrammerSinger:
         """The model of the duals, made feasible, with its objectives."""
         t, k = self.t.copy(), self.t.shape[1]
         if self.bias is Bias.FREE:
@@ -242,7 +243,7 @@ class _Run:
         W = _weights(self.design, t)
         b = self.b[:k].copy() if self.bias is Bias.FREE else self.column * t.sum(axis=0)
         gap = objectives(self.design, self.label, self.C, self.bias, self.scaling, W, b, t)
-        return CrammerSinger(W, b, t, gap.primal, gap.dual, status, steps)
+        return CrammerSinger(W, b, t, gap.primal, gap.dual, ended, steps)
 
 
 def _feasible(t: NDArray[np.float64], upper: NDArray[np.float64]) -> NDArray[np.float64]:

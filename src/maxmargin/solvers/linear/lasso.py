@@ -79,7 +79,7 @@ def solve(
 
 def objectives(problem: LinearProblem, design: Design, w: Floats, bias: float, t: Floats) -> Gap:
     """P, and D of the greatest multiple of t not above t that is feasible: -inf where a free bias's sum of t is not 0."""
-    return _objectives(problem, LinearSolution(w, bias, t, design.values(w) + bias, design.sum(t), Status.OPTIMAL, 0))
+    return _objectives(problem, LinearSolution(w, bias, t, design.values(w) + bias, design.sum(t), None, 0))
 
 
 def _objectives(problem: LinearProblem, found: LinearSolution) -> Gap:
@@ -174,13 +174,13 @@ class _Run:
         if self.monitor.wants_report():
             self.monitor.report(self.steps, here.primal - here.dual, 0.0, int(np.count_nonzero(here.duals.t)))
         if Gap(here.primal, here.dual).within(self.tol):
-            found = self.solution(here, Status.OPTIMAL)
+            found = self.solution(here, None)
             if _objectives(self.problem, found).within(self.tol):
                 return found
         reason = self.monitor.stop(self.steps)
         return None if reason is None else self.solution(here, reason)
 
-    def solution(self, here: Point, status: Status) -> LinearSolution:
+    def solution(self, here: Point, ended: Status | None) -> LinearSolution:
         """The point with feasible duals."""
         t = here.factor * here.duals.t
         if self.problem.bias is Bias.FREE:
@@ -191,7 +191,7 @@ class _Run:
             excess = max(excess, abs(self.column * float(t.sum())))
         t = t / max(excess * (1 + 1e-15), 1.0)
         w, bias = here.u[:-1].copy(), self.column * float(here.u[-1])
-        return LinearSolution(w, bias, t, self.design.values(w) + bias, self.design.sum(t), status, self.steps)
+        return LinearSolution(w, bias, t, self.design.values(w) + bias, self.design.sum(t), ended, self.steps)
 
     def _step(self, here: Point) -> Point | None:
         """A Newton step as long as P falls; None where it does not any more."""

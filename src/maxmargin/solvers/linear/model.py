@@ -11,7 +11,8 @@ from maxmargin.solution import Status
 
 ROUNDING = 1e-13
 """A gap of this share of the terms it is the difference of is rounding."""
-
+BLURRED = 1e-3
+"""What a gap that is rounding may leave to decision values, in units of them."""
 
 MANY, FEW = 10_000, 2000
 """Of more than so many ends of corridors a few are looked at first."""
@@ -27,7 +28,8 @@ class LinearSolution(NamedTuple):
     """X w + bias."""
     Xt: Floats
     """X't."""
-    status: Status
+    ended: Status | None
+    """Why the solver gave up; None where it believes that the tolerance is reached."""
     n_iter: int
 
 
@@ -54,9 +56,9 @@ class Gap(NamedTuple):
         size = max(abs(self.primal), abs(self.dual))
         return bool(np.isfinite(self.value)) and self.value <= max(tol * size, ROUNDING * max(size, self.scale))
 
-    def outcome(self, tol: float, reason: Status | None) -> Status:
-        """OPTIMAL where the difference is small enough, else the reason, else STALLED."""
-        return Status.OPTIMAL if self.within(tol) else reason or Status.STALLED
+    def outcome(self, tol: float, reason: Status | None) -> Status | None:
+        """None where the difference is small enough, else the reason, else STALLED."""
+        return None if self.within(tol) else reason or Status.STALLED
 
 
 def primal(problem: LinearProblem, square: float, bias: float, loss: float) -> float:
@@ -160,13 +162,33 @@ def _root_of_lines(problem: LinearProblem, Xw: Floats, bias: float) -> float:
     return bias
 
 
-def natural_scale(problem: LinearProblem, design: Design) -> float:
-    """A size of the objective that does not vanish where its optimum is 0: P of the model 0, or D's of equal duals."""
-    scale = problem.corridor.losses(np.zeros(design.shape[0]))
+class Sizes(NamedTuple):
+    """What is large in a problem, whatever its solution."""
+
+    scale: float
+    """Of the objective: a gap of ROUNDING times this is rounding."""
+    unit: float
+    """Of decision values."""
+
+
+def sizes(problem: LinearProblem, design: Design) -> Sizes:
+    """The scale is P of the model 0, or D's of equal duals (one-class), which do not vanish where the optimum is 0.
+
+    But a gap may leave sqrt(2 gap) |x| to the decision value of x. The scale is so small that this does not exceed BLURRED units
+    where the gap is ROUNDING times the scale: with huge samples a small gap says little.
+    """
+    corridor, scale = problem.corridor, problem.corridor.losses(np.zeros(design.shape[0]))
     if problem.total:
-        Xt = design.sum(problem.corridor.up * (problem.total / float(problem.corridor.up.sum())))
+        Xt = design.sum(corridor.up * (problem.total / float(corridor.up.sum())))
         scale += 0.5 * float(Xt @ Xt) or problem.total
-    return scale
+        unit = 2 * scale / problem.total
+    else:
+        far = np.maximum(np.where(corridor.up > 0, corridor.low, 0.0), np.where(corridor.down > 0, -corridor.high, 0.0))
+        price = np.maximum(corridor.up, corridor.down)
+        unit = float(np.sum(price * np.maximum(far, 0.0))) / float(price.sum())
+    unit = unit if unit > 0 else 1.0
+    largest, blur = design.largest_square, BLURRED * unit
+    return Sizes(min(scale, blur * blur / (2 * ROUNDING * largest)) if largest > 0 else scale, unit)
 
 
 def sample(problem: LinearProblem, design: ArrayDesign, smaller: int, seed: int) -> tuple[LinearProblem, ArrayDesign]:

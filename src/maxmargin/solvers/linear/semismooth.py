@@ -28,7 +28,7 @@ from maxmargin.monitor import Monitor
 from maxmargin.problems import Floats, Integers
 from maxmargin.solution import Status
 from maxmargin.solvers.linear.equations import by_factor, by_products
-from maxmargin.solvers.linear.model import ROUNDING, Gap, LinearSolution, dual, feasible, gap_of, natural_scale, primal, sample
+from maxmargin.solvers.linear.model import Gap, LinearSolution, dual, feasible, gap_of, primal, sample, sizes
 
 FACTORED = 1200
 """Features up to which the Hessian is formed and factored."""
@@ -103,7 +103,7 @@ class _Run:
 
     def __init__(self, problem: LinearProblem, design: Design, monitor: Monitor) -> None:
         self.problem, self.design, self.monitor = problem, design, monitor
-        self.scale = natural_scale(problem, design)
+        self.scale, self.unit = sizes(problem, design)
         self.price = float(np.sum(np.maximum(problem.corridor.up, problem.corridor.down)))
         self.gram = Gram(design)
         self.steps = 0
@@ -112,7 +112,7 @@ class _Run:
         """Rounds of Newton steps until the gap is small enough."""
         problem, corridor = self.problem, self.problem.corridor
         f = self.design.values(w) + bias
-        unit = self._unit()
+        unit = self.unit
         width = unit if w.any() else WIDEST * unit
         if centre is None:
             centre = np.zeros(len(f))
@@ -133,8 +133,8 @@ class _Run:
                 if best is None or gap.value < least:
                     best, least = found, gap.value
                 ended = idle > PATIENCE or (stuck and corridor.squared)
-                if found.status is Status.OPTIMAL or reason is not None or ended:
-                    return best._replace(status=found.status, n_iter=self.steps)
+                if found.ended is None or reason is not None or ended:
+                    return best._replace(ended=found.ended, n_iter=self.steps)
                 if solved and not corridor.squared:
                     narrowest = NARROWEST * min(unit, float(np.abs(f).max(initial=0.0)) or unit)
                     centre, width = found.t, max(width * NARROWER, narrowest)
@@ -155,15 +155,6 @@ class _Run:
             Xt = self.design.sum(t)
             gap = gap_of(self.problem, here.w, here.bias, t, here.f, Xt, self.scale)
         return LinearSolution(here.w, here.bias, t, here.f, Xt, gap.outcome(tol, reason), self.steps), gap
-
-    def _unit(self) -> float:
-        """The unit of f: the mean distance of f = 0 from the corridor, or the mean f of equal duals where that is inside."""
-        corridor = self.problem.corridor
-        if self.problem.total:
-            return 2 * self.scale / self.problem.total if self.scale > 0 else 1.0
-        far = np.maximum(np.where(corridor.up > 0, corridor.low, 0.0), np.where(corridor.down > 0, -corridor.high, 0.0))
-        mean = float(np.sum(np.maximum(corridor.up, corridor.down) * np.maximum(far, 0.0))) / self.price
-        return mean if mean > 0 else 1.0
 
     def _at(self, w: Floats, bias: float, f: Floats, centre: Floats, width: float) -> Point:
         problem = self.problem

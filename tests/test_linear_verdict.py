@@ -1,0 +1,301 @@
+"""What linear models say about themselves: violations, the word "optimal", solvers that take over, data of any scale."""
+
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine, make_classification
+from sklearn.exceptions import ConvergenceWarning
+
+from helpers import binary
+from maxmargin import LinearOneClassSVM, LinearSVC, LinearSVR, linear_certificate, linear_training, losses
+from maxmargin.certificate import Certificate
+from maxmargin.core import cpu as core
+from maxmargin.designs import ArrayDesign
+from maxmargin.losses import Bias, LinearProblem
+from maxmargin.monitor import Monitor
+from maxmargin.solution import Status
+from maxmargin.solvers.linear import coordinate, semismooth
+from maxmargin.solvers.linear.model import Gap, sizes
+from maxmargin.verdict import Size, linear_demand, verdict, verdict_again
+
+# ---- violations --------------------------------------------------------------------------------------------------------
+
+
+def scaled(X):
+    return (X - X.mean(axis=0)) / X.std(axis=0)
+
+
+def fitted(name):
+    """The models whose duals at rounding level once counted as free."""
+    if name == "breast cancer":
+        X, y = load_breast_cancer(return_X_y=True)
+        return LinearSVC(loss="hinge").fit(scaled(X), y), scaled(X), y
+    if name == "two clouds":
+        X, y = make_classification(3000, 20, random_state=0)
+        return LinearSVC(loss="hinge").fit(X, y), X, y
+    X, z = load_diabetes(return_X_y=True)
+    return LinearSVR(epsilon=0.1, C=10.0).fit(X, z / z.std()), X, z / z.std()
+
+
+@pytest.mark.parametrize("name", ["breast cancer", "two clouds", "diabetes"])
+def test_a_gap_of_zero_leaves_no_violation(name):
+    model, X, y = fitted(name)
+    for found in (model.certificate_, model.certify(X, y)):
+        assert found.status == "optimal"
+        assert found.relative_gap < 1e-11
+        assert found.kkt_violation < 1e-9
+
+
+@pytest.mark.parametrize("kind", ["hinge", "tube", "one-class"])
+def test_the_violation_is_a_samples_share_of_the_gap(kind):
+    """gap_i / C_i, written out here by loss and gain: the greatest is the violation, and all of them make up the gap."""
+    random = np.random.default_rng(0)
+    n, C, b, epsilon = 40, random.uniform(0.5, 3.0, size=40), 0.3, 0.2
+    A, z = random.normal(size=(n, 5)), random.normal(size=n)
+    sign = np.where(z > 0, 1.0, -1.0)
+    if kind == "hinge":
+        corridor, t = losses.classification(sign, C, False), sign * C * random.choice([0, 0.4, 1], size=n)
+    elif kind == "tube":
+        corridor, t = losses.regression(z, C, epsilon, False), C * random.choice([-1, -0.3, 0, 0.5, 1], size=n)
+    else:
+        corridor, t = losses.one_class(C), C * random.choice([0, 0.4, 1], size=n)
+    w, total = A.T @ t, float(t.sum())  # so that the sum is right, whatever it is
+    f = A @ w + b
+    if kind == "hinge":
+        gaps = C * np.maximum(0, 1 - sign * f) - np.abs(t) + t * f
+    elif kind == "tube":
+        gaps = C * np.maximum(0, np.abs(z - f) - epsilon) - z * t + epsilon * np.abs(t) + t * f
+    else:
+        gaps = C * np.maximum(0, -f) + t * f
+    found = linear_certificate.linear(f, tuple(corridor), w, b, t, w, 0.0, total, True)
+    assert found.kkt_violation == pytest.approx((gaps / C).max(), rel=1e-12)
+    assert found.gap == pytest.approx(gaps.sum(), rel=1e-9)
+
+
+def test_duals_at_rounding_of_a_bound_are_at_it():
+    corridor = tuple(losses.classification(np.array([1.0, 1.0, -1.0]), np.full(3, 2.0), False))
+    f, t = np.array([4.0, -3.0, -1.0]), np.array([1e-15, 2.0 - 1e-15, -0.7])
+    nothing = np.zeros(0)
+    found = linear_certificate.linear(f, corridor, nothing, 0.0, t, nothing, 0.0, float(t.sum()), True)
+    assert found.kkt_violation < 1e-14
+    found = linear_certificate.linear(f, corridor, nothing, 0.0, np.array([0.5, 2.0, -0.7]), nothing, 0.0, 1.8, True)
+    assert found.kkt_violation == pytest.approx(0.25 * 3.0)
+
+
+def test_violation_of_all_classes_in_one_problem():
+    X, y = make_classification(200, 6, n_informative=4, n_classes=3, random_state=0)
+    model = LinearSVC(multi_class="crammer_singer", tol=1e-9, max_iter=100_000).fit(X, y)
+    assert model.certificate_.status == "optimal"
+    assert model.certificate_.kkt_violation < 1e-5
+    assert model.certify(X, y).status == "optimal"
+
+
+# ---- the verdict -------------------------------------------------------------------------------------------------------
+
+GOOD = Certificate("", 1.0, 1.0, 0.005, 0.005, 0.05, 0.0, 0.0)
+SIZE = Size(1.0, 1.0, 10.0)
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        (GOOD, Status.OPTIMAL),
+        (replace(GOOD, kkt_violation=4.1), Status.APPROXIMATE),
+        (replace(GOOD, relative_gap=0.02), Status.STALLED),
+        (replace(GOOD, audit_error=4.1), Status.STALLED),
+        (replace(GOOD, box_violation=1e-3), Status.STALLED),
+        (replace(GOOD, kkt_violation=4.1, equality_violation=1e-3), Status.STALLED),
+    ],
+)
+def test_the_word_for_a_gap_within_tol(found, said):
+    demand = linear_demand(0.01)
+    assert verdict(None, found, demand, SIZE) is said
+    ended = verdict(Status.TIME_LIMIT, found, demand, SIZE)
+    assert ended is (said if said.converged else Status.TIME_LIMIT)
+    again = verdict_again(Status.APPROXIMATE, found, demand, SIZE)
+    assert again is (Status.APPROXIMATE if said.converged else Status.REFUTED)
+    assert verdict_again(Status.OPTIMAL, found, demand, SIZE) is (said if said is Status.OPTIMAL else Status.REFUTED)
+
+
+def test_an_approximate_model_says_so(monkeypatch):
+    """Coordinate descent on raw features ends within a gap that single samples take more of than they may."""
+    monkeypatch.setattr(linear_training, "POLISHED", 0)
+    random = np.random.default_rng(0)
+    X = random.normal(size=(3000, 8)) * np.logspace(-1, 1, 8)
+    y = X @ np.logspace(1, -1, 8) + 0.5 * random.standard_t(2, size=3000) > 0
+    model = LinearSVC(solver="coordinate", tol=0.1, C=0.1, max_iter=5000)
+    statuses = set()
+    for tol in (0.3, 0.1, 0.03):
+        found = model.set_params(tol=tol).fit(X, y).certificate_
+        assert found.relative_gap <= tol
+        assert found.status == ("optimal" if found.kkt_violation <= tol**0.25 else "approximate")
+        assert model.certify(X, y).status == found.status
+        statuses.add(found.status)
+    assert "approximate" in statuses
+
+
+def test_the_audit_has_a_say(monkeypatch):
+    """A solver whose decision values are not those of its weights is not believed."""
+    X, y = binary(300)
+
+    def wrong(problem, design, *rest):
+        found = semismooth.solve(problem, design, *rest)
+        return found._replace(f=found.f + shift)
+
+    monkeypatch.setitem(linear_training.SOLVERS, linear_training.Solver.NEWTON, wrong)
+    monkeypatch.setattr(linear_training, "POLISHED", 0)
+    shift = 0.0
+    model = LinearSVC(solver="newton", tol=1e-4).fit(X, y)
+    assert model.certificate_.status == "optimal"
+    assert model.certificate_.audit_error < 1e-12
+    shift = np.where(np.arange(300) % 7 == 3, 3e-2, 0.0) * np.where(y == 1, 1, -1)
+    model.tol = 0.05  # the gap of those values is within it
+    with pytest.warns(ConvergenceWarning, match="Float64"):
+        model.fit(X, y)
+    assert model.certificate_.audit_error == pytest.approx(3e-2, rel=1e-6)
+    assert model.certificate_.relative_gap < 0.05
+    assert model.certificate_.status == "stalled"
+
+
+# ---- data of any scale -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("scale", [1e8, 1e-8])
+def test_huge_and_tiny_features(scale, seed):
+    """Ten samples of twenty features: the objective is 1e-16 and is reached all the same."""
+    random = np.random.default_rng(seed)
+    X, y = scale * random.normal(size=(10, 20)), np.arange(10) % 2
+    found = LinearSVC().fit(X, y).certificate_
+    assert found.status == "optimal"
+    unit = LinearSVC(C=scale**2).fit(X / scale, y).certificate_
+    assert found.primal * scale**2 == pytest.approx(unit.primal, rel=1e-3)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("scale", [1e8, 1e20, 1e60, 1e150])
+def test_no_bare_overflow_and_no_false_word(scale):
+    """Whatever the scale: a model, with "optimal" only where its gap is within tol, or an error that names the remedy."""
+    random = np.random.default_rng(3)
+    X, y = scale * random.normal(size=(10, 20)), np.arange(10) % 2
+    models = [LinearSVC(loss="hinge"), LinearSVC(intercept="regularised"), LinearSVC(penalty="l1"), LinearSVC(solver="coordinate")]
+    for model in (*models, LinearSVC(), LinearSVR(), LinearSVR(loss="squared_epsilon_insensitive"), LinearOneClassSVM()):
+        refused = ""
+        try:
+            model.fit(X, y)
+        except ValueError as error:
+            refused = str(error)
+        if refused:
+            assert "Scale the data" in refused
+        elif model.certificate_.status == "optimal":
+            assert model.certificate_.relative_gap <= model.tol
+            assert model.certify(X, y).status == "optimal"
+
+
+def test_a_gap_that_is_rounding_must_not_blur_decision_values():
+    """sqrt(2 gap) |x| bounds the error of f: for samples of length 1e8 a gap of 1e-13 is not rounding."""
+    corridor = losses.classification(np.array([1.0, -1.0]), np.ones(2), False)
+    small, large = (ArrayDesign(s * np.array([[1.0, 0.0], [0.0, 1.0]])) for s in (1.0, 1e8))
+    problem = LinearProblem(corridor, Bias.FREE)
+    assert Gap(1e-14, 0.0, sizes(problem, small).scale).within(0.0)
+    assert not Gap(1e-14, 0.0, sizes(problem, large).scale).within(0.0)
+    assert Gap(1e-24, 0.0, sizes(problem, large).scale).within(0.0)
+
+
+def test_a_constant_target_is_no_failure():
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    for epsilon in (0.0, 0.1):
+        assert LinearSVR(epsilon=epsilon).fit(X, np.full(50, 0.1)).certificate_.status == "optimal"
+
+
+# ---- solvers that take over --------------------------------------------------------------------------------------------
+
+
+def test_wine_with_dual_true():
+    """Coordinate descent needs millions of passes here: Newton's method takes over; solver="coordinate" is an order."""
+    X, y = load_wine(return_X_y=True)
+    exact = LinearSVC().fit(X, y)
+    model = LinearSVC(dual=True, max_iter=1_000_000).fit(X, y)
+    assert model.solver_ == "newton"
+    assert model.n_iter_ < 200
+    assert model.certificate_.status == "optimal"
+    assert model.certificate_.primal == pytest.approx(exact.certificate_.primal, rel=1e-9)
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        model = LinearSVC(solver="coordinate", max_iter=200).fit(X, y)
+    assert (model.solver_, model.n_iter_) == ("coordinate", 200)
+
+
+def test_dual_true_stays_where_it_converges():
+    X, y = binary(400)
+    model = LinearSVC(dual=True, C=0.01, tol=1e-2).fit(X, y)
+    assert model.solver_ == "coordinate"
+    assert model.certificate_.status == "optimal"
+
+
+def test_newton_hands_over_where_it_stalls():
+    X, y = 1e8 * np.random.default_rng(0).normal(size=(10, 20)), np.arange(10) % 2
+    with pytest.warns(ConvergenceWarning, match="Float64"):
+        alone = LinearSVC(solver="newton").fit(X, y)
+    assert alone.n_iter_ < 200, "steps without progress end the work"
+    both = LinearSVC().fit(X, y)
+    assert (both.solver_, both.certificate_.status) == ("coordinate", "optimal")
+    assert both.certificate_.gap < alone.certificate_.gap
+
+
+# ---- passes that can be interrupted ------------------------------------------------------------------------------------
+
+
+def problem_of(n, d):
+    random = np.random.default_rng(0)
+    X = np.tile(random.normal(size=(1000, d)).astype(np.float32), (n // 1000, 1))
+    y = np.where(X[:, 0] + random.normal(size=n) > 0, 1.0, -1.0)
+    return LinearProblem(losses.classification(y, np.ones(n), False), Bias.FREE), ArrayDesign(X)
+
+
+def test_a_pass_stops_between_its_parts():
+    """Where a part of a pass ends the clock is looked at; what was visited by then counts."""
+    problem, design = problem_of(100_000, 400)
+    monitor = Monitor()
+    asked = []
+
+    def stop(steps):
+        asked.append(steps)
+        return Status.INTERRUPTED if len(asked) > 1 else None
+
+    monitor.stop = stop
+    found = coordinate.solve(problem, design, 1e-6, monitor)
+    assert asked[:2] == [0, 0], "a pass of so many values has several parts"
+    assert found.ended is Status.INTERRUPTED
+    assert found.n_iter == 1
+    assert 0 < np.count_nonzero(found.t) < 90_000
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_parts_of_a_pass_are_whole_stretches(threads):
+    """The descent visits each active sample once, whether a call takes all of them or some."""
+    problem, design = problem_of(100_000, 400)
+    order, w = np.arange(100_000, dtype=np.int32), np.zeros(400)
+    descent = core.coordinate_descent(design.points, *problem.corridor, core.linear_squares(design.points), np.zeros(100_000), 1.0)
+    ends, bias, aside = [0], 0.0, 1e-3
+    while ends[-1] < 100_000:
+        _, _, end, bias = descent.run(w, bias, order, 100_000, ends[-1], aside, 7, threads)
+        ends.append(end)
+    assert len(ends) > 2
+    assert (np.diff(ends) > 0).all()
+    active = descent.settle(order)
+    assert 0 < active <= 100_000
+    assert np.array_equal(np.sort(order), np.arange(100_000))
+    t = np.empty(100_000)
+    descent.duals(t)
+    assert np.abs(design.sum(t) - w).max() < 1e-9 * np.abs(w).max()
+    assert bias == pytest.approx(t.sum(), abs=1e-9)
+
+
+def test_a_time_limit_holds_within_a_pass():
+    problem, design = problem_of(100_000, 400)
+    monitor, began = Monitor(time_limit=0.0), time.perf_counter()
+    found = coordinate.solve(problem, design, 1e-9, monitor)
+    assert found.ended is Status.TIME_LIMIT
+    assert time.perf_counter() - began < 20
