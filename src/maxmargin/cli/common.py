@@ -210,10 +210,14 @@ def check_picture(path: str) -> None:
         raise usage(f"{path}: a picture's name ends in {', '.join(PICTURES)}.")
 
 
+PRINT = 300
+"""Dots per inch of pictures that are not drawings of lines."""
+
+
 def write_picture(display: Any, path: str | Path) -> None:
     """Save what is drawn, whole or not at all."""
     with atomic_write(path) as file:
-        display.figure_.savefig(file, format=Path(path).suffix.lower()[1:])
+        display.figure_.savefig(file, format=Path(path).suffix.lower()[1:], dpi=PRINT)
 
 
 def check_outputs(*outputs: str | None, inputs: tuple[str | None, ...] = ()) -> None:

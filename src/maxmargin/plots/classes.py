@@ -7,12 +7,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.ndimage import gaussian_filter
 from sklearn.utils import column_or_1d
 
 from maxmargin.plots.display import Display
-from maxmargin.plots.plane import Plane
-from maxmargin.plots.style import INK, MARKERS, colour, legend_outside, paler
+from maxmargin.plots.plane import Plane, for_estimator
+from maxmargin.plots.style import INK, MARKERS, class_names, colour, legend_outside, paler
 from maxmargin.problems import Floats
+
+FEWEST_TIES = 1e-3
+"""Share of the picture from which ties are shown: less cannot be seen."""
+SMOOTH = 1.2
+"""Width of the neighbourhood of a grid point, in grid points."""
 
 
 class ClassesDisplay(Display):
@@ -50,7 +56,7 @@ class ClassesDisplay(Display):
         X: ArrayLike,
         y: ArrayLike,
         *,
-        features: Sequence[int] | None = None,
+        features: Sequence[int | str] | None = None,
         feature_names: Sequence[str] | None = None,
         resolution: int = 250,
         ax: Any = None,
@@ -71,9 +77,10 @@ class ClassesDisplay(Display):
         plane = Plane.of(X, features, feature_names)
         a, _, grid = plane.grid(resolution)
         classes = np.asarray(estimator.classes_ if hasattr(estimator, "classes_") else estimator.classes)
+        grid = for_estimator(estimator, X, grid)
         regions = np.searchsorted(classes, np.asarray(estimator.predict(grid)))
         counted = votes(estimator, grid, len(classes))
-        tied = np.zeros(len(grid), bool) if counted is None else np.sum(counted == counted.max(axis=1, keepdims=True), axis=1) > 1
+        tied = np.zeros(a.size, bool) if counted is None else np.sum(counted == counted.max(axis=1, keepdims=True), axis=1) > 1
         labels = column_or_1d(y)
         if not np.isin(labels, classes).all():
             raise ValueError(f"y has labels that the model does not know; it knows {', '.join(map(str, classes[:8]))}.")
@@ -82,27 +89,37 @@ class ClassesDisplay(Display):
         ).plot(ax)
 
     def _draw(self, ax: Any) -> None:
-        from matplotlib.colors import ListedColormap
-
         a, b, _ = self.plane.grid(self.regions.shape[0])
-        k = len(self.classes)
-        areas = ListedColormap(paler([colour(i) for i in range(k)]))
-        ax.imshow(
-            self.regions, origin="lower", extent=self.plane.limits, aspect="auto", cmap=areas, vmin=0, vmax=k - 1, interpolation="nearest"
-        )
-        for i in range(k):
-            ax.contour(a, b, (self.regions == i).astype(float), levels=[0.5], colors=INK, linewidths=0.9)
+        k, names = len(self.classes), class_names(self.classes)
+        leads = _leads(self.regions, k)
+        for i, area in enumerate(paler([colour(i) for i in range(k)])):
+            if (leads[i] > 0).any():
+                ax.contourf(a, b, leads[i], levels=[0.0, np.inf], colors=[area])
+        for lead in leads:
+            if lead.min() < 0 < lead.max():
+                ax.contour(a, b, lead, levels=[0.0], colors=INK, linewidths=0.9)
         for i in range(k):
             here, marker = self.points[self.labels == i], MARKERS[(i + i // len(MARKERS)) % len(MARKERS)]
-            ax.scatter(*here.T, s=24, c=colour(i), marker=marker, edgecolors="white", linewidths=0.5, label=str(self.classes[i]))
-        if self.tied.any():
+            ax.scatter(*here.T, s=24, c=colour(i), marker=marker, edgecolors="white", linewidths=0.5, label=names[i])
+        if self.tied.mean() > FEWEST_TIES:
             ax.contourf(a, b, self.tied.astype(float), levels=[0.5, 1.5], colors="none", hatches=["////"])
             ax.fill_between([], [], facecolor="white", edgecolor=INK, hatch="////", label="tied votes")
         self.plane.label(ax)
         legend_outside(ax, self.plane.note, columns=4)
 
 
-def votes(estimator: Any, X: Floats, k: int) -> NDArray[np.int64] | None:
+def _leads(regions: NDArray[np.intp], k: int) -> Floats:
+    """For each class a smooth function of the grid that is positive in its region.
+
+    A region known on a grid has a border of steps; shares of the neighbourhood that belong to each class have a border of lines.
+    """
+    shares = np.array([gaussian_filter((regions == i).astype(float), SMOOTH, mode="nearest") for i in range(k)])
+    first, second = np.sort(shares, axis=0)[[-1, -2]]
+    leads: Floats = np.where(shares == first, shares - second, shares - first)
+    return leads
+
+
+def votes(estimator: Any, X: Any, k: int) -> NDArray[np.int64] | None:
     """One-versus-one votes, a column for each class; None for a model that does not vote."""
     if hasattr(estimator, "votes"):
         return np.asarray(estimator.votes(X))

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
 
 from maxmargin.plots.display import Display
-from maxmargin.plots.plane import Plane, dense
-from maxmargin.plots.style import CLASS_COLOURS, INK, MARKERS, legend_outside, paler
+from maxmargin.plots.plane import Plane, dense, for_estimator
+from maxmargin.plots.style import CLASS_COLOURS, INK, MARKERS, class_names, legend_outside, paler
 from maxmargin.problems import Floats
 
 UNEQUAL = 8.0
@@ -65,7 +65,7 @@ class DecisionDisplay(Display):
         X: ArrayLike,
         y: ArrayLike,
         *,
-        features: Sequence[int] | None = None,
+        features: Sequence[int | str] | None = None,
         feature_names: Sequence[str] | None = None,
         slacks: bool = True,
         resolution: int = 200,
@@ -78,9 +78,10 @@ class DecisionDisplay(Display):
         ----------
         estimator : fitted classifier with ``decision_function``, or a model of ``maxmargin.textbook``
         X, y : the data to show.
-        features : pair of int, default=None
-            The plane of these features; by default that of the principal components if there are more than two.
+        features : pair of int or str, default=None
+            The plane of these features, by number or by column; by default that of the principal components if there are more than two.
         feature_names : list of str, default=None
+            By default those of a data frame's columns.
         slacks : bool, default=True
             Draw the slacks, where the model is linear and has two features.
         resolution : int, default=200
@@ -102,7 +103,7 @@ class DecisionDisplay(Display):
         X: ArrayLike,
         y: ArrayLike,
         *,
-        features: Sequence[int] | None = None,
+        features: Sequence[int | str] | None = None,
         feature_names: Sequence[str] | None = None,
         slacks: bool = True,
         resolution: int = 200,
@@ -116,15 +117,15 @@ class DecisionDisplay(Display):
         plane = Plane.of(X, features, feature_names)
         a, _, grid = plane.grid(resolution)
         positive = labels == classes[1]
-        values = np.asarray(estimator.decision_function(grid)).reshape(a.shape)
-        at_points = np.asarray(estimator.decision_function(X))
+        values = np.asarray(estimator.decision_function(for_estimator(estimator, X, grid))).reshape(a.shape)
+        at_points = np.asarray(estimator.decision_function(for_estimator(estimator, X, X)))
         rings = "support vectors"
         support = support_of(estimator, X)
         if support is None:
             rings, support = "not beyond the margin", np.flatnonzero(np.where(positive, 1, -1) * at_points <= 1.0 + 1e-3)
         segments = _slacks(estimator, X, np.where(positive, 1.0, -1.0), at_points) if slacks and not plane.note else []
-        names = (f"class {classes[0]}", f"class {classes[1]}")
-        return cls(plane, values, plane.project(X), positive, names, support, segments, title, rings)
+        first, second = class_names(classes)
+        return cls(plane, values, plane.project(X), positive, (first, second), support, segments, title, rings)
 
     def _draw(self, ax: Any) -> None:
         a, b, _ = self.plane.grid(self.values.shape[0])

@@ -14,6 +14,7 @@ from sklearn.base import clone
 
 from maxmargin.plots.decision import DecisionDisplay
 from maxmargin.plots.display import Display
+from maxmargin.plots.plane import for_estimator
 from maxmargin.plots.style import CLASS_COLOURS, figure, rc
 from maxmargin.problems import Floats
 
@@ -98,11 +99,13 @@ def margin_and_slack(model: Any, X: ArrayLike, y: ArrayLike) -> tuple[float, flo
 
     |w|^2 is that of coef_ where there is one, or else sum_i coef_i (y(x_i) - b) over the support vectors.
     """
-    values = np.asarray(model.decision_function(X), float)
+    values = np.asarray(model.decision_function(for_estimator(model, X, X)), float)
     t = np.where(np.asarray(y) == model.classes_[1], 1.0, -1.0)
     if hasattr(model, "coef_"):
         squared = float(np.sum(np.asarray(model.coef_) ** 2))
     else:
-        of_support = np.asarray(model.decision_function(model.support_vectors_), float) - float(np.ravel(model.intercept_)[0])
+        of_support = np.asarray(model.decision_function(for_estimator(model, X, model.support_vectors_)), float) - float(
+            np.ravel(model.intercept_)[0]
+        )
         squared = float(np.ravel(model.dual_coef_) @ of_support)
     return 1.0 / np.sqrt(max(squared, 1e-300)), float(np.maximum(0.0, 1.0 - t * values).sum())

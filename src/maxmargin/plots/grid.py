@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.plots.display import Display
-from maxmargin.plots.style import INK
+from maxmargin.plots.style import INK, flat
 from maxmargin.problems import Floats
 
 MOST_NUMBERS = 100
@@ -80,7 +80,8 @@ class GridSearchDisplay(Display):
         return (1, 1, (max(4.6, 0.62 * len(self.x_values) + 2.0), max(2.2, 0.42 * len(self.y_values) + 1.6)))
 
     def _draw(self, ax: Any) -> None:
-        image = ax.imshow(self.scores, origin="lower", aspect="auto", cmap="cividis")
+        ends = {"vmin": np.nanmin(self.scores) - 0.1, "vmax": np.nanmax(self.scores) + 0.1} if flat(self.scores) else {}
+        image = ax.imshow(self.scores, origin="lower", aspect="auto", cmap="cividis", **ends)
         ax.figure.colorbar(image, ax=ax, label=self.score_name)
         ax.set_xticks(range(len(self.x_values)), [_short(v) for v in self.x_values], rotation=45 if len(self.x_values) > 6 else 0)
         ax.set_yticks(range(len(self.y_values)), [_short(v) for v in self.y_values])

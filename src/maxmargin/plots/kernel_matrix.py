@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from maxmargin.kernels import Kernel
 from maxmargin.plots.display import Display
 from maxmargin.plots.plane import dense
-from maxmargin.plots.style import INK
+from maxmargin.plots.style import INK, flat
 from maxmargin.problems import Floats
 from maxmargin.sources import kernel_matrix
 
@@ -58,7 +58,8 @@ class KernelMatrixDisplay(Display):
         return cls(_matrix(estimator, data), [int(e) for e in np.cumsum(counts)], [] if y is None else [str(c) for c in classes]).plot(ax)
 
     def _draw(self, ax: Any) -> None:
-        image = ax.imshow(self.K, cmap="cividis", interpolation="nearest")
+        ends = {"vmin": self.K.min() - 1.0, "vmax": self.K.max() + 1.0} if flat(self.K) else {}
+        image = ax.imshow(self.K, cmap="cividis", interpolation="nearest", **ends)
         ax.figure.colorbar(image, ax=ax, label="$k(x_i, x_j)$")
         for end in self.ends[:-1]:
             ax.axhline(end - 0.5, color="white", linewidth=0.8)

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from maxmargin.plots.decision import support_of
 from maxmargin.plots.display import Display
-from maxmargin.plots.plane import Plane
+from maxmargin.plots.plane import Plane, for_estimator
 from maxmargin.plots.style import CLASS_COLOURS, INK, legend_outside
 from maxmargin.problems import Floats
 
@@ -37,7 +37,7 @@ class OutlierDisplay(Display):
         estimator: Any,
         X: ArrayLike,
         *,
-        features: Sequence[int] | None = None,
+        features: Sequence[int | str] | None = None,
         feature_names: Sequence[str] | None = None,
         resolution: int = 200,
         ax: Any = None,
@@ -56,7 +56,7 @@ class OutlierDisplay(Display):
         """
         plane = Plane.of(X, features, feature_names)
         a, _, grid = plane.grid(resolution)
-        values, at_points = np.asarray(estimator.decision_function(grid)), np.asarray(estimator.decision_function(X))
+        values, at_points = (np.asarray(estimator.decision_function(for_estimator(estimator, X, where))) for where in (grid, X))
         support = support_of(estimator, X)
         if support is None:
             support = np.flatnonzero(at_points <= 1e-6 * np.abs(at_points).max())

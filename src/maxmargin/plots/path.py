@@ -12,8 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from maxmargin.plots.display import Display
-from maxmargin.plots.style import INK, colour
+from maxmargin.plots.style import INK, class_names, colour
 from maxmargin.problems import Floats
+
+ZERO = 1e-6
+"""Multipliers below this share of C are drawn as zeros, that is not at all."""
 
 
 class PathDisplay(Display):
@@ -57,12 +60,14 @@ class PathDisplay(Display):
         for row, value in zip(alpha, values, strict=True):
             model = clone(estimator).set_params(C=float(value)).fit(X, y)
             row[model.support_] = np.abs(np.ravel(model.dual_coef_))
-        return cls(values, alpha, labels == classes[1], (f"class {classes[0]}", f"class {classes[1]}")).plot(ax)
+        first, second = class_names(classes)
+        return cls(values, alpha, labels == classes[1], (first, second)).plot(ax)
 
     def _draw(self, ax: Any) -> None:
         ax.plot(self.C, self.C, color=INK, linewidth=1.0, linestyle="--", label="bound $a = C$")
         for k, here in enumerate((~self.positive, self.positive)):
-            lines = ax.plot(self.C, np.where(self.alpha > 0, self.alpha, np.nan)[:, here], color=colour(k), linewidth=0.9, alpha=0.7)
+            seen = np.where(self.alpha > ZERO * self.C[:, None], self.alpha, np.nan)
+            lines = ax.plot(self.C, seen[:, here], color=colour(k), linewidth=0.9, alpha=0.7)
             if lines:
                 lines[0].set_label(self.names[k])
         ax.set(xscale="log", yscale="log", xlabel="$C$", ylabel="multiplier $a_i$")

@@ -18,6 +18,10 @@ EDGE = 0.12
 """The picture goes beyond the points by this share of their range."""
 
 
+ROUNDING = 1e-9
+"""Ranges below this share of the data are rounding."""
+
+
 class Plane(NamedTuple):
     """Points origin + a u + b v; u and v are of unit length and orthogonal."""
 
@@ -31,15 +35,18 @@ class Plane(NamedTuple):
     """For the title; empty if the picture is the whole space."""
 
     @classmethod
-    def of(cls, X: ArrayLike, features: Sequence[int] | None = None, names: Sequence[str] | None = None) -> "Plane":
-        """The plane of the data: their own, two chosen features, or the first two principal components."""
+    def of(cls, X: Any, features: Sequence[int | str] | None = None, names: Sequence[str] | None = None) -> "Plane":
+        """The plane of the data: their own, two chosen features, or the first two principal components.
+
+        Features are numbers, or names of columns; ``names`` are those of a data frame unless given.
+        """
         data = dense(X)
         d = data.shape[1]
         if d < 2:
             raise ValueError("A plane needs at least two features; this data has one.")
-        called = list(names) if names is not None else [f"$x_{{{i + 1}}}$" for i in range(d)]
+        called = feature_names(X, names)
         if features is not None or d == 2:
-            i, j = features if features is not None else (0, 1)
+            i, j = _pair(features, called) if features is not None else (0, 1)
             origin, u, v = data.mean(axis=0), np.eye(d)[i], np.eye(d)[j]
             origin[[i, j]] = 0.0
             note = "" if d == 2 else f"plane of {called[i]} and {called[j]}, other features at their mean"
@@ -47,9 +54,11 @@ class Plane(NamedTuple):
         else:
             origin = data.mean(axis=0)
             u, v = _principal(data - origin)
-            axes, note = ("first principal component", "second"), f"plane of the principal components, {d} features"
+            axes = ("first principal component", "second principal component")
+            note = f"plane of the principal components, {d} features"
         a, b = (data - origin) @ u, (data - origin) @ v
-        return cls(origin, u, v, (*_widened(a), *_widened(b)), axes, note)
+        sizes = [float((np.abs(data) @ np.abs(direction)).max(initial=0.0)) for direction in (u, v)]
+        return cls(origin, u, v, (*_widened(a, sizes[0]), *_widened(b, sizes[1])), axes, note)
 
     def project(self, X: ArrayLike) -> Floats:
         """Coordinates (a, b) of points."""
@@ -70,6 +79,44 @@ def dense(X: Any) -> Floats:
     return np.asarray(X.toarray() if hasattr(X, "toarray") else X, float)
 
 
+def feature_names(X: Any, names: Sequence[str] | None = None) -> list[str]:
+    """The names given, those of a data frame's columns, or x_1, x_2, ..."""
+    if names is None and hasattr(X, "columns"):
+        names = [str(name) for name in X.columns]
+    return list(names) if names is not None else [f"$x_{{{i + 1}}}$" for i in range(dense(X).shape[1])]
+
+
+def for_estimator(estimator: Any, X: Any, points: Any) -> Any:
+    """Points of the space of X in the form the estimator was fitted on.
+
+    An estimator that was fitted on a data frame wants its columns by name; any other wants an array.
+    """
+    if not hasattr(X, "columns"):
+        return points
+    if not hasattr(estimator, "feature_names_in_"):
+        return dense(points)
+    if hasattr(points, "columns"):
+        return points
+    columns = {name: points[:, k] for k, name in enumerate(X.columns)}
+    return type(X)(columns)
+
+
+def _pair(features: Sequence[int | str], names: list[str]) -> tuple[int, int]:
+    """Two features as numbers."""
+    found = []
+    for feature in features:
+        if isinstance(feature, str):
+            if feature not in names:
+                raise ValueError(f"There is no feature {feature!r}; there are {', '.join(names[:8])}.")
+            feature = names.index(feature)
+        if not 0 <= feature < len(names):
+            raise ValueError(f"There is no feature {feature}: the data have {len(names)}, counted from 0.")
+        found.append(int(feature))
+    if len(found) != 2 or found[0] == found[1]:
+        raise ValueError(f"A plane has two different features, got {list(features)!r}.")
+    return found[0], found[1]
+
+
 def _principal(centred: Floats) -> tuple[Floats, Floats]:
     """The first two right singular vectors, each with its largest entry positive, so that pictures do not flip."""
     _, _, V = np.linalg.svd(centred, full_matrices=False)
@@ -79,7 +126,8 @@ def _principal(centred: Floats) -> tuple[Floats, Floats]:
     return u, v
 
 
-def _widened(values: Floats) -> tuple[float, float]:
+def _widened(values: Floats, size: float) -> tuple[float, float]:
+    """Limits around values made of numbers of the given size; a range of rounding is none, and is not shown as one."""
     low, high = float(values.min()), float(values.max())
-    room = EDGE * (high - low) or 1.0
+    room = EDGE * (high - low) if high - low > ROUNDING * size else 1.0
     return low - room, high + room

@@ -10,6 +10,8 @@ from contextlib import AbstractContextManager
 from textwrap import wrap
 from typing import Any
 
+import numpy as np
+
 INK = "#222222"
 PALE = "#9a9a9a"
 CLASS_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#f0e442", "#000000")
@@ -27,12 +29,15 @@ SETTINGS = {
     "legend.framealpha": 0.85,
     "lines.linewidth": 1.6,
     "lines.markersize": 5,
-    "figure.dpi": 110,
-    "savefig.dpi": 150,
+    "figure.dpi": 200,
     "svg.hashsalt": "maxmargin",
 }
 LONGEST, INCH_PER_LETTER = 28, 0.06
 """Legends show so many letters of a name, and a letter takes about so much."""
+ROOM = 1.08
+"""A legend may be this much wider than the axes are before they are laid out."""
+FEWEST = 20
+"""Letters of a title's line at the least."""
 
 
 def pyplot() -> Any:
@@ -69,25 +74,41 @@ def paler(colours: Sequence[str], share: float = 0.72) -> list[tuple[float, floa
     return [tuple(share + (1 - share) * part for part in to_rgb(c)) for c in colours]  # type: ignore[misc]
 
 
-def legend_outside(ax: Any, title: str = "", columns: int = 3) -> None:
+def legend_outside(ax: Any, title: str = "", columns: int = 4) -> None:
     """A legend above the axes, where it hides nothing, in as many columns as fit, and the title above it."""
     handles, labels = ax.get_legend_handles_labels()
-    if handles:
-        labels = [label if len(label) <= LONGEST else label[: LONGEST - 1] + "…" for label in labels]
-        widths = [0.4 + INCH_PER_LETTER * _letters(label) for label in labels]
-        room = 1.1 * ax.get_position().width * ax.figure.get_figwidth()
-        columns = min(columns, len(labels)) if sum(widths) <= room else max(1, min(columns, int(room / max(widths))))
-        ax.legend(handles, labels, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, frameon=False, borderaxespad=0.2)
+    labels = [label if len(label) <= LONGEST else label[: LONGEST - 1] + "…" for label in labels]
+    room = ROOM * ax.get_position().width * ax.figure.bbox.width
+    for count in range(min(columns, len(labels)), 0, -1):
+        shown = ax.legend(
+            handles, labels, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=count, frameon=False, borderaxespad=0.2, columnspacing=1.2
+        )
+        if shown.get_window_extent().width <= room:
+            break
     titled(ax, title)
 
 
 def titled(ax: Any, title: str) -> None:
-    """A title above the axes and the legend that stands there, broken where it is too long."""
+    """A title above the axes and the legend that stands there, broken into lines that fit."""
     legend = ax.get_legend()
     rows = -(-len(legend.get_texts()) // legend._ncols) if legend is not None else 0
-    letters = max(20, int(ax.get_position().width * ax.figure.get_figwidth() / INCH_PER_LETTER))
-    lines = [line for part in title.split("\n") for line in wrap(part, letters + len(part) - _letters(part))]
-    ax.set_title("\n".join(lines), pad=7 + 16 * rows)
+    room = ax.get_position().width * ax.figure.bbox.width
+    for letters in range(int(room / (INCH_PER_LETTER * ax.figure.dpi)), FEWEST - 1, -2):
+        lines = [line for part in title.split("\n") for line in wrap(part, letters + len(part) - _letters(part))]
+        drawn = ax.set_title("\n".join(lines), pad=7 + 16 * rows)
+        if drawn.get_window_extent().width <= room:
+            return
+
+
+def class_names(classes: Any) -> list[str]:
+    """Names of classes for a legend: numbers say that they are classes, words speak for themselves."""
+    return [str(c) if isinstance(c, str) else f"class {c}" for c in classes]
+
+
+def flat(values: Any) -> bool:
+    """Whether values differ by rounding only, so that a colour bar over their range would show noise."""
+    known = np.asarray(values)[np.isfinite(values)]
+    return bool(np.ptp(known) <= 1e-9 * np.abs(known).max()) if known.size else True
 
 
 def _letters(text: str) -> int:

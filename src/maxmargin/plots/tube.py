@@ -8,7 +8,7 @@ from sklearn.utils import column_or_1d
 
 from maxmargin.plots.decision import support_of
 from maxmargin.plots.display import Display
-from maxmargin.plots.plane import dense
+from maxmargin.plots.plane import dense, feature_names, for_estimator
 from maxmargin.plots.style import CLASS_COLOURS, INK, PALE, legend_outside, paler
 from maxmargin.problems import Floats
 
@@ -73,7 +73,7 @@ class TubeDisplay(Display):
         feature : int, default=0
             The feature on the horizontal axis; the curve has all others at their mean.
         name : str, default=None
-            Of that feature.
+            Of that feature; by default that of a data frame's column.
         resolution : int, default=400
         ax : matplotlib axes, default=None
 
@@ -88,7 +88,10 @@ class TubeDisplay(Display):
             epsilon = next((float(v) for v in (getattr(estimator, n, None) for n in ("epsilon_", "epsilon")) if v is not None), None)
         if epsilon is None:
             raise ValueError(f"{type(estimator).__name__} does not say how wide its tube is: give epsilon.")
-        value = estimator.predict
+
+        def value(points: Any) -> Floats:
+            return np.asarray(estimator.predict(for_estimator(estimator, X, points)))
+
         x = data[:, feature]
         room = 0.04 * (np.ptp(x) or 1.0)
         grid = np.tile(data.mean(axis=0), (resolution, 1))
@@ -98,8 +101,10 @@ class TubeDisplay(Display):
             rings = "on or outside the tube"
             support = np.flatnonzero(np.abs(value(data) - t) >= epsilon * (1 - 1e-3))
         note = "" if data.shape[1] == 1 else f"along one of {data.shape[1]} features, the others at their mean"
-        curve = grid[:, feature], np.asarray(value(grid))
-        return cls(x, t, *curve, epsilon, np.asarray(support), name or "x", note, rings).plot(ax)
+        if name is None:
+            name = feature_names(X)[feature] if hasattr(X, "columns") else "x"
+        curve = grid[:, feature], value(grid)
+        return cls(x, t, *curve, epsilon, np.asarray(support), name, note, rings).plot(ax)
 
     def _draw(self, ax: Any) -> None:
         low, high = self.line_y - self.epsilon, self.line_y + self.epsilon
