@@ -71,6 +71,17 @@ def campaign(queue: Iterator[Mutant], judges: Judges, jobs: int, seconds: float,
             bench.close()
 
 
+def control(tests: list[str], judges: Judges) -> Verdict:
+    """The same tests without a fault: they must pass."""
+    bench = Bench()
+    try:
+        nothing = Mutant("__init__.py", "", "no fault", 0, 0, "")
+        bench.start(nothing, tests, sum(judges.tests[test]["seconds"] for test in tests))
+        return bench.wait()
+    finally:
+        bench.close()
+
+
 def report(verdicts: list[Verdict], equivalent: int) -> str:
     """Counts, score and the survivors."""
     count = Counter(verdict.outcome for verdict in verdicts)
@@ -90,12 +101,12 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=10.0, help="time budget of the trials")
     parser.add_argument("--jobs", type=int, default=1, help="trials side by side")
     parser.add_argument("--tests", type=float, default=JUDGED, help="seconds of tests for one mutant, at most")
-    parser.add_argument("--map", action="store_true", help="find out again which tests call what (some minutes)")
+    parser.add_argument("--map", metavar="WORD", help="find out again what the tests call whose module's name contains the word; '' is all")
     parser.add_argument("--only", help="a file with names of mutants, one a line: try these")
     options = parser.parse_args()
     path = ROOT / ".mutate" / "map.json"
-    if options.map or not path.exists():
-        child = get_context("spawn").Process(target=write_map, args=(path,))
+    if options.map is not None or not path.exists():
+        child = get_context("spawn").Process(target=write_map, args=(path, options.map or ""))
         child.start()
         child.join()
     preload()
@@ -113,10 +124,17 @@ def main() -> None:
                 yield mutant
 
     print(f"seed {options.seed}: {len(drawn):,} mutants of {len(sources())} files, {options.minutes:g} minutes", flush=True)
-    for verdict in campaign(queue(), Judges(path), options.jobs, options.tests, began + 60 * options.minutes):
+    judges = Judges(path)
+    quick = sorted(judges.tests, key=lambda test: float(judges.tests[test]["seconds"]))[:20]
+    assert control(quick, judges).outcome is Outcome.SURVIVED, "tests fail without a fault: nothing can be said"
+    for verdict in campaign(queue(), judges, options.jobs, options.tests, began + 60 * options.minutes):
         verdicts.append(verdict)
-        print(f"{verdict.outcome.value:12}{verdict.seconds:6.1f} s  {verdict.mutant.name}  {verdict.test}", flush=True)
+        test = verdict.test or ("while tests were collected" if verdict.outcome is Outcome.KILLED else "")
+        print(f"{verdict.outcome.value:12}{verdict.seconds:6.1f} s  {verdict.mutant.name}  {test}", flush=True)
     print(f"\n{report(verdicts, skipped[True])}")
+    finders = sorted({verdict.test for verdict in verdicts if verdict.test in judges.tests})
+    if finders and (found := control(finders, judges)).outcome is not Outcome.SURVIVED:
+        print(f"Not to be trusted: {found.test} {found.outcome.value} without a fault.")
 
 
 if __name__ == "__main__":

@@ -71,9 +71,7 @@ class Bench:
     def start(self, mutant: Mutant, tests: list[str], seconds: float) -> None:
         """Begin to run the tests, which take so long without a fault, on the mutant, until one fails."""
         path, before = self.folder / PACKAGE.name / mutant.file, (PACKAGE / mutant.file).read_bytes()
-        fault = mutant.apply(before)
-        assert fault is not None
-        path.write_bytes(fault)
+        path.write_bytes(mutant.apply(before) or before)
         limit = STARTING + FACTOR * seconds
         reader, writer = os.pipe()
         child = os.fork()
@@ -83,6 +81,14 @@ class Bench:
             _work(self.folder, tests, int(limit), writer)
         os.close(writer)
         self.running = _Running(mutant, path, before, child, reader, time.perf_counter(), 10 * limit)
+
+    def wait(self) -> Verdict:
+        """The verdict, when there is one."""
+        while True:
+            verdict = self.poll()
+            if verdict is not None:
+                return verdict
+            time.sleep(0.02)
 
     def poll(self) -> Verdict | None:
         """The verdict, once there is one."""
@@ -116,6 +122,14 @@ class _Running(NamedTuple):
     limit: float
 
 
+def by_module(tests: list[str]) -> list[list[str]]:
+    """The tests of each module, the module of the first test first."""
+    modules: dict[str, list[str]] = {}
+    for test in tests:
+        modules.setdefault(test.partition("::")[0], []).append(test)
+    return list(modules.values())
+
+
 class _First:
     """Tells which test failed first."""
 
@@ -141,13 +155,15 @@ def _work(folder: Path, tests: list[str], limit: int, writer: int) -> None:
         sys.path[:] = [str(folder), *(entry for entry in sys.path if Path(entry) != PACKAGE.parent)]
         sys.dont_write_bytecode = True
         options = ["-x", "-q", "-p", "no:cacheprovider", "-o", "timeout=0", "--hypothesis-seed=0", f"--rootdir={ROOT}"]
-        code = int(pytest.main([*(str(ROOT / test) for test in tests), *options], plugins=[_First(writer)]))
+        for some in by_module(tests):  # modules that no test of is reached need not be loaded
+            code = int(pytest.main([*(str(ROOT / test) for test in some), *options], plugins=[_First(writer)]))
+            if code:
+                break
     finally:
         os._exit(code)
 
 
 LOADED = (
-    "hypothesis.extra.numpy",
     "pandas",
     "polars",
     "scipy.linalg",

@@ -1,0 +1,324 @@
+"""Certificates, problems and losses against their definitions, written out sample by sample in plain Python.
+
+The points are random and mostly neither feasible nor optimal: every term counts, and none is small.
+"""
+
+import math
+
+import numpy as np
+import pytest
+
+from maxmargin import certificate, linear_certificate, losses, problems
+from maxmargin.solution import Level, duality_gap, gradient, levels, margin, may_move, worst_violation
+
+rng = np.random.default_rng(7)
+n = 40
+A = rng.normal(size=(n, 3))
+K = np.exp(-0.5 * ((A[:, None] - A[None]) ** 2).sum(axis=2))
+y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
+z = rng.normal(size=n)
+C = rng.uniform(0.5, 2.0, size=n)
+BIAS, EPSILON = 0.7, 0.3
+
+
+def draw(lower, upper):
+    """Variables of which some are at a bound, most inside and some outside."""
+    at = rng.uniform(-0.2, 1.2, size=len(lower))
+    at[::5], at[1::5] = 0.0, 1.0
+    return lower + at * (upper - lower)
+
+
+def check(found, primal, dual, kkt, box, equality, gap=None):
+    """Every field of a certificate; the gap is primal minus dual unless given."""
+    gap = primal - dual if gap is None else gap
+    assert found.primal == pytest.approx(primal)
+    assert found.dual == pytest.approx(dual)
+    assert found.gap == pytest.approx(gap)
+    assert found.relative_gap == pytest.approx(gap / max(abs(primal), abs(dual)))
+    assert found.kkt_violation == pytest.approx(max(0.0, *kkt))
+    assert found.box_violation == pytest.approx(max(0.0, *box))
+    assert found.equality_violation == pytest.approx(equality)
+
+
+def test_classification():
+    a = draw(np.zeros(n), C)
+    b = y * a
+    f = K @ b + BIAS
+    norm = b @ K @ b
+    slack = [max(0.0, 1 - y[i] * f[i]) for i in range(n)]
+    kkt = [max(slack[i] if a[i] < C[i] else 0.0, y[i] * f[i] - 1 if a[i] > 0 else 0.0) for i in range(n)]
+    found = certificate.classification(f, y, C, b, BIAS)
+    primal, dual = norm / 2 + sum(C[i] * slack[i] for i in range(n)), a.sum() - norm / 2
+    box = [max(-a[i], a[i] - C[i]) for i in range(n)]
+    # The gap is that of variables whose sum is 0; here the bias adds its share.
+    check(found, primal, dual, kkt, box, abs(b.sum()), primal - dual + BIAS * b.sum())
+
+
+def test_relative_gap_is_of_the_larger_value():
+    for primal, dual in ((2.0, 1.0), (-1.0, -2.0), (1.0, -4.0)):
+        found = certificate.certificate_of(primal, dual, primal - dual, np.zeros(1), np.zeros(1), 0.0)
+        assert found.relative_gap == (primal - dual) / max(abs(primal), abs(dual))
+    assert certificate.certificate_of(np.inf, 1.0, np.inf, np.zeros(1), np.zeros(1), 0.0).relative_gap == np.inf
+
+
+def test_squared_classification():
+    a = np.abs(draw(np.zeros(n), C))
+    b = y * a
+    f = K @ b + BIAS
+    norm = b @ K @ b
+    slack = [max(0.0, 1 - y[i] * f[i]) for i in range(n)]
+    kkt = [abs(slack[i] - a[i] / (2 * C[i])) for i in range(n)]
+    primal = norm / 2 + sum(C[i] * slack[i] ** 2 for i in range(n))
+    dual = a.sum() - norm / 2 - sum(a[i] ** 2 / (4 * C[i]) for i in range(n))
+    check(certificate.classification(f, y, C, b, BIAS, squared=True), primal, dual, kkt, [0.0, *-a], abs(b.sum()))
+    a[3] = -0.4
+    assert certificate.classification(f, y, C, y * a, BIAS, squared=True).box_violation == pytest.approx(0.4)
+
+
+def test_hard_margin():
+    """The solution is scaled until the least margin is 1."""
+    far = A + 3 * y[:, None]
+    G = far @ far.T
+    a = np.abs(draw(np.zeros(n), C)) / 10
+    b = y * a
+    f = G @ b
+    norm, distance = b @ G @ b, y * f
+    assert distance.min() > 0
+    primal, dual = norm / 2 / distance.min() ** 2, a.sum() - norm / 2
+    kkt = [abs(distance[i] - 1) if a[i] > 0 else max(0.0, 1 - distance[i]) for i in range(n)]
+    check(certificate.classification(f, y, np.full(n, np.inf), b, 0.0), primal, dual, kkt, [0.0], abs(b.sum()))
+    assert certificate.classification(-f, y, np.full(n, np.inf), b, 0.0).primal == np.inf
+
+
+@pytest.mark.parametrize("squared", [False, True])
+def test_regression(squared):
+    b = draw(-C, C)
+    b[2::5] = 0.0
+    f = K @ b + BIAS
+    norm, r = b @ K @ b, z - f
+    outside = [max(0.0, abs(r[i]) - EPSILON) for i in range(n)]
+    value = z @ b - EPSILON * np.abs(b).sum()
+    found = certificate.regression(f, z, C, EPSILON, b, BIAS, squared)
+    if squared:
+        primal = norm / 2 + sum(C[i] * outside[i] ** 2 for i in range(n))
+        dual = value - norm / 2 - sum(b[i] ** 2 / (4 * C[i]) for i in range(n))
+        kkt = [abs(math.copysign(1, b[i]) * r[i] - EPSILON - abs(b[i]) / (2 * C[i])) if b[i] else outside[i] for i in range(n)]
+        check(found, primal, dual, kkt, [0.0, 0.0], abs(b.sum()))
+        return
+    primal, dual = norm / 2 + sum(C[i] * outside[i] for i in range(n)), value - norm / 2
+    kkt = []
+    for i in range(n):
+        broken = [r[i] - EPSILON] if b[i] < C[i] else []
+        broken += [EPSILON - r[i]] if b[i] > 0 else []
+        broken += [-r[i] - EPSILON] if b[i] > -C[i] else []
+        broken += [EPSILON + r[i]] if b[i] < 0 else []
+        kkt.append(max(0.0, *broken))
+    check(found, primal, dual, kkt, np.abs(b) - C, abs(b.sum()), primal - dual + BIAS * b.sum())
+
+
+def test_one_class():
+    b, rho, total = draw(np.zeros(n), C), 0.6, 9.0
+    f = K @ b - rho
+    norm = b @ K @ b
+    found = certificate.one_class(f, C, b, rho, total)
+    primal = norm / 2 - rho * total + sum(C[i] * max(0.0, -f[i]) for i in range(n))
+    kkt = [max(-f[i] if b[i] < C[i] else 0.0, f[i] if b[i] > 0 else 0.0) for i in range(n)]
+    gap = sum(b[i] * f[i] + C[i] * max(0.0, -f[i]) for i in range(n))
+    check(found, primal, -norm / 2, kkt, np.maximum(-b, b - C), abs(b.sum() - total), gap)
+
+
+def test_worst_of_several():
+    parts = [
+        certificate.Certificate("optimal", 1.0, 0.5, 0.5, 0.5, 0.1, 0.2, 0.3, 0.4, 5, "proved"),
+        certificate.Certificate("max_iter", 3.0, 1.0, 2.0, 0.2, 0.3, 0.1, 0.2, 0.5, 7, "indefinite"),
+    ]
+    found = certificate.worst(parts)
+    assert (found.status, found.convexity, found.n_iter, found.parts) == ("max_iter", "indefinite", 12, tuple(parts))
+    assert (found.primal, found.dual, found.gap) == (4.0, 1.5, 2.5)
+    assert (found.relative_gap, found.kkt_violation, found.box_violation) == (0.5, 0.3, 0.2)
+    assert (found.equality_violation, found.audit_error) == (0.3, 0.5)
+    assert parts[0].decision_error(2.0) == pytest.approx(math.sqrt(2 * 0.5 * 2))
+    assert parts[1].decision_error() == np.inf
+
+
+# ---- linear models ---------------------------------------------------------------------------------------------------
+
+w, m, total = rng.normal(size=3), 0.5, 1.5
+CORRIDORS = {
+    "hinge": losses.classification(y, C, False),
+    "squared_hinge": losses.classification(y, C, True),
+    "tube": losses.regression(z, C, EPSILON, False),
+    "squared_tube": losses.regression(z, C, EPSILON, True),
+    "one_class": losses.one_class(C),
+}
+
+
+def loss(corridor, i, f):
+    """One sample's loss."""
+    power = 2 if corridor.squared else 1
+    if f < corridor.low[i]:
+        return corridor.up[i] * (corridor.low[i] - f) ** power
+    return corridor.down[i] * (f - corridor.high[i]) ** power if f > corridor.high[i] else 0.0
+
+
+def gain(corridor, i, t):
+    """One sample's part of the dual."""
+    if t == 0:
+        return 0.0
+    edge, price = (corridor.low[i], corridor.up[i]) if t > 0 else (corridor.high[i], corridor.down[i])
+    return edge * t - (t * t / (4 * price) if corridor.squared else 0.0)
+
+
+@pytest.mark.parametrize("name", CORRIDORS)
+def test_losses(name):
+    corridor, f = CORRIDORS[name], 2 * rng.normal(size=n)
+    assert corridor.losses(f) == pytest.approx(sum(loss(corridor, i, f[i]) for i in range(n)))
+    some = np.array([3, 1, 8])
+    assert corridor.pick(some, 2.5).losses(f[some]) == pytest.approx(2.5 * sum(loss(corridor, i, f[i]) for i in some))
+
+
+@pytest.mark.parametrize("power", [1, 2])
+@pytest.mark.parametrize("free", [False, True])
+@pytest.mark.parametrize("name", CORRIDORS)
+def test_linear(name, free, power, monkeypatch):
+    monkeypatch.setattr(linear_certificate, "BLOCK_SAMPLES", 7)
+    corridor, weight = CORRIDORS[name], 0.0 if free else m
+    f = A @ w + BIAS
+    t = np.where(corridor.up > 0, rng.uniform(0, 1, n) * corridor.up, 0) - np.where(
+        corridor.down > 0, rng.uniform(0, 1, n) * corridor.down, 0
+    )
+    Xt, excess = A.T @ t, t.sum() - total
+    found = linear_certificate.linear(f, corridor, w, BIAS, t, Xt, weight, total, free, power)
+    paid, gained = sum(loss(corridor, i, f[i]) for i in range(n)), sum(gain(corridor, i, t[i]) for i in range(n))
+    if power == 2:
+        primal = w @ w / 2 + weight * BIAS**2 / 2 + total * BIAS + paid
+        dual = gained - Xt @ Xt / 2 - (0.0 if free else excess**2 / (2 * m))
+        broken = 0.0
+    else:
+        primal = np.abs(w).sum() + math.sqrt(weight) * abs(BIAS) + total * BIAS + paid
+        dual = gained
+        broken = max(0.0, np.abs(Xt).max() - 1, 0.0 if free else abs(excess) - math.sqrt(m))
+    assert (found.primal, found.dual, found.gap) == pytest.approx((primal, dual, primal - dual))
+    assert found.box_violation == pytest.approx(broken, abs=1e-12)
+    assert found.equality_violation == pytest.approx(abs(excess) if free else 0.0)
+
+
+@pytest.mark.parametrize("name", ["squared_hinge", "squared_tube"])
+def test_violation_of_squared_linear_losses(name):
+    """A dual is 2 C times how far its sample is outside."""
+    corridor, f = CORRIDORS[name], A @ w + BIAS
+    for i in range(n):
+        t = np.array([0.3 * corridor.up[i] - 0.2 * corridor.down[i]])
+        one = losses.Corridor(*(edge[[i]] for edge in corridor[:4]), True)
+        found = linear_certificate.linear(f[[i]], one, w, BIAS, t, A[i] * t, 0.0, 0.0, True)
+        kkt = [0.0]
+        if one.up[0] > 0:
+            kkt.append(abs(max(0.0, one.low[0] - f[i]) - max(0.0, t[0]) / (2 * one.up[0])))
+        if one.down[0] > 0:
+            kkt.append(abs(max(0.0, f[i] - one.high[0]) - max(0.0, -t[0]) / (2 * one.down[0])))
+        assert found.kkt_violation == pytest.approx(max(kkt))
+
+
+def test_duals_outside_their_bounds_are_seen():
+    for name, t, sign, broken in (
+        ("hinge", 0.25, 1, 0.0), ("hinge", 0.25, -1, 0.25), ("hinge", -0.25, 1, 0.25), ("squared_hinge", 0.25, -1, 0.25),
+        ("squared_hinge", -0.25, 1, 0.25), ("squared_hinge", 99.0, 1, 0.0), ("hinge", 2.5, 1, 0.5), ("hinge", -2.5, -1, 0.5),
+    ):  # fmt: skip
+        corridor = losses.classification(np.array([float(sign)]), np.array([2.0]), name.startswith("squared"))
+        found = linear_certificate.linear(np.zeros(1), corridor, w, 0.0, np.array([t]), A[0] * t, 0.0, t, True)
+        assert found.box_violation == pytest.approx(broken), (name, t, sign)
+
+
+@pytest.mark.parametrize("free", [False, True])
+def test_crammer_singer(free):
+    classes = 4
+    label, W, bias = rng.integers(0, classes, n), rng.normal(size=(3, classes)), rng.normal(size=classes)
+    F, t = A @ W + bias, rng.normal(size=(n, classes))
+    Xt, weight = A.T @ t, 0.0 if free else m
+    found = linear_certificate.crammer_singer(F, label, C, W, bias, t, Xt, weight, free)
+    margins = [[(1.0 if k != label[i] else 0.0) + F[i, k] - F[i, label[i]] for k in range(classes)] for i in range(n)]
+    primal = (W**2).sum() / 2 + weight * bias @ bias / 2 + sum(C[i] * max(margins[i]) for i in range(n))
+    sums = t.sum(axis=0)
+    dual = sum(t[i, label[i]] for i in range(n)) - (Xt**2).sum() / 2 - (0.0 if free else sums @ sums / (2 * m))
+    upper = [[C[i] if k == label[i] else 0.0 for k in range(classes)] for i in range(n)]
+    equality = max(np.abs(t.sum(axis=1)).max(), np.abs(sums).max() if free else 0.0)
+    assert (found.primal, found.dual, found.gap) == pytest.approx((primal, dual, primal - dual))
+    assert found.box_violation == pytest.approx(max(t[i, k] - upper[i][k] for i in range(n) for k in range(classes)))
+    assert found.equality_violation == pytest.approx(equality)
+
+
+# ---- dual problems ---------------------------------------------------------------------------------------------------
+
+
+def test_table_of_problems():
+    """The table at the top of problems.py, row by row."""
+    inf, zero = np.inf, np.zeros(n)
+    first = np.argsort(-y, kind="stable")
+    one, low, high = np.zeros(n, int), np.minimum(0, y * C), np.maximum(0, y * C)
+    lowest, highest = np.minimum(0, y * inf), np.maximum(0, y * inf)
+    rows = {
+        "c_svc": (problems.c_svc(y, C), -y, low, high, one, np.arange(n), zero, False),
+        "squared": (problems.c_svc(y, C, True), -y, lowest, highest, one, np.arange(n), 1 / (2 * C), False),
+        "nu_svc": (problems.nu_svc(y, C, 0.3), zero, low[first], high[first], y[first] < 0, first, zero, True),
+        "hard": (problems.hard_margin(y), zero, lowest[first], highest[first], y[first] < 0, first, zero, True),
+        "one_class": (problems.one_class(C, 0.4), zero, zero, C, one, np.arange(n), zero, False),
+        "eps_svr": (problems.eps_svr(z, C, 0.1), np.r_[0.1 - z, -0.1 - z], np.r_[zero, -C], np.r_[C, zero], np.r_[one, one],
+                    np.r_[np.arange(n), np.arange(n)], np.zeros(2 * n), False),
+        "nu_svr": (problems.nu_svr(z, C, 0.6), np.r_[-z, -z], np.r_[zero, -C], np.r_[C, zero], np.r_[one, one + 1],
+                   np.r_[np.arange(n), np.arange(n)], np.zeros(2 * n), False),
+    }  # fmt: skip
+    for name, (problem, linear, lower, upper, group, row, ridge, units) in rows.items():
+        for got, wanted in zip(problem[:5], (linear, lower, upper, group, row), strict=True):
+            np.testing.assert_array_equal(got, wanted, err_msg=name)
+        np.testing.assert_allclose(problem.ridge, ridge, err_msg=name)
+        assert problem.in_margin_units == units, name
+        assert problem.begin.tolist() == [0, *(np.flatnonzero(np.diff(group)) + 1).tolist(), len(group)]
+
+
+def test_starts_fill_in_order():
+    assert problems.one_class(np.array([1.0, 2.0, 4.0]), 3 / 7).start.tolist() == [1.0, 2.0, 0.0]
+    assert problems.nu_svr(np.zeros(3), np.array([1.0, 2.0, 4.0]), 4 / 7).start.tolist() == [1.0, 1.0, 0.0, -1.0, -1.0, 0.0]
+    assert problems.nu_svc(np.array([-1.0, 1.0, 1.0, -1.0]), np.ones(4), 0.75).start.tolist() == [1.0, 0.5, -1.0, -0.5]
+    assert problems.hard_margin(np.array([-1.0, 1.0, 1.0])).start.tolist() == [1.0, 0.0, -1.0]
+
+
+def test_a_start_keeps_what_it_can():
+    """Too large a sum is scaled down; what is missing is filled into variables in use first."""
+    problem = problems.one_class(np.full(4, 2.0), 0.5)  # the sum is 4
+    np.testing.assert_allclose(problems.feasible_start(problem, np.array([2.0, 0.0, 2.0, 4.0])), [4 / 3, 0.0, 4 / 3, 4 / 3])
+    np.testing.assert_allclose(problems.feasible_start(problem, np.array([0.0, 1.0, 0.0, 1.0])), [0.0, 2.0, 0.0, 2.0])
+    np.testing.assert_allclose(problems.feasible_start(problem, np.array([0.0, 0.0, 0.5, 0.0])), [2.0, 0.0, 2.0, 0.0])
+    below = problems.c_svc(np.array([-1.0, 1.0, 1.0]), np.full(3, 2.0))  # the sum is 0
+    np.testing.assert_allclose(problems.feasible_start(below, np.array([-2.0, 0.5, 0.5])), [-1.0, 0.5, 0.5])
+    np.testing.assert_allclose(problems.feasible_start(below, np.array([-0.5, 1.0, 1.0])), [-0.5, 0.25, 0.25])
+
+
+@pytest.mark.parametrize("squared", [False, True])
+def test_gap_of_a_dual_problem(squared):
+    """Every variable could lower slope t + ridge t^2 / 2 to its least value inside the bounds."""
+    problem = problems.eps_svr(z, C, EPSILON, squared)
+    b = np.where(problem.upper > 0, 0.4, -0.3) * np.tile(C, 2)
+    F = K @ (b[:n] + b[n:])
+    ends = (Level(0.25, 0.25, 0.25),)
+    wanted = 0.0
+    for i in range(2 * n):
+        slope, ridge = F[i % n] + problem.linear[i] + 0.25, problem.ridge[i]
+        best = (
+            max(problem.lower[i], min(problem.upper[i], -slope / ridge)) if squared else (problem.lower if slope > 0 else problem.upper)[i]
+        )
+        wanted += slope * (b[i] - best) + ridge * (b[i] ** 2 - best**2) / 2
+    assert duality_gap(problem, b, F, ends) == pytest.approx(wanted)
+    np.testing.assert_allclose(gradient(problem, b, F), np.r_[F, F] + problem.ridge * b + problem.linear)
+
+
+def test_levels_violation_and_what_may_move():
+    problem = problems.nu_svc(np.array([1.0, 1.0, 1.0, -1.0, -1.0, -1.0]), np.ones(6), 0.5)
+    b, G = np.array([1.0, 0.5, 0.0, -1.0, 0.0, -1.0]), np.array([0.5, 1.0, 3.0, 2.0, 7.0, 4.0])
+    # first group: 1.0 can shrink only, 0.5 is free, 0.0 can grow only; second: -1 can grow, 0 can shrink
+    first, second = levels(problem, b, G)
+    assert first == Level(-1.0, -1.0, -1.0)
+    assert second == Level(-4.5, -7.0, -2.0)
+    assert margin((first, second)) == pytest.approx((-4.5 + 1.0) / 2)
+    assert worst_violation(problem, b, G) == pytest.approx(7.0 - 2.0)
+    found = may_move(G, b, problem.lower, problem.upper, problem.begin)
+    assert found.tolist() == [False, True, False, True, True, True]
