@@ -15,7 +15,7 @@ LAYERS = [
     {"sources", "solution", "losses", "designs"},
     {"rows", "shared"},
     {"monitor"},
-    {"certificate", "solvers", "multiclass"},
+    {"certificate", "solvers", "multiclass", "definiteness"},
     {"linear_certificate", "calibration", "verdict"},
     {"training"},
     {"linear_training"},

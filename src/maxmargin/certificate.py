@@ -11,7 +11,8 @@ and the dual value is
     hard       |w|^2/2 (1/m^2) - D,  m = min_i y_i f_i: the solution scaled to be feasible
     C = inf    eps-SVR with epsilon raised to the largest residual: the solution is feasible there
 
-nu-SVC is certified as the C-SVC with C_i = w_i / r, nu-SVR as the eps-SVR with the width it found. Where the kernel is positive
+nu-SVC is certified as the C-SVC with C_i = w_i / r; nu-SVR as the eps-SVR with the width it found, plus eps (nu sum_i C_i -
+sum_i |b_i|): that width is the right one. Where the kernel is positive
 semidefinite the optimum lies between the dual and the primal value, and the kernel part of every decision value is within
 sqrt(2 gap k(x, x)) of the exact one. Linear models have a file of their own, linear_certificate.py.
 """
@@ -35,6 +36,8 @@ from maxmargin.solution import Status
 
 BLOCK_ENTRIES = 2**22
 """Kernel values held at once."""
+ZERO = 1e-14
+"""Share of the terms of a sum that rounding leaves where the sum is 0."""
 UNCHECKED = tuple(status.name.lower() for status in (Status.IMPORTED, Status.COMPACTED))
 """Statuses of models that nobody has certified."""
 
@@ -108,10 +111,18 @@ class Certificate:
 # ---- the three losses ------------------------------------------------------------------------------------------------
 
 
-def certificate_of(primal: float, dual: float, gap: float, kkt: Floats, box: Floats, equality: float) -> Certificate:
-    """A certificate without its outcome, from violations of the conditions and the bounds, sample by sample."""
+def certificate_of(
+    primal: float, dual: float, gap: float, kkt: Floats, box: Floats, equality: float, rounding: tuple[float, float] = (0.0, 0.0)
+) -> Certificate:
+    """A certificate without its outcome, from violations of the conditions and the bounds, sample by sample.
+
+    ``rounding`` is what float64 leaves of a primal and of a dual value of 0. Where both are that small the relative gap is 0: there is
+    no objective to compare the gap with.
+    """
     size = max(abs(primal), abs(dual), np.finfo(float).tiny)
     relative = gap / size if np.isfinite(gap) else np.inf
+    if abs(primal) <= rounding[0] and abs(dual) <= rounding[1]:
+        relative = 0.0
     return Certificate(
         "", primal, dual, gap, relative, float(max(0.0, kkt.max(initial=0.0))), float(max(0.0, box.max(initial=0.0))), equality
     )
@@ -141,15 +152,25 @@ def classification(f: Floats, y: Floats, C: Floats, b: Floats, bias: float, squa
     return certificate_of(primal, dual, gap, kkt, np.maximum(-a, a - C), equality)
 
 
-def regression(f: Floats, z: Floats, C: Floats, epsilon: float, b: Floats, bias: float, squared: bool = False) -> Certificate:
-    """eps-SVR."""
+def regression(
+    f: Floats,
+    z: Floats,
+    C: Floats,
+    epsilon: float,
+    b: Floats,
+    bias: float,
+    squared: bool = False,
+    total: float | None = None,
+) -> Certificate:
+    """eps-SVR; with ``total`` nu-SVR, whose price for epsilon is total = nu sum_i C_i."""
     r = z - f
     if np.isinf(C).any():  # no residual may exceed epsilon: certify the problem whose epsilon the solution keeps
         epsilon = max(epsilon, float(np.abs(r).max(initial=0.0)))
     outside = np.maximum(0.0, np.abs(r) - epsilon)
     norm = float(np.sum(b * (f - bias)))
     equality = float(abs(np.sum(b)))
-    value = float(np.sum(z * b)) - epsilon * float(np.sum(np.abs(b)))
+    size = float(np.sum(np.abs(b)))
+    value = float(np.sum(z * b)) - epsilon * size
     if squared:
         primal = norm / 2 + float(np.sum(C * outside**2))
         dual = value - norm / 2 - float(np.sum(b * (b / (4 * C))))
@@ -159,6 +180,9 @@ def regression(f: Floats, z: Floats, C: Floats, epsilon: float, b: Floats, bias:
         penalty = np.where(outside > 0, C * outside, 0.0)
     primal, dual = norm / 2 + float(np.sum(penalty)), value - norm / 2
     gap = float(np.sum(penalty + epsilon * np.abs(b) - b * r))
+    if total is not None:
+        primal, dual, gap = primal + epsilon * total, dual + epsilon * size, gap + epsilon * (total - size)
+        equality = max(equality, size - total)
     up, down = np.maximum(b, 0.0), np.maximum(-b, 0.0)
     kkt = np.max(
         [
@@ -170,18 +194,22 @@ def regression(f: Floats, z: Floats, C: Floats, epsilon: float, b: Floats, bias:
         axis=0,
         initial=0.0,
     )
-    return certificate_of(primal, dual, gap, kkt, np.abs(b) - C, equality)
+    trivial = float(np.sum(np.where(np.isfinite(C), C * (abs(bias) + np.abs(z)), 0.0)))
+    zero = ZERO * trivial, ZERO * float(np.sum(np.abs(b * z)))
+    return certificate_of(primal, dual, gap, kkt, np.abs(b) - C, equality, zero)
 
 
-def one_class(f: Floats, C: Floats, b: Floats, offset: float, total: float) -> Certificate:
-    """One-class: f includes the offset -rho, the coefficients sum to total."""
+def one_class(f: Floats, C: Floats, b: Floats, offset: float, total: float, diagonal: float = 0.0) -> Certificate:
+    """One-class: f includes the offset -rho, the coefficients sum to total; ``diagonal`` is the greatest k(x, x)."""
     norm = float(np.sum(b * (f + offset)))
     below = np.maximum(0.0, -f)
     primal = norm / 2 - offset * total + float(np.sum(C * below))
     dual = -norm / 2
     gap = float(np.sum(b * f + C * below))
     kkt = np.maximum(np.where(b < C, below, 0.0), np.where(b > 0, f, 0.0))
-    return certificate_of(primal, dual, gap, kkt, np.maximum(-b, b - C), float(abs(np.sum(b) - total)))
+    zero = ZERO * diagonal * total
+    rounding = zero * (total + float(np.sum(C))), zero * total
+    return certificate_of(primal, dual, gap, kkt, np.maximum(-b, b - C), float(abs(np.sum(b) - total)), rounding)
 
 
 def worst(parts: Sequence[Certificate]) -> Certificate:
@@ -282,6 +310,16 @@ def kernel_values(kernel: Kernel, A: Any, B: Any) -> NDArray[np.float64]:
     return dot
 
 
+def largest_diagonal(kernel: Kernel, X: Any) -> float:
+    """The greatest k(x, x) of some samples, evenly spaced; for a precomputed kernel X is its matrix."""
+    if kernel.kind is Kind.PRECOMPUTED:
+        return float(np.abs(np.diagonal(X)).max(initial=0.0))
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    rows = np.arange(0, n, max(1, n // 64))
+    part = X[rows] if hasattr(X, "dtype") else _safe_indexing(X, rows)
+    return float(np.abs(kernel_values(kernel, part, part).diagonal()).max(initial=0.0))
+
+
 def kernel_products(kernel: Kernel, A: Any, coef: NDArray[np.float64], B: Any) -> NDArray[np.float64]:
     """K(B, A) @ coef in blocks of B; for a precomputed kernel B is the matrix K(B, A)."""
     n = B.shape[0] if hasattr(B, "shape") else len(B)
@@ -321,13 +359,3 @@ def _extended(kernel: Kernel, A: Any, coef: NDArray[np.float64], B: Any) -> NDAr
     elif kernel.kind is Kind.LOGISTIC:
         values = 1 / (1 + np.exp(-values))
     return np.asarray(np.einsum("ij,jc->ic", values, coef.astype(np.longdouble)), dtype=np.float64)
-
-
-def is_positive_semidefinite(K: NDArray[np.float64], rounding: float = 1e-15) -> bool:
-    """Whether a symmetric matrix is positive semidefinite up to rounding of its entries."""
-    shift = 1e3 * rounding * len(K) * float(np.abs(K).max(initial=0.0)) + np.finfo(float).tiny
-    try:
-        np.linalg.cholesky((K + K.T) / 2 + shift * np.eye(len(K)))
-    except np.linalg.LinAlgError:
-        return False
-    return True

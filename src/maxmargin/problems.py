@@ -56,6 +56,12 @@ class DualProblem(NamedTuple):
         return np.searchsorted(self.group, np.arange(self.groups + 1))
 
 
+def weight_unit(weight: Floats) -> float:
+    """A power of two near the mean of positive weights: dividing by it changes no bit, and no scale is too large or too small."""
+    greatest = float(weight.max())
+    return float(2.0 ** round(np.log2(greatest) + np.log2((weight / greatest).mean())))
+
+
 def fill(total: float, capacity: Floats) -> Floats:
     """Spread a total over variables in their order, each up to its capacity."""
     before = np.concatenate([[0.0], np.cumsum(capacity)[:-1]])

@@ -84,6 +84,8 @@ class Solution(NamedTuple):
     levels: tuple[Level, ...]
     n_iter: int
     indefinite: bool
+    scale: float
+    """The greatest k(x, x) of the rows looked at."""
 
 
 def can_grow(problem: DualProblem, b: Floats) -> NDArray[np.bool_]:

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from maxmargin import definiteness
 from maxmargin.certificate import (
     Certificate,
     extended_products,
-    is_positive_semidefinite,
     kernel_products,
     kernel_values,
     with_status,
@@ -28,6 +28,7 @@ from maxmargin.monitor import Monitor
 from maxmargin.problems import DualProblem, Floats, fold
 from maxmargin.solution import Solution, Status, margin
 from maxmargin.solvers import block, primal_newton
+from maxmargin.solvers.newton import one_blas_thread
 from maxmargin.sources import KernelNotFinite, Source, make_source, pick
 from maxmargin.verdict import demand_of, size_of, verdict
 
@@ -37,8 +38,8 @@ EXTENDED = 2**25
 """Products of two features that an audit in long double may take: a fraction of a second."""
 SHARE = 0.25
 """The share of tol that rounding of kernel values may take of decision values, by its bound, without a closer look."""
-PSD_ROWS = 1024
-"""Rows on which a kernel of unknown definiteness is tested."""
+ROUNDED = 1e-12
+"""Kernel values that are rounded to more than this share show negative curvature by rounding alone."""
 
 
 class Method(Enum):
@@ -65,6 +66,8 @@ class Decision(NamedTuple):
     """The tube's half-width (regression)."""
     unit: float = 1.0
     """What the tolerance on decision values is measured in."""
+    diagonal: float = 0.0
+    """The greatest k(x, x) of the samples, which says what rounding is."""
 
 
 class Formulation(NamedTuple):
@@ -76,6 +79,15 @@ class Formulation(NamedTuple):
     """(decision values of the samples, decision) -> certificate without its outcome."""
     no_solution: str = ""
     """What to tell the user when there is no solution; without it a degenerate problem (nu-SVC) has the solution 0."""
+    unit: float = 1.0
+    """The problem's variables are the dual variables divided by this."""
+    boundary: bool = False
+    """Whether decision values near 0 must be exact: it counts on which side of the boundary a sample lies."""
+    shrink: Callable[[Decision, Floats], tuple[float, Decision]] | None = None
+    """(decision, kernel part of its values) -> a multiple of the coefficients and the decision with it, of no greater primal value
+    than a constant: for a solver that was stopped early."""
+    instead: "Formulation | None" = None
+    """A problem with the same solution in most cases where float64 does not resolve this one; certified as this one is."""
 
 
 class Trained(NamedTuple):
@@ -129,6 +141,8 @@ class Samples(NamedTuple):
     X: Any
     listed: NDArray[np.int64] | None = None
     source: Source | None = None
+    rounding: float = 0.0
+    """That of the kernel values given, where it is more than their type says."""
 
     def pick(self, rows: NDArray[np.int64]) -> Any:
         """Some of the samples."""
@@ -138,35 +152,77 @@ class Samples(NamedTuple):
 def train(form: Formulation, samples: Samples, settings: Settings, monitor: Monitor, start: Floats | None = None) -> Trained:
     """Solve one problem and certify the result."""
     with np.errstate(over="ignore", invalid="ignore"):  # huge C or huge kernel values: the certificate says what came of it
-        return _train(form, samples, settings, monitor, start)
+        trained = _train(form, samples, settings, monitor, start)
+        if trained.status is not Status.STALLED or form.instead is None:
+            return trained
+        coef = trained.decision.coef
+        other = _train(form.instead, samples, settings, monitor, np.concatenate([np.maximum(coef, 0.0), np.minimum(coef, 0.0)]))
+        return other if other.certificate.gap < trained.certificate.gap else trained
 
 
 def _train(form: Formulation, X: Samples, settings: Settings, monitor: Monitor, start: Floats | None) -> Trained:
-    if settings.kernel.kind is Kind.CALLABLE and len(form.problem.row) <= PSD_ROWS:  # one block: all values are needed anyway
-        X = Samples(make_source(settings.kernel, X.X).block(None, None, np.float64))
+    if settings.kernel.kind is Kind.CALLABLE and len(form.problem.row) <= definiteness.WHOLE:  # one block: all values are needed anyway
+        values = make_source(settings.kernel, X.X)
+        X = Samples(values.block(None, None, np.float64), rounding=values.precision)
         settings = settings._replace(kernel=Kernel.precomputed())
     source = X.source or make_source(settings.kernel, X.X)
+    start = None if start is None else start / form.unit
     solution, source = _solve(form, source, settings, monitor, start)
+    if form.boundary and source.n_rows > block.POLISHED:
+        solution = _with_exact_boundary(form.problem, solution, source, settings.tol)
+    rounding = max(X.rounding, source.precision)
     if solution.ended is Status.DEGENERATE:
         if form.no_solution:
             raise ValueError(form.no_solution)
         coef = fold(form.problem, solution.b, len(solution.kernel_part))
-        return zero(len(coef), solution.n_iter, _convexity(settings.kernel, solution, coef, X))
-    decision = form.read(form.problem, solution)
-    convexity = _convexity(settings.kernel, solution, decision.coef, X)
+        return zero(len(coef), solution.n_iter, _convexity(settings.kernel, solution, coef, X, rounding))
+    decision = form.read(form.problem, solution)._replace(diagonal=solution.scale)
+    convexity = _convexity(settings.kernel, solution, decision.coef, X, rounding)
+    trained = _judged(form, X, settings, source, solution, decision, convexity)
+    if form.shrink is not None and not trained.status.converged:
+        factor, decision = form.shrink(decision, solution.kernel_part)
+        if factor < 1 or decision.intercept != trained.decision.intercept:
+            solution = solution._replace(kernel_part=factor * solution.kernel_part)
+            trained = _judged(form, X, settings, source, solution, decision, convexity)
+    _report_end(monitor, trained)
+    return trained
+
+
+def _with_exact_boundary(problem: DualProblem, solution: Solution, source: Source, tol: float) -> Solution:
+    """The kernel part in float64 for samples within tol of the level; solvers may leave errors of float32 below the tolerance."""
+    part, level = solution.kernel_part.copy(), solution.levels[0].value
+    coef = fold(problem, solution.b, len(part))
+    near, support = np.flatnonzero(np.abs(part + level) <= 2 * tol), np.flatnonzero(coef)
+    part[near] = source.product(support, coef[support], near)
+    return solution._replace(kernel_part=part)
+
+
+def _judged(
+    form: Formulation, X: Samples, settings: Settings, source: Source, solution: Solution, decision: Decision, convexity: str
+) -> Trained:
+    """The decision function of a solution with its certificate and the verdict."""
     f = solution.kernel_part / decision.scale + decision.intercept
+    size = size_of(np.append(f, decision.intercept), decision.coef, _bounds(form.problem, decision))
+    decision = decision._replace(scale=decision.scale * form.unit)
     found = form.certify(f, decision)
     error = _audit(settings, X, decision, f, source)
     found = replace(found, convexity=convexity, audit_error=error, n_iter=solution.n_iter)
-    status = verdict(solution.ended, found, demand_of(settings.tol, decision.unit), size_of(f, decision.coef))
-    _report_end(monitor, status, found, decision.coef)
+    status = verdict(solution.ended, found, demand_of(settings.tol, decision.unit), size)
     return Trained(decision, status, with_status(found, status))
 
 
-def _report_end(monitor: Monitor, status: Status, found: Certificate, coef: Floats) -> None:
+def _bounds(problem: DualProblem, decision: Decision) -> Floats:
+    """The greatest coefficient each sample may have."""
+    bounds = np.zeros(len(decision.coef))
+    bounds[problem.row] = np.maximum(-problem.lower, problem.upper) / decision.scale
+    return bounds
+
+
+def _report_end(monitor: Monitor, trained: Trained) -> None:
     """The last progress line."""
     if monitor.verbose:
-        monitor.report(found.n_iter, found.gap, found.kkt_violation, int(np.count_nonzero(coef)), f": {status.name.lower()}")
+        found, support = trained.certificate, int(np.count_nonzero(trained.decision.coef))
+        monitor.report(found.n_iter, found.gap, found.kkt_violation, support, f": {found.status}")
 
 
 def _solve(form: Formulation, source: Source, settings: Settings, monitor: Monitor, start: Floats | None) -> tuple[Solution, Source]:
@@ -277,19 +333,25 @@ def _audit(settings: Settings, X: Samples, decision: Decision, f: Floats, source
     return float(np.abs(exact + decision.intercept - f[sample]).max(initial=0.0))
 
 
-def _convexity(kernel: Kernel, solution: Solution, coef: Floats, X: Samples) -> str:
+def _convexity(kernel: Kernel, solution: Solution, coef: Floats, X: Samples, rounding: float) -> str:
     """What is known about the definiteness of the kernel matrix; see Certificate.convexity."""
     if kernel.positive_semidefinite:
         return "proved"
+    rounded = rounding > ROUNDED  # negative curvature that the solver met may be rounding of the values
+    if solution.indefinite and not rounded:
+        return "indefinite"
+    n, support = len(coef), np.flatnonzero(coef)
+    order = np.argsort(coef == 0, kind="stable")[: definiteness.WHOLE]
+    part = X.pick(order)
+    given = kernel.kind is Kind.PRECOMPUTED
+    K = part[:, order] if given else kernel_values(kernel, part, part)
+    with one_blas_thread():
+        if not definiteness.is_positive_semidefinite(np.asarray(K, dtype=np.float64), rounding):
+            return "indefinite"
+        if n <= definiteness.WHOLE:
+            return "checked"
+        if given and definiteness.refuted(X.X, support, rounding):
+            return "indefinite"
     if solution.indefinite:
         return "indefinite"
-    n = len(coef)
-    order = np.argsort(coef == 0, kind="stable")[:PSD_ROWS]
-    part = X.pick(order)
-    K = part[:, order] if kernel.kind is Kind.PRECOMPUTED else kernel_values(kernel, part, part)
-    rounding = float(np.finfo(K.dtype).eps) if np.issubdtype(K.dtype, np.floating) else 1e-15
-    if not is_positive_semidefinite(np.asarray(K, dtype=np.float64), rounding):
-        return "indefinite"
-    if n <= PSD_ROWS:
-        return "checked"
-    return "assumed" if kernel.kind in (Kind.PRECOMPUTED, Kind.CALLABLE) else "unknown"
+    return "assumed" if given or kernel.kind is Kind.CALLABLE else "unknown"

@@ -6,7 +6,8 @@ certificate alone:
 1. **feasible**: the dual variables keep their bounds and their sum, up to rounding
    (``FEASIBLE`` times their size);
 2. **converged**: KKT violation + audit error <= ``Demand.violation`` and relative gap <=
-   ``Demand.gap``. The error is added because decision values are known only to within it;
+   ``Demand.gap``. Decision values are known only to within the error, and what it may add to the
+   gap (``Size.weight``) is counted too;
 3. **exact**: where float64 cannot resolve the tolerance on decision values, the relative gap is at
    most ``EXACT`` and decision values agree with the audit to ``AGREED`` of the largest. That is a
    bound as well: nothing is left to gain.
@@ -75,6 +76,8 @@ class Size(NamedTuple):
     """The greatest dual variable, in magnitude."""
     total: float
     """The sum of the magnitudes of the dual variables."""
+    weight: float = 0.0
+    """The sum of the bounds of those that are not 0: how fast the losses grow with an error."""
 
 
 def demand_of(tol: float, unit: float = 1.0) -> Demand:
@@ -90,10 +93,14 @@ def linear_demand(tol: float, unit: float = 1.0, squared: bool = False, error: f
     return Demand(unit * tol ** (0.25 if squared else 0.5), tol, error, by_gap=True)
 
 
-def size_of(f: Floats, variables: Floats) -> Size:
-    """The size of a model with decision values f."""
+def size_of(f: Floats, variables: Floats, bounds: Floats | None = None) -> Size:
+    """The size of a model with decision values f; ``bounds`` are the greatest its variables may be."""
     size = np.abs(variables)
-    return Size(float(np.abs(f).max(initial=0.0)), float(size.max(initial=0.0)), float(size.sum()))
+    total = float(size.sum())
+    weight = total
+    if bounds is not None:
+        weight = float(np.where(np.isfinite(bounds), bounds, size)[size > 0].sum())
+    return Size(float(np.abs(f).max(initial=0.0)), float(size.max(initial=0.0)), total, weight)
 
 
 def holds(
@@ -106,7 +113,10 @@ def holds(
 ) -> bool:
     """Whether a certificate passes: feasible, and converged or exact; see the top of this file."""
     inside = found.box_violation <= feasible * size.largest and found.equality_violation <= feasible * size.total
-    gap, violation, error = abs(found.relative_gap), found.kkt_violation, found.audit_error
+    violation, error = found.kkt_violation, found.audit_error
+    gap = abs(found.relative_gap)
+    if gap > 0:
+        gap += error * (size.total + size.weight) / max(abs(found.primal), abs(found.dual))
     converged = violation + error <= slack * demand.violation and gap <= slack * demand.gap
     exact = gap <= rounding and error <= AGREED * size.values
     return bool(inside and error <= demand.error and (converged or exact))

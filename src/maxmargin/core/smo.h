@@ -161,6 +161,8 @@ class Smo {
     // For a positive semidefinite kernel the curvature is at least the ridge, whatever rounding makes of it.
     const double ridge = block.ridge[i] + block.ridge[j], floor = std::max(1e-15 * std::abs(sum) + 1e-300, ridge);
     double t = (block.G[j] - block.G[i]) / std::max(curvature, floor);
+    // Between equal rows nothing bends the objective: it falls as far as the bounds allow. These differences are exact.
+    if (curvature <= floor && ridge == 0 && (double(Ki[i]) - double(Ki[j])) + (double(Kj[j]) - double(Ki[j])) <= 0) t = infinity;
     const double room_i = block.upper[i] - block.b[i], room_j = block.b[j] - block.lower[j];
     if ((ridge > 0 ? negative : curvature <= floor) && room_i == infinity && room_j == infinity) {
       result.unbounded = true;

@@ -319,7 +319,9 @@ class BaseSVM(QuickParameters, ABC):
         judged, columns, demand = [], self._columns(), demand_of(self.tol, self._unit)
         for k, (old, new) in enumerate(zip(parts, found, strict=True)):
             new = replace(new, convexity=old.convexity, n_iter=old.n_iter)
-            status = verdict_again(Status[old.status.upper()], new, demand, size_of(exact[:, k], columns[k]))
+            status = verdict_again(
+                Status[old.status.upper()], new, demand, size_of(np.append(exact[:, k], self._intercept_[k]), columns[k])
+            )
             error = float(np.abs(solver_values[:, k] - exact[:, k]).max(initial=0.0))
             judged.append(certificate.with_status(replace(new, audit_error=error), status))
         return certificate.worst(judged)

@@ -268,6 +268,8 @@ fit_status_, n_iter_
         self.warm_start = warm_start
 
     def _formulation(self, sign: Floats, weight: Floats, class_weight: Floats) -> Formulation:
+        unit = problems.weight_unit(weight)  # the answer, in units of the margin, does not depend on it
+        given, weight = weight, weight / unit
         largest, rounding = problems.largest_nu(sign, weight), 1 + 1e-12
         if self.nu > max(largest, problems.largest_nu(sign, weight / class_weight)) * rounding:
             raise ValueError(
@@ -284,6 +286,6 @@ fit_status_, n_iter_
         problem = problems.nu_svc(sign, weight, nu)
 
         def certify(f: Floats, decision: Decision) -> Certificate:
-            return certificate.classification(f, sign, weight / decision.scale, decision.coef, decision.intercept)
+            return certificate.classification(f, sign, given / decision.scale, decision.coef, decision.intercept)
 
-        return Formulation(problem, read_margin, certify)
+        return Formulation(problem, read_margin, certify, unit=unit)

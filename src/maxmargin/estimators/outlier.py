@@ -12,21 +12,22 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from maxmargin import certificate, problems
 from maxmargin.certificate import Certificate
 from maxmargin.estimators._base import all_or_nothing
-from maxmargin.estimators._outlier import BaseOneClass
+from maxmargin.estimators._outlier import BaseOneClass, outward
 from maxmargin.estimators._single import BaseSingle
 from maxmargin.problems import DualProblem, Floats
-from maxmargin.solution import Solution
+from maxmargin.solution import Solution, Status
 from maxmargin.training import Decision, Formulation, read_level
-
-BOUNDARY = 1e-12
-"""The offset is lowered by this share, so that support vectors on the boundary are inliers and not a matter of rounding."""
 
 
 def read_inside(unit: float, problem: DualProblem, solution: Solution) -> Decision:
-    """The intercept is the level, moved out by rounding; the problem was solved for weights in the given unit."""
+    """The intercept is the level, moved outward; the problem was solved for weights in the given unit."""
     found = read_level(problem, solution)
     low, high = found.interval
-    intercept = found.intercept + BOUNDARY * abs(found.intercept)
+    intercept = found.intercept
+    if solution.ended in (None, Status.STALLED):
+        size = solution.scale * float(np.abs(solution.b).sum())
+        f = solution.kernel_part + intercept
+        intercept += outward(f, solution.b, problem.upper, intercept, size)
     return Decision(unit * found.coef, unit * intercept, (unit * low, unit * high), scale=1 / unit, unit=unit)
 
 
@@ -42,7 +43,8 @@ class OneClassSVM(BaseOneClass, BaseSingle):
     tol : float, default=1e-3
         Greatest violation of the optimality conditions, for a mean sample weight of about 1; small problems are solved to rounding.
     nu : float, default=0.5
-        In (0, 1]: at most this share of the samples are outliers, at least this share are support vectors.
+        In (0, 1]: at most this share of the samples are outliers, at least this share are support vectors. Samples on the boundary are
+        inliers: the offset lies within the solution's KKT violation, where ``predict`` finds all of them inside.
     shrinking, cache_size, verbose, max_iter, time_limit, on_interrupt, warm_start
         As for SVC.
 
@@ -116,10 +118,10 @@ class OneClassSVM(BaseOneClass, BaseSingle):
 
     def _formulation(self, z: Floats, weight: Floats) -> Formulation:
         def certify(f: Floats, decision: Decision) -> Certificate:
-            return certificate.one_class(f, weight, decision.coef, -decision.intercept, self.nu * float(weight.sum()))
+            return certificate.one_class(f, weight, decision.coef, -decision.intercept, self.nu * float(weight.sum()), decision.diagonal)
 
-        unit = 2.0 ** round(np.log2(weight.mean()))  # a power of two: dividing by it changes no bit
-        return Formulation(problems.one_class(weight / unit, self.nu), partial(read_inside, unit), certify)
+        unit = problems.weight_unit(weight)
+        return Formulation(problems.one_class(weight / unit, self.nu), partial(read_inside, unit), certify, boundary=True)
 
     def _keep_decision(self, decision: Decision) -> None:
         self.offset_ = np.array([-decision.intercept])

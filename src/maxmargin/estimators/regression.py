@@ -1,5 +1,6 @@
 """SVR and NuSVR."""
 
+from functools import partial
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -18,6 +19,52 @@ from maxmargin.estimators._targets import numbers
 from maxmargin.kernels import Kernel
 from maxmargin.problems import Floats
 from maxmargin.training import Decision, Formulation, Settings, read_level, read_tube
+
+HALVINGS = 40
+"""Multiples of the coefficients tried, each half of the one before, then 0."""
+
+
+def _quantile(values: Floats, weight: Floats, share: float) -> float:
+    """The least value at or below which there is the given share of the weight."""
+    order = np.argsort(values, kind="stable")
+    below = np.cumsum(weight[order])
+    at = int(np.searchsorted(below, share * below[-1]))
+    return float(values[order[min(at, len(order) - 1)]])
+
+
+def best_constant(r: Floats, C: Floats, epsilon: float | None, nu: float) -> tuple[float, float]:
+    """The bias and the half-width of the tube that minimise the losses of residuals r before the bias.
+
+    With a given epsilon: the median of the ends of all tubes. Without one (nu-SVR), nu / 2 of the
+    weight lies on each side of the tube.
+    """
+    if epsilon is not None:
+        ends = np.concatenate([r - epsilon, r + epsilon])
+        return _quantile(ends, np.tile(C, 2), 0.5), epsilon
+    low, high = _quantile(r, C, nu / 2), _quantile(r, C, 1 - nu / 2)
+    return (low + high) / 2, max(0.0, (high - low) / 2)
+
+
+def shrunk(z: Floats, C: Floats, epsilon: float | None, nu: float, decision: Decision, g: Floats) -> tuple[float, Decision]:
+    """A multiple of the coefficients and its best constant: 1 unless a constant alone is better.
+
+    What was stopped early may be far from the samples; every multiple in [0, 1] is feasible too.
+    """
+    norm = float(np.sum(decision.coef * g))
+
+    def value(factor: float, bias: float, tube: float) -> float:
+        outside = np.maximum(0.0, np.abs(z - factor * g - bias) - tube)
+        price = nu * float(C.sum()) * tube if epsilon is None else 0.0
+        return factor**2 * norm / 2 + price + float(np.sum(C * outside))
+
+    constant = best_constant(z, C, epsilon, nu)
+    if value(1.0, decision.intercept, decision.epsilon if epsilon is None else epsilon) <= value(0.0, *constant):
+        return 1.0, decision
+    factors = [*(0.5**k for k in range(HALVINGS)), 0.0]
+    found = [(factor, *best_constant(z - factor * g, C, epsilon, nu)) for factor in factors]
+    factor, bias, tube = min(found, key=lambda one: value(*one))
+    tube = tube if epsilon is None else decision.epsilon
+    return factor, decision._replace(coef=factor * decision.coef, intercept=bias, interval=(bias, bias), epsilon=tube)
 
 
 class BaseSVR(RegressorMixin, BaseSingle):  # type: ignore[misc]
@@ -174,12 +221,14 @@ class SVR(BaseSVR):
         def certify(f: Floats, decision: Decision) -> Certificate:
             return certificate.regression(f, z, C, epsilon, decision.coef, decision.intercept, squared)
 
+        plain = np.isfinite(C).all() and not squared
         return Formulation(
             problems.eps_svr(z, C, epsilon, squared),
             read_level,
             certify,
             f"C=inf asks that every target lies within epsilon={epsilon:g} of the prediction, but no function of this kernel does that. "
             "Use a finite C, a larger epsilon, or a richer kernel.",
+            shrink=partial(shrunk, z, C, epsilon, 0.0) if plain else None,
         )
 
 
@@ -202,7 +251,7 @@ class NuSVR(BaseSVR):
     support_, support_vectors_, n_support_, dual_coef_, intercept_, intercept_interval_, coef_
         As in scikit-learn and for SVC.
     certificate_, fit_status_, n_iter_, n_features_in_, shape_fit_
-        As for SVR; the certificate is that of the SVR with ``epsilon=epsilon_``.
+        As for SVR; the objective of the certificate is 1/2 |w|^2 + C (nu n epsilon_ + sum_i max(0, |y_i - f(x_i)| - epsilon_)).
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -246,11 +295,17 @@ class NuSVR(BaseSVR):
 
     def _formulation(self, z: Floats, weight: Floats) -> Formulation:
         C = self.C * weight
+        total = self.nu * float(C.sum())
 
         def certify(f: Floats, decision: Decision) -> Certificate:
-            return certificate.regression(f, z, C, decision.epsilon, decision.coef, decision.intercept)
+            model = decision.epsilon, decision.coef, decision.intercept
+            return certificate.regression(f, z, C, *model, total=total)
 
-        return Formulation(problems.nu_svr(z, C, self.nu), read_tube, certify)
+        # Where the tube closes, both variables of a sample are as large as C while their difference is
+        # small: digits are lost that the same model as an SVR with epsilon = 0 keeps.
+        closed = Formulation(problems.eps_svr(z, C, 0.0), read_level, certify)
+        shrink = partial(shrunk, z, C, None, self.nu)
+        return Formulation(problems.nu_svr(z, C, self.nu), read_tube, certify, shrink=shrink, instead=closed)
 
     def _keep_decision(self, decision: Decision) -> None:
         self.epsilon_ = decision.epsilon

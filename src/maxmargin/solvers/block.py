@@ -131,7 +131,7 @@ def _solve_small(state: State, K: Matrix, tol: float, monitor: Monitor) -> Statu
         core.update_gradient(K, rows, coefficients[rows], state.F)
         if reason is not None:
             return reason
-        if state.violation <= tol:
+        if state.violation <= tol and (state.indefinite or state.gap_is_small(tol)):
             return None
         objective = state.objective
         if state.no_minimum() or not objective < lowest - 1e-12 * abs(objective):

@@ -14,7 +14,7 @@ import numpy as np
 
 from maxmargin.core import cpu as core
 from maxmargin.monitor import Monitor
-from maxmargin.problems import DualProblem, Floats, fill
+from maxmargin.problems import DualProblem, Floats, fill, fold
 from maxmargin.solution import violation_within
 from maxmargin.solvers.state import State
 from maxmargin.sources import KernelNotFinite, Source
@@ -31,8 +31,17 @@ def begin_at_guess(state: State, source: Source, monitor: Monitor) -> bool:
     if np.float32 not in source.dtypes or not bounded:
         return False
     with suppress(KernelNotFinite):  # beyond the range of float32
-        return state.begin_at(guess(state.problem, source), source, monitor)
+        return state.begin_at(guess(state.problem, source), source, monitor) and not _worse_than_zero(state)
     return False
+
+
+def _worse_than_zero(state: State) -> bool:
+    """Whether the problem's own start has coefficients of 0 (nu-SVR) and the lower objective: then the state goes back there."""
+    start = state.problem.start
+    if fold(state.problem, start, len(state.F)).any() or state.objective <= float(np.sum(state.problem.linear * start)):
+        return False
+    state.b, state.F = start.copy(), np.zeros_like(state.F)
+    return True
 
 
 def guess(problem: DualProblem, source: Source) -> Floats:

@@ -124,7 +124,7 @@ class State:
         if slack < 0:
             return False
         n = len(self.F)
-        sample = np.arange(n) if n <= AUDITED else np.random.default_rng(0).choice(n, AUDITED, replace=False)
+        sample = np.random.default_rng(0).choice(n, min(n, AUDITED), replace=False)
         sample = np.union1d(sample, source.suspects(AUDITED // 4))
         rows, change = self._change()
         exact = self.F_exact[sample] + source.product(rows, change, sample)
@@ -163,4 +163,4 @@ def finish(state: State, reason: Status | None) -> Solution:
     if state.no_minimum() and reason in (None, Status.STALLED):
         reason = Status.DEGENERATE
     ends = levels(state.problem, state.b, state.G)
-    return Solution(reason, state.b, state.F, ends, state.steps, state.indefinite)
+    return Solution(reason, state.b, state.F, ends, state.steps, state.indefinite, state.scale)

@@ -54,6 +54,8 @@ class Source(ABC):
     """Precisions on offer, the cheapest first; the last is float64."""
     cheap: bool = False
     """Whether computing a row anew costs no more than keeping it in memory."""
+    precision: float = float(np.finfo(np.float64).eps)
+    """Relative rounding of the values as they are given, whatever type they are computed with."""
     convex: bool = False
     """Whether every matrix of this kernel is positive semidefinite; negative curvature then is rounding."""
 

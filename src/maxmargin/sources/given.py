@@ -27,6 +27,7 @@ class CallableSource(Source):
         values = self.kernel.function(B, A)  # scikit-learn's order: the points asked about, then the points known
         if sparse.issparse(values):
             values = values.toarray()
+        self.precision = max(self.precision, rounding_of(np.asarray(values).dtype))
         values = np.asarray(values, dtype=np.float64)
         if values.shape != shape:
             raise ValueError(
@@ -54,6 +55,11 @@ class CallableSource(Source):
                 core.update_gradient(values, slots, np.ascontiguousarray(coef[i : i + step, c]), out[c])
 
 
+def rounding_of(dtype: np.dtype[Any]) -> float:
+    """Relative rounding of numbers of a type; none where they are whole."""
+    return float(np.finfo(dtype).eps) if np.issubdtype(dtype, np.floating) else 0.0
+
+
 def _length(X: Any) -> int:
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
@@ -62,6 +68,7 @@ class MatrixSource(Source):
     """A precomputed kernel: K[j, i] = k(A_j, B_i), rows stored already."""
 
     def __init__(self, K: Matrix) -> None:
+        self.precision = max(self.precision, rounding_of(K.dtype))
         self.K = np.ascontiguousarray(K, dtype=np.float64)
         self.n_rows, self.n_columns = self.K.shape
 

@@ -1,0 +1,370 @@
+"""The rule that calls a solution optimal, and problems that once passed it wrongly or never ended."""
+
+import time
+import warnings
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from helpers import binary
+from maxmargin import SVC, SVR, Kernel, NuSVC, NuSVR, OneClassSVM, certificate, definiteness, problems
+from maxmargin.certificate import Certificate
+from maxmargin.solution import Status
+from maxmargin.solvers.state import State
+from maxmargin.verdict import Demand, Size, demand_of, verdict, verdict_again
+
+rng = np.random.default_rng(0)
+GOOD = Certificate("", 100.0, 99.5, 0.5, 0.005, 5e-4, 0.0, 0.0, convexity="proved")
+SIZE = Size(values=10.0, largest=1.0, total=50.0, weight=50.0)
+DEMAND = demand_of(1e-3)
+
+
+def judged(**changes):
+    return verdict(None, replace(GOOD, **changes), DEMAND, SIZE)
+
+
+def quiet(model, *data, **more):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(*data, **more)
+
+
+# ---- the rule ----------------------------------------------------------------------------------------------------------------
+
+
+def test_what_passes_is_optimal_whatever_the_solver_thought():
+    assert demand_of(1e-3, 2.0) == Demand(2e-3, 1e-2)
+    for ended in (None, Status.STALLED, Status.MAX_ITER, Status.TIME_LIMIT):
+        assert verdict(ended, GOOD, DEMAND, SIZE) is Status.OPTIMAL
+    assert verdict(Status.DEGENERATE, GOOD, DEMAND, SIZE) is Status.DEGENERATE
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"kkt_violation": 1.1e-3},
+        {"kkt_violation": 9e-4, "audit_error": 2e-4},
+        {"relative_gap": 0.011},
+        {"relative_gap": -0.011},
+        {"relative_gap": np.inf},
+        {"relative_gap": np.nan},
+        {"kkt_violation": np.nan},
+        {"box_violation": 2e-9},
+        {"equality_violation": 1e-7},
+        {"relative_gap": 0.0099, "audit_error": 4e-4},
+        {"kkt_violation": 1.0, "relative_gap": 2e-9},
+        {"kkt_violation": 1.0, "relative_gap": 1e-13, "audit_error": 2e-8},
+    ],
+    ids=str,
+)
+def test_each_condition_is_needed(broken):
+    """One condition broken: what the solver said of itself stays, and it is stalled where it thought it was done."""
+    assert judged(**broken) is Status.STALLED
+    for ended in (Status.MAX_ITER, Status.INTERRUPTED):
+        assert verdict(ended, replace(GOOD, **broken), DEMAND, SIZE) is ended
+    assert verdict_again(Status.OPTIMAL, replace(GOOD, **broken), DEMAND, SIZE) is Status.REFUTED
+    assert verdict_again(Status.STATIONARY, replace(GOOD, **broken), DEMAND, SIZE) is Status.REFUTED
+    assert verdict_again(Status.TIME_LIMIT, replace(GOOD, **broken), DEMAND, SIZE) is Status.TIME_LIMIT
+
+
+def test_an_exact_gap_needs_no_tolerance():
+    assert judged(kkt_violation=1.0, gap=1e-11, relative_gap=1e-13) is Status.OPTIMAL
+
+
+@pytest.mark.parametrize("convexity", ["unknown", "indefinite"])
+def test_no_optimum_without_convexity(convexity):
+    assert judged(convexity=convexity) is Status.STATIONARY
+    assert replace(GOOD, convexity=convexity).decision_error() == np.inf
+
+
+@pytest.mark.parametrize("convexity", ["proved", "checked", "assumed"])
+def test_what_was_assumed_is_said(convexity):
+    assert judged(convexity=convexity) is Status.OPTIMAL
+    text = str(replace(GOOD, status="optimal", convexity=convexity))
+    assert text.startswith("optimal (kernel assumed positive semidefinite): gap" if convexity == "assumed" else "optimal: gap")
+
+
+def test_imported_models_have_fewer_digits():
+    rough = replace(GOOD, box_violation=5e-7, equality_violation=2e-5)
+    assert verdict_again(Status.IMPORTED, rough, DEMAND, SIZE) is Status.OPTIMAL
+    assert verdict_again(Status.OPTIMAL, rough, DEMAND, SIZE) is Status.REFUTED
+    assert verdict_again(Status.IMPORTED, replace(GOOD, relative_gap=0.02), DEMAND, SIZE) is Status.REFUTED
+
+
+# ---- a small gap, too ----------------------------------------------------------------------------------------------------------
+
+
+def test_nu_svr_with_huge_weights_has_a_small_gap():
+    """Both variables of a sample were about 1e9, their difference about 1: its digits were lost, and with them the gap."""
+    X = rng.normal(size=(60, 3))
+    z = X[:, 0] + 0.1 * rng.normal(size=60)
+    weight = np.full(60, 1e9)
+    model = NuSVR().fit(X, z, weight)
+    assert model.certificate_.relative_gap <= 0.01
+    assert (model.certificate_.status, model.certify(X, z, weight).status) == ("optimal", "optimal")
+
+
+def draw(seed):
+    """A small problem of any scale, with duplicates, constant targets and unequal weights now and then."""
+    r = np.random.default_rng(seed)
+    n, d = int(r.integers(3, 60)), int(r.integers(1, 5))
+    X = r.normal(size=(n, d)) * 10 ** r.uniform(-3, 3)
+    z = np.full(n, 3.7) if r.random() < 0.2 else r.normal(size=n) * 10 ** r.uniform(-6, 6) + r.choice([0, 1e3])
+    X = X[r.integers(0, n, n)] if r.random() < 0.3 else X
+    weight = None if r.random() < 0.5 else 10 ** r.uniform(-4, 4, n)
+    return X, z, weight, 10 ** r.uniform(-6, 8), r.uniform(0.05, 1), str(r.choice(["rbf", "linear", "poly"]))
+
+
+@pytest.mark.parametrize("kind", [NuSVR, SVR, OneClassSVM])
+def test_optimal_means_a_small_gap(kind):
+    optimal = 0
+    for seed in range(40):
+        X, z, weight, C, nu, kernel = draw(seed)
+        model = kind(kernel=kernel)
+        model.set_params(**{name: value for name, value in (("C", C), ("nu", nu)) if name in model.get_params()})
+        quiet(model, X, z, sample_weight=weight)
+        if model.certificate_.status == "optimal":
+            optimal += 1
+            again = model.certify(X, z, weight)
+            assert max(model.certificate_.relative_gap, again.relative_gap) <= 0.010001, seed
+            assert again.status == "optimal", seed
+    assert optimal >= 30
+
+
+def test_an_objective_of_zero_has_no_relative_gap():
+    """Constant targets: both objectives are rounding of 0, and their quotient says nothing."""
+    found = certificate.regression(np.full(5, 3.7) + 4e-16, np.full(5, 3.7), np.ones(5), 0.0, np.zeros(5), 3.7)
+    assert found.gap > 0
+    assert found.relative_gap == 0
+    found = certificate.regression(np.full(5, 3.8), np.full(5, 3.7), np.ones(5), 0.0, np.zeros(5), 3.8)
+    assert found.relative_gap == 1
+
+
+def test_the_width_of_the_nu_tube_is_certified():
+    """Another width has the gap eps (nu sum(C) - sum |b|), though the SVR of that width is solved."""
+    X = rng.normal(size=(50, 2))
+    z = X[:, 0] + 0.3 * rng.normal(size=50)
+    tube = SVR(epsilon=0.05, C=2.0).fit(X, z)
+    model = NuSVR(nu=0.3, C=2.0).fit(X, z)
+    assert model.epsilon_ > 0.06
+    model.__dict__.update({k: v for k, v in tube.__dict__.items() if k not in ("C", "epsilon")}, epsilon_=0.05)
+    found = model.certify(X, z)
+    assert found.status == "refuted"
+    assert found.equality_violation > 0.1
+
+
+# ---- definiteness --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rows", [(1050, 1060, 1070, 1080), (3, 4, 5, 6)])
+def test_an_indefinite_pair_anywhere_is_seen(rows):
+    i, j, k, m = rows
+    K = np.eye(1100)
+    K[[i, j, k, m], [j, i, m, k]] = -50.0
+    with pytest.warns(ConvergenceWarning, match="not positive semidefinite"):
+        model = SVR(kernel="precomputed", C=1.0, epsilon=0.1).fit(K, rng.normal(size=1100))
+    assert (model.certificate_.status, model.certificate_.convexity) == ("stationary", "indefinite")
+
+
+def test_a_large_given_matrix_is_assumed_and_said_to_be():
+    X = rng.normal(size=(1100, 3))
+    model = SVC(kernel="precomputed").fit(X @ X.T, X[:, 0] > 0.3)
+    assert (model.certificate_.status, model.certificate_.convexity) == ("optimal", "assumed")
+    assert "kernel assumed positive semidefinite" in str(model.certificate_)
+
+
+def test_a_kernel_that_need_not_be_positive_is_stationary_where_it_cannot_be_checked():
+    X = 0.1 * rng.normal(size=(1100, 2))
+    model = quiet(SVC(kernel="sigmoid", gamma=0.01, coef0=1.0), X, X[:, 0] > 0)
+    assert model.certificate_.status == "stationary"
+    assert model.certificate_.convexity in ("unknown", "indefinite")
+
+
+def symmetric_matrix(n, least):
+    """A random symmetric matrix with eigenvalues 1 and, once, least."""
+    Q = np.linalg.qr(np.random.default_rng(1).normal(size=(n, n)))[0]
+    return (Q * np.append(least, np.ones(n - 1))) @ Q.T
+
+
+@pytest.mark.parametrize(("least", "positive"), [(1.0, True), (-1e-12, True), (-1e-7, False), (-0.5, False)])
+def test_slightly_indefinite_matrices(least, positive):
+    K = symmetric_matrix(60, least)
+    assert definiteness.is_positive_semidefinite(K) is positive
+    assert definiteness.is_positive_semidefinite(1e6 * K) is positive
+    assert definiteness.least_eigenvalue_below(K) is not positive
+    assert not definiteness.least_eigenvalue_below(K, rounding=1e-5)
+    assert not definiteness.has_bad_pair(K) or not positive
+
+
+def test_pairs_are_compared_with_their_diagonal():
+    K = np.diag([1.0, 4.0, 9.0])
+    K[0, 2] = K[2, 0] = 2.999
+    assert not definiteness.has_bad_pair(K)
+    K[0, 2] = K[2, 0] = -3.001
+    assert definiteness.has_bad_pair(K)
+    assert definiteness.has_bad_pair(np.diag([1.0, -1e-3]))
+
+
+def test_lanczos_decides_beyond_the_rows_of_cholesky(monkeypatch):
+    monkeypatch.setattr(definiteness, "WHOLE", 40)
+    assert definiteness.refuted(symmetric_matrix(60, -0.05), np.arange(60), 1e-15)
+    assert not definiteness.refuted(symmetric_matrix(60, 0.05), np.arange(60), 1e-15)
+
+
+def rbf_of(dtype, A, B):
+    return np.exp(-((A[:, None] - B) ** 2).sum(axis=2)).astype(dtype)
+
+
+@pytest.mark.parametrize("n", [200, 1100])
+def test_a_kernel_function_may_return_float32(n):
+    """Its rounding is no sign of indefiniteness, in any number of rows."""
+    X = np.random.default_rng(2).normal(size=(n, 2))
+    X[n // 2 :] = X[: n - n // 2] + 1e-7
+    model = SVC(kernel=partial(rbf_of, np.float32), C=10.0).fit(X, X[:, 0] + 0.3 * X[:, 1] ** 2 > 0.2)
+    assert (model.certificate_.status, model.certificate_.convexity) == ("optimal", "checked" if n == 200 else "assumed")
+
+
+@pytest.mark.parametrize(("coef0", "proved"), [(0.0, True), (2.0, True), (-1e-3, None)])
+def test_a_polynomial_is_proved_to_be_positive_only_where_it_is(coef0, proved):
+    kernel = Kernel.poly(degree=2, gamma=1.0, coef0=coef0)
+    assert kernel.coef0 == coef0
+    assert kernel.positive_semidefinite is proved
+    assert (Kernel.poly(sigma=2.0).coef0, Kernel.poly(sigma=2.0, coef0=coef0).coef0) == (1.0, coef0)
+    A = rng.normal(size=(4, 3))
+    np.testing.assert_allclose(certificate.kernel_values(kernel, A, A), (A @ A.T + coef0) ** 2)
+
+
+# ---- the boundary of a one-class model -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tol", [1e-3, 1e-8])
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+def test_points_on_the_boundary_are_inliers(kernel, tol):
+    """More rows than are solved to rounding: free support vectors have f of either sign, within tol."""
+    X = np.random.default_rng(3).normal(size=(1500, 3)) + 2.0
+    model = OneClassSVM(nu=0.2, tol=tol, kernel=kernel).fit(X)
+    assert model.certificate_.status == "optimal"
+    assert model.certificate_.kkt_violation <= tol
+    free = (model.dual_coef_[0] > 0) & (model.dual_coef_[0] < 1)
+    assert free.any()
+    assert (model.predict(X[model.support_[free]]) == 1).all()
+    assert np.sum(model.predict(X) == -1) <= 300
+    np.testing.assert_array_equal(model.fit_predict(X), model.predict(X))
+    assert model.certify(X).status == "optimal"
+
+
+# ---- every fit ends --------------------------------------------------------------------------------------------------------------
+
+ALTERNATING = np.arange(5) % 2
+
+
+@pytest.mark.parametrize(
+    ("model", "X"),
+    [
+        (SVC(kernel="poly"), np.full((5, 1), 1e4)),
+        (SVR(kernel="poly"), np.full((5, 1), 1e4)),
+        (NuSVR(kernel="poly"), np.full((5, 1), 1e4)),
+        (OneClassSVM(kernel="poly"), np.full((5, 1), 1e4)),
+        (SVC(kernel="precomputed"), np.full((5, 5), 1e20)),
+        (SVR(kernel="precomputed"), np.full((5, 5), 1e20)),
+        (SVC(kernel="linear"), np.full((5, 3), 1e10)),
+        (SVC(kernel="linear"), np.full((1200, 3), 1e10)),
+    ],
+    ids=str,
+)
+def test_equal_rows_with_huge_kernel_values(model, X):
+    """No curvature between equal rows: steps go to the bounds at once, and the answer is right: nothing but a constant."""
+    y = np.resize(ALTERNATING, len(X))
+    began = time.perf_counter()
+    model.fit(X, y)
+    assert time.perf_counter() - began < 10
+    assert model.certificate_.status == "optimal"
+    assert model.certificate_.n_iter <= len(X)
+    if isinstance(model, SVR):
+        np.testing.assert_allclose(model.predict(X), np.clip(np.median(y), 0.1, 0.9), atol=1e-3)
+
+
+# ---- weights of any scale, and what is stopped early -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scale", [1e100, 1e300, 1e-300])
+def test_nu_svc_does_not_see_the_scale_of_weights(scale):
+    X, y = binary(80)
+    weight = rng.uniform(0.5, 2.0, size=80)
+    wanted = NuSVC(nu=0.4).fit(X, y, weight)
+    model = NuSVC(nu=0.4).fit(X, y, weight * scale)
+    assert model.certificate_.status == "optimal"
+    np.testing.assert_allclose(model.decision_function(X), wanted.decision_function(X), atol=1e-6)
+    assert model.certify(X, y, weight * scale).status == "optimal"
+
+
+@pytest.mark.parametrize("kind", [NuSVR, SVR])
+@pytest.mark.parametrize(("n", "C"), [(40, 1e4), (1700, 1e6)])
+@pytest.mark.parametrize("steps", [0, 1, 30])
+def test_a_regression_stopped_early_is_no_worse_than_a_constant(kind, n, C, steps):
+    r = np.random.default_rng(4)
+    X = r.normal(size=(n, 3))
+    z = 3 * np.sin(X[:, 0]) + 0.1 * r.normal(size=n)
+    model = quiet(kind(C=C, kernel="linear", max_iter=steps), X, z)
+    assert model.certificate_.status == "max_iter"
+    constant = C * np.abs(z - np.median(z)).sum()
+    assert model.certificate_.primal <= constant * (1 + 1e-9)
+    assert model.score(X, z) > -1
+    assert model.certify(X, z).primal == pytest.approx(model.certificate_.primal, rel=1e-6)
+
+
+# ---- guards ------------------------------------------------------------------------------------------------------------------------
+
+
+def test_values_beyond_float32_are_computed_in_float64():
+    """K of up to 1e42 with C of 1e-39 is the same problem as K with C = 1."""
+    r = np.random.default_rng(5)
+    X = r.normal(size=(1100, 2))
+    y = X[:, 0] + 0.5 * X[:, 1] + 0.3 * r.normal(size=1100) > 0
+    model = SVC(kernel="poly", gamma=1e13, C=1e-39, degree=3).fit(X, y)
+    wanted = SVC(kernel="poly", gamma=1.0, C=1.0, degree=3).fit(X, y)
+    assert model.certificate_.status == "optimal"
+    np.testing.assert_allclose(model.decision_function(X), wanted.decision_function(X), atol=5e-3)
+
+
+def test_the_tube_of_a_regression_without_loss_is_widened_to_the_residuals():
+    X = rng.normal(size=(40, 3))
+    z = X[:, 0] ** 2
+    model = SVR(C=np.inf, epsilon=0.1).fit(X, z)
+    assert model.certificate_.status == "optimal"
+    assert model.certificate_.relative_gap <= 0.01
+    f = np.array([1.0, 2.0])
+    wide = certificate.regression(f, np.array([1.0, 2.3]), np.full(2, np.inf), 0.1, np.zeros(2), 0.0)
+    assert (wide.gap, wide.kkt_violation) == (0.0, 0.0)
+
+
+def test_blas_has_its_threads_again_after_one_fit():
+    X, y = binary(60)
+    with threadpool_limits(2, user_api="blas"):
+        SVC(C=100.0).fit(X, y)
+        assert {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"} == {2}
+
+
+def test_problems_not_begun_at_a_time_limit_know_nothing():
+    X, y = rng.normal(size=(60, 2)), np.arange(60) % 4
+    with pytest.warns(ConvergenceWarning, match="time_limit"):
+        model = SVC(time_limit=0.0).fit(X, y)
+    first, *others = model.certificate_.parts
+    assert np.isfinite(first.gap)
+    assert all((part.status, part.gap, part.n_iter) == ("time_limit", np.inf, 0) for part in others)
+    with pytest.warns(ConvergenceWarning, match="max_iter=0"):
+        model = SVC(max_iter=0).fit(X, y)
+    assert all(np.isfinite(part.gap) for part in model.certificate_.parts)
+
+
+@pytest.mark.parametrize(("b", "F", "endless"), [((1.0, -1.0), 0.0, True), ((1.0, -1.0), 1.0, False), ((-1.0, 1.0), 0.0, False)])
+def test_a_problem_without_bounds_falls_forever_along_a_direction_without_norm(b, F, endless):
+    """SVR with C = inf on two equal points of unequal targets; not where the norm grows, nor where the objective does not fall."""
+    problem = problems.eps_svr(np.array([1.0, -1.0]), np.full(2, np.inf), 0.1)
+    variables = np.array([max(b[0], 0.0), max(b[1], 0.0), min(b[0], 0.0), min(b[1], 0.0)])
+    state = State(problem, variables, F * np.array(b), variables, np.zeros(2), scale=1.0)
+    assert state.no_minimum() is endless
