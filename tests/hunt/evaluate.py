@@ -93,8 +93,9 @@ def _value(norm: Any, f: Any, bias: Any, b: Any, low: Any, high: Any, C: Any, sq
 
 
 def _bounds(weight: np.ndarray, C: float) -> np.ndarray:
-    """C_i as a fit has them: rounded to float64."""
-    return (weight * C).astype(Long)
+    """C_i as a fit has them: rounded to float64, 0 for samples that do not count."""
+    with np.errstate(invalid="ignore"):
+        return np.where(weight == 0, 0.0, weight * C).astype(Long)
 
 
 def _natural(size: Any, C: np.ndarray, b: np.ndarray) -> Any:
