@@ -10,6 +10,7 @@ import copy
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,8 @@ FEW, WIDE = 0.3, 16
 """Dense data of at least WIDE features of which at most the share FEW is not zero are compressed."""
 AT_ONCE = 5e8
 """Multiply-adds between two looks at signals: a fraction of a second on one busy core."""
+NEIGHBOURS = 1024
+"""Rows up to which near neighbours are not looked for: values of small problems are float64."""
 GREATEST_SCALE = 1000
 """Exponent of the greatest power of two that data are scaled by."""
 LENGTHS_AT_ONCE = 2**20
@@ -74,7 +77,7 @@ class NativeSource(Source):
         if self.kernel.kind in (Kind.LAPLACIAN, Kind.CHI2):
             return rounding.difference_error(_terms(self._A)), True
         kernel, terms = self.kernel, _terms(self._A)
-        length = 1.0 if kernel.kind is Kind.COSINE else _greatest_length(self._A, self._centre)
+        length = 1.0 if kernel.kind is Kind.COSINE else float(np.sqrt(self._squared_lengths.max(initial=0.0)))
         if kernel.kind is not Kind.RBF:
             affine = kernel.kind in (Kind.POLY, Kind.TANH, Kind.LOGISTIC)
             size = (kernel.gamma, abs(kernel.coef0)) if affine else (1.0, 0.0)
@@ -136,20 +139,26 @@ class NativeSource(Source):
         rank = self._ranks if among is None else self._ranks[among]
         return np.argsort(-rank, kind="stable")[:count] if len(rank) > count else np.arange(len(rank))
 
+    @cached_property
+    def _squared_lengths(self) -> NDArray[np.float64]:
+        """Of A, about the centre."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return _squared_lengths(self._A, self._centre)
+
     def _rank(self) -> NDArray[np.float64]:
         """|x|^2, for RBF times a bound of the value at the nearest neighbour along a direction: what |x|^2 + |z|^2 - 2 x.z may lose."""
+        rank = np.nan_to_num(self._squared_lengths, nan=np.inf)
+        if self.kernel.kind is not Kind.RBF or self.n_rows <= NEIGHBOURS:
+            return rank
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            squares = _squared_lengths(self._A, self._centre)
-            if self.kernel.kind is Kind.RBF and self.n_rows > 1:
-                direction = np.random.default_rng(0).normal(size=self._A.shape[1])
-                direction /= np.sqrt(np.sum(direction * direction))
-                along = self._A @ direction if sparse.issparse(self._A) else np.einsum("ij,j->i", self._A, direction)
-                order = np.argsort(along, kind="stable")
-                gaps = np.diff(along[order])
-                nearest = np.empty(self.n_rows)
-                nearest[order] = np.minimum(np.append(gaps, np.inf), np.insert(gaps, 0, np.inf))
-                squares *= np.exp(-self.kernel.gamma * nearest * nearest)
-        return np.nan_to_num(squares, nan=np.inf)
+            direction = np.random.default_rng(0).normal(size=self._A.shape[1])
+            direction /= np.sqrt(np.sum(direction * direction))
+            along = self._A @ direction if sparse.issparse(self._A) else np.einsum("ij,j->i", self._A, direction)
+            order = np.argsort(along, kind="stable")
+            gaps = np.diff(along[order])
+            nearest = np.empty(self.n_rows)
+            nearest[order] = np.minimum(np.append(gaps, np.inf), np.insert(gaps, 0, np.inf))
+            return np.nan_to_num(rank * np.exp(-self.kernel.gamma * nearest * nearest), nan=np.inf)
 
     @contextmanager
     def _finite(self) -> Iterator[None]:
@@ -226,11 +235,6 @@ def _squared_lengths(X: Any, centre: NDArray[np.float64] | None) -> NDArray[np.f
         part = np.subtract(X[i : i + step], 0.0 if centre is None else centre, dtype=np.float64)
         np.einsum("ij,ij->i", part, part, out=out[i : i + step])
     return out
-
-
-def _greatest_length(X: Any, centre: NDArray[np.float64] | None) -> float:
-    with np.errstate(over="ignore", invalid="ignore"):
-        return float(np.sqrt(_squared_lengths(X, centre).max(initial=0.0)))
 
 
 def _unit_rows(X: Any) -> Any:
