@@ -11,7 +11,7 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from maxmargin import SVC, Kernel, rounding
+from maxmargin import SVC, Kernel, rounding, training
 from maxmargin.core import cpu as core
 from maxmargin.estimators._data import gamma_value
 from maxmargin.sources import NativeSource
@@ -91,6 +91,9 @@ def test_the_audit_looks_where_distances_cancel():
     """Two near rows among thousands that are far from each other, and the longest rows."""
     X, _ = one_close_pair()
     assert set(NativeSource(Kernel.rbf(gamma=1 / 900), X).suspects(2)) == {10, 11}
+    source, coef = NativeSource(Kernel.rbf(gamma=1 / 900), X), np.zeros(len(X))
+    coef[123] = 5.0
+    assert {10, 11, 123} <= set(training._audited(source, coef, 64))
     X = np.random.default_rng(0).normal(size=(500, 3))
     X[[3, 77]] *= 100
     assert set(NativeSource(Kernel.linear(), X).suspects(2)) == {3, 77}
@@ -225,10 +228,35 @@ def test_bound_of_sums(most):
     error = np.abs(parts[0, 0] - exact.astype(float))
     assert (error <= limit).all()
     assert error.max() > 1e-4 * limit.max()
-    # every part of the bound counts: with any of them ten thousand times smaller it would not hold, or the proof would not
-    assert (limit > 9 * rounding.UNIT32 * parts[0, 1]).all()
-    assert (limit > (core.LONGEST_RUN + 2) * rounding.UNIT32 * parts[0, 1]).all()
-    assert (limit > bound.slope * parts[0, 2]).all()
+
+
+def test_terms_of_the_bound_of_sums():
+    """Each term of the proof with its constant: errors of values, of their sums, underflow."""
+    u32, u64, run, n = 2.0**-24, 2.0**-53, 20, 1000
+    total, zero, one = np.array([3.0]), np.zeros((1, 1)), np.ones((1, 1))
+    near = rounding.ValueBound(0.0, np.ones(1), np.zeros(1), np.zeros(1))
+    sums = 9 * u32 + 22 * u32 / (1 - 22 * u32) + n * u64
+    found = rounding.sum_bound(near, one, zero, total, run, n)[0, 0]
+    np.testing.assert_allclose(found, (1 + 2.0**-10) * sums, rtol=1e-12)
+    far = rounding.ValueBound(0.5, np.array([3.0]), np.array([7.0]), np.array([2.0]))
+    found = rounding.sum_bound(far, 4 * one, 9 * one, total, run, n)[0, 0]
+    np.testing.assert_allclose(found, (1 + 2.0**-10) * 3 * 0.5 * (2 * 2 + 3) ** 2, rtol=1e-4)
+    assert rounding.sum_bound(near, zero, zero, total, run, n)[0, 0] == 2 * 2.0**-120 * (3 + n)
+
+
+def test_terms_of_the_bound_of_values():
+    """slope = gamma g_(t+8); growth = exp(slope S^2) with the farthest z that has a value; lengths are not less than they are."""
+    u, norms = 2.0**-24, np.array([4.0, 1e8], np.float32)
+    bound = rounding.rbf_bound(0.25, 10, norms, norms[:1])
+    slope = 0.25 * 18 * u / (1 - 18 * u)
+    assert bound.slope == pytest.approx(slope, rel=1e-12)
+    np.testing.assert_allclose(bound.lengths_a, [2.0, 1e4], rtol=1e-5)
+    assert (np.square(bound.lengths_a) >= norms * (1 + 12 * u)).all()
+    farthest = 2 + np.sqrt(89 / 0.25)
+    np.testing.assert_allclose(np.log(bound.growth), slope * (2 + farthest) ** 2, rtol=1e-5)
+    assert rounding.exponent_error(0.25, 10, 3.0) == pytest.approx(0.25 * 36 * 18 * 2.0**-53, rel=1e-9)
+    assert rounding.difference_error(10) == pytest.approx(745.2 * 18 * 2.0**-53, rel=1e-9)
+    assert rounding.dot_error(0.5, 2.0, 3, 10, 4.0) == pytest.approx(3 * 10.0**3 * 21 * 2.0**-53, rel=1e-9)
 
 
 # ---- numbers beyond the range of float64 -----------------------------------------------------------------------------
