@@ -46,6 +46,30 @@ def test_turned_pairs_have_the_complement():
     assert calibration.fit_sigmoid(-values, ~first) == pytest.approx((A, -B), rel=1e-6, abs=1e-9)
 
 
+@pytest.mark.parametrize("a", [-1e-3, -1.0, -1e300])
+def test_probabilities_are_never_0_or_1(a):
+    """Decision values of any size: a pair's probabilities stay 1e-7 away from both, as LIBSVM's do, so that their logarithms are finite."""
+    values = np.array([[1e308], [-1e308], [0.0]])
+    with np.errstate(over="ignore"):
+        found = calibration.pair_probabilities(values, np.array([a]), np.zeros(1), 2)
+    np.testing.assert_array_equal(found, [[1 - 1e-7, 1 - (1 - 1e-7)], [1e-7, 1 - 1e-7], [0.5, 0.5]])
+
+
+@pytest.mark.parametrize("k", [3, 6])
+def test_certain_pairs_of_several_classes(k):
+    """One class that wins all its pairs for certain, and classes that beat each other in turn: the system stays regular."""
+    pairs = multiclass.pairs(k)
+    wins = np.array([[1e9 if i == 0 else 0.0 for i, j in pairs], [-1e9 if (j - i) % 2 == 0 else 1e9 for i, j in pairs]])
+    found = calibration.pair_probabilities(wins, np.full(len(pairs), -1.0), np.zeros(len(pairs)), k)
+    assert np.isfinite(found).all()
+    assert found.min() >= 0
+    np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-12)
+    assert found[0].argmax() == 0
+    assert 1 - k * 1e-6 < found[0, 0] < 1
+    if k == 3:
+        np.testing.assert_allclose(found[1], 1 / 3, rtol=1e-12)
+
+
 def pairwise(p):
     """The decision values of pairs that agree with these probabilities exactly, where A = -1, B = 0."""
     return np.array([[np.log(row[i] / row[j]) for i, j in multiclass.pairs(len(row))] for row in p])

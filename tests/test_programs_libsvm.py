@@ -193,6 +193,24 @@ def test_probabilities(place, options, classes):
     assert losses["ours.model"] <= 1.15 * losses["theirs.model"] + 0.02
 
 
+@pytest.mark.parametrize("labels", [(1, -1), (2, 7, 5)])
+def test_probabilities_of_certain_pairs(place, labels):
+    """Sigmoids so steep that they are 0 and 1: theirs stay 1e-7 away from both, and so do ours."""
+    k = len(labels)
+    pairs = k * (k - 1) // 2
+    head = f"svm_type c_svc\nkernel_type linear\nnr_class {k}\ntotal_sv {k}\nrho {' '.join(['0.25'] * pairs)}\n"
+    head += f"label {' '.join(map(str, labels))}\nprobA {' '.join(['-1e6'] * pairs)}\nprobB {' '.join(['0'] * pairs)}\n"
+    vectors = "".join(f"{' '.join(['1'] * (k - 1))} {j}:1\n" for j in range(1, k + 1))
+    (place / "m.model").write_text(f"{head}nr_sv {' '.join(['1'] * k)}\nSV\n{vectors}")
+    (place / "test.svm").write_text("1 1:5\n1 2:-5 3:-4\n1 2:9\n")
+    real("svm-predict", "-b", 1, "test.svm", "m.model", "by_them")
+    run("svm-predict", "-q", "-b", 1, "test.svm", "m.model", "by_us")
+    theirs, ours = (np.loadtxt(name, skiprows=1) for name in ("by_them", "by_us"))
+    np.testing.assert_allclose(ours, theirs, rtol=1e-6 if k == 2 else 1e-2, atol=1e-12 if k == 2 else 2e-3)
+    if k == 2:
+        assert set(np.round(ours[:, 1:].ravel(), 12)) == {1e-7, 1 - 1e-7}
+
+
 def table_of(path):
     """The classes and columns of a file that svm-predict -b 1 wrote."""
     labels = path.read_text().split("\n")[0].split()[1:]
