@@ -8,7 +8,7 @@ import pytest
 
 from command import heart, run
 from maxmargin import SVC, LinearSVC, io
-from programs import LIBLINEAR, LIBSVM, functions, needs, read_liblinear, read_libsvm, real, write
+from programs import LIBLINEAR, LIBSVM, functions, read_liblinear, read_libsvm, real, write
 
 ORDERS = [(1, -1), (-1, 1), (7, 3), (3, 7), (4, 2, -3, 0), (0, 5, 9)]
 """Labels in the order of the training file."""
@@ -35,7 +35,7 @@ def label_line(path):
     return next(line for line in (path.read_text().splitlines()) if line.startswith("label"))
 
 
-@needs(LIBSVM)
+@LIBSVM
 @pytest.mark.parametrize("order", ORDERS, ids=str)
 def test_libsvm_files(place, order):
     """svm-train writes their order and signs; their file keeps both through our hands, and through a .mm file."""
@@ -53,7 +53,7 @@ def test_libsvm_files(place, order):
             np.testing.assert_allclose(mine.values, f.values, atol=1e-4 * max(1.0, np.abs(f.values).max()))
 
 
-@needs(LIBSVM)
+@LIBSVM
 @pytest.mark.parametrize("order", ORDERS, ids=str)
 def test_libsvm_probabilities(place, order):
     """svm-predict -b 1 heads and orders its columns as theirs does, from their file, from ours, and from a .mm file of either."""
@@ -71,7 +71,7 @@ def test_libsvm_probabilities(place, order):
             np.testing.assert_allclose(tables[1], tables[0], atol=1e-5 if len(order) == 2 else 0.005)  # theirs stop at 0.005 / classes
 
 
-@needs(LIBLINEAR)
+@LIBLINEAR
 @pytest.mark.parametrize("solver", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("order", ORDERS, ids=str)
 def test_liblinear_files(place, order, solver):
@@ -90,7 +90,7 @@ def test_liblinear_files(place, order, solver):
             assert mine @ w > 0.99 * np.linalg.norm(mine) * np.linalg.norm(w)
 
 
-@needs(LIBLINEAR)
+@LIBLINEAR
 @pytest.mark.parametrize("solver", [11, 12, 13])
 def test_names_of_liblinears_regressors(place, solver):
     data_with((1, -1), place)
@@ -106,7 +106,7 @@ def empty_rows(place, labels):
     (place / "test.svm").write_text("".join(f"{label} 1:0\n" for label in labels))
 
 
-@needs(LIBLINEAR)
+@LIBLINEAR
 @pytest.mark.parametrize("solver", [1, 4])
 @pytest.mark.parametrize("order", ORDERS, ids=str)
 def test_ties_of_liblinear(place, order, solver):
@@ -123,7 +123,7 @@ def test_ties_of_liblinear(place, order, solver):
             np.testing.assert_array_equal(np.loadtxt("by_us"), np.loadtxt("by_them"))
 
 
-@needs(LIBSVM)
+@LIBSVM
 @pytest.mark.parametrize("order", ORDERS, ids=str)
 def test_ties_of_libsvm(place, order):
     """All decision values are 0: each pair votes for its second label in the file."""
