@@ -80,7 +80,7 @@ tour: .venv/for-run
 .venv/for-%: .venv/for-run pyproject.toml tools/requirements.py
 	@echo "Installing the packages of [$*]"
 	@$(BIN)/python tools/requirements.py $* > $@.txt
-	@$(BIN)/python $(PIP) install --requirement $@.txt
+	@$(BIN)/python $(PIP) install --use-pep517 --requirement $@.txt
 	@touch $@
 
 # A few tests of everything that is compiled or leans on other packages: for other versions.
@@ -124,7 +124,7 @@ oldest: .venv-oldest/for-test
 	@echo "Setting up .venv-oldest with the oldest versions that pyproject.toml allows"
 	@test -x .venv-oldest/bin/python || $(BIN)/python -m venv .venv-oldest
 	@$(BIN)/python tools/requirements.py --oldest run test > $@.txt
-	@.venv-oldest/bin/python $(PIP) install --only-binary numpy,scipy,scikit-learn --requirement $@.txt
+	@.venv-oldest/bin/python $(PIP) install --use-pep517 --only-binary numpy,scipy,scikit-learn --requirement $@.txt
 	@.venv-oldest/bin/python $(PIP) install --no-deps --force-reinstall build/wheel/*.whl
 	@touch $@
 
