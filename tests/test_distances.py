@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from maxmargin import SVC, Kernel, rounding, training
 from maxmargin.core import cpu as core
 from maxmargin.estimators._data import gamma_value
+from maxmargin.io import load_libsvm
 from maxmargin.sources import NativeSource
 
 ROWS = np.arange(24)
@@ -75,16 +76,17 @@ def test_five_close_pairs(storage):
     assert margin_violation(model, X, y, 10, ROWS) <= 1e-3
 
 
-def test_scales_and_weights_of_many_decades():
+@pytest.mark.parametrize("gamma", [0.5, "scale", 1e-6])
+def test_scales_and_weights_of_many_decades(gamma):
     generator = np.random.default_rng(7)
     scales = np.geomspace(8e-4, 2e4, 6)
     X = generator.normal(size=(1100, 6)) * scales
     y = (X[:, 0] / scales[0] + X[:, 3] / scales[3] + generator.normal(size=1100) > 0).astype(int)
     weight = np.geomspace(2e-5, 3e4, 1100)
-    model = SVC(C=1.0, gamma=0.5).fit(X, y, sample_weight=weight)
-    if model.certificate_.status == "optimal":
-        assert margin_violation(model, X, y, weight, np.arange(0, 1100, 20)) <= 1e-3
-        assert model.certify(X, y, sample_weight=weight).status == "optimal"
+    model = SVC(C=1.0, gamma=gamma).fit(X, y, sample_weight=weight)
+    assert model.certificate_.status == "optimal"
+    assert margin_violation(model, X, y, weight, np.arange(0, 1100, 20)) <= 1e-3
+    assert model.certify(X, y, sample_weight=weight).status == "optimal"
 
 
 def test_the_audit_looks_where_distances_cancel():
@@ -279,6 +281,15 @@ def test_extreme_gamma_is_a_fit_or_a_clear_error(name, gamma):
         assert model.certify(X, y).status == model.certificate_.status
         if name in ("rbf", "laplacian", "chi2") and gamma > 1:  # the identity matrix
             np.testing.assert_array_equal(model.predict(X), y)
+
+
+def test_imported_model_of_extreme_gamma(tmp_path):
+    lines = "svm_type c_svc", "kernel_type rbf", "gamma 1e308", "nr_class 2", "total_sv 2", "rho 0", "label 1 -1", "nr_sv 1 1", "SV"
+    (tmp_path / "far.model").write_text("\n".join([*lines, "1 1:1 2:2", "-1 1:3 2:1", ""]))
+    model = load_libsvm(tmp_path / "far.model")
+    Z = sparse.csr_matrix([[1.0, 2.0], [3.0, 1.0], [0.0, 0.0]])
+    np.testing.assert_array_equal(np.abs(model.decision_function(Z)), [1, 1, 0])
+    np.testing.assert_array_equal(model.predict(Z)[:2], [1, -1])
 
 
 def test_data_whose_squares_overflow():
