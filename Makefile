@@ -1,5 +1,5 @@
 # make run | test | check: each sets up what it needs by itself, and no more; a second run is quick.
-# make fresh | oldest | versions: the same as on a machine that has nothing, and with other versions.
+# make fresh | oldest | versions | downstream: the same as on a machine that has nothing, and with other versions.
 # make sanitize: the core under the compiler's sanitizers.
 # make gallery | tour | bench | bench-quick | bench-linear | bench-memory | bench-svmlight | fuzz | hunt | mutate | figures
 PYTHON ?= python3
@@ -8,7 +8,7 @@ PIP := -m pip --quiet --disable-pip-version-check
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/maxmargin/core/*.cpp src/maxmargin/core/*.h)
 PACKAGE := $(SOURCES) $(shell find src -name '*.py')
 
-.PHONY: run test check fresh oldest versions sanitize sanitize-address sanitize-thread \
+.PHONY: downstream run test check fresh oldest versions sanitize sanitize-address sanitize-thread \
   gallery bench bench-quick bench-linear bench-memory bench-svmlight fuzz hunt mutate figures tour clean
 
 run: .venv/for-run
@@ -126,6 +126,18 @@ oldest: .venv-oldest/for-test
 	@$(BIN)/python tools/requirements.py --oldest run test > $@.txt
 	@.venv-oldest/bin/python $(PIP) install --use-pep517 --only-binary numpy,scipy,scikit-learn --requirement $@.txt
 	@.venv-oldest/bin/python $(PIP) install --no-deps --force-reinstall build/wheel/*.whl
+	@touch $@
+
+# Tests of other packages with and without our SVMs; ARGS chooses packages: see tests/downstream/run.py.
+downstream: .venv-downstream/made
+	.venv-downstream/bin/python tests/downstream/run.py $(ARGS)
+
+.venv-downstream/made: build/wheel/made tests/downstream/packages.py
+	@echo "Setting up .venv-downstream"
+	@test -x .venv-downstream/bin/python || $(BIN)/python -m venv .venv-downstream
+	@.venv-downstream/bin/python tests/downstream/run.py --requirements > $@.txt
+	@.venv-downstream/bin/python $(PIP) install --requirement $@.txt
+	@.venv-downstream/bin/python $(PIP) install --no-deps --force-reinstall build/wheel/*.whl
 	@touch $@
 
 clean:
