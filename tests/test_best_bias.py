@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from maxmargin import losses
 from maxmargin.losses import Bias, LinearProblem, classification, one_class, regression
 from maxmargin.solvers.linear import model
 
@@ -49,3 +50,31 @@ def test_few_are_sorted(monkeypatch):
     monkeypatch.setattr(model, "_around_the_root", lambda *given: seen.append(around(*given)) or seen[-1])
     model.best_bias(LinearProblem(classification(s, np.ones(N), False), Bias.FREE), rng.normal(size=N))
     assert len(seen[0][0]) < N / 4
+
+
+# ---- duals with a given sum --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("squared", [False, True])
+@pytest.mark.parametrize("seed", range(20))
+def test_duals_with_a_given_sum(squared, seed):
+    """The sum is exact, the bounds hold, and only duals that must change do."""
+    draw = np.random.default_rng(seed)
+    n, C = 12, np.random.default_rng(seed).uniform(0.5, 2.0, size=12)
+    sign = np.where(np.arange(n) < n // 2, 1.0, -1.0)
+    corridor = losses.classification(sign, C, squared)
+    t = sign * C * draw.uniform(0, 1, size=n) * (sign > 0 if seed % 2 else 1.0)
+    total = draw.uniform(-1, 1) if seed % 3 else 0.0
+    found = losses.with_sum(corridor, t, total)
+    assert found.sum() == pytest.approx(total, abs=1e-12)
+    assert (found * sign >= 0).all()
+    assert squared or (np.abs(found) <= C * (1 + 1e-12)).all()
+
+
+def test_what_is_missing_of_a_squared_loss_goes_by_its_weight():
+    """There is no bound to keep away from: duals of 0 take their share of what is missing, in proportion to the weights."""
+    corridor = losses.classification(np.array([1.0, 1.0, -1.0]), np.array([1.0, 3.0, 2.0]), True)
+    assert losses.with_sum(corridor, np.zeros(3), 8.0).tolist() == [2.0, 6.0, 0.0]
+    assert losses.with_sum(corridor, np.array([0.0, 1.0, 0.0]), -6.0).tolist() == [0.0, 0.0, -6.0]
+    plain = corridor._replace(squared=False)
+    assert losses.with_sum(plain, np.array([0.0, 1.0, 0.0]), 2.5).tolist() == [0.5, 2.0, 0.0]

@@ -97,7 +97,7 @@ def test_novelty_is_near_the_exact_one(nu):
     for begin in range(0, 2000, 250):
         stream.partial_fit(A[begin : begin + 250])
         assert len(stream.support_vectors_) <= 300
-    assert abs(np.mean(stream.predict(A) == -1) - nu) < 0.12
+    assert 0.5 * nu < np.mean(stream.predict(A) == -1) < 2 * nu, "a model that calls nothing novel does not pass"
     assert np.mean(exact.predict(B) == stream.predict(B)) > 0.88
 
 

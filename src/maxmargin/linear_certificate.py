@@ -87,6 +87,13 @@ def linear(
     return certificate_of(primal, dual, primal - dual, kkt, box, abs(excess) if free else 0.0)
 
 
+def from_norms(f: Floats, corridor: Corridor, t: Floats, square: float, dual_square: float, free: bool) -> Certificate:
+    """A model of which |w|^2 and |X't|^2 are known, in whatever space; its bias is not penalised."""
+    losses, gain, kkt, box = _corridor(f, corridor, t)
+    primal, dual = 0.5 * square + losses, gain - 0.5 * dual_square
+    return certificate_of(primal, dual, primal - dual, kkt, box, abs(float(t.sum())) if free else 0.0)
+
+
 def crammer_singer(
     F: Floats, label: NDArray[np.int64], C: Floats, W: Floats, bias: Floats, t: Floats, Xt: Floats, m: float, free: bool
 ) -> Certificate:

@@ -133,8 +133,8 @@ def verdict(ended: Status | None, found: Certificate, demand: Demand, size: Size
         return ended
     if holds(found, demand, size):
         return _best(found)
-    if approximates(found, demand, size) and found.convexity in CONVEX:
-        return Status.APPROXIMATE
+    if approximates(found, demand, size):
+        return Status.APPROXIMATE if found.convexity in CONVEX else Status.STATIONARY
     return Status.STALLED if ended is None or ended.converged else ended
 
 

@@ -1,18 +1,21 @@
 """PegasosSVC below its interface: from samples to walks, and from walks to the fitted state."""
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from maxmargin import certificate
-from maxmargin.certificate import Certificate
+from maxmargin import certificate, linear_certificate
+from maxmargin.certificate import Certificate, kernel_products, with_status
 from maxmargin.designs import ArrayDesign
 from maxmargin.estimators._online import OnlineClassifier, like, stack
 from maxmargin.kernels import Kernel, Kind
+from maxmargin.losses import LinearProblem
 from maxmargin.monitor import Monitor
 from maxmargin.problems import Floats
 from maxmargin.solution import Status
@@ -21,6 +24,7 @@ from maxmargin.solvers.budget import Points, in_use
 from maxmargin.solvers.pegasos import STEPS, KernelPath, Path, Rule, Task, Walks
 from maxmargin.solvers.pegasos_linear import LinearPath
 from maxmargin.sources import pick
+from maxmargin.verdict import Demand, linear_demand, size_of, verdict, verdict_again
 
 
 class BasePegasos(OnlineClassifier):
@@ -92,22 +96,19 @@ class BasePegasos(OnlineClassifier):
         if not finite:
             raise ValueError("The weights are not finite: alpha is too small or the data are too large. Scale the data (StandardScaler).")
 
-    def _conclude_epochs(self, outcome: epochs.Outcome, visits: int) -> None:
-        """Keep the certificate; warn where a tolerance was asked for and not reached, or the fit was cut short."""
-        psd = self._kernel.positive_semidefinite
-        given = self._kernel.kind in (Kind.PRECOMPUTED, Kind.CALLABLE)
-        convexity, good = ("proved", Status.OPTIMAL) if psd else ("assumed", Status.OPTIMAL) if given else ("indefinite", Status.STATIONARY)
-        stopped = outcome.status if outcome.status is not Status.OPTIMAL else Status.MAX_ITER
+    def _conclude_epochs(self, outcome: epochs.Outcome, path: Path, before: int) -> None:
+        """Keep certificate and duals; warn where a tolerance was asked for and not reached, or the fit was cut short."""
+        asked, steps = epochs.problems(path.task, path.rule), int(path.walks.numbers[0, STEPS]) - before
         parts = []
-        for one in outcome.found:
-            gap = one.gap
-            status = good if self.tol is not None and gap.within(self.tol) else stopped
-            numbers = gap.primal, gap.dual, gap.value, gap.relative, one.violation, 0.0, 0.0
-            found = Certificate(status.name.lower(), *numbers)
-            parts.append(certificate.with_outcome(found, status, convexity, 0.0, outcome.epochs * visits))
+        for one, problem in zip(outcome.found, asked, strict=True):
+            found = self._judged(problem, path.rule, one.f, one.t, one.square, one.dual_square)
+            found = replace(found, n_iter=steps)
+            parts.append(with_status(found, verdict(outcome.ended, found, self._demand(), size_of(one.f, one.t))))
         self.certificate_ = certificate.worst(parts)
+        self._duals = sparse.csr_matrix(np.array([one.t for one in outcome.found]))
         reached = all(Status[part.status.upper()].converged for part in parts)
         self.fit_status_ = int(not reached)
+        stopped = outcome.ended or Status.MAX_ITER
         if reached or (stopped is Status.MAX_ITER and self.tol is None):
             return
         limit = f" A budget of {self.budget} support vectors may be too small for this tol." if self.budget is not None else ""
@@ -117,6 +118,47 @@ class BasePegasos(OnlineClassifier):
             ConvergenceWarning,
             stacklevel=5,
         )
+
+    def _demand(self) -> Demand:
+        """What the certificate must fulfil; without a tolerance nothing but rounding will do."""
+        return linear_demand(0.0 if self.tol is None else float(self.tol))
+
+    def _judged(self, problem: LinearProblem, rule: Rule, f: Floats, t: Floats, square: float, dual_square: float) -> Certificate:
+        """The certificate of one function, in units of the objective, before the verdict."""
+        found = linear_certificate.from_norms(f, (*problem.corridor[:4], False), t, square, dual_square, rule.bias)
+        given = self._kernel.kind in (Kind.PRECOMPUTED, Kind.CALLABLE)
+        convexity = "proved" if self._kernel.positive_semidefinite else "assumed" if given else "unknown"
+        values = {name: rule.alpha * getattr(found, name) for name in ("primal", "dual", "gap")}
+        return replace(found, convexity=convexity, **values)
+
+    def _certify(self, X: Any, task: Task, rule: Rule) -> Certificate:
+        """Recompute everything from the data in float64, by code that the steps do not share."""
+        T, parts = self._duals.toarray(), self.certificate_.parts or (self.certificate_,)
+        if T.shape != task.signs.shape:
+            raise ValueError("certify needs the data the model was fitted on: another number of samples or classes was given.")
+        F, squares, dual_squares = self._evaluated(X, T)
+        solver_values = self._function_values(X)
+        found = []
+        for k, problem in enumerate(epochs.problems(task, rule)):
+            f = F[k] + float(self.intercept_[k])
+            new = replace(self._judged(problem, rule, f, T[k], squares[k], dual_squares[k]), n_iter=parts[k].n_iter)
+            status = verdict_again(Status[parts[k].status.upper()], new, self._demand(), size_of(f, T[k]))
+            error = float(np.abs(solver_values[k] - F[k]).max(initial=0.0))
+            found.append(with_status(replace(new, audit_error=error), status))
+        return certificate.worst(found)
+
+    def _evaluated(self, X: Any, T: Floats) -> tuple[Floats, Floats, Floats]:
+        """w.phi(x), |w|^2 and |sum_i t_i phi(x_i)|^2 of every function."""
+        if self._kernel.kind is Kind.LINEAR:
+            products = [linear_certificate.linear_products(X, w, t) for w, t in zip(self._coef, T, strict=True)]
+            F, W = np.array([Xw for Xw, _ in products]), np.array([Xt for _, Xt in products])
+            return F, np.sum(self._coef**2, axis=1), np.sum(W**2, axis=1)
+        given, coef = self._kernel.kind is Kind.PRECOMPUTED, self.dual_coef_
+        points = X[:, self.support_] if given else X
+        own = X[np.ix_(self.support_, self.support_)] if given else self.support_vectors_
+        F = kernel_products(self._kernel, self.support_vectors_, coef.T, points).T
+        squares = np.sum(coef * kernel_products(self._kernel, self.support_vectors_, coef.T, own).T, axis=1)
+        return F, squares, np.sum(T * kernel_products(self._kernel, X, T.T, X).T, axis=1)
 
     @property
     def coef_(self) -> Any:
@@ -141,7 +183,7 @@ def _copy(walks: Walks) -> Walks:
 def one_pass(path: Path, order: NDArray[np.int64], monitor: Monitor) -> Status | None:
     """One pass over a chunk; why it ended early, if it did."""
     for begin in range(0, len(order), path.piece):
-        path.advance(order[begin : begin + path.piece])
+        path.advance(order[begin : begin + path.piece], monitor)
         stopped = monitor.stop(0)
         if stopped is not None and begin + path.piece < len(order):
             return stopped

@@ -5,20 +5,26 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
+from maxmargin.certificate import Certificate
+from maxmargin.designs import ArrayDesign
+from maxmargin.estimators import _state
 from maxmargin.estimators._base import all_or_nothing
 from maxmargin.estimators._data import refuse_batch_dependence, symmetric
 from maxmargin.estimators._online import BaseOnline, takes_chunks
 from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._pegasos import BasePegasos, one_pass
 from maxmargin.estimators._targets import encode, validate_weight
+from maxmargin.problems import Floats
 from maxmargin.solution import Status
 from maxmargin.solvers import epochs
-from maxmargin.solvers.pegasos import Task
+from maxmargin.solvers.pegasos import STEPS, Task
 
 
 class PegasosSVC(BasePegasos):
@@ -85,7 +91,8 @@ class PegasosSVC(BasePegasos):
     support_ : ndarray of shape (n_SV,)
         With another kernel, after ``fit``: the indices of the support vectors; after ``partial_fit`` their positions, 0 to n_SV - 1.
     certificate_ : Certificate
-        After ``fit``: objective, dual value, gap in the units of the objective above; "optimal" only if the gap is within tol.
+        After ``fit``: objective, dual value, gap in the units of the objective above. "approximate" where the gap is within tol, and
+        "optimal" where moreover no sample takes more of it than sqrt(tol) times its weight.
     n_iter_ : int
         Epochs.
     t_ : int
@@ -190,14 +197,49 @@ class PegasosSVC(BasePegasos):
         task = self._task(self._signs(label, len(classes)), gain * class_weight[label], visits)
         warm = self.warm_start and hasattr(self, "_walks") and np.array_equal(self.classes_, classes)
         path = self._path(X, design, weight, task, warm)
+        before = int(path.walks.numbers[0, STEPS])
         with self._monitor() as monitor:
             outcome = epochs.run(path, self.max_iter, self.tol, monitor, self._random())
         if monitor.interrupted.is_set() and self.on_interrupt == "raise":
             raise KeyboardInterrupt
         self.classes_, self.n_iter_ = classes, outcome.epochs
-        self._conclude_epochs(outcome, len(visits))
+        self._conclude_epochs(outcome, path, before)
         self._keep_path(path, X, outcome.model, np.array([one.bias for one in outcome.found]))
         return self
+
+    def _samples(
+        self, X: Any, y: Any, classes: NDArray[Any], label: NDArray[np.int64], sample_weight: Any
+    ) -> tuple[Any, ArrayDesign | None, Floats, Task]:
+        """The samples as the walks meet them, their weights, and what is to be learned from them."""
+        weight, class_weight, used = self._checked_weights(sample_weight, classes, label, y)
+        X = symmetric(self._kernel_kind(), X)
+        design = self._design(X)
+        visits, gain = self._visits(design, weight, used)
+        return X, design, weight, self._task(self._signs(label, len(classes)), gain * class_weight[label], visits)
+
+    def certify(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
+        """Check the fitted model on its training data, everything recomputed in float64 by code the steps do not share.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            What the model was fitted on.
+
+        Returns
+        -------
+        certificate : Certificate
+            As ``certificate_``, with ``audit_error`` over all samples.
+        """
+        check_is_fitted(self)
+        _state.check_online(self)
+        if "certificate_" not in vars(self):
+            raise ValueError("certify needs a model of fit: chunks say nothing about the samples before and after them.")
+        X, y = self._validate_Xy(X, y, reset=False)
+        classes, label = encode(y)
+        if not np.array_equal(classes, self.classes_):
+            raise ValueError("certify needs the data the model was fitted on: other labels were given.")
+        X, _, _, task = self._samples(X, y, classes, label, sample_weight)
+        return self._certify(X, task, self._rule())
 
     @available_if(takes_chunks)  # type: ignore[untyped-decorator]
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
@@ -236,7 +278,7 @@ class PegasosSVC(BasePegasos):
             raise KeyboardInterrupt
         if stopped is not None:
             warnings.warn(f"The chunk was not used up. {stopped.value}", ConvergenceWarning, stacklevel=4)
-        for name in ("certificate_", "fit_status_"):
+        for name in ("certificate_", "fit_status_", "_duals"):
             self.__dict__.pop(name, None)
         self.n_iter_ = 1
         self._keep_path(path, X, path.model(), path.biases() if self.fit_intercept else np.zeros(len(path.walks.v)), chunk=True)

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.losses import Bias, Corridor, LinearProblem, classification
+from maxmargin.losses import Bias, LinearProblem, classification
 from maxmargin.monitor import Monitor
 from maxmargin.problems import Floats, Integers
 from maxmargin.solution import Status
@@ -22,17 +22,21 @@ LOOKED = 20_000
 
 
 class Found(NamedTuple):
-    """What is known about one function: P and D, its exact bias, and the greatest violation of an optimality condition."""
+    """What is known about one function: P and D, its exact bias, decision values f, duals t, |w|^2 and |sum_i t_i phi(x_i)|^2."""
 
     gap: Gap
     bias: float
-    violation: float
+    f: Floats
+    t: Floats
+    square: float
+    dual_square: float
 
 
 class Outcome(NamedTuple):
     """How the epochs ended."""
 
-    status: Status
+    ended: Status | None
+    """Why the epochs ended early; None where the gaps are within tol."""
     epochs: int
     model: Floats
     found: list[Found]
@@ -58,8 +62,8 @@ def judge(path: Path, function: Floats, asked: list[LinearProblem], shorten: boo
         f = F[k] + b
         value = primal(problem, float(squares[k]), b, problem.corridor.losses(f))
         scaled = [_best_scale(problem, T[k], float(square[k])) for T, square in zip(choices, lengths, strict=True)]
-        bound, t = max(scaled, key=lambda one: one[0])
-        found.append(Found(Gap(alpha * value, alpha * bound), b, _violation(problem.corridor, f, t)))
+        bound, t, length = max(scaled, key=lambda one: one[0])
+        found.append(Found(Gap(alpha * value, alpha * bound), b, f, t, float(squares[k]), length))
     return function, found
 
 
@@ -79,19 +83,11 @@ def _best_size(problem: LinearProblem, Xw: Floats, square: float) -> float:
     return theta
 
 
-def _best_scale(problem: LinearProblem, t: Floats, square: float) -> tuple[float, Floats]:
-    """The greatest D(theta t) over theta in [0, 1], and that theta t; the gains of plain losses are linear."""
+def _best_scale(problem: LinearProblem, t: Floats, square: float) -> tuple[float, Floats, float]:
+    """The greatest D(theta t) over theta in [0, 1], that theta t, and its squared length; the gains of plain losses are linear."""
     gain = gains(problem.corridor, t)
     theta = min(1.0, gain / square) if square > 0 else 1.0
-    return dual(problem, theta * theta * square, theta * gain, 0.0), theta * t
-
-
-def _violation(corridor: Corridor, f: Floats, t: Floats) -> float:
-    """By how much f is on the wrong side of the end of its corridor, of which the hinge has one."""
-    up = corridor.up > 0
-    inside = np.where(up, f - corridor.low, corridor.high - f)
-    size, most = np.abs(t), corridor.up + corridor.down
-    return float(max(np.max(-inside, where=size < most, initial=0.0), np.max(inside, where=size > 0, initial=0.0)))
+    return dual(problem, theta * theta * square, theta * gain, 0.0), theta * t, theta * theta * square
 
 
 class Look(NamedTuple):
@@ -137,7 +133,7 @@ def run(path: Path, max_iter: int, tol: float | None, monitor: Monitor, rng: np.
         if rng is not None:
             order = rng.permutation(visits)
         for begin in range(0, n, path.piece):
-            path.advance(order[begin : begin + path.piece])
+            path.advance(order[begin : begin + path.piece], monitor)
             stopped = monitor.stop(0)
             if stopped is not None:
                 break
@@ -148,21 +144,21 @@ def run(path: Path, max_iter: int, tol: float | None, monitor: Monitor, rng: np.
             if monitor.wants_report():
                 _report(monitor, path, epoch * n, found)
             if all(one.gap.within(tol) for one in found):
-                return _end(path, Status.OPTIMAL, epoch, model, found, monitor)
+                return _end(path, None, epoch, model, found, monitor)
     if looked != epoch:
         model, found = judge(path, path.model(), asked, shorten=tol is not None)
     return _end(path, stopped or Status.MAX_ITER, epoch, model, found, monitor)
 
 
-def _end(path: Path, status: Status, epoch: int, model: Floats, found: list[Found], monitor: Monitor) -> Outcome:
+def _end(path: Path, ended: Status | None, epoch: int, model: Floats, found: list[Found], monitor: Monitor) -> Outcome:
     path.walks.numbers[:, MEAN_BIAS] = [one.bias for one in found]
     if not path.rule.average:
         path.walks.numbers[:, BIAS] = path.walks.numbers[:, MEAN_BIAS]
-    _report(monitor, path, epoch * len(path.task.visits), found, f", {status.name.lower()}")
-    return Outcome(status, epoch, model, found)
+    _report(monitor, path, epoch * len(path.task.visits), found, f", {ended.name.lower() if ended else 'done'}")
+    return Outcome(ended, epoch, model, found)
 
 
 def _report(monitor: Monitor, path: Path, steps: int, found: list[Found], note: str = "") -> None:
     worst = max(found, key=lambda one: one.gap.relative)
     support = int(np.any(path.duals()[1] != 0, axis=0).sum()) if monitor.verbose else 0
-    monitor.report(steps, worst.gap.value, worst.violation, support, note)
+    monitor.report(steps, worst.gap.value, np.nan, support, note)

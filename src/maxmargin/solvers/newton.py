@@ -22,6 +22,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from mmap import mmap
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,6 +53,21 @@ def _blas() -> list[Any]:
     return [library for library in ThreadpoolController().lib_controllers if library.user_api == "blas"]
 
 
+BUFFERS = 2**26
+"""Bytes of address space for the buffers of the BLAS libraries of NumPy and SciPy."""
+
+
+@cache
+def _buffers() -> None:
+    """Have BLAS allocate its buffers, which it keeps: where it cannot, it tries again for ever."""
+    try:
+        mmap(-1, BUFFERS).close()
+    except OSError:
+        raise MemoryError(f"BLAS needs {BUFFERS >> 20} MiB of address space for its buffers: raise the limit.") from None
+    lapack.dpotrf(np.eye(64))
+    np.ones((64, 64)) @ np.ones((64, 64))
+
+
 _blas_users = 0
 _blas_lock = threading.Lock()
 _blas_before: list[Any] = []
@@ -62,6 +78,7 @@ def one_blas_thread() -> Iterator[None]:
     """Hold BLAS to one thread, so that bits do not depend on the number of threads; the first user sets it, the last restores it."""
     global _blas_users, _blas_before
     with _blas_lock:
+        _buffers()
         if _blas_users == 0:
             _blas_before = [library.get_num_threads() for library in _blas()]
             for library in _blas():

@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.core import cpu as core
+from maxmargin.monitor import Monitor
 from maxmargin.problems import Floats
 from maxmargin.solvers.budget import Points, block_size
 
@@ -118,8 +119,8 @@ class Path(ABC):
         self.walks, self.rule, self.task = walks, rule, task
 
     @abstractmethod
-    def advance(self, order: NDArray[np.int64]) -> None:
-        """Steps over the samples in this order."""
+    def advance(self, order: NDArray[np.int64], monitor: Monitor) -> None:
+        """Steps over the samples in this order, until the monitor says stop."""
 
     @abstractmethod
     def model(self) -> Floats:
@@ -170,10 +171,12 @@ class KernelPath(Path):
     def piece(self) -> int:
         return block_size(self.rule.batch, self.rule.budget)
 
-    def advance(self, order: NDArray[np.int64]) -> None:
+    def advance(self, order: NDArray[np.int64], monitor: Monitor) -> None:
         step = self.piece
         for begin in range(0, len(order), step):
             self._advance(order[begin : begin + step])
+            if monitor.stop(0) is not None:
+                return
 
     def _advance(self, block: NDArray[np.int64]) -> None:
         task = self.task

@@ -7,10 +7,11 @@ from numpy.typing import NDArray
 
 from maxmargin.core import cpu as core
 from maxmargin.designs import ArrayDesign
+from maxmargin.monitor import Monitor
 from maxmargin.problems import Floats
-from maxmargin.solvers.pegasos import NORM, STEPS, U_SUM, V_SUM, Path, Rule, Task, Walks, averaged, current, dots, fold
+from maxmargin.solvers.pegasos import NORM, SCALE, SIGMA, U_SUM, V_SUM, Path, Rule, Task, Walks, averaged, current, dots, fold
 
-SIGN, GAIN, CENTRE, SQUARE, COEFS = 0, 1, 2, 3, slice(4, 6)
+SIGN, GAIN, CENTRE, SQUARE, V, U, COEFS = 0, 1, 2, 3, 4, 5, slice(4, 6)
 """Of the eight numbers of a sample in a linear walk: sign, gain, m.x, |x - m|^2, what v and u took of it."""
 PIECE = 2e7
 """Multiply-adds between two looks at the clock."""
@@ -21,6 +22,52 @@ def _records(n: int) -> Floats:
     memory = np.zeros(8 * n + 8)
     begin = -(memory.ctypes.data // 8) % 8
     return memory[begin : begin + 8 * n].reshape(n, 8)
+
+
+class _Folds:
+    """The folds of one call, applied to the coefficients of the samples at its end: one costs O(1), however many samples there are.
+
+    A fold turns (v, u) into (scale v, u - sigma v). The first is carried out, and what the samples then have is set apart: it meets all
+    later ones. What a sample takes afterwards meets those after its visit. Where an order lists samples twice every fold is carried out.
+    """
+
+    def __init__(self, samples: Floats, order: NDArray[np.int64]) -> None:
+        self.samples, self.order = samples, order
+        self.before: Floats | None = None
+        self.since = 0
+        self.folds: list[tuple[int, float, float]] = []
+
+    def add(self, done: int, numbers: Floats) -> None:
+        """A fold after so many visits."""
+        scale, sigma = float(numbers[SCALE]), float(numbers[SIGMA])
+        if self.before is not None:
+            self.folds.append((done, scale, sigma))
+            return
+        _apply(self.samples, slice(None), scale, sigma)
+        if len(np.unique(self.order[done:])) == len(self.order) - done:
+            self.before, self.since = self.samples[:, COEFS].copy(), done
+            self.samples[:, COEFS] = 0.0
+
+    def finish(self) -> None:
+        """Apply the folds that were not carried out."""
+        if self.before is None:
+            return
+        shrunk, taken = np.ones(len(self.folds) + 1), np.zeros(len(self.folds) + 1)  # by the folds from the j-th on
+        for j in range(len(self.folds) - 1, -1, -1):
+            _, scale, sigma = self.folds[j]
+            shrunk[j], taken[j] = scale * shrunk[j + 1], sigma + scale * taken[j + 1]
+        places = np.arange(self.since, len(self.order))
+        after = np.searchsorted([done for done, _, _ in self.folds], places, side="right")
+        _apply(self.samples, self.order[self.since :], shrunk[after], taken[after])
+        self.samples[:, V] += shrunk[0] * self.before[:, 0]
+        self.samples[:, U] += self.before[:, 1] - taken[0] * self.before[:, 0]
+
+
+def _apply(samples: Floats, which: Any, shrunk: Any, taken: Any) -> None:
+    """v <- shrunk v, u <- u - taken v, each sample being listed once."""
+    v = samples[which, V]
+    samples[which, U] -= taken * v
+    samples[which, V] = shrunk * v
 
 
 class LinearPath(Path):
@@ -54,16 +101,21 @@ class LinearPath(Path):
             self._coefs[self._function] = self._samples[:, COEFS]
         return self._coefs
 
-    def advance(self, order: NDArray[np.int64]) -> None:
+    def advance(self, order: NDArray[np.int64], monitor: Monitor) -> None:
         for k, numbers in enumerate(self.walks.numbers):
             self._turn_to(k)
             v, u = self.walks.v[k], self.walks.u[k] if self._coefs is None and self.rule.average else None
-            done, fresh = 0, not numbers[STEPS]
+            folds = _Folds(self._samples, order)
+            done = 0
             while done < len(order):
                 state = self._samples, v, u, self._square, numbers
                 done += core.pegasos_rows(self.design.points, order[done:], *state, *self._numbers_of_rule())
+                if monitor.stop(0) is not None:
+                    break
                 if done < len(order):
-                    self._fold(k, order[:done] if fresh else slice(None))
+                    folds.add(done, numbers)
+                    self._fold(k)
+            folds.finish()
         self.walks.numbers[:, NORM] = self.norms(self.last())  # without the rounding of many small changes
 
     def _turn_to(self, function: int) -> None:
@@ -73,14 +125,12 @@ class LinearPath(Path):
             self._samples[:, SIGN] = self.task.signs[function]
             self._samples[:, COEFS] = 0.0 if before is None else before[function]
 
-    def _fold(self, k: int, touched: Any) -> None:
-        """Fold a walk and the coefficients of the samples it has touched, which may be listed twice."""
+    def _fold(self, k: int) -> None:
+        """Fold a walk, but for the coefficients of its samples."""
         pairs = [(self.walks.v[k], self.walks.u[k])]
         if self._rest is not None:
             pairs.append((self._rest[0][k], self._rest[1][k]))
-        taken = self._samples[touched, COEFS]
-        fold(self.walks.numbers[k], *pairs, (taken[:, 0], taken[:, 1]))
-        self._samples[touched, COEFS] = taken
+        fold(self.walks.numbers[k], *pairs)
 
     def last(self) -> Floats:
         return current(self.walks, self.walks.v - self.walks.numbers[:, [V_SUM]] * self.centre)

@@ -12,7 +12,7 @@ from maxmargin.problems import Floats
 def by_factor(A: Floats, right: Floats, more: float = 0.0) -> Floats:
     """A^-1 right by Cholesky's factor; ``more`` times the mean of the diagonal is added to it, and ever more where rounding asks for it."""
     mean = float(np.trace(A)) / len(A)
-    while True:
+    while np.isfinite(mean) and more < 1:
         try:
             factor = cho_factor(A + more * mean * np.eye(len(A)) if more else A, check_finite=False)
         except np.linalg.LinAlgError:
@@ -20,6 +20,7 @@ def by_factor(A: Floats, right: Floats, more: float = 0.0) -> Floats:
             continue
         found: Floats = cho_solve(factor, right, check_finite=False)
         return found
+    return np.zeros_like(right)  # A is far from definite, or not finite: no step, and the caller sees that it makes no progress
 
 
 def by_products(product: Callable[[Floats], Floats], right: Floats, scale: Floats, accuracy: float, most: int, monitor: Monitor) -> Floats:

@@ -1,0 +1,120 @@
+"""What PegasosSVC says about itself, its limits, and its coefficients where alpha is tiny."""
+
+import time
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.exceptions import ConvergenceWarning
+
+from helpers import binary, in_subprocess, three
+from maxmargin import PegasosSVC
+from maxmargin.solvers.linear.equations import by_factor
+
+
+@pytest.mark.parametrize("options", [{}, {"kernel": "rbf"}, {"kernel": "rbf", "budget": 50, "tol": 0.5}, {"fit_intercept": False}])
+@pytest.mark.parametrize("make", [binary, three])
+def test_certify_recomputes_the_certificate(make, options):
+    X, y = make(150)
+    weight = np.random.default_rng(0).integers(0, 3, size=150)
+    model = PegasosSVC(**{"alpha": 0.05, "random_state": 0, **options}).fit(X, y, sample_weight=weight)
+    again = model.certify(X, y, sample_weight=weight)
+    assert again.status == model.certificate_.status in ("optimal", "approximate")
+    for name in ("primal", "dual", "gap", "relative_gap", "kkt_violation"):
+        assert getattr(again, name) == pytest.approx(getattr(model.certificate_, name), rel=1e-6, abs=1e-9)
+    assert again.audit_error < 1e-9
+    assert model.certify(X, y).status == "refuted", "without the weights it is another problem"
+
+
+def test_certify_of_kernel_values():
+    X, y = binary(100)
+    K = np.exp(-0.3 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
+    model = PegasosSVC(alpha=0.05, kernel="precomputed", random_state=0).fit(K, y)
+    assert model.certify(K, y).primal == pytest.approx(model.certificate_.primal, rel=1e-9)
+
+
+def test_certify_refutes_an_altered_model():
+    X, y = binary(150)
+    model = PegasosSVC(alpha=0.05, random_state=0).fit(X, y)
+    model.intercept_ = model.intercept_ + 0.5
+    assert model.certify(X, y).status == "refuted"
+    with pytest.raises(ValueError, match="another number of samples"):
+        model.certify(X[:100], y[:100])
+    with pytest.raises(ValueError, match="other labels"):
+        model.certify(X, y + 1)
+    chunks = PegasosSVC(alpha=0.05).partial_fit(X, y, classes=[0, 1])
+    with pytest.raises(ValueError, match="needs a model of fit"):
+        chunks.certify(X, y)
+
+
+def test_optimal_only_where_every_sample_is_near():
+    """At a loose tol some samples take much of a gap that is within it."""
+    X, y = make_classification(500, random_state=0)
+    said = {}
+    for tol in (0.5, 0.2, 0.05, 0.01):
+        model = PegasosSVC(alpha=0.01, tol=tol, random_state=0).fit(X, y)
+        found = model.certificate_
+        assert found.relative_gap <= tol
+        assert found.status == ("optimal" if found.kkt_violation <= np.sqrt(tol) else "approximate")
+        assert model.fit_status_ == 0
+        said[tol] = found.status
+    assert said[0.5] == "approximate"
+
+
+# ---- limits ------------------------------------------------------------------------------------------------------------
+
+
+def test_tiny_alpha_keeps_its_time_limit():
+    """Almost every step is projected and folds the walk: once a pass took time quadratic in the samples, whatever the limit."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(40_000, 10))
+    y = X[:, 0] + random.normal(size=40_000) > 0
+    began = time.perf_counter()
+    with pytest.warns(ConvergenceWarning, match="time_limit"):
+        model = PegasosSVC(alpha=1e-9, time_limit=0.05, random_state=0).fit(X, y)
+    assert time.perf_counter() - began < 5
+    assert 0 < model.t_ < 40_000
+    assert model.certificate_.n_iter == model.t_
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("alpha", [1e-9, 1e-4])
+@pytest.mark.parametrize("copies", [False, True])
+def test_coefficients_of_samples_keep_up_with_folds(alpha, copies):
+    """What the walk took of each sample adds up to its weights, however often they were rescaled."""
+    X, y = binary(400)
+    weight = np.random.default_rng(0).integers(1, 4, size=400) if copies else None
+    model = PegasosSVC(alpha=alpha, max_iter=3, tol=None, warm_start=True, random_state=0, fit_intercept=False)
+    for _ in range(2):
+        model.fit(X, y, sample_weight=weight)
+        coefs, walks = model._coefs[0], model._walks
+        assert np.abs(X.T @ coefs[:, 0] - walks.v[0]).max() <= 1e-9 * np.abs(walks.v[0]).max()
+        assert np.abs(X.T @ coefs[:, 1] - walks.u[0]).max() <= 1e-9 * np.abs(walks.u[0]).max()
+    assert model.certify(X, y, weight).gap == pytest.approx(model.certificate_.gap, rel=1e-6)
+
+
+# ---- memory ------------------------------------------------------------------------------------------------------------
+
+STARVED = """
+import resource
+import numpy as np
+from maxmargin import LinearSVC
+X = np.random.default_rng(0).normal(size=(3000, 20))
+y = X[:, 0] > 0.3
+size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize() + 2**24
+resource.setrlimit(resource.RLIMIT_AS, (size, size))
+try:
+    print(LinearSVC().fit(X, y).certificate_.status)
+except MemoryError:
+    print("MemoryError")
+"""
+
+
+def test_blas_without_room_for_its_buffers():
+    """Cholesky's factor once spun for ever under a limit of the address space."""
+    assert in_subprocess(STARVED, timeout=60).strip() in ("MemoryError", "optimal")
+
+
+def test_a_matrix_without_a_factor_ends_the_work():
+    A = np.array([[1.0, 1e300], [1e300, 1.0]])
+    assert by_factor(A, np.ones(2)).tolist() == [0.0, 0.0]
