@@ -107,8 +107,6 @@ def test_nothing_is_printed(path):
     assert not list(printed(ast.parse(path.read_text())))
 
 
-
-
 def says_optimal(path):
     """Whether a file names the status "optimal" other than to compare with it."""
     tree = ast.parse(path.read_text())
