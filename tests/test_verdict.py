@@ -1,5 +1,6 @@
 """The rule that calls a solution optimal, and problems that once passed it wrongly or never ended."""
 
+import logging
 import time
 import warnings
 from dataclasses import replace
@@ -11,10 +12,13 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from helpers import binary
-from maxmargin import SVC, SVR, Kernel, NuSVC, NuSVR, OneClassSVM, certificate, definiteness, problems
+from maxmargin import SVC, SVR, Kernel, NuSVC, NuSVR, OneClassSVM, certificate, definiteness, monitor, problems
 from maxmargin.certificate import Certificate
+from maxmargin.rows import RowCache
 from maxmargin.solution import Status
+from maxmargin.solvers import block
 from maxmargin.solvers.state import State
+from maxmargin.sources import MatrixSource
 from maxmargin.verdict import Demand, Size, demand_of, verdict, verdict_again
 
 rng = np.random.default_rng(0)
@@ -368,3 +372,60 @@ def test_a_problem_without_bounds_falls_forever_along_a_direction_without_norm(b
     variables = np.array([max(b[0], 0.0), max(b[1], 0.0), min(b[0], 0.0), min(b[1], 0.0)])
     state = State(problem, variables, F * np.array(b), variables, np.zeros(2), scale=1.0)
     assert state.no_minimum() is endless
+
+
+def test_progress_is_shown_between_rounds(monkeypatch, caplog):
+    monkeypatch.setattr(monitor, "REPORT_EVERY", 0.0)
+    caplog.set_level(logging.INFO, "maxmargin")
+    X = rng.normal(size=(3500, 3))
+    SVC(verbose=True).fit(X, X[:, 0] * X[:, 1] > 0)
+    *lines, last = [record.message for record in caplog.records]
+    assert last.endswith(": optimal")
+    assert lines
+    assert all("steps, gap" in line and line.endswith(" s") for line in lines)
+
+
+class Crooked(MatrixSource):
+    """The identity in float64; in float32, as if by rounding, minus the identity."""
+
+    convex, dtypes = True, (np.float32, np.float64)
+
+    def __init__(self, n):
+        super().__init__(np.eye(n))
+        self.rounded = MatrixSource(-np.eye(n))
+
+    def block(self, a, b, dtype):
+        return self.rounded.block(a, b, dtype).astype(dtype) if dtype == np.float32 else super().block(a, b, dtype)
+
+    def add_product(self, a, coef, b, out, dtype):
+        (self.rounded if dtype == np.float32 else super()).add_product(a, coef, b, out, np.float64)
+
+
+def test_rounded_values_may_not_lead_above_a_primal_value(monkeypatch):
+    """No dual value of a convex problem exceeds the primal value at 0: float32 then gives up where it was exact."""
+    monkeypatch.setattr(block, "ACTIVE", 8)
+    monkeypatch.setattr(block, "MOST_ACTIVE", 8)
+    y = np.where(np.arange(200) % 2, 1.0, -1.0)
+    source, problem = Crooked(200), problems.c_svc(y, np.full(200, 10.0))
+    nothing = np.zeros(200)
+    state = State(problem, nothing.copy(), nothing.copy(), nothing.copy(), nothing.copy(), scale=1.0, convex=True)
+    reason = block._descend(state, RowCache(source, np.float32, 0.0), 1e-3, monitor.Monitor())
+    assert reason is Status.STALLED
+    assert not state.b.any()
+    assert not state.F.any()
+
+
+def test_indefinite_problems_end():
+    """Pair steps go on only as long as they lower the objective."""
+    A = np.random.default_rng(7).normal(size=(80, 80))
+    K = 1e12 * (A + A.T)
+    began = time.perf_counter()
+    model = quiet(SVC(kernel="precomputed", C=1e3), K, np.arange(80) % 2)
+    assert time.perf_counter() - began < 10
+    assert model.certificate_.status in ("stationary", "stalled")
+
+
+def test_huge_objectives_raise_no_warning():
+    f = np.array([1e300, -1e300])
+    found = certificate.classification(f, np.array([1.0, -1.0]), np.full(2, 1e200), np.array([1e200, -1e200]), 0.0)
+    assert verdict(None, found, DEMAND, SIZE) is Status.STALLED

@@ -38,6 +38,8 @@ BLOCK_ENTRIES = 2**22
 """Kernel values held at once."""
 ZERO = 1e-14
 """Share of the terms of a sum that rounding leaves where the sum is 0."""
+HUGE = np.errstate(over="ignore", invalid="ignore")
+"""Objectives may exceed float64: what is infinite or not a number is no certificate."""
 UNCHECKED = tuple(status.name.lower() for status in (Status.IMPORTED, Status.COMPACTED))
 """Statuses of models that nobody has certified."""
 
@@ -128,6 +130,7 @@ def certificate_of(
     )
 
 
+@HUGE
 def classification(f: Floats, y: Floats, C: Floats, b: Floats, bias: float, squared: bool = False) -> Certificate:
     """C-SVC; y is +1 or -1; an infinite C is the hard margin."""
     a, distance = y * b, y * f
@@ -152,6 +155,7 @@ def classification(f: Floats, y: Floats, C: Floats, b: Floats, bias: float, squa
     return certificate_of(primal, dual, gap, kkt, np.maximum(-a, a - C), equality)
 
 
+@HUGE
 def regression(
     f: Floats,
     z: Floats,
@@ -199,6 +203,7 @@ def regression(
     return certificate_of(primal, dual, gap, kkt, np.abs(b) - C, equality, zero)
 
 
+@HUGE
 def one_class(f: Floats, C: Floats, b: Floats, offset: float, total: float, diagonal: float = 0.0) -> Certificate:
     """One-class: f includes the offset -rho, the coefficients sum to total; ``diagonal`` is the greatest k(x, x)."""
     norm = float(np.sum(b * (f + offset)))

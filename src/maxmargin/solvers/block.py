@@ -140,9 +140,9 @@ def _solve_small(state: State, K: Matrix, tol: float, monitor: Monitor) -> Statu
 
 
 def _pair_steps(state: State, tile: Tile, tol: float, monitor: Monitor) -> Status | None:
-    """A burst of pair steps, or as many as it takes where the problem is not convex; why the work must end, if it must."""
+    """A burst of pair steps, or where the problem is not convex as many as lower the objective; why the work must end, if it must."""
     most = BURST * len(tile.b)
-    last = state.steps + most
+    last, lowest = state.steps + most, np.inf
     while True:
         reason = monitor.stop(state.steps)
         violation = tile.violation
@@ -153,8 +153,11 @@ def _pair_steps(state: State, tile: Tile, tol: float, monitor: Monitor) -> Statu
         steps, _, negative, unbounded = core.solve_block(*tile[1:], target, min(most, monitor.max_iter - state.steps))
         state.steps += steps
         state.note(negative, unbounded or not np.abs(tile.b).max(initial=0.0) < 1e100)
-        if state.unbounded or steps == 0 or (state.steps >= last and not state.indefinite):
+        objective = 0.5 * float(np.sum(tile.b * (tile.G + state.problem.linear)))
+        moves = state.indefinite and objective < lowest - 1e-12 * abs(objective)
+        if state.unbounded or steps == 0 or (state.steps >= last and not moves):
             return None
+        lowest = min(lowest, objective)
 
 
 def _refine(state: State, source: Source, cache: RowCache, tol: float, monitor: Monitor) -> Status | None:
@@ -266,7 +269,7 @@ def _solve_active(state: State, cache: RowCache, active: Integers, G: Floats, to
     begin = np.searchsorted(problem.group[active], np.arange(problem.groups + 1))
     b, G_active, bounds = state.b[active], G[active], (problem.lower[active], problem.upper[active], problem.ridge[active])
     steps, last = 0, monitor.max_iter
-    patience = (STIFF if state.factor is None else EASY) * len(active) if state.convex else last
+    patience = (STIFF if state.factor is None else EASY) * len(active) if state.convex else AT_ONCE
     look = min(AT_ONCE, LOOK * len(active)) if state.convex and close else AT_ONCE
     while True:
         most = min(look, patience - steps, last - state.steps - steps)
