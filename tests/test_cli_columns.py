@@ -51,6 +51,7 @@ def test_a_stray_column_is_never_the_target(frame, ending):
     assert said["predictions"] == goal.tolist()
     assert "accuracy" not in said
     assert f"warning: b.{ending}: 'id' is no feature of the model, nor its target 'churned', and is left out" in result.stderr
+    assert "(--ignore silences this" in result.stderr
     result = run("predict", f"b.{ending}", "m.mm", "--ignore", "id", "--quiet")
     assert result.stderr == ""
 
@@ -229,10 +230,7 @@ def test_check_finds_the_bad_cells_of_all_columns(tmp_path, monkeypatch):
     assert places == [(2, 2), (3, 1), (4, 3), (5, 3), (6, 0), (7, 4)]
     said = [problem["message"] for problem in found["problems"]]
     assert "'city' holds words ('Oslo', 'Bern', 'Rome'; 3 different ones)" in said[0]
-    assert (
-        "'age' has no value here (1 missing in this column): fill them, leave those rows out, or leave the column out (--ignore age)"
-        in said[1]
-    )
+    assert "'age' has no value here (1 missing in this column): fill them, leave those rows out, or the column (--ignore age)" in said[1]
     assert "'height' has 'tall', which is no number (1 such values)" in said[2]
     assert "'height' has 'inf', which is not finite" in said[3]
     assert "2 fields, the first line has 4" in said[4]
@@ -249,6 +247,22 @@ def test_check_finds_the_bad_cells_of_all_columns(tmp_path, monkeypatch):
     assert error.startswith("error: odd.csv, line 2, column 2: 'city' holds words")
     assert error.endswith("; 5 more problems (maxmargin check)\n")
     assert len(answer("check", "odd.csv", "--ignore", "city", code=1)["problems"]) == 5
+
+
+def test_remedies_are_ones_that_help(tmp_path, monkeypatch):
+    """A column of the model cannot be left out; what is not the target is not asked for."""
+    monkeypatch.chdir(tmp_path)
+    Path("a.csv").write_text("age,city,target\n1,2,a\n2,3,b\n")
+    run("train", "a.csv", "m.mm")
+    Path("a.csv").write_text("age,city,target\n1,Oslo,a\n,Bern,b\n3,Rome,a\n")
+    said = [problem["message"] for problem in answer("check", "a.csv", code=1)["problems"]]
+    assert said[0].endswith("or leave the column out (--ignore city); is it the target (--target city)?")
+    assert said[1].endswith("fill them, leave those rows out, or the column (--ignore age)")
+    said = [problem["message"] for problem in answer("check", "a.csv", "--target", "target", code=1)["problems"]]
+    assert said[0].endswith("or leave the column out (--ignore city)")
+    error = run("predict", "a.csv", "m.mm", code=1).stderr
+    assert "one column of 0 and 1 for each" in error
+    assert "--ignore" not in error
 
 
 def test_missing_values_of_parquet_have_a_place(tmp_path):

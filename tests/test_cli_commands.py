@@ -90,6 +90,18 @@ def test_default_names_and_reports(place):
     assert "optimal" in run("inspect", "heart.svm.mm").stdout
 
 
+@pytest.mark.parametrize("problem", ["svc", "svr", "one-class", "linear-svc", "linear-svr", "linear-one-class", "norma", "norma-novelty"])
+def test_inspect_every_kind_of_model(place, problem):
+    name = "house" if problem.endswith("svr") else "heart"
+    run("train", f"{name}.svm", "m.mm", "--problem", problem)
+    shown, model = answer("inspect", "m.mm"), load("m.mm")
+    assert shown["estimator"] == type(model).__name__
+    if hasattr(model, "support_vectors_"):
+        assert shown["support_vectors"]["total"] == model.support_vectors_.shape[0]
+    else:
+        assert shown["non_zero_weights"].endswith(f"of {model.coef_.size:,}")
+
+
 def test_cross_validation(place):
     X, y = load_svmlight("heart.svm")
     found = answer("train", "heart.svm", "m.mm", "--cv", "4", "--seed", "3")["cross_validation"]
@@ -185,7 +197,8 @@ def test_csv_with_words(place):
     assert "has no column 'price'" in run("train", "churn.csv", "--target", "price", code=1).stderr
     error = run("train", "churn.csv", "--target", "age", code=1).stderr
     assert "line 2, column 2: 'churned' holds words" in error
-    assert "--ignore churned); is it the target (--target churned)?" in error
+    assert "or leave the column out (--ignore churned)" in error
+    assert "is it the target (--target churned)?" in run("train", "churn.csv", code=1).stderr
     assert run("predict", "churn.csv", "churn.mm", "--target", "churned").stdout.split()[0] in ("yes", "no")
 
 

@@ -59,7 +59,7 @@ def _changed(model: Any) -> dict[str, Any] | None:
 
 def _support(model: Any) -> Any:
     counts = getattr(model, "n_support_", None)
-    if counts is not None and len(counts) and hasattr(model, "classes_"):
+    if counts is not None and len(counts) == len(getattr(model, "classes_", ())):  # online models count all together
         return {"total": int(np.sum(counts)), **{str(label): int(count) for label, count in zip(model.classes_, counts, strict=True)}}
     vectors = getattr(model, "support_vectors_", None)
     return None if vectors is None else {"total": int(vectors.shape[0])}

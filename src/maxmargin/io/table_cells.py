@@ -19,12 +19,17 @@ SHOWN = 3
 
 
 class Column(NamedTuple):
-    """A column of a table: cells, number from 1 (0 for what is no column), name and lines if it has some."""
+    """A column of a table: cells, number from 1 (0 for what is no column), name and lines if it has some.
+
+    It is needed if a model has it among its features, and was chosen as a feature if the target was named.
+    """
 
     cells: NDArray[Any]
     number: int
     name: str | None
     lines: list[int] | None
+    needed: bool = False
+    chosen: bool = False
 
     @property
     def label(self) -> str:
@@ -83,22 +88,25 @@ def _kind(cell: Any) -> str:
 
 def _cause(column: Column, kind: str, row: int, count: int) -> str:
     """What is wrong with a cell, and what to do about it."""
-    cell, out = str(column.cells[row]), f"leave the column out (--ignore {column.key})"
+    cell = str(column.cells[row])
+    out = "leave those rows out" if column.needed else f"leave those rows out, or the column (--ignore {column.key})"
     if kind == "missing":
-        return f"{column.label} has no value here ({count} missing in this column): fill them, leave those rows out, or {out}"
+        return f"{column.label} has no value here ({count} missing in this column): fill them, {out}"
     if kind == "commas":
         return f"{column.label} has {cell!r}: write decimals with a point ({count} such values)"
     if kind == "infinite":
-        return f"{column.label} has {cell!r}, which is not finite ({count} such values): correct them, leave those rows out, or {out}"
-    return f"{column.label} has {cell!r}, which is no number ({count} such values): correct them, leave those rows out, or {out}"
+        return f"{column.label} has {cell!r}, which is not finite ({count} such values): correct them, {out}"
+    return f"{column.label} has {cell!r}, which is no number ({count} such values): correct them, {out}"
 
 
 def _categories(column: Column, rows: list[int]) -> str:
     words = list(dict.fromkeys(str(column.cells[row]) for row in rows))
     shown = ", ".join(map(repr, words[:SHOWN])) + ", ..." * (len(words) > SHOWN)
+    out = "" if column.needed else f", or leave the column out (--ignore {column.key})"
+    question = "" if column.needed or column.chosen else f"; is it the target (--target {column.key})?"
     return (
-        f"{column.label} holds words ({shown}; {len(words)} different ones), and features are numbers: encode categories as numbers, one "
-        f"column of 0 and 1 for each, or leave the column out (--ignore {column.key}); is it the target (--target {column.key})?"
+        f"{column.label} holds words ({shown}; {len(words)} different ones), and features are numbers: "
+        f"encode categories as numbers, one column of 0 and 1 for each{out}{question}"
     )
 
 

@@ -94,7 +94,8 @@ def from_columns(
     roles = roles_of(len(cells), names, options)
     if not roles.features:
         raise ValueError(f"{options.source} has no column besides the target: fields of a line are separated by commas, semicolons or tabs")
-    columns = [Column(column, k + 1, names[k] if names else None, lines) for k, column in enumerate(cells)]
+    needed, chosen = options.n_features is not None or options.features is not None, options.target is not None
+    columns = [Column(column, k + 1, names[k] if names else None, lines, needed, chosen) for k, column in enumerate(cells)]
     parts = {k: as_numbers(columns[k]) for k in roles.features}
     wrong = [*(problems or []), *(problem for part in parts.values() for problem in part.problems)]
     kept = [k for k, part in parts.items() if not part.categories]
@@ -173,7 +174,7 @@ def _for_a_model(rest: list[int], wanted: int | None, weight: int | None, names:
         known = "" if options.known_target is None else f", nor its target {options.known_target!r},"
         warnings.warn(
             f"{options.source}: {_some(stray)} {'is no feature' if len(stray) == 1 else 'are no features'} of the model{known} and "
-            f"{'is' if len(stray) == 1 else 'are'} left out; --ignore says so without this warning, --target names the target",
+            f"{'is' if len(stray) == 1 else 'are'} left out (--ignore silences this, --target names a target)",
             stacklevel=2,
         )
     return Roles(features, target, weight)
