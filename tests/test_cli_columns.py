@@ -99,7 +99,19 @@ def test_targets_that_are_no_classes_of_the_model(frame):
 
 
 def test_ranges_remember_the_target(frame):
-    run("scale", "a.csv", "b.csv", "--save", "ranges.txt", "--target", "churned", "--ignore", "id", "--weight", "w")
+    run(
+        "scale",
+        "a.csv",
+        "b.csv",
+        "--save",
+        "ranges.txt",
+        "--target",
+        "churned",
+        "--ignore",
+        "id",
+        "--weight",
+        "w",
+    )
     assert pd.read_csv("b.csv").columns.tolist() == [*FEATURES, "w", "churned"]
     np.testing.assert_array_equal(pd.read_csv("b.csv")["w"], frame["w"])
     frame[["churned", "income", "age", "w"]].to_csv("c.csv", index=False)
@@ -112,7 +124,12 @@ def test_ranges_remember_the_target(frame):
 
 def test_ignored_columns_are_named_or_counted(frame):
     goal = SVC().fit(frame[FEATURES].to_numpy(), frame["churned"])
-    lines = (["--ignore", "id,w"], ["--ignore", "id", "--ignore", "w"], ["--ignore", "1,-2"], ["--ignore", " w , 1"])
+    lines = (
+        ["--ignore", "id,w"],
+        ["--ignore", "id", "--ignore", "w"],
+        ["--ignore", "1,-2"],
+        ["--ignore", " w , 1"],
+    )
     for options in lines:
         run("train", "a.csv", "m.mm", "--target", "churned", *options)
         model = load("m.mm")
@@ -121,7 +138,11 @@ def test_ignored_columns_are_named_or_counted(frame):
     frame.rename(columns={"id": "id,w"}).to_csv("b.csv", index=False)  # a name with a comma is a name first
     run("train", "b.csv", "m.mm", "--target", "churned", "--ignore", "id,w")
     assert load("m.mm").feature_names_in_.tolist() == ["age", "income", "w"]
-    for command in (["check", "a.csv"], ["bench", "a.csv", "--rounds", "1"], ["tune", "a.csv", "-C", "1", "--gamma", "1", "--cv", "2"]):
+    for command in (
+        ["check", "a.csv"],
+        ["bench", "a.csv", "--rounds", "1"],
+        ["tune", "a.csv", "-C", "1", "--gamma", "1", "--cv", "2"],
+    ):
         run(*command, "--ignore", "id,w", "--target", "churned")
     run("convert", "a.csv", "c.csv", "--ignore", "id", "--target", "churned")
     assert pd.read_csv("c.csv").columns.tolist() == ["age", "income", "w", "churned"]
@@ -134,11 +155,23 @@ def test_ignored_columns_are_named_or_counted(frame):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--ignore", "ID"], "has no column 'ID': its columns are id, age, income, w, churned. Did you mean 'id'?"),
+        (
+            ["--ignore", "ID"],
+            "has no column 'ID': its columns are id, age, income, w, churned. Did you mean 'id'?",
+        ),
         (["--ignore", "9"], "there is no column 9: a.csv has 5 columns"),
-        (["--ignore", "churned", "--target", "churned"], "column 'churned' of a.csv is the target, and is to be ignored"),
-        (["--ignore", "w", "--weight", "w"], "column 'w' of a.csv holds the weights, and is to be ignored"),
-        (["--weight", "churned", "--target", "churned"], "cannot be both the target and the weights"),
+        (
+            ["--ignore", "churned", "--target", "churned"],
+            "column 'churned' of a.csv is the target, and is to be ignored",
+        ),
+        (
+            ["--ignore", "w", "--weight", "w"],
+            "column 'w' of a.csv holds the weights, and is to be ignored",
+        ),
+        (
+            ["--weight", "churned", "--target", "churned"],
+            "cannot be both the target and the weights",
+        ),
         (["--weight", "weights"], "has no column 'weights'"),
         (["--ignore", "id,age,income,w"], "no column besides the target"),
     ],
@@ -184,22 +217,61 @@ def test_weights_of_a_regression_and_of_a_one_class_model(frame):
     goal = SVR().fit(X, z, w)
     assert report["training_r2"] == pytest.approx(goal.score(X, z, w))
     assert report["training_mean_squared_error"] == pytest.approx(np.average((goal.predict(X) - z) ** 2, weights=w))
-    run("train", "a.csv", "o.mm", "--problem", "one-class", "--target", "none", "--ignore", "id,churned", "--weight", "w")
+    run(
+        "train",
+        "a.csv",
+        "o.mm",
+        "--problem",
+        "one-class",
+        "--target",
+        "none",
+        "--ignore",
+        "id,churned",
+        "--weight",
+        "w",
+    )
     goal = OneClassSVM().fit(frame[FEATURES].to_numpy(), sample_weight=w)
-    np.testing.assert_array_equal(load("o.mm").decision_function(frame[FEATURES]), goal.decision_function(frame[FEATURES].to_numpy()))
+    np.testing.assert_array_equal(
+        load("o.mm").decision_function(frame[FEATURES]),
+        goal.decision_function(frame[FEATURES].to_numpy()),
+    )
 
 
 @pytest.mark.parametrize("scoring", [None, "balanced_accuracy"])
 def test_weights_of_a_search(frame, scoring):
     X, y, w = frame[FEATURES].to_numpy(), frame["churned"].to_numpy(), frame["w"].to_numpy(float)
-    options = ["--target", "churned", "--ignore", "id", "--weight", "w", "--gamma", "1", "--cv", "3", "--model", "best.mm"]
-    found = answer("tune", "a.csv", "-C", "0.1,10", *options, *([] if scoring is None else ["--scoring", scoring]))
+    options = [
+        "--target",
+        "churned",
+        "--ignore",
+        "id",
+        "--weight",
+        "w",
+        "--gamma",
+        "1",
+        "--cv",
+        "3",
+        "--model",
+        "best.mm",
+    ]
+    found = answer(
+        "tune",
+        "a.csv",
+        "-C",
+        "0.1,10",
+        *options,
+        *([] if scoring is None else ["--scoring", scoring]),
+    )
     from sklearn.metrics import accuracy_score, get_scorer
 
     score = accuracy_score if scoring is None else get_scorer(scoring)._score_func
     for row in found["results"]:
         goal = [
-            score(y[b], SVC(**row["parameters"]).fit(X[a], y[a], w[a]).predict(X[b]), sample_weight=w[b])
+            score(
+                y[b],
+                SVC(**row["parameters"]).fit(X[a], y[a], w[a]).predict(X[b]),
+                sample_weight=w[b],
+            )
             for a, b in StratifiedKFold(3, shuffle=True, random_state=0).split(X, y)
         ]
         assert row["score"] == pytest.approx(np.mean(goal))
@@ -208,7 +280,20 @@ def test_weights_of_a_search(frame, scoring):
 
 
 def test_weights_that_cannot_be_honoured_are_refused(frame):
-    options = ["--target", "age", "--ignore", "id,churned", "--weight", "w", "--problem", "svr", "-C", "1", "--gamma", "1"]
+    options = [
+        "--target",
+        "age",
+        "--ignore",
+        "id,churned",
+        "--weight",
+        "w",
+        "--problem",
+        "svr",
+        "-C",
+        "1",
+        "--gamma",
+        "1",
+    ]
     assert "--scoring neg_max_error takes no sample weights" in run("tune", "a.csv", *options, "--scoring", "neg_max_error", code=1).stderr
     frame.assign(w=[-1, -2, *frame["w"][2:]]).to_csv("b.csv", index=False)
     error = run("train", "b.csv", "m.mm", "--target", "churned", "--ignore", "id", "--weight", "w", code=1).stderr
@@ -235,7 +320,11 @@ def test_check_finds_the_bad_cells_of_all_columns(tmp_path, monkeypatch):
     assert "'height' has 'inf', which is not finite" in said[3]
     assert "2 fields, the first line has 4" in said[4]
     assert "the target is missing" in said[5]
-    assert (found["samples"], found["features"], found["balance"]) == (3, 2, {"a": 2, "b": 1})  # what has no problem
+    assert (found["samples"], found["features"], found["balance"]) == (
+        3,
+        2,
+        {"a": 2, "b": 1},
+    )  # what has no problem
     assert found["complete"]
     text = run("check", "odd.csv", code=1).stdout
     assert "problem line 3, column 1: 'age' has no value here" in text

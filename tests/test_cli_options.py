@@ -73,7 +73,10 @@ def test_penalty():
         (["train", "heart.svm", "--kernel", "gaussian"], "rbf"),
         (["train", "heart.svm", "--data-format", "svm-light"], "svmlight"),
         (["tune", "heart.svm", "--vary", "degre=1,2"], "degree"),
-        (["tune", "heart.svm", "-C", "1", "--gamma", "1", "--scoring", "balanced accuracy"], "balanced_accuracy"),
+        (
+            ["tune", "heart.svm", "-C", "1", "--gamma", "1", "--scoring", "balanced accuracy"],
+            "balanced_accuracy",
+        ),
         (["scale", "heart.svm", "out", "--output-format", "CSV"], "csv"),
         (["bench", "heart.svm", "--problem", "linear_svc"], "linear-svc"),
     ],
@@ -89,16 +92,43 @@ def test_did_you_mean(line, meant):
 
 def test_scoring():
     X, y = load_svmlight("house.svm")
-    line = ["tune", "house.svm", "--problem", "svr", "-C", "0.01,1,100", "--gamma", "0.5", "--cv", "3"]
+    line = [
+        "tune",
+        "house.svm",
+        "--problem",
+        "svr",
+        "-C",
+        "0.01,1,100",
+        "--gamma",
+        "0.5",
+        "--cv",
+        "3",
+    ]
     best = {}
     for scoring in ("neg_mean_squared_error", "neg_median_absolute_error"):
         found = answer(*line, "--scoring", scoring)
-        goal = GridSearchCV(SVR(gamma=0.5), {"C": [0.01, 1, 100]}, scoring=scoring, cv=KFold(3, shuffle=True, random_state=0)).fit(X, y)
+        goal = GridSearchCV(
+            SVR(gamma=0.5),
+            {"C": [0.01, 1, 100]},
+            scoring=scoring,
+            cv=KFold(3, shuffle=True, random_state=0),
+        ).fit(X, y)
         assert found["best_score"] == pytest.approx(goal.best_score_)
         assert [row["score"] for row in found["results"]] == pytest.approx(sorted(goal.cv_results_["mean_test_score"], reverse=True))
         best[scoring] = found["best_score"]
     assert len(set(best.values())) == 2
-    balanced = answer("tune", "heart.svm", "-C", "1", "--gamma", "1e-9", "--cv", "2", "--scoring", "balanced_accuracy")
+    balanced = answer(
+        "tune",
+        "heart.svm",
+        "-C",
+        "1",
+        "--gamma",
+        "1e-9",
+        "--cv",
+        "2",
+        "--scoring",
+        "balanced_accuracy",
+    )
     assert balanced["best_score"] == pytest.approx(balanced_accuracy_score([0, 1], [0, 0]))  # one class for all
 
 
@@ -165,7 +195,22 @@ def test_ctrl_c_ends_with_130_and_writes_nothing():
     os.mkfifo("pipe")
     Path("m.mm").write_text("precious")
     code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from maxmargin.cli import main; main()"
-    line = [sys.executable, "-c", code, "train", "pipe", "m.mm", "--data-format", "svmlight", "-C", "1e9", "--tol", "1e-12", "--cv", "10"]
+    line = [
+        sys.executable,
+        "-c",
+        code,
+        "train",
+        "pipe",
+        "m.mm",
+        "--data-format",
+        "svmlight",
+        "-C",
+        "1e9",
+        "--tol",
+        "1e-12",
+        "--cv",
+        "10",
+    ]
     child = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=child_environment())
     try:
         writer = threading.Thread(target=lambda: Path("pipe").write_text("\n".join(rows) + "\n"), daemon=True)
@@ -185,7 +230,12 @@ def test_ctrl_c_at_any_other_place_is_130_as_well(monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    for line in (["train", "heart.svm", "m.mm"], ["tune", "heart.svm"], ["check", "heart.svm"], ["svm-train", "heart.svm", "m.model"]):
+    for line in (
+        ["train", "heart.svm", "m.mm"],
+        ["tune", "heart.svm"],
+        ["check", "heart.svm"],
+        ["svm-train", "heart.svm", "m.model"],
+    ):
         with monkeypatch.context() as patch:
             patch.setattr(SVC, "fit", interrupted)
             patch.setattr("maxmargin.cli.check.examine", interrupted)

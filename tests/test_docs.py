@@ -96,7 +96,13 @@ def ids(page):
 
 def test_pages_are_found():
     names = {ids(page) for page in PAGES}
-    assert {"README.md", "CONTRIBUTING.md", "docs/files.md", "docs/add-a-kernel.md", "docs/decisions/0001-own-kernel-tiles.md"} <= names
+    assert {
+        "README.md",
+        "CONTRIBUTING.md",
+        "docs/files.md",
+        "docs/add-a-kernel.md",
+        "docs/decisions/0001-own-kernel-tiles.md",
+    } <= names
     assert len(PYTHON) >= 6
 
 
@@ -108,7 +114,9 @@ def test_every_fence_is_of_a_kind_that_is_run(page):
 
 
 @pytest.mark.parametrize(
-    "page", [page for page in PAGES if page != GALLERY and any(s.language == "python" for s in snippets(page))], ids=ids
+    "page",
+    [page for page in PAGES if page != GALLERY and any(s.language == "python" for s in snippets(page))],
+    ids=ids,
 )
 def test_python_runs(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
@@ -192,7 +200,10 @@ def understood(line):
 @pytest.mark.parametrize(("page", "line"), INLINE)
 def test_commands_of_the_text_have_the_options_they_name(page, line):
     error = understood(line)
-    unfinished = ("MissingParameter", "BadOptionUsage")  # `maxmargin scale --save` speaks of an option
+    unfinished = (
+        "MissingParameter",
+        "BadOptionUsage",
+    )  # `maxmargin scale --save` speaks of an option
     assert error is None or error[0] in unfinished, error
 
 

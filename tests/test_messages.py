@@ -40,10 +40,22 @@ def message(model, X=X, y=Y, error=ValueError):
 
 def test_all_estimators_are_here():
     assert len(ALL) == 12
-    assert {name for _, name, _ in ENUMERATED} >= {"kernel", "loss", "solver", "intercept", "multiclass", "class_weight", "scoring"}
+    assert {name for _, name, _ in ENUMERATED} >= {
+        "kernel",
+        "loss",
+        "solver",
+        "intercept",
+        "multiclass",
+        "class_weight",
+        "scoring",
+    }
 
 
-@pytest.mark.parametrize(("cls", "name", "options"), ENUMERATED, ids=lambda v: getattr(v, "__name__", v if isinstance(v, str) else ""))
+@pytest.mark.parametrize(
+    ("cls", "name", "options"),
+    ENUMERATED,
+    ids=lambda v: getattr(v, "__name__", v if isinstance(v, str) else ""),
+)
 def test_every_option_is_suggested_for_its_own_word_in_other_letters(cls, name, options):
     for option in options:
         wrong = option.upper().replace("_", "-") + " "
@@ -79,7 +91,13 @@ def test_nothing_is_suggested_where_nothing_suggests_itself(value):
 
 
 def test_synonyms_are_those_of_words_that_some_option_knows():
-    known = {option for _, _, options in ENUMERATED for option in options} | {"svc", "svr", "one-class", "svmlight", "mm"}
+    known = {option for _, _, options in ENUMERATED for option in options} | {
+        "svc",
+        "svr",
+        "one-class",
+        "svmlight",
+        "mm",
+    }
     assert set(SYNONYMS.values()) <= known
     assert all(closest(word, [meant]) == meant for word, meant in SYNONYMS.items())
     assert closest("squared", ["squared_hinge", "squared_epsilon_insensitive"]) is None
@@ -100,7 +118,14 @@ def test_options_are_listed_in_the_same_order_in_every_process():
 
 # ---- words among the data ------------------------------------------------------------------------------------------------
 
-FRAME = pd.DataFrame({"age": np.arange(12.0), "city": ["Oslo", "Bern", "Rome"] * 4, "digits": ["1", "2", "3"] * 4, "sex": ["f", "m"] * 6})
+FRAME = pd.DataFrame(
+    {
+        "age": np.arange(12.0),
+        "city": ["Oslo", "Bern", "Rome"] * 4,
+        "digits": ["1", "2", "3"] * 4,
+        "sex": ["f", "m"] * 6,
+    }
+)
 
 
 @pytest.mark.parametrize("cls", ALL)
@@ -113,7 +138,10 @@ def test_columns_of_words_are_named(cls):
     said = message(cls(), FRAME[["age", "city"]].to_numpy())
     assert "X has 1 column of words: 1 (counted from 0) with 'Oslo'. Encode" in said
     assert "1 column of words: 0 (counted" in message(cls(), [["x", 1.0]] * 12)
-    model = fit(cls(**({"tol": None} if cls is maxmargin.PegasosSVC else {})), FRAME[["age", "digits"]].astype(float))
+    model = fit(
+        cls(**({"tol": None} if cls is maxmargin.PegasosSVC else {})),
+        FRAME[["age", "digits"]].astype(float),
+    )
     with pytest.raises(ValueError, match="1 column of words: 'digits' with 'Bern'"):
         model.predict(FRAME[["age", "city"]].rename(columns={"city": "digits"})[1:])
 

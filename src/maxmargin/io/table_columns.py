@@ -17,7 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.io.svmlight import Problem
-from maxmargin.io.table_cells import Column, TableError, as_numbers, as_target, as_weights, bad_targets, target_problems
+from maxmargin.io.table_cells import (
+    Column,
+    TableError,
+    as_numbers,
+    as_target,
+    as_weights,
+    bad_targets,
+    target_problems,
+)
 from maxmargin.suggestions import did_you_mean
 
 TARGET_NAMES = ("target", "label", "class", "y")
@@ -86,7 +94,11 @@ class Roles(NamedTuple):
 
 
 def from_columns(
-    cells: list[NDArray[Any]], names: list[str] | None, options: Options, lines: list[int] | None, problems: list[Problem] | None = None
+    cells: list[NDArray[Any]],
+    names: list[str] | None,
+    options: Options,
+    lines: list[int] | None,
+    problems: list[Problem] | None = None,
 ) -> Data:
     """The data of a table; a TableError with all problems, those of its lines included, if there are some."""
     if names:
@@ -94,7 +106,10 @@ def from_columns(
     roles = roles_of(len(cells), names, options)
     if not roles.features:
         raise ValueError(f"{options.source} has no column besides the target: fields of a line are separated by commas, semicolons or tabs")
-    needed, chosen = options.n_features is not None or options.features is not None, options.target is not None
+    needed, chosen = (
+        options.n_features is not None or options.features is not None,
+        options.target is not None,
+    )
     columns = [Column(column, k + 1, names[k] if names else None, lines, needed, chosen) for k, column in enumerate(cells)]
     parts = {k: as_numbers(columns[k]) for k in roles.features}
     wrong = [*(problems or []), *(problem for part in parts.values() for problem in part.problems)]
@@ -114,7 +129,11 @@ def from_columns(
     if roles.target is not None:
         wrong += target_problems(columns[roles.target])
     if wrong:
-        raise TableError(options.source, wrong, _sound(data, [] if roles.target is None else bad_targets(cells[roles.target])))
+        raise TableError(
+            options.source,
+            wrong,
+            _sound(data, [] if roles.target is None else bad_targets(cells[roles.target])),
+        )
     return data
 
 
