@@ -22,14 +22,14 @@ from scipy import sparse
 
 from maxmargin import io
 from maxmargin.estimators import _machine, _state
-from maxmargin.io import archive, liblinear, libsvm, model, svm_light, tagged, text
+from maxmargin.io import archive, checks, liblinear, libsvm, model, svm_light, tagged, text
 
 CORPUS = Path(__file__).parent / "corpus"
 MEMORY = 512 * 2**20
 """Bytes above what the imports took."""
 
 
-MODULES = (archive, liblinear, libsvm, model, svm_light, tagged, text, _machine, _state)
+MODULES = (archive, checks, liblinear, libsvm, model, svm_light, tagged, text, _machine, _state)
 
 
 def instrument():
