@@ -75,6 +75,7 @@ def test_what_is_missing_of_a_squared_loss_goes_by_its_weight():
     """There is no bound to keep away from: duals of 0 take their share of what is missing, in proportion to the weights."""
     corridor = losses.classification(np.array([1.0, 1.0, -1.0]), np.array([1.0, 3.0, 2.0]), True)
     assert losses.with_sum(corridor, np.zeros(3), 8.0).tolist() == [2.0, 6.0, 0.0]
-    assert losses.with_sum(corridor, np.array([0.0, 1.0, 0.0]), -6.0).tolist() == [0.0, 0.0, -6.0]
+    assert losses.with_sum(corridor, np.array([2.0, 0.0, 0.0]), 8.0).tolist() == [3.5, 4.5, 0.0]
+    assert losses.with_sum(corridor, np.array([0.0, 1.0, -5.0]), -6.0).tolist() == [0.0, 0.0, -6.0]
     plain = corridor._replace(squared=False)
     assert losses.with_sum(plain, np.array([0.0, 1.0, 0.0]), 2.5).tolist() == [0.5, 2.0, 0.0]
