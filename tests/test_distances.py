@@ -158,6 +158,12 @@ def test_dot_products_that_cannot_be_trusted_are_not_called_optimal(kernel):
         assert again.kkt_violation <= 1e-3 or again.relative_gap <= 1e-9
 
 
+def test_no_call_of_the_core_takes_long():
+    """Signals are seen between calls: none has more than 1e9 multiply-adds, whatever the number of rows asked about."""
+    for d, columns in ((4, 400_000), (100, 400_000), (10, 5000), (784, 10_000)):
+        assert NativeSource._rows_at_once(d, columns) * columns * (d + 16) <= 1e9
+
+
 # ---- the constants of rounding.py ------------------------------------------------------------------------------------
 
 
