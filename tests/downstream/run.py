@@ -62,11 +62,13 @@ def folder(package: Package) -> Path:
 def outcomes(package: Package, *options: str) -> tuple[dict[str, bool], int]:
     """Whether each test passed, and the fits by maxmargin."""
     command = [sys.executable, "-m", "pytest", "-q", "--tb=no", "-rA", "-p", "no:cacheprovider", "-c", os.devnull]
+    if not package.where:  # or the names of tests lack that of their file
+        command += ["--rootdir", sys.prefix]
     environment = os.environ | {"PYTHONWARNINGS": "ignore", "COLUMNS": "1000", "MPLBACKEND": "agg"}
     done = subprocess.run(
         [*command, *options, *package.tests], cwd=folder(package), env=environment, capture_output=True, text=True, timeout=TIMEOUT
     )
-    lines = re.findall(r"^(PASSED|FAILED|ERROR) (\S+::.+?)(?: - .*)?$", done.stdout, re.MULTILINE)
+    lines = re.findall(r"^(PASSED|FAILED|ERROR) (\S*::.+?)(?: - .*)?$", done.stdout, re.MULTILINE)
     if not lines:
         raise RuntimeError(f"{package.name}: no test ran\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
     fits = re.search(r"(\d+) fits by maxmargin", done.stdout)
