@@ -4,6 +4,7 @@ A pytest plugin. The map is kept by names (file::function, test id), so that edi
 """
 
 import json
+import subprocess
 import sys
 import threading
 import time
@@ -87,6 +88,13 @@ def write_map(path: Path, word: str = "") -> None:
     plugin.write()
 
 
+def existing() -> set[str]:
+    """The tests that there are now."""
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", f"--rootdir={ROOT}", *map(str, judges())]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    return {line for line in done.stdout.splitlines() if "::" in line}
+
+
 class Judges:
     """The map, read for choosing tests."""
 
@@ -101,6 +109,12 @@ class Judges:
                 files.add(name.partition("::")[0])
             for name in files:
                 self.by_file[name].append(test)
+
+    def drop(self, tests: set[str]) -> None:
+        """Ask some tests no more."""
+        for listed in (*self.by_function.values(), *self.by_file.values()):
+            listed[:] = [test for test in listed if test not in tests]
+        self.tests = {test: entry for test, entry in self.tests.items() if test not in tests}
 
     def of(self, name: str, seconds: float) -> list[str]:
         """Tests that call a function, or where none does use its file, quickest first, one of each kind before the second."""

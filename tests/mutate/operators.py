@@ -69,6 +69,10 @@ ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
 }
 
 
+COMMUTATIVE = ("max", "maximum", "min", "minimum", "array_equal", "isclose", "union1d", "allclose")
+"""Functions whose first two arguments may be swapped."""
+
+
 def variants(node: ast.AST) -> Iterator[ast.AST]:
     """What one node may become."""
 
@@ -104,8 +108,9 @@ def variants(node: ast.AST) -> Iterator[ast.AST]:
         case ast.IfExp(body=body, orelse=orelse):
             yield body
             yield orelse
-        case ast.Call(args=[first, second, *rest]) if not isinstance(first, ast.Starred) and not isinstance(second, ast.Starred):
-            yield changed(args=[second, first, *rest])
+        case ast.Call(func=function, args=[first, second, *rest]) if not isinstance(first, ast.Starred):
+            if not isinstance(second, ast.Starred) and ast.unparse(function).split(".")[-1] not in COMMUTATIVE:
+                yield changed(args=[second, first, *rest])
         case ast.Return(value=value) if value is not None and not isinstance(value, ast.Constant):
             yield ast.Return(ast.Constant(None))
         case ast.Expr(value=ast.Call() | ast.Yield()) | ast.Break() | ast.Continue() | ast.Raise() | ast.Delete():
