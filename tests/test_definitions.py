@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from maxmargin import certificate, linear_certificate, losses, problems
 from maxmargin.solution import Level, duality_gap, gradient, levels, margin, may_move, worst_violation
@@ -322,3 +323,13 @@ def test_levels_violation_and_what_may_move():
     assert worst_violation(problem, b, G) == pytest.approx(7.0 - 2.0)
     found = may_move(G, b, problem.lower, problem.upper, problem.begin)
     assert found.tolist() == [False, True, False, True, True, True]
+
+
+def test_distances_of_wide_sparse_data(monkeypatch):
+    """Too wide to be made dense: |a|^2 + |b|^2 - 2 a.b gives the same distances."""
+    S, T = sparse.random(9, 50, density=0.3, random_state=0, format="csr"), sparse.random(7, 50, density=0.3, random_state=1, format="csr")
+    wanted = ((S.toarray()[:, None] - T.toarray()[None]) ** 2).sum(axis=2)
+    np.testing.assert_allclose(certificate._squared_distances(S, T), wanted, rtol=1e-12)
+    monkeypatch.setattr(certificate, "BLOCK_ENTRIES", 1)
+    np.testing.assert_allclose(certificate._squared_distances(S, T), wanted, rtol=1e-12)
+    assert np.all(certificate._squared_distances(S, S) >= 0)
