@@ -2,6 +2,7 @@
 
     make hunt                                  30 CPU-minutes, seed of today
     make hunt ARGS="--minutes 5 --seed 7"      options as below
+    make hunt ARGS="--estimators NuSVR SVR"    trials of some estimators
     make hunt ARGS="--seed 7 --only 1234"      one trial again, with everything known about it
 
 Every trial runs in a process that is ended when it takes HANG seconds. Findings go to run/hunt.txt as they come.
@@ -20,24 +21,27 @@ from pathlib import Path
 HANG = 30.0
 """Seconds for one trial; fits are given a second, certify and the evaluation in long double the rest."""
 OUT = Path("run/hunt.txt")
+LEFT_OUT = "left out"
+"""The outcome of a trial of an estimator that was not asked for."""
 
 
-def work(pipe: Connection, seed: int) -> None:
+def work(pipe: Connection, seed: int, wanted: list[str]) -> None:
     """Trials by number, until told to stop."""
     from draw import draw
     from trial import run
 
     while (k := pipe.recv()) is not None:
         trial = draw(seed, k)
-        pipe.send((k, *run(trial), repr(trial), time.process_time()))
+        outcome = run(trial) if not wanted or trial.estimator in wanted else (LEFT_OUT, [])
+        pipe.send((k, *outcome, repr(trial), time.process_time()))
 
 
 class Worker:
     """A process, the trial it is at, and when that began."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, wanted: list[str]) -> None:
         self.pipe, theirs = mp.Pipe()
-        self.process = mp.Process(target=work, args=(theirs, seed), daemon=True)
+        self.process = mp.Process(target=work, args=(theirs, seed, wanted), daemon=True)
         self.process.start()
         theirs.close()
         self.k, self.began, self.cpu = -1, 0.0, 0.0
@@ -60,6 +64,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=int(date.today().strftime("%Y%m%d")))
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes side by side")
     parser.add_argument("--first", type=int, default=0, help="the first trial's number")
+    parser.add_argument("--estimators", nargs="+", help="trials of these only, such as NuSVR LinearSVC")
     parser.add_argument("--only", type=int, help="one trial, here and now")
     return parser.parse_args()
 
@@ -96,7 +101,7 @@ def hunt(asked: argparse.Namespace) -> int:
     shown = time.monotonic()
     while True:
         while len(workers) < asked.jobs and more():
-            workers.append(Worker(asked.seed))
+            workers.append(Worker(asked.seed, asked.estimators or []))
             workers[-1].begin(k)
             k += 1
         if not workers:
@@ -109,7 +114,8 @@ def hunt(asked: argparse.Namespace) -> int:
                 except EOFError:
                     number, status, wrong, trial = worker.k, "died", ["the process died"], "see --only"
                     worker.end()
-                outcomes[status] += 1
+                if status != LEFT_OUT:
+                    outcomes[status] += 1
                 if wrong:
                     report(number, trial, wrong)
                 if worker.process.is_alive() and more():
