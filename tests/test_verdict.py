@@ -19,7 +19,7 @@ from maxmargin.solution import Status
 from maxmargin.solvers import block
 from maxmargin.solvers.state import State
 from maxmargin.sources import MatrixSource
-from maxmargin.verdict import Demand, Size, demand_of, verdict, verdict_again
+from maxmargin.verdict import Demand, Size, demand_of, error_allowed, verdict, verdict_again
 
 rng = np.random.default_rng(0)
 GOOD = Certificate("", 100.0, 99.5, 0.5, 0.005, 5e-4, 0.0, 0.0, convexity="proved")
@@ -77,6 +77,37 @@ def test_each_condition_is_needed(broken):
 
 def test_an_exact_gap_needs_no_tolerance():
     assert judged(kkt_violation=1.0, gap=1e-11, relative_gap=1e-13) is Status.OPTIMAL
+
+
+def test_an_exact_gap_is_known_as_well_as_the_decision_values():
+    """A gap of 0 in the fit's own decision values says nothing where their error may add more than is allowed."""
+    nothing = replace(GOOD, gap=0.0, relative_gap=0.0, kkt_violation=0.0, audit_error=4e-4)
+    assert verdict(None, nothing, DEMAND, SIZE) is Status.OPTIMAL
+    assert verdict(None, nothing, DEMAND, SIZE._replace(weight=1e4)) is Status.STALLED
+    zero = replace(nothing, primal=1e-20, dual=-1e-20, gap=2e-20)
+    assert verdict(None, zero, DEMAND, SIZE._replace(weight=1e4)) is Status.OPTIMAL
+    exact = replace(GOOD, gap=0.0, relative_gap=0.0, kkt_violation=1.0, audit_error=1e-10)
+    assert verdict(None, exact, DEMAND, SIZE) is Status.OPTIMAL
+    assert verdict(None, exact, DEMAND, SIZE._replace(weight=1e4)) is Status.STALLED
+
+
+def test_the_error_that_breaks_the_demand():
+    assert error_allowed(GOOD, DEMAND, SIZE) == 1e-3
+    assert error_allowed(GOOD, DEMAND, SIZE._replace(weight=1e4)) == pytest.approx(0.01 * 100 / (1e4 + 50))
+    assert error_allowed(replace(GOOD, relative_gap=0.0), DEMAND, SIZE._replace(weight=1e4)) == 1e-3
+
+
+@pytest.mark.parametrize("kernel", ["laplacian", "sigmoid", "linear", "precomputed"])
+def test_certify_sums_as_the_audit_does(kernel):
+    """Large coefficients that cancel: the sum of the terms depends on their order, its certificate must not."""
+    r = np.random.default_rng(3)
+    X = r.normal(size=(40, 2))
+    z = r.normal(size=40)
+    K = X @ X.T if kernel == "precomputed" else X
+    model = quiet(SVR(kernel=kernel, C=1e11, gamma=1e-6, epsilon=0.0), K, z)
+    found, again = model.certificate_, model.certify(K, z)
+    assert again.kkt_violation <= found.kkt_violation + found.audit_error * 1.000001
+    assert again.status != "refuted"
 
 
 @pytest.mark.parametrize("convexity", ["unknown", "indefinite"])

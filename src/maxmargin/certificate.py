@@ -325,31 +325,35 @@ def largest_diagonal(kernel: Kernel, X: Any) -> float:
     return float(np.abs(kernel_values(kernel, part, part).diagonal()).max(initial=0.0))
 
 
-def kernel_products(kernel: Kernel, A: Any, coef: NDArray[np.float64], B: Any) -> NDArray[np.float64]:
-    """K(B, A) @ coef in blocks of B; for a precomputed kernel B is the matrix K(B, A)."""
+def kernel_products(
+    kernel: Kernel, A: Any, coef: NDArray[np.float64], B: Any, constant: Any = 0.0, exact: bool = False
+) -> NDArray[np.float64]:
+    """K(B, A) @ coef + constant in blocks of B; for a precomputed kernel B is the matrix K(B, A).
+
+    ``exact`` sums are in long double: they do not depend on the order of the terms.
+    """
+    dtype = np.longdouble if exact else np.float64
     n = B.shape[0] if hasattr(B, "shape") else len(B)
+    coef, out = coef.astype(dtype), np.zeros((n, coef.shape[1]))
     step = max(1, BLOCK_ENTRIES // max(1, len(coef)))
-    out = np.zeros((n, coef.shape[1]))
-    if len(coef) == 0:
-        return out
-    for begin in range(0, n, step):
+    for begin in range(0, n if len(coef) else 0, step):
         rows = np.arange(begin, min(n, begin + step))
         part = B[rows] if hasattr(B, "dtype") else _safe_indexing(B, rows)
         values = _dense(part) if kernel.kind is Kind.PRECOMPUTED else kernel_values(kernel, part, A)
-        out[begin : begin + step] = np.einsum("ij,jc->ic", values, coef)
-    return out
+        out[rows] = np.einsum("ij,jc->ic", values.astype(dtype, copy=False), coef) + constant
+    return out if len(coef) else out + constant
 
 
-def extended_products(kernel: Kernel, A: Any, coef: NDArray[np.float64], B: Any) -> NDArray[np.float64]:
+def extended_products(kernel: Kernel, A: Any, coef: NDArray[np.float64], B: Any, constant: Any = 0.0) -> NDArray[np.float64]:
     """kernel_products for functions of x.z, in long double throughout."""
     A = A.astype(np.longdouble) if sparse.issparse(A) else np.asarray(A, dtype=np.longdouble)
     step = max(1, BLOCK_ENTRIES // max(1, len(coef)))
-    parts = [_extended(kernel, A, coef, B[i : i + step]) for i in range(0, B.shape[0], step)]
+    parts = [_extended(kernel, A, coef, B[i : i + step], constant) for i in range(0, B.shape[0], step)]
     return np.concatenate([np.zeros((0, coef.shape[1])), *parts])
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def _extended(kernel: Kernel, A: Any, coef: NDArray[np.float64], B: Any) -> NDArray[np.float64]:
+def _extended(kernel: Kernel, A: Any, coef: NDArray[np.float64], B: Any, constant: Any) -> NDArray[np.float64]:
     B = B.astype(np.longdouble) if sparse.issparse(B) else np.asarray(B, dtype=np.longdouble)
     if kernel.kind is Kind.COSINE:
         A, B = _unit(A), _unit(B)
@@ -363,4 +367,4 @@ def _extended(kernel: Kernel, A: Any, coef: NDArray[np.float64], B: Any) -> NDAr
         values = np.tanh(values)
     elif kernel.kind is Kind.LOGISTIC:
         values = 1 / (1 + np.exp(-values))
-    return np.asarray(np.einsum("ij,jc->ic", values, coef.astype(np.longdouble)), dtype=np.float64)
+    return np.asarray(np.einsum("ij,jc->ic", values, coef.astype(np.longdouble)) + constant, dtype=np.float64)

@@ -30,10 +30,12 @@ from maxmargin.solution import Solution, Status, margin
 from maxmargin.solvers import block, primal_newton
 from maxmargin.solvers.newton import one_blas_thread
 from maxmargin.sources import KernelNotFinite, Source, make_source, pick
-from maxmargin.verdict import demand_of, size_of, verdict
+from maxmargin.verdict import demand_of, error_allowed, size_of, verdict
 
 CERTIFIED_ROWS, FEWEST_ROWS = 64, 8
 """Rows on which every fit's decision values are compared with an independent evaluation; at least, where a fit is many problems."""
+ROUNDINGS = float(np.finfo(float).eps)
+"""Rounding of a sum of m terms, relative to the sum of their magnitudes, divided by sqrt(m): it adds up like a random walk."""
 EXTENDED = 2**25
 """Products of two features that an audit in long double may take: a fraction of a second."""
 SHARE = 0.25
@@ -205,9 +207,10 @@ def _judged(
     size = size_of(np.append(f, decision.intercept), decision.coef, _bounds(form.problem, decision))
     decision = decision._replace(scale=decision.scale * form.unit)
     found = form.certify(f, decision)
-    error = _audit(settings, X, decision, f, source)
+    demand = demand_of(settings.tol, decision.unit)
+    error = _audit(settings, X, decision, f, source, SHARE * error_allowed(found, demand, size))
     found = replace(found, convexity=convexity, audit_error=error, n_iter=solution.n_iter)
-    status = verdict(solution.ended, found, demand_of(settings.tol, decision.unit), size)
+    status = verdict(solution.ended, found, demand, size)
     return Trained(decision, status, with_status(found, status))
 
 
@@ -320,17 +323,27 @@ def _affordable(sample: NDArray[np.int64], n: int, count: int) -> NDArray[np.int
     return np.arange(n) if n <= count else sample[:: -(-len(sample) // max(1, count))]
 
 
-def _audit(settings: Settings, X: Samples, decision: Decision, f: Floats, source: Source) -> float:
-    """The greatest difference between f and an independent evaluation on some rows; in long double where float64 may not suffice."""
+def _audit(settings: Settings, X: Samples, decision: Decision, f: Floats, source: Source, slack: float) -> float:
+    """The greatest difference between f and an independent evaluation on some rows.
+
+    Where rounding may exceed ``slack`` the evaluation is in long double, as in ``certify``, on all rows
+    if that is affordable.
+    """
     kernel, support = settings.kernel, np.flatnonzero(decision.coef)
     sample = _audited(source, decision.coef, max(FEWEST_ROWS, CERTIFIED_ROWS // settings.problems))
     A = X.X if kernel.kind is Kind.PRECOMPUTED else X.pick(support)
-    products = kernel_products
-    if kernel.has_dot_product and not _bound_suffices(source, decision, settings.tol):
-        products = extended_products
-        sample = _affordable(sample, len(f), EXTENDED // max(1, A.shape[0] * A.shape[1]))
-    exact = products(kernel, A, decision.coef[support, None], _columns_of(kernel, X.pick(sample), support))[:, 0]
-    return float(np.abs(exact + decision.intercept - f[sample]).max(initial=0.0))
+    coef = decision.coef[support, None]
+    rounding = ROUNDINGS * np.sqrt(len(support)) * decision.diagonal * float(np.abs(coef).sum())
+    extended = kernel.has_dot_product and not _bound_suffices(source, decision, settings.tol)
+    if extended or not rounding <= slack:
+        entries = len(support) * (1 if kernel.kind is Kind.PRECOMPUTED or not hasattr(A, "shape") else A.shape[1])
+        sample = _affordable(sample, len(f), EXTENDED // max(1, entries))
+    if extended:
+        exact = extended_products(kernel, A, coef, X.pick(sample), decision.intercept)
+    else:
+        B = _columns_of(kernel, X.pick(sample), support)
+        exact = kernel_products(kernel, A, coef, B, decision.intercept, exact=not rounding <= slack)
+    return float(np.abs(exact[:, 0] - f[sample]).max(initial=0.0))
 
 
 def _convexity(kernel: Kernel, solution: Solution, coef: Floats, X: Samples, rounding: float) -> str:

@@ -9,8 +9,8 @@ certificate alone:
    ``Demand.gap``. Decision values are known only to within the error, and what it may add to the
    gap (``Size.weight``) is counted too;
 3. **exact**: where float64 cannot resolve the tolerance on decision values, the relative gap is at
-   most ``EXACT`` and decision values agree with the audit to ``AGREED`` of the largest. That is a
-   bound as well: nothing is left to gain.
+   most ``EXACT``, and at most ``AGREED`` with what the error may add; decision values agree with the
+   audit to ``AGREED`` of the largest. That is a bound as well: nothing is left to gain.
 
 A solution that is feasible and (converged or exact) is
 
@@ -27,6 +27,10 @@ while the conditions of optimality do not hold sample by sample.
 Any other solution keeps the reason why its solver ended, or is STALLED where the solver thought it
 was done. ``certify`` asks the same question about recomputed numbers: a model that was OPTIMAL or
 STATIONARY and does not pass is REFUTED, an imported model that passes is OPTIMAL.
+
+``fit`` and ``certify`` agree: the audit error is the difference between the decision values of a fit
+and those of ``certify``, so violation and gap exceed those of the fit by no more than is counted
+there. It is known for some samples, and for all where rounding matters (``error_allowed``).
 
 Gaps are relative to the larger of |P| and |D|, the primal and the dual value; a relative gap is 0
 where both values are zero within the rounding of the terms they are sums of
@@ -45,12 +49,13 @@ from maxmargin.solution import GAP, Status
 EXACT = 1e-12
 """A gap of this share of the objective is rounding, whatever the tolerance."""
 AGREED = 1e-9
-"""Share of the largest decision value by which exact ones may differ from the audit's."""
+"""Share of the largest decision value by which exact ones may differ from the audit's, and of the
+objective by which the gap may be larger than its rounded value."""
 FEASIBLE = 1e-9
 """Share of the variables' size by which they may miss their bounds and their sum."""
 IMPORTED = 1e-6
 """The same for a model read from a file: old files hold 8 digits."""
-AGAIN, EXACT_AGAIN = 1 + 1e-6, 1e3 * EXACT
+AGAIN = 1 + 1e-6
 """``certify`` evaluates with other roundings than ``fit``: its limits are that much wider."""
 
 
@@ -114,12 +119,28 @@ def holds(
     """Whether a certificate passes: feasible, and converged or exact; see the top of this file."""
     inside = found.box_violation <= feasible * size.largest and found.equality_violation <= feasible * size.total
     violation, error = found.kkt_violation, found.audit_error
-    gap = abs(found.relative_gap)
-    if gap > 0:
-        gap += error * (size.total + size.weight) / max(abs(found.primal), abs(found.dual))
-    converged = violation + error <= slack * demand.violation and gap <= slack * demand.gap
-    exact = gap <= rounding and error <= AGREED * size.values
+    gap = largest = abs(found.relative_gap)
+    if error > 0 and not _is_zero(found):
+        largest += error * _steepness(found, size)
+    converged = violation + error <= slack * demand.violation and largest <= slack * demand.gap
+    exact = gap <= rounding and largest <= AGREED and error <= AGREED * size.values
     return bool(inside and error <= demand.error and (converged or exact))
+
+
+def _is_zero(found: Certificate) -> bool:
+    """Whether the objective is 0 within rounding: then there is no relative gap."""
+    return found.relative_gap == 0 and found.gap != 0
+
+
+def _steepness(found: Certificate, size: Size) -> float:
+    """By how much the relative gap may grow with an error of decision values."""
+    return (size.total + size.weight) / max(abs(found.primal), abs(found.dual), np.finfo(float).tiny)
+
+
+def error_allowed(found: Certificate, demand: Demand, size: Size) -> float:
+    """The error of decision values that alone would break the demand."""
+    steepness = 0.0 if _is_zero(found) else _steepness(found, size)
+    return min(demand.violation, demand.gap / steepness if steepness > 0 else np.inf)
 
 
 def approximates(found: Certificate, demand: Demand, size: Size, slack: float = 1.0) -> bool:
@@ -144,11 +165,11 @@ def verdict_again(before: Status, found: Certificate, demand: Demand, size: Size
     ``found`` is of recomputed decision values: its audit error is 0 here.
     """
     if before is Status.IMPORTED:
-        passed = holds(found, demand, size, IMPORTED, AGAIN, EXACT_AGAIN)
+        passed = holds(found, demand, size, IMPORTED, AGAIN, AGREED)
         return _best(found) if passed else Status.REFUTED
     if before is Status.APPROXIMATE and approximates(found, demand, size, AGAIN):
         return before
-    if before.converged and not holds(found, demand, size, FEASIBLE, AGAIN, EXACT_AGAIN):
+    if before.converged and not holds(found, demand, size, FEASIBLE, AGAIN, AGREED):
         return Status.REFUTED
     return before
 

@@ -65,6 +65,12 @@ def kernel_matrix(name: str, A: np.ndarray, B: np.ndarray, gamma: float, coef0: 
     return (gamma * dot + coef0) ** degree if name == "poly" else dot
 
 
+def _diagonal(name: str, X: np.ndarray, model: Any, given: dict[str, Any]) -> np.ndarray:
+    """k(x, x) of every sample."""
+    parameters = model._gamma, given.get("coef0", 0), given.get("degree", 3)
+    return np.array([kernel_matrix(name, x[None], x[None], *parameters)[0, 0] for x in X])
+
+
 def _ratio(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.where(b == 0, Long(0), a / np.where(b == 0, Long(1), b))
 
@@ -147,7 +153,8 @@ def evaluate(trial: Trial, model: Any) -> Value | None:
         primal = norm / 2 + intercept * total + (weight * below).sum()
         gap = (weight * below + b * f).sum() + abs(intercept * (b.sum() - total))
         violation = max(np.where(b < weight * AT_BOUND, below, 0).max(initial=0), np.where(b > 0, f, 0).max(initial=0))
-        return Value(primal, gap, violation, size, _natural(size, weight, b) + total**2 * np.abs(K).max(initial=0), f)
+        largest = np.abs(X.diagonal() if name == "precomputed" else _diagonal(name, X, model, given)).max(initial=0)
+        return Value(primal, gap, violation, size, _natural(size, weight, b) + total * (total + weight.sum()) * largest, f)
     z, C = trial.y.astype(Long), _bounds(weight, given["C"])
     epsilon = Long(given["epsilon"]) if "epsilon" in given else _best_width(np.abs(z - f), C, given["nu"])
     if np.isinf(C).any():

@@ -303,8 +303,9 @@ class BaseSVM(QuickParameters, ABC):
         A = None if kernel.kind is Kind.PRECOMPUTED else self.support_vectors_
         B = X[:, self.support_] if kernel.kind is Kind.PRECOMPUTED else X
         coef = np.ascontiguousarray(self._columns().T)
-        products = certificate.extended_products if self._needs_more_digits(coef) else certificate.kernel_products
-        return products(kernel, A, coef, B) + self._intercept_
+        if self._needs_more_digits(coef):
+            return certificate.extended_products(kernel, A, coef, B, self._intercept_)
+        return certificate.kernel_products(kernel, A, coef, B, self._intercept_, exact=True)
 
     def _needs_more_digits(self, coef: Floats) -> bool:
         """Whether float64 may round dot products so much that decision values are not known to tol (rounding.py)."""

@@ -48,11 +48,17 @@ class State:
         return 0.5 * float(np.sum(self.b * (self.G + self.problem.linear)))
 
     @property
+    def _natural(self) -> float:
+        """A bound on the quadratic term, infinite beyond float64."""
+        total = float(np.abs(self.b).sum())
+        return self.scale * total * total
+
+    @property
     def ceiling(self) -> float:
         """The primal value at w = 0 and level 0, with room for rounding: no dual value of a convex problem is above it."""
         nothing = (Level(0.0, 0.0, 0.0),) * self.problem.groups
         value = duality_gap(self.problem, np.zeros_like(self.b), np.zeros_like(self.F), nothing)
-        return value * (1 + 1e-6) + 1e-6 * self.scale * float(np.abs(self.b).sum()) ** 2 + 1e-12
+        return value * (1 + 1e-6) + 1e-6 * self._natural + 1e-12
 
     @property
     def violation(self) -> float:
@@ -79,8 +85,8 @@ class State:
     def gap_is_small(self, tol: float) -> bool:
         """Whether the gap is at most GAP * tol of the objective; where the primal is infeasible by rounding the violation must do."""
         gap, dual = self.gap, -self.objective
-        natural = MEET * self.scale * float(np.abs(self.b).sum()) ** 2  # the rounding of an objective that is 0
-        return not np.isfinite(gap) or gap <= max(GAP * tol * max(abs(dual + gap), abs(dual)), natural)
+        rounding = MEET * self._natural  # of an objective that is 0
+        return not np.isfinite(gap) or gap <= max(GAP * tol * max(abs(dual + gap), abs(dual)), rounding)
 
     def no_minimum(self) -> bool:
         """Whether the hulls of a problem in margin units meet, or one without bounds falls forever, for all float64 can tell."""
