@@ -63,8 +63,8 @@ PROBABILITY = "fits with `probability=True`, which raises: use `CalibratedClassi
 KNOWN = {
     r"svm_converters.*_(ptrue(_4)?|class_true|break_ties)$": PROBABILITY,
     r"svm_converters.*::test_convert_nusvc_multi_pfalse$": (
-        "one pair of classes has a margin near 0 at this nu: the coefficients of the exact solution exceed 1e7 (those of the "
-        "looser one of LIBSVM 3e5), and the sums of ONNX in float32 lose their digits"
+        "one pair of classes has a margin near 0 at this nu: the coefficients of the exact solution are so large "
+        "that the float32 sums of ONNX lose their digits; those of LIBSVM, which stops earlier, are smaller"
     ),
 }
 """Tests that fail with maxmargin only, and why: regular expressions of their names."""
