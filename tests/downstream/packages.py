@@ -41,6 +41,7 @@ PACKAGES = (
         (
             "--pyargs",
             "imblearn.over_sampling._smote.tests.test_svm_smote",
+            "imblearn.ensemble.tests.test_bagging",
             "imblearn.tests.test_pipeline",
         ),
         "",
@@ -56,6 +57,7 @@ PACKAGES = (
     Package("mlxtend", "0.25.0", ("uses_mlxtend.py",), "here"),
     Package("pyod", "3.6.7", ("uses_pyod.py",), "here"),
     Package("skl2onnx", "1.20.0", ("uses_skl2onnx.py",), "here"),
+    Package("scikit-learn", "1.9.1", ("uses_scikit_learn.py",), "here"),
 )
 
 PROBABILITY = "fits with `probability=True`, which raises: use `CalibratedClassifierCV`"

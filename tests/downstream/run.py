@@ -47,7 +47,9 @@ class Result(NamedTuple):
 
 def requirements() -> list[str]:
     """Everything that the environment needs, pinned."""
-    return [*COMMON, *dict.fromkeys(f"{one.name}=={one.version}" for one in PACKAGES), *sum((one.needs for one in PACKAGES), ())]
+    packages = (f"{one.name}=={one.version}" for one in PACKAGES)
+    needs = (name for one in PACKAGES for name in one.needs)
+    return list(dict.fromkeys([*COMMON, *packages, *needs]))
 
 
 def folder(package: Package) -> Path:
@@ -111,7 +113,8 @@ def page(results: list[Result]) -> str:
             "",
             "`make downstream` runs the tests of packages that use scikit-learn's SVMs, once as they are and once with",
             "`patch_sklearn()`, and writes this page. A test that fails both ways does not count. mlxtend and pyod publish no tests",
-            "on PyPI: `tests/downstream/uses_*.py` are ours. The scikit-learn is " + COMMON[0].split("==")[1] + ".",
+            "on PyPI: `tests/downstream/uses_*.py` are ours. Those of scikit-learn are scripts in the manner of its gallery, in",
+            "which a warning is an error. The scikit-learn is " + COMMON[0].split("==")[1] + ".",
             "",
             "| package | tests | pass without | pass with | fits by maxmargin | fail with maxmargin only |",
             "|---|---|---|---|---|---|",
