@@ -98,7 +98,8 @@ def test_nu_classification(seed):
     model = NuSVC(kernel=kernel, nu=nu).fit(X, y, weight)
     assert model.certificate_.status == "optimal"
     # the equivalent C-SVC, C_i = w_i / r, has the same decision function
-    optimum, _ = reference.classification(K, y, weight / model._scales[0])
+    r = nu * weight.sum() / np.abs(model.dual_coef_).sum()
+    optimum, _ = reference.classification(K, y, weight / r)
     agree(model.certificate_, optimum)
 
 

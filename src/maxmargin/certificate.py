@@ -11,8 +11,8 @@ and the dual value is
     hard       |w|^2/2 (1/m^2) - D,  m = min_i y_i f_i: the solution scaled to be feasible
     C = inf    eps-SVR with epsilon raised to the largest residual: the solution is feasible there
 
-nu-SVC is certified as the C-SVC with C_i = w_i / r; nu-SVR as the eps-SVR with the width it found, plus eps (nu sum_i C_i -
-sum_i |b_i|): that width is the right one. Where the kernel is positive
+nu-SVC is certified as the C-SVC with C_i = w_i / r, r = nu sum_i w_i / sum_i |b_i|: that nu is the right one; nu-SVR as the eps-SVR with
+the width it found, plus eps (nu sum_i C_i - sum_i |b_i|): that width is the right one. Where the kernel is positive
 semidefinite the optimum lies between the dual and the primal value, and the kernel part of every decision value is within
 sqrt(2 gap k(x, x)) of the exact one. Linear models have a file of their own, linear_certificate.py.
 """
@@ -36,8 +36,14 @@ from maxmargin.solution import Status
 
 BLOCK_ENTRIES = 2**22
 """Kernel values held at once."""
+DIAGONAL = 64
+"""Rows and columns of the blocks on the diagonal."""
 ZERO = 1e-14
 """Share of the terms of a sum that rounding leaves where the sum is 0."""
+LOSSLESS = 1e-12
+"""Losses of at most this are rounding: the model is judged as if scaled up until there are none."""
+AT_BOUND = 1e-9
+"""Share of its bound within which a coefficient is at it, where the bound is known from a sum."""
 HUGE = np.errstate(over="ignore", invalid="ignore")
 """Objectives may exceed float64: what is infinite or not a number is no certificate."""
 UNCHECKED = tuple(status.name.lower() for status in (Status.IMPORTED, Status.COMPACTED))
@@ -137,22 +143,38 @@ def classification(f: Floats, y: Floats, C: Floats, b: Floats, bias: float, squa
     slack, excess = np.maximum(0.0, 1 - distance), np.maximum(0.0, distance - 1)
     norm = float(np.sum(b * (f - bias)))
     equality = float(abs(np.sum(b)))
+    least = np.float64(distance.min(initial=np.inf))
     if np.isinf(C).all():
-        least = float(distance.min(initial=np.inf))
         dual = float(np.sum(a)) - norm / 2
-        primal = norm / 2 / least**2 if least > 0 else np.inf
+        primal = float(norm / 2 / least / least) if least > 0 else np.inf
         return certificate_of(primal, dual, primal - dual, np.where(a > 0, np.abs(distance - 1), slack), -a, equality)
+    scaled = float(norm / 2 / least / least) if least >= 1 - LOSSLESS else np.inf  # at a huge C losses of rounding weigh more
     if squared:
-        primal = norm / 2 + float(np.sum(C * slack**2))
-        dual = float(np.sum(a)) - norm / 2 - float(np.sum(a * (a / (4 * C))))
+        primal = min(scaled, norm / 2 + float(np.sum(C * slack**2)))
+        dual = float(np.sum(a)) - norm / 2 - float(np.sum(a * (a / C))) / 4
         # a = 2 C xi where xi > 0: the difference is what the margin would have to move
-        kkt = np.abs(np.maximum(1 - distance, 0.0) - a / (2 * C))
+        kkt = np.abs(np.maximum(1 - distance, 0.0) - a / C / 2)
         return certificate_of(primal, dual, primal - dual, np.where((a == 0) & (slack == 0), 0.0, kkt), -a, equality)
     primal = norm / 2 + float(np.sum(C * slack))
     dual = float(np.sum(a)) - norm / 2
     gap = float(np.sum((C - a) * slack + a * excess))
+    if scaled < primal:
+        primal, gap = scaled, scaled - dual
     kkt = np.maximum(np.where(a < C, slack, 0.0), np.where(a > 0, excess, 0.0))
     return certificate_of(primal, dual, gap, kkt, np.maximum(-a, a - C), equality)
+
+
+def bounds_of_nu(weight: Floats, b: Floats, nu: float | None) -> Floats:
+    """C_i of the C-SVC with the solution of a nu-SVC: its coefficients sum to nu sum_i C_i.
+
+    Coefficients within rounding of their bound are at it. Without nu (a model of another program) the
+    bounds are the least that the coefficients keep.
+    """
+    size = np.abs(b)
+    if nu is None:
+        return np.asarray(weight * (size / weight).max(initial=0.0))
+    C = weight * (float(size.sum()) / (nu * float(weight.sum())))
+    return np.where(np.abs(size - C) <= AT_BOUND * C, size, C)
 
 
 @HUGE
@@ -177,8 +199,8 @@ def regression(
     value = float(np.sum(z * b)) - epsilon * size
     if squared:
         primal = norm / 2 + float(np.sum(C * outside**2))
-        dual = value - norm / 2 - float(np.sum(b * (b / (4 * C))))
-        kkt = np.where(b != 0, np.abs(np.sign(b) * r - epsilon - np.abs(b) / (2 * C)), outside)
+        dual = value - norm / 2 - float(np.sum(b * (b / C))) / 4
+        kkt = np.where(b != 0, np.abs(np.sign(b) * r - epsilon - np.abs(b) / C / 2), outside)
         return certificate_of(primal, dual, primal - dual, kkt, np.zeros(1), equality)
     with np.errstate(invalid="ignore"):
         penalty = np.where(outside > 0, C * outside, 0.0)
@@ -206,6 +228,8 @@ def regression(
 @HUGE
 def one_class(f: Floats, C: Floats, b: Floats, offset: float, total: float, diagonal: float = 0.0) -> Certificate:
     """One-class: f includes the offset -rho, the coefficients sum to total; ``diagonal`` is the greatest k(x, x)."""
+    unit = float(2.0 ** min(max(int(np.frexp(C.max(initial=0.0))[1]), -1022), 1023))  # objectives of any scale have a relative gap
+    f, C, b, offset, total = f / unit, C / unit, b / unit, offset / unit, total / unit
     norm = float(np.sum(b * (f + offset)))
     below = np.maximum(0.0, -f)
     primal = norm / 2 - offset * total + float(np.sum(C * below))
@@ -214,7 +238,16 @@ def one_class(f: Floats, C: Floats, b: Floats, offset: float, total: float, diag
     kkt = np.maximum(np.where(b < C, below, 0.0), np.where(b > 0, f, 0.0))
     zero = ZERO * diagonal * total
     rounding = zero * (total + float(np.sum(C))), zero * total
-    return certificate_of(primal, dual, gap, kkt, np.maximum(-b, b - C), float(abs(np.sum(b) - total)), rounding)
+    found = certificate_of(primal, dual, gap, kkt, np.maximum(-b, b - C), float(abs(np.sum(b) - total)), rounding)
+    return replace(
+        found,
+        primal=primal * unit * unit,
+        dual=dual * unit * unit,
+        gap=gap * unit * unit,
+        kkt_violation=found.kkt_violation * unit,
+        box_violation=found.box_violation * unit,
+        equality_violation=found.equality_violation * unit,
+    )
 
 
 def worst(parts: Sequence[Certificate]) -> Certificate:
@@ -315,14 +348,19 @@ def kernel_values(kernel: Kernel, A: Any, B: Any) -> NDArray[np.float64]:
     return dot
 
 
-def largest_diagonal(kernel: Kernel, X: Any) -> float:
-    """The greatest k(x, x) of some samples, evenly spaced; for a precomputed kernel X is its matrix."""
+def kernel_diagonal(kernel: Kernel, X: Any) -> Floats:
+    """|k(x, x)| of every sample; for a precomputed kernel X is its matrix."""
     if kernel.kind is Kind.PRECOMPUTED:
-        return float(np.abs(np.diagonal(X)).max(initial=0.0))
+        return np.abs(np.asarray(np.diagonal(X), dtype=np.float64))
     n = X.shape[0] if hasattr(X, "shape") else len(X)
-    rows = np.arange(0, n, max(1, n // 64))
-    part = X[rows] if hasattr(X, "dtype") else _safe_indexing(X, rows)
-    return float(np.abs(kernel_values(kernel, part, part).diagonal()).max(initial=0.0))
+    if kernel.kind in (Kind.RBF, Kind.LAPLACIAN, Kind.CHI2, Kind.COSINE):
+        return np.ones(n)
+    found = np.zeros(n)
+    for begin in range(0, n, DIAGONAL):
+        rows = np.arange(begin, min(n, begin + DIAGONAL))
+        part = X[rows] if hasattr(X, "dtype") else _safe_indexing(X, rows)
+        found[rows] = np.abs(kernel_values(kernel, part, part).diagonal())
+    return found
 
 
 def kernel_products(

@@ -59,7 +59,25 @@ class DualProblem(NamedTuple):
 def weight_unit(weight: Floats) -> float:
     """A power of two near the mean of positive weights: dividing by it changes no bit, and no scale is too large or too small."""
     greatest = float(weight.max())
-    return float(2.0 ** round(np.log2(greatest) + np.log2((weight / greatest).mean())))
+    exponent = round(np.log2(greatest) + np.log2((weight / greatest).mean()))
+    return float(2.0 ** min(max(exponent, -1022), 1023))
+
+
+def bounds(C: float, weight: Floats, squared: bool = False) -> Floats:
+    """C_i = C weight_i for positive weights; ValueError where float64 does not hold them, or 1 / (2 C_i) of a squared loss."""
+    with np.errstate(over="ignore", under="ignore"):
+        found: Floats = C * weight
+    if np.isfinite(C) and not np.isfinite(found).all():
+        raise ValueError(
+            f"C times a sample weight is beyond float64: C={C:g}, and the greatest weight is "
+            f"{weight.max():g}. Divide the weights by a constant, or lower C."
+        )
+    if not found.min(initial=1.0) > (2.0**-1024 if squared else 0.0):
+        raise ValueError(
+            f"C times a sample weight is too small for float64: C={C:g}, and the least positive weight is "
+            f"{weight.min():g}. Use 0 to leave a sample out, multiply the weights by a constant, or raise C."
+        )
+    return found
 
 
 def fill(total: float, capacity: Floats) -> Floats:
@@ -71,7 +89,7 @@ def fill(total: float, capacity: Floats) -> Floats:
 def _bounds(sign: Floats, C: Floats, squared: bool) -> tuple[Floats, Floats, Floats]:
     """Lower bound, upper bound and ridge of variables of the given signs."""
     limit = np.full(len(C), np.inf) if squared else C
-    ridge = 1.0 / (2.0 * C) if squared else np.zeros(len(C))
+    ridge = 0.5 / C if squared else np.zeros(len(C))
     return np.where(sign < 0, -limit, 0.0), np.where(sign > 0, limit, 0.0), ridge
 
 

@@ -86,6 +86,8 @@ class Solution(NamedTuple):
     indefinite: bool
     scale: float
     """The greatest k(x, x) of the rows looked at."""
+    size: Floats | None = None
+    """The sum of |b_j k(x_j, x)| for every row x near the boundary, where the problem needs to know: a share of it is rounding."""
 
 
 def can_grow(problem: DualProblem, b: Floats) -> NDArray[np.bool_]:

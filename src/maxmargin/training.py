@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 
 from maxmargin import definiteness
 from maxmargin.certificate import (
+    BLOCK_ENTRIES,
     Certificate,
     extended_products,
+    kernel_diagonal,
     kernel_products,
     kernel_values,
     with_status,
@@ -36,6 +38,8 @@ CERTIFIED_ROWS, FEWEST_ROWS = 64, 8
 """Rows on which every fit's decision values are compared with an independent evaluation; at least, where a fit is many problems."""
 ROUNDINGS = float(np.finfo(float).eps)
 """Rounding of a sum of m terms, relative to the sum of their magnitudes, divided by sqrt(m): it adds up like a random walk."""
+NEAR = 1e-12
+"""Share of the largest its terms may be below which a decision value may be rounding of 0."""
 EXTENDED = 2**25
 """Products of two features that an audit in long double may take: a fraction of a second."""
 SHARE = 0.25
@@ -63,7 +67,7 @@ class Decision(NamedTuple):
     interval: tuple[float, float]
     """Where the intercept may lie; a single point unless no support vector is free."""
     scale: float = 1.0
-    """The dual variables are coef * scale."""
+    """The problem's variables are coef * scale; 0 where that is not known."""
     epsilon: float = 0.0
     """The tube's half-width (regression)."""
     unit: float = 1.0
@@ -81,10 +85,10 @@ class Formulation(NamedTuple):
     """(decision values of the samples, decision) -> certificate without its outcome."""
     no_solution: str = ""
     """What to tell the user when there is no solution; without it a degenerate problem (nu-SVC) has the solution 0."""
-    unit: float = 1.0
-    """The problem's variables are the dual variables divided by this."""
     boundary: bool = False
     """Whether decision values near 0 must be exact: it counts on which side of the boundary a sample lies."""
+    lossless: Callable[[Floats], bool] | None = None
+    """Whether decision values, scaled up a little, have no losses: then errors weigh by the duals, not by their bounds."""
     shrink: Callable[[Decision, Floats], tuple[float, Decision]] | None = None
     """(decision, kernel part of its values) -> a multiple of the coefficients and the decision with it, of no greater primal value
     than a constant: for a solver that was stopped early."""
@@ -168,10 +172,11 @@ def _train(form: Formulation, X: Samples, settings: Settings, monitor: Monitor, 
         X = Samples(values.block(None, None, np.float64), rounding=values.precision)
         settings = settings._replace(kernel=Kernel.precomputed())
     source = X.source or make_source(settings.kernel, X.X)
-    start = None if start is None else start / form.unit
     solution, source = _solve(form, source, settings, monitor, start)
-    if form.boundary and source.n_rows > block.POLISHED:
-        solution = _with_exact_boundary(form.problem, solution, source, settings.tol)
+    if form.boundary:
+        if source.n_rows > block.POLISHED:
+            solution = _with_exact_boundary(form.problem, solution, source, settings.tol)
+        solution = _with_sizes(form.problem, solution, source, kernel_diagonal(settings.kernel, X.X))
     rounding = max(X.rounding, source.precision)
     if solution.ended is Status.DEGENERATE:
         if form.no_solution:
@@ -199,13 +204,27 @@ def _with_exact_boundary(problem: DualProblem, solution: Solution, source: Sourc
     return solution._replace(kernel_part=part)
 
 
+def _with_sizes(problem: DualProblem, solution: Solution, source: Source, diagonal: Floats) -> Solution:
+    """The sizes of the terms of decision values near 0: |k(x, z)| <= (k(x, x) k(z, z))^(1/2) says which are."""
+    part, root = solution.kernel_part, np.sqrt(diagonal)
+    coef = fold(problem, solution.b, len(part))
+    support, size = np.flatnonzero(coef), np.abs(part)
+    most = root * float(np.sum(np.abs(coef) * root))
+    near = np.flatnonzero(part + solution.levels[0].value < NEAR * most)
+    step = max(1, BLOCK_ENTRIES // max(1, len(support)))
+    for i in range(0, len(near), step):
+        some = near[i : i + step]
+        size[some] = np.abs(source.block(some, support, np.float64)) @ np.abs(coef[support])
+    return solution._replace(scale=float(diagonal.max(initial=0.0)), size=size)
+
+
 def _judged(
     form: Formulation, X: Samples, settings: Settings, source: Source, solution: Solution, decision: Decision, convexity: str
 ) -> Trained:
     """The decision function of a solution with its certificate and the verdict."""
     f = solution.kernel_part / decision.scale + decision.intercept
-    size = size_of(np.append(f, decision.intercept), decision.coef, _bounds(form.problem, decision))
-    decision = decision._replace(scale=decision.scale * form.unit)
+    bounds = None if form.lossless is not None and form.lossless(f) else _bounds(form.problem, decision)
+    size = size_of(np.append(f, decision.intercept), decision.coef, bounds)
     found = form.certify(f, decision)
     demand = demand_of(settings.tol, decision.unit)
     error = _audit(settings, X, decision, f, source, SHARE * error_allowed(found, demand, size))

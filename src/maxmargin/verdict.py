@@ -10,7 +10,8 @@ certificate alone:
    gap (``Size.weight``) is counted too;
 3. **exact**: where float64 cannot resolve the tolerance on decision values, the relative gap is at
    most ``EXACT``, and at most ``AGREED`` with what the error may add; decision values agree with the
-   audit to ``AGREED`` of the largest. That is a bound as well: nothing is left to gain.
+   audit to ``AGREED`` of the largest. That is a bound as well: nothing is left to gain. Where the
+   objective is 0 there is no relative gap, and violations are at most ``AGREED`` of the largest.
 
 A solution that is feasible and (converged or exact) is
 
@@ -124,12 +125,13 @@ def holds(
         largest += error * _steepness(found, size)
     converged = violation + error <= slack * demand.violation and largest <= slack * demand.gap
     exact = gap <= rounding and largest <= AGREED and error <= AGREED * size.values
+    exact &= not _is_zero(found) or violation <= AGREED * size.values
     return bool(inside and error <= demand.error and (converged or exact))
 
 
 def _is_zero(found: Certificate) -> bool:
     """Whether the objective is 0 within rounding: then there is no relative gap."""
-    return found.relative_gap == 0 and found.gap != 0
+    return found.relative_gap == 0 and (found.gap != 0 or found.primal == found.dual == 0)
 
 
 def _steepness(found: Certificate, size: Size) -> float:

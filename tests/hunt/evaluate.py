@@ -158,7 +158,7 @@ def evaluate(trial: Trial, model: Any) -> Value | None:
     z, C = trial.y.astype(Long), _bounds(weight, given["C"])
     epsilon = Long(given["epsilon"]) if "epsilon" in given else _best_width(np.abs(z - f), C, given["nu"])
     if np.isinf(C).any():
-        epsilon = max(epsilon, np.abs(z - f).max())
+        epsilon = max(epsilon, np.abs(z - f)[np.isinf(C)].max())
     found = _value(norm, f, intercept, b, z - epsilon, z + epsilon, C, squared, size + np.abs(z).max())
     if trial.estimator == "NuSVR":
         surplus = Long(given["nu"]) * C.sum() - np.abs(b).sum()  # the dual bounds the sum of |b|

@@ -108,7 +108,7 @@ class BaseSVC(ClassifierMixin, Voting):  # type: ignore[misc]
         classes, label = encode(y)
         weight = finite_weight(sample_weight, _num_samples(X))
         class_weight = class_weights(self.class_weight, classes, label, y, np.maximum(weight, 0.0))
-        effective = weight * class_weight[label]
+        effective = _effective(weight, class_weight[label])
         present = np.flatnonzero(np.bincount(label[effective > 0], minlength=len(classes)))
         if len(present) < 2:
             raise ValueError(
@@ -234,7 +234,7 @@ class BaseSVC(ClassifierMixin, Voting):  # type: ignore[misc]
             getattr(self, "_rows_known", True) and len(label) != self.shape_fit_[0]
         ):
             raise ValueError("certify needs the data the model was fitted on: other labels or another number of samples were given.")
-        effective = finite_weight(sample_weight, _num_samples(X)) * self.class_weight_[label]
+        effective = _effective(finite_weight(sample_weight, _num_samples(X)), self.class_weight_[label])
         exact, solver = self._certified_values(X), self._decision_values(X)
         columns = np.zeros((exact.shape[1], len(label)))
         columns[:, self._training_rows(X, label)] = self._columns()
@@ -251,9 +251,22 @@ class BaseSVC(ClassifierMixin, Voting):  # type: ignore[misc]
                 found.append(before)
                 continue
             form = self._formulation(sign, effective[rows], self.class_weight_[label[rows]])
-            decision = Decision(flip * columns[k, rows], flip * self._intercept_[k], (0.0, 0.0), self._scales[k])
+            scale = 0.0 if before.status == Status.IMPORTED.name.lower() else self._scales[k]
+            decision = Decision(flip * columns[k, rows], flip * self._intercept_[k], (0.0, 0.0), scale)
             found.append(form.certify(flip * exact[rows, k], decision))
         return self._certify_all(found, solver, exact)
+
+
+def _effective(weight: Floats, class_weight: Floats) -> Floats:
+    """Sample weights times class weights; ValueError where float64 does not hold them."""
+    with np.errstate(over="ignore"):
+        effective: Floats = weight * class_weight
+    if not np.isfinite(effective).all():
+        raise ValueError(
+            f"sample_weight times class_weight is beyond float64: the greatest are {weight.max():g} and "
+            f"{class_weight.max():g}. Divide the sample weights by a constant."
+        )
+    return effective
 
 
 def _two_sided(task: BinaryTask) -> bool:

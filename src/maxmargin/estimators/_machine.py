@@ -166,11 +166,6 @@ def _set_outcome(model: Any, machine: Machine) -> None:
         model.classes_, model.class_weight_ = machine.classes, np.ones(len(machine.classes))
         model._one_vs_one = len(machine.classes) > 2 and not machine.one_vs_rest
         model._scales = np.ones(functions)
-        if (
-            machine.problem is Problem.NU_SVC
-        ):  # coefficients are at most 1 / r, and reach it where a sample is on the wrong side of its margin
-            largest = np.abs(model._columns()).max(axis=1, initial=0.0)
-            model._scales = 1 / np.where(largest > 0, largest, 1.0)
     else:
         model._scale = 1.0
     if machine.problem is Problem.ONE_CLASS:

@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
-from maxmargin.certificate import Certificate, largest_diagonal
+from maxmargin.certificate import Certificate, kernel_diagonal
 from maxmargin.estimators._base import BaseSVM
 from maxmargin.estimators._data import refuse_batch_dependence, symmetric, take
 from maxmargin.estimators._targets import finite_weight, validate_weight
@@ -75,6 +75,8 @@ class BaseSingle(BaseSVM):
         coef = np.zeros(len(weight))
         coef[self._training_rows(X, np.zeros(len(weight), np.int64))] = self._columns()[0]
         decision = Decision(coef[used], float(self._intercept_[0]), (0.0, 0.0), epsilon=self._tube(z - exact[:, 0], coef))
-        decision = decision._replace(diagonal=largest_diagonal(self._kernel, X))
-        found = self._formulation(z[used], weight[used]).certify(exact[used, 0], decision)
+        form = self._formulation(z[used], weight[used])
+        if form.boundary:
+            decision = decision._replace(diagonal=float(kernel_diagonal(self._kernel, X)[used].max()))
+        found = form.certify(exact[used, 0], decision)
         return self._certify_all([found], solver, exact)

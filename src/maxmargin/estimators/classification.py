@@ -176,8 +176,8 @@ class SVC(BaseSVC):
 
     def _formulation(self, sign: Floats, weight: Floats, class_weight: Floats) -> Formulation:
         squared = self.loss == "squared_hinge"
-        C = self.C * weight
-        if np.isinf(C).any():
+        C = problems.bounds(self.C, weight, squared)
+        if np.isinf(self.C):
             C = np.full(len(sign), np.inf)
             problem, read = problems.hard_margin(sign), read_margin
         else:
@@ -192,6 +192,7 @@ class SVC(BaseSVC):
             certify,
             "C=inf asks for a hard margin, but no hyperplane separates these classes: their convex hulls in feature space meet. Use a "
             "finite C, or a richer kernel (for RBF a larger gamma).",
+            lossless=lambda f: float((sign * f).min()) >= 1 - certificate.LOSSLESS,
         )
 
 
@@ -215,7 +216,7 @@ decision_function_shape, break_ties, random_state, multiclass, time_limit, on_in
     ----------
     classes_, class_weight_, support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, probA_, probB_, certificate_, \
 fit_status_, n_iter_
-        As for SVC; the certificate is that of the C-SVC with C_i = w_i / r, r the margin.
+        As for SVC; the certificate is that of the C-SVC with C_i = w_i / r, r = nu sum_i w_i / sum_i |dual_coef_i| the margin.
     """
 
     _one_class_note: ClassVar[str] = " (specified nu is infeasible)"
@@ -268,8 +269,7 @@ fit_status_, n_iter_
         self.warm_start = warm_start
 
     def _formulation(self, sign: Floats, weight: Floats, class_weight: Floats) -> Formulation:
-        unit = problems.weight_unit(weight)  # the answer, in units of the margin, does not depend on it
-        given, weight = weight, weight / unit
+        weight = weight / problems.weight_unit(weight)  # the answer, in units of the margin, does not depend on it
         largest, rounding = problems.largest_nu(sign, weight), 1 + 1e-12
         if self.nu > max(largest, problems.largest_nu(sign, weight / class_weight)) * rounding:
             raise ValueError(
@@ -286,6 +286,7 @@ fit_status_, n_iter_
         problem = problems.nu_svc(sign, weight, nu)
 
         def certify(f: Floats, decision: Decision) -> Certificate:
-            return certificate.classification(f, sign, given / decision.scale, decision.coef, decision.intercept)
+            C = certificate.bounds_of_nu(weight, decision.coef, nu if decision.scale > 0 else None)
+            return certificate.classification(f, sign, C, decision.coef, decision.intercept)
 
-        return Formulation(problem, read_margin, certify, unit=unit)
+        return Formulation(problem, read_margin, certify)

@@ -25,8 +25,8 @@ def read_inside(unit: float, problem: DualProblem, solution: Solution) -> Decisi
     low, high = found.interval
     intercept = found.intercept
     if solution.ended in (None, Status.STALLED):
-        size = solution.scale * float(np.abs(solution.b).sum())
         f = solution.kernel_part + intercept
+        size = np.abs(solution.kernel_part) if solution.size is None else solution.size
         intercept += outward(f, solution.b, problem.upper, intercept, size)
     return Decision(unit * found.coef, unit * intercept, (unit * low, unit * high), scale=1 / unit, unit=unit)
 
@@ -117,10 +117,17 @@ class OneClassSVM(BaseOneClass, BaseSingle):
             return self._fit_single(X, np.zeros(_num_samples(X)), sample_weight)
 
     def _formulation(self, z: Floats, weight: Floats) -> Formulation:
-        def certify(f: Floats, decision: Decision) -> Certificate:
-            return certificate.one_class(f, weight, decision.coef, -decision.intercept, self.nu * float(weight.sum()), decision.diagonal)
-
         unit = problems.weight_unit(weight)
+        if not float((weight / unit).sum()) * unit < np.inf:
+            raise ValueError(
+                f"The sample weights, up to {weight.max():g}, add up to more than float64 holds, and so would decision "
+                "values, which are proportional to them. Divide the weights by a constant."
+            )
+        total = self.nu * float(weight.sum())
+
+        def certify(f: Floats, decision: Decision) -> Certificate:
+            return certificate.one_class(f, weight, decision.coef, -decision.intercept, total, decision.diagonal)
+
         return Formulation(problems.one_class(weight / unit, self.nu), partial(read_inside, unit), certify, boundary=True)
 
     def _keep_decision(self, decision: Decision) -> None:

@@ -216,7 +216,7 @@ class SVR(BaseSVR):
 
     def _formulation(self, z: Floats, weight: Floats) -> Formulation:
         squared = self.loss == "squared_epsilon_insensitive" and not np.isinf(self.C)
-        C, epsilon = self.C * weight, float(self.epsilon)
+        C, epsilon = problems.bounds(self.C, weight, squared), float(self.epsilon)
 
         def certify(f: Floats, decision: Decision) -> Certificate:
             return certificate.regression(f, z, C, epsilon, decision.coef, decision.intercept, squared)
@@ -294,8 +294,14 @@ class NuSVR(BaseSVR):
         self.warm_start = warm_start
 
     def _formulation(self, z: Floats, weight: Floats) -> Formulation:
-        C = self.C * weight
-        total = self.nu * float(C.sum())
+        C = problems.bounds(self.C, weight)
+        with np.errstate(over="ignore"):
+            total = self.nu * float(C.sum())
+        if not np.isfinite(total):
+            raise ValueError(
+                f"C times the sum of the sample weights is beyond float64: C={self.C:g}, and the greatest weight is "
+                f"{weight.max():g}. Divide the weights by a constant, or lower C."
+            )
 
         def certify(f: Floats, decision: Decision) -> Certificate:
             model = decision.epsilon, decision.coef, decision.intercept

@@ -152,7 +152,7 @@ def _pair_steps(state: State, tile: Tile, tol: float, monitor: Monitor) -> Statu
         target = max(target, 0.1 * violation) if state.problem.in_margin_units else target
         steps, _, negative, unbounded = core.solve_block(*tile[1:], target, min(most, monitor.max_iter - state.steps))
         state.steps += steps
-        state.note(negative, unbounded or not np.abs(tile.b).max(initial=0.0) < 1e100)
+        state.note(negative, unbounded or state.beyond(tile.b))
         objective = 0.5 * float(np.sum(tile.b * (tile.G + state.problem.linear)))
         moves = state.indefinite and objective < lowest - 1e-12 * abs(objective)
         if state.unbounded or steps == 0 or (state.steps >= last and not moves):
@@ -275,7 +275,7 @@ def _solve_active(state: State, cache: RowCache, active: Integers, G: Floats, to
         most = min(look, patience - steps, last - state.steps - steps)
         done, violation, negative, unbounded = pair_steps(G_active, b, *bounds, begin, tol, most)
         steps += int(done)
-        unbounded = unbounded or not np.abs(b).max() < 1e100
+        unbounded = unbounded or state.beyond(b)
         state.note(negative, unbounded)
         if unbounded or done < most or violation <= tol or monitor.stop(state.steps + steps) is not None:
             break

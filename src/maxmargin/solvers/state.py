@@ -17,6 +17,8 @@ from maxmargin.sources import Source
 
 AUDITED = 256
 """Rows recomputed in float64 to see whether F needs to be made exact everywhere."""
+ENDLESS = 1e100
+"""Variables without bounds that grow beyond this have no limit."""
 MEET = 1e-12
 """Hulls nearer than sqrt(MEET) times the data's scale meet, as far as float64 can tell."""
 
@@ -99,6 +101,10 @@ class State:
         norm, slope = float(np.sum(self.b * self.F[self.problem.row])), float(np.sum(self.b * self.problem.linear))
         falls = self.problem.in_margin_units or -slope > 1e-3 * half * float(np.abs(self.problem.linear).max())
         return norm <= MEET * self.scale * half * half and falls
+
+    def beyond(self, b: Floats) -> bool:
+        """Whether variables without bounds grow without end."""
+        return not np.abs(b).max(initial=0.0) < ENDLESS and bool(np.isinf(self.problem.upper).any())
 
     def note(self, negative: bool, unbounded: bool) -> None:
         """Keep what pair steps met; ValueError where a problem that is not convex has no minimum."""
