@@ -313,3 +313,11 @@ def test_solvers_agree(model, raw):
     assert (newton.solver_, coordinate.solver_) == ("newton", "coordinate")
     assert newton.certificate_.primal == pytest.approx(coordinate.certificate_.primal, rel=1e-8)
     assert_close(values(newton, A), values(coordinate, A), tol=1e-3)
+
+
+@pytest.mark.parametrize("C", [1.0, 100.0])
+@pytest.mark.parametrize("intercept", ["regularised", "free"])
+def test_the_support_vectors_are_those_inside_the_margin(C, intercept):
+    model = LinearSVC(C=C, loss="hinge", intercept=intercept).fit(X, label)
+    inside = SIGN * model.decision_function(X) <= 1 + 1e-9
+    np.testing.assert_array_equal(model.dual_coef_.nonzero()[1], np.flatnonzero(inside))
