@@ -138,7 +138,9 @@ def check_liblinear(place, options, X, y, X_test, near=0.0):
     np.testing.assert_allclose(found["ours from theirs"], goal, rtol=0, atol=1e-10 * (near > 0))
     np.testing.assert_allclose(found["theirs from ours"], found["ours"], rtol=0, atol=1e-10 * (near > 0))
     assert ours <= theirs * (1 + 1e-9)
-    if theirs <= ours * (1 + 1e-6):
+    if "-s 4" in options:  # at 1e-6 of the optimum a sample between two classes may have either label
+        assert np.mean(found["ours"] != goal) <= 0.01
+    elif theirs <= ours * (1 + 1e-6):
         np.testing.assert_allclose(found["ours"], goal, rtol=0, atol=near * np.abs(goal).max())
     else:
         assert options in ("-s 3 -c 0.5 -B 2", "-s 13 -c 3"), options

@@ -133,6 +133,7 @@ def test_the_gallery_draws_with_the_lines_it_shows(monkeypatch):
     import matplotlib.pyplot as plt
 
     monkeypatch.syspath_prepend(ROOT / "examples" / "gallery")
+    monkeypatch.delitem(sys.modules, "data", raising=False)  # the tests have a module of that name too
     modules = [importlib.import_module(path.stem) for path in sorted((ROOT / "examples" / "gallery").glob("lecture_*.py"))]
     homes = {name: module for module in modules for name, value in vars(module).items() if inspect.isfunction(value)}
     shown = snippets(GALLERY)

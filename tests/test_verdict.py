@@ -460,3 +460,14 @@ def test_huge_objectives_raise_no_warning():
     f = np.array([1e300, -1e300])
     found = certificate.classification(f, np.array([1.0, -1.0]), np.full(2, 1e200), np.array([1e200, -1e200]), 0.0)
     assert verdict(None, found, DEMAND, SIZE) is Status.STALLED
+
+
+def test_errors_that_solvers_leave_do_not_stall_a_fit(monkeypatch):
+    """Decision values known to 1e-5 are good enough for tol, but not for the gap at C=1e6: they are computed again."""
+    monkeypatch.setattr(block, "STIFF", 2)
+    monkeypatch.setattr(block, "SETTLED", 10.0)
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(5000, 10)), rng.integers(0, 2, 5000)
+    model = SVC(C=1e6, gamma=0.1).fit(X, y)
+    assert model.certificate_.status == model.certify(X, y).status == "optimal"
+    assert model.certificate_.gap == pytest.approx(model.certify(X, y).gap, rel=1e-3)

@@ -28,7 +28,7 @@ from maxmargin.core import cpu as core
 from maxmargin.kernels import Kernel, Kind
 from maxmargin.monitor import Monitor
 from maxmargin.problems import DualProblem, Floats, fold
-from maxmargin.solution import Solution, Status, margin
+from maxmargin.solution import Solution, Status, gradient, levels, margin
 from maxmargin.solvers import block, primal_newton
 from maxmargin.solvers.newton import one_blas_thread
 from maxmargin.sources import KernelNotFinite, Source, make_source, pick
@@ -186,6 +186,10 @@ def _train(form: Formulation, X: Samples, settings: Settings, monitor: Monitor, 
     decision = form.read(form.problem, solution)._replace(diagonal=solution.scale)
     convexity = _convexity(settings.kernel, solution, decision.coef, X, rounding)
     trained = _judged(form, X, settings, source, solution, decision, convexity)
+    if trained.status is Status.STALLED:  # perhaps for errors that solvers leave below the tolerance of a decision value
+        solution = _in_float64(form.problem, solution, source)
+        decision = form.read(form.problem, solution)._replace(diagonal=solution.scale)
+        trained = _judged(form, X, settings, source, solution, decision, convexity)
     if form.shrink is not None and not trained.status.converged:
         factor, decision = form.shrink(decision, solution.kernel_part)
         if factor < 1 or decision.intercept != trained.decision.intercept:
@@ -216,6 +220,14 @@ def _with_sizes(problem: DualProblem, solution: Solution, source: Source, diagon
         some = near[i : i + step]
         size[some] = np.abs(source.block(some, support, np.float64)) @ np.abs(coef[support])
     return solution._replace(scale=float(diagonal.max(initial=0.0)), size=size)
+
+
+def _in_float64(problem: DualProblem, solution: Solution, source: Source) -> Solution:
+    """The solution with its kernel part computed again, and the levels that go with it."""
+    coef = fold(problem, solution.b, len(solution.kernel_part))
+    support = np.flatnonzero(coef)
+    part = source.product(support, coef[support])
+    return solution._replace(kernel_part=part, levels=levels(problem, solution.b, gradient(problem, solution.b, part)))
 
 
 def _judged(

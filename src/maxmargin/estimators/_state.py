@@ -17,7 +17,6 @@ from maxmargin.core import cpu as core
 from maxmargin.estimators._labels import Coefficients
 from maxmargin.kernels import Kernel, Kind
 from maxmargin.sources import NativeSource, combine
-from maxmargin.training import SHARE
 
 ODD = (AttributeError, TypeError, ValueError, IndexError)
 """What looking at an altered state raises."""
@@ -49,6 +48,11 @@ def prepared(model: Any) -> Prepared:
     return kept
 
 
+PREDICTED = 1e-5
+"""Error of a decision value, by its bound, from which distances are computed by differences (rounding.py). A constant, not a share of
+tol: parameters that are set after the fit leave a model as it is."""
+
+
 def _known(kernel: Kernel, model: Any) -> NativeSource | None:
     if kernel.kind is Kind.PRECOMPUTED or kernel.kind is Kind.CALLABLE:
         return None
@@ -56,9 +60,9 @@ def _known(kernel: Kernel, model: Any) -> NativeSource | None:
         return NativeSource(kernel, combine(model._columns(), model.support_vectors_))
     source = NativeSource(kernel, model.support_vectors_)
     size = float(np.abs(model._columns()).sum(axis=1).max(initial=0.0))
-    if source.value_error * size <= SHARE * model.tol * getattr(model, "_unit", 1.0):
+    if source.value_error * size <= PREDICTED * getattr(model, "_unit", 1.0):
         return source
-    return source.by_differences() or source  # as the fit did, or would have done
+    return source.by_differences() or source
 
 
 def check(model: Any) -> None:
@@ -77,7 +81,7 @@ def _fingerprint(model: Any) -> Any:
         matrices = (model._dual_coef_, model.support_vectors_)
         arrays = [model._intercept_, model.support_, model._n_support, *_arrays(matrices[0]), *_arrays(matrices[1])]
         numbers = [(core.fingerprint(array), array.dtype, array.shape) for array in arrays]
-        shapes = (matrices[0].shape, matrices[1].shape, model.shape_fit_, model.n_features_in_, model._shapes(), model.tol)
+        shapes = (matrices[0].shape, matrices[1].shape, model.shape_fit_, model.n_features_in_, model._shapes())
         return numbers, shapes, model._kernel
     except ODD:
         return None
