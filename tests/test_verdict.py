@@ -17,7 +17,7 @@ from maxmargin.certificate import Certificate
 from maxmargin.rows import RowCache
 from maxmargin.solution import Status
 from maxmargin.solvers import block
-from maxmargin.solvers.state import State
+from maxmargin.solvers.state import STEPS, WINDOW, Progress, State
 from maxmargin.sources import MatrixSource
 from maxmargin.verdict import Demand, Size, demand_of, error_allowed, verdict, verdict_again
 
@@ -444,6 +444,27 @@ def test_rounded_values_may_not_lead_above_a_primal_value(monkeypatch):
     assert reason is Status.STALLED
     assert not state.b.any()
     assert not state.F.any()
+
+
+def test_a_solver_that_creeps_ends():
+    """Kernel values of 1e15 and more under a squared loss: each round lowered a dual of nearly 0 by some share of itself."""
+    r = np.random.default_rng(5)
+    X = 1e5 * r.normal(size=(180, 1))
+    model = quiet(SVR(kernel="poly", gamma=1.0, C=17.5, epsilon=0.0, loss="squared_epsilon_insensitive"), X, r.normal(size=180))
+    assert model.certificate_.status == "stalled"
+    assert model.n_iter_ <= 2_000_000
+
+
+def test_what_creeping_is():
+    """A window of rounds, or of steps, without a fall of the objective or of the violation."""
+    problem = problems.c_svc(np.array([1.0, -1.0]), np.ones(2))
+    state = State(problem, np.array([0.5, -0.5]), np.array([0.5, -0.5]), np.zeros(2), np.zeros(2))
+    progress = Progress()
+    assert [progress.creeps(state) for _ in range(2 * WINDOW)] == [False] * (2 * WINDOW - 1) + [True]
+    state.b = 0.6 * np.sign(state.b)
+    assert not any(progress.creeps(state) for _ in range(WINDOW))
+    state.steps += 2 * STEPS
+    assert progress.creeps(state)
 
 
 def test_indefinite_problems_end():

@@ -40,8 +40,6 @@ DIAGONAL = 64
 """Rows and columns of the blocks on the diagonal."""
 ZERO = 1e-14
 """Share of the terms of a sum that rounding leaves where the sum is 0."""
-LOSSLESS = 1e-12
-"""Losses of at most this are rounding: the model is judged as if scaled up until there are none."""
 AT_BOUND = 1e-9
 """Share of its bound within which a coefficient is at it, where the bound is known from a sum."""
 HUGE = np.errstate(over="ignore", invalid="ignore")
@@ -143,14 +141,13 @@ def classification(f: Floats, y: Floats, C: Floats, b: Floats, bias: float, squa
     slack, excess = np.maximum(0.0, 1 - distance), np.maximum(0.0, distance - 1)
     norm = float(np.sum(b * (f - bias)))
     equality = float(abs(np.sum(b)))
-    least = np.float64(distance.min(initial=np.inf))
     if np.isinf(C).all():
+        least = float(distance.min(initial=np.inf))
         dual = float(np.sum(a)) - norm / 2
-        primal = float(norm / 2 / least / least) if least > 0 else np.inf
+        primal = norm / 2 / least / least if least > 0 else np.inf
         return certificate_of(primal, dual, primal - dual, np.where(a > 0, np.abs(distance - 1), slack), -a, equality)
-    scaled = float(norm / 2 / least / least) if least >= 1 - LOSSLESS else np.inf  # at a huge C losses of rounding weigh more
     if squared:
-        primal = min(scaled, norm / 2 + float(np.sum(C * slack**2)))
+        primal = norm / 2 + float(np.sum(C * slack**2))
         dual = float(np.sum(a)) - norm / 2 - float(np.sum(a * (a / C))) / 4
         # a = 2 C xi where xi > 0: the difference is what the margin would have to move
         kkt = np.abs(np.maximum(1 - distance, 0.0) - a / C / 2)
@@ -158,8 +155,6 @@ def classification(f: Floats, y: Floats, C: Floats, b: Floats, bias: float, squa
     primal = norm / 2 + float(np.sum(C * slack))
     dual = float(np.sum(a)) - norm / 2
     gap = float(np.sum((C - a) * slack + a * excess))
-    if scaled < primal:
-        primal, gap = scaled, scaled - dual
     kkt = np.maximum(np.where(a < C, slack, 0.0), np.where(a > 0, excess, 0.0))
     return certificate_of(primal, dual, gap, kkt, np.maximum(-a, a - C), equality)
 

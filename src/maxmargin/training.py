@@ -87,8 +87,6 @@ class Formulation(NamedTuple):
     """What to tell the user when there is no solution; without it a degenerate problem (nu-SVC) has the solution 0."""
     boundary: bool = False
     """Whether decision values near 0 must be exact: it counts on which side of the boundary a sample lies."""
-    lossless: Callable[[Floats], bool] | None = None
-    """Whether decision values, scaled up a little, have no losses: then errors weigh by the duals, not by their bounds."""
     shrink: Callable[[Decision, Floats], tuple[float, Decision]] | None = None
     """(decision, kernel part of its values) -> a multiple of the coefficients and the decision with it, of no greater primal value
     than a constant: for a solver that was stopped early."""
@@ -235,8 +233,7 @@ def _judged(
 ) -> Trained:
     """The decision function of a solution with its certificate and the verdict."""
     f = solution.kernel_part / decision.scale + decision.intercept
-    bounds = None if form.lossless is not None and form.lossless(f) else _bounds(form.problem, decision)
-    size = size_of(np.append(f, decision.intercept), decision.coef, bounds)
+    size = size_of(np.append(f, decision.intercept), decision.coef, _bounds(form.problem, decision))
     found = form.certify(f, decision)
     demand = demand_of(settings.tol, decision.unit)
     error = _audit(settings, X, decision, f, source, SHARE * error_allowed(found, demand, size))

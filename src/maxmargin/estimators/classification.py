@@ -192,7 +192,6 @@ class SVC(BaseSVC):
             certify,
             "C=inf asks for a hard margin, but no hyperplane separates these classes: their convex hulls in feature space meet. Use a "
             "finite C, or a richer kernel (for RBF a larger gamma).",
-            lossless=lambda f: float((sign * f).min()) >= 1 - certificate.LOSSLESS,
         )
 
 

@@ -29,7 +29,7 @@ from maxmargin.rows import RowCache, cache_bytes
 from maxmargin.solution import Solution, Status, can_grow, can_shrink, levels, may_move, worst_violation
 from maxmargin.solvers.guess import begin_at_guess
 from maxmargin.solvers.newton import NotConvex, Tile, newton
-from maxmargin.solvers.state import State, finish
+from maxmargin.solvers.state import Progress, State, finish
 from maxmargin.sources import KernelNotFinite, Matrix, MatrixSource, Source
 
 ACTIVE = 1536
@@ -111,7 +111,7 @@ def solve(
 
 def _solve_small(state: State, K: Matrix, tol: float, monitor: Monitor) -> Status | None:
     """Bursts of pair steps and Newton steps in turn on the whole matrix, until only rounding is left to gain."""
-    problem, lowest = state.problem, np.inf
+    problem, lowest, progress = state.problem, np.inf, Progress()
     whole = np.array_equal(problem.row, np.arange(len(K)))
     Q = K if whole else core.gather(K, problem.row, problem.row)
     begin = problem.begin
@@ -134,7 +134,7 @@ def _solve_small(state: State, K: Matrix, tol: float, monitor: Monitor) -> Statu
         if state.violation <= tol and (state.indefinite or state.gap_is_small(tol)):
             return None
         objective = state.objective
-        if state.no_minimum() or not objective < lowest - 1e-12 * abs(objective):
+        if state.no_minimum() or not objective < lowest - 1e-12 * abs(objective) or progress.creeps(state):
             return Status.STALLED
         lowest = objective
 
@@ -194,7 +194,7 @@ def _descend(state: State, cache: RowCache, tol: float, monitor: Monitor) -> Sta
     problem, draw = state.problem, np.random.default_rng(0)
     rounding = float(np.finfo(cache.dtype).eps) if cache.dtype == np.float32 else 0.0
     best_objective, best_violation, idle = np.inf, np.inf, 0
-    ceiling = state.ceiling
+    ceiling, progress = state.ceiling, Progress()
     while True:
         G = state.G
         violation = worst_violation(problem, state.b, G)
@@ -215,7 +215,7 @@ def _descend(state: State, cache: RowCache, tol: float, monitor: Monitor) -> Sta
             idle = 0
         idle += 1
         best_objective, best_violation = min(best_objective, objective), min(best_violation, violation)
-        if idle > PATIENCE or state.no_minimum():
+        if idle > PATIENCE or state.no_minimum() or progress.creeps(state):
             return Status.STALLED
         size = _active_size(state, cache)
         active = np.arange(size) if size == len(state.b) else _choose_active(problem, state.b, G, size, draw)

@@ -23,6 +23,33 @@ MEET = 1e-12
 """Hulls nearer than sqrt(MEET) times the data's scale meet, as far as float64 can tell."""
 
 
+WINDOW, STEPS, CREEP = 100, 300, 1e-10
+"""So many rounds, or pair steps for each variable, that lower the objective by less than the share CREEP of it, and the violation by less
+than a tenth, only creep."""
+
+
+@dataclass
+class Progress:
+    """Whether rounds still get anywhere; a solver that only creeps is stalled."""
+
+    rounds: int = 0
+    steps: int = 0
+    objective: float = np.inf
+    violation: float = np.inf
+
+    def creeps(self, state: "State") -> bool:
+        """Count a round; at the end of a window, whether it was in vain."""
+        self.rounds += 1
+        if self.rounds < WINDOW and state.steps - self.steps < STEPS * len(state.b):
+            return False
+        self.rounds, self.steps = 0, state.steps
+        objective, violation, gap = state.objective, state.violation, state.gap
+        size = max(abs(objective), abs(gap - objective) if np.isfinite(gap) else 0.0)
+        falls = objective < self.objective - CREEP * size or violation < 0.9 * self.violation
+        self.objective, self.violation = min(self.objective, objective), min(self.violation, violation)
+        return not falls
+
+
 @dataclass
 class State:
     """The variables, their gradient, and what was seen on the way."""
