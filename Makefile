@@ -118,7 +118,7 @@ build/wheel/made: $(PACKAGE) .venv/for-run
 # The oldest versions that pyproject.toml allows, with a plain install; ARGS selects tests.
 oldest: .venv-oldest/for-test
 	tools/installed.sh $(CURDIR)/.venv-oldest/bin
-	.venv-oldest/bin/python -m pytest -q -W ignore::DeprecationWarning $(or $(ARGS),$(SMOKE))
+	.venv-oldest/bin/python -m pytest -q -W ignore::DeprecationWarning $(or $(ARGS),$(SMOKE) tests/test_sklearn_suite.py)
 
 .venv-oldest/for-test: build/wheel/made tools/requirements.py
 	@echo "Setting up .venv-oldest with the oldest versions that pyproject.toml allows"
