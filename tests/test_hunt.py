@@ -20,8 +20,22 @@ NUSVR = [(1, 535), (1, 759), (1, 1653), (1, 1743), (2, 433), (2, 657), (2, 2017)
 OVERFLOW = [(2, 1127), (2, 1608), (5, 2352), (200, 1673), (200, 1709)]
 """Sums beyond float64."""
 
+FAR_TARGETS = [(1, 361), (2, 2577), (800, 4906), (800, 8016), (801, 10119), (801, 11687), (801, 15386)]
+"""Targets far from 0: linear models took their distance from 0 for the scale of rounding."""
+LARGE_C = [(800, 352), (801, 7327), (801, 7438)]
+"""The last digit of a decision value times a huge weight."""
+BLURRED = [(100, 130), (801, 11547)]
+"""X't of huge features is known to a few digits."""
+LASSO = [(800, 7691), (801, 269), (801, 17739), (801, 18336)]
+"""The same in the bounds of the lasso's dual."""
+ONE_CLASS = [(801, 1416), (801, 1922), (801, 16110)]
+"""Offsets that were moved after they had been certified."""
+PEGASOS = [(800, 2634), (800, 3474), (800, 4700), (800, 4774), (800, 5432), (800, 5600), (800, 7754)]
+"""Matrices that are not positive semidefinite, and sigmoid kernels."""
+LINEAR = [*FAR_TARGETS, *LARGE_C, *BLURRED, *LASSO, *ONE_CLASS, *PEGASOS]
+
 
 @pytest.mark.filterwarnings("default")
-@pytest.mark.parametrize(("seed", "number"), [*ROUNDING, *HARD, *ZERO, *NUSVR, *OVERFLOW])
+@pytest.mark.parametrize(("seed", "number"), [*ROUNDING, *HARD, *ZERO, *NUSVR, *OVERFLOW, *LINEAR])
 def test_findings_do_not_return(seed, number):
     assert run(draw(seed, number))[1] == []

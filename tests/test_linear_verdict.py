@@ -9,7 +9,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine, make_
 from sklearn.exceptions import ConvergenceWarning
 
 from helpers import binary
-from maxmargin import LinearOneClassSVM, LinearSVC, LinearSVR, linear_certificate, linear_training, losses
+from maxmargin import SVC, LinearOneClassSVM, LinearSVC, LinearSVR, linear_certificate, linear_training, losses
 from maxmargin.certificate import Certificate
 from maxmargin.core import cpu as core
 from maxmargin.designs import ArrayDesign
@@ -299,3 +299,67 @@ def test_a_time_limit_holds_within_a_pass():
     found = coordinate.solve(problem, design, 1e-9, monitor)
     assert found.ended is Status.TIME_LIMIT
     assert time.perf_counter() - began < 20
+
+
+# ---- rounding, and what it is not --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
+@pytest.mark.parametrize("solver", ["newton", "coordinate"])
+def test_targets_far_from_zero(loss, solver):
+    """The gap is measured by the spread of the targets, not by their distance from 0."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(60, 3))
+    z = X @ [1.0, -2.0, 0.5] + 0.1 * random.normal(size=60)
+    near, far = (LinearSVR(C=0.05, loss=loss, solver=solver).fit(X, z + shift) for shift in (0.0, 1e6))
+    assert near.certificate_.status == far.certificate_.status == far.certify(X, z + 1e6).status == "optimal"
+    assert far.certificate_.primal == pytest.approx(near.certificate_.primal, rel=1e-4)
+    np.testing.assert_allclose(far.coef_, near.coef_, rtol=1e-2, atol=1e-3)
+
+
+def test_equal_targets_are_solved():
+    X = np.random.default_rng(0).normal(size=(5, 3))
+    for z in (0.1, 1e9 / 3):
+        model = LinearSVR(epsilon=0.0, C=1e6).fit(X, np.full(5, z))
+        assert model.certificate_.status == "optimal"
+        np.testing.assert_allclose(model.predict(X), z, rtol=1e-12)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_a_huge_C_of_separable_data(loss):
+    """The last digit of a margin times C is much of the objective, and rounding all the same."""
+    X, y = np.array([[3.0, 1.0], [2.0, 1.5], [-1.0, 0.3], [-2.0, -1.0], [0.1, -2.0]]), np.array([1, 1, 0, 0, 0])
+    model = LinearSVC(C=1e12, loss=loss, tol=1e-8).fit(X, y)
+    assert model.certificate_.status == model.certify(X, y).status == "optimal"
+    hard = SVC(kernel="linear", C=np.inf, tol=1e-10).fit(X, y)
+    np.testing.assert_allclose(model.coef_, hard.coef_, rtol=1e-5)
+
+
+# ---- outliers ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("solver", ["newton", "coordinate"])
+@pytest.mark.parametrize("tol", [1e-2, 1e-4, 1e-8])
+@pytest.mark.parametrize("n", [1500, 50_000])
+def test_at_most_nu_are_outliers(n, tol, solver):
+    """Many samples have equal scores, up to rounding, at the boundary."""
+    X = np.random.default_rng(3).normal(size=(n, 3)) + 2.0
+    X = np.round(X, 1) / 3
+    model = LinearOneClassSVM(nu=0.2, tol=tol, solver=solver).fit(X)
+    assert model.certificate_.status == model.certify(X).status == "optimal"
+    found = model.predict(X)
+    assert 0.19 * n <= np.sum(found == -1) <= 0.2 * n
+    np.testing.assert_array_equal(model.fit_predict(X), found)
+
+
+def test_points_on_the_boundary_are_inliers():
+    """Solved to rounding, every sample whose dual is inside its bounds is on the boundary."""
+    for seed in range(5):
+        X = np.random.default_rng(seed).normal(size=(1500, 3)) + 2.0
+        model = LinearOneClassSVM(nu=0.2003).fit(X)
+        t = model.dual_coef_.toarray()[0]
+        free = (t > 1e-6) & (t < 1 - 1e-6)
+        assert free.any()
+        np.testing.assert_allclose(model.decision_function(X[free]), 0, atol=1e-8 * model.offset_[0])
+        assert (model.predict(X[free]) == 1).all()
+        assert np.sum(model.predict(X) == -1) <= 300

@@ -154,9 +154,9 @@ def test_averages_beat_last_iterates_in_a_stream():
 def test_optimal_only_within_the_gap():
     model = PegasosSVC(alpha=0.1, tol=0.02, random_state=0).fit(X, label)
     c = model.certificate_
-    assert (c.status, model.fit_status_) == ("optimal", 0)
+    assert (c.status, model.fit_status_) == ("approximate", 0)
     assert c.gap == pytest.approx(c.primal - c.dual)
-    assert c.relative_gap <= 0.02
+    assert c.gap <= 0.02 * 2 * min(np.mean(label == label[0]), np.mean(label != label[0])), "relative to the loss of a constant"
     with pytest.warns(ConvergenceWarning, match="3 epochs were not enough") as caught:
         short = PegasosSVC(alpha=0.01, tol=1e-6, max_iter=3).fit(X, label)
     assert len(caught) == 1
@@ -292,11 +292,12 @@ def test_average_after_last_iterates():
 
 def test_many_classes_are_one_against_the_rest():
     A, z = three(150)
-    model = PegasosSVC(alpha=0.01, random_state=0).fit(A, z)
+    model = PegasosSVC(alpha=0.01, tol=0.01, random_state=0).fit(A, z)
     exact = SVC(kernel="linear", multiclass="ovr", C=1 / (0.01 * 150)).fit(A, z)
     assert len(model.certificate_.parts) == 3
-    for mine, theirs in zip(model.certificate_.parts, exact.certificate_.parts, strict=True):
-        assert mine.dual <= 0.01 * theirs.primal <= mine.primal <= 0.01 * theirs.primal * 1.011
+    for k, (mine, theirs) in enumerate(zip(model.certificate_.parts, exact.certificate_.parts, strict=True)):
+        share = np.mean(z == model.classes_[k])
+        assert mine.dual <= 0.01 * theirs.primal <= mine.primal <= 0.01 * theirs.primal + 0.01 * 2 * min(share, 1 - share)
     assert np.mean(model.predict(A) == exact.predict(A)) > 0.95
 
 
@@ -368,7 +369,7 @@ def test_no_worse_than_a_constant(kernel):
     weight = np.where(z == 0, 1000.0, 1e-4)
     options = {"class_weight": {0: 1000.0, 1: 1e-4}, "random_state": 0}
     with pytest.warns(ConvergenceWarning):
-        model = PegasosSVC(kernel=kernel, max_iter=50, **options).fit(A, z)
+        model = PegasosSVC(alpha=1e-4, tol=1e-6, kernel=kernel, max_iter=50, **options).fit(A, z)
     constant = 2 * weight[z == 1].sum() / weight.sum()  # P of f = -1
     assert model.certificate_.primal <= constant * (1 + 1e-9)
     assert (model.predict(A) == 0).all()

@@ -28,23 +28,26 @@ Corridor = tuple[Floats, Floats, Floats, Floats, bool]
 """low, high, up, down, squared: the losses of linear models, as in losses.py."""
 
 
-def _corridor(f: Floats, corridor: Corridor, t: Floats) -> tuple[float, float, Floats, Floats]:
-    """Sum of the losses, sum of the dual gains, violations of conditions and of bounds, the worst of each block of samples."""
+def _corridor(f: Floats, corridor: Corridor, t: Floats, origin: float = 0.0) -> tuple[float, float, Floats, Floats]:
+    """Sum of the losses, sum of the dual gains, violations of conditions and of bounds, the worst of each block of samples.
+
+    Gains are those of corridors measured from ``origin``: far from 0 their sum would be rounding.
+    """
     *edges, squared = corridor
     blocks = [slice(begin, begin + BLOCK_SAMPLES) for begin in range(0, len(f), BLOCK_SAMPLES)]
-    parts = [_corridor_block(f[k], (*(edge[k] for edge in edges), squared), t[k]) for k in blocks]  # type: ignore[arg-type]
+    parts = [_corridor_block(f[k], (*(edge[k] for edge in edges), squared), t[k], origin) for k in blocks]  # type: ignore[arg-type]
     losses, gains, kkt, box = zip(*parts, strict=True)
     return float(sum(losses)), float(sum(gains)), np.array(kkt), np.array(box)
 
 
-def _corridor_block(f: Floats, corridor: Corridor, t: Floats) -> tuple[float, float, float, float]:
+def _corridor_block(f: Floats, corridor: Corridor, t: Floats, origin: float) -> tuple[float, float, float, float]:
     low, high, up, down, squared = corridor
     below, above = np.where(up > 0, low - f, -np.inf), np.where(down > 0, f - high, -np.inf)
     slack_below, slack_above = np.maximum(below, 0.0), np.maximum(above, 0.0)
     power = 2 if squared else 1
     losses = float(np.sum(up * slack_below**power + down * slack_above**power))
     positive, negative = np.maximum(t, 0.0), np.maximum(-t, 0.0)
-    gain = float(np.sum(low[t > 0] * t[t > 0])) + float(np.sum(high[t < 0] * t[t < 0]))
+    gain = float(np.sum((low[t > 0] - origin) * t[t > 0])) + float(np.sum((high[t < 0] - origin) * t[t < 0]))
     if squared:
         gain -= float(np.sum(positive[up > 0] ** 2 / (4 * up[up > 0]))) + float(np.sum(negative[down > 0] ** 2 / (4 * down[down > 0])))
         price = np.where(up > 0, up, 1.0), np.where(down > 0, down, 1.0)
@@ -72,14 +75,17 @@ def linear(
     """A linear model w, bias with decision values f, and duals t with X't; losses.py has the objectives.
 
     ``m`` is the weight of bias^2 / 2, ``free`` tells whether the sum of the duals must be ``total``. With ``power`` 1 the penalty is the
-    sum of |w_k| (and sqrt(m) |bias|), and the duals must satisfy |X't| <= 1 (and |sum t| <= sqrt(m)).
+    sum of |w_k| (and sqrt(m) |bias|), and the duals must satisfy |X't| <= 1 (and |sum t| <= sqrt(m)): what is too long is shortened.
     """
-    losses, gain, kkt, box = _corridor(f, corridor, t)
+    if power == 1:
+        beyond = max(1.0, float(np.abs(Xt).max(initial=0.0)), abs(float(t.sum())) / np.sqrt(m) if m > 0 else 0.0)
+        t = t / beyond
+    origin = bias if free else 0.0  # D is the same wherever targets are measured from, as the sum of the duals is fixed
+    losses, gain, kkt, box = _corridor(f, corridor, t, origin)
+    gain += origin * total
     excess = float(t.sum()) - total
     if power == 1:
         primal = float(np.abs(w).sum()) + float(np.sqrt(m)) * abs(bias) + total * bias + losses
-        box = np.append(box, np.abs(Xt) - 1)
-        box = np.append(box, abs(excess) - np.sqrt(m)) if m > 0 else box
         dual = gain
     else:
         primal = 0.5 * float(w @ w) + 0.5 * m * bias * bias + total * bias + losses

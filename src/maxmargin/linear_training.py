@@ -33,6 +33,8 @@ AGREED = 1e-6
 """How far decision values may be from that evaluation, relative to the greatest."""
 LEAST = 1e-9
 """Tolerances below this are not asked of an objective whose losses rounding blurs by more."""
+LAST_DIGITS, CLOSE = 8, 1e-9
+"""Units in the last place that decision values may be wrong by; what may be neglected, in units of decision values."""
 PASSES, EACH = 40, 5
 """Passes of coordinate descent that cost about as much as Newton's method: PASSES, and one more for every EACH features."""
 TOGETHER = 2**26
@@ -194,16 +196,52 @@ def judge_together(
 def certify(problem: LinearProblem, found: LinearSolution, design: Design, lasso_penalty: bool, tol: float) -> Certificate:
     """The certificate of a solution from its own decision values, with an audit of some of them."""
     result = replace(judged(problem, found, lasso_penalty), n_iter=found.n_iter, audit_error=_audit(found, design))
-    result, demand, size = question(problem, found, design, result, lasso_penalty, tol)
-    blur = _blur(problem.corridor, found.f, result.audit_error) / max(abs(result.primal), abs(result.dual), TINY)
-    known = result if result.relative_gap == 0 or blur <= max(tol, LEAST) else replace(result, relative_gap=np.inf)
+    result, demand, size = question(problem, found, design, result, tol)
+    limit = max(tol, LEAST) * max(abs(result.primal), abs(result.dual))
+    blur = _blur(problem, found, design, result.audit_error, sizes(problem, design).unit) + _dual_blur(found, design, limit)
+    known = result if blur <= limit else replace(result, relative_gap=np.inf)
     return certificate.with_status(result, verdict(found.ended, known, demand, size))
 
 
-def _blur(corridor: Corridor, f: Floats, error: float) -> float:
-    """By how much the losses may be too small, each decision value being known to within an error, or its last digit."""
-    error = max(error, EPS * float(np.abs(f).max(initial=0.0)))
-    return corridor._replace(low=corridor.low + error, high=corridor.high - error).losses(f) - corridor.losses(f)
+def rounding(found: LinearSolution, design: Design, unit: float) -> float:
+    """The last digit of the greatest term that a decision value is a sum of: no decision value is known better."""
+    greatest = abs(found.bias) + float(np.abs(found.f).max(initial=0.0))
+    products = float(np.sqrt(design.largest_square)) * float(np.sqrt(found.w @ found.w))
+    if EPS * products > CLOSE * unit and isinstance(design, ArrayDesign):  # features may have scales of their own
+        products = float(linear_certificate.linear_products(abs(design.X), np.abs(found.w), np.zeros(design.shape[0]))[0].max())
+    return EPS * (products + greatest)
+
+
+def _blur(problem: LinearProblem, found: LinearSolution, design: Design, error: float, unit: float) -> float:
+    """By how much the losses may be too small, decision values being known to within an error that is not negligible."""
+    error = max(error, rounding(found, design, unit))
+    if error <= CLOSE * unit:
+        return 0.0
+    return _moved(problem.corridor, -error).losses(found.f) - problem.corridor.losses(found.f)
+
+
+def _dual_blur(found: LinearSolution, design: Design, limit: float) -> float:
+    """By how much D may be too large, X't being known to the last digits of its terms; a bound on it where that is below a limit."""
+    size = float(np.abs(found.t).sum())
+    error = EPS * size * float(np.sqrt(design.largest_square))
+    blur = error * (float(np.sqrt(found.Xt @ found.Xt)) + 0.5 * error)
+    if blur <= 0.1 * limit or not isinstance(design, ArrayDesign):
+        return blur
+    errors = EPS * linear_certificate.linear_products(abs(design.X), np.zeros(design.shape[1]), np.abs(found.t))[1]
+    return float(np.sum(errors * (np.abs(found.Xt) + 0.5 * errors)))
+
+
+def _forgiven(problem: LinearProblem, found: LinearSolution, design: Design, unit: float) -> float:
+    """The part of the losses that is rounding of decision values, where that is negligible: a large C makes much of little."""
+    error = LAST_DIGITS * rounding(found, design, unit)
+    if error > CLOSE * unit:
+        return 0.0
+    return problem.corridor.losses(found.f) - _moved(problem.corridor, error).losses(found.f)
+
+
+def _moved(corridor: Corridor, outward: float) -> Corridor:
+    """Wider corridors, or narrower ones."""
+    return corridor._replace(low=corridor.low - outward, high=corridor.high + outward)
 
 
 def certify_again(
@@ -211,7 +249,7 @@ def certify_again(
 ) -> Certificate:
     """The certificate of a fitted model whose decision values were computed independently."""
     result = replace(judged(problem, found, lasso_penalty), n_iter=before.n_iter)
-    result, demand, size = question(problem, found, design, result, lasso_penalty, tol)
+    result, demand, size = question(problem, found, design, result, tol)
     return certificate.with_status(result, verdict_again(Status[before.status.upper()], result, demand, size))
 
 
@@ -226,15 +264,16 @@ def _audit(found: LinearSolution, design: Design) -> float:
 
 
 def question(
-    problem: LinearProblem, found: LinearSolution, design: Design, result: Certificate, lasso_penalty: bool, tol: float
+    problem: LinearProblem, found: LinearSolution, design: Design, result: Certificate, tol: float
 ) -> tuple[Certificate, Demand, Size]:
     """What verdict.py is asked: the certificate, without a gap where it is rounding, and what it must fulfil."""
     scale, unit = sizes(problem, design)
-    if result.relative_gap > tol and result.gap <= 10 * ROUNDING * scale:
-        result = replace(result, relative_gap=0.0)
+    if abs(result.relative_gap) > tol:
+        forgiven = _forgiven(problem, found, design, unit)
+        gap, value = abs(result.gap - forgiven), max(abs(result.primal - forgiven), abs(result.dual), TINY)
+        relative = 0.0 if gap <= 10 * ROUNDING * scale else gap / value
+        result = replace(result, relative_gap=relative) if relative <= tol else result
     size = size_of(found.f, found.t)
-    if lasso_penalty:  # |X't| <= 1 is one of the bounds
-        size = size._replace(largest=max(size.largest, 1.0))
     return result, linear_demand(tol, unit, problem.corridor.squared, AGREED * max(size.values, unit)), size
 
 

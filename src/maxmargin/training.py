@@ -180,9 +180,9 @@ def _train(form: Formulation, X: Samples, settings: Settings, monitor: Monitor, 
         if form.no_solution:
             raise ValueError(form.no_solution)
         coef = fold(form.problem, solution.b, len(solution.kernel_part))
-        return zero(len(coef), solution.n_iter, _convexity(settings.kernel, solution, coef, X, rounding))
+        return zero(len(coef), solution.n_iter, convexity_of(settings.kernel, coef, X, rounding, solution.indefinite))
     decision = form.read(form.problem, solution)._replace(diagonal=solution.scale)
-    convexity = _convexity(settings.kernel, solution, decision.coef, X, rounding)
+    convexity = convexity_of(settings.kernel, decision.coef, X, rounding, solution.indefinite)
     trained = _judged(form, X, settings, source, solution, decision, convexity)
     if trained.status is Status.STALLED:  # perhaps for errors that solvers leave below the tolerance of a decision value
         solution = _in_float64(form.problem, solution, source)
@@ -374,12 +374,12 @@ def _audit(settings: Settings, X: Samples, decision: Decision, f: Floats, source
     return float(np.abs(exact[:, 0] - f[sample]).max(initial=0.0))
 
 
-def _convexity(kernel: Kernel, solution: Solution, coef: Floats, X: Samples, rounding: float) -> str:
-    """What is known about the definiteness of the kernel matrix; see Certificate.convexity."""
+def convexity_of(kernel: Kernel, coef: Floats, X: Samples, rounding: float, indefinite: bool = False) -> str:
+    """What is known about the definiteness of the kernel matrix, see Certificate.convexity; ``indefinite`` where a solver saw it is not."""
     if kernel.positive_semidefinite:
         return "proved"
     rounded = rounding > ROUNDED  # negative curvature that the solver met may be rounding of the values
-    if solution.indefinite and not rounded:
+    if indefinite and not rounded:
         return "indefinite"
     n, support = len(coef), np.flatnonzero(coef)
     order = np.argsort(coef == 0, kind="stable")[: definiteness.WHOLE]
@@ -393,6 +393,6 @@ def _convexity(kernel: Kernel, solution: Solution, coef: Floats, X: Samples, rou
             return "checked"
         if given and definiteness.refuted(X.X, support, rounding):
             return "indefinite"
-    if solution.indefinite:
+    if indefinite:
         return "indefinite"
     return "assumed" if given or kernel.kind is Kind.CALLABLE else "unknown"

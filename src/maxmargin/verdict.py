@@ -23,7 +23,9 @@ A solution that is feasible and (converged or exact) is
 Linear models and Pegasos are asked for a gap. Their samples may share it unequally: each may take
 sqrt(tol) of it, in units of its weight (``linear_demand``). Where the gap is within the tolerance
 and some sample takes more, the solution is APPROXIMATE: as near to the optimum as was asked for,
-while the conditions of optimality do not hold sample by sample.
+while the conditions of optimality do not hold sample by sample. Pegasos may ask for a gap relative
+to the loss of the best constant function, which is more than the objective (``Demand.value``): it
+gets near the optimum fast, and to it slowly.
 
 Any other solution keeps the reason why its solver ended, or is STALLED where the solver thought it
 was done. ``certify`` asks the same question about recomputed numbers: a model that was OPTIMAL or
@@ -71,6 +73,8 @@ class Demand(NamedTuple):
     """Greatest audit error by itself."""
     by_gap: bool = False
     """Whether a gap within its limit makes a solution approximate, whatever the violation."""
+    value: float = 0.0
+    """What the gap of an approximate solution is relative to, where that is more than the objective."""
 
 
 class Size(NamedTuple):
@@ -147,7 +151,10 @@ def error_allowed(found: Certificate, demand: Demand, size: Size) -> float:
 
 def approximates(found: Certificate, demand: Demand, size: Size, slack: float = 1.0) -> bool:
     """Whether the gap is within its limit, and nothing but the violation is not."""
-    return demand.by_gap and holds(replace(found, kkt_violation=0.0), demand, size, slack=slack)
+    gap = abs(found.relative_gap)
+    if demand.value > 0:
+        gap = min(gap, abs(found.gap) / demand.value)
+    return demand.by_gap and holds(replace(found, kkt_violation=0.0, relative_gap=gap), demand, size, slack=slack)
 
 
 def verdict(ended: Status | None, found: Certificate, demand: Demand, size: Size) -> Status:
@@ -169,7 +176,7 @@ def verdict_again(before: Status, found: Certificate, demand: Demand, size: Size
     if before is Status.IMPORTED:
         passed = holds(found, demand, size, IMPORTED, AGAIN, AGREED)
         return _best(found) if passed else Status.REFUTED
-    if before is Status.APPROXIMATE and approximates(found, demand, size, AGAIN):
+    if before in (Status.APPROXIMATE, Status.STATIONARY) and approximates(found, demand, size, AGAIN):
         return before
     if before.converged and not holds(found, demand, size, FEASIBLE, AGAIN, AGREED):
         return Status.REFUTED

@@ -19,6 +19,8 @@ from draw import Trial
 from scipy import sparse
 
 Long = np.longdouble
+NOISE = 1e-13
+"""Sums of float64 are known to this share of the magnitudes they are made of."""
 AT_BOUND = Long(1 - 1e-13)
 """Share of its bound from which a dual is at it: the bounds of nu-SVC are computed here from other sums than in the fit."""
 UNKNOWN = ("sigmoid",)
@@ -120,10 +122,10 @@ def evaluate(trial: Trial, model: Any) -> Value | None:
     """The value of a fitted model on what it was fitted on; None where nothing is known here."""
     n = trial.X.shape[0]
     given, weight = trial.parameters, np.ones(n) if trial.weight is None else trial.weight
-    if trial.estimator == "PegasosSVC" or given.get("kernel") in UNKNOWN:
+    if given.get("kernel") in UNKNOWN or (trial.is_classifier and len(model.classes_) > 2):
         return None
-    if trial.is_classifier and len(model.classes_) > 2:
-        return None
+    if trial.estimator == "PegasosSVC":
+        return _pegasos(trial, model, weight)
     squared = str(given.get("loss", "")).startswith("squared") or (trial.estimator == "LinearSVC" and "loss" not in given)
     if trial.estimator.startswith("Linear"):
         return _linear(trial, model, weight, squared)
@@ -166,6 +168,37 @@ def evaluate(trial: Trial, model: Any) -> Value | None:
     return found
 
 
+def _pegasos(trial: Trial, model: Any, weight: np.ndarray) -> Value:
+    """P of the model and D of the duals that were found with it, which belong to other points of the space.
+
+    P = alpha/2 |w|^2 + sum p_i max(0, 1 - y_i f_i), p_i the shares of the weights; D is that of the SVC with C_i = p_i / alpha, times alpha.
+    """
+    given, X, n = trial.parameters, _dense(trial.X), len(trial.y)
+    y = np.where(trial.y == model.classes_[1], 1, -1)
+    alpha, p = Long(given["alpha"]), weight.astype(Long) / weight.astype(Long).sum()
+    t, b = np.ravel(model._duals.toarray()).astype(Long), np.zeros(n, Long)
+    name = given["kernel"]
+    if name == "linear":
+        w, Xt = np.ravel(model.coef_).astype(Long), X.T @ t
+        kernel_part, norm, dual_norm = X @ w, w @ w, Xt @ Xt
+        terms = np.abs(X) @ np.abs(w)
+    else:
+        b[model.support_] = np.ravel(model.dual_coef_).astype(Long)
+        kernel = model._kernel
+        K = X if name == "precomputed" else kernel_matrix(name, X, X, kernel.gamma, given.get("coef0", 0), given.get("degree", 3))
+        kernel_part, norm, dual_norm = K @ b, b @ K @ b, t @ K @ t
+        terms = np.abs(K) @ np.abs(b)
+    bias = Long(model.intercept_[0])
+    f = kernel_part + bias
+    size = terms.max(initial=0) + abs(bias)
+    primal = alpha * norm / 2 + (p * np.maximum(0, 1 - y * f)).sum()
+    dual = alpha * (np.abs(t).sum() - dual_norm / 2) - alpha * abs(bias * t.sum())
+    outside = np.maximum(0, np.maximum(-y * t, y * t - p / alpha)).max(initial=0)
+    constant = 2 * min(p[y > 0].sum(), p[y < 0].sum())
+    gap = primal - dual + (np.inf if outside > 1e-9 * np.abs(t).max(initial=0) else 0)
+    return Value(max(primal, constant), gap, Long(0), size, size, f)
+
+
 def _linear(trial: Trial, model: Any, weight: np.ndarray, squared: bool) -> Value:
     X, given = _dense(trial.X), trial.parameters
     w, t = np.ravel(model.coef_).astype(Long), np.ravel(model.dual_coef_.toarray()).astype(Long)
@@ -199,4 +232,6 @@ def _linear(trial: Trial, model: Any, weight: np.ndarray, squared: bool) -> Valu
         primal = (w @ w) / 2 + m * bias**2 / 2 + total * bias + loss
         dual = gain.sum() - ridge.sum() - (Xt @ Xt) / 2 - (excess**2 / 2 if m > 0 else abs(bias * excess))
     natural = _natural(size, C, t) + (total**2 * (X * X).sum(axis=1).max(initial=0) if total else 0)
+    rounded = np.abs(X).T @ np.abs(t) * Long(2**-53)  # what X't may be wrong by, the duals being float64
+    natural += (rounded @ rounded) / 2 / NOISE
     return Value(primal, primal - dual, Long(0), size, natural, f)

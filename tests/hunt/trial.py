@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from draw import Trial
-from evaluate import evaluate
+from evaluate import NOISE, evaluate
 from sklearn.exceptions import ConvergenceWarning
 
 import maxmargin
@@ -15,8 +15,6 @@ SLACK = 1.5
 """A violation or a gap may exceed what was promised by this factor: long double sees other roundings than float64."""
 ROUNDING = 1e-9
 """A gap of this share of the objective is rounding, whatever tol."""
-NOISE = 1e-13
-"""Sums of float64 are known to this share of the magnitudes they are made of."""
 AGREEMENT = 1e-8
 """Decision values of a model may differ from those in long double by this share of the sums they are made of."""
 
@@ -25,16 +23,16 @@ def judge(trial: Trial, model: Any, certified: Any) -> list[str]:
     """Every way in which a fitted model is not what it says it is."""
     found = []
     c = model.certificate_
-    if c.status not in ("optimal", "stationary"):
+    if c.status not in ("optimal", "approximate", "stationary"):
         return found
     if certified is not None and certified.status == "refuted":
         found.append(f"certify refutes: fit says {c}; certify {certified}")
     with np.errstate(all="ignore"):
         value = evaluate(trial, model)
-    if value is None or c.status != "optimal":
+    if value is None or c.status not in ("optimal", "approximate"):
         return found
     tol = model.tol
-    linear = trial.estimator.startswith("Linear")
+    linear = trial.estimator.startswith(("Linear", "Pegasos"))
     relative, violation = value.relative, 0.0 if linear else float(value.violation)
     allowed = SLACK * tol * (1 if linear else 10) + ROUNDING
     noise = NOISE * float(value.size)
@@ -46,6 +44,11 @@ def judge(trial: Trial, model: Any, certified: Any) -> list[str]:
     error = float(np.abs(predicted - value.f).max())
     if not error <= AGREEMENT * float(value.size) + tol * getattr(model, "_unit", 1.0):
         found.append(f"decision values are wrong by {error:.3g} of {float(value.size):.3g}; fit says {c}")
+    if "OneClass" in trial.estimator:
+        weight = np.ones(trial.X.shape[0]) if trial.weight is None else trial.weight
+        outside, most = weight[model.predict(trial.X) < 0].sum(), trial.parameters["nu"] * weight.sum()
+        if not outside <= most * (1 + 1e-9):
+            found.append(f"outliers weigh {outside:.6g}, at most {most:.6g} may; fit says {c}")
     if trial.parameters.get("kernel") == "precomputed" and len(trial.y if trial.y is not None else trial.X) <= 600:
         used = slice(None) if trial.weight is None else np.flatnonzero(trial.weight)
         K = np.asarray(trial.X, dtype=float)[used][:, used]

@@ -131,6 +131,7 @@ class BaseLinear(QuickParameters):
         tasks = [Task(problem, None if starts is None else starts[k]) for k, problem in enumerate(problems)]
         with self._watched() as (monitor, seed):
             trained = train_all(tasks, design, choice, float(self.tol), monitor, seed)
+            trained = [self._finished(t, problem, design) for t, problem in zip(trained, problems, strict=True)]
         for k, (found, known, _) in enumerate(trained if monitor.verbose else ()):
             part = monitor.part(1.0, f" {k + 1}/{len(trained)}" if len(trained) > 1 else "")
             support = int(np.count_nonzero(found.t))
@@ -138,6 +139,10 @@ class BaseLinear(QuickParameters):
         after = [t.solver for t in trained if t.solver is not choice.solver]
         solver, n_iter = after[0] if after else choice.solver, max(t.solution.n_iter for t in trained)
         self._conclude([t.certificate for t in trained], solver, n_iter)
+        return trained
+
+    def _finished(self, trained: TrainedLinear, problem: LinearProblem, design: Design) -> TrainedLinear:
+        """What an estimator makes of a solution before it is kept: nothing, unless it says otherwise."""
         return trained
 
     def _conclude(self, parts: list[Certificate], solver: Solver, n_iter: int) -> None:

@@ -23,7 +23,8 @@ from maxmargin.solvers import epochs
 from maxmargin.solvers.budget import Points, in_use
 from maxmargin.solvers.pegasos import STEPS, KernelPath, Path, Rule, Task, Walks
 from maxmargin.solvers.pegasos_linear import LinearPath
-from maxmargin.sources import pick
+from maxmargin.sources import make_source, pick
+from maxmargin.training import Samples, convexity_of
 from maxmargin.verdict import Demand, linear_demand, size_of, verdict, verdict_again
 
 
@@ -96,14 +97,14 @@ class BasePegasos(OnlineClassifier):
         if not finite:
             raise ValueError("The weights are not finite: alpha is too small or the data are too large. Scale the data (StandardScaler).")
 
-    def _conclude_epochs(self, outcome: epochs.Outcome, path: Path, before: int) -> None:
+    def _conclude_epochs(self, outcome: epochs.Outcome, path: Path, X: Any, before: int) -> None:
         """Keep certificate and duals; warn where a tolerance was asked for and not reached, or the fit was cut short."""
         asked, steps = epochs.problems(path.task, path.rule), int(path.walks.numbers[0, STEPS]) - before
-        parts = []
+        parts, convexity = [], self._convexity(X, np.any([one.t != 0 for one in outcome.found], axis=0))
         for one, problem in zip(outcome.found, asked, strict=True):
             found = self._judged(problem, path.rule, one.f, one.t, one.square, one.dual_square)
-            found = replace(found, n_iter=steps)
-            parts.append(with_status(found, verdict(outcome.ended, found, self._demand(), size_of(one.f, one.t))))
+            found = replace(found, n_iter=steps, convexity=convexity)
+            parts.append(with_status(found, verdict(outcome.ended, found, self._demand(problem), size_of(one.f, one.t))))
         self.certificate_ = certificate.worst(parts)
         self._duals = sparse.csr_matrix(np.array([one.t for one in outcome.found]))
         reached = all(Status[part.status.upper()].converged for part in parts)
@@ -112,24 +113,35 @@ class BasePegasos(OnlineClassifier):
         if reached or (stopped is Status.MAX_ITER and self.tol is None):
             return
         limit = f" A budget of {self.budget} support vectors may be too small for this tol." if self.budget is not None else ""
-        text = f"{outcome.epochs} epochs were not enough: raise max_iter or alpha." if stopped is Status.MAX_ITER else stopped.value
+        text = f"{outcome.epochs} epochs were not enough: scale the data (StandardScaler), raise alpha, or raise max_iter."
+        text = text if stopped is Status.MAX_ITER else stopped.value
         warnings.warn(
-            f"{text} The relative gap is {self.certificate_.relative_gap:.3g} (tol={self.tol}); tol=None asks for none.{limit}",
+            f"{text} The gap is {self._largest_gap(parts, asked):.3g} of the loss of a constant (tol={self.tol}); tol=None asks for "
+            f"none.{limit}",
             ConvergenceWarning,
             stacklevel=5,
         )
 
-    def _demand(self) -> Demand:
+    def _convexity(self, X: Any, used: NDArray[np.bool_]) -> str:
+        """What is known about the kernel matrix of the samples, those in use first."""
+        if self._kernel.positive_semidefinite:
+            return "proved"
+        return convexity_of(self._kernel, used.astype(np.float64), Samples(X), make_source(self._kernel, X).precision)
+
+    def _demand(self, problem: LinearProblem) -> Demand:
         """What the certificate must fulfil; without a tolerance nothing but rounding will do."""
-        return linear_demand(0.0 if self.tol is None else float(self.tol))
+        asked = linear_demand(0.0 if self.tol is None else float(self.tol))
+        return asked._replace(value=float(self.alpha) * epochs.constant_loss(problem))
+
+    def _largest_gap(self, parts: list[Certificate], asked: list[LinearProblem]) -> float:
+        """What ``tol`` bounds: the greatest gap relative to the loss of the best constant function."""
+        return max(part.gap / self._demand(problem).value for part, problem in zip(parts, asked, strict=True))
 
     def _judged(self, problem: LinearProblem, rule: Rule, f: Floats, t: Floats, square: float, dual_square: float) -> Certificate:
         """The certificate of one function, in units of the objective, before the verdict."""
         found = linear_certificate.from_norms(f, (*problem.corridor[:4], False), t, square, dual_square, rule.bias)
-        given = self._kernel.kind in (Kind.PRECOMPUTED, Kind.CALLABLE)
-        convexity = "proved" if self._kernel.positive_semidefinite else "assumed" if given else "unknown"
         values = {name: rule.alpha * getattr(found, name) for name in ("primal", "dual", "gap")}
-        return replace(found, convexity=convexity, **values)
+        return replace(found, **values)
 
     def _certify(self, X: Any, task: Task, rule: Rule) -> Certificate:
         """Recompute everything from the data in float64, by code that the steps do not share."""
@@ -141,8 +153,9 @@ class BasePegasos(OnlineClassifier):
         found = []
         for k, problem in enumerate(epochs.problems(task, rule)):
             f = F[k] + float(self.intercept_[k])
-            new = replace(self._judged(problem, rule, f, T[k], squares[k], dual_squares[k]), n_iter=parts[k].n_iter)
-            status = verdict_again(Status[parts[k].status.upper()], new, self._demand(), size_of(f, T[k]))
+            new = self._judged(problem, rule, f, T[k], squares[k], dual_squares[k])
+            new = replace(new, n_iter=parts[k].n_iter, convexity=parts[k].convexity)
+            status = verdict_again(Status[parts[k].status.upper()], new, self._demand(problem), size_of(f, T[k]))
             error = float(np.abs(solver_values[k] - F[k]).max(initial=0.0))
             found.append(with_status(replace(new, audit_error=error), status))
         return certificate.worst(found)
@@ -158,7 +171,8 @@ class BasePegasos(OnlineClassifier):
         own = X[np.ix_(self.support_, self.support_)] if given else self.support_vectors_
         F = kernel_products(self._kernel, self.support_vectors_, coef.T, points).T
         squares = np.sum(coef * kernel_products(self._kernel, self.support_vectors_, coef.T, own).T, axis=1)
-        return F, squares, np.sum(T * kernel_products(self._kernel, X, T.T, X).T, axis=1)
+        dual_squares = np.sum(T * kernel_products(self._kernel, X, T.T, X).T, axis=1)
+        return F, np.maximum(squares, 0.0), np.maximum(dual_squares, 0.0)
 
     @property
     def coef_(self) -> Any:

@@ -14,13 +14,16 @@ from maxmargin.designs import ArrayDesign, Design
 from maxmargin.estimators import _state
 from maxmargin.estimators._base import all_or_nothing
 from maxmargin.estimators._linear import BaseLinear
-from maxmargin.estimators._outlier import BaseOneClass
+from maxmargin.estimators._outlier import BaseOneClass, outward
 from maxmargin.estimators._targets import validate_weight
+from maxmargin.linear_training import EPS, TrainedLinear, certify, rounding
 from maxmargin.losses import Bias, LinearProblem
 from maxmargin.problems import Floats
+from maxmargin.solution import Status
+from maxmargin.solvers.linear.model import best_bias
 
-BOUNDARY = 1e-10
-"""The offset is lowered by this share of the scores, so that samples on the boundary are inliers and not a matter of rounding."""
+SPENT, NEGLIGIBLE = 1e-2, 1e-9
+"""What the offset may add to the gap: a share of it, or of the objective."""
 
 
 class LinearOneClassSVM(BaseOneClass, BaseLinear):
@@ -33,7 +36,8 @@ class LinearOneClassSVM(BaseOneClass, BaseLinear):
     Parameters
     ----------
     nu : float, default=0.5
-        In (0, 1]: at most this share of the samples are outliers.
+        In (0, 1]: at most this share of the samples are outliers. Samples on the boundary are inliers: the offset lies outside the
+        best one by the rounding of scores, and by their violation as far as that adds next to nothing to the duality gap.
     tol, verbose, random_state, max_iter, solver, time_limit, on_interrupt, warm_start
         As for LinearSVC.
 
@@ -103,10 +107,29 @@ class LinearOneClassSVM(BaseOneClass, BaseLinear):
 
     def _fit_design(self, design: Design, weight: Floats) -> Self:
         self._keep(self._run([self._problem(weight)], design, self._choose(design), self._starts(len(weight), 1)))
-        largest = float(np.abs(design.values(self.coef_[0])).max())
-        self.intercept_ = self.intercept_ + BOUNDARY * largest
         self.offset_ = -self.intercept_
         return self
+
+    def _finished(self, trained: TrainedLinear, problem: LinearProblem, design: Design) -> TrainedLinear:
+        """Move the offset outward, and certify the model that results.
+
+        The best offset for given weights leaves at most nu of the samples below it, as its slope says:
+        nu n >= sum of the weights of those below. Lowered, it lets samples on the boundary be inliers
+        however rounding falls, and those that violate the conditions where that costs next to nothing.
+        """
+        found, before = trained.solution, trained.certificate
+        if not Status[before.status.upper()].converged:
+            return trained
+        scores = design.values(found.w)
+        bias = best_bias(problem, scores, found.bias)
+        size = rounding(found, design, 0.0) / EPS
+        value = max(abs(before.primal), abs(before.dual))
+        room = 0.5 * (float(self.tol) * value - before.gap)
+        allowed = max(0.0, min(max(SPENT * before.gap, NEGLIGIBLE * value), room)) / problem.total
+        inside = problem.corridor.up * (1 - NEGLIGIBLE)
+        bias += outward(np.maximum(scores + bias, -allowed), found.t, inside, bias, size)
+        moved = found._replace(bias=bias, f=scores + bias)
+        return trained._replace(solution=moved, certificate=certify(problem, moved, design, False, float(self.tol)))
 
     def _problem(self, weight: Floats) -> LinearProblem:
         return LinearProblem(losses.one_class(weight), Bias.FREE, total=self.nu * float(weight.sum()))

@@ -42,8 +42,8 @@ class PegasosSVC(BasePegasos):
 
     Parameters
     ----------
-    alpha : float, default=1e-4
-        Weight of the penalty; C = 1 / (alpha n_samples).
+    alpha : float, default=1e-3
+        Weight of the penalty; C = 1 / (alpha n_samples). The smaller it is, the more steps are needed.
     kernel : str, Kernel or callable, default="linear"
         As for SVC. With any other than "linear" the model is a sum over support vectors.
     degree, gamma, coef0
@@ -52,8 +52,10 @@ class PegasosSVC(BasePegasos):
         Samples of a step.
     max_iter : int, default=1000
         Epochs of ``fit``.
-    tol : float or None, default=1e-2
-        ``fit`` ends when the duality gap, relative to the objective, is at most tol for every function; None runs ``max_iter`` epochs.
+    tol : float or None, default=0.05
+        ``fit`` ends when the duality gap of every function is at most tol times the mean loss of the best constant function, which is 1
+        for two classes of equal weight. The gap bounds the distance from the optimum, and is often ten times as large. None runs
+        ``max_iter`` epochs.
     fit_intercept : bool, default=True
         Whether there is a bias.
     project : bool, default=True
@@ -91,8 +93,9 @@ class PegasosSVC(BasePegasos):
     support_ : ndarray of shape (n_SV,)
         With another kernel, after ``fit``: the indices of the support vectors; after ``partial_fit`` their positions, 0 to n_SV - 1.
     certificate_ : Certificate
-        After ``fit``: objective, dual value, gap in the units of the objective above. "approximate" where the gap is within tol, and
-        "optimal" where moreover no sample takes more of it than sqrt(tol) times its weight.
+        After ``fit``: objective, dual value, gap in the units of the objective above. "approximate" where the gap is within tol as above,
+        and "optimal" where moreover it is within tol relative to the objective and no sample takes more of it than sqrt(tol) times its
+        weight.
     n_iter_ : int
         Epochs.
     t_ : int
@@ -105,8 +108,8 @@ class PegasosSVC(BasePegasos):
     >>> from maxmargin import PegasosSVC
     >>> from sklearn.datasets import make_classification
     >>> X, y = make_classification(500, random_state=0)
-    >>> model = PegasosSVC(alpha=0.01, random_state=0).fit(X, y)
-    >>> model.certificate_.relative_gap <= 0.01
+    >>> model = PegasosSVC(alpha=0.01, tol=0.01, random_state=0).fit(X, y)
+    >>> model.certificate_.gap <= 0.01
     True
     """
 
@@ -123,14 +126,14 @@ class PegasosSVC(BasePegasos):
     def __init__(
         self,
         *,
-        alpha: float = 1e-4,
+        alpha: float = 1e-3,
         kernel: Any = "linear",
         degree: int = 3,
         gamma: Any = "scale",
         coef0: float = 0.0,
         batch_size: int = 1,
         max_iter: int = 1000,
-        tol: float | None = 1e-2,
+        tol: float | None = 0.05,
         fit_intercept: bool = True,
         project: bool = True,
         average: bool = True,
@@ -203,7 +206,7 @@ class PegasosSVC(BasePegasos):
         if monitor.interrupted.is_set() and self.on_interrupt == "raise":
             raise KeyboardInterrupt
         self.classes_, self.n_iter_ = classes, outcome.epochs
-        self._conclude_epochs(outcome, path, before)
+        self._conclude_epochs(outcome, path, X, before)
         self._keep_path(path, X, outcome.model, np.array([one.bias for one in outcome.found]))
         return self
 

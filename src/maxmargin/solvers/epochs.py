@@ -48,6 +48,12 @@ def problems(task: Task, rule: Rule) -> list[LinearProblem]:
     return [LinearProblem(classification(y, C, False), bias) for y in task.signs]
 
 
+def constant_loss(problem: LinearProblem) -> float:
+    """The loss of the best constant function: what the tolerance is relative to."""
+    nothing = np.zeros(len(problem.corridor.low))
+    return problem.corridor.losses(nothing + best_bias(problem, nothing))
+
+
 def judge(path: Path, function: Floats, asked: list[LinearProblem], shorten: bool = False) -> tuple[Floats, list[Found]]:
     """P, D and the exact bias of every function, as it is or shortened."""
     alpha, F, squares = path.rule.alpha, path.values(function), path.norms(function)
@@ -120,11 +126,11 @@ def _find_bias(path: Path, look: Look) -> None:
 
 
 def run(path: Path, max_iter: int, tol: float | None, monitor: Monitor, rng: np.random.RandomState | None) -> Outcome:
-    """Epochs until the relative gaps are at most tol or the budget is used up; in the order of the visits where rng is None."""
+    """Epochs until the gaps are at most tol of constant_loss or the budget is used up; in the order of the visits where rng is None."""
     visits = order = path.task.visits
     n = len(visits)
     asked = problems(path.task, path.rule)
-    look = _look(path.task, path.rule, asked)
+    look, values = _look(path.task, path.rule, asked), [path.rule.alpha * constant_loss(problem) for problem in asked]
     found: list[Found] = []
     model, stopped, epoch, looked = path.last(), None, 0, 0
     while epoch < max_iter and stopped is None:
@@ -143,7 +149,7 @@ def run(path: Path, max_iter: int, tol: float | None, monitor: Monitor, rng: np.
             model, found = judge(path, path.model(), asked, shorten=epoch == max_iter)
             if monitor.wants_report():
                 _report(monitor, path, epoch * n, found)
-            if all(one.gap.within(tol) for one in found):
+            if all(one.gap.value <= tol * value for one, value in zip(found, values, strict=True)):
                 return _end(path, None, epoch, model, found, monitor)
     if looked != epoch:
         model, found = judge(path, path.model(), asked, shorten=tol is not None)

@@ -24,7 +24,7 @@ from maxmargin.losses import Bias, LinearProblem
 from maxmargin.monitor import Monitor
 from maxmargin.solution import Status
 from maxmargin.solvers.linear.face import Walk, inside, leap
-from maxmargin.solvers.linear.model import Gap, LinearSolution, best_bias, feasible, gap_of, sizes
+from maxmargin.solvers.linear.model import Gap, LinearSolution, best_bias, feasible, gap_of, middle, sizes
 
 FIRST_SHARE = 0.5
 """What a pass leaves of the gap that it met, until a look at the data tells more."""
@@ -56,7 +56,9 @@ class _Run:
         t = np.zeros(n) if start is None or not len(start.t) else feasible(problem, start.t)
         self.squares = core.linear_squares(design.points)
         column = {Bias.NONE: 0.0, Bias.FREE: max(float(self.squares.mean()), 1e-300), Bias.PENALISED: problem.scaling**2}[problem.bias]
-        guess = start.bias if problem.bias is Bias.FREE and start is not None else 0.0
+        guess = 0.0
+        if problem.bias is Bias.FREE:
+            guess = middle(problem) if start is None else start.bias
         bias = guess + column * (float(t.sum()) - problem.total)
         self.walk = Walk(t, design.sum(t), guess, column, bias)
         self.descent = core.coordinate_descent(design.points, *problem.corridor, self.squares, t, column)

@@ -9,6 +9,7 @@ from maxmargin.losses import Bias, Corridor, LinearProblem, with_sum
 from maxmargin.problems import Floats
 from maxmargin.solution import Status
 
+EPS = float(np.finfo(float).eps)
 ROUNDING = 1e-13
 """A gap of this share of the terms it is the difference of is rounding."""
 BLURRED = 1e-3
@@ -76,13 +77,15 @@ def dual(problem: LinearProblem, square: float, gain: float, total: float) -> fl
 def gap_of(problem: LinearProblem, w: Floats, bias: float, t: Floats, f: Floats, Xt: Floats, scale: float) -> Gap:
     """P(w, bias) and D(t), of decision values f and X't."""
     value = primal(problem, float(w @ w), bias, problem.corridor.losses(f))
-    return Gap(value, dual(problem, float(Xt @ Xt), gains(problem.corridor, t), float(t.sum())), scale)
+    origin = bias if problem.bias is Bias.FREE else 0.0
+    gain = gains(problem.corridor, t, origin) + origin * problem.total
+    return Gap(value, dual(problem, float(Xt @ Xt), gain, float(t.sum())), scale)
 
 
-def gains(corridor: Corridor, t: Floats) -> float:
-    """Sum of gain_i(t_i)."""
+def gains(corridor: Corridor, t: Floats, origin: float = 0.0) -> float:
+    """Sum of gain_i(t_i), of corridors measured from ``origin``."""
     up, down = t > 0, t < 0
-    value = float(np.sum(corridor.low[up] * t[up])) + float(np.sum(corridor.high[down] * t[down]))
+    value = float(np.sum((corridor.low[up] - origin) * t[up])) + float(np.sum((corridor.high[down] - origin) * t[down]))
     if corridor.squared:
         value -= float(np.sum(t[up] ** 2 / (4 * corridor.up[up]))) + float(np.sum(t[down] ** 2 / (4 * corridor.down[down])))
     return value
@@ -172,23 +175,44 @@ class Sizes(NamedTuple):
 
 
 def sizes(problem: LinearProblem, design: Design) -> Sizes:
-    """The scale is P of the model 0, or D's of equal duals (one-class), which do not vanish where the optimum is 0.
+    """The scale is P of a constant model, or D's of equal duals (one-class), which do not vanish where the optimum is 0.
 
     But a gap may leave sqrt(2 gap) |x| to the decision value of x. The scale is so small that this does not exceed BLURRED units
     where the gap is ROUNDING times the scale: with huge samples a small gap says little.
     """
-    corridor, scale = problem.corridor, problem.corridor.losses(np.zeros(design.shape[0]))
+    corridor = problem.corridor
     if problem.total:
         Xt = design.sum(corridor.up * (problem.total / float(corridor.up.sum())))
-        scale += 0.5 * float(Xt @ Xt) or problem.total
-        unit = 2 * scale / problem.total
+        scale = 0.5 * float(Xt @ Xt) or problem.total
+        unit, far, centre = 2 * scale / problem.total, 0.0, 0.0
     else:
-        far = np.maximum(np.where(corridor.up > 0, corridor.low, 0.0), np.where(corridor.down > 0, -corridor.high, 0.0))
+        centre = middle(problem)
+        scale = corridor.losses(np.full(design.shape[0], centre))
+        away = np.maximum(
+            np.where(corridor.up > 0, corridor.low - centre, 0.0),
+            np.where(corridor.down > 0, centre - corridor.high, 0.0),
+        )
         price = np.maximum(corridor.up, corridor.down)
-        unit = float(np.sum(price * np.maximum(far, 0.0))) / float(price.sum())
-    unit = unit if unit > 0 else 1.0
+        unit = float(np.sum(price * np.maximum(away, 0.0))) / float(price.sum())
+        far = abs(centre) * float(price.sum()) * (2 * unit if corridor.squared else 1.0)
+    if unit <= 4 * EPS * abs(centre):  # equal targets
+        unit = abs(centre) or 1.0
     largest, blur = design.largest_square, BLURRED * unit
-    return Sizes(min(scale, blur * blur / (2 * ROUNDING * largest)) if largest > 0 else scale, unit)
+    scale = min(scale, blur * blur / (2 * ROUNDING * largest)) if largest > 0 else scale
+    return Sizes(scale + EPS / ROUNDING * far, unit)
+
+
+def middle(problem: LinearProblem) -> float:
+    """The constant from which decision values are measured: the mean target where a free bias can take it, else 0.
+
+    It is half way between the mean lower and the mean upper end of the corridors: 0 for classes, whatever their sizes.
+    """
+    corridor = problem.corridor
+    below, above = corridor.up > 0, corridor.down > 0
+    if problem.bias is not Bias.FREE or not (below.any() and above.any()):
+        return 0.0
+    low = float(np.average(corridor.low[below], weights=corridor.up[below]))
+    return 0.5 * (low + float(np.average(corridor.high[above], weights=corridor.down[above])))
 
 
 def sample(problem: LinearProblem, design: ArrayDesign, smaller: int, seed: int) -> tuple[LinearProblem, ArrayDesign]:

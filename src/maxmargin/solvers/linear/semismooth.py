@@ -28,7 +28,7 @@ from maxmargin.monitor import Monitor
 from maxmargin.problems import Floats, Integers
 from maxmargin.solution import Status
 from maxmargin.solvers.linear.equations import by_factor, by_products
-from maxmargin.solvers.linear.model import Gap, LinearSolution, dual, feasible, gap_of, primal, sample, sizes
+from maxmargin.solvers.linear.model import Gap, LinearSolution, dual, feasible, gap_of, middle, primal, sample, sizes
 
 FACTORED = 1200
 """Features up to which the Hessian is formed and factored."""
@@ -76,7 +76,7 @@ def solve(
     run = _Run(problem, design, monitor)
     centre = None
     if start is None:
-        w, bias = np.zeros(design.shape[1]), 0.0
+        w, bias = np.zeros(design.shape[1]), middle(problem)
     else:
         w, bias = start.w, start.bias
         centre = start.t if len(start.t) else None
