@@ -142,6 +142,7 @@ def _solved(task: Task, design: Design, solver: Solver, tol: float, monitor: Mon
     found = SOLVERS[solver](task.problem, design, tol, monitor, task.start, seed)
     if found.ended is None and design.entries <= POLISHED:
         found = _polished(task.problem, design, monitor, found, lasso_penalty)
+    found = _refreshed(task.problem, found, design)
     return TrainedLinear(found, certify(task.problem, found, design, lasso_penalty, tol), solver)
 
 
@@ -201,6 +202,13 @@ def certify(problem: LinearProblem, found: LinearSolution, design: Design, lasso
     blur = _blur(problem, found, design, result.audit_error, sizes(problem, design).unit) + _dual_blur(found, design, limit)
     known = result if blur <= limit else replace(result, relative_gap=np.inf)
     return certificate.with_status(result, verdict(found.ended, known, demand, size))
+
+
+def _refreshed(problem: LinearProblem, found: LinearSolution, design: Design) -> LinearSolution:
+    """Decision values computed anew where those of the solver have drifted, in many steps, by more than their last digits."""
+    unit = sizes(problem, design).unit
+    drifted = LAST_DIGITS * rounding(found, design, unit) < _audit(found, design) <= CLOSE * unit
+    return found._replace(f=design.values(found.w) + found.bias) if drifted else found
 
 
 def rounding(found: LinearSolution, design: Design, unit: float) -> float:

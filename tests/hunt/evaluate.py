@@ -171,7 +171,7 @@ def evaluate(trial: Trial, model: Any) -> Value | None:
 def _pegasos(trial: Trial, model: Any, weight: np.ndarray) -> Value:
     """P of the model and D of the duals that were found with it, which belong to other points of the space.
 
-    P = alpha/2 |w|^2 + sum p_i max(0, 1 - y_i f_i), p_i the shares of the weights; D is that of the SVC with C_i = p_i / alpha, times alpha.
+    P = alpha/2 |w|^2 + sum p_i max(0, 1 - y_i f_i), p_i the shares of the weights; D is that of SVC with C_i = p_i / alpha, times alpha.
     """
     given, X, n = trial.parameters, _dense(trial.X), len(trial.y)
     y = np.where(trial.y == model.classes_[1], 1, -1)

@@ -44,7 +44,7 @@ def judge(trial: Trial, model: Any, certified: Any) -> list[str]:
     error = float(np.abs(predicted - value.f).max())
     if not error <= AGREEMENT * float(value.size) + tol * getattr(model, "_unit", 1.0):
         found.append(f"decision values are wrong by {error:.3g} of {float(value.size):.3g}; fit says {c}")
-    if "OneClass" in trial.estimator:
+    if trial.estimator == "LinearOneClassSVM":
         weight = np.ones(trial.X.shape[0]) if trial.weight is None else trial.weight
         outside, most = weight[model.predict(trial.X) < 0].sum(), trial.parameters["nu"] * weight.sum()
         if not outside <= most * (1 + 1e-9):

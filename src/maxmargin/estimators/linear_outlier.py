@@ -14,7 +14,7 @@ from maxmargin.designs import ArrayDesign, Design
 from maxmargin.estimators import _state
 from maxmargin.estimators._base import all_or_nothing
 from maxmargin.estimators._linear import BaseLinear
-from maxmargin.estimators._outlier import BaseOneClass, outward
+from maxmargin.estimators._outlier import ROUNDED, BaseOneClass, outward
 from maxmargin.estimators._targets import validate_weight
 from maxmargin.linear_training import EPS, TrainedLinear, certify, rounding
 from maxmargin.losses import Bias, LinearProblem
@@ -122,12 +122,13 @@ class LinearOneClassSVM(BaseOneClass, BaseLinear):
             return trained
         scores = design.values(found.w)
         bias = best_bias(problem, scores, found.bias)
-        size = rounding(found, design, 0.0) / EPS
+        size = np.full(len(scores), rounding(found, design, 0.0) / EPS)
         value = max(abs(before.primal), abs(before.dual))
         room = 0.5 * (float(self.tol) * value - before.gap)
         allowed = max(0.0, min(max(SPENT * before.gap, NEGLIGIBLE * value), room)) / problem.total
-        inside = problem.corridor.up * (1 - NEGLIGIBLE)
-        bias += outward(np.maximum(scores + bias, -allowed), found.t, inside, bias, size)
+        f, inside = np.maximum(scores + bias, -allowed), problem.corridor.up * (1 - NEGLIGIBLE)
+        dual = np.where(np.abs(scores + bias) <= ROUNDED * size, 0.0, found.t)  # on the boundary, whatever the duals say
+        bias += outward(f, dual, inside, bias, size)
         moved = found._replace(bias=bias, f=scores + bias)
         return trained._replace(solution=moved, certificate=certify(problem, moved, design, False, float(self.tol)))
 
