@@ -115,3 +115,14 @@ def test_patch_and_unpatch():
     maxmargin.unpatch_sklearn()
     assert sklearn.svm.SVC is original
     assert sklearn.svm._classes.SVC is original
+
+
+def test_names_that_a_script_imported_too_early_are_named(monkeypatch):
+    monkeypatch.setattr(sys.modules["__main__"], "SVR", sklearn.svm.SVR, raising=False)
+    monkeypatch.setattr(sys.modules["__main__"], "SVC", maxmargin.SVC, raising=False)
+    try:
+        with pytest.warns(UserWarning, match=r"^SVR was imported before .* call patch_sklearn\(\) first"):
+            maxmargin.patch_sklearn()
+        maxmargin.patch_sklearn()  # changes nothing and says nothing
+    finally:
+        maxmargin.unpatch_sklearn()

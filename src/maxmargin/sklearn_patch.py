@@ -5,6 +5,7 @@ the end how many fits went through our classes.
 """
 
 import sys
+import warnings
 from typing import Any
 
 NAMES = ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM", "LinearSVC", "LinearSVR")
@@ -39,13 +40,23 @@ def patch_sklearn() -> None:
     The linear two keep scikit-learn's model, in which the intercept is penalised (``intercept="regularised"``); ``maxmargin.LinearSVC``
     and ``LinearSVR`` do not penalise it unless asked to.
 
-    Names imported from scikit-learn by your own modules before the call keep the old classes. Calling it twice changes nothing.
+    Names imported from scikit-learn by your own modules before the call keep the old classes; those of the script or notebook
+    that runs are named in a warning. Calling it twice changes nothing.
     """
     import sklearn.svm
 
     if not _originals:
         _originals.update({name: getattr(sklearn.svm, name) for name in NAMES})
         _rebind(_originals, _ours())
+        script = vars(sys.modules["__main__"])
+        early = [name for name in NAMES if script.get(name) is _originals[name]]
+        if early:
+            warnings.warn(
+                f"{', '.join(early)} {'was' if len(early) == 1 else 'were'} imported before scikit-learn was patched "
+                "and will not be maxmargin's: call patch_sklearn() first, then import.",
+                UserWarning,
+                stacklevel=2,
+            )
 
 
 def unpatch_sklearn() -> None:
