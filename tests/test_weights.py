@@ -4,9 +4,10 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from maxmargin import SVC, SVR, NuSVC, NuSVR, OneClassSVM, certificate
+from maxmargin import SVC, SVR, Kernel, NuSVC, NuSVR, OneClassSVM, certificate
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 3))
@@ -112,3 +113,18 @@ def test_coefficients_at_the_bound_that_nu_gives():
     near = certificate.bounds_of_nu(weight, b * [1, 1 - 1e-12, 1], 1.0)
     np.testing.assert_array_equal(near, np.abs(b * [1, 1 - 1e-12, 1]))
     np.testing.assert_array_equal(certificate.bounds_of_nu(weight, b * [1, 0.5, 1], None), [0.5, 1.0, 0.5])
+
+
+# ---- k(x, x) ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "kernel", [Kernel.linear(), Kernel.poly(3, 0.3, 1.0), Kernel.rbf(2.0), Kernel.callable(lambda A, B: A @ B.T)], ids=str
+)
+@pytest.mark.parametrize("form", [np.asarray, np.asfortranarray, np.float32, sparse.csr_matrix])
+def test_the_diagonal_of_a_kernel(kernel, form):
+    data = form(rng.normal(size=(150, 4)))
+    whole = certificate.kernel_values(kernel, data, data)
+    np.testing.assert_allclose(certificate.kernel_diagonal(kernel, data), np.abs(whole.diagonal()), rtol=1e-6)
+    given = certificate.kernel_diagonal(Kernel.precomputed(), whole)
+    np.testing.assert_array_equal(given, np.abs(whole.diagonal()))

@@ -326,21 +326,25 @@ def kernel_values(kernel: Kernel, A: Any, B: Any) -> NDArray[np.float64]:
         assert kernel.function is not None
         return _dense(kernel.function(A, B))
     A, B = without_empty_columns(*(X.astype(np.float64) if sparse.issparse(X) else np.asarray(X, dtype=np.float64) for X in (A, B)))
-    gamma, coef0 = kernel.gamma, kernel.coef0
+    gamma = kernel.gamma
     if kernel.kind is Kind.RBF:
         return np.asarray(np.exp(-gamma * _squared_distances(A, B)))
     if kernel.kind in (Kind.LAPLACIAN, Kind.CHI2):
         return np.asarray(np.exp(-gamma * _feature_sums(A, B, kernel.kind is Kind.CHI2)))
     if kernel.kind is Kind.COSINE:
         return _dense(_unit(A) @ _unit(B).T)
-    dot = _dense(A @ B.T)
+    return _of_dot(kernel, _dense(A @ B.T))
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def _of_dot(kernel: Kernel, dot: Floats) -> Floats:
+    """Kernel values from dot products."""
+    if kernel.kind is Kind.LINEAR:
+        return dot
+    values = kernel.gamma * dot + kernel.coef0
     if kernel.kind is Kind.POLY:
-        return np.asarray((gamma * dot + coef0) ** kernel.degree)
-    if kernel.kind is Kind.TANH:
-        return np.asarray(np.tanh(gamma * dot + coef0))
-    if kernel.kind is Kind.LOGISTIC:
-        return np.asarray(expit(gamma * dot + coef0))
-    return dot
+        return np.asarray(values**kernel.degree)
+    return np.asarray(np.tanh(values) if kernel.kind is Kind.TANH else expit(values))
 
 
 def kernel_diagonal(kernel: Kernel, X: Any) -> Floats:
@@ -350,6 +354,10 @@ def kernel_diagonal(kernel: Kernel, X: Any) -> Floats:
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     if kernel.kind in (Kind.RBF, Kind.LAPLACIAN, Kind.CHI2, Kind.COSINE):
         return np.ones(n)
+    if kernel.kind is not Kind.CALLABLE:
+        with np.errstate(over="ignore"):
+            squares = X.multiply(X).sum(axis=1) if sparse.issparse(X) else np.einsum("ij,ij->i", X, X, dtype=np.float64)
+        return np.abs(_of_dot(kernel, np.asarray(squares, dtype=np.float64).ravel()))
     found = np.zeros(n)
     for begin in range(0, n, DIAGONAL):
         rows = np.arange(begin, min(n, begin + DIAGONAL))

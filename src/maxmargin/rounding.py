@@ -66,6 +66,11 @@ def _roundings(n: float, unit: float = UNIT32) -> float:
     return n * unit / (1 - n * unit) if n * unit < 0.5 else np.inf
 
 
+def _known(error: float) -> float:
+    """A bound that was computed; infinite where that gave no number."""
+    return min(float(error), float(np.finfo(float).max)) if error == error else np.inf
+
+
 class ValueBound(NamedTuple):
     """What bounds the errors of float32 values between points z of A and x of B."""
 
@@ -92,7 +97,7 @@ def exponent_error(gamma: float, terms: int, length: float) -> float:
     """The greatest error of a float64 exponent by |x|^2 + |z|^2 - 2 x.z between points of at most this length."""
     error = 2.0 * length * np.sqrt(gamma)
     with np.errstate(over="ignore", invalid="ignore"):
-        return float(np.nan_to_num(np.float64(error) * error * _roundings(terms + 8, UNIT64), nan=np.inf))
+        return _known(np.float64(error) * error * _roundings(terms + 8, UNIT64))
 
 
 def difference_error(terms: int) -> float:
@@ -105,7 +110,7 @@ def dot_error(gamma: float, constant: float, degree: int, terms: int, length: fl
     with np.errstate(over="ignore", invalid="ignore"):
         size = np.float64(gamma) * length * length + constant
         error = max(1, degree) * size**degree * _roundings(terms + degree + 8, UNIT64)
-    return float(np.nan_to_num(error, nan=np.inf))
+    return _known(error)
 
 
 def sum_bound(bound: ValueBound, M: Floats, N: Floats, total: Floats, run: int, n: int) -> Floats:
