@@ -49,7 +49,7 @@ PACKAGES = (
     Package(
         "nilearn",
         "0.14.1",
-        ("--pyargs", "nilearn.decoding.tests.test_decoder", "-k", "svc or svr"),
+        ("--pyargs", "nilearn.decoding.tests.test_decoder", "-k", "svc or svr or surface"),
         "",
         ("polars==2.1.0", "numpydoc==1.11.0"),
     ),
@@ -67,6 +67,10 @@ KNOWN = {
     r"svm_converters.*::test_convert_nusvc_multi_pfalse$": (
         "one pair of classes has a margin near 0 at this nu: the coefficients of the exact solution are so large "
         "that the float32 sums of ONNX lose their digits; those of LIBSVM, which stops earlier, are smaller"
+    ),
+    r"test_decoder_regressor_predict_score_surface$": (
+        "asks for an R² below 0 on random targets: scikit-learn stops at `max_iter`, far from the solution; "
+        "ours is solved, and its R² is a little above 0"
     ),
 }
 """Tests that fail with maxmargin only, and why: regular expressions of their names."""
