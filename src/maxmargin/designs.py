@@ -67,9 +67,14 @@ class ArrayDesign(Design):
         return super().entries if isinstance(self.X, np.ndarray) else int(self.X.nnz)
 
     @cached_property
+    def squares(self) -> Floats:
+        """|x|^2 of every sample."""
+        return core.linear_squares(self.points)
+
+    @cached_property
     def largest_square(self) -> float:
         """The greatest |x|^2."""
-        return float(core.linear_squares(self.points).max(initial=0.0))
+        return float(self.squares.max(initial=0.0))
 
     def values(self, w: Floats, rows: Integers | None = None) -> Floats:
         """X w."""

@@ -54,7 +54,7 @@ class _Run:
         self.scale = sizes(problem, design).scale
         n = design.shape[0]
         t = np.zeros(n) if start is None or not len(start.t) else feasible(problem, start.t)
-        self.squares = core.linear_squares(design.points)
+        self.squares = design.squares
         column = {Bias.NONE: 0.0, Bias.FREE: max(float(self.squares.mean()), 1e-300), Bias.PENALISED: problem.scaling**2}[problem.bias]
         guess = 0.0
         if problem.bias is Bias.FREE:
