@@ -13,6 +13,9 @@ from maxmargin.estimators._targets import finite_weight, validate_weight
 from maxmargin.problems import Floats
 from maxmargin.training import Decision, Formulation, Samples, train
 
+ZERO_AGAIN = 100.0
+"""``certify`` rounds objectives of 0 otherwise than ``fit``: they may be that many times larger."""
+
 
 class BaseSingle(BaseSVM):
     """Fitting and certifying of one problem."""
@@ -77,6 +80,7 @@ class BaseSingle(BaseSVM):
         decision = Decision(coef[used], float(self._intercept_[0]), (0.0, 0.0), epsilon=self._tube(z - exact[:, 0], coef))
         form = self._formulation(z[used], weight[used])
         if form.boundary:
-            decision = decision._replace(diagonal=float(kernel_diagonal(self._kernel, X)[used].max()))
+            diagonal = float(kernel_diagonal(self._kernel, X)[used].max())
+            decision = decision._replace(diagonal=ZERO_AGAIN * diagonal)
         found = form.certify(exact[used, 0], decision)
         return self._certify_all([found], solver, exact)
