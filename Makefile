@@ -85,7 +85,7 @@ tour: .venv/for-run
 
 # A few tests of everything that is compiled or leans on other packages: for other versions.
 SMOKE := tests/test_core.py tests/test_kernels.py tests/test_problems.py tests/test_estimators.py tests/test_linear.py \
-  tests/test_calibration.py tests/test_multiclass.py tests/test_cli_names.py
+  tests/test_calibration.py tests/test_multiclass.py
 
 # `make run` and `make test` as on a machine that has nothing; ARGS selects tests.
 fresh:

@@ -47,7 +47,9 @@ def test_parameters_and_attributes_are_scikit_learns(estimator):
                     assert mine.dtype == other.dtype, name
                 if name in ("support_", "classes_", "class_weight_", "shape_fit_"):
                     assert np.array_equal(mine, other), name
-        assert np.array_equal(ours.n_support_, theirs.n_support_)
+        assert ours.n_support_.sum() == len(theirs.support_)
+        if hasattr(ours, "classes_"):  # with one count scikit-learn 1.6 gives four times the number
+            assert np.array_equal(ours.n_support_, theirs.n_support_)
         assert_close(values(ours, data), values(theirs, data), tol=1e-2)
         assert type(ours.n_iter_) is type(theirs.n_iter_)
 
