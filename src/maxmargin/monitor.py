@@ -30,6 +30,9 @@ LISTEN_EVERY = 0.1
 """Seconds between two looks at Ctrl-C during one long call."""
 REPORT_EVERY = 0.5
 """Seconds between two progress lines."""
+GRACE, LEAST = 0.25, 0.02
+"""Shares of the time limit: how long after it another of several problems may begin, and the least time each has. One long step of a
+problem cannot take all the time of those that come after it."""
 
 
 class Monitor:
@@ -40,7 +43,8 @@ class Monitor:
     ) -> None:
         self.max_iter = max_iter if max_iter >= 0 else DEFAULT_STEPS
         self.began = time.perf_counter()
-        self.deadline = self.began + time_limit if time_limit is not None else float("inf")
+        self.limit = time_limit if time_limit is not None else float("inf")
+        self.deadline = self.began + self.limit
         self.interrupted = threading.Event()
         self.title, self.keep = title, keep
         self._line = _Line() if verbose else None
@@ -51,9 +55,17 @@ class Monitor:
         """A monitor for one of several problems: its share of the time that is left, the same Ctrl-C, the same line."""
         part = copy(self)
         part.title = self.title + label
-        left = self.deadline - time.perf_counter()
-        part.deadline = self.deadline if share >= 1 or left == float("inf") else time.perf_counter() + share * max(left, 0.0)
+        now = time.perf_counter()
+        left = self.deadline - now
+        if left < float("inf"):
+            part.deadline = now + max(min(share, 1.0) * left, LEAST * self.limit)
         return part
+
+    def too_late(self) -> Status | None:
+        """Why another problem must not begin, if it must not."""
+        stopped = self.stop(0)
+        late = time.perf_counter() >= self.deadline + GRACE * self.limit
+        return None if stopped is Status.TIME_LIMIT and not late else stopped
 
     def __enter__(self) -> "Monitor":
         if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is signal.default_int_handler:

@@ -312,7 +312,7 @@ def train_all(jobs: Sequence[Job], sizes: Sequence[int], settings: Settings, mon
     settings = settings._replace(workers=workers, problems=len(jobs))
 
     def run(k: int) -> Trained:
-        stopped = monitor.stop(0) if k > 0 and monitor.max_iter > 0 else None
+        stopped = monitor.too_late() if k > 0 and monitor.max_iter > 0 else None
         if stopped is not None:
             return unsolved(sizes[k], stopped)
         part = monitor.part(workers / (len(jobs) - k), f" {k + 1}/{len(jobs)}" if len(jobs) > 1 else "")
