@@ -30,7 +30,7 @@ LASSO = [(800, 7691), (801, 269), (801, 17739), (801, 18336)]
 """The same in the bounds of the lasso's dual."""
 ONE_CLASS = [(801, 1416), (801, 1922), (801, 16110)]
 """Offsets that were moved after they had been certified."""
-PEGASOS = [(800, 2634), (800, 3474), (800, 4700), (800, 4774), (800, 5432), (800, 5600), (800, 7754)]
+PEGASOS = [(20261117, 2658), (800, 2634), (800, 3474), (800, 4700), (800, 4774), (800, 5432), (800, 5600), (800, 7754)]
 """Matrices that are not positive semidefinite, and sigmoid kernels."""
 LINEAR = [*FAR_TARGETS, *LARGE_C, *BLURRED, *LASSO, *ONE_CLASS, *PEGASOS]
 

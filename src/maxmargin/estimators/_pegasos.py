@@ -135,7 +135,8 @@ class BasePegasos(OnlineClassifier):
 
     def _largest_gap(self, parts: list[Certificate], asked: list[LinearProblem]) -> float:
         """What ``tol`` bounds: the greatest gap relative to the loss of the best constant function."""
-        return max(part.gap / self._demand(problem).value for part, problem in zip(parts, asked, strict=True))
+        losses = [self._demand(problem).value for problem in asked]  # 0 for a class without weight
+        return max(part.gap / loss if loss > 0 else np.inf for part, loss in zip(parts, losses, strict=True))
 
     def _judged(self, problem: LinearProblem, rule: Rule, f: Floats, t: Floats, square: float, dual_square: float) -> Certificate:
         """The certificate of one function, in units of the objective, before the verdict."""
