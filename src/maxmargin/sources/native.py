@@ -91,7 +91,7 @@ class NativeSource(Source):
         """The kernel of these rows of A with distances by differences; None where they are already, or no distance is needed."""
         if self.differences or self.kernel.kind is not Kind.RBF:
             return None
-        return NativeSource(self.kernel, self._A if rows is None else pick(self._A, rows), differences=True)
+        return NativeSource(self.kernel, self._given if rows is None else pick(self._given, rows), differences=True)
 
     def against(self, B: Any) -> "NativeSource":
         """The same A, prepared once, and other points B; how A is prepared never depends on B, so neither do values on a batch."""
