@@ -27,8 +27,8 @@ SIZE = Size(values=10.0, largest=1.0, total=50.0, weight=50.0)
 DEMAND = demand_of(1e-3)
 
 
-def judged(**changes):
-    return verdict(None, replace(GOOD, **changes), DEMAND, SIZE)
+def judged(size=SIZE, **changes):
+    return verdict(None, replace(GOOD, **changes), DEMAND, size)
 
 
 def quiet(model, *data, **more):
@@ -92,9 +92,43 @@ def test_an_exact_gap_is_known_as_well_as_the_decision_values():
 
 
 def test_the_error_that_breaks_the_demand():
-    assert error_allowed(GOOD, DEMAND, SIZE) == 1e-3
-    assert error_allowed(GOOD, DEMAND, SIZE._replace(weight=1e4)) == pytest.approx(0.01 * 100 / (1e4 + 50))
-    assert error_allowed(replace(GOOD, relative_gap=0.0), DEMAND, SIZE._replace(weight=1e4)) == 1e-3
+    room = 0.01 - GOOD.relative_gap
+    assert error_allowed(None, GOOD, DEMAND, SIZE) == pytest.approx(1e-3 - GOOD.kkt_violation)
+    steep = SIZE._replace(weight=1e4)
+    assert error_allowed(None, GOOD, DEMAND, steep) == pytest.approx(room * 100 / (1e4 + 50))
+    assert error_allowed(None, replace(GOOD, relative_gap=0.0), DEMAND, SIZE) == 0
+    assert error_allowed(None, replace(GOOD, kkt_violation=2e-3), DEMAND, SIZE) == 0
+    assert error_allowed(None, replace(GOOD, relative_gap=0.011), DEMAND, SIZE) == 0
+
+
+@pytest.mark.parametrize("curvature", [1e8, 1e30])
+def test_squared_losses_grow_with_the_square_of_an_error(curvature):
+    size = SIZE._replace(curvature=curvature)
+    error = error_allowed(None, GOOD, DEMAND, size)
+    assert 0 < error <= error_allowed(None, GOOD, DEMAND, SIZE)
+    assert judged(size=size, kkt_violation=0.0, audit_error=0.999 * error) is Status.OPTIMAL
+    assert judged(size=size, kkt_violation=0.0, audit_error=1.1 * error) is Status.STALLED
+
+
+def test_any_error_is_allowed_where_nothing_depends_on_it():
+    broken = replace(GOOD, kkt_violation=1.0)
+    for ended in (Status.MAX_ITER, Status.TIME_LIMIT, Status.INTERRUPTED):
+        assert error_allowed(ended, broken, DEMAND, SIZE) == np.inf
+        assert error_allowed(ended, GOOD, DEMAND, SIZE) < np.inf
+    assert error_allowed(Status.STALLED, broken, DEMAND, SIZE) == 0
+
+
+def test_known_values_are_judged_as_certify_judges_them():
+    """The error of the solver's own values no longer counts, and a gap may be as large as there."""
+    small = replace(GOOD, kkt_violation=1.0, relative_gap=5e-10)
+    for found in (replace(GOOD, audit_error=1.0), small):
+        assert verdict(None, found, DEMAND, SIZE) is Status.STALLED
+        assert verdict(None, found, DEMAND, SIZE, known=True) is Status.OPTIMAL
+        again = replace(found, audit_error=0.0)
+        assert verdict_again(Status.OPTIMAL, again, DEMAND, SIZE) is Status.OPTIMAL
+    inexact = {"kkt_violation": 1.0, "relative_gap": 1.1e-9}
+    for broken in ({"relative_gap": 0.011}, inexact, {"box_violation": 2e-9}):
+        assert verdict(None, replace(GOOD, **broken), DEMAND, SIZE, known=True) is Status.STALLED
 
 
 @pytest.mark.parametrize("kernel", ["laplacian", "sigmoid", "linear", "precomputed"])

@@ -36,6 +36,8 @@ from maxmargin.solution import Status
 
 BLOCK_ENTRIES = 2**22
 """Kernel values held at once."""
+EXTENDED = 2**25
+"""Products of two features that a fit's audit in long double may take: a fraction of a second."""
 DIAGONAL = 64
 """Rows and columns of the blocks on the diagonal."""
 ZERO = 1e-14
@@ -383,6 +385,12 @@ def kernel_products(
         values = _dense(part) if kernel.kind is Kind.PRECOMPUTED else kernel_values(kernel, part, A)
         out[rows] = np.einsum("ij,jc->ic", values.astype(dtype, copy=False), coef) + constant
     return out if len(coef) else out + constant
+
+
+def products_per_row(kernel: Kernel, A: Any, support: int) -> int:
+    """Multiplications for a decision value of so many terms; A are the points they belong to."""
+    features = 1 if kernel.kind is Kind.PRECOMPUTED or not hasattr(A, "shape") else int(A.shape[1])
+    return support * features
 
 
 def extended_products(kernel: Kernel, A: Any, coef: NDArray[np.float64], B: Any, constant: Any = 0.0) -> NDArray[np.float64]:

@@ -17,11 +17,13 @@ from numpy.typing import NDArray
 from maxmargin import definiteness
 from maxmargin.certificate import (
     BLOCK_ENTRIES,
+    EXTENDED,
     Certificate,
     extended_products,
     kernel_diagonal,
     kernel_products,
     kernel_values,
+    products_per_row,
     with_status,
 )
 from maxmargin.core import cpu as core
@@ -40,8 +42,6 @@ ROUNDINGS = float(np.finfo(float).eps)
 """Rounding of a sum of m terms, relative to the sum of their magnitudes, divided by sqrt(m): it adds up like a random walk."""
 NEAR = 1e-12
 """Share of the largest its terms may be below which a decision value may be rounding of 0."""
-EXTENDED = 2**25
-"""Products of two features that an audit in long double may take: a fraction of a second."""
 SHARE = 0.25
 """The share of tol that rounding of kernel values may take of decision values, by its bound, without a closer look."""
 ROUNDED = 1e-12
@@ -233,12 +233,15 @@ def _judged(
 ) -> Trained:
     """The decision function of a solution with its certificate and the verdict."""
     f = solution.kernel_part / decision.scale + decision.intercept
-    size = size_of(np.append(f, decision.intercept), decision.coef, _bounds(form.problem, decision))
+    bounds, curvature = _bounds(form.problem, decision), _curvature(form.problem)
+    size = size_of(np.append(f, decision.intercept), decision.coef, bounds, curvature)
     found = form.certify(f, decision)
     demand = demand_of(settings.tol, decision.unit)
-    error = _audit(settings, X, decision, f, source, SHARE * error_allowed(found, demand, size))
+    slack = SHARE * error_allowed(solution.ended, found, demand, size)
+    error, exact = _audit(settings, X, decision, f, source, slack)
+    found = found if exact is None else form.certify(exact, decision)
     found = replace(found, convexity=convexity, audit_error=error, n_iter=solution.n_iter)
-    status = verdict(solution.ended, found, demand, size)
+    status = verdict(solution.ended, found, demand, size, known=exact is not None)
     return Trained(decision, status, with_status(found, status))
 
 
@@ -247,6 +250,12 @@ def _bounds(problem: DualProblem, decision: Decision) -> Floats:
     bounds = np.zeros(len(decision.coef))
     bounds[problem.row] = np.maximum(-problem.lower, problem.upper) / decision.scale
     return bounds
+
+
+def _curvature(problem: DualProblem) -> float:
+    """The sum of the weights of squared losses."""
+    ridge = problem.ridge[problem.ridge > 0]
+    return 0.5 * float(np.sum(1 / ridge)) if len(ridge) else 0.0
 
 
 def _report_end(monitor: Monitor, trained: Trained) -> None:
@@ -351,27 +360,28 @@ def _affordable(sample: NDArray[np.int64], n: int, count: int) -> NDArray[np.int
     return np.arange(n) if n <= count else sample[:: -(-len(sample) // max(1, count))]
 
 
-def _audit(settings: Settings, X: Samples, decision: Decision, f: Floats, source: Source, slack: float) -> float:
+def _audit(settings: Settings, X: Samples, decision: Decision, f: Floats, source: Source, slack: float) -> tuple[float, Floats | None]:
     """The greatest difference between f and an independent evaluation on some rows.
 
-    Where rounding may exceed ``slack`` the evaluation is in long double, as in ``certify``, on all rows
-    if that is affordable.
+    Where rounding may exceed ``slack`` the evaluation is that of ``certify``, in long double, on
+    all rows if that is affordable; the decision values of all rows are then returned too.
     """
     kernel, support = settings.kernel, np.flatnonzero(decision.coef)
     sample = _audited(source, decision.coef, max(FEWEST_ROWS, CERTIFIED_ROWS // settings.problems))
     A = X.X if kernel.kind is Kind.PRECOMPUTED else X.pick(support)
     coef = decision.coef[support, None]
-    rounding = ROUNDINGS * np.sqrt(len(support)) * decision.diagonal * float(np.abs(coef).sum())
-    extended = kernel.has_dot_product and not _bound_suffices(source, decision, settings.tol)
-    if extended or not rounding <= slack:
-        entries = len(support) * (1 if kernel.kind is Kind.PRECOMPUTED or not hasattr(A, "shape") else A.shape[1])
-        sample = _affordable(sample, len(f), EXTENDED // max(1, entries))
-    if extended:
+    rounding = ROUNDINGS * np.sqrt(len(support)) * decision.diagonal + source.value_error
+    closer = not rounding * float(np.abs(coef).sum()) <= slack
+    if closer:
+        per_row = max(1, products_per_row(kernel, A, len(support)))
+        sample = _affordable(sample, len(f), EXTENDED // per_row)
+    if closer and kernel.has_dot_product:
         exact = extended_products(kernel, A, coef, X.pick(sample), decision.intercept)
     else:
         B = _columns_of(kernel, X.pick(sample), support)
-        exact = kernel_products(kernel, A, coef, B, decision.intercept, exact=not rounding <= slack)
-    return float(np.abs(exact[:, 0] - f[sample]).max(initial=0.0))
+        exact = kernel_products(kernel, A, coef, B, decision.intercept, exact=closer)
+    error = float(np.abs(exact[:, 0] - f[sample]).max(initial=0.0))
+    return error, exact[:, 0] if closer and len(sample) == len(f) else None
 
 
 def convexity_of(kernel: Kernel, coef: Floats, X: Samples, rounding: float, indefinite: bool = False) -> str:

@@ -31,9 +31,10 @@ Any other solution keeps the reason why its solver ended, or is STALLED where th
 was done. ``certify`` asks the same question about recomputed numbers: a model that was OPTIMAL or
 STATIONARY and does not pass is REFUTED, an imported model that passes is OPTIMAL.
 
-``fit`` and ``certify`` agree: the audit error is the difference between the decision values of a fit
-and those of ``certify``, so violation and gap exceed those of the fit by no more than is counted
-there. It is known for some samples, and for all where rounding matters (``error_allowed``).
+``fit`` and ``certify`` agree. Where rounding of decision values may decide (``error_allowed``), a
+fit evaluates all of them as ``certify`` will and is judged by those: both are asked the same
+question about the same numbers (``known``). Elsewhere the audit error, the difference between the
+two on some samples, bounds what ``certify`` can find, and is counted above.
 
 Gaps are relative to the larger of |P| and |D|, the primal and the dual value; a relative gap is 0
 where both values are zero within the rounding of the terms they are sums of
@@ -88,6 +89,8 @@ class Size(NamedTuple):
     """The sum of the magnitudes of the dual variables."""
     weight: float = 0.0
     """The sum of the bounds of those that are not 0: how fast the losses grow with an error."""
+    curvature: float = 0.0
+    """The sum of the weights of squared losses, which grow with the square of an error too."""
 
 
 def demand_of(tol: float, unit: float = 1.0) -> Demand:
@@ -103,14 +106,15 @@ def linear_demand(tol: float, unit: float = 1.0, squared: bool = False, error: f
     return Demand(unit * tol ** (0.25 if squared else 0.5), tol, error, by_gap=True)
 
 
-def size_of(f: Floats, variables: Floats, bounds: Floats | None = None) -> Size:
+def size_of(f: Floats, variables: Floats, bounds: Floats | None = None, curvature: float = 0.0) -> Size:
     """The size of a model with decision values f; ``bounds`` are the greatest its variables may be."""
     size = np.abs(variables)
     total = float(size.sum())
     weight = total
     if bounds is not None:
         weight = float(np.where(np.isfinite(bounds), bounds, size)[size > 0].sum())
-    return Size(float(np.abs(f).max(initial=0.0)), float(size.max(initial=0.0)), total, weight)
+    values, largest = float(np.abs(f).max(initial=0.0)), float(size.max(initial=0.0))
+    return Size(values, largest, total, weight, curvature)
 
 
 def holds(
@@ -122,14 +126,16 @@ def holds(
     rounding: float = EXACT,
 ) -> bool:
     """Whether a certificate passes: feasible, and converged or exact; see the top of this file."""
+    feasible *= slack
     inside = found.box_violation <= feasible * size.largest and found.equality_violation <= feasible * size.total
     violation, error = found.kkt_violation, found.audit_error
     gap = largest = abs(found.relative_gap)
     if error > 0 and not _is_zero(found):
-        largest += error * _steepness(found, size)
+        value = _value(found)
+        largest += error * ((size.total + size.weight) / value + error * (size.curvature / value))
     converged = violation + error <= slack * demand.violation and largest <= slack * demand.gap
-    exact = gap <= rounding and largest <= AGREED and error <= AGREED * size.values
-    exact &= not _is_zero(found) or violation <= AGREED * size.values
+    exact = gap <= slack * rounding and largest <= slack * AGREED and error <= AGREED * size.values
+    exact &= not _is_zero(found) or violation <= slack * AGREED * size.values
     return bool(inside and error <= demand.error and (converged or exact))
 
 
@@ -138,15 +144,29 @@ def _is_zero(found: Certificate) -> bool:
     return found.relative_gap == 0 and (found.gap != 0 or found.primal == found.dual == 0)
 
 
-def _steepness(found: Certificate, size: Size) -> float:
-    """By how much the relative gap may grow with an error of decision values."""
-    return (size.total + size.weight) / max(abs(found.primal), abs(found.dual), np.finfo(float).tiny)
+def _value(found: Certificate) -> float:
+    """What gaps are relative to."""
+    return max(abs(found.primal), abs(found.dual), float(np.finfo(float).tiny))
 
 
-def error_allowed(found: Certificate, demand: Demand, size: Size) -> float:
-    """The error of decision values that alone would break the demand."""
-    steepness = 0.0 if _is_zero(found) else _steepness(found, size)
-    return min(demand.violation, demand.gap / steepness if steepness > 0 else np.inf)
+def error_allowed(ended: Status | None, found: Certificate, demand: Demand, size: Size) -> float:
+    """The error of decision values that would break the demand; 0 where the objective is.
+
+    It is 0 too where the demand is broken already. Any error is allowed where nothing depends on
+    it: the solver gave up, and its own values say so.
+    """
+    stopped = ended is not None and ended is not Status.STALLED and not ended.converged
+    if stopped and not holds(found, demand, size):
+        return np.inf
+    room = (demand.gap - abs(found.relative_gap)) * _value(found)
+    if _is_zero(found) or not room > 0:
+        return 0.0
+    slope = size.total + size.weight  # the gap grows by slope e + curvature e^2
+    steepness = 2 * slope
+    if size.curvature > 0:
+        steepness = slope + float(np.hypot(slope, 2 * np.sqrt(size.curvature) * np.sqrt(room)))
+    error = 2 * room / steepness if steepness > 0 else np.inf
+    return max(0.0, min(demand.violation - found.kkt_violation, error))
 
 
 def approximates(found: Certificate, demand: Demand, size: Size, slack: float = 1.0) -> bool:
@@ -157,11 +177,16 @@ def approximates(found: Certificate, demand: Demand, size: Size, slack: float = 
     return demand.by_gap and holds(replace(found, kkt_violation=0.0, relative_gap=gap), demand, size, slack=slack)
 
 
-def verdict(ended: Status | None, found: Certificate, demand: Demand, size: Size) -> Status:
-    """Name the outcome of a fit; ``ended`` says why its solver gave up, None if it did not."""
+def verdict(ended: Status | None, found: Certificate, demand: Demand, size: Size, known: bool = False) -> Status:
+    """Name the outcome of a fit; ``ended`` says why its solver gave up, None if it did not.
+
+    ``known`` says that ``found`` is of all decision values as ``certify`` computes them: the audit
+    error, by which the solver's own were wrong, no longer matters.
+    """
     if ended is Status.DEGENERATE:
         return ended
-    if holds(found, demand, size):
+    found = replace(found, audit_error=0.0) if known else found
+    if holds(found, demand, size, rounding=AGREED if known else EXACT):
         return _best(found)
     if approximates(found, demand, size):
         return Status.APPROXIMATE if found.convexity in CONVEX else Status.STATIONARY

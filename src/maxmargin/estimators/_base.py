@@ -303,14 +303,17 @@ class BaseSVM(QuickParameters, ABC):
         A = None if kernel.kind is Kind.PRECOMPUTED else self.support_vectors_
         B = X[:, self.support_] if kernel.kind is Kind.PRECOMPUTED else X
         coef = np.ascontiguousarray(self._columns().T)
-        if self._needs_more_digits(coef):
+        if kernel.has_dot_product and (self._is_quick(X, coef) or self._needs_more_digits(coef)):
             return certificate.extended_products(kernel, A, coef, B, self._intercept_)
         return certificate.kernel_products(kernel, A, coef, B, self._intercept_, exact=True)
 
+    def _is_quick(self, X: Any, coef: Floats) -> bool:
+        """Whether a fit, too, evaluates all decision values in long double where need be."""
+        per_row = certificate.products_per_row(self._kernel, self.support_vectors_, len(coef))
+        return bool(per_row * _num_samples(X) <= certificate.EXTENDED)
+
     def _needs_more_digits(self, coef: Floats) -> bool:
         """Whether float64 may round dot products so much that decision values are not known to tol (rounding.py)."""
-        if not self._kernel.has_dot_product:
-            return False
         error = make_source(self._kernel, self.support_vectors_).value_error
         return error * float(np.abs(coef).sum(axis=0).max(initial=0.0)) > SHARE * float(self.tol) * self._unit
 

@@ -13,8 +13,9 @@ from maxmargin.estimators._targets import finite_weight, validate_weight
 from maxmargin.problems import Floats
 from maxmargin.training import Decision, Formulation, Samples, train
 
-ZERO_AGAIN = 100.0
-"""``certify`` rounds objectives of 0 otherwise than ``fit``: they may be that many times larger."""
+ZERO_AGAIN = 1.1
+"""Last digits of decision values move an objective by eps / ``certificate.ZERO`` = 2 % of what is
+called 0; fit and certify agree to them."""
 
 
 class BaseSingle(BaseSVM):
