@@ -18,7 +18,7 @@ from maxmargin.problems import Floats, Integers
 from maxmargin.solution import Status
 from maxmargin.solvers.linear import coordinate, crammer_singer, lasso, semismooth
 from maxmargin.solvers.linear.crammer_singer import CrammerSinger
-from maxmargin.solvers.linear.model import ROUNDING, LinearSolution, best_bias, sizes
+from maxmargin.solvers.linear.model import ROUNDING, LinearSolution, Sizes, best_bias, sizes
 from maxmargin.solvers.newton import one_blas_thread
 from maxmargin.verdict import Demand, Size, linear_demand, size_of, verdict, verdict_again
 
@@ -142,8 +142,9 @@ def _solved(task: Task, design: Design, solver: Solver, tol: float, monitor: Mon
     found = SOLVERS[solver](task.problem, design, tol, monitor, task.start, seed)
     if found.ended is None and design.entries <= POLISHED:
         found = _polished(task.problem, design, monitor, found, lasso_penalty)
-    found = _refreshed(task.problem, found, design)
-    return TrainedLinear(found, certify(task.problem, found, design, lasso_penalty, tol), solver)
+    known = sizes(task.problem, design)
+    found, error = _refreshed(found, design, known.unit)
+    return TrainedLinear(found, _certified(task.problem, found, design, lasso_penalty, tol, known, error), solver)
 
 
 def _polished(problem: LinearProblem, design: Design, monitor: Monitor, found: LinearSolution, lasso_penalty: bool) -> LinearSolution:
@@ -196,19 +197,28 @@ def judge_together(
 
 def certify(problem: LinearProblem, found: LinearSolution, design: Design, lasso_penalty: bool, tol: float) -> Certificate:
     """The certificate of a solution from its own decision values, with an audit of some of them."""
-    result = replace(judged(problem, found, lasso_penalty), n_iter=found.n_iter, audit_error=_audit(found, design))
-    result, demand, size = question(problem, found, design, result, tol)
+    return _certified(problem, found, design, lasso_penalty, tol, sizes(problem, design), _audit(found, design))
+
+
+def _certified(
+    problem: LinearProblem, found: LinearSolution, design: Design, lasso_penalty: bool, tol: float, known: Sizes, error: float
+) -> Certificate:
+    """The certificate of a solution whose audit found an error."""
+    result = replace(judged(problem, found, lasso_penalty), n_iter=found.n_iter, audit_error=error)
+    result, demand, size = question(problem, found, design, result, tol, known)
     limit = max(tol, LEAST) * max(abs(result.primal), abs(result.dual))
-    blur = _blur(problem, found, design, result.audit_error, sizes(problem, design).unit) + _dual_blur(found, design, limit)
-    known = result if blur <= limit else replace(result, relative_gap=np.inf)
-    return certificate.with_status(result, verdict(found.ended, known, demand, size))
+    blur = _blur(problem, found, design, error, known.unit) + _dual_blur(found, design, limit)
+    sure = result if blur <= limit else replace(result, relative_gap=np.inf)
+    return certificate.with_status(result, verdict(found.ended, sure, demand, size))
 
 
-def _refreshed(problem: LinearProblem, found: LinearSolution, design: Design) -> LinearSolution:
-    """Decision values computed anew where those of the solver have drifted, in many steps, by more than their last digits."""
-    unit = sizes(problem, design).unit
-    drifted = LAST_DIGITS * rounding(found, design, unit) < _audit(found, design) <= CLOSE * unit
-    return found._replace(f=design.values(found.w) + found.bias) if drifted else found
+def _refreshed(found: LinearSolution, design: Design, unit: float) -> tuple[LinearSolution, float]:
+    """Decision values computed anew where those of the solver have drifted, in many steps, by more than their last digits; their error."""
+    error = _audit(found, design)
+    if not LAST_DIGITS * rounding(found, design, unit) < error <= CLOSE * unit:
+        return found, error
+    found = found._replace(f=design.values(found.w) + found.bias)
+    return found, _audit(found, design)
 
 
 def rounding(found: LinearSolution, design: Design, unit: float) -> float:
@@ -257,7 +267,7 @@ def certify_again(
 ) -> Certificate:
     """The certificate of a fitted model whose decision values were computed independently."""
     result = replace(judged(problem, found, lasso_penalty), n_iter=before.n_iter)
-    result, demand, size = question(problem, found, design, result, tol)
+    result, demand, size = question(problem, found, design, result, tol, sizes(problem, design))
     return certificate.with_status(result, verdict_again(Status[before.status.upper()], result, demand, size))
 
 
@@ -272,10 +282,10 @@ def _audit(found: LinearSolution, design: Design) -> float:
 
 
 def question(
-    problem: LinearProblem, found: LinearSolution, design: Design, result: Certificate, tol: float
+    problem: LinearProblem, found: LinearSolution, design: Design, result: Certificate, tol: float, known: Sizes
 ) -> tuple[Certificate, Demand, Size]:
     """What verdict.py is asked: the certificate, without a gap where it is rounding, and what it must fulfil."""
-    scale, unit = sizes(problem, design)
+    scale, unit = known
     if abs(result.relative_gap) > tol:
         forgiven = _forgiven(problem, found, design, unit)
         gap, value = abs(result.gap - forgiven), max(abs(result.primal - forgiven), abs(result.dual), TINY)

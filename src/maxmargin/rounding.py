@@ -41,6 +41,7 @@ their products, in sums that round no term to float32 more than r times and are 
 terms by n 2^-53 M. M and N, computed so themselves, are smaller than they should be by less than the factor MORE.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -95,9 +96,8 @@ def rbf_bound(gamma: float, terms: int, norms_a: NDArray[np.float32], norms_b: N
 
 def exponent_error(gamma: float, terms: int, length: float) -> float:
     """The greatest error of a float64 exponent by |x|^2 + |z|^2 - 2 x.z between points of at most this length."""
-    error = 2.0 * length * np.sqrt(gamma)
-    with np.errstate(over="ignore", invalid="ignore"):
-        return _known(np.float64(error) * error * _roundings(terms + 8, UNIT64))
+    reach = 2.0 * length * math.sqrt(gamma)
+    return _known(reach * reach * _roundings(terms + 8, UNIT64))
 
 
 def difference_error(terms: int) -> float:

@@ -347,12 +347,16 @@ def _drawn(n: int, count: int) -> NDArray[np.int64]:
 
 
 def _audited(source: Source, coef: Floats, count: int) -> NDArray[np.int64]:
-    """Rows to compare: half of them drawn at random, the others where an error is most likely or weighs most."""
+    """Rows to compare: half of them drawn at random, the others where an error is most likely or weighs most.
+
+    Small problems are solved in float64, whose values have a bound: no row of theirs is more suspect than others.
+    """
     n, some = len(coef), count // 4
     if n <= count:
         return np.arange(n)
+    suspects = source.suspects(some) if n > block.POLISHED else np.empty(0, np.int64)
     heavy = np.argpartition(-np.abs(coef), some)[:some]
-    return np.unique(np.concatenate([_drawn(n, count - 2 * some), source.suspects(some), heavy]))
+    return np.concatenate([_drawn(n, count - 2 * some), suspects, heavy])
 
 
 def _affordable(sample: NDArray[np.int64], n: int, count: int) -> NDArray[np.int64]:

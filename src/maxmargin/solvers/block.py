@@ -168,7 +168,7 @@ def _refine(state: State, source: Source, cache: RowCache, tol: float, monitor: 
         if reason not in (None, Status.STALLED):
             state.make_exact(source, monitor)
             return reason
-        if not state.is_certain(source, tol):
+        if not state.spot_check(source, tol):
             left -= 1
             if not state.make_exact(source, monitor):
                 return monitor.stop(state.steps)

@@ -187,13 +187,10 @@ def sizes(problem: LinearProblem, design: Design) -> Sizes:
         unit, far, centre = 2 * scale / problem.total, 0.0, 0.0
     else:
         centre = middle(problem)
-        scale = corridor.losses(np.full(design.shape[0], centre))
-        away = np.maximum(
-            np.where(corridor.up > 0, corridor.low - centre, 0.0),
-            np.where(corridor.down > 0, centre - corridor.high, 0.0),
-        )
-        price = np.maximum(corridor.up, corridor.down)
-        unit = float(np.sum(price * np.maximum(away, 0.0))) / float(price.sum())
+        below, above = np.maximum(corridor.low - centre, 0.0), np.maximum(centre - corridor.high, 0.0)
+        costs, price = corridor.up * below + corridor.down * above, np.maximum(corridor.up, corridor.down)
+        unit = float(np.sum(costs)) / float(price.sum())
+        scale = float(np.sum(costs * (below + above) if corridor.squared else costs))
         far = abs(centre) * float(price.sum()) * (2 * unit if corridor.squared else 1.0)
     if unit <= 4 * EPS * abs(centre):  # equal targets
         unit = abs(centre) or 1.0
@@ -211,8 +208,9 @@ def middle(problem: LinearProblem) -> float:
     below, above = corridor.up > 0, corridor.down > 0
     if problem.bias is not Bias.FREE or not (below.any() and above.any()):
         return 0.0
-    low = float(np.average(corridor.low[below], weights=corridor.up[below]))
-    return 0.5 * (low + float(np.average(corridor.high[above], weights=corridor.down[above])))
+    up, down = corridor.up[below], corridor.down[above]
+    low, high = np.sum(corridor.low[below] * up) / np.sum(up), np.sum(corridor.high[above] * down) / np.sum(down)
+    return 0.5 * (float(low) + float(high))
 
 
 def sample(problem: LinearProblem, design: ArrayDesign, smaller: int, seed: int) -> tuple[LinearProblem, ArrayDesign]:
