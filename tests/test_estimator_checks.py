@@ -7,8 +7,10 @@ from unittest import SkipTest
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import maxmargin
 from maxmargin import (
     SVC,
     SVR,
@@ -115,3 +117,10 @@ def test_scikit_learns_checks(estimator, check):
 def test_every_row_of_the_table_is_checked():
     assert {name for name, _, _ in ROWS} <= {str(estimator) for estimator in CHECKED}
     assert len(ROWS) > 5
+
+
+def test_every_public_estimator_is_checked():
+    classes = (getattr(maxmargin, name) for name in maxmargin.__all__)
+    public = {found for found in classes if isinstance(found, type) and issubclass(found, BaseEstimator)}
+    assert public <= {type(estimator) for estimator in CHECKED}
+    assert len(public) > 10

@@ -119,7 +119,9 @@ def test_coefficients_at_the_bound_that_nu_gives():
 
 
 @pytest.mark.parametrize(
-    "kernel", [Kernel.linear(), Kernel.poly(3, 0.3, 1.0), Kernel.rbf(2.0), Kernel.callable(lambda A, B: A @ B.T)], ids=str
+    "kernel",
+    [Kernel.linear(), Kernel.poly(3, 0.3, 1.0), Kernel.rbf(2.0), Kernel.callable(lambda A, B: A @ B.T)],
+    ids=lambda k: k.kind.name.lower(),
 )
 @pytest.mark.parametrize("form", [np.asarray, np.asfortranarray, np.float32, sparse.csr_matrix])
 def test_the_diagonal_of_a_kernel(kernel, form):
