@@ -29,7 +29,7 @@ LARGE_C = [(800, 352), (801, 7327), (801, 7438), (802, 1660), (802, 3219)]
 """The last digit of a decision value times a huge weight."""
 BLURRED = [(100, 130), (801, 11547)]
 """X't of huge features is known to a few digits."""
-LASSO = [(800, 7691), (801, 269), (801, 17739), (801, 18336)]
+LASSO = [(20261117, 10801), (9001, 7127), (800, 7691), (801, 269), (801, 17739), (801, 18336)]
 """The same in the bounds of the lasso's dual."""
 ONE_CLASS = [(801, 1416), (801, 1922), (801, 16110)]
 """Offsets that were moved after they had been certified."""

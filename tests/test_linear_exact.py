@@ -84,7 +84,8 @@ def test_classification_is_that_of_the_kernel_solver(C, loss, storage):
         theirs = SVC(kernel="linear", loss=loss, C=C, multiclass="ovr", tol=tight(C)).fit(A, y, weight)
         assert ours.certificate_.status == "optimal"
         assert_close(ours.decision_function(A), theirs.decision_function(A), tol=1e-7)
-        assert ours.certificate_.primal == pytest.approx(theirs.certificate_.primal, rel=1e-9)
+        rel = max(1e-9, 0.1 * tight(C))
+        assert ours.certificate_.primal == pytest.approx(theirs.certificate_.primal, rel=rel)
         if y is label:  # several classes may tie: a sample can lie on the margins of two of them
             assert_same_bits(ours.predict(A), theirs.predict(A))
 

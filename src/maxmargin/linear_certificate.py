@@ -128,7 +128,7 @@ def linear_products(X: Any, w: Floats, t: Floats) -> tuple[Floats, Floats]:
     Xw, Xt = np.empty(X.shape[0]), np.zeros(X.shape[1])
     step = max(1, BLOCK_ENTRIES // max(1, X.shape[1] if not sparse.issparse(X) else 64))
     for begin in range(0, X.shape[0], step):
-        part = X[begin : begin + step].astype(np.float64)
+        part = X[begin : begin + step].astype(np.float64, copy=False)
         Xw[begin : begin + step] = part @ w
         Xt += part.T @ t[begin : begin + step]
     return Xw, Xt

@@ -197,23 +197,49 @@ def judge_together(
 
 def certify(problem: LinearProblem, found: LinearSolution, design: Design, lasso_penalty: bool, tol: float) -> Certificate:
     """The certificate of a solution from its own decision values, with an audit of some of them."""
-    return _certified(problem, found, design, lasso_penalty, tol, sizes(problem, design), _audit(found, design))
+    known = sizes(problem, design)
+    found, error = _refreshed(found, design, known.unit)
+    return _certified(problem, found, design, lasso_penalty, tol, known, error)
 
 
 def _certified(
     problem: LinearProblem, found: LinearSolution, design: Design, lasso_penalty: bool, tol: float, known: Sizes, error: float
 ) -> Certificate:
-    """The certificate of a solution whose audit found an error."""
+    """The certificate of a solution whose audit found an error.
+
+    Small data, and data whose products with the model are known to a few digits only, are judged by
+    the products that ``certify`` of an estimator computes.
+    """
+    exact = _is_small(design)
     result = replace(judged(problem, found, lasso_penalty), n_iter=found.n_iter, audit_error=error)
+    value = max(abs(result.primal), abs(result.dual))
+    limit = max(tol, LEAST) * value
+    blur = _blur(problem, found, design, error, known.unit)
+    blur += _dual_blur(problem, found, design, 2 * value if lasso_penalty else None, limit)
+    if blur > 0.1 * limit and isinstance(design, ArrayDesign) and not exact:
+        exact, (found, error) = True, _evaluated(found, design)
+        result = replace(judged(problem, found, lasso_penalty), n_iter=found.n_iter, audit_error=error)
     result, demand, size = question(problem, found, design, result, tol, known)
-    limit = max(tol, LEAST) * max(abs(result.primal), abs(result.dual))
-    blur = _blur(problem, found, design, error, known.unit) + _dual_blur(found, design, limit)
     sure = result if blur <= limit else replace(result, relative_gap=np.inf)
-    return certificate.with_status(result, verdict(found.ended, sure, demand, size))
+    return certificate.with_status(result, verdict(found.ended, sure, demand, size, known=exact))
+
+
+def _is_small(design: Design) -> bool:
+    """Whether all products with the data cost nothing."""
+    return isinstance(design, ArrayDesign) and design.entries <= POLISHED
+
+
+def _evaluated(found: LinearSolution, design: ArrayDesign) -> tuple[LinearSolution, float]:
+    """The solution with the products that certify computes, and the error of its decision values."""
+    Xw, Xt = linear_certificate.linear_products(design.X, found.w, found.t)
+    f = Xw + found.bias
+    return found._replace(f=f, Xt=Xt), float(np.abs(f - found.f).max(initial=0.0))
 
 
 def _refreshed(found: LinearSolution, design: Design, unit: float) -> tuple[LinearSolution, float]:
     """Decision values computed anew where those of the solver have drifted, in many steps, by more than their last digits; their error."""
+    if isinstance(design, ArrayDesign) and _is_small(design):
+        return _evaluated(found, design)
     error = _audit(found, design)
     if not LAST_DIGITS * rounding(found, design, unit) < error <= CLOSE * unit:
         return found, error
@@ -238,15 +264,21 @@ def _blur(problem: LinearProblem, found: LinearSolution, design: Design, error: 
     return _moved(problem.corridor, -error).losses(found.f) - problem.corridor.losses(found.f)
 
 
-def _dual_blur(found: LinearSolution, design: Design, limit: float) -> float:
-    """By how much D may be too large, X't being known to the last digits of its terms; a bound on it where that is below a limit."""
-    size = float(np.abs(found.t).sum())
-    error = EPS * size * float(np.sqrt(design.largest_square))
-    blur = error * (float(np.sqrt(found.Xt @ found.Xt)) + 0.5 * error)
-    if blur <= 0.1 * limit or not isinstance(design, ArrayDesign):
-        return blur
-    errors = EPS * linear_certificate.linear_products(abs(design.X), np.zeros(design.shape[1]), np.abs(found.t))[1]
-    return float(np.sum(errors * (np.abs(found.Xt) + 0.5 * errors)))
+def _dual_blur(problem: LinearProblem, found: LinearSolution, design: Design, lasso: float | None, limit: float) -> float:
+    """By how much D may be too large, X't being known to the last digits of its terms.
+
+    A bound on it where that is far below the limit. ``lasso`` is a bound on the gains of its duals,
+    which X't shortens in proportion; None for other models.
+    """
+    error = EPS * float(np.abs(found.t).sum()) * float(np.sqrt(design.largest_square))
+    length = float(np.sqrt(found.Xt @ found.Xt)) + 0.5 * error if lasso is None else lasso
+    if error * length <= 0.1 * limit or not isinstance(design, ArrayDesign):
+        return error * length
+    nothing = np.zeros(design.shape[1])
+    errors = EPS * linear_certificate.linear_products(abs(design.X), nothing, np.abs(found.t))[1]
+    longer = found._replace(Xt=np.copysign(np.abs(found.Xt) + errors, found.Xt))
+    duals = [judged(problem, one, lasso is not None).dual for one in (found, longer)]
+    return max(0.0, duals[0] - duals[1])
 
 
 def _forgiven(problem: LinearProblem, found: LinearSolution, design: Design, unit: float) -> float:
