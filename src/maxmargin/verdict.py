@@ -171,10 +171,11 @@ def error_allowed(ended: Status | None, found: Certificate, demand: Demand, size
 
 def approximates(found: Certificate, demand: Demand, size: Size, slack: float = 1.0) -> bool:
     """Whether the gap is within its limit, and nothing but the violation is not."""
-    gap = abs(found.relative_gap)
-    if demand.value > 0:
-        gap = min(gap, abs(found.gap) / demand.value)
-    return demand.by_gap and holds(replace(found, kkt_violation=0.0, relative_gap=gap), demand, size, slack=slack)
+    found = replace(found, kkt_violation=0.0)
+    if demand.value > _value(found):
+        relative = abs(found.gap) / demand.value
+        found = replace(found, primal=demand.value, relative_gap=relative)
+    return demand.by_gap and holds(found, demand, size, slack=slack)
 
 
 def verdict(ended: Status | None, found: Certificate, demand: Demand, size: Size, known: bool = False) -> Status:

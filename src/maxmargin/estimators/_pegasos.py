@@ -1,8 +1,9 @@
 """PegasosSVC below its interface: from samples to walks, and from walks to the fitted state."""
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from maxmargin import certificate, linear_certificate
-from maxmargin.certificate import Certificate, kernel_products, with_status
+from maxmargin.certificate import Certificate, kernel_diagonal, kernel_products, with_status
 from maxmargin.designs import ArrayDesign
 from maxmargin.estimators._online import OnlineClassifier, like, stack
 from maxmargin.kernels import Kernel, Kind
@@ -21,11 +22,25 @@ from maxmargin.problems import Floats
 from maxmargin.solution import Status
 from maxmargin.solvers import epochs
 from maxmargin.solvers.budget import Points, in_use
-from maxmargin.solvers.pegasos import STEPS, KernelPath, Path, Rule, Task, Walks
+from maxmargin.solvers.pegasos import STEPS, KernelPath, Path, Rule, Task, Walks, dots
 from maxmargin.solvers.pegasos_linear import LinearPath
 from maxmargin.sources import make_source, pick
 from maxmargin.training import Samples, convexity_of
-from maxmargin.verdict import Demand, linear_demand, size_of, verdict, verdict_again
+from maxmargin.verdict import Demand, Size, linear_demand, size_of, verdict, verdict_again
+
+EPS, TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
+AUDITED = 16
+"""Samples on which every fit's decision values are compared with an independent evaluation."""
+NEGLIGIBLE = 1e-7
+"""Share of the gap allowed that rounding may take: less than certify is wider than fit."""
+
+
+class Evaluated(NamedTuple):
+    """w.phi(x), |w|^2 and |sum_i t_i phi(x_i)|^2 of every function."""
+
+    values: Floats
+    squares: Floats
+    dual_squares: Floats
 
 
 class BasePegasos(OnlineClassifier):
@@ -100,16 +115,19 @@ class BasePegasos(OnlineClassifier):
     def _conclude_epochs(self, outcome: epochs.Outcome, path: Path, X: Any, before: int) -> None:
         """Keep certificate and duals; warn where a tolerance was asked for and not reached, or the fit was cut short."""
         asked, steps = epochs.problems(path.task, path.rule), int(path.walks.numbers[0, STEPS]) - before
-        parts, convexity = [], self._convexity(X, np.any([one.t != 0 for one in outcome.found], axis=0))
-        for one, problem in zip(outcome.found, asked, strict=True):
-            found = self._judged(problem, path.rule, one.f, one.t, one.square, one.dual_square)
+        T = np.array([one.t for one in outcome.found])
+        self._duals = sparse.csr_matrix(T)
+        parts, convexity = [], self._convexity(X, (T != 0).any(axis=0))
+        for k, (found, doubt, size) in enumerate(self._checked(outcome, asked, path.rule, X, T)):
             found = replace(found, n_iter=steps, convexity=convexity)
-            parts.append(with_status(found, verdict(outcome.ended, found, self._demand(problem), size_of(one.f, one.t))))
+            gap, value = found.gap + doubt, max(abs(found.primal), abs(found.dual), TINY)
+            doubtful = replace(found, gap=gap, relative_gap=gap / value)
+            status = verdict(outcome.ended, doubtful, self._demand(asked[k]), size)
+            parts.append(self._shown(found, status))
         self.certificate_ = certificate.worst(parts)
-        self._duals = sparse.csr_matrix(np.array([one.t for one in outcome.found]))
         reached = all(Status[part.status.upper()].converged for part in parts)
         self.fit_status_ = int(not reached)
-        stopped = outcome.ended or Status.MAX_ITER
+        stopped = outcome.ended or Status.STALLED  # rounding took what the gap had left
         if reached or (stopped is Status.MAX_ITER and self.tol is None):
             return
         limit = f" A budget of {self.budget} support vectors may be too small for this tol." if self.budget is not None else ""
@@ -122,6 +140,59 @@ class BasePegasos(OnlineClassifier):
             stacklevel=5,
         )
 
+    def _checked(
+        self, outcome: epochs.Outcome, asked: list[LinearProblem], rule: Rule, X: Any, T: Floats
+    ) -> Iterator[tuple[Certificate, float, Size]]:
+        """The certificate of every function, what rounding may add to its gap, and its size.
+
+        Where that is not negligible the certificate is of the numbers that certify computes.
+        """
+        largest = float(kernel_diagonal(self._kernel, X).max(initial=0.0))
+        rows = np.unique(np.linspace(0, T.shape[1] - 1, AUDITED).astype(np.int64))
+        audited = self._values_at(X, rows)
+        exact: Evaluated | None = None
+        for k, (one, problem) in enumerate(zip(outcome.found, asked, strict=True)):
+            numbers = one.f, one.square, one.dual_square
+            doubt = self._doubt(problem, k, one.t, one.dual_square, largest)
+            error = float(np.abs(audited[k] - one.f[rows]).max(initial=0.0))
+            limit = np.inf if self.tol is None else float(self.tol) * epochs.constant_loss(problem)
+            if doubt > NEGLIGIBLE * limit:
+                exact = exact or self._evaluated(X, T)
+                f = exact.values[k] + float(self.intercept_[k])
+                numbers = f, exact.squares[k], exact.dual_squares[k]
+                error = float(np.abs(numbers[0] - one.f).max(initial=0.0))
+            found = self._judged(problem, rule, numbers[0], one.t, *numbers[1:])
+            yield replace(found, audit_error=error), doubt, size_of(one.f, one.t)
+
+    def _doubt(self, problem: LinearProblem, k: int, t: Floats, dual_square: float, largest: float) -> float:
+        """What rounding may add to the gap; ``largest`` is the greatest k(x, x).
+
+        The terms of a decision value add up to |w||x| (linear) or sum_j |c_j| k(x_j, x) at most.
+        """
+        root, bias = np.sqrt(largest), abs(float(self.intercept_[k]))
+        if self._kernel.kind is Kind.LINEAR:
+            coef = self._coef[[k]]
+            terms = root * np.sqrt(dots(coef, coef)[0])
+        else:
+            terms = largest * np.abs(self.dual_coef_[k]).sum()
+        length = EPS * root * float(np.abs(t).sum())
+        weight = float(problem.corridor.up.sum() + problem.corridor.down.sum())
+        losses = EPS * float(terms + bias) * weight
+        return float(losses + length * (np.sqrt(dual_square) + 0.5 * length))
+
+    def _values_at(self, X: Any, rows: NDArray[np.int64]) -> Floats:
+        """Decision values of some samples, by code that the steps do not share."""
+        part = pick(X, rows)
+        if self._kernel.kind is Kind.LINEAR:
+            nothing = np.zeros(len(rows))
+            products = [linear_certificate.linear_products(part, w, nothing) for w in self._coef]
+            values = np.array([Xw for Xw, _ in products])
+        else:
+            part = part[:, self.support_] if self._kernel.kind is Kind.PRECOMPUTED else part
+            values = kernel_products(self._kernel, self.support_vectors_, self.dual_coef_.T, part).T
+        found: Floats = values + self.intercept_[:, None]
+        return found
+
     def _convexity(self, X: Any, used: NDArray[np.bool_]) -> str:
         """What is known about the kernel matrix of the samples, those in use first."""
         if self._kernel.positive_semidefinite:
@@ -131,18 +202,24 @@ class BasePegasos(OnlineClassifier):
     def _demand(self, problem: LinearProblem) -> Demand:
         """What the certificate must fulfil; without a tolerance nothing but rounding will do."""
         asked = linear_demand(0.0 if self.tol is None else float(self.tol))
-        return asked._replace(value=float(self.alpha) * epochs.constant_loss(problem))
+        return asked._replace(value=epochs.constant_loss(problem))
 
     def _largest_gap(self, parts: list[Certificate], asked: list[LinearProblem]) -> float:
         """What ``tol`` bounds: the greatest gap relative to the loss of the best constant function."""
-        losses = [self._demand(problem).value for problem in asked]  # 0 for a class without weight
+        alpha = float(self.alpha)
+        losses = [alpha * epochs.constant_loss(one) for one in asked]  # 0 for a class without weight
         return max(part.gap / loss if loss > 0 else np.inf for part, loss in zip(parts, losses, strict=True))
 
     def _judged(self, problem: LinearProblem, rule: Rule, f: Floats, t: Floats, square: float, dual_square: float) -> Certificate:
-        """The certificate of one function, in units of the objective, before the verdict."""
-        found = linear_certificate.from_norms(f, (*problem.corridor[:4], False), t, square, dual_square, rule.bias)
-        values = {name: rule.alpha * getattr(found, name) for name in ("primal", "dual", "gap")}
-        return replace(found, **values)
+        """The certificate of one function before the verdict, the objectives divided by alpha."""
+        corridor = (*problem.corridor[:4], False)
+        return linear_certificate.from_norms(f, corridor, t, square, dual_square, rule.bias)
+
+    def _shown(self, found: Certificate, status: Status) -> Certificate:
+        """The certificate with its verdict, in units of the objective."""
+        alpha = float(self.alpha)
+        values = {name: alpha * getattr(found, name) for name in ("primal", "dual", "gap")}
+        return with_status(replace(found, **values), status)
 
     def _certify(self, X: Any, task: Task, rule: Rule) -> Certificate:
         """Recompute everything from the data in float64, by code that the steps do not share."""
@@ -158,22 +235,22 @@ class BasePegasos(OnlineClassifier):
             new = replace(new, n_iter=parts[k].n_iter, convexity=parts[k].convexity)
             status = verdict_again(Status[parts[k].status.upper()], new, self._demand(problem), size_of(f, T[k]))
             error = float(np.abs(solver_values[k] - F[k]).max(initial=0.0))
-            found.append(with_status(replace(new, audit_error=error), status))
+            found.append(self._shown(replace(new, audit_error=error), status))
         return certificate.worst(found)
 
-    def _evaluated(self, X: Any, T: Floats) -> tuple[Floats, Floats, Floats]:
-        """w.phi(x), |w|^2 and |sum_i t_i phi(x_i)|^2 of every function."""
+    def _evaluated(self, X: Any, T: Floats) -> "Evaluated":
+        """What certify judges."""
         if self._kernel.kind is Kind.LINEAR:
             products = [linear_certificate.linear_products(X, w, t) for w, t in zip(self._coef, T, strict=True)]
             F, W = np.array([Xw for Xw, _ in products]), np.array([Xt for _, Xt in products])
-            return F, np.sum(self._coef**2, axis=1), np.sum(W**2, axis=1)
+            return Evaluated(F, np.sum(self._coef**2, axis=1), np.sum(W**2, axis=1))
         given, coef = self._kernel.kind is Kind.PRECOMPUTED, self.dual_coef_
         points = X[:, self.support_] if given else X
         own = X[np.ix_(self.support_, self.support_)] if given else self.support_vectors_
         F = kernel_products(self._kernel, self.support_vectors_, coef.T, points).T
         squares = np.sum(coef * kernel_products(self._kernel, self.support_vectors_, coef.T, own).T, axis=1)
         dual_squares = np.sum(T * kernel_products(self._kernel, X, T.T, X).T, axis=1)
-        return F, np.maximum(squares, 0.0), np.maximum(dual_squares, 0.0)
+        return Evaluated(F, np.maximum(squares, 0.0), np.maximum(dual_squares, 0.0))
 
     @property
     def coef_(self) -> Any:

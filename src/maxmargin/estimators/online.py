@@ -206,8 +206,8 @@ class PegasosSVC(BasePegasos):
         if monitor.interrupted.is_set() and self.on_interrupt == "raise":
             raise KeyboardInterrupt
         self.classes_, self.n_iter_ = classes, outcome.epochs
-        self._conclude_epochs(outcome, path, X, before)
         self._keep_path(path, X, outcome.model, np.array([one.bias for one in outcome.found]))
+        self._conclude_epochs(outcome, path, X, before)
         return self
 
     def _samples(
