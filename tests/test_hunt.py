@@ -1,6 +1,8 @@
 """Trials of the hunt in which an answer was wrong once: see tests/hunt/run.py."""
 
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent / "hunt"))
 from draw import draw
 from trial import run
+
+BUSY_AND_IDLE = "while True: pass", "import time; time.sleep(60)"
 
 ROUNDING = [(3, 938), (5, 1567), (700, 1448), (700, 5182), (700, 9638)]
 """Decision values that depend on the order of their terms: certify refuted what fit called optimal."""
@@ -38,6 +42,25 @@ FAR_FEATURES = [(20261117, 12275)]
 PEGASOS = [(20261117, 2658), (800, 2634), (800, 3474), (800, 4700), (800, 4774), (800, 5432), (800, 5600), (800, 7754)]
 """Matrices that are not positive semidefinite, and sigmoid kernels."""
 LINEAR = [*FAR_TARGETS, *LARGE_C, *BLURRED, *LASSO, *ONE_CLASS, *FAR_FEATURES, *PEGASOS]
+
+
+def test_a_worker_that_waits_for_its_turn_does_not_hang():
+    """On a busy machine a trial may take long; what counts is its own CPU time."""
+    import run as program
+
+    busy, idle = (subprocess.Popen([sys.executable, "-c", code]) for code in BUSY_AND_IDLE)
+    try:
+        before = [program.cpu_seconds(one.pid) for one in (busy, idle)]
+        end = time.monotonic() + 10
+        while program.cpu_seconds(busy.pid) - before[0] < 0.5 and time.monotonic() < end:
+            time.sleep(0.05)
+        assert program.cpu_seconds(busy.pid) - before[0] >= 0.5
+        if sys.platform == "linux":
+            assert program.cpu_seconds(idle.pid) - before[1] < 0.5
+    finally:
+        for one in (busy, idle):
+            one.kill()
+            one.wait()
 
 
 @pytest.mark.filterwarnings("default")

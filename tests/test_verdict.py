@@ -386,6 +386,22 @@ def test_a_regression_stopped_early_is_no_worse_than_a_constant(kind, n, C, step
     assert model.certify(X, z).primal == pytest.approx(model.certificate_.primal, rel=1e-6)
 
 
+@pytest.mark.parametrize("steps", [0, 1, 30])
+@pytest.mark.parametrize("epsilon", [0.0, 0.5])
+def test_squared_losses_stopped_early_are_no_worse_than_a_constant(steps, epsilon):
+    r = np.random.default_rng(4)
+    X = r.normal(size=(60, 3))
+    z, weight, C = 3 * np.sin(X[:, 0]) + 0.1 * r.normal(size=60), r.uniform(0.5, 2, 60), 1e4
+    model = SVR(C=C, kernel="poly", gamma=1e5, max_iter=steps, epsilon=epsilon)
+    model = quiet(model.set_params(loss="squared_epsilon_insensitive"), X, z, sample_weight=weight)
+    assert model.certificate_.status == "max_iter"
+    ends = np.linspace(z.min(), z.max(), 2001)
+    away = np.maximum(0.0, np.abs(z - ends[:, None]) - epsilon)
+    assert model.certificate_.primal <= (C * weight * away**2).sum(axis=1).min() * (1 + 1e-6)
+    again = model.certify(X, z, sample_weight=weight)
+    assert again.primal == pytest.approx(model.certificate_.primal, rel=1e-6)
+
+
 # ---- guards ------------------------------------------------------------------------------------------------------------------------
 
 

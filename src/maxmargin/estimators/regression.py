@@ -10,14 +10,16 @@ from sklearn.utils import column_or_1d
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin import certificate, problems
+from maxmargin import certificate, losses, problems
 from maxmargin.certificate import Certificate
 from maxmargin.estimators._base import all_or_nothing, method_for
 from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._single import BaseSingle
 from maxmargin.estimators._targets import numbers
 from maxmargin.kernels import Kernel
+from maxmargin.losses import Bias, LinearProblem
 from maxmargin.problems import Floats
+from maxmargin.solvers.linear.model import best_bias
 from maxmargin.training import Decision, Formulation, Settings, read_level, read_tube
 
 HALVINGS = 40
@@ -45,7 +47,21 @@ def best_constant(r: Floats, C: Floats, epsilon: float | None, nu: float) -> tup
     return (low + high) / 2, max(0.0, (high - low) / 2)
 
 
-def shrunk(z: Floats, C: Floats, epsilon: float | None, nu: float, decision: Decision, g: Floats) -> tuple[float, Decision]:
+def least_squares_constant(r: Floats, C: Floats, epsilon: float) -> tuple[float, float]:
+    """The same for squared losses, where epsilon is given."""
+    problem = LinearProblem(losses.regression(r, C, epsilon, True), Bias.FREE)
+    return best_bias(problem, np.zeros(len(r)), float(np.average(r, weights=C))), epsilon
+
+
+def shrunk(
+    z: Floats,
+    C: Floats,
+    epsilon: float | None,
+    nu: float,
+    decision: Decision,
+    g: Floats,
+    squared: bool = False,
+) -> tuple[float, Decision]:
     """A multiple of the coefficients and its best constant: 1 unless a constant alone is better.
 
     What was stopped early may be far from the samples; every multiple in [0, 1] is feasible too.
@@ -55,13 +71,20 @@ def shrunk(z: Floats, C: Floats, epsilon: float | None, nu: float, decision: Dec
     def value(factor: float, bias: float, tube: float) -> float:
         outside = np.maximum(0.0, np.abs(z - factor * g - bias) - tube)
         price = nu * float(C.sum()) * tube if epsilon is None else 0.0
-        return factor**2 * norm / 2 + price + float(np.sum(C * outside))
+        loss = float(np.sum(C * outside**2 if squared else C * outside))
+        total = factor**2 * norm / 2 + price + loss
+        return total if total == total else np.inf
 
-    constant = best_constant(z, C, epsilon, nu)
+    def best(r: Floats) -> tuple[float, float]:
+        if squared and epsilon is not None:
+            return least_squares_constant(r, C, epsilon)
+        return best_constant(r, C, epsilon, nu)
+
+    constant = best(z)
     if value(1.0, decision.intercept, decision.epsilon if epsilon is None else epsilon) <= value(0.0, *constant):
         return 1.0, decision
     factors = [*(0.5**k for k in range(HALVINGS)), 0.0]
-    found = [(factor, *best_constant(z - factor * g, C, epsilon, nu)) for factor in factors]
+    found = [(factor, *best(z - factor * g)) for factor in factors]
     factor, bias, tube = min(found, key=lambda one: value(*one))
     tube = tube if epsilon is None else decision.epsilon
     return factor, decision._replace(coef=factor * decision.coef, intercept=bias, interval=(bias, bias), epsilon=tube)
@@ -221,14 +244,14 @@ class SVR(BaseSVR):
         def certify(f: Floats, decision: Decision) -> Certificate:
             return certificate.regression(f, z, C, epsilon, decision.coef, decision.intercept, squared)
 
-        plain = np.isfinite(C).all() and not squared
+        shrink = partial(shrunk, z, C, epsilon, 0.0, squared=squared)
         return Formulation(
             problems.eps_svr(z, C, epsilon, squared),
             read_level,
             certify,
             f"C=inf asks that every target lies within epsilon={epsilon:g} of the prediction, but no function of this kernel does that. "
             "Use a finite C, a larger epsilon, or a richer kernel.",
-            shrink=partial(shrunk, z, C, epsilon, 0.0) if plain else None,
+            shrink=shrink if np.isfinite(C).all() else None,
         )
 
 
