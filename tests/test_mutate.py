@@ -24,6 +24,19 @@ class Thing:
 """
 
 
+HARMLESS = '''
+SHARE = 0.25
+"""A setting."""
+TABLE = (1, 2)
+
+
+def act(n):
+    step = max(1, 100 // n)
+    run(step, thread_count(n * 100))
+    return 1e-9
+'''
+
+
 @pytest.fixture
 def made(tmp_path, monkeypatch):
     """All mutants of the code above, by name."""
@@ -40,7 +53,7 @@ def made(tmp_path, monkeypatch):
 def test_every_kind_of_fault(made):
     found, source = made()
     wanted = {
-        "thing.py::: 3 -> 4": "LIMIT = (4)",
+        "thing.py::LIMIT: 3 -> 4": "LIMIT = (4)",
         "thing.py::Thing.act: a < b -> a <= b": "if (a <= b) and not self.done:",
         "thing.py::Thing.act: a < b and (not self.done) -> a < b or not self.done": "if (a < b or not self.done):",
         "thing.py::Thing.act: not self.done -> self.done": "if a < b and (self.done):",
@@ -68,6 +81,20 @@ def test_every_mutant_is_another_program(made):
         new = mutant.apply(source)
         assert new is not None
         assert ast.dump(ast.parse(new)) != ast.dump(ast.parse(source))
+
+
+def test_what_is_no_fault_is_left_alone(made):
+    """Tolerances of another size, the rows of a block, and settings of solvers; the constants of other files are mutated."""
+    found, _ = made(HARMLESS)
+    assert {"thing.py::act: 1e-09 -> 1.0", "thing.py::SHARE: 0.25 -> 0.5", "thing.py::TABLE: 1 -> 2"} <= set(found)
+    assert not any("step =" in name or "2e-09" in name or ": 100" in name or ": n * 100" in name for name in found)
+    assert places.settings(ast.parse(HARMLESS)) == {"SHARE"}
+
+
+def test_settings_of_solvers_are_left_alone():
+    names = {f"{mutant.file}::{mutant.function}" for path in places.sources() for mutant in operators.mutants(path)}
+    assert not names & {"solvers/block.py::PATIENCE", "solvers/linear/semismooth.py::WIDEST"}
+    assert {"verdict.py::AGREED", "solvers/pegasos_linear.py::SIGN", "solvers/block.py::solve"} <= names
 
 
 def test_names_survive_edits_elsewhere(made):

@@ -21,7 +21,7 @@ JUDGED = 20.0
 
 
 def known_equivalents() -> list[dict[str, str]]:
-    """Mutants that no test can tell from the original, each with its reason: one by its name, or all within a function."""
+    """Mutants that no test can tell from the original, each with its reason: one by its name, or all of a function or constant."""
     found: list[dict[str, str]] = tomllib.loads(KNOWN.read_text()).get("equivalent", [])
     return found
 

@@ -19,8 +19,8 @@ from mutate.places import PACKAGE, ROOT, judges
 
 SLOW = 10.0
 """Seconds beyond which a test is no judge."""
-FEW = 4
-"""Cases of one parametrised test that are judges, spread evenly."""
+FEW, QUICK = 4, 0.1
+"""Cases of one parametrised test that are judges, spread evenly; all where they take less than QUICK seconds each."""
 
 
 def function_name(code: CodeType) -> str:
@@ -37,6 +37,7 @@ class Map:
         self.names: dict[CodeType, str | None] = {}
         self.called: set[CodeType] = set()
         self.tests: dict[str, dict[str, Any]] = {}
+        self.taken: dict[str, list[float]] = defaultdict(list)
 
     def _note(self, frame: FrameType, event: str, value: Any) -> None:
         self.called.add(frame.f_code)
@@ -51,7 +52,15 @@ class Map:
         kinds: dict[str, list[pytest.Item]] = defaultdict(list)
         for item in items:
             kinds[item.nodeid.partition("[")[0]].append(item)
-        items[:] = [item for cases in kinds.values() for item in cases[:: -(-len(cases) // FEW)]]
+        for cases in kinds.values():
+            some = cases[:: -(-len(cases) // FEW)]
+            cases[:] = [*some, *(case for case in cases if case not in some)]
+        items[:] = [item for cases in kinds.values() for item in cases]
+
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        taken = self.taken[item.nodeid.partition("[")[0]]
+        if len(taken) >= FEW and max(taken) > QUICK:
+            pytest.skip("enough cases")
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Any:
@@ -63,6 +72,7 @@ class Map:
         sys.settrace(None)
         threading.settrace(None)  # type: ignore[arg-type]
         seconds = time.process_time() - began
+        self.taken[item.nodeid.partition("[")[0]].append(seconds)
         if outcome.excinfo is None and seconds < SLOW:
             names = sorted({name for code in self.called if (name := self._name(code))})
             self.tests[item.nodeid] = {"seconds": round(seconds, 4), "functions": names}

@@ -15,7 +15,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
-from mutate.places import PACKAGE, functions
+from mutate.places import PACKAGE, SETTINGS, functions, settings
 
 
 class Mutant(NamedTuple):
@@ -69,6 +69,8 @@ ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
 }
 
 
+TOLERANCE = 1e-5
+"""Positive numbers below this are tolerances. A tolerance is an order of magnitude: twice or half of it is no fault. It becomes 1."""
 COMMUTATIVE = ("max", "maximum", "min", "minimum", "array_equal", "isclose", "union1d", "allclose")
 """Functions whose first two arguments may be swapped."""
 
@@ -101,6 +103,8 @@ def variants(node: ast.AST) -> Iterator[ast.AST]:
             yield ast.Constant(value + 1)
             if value > 1:
                 yield ast.Constant(value - 1)
+        case ast.Constant(value=float(value)) if 0 < value < TOLERANCE:
+            yield ast.Constant(1.0)
         case ast.Constant(value=float(value)):
             yield ast.Constant(value * 2 if value else 1.0)
             if value:
@@ -126,10 +130,13 @@ def mutants(path: Path) -> list[Mutant]:
     source = path.read_bytes()
     tree = ast.parse(source)
     inside, file = functions(tree), path.relative_to(PACKAGE).as_posix()
+    left_out = settings(tree) if file.startswith(SETTINGS) else set()
     starts = list(accumulate((len(line) for line in source.splitlines(keepends=True)), initial=0))
     seen: Counter[tuple[str, str]] = Counter()
     found = []
     for node in _mutable(tree):
+        if inside[node] in left_out:
+            continue
         begin = starts[node.lineno - 1] + node.col_offset
         end = starts[node.end_lineno - 1] + node.end_col_offset
         for other in variants(node):
@@ -153,6 +160,8 @@ def _mutable(tree: ast.Module) -> Iterator[ast.AST]:
     pending: list[ast.AST] = [tree]
     while pending:
         node = pending.pop()
+        if _only_speed(node):
+            continue
         if hasattr(node, "lineno"):
             yield node
         for name, value in ast.iter_fields(node):
@@ -162,3 +171,16 @@ def _mutable(tree: ast.Module) -> Iterator[ast.AST]:
                 continue
             children = value if isinstance(value, list) else [value]
             pending.extend(child for child in children[::-1] if isinstance(child, ast.AST))
+
+
+def _only_speed(node: ast.AST) -> bool:
+    """Whether code only says how much is done at once: ``step = max(1, ...)`` rows, or the threads for so much ``work``.
+
+    Answers have the same bits for any number of threads, which tests of the core see to.
+    """
+    match node:
+        case ast.Assign(targets=[ast.Name("step")], value=ast.Call(func=ast.Name("max"), args=[ast.Constant(1), _])):
+            return True
+        case ast.Assign(targets=[ast.Name("work")]) | ast.Call(func=ast.Name("thread_count") | ast.Attribute(attr="thread_count")):
+            return True
+    return False

@@ -1,6 +1,7 @@
 """What is mutated, and by which tests it is judged."""
 
 import ast
+from itertools import pairwise
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -11,6 +12,7 @@ MUTATED = (
     "certificate.py",
     "columns.py",
     "core/cpu.py",
+    "definiteness.py",
     "designs.py",
     "estimators/_*.py",
     "kernels.py",
@@ -35,7 +37,10 @@ NOT_JUDGES = (
     "test_architecture.py",
     "test_cli*.py",
     "test_doc*.py",
+    "test_downstream.py",
+    "test_examples.py",
     "regressions/test_hangs_and_threads.py",
+    "test_hunt.py",
     "test_linear_real.py",
     "test_memory.py",
     "test_models*.py",
@@ -52,6 +57,14 @@ NOT_JUDGES = (
 """Tests that run the code in other processes, take long, or look at other parts."""
 
 
+SETTINGS = "solvers/"
+"""The folder whose settings are not mutated. A setting of a solver (a number at the top level with a docstring:
+the size of a block, a share, patience) may have any value: it decides how fast a solution is found. What a
+solution is worth is decided outside this folder, by the certificate, whose constants are mutated."""
+NUMERIC = (ast.Constant, ast.Tuple, ast.UnaryOp, ast.BinOp, ast.operator, ast.unaryop, ast.expr_context)
+"""What the value of a setting consists of."""
+
+
 def sources() -> list[Path]:
     """The files that are mutated."""
     return sorted({path for pattern in MUTATED for path in PACKAGE.glob(pattern)})
@@ -65,7 +78,7 @@ def judges() -> list[Path]:
 
 
 def functions(tree: ast.Module) -> dict[ast.AST, str]:
-    """The qualified name of the function or class that each node belongs to, "" at the top level."""
+    """The qualified name of the function, class or module constant that each node belongs to, "" for the rest."""
     found: dict[ast.AST, str] = {}
 
     def visit(node: ast.AST, name: str) -> None:
@@ -75,4 +88,24 @@ def functions(tree: ast.Module) -> dict[ast.AST, str]:
             visit(child, f"{name}.{child.name}".lstrip(".") if inner else name)
 
     visit(tree, "")
+    for statement in tree.body:
+        if isinstance(statement, ast.Assign | ast.AnnAssign):
+            found.update(dict.fromkeys(ast.walk(statement), constant_name(statement)))
+    return found
+
+
+def constant_name(statement: ast.Assign | ast.AnnAssign) -> str:
+    """The name that a statement at the top level gives a value; the first of several."""
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
+    return ast.unparse(target.elts[0] if isinstance(target, ast.Tuple) else target)
+
+
+def settings(tree: ast.Module) -> set[str]:
+    """Constants that only say how a solver works: numbers at the top level with a docstring."""
+    found = set()
+    for statement, after in pairwise(tree.body):
+        if isinstance(statement, ast.Assign) and isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
+            parts = ast.walk(statement.value)
+            if all(isinstance(part, NUMERIC) for part in parts):
+                found.add(constant_name(statement))
     return found

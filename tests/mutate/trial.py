@@ -3,6 +3,7 @@
 A process is forked from one that has loaded everything but the package itself, which saves most of the time of a trial.
 """
 
+import contextlib
 import importlib
 import os
 import resource
@@ -164,6 +165,7 @@ def _work(folder: Path, tests: list[str], limit: int, writer: int) -> None:
 
 
 LOADED = (
+    "hypothesis.extra.numpy",
     "pandas",
     "polars",
     "scipy.linalg",
@@ -179,6 +181,8 @@ LOADED = (
 
 def preload() -> None:
     """Load what the tests need, but nothing of the package."""
+    with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):  # pytest's plugins
+        pytest.main(["--collect-only", "-q", "-p", "no:cacheprovider", str(Path(__file__).parent)])
     for name in LOADED:
         importlib.import_module(name)
     assert PACKAGE.name not in sys.modules
