@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from maxmargin import certificate, linear_certificate, losses, problems
-from maxmargin.solution import Level, duality_gap, gradient, levels, margin, may_move, worst_violation
+from maxmargin import Kernel, certificate, linear_certificate, losses, problems, training
+from maxmargin.solution import Level, Solution, Status, duality_gap, gradient, levels, margin, may_move, worst_violation
+from maxmargin.sources import make_source
 
 rng = np.random.default_rng(7)
 n = 40
@@ -327,6 +328,64 @@ def test_levels_violation_and_what_may_move():
     assert worst_violation(problem, b, G) == pytest.approx(7.0 - 2.0)
     found = may_move(G, b, problem.lower, problem.upper, problem.begin)
     assert found.tolist() == [False, True, False, True, True, True]
+
+
+def test_a_degenerate_and_an_unsolved_problem():
+    """The first is known to have the solution 0, of the second nothing is known."""
+    zero, unknown = training.zero(3, 7, "checked"), training.unsolved(3, Status.TIME_LIMIT)
+    assert zero.decision.coef.tolist() == unknown.decision.coef.tolist() == [0.0, 0.0, 0.0]
+    assert zero.decision[1:3] == (0.0, (0.0, 0.0))
+    assert unknown.decision[1:3] == (0.0, (-np.inf, np.inf))
+    assert zero.certificate == certificate.Certificate("degenerate", *[0.0] * 8, n_iter=7, convexity="checked")
+    inf = np.inf
+    assert unknown.certificate == certificate.Certificate("time_limit", inf, -inf, inf, inf, inf, 0.0, 0.0)
+    assert (zero.status, unknown.status) == (Status.DEGENERATE, Status.TIME_LIMIT)
+
+
+def test_rows_of_the_audit():
+    """All of few; of many some drawn, some suspect, and the largest coefficients. A closer look takes what it can afford."""
+    source, coef = make_source(Kernel.linear(), np.r_[A, A] * np.arange(1, 2 * n + 1)[:, None]), np.zeros(2 * n)
+    coef[[70, 3, 11]] = 3.0, -5.0, 4.0
+    assert training._audited(source, coef, 2 * n).tolist() == list(range(2 * n))
+    few = training._audited(source, coef, 12)
+    assert set(few[-3:].tolist()) == {70, 3, 11}
+    assert len(few) == 6 + 3
+    sample = np.arange(10, 20)
+    for count, wanted in ((40, list(range(40))), (39, sample.tolist()), (4, [10, 13, 16, 19]), (1, [10]), (0, [10])):
+        assert training._affordable(sample, 40, count).tolist() == wanted
+
+
+def test_bounds_and_curvature_of_a_problem():
+    decision = training.Decision(np.zeros(n), 0.0, (0.0, 0.0), scale=2.0)
+    np.testing.assert_allclose(training._bounds(problems.c_svc(y, C), decision), C / 2)
+    np.testing.assert_allclose(training._bounds(problems.eps_svr(z, C, 0.1), decision), C / 2)
+    assert training._curvature(problems.c_svc(y, C)) == 0.0
+    assert training._curvature(problems.c_svc(y, C, True)) == pytest.approx(C.sum())
+
+
+def test_decisions_are_read_off_the_levels():
+    b, part = np.array([2.0, 0.0, -1.0, -1.0]), np.zeros(4)
+    problem = problems.nu_svc(np.array([1.0, 1.0, -1.0, -1.0]), np.ones(4), 0.5)
+    ends = Level(-3.0, -4.0, -2.0), Level(5.0, 1.0, 9.0)
+    found = training.read_margin(problem, Solution(None, b, part, ends, 0, False, 1.0))
+    assert found.coef.tolist() == [0.5, 0.0, -0.25, -0.25]
+    assert found[1:4] == (0.25, (-0.375, 0.875), 4.0)
+    apart = training.read_margin(problem, Solution(None, b, part, ends[::-1], 0, False, 1.0))
+    assert (apart.scale, apart.intercept) == (1.0, 1.0), "not yet apart: in the problem's own units"
+    tube = problems.nu_svr(np.zeros(2), np.ones(2), 0.5)
+    for levels_, width in ((ends[::-1], 4.0), (ends, 0.0)):
+        found = training.read_tube(tube, Solution(None, b, part[:2], levels_, 0, False, 1.0))
+        assert found.coef.tolist() == [1.0, -1.0]
+        assert found[1:5] == (1.0, (-1.5, 3.5), 1.0, width)
+    found = training.read_level(problems.c_svc(np.ones(4), np.ones(4)), Solution(None, b, part, ends[1:], 0, False, 1.0))
+    assert found[1:4] == (5.0, (1.0, 9.0), 1.0)
+
+
+def test_violation_at_one_end_of_a_corridor():
+    """A dual of a share s of its bound: 1 - s of what is missing, s of what is too much; nothing without a bound."""
+    short, size, bound = np.array([3.0, 3.0, -2.0, -2.0, 3.0, -2.0]), np.array([0.0, 1.0, 1.0, 9.0, 1.0, 0.0]), np.full(6, 4.0)
+    bound[4] = 0.0
+    assert linear_certificate._weighted(short, size, bound).tolist() == [3.0, 2.25, 0.5, 2.0, 0.0, 0.0]
 
 
 def test_distances_of_wide_sparse_data(monkeypatch):

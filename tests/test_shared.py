@@ -26,6 +26,13 @@ def test_a_pair_has_the_values_of_the_whole_kernel(dtype):
         assert np.array_equal(pair.block(None, None, dtype), whole[np.ix_(index, index)])
         some = np.array([3, 0, 7])
         assert np.array_equal(pair.block(some, some, dtype), whole[np.ix_(index[some], index[some])])
+        other = np.array([2, 5])
+        for a, b in ((some, other), (some, None), (None, other)):
+            wanted = whole[np.ix_(index if a is None else index[a], index if b is None else index[b])]
+            assert np.array_equal(pair.block(a, b, dtype), wanted)
+            out = np.empty_like(wanted)
+            pair.fill_block(a, b, out)
+            assert np.array_equal(out, wanted)
         rows = np.zeros((5, len(index)), dtype)
         pair.fill_rows(some, rows, np.array([4, 0, 2]))
         assert np.array_equal(rows[[4, 0, 2]], whole[np.ix_(index[some], index)])

@@ -7,6 +7,7 @@ import time
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -28,6 +29,9 @@ def known_equivalents() -> list[dict[str, str]]:
 
 def matches(mutant: Mutant, entry: dict[str, str]) -> bool:
     """Whether an entry of the list means this mutant."""
+    like = entry.get("like")
+    if like is not None:
+        return fnmatchcase(mutant.name, like)
     return mutant.name == entry.get("mutant") or f"{mutant.file}::{mutant.function}" == entry.get("within")
 
 
