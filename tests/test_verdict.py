@@ -85,6 +85,8 @@ def test_an_exact_gap_is_known_as_well_as_the_decision_values():
     assert verdict(None, nothing, DEMAND, SIZE) is Status.OPTIMAL
     assert verdict(None, nothing, DEMAND, SIZE._replace(weight=1e4)) is Status.STALLED
     zero = replace(nothing, primal=1e-20, dual=-1e-20, gap=2e-20)
+    assert verdict(None, zero, DEMAND, SIZE._replace(weight=1e4)) is Status.STALLED
+    zero = replace(zero, audit_error=9e-12)
     assert verdict(None, zero, DEMAND, SIZE._replace(weight=1e4)) is Status.OPTIMAL
     exact = replace(GOOD, gap=0.0, relative_gap=0.0, kkt_violation=1.0, audit_error=1e-10)
     assert verdict(None, exact, DEMAND, SIZE) is Status.OPTIMAL

@@ -72,7 +72,8 @@ class Certificate:
     box_violation, equality_violation : float
         By how much the variables leave their bounds, and their sum its value.
     audit_error : float
-        The greatest difference between decision values of the solver and those computed here, on the rows compared.
+        The greatest difference between decision values of the solver and those computed here, on the rows compared; what rounding
+        may amount to, where that decides about the status and there are too many rows to compare all.
     n_iter : int
         Pair steps, or Newton steps with ``solver="newton"``.
     convexity : str

@@ -368,14 +368,16 @@ def _audit(settings: Settings, X: Samples, decision: Decision, f: Floats, source
     """The greatest difference between f and an independent evaluation on some rows.
 
     Where rounding may exceed ``slack`` the evaluation is that of ``certify``, in long double, on
-    all rows if that is affordable; the decision values of all rows are then returned too.
+    all rows if that is affordable; the decision values of all rows are then returned too. If it is
+    not, the error is no less than the rounding.
     """
     kernel, support = settings.kernel, np.flatnonzero(decision.coef)
     sample = _audited(source, decision.coef, max(FEWEST_ROWS, CERTIFIED_ROWS // settings.problems))
     A = X.X if kernel.kind is Kind.PRECOMPUTED else X.pick(support)
     coef = decision.coef[support, None]
     rounding = ROUNDINGS * np.sqrt(len(support)) * decision.diagonal + source.value_error
-    closer = not rounding * float(np.abs(coef).sum()) <= slack
+    rounding *= float(np.abs(coef).sum())
+    closer = not rounding <= slack
     if closer:
         per_row = max(1, products_per_row(kernel, A, len(support)))
         sample = _affordable(sample, len(f), EXTENDED // per_row)
@@ -385,7 +387,9 @@ def _audit(settings: Settings, X: Samples, decision: Decision, f: Floats, source
         B = _columns_of(kernel, X.pick(sample), support)
         exact = kernel_products(kernel, A, coef, B, decision.intercept, exact=closer)
     error = float(np.abs(exact[:, 0] - f[sample]).max(initial=0.0))
-    return error, exact[:, 0] if closer and len(sample) == len(f) else None
+    if closer and len(sample) == len(f):
+        return error, exact[:, 0]
+    return max(error, rounding) if closer else error, None
 
 
 def convexity_of(kernel: Kernel, coef: Floats, X: Samples, rounding: float, indefinite: bool = False) -> str:

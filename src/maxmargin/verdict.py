@@ -11,7 +11,8 @@ certificate alone:
 3. **exact**: where float64 cannot resolve the tolerance on decision values, the relative gap is at
    most ``EXACT``, and at most ``AGREED`` with what the error may add; decision values agree with the
    audit to ``AGREED`` of the largest. That is a bound as well: nothing is left to gain. Where the
-   objective is 0 there is no relative gap, and violations are at most ``AGREED`` of the largest.
+   objective is 0 there is no relative gap: violations are at most ``AGREED`` of the largest, and
+   decision values agree with the audit to ``EXACT`` of it.
 
 A solution that is feasible and (converged or exact) is
 
@@ -135,7 +136,9 @@ def holds(
         largest += error * ((size.total + size.weight) / value + error * (size.curvature / value))
     converged = violation + error <= slack * demand.violation and largest <= slack * demand.gap
     exact = gap <= slack * rounding and largest <= slack * AGREED and error <= AGREED * size.values
-    exact &= not _is_zero(found) or violation <= slack * AGREED * size.values
+    if _is_zero(found):
+        exact &= violation <= slack * AGREED * size.values
+        inside &= error <= EXACT * size.values
     return bool(inside and error <= demand.error and (converged or exact))
 
 
