@@ -105,9 +105,15 @@ sanitize-address: .venv/for-test
 sanitize-thread: .venv/for-test
 	tools/sanitize.sh thread $(or $(ARGS),$(THREAD_TESTS))
 
-ADDRESS_TESTS := $(SMOKE) tests/test_rows.py tests/test_svmlight.py tests/test_lasso.py tests/test_crammer_singer.py \
-  tests/test_linear_chunks.py tests/test_online.py tests/test_norma.py
-THREAD_TESTS := tests/test_core.py tests/test_shared.py tests/test_rows.py tests/test_multiclass.py tests/test_svmlight.py
+# An empty environment has no sanitizer either.
+ADDRESS_TESTS := $(SMOKE) tests/test_rows.py tests/test_shared.py tests/test_distances.py tests/test_given_kernels.py \
+  tests/test_svmlight.py tests/test_lasso.py tests/test_crammer_singer.py tests/test_linear_chunks.py tests/test_online.py \
+  tests/test_norma.py tests/regressions/test_crashes.py \
+  --deselect tests/regressions/test_crashes.py::test_thundersvm_97_importing_needs_no_configuration
+# The coordinate solver starts its threads for each part of a pass: warm starts would take minutes.
+THREAD_TESTS := tests/test_core.py tests/test_shared.py tests/test_rows.py tests/test_multiclass.py tests/test_svmlight.py \
+  tests/test_lasso.py tests/test_crammer_singer.py tests/test_norma.py tests/test_linear.py \
+  --deselect tests/test_linear.py::test_warm_start --deselect tests/test_linear.py::test_the_path_is_warm
 
 # A wheel of this working tree, from the compiled core of .venv.
 build/wheel/made: $(PACKAGE) .venv/for-run

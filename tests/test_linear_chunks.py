@@ -230,6 +230,7 @@ def test_fit_from_a_file(path):
     assert_close(model.predict(S), goal.predict(S), tol=1e-9)
 
 
+@pytest.mark.memory
 def test_memory_is_that_of_a_block(tmp_path):
     """A file of 8 MB in blocks of 1 MB: no copy of the whole is made."""
     line = b" ".join(b"%d:%.4f" % (k, 1 / k) for k in range(1, 41))

@@ -7,6 +7,8 @@ import pytest
 import needs
 from helpers import in_subprocess
 
+pytestmark = pytest.mark.memory
+
 CODE = """
     import numpy as np
     from scipy import sparse

@@ -544,6 +544,7 @@ BOMBS = {
 """Files of at most a few megabytes that ask for a lot."""
 
 
+@pytest.mark.memory
 def test_bounded_memory_and_time(tmp_path):
     for name, make in BOMBS.items():
         (tmp_path / name).write_bytes(make())
@@ -606,6 +607,7 @@ FALSE_COUNTS = {
 """Text of some 25 MB, or 64 kB of zstd that unfold to 2 GB, with a false count of lines."""
 
 
+@pytest.mark.memory
 def test_false_counts_are_refused_at_once(tmp_path):
     """Not after everything was parsed, which took half a minute, nor by way of hundreds of megabytes."""
     for name, make in FALSE_COUNTS.items():

@@ -372,6 +372,7 @@ def test_the_line_of_an_error_in_a_late_block(tmp_path):
             svmlight_chunks(tmp_path / "a.svm", block_bytes=block_bytes).whole()
 
 
+@pytest.mark.memory
 def test_a_bomb_is_refused_in_little_memory(tmp_path):
     """A quarter of a gigabyte of blanks without a line end, packed into 250 kB: refused before it is unpacked."""
     (tmp_path / "bomb.svm").write_bytes(gzip.compress(b" " * 2**20) * 256)

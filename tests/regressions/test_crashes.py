@@ -27,7 +27,24 @@ from helpers import (
     three,
     values,
 )
-from maxmargin import SVC, SVR, Kernel, NuSVC, NuSVR, OneClassSVM, kernel_matrix
+from maxmargin import (
+    SVC,
+    SVR,
+    Kernel,
+    LinearOneClassSVM,
+    LinearSVC,
+    LinearSVCCV,
+    LinearSVR,
+    NormaNovelty,
+    NormaSVC,
+    NuSVC,
+    NuSVR,
+    OneClassSVM,
+    PegasosSVC,
+    compact,
+    io,
+    kernel_matrix,
+)
 from maxmargin.core import cpu as core
 
 linux = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs /proc")
@@ -170,6 +187,7 @@ def test_libsvm_87_infinite_gamma_is_refused_and_huge_gamma_is_the_identity_kern
 # ---- row 41: many classes, failing allocations -----------------------------------------------------------------------
 
 
+@pytest.mark.memory
 @linux
 def test_sklearn_15008_fifty_thousand_classes_raise_before_anything_is_allocated():
     """n_classes^2 overflowed: 50 000 classes are 1.2 thousand million problems, so MemoryError with numbers, at once."""
@@ -188,6 +206,7 @@ def test_sklearn_15008_fifty_thousand_classes_raise_before_anything_is_allocated
     assert "1249975000" in message.replace(",", "").replace("_", "").replace(" ", "")
 
 
+@pytest.mark.memory
 @linux
 def test_sklearn_15008_an_allocation_that_fails_is_an_exception():
     """Allocations and threads that failed inside native code ended the process: with any amount of memory left it must survive."""
@@ -222,6 +241,7 @@ def test_sklearn_15008_an_allocation_that_fails_is_an_exception():
 # ---- rows 42, 43: sizes and index widths -----------------------------------------------------------------------------
 
 
+@pytest.mark.memory
 @linux
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 @pytest.mark.parametrize("exponent", [20, 30])
@@ -374,6 +394,71 @@ def test_joblib_1199_misaligned_arrays(kernel):
     assert not odd.flags.aligned
     model, again = SVC(kernel=kernel).fit(X, y), SVC(kernel=kernel).fit(odd, y)
     assert_same_bits(again.decision_function(odd), model.decision_function(X))
+
+
+def _odd(values):
+    """The same numbers at an odd address."""
+    if sparse.issparse(values):
+        odd = sparse.csr_matrix(values.shape, dtype=values.dtype)
+        odd.data, odd.indices, odd.indptr = _odd(values.data), _odd(values.indices), _odd(values.indptr)
+        return odd
+    values = np.ascontiguousarray(values)
+    odd = np.frombuffer(b"x" + values.tobytes(), np.uint8)[1:].view(values.dtype).reshape(values.shape)
+    assert values.size == 0 or not odd.flags.aligned
+    return odd
+
+
+def _odd_kernel(A, B):
+    return _odd(A @ B.T)
+
+
+MODELS = [
+    *(cls() for cls in FIVE),
+    *(SVC(kernel=kernel) for kernel in ("linear", "chi2", "cosine", _odd_kernel)),
+    *(LinearSVC(solver=solver) for solver in ("newton", "coordinate")),
+    LinearSVC(penalty="l1"),
+    LinearSVC(multi_class="crammer_singer"),
+    LinearSVCCV(),
+    LinearSVR(),
+    LinearOneClassSVM(),
+    NormaSVC(random_state=0),
+    NormaNovelty(random_state=0),
+    PegasosSVC(random_state=0),
+    PegasosSVC(kernel="rbf", random_state=0),
+]
+
+
+@pytest.mark.parametrize("kind", [np.asarray, np.float32, sparse.csr_matrix])
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: str(model).partition(" at ")[0])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_joblib_1199_misaligned_arrays_of_every_estimator(model, kind):
+    """The core reads no number where C++ does not allow it: of the data, the targets, the weights and a model that was loaded."""
+    X, y = binary()
+    y, weight, X = target(model, X, y), np.linspace(0.5, 1.5, len(X)), kind(np.abs(X))
+    expected, found = clone(model).fit(X, y, weight), clone(model).fit(_odd(X), _odd(y), _odd(weight))
+    assert_same_bits(values(found, _odd(X)), values(expected, X))
+    for name, value in vars(found).items():
+        if (isinstance(value, np.ndarray) and value.dtype.kind in "iuf") or sparse.issparse(value):
+            setattr(found, name, _odd(value))
+    assert_same_bits(values(found, _odd(X)), values(expected, X))
+    if hasattr(found, "certify"):
+        assert found.certify(_odd(X), _odd(y), _odd(weight)).gap == expected.certify(X, y, weight).gap
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix])
+def test_joblib_1199_misaligned_arrays_elsewhere(kind, tmp_path):
+    X, y = binary()
+    X = kind(X)
+    assert_same_bits(kernel_matrix(Kernel.rbf(1.0), _odd(X), _odd(X)), kernel_matrix(Kernel.rbf(1.0), X, X))
+    io.dump_svmlight(X, y, tmp_path / "plain")
+    io.dump_svmlight(_odd(X), _odd(y), tmp_path / "odd")
+    assert (tmp_path / "odd").read_bytes() == (tmp_path / "plain").read_bytes()
+    plain, odd = SVC().fit(X, y), SVC().fit(_odd(X), y)
+    odd.support_vectors_, odd.dual_coef_ = _odd(odd.support_vectors_), _odd(odd.dual_coef_)
+    for model, name in ((plain, "plain"), (odd, "odd")):
+        io.save_libsvm(model, tmp_path / name)
+    assert (tmp_path / "odd").read_bytes() == (tmp_path / "plain").read_bytes()
+    assert_same_bits(compact(odd, max_support_vectors=5).decision_function(X), compact(plain, max_support_vectors=5).decision_function(X))
 
 
 def test_sklearn_10667_sparse_matrix_over_strided_and_read_only_arrays():

@@ -198,6 +198,7 @@ except KeyboardInterrupt:
         assert seconds < 1.0
 
 
+@pytest.mark.memory
 @linux
 def test_no_room_for_threads_is_a_memory_error():
     """A thread that has memory for its stack but none to throw an exception ended the process."""

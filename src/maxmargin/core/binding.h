@@ -29,10 +29,13 @@ inline const LevelOf<float>& table<float>() { return chosen_level().f32; }
 template <>
 inline const LevelOf<double>& table<double>() { return chosen_level().f64; }
 
+// An array in C's order that lies where C++ reads a T. NumPy's may lie at any address: such do not fit (core.contiguous copies them).
 template <class T>
-using Array = nb::ndarray<const T, nb::c_contig, nb::device::cpu>;
+struct Aligned : nb::ndarray<T, nb::c_contig, nb::device::cpu> {};
 template <class T>
-using Writable = nb::ndarray<T, nb::c_contig, nb::device::cpu>;
+using Array = Aligned<const T>;
+template <class T>
+using Writable = Aligned<T>;
 using Index = std::optional<Array<int64_t>>;
 
 inline void require(bool condition, const char* message) {
@@ -83,3 +86,20 @@ void bind_online(nb::module_& m);  // module_online.cpp
 void bind_io(nb::module_& m);      // module_io.cpp
 
 }  // namespace maxmargin
+
+namespace nanobind::detail {
+
+template <class T>
+struct type_caster<maxmargin::Aligned<T>> {
+  using Plain = ndarray<T, c_contig, device::cpu>;
+  NB_TYPE_CASTER(maxmargin::Aligned<T>, const_name("aligned ") + make_caster<Plain>::Name)
+
+  bool from_python(handle source, uint32_t flags, cleanup_list* cleanup) noexcept {
+    make_caster<Plain> plain;
+    if (!plain.from_python(source, flags, cleanup)) return false;
+    value = {plain.value};
+    return reinterpret_cast<uintptr_t>(value.data()) % alignof(T) == 0;
+  }
+};
+
+}  // namespace nanobind::detail

@@ -46,7 +46,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 
@@ -88,15 +88,21 @@ INSTRUCTION_LEVEL = _cpu.level()
 """The instruction level chosen at import: "base", "v3" (AVX2) or "v4" (AVX-512); the environment variable MAXMARGIN_LEVEL forces one."""
 
 
+def contiguous(values: Any, dtype: DTypeLike | None = None) -> NDArray[Any]:
+    """The values as the core reads them, in C's order and at an aligned address; a copy where they lie otherwise."""
+    array = np.ascontiguousarray(values, dtype)
+    return array if array.flags.aligned else array.copy()
+
+
 def points(X: Any, compress: bool = False) -> Points:
     """Wrap a C-contiguous array or a canonical CSR matrix of float32 or float64; the arrays are kept, not copied.
 
     With ``compress`` the non-zeros of an array are copied: kernels of dot products then cost what these cost.
     """
     if sparse.issparse(X):
-        indptr, indices = np.ascontiguousarray(X.indptr, np.int64), np.ascontiguousarray(X.indices, np.int32)
-        return _cpu.sparse_points(np.ascontiguousarray(X.data), indptr, indices, X.shape[1])
-    return (_cpu.compressed_points if compress else _cpu.dense_points)(np.ascontiguousarray(X))
+        indptr, indices = contiguous(X.indptr, np.int64), contiguous(X.indices, np.int32)
+        return _cpu.sparse_points(contiguous(X.data), indptr, indices, X.shape[1])
+    return (_cpu.compressed_points if compress else _cpu.dense_points)(contiguous(X))
 
 
 def _size(P: Points, index: Indices) -> int:
@@ -132,7 +138,7 @@ def kernel_matvec(kernel: KernelTuple, A: Points, a: Indices, coef: NDArray[Any]
     """
     rows, columns = _size(A, a), _size(B, b)
     work = rows * columns * (A.shape[1] + coef.shape[1] + 16.0)
-    if not _cpu.kernel_matvec(kernel, A, a, coef, B, b, out, thread_count(work)):
+    if not _cpu.kernel_matvec(kernel, A, a, contiguous(coef), B, b, out, thread_count(work)):
         raise NotFinite
 
 
@@ -141,13 +147,13 @@ def grouped_matvec(
 ) -> None:
     """Add coef[g]' k(A[g], B) to out[g] for each group g = begin[g], ..., begin[g + 1] - 1 of A."""
     work = A.shape[0] * B.shape[0] * (A.shape[1] + coef.shape[1] + 16.0) / max(1, len(out))
-    if not _cpu.grouped_matvec(kernel, A, begin, coef, B, out, thread_count(work)):
+    if not _cpu.grouped_matvec(kernel, A, begin, contiguous(coef), B, out, thread_count(work)):
         raise NotFinite
 
 
 def update_gradient(rows: NDArray[Any], slots: NDArray[np.int64], delta: NDArray[np.float64], F: NDArray[np.float64]) -> None:
     """Add delta' rows[slots] to F, in the order of the slots."""
-    _cpu.update_gradient(rows, slots, delta, F, thread_count(len(slots) * rows.shape[1]))
+    _cpu.update_gradient(rows, slots, contiguous(delta), F, thread_count(len(slots) * rows.shape[1]))
 
 
 def fingerprint(array: NDArray[Any]) -> int:
@@ -227,14 +233,14 @@ def _entries(X: Points, rows: Indices) -> float:
 def linear_values(X: Points, rows: Indices, w: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return X[rows] w."""
     out = np.empty(_size(X, rows))
-    _cpu.linear_values(X, rows, w, out, thread_count(4 * _entries(X, rows)))
+    _cpu.linear_values(X, rows, contiguous(w), out, thread_count(4 * _entries(X, rows)))
     return out
 
 
 def linear_sum(X: Points, rows: Indices, t: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the sum of t_i x_i over the rows."""
     out = np.empty(X.shape[1])
-    _cpu.linear_sum(X, rows, t, out, thread_count(4 * _entries(X, rows)))
+    _cpu.linear_sum(X, rows, contiguous(t), out, thread_count(4 * _entries(X, rows)))
     return out
 
 
@@ -248,7 +254,7 @@ def linear_squares(X: Points) -> NDArray[np.float64]:
 def gram(X: Points, rows: Indices, weight: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the sum of weight_i x_i x_i' over the rows, weights not negative."""
     out = np.empty((X.shape[1], X.shape[1]))
-    _cpu.gram(X, rows, weight, out, thread_count(_entries(X, rows) * float(X.terms)))
+    _cpu.gram(X, rows, contiguous(weight), out, thread_count(_entries(X, rows) * float(X.terms)))
     return out
 
 
@@ -328,14 +334,14 @@ def crammer_singer_pass(X: Points, *arguments: Any) -> tuple[float, float, int]:
 def class_values(X: Points, rows: Indices, W: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return X[rows] W."""
     out = np.empty((_size(X, rows), W.shape[1]))
-    _cpu.class_values(X, rows, W, out, thread_count(_entries(X, rows) * W.shape[1]))
+    _cpu.class_values(X, rows, contiguous(W), out, thread_count(_entries(X, rows) * W.shape[1]))
     return out
 
 
 def class_sum(X: Points, rows: Indices, t: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return X[rows]' t."""
     out = np.empty((X.shape[1], t.shape[1]))
-    _cpu.class_sum(X, rows, t, out)
+    _cpu.class_sum(X, rows, contiguous(t), out)
     return out
 
 

@@ -15,22 +15,27 @@ using namespace maxmargin;
   extern const Level level;     \
   }
 MAXMARGIN_DECLARE(base)
-#ifdef MAXMARGIN_X86_LEVELS
 MAXMARGIN_DECLARE(v3)
 MAXMARGIN_DECLARE(v4)
-#endif
 
 namespace {
 
-// Instruction levels this processor runs, the best last.
+// Instruction levels that were compiled (MAXMARGIN_HAS_...) and that this processor runs, the best last.
 std::vector<const Level*> available_levels() {
-  std::vector<const Level*> levels = {&maxmargin::base::level};
-#ifdef MAXMARGIN_X86_LEVELS
+  std::vector<const Level*> levels;
+#ifdef MAXMARGIN_HAS_base
+  levels.push_back(&maxmargin::base::level);
+#endif
+#if defined(MAXMARGIN_HAS_v3) || defined(MAXMARGIN_HAS_v4)
   __builtin_cpu_init();
   const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+#endif
+#ifdef MAXMARGIN_HAS_v3
+  if (v3) levels.push_back(&maxmargin::v3::level);
+#endif
+#ifdef MAXMARGIN_HAS_v4
   const bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                   __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd");
-  if (v3) levels.push_back(&maxmargin::v3::level);
   if (v4) levels.push_back(&maxmargin::v4::level);
 #endif
   return levels;
@@ -42,6 +47,7 @@ const Level& maxmargin::chosen_level() {
   static const Level* level = [] {
     const auto levels = available_levels();
     const char* wanted = std::getenv("MAXMARGIN_LEVEL");
+    if (levels.empty()) throw std::invalid_argument("maxmargin was compiled for other processors than this one");
     if (!wanted) return levels.back();
     for (const Level* l : levels)
       if (std::string(wanted) == l->name) return l;

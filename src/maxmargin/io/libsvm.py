@@ -170,7 +170,7 @@ def _as_written(machine: Machine) -> Any:
 def _lines(coef: Floats, rows: Any, begin: int, end: int) -> bytes:
     """The lines of some support vectors."""
     ends, indices = rows.indptr[begin : end + 1].astype(np.int64), rows.indices.astype(np.int32)
-    text: bytes = core.format_svmlight(np.ascontiguousarray(coef[-1]), None, ends, indices, rows.data, 0)
+    text: bytes = core.format_svmlight(core.contiguous(coef[-1]), None, ends, indices, core.contiguous(rows.data), 0)
     if len(coef) == 1:
         return text
     before = (_words(column) for column in coef[:-1].T)

@@ -49,10 +49,10 @@ class CallableSource(Source):
         rows = np.arange(self.n_rows) if a is None else a
         step = max(1, BLOCK_BYTES // (8 * max(1, out.shape[1])))
         for i in range(0, len(rows), step):
-            values = np.ascontiguousarray(self._values(rows[i : i + step], b))
+            values = core.contiguous(self._values(rows[i : i + step], b))
             slots = np.arange(len(values))
             for c in range(coef.shape[1]):
-                core.update_gradient(values, slots, np.ascontiguousarray(coef[i : i + step, c]), out[c])
+                core.update_gradient(values, slots, coef[i : i + step, c], out[c])
 
 
 def rounding_of(dtype: np.dtype[Any]) -> float:
@@ -69,7 +69,7 @@ class MatrixSource(Source):
 
     def __init__(self, K: Matrix) -> None:
         self.precision = max(self.precision, rounding_of(K.dtype))
-        self.K = np.ascontiguousarray(K, dtype=np.float64)
+        self.K = core.contiguous(K, np.float64)
         self.n_rows, self.n_columns = self.K.shape
 
     def block(self, a: Indices, b: Indices, dtype: DTypeLike) -> Matrix:
@@ -82,4 +82,4 @@ class MatrixSource(Source):
         rows = np.arange(self.n_rows) if a is None else a
         K = self.K if b is None else core.gather(self.K, np.arange(self.n_rows), b)
         for c in range(coef.shape[1]):
-            core.update_gradient(K, rows, np.ascontiguousarray(coef[:, c]), out[c])
+            core.update_gradient(K, rows, coef[:, c], out[c])

@@ -114,7 +114,7 @@ class NativeSource(Source):
         if self._centre is not None and not (self.differences and dtype == np.float64):  # rounding x would move x - z
             X = np.subtract(X, self._centre, dtype=np.float64)
         X = X if self._scale == 1 else np.multiply(X, self._scale, dtype=np.float64)
-        return core.points(np.ascontiguousarray(X, dtype=dtype), self._compress)
+        return core.points(np.asarray(X, dtype), self._compress)
 
     def points(self, dtype: DTypeLike) -> tuple[Any, Any]:
         """The two sets in the given precision, made on first use."""
@@ -261,8 +261,8 @@ def combine(coef: NDArray[np.float64], A: Any) -> Any:
         narrow = sparse.csr_matrix((A.data, column, A.indptr), shape=(A.shape[0], len(used)))
         indices, indptr = np.tile(used, len(coef)), len(used) * np.arange(len(coef) + 1)
         return sparse.csr_matrix(((narrow.T @ coef.T).T.ravel(), indices, indptr), shape=(len(coef), A.shape[1]))
-    out, rows = np.zeros((len(coef), A.shape[1])), np.ascontiguousarray(A)
+    out, rows = np.zeros((len(coef), A.shape[1])), core.contiguous(A)
     for k, row in enumerate(coef):
         used = np.flatnonzero(row)
-        core.update_gradient(rows, used, np.ascontiguousarray(row[used]), out[k])
+        core.update_gradient(rows, used, row[used], out[k])
     return out

@@ -1,0 +1,5 @@
+"""With `pytest -p threaded` the core starts its threads for the smallest work too: see tools/sanitize.sh."""
+
+from maxmargin.core import cpu
+
+cpu._SMALL = 20
