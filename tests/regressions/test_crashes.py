@@ -442,7 +442,8 @@ def test_joblib_1199_misaligned_arrays_of_every_estimator(model, kind):
             setattr(found, name, _odd(value))
     assert_same_bits(values(found, _odd(X)), values(expected, X))
     if hasattr(found, "certify"):
-        assert found.certify(_odd(X), _odd(y), _odd(weight)).gap == expected.certify(X, y, weight).gap
+        gap = expected.certify(X, y, weight).gap  # NumPy's own sums depend on the address
+        assert found.certify(_odd(X), _odd(y), _odd(weight)).gap == pytest.approx(gap, rel=1e-9, abs=1e-9)
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix])
