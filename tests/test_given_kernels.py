@@ -9,6 +9,7 @@ from sklearn.datasets import load_iris
 from sklearn.metrics.pairwise import laplacian_kernel, linear_kernel, rbf_kernel
 
 from maxmargin import SVC, SVR, Kernel, NuSVC, OneClassSVM, PegasosSVC
+from maxmargin.estimators._data import refuse_batch_dependence
 
 X, y = load_iris(return_X_y=True)
 
@@ -69,3 +70,12 @@ def test_small_asymmetry_is_averaged_out_with_a_warning():
 def test_large_asymmetry_is_refused():
     with pytest.raises(ValueError, match=r"must be symmetric.*Pass \(K \+ K\.T\) / 2"):
         SVC(kernel="precomputed").fit(asymmetric(1e-2), y)
+
+
+def test_a_block_of_a_wrong_shape_is_no_dependence_on_the_batch():
+    """Right for a square, wrong for other blocks: the fit is to say so, not the comparison of two blocks."""
+    refuse_batch_dependence(lambda A, B: rbf_kernel(A, A), X[:7])
+    refuse_batch_dependence(lambda A, B: rbf_kernel(A, B)[:3], X[:7])
+    refuse_batch_dependence(normalised, X[:3])
+    with pytest.raises(ValueError, match="depends on its batch"):
+        refuse_batch_dependence(normalised, X[[0, 1, 100, 120]])
