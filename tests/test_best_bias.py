@@ -42,6 +42,22 @@ def test_looking_at_a_few_finds_the_same_bias(problem, g, monkeypatch):
     assert found == pytest.approx(model.best_bias(problem, g), rel=1e-9, abs=1e-12)
 
 
+@pytest.mark.parametrize("begin", [0.0, -50.0, 50.0])
+@pytest.mark.parametrize("bias", [(Bias.FREE, 1.0), (Bias.PENALISED, 0.01), (Bias.PENALISED, 1.0), (Bias.PENALISED, 50.0)])
+def test_the_bias_of_squared_losses_is_a_root_of_the_slope(bias, begin):
+    rng = np.random.default_rng(2)
+    s, C, g = np.where(rng.random(25) < 0.3, 1.0, -1.0), rng.uniform(0.1, 2.0, 25), rng.normal(size=25)
+    for corridor in (classification(s, C, True), regression(3 * g[::-1] + 7, C, 0.1, True)):
+        problem = LinearProblem(corridor, *bias)
+        b = model.best_bias(problem, g, begin)
+        slope = problem.m * b
+        for i in range(25):
+            slope -= 2 * corridor.up[i] * max(0.0, corridor.low[i] - g[i] - b)
+            slope += 2 * corridor.down[i] * max(0.0, g[i] + b - corridor.high[i])
+        assert abs(slope) <= 1e-12 * (1 + problem.m) * (1 + C.sum())
+    assert model.best_bias(LinearProblem(corridor, Bias.NONE), g, begin) == 0.0
+
+
 def test_few_are_sorted(monkeypatch):
     """It is the point of looking: most ends are not sorted."""
     rng, seen = np.random.default_rng(0), []

@@ -33,7 +33,7 @@ TABLE = (1, 2)
 def act(n):
     step = max(1, 100 // n)
     run(step, thread_count(n * 100))
-    return 1e-9
+    return 1e-9 if n <= tol else 0
 '''
 
 
@@ -84,10 +84,12 @@ def test_every_mutant_is_another_program(made):
 
 
 def test_what_is_no_fault_is_left_alone(made):
-    """Tolerances of another size, the rows of a block, and settings of solvers; the constants of other files are mutated."""
+    """Tolerances of another size and ties with them, the rows of a block, settings of solvers; other constants are mutated."""
     found, _ = made(HARMLESS)
     assert {"thing.py::act: 1e-09 -> 1.0", "thing.py::SHARE: 0.25 -> 0.5", "thing.py::TABLE: 1 -> 2"} <= set(found)
     assert not any("step =" in name or "2e-09" in name or ": 100" in name or ": n * 100" in name for name in found)
+    assert "thing.py::act: n <= tol -> n > tol" in found
+    assert "thing.py::act: n <= tol -> n < tol" not in found
     assert places.settings(ast.parse(HARMLESS)) == {"SHARE"}
 
 

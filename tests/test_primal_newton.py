@@ -243,8 +243,8 @@ def test_verbose(caplog):
 @pytest.mark.parametrize(
     ("estimator", "remedy"),
     [
-        (SVC(solver="newton"), "loss='squared_hinge'"),
-        (SVC(solver="newton", loss="squared_hinge", C=np.inf), "finite C"),
+        (SVC(solver="newton"), "the loss is not squared: use loss='squared_hinge'"),
+        (SVC(solver="newton", loss="squared_hinge", C=np.inf), "C=inf is the limit without loss: .*finite C"),
         (SVR(solver="newton"), "loss='squared_epsilon_insensitive'"),
         (SVR(solver="newton", loss="squared_epsilon_insensitive", C=np.inf), "finite C"),
     ],

@@ -75,6 +75,21 @@ COMMUTATIVE = ("max", "maximum", "min", "minimum", "array_equal", "isclose", "un
 """Functions whose first two arguments may be swapped."""
 
 
+TOLERANCES = ("tol", "near", "noise", "rounding")
+"""What tolerances are called."""
+
+
+def _has_tolerance(node: ast.AST) -> bool:
+    """Whether a number is compared with a tolerance: what happens at a tie does not matter, and is left alone."""
+    for part in ast.walk(node):
+        match part:
+            case ast.Name(id=name) | ast.Attribute(attr=name) if name in TOLERANCES:
+                return True
+            case ast.Constant(value=float(value)) if 0 < value < TOLERANCE:
+                return True
+    return False
+
+
 def variants(node: ast.AST) -> Iterator[ast.AST]:
     """What one node may become."""
 
@@ -86,7 +101,8 @@ def variants(node: ast.AST) -> Iterator[ast.AST]:
 
     match node:
         case ast.Compare(ops=[op]):
-            for kind in COMPARISONS.get(type(op), ()):
+            kinds = COMPARISONS.get(type(op), ())
+            for kind in kinds[-1:] if _has_tolerance(node) else kinds:
                 yield changed(ops=[kind()])
         case ast.BinOp(op=op) | ast.AugAssign(op=op) if type(op) in ARITHMETIC:
             yield changed(op=ARITHMETIC[type(op)]())
