@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from maxmargin import linear_training, problems, training
-from maxmargin.designs import ArrayDesign
+from maxmargin.designs import ArrayDesign, Gram
 from maxmargin.kernels import Kernel
 from maxmargin.losses import Bias, LinearProblem, classification, one_class, regression
 from maxmargin.monitor import Monitor
@@ -98,6 +98,21 @@ def test_a_smaller_problem_counts_its_samples_for_several():
     assert rows == sorted(rows)
     np.testing.assert_allclose(smaller.corridor.up, 5 * problem.corridor.up[rows])
     np.testing.assert_array_equal(smaller.corridor.low, problem.corridor.low[rows])
+
+
+def test_gram_matrices_of_one_set_after_another():
+    """Only samples that enter or leave are looked at, unless these are many; all weights may change in proportion."""
+    gram, all_of_them = Gram(ArrayDesign(A)), np.arange(n)
+    for rows, factor in (
+        (all_of_them, 1.0),
+        (all_of_them[:-2], 1.0),
+        (all_of_them[1:], 7.0),
+        (all_of_them[:4], 1.0),
+        (all_of_them[:0], 1.0),
+    ):
+        weight = factor * C[rows]
+        wanted = sum((w * np.outer(A[i], A[i]) for i, w in zip(rows, weight, strict=True)), np.zeros((4, 4)))
+        np.testing.assert_allclose(gram.of(rows, weight), wanted, atol=1e-12)
 
 
 # ---- the state of a kernel machine --------------------------------------------------------------------------------------------

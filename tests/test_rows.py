@@ -131,3 +131,24 @@ def test_sparse_is_dense(kernel):
         dense.fit(S.toarray(), y)
         thin.fit(S, y)
     np.testing.assert_allclose(thin.decision_function(S), dense.decision_function(S.toarray()), rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("other", [np.float32, np.float64])
+def test_a_tile_in_another_precision_is_computed_anew(other):
+    source = make_source(Kernel.rbf(gamma=0.3), np.random.default_rng(1).normal(size=(40, 70)))
+    idx = np.array([5, 3, 30])
+    for dtype in (np.float32, np.float64):
+        cache = RowCache(source, dtype, 1e6)
+        cache.add_rows(np.arange(40), np.ones(40), np.zeros(40))
+        tile = cache.tile(idx, other)
+        assert tile.dtype == other
+        np.testing.assert_array_equal(tile, source.block(idx, idx, other))
+        assert cache.tile(idx).dtype == dtype
+
+
+def test_blocks_of_a_matrix():
+    K = np.random.default_rng(2).normal(size=(6, 6))
+    some, other = np.array([4, 1]), np.array([0, 5, 2])
+    for a, b in ((None, None), (some, None), (None, other), (some, other)):
+        wanted = [[K[i, j] for j in (range(6) if b is None else b)] for i in (range(6) if a is None else a)]
+        np.testing.assert_array_equal(MatrixSource(K).block(a, b, np.float64), wanted)
