@@ -11,8 +11,10 @@ from maxmargin.kernels import Kernel
 from maxmargin.losses import Bias, LinearProblem, classification, one_class, regression
 from maxmargin.monitor import Monitor
 from maxmargin.solution import GAP, Level, Status
+from maxmargin.solvers import epochs
 from maxmargin.solvers.linear import model
 from maxmargin.solvers.linear.model import LinearSolution
+from maxmargin.solvers.pegasos import Rule, Task
 from maxmargin.solvers.state import State, finish
 from maxmargin.sources import Source, make_source
 
@@ -274,3 +276,17 @@ def test_the_bound_of_kernel_values_suffices_for_the_tolerance():
         assert bool(training._bound_suffices(source, decision, 1e-3)) is suffices
     assert training._bound_suffices(Rounded(0.0), decision, 0.0)
     assert not training._bound_suffices(Rounded(np.inf), decision, 1e-3)
+
+
+def test_a_few_of_each_class_stand_for_all_where_there_are_many(monkeypatch):
+    monkeypatch.setattr(epochs, "LOOKED", 10)
+    task = Task(y[None], C / C.mean(), np.arange(n))
+    look = epochs._look(task, Rule(0.5, 1, False, True, False), [])
+    assert sorted(np.count_nonzero(y[look.rows] == sign) for sign in (1, -1)) == [5, 5]
+    (problem,) = look.problems
+    assert problem.bias is Bias.FREE
+    for sign, cost in ((1.0, problem.corridor.up), (-1.0, problem.corridor.down)):
+        np.testing.assert_array_equal(cost > 0, y[look.rows] == sign)
+        assert cost.sum() == pytest.approx(task.gain[y == sign].sum() / (n * 0.5)), "the weight of the whole class"
+    monkeypatch.setattr(epochs, "LOOKED", n)
+    assert epochs._look(task, Rule(0.5, 1, False, True, False), ["all"]) == (None, ["all"])

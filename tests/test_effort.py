@@ -222,3 +222,38 @@ def test_passes_of_all_classes_at_once(bias):
     run.begin_at(found)
     wanted = crammer_singer.objectives(design, label, C, bias, 1.5, found.W, found.bias, found.t).dual
     assert run.dual() == pytest.approx(wanted, rel=1e-9), "what passes are stopped by"
+
+
+PRODUCTS = {
+    "hinge": ((19, 205), (29, 410), (30, 409)),
+    "squared_hinge": ((4, 40), (7, 95), (7, 93)),
+    "tube": ((16, 162), (27, 361), (30, 410)),
+    "squared_tube": ((5, 46), (5, 66), (6, 76)),
+}
+"""As NEWTON, by conjugate gradients."""
+COLUMNS = {"squared_hinge": (11, 39), "squared_tube": (7, 15)}
+"""As LASSO, by passes over the columns and conjugate gradients."""
+
+
+@pytest.mark.parametrize("bias", Bias)
+@pytest.mark.parametrize("name", CORRIDORS)
+def test_steps_by_conjugate_gradients(name, bias, monkeypatch):
+    """As for data of many features: the Hessian is not formed."""
+    monkeypatch.setattr(semismooth, "FACTORED", 2)
+    problem, design = LinearProblem(CORRIDORS[name], bias), CountedDesign(A)
+    steps, passes = PRODUCTS[name][list(Bias).index(bias)]
+    found = semismooth.solve(problem, design, 1e-5, Monitor())
+    assert found.ended is None
+    assert found.n_iter <= limit(steps)
+    assert design.work <= limit(passes)
+
+
+@pytest.mark.parametrize("bias", Bias)
+@pytest.mark.parametrize("name", COLUMNS)
+def test_steps_of_the_lasso_by_columns(name, bias, monkeypatch):
+    monkeypatch.setattr(lasso, "EXPLICIT", 2)
+    problem, design = LinearProblem(CORRIDORS[name], bias), CountedDesign(A)
+    found = lasso.solve(problem, design, 1e-5, Monitor())
+    assert found.ended is None
+    assert 0 < found.n_iter <= limit(COLUMNS[name][0])
+    assert design.work <= limit(COLUMNS[name][1])
