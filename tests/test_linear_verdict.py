@@ -17,7 +17,7 @@ from maxmargin.losses import Bias, LinearProblem
 from maxmargin.monitor import Monitor
 from maxmargin.solution import Status
 from maxmargin.solvers.linear import coordinate, semismooth
-from maxmargin.solvers.linear.model import Gap, sizes
+from maxmargin.solvers.linear.model import Gap, LinearSolution, sizes
 from maxmargin.verdict import Size, linear_demand, verdict, verdict_again
 
 # ---- violations --------------------------------------------------------------------------------------------------------
@@ -202,6 +202,19 @@ def test_a_gap_that_is_rounding_must_not_blur_decision_values():
     assert Gap(1e-14, 0.0, sizes(problem, small).scale).within(0.0)
     assert not Gap(1e-14, 0.0, sizes(problem, large).scale).within(0.0)
     assert Gap(1e-24, 0.0, sizes(problem, large).scale).within(0.0)
+
+
+def test_a_gap_is_not_lost_beside_the_loss_that_is_rounding():
+    """Losses of 1e-32 are rounding of decision values; the rest of the gap, |w| = 1e-60, has no digit beside them."""
+    X, nothing = 1e60 * np.array([[1.0], [-1.0]]), np.zeros(2)
+    problem = LinearProblem(losses.classification(np.array([1.0, -1.0]), np.ones(2), True), Bias.NONE)
+    w, f = np.array([1e-60]), (1 - 2.0**-53) * np.array([1.0, -1.0])
+    found = LinearSolution(w, 0.0, nothing, f, np.zeros(1), None, 1)
+    design = ArrayDesign(X)
+    result = linear_training.judged(problem, found, lasso_penalty=True)
+    result, demand, size = linear_training.question(problem, found, design, result, 1e-4, sizes(problem, design))
+    assert result.dual == 0
+    assert verdict(None, result, demand, size) is Status.STALLED
 
 
 def test_a_constant_target_is_no_failure():

@@ -320,7 +320,8 @@ def question(
     scale, unit = known
     if abs(result.relative_gap) > tol:
         forgiven = _forgiven(problem, found, design, unit)
-        gap, value = abs(result.gap - forgiven), max(abs(result.primal - forgiven), abs(result.dual), TINY)
+        gap = abs(result.gap - forgiven) + LAST_DIGITS * EPS * abs(result.gap)
+        value = max(abs(result.primal - forgiven), abs(result.dual), TINY)
         relative = 0.0 if gap <= 10 * ROUNDING * scale else gap / value
         result = replace(result, relative_gap=relative) if relative <= tol else result
     size = size_of(found.f, found.t)
