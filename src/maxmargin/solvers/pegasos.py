@@ -193,8 +193,11 @@ class KernelPath(Path):
                 if done < len(block):
                     z[k] *= numbers[k, SCALE]
                     fold(numbers[k], (v[k], u[k]))
-        if self.rule.budget is not None and self.points.reduce(v, (u,), self.rule.budget) is not None:
-            numbers[:, NORM] = self.points.norms(current(self.walks, v))
+        if self.rule.budget is None:
+            return
+        w = current(self.walks, v)  # v itself has another scale in each walk
+        if self.points.reduce(w, (v, u), self.rule.budget) is not None:
+            numbers[:, NORM] = self.points.norms(w)
 
     def model(self) -> Floats:
         return averaged(self.walks, self.walks.v, self.walks.u) if self.rule.average else self.last()

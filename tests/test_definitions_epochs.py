@@ -1,0 +1,100 @@
+"""Epochs of Pegasos: scaling, bounds, when a model is judged and what is told, against definitions in plain Python."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from helpers import binary, three
+from maxmargin import PegasosSVC
+from maxmargin.losses import Bias, LinearProblem, classification
+from maxmargin.solvers import epochs, pegasos_linear
+from maxmargin.solvers.pegasos import STEPS
+
+
+def hinge(y, C=1.0, bias=Bias.NONE):
+    return LinearProblem(classification(np.asarray(y, float), np.full(len(y), C), False), bias)
+
+
+def test_models_are_halved_until_that_no_longer_helps():
+    for length in (0.1, 1.0, 3.0, 6.0, 16.0, 1000.0):
+        thetas = 2.0 ** -np.arange(20)
+        values = 0.5 * (thetas * length) ** 2 + np.maximum(0, 1 - thetas * length)
+        found = epochs._best_size(hinge([1.0, -1.0], 0.5), np.array([length, -length]), length**2)
+        assert found == thetas[values.argmin()]
+    assert epochs._best_size(hinge([1.0]), np.array([-1.0]), 1e300) == epochs.SHORTEST
+    assert epochs._best_size(hinge([1.0]), np.array([0.0]), 0.0) == 1.0, "where nothing is gained it stays"
+
+
+def test_duals_are_scaled_down_to_the_greatest_bound():
+    t = np.array([0.5, -0.25])
+    for square in (0.0, 0.5, 0.75, 1.5, 100.0):
+        bound, scaled, length = epochs._best_scale(hinge([1.0, -1.0]), t, square)
+        thetas = np.linspace(0, 1, 1001)
+        assert bound >= (0.75 * thetas - 0.5 * thetas**2 * square).max() - 1e-12
+        theta = scaled[0] / t[0]
+        np.testing.assert_allclose(scaled, theta * t)
+        assert bound == pytest.approx(0.75 * theta - 0.5 * length)
+        assert length == pytest.approx(theta**2 * square)
+
+
+def test_the_loss_of_a_constant_is_twice_that_of_the_rarer_class():
+    assert epochs.constant_loss(hinge([1, 1, 1, -1], 0.5, Bias.FREE)) == 1.0
+    assert epochs.constant_loss(hinge([1, 1, 1, -1], 0.5)) == 2.0
+
+
+@pytest.fixture
+def judged(monkeypatch):
+    """The epochs after which a model is judged, and whether it is shortened."""
+    seen = []
+
+    def judge(path, function, asked, shorten=False):
+        seen.append((int(path.walks.numbers[0, STEPS]) // len(path.task.visits), shorten))
+        return real(path, function, asked, shorten)
+
+    real = epochs.judge
+    monkeypatch.setattr(epochs, "judge", judge)
+    return seen
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_gaps_are_computed_when_the_epochs_have_grown_by_three_tenths(judged):
+    X, y = binary(40)
+    options = {"shuffle": False, "alpha": 0.01}
+    model = PegasosSVC(tol=1e-12, max_iter=20, **options).fit(X, y)
+    assert judged == [(k, k == 20) for k in (1, 2, 3, 4, 6, 8, 11, 15, 20)]
+    assert (model.n_iter_, model.t_) == (20, 800)
+    judged.clear()
+    model = PegasosSVC(tol=1e-12, max_iter=7, **options).fit(X, y)
+    assert judged == [(1, False), (2, False), (3, False), (4, False), (6, False), (7, True)]
+    judged.clear()
+    model = PegasosSVC(tol=None, max_iter=5, **options).fit(X, y)
+    assert judged == [(5, False)]
+    judged.clear()
+    model = PegasosSVC(tol=10.0, **options).fit(X, y)
+    assert (judged, model.n_iter_, model.fit_status_) == ([(1, False)], 1, 0)
+
+
+def test_a_limit_of_time_ends_an_epoch_between_two_pieces(judged, monkeypatch):
+    X, y = binary(40)
+    monkeypatch.setattr(pegasos_linear, "PIECE", 50)  # ten samples
+    with pytest.warns(ConvergenceWarning, match="time_limit"):
+        model = PegasosSVC(tol=0.01, time_limit=0.0, shuffle=False, project=False).fit(X, y)
+    assert (model.t_, model.n_iter_, model.certificate_.status) == (10, 1, "time_limit")
+    assert judged == [(0, True)]
+    with pytest.warns(ConvergenceWarning, match="time_limit"):
+        model = PegasosSVC(time_limit=0.0, shuffle=False, project=False).partial_fit(X, y, classes=[0, 1])
+    assert model.t_ == 10
+    PegasosSVC(time_limit=0.0, shuffle=False, project=False).partial_fit(X[:10], y[:10], classes=[0, 1])  # used up: no warning
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_the_last_line_tells_steps_gap_and_support_vectors(kernel, caplog):
+    X, y = three(60)
+    with caplog.at_level("INFO", logger="maxmargin"):
+        model = PegasosSVC(alpha=0.05, kernel=kernel, tol=0.3, verbose=1, random_state=0, warm_start=True).fit(X, y)
+    (line,) = caplog.messages
+    worst = max(model.certificate_.parts, key=lambda part: part.relative_gap)
+    walk = model._coefs[:, :, 0] if kernel == "linear" else model._walks.v
+    support = int((walk != 0).any(axis=0).sum())
+    assert line.startswith(f"PegasosSVC: {model.t_:,} steps, gap {worst.gap:.3g}, violation nan, {support} support vectors, ")
+    assert line.endswith(" s, done")
