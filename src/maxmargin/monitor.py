@@ -32,7 +32,7 @@ REPORT_EVERY = 0.5
 """Seconds between two progress lines."""
 GRACE, LEAST = 0.25, 0.02
 """Shares of the time limit: how long after it another of several problems may begin, and the least time each has. One long step of a
-problem cannot take all the time of those that come after it."""
+problem cannot take all the time of those that come after it (decision 19)."""
 
 
 class Monitor:

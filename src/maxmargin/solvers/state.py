@@ -25,7 +25,7 @@ MEET = 1e-12
 
 WINDOW, STEPS, CREEP = 100, 300, 1e-10
 """So many rounds, or pair steps for each variable, that lower the objective by less than the share CREEP of it, and the violation by less
-than a tenth, only creep."""
+than a tenth, only creep (decision 19)."""
 
 
 @dataclass
