@@ -79,3 +79,18 @@ def test_a_block_of_a_wrong_shape_is_no_dependence_on_the_batch():
     refuse_batch_dependence(normalised, X[:3])
     with pytest.raises(ValueError, match="depends on its batch"):
         refuse_batch_dependence(normalised, X[[0, 1, 100, 120]])
+
+
+def test_a_kernel_function_is_asked_about_samples_of_all_the_data():
+    asked = []
+
+    def kernel(A, B):
+        asked.append((A[:, 0].tolist(), B[:, 0].tolist()))
+        return A @ B.T
+
+    refuse_batch_dependence(kernel, np.arange(100.0)[:, None])
+    rows = [0, 14, 28, 42, 56, 70, 84, 99]
+    assert asked == [(rows, rows), (rows[:4], rows[4:])]
+    asked.clear()
+    refuse_batch_dependence(kernel, np.arange(5.0)[:, None])
+    assert asked == [([0, 1, 2, 3, 4],) * 2, ([0, 1], [2, 3, 4])]

@@ -1,5 +1,7 @@
 """Budgets and progress of a fit, by a clock that the tests set."""
 
+import importlib.util
+import io
 import logging
 import math
 import signal
@@ -130,3 +132,58 @@ def test_long_calls_return_raise_and_keep_to_their_thread():
     thread.start()
     thread.join()
     assert inside == [thread]
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_a_terminal_has_one_line_that_is_rewritten(monkeypatch):
+    """Nothing of it is left when the fit ends, but for its last words."""
+    live = pytest.importorskip("rich.live").Live
+    shown = []
+
+    class Recorded(live):
+        def __init__(self, **options):
+            shown.append(("new", options["transient"], options["auto_refresh"], options["console"].stderr))
+            super().__init__(**options)
+
+        def start(self):
+            shown.append("start")
+
+        def update(self, text, *, refresh=False):
+            shown.append((text.plain, text.no_wrap, text.overflow, refresh))
+
+        def stop(self):
+            shown.append("stop")
+
+    monkeypatch.setattr("rich.live.Live", Recorded)
+    monkeypatch.setattr(monitor, "_log", lambda text: shown.append(f"logged {text[-4:]}"))
+    monkeypatch.setattr(monitor.sys, "stderr", Terminal())
+    with Monitor(verbose=1) as fit:
+        for steps in (1, 2):
+            fit.report(steps, 0.0, 0.0, 1)
+        fit.report(3, 0.0, 0.0, 1, note=" end")
+    new, *rest = shown
+    assert new == ("new", True, False, True)
+    assert [entry if isinstance(entry, str) else entry[1:] for entry in rest] == [
+        "start",
+        (True, "ellipsis", True),
+        (True, "ellipsis", True),
+        "stop",
+        "logged  end",
+    ]
+    assert [entry[0][:12] for entry in rest[1:3]] == ["fit: 1 steps", "fit: 2 steps"]
+    shown.clear()
+    with Monitor(verbose=1) as fit:
+        fit.report(1, 0.0, 0.0, 1)
+    assert shown[-1] == "stop", "whatever ended the fit"
+
+
+def test_lines_are_logged_without_a_terminal_or_without_rich(monkeypatch):
+    assert not monitor._Line()._rich
+    monkeypatch.setattr(monitor.sys, "stderr", Terminal())
+    assert monitor._Line()._rich is (importlib.util.find_spec("rich") is not None)
+    monkeypatch.setattr(monitor.importlib.util, "find_spec", lambda name: None)
+    assert not monitor._Line()._rich

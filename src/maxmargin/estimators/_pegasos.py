@@ -108,8 +108,7 @@ class BasePegasos(OnlineClassifier):
             self._keep_points(self.__dict__.pop("_points") if chunk else X, support, model)
             self.support_ = np.arange(len(support), dtype=np.int32) if chunk else self.support_
             self._matrix_width, self.intercept_ = _num_samples(X), biases
-        finite = np.isfinite(model).all() and np.isfinite(self.intercept_).all()
-        if not finite:
+        if not all(np.isfinite(part).all() for part in (model, self.intercept_, *walks)):
             raise ValueError("The weights are not finite: alpha is too small or the data are too large. Scale the data (StandardScaler).")
 
     def _conclude_epochs(self, outcome: epochs.Outcome, path: Path, X: Any, before: int) -> None:

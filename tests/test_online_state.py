@@ -1,0 +1,361 @@
+"""What online estimators do before and after their steps: visits, weights, chunks, kernels that go on, fitted state, errors."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import rbf_kernel
+
+from helpers import assert_close, assert_same_bits, binary, three
+from maxmargin import Kernel, NormaNovelty, NormaSVC, PegasosSVC
+from maxmargin.designs import ArrayDesign
+from maxmargin.estimators._online import canonical_order, like, stack
+
+X, y = binary(60)
+A, z = three(60)
+ONLINE = {
+    "pegasos": PegasosSVC(shuffle=False),
+    "kernel": PegasosSVC(kernel="rbf", gamma=0.3, shuffle=False),
+    "norma": NormaSVC(gamma=0.3, shuffle=False),
+}
+rng = np.random.default_rng(1)
+
+
+@pytest.fixture(params=ONLINE)
+def model(request):
+    return ONLINE[request.param].__class__(**ONLINE[request.param].get_params())
+
+
+# ---- visits and weights --------------------------------------------------------------------------------------------------
+
+
+def test_the_order_of_visits_depends_on_values_alone():
+    values = X @ np.random.RandomState(1).standard_normal(4)
+    np.testing.assert_array_equal(canonical_order(ArrayDesign(X)), np.argsort(values))
+    many = np.tile(np.round(X[:20], 0), (40, 1))
+    order = canonical_order(ArrayDesign(many))
+    assert (np.diff(many[order] @ np.random.RandomState(1).standard_normal(4)) >= -1e-12).all()
+    for row in np.unique(many, axis=0):
+        places = order[(many[order] == row).all(axis=1)]
+        assert (np.diff(places) > 0).all(), "equal samples stay in order"
+
+
+def test_whole_weights_are_visits_up_to_ten_on_average(model):
+    n = 12
+    used = np.array([0, 1, 2, 5, 7, 8, 9, 10, 11])
+    for weight, whole in (
+        (np.arange(n) % 3 + 0.0, True),
+        (np.full(n, 10.0), True),
+        (np.where(np.arange(n) == 5, 11.0, 10.0), False),
+        (np.arange(n) / 2, False),
+        (np.full(n, 0.5), False),
+    ):
+        for shuffle in (False, True):
+            model.set_params(shuffle=shuffle)
+            order = canonical_order(ArrayDesign(X[:n])) if shuffle else np.arange(n)
+            order = np.array([i for i in order if i in used])
+            visits, gain = model._visits(ArrayDesign(X[:n]), weight, used)
+            expected = np.repeat(order, weight[order].astype(int)) if whole else order
+            assert visits.tolist() == expected.tolist()
+            assert gain.tolist() == (np.ones(n) if whole else weight).tolist()
+            task = model._task(np.ones((1, n)), gain, visits)
+            assert task.gain[visits].mean() == pytest.approx(1.0)
+    assert model._visits(None, np.ones(3), np.arange(3))[0].tolist() == [0, 1, 2]
+
+
+def test_balanced_classes_count_samples_by_their_weights(model):
+    """Also where weights are below 1, or a sample has none."""
+    weight = rng.uniform(0.0, 0.5, size=60) * (np.arange(60) % 7 > 0)
+    mass = np.bincount(y, weights=weight)
+    balanced = model.set_params(class_weight="balanced").fit(X, y, sample_weight=weight).decision_function(X)
+    factors = mass.sum() / (2 * mass)
+    given = model.set_params(class_weight={0: factors[0], 1: factors[1]}).fit(X, y, sample_weight=weight)
+    assert_close(balanced, given.decision_function(X), 1e-9)
+    plain = model.set_params(class_weight=None).fit(X, y, sample_weight=weight * factors[y])
+    if model.get_params()["kernel"] == "linear":
+        assert_close(balanced, plain.decision_function(X), 1e-9)
+
+
+def test_class_weights_of_chunks_multiply_the_steps(model):
+    weight, classes = {0: 0.5, 1: 2.0}, [0, 1]
+    model.set_params(class_weight=weight).partial_fit(X, y, classes)
+    plain = model.__class__(**model.get_params()).set_params(class_weight=None)
+    plain.partial_fit(X, y, classes, sample_weight=np.where(y == 1, 2.0, 0.5))
+    assert_same_bits(model.decision_function(X), plain.decision_function(X))
+
+
+def test_weights_that_leave_one_class_or_none(model):
+    for weight, text in (
+        (np.where(y == 1, 1.0, 0.0), "same class; at least two are needed"),
+        (np.where(y == 1, 1.0, -1.0), "same class; at least two are needed"),
+        (np.where(np.arange(60) == 3, -2.0, 1.0), "1 negative values, the least is -2"),
+        (np.zeros(60), "all samples have zero or negative weights"),
+    ):
+        for balanced in (None, "balanced"):
+            with pytest.raises(ValueError, match=text):
+                model.set_params(class_weight=balanced).fit(X, y, sample_weight=weight)
+    with pytest.raises(ValueError, match="same class; at least two are needed"):
+        model.set_params(class_weight={0: 0.0}).fit(X, y)
+
+
+# ---- chunks --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [PegasosSVC, NormaSVC, NormaNovelty])
+def test_support_of_chunks_counts_the_points_kept(make):
+    """The samples of earlier chunks are gone: indices into them would say nothing."""
+    given = make(kernel="rbf", gamma=0.3, alpha=0.1, shuffle=False)
+    labels = () if make is NormaNovelty else (y, [0, 1])
+    for some in (slice(0, 40), slice(40, 60)):
+        given.partial_fit(X[some], *(part[some] if len(part) == 60 else part for part in labels))
+    count = len(given.support_vectors_)
+    assert 1 < count < 60, "not all samples are support vectors"
+    assert given.support_.tolist() == list(range(count))
+    assert given.support_.dtype == np.int32
+    assert given.n_support_.tolist() == [count]
+    assert given.t_ == 60
+    fitted = given.fit(X, *labels[:1])
+    assert_same_bits(X[fitted.support_], fitted.support_vectors_)
+
+
+def test_labels_of_chunks():
+    first = PegasosSVC()
+    with pytest.raises(ValueError, match="greater than one; got 1 class"):
+        first.partial_fit(X, y, classes=[1])
+    with pytest.raises(ValueError, match="y mixes numbers like 1 and words like 'a'"):
+        first.partial_fit(X[:2], np.array([1, "a"], dtype=object), classes=[1, 2])
+    with pytest.raises(ValueError, match=r"label 7, which is not among the classes \[0, 1\]"):
+        first.partial_fit(X[:3], [0, 7, 8], classes=[0, 1])
+    with pytest.warns(UserWarning, match="column-vector"):
+        columns = PegasosSVC(shuffle=False).partial_fit(X, y[:, None], classes=[0, 1])
+    assert_same_bits(columns.coef_, PegasosSVC(shuffle=False).partial_fit(X, y, classes=[0, 1]).coef_)
+    words = np.array(["no", "yes", "maybe"])[z]
+    named = PegasosSVC(shuffle=False).partial_fit(A, words, classes=["maybe", "no", "yes"])
+    assert named.coef_.shape == (3, 4)
+    assert np.mean(named.predict(A) == words) > 0.6
+    for k, one in enumerate(named.classes_):
+        alone = PegasosSVC(shuffle=False).partial_fit(A, words == one, classes=[False, True])
+        assert_close(named.decision_function(A)[:, k], alone.decision_function(A), 1e-12)
+
+
+def test_points_are_stacked_as_they_are_stored():
+    S = sparse.csr_matrix(X)
+    for a, b in ((X[:9], X[9:]), (S[:9], X[9:]), (X[:9], S[9:]), (S[:9], S[9:])):
+        found = stack(a, like(b, a))
+        assert sparse.issparse(found) == sparse.issparse(a)
+        np.testing.assert_array_equal(found.toarray() if sparse.issparse(found) else found, X)
+        assert_same_bits(stack(a, b) @ np.ones(4), found @ np.ones(4))
+    assert stack(["a"], ["b", "c"]) == ["a", "b", "c"]
+    assert like(["b"], ["a"]) == ["b"]
+
+
+@pytest.mark.parametrize("make", [PegasosSVC, NormaSVC])
+def test_chunks_may_be_sparse_or_dense_in_turn(make):
+    expected = make(kernel="rbf", gamma=0.3, shuffle=False)
+    mixed = make(kernel="rbf", gamma=0.3, shuffle=False)
+    for k, some in enumerate(np.split(np.arange(60), [10, 30, 50])):
+        expected.partial_fit(X[some], y[some], [0, 1])
+        mixed.partial_fit(sparse.csr_matrix(X[some]) if k % 2 == 0 else X[some], y[some], [0, 1])
+    assert sparse.issparse(mixed.support_vectors_)
+    assert_close(mixed.decision_function(X), expected.decision_function(X), 1e-9)
+    assert_close(mixed.decision_function(sparse.csr_matrix(X)), expected.decision_function(X), 1e-9)
+
+
+def test_chunks_of_objects():
+    strings = [f"{a:.2f}" for a in X[:, 0]]
+
+    def kernel(P, Q):
+        return rbf_kernel(np.array(P, float)[:, None], np.array(Q, float)[:, None], gamma=0.3)
+
+    numbers = np.array(strings, float)[:, None]
+    for make in (PegasosSVC, NormaSVC):
+        objects, plain = (
+            make(kernel=kernel, shuffle=False),
+            make(kernel="rbf", gamma=0.3, shuffle=False),
+        )
+        for begin in (0, 30):
+            objects.partial_fit(strings[begin : begin + 30], y[begin : begin + 30], [0, 1])
+            plain.partial_fit(numbers[begin : begin + 30], y[begin : begin + 30], [0, 1])
+        assert_close(objects.decision_function(strings), plain.decision_function(numbers), 1e-9)
+
+
+def test_a_model_goes_on_with_the_kernel_it_began_with():
+    def begun(**options):
+        return PegasosSVC(shuffle=False, **options).partial_fit(X, y, [0, 1])
+
+    chunk = 3 * X[:20], y[:20]
+    for options in (
+        {"kernel": "rbf"},
+        {"kernel": "poly", "gamma": "auto"},
+        {"kernel": Kernel.rbf(0.2)},
+        {"kernel": "linear"},
+    ):
+        begun(**options).partial_fit(*chunk)  # gamma is that of the first chunk
+    gamma = begun(kernel="rbf").kernel_.gamma
+    assert begun(kernel="rbf").partial_fit(*chunk).kernel_.gamma == gamma
+    for options, change in (
+        ({"kernel": "rbf"}, {"gamma": 3.0}),
+        ({"kernel": "rbf"}, {"kernel": "laplacian"}),
+        ({"kernel": "poly"}, {"degree": 2}),
+        ({"kernel": "poly"}, {"coef0": 1.0}),
+        ({"kernel": Kernel.rbf(0.2)}, {"kernel": Kernel.rbf(0.3)}),
+        ({"kernel": "linear"}, {"kernel": "rbf"}),
+    ):
+        with pytest.raises(ValueError, match="continues with the kernel"):
+            begun(**options).set_params(**change).partial_fit(*chunk)
+
+
+# ---- kernels -------------------------------------------------------------------------------------------------------------
+
+
+def test_kernel_values_of_another_number_of_samples():
+    K = rbf_kernel(X, gamma=0.3)
+    for make in (PegasosSVC, NormaSVC):
+        given = make(kernel="precomputed", alpha=0.1, shuffle=False).fit(K, y)
+        plain = make(kernel="rbf", gamma=0.3, alpha=0.1, shuffle=False).fit(X, y)
+        assert given.support_vectors_.shape == (0, 0)
+        np.testing.assert_array_equal(given.support_, plain.support_)
+        assert_close(given.decision_function(K[:7]), plain.decision_function(X[:7]), 1e-9)
+        with pytest.raises(ValueError, match=r"X has 59 features, but .* is expecting 60 features"):
+            given.decision_function(K[:, :59])
+
+
+def test_gamma_is_that_of_the_samples_that_count():
+    weight = (np.arange(60) < 30) * 1.0
+    weight[:30] *= rng.uniform(0.5, 1.5, size=30)
+    for make in (PegasosSVC, NormaSVC):
+        some = make(kernel="rbf", alpha=0.1, shuffle=False)
+        gamma = some.fit(X, y, sample_weight=weight).kernel_.gamma
+        assert gamma == pytest.approx(some.fit(X[:30], y[:30], sample_weight=weight[:30]).kernel_.gamma, rel=1e-12)
+    assert PegasosSVC().fit(X, y).kernel_ == Kernel.linear()
+
+
+def test_a_kernel_function_of_integers():
+    """No order of values can be found for objects: they are visited as they are given."""
+
+    def same(P, Q):
+        return (np.asarray(P)[:, :1] == np.asarray(Q)[:, :1].T) * 1.0
+
+    P = np.arange(20)[:, None] // 2
+    labels = np.arange(20) % 2
+    assert PegasosSVC(kernel=same)._design(P) is None
+    assert PegasosSVC(kernel="precomputed")._design(np.eye(3)) is None
+    assert PegasosSVC(kernel=same)._design(P.astype(float)) is not None
+    PegasosSVC(kernel=same, tol=None, max_iter=2).fit(P, labels)
+
+
+# ---- the fitted state ----------------------------------------------------------------------------------------------------
+
+
+def test_weights_of_features_are_of_linear_models_only():
+    fitted = PegasosSVC(kernel="rbf").partial_fit(X, y, [0, 1])
+    with pytest.raises(AttributeError, match="only available when using a linear kernel"):
+        _ = fitted.coef_
+    assert not hasattr(PegasosSVC(), "coef_")
+    linear = PegasosSVC().partial_fit(X, y, [0, 1])
+    assert_close(X @ linear.coef_[0] + linear.intercept_[0], linear.decision_function(X), 1e-12)
+
+
+def test_numbers_that_are_not_finite_are_refused():
+    huge = np.full(60, 1.5e308)
+    for given in (
+        PegasosSVC(kernel="rbf", alpha=1e-3, fit_intercept=False, project=False),
+        PegasosSVC(kernel="rbf", alpha=1e5, project=False),
+        PegasosSVC(alpha=1e-3, project=False),
+    ):
+        with (
+            np.errstate(all="ignore"),
+            pytest.raises(ValueError, match="The weights are not finite: alpha is too small"),
+        ):
+            given.partial_fit(X, y, [0, 1], sample_weight=huge)
+        assert not hasattr(given, "intercept_")
+    for given in (NormaSVC(eta0=2.0, alpha=0.1, fit_intercept=False), NormaSVC(nu=0.1, alpha=0.1)):
+        with (
+            np.errstate(all="ignore"),
+            pytest.raises(ValueError, match="The coefficients are not finite: lower eta0"),
+        ):
+            given.partial_fit(X, y, [0, 1], sample_weight=huge)
+
+
+def test_predictions_of_zero_are_of_the_second_class(model):
+    model.partial_fit(X, y, [0, 1])
+    f = model.decision_function(X)
+    np.testing.assert_array_equal(model.predict(X), np.where(f >= 0, 1, 0))
+    if hasattr(model, "coef_"):
+        model._coef[:] = 0.0
+    else:
+        model.dual_coef_[:] = 0.0
+    model.intercept_[:] = 0.0
+    assert model.predict(X[:3]).tolist() == [1, 1, 1]
+
+
+def test_a_warm_start_needs_the_same_classes_functions_and_samples(model):
+    model.set_params(max_iter=2, warm_start=True)
+    if "tol" in model.get_params():
+        model.set_params(tol=None)
+    steps = model.fit(X, y).t_
+    assert steps == 120
+    assert model.fit(X, y).t_ == 240
+    assert model.fit(A, z).t_ == 120, "other classes"
+    assert model.fit(A, z).t_ == 240
+    assert model.fit(A[:, :3], z).t_ == (120 if model.get_params()["kernel"] == "linear" else 360)
+    assert model.set_params(warm_start=False).fit(A, z).t_ == 120
+
+
+def test_a_warm_start_of_fewer_samples_begins_anew_where_support_vectors_are_missing():
+    for given in (PegasosSVC(kernel="rbf", tol=None), NormaSVC()):
+        given.set_params(max_iter=2, warm_start=True, shuffle=False).fit(X, y)
+        last = int(given.support_.max())
+        assert given.fit(X[: last + 1], y[: last + 1]).t_ == 120 + 2 * (last + 1)
+        given.fit(X, y)
+        steps, last = given.t_, int(given.support_.max())
+        assert steps > 2 * 60
+        assert given.fit(X[:last], y[:last]).t_ == 2 * last
+
+
+# ---- warnings ------------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_said_of_a_tolerance_not_reached():
+    with pytest.warns(ConvergenceWarning) as caught:
+        few = PegasosSVC(alpha=0.01, tol=1e-9, max_iter=2, random_state=0).fit(X, y)
+    share = few.certificate_.gap / (2 * min(y.mean(), 1 - y.mean()))
+    said = str(caught[0].message)
+    assert said.startswith("2 epochs were not enough: scale the data (StandardScaler), raise alpha, or raise max_iter. ")
+    assert f"The gap is {share:.3g} of the loss of a constant (tol=1e-09); tol=None asks for none." in said
+    assert "budget" not in said
+    assert few.fit_status_ == 1
+    with pytest.warns(
+        ConvergenceWarning,
+        match=r"none\. A budget of 5 support vectors may be too small for this tol\.",
+    ):
+        PegasosSVC(alpha=0.01, kernel="rbf", budget=5, tol=1e-9, max_iter=2, random_state=0).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="time_limit") as caught:
+        PegasosSVC(tol=None, time_limit=0.0).fit(X, y)
+    assert "not enough" not in str(caught[0].message)
+    assert PegasosSVC(tol=None, max_iter=2).fit(X, y).fit_status_ == 1, "without a warning"
+    with pytest.warns(ConvergenceWarning, match="The gap is inf of the loss of a constant"):
+        PegasosSVC(tol=1e-9, max_iter=2).fit(A, z, sample_weight=(z > 0) * 1.0)
+
+
+def test_a_stream_that_is_cut_off_says_so(monkeypatch):
+    with pytest.warns(ConvergenceWarning, match=r"^The samples were not used up\. .*time_limit"):
+        short = NormaSVC(time_limit=0.0, budget=20, shuffle=False).fit(X, y)
+    assert (short.t_, short.n_iter_) == (20, 1)
+    assert NormaSVC(max_iter=4).fit(X, y).n_iter_ == 4
+
+
+def test_one_step_is_its_own_average():
+    for options in ({}, {"kernel": "rbf", "gamma": 0.3}):
+        first, last = (PegasosSVC(average=average, **options).partial_fit(X[:1], y[:1], [0, 1]) for average in (True, False))
+        assert_close(first.decision_function(X), last.decision_function(X), 1e-12)
+
+
+def test_a_fit_after_chunks_goes_on_with_their_average():
+    """What chunks left behind is rescaled with the walk, though no coefficients of their samples are kept."""
+    B = 10 * X + 5  # projects, and so rescales, many times
+    options = {"alpha": 1e-4, "fit_intercept": False, "shuffle": False, "warm_start": True}
+    chunks = PegasosSVC(**options).partial_fit(B, y, [0, 1])
+    fitted = PegasosSVC(tol=None, max_iter=1, **options).partial_fit(B, y, [0, 1])
+    assert_close(fitted.fit(B, y).coef_, chunks.partial_fit(B, y).coef_, 1e-9)
+    assert fitted.t_ == 120

@@ -1,0 +1,246 @@
+"""Fitted states that were altered: each condition of a consistent state alone, and states at its edge that are consistent."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.metrics.pairwise import rbf_kernel
+
+from helpers import binary, three
+from maxmargin import SVC, SVR, LinearSVC, LinearSVR, NormaNovelty, NormaSVC, PegasosSVC
+from maxmargin.estimators import _state
+
+X, y = binary(40)
+A, z = three(45)
+S = sparse.csr_matrix(A)
+S32 = S.astype(np.float32)
+ONLINE = {"gamma": 0.3, "shuffle": False}
+MACHINES = {
+    "binary": SVC().fit(X, y),
+    "three": SVC().fit(A, z),
+    "rest": SVC(multiclass="ovr").fit(A, z),
+    "sparse": SVC().fit(S, z),
+    "given": SVC(kernel="precomputed").fit(A @ A.T, z),
+    "objects": SVC(kernel=rbf_kernel).fit(A, z),
+    "regression": SVR().fit(X, y),
+}
+LINEAR = {
+    "binary": LinearSVC().fit(X, y),
+    "three": LinearSVC().fit(A, z),
+    "sparse": LinearSVC(penalty="l1").fit(A, z).sparsify(),
+    "regression": LinearSVR().fit(X, y),
+    "no intercept": LinearSVC(fit_intercept=False).fit(X, y),
+}
+WALKS = {
+    "linear": PegasosSVC(shuffle=False).partial_fit(A, z, [0, 1, 2]),
+    "kernel": PegasosSVC(kernel="rbf", **ONLINE).partial_fit(A, z, [0, 1, 2]),
+    "sparse": PegasosSVC(kernel="rbf", **ONLINE).partial_fit(S, z, [0, 1, 2]),
+    "float32": PegasosSVC(kernel="rbf", **ONLINE).partial_fit(S32, z, [0, 1, 2]),
+    "given": PegasosSVC(kernel="precomputed", alpha=1.0, shuffle=False).fit(rbf_kernel(A), z),
+    "objects": PegasosSVC(kernel=rbf_kernel, shuffle=False).partial_fit(A, z, [0, 1, 2]),
+}
+NORMA = {
+    "binary": NormaSVC(**ONLINE).partial_fit(X, y, [0, 1]),
+    "three": NormaSVC(**ONLINE).partial_fit(A, z, [0, 1, 2]),
+    "novelty": NormaNovelty(**ONLINE).partial_fit(A),
+    "given": NormaSVC(kernel="precomputed", shuffle=False).fit(rbf_kernel(A), z),
+}
+
+
+class Altered:
+    """A fitted model in which some attributes are others."""
+
+    def __init__(self, model, **others):
+        self.__dict__.update(model=model, others=others)
+
+    def __getattr__(self, name):
+        if name in self.others:
+            return self.others[name]
+        found = getattr(type(self.model), name, None)
+        return found.__get__(self) if callable(found) else getattr(self.model, name)
+
+
+def is_refused(check, model, **others):
+    """Whether the check says that a model with these attributes was altered."""
+    try:
+        check(Altered(model, **others))
+    except ValueError as error:
+        return str(error) == "The internal representation of Altered was altered"
+    return False
+
+
+def at(values, place, value):
+    """A copy with another value at one place."""
+    found = values.copy()
+    (found.data if sparse.issparse(found) else found)[place] = value
+    return found
+
+
+def numbers_alike(values):
+    """Arrays that are no finite float64 of the same shape."""
+    flat = (0,) * (1 if sparse.issparse(values) else values.ndim)
+    yield at(values, flat, np.nan)
+    yield at(values, flat, -np.inf)
+    yield values.astype(np.float32)
+    yield values[:-1]
+    if values.ndim == 2:
+        yield values[:, :-1]
+
+
+# ---- machines ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_machines_as_they_are_fitted_are_consistent(name):
+    assert not is_refused(_state.check, MACHINES[name])
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_coefficients_of_machines(name):
+    model = MACHINES[name]
+    for attribute in ("_dual_coef_", "_intercept_"):
+        for other in numbers_alike(getattr(model, attribute)):
+            assert is_refused(_state.check, model, **{attribute: other})
+    for wrong in (None, "words", 0.5):
+        assert is_refused(_state.check, model, _dual_coef_=wrong)
+        assert is_refused(_state.check, model, _intercept_=wrong)
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_support_of_machines(name):
+    model = MACHINES[name]
+    support, n = model.support_, model.shape_fit_[0]
+    assert not is_refused(_state.check, model, support_=at(support, 0, 0))
+    assert not is_refused(_state.check, model, support_=at(support, -1, n - 1))
+    assert is_refused(_state.check, model, support_=at(support, 0, -1))
+    assert is_refused(_state.check, model, support_=at(support, -1, n))
+    assert is_refused(_state.check, model, support_=support.astype(float))
+    assert is_refused(_state.check, model, support_=support[:-1])
+    assert is_refused(_state.check, model, support_=support[:, None])
+    counts = model._n_support
+    assert is_refused(_state.check, model, _n_support=at(counts, 0, counts[0] - 1))
+    assert is_refused(_state.check, model, _n_support=np.append(counts, 0))
+    if len(counts) > 1:
+        total = counts.sum()
+        assert not is_refused(_state.check, model, _n_support=np.array([total, *[0] * (len(counts) - 1)]))
+        assert is_refused(_state.check, model, _n_support=np.array([total + 1, -1, *[0] * (len(counts) - 2)]))
+
+
+@pytest.mark.parametrize("name", ["binary", "three", "rest", "sparse", "regression"])
+def test_vectors_of_machines(name):
+    model = MACHINES[name]
+    vectors = model.support_vectors_
+    for other in numbers_alike(vectors):
+        assert is_refused(_state.check, model, support_vectors_=other)
+    if sparse.issparse(vectors):
+        for part in ("indices", "indptr"):
+            broken = vectors.copy()
+            getattr(broken, part)[1] = 10**6
+            assert is_refused(_state.check, model, support_vectors_=broken)
+    assert is_refused(_state.check, model, n_features_in_=3)
+
+
+def test_vectors_that_are_objects_and_those_of_a_matrix():
+    given, objects = MACHINES["given"], MACHINES["objects"]
+    assert not is_refused(_state.check, given, support_vectors_="nobody asks")
+    assert not is_refused(_state.check, objects, support_vectors_=[None] * len(objects.support_))
+    assert is_refused(_state.check, objects, support_vectors_=objects.support_vectors_[:-1])
+
+
+def test_a_machine_without_support_vectors():
+    model = SVR(epsilon=10.0).fit(X, y)
+    assert len(model.support_) == 0
+    assert not is_refused(_state.check, model)
+    assert is_refused(_state.check, model, _dual_coef_=np.zeros((1, 1)))
+
+
+# ---- linear models -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", LINEAR)
+def test_weights_and_intercepts_of_linear_models(name):
+    model = LINEAR[name]
+    assert not is_refused(_state.check_linear, model)
+    for other in numbers_alike(model.coef_):
+        assert is_refused(_state.check_linear, model, coef_=other)
+    for wrong in (np.inf, np.nan, None, "1", 1, np.zeros(7), np.zeros((1, 1))):
+        assert is_refused(_state.check_linear, model, intercept_=wrong)
+    for right in (0.5, np.float32(1), np.zeros(len(np.atleast_1d(model.intercept_)))):
+        functions = 3 if name in ("three", "sparse") else 1
+        refused = is_refused(_state.check_linear, model, intercept_=right)
+        assert refused == (np.shape(right) not in ((), (functions,)))
+    if sparse.issparse(model.coef_):
+        broken = model.coef_.copy()
+        broken.indices[0] = 10**6
+        assert is_refused(_state.check_linear, model, coef_=broken)
+
+
+def test_labels_say_how_many_functions_there_are():
+    assert [_state._functions(LINEAR[name]) for name in LINEAR] == [1, 3, 3, 1, 1]
+    for classes in (np.arange(1), np.arange(4), np.arange(6).reshape(3, 2), None):
+        assert is_refused(_state.check_linear, LINEAR["three"], classes_=classes)
+
+
+def test_duals_of_linear_models():
+    model = LINEAR["three"]
+    assert not is_refused(_state.check_duals, model)
+    assert is_refused(_state.check_duals, model, dual_coef_=at(model.dual_coef_, 0, np.inf))
+    broken = model.dual_coef_.copy()
+    broken.indptr[1] = 10**6
+    assert is_refused(_state.check_duals, model, dual_coef_=broken)
+
+
+# ---- online models -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", WALKS)
+def test_walks(name):
+    model = WALKS[name]
+    walks = model._walks
+    assert not is_refused(_state.check_online, model)
+    for part in ("v", "u", "numbers"):
+        for other in numbers_alike(getattr(walks, part)):
+            assert is_refused(_state.check_online, model, _walks=walks._replace(**{part: other}))
+    attributes = ["intercept_", *(["_coef", "_centre"] if name == "linear" else ["dual_coef_"])]
+    for attribute in attributes:
+        for other in numbers_alike(getattr(model, attribute)):
+            assert is_refused(_state.check_online, model, **{attribute: other})
+    assert is_refused(_state.check_online, model, classes_=np.arange(2))
+
+
+@pytest.mark.parametrize("name", NORMA)
+def test_functions_of_norma(name):
+    model = NORMA[name]
+    functions = model._functions
+    assert not is_refused(_state.check_online, model)
+    for part in ("coef", "numbers", "lost"):
+        for other in numbers_alike(getattr(functions, part)):
+            assert is_refused(_state.check_online, model, _functions=functions._replace(**{part: other}))
+    for attribute in ("intercept_", "dual_coef_"):
+        for other in numbers_alike(getattr(model, attribute)):
+            assert is_refused(_state.check_online, model, **{attribute: other})
+
+
+@pytest.mark.parametrize("model", [*list(WALKS.values())[1:], *NORMA.values()])
+def test_points_of_online_models(model):
+    support, points = model.support_, model.support_vectors_
+    assert not is_refused(_state.check_online, model, support_=at(support, 0, 0))
+    assert is_refused(_state.check_online, model, support_=at(support, 0, -1))
+    assert is_refused(_state.check_online, model, support_=support.astype(float))
+    assert is_refused(_state.check_online, model, support_=support[:, None])
+    if model.kernel == "precomputed":
+        assert not is_refused(_state.check_online, model, support_=at(support, -1, 44))
+        assert is_refused(_state.check_online, model, support_=at(support, -1, 45))
+        return
+    assert is_refused(_state.check_online, model, support_vectors_=points[:-1])
+    if callable(model.kernel):
+        return
+    for value in (np.nan, np.inf):
+        place = (0,) if sparse.issparse(points) else (0, 0)
+        assert is_refused(_state.check_online, model, support_vectors_=at(points, place, value))
+    assert is_refused(_state.check_online, model, support_vectors_=points[:, :-1])
+    assert is_refused(_state.check_online, model, support_vectors_=points.astype(np.longdouble))
+    assert not is_refused(_state.check_online, model, support_vectors_=points.astype(np.float32))
+    if sparse.issparse(points):
+        broken = points.copy()
+        broken.indices[0] = 10**6
+        assert is_refused(_state.check_online, model, support_vectors_=broken)
