@@ -76,7 +76,7 @@ def class_weights(asked: Any, classes: NDArray[Any], label: NDArray[np.int64], y
     if asked is None:
         return np.ones(len(classes))
     if isinstance(asked, str):
-        weight = weight / weight_unit(weight[weight > 0]) if (weight > 0).any() else weight  # sums stay finite
+        weight = weight / weight_unit(weight[weight > 0])  # sums stay finite
         mass = np.bincount(label, weights=weight, minlength=len(classes))
         return np.where(mass > 0, mass.sum() / (np.count_nonzero(mass) * np.where(mass > 0, mass, 1.0)), 1.0)
     values: Floats = np.asarray(compute_class_weight(asked, classes=classes, y=np.asarray(y).ravel()), dtype=np.float64)

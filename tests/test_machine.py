@@ -1,0 +1,93 @@
+"""Kernel machines as records: what is read from a fitted estimator, and what an estimator made of a record says of itself."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from helpers import CLASSIFIERS, FIVE, assert_same_bits, binary, target, three
+from maxmargin import SVC, SVR, LinearSVC, NuSVC, NuSVR, OneClassSVM
+from maxmargin.estimators._machine import Problem, machine_of, problem_of, restore
+
+X, y = binary(40)
+A, z = three(45)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("cls", FIVE)
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "poly", "sigmoid"])
+def test_a_machine_and_back(cls, kernel):
+    labels = target(cls, X, y)
+    model = cls(kernel=kernel, gamma=0.01, coef0=0.5, degree=2).fit(X, labels)
+    machine = machine_of(model)
+    assert machine.problem is problem_of(model)
+    assert machine.problem.classifies is (cls in CLASSIFIERS)
+    assert (machine.n_features, machine.n_samples) == (4, 40)
+    assert_same_bits(machine.rho, -model._intercept_)
+    again = restore(machine)
+    assert type(again) is cls
+    assert_same_bits(values_of(again), values_of(model))
+    assert again.kernel_ == model.kernel_
+    assert again.get_params()["kernel"] == kernel
+    assert (again.shape_fit_, again.n_features_in_) == ((40, 4), 4)
+    np.testing.assert_array_equal(again.support_, model.support_)
+    np.testing.assert_array_equal(again.n_support_, model.n_support_)
+    assert_same_bits(again.dual_coef_, model.dual_coef_)
+    assert_same_bits(again.intercept_, model.intercept_)
+    assert_same_bits(again.intercept_interval_, np.column_stack([again.intercept_, again.intercept_]))
+    assert again.certificate_.status == "imported"
+    assert again.certificate_.convexity == ("unknown" if kernel == "sigmoid" else "proved")
+    assert again.fit_status_ == 0
+    assert np.all(again.n_iter_ == 0)
+    if cls in CLASSIFIERS:
+        assert again.class_weight_.tolist() == [1.0, 1.0]
+        assert not again._one_vs_one
+    if cls is OneClassSVM:
+        assert_same_bits(again.offset_, model.offset_)
+    file = restore(machine._replace(rows=None, n_samples=0))
+    assert file.support_.tolist() == list(range(len(model.support_)))
+    assert file.shape_fit_ == (len(model.support_), 4)
+    assert machine_of(file).rows is None
+    assert machine_of(file).n_samples == 0
+    assert file.set_params(**({"nu": model.nu} if hasattr(model, "nu") else {})).certify(X, labels).status in (
+        "optimal",
+        "stationary",
+        "approximate",
+    )
+
+
+def values_of(model):
+    return model.predict(X) if isinstance(model, SVR | NuSVR) else model.decision_function(X)
+
+
+@pytest.mark.parametrize("options", [{}, {"multiclass": "ovr"}])
+def test_machines_of_several_classes(options):
+    model = SVC(**options).fit(A, z)
+    machine = machine_of(model)
+    assert machine.one_vs_rest is bool(options)
+    again = restore(machine, **options)
+    assert again._one_vs_one is not bool(options)
+    assert_same_bits(again.decision_function(A), model.decision_function(A))
+    np.testing.assert_array_equal(again.predict(A), model.predict(A))
+    assert len(again.certificate_.parts) == 3
+    thin = restore(machine_of(SVC(**options).fit(sparse.csr_matrix(A), z)), **options)
+    assert sparse.issparse(thin.dual_coef_)
+    given = restore(machine_of(SVC(kernel="precomputed", **options).fit(A @ A.T, z)), **options)
+    assert (given.n_features_in_, given.shape_fit_[0]) == (45, 45)
+    assert given.support_vectors_.shape == (0, 0)
+
+
+def test_what_is_no_machine():
+    with pytest.raises(
+        TypeError,
+        match="LinearSVC is no kernel machine: one of SVC, NuSVC, OneClassSVM, SVR, NuSVR is needed",
+    ):
+        machine_of(LinearSVC())
+    assert problem_of(LinearSVC()) is None
+    kinds = [problem_of(cls()) for cls in (SVC, NuSVC, OneClassSVM, SVR, NuSVR)]
+    assert kinds == [
+        Problem.C_SVC,
+        Problem.NU_SVC,
+        Problem.ONE_CLASS,
+        Problem.EPSILON_SVR,
+        Problem.NU_SVR,
+    ]
