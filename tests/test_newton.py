@@ -94,3 +94,216 @@ def test_bits_do_not_depend_on_threads_where_newton_works():
     values = SVC(C=1e4, gamma=1.0).fit(X, y).decision_function(X)
     with core.one_thread():
         assert np.array_equal(SVC(C=1e4, gamma=1.0).fit(X, y).decision_function(X), values)
+
+
+# ---- part by part, against plain linear algebra ----------------------------------------------------------------------------------
+
+
+def inner_tile(n=24, C=1.0, groups=1, seed=1):
+    """A tile whose variables are all free, and a gradient that is that of some linear term."""
+    tile = tile_of(n, C, groups=groups, seed=seed)
+    rng = np.random.default_rng(seed)
+    tile.b[:] = tile.lower + rng.uniform(0.3, 0.7, n) * (tile.upper - tile.lower)
+    tile.ridge[:] = rng.uniform(0.1, 0.2, n)
+    tile.G[:] = rng.normal(size=n)
+    return tile
+
+
+def objective(tile, b, start, G):
+    """That of the problem whose gradient at the start is G."""
+    d = b - start
+    return G @ d + 0.5 * d @ (tile.K + np.diag(tile.ridge)) @ d
+
+
+def test_moving_variables_brings_the_gradient_up_to_date():
+    tile = inner_tile()
+    before, G, at = tile.b.copy(), tile.G.copy(), np.array([3, 7, 20])
+    fall = tile.move_to(at, np.array([0.1, -0.2, 0.3]))
+    assert tile.b[at].tolist() == [0.1, -0.2, 0.3]
+    assert np.array_equal(np.flatnonzero(tile.b != before), at)
+    np.testing.assert_allclose(tile.G, G + (tile.K + np.diag(tile.ridge)) @ (tile.b - before))
+    assert fall == pytest.approx(-objective(tile, tile.b, before, G))
+
+
+def test_indicators_of_groups_and_what_is_left_without_sums():
+    at = np.array([0, 4, 5, 9])
+    assert module._groups(at, np.array([0, 10])).tolist() == [[1.0]] * 4
+    assert module._groups(at, np.array([0, 5, 10])).tolist() == [[1, 0], [1, 0], [0, 1], [0, 1]]
+    assert module._groups(at, np.array([0, 5, 6, 8, 10])).tolist() == [[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    N = np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    assert module._without_sums(np.array([1.0, 2.0, 6.0, 5.0]), N, np.array([], int)).tolist() == [-2.0, -1.0, 3.0, 0.0]
+    assert module._without_sums(np.array([1.0, 2.0, 6.0, 5.0]), N, np.array([1])).tolist() == [-2.5, 0.0, 2.5, 0.0]
+    assert module._without_sums(np.array([1.0, 2.0, 6.0, 5.0]), N, np.array([3])).tolist() == [-2.0, -1.0, 3.0, 0.0]
+    assert N[1].tolist() == [1.0, 0.0], "its own"
+
+
+@pytest.mark.parametrize("held", [[], [2, 9]])
+@pytest.mark.parametrize("groups", [1, 2])
+def test_a_direction_leads_to_the_minimum_that_keeps_sums_and_what_is_held(groups, held):
+    tile = inner_tile(groups=groups)
+    n, held = len(tile.b), np.array(held, np.int64)
+    N = module._groups(np.arange(n), tile.begin)
+    factor = Factor(tile, np.arange(n))
+    rest = module._Rest(factor, N, held)
+    for more in ([], [5], [6, 7]):
+        rest.hold(np.array(more, np.int64), np.array([6, 11]))
+        held = np.concatenate([held, more]).astype(int)
+        found = rest.direction(factor.solve(tile.G))
+        A = np.hstack([N, np.eye(n)[:, held]])
+        Q = tile.K + np.diag(tile.ridge)
+        system = np.block([[Q, A], [A.T, np.zeros((A.shape[1], A.shape[1]))]])
+        wanted = np.linalg.solve(system, np.concatenate([-tile.G, np.zeros(A.shape[1])]))[:n]
+        np.testing.assert_allclose(found, wanted, atol=1e-9)
+        assert rest.held.tolist() == held.tolist()
+    assert set(rest.made) == {*held.tolist(), 6, 11}, "made ahead of time, once"
+
+
+def test_no_direction_where_rounding_leaves_none():
+    tile = inner_tile()
+    rest = module._Rest(Factor(tile, np.arange(24)), np.ones((24, 1)), np.array([3]))
+    rest.S[:2, :2] = 0.0
+    assert rest.direction(tile.G) is None
+    rest = module._Rest(Factor(tile, np.arange(24)), np.ones((24, 1)), np.empty(0, np.int64))
+    rest.S[0, 0] = np.nan
+    assert rest.direction(tile.G) is None
+
+
+@pytest.mark.parametrize("C", [0.05, 1.0, 100.0])
+@pytest.mark.parametrize("groups", [1, 2])
+def test_a_walk_ends_at_the_minimum_of_the_face_it_meets(groups, C):
+    tile = inner_tile(C=C, groups=groups)
+    tile.b[4], tile.b[5] = tile.lower[4], tile.upper[5]
+    before, G = tile.b.copy(), tile.G.copy()
+    members = np.array([*range(2, 20), 22])
+    fall, whole = module._walk(tile, Factor(tile, members))
+    assert whole
+    assert fall == pytest.approx(-objective(tile, tile.b, before, G))
+    assert fall > 0
+    outside = np.setdiff1d(np.arange(24), members)
+    np.testing.assert_array_equal(tile.b[[*outside, 4, 5]], before[[*outside, 4, 5]])
+    assert np.all((tile.b >= tile.lower) & (tile.b <= tile.upper))
+    np.testing.assert_allclose(tile.G, G + (tile.K + np.diag(tile.ridge)) @ (tile.b - before))
+    for i, j in zip(tile.begin[:-1], tile.begin[1:], strict=True):
+        assert tile.b[i:j].sum() == pytest.approx(before[i:j].sum())
+        free = [k for k in members if i <= k < j and tile.lower[k] < tile.b[k] < tile.upper[k]]
+        np.testing.assert_allclose(tile.G[free], np.mean(tile.G[free]), atol=1e-9)
+    assert bool(np.count_nonzero(tile.free) < 22) is (C < 100)
+
+
+def test_a_walk_gives_up_after_many_bounds(monkeypatch):
+    monkeypatch.setattr(module, "CHANGES", 2)
+    tile = inner_tile(C=0.05)
+    before, G = tile.b.copy(), tile.G.copy()
+    fall, whole = module._walk(tile, Factor(tile, np.arange(24)))
+    assert not whole
+    assert np.count_nonzero(~tile.free) == 3
+    assert fall == pytest.approx(-objective(tile, tile.b, before, G))
+
+
+def test_a_factor_is_shifted_by_rounding_and_no_more():
+    tile = inner_tile()
+    tile.K[:] *= 7.0
+    factor = Factor(tile, np.arange(5, 15))
+    greatest = 7.0 + max(tile.ridge[5:15])
+    assert factor.shift == pytest.approx(1e-13 * greatest)
+    assert factor.members.tolist() == list(range(5, 15))
+    nothing = Tile(np.arange(3), np.zeros((3, 3)), *np.zeros((5, 3)), np.array([0, 3]))
+    assert Factor(nothing, np.arange(3)).shift == 1e-13
+    low = np.outer(np.ones(9), np.ones(9)) - 5e-12 * np.eye(9)
+    singular = Tile(np.arange(9), low, *np.zeros((5, 9)), np.array([0, 9]))
+    assert Factor(singular, np.arange(9)).shift == pytest.approx(1e-11)
+
+
+def test_variables_that_make_a_factor_singular_may_not_join():
+    tile = inner_tile()
+    tile.ridge[:] = 0.0
+    tile.K[20], tile.K[:, 20] = -1.0, -1.0
+    assert not Factor(tile, np.arange(10)).add(tile, np.array([20]))
+
+
+def test_a_new_factor_is_made_after_many_changes():
+    tile = inner_tile(40)
+    for held, joins, kept in ((0, 0, True), (0, 10, True), (0, 11, False), (9, 0, False), (8, 0, True), (4, 5, True), (5, 5, False)):
+        b = tile.b.copy()
+        tile.b[:held] = tile.lower[:held]
+        factor = Factor(tile, np.arange(40 - joins))
+        found = module._factor_for(tile, factor)
+        assert (found is factor) is kept, (held, joins)
+        free = [k for k in range(40) if k >= held]
+        assert set(found.members.tolist()).issuperset(free)
+        if not kept:
+            assert found.members.tolist() == free
+        tile.b[:] = b
+    part = Tile(*(np.ascontiguousarray(a[1:] if a.ndim == 1 else a[1:, 1:]) for a in tile[:-1]), np.array([0, 39]))
+    assert module._factor_for(part, Factor(tile, np.arange(40))).members.tolist() == list(range(1, 40)), "0 is not here"
+
+
+class Cycles:
+    """Stands for walks and pair steps: notes how long the bursts are."""
+
+    def __init__(self, monkeypatch, walks, violations=None, done=1, negative=False):
+        self.asked, self.walks = [], list(walks)
+        self.violations = violations
+
+        def walk(tile, factor):
+            return self.walks.pop(0) if len(self.walks) > 1 else self.walks[0]
+
+        def pair_steps(tile, tol, most):
+            self.asked.append((tol, most))
+            if self.violations is not None:
+                tile.G[:] *= self.violations
+            return done, negative
+
+        monkeypatch.setattr(module, "_walk", walk)
+        monkeypatch.setattr(Tile, "pair_steps", pair_steps)
+
+
+def test_bursts_grow_while_walks_do_not_reach_their_end(monkeypatch):
+    tile = inner_tile(40)
+    ends = [False, False, False, False, True, True, True, True]
+    cycles = Cycles(monkeypatch, [(1.0, whole) for whole in ends] + [(0.0, True)])
+    steps, factor = newton(tile, 1e-9, Monitor())
+    assert factor is not None
+    assert [most // 40 for _, most in cycles.asked[:9]] == [4, 16, 64, 64, 16, 4, 1, 1, 1]
+    assert len(cycles.asked) == 8 + 4, "four cycles without progress"
+    assert steps == 12
+    assert cycles.asked[0][0] == pytest.approx(0.1 * tile.violation)
+
+
+def test_newton_ends_where_rounding_or_the_monitor_says(monkeypatch):
+    tile = inner_tile(40)
+    violation, size = tile.violation, float(np.linalg.norm(tile.b))
+    cycles = Cycles(monkeypatch, [(0.0, True)])
+    assert newton(tile, 1.01 * violation, Monitor()) == (0, None)
+    assert newton(tile, 1e-9, Monitor(max_iter=30), 30)[0] == 0
+    assert not cycles.asked
+    newton(tile, 1e-9, Monitor(max_iter=37), 30)
+    assert [most for _, most in cycles.asked] == [7, 6, 5, 4, 3]
+    cycles.asked.clear()
+    newton(tile, 0.5 * violation, Monitor())
+    assert cycles.asked[0][0] == 0.5 * violation
+    monkeypatch.setattr(module, "NOISE", 1.01 * violation / size)  # K's diagonal is 1
+    assert newton(tile, 1e-9, Monitor()) == (0, None)
+
+
+def test_a_violation_that_halves_is_progress(monkeypatch):
+    tile = inner_tile(40)
+    violation = tile.violation
+    cycles = Cycles(monkeypatch, [(0.0, True)], violations=0.4)
+    newton(tile, 1e-3 * violation, Monitor())
+    assert len(cycles.asked) == 8, "0.4^8 < 1e-3"
+    tile = inner_tile(40)
+    cycles = Cycles(monkeypatch, [(0.0, True)], violations=0.9)
+    newton(tile, 1e-3 * violation, Monitor())
+    assert len(cycles.asked) < 8 * 6
+    Cycles(monkeypatch, [(0.0, True)], negative=True)
+    with pytest.raises(NotConvex):
+        newton(inner_tile(40), 1e-9, Monitor())
+
+
+def test_without_free_variables_there_is_no_walk(monkeypatch):
+    tile = inner_tile(40)
+    tile.b[1:] = tile.lower[1:]
+    cycles = Cycles(monkeypatch, [])
+    assert newton(tile, 1e-9, Monitor()) == (5, None)
+    assert [most for _, most in cycles.asked] == [40] * 5

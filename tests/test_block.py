@@ -1,0 +1,535 @@
+"""The parts of the block solver, each against what its docstring says: who is active, how long, to which tolerance, when it ends."""
+
+import numpy as np
+import pytest
+
+from maxmargin import problems
+from maxmargin.kernels import Kernel
+from maxmargin.monitor import Monitor
+from maxmargin.rows import RowCache
+from maxmargin.solution import Status, can_grow, can_shrink, levels
+from maxmargin.solvers import block
+from maxmargin.solvers.newton import Factor, NotConvex, Tile
+from maxmargin.solvers.state import State
+from maxmargin.sources import NativeSource
+
+rng = np.random.default_rng(31)
+n = 60
+X = rng.normal(size=(n, 3))
+y = np.where(X[:, 0] + 0.5 * rng.normal(size=n) > 0, 1.0, -1.0)
+C = rng.uniform(0.5, 2.0, n)
+SOURCE = NativeSource(Kernel.rbf(gamma=0.4), X)
+K = SOURCE.block(None, None, np.float64)
+EPS32 = 2.0**-23
+
+
+def between_bounds(problem, seed=0):
+    """A third of the variables at each bound, the others between."""
+    rng = np.random.default_rng(seed)
+    share = np.choose(rng.integers(0, 3, len(problem.lower)), [0.0, 1.0, rng.uniform(0.1, 0.9, len(problem.lower))])
+    return problem.lower + share * (problem.upper - problem.lower)
+
+
+def state_of(problem, b=None, **more):
+    b = np.zeros(len(problem.lower)) if b is None else b
+    F = K @ problems.fold(problem, b, n)
+    return State(problem, b.copy(), F.copy(), b.copy(), F.copy(), scale=1.0, convex=more.pop("convex", True), **more)
+
+
+# ---- who is active -------------------------------------------------------------------------------------------------------------
+
+
+def by_definition(problem, b, G, size, extreme):
+    """The choice, written out: lists and sorting instead of arrays and partitions."""
+    ends = levels(problem, b, G)
+    grow, shrink = can_grow(problem, b), can_shrink(problem, b)
+    up = [-ends[problem.group[i]].value - G[i] if grow[i] else -np.inf for i in range(len(b))]
+    down = [G[i] + ends[problem.group[i]].value if shrink[i] else -np.inf for i in range(len(b))]
+    excess = [max(u, d) for u, d in zip(up, down, strict=True)]
+    free = [i for i in range(len(b)) if grow[i] and shrink[i]]
+    first = [i for i in range(len(b)) if i in free or excess[i] > 0]
+    if len(first) < size:
+        others = sorted((i for i in range(len(b)) if i not in first), key=lambda i: -excess[i])
+        return sorted(first + others[: size - len(first)])
+    rank = dict(zip(first, np.random.default_rng(0).random(len(first)), strict=True))
+    if len(free) < 0.9 * size:
+        rank.update({i: rank[i] + 1 for i in free})
+    else:
+        worst = sorted(first, key=lambda i: -rank[i] * excess[i])[: size // 2]
+        rank.update({i: rank[i] + 1 for i in worst})
+    for kind in (up, down):
+        for g in range(problem.groups):
+            inside = sorted((i for i in first if kind[i] > 0 and problem.group[i] == g), key=lambda i: -kind[i])
+            rank.update(dict.fromkeys(inside[:extreme], np.inf))
+    return sorted(sorted(first, key=lambda i: -rank[i])[:size])
+
+
+@pytest.mark.parametrize("size", [10, 16, 24, 40, 55])
+@pytest.mark.parametrize("name", ["c_svc", "nu_svc", "nu_svr"])
+def test_active_are_the_free_then_violators_then_the_nearest(name, size, monkeypatch):
+    monkeypatch.setattr(block, "EXTREME", 2)
+    problem = {"c_svc": problems.c_svc(y, C), "nu_svc": problems.nu_svc(y, C, 0.4), "nu_svr": problems.nu_svr(X[:, 1], C, 0.4)}[name]
+    for seed in range(5):
+        b = between_bounds(problem, seed)
+        G = np.random.default_rng(seed).normal(size=len(b))
+        found = block._choose_active(problem, b, G, size, np.random.default_rng(0))
+        assert found.tolist() == by_definition(problem, b, G, size, 2)
+
+
+def test_the_worst_violators_are_active_whatever_the_draw():
+    many = 600
+    problem = problems.c_svc(np.resize([1.0, -1.0], many), np.ones(many))
+    G = np.random.default_rng(1).normal(size=many)
+    found = set(block._choose_active(problem, np.zeros(many), G, 80, np.random.default_rng(5)).tolist())
+    u = -levels(problem, np.zeros(many), G)[0].value
+    for side in (1, -1):
+        worst = sorted((i for i in range(many) if i % 2 == (side < 0)), key=lambda i: side * (G[i] - u))[:32]
+        assert found.issuperset(worst)
+
+
+def test_so_many_are_active():
+    class Cache:
+        def __init__(self, pointwise=False, complete=False, dtypes=(np.float32, np.float64)):
+            self.pointwise, self.complete, self.source = pointwise, complete, type("Source", (), {"dtypes": dtypes})
+
+    def asked(variables, free, **cache):
+        problem = problems.c_svc(np.ones(variables), np.ones(variables))
+        b = np.where(np.arange(variables) < free, 0.5, 0.0)
+        return block._active_size(State(problem, b, b, b, b), Cache(**cache))
+
+    assert asked(9000, 10, pointwise=True) == 9000
+    assert asked(4096, 10, complete=True) == 4096
+    assert asked(4097, 10, complete=True) == 1536, "a matrix too large for one round"
+    assert asked(4097, 10, complete=True, dtypes=(np.float64,)) == 1536
+    assert asked(9000, 10, dtypes=(np.float64,)) == 512, "a user's function"
+    assert asked(300, 10, dtypes=(np.float64,)) == 300
+    assert asked(700, 10) == 700
+    assert asked(9000, 10) == 1536, "at least"
+    assert asked(48_000, 10) == 2000, "one of 24"
+    assert asked(9000, 1201) == 1801, "three for two free ones"
+    assert asked(9000, 8000) == 4096, "at most"
+
+
+def test_settled_is_that_few_variables_came_to_or_left_a_bound():
+    lower, upper = np.zeros(30), np.ones(30)
+    after = np.r_[np.full(20, 0.5), np.zeros(5), np.ones(5)]
+    for change, settled in (
+        ({}, True),
+        ({0: 0.0}, True),
+        ({0: 0.0, 1: 1.0}, True),
+        ({0: 0.0, 1: 1.0, 2: 0.0}, False),
+        ({20: 0.5, 29: 0.5, 21: 0.5}, False),
+        ({20: 1.0, 29: 0.0, 21: 1.0}, False),
+        (dict.fromkeys(range(20), 0.3), True),
+    ):
+        before = after.copy()
+        before[list(change)] = list(change.values())
+        assert block._settled(before, after, lower, upper) is settled
+
+
+# ---- one round -----------------------------------------------------------------------------------------------------------------
+
+
+class Script:
+    """Stands for the cache: pair steps that end as told, and what was asked of them."""
+
+    def __init__(self, *ends, moves=None):
+        self.ends, self.asked, self.moves, self.source, self.added = list(ends), [], moves, SOURCE, None
+
+    def pair_steps(self, rows):
+        self.rows = rows
+
+        def run(G, b, lower, upper, ridge, begin, tol, most):
+            self.asked.append(most)
+            if self.moves is not None:
+                b[:] = self.moves
+            done, violation, negative, unbounded = self.ends.pop(0)
+            return (most if done is None else done), violation, negative, unbounded
+
+        return run
+
+    def add_rows(self, rows, change, F):
+        self.added = rows, change
+        F += change @ K[rows]
+
+
+ON = (None, 1.0, False, False)
+"""All the steps asked for, and the violation is as large as ever."""
+ACTIVE = np.arange(10, 20)
+
+
+@pytest.mark.parametrize(
+    ("convex", "close", "factor", "settled", "ends", "asked", "newton", "total"),
+    [
+        (True, False, False, True, [ON], [300], True, 307),  # Newton steps after 30 steps each
+        (True, False, False, False, [ON], [300], False, 300),  # not while bounds are being met
+        (True, True, False, True, [ON], [100], True, 107),  # close to the end after 10
+        (True, True, False, False, [ON, ON, ON], [100, 100, 100], False, 300),
+        (True, False, True, True, [ON], [10], True, 17),  # once they took over, after 1
+        (True, True, True, True, [ON], [10], True, 17),
+        (False, False, False, True, [ON], [100_000], False, 100_000),  # not convex: pair steps alone
+        (False, True, False, True, [ON], [100_000], False, 100_000),
+        (True, False, False, True, [(299, 1.0, False, False)], [300], False, 299),  # nothing left to do
+        (True, False, False, True, [(None, 0.5, False, False)], [300], False, 300),  # the tolerance
+        (True, False, False, True, [(None, 1.0, False, True)], [300], False, 300),  # falls for ever
+    ],
+)
+def test_a_round_of_pair_steps(convex, close, factor, settled, ends, asked, newton, total, monkeypatch):
+    problem = problems.c_svc(y, C)
+    at = state_of(problem, between_bounds(problem), convex=convex, steps=50)
+    at.factor = object() if factor else None
+    before, cache, called = at.b.copy(), Script(*ends), []
+    monkeypatch.setattr(block, "_settled", lambda *_: settled)
+    monkeypatch.setattr(block, "_newton", lambda *arguments: called.append(arguments[-1]) or 7)
+    assert block._solve_active(at, cache, ACTIVE, at.G, 0.5, close, Monitor()) == total
+    assert cache.asked == asked
+    assert called == ([50 + sum(asked)] if newton else [])
+    assert at.steps == 50 + total
+    np.testing.assert_array_equal(cache.rows, ACTIVE)
+    np.testing.assert_array_equal(at.b, before)
+    assert at.unbounded == ends[-1][3]
+
+
+def test_a_round_brings_F_up_to_date():
+    problem = problems.eps_svr(X[:, 1], C, 0.1)
+    at = state_of(problem, between_bounds(problem))
+    active = np.array([3, 5, 40, n + 3, n + 7])
+    target = (problem.lower + 0.3 * (problem.upper - problem.lower))[active]
+    target[1] = at.b[5]
+    before, cache = at.b.copy(), Script((4, 0.0, False, False), moves=target)
+    assert block._solve_active(at, cache, active, at.G, 1e-3, False, Monitor()) == 4
+    np.testing.assert_array_equal(at.b[active], target)
+    others = np.setdiff1d(np.arange(2 * n), active)
+    np.testing.assert_array_equal(at.b[others], before[others])
+    np.testing.assert_allclose(at.F, K @ problems.fold(problem, at.b, n))
+    assert cache.added[0].tolist() == [3, 7, 40], "5 did not move"
+
+
+def test_a_round_ends_where_the_monitor_says():
+    problem = problems.c_svc(y, C)
+    at = state_of(problem, steps=50)
+    cache = Script(ON)
+    assert block._solve_active(at, cache, ACTIVE, at.G, 0.5, False, Monitor(max_iter=180)) == 130
+    assert cache.asked == [130]
+    cache, monitor = Script(ON), Monitor()
+    monitor.interrupted.set()
+    assert block._solve_active(at, cache, ACTIVE, at.G, 0.5, True, monitor) == 100
+
+
+def test_negative_curvature_is_noted_unless_it_is_rounding():
+    for convex in (True, False):
+        at = state_of(problems.c_svc(y, C), convex=convex)
+        block._solve_active(at, Script((3, 0.0, True, False)), ACTIVE, at.G, 0.5, False, Monitor())
+        assert at.indefinite is not convex
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_newton_steps_are_on_what_may_move_and_what_the_factor_holds(fails, monkeypatch):
+    problem = problems.nu_svc(y, C, 0.4)
+    at = state_of(problem, between_bounds(problem))
+    active = np.sort(np.random.default_rng(2).choice(n, 40, replace=False))
+    G, b = at.G[active], at.b[active]
+    bounds = problem.lower[active], problem.upper[active], problem.ridge[active]
+    begin = np.searchsorted(problem.group[active], [0, 1, 2])
+    held = active[[1, 8]]
+    at.factor = type("Held", (), {"members": held})
+    seen = []
+
+    def newton(tile, tol, monitor, steps, factor):
+        seen.append((tile, tol, steps, factor))
+        tile.b[:] = 0.25
+        if fails:
+            raise NotConvex
+        return 9, "new"
+
+    monkeypatch.setattr(block, "newton", newton)
+    kept = at.factor
+    done = block._newton(at, RowCache(SOURCE, np.float32, 0.0), active, (G, b, *bounds), begin, 1e-4, Monitor(), 77)
+    ((tile, tol, steps, factor),) = seen
+    assert (tol, steps, factor) == (1e-4, 77, kept)
+    assert (done, at.factor) == ((0, kept) if fails else (9, "new"))
+    may = block.may_move(at.G[active], at.b[active], *bounds[:2], begin)
+    wanted = [k for k in range(40) if may[k] or active[k] in held]
+    assert 2 < len(wanted) < 40
+    assert tile.variables.tolist() == active[wanted].tolist()
+    rows = problem.row[active[wanted]]
+    np.testing.assert_array_equal(tile.K, K[np.ix_(rows, rows)])
+    np.testing.assert_array_equal(tile.G, G[wanted])
+    np.testing.assert_array_equal(tile.upper, bounds[1][wanted])
+    np.testing.assert_array_equal(b, np.where(np.isin(np.arange(40), wanted), 0.25, at.b[active]))
+    group = problem.group[active[wanted]]
+    assert tile.begin.tolist() == [0, int(np.sum(group == 0)), len(wanted)]
+
+
+# ---- rounds --------------------------------------------------------------------------------------------------------------------
+
+
+class Rounds:
+    """Stands for _solve_active: notes what each round was asked for, and moves nothing unless told."""
+
+    def __init__(self, monkeypatch, steps=1, act=None):
+        self.calls, self.steps, self.act = [], steps, act
+        monkeypatch.setattr(block, "_solve_active", self)
+
+    def __call__(self, state, cache, active, G, tol, close, monitor):
+        self.calls.append((len(active), tol, close))
+        if self.act is not None:
+            self.act(state, len(self.calls))
+        return self.steps
+
+
+def cache_of(dtype=np.float32):
+    return RowCache(SOURCE, dtype, 0.0)
+
+
+def test_rounds_end_at_the_tolerance_or_at_the_rounding_of_the_rows(monkeypatch):
+    problem = problems.c_svc(y, C)
+    at = state_of(problem, between_bounds(problem))
+    rounds = Rounds(monkeypatch, 0)
+    assert block._descend(at, cache_of(), 1.01 * at.violation, Monitor()) is None
+    assert not rounds.calls
+    assert block._descend(at, cache_of(), 0.99 * at.violation, Monitor()) is Status.STALLED, "no step was possible"
+    assert len(rounds.calls) == 1
+    at.b_exact = at.b + 0.5
+    for scale, ended in ((1.01, None), (0.99, Status.STALLED)):
+        at.scale = scale * at.violation / (EPS32 * 0.5 * np.sqrt(n))
+        assert block._descend(at, cache_of(), 1e-6, Monitor()) is ended
+        assert block._descend(at, cache_of(np.float64), 1e-6, Monitor()) is Status.STALLED, "float64 has no such floor"
+
+
+def test_what_a_round_aims_at(monkeypatch):
+    """Far from the target at a tenth of the violation; close to it at the target, with room for those left out."""
+    problem = problems.c_svc(y, C)
+    at = state_of(problem, between_bounds(problem))
+    violation = at.violation
+    rounds = Rounds(monkeypatch, 0)
+    for size, tol, wanted, close in (
+        (40, violation / 40, 0.9 * violation / 40, True),
+        (40, violation / 60, 0.1 * violation, False),
+        (40, violation / 4, 0.9 * violation / 4, True),
+        (60, violation / 60, violation / 60, False),
+        (60, violation / 40, violation / 40, True),
+    ):
+        monkeypatch.setattr(block, "_active_size", lambda *_, size=size: size)
+        block._descend(at, cache_of(np.float64), tol, Monitor())
+        assert rounds.calls[-1] == (size, pytest.approx(wanted), close)
+    monkeypatch.setattr(block, "_active_size", lambda *_: n)
+    margins = problems.nu_svc(y, C, 0.4)
+    at = state_of(margins, margins.start)
+    unit = at.unit(at.G)
+    block._descend(at, cache_of(np.float64), at.violation / 60, Monitor())
+    assert rounds.calls[-1] == (60, pytest.approx(0.1 * at.violation * unit), False), "in units of the margin"
+
+
+def test_rounds_without_progress_are_stalled(monkeypatch):
+    problem = problems.c_svc(y, C)
+    rounds = Rounds(monkeypatch)
+    assert block._descend(state_of(problem, between_bounds(problem)), cache_of(), 1e-3, Monitor()) is Status.STALLED
+    assert len(rounds.calls) == 50
+
+    def better(state, k):  # after 30 rounds one that lowers the objective
+        if k == 30:
+            state.F *= 0.9
+
+    rounds = Rounds(monkeypatch, act=better)
+    at = state_of(problem, 0.5 * (problem.lower + problem.upper))
+    assert block._descend(at, cache_of(), 1e-3, Monitor()) is Status.STALLED
+    assert len(rounds.calls) == 80
+
+
+def test_rounds_stop_where_the_monitor_says(monkeypatch):
+    problem = problems.c_svc(y, C)
+    at = state_of(problem, between_bounds(problem), steps=20)
+    rounds, shown = Rounds(monkeypatch), []
+    monitor = Monitor(max_iter=20)
+    monkeypatch.setattr(monitor, "wants_report", lambda: True)
+    monkeypatch.setattr(monitor, "report", lambda *line: shown.append(line))
+    assert block._descend(at, cache_of(), 1e-3, monitor) is Status.MAX_ITER
+    assert not rounds.calls
+    assert shown == [(20, pytest.approx(at.gap), pytest.approx(at.violation), at.support_vectors)]
+
+
+def test_rows_that_lead_above_a_primal_value_are_given_up(monkeypatch):
+    problem = problems.c_svc(y, C)
+    for convex in (True, False):
+        at = state_of(problem, between_bounds(problem), convex=convex)
+        exact = at.b_exact.copy()
+
+        def fall(state, k):
+            state.b, state.F = 0.5 * (problem.lower + problem.upper), -1e3 * y
+
+        rounds = Rounds(monkeypatch, act=fall)
+        assert block._descend(at, cache_of(), 1e-3, Monitor()) is Status.STALLED
+        assert (len(rounds.calls) == 1) is convex
+        assert np.array_equal(at.b, exact) is convex
+        assert np.array_equal(at.F, at.F_exact) is convex
+
+
+class Told:
+    """A state whose answers are given, one list for each question; the last answer is repeated."""
+
+    indefinite = False
+
+    def __init__(self, **answers):
+        self.answers, self.exact, self.steps = answers, 0, 5
+
+    def _next(self, name):
+        listed = self.answers[name]
+        return listed.pop(0) if len(listed) > 1 else listed[0]
+
+    @property
+    def violation(self):
+        return self._next("violation")
+
+    def spot_check(self, source, tol):
+        assert tol == 1e-3
+        return self._next("checked")
+
+    def gap_is_small(self, tol):
+        assert tol == 0.5e-3
+        return self._next("small")
+
+    def make_exact(self, source, monitor):
+        self.exact += 1
+        return self._next("made")
+
+
+STALLED = Status.STALLED
+
+
+@pytest.mark.parametrize(
+    ("answers", "wanted", "targets", "exact"),
+    [
+        ({"ended": [None], "checked": [True], "small": [True]}, None, 1, 0),
+        ({"ended": [Status.MAX_ITER]}, Status.MAX_ITER, 1, 1),
+        ({"ended": [STALLED], "checked": [True], "small": [True]}, None, 1, 0),
+        ({"ended": [STALLED], "checked": [True], "small": [False]}, STALLED, 1, 0),
+        ({"ended": [None], "checked": [False], "made": [False]}, Status.INTERRUPTED, 1, 1),
+        ({"ended": [None], "checked": [False], "violation": [1e-3], "small": [True]}, None, 1, 1),
+        ({"ended": [STALLED], "checked": [False], "violation": [1.1e-3]}, STALLED, 1, 1),
+        # from an exact F again as long as that halves the violation
+        ({"ended": [None], "checked": [False], "violation": [8e-3, 4e-3, 2.1e-3]}, STALLED, 3, 3),
+        ({"ended": [None], "checked": [False], "violation": [8e-3, 3.9e-3, 1e-3, 1e-3], "small": [True]}, None, 3, 3),
+        ({"ended": [None], "checked": [False], "violation": [64e-3, 16e-3, 4e-3, 2e-3]}, STALLED, 4, 4),
+        # where the gap is too large a tenth of the tolerance, unless rounding stopped the descent
+        ({"ended": [None], "checked": [True], "small": [False, False, True], "violation": [0.0]}, None, 3, 0),
+        ({"ended": [None], "checked": [True], "small": [False], "violation": [0.6e-3]}, STALLED, 4, 4),
+        ({"ended": [None], "checked": [True], "small": [False], "violation": [0.0]}, STALLED, 10, 0),
+    ],
+)
+def test_refinement(answers, wanted, targets, exact, monkeypatch):
+    ended, asked = answers.pop("ended"), []
+    state, monitor = Told(**{"made": [True], **answers}), Monitor()
+
+    def descend(state, cache, tol, monitor):
+        asked.append(tol)
+        return ended.pop(0) if len(ended) > 1 else ended[0]
+
+    monkeypatch.setattr(block, "_descend", descend)
+    monkeypatch.setattr(monitor, "stop", lambda steps: Status.INTERRUPTED if steps == 5 else None)
+    assert block._refine(state, SOURCE, cache_of(), 1e-3, monitor) is wanted
+    assert len(asked) == targets
+    assert state.exact == exact
+    strict = 0.5e-3
+    for tol in asked:
+        assert tol == pytest.approx(strict)
+        strict *= 0.1 if answers.get("checked") == [True] else 1.0
+
+
+def test_float64_rows_are_tried_once(monkeypatch):
+    calls = []
+    monkeypatch.setattr(block, "_descend", lambda *_: calls.append(1))
+    state = Told(checked=[False], made=[True], violation=[8e-3, 1e-3])
+    assert block._refine(state, SOURCE, cache_of(np.float64), 1e-3, Monitor()) is STALLED
+    assert len(calls) == 1
+    state = Told(checked=[True], small=[False])
+    state.indefinite = True
+    assert block._refine(state, SOURCE, cache_of(np.float64), 1e-3, Monitor()) is None, "there is no gap to look at"
+
+
+# ---- small problems ------------------------------------------------------------------------------------------------------------
+
+
+def test_bursts_of_pair_steps(monkeypatch):
+    """Five steps for each variable, to 0.9 of the tolerance; where the problem is not convex as many as lower the objective."""
+    problem = problems.c_svc(y, C)
+    for convex, falls, bursts in ((True, 7, 5), (False, 7, 8), (False, 3, 5)):
+        at = state_of(problem, convex=convex)
+        tile = Tile(np.arange(n), K, at.G, at.b, problem.lower, problem.upper, problem.ridge, problem.begin)
+        asked = []
+
+        def run(*arguments, tile=tile, asked=asked, falls=falls):
+            asked.append(arguments[-2:])
+            if len(asked) <= falls:
+                tile.b[:] = 0.01 * len(asked) * y
+            return n, 1.0, True, False
+
+        monkeypatch.setattr(block.core, "solve_block", run)
+        assert block._pair_steps(at, tile, 1e-3, Monitor()) is None
+        assert [most for _, most in asked] == [5 * n] * len(asked)
+        assert [tol for tol, _ in asked] == pytest.approx([0.9e-3] * len(asked))
+        assert at.steps == n * len(asked)
+        assert len(asked) == bursts
+        assert at.indefinite is not convex
+
+
+def test_a_burst_ends(monkeypatch):
+    problem = problems.c_svc(y, C)
+    at = state_of(problem, steps=20)
+    tile = Tile(np.arange(n), K, at.G, at.b, problem.lower, problem.upper, problem.ridge, problem.begin)
+    asked = []
+
+    def run(*arguments):
+        asked.append(arguments[-1])
+        return 0, 1.0, False, False
+
+    monkeypatch.setattr(block.core, "solve_block", run)
+    assert block._pair_steps(at, tile, 1e-3, Monitor(max_iter=20)) is Status.MAX_ITER
+    assert block._pair_steps(at, tile, 1.2 * tile.violation, Monitor()) is None
+    assert not asked
+    assert block._pair_steps(at, tile, 1e-3, Monitor(max_iter=27)) is None, "no step was possible"
+    assert asked == [7]
+    margins = problems.nu_svc(y, C, 0.4)
+    at = state_of(margins, margins.start)
+    tile = Tile(np.arange(n), K, at.G, at.b, margins.lower, margins.upper, margins.ridge, margins.begin)
+    targets = []
+    monkeypatch.setattr(block.core, "solve_block", lambda *arguments: targets.append(arguments[-2]) or (0, 1.0, False, False))
+    unit = at.unit(tile.G)
+    for tol, wanted in ((1e-6, 0.1 * tile.violation), (at.violation / 2, 0.45 * tile.violation)):
+        block._pair_steps(at, tile, tol, Monitor())
+        assert targets.pop() == pytest.approx(wanted), unit
+
+
+@pytest.mark.parametrize("name", ["c_svc", "eps_svr", "nu_svc"])
+def test_small_problems_are_solved_to_rounding(name):
+    problem = {"c_svc": problems.c_svc(y, C), "eps_svr": problems.eps_svr(X[:, 1], C, 0.1), "nu_svc": problems.nu_svc(y, C, 0.4)}[name]
+    found = block.solve(problem, SOURCE, 1e-3, Monitor())
+    assert found.ended is None
+    at = state_of(problem, found.b)
+    np.testing.assert_allclose(found.kernel_part, K @ problems.fold(problem, found.b, n), rtol=1e-12, atol=1e-13)
+    assert at.violation <= 1e-12
+    assert found.n_iter <= 12 * len(found.b)
+    assert found.scale == 1.0
+
+
+def test_a_factor_is_kept_from_one_burst_to_the_next(monkeypatch):
+    problem, seen = problems.c_svc(y, C), []
+
+    def newton(tile, goal, monitor, steps, factor):
+        seen.append((goal, steps, factor))
+        return 4, Factor(tile, np.arange(5))
+
+    monkeypatch.setattr(block, "newton", newton)
+    at = state_of(problem)
+    greatest, pair_steps = [], block._pair_steps
+
+    def watched(state, tile, *rest):
+        reason = pair_steps(state, tile, *rest)
+        greatest.append(np.abs(tile.G).max())
+        return reason
+
+    monkeypatch.setattr(block, "_pair_steps", watched)
+    assert block._solve_small(at, K, 1e-13, Monitor()) in (None, Status.STALLED)
+    assert seen[0][2] is None
+    assert all(factor is not None for _, _, factor in seen[1:])
+    assert [goal for goal, _, _ in seen] == pytest.approx([1e-14 * g for g in greatest])
