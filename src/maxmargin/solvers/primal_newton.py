@@ -126,24 +126,21 @@ class _Search:
 
     def run(self, start: Floats | None) -> tuple[Point, Status | None]:
         """Subsets, each twice as large, then all; from a start at once on all. Return the last point and why it is the last, if early."""
-        nothing = np.zeros(len(self.row))
-        point, first = Point(nothing, 0.0, np.zeros(self.n)), self.n
+        point, halvings = Point(np.zeros(len(self.row)), 0.0, np.zeros(self.n)), 0
         if start is None or not start.any():
-            while first // 2 >= FEWEST:
-                first //= 2
+            while self.n >> (halvings + 1) >= FEWEST:
+                halvings += 1
         else:
             point = self.begin_at(start)
-        order, size = np.random.default_rng(0).permutation(self.n), first
-        while True:
+        order = np.random.default_rng(0).permutation(self.n)
+        for k in range(halvings, -1, -1):
             inside = np.zeros(self.n, bool)
-            inside[order[:size]] = True
+            inside[order[: self.n >> k]] = True
             try:
-                point = self.minimise(point, inside[self.row], ROUGH if size < self.n else 0.0)
+                point = self.minimise(point, inside[self.row], ROUGH if k else 0.0)
             except Stopped as stopped:
                 return self.last, stopped.reason
-            if size == self.n:
-                return point, None
-            size = self.n if size * 4 > self.n * 3 else size * 2
+        return point, None
 
     def begin_at(self, start: Floats) -> Point:
         """The point of a start of the dual variables: x as it is, the level read off it."""

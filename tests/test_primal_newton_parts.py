@@ -1,0 +1,378 @@
+"""The parts of Newton's method on the primal, each against its definition: P, its support set, steps, lines, subsets, the factor."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+
+from maxmargin import problems
+from maxmargin.monitor import Monitor
+from maxmargin.rows import RowCache
+from maxmargin.solution import Status
+from maxmargin.solvers import bordered, primal_newton
+from maxmargin.solvers.bordered import Bordered, NotPositive, Stopped
+from maxmargin.solvers.primal_newton import Point, _Search
+from maxmargin.solvers.state import State
+from maxmargin.sources import MatrixSource
+
+rng = np.random.default_rng(8)
+n = 30
+X = rng.normal(size=(n, 3))
+y = np.where(X[:, 0] + rng.normal(size=n) > 0, 1.0, -1.0)
+z = X[:, 1] + 0.3 * rng.normal(size=n)
+C = rng.uniform(0.5, 2.0, n)
+K = 1.5 * np.exp(-0.4 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
+PROBLEMS = {"svc": problems.c_svc(y, C, True), "svr": problems.eps_svr(z, C, 0.2, True)}
+ALL = {name: np.ones(len(problem.row), bool) for name, problem in PROBLEMS.items()}
+
+
+def search(name, monitor=None, memory=1e9):
+    return _Search(PROBLEMS[name], RowCache(MatrixSource(K), np.float64, 0.0), monitor or Monitor(), memory)
+
+
+def point(name, level=0.3, seed=0):
+    problem = PROBLEMS[name]
+    x = np.random.default_rng(seed).normal(size=len(problem.row)) * 0.2
+    return Point(x, level, K @ problems.fold(problem, x, n))
+
+
+def primal(name, at, inside):
+    """P, variable by variable."""
+    problem, value = PROBLEMS[name], 0.5 * at.F @ problems.fold(PROBLEMS[name], at.x, n)
+    for i in np.flatnonzero(inside):
+        sign = 1.0 if problem.upper[i] > 0 else -1.0
+        s = -sign * (at.F[problem.row[i]] + at.level + problem.linear[i])
+        value += max(0.0, s) ** 2 / (2 * problem.ridge[i])
+    return value
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_the_primal_value_and_its_support_set(name):
+    run, at, problem = search(name), point(name), PROBLEMS[name]
+    some = np.arange(len(problem.row)) % 3 > 0
+    for inside in (ALL[name], some):
+        assert run.primal(at, inside) == pytest.approx(primal(name, at, inside))
+        slack = 1 - y * (at.F + at.level) if name == "svc" else np.r_[z - at.F - at.level - 0.2, at.F + at.level - z - 0.2]
+        np.testing.assert_allclose(run.slack(at), slack)
+        assert run.support(at, inside).tolist() == [i for i in range(len(slack)) if inside[i] and slack[i] > 0]
+    solved = np.array([1, 4])
+    known = run.slack(at, solved)
+    sign = np.where(problem.upper > 0, 1.0, -1.0)
+    np.testing.assert_allclose(known[solved], (sign * problem.ridge * at.x)[solved], err_msg="of what a step was solved for")
+    others = [i for i in range(len(known)) if problem.row[i] not in problem.row[solved]]
+    np.testing.assert_allclose(known[others], slack[others])
+
+
+def test_a_norm_below_0_is_rounding():
+    at = Point(np.ones(n), 0.0, np.full(n, -1e-3))
+    losses = sum(c * max(0.0, 1 - s * -1e-3) ** 2 for c, s in zip(C, y, strict=True))
+    assert search("svc").primal(at, ALL["svc"]) == pytest.approx(losses)
+
+
+def test_a_point_on_the_way():
+    a, b = point("svc", 0.5), point("svc", -1.0, seed=1)
+    half = a.towards(b, 0.25)
+    np.testing.assert_allclose(half.x, 0.75 * a.x + 0.25 * b.x)
+    np.testing.assert_allclose(half.F, 0.75 * a.F + 0.25 * b.F)
+    assert half.level == pytest.approx(0.75 * 0.5 - 0.25)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_step_goes_to_the_minimum_of_the_quadratic(name):
+    run, problem = search(name), PROBLEMS[name]
+    S = run.support(point(name), ALL[name])
+    found = run.step(point(name), S)
+    assert np.flatnonzero(found.x).tolist() == S.tolist()
+    assert found.x.sum() == pytest.approx(0.0, abs=1e-12)
+    np.testing.assert_allclose(found.F, K @ problems.fold(problem, found.x, n))
+    np.testing.assert_allclose(found.F[problem.row[S]] + problem.ridge[S] * found.x[S] + found.level, -problem.linear[S])
+    nothing = run.step(point(name), np.empty(0, np.int64))
+    assert (nothing.x.any(), nothing.level, nothing.F.any()) == (False, 0.3, False)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_the_least_value_on_a_line(name):
+    run, inside = search(name), np.arange(len(PROBLEMS[name].row)) % 4 > 0
+    inner = 0
+    for seed in range(12):
+        old, new = point(name, 0.5, seed), point(name, -0.7, seed + 50)
+        new = old.towards(new, 3.0 if seed % 2 else 0.2)
+        t = run.least(old, new, inside)
+        wanted = minimize_scalar(lambda t, old=old, new=new: primal(name, old.towards(new, t), inside), bounds=(0, 1), method="bounded")
+        inner += 0 < t < 0.999
+        assert 0 <= t <= 1
+        assert primal(name, old.towards(new, t), inside) <= wanted.fun * (1 + 1e-12)
+    assert 0 < inner < 12
+
+
+def refined(monkeypatch, *sizes):
+    """The sizes of the residuals that a refinement meets, one after the other; which point it returns, and how often it solved."""
+    run, S = search("svc"), np.arange(n)
+    problem, solved = PROBLEMS["svc"], []
+
+    def at(size):
+        x = np.full(n, 1.0 * len(solved))
+        F = -problem.linear - problem.ridge * x - 0.3 - size
+        return Point(x, 0.3, F)
+
+    def solve(S, right, total):
+        solved.append((right, total))
+        return np.ones(n), 0.0
+
+    left = list(sizes)
+    monkeypatch.setattr(run, "_solve", solve)
+    monkeypatch.setattr(run, "_point", lambda S, x, level: at(left.pop(0)))
+    found = run.refine(at(left.pop(0)), S)
+    return int(found.x[0]), solved
+
+
+def test_residuals_are_solved_for_as_long_as_that_halves_them(monkeypatch):
+    best, solved = refined(monkeypatch, 1.0, 0.4, 0.1, 0.01, 1e-3)
+    assert (best, len(solved)) == (3, 4), "four times at most; the last is not looked at"
+    np.testing.assert_allclose(solved[0][0], 1.0)
+    assert [total for _, total in solved] == [0.0, -30.0, -60.0, -90.0]
+    best, solved = refined(monkeypatch, 1.0, 0.6, 0.1)
+    assert (best, len(solved)) == (0, 1), "not halved"
+    best, solved = refined(monkeypatch, 1.0, 0.4, 0.3)
+    assert (best, len(solved)) == (1, 2)
+    best, solved = refined(monkeypatch, 1.0, 1e-16)
+    assert (best, len(solved)) == (1, 1), "rounding"
+
+
+class Steps:
+    """Stands for the parts of minimise: support sets and primal values as told."""
+
+    def __init__(self, monkeypatch, run, sets, values):
+        self.run, self.values, self.taken, self.lines = run, list(values), 0, 0
+        sets = [np.array(S) for S in sets]
+        self.refined = False
+        point = Point(np.zeros(n), 0.0, np.zeros(n))
+
+        def step(at, S):
+            self.taken += 1
+            return point
+
+        monkeypatch.setattr(run, "step", step)
+        monkeypatch.setattr(run, "support", lambda *_: sets.pop(0) if len(sets) > 1 else sets[0])
+        monkeypatch.setattr(run, "primal", lambda *_: self.values.pop(0) if len(self.values) > 1 else self.values[0])
+        monkeypatch.setattr(run, "least", lambda *_: setattr(self, "lines", self.lines + 1) or 0.5)
+        monkeypatch.setattr(run, "refine", lambda at, S: setattr(self, "refined", True) or at)
+        self.point = point
+
+
+def test_newton_steps_end_where_the_support_set_stays(monkeypatch):
+    for rough in (0.0, 0.05):
+        run = search("svc")
+        steps = Steps(monkeypatch, run, [[1, 2], [1, 2, 3], [1, 2], [1, 2]], [5.0, 4.0, 3.0, 2.0])
+        run.minimise(steps.point, ALL["svc"], rough)
+        assert (steps.taken, run.steps, steps.lines, steps.refined) == (3, 3, 0, rough == 0)
+
+
+def test_a_subset_is_left_when_its_support_set_hardly_changes(monkeypatch):
+    whole = list(range(20))
+    for changed, rough, taken in (([0], 0.05, 1), ([0, 1], 0.05, 2), ([0], 0.0, 2)):
+        run = search("svc")
+        steps = Steps(monkeypatch, run, [whole, [i for i in whole if i not in changed]], [5.0, 4.0, 3.0])
+        run.minimise(steps.point, ALL["svc"], rough)
+        assert steps.taken == taken
+
+
+def test_where_the_primal_rises_the_line_is_searched(monkeypatch):
+    run = search("svc")
+    steps = Steps(monkeypatch, run, [[1], [2], [3], [3]], [5.0, 6.0, 4.0])
+    run.minimise(steps.point, ALL["svc"], 0.0)
+    assert (steps.taken, steps.lines) == (2, 1)
+
+
+@pytest.mark.parametrize(("values", "taken"), [([5.0], 31), ([5.0] * 11 + [4.0], 42)])
+def test_steps_that_do_not_lower_the_primal_end(values, taken, monkeypatch):
+    run = search("svc")
+    steps = Steps(monkeypatch, run, [[k] for k in range(200)], values)
+    run.minimise(steps.point, ALL["svc"], 0.0)
+    assert steps.taken == taken
+
+
+@pytest.mark.parametrize(
+    ("rows", "sizes"),
+    [(1000, [1000]), (1023, [1023]), (1024, [512, 1024]), (3000, [750, 1500, 3000]), (3100, [775, 1550, 3100]), (3073, [768, 1536, 3073])],
+)
+def test_subsets_double(rows, sizes, monkeypatch):
+    run, seen = search("svc"), []
+    run.n, run.row = rows, np.arange(rows)
+
+    def minimise(at, inside, rough):
+        seen.append((int(inside.sum()), rough))
+        sets.append(np.flatnonzero(inside))
+        return at
+
+    sets = []
+    monkeypatch.setattr(run, "minimise", minimise)
+    monkeypatch.setattr(run, "begin_at", lambda start: "begun")
+    last, reason = run.run(None)
+    assert seen == [(size, 0.05 if size < rows else 0.0) for size in sizes]
+    assert reason is None
+    assert not last.x.any()
+    for few, more in itertools.pairwise(sets):
+        assert np.isin(few, more).all()
+    seen.clear()
+    assert run.run(np.ones(rows)) == ("begun", None)
+    assert seen == [(rows, 0.0)], "from a start at once on all"
+    seen.clear()
+    run.run(np.zeros(rows))
+    assert [size for size, _ in seen] == sizes, "zeros are no start"
+
+
+def test_a_stop_keeps_the_last_point():
+    run = search("svc", Monitor(max_iter=1))
+    last, reason = run.run(None)
+    assert reason is Status.MAX_ITER
+    assert run.steps == 1
+    assert last is run.last
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_start_brings_its_level(name):
+    run, problem = search(name), PROBLEMS[name]
+    found = primal_newton.solve(problem, MatrixSource(K), 1e-6, Monitor())
+    at = run.begin_at(found.b)
+    np.testing.assert_allclose(at.F, K @ problems.fold(problem, found.b, n))
+    assert at.level == pytest.approx(found.levels[0].value, abs=1e-9)
+    nothing = run.begin_at(np.zeros(len(problem.row)))
+    assert (nothing.level, nothing.x.any()) == (0.0, False)
+    assert run.scale == 1.5
+
+
+def test_of_an_early_stop_the_best_multiple_is_kept():
+    problem = PROBLEMS["svc"]
+    b = y * rng.uniform(0.1, 1.0, n)
+    state = State(problem, b, K @ b, b, K @ b)
+    theta = primal_newton._best_multiple(state)
+
+    def dual(t):
+        return 0.5 * t * t * (b @ K @ b + problem.ridge @ b**2) + t * (problem.linear @ b)
+
+    assert dual(theta) <= min(dual(0.999 * theta), dual(1.001 * theta))
+    assert primal_newton._best_multiple(State(problem, -b, -K @ b, b, b)) == 0.0
+    assert primal_newton._best_multiple(State(problem, 0 * b, 0 * b, b, b)) == 0.0
+    stopped = primal_newton.solve(problem, MatrixSource(K), 1e-6, Monitor(max_iter=1))
+    assert stopped.ended is Status.MAX_ITER
+    again = State(problem, stopped.b, K @ stopped.b, stopped.b, K @ stopped.b)
+    np.testing.assert_allclose(stopped.kernel_part, again.F, atol=1e-12)
+    if stopped.b.any():
+        assert primal_newton._best_multiple(again) == pytest.approx(1.0)
+
+
+def test_problems_without_a_ridge_or_with_other_bounds_are_refused():
+    good = PROBLEMS["svc"]
+    nearly = good.ridge.copy()
+    nearly[3] = 0.0
+    finite = good.upper.copy()
+    finite[np.flatnonzero(y > 0)[0]] = 2.0
+    both = good.lower.copy()
+    both[np.flatnonzero(y > 0)[0]] = -np.inf
+    start = np.zeros(n)
+    start[5] = 1.0
+    for bad in (
+        problems.c_svc(y, np.full(n, np.inf)),
+        good._replace(ridge=nearly),
+        good._replace(upper=finite),
+        good._replace(lower=both),
+        good._replace(start=start),
+        problems.nu_svr(z, C, 0.4)._replace(ridge=np.ones(2 * n), start=np.zeros(2 * n)),
+    ):
+        with pytest.raises(ValueError, match="needs a squared loss and a finite C"):
+            primal_newton._refuse_other_problems(bad)
+    for problem in PROBLEMS.values():
+        primal_newton._refuse_other_problems(problem)
+
+
+def test_a_factor_is_made_anew_only_where_the_last_does_not_serve(monkeypatch):
+    run, made = search("svc"), []
+    original = run._factor
+    monkeypatch.setattr(run, "_factor", lambda S: made.append(len(S)) or original(S))
+    everything = np.arange(n)
+    for S in (everything, everything[1:], everything[2:], everything[3:], everything):
+        x, level = run._solve(S, np.ones(len(S)), 0.5)
+        Q = K[np.ix_(S, S)] + np.diag(PROBLEMS["svc"].ridge[S])
+        np.testing.assert_allclose(Q @ x + level, 1.0)
+        assert x.sum() == pytest.approx(0.5)
+    assert made == [30, 27, 30], "2 of 30 may change, not 3"
+
+
+def test_a_solve_that_is_not_finite_is_stalled(monkeypatch):
+    run = search("svc")
+    for answer in ((np.full(n, np.nan), 0.0), (np.zeros(n), np.inf), None):
+
+        def solve(S, right, total, answer=answer):
+            if answer is None:
+                raise np.linalg.LinAlgError
+            return answer
+
+        run.system = type("System", (), {"serves": lambda self, S: True, "solve": staticmethod(solve)})()
+        with pytest.raises(Stopped) as stopped:
+            run._solve(np.arange(n), np.ones(n), 0.0)
+        assert stopped.value.reason is Status.STALLED
+
+
+def test_memory_of_the_factor():
+    with pytest.raises(MemoryError, match=r"matrix of the 30 support vectors, 0.0 GiB; 0.0 are available"):
+        search("svc", memory=8 * 30**2 - 1)._factor(np.arange(n))
+    assert len(search("svc", memory=8 * 30**2)._factor(np.arange(n)).members) == n
+
+
+def test_shifts_are_tried_in_turn(monkeypatch):
+    run, tried = search("svc"), []
+
+    def factor(values, S, ridge, pause, shift):
+        tried.append(shift)
+        raise NotPositive
+
+    monkeypatch.setattr(primal_newton, "Bordered", factor)
+    with pytest.raises(ValueError, match="needs a positive semidefinite kernel"):
+        run._factor(np.arange(n))
+    assert tried == pytest.approx([1.5 * shift for shift in (0.0, 1e-14, 1e-13, 1e-12, 1e-11)])
+
+
+def test_progress_shows_the_fall_of_the_primal_and_how_far_x_is_off(monkeypatch):
+    run, shown, at = search("svc"), [], point("svc")
+    run.steps = 4
+    monkeypatch.setattr(run.monitor, "wants_report", lambda: True)
+    monkeypatch.setattr(run.monitor, "report", lambda *line: shown.append(line))
+    inside = np.arange(n) % 3 > 0
+    run._report(at, inside, 0.125)
+    off = [abs(max(0.0, 1 - y[i] * (at.F[i] + 0.3)) - y[i] * at.x[i] / (2 * C[i])) for i in range(n) if inside[i]]
+    assert shown == [(4, 0.125, pytest.approx(max(off)), n)]
+
+
+# ---- the factor ------------------------------------------------------------------------------------------------------------------
+
+
+def values(a, b):
+    return K[np.ix_(a, b)]
+
+
+def test_the_factor_is_made_panel_by_panel(monkeypatch):
+    monkeypatch.setattr(bordered, "PANEL", 7)
+    monkeypatch.setattr(bordered, "PART", 5)
+    paused, members = [], np.arange(1, 30)
+    R = np.triu(bordered.upper_factor(values, members, C[members], lambda: paused.append(1)))
+    np.testing.assert_allclose(R.T @ R, K[1:, 1:] + np.diag(C[1:]), atol=1e-12)
+    assert len(paused) == 5
+    asked = []
+    bordered.upper_factor(lambda a, b: asked.append((len(a), len(b))) or values(a, b), members, C[members], lambda: None)
+    assert asked == [(7, 29), (7, 22), (7, 15), (7, 8), (1, 1)], "the upper triangle, once"
+
+
+def test_columns_are_made_once():
+    asked, members = [], np.arange(5, 25)
+    system = Bordered(lambda a, b: asked.append((len(a), len(b))) or values(a, b), members, C, lambda: None, 0.25)
+    Q = K + np.diag(C + 0.25)
+    asked.clear()
+    for S, wanted in ((np.arange(4, 25), [(1, 20), (1, 1)]), (np.arange(4, 24), [(1, 1)]), (np.arange(3, 24), [(1, 20), (2, 2)])):
+        x, level = system.solve(S, X[S, 0], 0.0)
+        np.testing.assert_allclose(Q[np.ix_(S, S)] @ x + level, X[S, 0], atol=1e-10)
+        assert [shape for shape in asked if min(shape)] == wanted
+        asked.clear()
+    assert system.serves(np.arange(5, 24))
+    assert not system.serves(np.arange(5, 23)), "one of twelve may change"
