@@ -44,8 +44,6 @@ def has_bad_pair(K: Matrix, rounding: float = 1e-15) -> bool:
     n = len(K)
     diagonal = np.asarray(np.diagonal(K), dtype=np.float64)
     shift = _shift(n, float(np.abs(diagonal).max(initial=0.0)), rounding)
-    if (diagonal < -shift).any():
-        return True
     limit = np.sqrt(np.maximum(diagonal + shift, 0.0))
     step = max(1, BLOCK // max(1, n))
     blocks = (slice(i, i + step) for i in range(0, n, step))
