@@ -1,0 +1,124 @@
+"""The first guess of problems whose sums are not zero, step by step as the top of guess.py says."""
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from maxmargin import problems
+from maxmargin.kernels import Kernel
+from maxmargin.monitor import Monitor
+from maxmargin.solvers import block
+from maxmargin.solvers import guess as module
+from maxmargin.solvers.state import State
+from maxmargin.sources import KernelNotFinite, MatrixSource, NativeSource
+
+rng = np.random.default_rng(14)
+n, m = 60, 20
+X = rng.normal(size=(n, 3))
+y = np.where(X[:, 0] + 0.5 * rng.normal(size=n) > 0, 1.0, -1.0)
+C = rng.uniform(0.5, 2.0, n)
+SOURCE = NativeSource(Kernel.rbf(gamma=0.4), X)
+K = SOURCE.block(None, None, np.float64)
+PROBLEMS = {
+    "nu_svc": problems.nu_svc(y, C, 0.4),
+    "one_class": problems.one_class(C, 0.3),
+    "nu_svr": problems.nu_svr(X[:, 1], C, 0.4),
+    "with a ridge": problems.one_class(C, 0.3)._replace(ridge=0.1 * C),
+}
+
+
+def sums(problem, b):
+    return [float(b[problem.group == g].sum()) for g in range(problem.groups)]
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_variables_are_filled_in_the_order_of_the_gradient(name):
+    """The minimum of a linear programme."""
+    problem = PROBLEMS[name]
+    G = rng.normal(size=len(problem.row))
+    totals = [share * sum(problem.upper[problem.group == g]) + (1 - share) * sum(problem.lower[problem.group == g])
+              for g, share in zip(range(problem.groups), (0.3, 0.8), strict=False)]  # fmt: skip
+    found = module._fill_in_order(problem, G, totals)
+    member = [problem.group == g for g in range(problem.groups)]
+    best = linprog(G, A_eq=member, b_eq=totals, bounds=np.c_[problem.lower, problem.upper])
+    assert G @ found == pytest.approx(best.fun)
+    assert np.all((found >= problem.lower - 1e-15) & (found <= problem.upper + 1e-15))
+    assert sums(problem, found) == pytest.approx(totals)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_the_problem_of_some_rows_stands_for_all(name, monkeypatch):
+    monkeypatch.setattr(module, "DRAWN", m)
+    problem, seen = PROBLEMS[name], []
+    rows = np.sort(np.random.default_rng(0).choice(n, m, replace=False))
+    some = [i for i in range(len(problem.row)) if problem.row[i] in rows]
+    share, totals = n / m, sums(problem, problem.start)
+    rows_of = problem.row[some]
+
+    def solve_block(*arguments):
+        seen.append([np.copy(a) for a in arguments])
+
+    monkeypatch.setattr(module.core, "solve_block", solve_block)
+    found = module.guess(problem, SOURCE)
+    ((matrix, G, b, lower, upper, ridge, begin, loose, most),) = seen
+    np.testing.assert_allclose(matrix, K[np.ix_(rows_of, rows_of)], rtol=1e-5)
+    assert matrix.dtype == np.float32
+    np.testing.assert_allclose(lower, share * problem.lower[some])
+    np.testing.assert_allclose(upper, share * problem.upper[some])
+    np.testing.assert_allclose(ridge, problem.ridge[some] / share)
+    group = problem.group[some]
+    assert begin.tolist() == [int(np.sum(group < g)) for g in range(problem.groups + 1)]
+    small = problem._replace(lower=lower, upper=upper, group=group)
+    np.testing.assert_allclose(b, module._fill_in_order(small, problem.linear[some], totals))
+    np.testing.assert_allclose(G, K[np.ix_(rows_of, rows_of)] @ b + ridge * b + problem.linear[some], rtol=1e-4, atol=1e-4)
+    ends = []
+    for g in range(problem.groups):
+        inside = group == g
+        ends.append(max(G[inside & (b > lower)]) - min(G[inside & (b < upper)]))
+    assert loose == pytest.approx(0.01 * max(ends))
+    assert most == 10 * len(some)
+    F = K[:, rows_of] @ b
+    np.testing.assert_allclose(found, module._fill_in_order(problem, F[problem.row] + problem.linear, totals), atol=1e-4)
+    assert sums(problem, found) == pytest.approx(totals)
+
+
+def state_of(problem):
+    b = problem.start.copy()
+    return State(problem, b, np.zeros(n), np.zeros_like(b), np.zeros(n), scale=1.0)
+
+
+def test_a_solver_begins_at_a_guess_where_it_can(monkeypatch):
+    at = state_of(PROBLEMS["nu_svc"])
+    assert module.begin_at_guess(at, SOURCE, Monitor())
+    np.testing.assert_allclose(at.b, module.guess(PROBLEMS["nu_svc"], SOURCE))
+    np.testing.assert_allclose(at.F, K @ problems.fold(at.problem, at.b, n), atol=1e-5)
+    hard = problems.hard_margin(y)
+    for problem, source in ((PROBLEMS["nu_svc"], MatrixSource(K)), (hard, SOURCE)):
+        at = state_of(problem)
+        assert not module.begin_at_guess(at, source, Monitor())
+        np.testing.assert_array_equal(at.b, problem.start)
+
+    def beyond(problem, source):
+        raise KernelNotFinite
+
+    monkeypatch.setattr(module, "guess", beyond)
+    at = state_of(PROBLEMS["nu_svc"])
+    assert not module.begin_at_guess(at, SOURCE, Monitor())
+
+
+def test_a_guess_worse_than_nothing_is_dropped():
+    """The start of nu-SVR adds up to 0 for every row, with the objective of its linear term."""
+    problem = PROBLEMS["nu_svr"]
+    at = state_of(problem)
+    at.b, at.F = np.where(problem.upper > 0, problem.upper, 0.0), K @ C
+    assert at.objective > float(problem.linear @ problem.start)
+    assert module._worse_than_zero(at)
+    np.testing.assert_array_equal(at.b, problem.start)
+    assert not at.F.any()
+    assert not module._worse_than_zero(at), "as good"
+    at.b = block.solve(problem, SOURCE, 1e-3, Monitor()).b
+    at.F = K @ problems.fold(problem, at.b, n)
+    assert not module._worse_than_zero(at)
+    at = state_of(PROBLEMS["one_class"])
+    at.F = 1e3 * C
+    assert not module._worse_than_zero(at), "its start is not 0"
