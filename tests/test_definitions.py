@@ -63,6 +63,24 @@ def test_relative_gap_is_of_the_larger_value():
     assert certificate.certificate_of(np.inf, 1.0, np.inf, np.zeros(1), np.zeros(1), 0.0).relative_gap == np.inf
 
 
+def test_a_relative_gap_is_0_only_where_both_values_are_rounding():
+    nothing = np.zeros(2)
+    for primal, dual, rounding, relative in (
+        (0.0, -0.5, (0.0, 0.0), 1.0),
+        (0.5, 0.0, (0.0, 0.0), 1.0),
+        (0.5, 0.25, (0.5, 0.25), 0.0),
+        (0.5, 0.25, (0.4, 0.25), 0.5),
+        (0.5, -0.25, (0.5, 0.2), 1.5),
+        (np.inf, 1.0, (0.0, 0.0), np.inf),
+    ):
+        found = certificate.certificate_of(primal, dual, primal - dual, -1.0 - nothing, -2.0 - nothing, 0.0, rounding)
+        assert found.relative_gap == relative
+        assert (found.kkt_violation, found.box_violation) == (0.0, 0.0)
+        if not any(rounding):
+            plain = certificate.certificate_of(primal, dual, primal - dual, nothing[:0], nothing[:0], 0.25)
+            assert (plain.relative_gap, plain.kkt_violation, plain.box_violation, plain.equality_violation) == (relative, 0.0, 0.0, 0.25)
+
+
 def test_squared_classification():
     a = np.abs(draw(np.zeros(n), C))
     b = y * a

@@ -1,5 +1,6 @@
 """How points are prepared for the core, and which of them are suspect, against definitions in plain Python."""
 
+import itertools
 import math
 
 import numpy as np
@@ -8,7 +9,7 @@ from scipy import sparse
 
 from maxmargin import rounding
 from maxmargin.kernels import Kernel, Kind
-from maxmargin.sources import NativeSource, native
+from maxmargin.sources import KernelNotFinite, NativeSource, native
 
 rng = np.random.default_rng(5)
 A, B = rng.normal(size=(12, 5)), rng.normal(size=(7, 5))
@@ -122,3 +123,172 @@ def test_another_set_of_points_beside_the_same():
     np.testing.assert_allclose(other.at(np.array([4, 1])).block(None, None, np.float64), np.array(wanted)[:, [4, 1]], rtol=1e-12)
     narrow = NativeSource(Kernel.rbf(gamma=0.3), sparse.csr_matrix(A)).against(sparse.csr_matrix(B))
     np.testing.assert_allclose(narrow.block(None, None, np.float64), wanted, rtol=1e-12)
+
+
+def test_zeros_of_compressed_data_stay_zeros():
+    """Columns that are 0 in more than half of the rows are not centred."""
+    X = np.zeros((10, 20))
+    X[:, 0], X[:5, 1], X[:4, 2], X[0, 3:] = 3.0, 2.0, 5.0, 1.0
+    source = NativeSource(Kernel.rbf(gamma=0.5), X)
+    assert source._compress
+    assert source._centre[:3].tolist() == [3.0, 1.0, 0.0]
+    assert not source._centre[3:].any()
+    assert source.points(np.float32)[0].terms == 19, "of the first row: all but the one that is 3 everywhere"
+    wanted = [[math.exp(-0.5 * sum((a - b) ** 2)) for b in X] for a in X]
+    np.testing.assert_allclose(source.block(None, None, np.float64), wanted, rtol=1e-12)
+    assert NativeSource(Kernel.linear(), X)._centre is None
+
+
+def test_sparse_data_are_made_dense_where_more_than_half_is_stored():
+    for stored, dense in ((10, False), (11, True)):
+        X = np.zeros(20)
+        X[:stored] = 1.0 + np.arange(stored)
+        S = sparse.csr_matrix(X.reshape(4, 5, order="F"))
+        source = NativeSource(Kernel.rbf(gamma=0.01), S, S[:2])
+        assert isinstance(source._A, np.ndarray) is dense
+        wanted = [[math.exp(-0.01 * sum((a - b) ** 2)) for b in S[:2].toarray()] for a in S.toarray()]
+        np.testing.assert_allclose(source.block(None, None, np.float64), wanted, rtol=1e-12)
+
+
+def sources():
+    """Dense, sparse, compressed, by differences; A and B apart or the same."""
+    wide = np.zeros((12, 20))
+    wide[:, :5] = A
+    return {
+        "dense": (NativeSource(Kernel.rbf(gamma=0.3), A, B), A, B),
+        "alone": (NativeSource(Kernel.rbf(gamma=0.3), A), A, A),
+        "sparse": (NativeSource(Kernel.rbf(gamma=0.3), S, S[3:]), S.toarray(), S.toarray()[3:]),
+        "compressed": (NativeSource(Kernel.rbf(gamma=0.3), wide), wide, wide),
+        "by differences": (NativeSource(Kernel.rbf(gamma=0.3), A, B, True), A, B),
+        "huge gamma": (NativeSource(Kernel.rbf(gamma=3e9), 1e-5 * A, 1e-5 * B), 1e-5 * A, 1e-5 * B),
+    }
+
+
+@pytest.mark.parametrize("name", sources())
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("at_once", [1.0, 5e8])
+def test_blocks_rows_and_products(name, dtype, at_once, monkeypatch):
+    """Everything a source offers, by the formula; the rows at a time do not matter."""
+    monkeypatch.setattr(native, "AT_ONCE", at_once)
+    source, P, Q = sources()[name]
+    gamma = 3e9 if name == "huge gamma" else 0.3
+    K = np.array([[math.exp(-gamma * sum((p - q) ** 2)) for q in Q] for p in P])
+    tol = {"rtol": 2e-5 if dtype == np.float32 else 1e-11, "atol": 1e-6 if dtype == np.float32 else 1e-15}
+    a, b = np.array([9, 0, 4, 11, 2, 3, 5, 6, 7, 1]), np.array([3, 1])
+    np.testing.assert_allclose(source.block(a, b, dtype), K[np.ix_(a, b)], **tol)
+    out = np.empty((10, 2), dtype)
+    source.fill_block(a, b, out)
+    np.testing.assert_allclose(out, K[np.ix_(a, b)], **tol)
+    rows, slots = np.zeros((14, len(Q)), dtype), rng.permutation(14)[:10]
+    source.fill_rows(a, rows, slots)
+    np.testing.assert_allclose(rows[slots], K[a], **tol)
+    assert not rows[np.setdiff1d(np.arange(14), slots)].any()
+    coef = rng.normal(size=(12, 2))
+    for which, columns in ((None, None), (a, None), (None, b), (a, b)):
+        k = K[np.ix_(range(12) if which is None else which, range(len(Q)) if columns is None else columns)]
+        c = coef if which is None else coef[: len(a)]
+        out = np.full((2, k.shape[1]), 0.5)
+        source.add_product(which, c, columns, out, dtype)
+        np.testing.assert_allclose(out, 0.5 + c.T @ k, rtol=1e-4 if dtype == np.float32 else 1e-10, atol=tol["atol"])
+        np.testing.assert_allclose(source.product(which, c[:, 1], columns, dtype), c[:, 1] @ k, rtol=1e-4, atol=tol["atol"])
+    begin = np.array([0, 5, 5, 12])
+    out = np.full((3, 2, len(Q)), 0.25)
+    source.add_products(begin, coef, out, dtype)
+    wanted = [0.25 + coef[i:j].T @ K[i:j] for i, j in itertools.pairwise(begin)]
+    np.testing.assert_allclose(out, wanted, rtol=1e-4 if dtype == np.float32 else 1e-10, atol=tol["atol"])
+
+
+def test_so_many_rows_at_once():
+    assert NativeSource._rows_at_once(84, 1000) == 5000
+    assert NativeSource._rows_at_once(84, 10**9) == 8
+    assert NativeSource._rows_at_once(0, 0) == int(5e8)
+
+
+def test_products_of_groups_go_to_the_core_at_once_where_they_are_few(monkeypatch):
+    calls = []
+    monkeypatch.setattr(native.core, "grouped_matvec", lambda *arguments: calls.append("grouped"))
+    source = NativeSource(Kernel.rbf(gamma=0.3), A, B)
+    for limit, grouped in ((12 * 7 * (5 + 2 + 16.0), True), (12 * 7 * (5 + 2 + 16.0) - 84, False)):
+        monkeypatch.setattr(native, "AT_ONCE", limit)
+        calls.clear()
+        source.add_products(np.array([0, 12]), np.ones((12, 2)), np.zeros((1, 2, 7)), np.float64)
+        assert bool(calls) is grouped
+
+
+def test_bound_of_float32_values():
+    for scale in (1.0, 3e9):
+        source = NativeSource(Kernel.rbf(gamma=0.3 * scale), A / np.sqrt(scale), B / np.sqrt(scale))
+        centred = [X - A.mean(axis=0) for X in (A, B)]
+        found = source.float32_bound()
+        power, left = native._power_of_two(Kind.RBF, 0.3 * scale)
+        squares = [np.float32([sum((power / np.sqrt(scale) * x) ** 2) for x in X]) for X in centred]
+        wanted = rounding.rbf_bound(left, 5, *squares)
+        assert found.slope == pytest.approx(wanted.slope)
+        for got, want in zip(found[1:], wanted[1:], strict=True):
+            np.testing.assert_allclose(got, want, rtol=1e-5)
+    assert NativeSource(Kernel.linear(), A).float32_bound() is None
+    assert NativeSource(Kernel.linear(), A).suspects(99).tolist() == list(range(12))
+
+
+def test_values_that_are_not_finite_name_their_kernel():
+    source = NativeSource(Kernel.poly(degree=9, gamma=1e40), A)
+    out, ones = np.zeros((1, 12)), np.ones((12, 1))
+    for ask in (
+        lambda: source.block(None, None, np.float64),
+        lambda: source.fill_block(None, None, np.zeros((12, 12))),
+        lambda: source.fill_rows(np.arange(12), np.zeros((12, 12)), np.arange(12)),
+        lambda: source.add_product(None, ones, None, out, np.float64),
+        lambda: source.add_products(np.array([0, 12]), ones, out[None], np.float64),
+        lambda: source.solve_block(np.arange(12), np.float64, A[:, 0].copy(), np.zeros(12), -np.ones(12), np.ones(12), np.zeros(12),
+                                   np.array([0, 12]), 1e-3, 10),
+    ):  # fmt: skip
+        with pytest.raises(KernelNotFinite, match=r"kernel Kernel.poly\(gamma=1e\+40, coef0=0, degree=9\) are infinite"):
+            ask()
+
+
+def test_ranks_of_suspects(monkeypatch):
+    monkeypatch.setattr(native, "NEIGHBOURS", 11)
+    for X, dense in ((A, A), (S, S.toarray())):
+        found = NativeSource(Kernel.rbf(gamma=0.3), X)._rank()
+        direction = np.random.default_rng(0).normal(size=5)
+        direction /= math.sqrt(sum(direction**2))
+        along = [sum(x * direction) for x in dense]
+        nearest = [min(abs(along[i] - along[j]) for j in range(12) if j != i) for i in range(12)]
+        centre = 0.0 if X is S else A.mean(axis=0)
+        wanted = [sum((x - centre) ** 2) * math.exp(-0.3 * gap**2) for x, gap in zip(dense, nearest, strict=True)]
+        np.testing.assert_allclose(found, wanted, rtol=1e-10, atol=1e-14)
+    monkeypatch.setattr(native, "NEIGHBOURS", 12)
+    np.testing.assert_allclose(NativeSource(Kernel.rbf(gamma=0.3), S)._rank(), [sum(x**2) for x in S.toarray()])
+    huge = A.copy()
+    huge[3] = 1e200
+    assert NativeSource(Kernel.linear(), huge).suspects(1).tolist() == [3]
+
+
+def test_a_pair_of_sources_shares_what_is_prepared():
+    source = NativeSource(Kernel.rbf(gamma=0.3), A)
+    known, asked = source.points(np.float64)
+    assert known is asked
+    other = source.against(B)
+    assert other.points(np.float64)[0] is known
+    assert other.points(np.float64)[1].shape == (7, 5)
+    assert source.points(np.float64)[1] is known, "as before"
+    assert source.points(np.float32)[0] is not known
+
+
+def test_by_differences_float64_points_are_not_centred(monkeypatch):
+    """Subtracting a centre rounds, and the digits of close points are lost."""
+    far, points = 1e8 + A, native.core.points
+    for differences in (False, True):
+        prepared = {}
+
+        def keep(X, compress=False, prepared=prepared):
+            prepared[X.dtype.itemsize] = np.abs(X).max()
+            return points(X, compress)
+
+        monkeypatch.setattr(native.core, "points", keep)
+        source = NativeSource(Kernel.rbf(gamma=1.0), far, None, differences)
+        source.points(np.float64)
+        source.points(np.float32)
+        assert bool(prepared[8] > 1e7) is source.differences
+        assert prepared[4] < 100
+        assert source.differences or not differences

@@ -61,3 +61,31 @@ def test_fill():
 
 def test_largest_nu():
     assert problems.largest_nu(np.array([1.0, -1.0, -1.0]), np.ones(3)) == pytest.approx(2 / 3)
+
+
+def test_the_unit_of_weights_is_a_power_of_two_near_their_mean():
+    for weight, exponent in (
+        ([1.0, 1.0], 0),
+        ([4.0, 0.0], 1),
+        ([3.0, 3.0, 0.001], 1),
+        ([1e-3, 5e-4], -10),
+        ([1.7e308, 1.7e308], 1023),
+        ([5e-324, 5e-324], -1022),
+    ):
+        assert problems.weight_unit(np.array(weight)) == 2.0**exponent
+
+
+def test_bounds_beyond_float64_are_refused():
+    weight = np.array([1.0, 4.0])
+    assert problems.bounds(2.0, weight).tolist() == [2.0, 8.0]
+    assert problems.bounds(np.inf, weight).tolist() == [np.inf, np.inf]
+    assert len(problems.bounds(2.0, weight[:0])) == 0
+    with pytest.raises(ValueError, match=r"beyond float64: C=1e\+308, and the greatest weight is 4"):
+        problems.bounds(1e308, weight)
+    for C, squared in ((5e-324, False), (2.0**-1025, True)):
+        with pytest.raises(ValueError, match=r"too small for float64: C=.*, and the least positive weight is 0.25"):
+            problems.bounds(C, np.array([0.25, 1.0]), squared)
+    assert problems.bounds(2.0**-1024, np.ones(1), False).tolist() == [2.0**-1024]
+    with pytest.raises(ValueError, match="too small"):
+        problems.bounds(2.0**-1024, np.ones(1), True)
+    assert problems.bounds(2.0**-1023, np.ones(1), True).tolist() == [2.0**-1023]

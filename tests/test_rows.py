@@ -9,8 +9,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from helpers import CacheUse, cached
 from maxmargin import SVC, SVR, Kernel
+from maxmargin import rows as rows_module
 from maxmargin.rows import CACHE_SHARE, RowCache, cache_bytes, free_memory
-from maxmargin.sources import MatrixSource, make_source
+from maxmargin.sources import MatrixSource, Source, make_source
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(300, 6))
@@ -152,3 +153,129 @@ def test_blocks_of_a_matrix():
     for a, b in ((None, None), (some, None), (None, other), (some, other)):
         wanted = [[K[i, j] for j in (range(6) if b is None else b)] for i in (range(6) if a is None else a)]
         np.testing.assert_array_equal(MatrixSource(K).block(a, b, np.float64), wanted)
+
+
+class Counting(Source):
+    """A matrix, row by row on demand, which notes what it is asked for."""
+
+    def __init__(self, K):
+        self.K, self.n_rows, self.n_columns, self.asked = K, len(K), len(K), []
+
+    def block(self, a, b, dtype):
+        self.asked.append(("block", None if a is None else a.tolist()))
+        return self.K[np.ix_(np.arange(self.n_rows) if a is None else a, np.arange(self.n_rows) if b is None else b)].astype(dtype)
+
+    def fill_rows(self, a, rows, slots):
+        self.asked.append(("rows", a.tolist()))
+        rows[slots] = self.K[a]
+
+    def add_product(self, a, coef, b, out, dtype):
+        self.asked.append(("product", a.tolist()))
+        out += coef.T @ self.K[a]
+
+
+def counted(capacity, n=8):
+    K = np.random.default_rng(3).normal(size=(n, n))
+    source = Counting(K + K.T)
+    return source, RowCache(source, np.float64, capacity * n * 8)
+
+
+def test_the_least_recently_used_rows_are_dropped():
+    source, cache = counted(4)
+    for idx, missing in (
+        ([0, 1, 2], [0, 1, 2]),
+        ([3], [3]),
+        ([0, 1], []),
+        ([4], [4]),  # in place of 2
+        ([0, 1, 3], []),
+        ([2, 5], [2, 5]),  # in place of 4 and one of 0, 1, 3, which were used together
+        ([2, 5], []),
+    ):
+        source.asked.clear()
+        F = np.zeros(8)
+        cache.add_rows(np.array(idx), np.ones(len(idx)), F)
+        fetched = [i for _, rows in source.asked for i in rows]
+        assert fetched == missing
+        np.testing.assert_allclose(F, source.K[idx].sum(axis=0))
+    for i in range(8):
+        np.testing.assert_array_equal(cache.block(np.array([i]), np.arange(8)), source.K[[i]])
+
+
+def test_more_rows_than_there_is_room_for_are_not_stored():
+    source, cache = counted(2)
+    F = np.zeros(8)
+    cache.add_rows(np.array([1, 2, 3]), np.ones(3), F)
+    assert source.asked == [("product", [1, 2, 3])]
+    cache.keep(np.array([1, 2, 3]))
+    assert len(source.asked) == 1
+    cache.keep(np.array([4, 1]))
+    assert source.asked[1:] == [("rows", [1, 4])]
+    cache.keep(np.array([1, 4]))
+    assert len(source.asked) == 2
+
+
+def test_stored_rows_are_not_computed_again():
+    source, cache = counted(3)
+    cache.keep(np.array([1, 4]))
+    source.asked.clear()
+    np.testing.assert_array_equal(cache.block(np.array([4, 1]), np.array([0, 7])), source.K[np.ix_([4, 1], [0, 7])])
+    np.testing.assert_array_equal(cache.tile(np.array([1, 4])), source.K[np.ix_([1, 4], [1, 4])])
+    assert not source.asked
+    np.testing.assert_array_equal(cache.block(np.array([4, 2]), np.array([0])), source.K[np.ix_([4, 2], [0])])
+    assert source.asked == [("block", [4, 2])]
+    np.testing.assert_array_equal(cache.tile(np.array([1, 5, 4])), source.K[np.ix_([1, 5, 4], [1, 5, 4])])
+    assert source.asked[1:] == [("block", [5])], "only what is not stored"
+
+
+def test_a_whole_matrix_is_computed_at_once_and_a_cheap_one_never():
+    source, _ = counted(0)
+    cache = RowCache(source, np.float64, 0.0, whole=True)
+    assert (cache.complete, cache.pointwise, cache.capacity) == (True, False, 8)
+    assert source.asked == [("block", None)]
+    np.testing.assert_array_equal(cache.tile(np.array([3, 1])), source.K[np.ix_([3, 1], [3, 1])])
+    source.cheap = True
+    cache = RowCache(source, np.float64, 0.0, whole=True)
+    assert (cache.complete, cache.pointwise, cache.capacity) == (False, True, 0)
+    cache = RowCache(source, np.float64, 8 * 8 * 3 - 1)
+    assert (cache.complete, cache.pointwise, cache.capacity) == (False, False, 2)
+    assert RowCache(source, np.float64, 1e9).capacity == 8
+
+
+def test_pair_steps_are_on_the_tile_asked_for(monkeypatch):
+    source, cache = counted(0)
+    seen = []
+    monkeypatch.setattr(rows_module.core, "solve_block", lambda K, *rest: seen.append((K.copy(), rest)) or (1, 0.0, False, False))
+    cache.pair_steps(np.array([2, 6]))("G", "b")
+    np.testing.assert_array_equal(seen[0][0], source.K[np.ix_([2, 6], [2, 6])])
+    assert seen[0][1] == ("G", "b")
+    cache.pointwise = True
+    monkeypatch.setattr(source, "solve_block", lambda *arguments: arguments, raising=False)
+    a, dtype, *rest = cache.pair_steps(np.array([2, 6]))("G", "b")
+    assert (a.tolist(), dtype, rest) == ([2, 6], np.float64, ["G", "b"])
+
+
+def test_free_memory_as_far_as_the_system_tells(monkeypatch, tmp_path):
+    told = tmp_path / "meminfo"
+    told.write_text("MemTotal:  9 kB\nMemAvailable:   1234 kB\n")
+    real = open
+    monkeypatch.setattr("builtins.open", lambda path, *rest: real(told if path == "/proc/meminfo" else path, *rest))
+    assert free_memory() == 1234 * 1024
+    told.write_text("MemTotal:  9 kB\n")
+    monkeypatch.setattr(rows_module.os, "sysconf", {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 1000}.__getitem__)
+    assert free_memory() == 4096 * 500
+    told.unlink()
+    assert free_memory() == 4096 * 500
+
+    def unknown(name):
+        raise ValueError
+
+    monkeypatch.setattr(rows_module.os, "sysconf", unknown)
+    assert free_memory() == 2**31
+    monkeypatch.setattr(rows_module, "free_memory", lambda: 10**9)
+    assert cache_bytes("auto") == cache_bytes(200) == 250_000_000
+    assert cache_bytes(1000) == 900_000_000
+    assert cache_bytes(1000, 2) == 450_000_000
+    monkeypatch.setattr(rows_module, "free_memory", lambda: 10**8)
+    assert cache_bytes("auto") == 90_000_000
+    monkeypatch.setattr(rows_module, "free_memory", lambda: 4 * 10**8)
+    assert cache_bytes("auto") == 200 * 2**20

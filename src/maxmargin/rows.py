@@ -78,7 +78,7 @@ class RowCache:
         self._used[slots[slots >= 0]] = self._clock
         missing = np.unique(idx[slots < 0])
         if len(missing):
-            order = np.argsort(self._used, kind="stable")[: len(missing)] if len(missing) < self.capacity else np.arange(self.capacity)
+            order = np.argsort(self._used, kind="stable")[: len(missing)]
             dropped = self._owner[order]
             self._slot[dropped[dropped >= 0]] = -1
             self.source.fill_rows(missing, self._rows, order)
