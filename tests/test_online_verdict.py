@@ -10,6 +10,8 @@ from sklearn.preprocessing import StandardScaler
 
 from helpers import binary, in_subprocess, three
 from maxmargin import LinearSVC, PegasosSVC
+from maxmargin.losses import Bias, LinearProblem, classification
+from maxmargin.solvers import epochs
 from maxmargin.solvers.linear.equations import by_factor
 
 
@@ -129,6 +131,67 @@ def test_coefficients_of_samples_keep_up_with_folds(alpha, copies):
         assert np.abs(X.T @ coefs[:, 0] - walks.v[0]).max() <= 1e-9 * np.abs(walks.v[0]).max()
         assert np.abs(X.T @ coefs[:, 1] - walks.u[0]).max() <= 1e-9 * np.abs(walks.u[0]).max()
     assert model.certify(X, y, weight).gap == pytest.approx(model.certificate_.gap, rel=1e-6)
+
+
+# ---- what rounding may do --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+def test_what_rounding_may_add_to_a_gap(kernel):
+    """The terms of decision values and of the length of the dual point, each wrong by its last digit."""
+    X, y = binary(60)
+    model = PegasosSVC(alpha=0.05, kernel=kernel, gamma=0.3, random_state=0).fit(X, y)
+    t, square, largest, eps = np.random.default_rng(0).normal(size=60), 7.0, 3.0, 2.0**-52
+    C = np.random.default_rng(1).uniform(1, 2, size=60)
+    problem = LinearProblem(classification(np.where(y == 1, 1.0, -1.0), C, False), Bias.FREE)
+    lengths = {"linear": np.sqrt(largest * np.sum(model.coef_**2))} if kernel == "linear" else {}
+    terms = lengths.get(kernel, largest * np.abs(getattr(model, "dual_coef_", 0.0)).sum())
+    length = eps * np.sqrt(largest) * np.abs(t).sum()
+    expected = eps * (terms + abs(model.intercept_[0])) * C.sum() + length * np.sqrt(square) + 0.5 * length**2
+    assert model._doubt(problem, 0, t, square, largest) == pytest.approx(expected, rel=1e-12)
+    huge = 1e150 * t
+    length *= 1e150
+    expected = eps * (terms + abs(model.intercept_[0])) * C.sum() + length * np.sqrt(square) + 0.5 * length**2
+    assert model._doubt(problem, 0, huge, square, largest) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_a_fit_is_judged_by_the_numbers_of_certify_where_rounding_may_decide(kernel, monkeypatch):
+    X, y = three(60)
+    asked = []
+    real = PegasosSVC._evaluated
+    monkeypatch.setattr(PegasosSVC, "_evaluated", lambda *a: asked.append(1) or real(*a))
+    for tol, times in ((0.3, 0), (None, 0), (1e-13, 1)):
+        asked.clear()
+        model = PegasosSVC(alpha=0.05, kernel=kernel, gamma=0.3, tol=tol, max_iter=30, random_state=0).fit(X, y)
+        assert len(asked) == times
+        assert 0 <= model.certificate_.audit_error < 1e-12
+        again = model.certify(X, y)
+        for mine, theirs in zip(model.certificate_.parts, again.parts, strict=True):
+            for name in ("primal", "dual", "gap", "kkt_violation"):
+                value, other = getattr(mine, name), getattr(theirs, name)
+                assert value == other if times else value == pytest.approx(other, rel=1e-9, abs=1e-12)
+            assert mine.n_iter == model.t_
+
+
+@pytest.mark.parametrize("options", [{}, {"kernel": "rbf", "gamma": 0.3}, {"kernel": "precomputed"}])
+def test_the_audit_sees_decision_values_that_are_wrong(options, monkeypatch):
+    """The samples at both ends of the data are among those that are evaluated again."""
+    X, y = binary(60)
+    X = np.exp(-0.3 * ((X[:, None] - X[None]) ** 2).sum(axis=2)) if "precomputed" in options.values() else X
+    real = epochs.judge
+    for row in (0, 59):
+
+        def wrong(*given, row=row, **more):
+            model, found = real(*given, **more)
+            for one in found:
+                one.f[row] += 0.25
+            return model, found
+
+        monkeypatch.setattr(epochs, "judge", wrong)
+        model = PegasosSVC(alpha=0.1, tol=0.5, random_state=0, **options).fit(X, y)
+        assert model.certificate_.audit_error == pytest.approx(0.25, rel=1e-6)
 
 
 # ---- memory ------------------------------------------------------------------------------------------------------------
