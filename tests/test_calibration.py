@@ -108,3 +108,45 @@ def test_the_scale_leaves_the_extreme_out():
     assert calibration.laplace_scale(errors[:-1]) == 1.0
     assert calibration.laplace_scale(errors) == 1.0
     assert calibration.laplace_scale(np.zeros(3)) == 0.0
+
+
+def test_newton_takes_few_steps_to_a_sigmoid(monkeypatch):
+    """Likelihoods that are evaluated: seen, and an eighth more for other arithmetic."""
+    counts, real = [], calibration._likelihood
+    monkeypatch.setattr(calibration, "_likelihood", lambda z, t: counts.append(1) or real(z, t))
+    for gap, seen in ((0, 18), (1, 29), (3, 37), (10, 36), (1000, 39)):
+        counts.clear()
+        for seed in range(4):
+            rng = np.random.default_rng(seed)
+            first = rng.random(100) < 0.3
+            calibration.fit_sigmoid(rng.normal(size=100) + gap * np.where(first, 1, -1), first)
+        assert 0.8 * seen <= len(counts) <= 1.125 * seen
+
+
+def test_the_scale_of_few_errors():
+    assert calibration.laplace_scale(np.array([1.0, -1.0, 4.0])) == 2.0
+    errors = np.array([1.0] * 99 + [-1000.0])  # five times sqrt(2) 10.99 = 77.7
+    assert calibration.laplace_scale(errors) == 1.0
+    edge = np.array([0.0] * 9 + [1.0])  # sqrt(50) 0.1 < 1
+    assert calibration.laplace_scale(edge) == 0.0
+    assert calibration.laplace_scale(np.array([0.0] * 6 + [1.0])) == pytest.approx(1 / 7)
+
+
+def test_several_samples_of_several_classes_at_once(monkeypatch):
+    rng = np.random.default_rng(0)
+    values, a, b = rng.normal(size=(23, 6)), -rng.uniform(0.5, 2, size=6), rng.normal(size=6)
+    expected = calibration.pair_probabilities(values, a, b, 4)
+    np.testing.assert_allclose(expected.sum(axis=1), 1.0)
+    r = 1 / (1 + np.exp(values * a + b))
+    for p, row in zip(expected, r, strict=True):
+        pairs = list(multiclass.pairs(4))
+        best = sum(((1 - row[k]) * p[i] - row[k] * p[j]) ** 2 for k, (i, j) in enumerate(pairs))
+        for _ in range(20):
+            q = np.abs(p + 0.01 * rng.normal(size=4))
+            q /= q.sum()
+            assert best <= sum(((1 - row[k]) * q[i] - row[k] * q[j]) ** 2 for k, (i, j) in enumerate(pairs))
+    for room in (1, 25, 49, 50, 75, 600):
+        monkeypatch.setattr(calibration, "BLOCK", room)
+        np.testing.assert_allclose(calibration.pair_probabilities(values, a, b, 4), expected, rtol=1e-12)
+    assert calibration.pair_probabilities(values[:0], a, b, 4).shape == (0, 4)
+    assert calibration.pair_probabilities(values[:0, :1], a[:1], b[:1], 2).shape == (0, 2)

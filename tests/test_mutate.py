@@ -32,7 +32,7 @@ TABLE = (1, 2)
 
 def act(n):
     step = max(1, 100 // n)
-    run(step, thread_count(n * 100))
+    run(step, thread_count(n * 100), zip(n, strict=True))
     return 1e-9 if n <= tol else 0
 '''
 
@@ -88,6 +88,7 @@ def test_what_is_no_fault_is_left_alone(made):
     found, _ = made(HARMLESS)
     assert {"thing.py::act: 1e-09 -> 1.0", "thing.py::SHARE: 0.25 -> 0.5", "thing.py::TABLE: 1 -> 2"} <= set(found)
     assert not any("step =" in name or "2e-09" in name or ": 100" in name or ": n * 100" in name for name in found)
+    assert not any(": True ->" in name for name in found), "that sequences are equally long is an assertion"
     assert "thing.py::act: n <= tol -> n > tol" in found
     assert "thing.py::act: n <= tol -> n < tol" not in found
     assert places.settings(ast.parse(HARMLESS)) == {"SHARE"}

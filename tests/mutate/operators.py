@@ -176,7 +176,7 @@ def _mutable(tree: ast.Module) -> Iterator[ast.AST]:
     pending: list[ast.AST] = [tree]
     while pending:
         node = pending.pop()
-        if _only_speed(node):
+        if _only_speed(node) or _is_assertion(node):
             continue
         if hasattr(node, "lineno"):
             yield node
@@ -200,3 +200,8 @@ def _only_speed(node: ast.AST) -> bool:
         case ast.Assign(targets=[ast.Name("work")]) | ast.Call(func=ast.Name("thread_count") | ast.Attribute(attr="thread_count")):
             return True
     return False
+
+
+def _is_assertion(node: ast.AST) -> bool:
+    """Whether code only says what is always so: that the sequences of a ``zip(..., strict=True)`` are equally long."""
+    return isinstance(node, ast.keyword) and node.arg == "strict"
