@@ -5,7 +5,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from helpers import binary, three
-from maxmargin import PegasosSVC
+from maxmargin import NormaSVC, PegasosSVC, monitor
 from maxmargin.losses import Bias, LinearProblem, classification
 from maxmargin.solvers import epochs, pegasos_linear
 from maxmargin.solvers.pegasos import STEPS
@@ -98,3 +98,20 @@ def test_the_last_line_tells_steps_gap_and_support_vectors(kernel, caplog):
     support = int((walk != 0).any(axis=0).sum())
     assert line.startswith(f"PegasosSVC: {model.t_:,} steps, gap {worst.gap:.3g}, violation nan, {support} support vectors, ")
     assert line.endswith(" s, done")
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_lines_on_the_way(caplog, monkeypatch):
+    monkeypatch.setattr(monitor, "REPORT_EVERY", 0.0)
+    X, y = binary(60)
+    with caplog.at_level("INFO", logger="maxmargin"):
+        model = PegasosSVC(alpha=0.05, tol=1e-9, max_iter=3, verbose=1, shuffle=False).fit(X, y)
+    steps = [line.split(" steps")[0] for line in caplog.messages]
+    assert steps == ["PegasosSVC: 60", "PegasosSVC: 120", "PegasosSVC: 180", "PegasosSVC: 180"]
+    assert caplog.messages[-1].endswith(f" s, {model.certificate_.status}")
+    caplog.clear()
+    with caplog.at_level("INFO", logger="maxmargin"):
+        NormaSVC(budget=25, max_iter=2, verbose=1, shuffle=False).fit(X, y)
+    steps = [line.split(" steps")[0] for line in caplog.messages]
+    assert steps == [f"NormaSVC: {k}" for k in (25, 50, 60, 85, 110, 120)]
+    assert [line.split(", ")[3] for line in caplog.messages][-1] == "25 support vectors"

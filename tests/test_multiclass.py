@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn import svm
 from sklearn.multiclass import OneVsRestClassifier
 
 from helpers import assert_close, three
-from maxmargin import SVC, NuSVC, multiclass
+from maxmargin import SVC, NuSVC, columns, multiclass
 
 X, y = three(90)
 four = np.arange(90) % 4
@@ -110,3 +111,78 @@ def test_class_without_weight_never_wins(kind, absent):
     without = SVC().fit(X[y != absent], y[y != absent])
     assert np.array_equal(model.predict(X), without.predict(X))
     assert model.certify(X, y, weight).status == "optimal"
+
+
+# ---- definitions ---------------------------------------------------------------------------------------------------------
+
+
+def test_members_and_tasks_of_classes():
+    label = np.array([2, 0, 1, 2, 0, 3])
+    assert [part.tolist() for part in multiclass.members_of(label, 5)] == [[1, 4], [2], [0, 3], [5], []]
+    (two,) = multiclass.tasks(np.array([1, 0, 1]), 2, False)
+    assert (two.samples.tolist(), two.sign.tolist()) == ([0, 1, 2], [1, -1, 1])
+    rest = multiclass.tasks(label, 4, True)
+    assert [task.sign.tolist() for task in rest] == [np.where(label == c, 1, -1).tolist() for c in range(4)]
+    assert all(task.samples.tolist() == list(range(6)) for task in rest)
+    found = [(task.samples.tolist(), task.sign.tolist()) for task in multiclass.tasks(label[:5], 3, False)]
+    assert found == [([1, 4, 2], [1, 1, -1]), ([1, 4, 0, 3], [1, 1, -1, -1]), ([2, 0, 3], [1, -1, -1])]
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_votes_and_confidence_by_loops(k):
+    values = np.random.default_rng(k).normal(size=(30, k * (k - 1) // 2)).round(1)
+    pairs = [(i, j) for i in range(k) for j in range(i + 1, k)]
+    assert multiclass.pairs(k) == pairs
+    assert multiclass.pairs_of_first(k)[: k - 1] == [
+        (i, slice(min(part), max(part) + 1)) for i in range(k - 1) if (part := [n for n, pair in enumerate(pairs) if pair[0] == i])
+    ]
+    for row, votes, both in zip(values, multiclass.votes(values, k), multiclass.votes_and_confidence(values, k), strict=True):
+        count, total = np.zeros(k), np.zeros(k)
+        for value, (i, j) in zip(row, pairs, strict=True):
+            count[i if value > 0 else j] += 1
+            total[i] += value
+            total[j] -= value
+        assert votes.tolist() == count.tolist()
+        np.testing.assert_allclose(both, count + total / (3 * (np.abs(total) + 1)), rtol=1e-12)
+
+
+def test_pairs_of_classes_in_another_order():
+    source, sign = multiclass.pairs_in_order(np.array([2, 0, 1]))
+    assert source.tolist() == [1, 2, 0]  # (2, 0), (2, 1), (0, 1)
+    assert sign.tolist() == [-1, -1, 1]
+
+
+@pytest.mark.parametrize("k", [3, 4])
+def test_the_layout_of_coefficients_by_loops(k):
+    rng = np.random.default_rng(k)
+    label = np.sort(rng.integers(0, k, size=12))
+    packed = rng.normal(size=(k - 1, 12))
+    coef = multiclass.unpack_pairs(packed, label, k)
+    for pair, (i, j) in enumerate(multiclass.pairs(k)):
+        rows = multiclass.packed_rows(pair, label, k)
+        for column, c in enumerate(label):
+            expected = packed[j - 1, column] if c == i else packed[i, column] if c == j else 0.0
+            assert coef[pair, column] == expected
+            if c in (i, j):
+                assert rows[column] == (j - 1 if c == i else i)
+    K = rng.normal(size=(12, 5))
+    parts = np.array([packed[:, label == c] @ K[label == c] for c in range(k)])
+    np.testing.assert_allclose(multiclass.join_pairs(parts), coef @ K, rtol=1e-10, atol=1e-12)
+
+
+# ---- columns that are empty ----------------------------------------------------------------------------------------------
+
+
+def test_columns_without_an_entry_are_left_out(monkeypatch):
+    monkeypatch.setattr(columns, "MANY_COLUMNS", 5)
+    A = sparse.csr_matrix(np.array([[0, 1.0, 0, 0, 2, 0], [0, 0, 0, 0, 3, 0]]))
+    B = sparse.csr_matrix(np.array([[0, 0, 0, 0, 5.0, 4]]))
+    alone, nothing = columns.without_empty_columns(A)
+    assert nothing is None
+    assert alone.toarray().tolist() == [[1, 2], [0, 3]]
+    a, b = columns.without_empty_columns(A, B)
+    assert a.toarray().tolist() == [[1, 2, 0], [0, 3, 0]]
+    assert b.toarray().tolist() == [[0, 5, 4]]
+    for given in ((A.toarray(), None), (A, B.toarray()), (A[:, :5], B[:, :5])):
+        found = columns.without_empty_columns(*given)
+        assert all(one is other for one, other in zip(found, given, strict=True))
