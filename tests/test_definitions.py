@@ -308,13 +308,18 @@ def test_starts_fill_in_order():
 
 def test_a_start_keeps_what_it_can():
     """Too large a sum is scaled down; what is missing is filled into variables in use first."""
-    problem = problems.one_class(np.full(4, 2.0), 0.5)  # the sum is 4
-    np.testing.assert_allclose(problems.feasible_start(problem, np.array([2.0, 0.0, 2.0, 4.0])), [4 / 3, 0.0, 4 / 3, 4 / 3])
-    np.testing.assert_allclose(problems.feasible_start(problem, np.array([0.0, 1.0, 0.0, 1.0])), [0.0, 2.0, 0.0, 2.0])
-    np.testing.assert_allclose(problems.feasible_start(problem, np.array([0.0, 0.0, 0.5, 0.0])), [2.0, 0.0, 2.0, 0.0])
-    below = problems.c_svc(np.array([-1.0, 1.0, 1.0]), np.full(3, 2.0))  # the sum is 0
-    np.testing.assert_allclose(problems.feasible_start(below, np.array([-2.0, 0.5, 0.5])), [-1.0, 0.5, 0.5])
-    np.testing.assert_allclose(problems.feasible_start(below, np.array([-0.5, 1.0, 1.0])), [-0.5, 0.25, 0.25])
+    for unit in (1.0, 1e-3, 1e3):
+        problem = problems.one_class(np.full(4, 2.0 * unit), 0.5)  # the sum is 4
+        for start, wanted in (
+            ([2.0, 0.0, 2.0, 4.0], [4 / 3, 0.0, 4 / 3, 4 / 3]),
+            ([0.0, 1.0, 0.0, 1.0], [0.0, 2.0, 0.0, 2.0]),
+            ([0.0, 0.0, 0.5, 0.0], [2.0, 0.0, 2.0, 0.0]),
+            ([0.0, 0.0, 0.0, 0.0], [2.0, 2.0, 0.0, 0.0]),
+        ):
+            np.testing.assert_allclose(problems.feasible_start(problem, unit * np.array(start)) / unit, wanted)
+        below = problems.c_svc(np.array([-1.0, 1.0, 1.0]), np.full(3, 2.0 * unit))  # the sum is 0
+        for start, wanted in (([-2.0, 0.5, 0.5], [-1.0, 0.5, 0.5]), ([-0.5, 1.0, 1.0], [-0.5, 0.25, 0.25]), ([3.0, 0.0, 0.0], [0.0] * 3)):
+            np.testing.assert_allclose(problems.feasible_start(below, unit * np.array(start)) / unit, wanted, atol=1e-15)
 
 
 @pytest.mark.parametrize("squared", [False, True])

@@ -310,10 +310,10 @@ def test_problems_run_side_by_side_where_they_are_large(largest, monkeypatch):
     workers = 2 if largest > block.POLISHED else 1
     assert sorted(seen) == [(k, workers, 3, (workers / (3 - k), f" {k + 1}/3"), 1 if workers > 1 else 2) for k in range(3)]
     assert monitor.asked == 2, "the first always begins"
-    alone = Told()
-    seen.clear()
-    training.train_all([job(0)], [largest], settings(), alone)
-    assert seen == [(0, 1, 1, (1.0, ""), 2)]
+    for many, labels in ((1, [""]), (2, [" 1/2", " 2/2"])):
+        monitor = Told()
+        training.train_all([job(k) for k in range(many)], [largest] * many, settings(), monitor)
+        assert sorted(label for _, label in monitor.parts) == labels
 
 
 def test_problems_that_begin_too_late_are_not_solved():

@@ -301,7 +301,7 @@ class _Rest:
         c = self.count
         right = np.concatenate([self.N.T @ u, u[self.held]])
         try:
-            y = np.linalg.solve(self.S[:c, :c], right) if c > 1 else right / self.S[0, 0]
+            y = np.linalg.solve(self.S[:c, :c], right)
         except np.linalg.LinAlgError:
             return None
         d = _without_sums(self.V[:, :c] @ y - u, self.N, self.held)
