@@ -67,3 +67,46 @@ def test_dense_data_of_few_non_zeros_give_the_model_of_csr():
     np.testing.assert_allclose(dense.decision_function(Z[:100]), csr.decision_function(sparse.csr_matrix(Z[:100])), atol=1e-4)
     far = SVC(C=5, gamma=1.0, tol=1e-5).fit(1e3 + Z, y)  # no zeros left: centred instead
     np.testing.assert_allclose(far.decision_function(1e3 + Z[:100]), dense.decision_function(Z[:100]), atol=1e-4)
+
+
+class Counting(NativeSource):
+    """Notes the shapes of the blocks it computes."""
+
+    def __init__(self, *arguments):
+        self.asked = []
+        super().__init__(*arguments)
+
+    def block(self, a, b, dtype):
+        self.asked.append((len(a), len(b)))
+        return super().block(a, b, dtype)
+
+
+def test_values_inside_a_class_are_computed_once_for_all_its_pairs():
+    source = Counting(Kernel.rbf(gamma=0.3), X)
+    shared, sizes = SharedKernel(source, members), [len(m) for m in members]
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        shared.pair(i, j).block(None, None, np.float64)
+    assert source.asked == [(sizes[c], sizes[c]) for c in (0, 1, 2)]
+    shared.pair(0, 1).block(None, None, np.float32)
+    assert len(source.asked) == 5, "in each precision"
+
+
+def test_a_pair_is_a_part_of_the_whole_source():
+    source = NativeSource(Kernel.rbf(gamma=0.3), X)
+    shared = SharedKernel(source, members)
+    pair, index = shared.pair(2, 0), np.concatenate([members[2], members[0]])
+    assert (pair.n_rows, pair.n_columns) == (len(index), len(index))
+    assert (pair.value_error, pair.dtypes, pair.cheap, pair.convex) == (source.value_error, source.dtypes, source.cheap, source.convex)
+    assert pair.suspects(5).tolist() == source.suspects(5, index).tolist()
+    by = pair.by_differences()
+    assert by.differences
+    np.testing.assert_allclose(by.block(None, None, np.float64), source.block(index, index, np.float64), rtol=1e-10)
+    a = np.array([4, 1, 9])
+    G, b = np.array([-1.0, 1.0, -1.0]), np.zeros(3)
+    steps, violation, negative, unbounded = pair.solve_block(
+        a, np.float64, G, b, -np.ones(3), np.ones(3), np.zeros(3), np.array([0, 3]), 1e-9, 1000
+    )
+    assert (steps > 0, violation <= 1e-9, negative, unbounded) == (True, True, False, False)
+    np.testing.assert_allclose(G, source.block(index[a], index[a], np.float64) @ b + [-1.0, 1.0, -1.0], atol=1e-12)
+    assert np.shares_memory(pair.block(None, None, np.float64), shared.pair(0, 2).block(None, None, np.float64)), "used again"
+    assert shared.scratch is shared.scratch
