@@ -235,3 +235,55 @@ def test_group_ends_and_join_blocks():
     assert np.array_equal(out, np.block([[A, B], [B.T, D]]))
     with pytest.raises(ValueError, match="shapes"):
         core.join_blocks(A, B.T.copy(), D, out)
+
+
+def test_threads_of_large_calls_and_of_callers_that_run_side_by_side(monkeypatch):
+    monkeypatch.setattr(core, "_openmp_effective_n_threads", lambda: 5)
+    assert [core.thread_count(work) for work in (0.0, 5.9e6, 6.1e6, np.inf)] == [1, 1, 5, 5]
+    assert core.thread_count() == 5
+    with core.one_thread():
+        assert core.thread_count() == 1
+        with core.one_thread():
+            assert core.thread_count() == 1
+        assert core.thread_count() == 1, "still inside the outer one"
+    assert core.thread_count() == 5
+    seen = []
+    monkeypatch.setattr(core._cpu, "parse_svmlight", lambda *arguments: seen.append(arguments) or ["pieces"])
+    for size, threads, wanted in ((10, 0, 1), (10**7, 0, 5), (10, 3, 3), (10**7, 2, 2)):
+        assert core.parse_svmlight("text", size, 7, 8, threads) == ["pieces"]
+        assert seen.pop() == ("text", size, 7, 8, wanted)
+    core.parse_svmlight("text", 10, 7, 8)
+    assert seen.pop()[-1] == 1
+
+
+def test_arrays_are_copied_only_where_the_core_cannot_read_them():
+    array = np.arange(12.0).reshape(3, 4)
+    assert core.contiguous(array) is array
+    turned = core.contiguous(array.T)
+    assert turned.flags.c_contiguous
+    assert turned.tolist() == array.T.tolist()
+    assert core.contiguous(array, np.float32).dtype == np.float32
+    raw = np.zeros(8 * 4 + 1, np.uint8)
+    misaligned = raw[1:].view(np.float64)
+    misaligned[:] = [1.0, 2.0, 3.0, 4.0]
+    copied = core.contiguous(misaligned)
+    assert copied.flags.aligned
+    assert copied.tolist() == [1.0, 2.0, 3.0, 4.0]
+
+
+def test_linear_functions_of_rows():
+    """Products, sums, Gram matrices and those of several classes, of all rows or of some."""
+    rng = np.random.default_rng(4)
+    X, w, W = rng.normal(size=(9, 5)), rng.normal(size=5), rng.normal(size=(5, 8))
+    for dtype in (np.float32, np.float64):
+        data = X.astype(dtype)
+        points, exact = core.points(data), data.astype(np.float64)
+        for rows in (None, np.array([4, 0, 7])):
+            part = exact if rows is None else exact[rows]
+            t, T = rng.normal(size=len(part)), rng.normal(size=(len(part), 8))
+            np.testing.assert_allclose(core.linear_values(points, rows, w), part @ w)
+            np.testing.assert_allclose(core.linear_sum(points, rows, t), part.T @ t)
+            np.testing.assert_allclose(core.gram(points, rows, t**2), part.T @ (t[:, None] ** 2 * part))
+            np.testing.assert_allclose(core.class_values(points, rows, W), part @ W)
+            np.testing.assert_allclose(core.class_sum(points, rows, T), part.T @ T)
+        np.testing.assert_allclose(core.linear_squares(points), (exact**2).sum(axis=1))
