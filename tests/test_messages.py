@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import cross_val_predict
 from sklearn.utils import _param_validation
 from sklearn.utils._param_validation import InvalidParameterError
 
@@ -173,3 +175,42 @@ def test_mixed_labels(cls, labels, said):
     if hasattr(cls, "partial_fit"):
         with pytest.raises(ValueError, match="y mixes"):
             cls().partial_fit(X, y, classes=np.array(["a", "b"]))
+
+
+# ---- whose line a warning names ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("cls", [cls for cls in ALL if "kernel" in cls._parameter_constraints])
+def test_a_matrix_that_is_not_symmetric_is_the_users(cls):
+    K = X @ X.T
+    K[2, 7] += 1e-4 * np.abs(K).max()
+    with pytest.warns(UserWarning, match="The precomputed matrix is not symmetric") as caught:
+        fit(cls(kernel="precomputed"), K)
+    names = {one.filename for one in caught if "not symmetric" in str(one.message)}
+    assert names == {__file__}
+
+
+@pytest.mark.parametrize("cls", [cls for cls in ALL if "time_limit" in cls._parameter_constraints and "CV" not in cls.__name__])
+def test_a_limit_of_time_is_the_users(cls):
+    with pytest.warns(ConvergenceWarning) as caught:
+        fit(cls(time_limit=0.0))
+    assert {one.filename for one in caught} == {__file__}
+    with pytest.warns(ConvergenceWarning) as caught:
+        cross_val_predict(cls(time_limit=0.0), X, Y, cv=2)
+    assert {one.filename for one in caught} == {__file__}, "through scikit-learn, too"
+    if hasattr(cls, "partial_fit"):
+        with pytest.warns(ConvergenceWarning) as caught:
+            fit_first(cls(time_limit=0.0, **({"budget": 16} if "Norma" in cls.__name__ else {"kernel": "rbf", "budget": 16})))
+        assert {one.filename for one in caught} == {__file__}
+
+
+def fit_first(model):
+    many = np.tile(X, (3, 1))
+    return model.partial_fit(many, np.tile(Y, 3), classes=[0, 1]) if is_classifier(model) else model.partial_fit(many)
+
+
+def test_a_nu_that_class_weights_make_infeasible_is_the_users():
+    with pytest.warns(UserWarning, match="class_weight makes nu=0.8 infeasible") as caught:
+        maxmargin.NuSVC(nu=0.8, class_weight={0: 3.0}).fit(X, Y)
+    assert caught[0].filename == __file__

@@ -141,6 +141,7 @@ def test_labels_of_chunks():
 def test_points_are_stacked_as_they_are_stored():
     S = sparse.csr_matrix(X)
     for a, b in ((X[:9], X[9:]), (S[:9], X[9:]), (X[:9], S[9:]), (S[:9], S[9:])):
+        assert sparse.issparse(like(b, a)) == sparse.issparse(a)
         found = stack(a, like(b, a))
         assert sparse.issparse(found) == sparse.issparse(a)
         np.testing.assert_array_equal(found.toarray() if sparse.issparse(found) else found, X)
@@ -151,14 +152,15 @@ def test_points_are_stacked_as_they_are_stored():
 
 @pytest.mark.parametrize("make", [PegasosSVC, NormaSVC])
 def test_chunks_may_be_sparse_or_dense_in_turn(make):
+    W = X * (np.abs(X) > 1)  # mostly zeros, so that it is stored and computed as such
     expected = make(kernel="rbf", gamma=0.3, shuffle=False)
     mixed = make(kernel="rbf", gamma=0.3, shuffle=False)
     for k, some in enumerate(np.split(np.arange(60), [10, 30, 50])):
-        expected.partial_fit(X[some], y[some], [0, 1])
-        mixed.partial_fit(sparse.csr_matrix(X[some]) if k % 2 == 0 else X[some], y[some], [0, 1])
+        expected.partial_fit(W[some], y[some], [0, 1])
+        mixed.partial_fit(sparse.csr_matrix(W[some]) if k % 2 == 0 else W[some], y[some], [0, 1])
     assert sparse.issparse(mixed.support_vectors_)
-    assert_close(mixed.decision_function(X), expected.decision_function(X), 1e-9)
-    assert_close(mixed.decision_function(sparse.csr_matrix(X)), expected.decision_function(X), 1e-9)
+    assert_close(mixed.decision_function(W), expected.decision_function(W), 1e-9)
+    assert_close(mixed.decision_function(sparse.csr_matrix(W)), expected.decision_function(W), 1e-9)
 
 
 def test_chunks_of_objects():

@@ -1,6 +1,5 @@
 """What the five estimators share: validation, kernel parameters, keeping the model, prediction."""
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -27,6 +26,7 @@ from maxmargin.estimators._labels import Coefficients, Question
 from maxmargin.estimators._locate import locate
 from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._plain import QuickParameters, plain_data, plain_target
+from maxmargin.estimators._warnings import warn
 from maxmargin.kernels import NAMES, PARAMETERS, Kernel, Kind
 from maxmargin.monitor import Monitor
 from maxmargin.problems import Floats
@@ -180,11 +180,10 @@ class BaseSVM(QuickParameters, ABC):
             many = f" ({len(some)} of {len(trained)} binary problems)" if len(trained) > 1 else ""
             early = f"Solver terminated early (max_iter={self.max_iter}).  {SCALE} " if status is Status.MAX_ITER else ""
             violation, gap = max(c.kkt_violation for c in some) / self._unit, max(c.relative_gap for c in some)
-            warnings.warn(
+            warn(
                 f"{early}{status.value}{many} KKT violation {violation:.3g} (tol={self.tol:g}), relative gap {gap:.3g} "
                 f"(10 tol={GAP * self.tol:g}).",
                 ConvergenceWarning,
-                stacklevel=6,
             )
 
     def _keep_support(self, X: Any, support: NDArray[np.int64], kernel: Kernel) -> None:

@@ -1,6 +1,5 @@
 """What becomes of the user's data: containers, sparse formats, precomputed kernels, gamma."""
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import _num_samples, validate_data
 
 from maxmargin.estimators._targets import WORDS_IN_Y, is_word_error
+from maxmargin.estimators._warnings import warn
 from maxmargin.kernels import Kernel, Kind
 from maxmargin.problems import Floats
 from maxmargin.sources import pick
@@ -93,11 +93,7 @@ def symmetric(kind: Kind | None, K: Any) -> Any:
     if not worst <= ASYMMETRY * size:
         raise ValueError(f"Precomputed matrix must be symmetric: {differ}. Pass (K + K.T) / 2 if the difference is meant to be ignored.")
     if worst > SINGLE * size:
-        warnings.warn(
-            f"The precomputed matrix is not symmetric: {differ}. (K + K.T) / 2 is used; pass that to avoid this warning.",
-            UserWarning,
-            stacklevel=4,
-        )
+        warn(f"The precomputed matrix is not symmetric: {differ}. (K + K.T) / 2 is used; pass that to avoid this warning.", UserWarning)
     return (K + K.T) / 2
 
 

@@ -1,6 +1,5 @@
 """What the linear estimators share: parameters, validation, choice of the solver, warm start, certification, chunks."""
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -22,6 +21,7 @@ from maxmargin.estimators import _state
 from maxmargin.estimators._data import canonical_csr, check_chunk, validated
 from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._plain import QuickParameters, plain_data, plain_target
+from maxmargin.estimators._warnings import warn
 from maxmargin.linear_training import Choice, Solver, Task, TrainedLinear, certify_again, choose, train_all
 from maxmargin.losses import Bias, LinearProblem
 from maxmargin.monitor import Monitor
@@ -156,11 +156,10 @@ class BaseLinear(QuickParameters):
             if not some or status.converged:
                 continue
             many = f" ({len(some)} of {len(parts)} problems)" if len(parts) > 1 else ""
-            warnings.warn(
+            warn(
                 f"{type(self).__name__} failed to converge{many}: {status.value} Relative gap {max(c.relative_gap for c in some):.3g} "
                 f"(tol={self.tol:g}).",
                 ConvergenceWarning,
-                stacklevel=6,
             )
 
     def _keep(self, trained: Sequence[TrainedLinear]) -> None:

@@ -1,6 +1,5 @@
 """What NormaSVC and NormaNovelty share: steps, points, state."""
 
-import warnings
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -10,6 +9,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import _num_samples
 
 from maxmargin.estimators._online import BaseOnline, like, stack
+from maxmargin.estimators._warnings import warn
 from maxmargin.problems import Floats
 from maxmargin.solution import Status
 from maxmargin.solvers import norma
@@ -75,7 +75,7 @@ class BaseNorma(BaseOnline):
         if stopped is Status.INTERRUPTED and self.on_interrupt == "raise":
             raise KeyboardInterrupt
         if stopped is not None:
-            warnings.warn(f"The samples were not used up. {stopped.value}", ConvergenceWarning, stacklevel=4)
+            warn(f"The samples were not used up. {stopped.value}", ConvergenceWarning)
 
     def _keep_functions(self, points: Any, functions: Functions, chunk: bool) -> None:
         """Keep the model; it is all that warm starts and chunks go on from."""

@@ -1,6 +1,5 @@
 """PegasosSVC below its interface: from samples to walks, and from walks to the fitted state."""
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -15,6 +14,7 @@ from maxmargin import certificate, linear_certificate
 from maxmargin.certificate import Certificate, kernel_diagonal, kernel_products, with_status
 from maxmargin.designs import ArrayDesign
 from maxmargin.estimators._online import OnlineClassifier, like, stack
+from maxmargin.estimators._warnings import warn
 from maxmargin.kernels import Kernel, Kind
 from maxmargin.losses import LinearProblem
 from maxmargin.monitor import Monitor
@@ -132,11 +132,10 @@ class BasePegasos(OnlineClassifier):
         limit = f" A budget of {self.budget} support vectors may be too small for this tol." if self.budget is not None else ""
         text = f"{outcome.epochs} epochs were not enough: scale the data (StandardScaler), raise alpha, or raise max_iter."
         text = text if stopped is Status.MAX_ITER else stopped.value
-        warnings.warn(
+        warn(
             f"{text} The gap is {self._largest_gap(parts, asked):.3g} of the loss of a constant (tol={self.tol}); tol=None asks for "
             f"none.{limit}",
             ConvergenceWarning,
-            stacklevel=5,
         )
 
     def _checked(

@@ -1,6 +1,5 @@
 """SVC and NuSVC."""
 
-import warnings
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -12,6 +11,7 @@ from maxmargin.certificate import Certificate
 from maxmargin.estimators._base import method_for
 from maxmargin.estimators._classifier import BaseSVC
 from maxmargin.estimators._options import StrOptions
+from maxmargin.estimators._warnings import warn
 from maxmargin.kernels import Kernel
 from maxmargin.problems import Floats
 from maxmargin.training import Decision, Formulation, Settings, read_level, read_margin
@@ -277,10 +277,9 @@ fit_status_, n_iter_
             )
         nu = min(self.nu, largest)
         if self.nu > largest * rounding:
-            warnings.warn(
+            warn(
                 f"class_weight makes nu={self.nu:g} infeasible for a pair of classes; the largest feasible nu, {nu:.6g}, is used for it.",
                 UserWarning,
-                stacklevel=7,
             )
         problem = problems.nu_svc(sign, weight, nu)
 

@@ -1,6 +1,5 @@
 """PegasosSVC."""
 
-import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -21,6 +20,7 @@ from maxmargin.estimators._online import BaseOnline, takes_chunks
 from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._pegasos import BasePegasos, one_pass
 from maxmargin.estimators._targets import encode, validate_weight
+from maxmargin.estimators._warnings import warn
 from maxmargin.problems import Floats
 from maxmargin.solution import Status
 from maxmargin.solvers import epochs
@@ -280,7 +280,7 @@ class PegasosSVC(BasePegasos):
         if stopped is Status.INTERRUPTED and self.on_interrupt == "raise":
             raise KeyboardInterrupt
         if stopped is not None:
-            warnings.warn(f"The chunk was not used up. {stopped.value}", ConvergenceWarning, stacklevel=4)
+            warn(f"The chunk was not used up. {stopped.value}", ConvergenceWarning)
         for name in ("certificate_", "fit_status_", "_duals"):
             self.__dict__.pop(name, None)
         self.n_iter_ = 1
