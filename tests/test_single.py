@@ -1,0 +1,126 @@
+"""Estimators with one decision function, and what all kernel machines say of a fit: weights of 0, warm starts, certification, warnings."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import rbf_kernel
+
+from helpers import FIVE, assert_close, assert_same_bits, binary, target, three
+from maxmargin import SVC, SVR, NuSVR, OneClassSVM
+from maxmargin.estimators._base import SCALE
+
+X, y = binary(50)
+z = X[:, 0] + np.sin(3 * X[:, 1])
+A, label = three(60)
+SINGLE = (SVR, NuSVR, OneClassSVM)
+
+
+def fit(model, X, z, weight=None):
+    given = () if isinstance(model, OneClassSVM) else (z,)
+    return model.fit(X, *given, sample_weight=weight)
+
+
+def certify(model, X, z, weight=None):
+    given = () if isinstance(model, OneClassSVM) else (z,)
+    return model.certify(X, *given, sample_weight=weight)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "precomputed"])
+@pytest.mark.parametrize("cls", SINGLE)
+def test_samples_without_weight_are_left_out(cls, kernel):
+    weight = np.random.default_rng(0).uniform(0.5, 2, size=50) * (np.arange(50) % 3 > 0)
+    used = np.flatnonzero(weight)
+    K = rbf_kernel(X, gamma=0.3) if kernel == "precomputed" else X
+    part = K[np.ix_(used, used)] if kernel == "precomputed" else X[used]
+    model = fit(cls(kernel=kernel, gamma=0.3), K, z, weight)
+    alone = fit(cls(kernel=kernel, gamma=0.3), part, z[used], weight[used])
+    np.testing.assert_array_equal(model.support_, used[alone.support_])
+    assert_same_bits(model.dual_coef_, alone.dual_coef_)
+    assert_same_bits(model.intercept_, alone.intercept_)
+    assert model.n_support_.tolist() == [len(model.support_)]
+    assert model.n_iter_ == model.certificate_.n_iter == alone.n_iter_
+    assert model._num_iter.tolist() == [model.n_iter_]
+    assert model.shape_fit_ == K.shape
+    found = certify(model, K, z, weight)
+    assert found.status == "optimal"
+    assert found.n_iter == model.n_iter_
+    for name in ("primal", "dual"):
+        assert getattr(found, name) == pytest.approx(getattr(model.certificate_, name), rel=1e-6)
+    assert 0 <= found.audit_error < 1e-6
+    assert certify(model, K, z, weight + 1).status == "refuted"
+    with pytest.raises(ValueError, match="certify needs the data the model was fitted on: 50 samples, got 49"):
+        certify(model, K[:49], z[:49])
+
+
+@pytest.mark.parametrize("cls", FIVE)
+def test_a_warm_start_of_the_same_data_has_little_to_do(cls):
+    """Also where samples have no weight; where support vectors are gone it begins anew."""
+    given = target(cls, X, z if cls in SINGLE else y)
+    model = cls(warm_start=True, tol=1e-4)
+    weight = (np.arange(50) % 5 > 0) * 1.5
+
+    def again(rows=slice(None)):
+        arguments = (X[rows],) if cls is OneClassSVM else (X[rows], given[rows])
+        model.fit(*arguments, sample_weight=weight[rows])
+        return int(np.max(model.n_iter_)), model.certificate_.primal
+
+    steps, primal = again()
+    fewer, same = again()
+    assert fewer <= 0.5 * steps
+    assert same == pytest.approx(primal, rel=1e-3)
+    last = int(model.support_.max())
+    assert model._warm(last + 1) is not None
+    assert model._warm(last) is None
+    model.set_params(warm_start=False)
+    assert model._warm(50) is None
+    assert again()[0] == steps
+    model.set_params(warm_start=True)._rows_known = False
+    assert model._warm(50) is None
+    assert cls(warm_start=True)._warm(50) is None
+
+
+def test_objects_have_a_length_but_no_shape():
+    words = [f"{value:.3f}" for value in X[:, 0]]
+
+    def kernel(P, Q):
+        return rbf_kernel(np.array(P, float)[:, None], np.array(Q, float)[:, None])
+
+    model = SVC(kernel=kernel).fit(words, y)
+    assert model.shape_fit_ == (50,)
+    assert model.support_vectors_ == [words[i] for i in model.support_]
+    assert not model._sparse
+    assert_close(
+        model.decision_function(words),
+        SVC(gamma=1.0).fit(np.array(words, float)[:, None], y).decision_function(np.array(words, float)[:, None]),
+        1e-6,
+    )
+
+
+def test_what_is_said_of_pairs_that_did_not_converge():
+    with pytest.warns(ConvergenceWarning) as caught:
+        model = SVC(max_iter=1).fit(A, label)
+    (warning,) = caught
+    parts = model.certificate_.parts
+    violation, gap = max(part.kkt_violation for part in parts), max(part.relative_gap for part in parts)
+    said = str(warning.message)
+    assert said.startswith(f"Solver terminated early (max_iter=1).  {SCALE} ")
+    assert said.endswith(f" (3 of 3 binary problems) KKT violation {violation:.3g} (tol=0.001), relative gap {gap:.3g} (10 tol=0.01).")
+    assert model.fit_status_ == 1
+    easy = np.vstack([A, A[label == 2] + 100])
+    names = np.append(label, np.full(20, 3))
+    with pytest.warns(ConvergenceWarning, match=r" \([345] of 6 binary problems\) KKT") as caught:
+        SVC(kernel="linear", max_iter=3, tol=1e-6).fit(easy, names)
+    with pytest.warns(ConvergenceWarning) as caught:
+        limited = SVR(time_limit=0.0).fit(X, z)
+    assert "binary problems" not in str(caught[0].message)
+    assert "terminated early" not in str(caught[0].message)
+    assert limited.certificate_.status == "time_limit"
+
+
+def test_what_is_said_of_a_kernel_that_is_not_convex():
+    K = np.eye(20)
+    K[0, 2] = K[2, 0] = -5.0
+    with pytest.warns(ConvergenceWarning, match="not positive semidefinite"):
+        model = SVC(kernel="precomputed").fit(K, np.arange(20) % 2)
+    assert model.fit_status_ == 0
+    assert model.certificate_.status == "stationary"
