@@ -6,9 +6,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from helpers import binary, three
 from maxmargin import NormaSVC, PegasosSVC, monitor
+from maxmargin.designs import ArrayDesign
 from maxmargin.losses import Bias, LinearProblem, classification
+from maxmargin.monitor import Monitor
 from maxmargin.solvers import epochs, pegasos_linear
-from maxmargin.solvers.pegasos import STEPS
+from maxmargin.solvers.pegasos import BIAS, MEAN_BIAS, NORM, STEPS
 
 
 def hinge(y, C=1.0, bias=Bias.NONE):
@@ -115,3 +117,45 @@ def test_lines_on_the_way(caplog, monkeypatch):
     steps = [line.split(" steps")[0] for line in caplog.messages]
     assert steps == [f"NormaSVC: {k}" for k in (25, 50, 60, 85, 110, 120)]
     assert [line.split(", ")[3] for line in caplog.messages][-1] == "25 support vectors"
+
+
+@pytest.mark.parametrize("options", [{}, {"kernel": "rbf", "gamma": 0.4}])
+def test_what_a_path_says_of_its_functions(options):
+    """Values, lengths and dual points by their definitions, with and without a centre."""
+    X, y = three(30)
+    X = X + 2
+    for bias in (True, False):
+        model = PegasosSVC(alpha=0.05, fit_intercept=bias, shuffle=False, **options)
+        signs, gain = model._signs(y, 3), np.random.default_rng(0).uniform(0.5, 1.5, size=30)
+        task = model._task(signs, gain, np.arange(30))
+        path = model._path(X, ArrayDesign(X), np.ones(30), task, False)
+        centre = task.share @ X if bias else np.zeros(4)
+        path.advance(np.arange(30), Monitor())
+        rows = np.array([7, 3, 21])
+        for function in (path.model(), path.last()):
+            if options:
+                K = np.exp(-0.4 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
+                values, norms = function @ K, np.diag(function @ K @ function.T)
+            else:
+                values, norms = function @ (X - centre).T, np.sum(function**2, axis=1)
+            np.testing.assert_allclose(path.values(function), values, atol=1e-9)
+            np.testing.assert_allclose(path.values(function, rows), values[:, rows], atol=1e-9)
+            np.testing.assert_allclose(path.norms(function), norms, rtol=1e-9)
+        averages, last = path.duals()
+        for coef, function in ((averages, path.model()), (last, path.last())):
+            if options:
+                np.testing.assert_allclose(coef, function, atol=1e-12)
+                np.testing.assert_allclose(path.dual_norms(coef), np.diag(coef @ K @ coef.T), rtol=1e-9)
+            else:
+                np.testing.assert_allclose(coef @ (X - centre), function, atol=1e-9)
+                np.testing.assert_allclose(path.dual_norms(coef), np.sum((coef @ X) ** 2, axis=1), rtol=1e-9)
+        numbers = path.walks.numbers
+        assert path.biases().tolist() == numbers[:, MEAN_BIAS].tolist()
+        path.rule = path.rule._replace(average=False)
+        assert path.biases().tolist() == numbers[:, BIAS].tolist()
+        np.testing.assert_allclose(numbers[:, NORM], path.norms(path.last()), rtol=1e-9)
+        problems = epochs.problems(task, path.rule)
+        assert [problem.bias for problem in problems] == [Bias.FREE if bias else Bias.NONE] * 3
+        for problem, sign in zip(problems, signs, strict=True):
+            np.testing.assert_allclose(problem.corridor.up + problem.corridor.down, task.share / 0.05)
+            np.testing.assert_array_equal(problem.corridor.up > 0, sign > 0)
