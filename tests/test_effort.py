@@ -191,6 +191,7 @@ def test_newton_steps_of_wide_data(squared):
 def test_passes_of_coordinate_descent(name, bias):
     problem, design = LinearProblem(CORRIDORS[name], bias), ArrayDesign(A)
     found = coordinate.solve(problem, design, 1e-2, Monitor())
+    assert found.ended is None
     assert found.n_iter <= limit(PASSES[name][list(Bias).index(bias)])
     assert coordinate.solve(problem, design, 1e-2, Monitor(), found).n_iter <= 20
 
@@ -217,6 +218,7 @@ def test_samples_far_from_the_margin_are_set_aside():
 def test_passes_of_all_classes_at_once(bias):
     label, design = np.digitize(F, [-1.0, 1.0]), ArrayDesign(A)
     found = crammer_singer.solve(design, label, 3, C, bias, 1.0, 1e-2, Monitor())
+    assert found.ended is None
     assert found.n_iter <= limit(TOGETHER[list(Bias).index(bias)])
     run = crammer_singer._Run(design, label, 3, C, bias, 1.5)
     run.begin_at(found)

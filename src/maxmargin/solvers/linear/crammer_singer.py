@@ -36,8 +36,8 @@ FILLED = 0.4
 """Arrays with a smaller share of non-zeros are passed over as sparse ones."""
 ASIDE = 0.2
 """Samples are set aside whose class leads by this share of the greatest violation of the last pass."""
-EVERY = 15
-"""Passes between two leaps."""
+EVERY, SOON = 15, 3
+"""Passes between two leaps; after a leap that went most of its way."""
 SETTLED = 0.01
 """A face is left alone while more than this share of its samples comes or goes between two looks."""
 FEWEST, MOST = 10, 2000
@@ -92,7 +92,7 @@ def solve(
         steps += 1
         if steps >= leap:
             whole_way = run.leap(products, monitor)
-            wait, products = (3, min(2 * products, MOST)) if whole_way else (EVERY, FEWEST)
+            wait, products = (SOON, min(2 * products, MOST)) if whole_way else (EVERY, FEWEST)
             leap, active, violation = steps + wait, len(order), np.inf
         run.recentre()
         if monitor.wants_report():

@@ -85,9 +85,9 @@ def minimiser(H: NDArray[np.float64], price: Floats, u: Floats, slope: Floats) -
         sign = np.sign(u[used])
         step = by_factor(H[np.ix_(used, used)], -(slope[used] + price[used] * sign), DEPENDENT)
         crossing = (price[used] > 0) & ((u[used] + step) * sign < 0)
-        length = float(np.min(-u[used][crossing] / step[crossing], initial=1.0))
-        moved = u[used] + length * step
-        moved[crossing & (-u[used] >= length * np.abs(step) * sign * (1 - 1e-12)) & (np.abs(moved) < 1e-12 * np.abs(step))] = 0.0
+        reach = np.divide(-u[used], step, out=np.full(len(used), np.inf), where=crossing)
+        length = float(reach.min(initial=1.0))
+        moved = np.where(reach > length, u[used] + length * step, 0.0)
         slope += H[:, used] @ (moved - u[used])
         u[used] = moved
     return u

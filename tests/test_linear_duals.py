@@ -1,0 +1,458 @@
+"""The parts of dual solvers of linear models against their definitions: faces, passes, looks, all classes at once."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from maxmargin.designs import ArrayDesign
+from maxmargin.losses import Bias, LinearProblem, classification, one_class, regression
+from maxmargin.monitor import Monitor
+from maxmargin.solution import Status
+from maxmargin.solvers.linear import coordinate, crammer_singer, face
+from maxmargin.solvers.linear.face import Walk
+from maxmargin.solvers.linear.model import Gap, LinearSolution, best_bias, feasible
+
+rng = np.random.default_rng(8)
+n, d = 21, 4
+A = rng.normal(size=(n, d))
+y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
+z = rng.normal(size=n) + 1.0
+C = rng.uniform(0.5, 2.0, n)
+CORRIDORS = {
+    "hinge": classification(y, C, False),
+    "squared_hinge": classification(y, C, True),
+    "tube": regression(z, C, 0.2, False),
+    "squared_tube": regression(z, C, 0.2, True),
+    "one_class": one_class(C),
+}
+
+
+def duals(name, draw, size=1.0):
+    """Duals inside their bounds, some of them at a bound or 0."""
+    corridor = CORRIDORS[name]
+    t = np.where(draw.random(n) < 0.5, corridor.up, -corridor.down) * draw.choice([0.0, 0.3, 0.6, 1.0], n)
+    t = np.where((t == 0) & (draw.random(n) < 0.5), 0.4 * (corridor.up - corridor.down), t)
+    return size * t
+
+
+def a_problem(name, bias):
+    total = 0.3 * float(C.sum()) if name == "one_class" else 0.0
+    return LinearProblem(CORRIDORS[name], bias, scaling=1.5, total=total)
+
+
+# ---- one dual for each sample -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", CORRIDORS)
+def test_a_face_is_where_duals_are_strictly_inside_their_bounds(name):
+    corridor, t = CORRIDORS[name], duals(name, np.random.default_rng(1))
+    wanted = [v != 0 and (corridor.squared or -b < v < a) for v, a, b in zip(t, corridor.up, corridor.down, strict=True)]
+    assert 0 < sum(wanted) < n
+    assert face.inside(a_problem(name, Bias.NONE), t).tolist() == wanted
+
+
+def gain(corridor, i, t):
+    """gain_i(t) as at the top of losses.py."""
+    value, price = (corridor.low[i] * t, corridor.up[i]) if t > 0 else (corridor.high[i] * t, corridor.down[i]) if t < 0 else (0.0, 1.0)
+    return value - (t * t / (4 * price) if corridor.squared else 0.0)
+
+
+def objective(problem, X, t, guess, column):
+    """D with the bias penalised around a guess."""
+    w, excess = sum(v * x for v, x in zip(t, X, strict=True)), sum(t) - problem.total
+    return sum(gain(problem.corridor, i, v) for i, v in enumerate(t)) - 0.5 * float(w @ w) - guess * excess - 0.5 * column * excess**2
+
+
+@pytest.mark.parametrize("column", [0.0, 0.7])
+@pytest.mark.parametrize("name", CORRIDORS)
+def test_a_leap_goes_to_the_best_point_of_a_face(name, column, monkeypatch):
+    """The whole way, or clipped to the bounds, or half or a quarter or an eighth of the way where the objective would fall."""
+    monkeypatch.setattr(face, "ITERATIONS", 100)
+    monkeypatch.setattr(face, "ACCURACY", 1e-24)
+    lengths = set()
+    for seed in range(25):
+        draw = np.random.default_rng(seed)
+        X = draw.normal(size=(n, 25)) * 10 ** draw.uniform(-1, 0.3)
+        problem, design, t = a_problem(name, Bias.FREE), ArrayDesign(X), duals(name, draw)
+        guess = 0.3 if column else 0.0
+        walk = Walk(t, X.T @ t, guess, column, guess + column * (float(t.sum()) - problem.total))
+        where = np.flatnonzero(face.inside(problem, t))
+        found = face.leap(problem, design, walk, where, design.squares, Monitor())
+        corridor, some = problem.corridor, X[where]
+        up = t[where] > 0
+        price = np.where(up, corridor.up[where], corridor.down[where])
+        ridge = 1 / (2 * price) if corridor.squared else 0 * price
+        H = some @ some.T + column + np.diag(ridge)
+        edge = np.where(up, corridor.low[where], corridor.high[where])
+        change = np.linalg.solve(H, edge - some @ walk.w - walk.bias - ridge * t[where])
+        before, wanted, taken = objective(problem, X, t, guess, column), t, 0.0
+        for length in (1.0, 0.5, 0.25, 0.125):
+            new = t.copy()
+            most = np.inf if corridor.squared else price
+            new[where] = np.clip(t[where] + length * change, np.where(up, 0.0, -most), np.where(up, most, 0.0))
+            if objective(problem, X, new, guess, column) >= before:
+                wanted, taken = new, length
+                break
+        lengths.add(taken)
+        np.testing.assert_allclose(found.t, wanted, atol=1e-6)
+        np.testing.assert_allclose(found.w, X.T @ found.t, atol=1e-9)
+        assert found.bias == pytest.approx(guess + column * (float(found.t.sum()) - problem.total))
+        assert face._objective(problem, found) == pytest.approx(objective(problem, X, found.t, guess, column))
+    assert 1.0 in lengths
+
+
+def run_at(name, bias, t=None, **more):
+    problem, start = a_problem(name, bias), None
+    if t is not None:
+        start = LinearSolution(np.zeros(d), -0.4, t, np.zeros(n), np.zeros(d), None, 0)
+    return coordinate._Run(problem, ArrayDesign(A), Monitor(**more), start, 0)
+
+
+@pytest.mark.parametrize("bias", Bias)
+@pytest.mark.parametrize("name", ["hinge", "tube", "squared_tube", "one_class"])
+def test_a_walk_begins_at_a_start(name, bias):
+    """The duals of the start, made feasible; a free bias is penalised around that of the start, with the mean square as its column."""
+    t = duals(name, np.random.default_rng(2), 1.3)
+    for start in (t, np.empty(0)):
+        run = run_at(name, bias, start)
+        problem = run.problem
+        wanted = feasible(problem, start) if len(start) else np.zeros(n)
+        np.testing.assert_array_equal(run.walk.t, wanted)
+        np.testing.assert_allclose(run.walk.w, sum(v * x for v, x in zip(wanted, A, strict=True)), atol=1e-12)
+        column = {Bias.NONE: 0.0, Bias.FREE: sum(float(x @ x) for x in A) / n, Bias.PENALISED: 1.5**2}[bias]
+        guess = -0.4 if bias is Bias.FREE else 0.0
+        assert run.walk.column == pytest.approx(column)
+        assert run.walk.guess == guess
+        assert run.walk.bias == pytest.approx(guess + column * (sum(wanted) - problem.total))
+    cold = run_at(name, bias)
+    assert cold.walk.guess == pytest.approx(float(C @ z / C.sum()) if "tube" in name and bias is Bias.FREE else 0.0)
+    assert not cold.walk.t.any()
+
+
+@pytest.mark.parametrize("bias", Bias)
+@pytest.mark.parametrize("name", ["hinge", "squared_hinge", "tube", "one_class"])
+def test_a_pass_keeps_weights_and_bias_up_to_date(name, bias):
+    run = run_at(name, bias, duals(name, np.random.default_rng(3), 0.5))
+    problem = run.problem
+    before = run.walk.guess
+    for passes in (1, 2, 3):
+        met, violation = run._pass()
+        walk = run.walk
+        np.testing.assert_allclose(walk.w, A.T @ walk.t, atol=1e-12)
+        excess = walk.column * (sum(walk.t) - problem.total)
+        guess = before + 0.25 * excess if bias is Bias.FREE else 0.0
+        assert walk.guess == pytest.approx(guess)
+        assert walk.bias == pytest.approx(guess + excess)
+        assert run.passes == passes
+        assert met > 0
+        assert violation > 0
+        assert run.aside == pytest.approx(30 * met / run.active)
+        before = walk.guess
+
+
+@pytest.mark.parametrize("bias", Bias)
+@pytest.mark.parametrize("name", CORRIDORS)
+def test_a_look_computes_the_gap_and_wakes_samples_whose_conditions_do_not_hold(name, bias):
+    run = run_at(name, bias, duals(name, np.random.default_rng(4)))
+    problem = run.problem
+    corridor = problem.corridor
+    w = run.walk.w
+    run.order, run.active = np.arange(n, dtype=np.int32)[::-1].copy(), 7
+    gap, woken = run._look()
+    t, b = feasible(problem, run.walk.t), best_bias(problem, A @ w, run.walk.bias)
+    f = A @ w + b
+    wrong = [
+        (f[i] < corridor.low[i] and t[i] < corridor.up[i])
+        or (f[i] > corridor.high[i] and -t[i] < corridor.down[i])
+        or (t[i] > 0 and f[i] > corridor.low[i])
+        or (t[i] < 0 and f[i] < corridor.high[i])
+        for i in range(n)
+    ]
+    aside = list(range(n))[::-1][7:]
+    assert 0 < woken == sum(wrong[i] for i in aside)
+    assert run.active == 7 + woken
+    assert run.order[7:].tolist() == [i for i in aside if wrong[i]] + [i for i in aside if not wrong[i]]
+    primal = 0.5 * float(w @ w) + 0.5 * problem.m * b * b + problem.total * b + corridor.losses(f)
+    penalty = 0.5 * (sum(t) - problem.total) ** 2 / problem.m if bias is Bias.PENALISED else 0.0
+    dual = sum(gain(corridor, i, v) for i, v in enumerate(t)) - 0.5 * float(w @ w) - penalty
+    assert gap.primal == pytest.approx(primal)
+    assert gap.dual == pytest.approx(dual)
+    assert gap.scale == run.scale
+    for reason, ended in ((None, Status.STALLED), (Status.TIME_LIMIT, Status.TIME_LIMIT)):
+        found = run._model(1e-9, reason)
+        assert (found.bias, found.ended, found.n_iter) == (pytest.approx(b), ended, 0)
+        np.testing.assert_allclose(found.f, f)
+        np.testing.assert_allclose(found.w, w)
+        np.testing.assert_array_equal(found.Xt, found.w)
+    assert run._model(10.0, Status.TIME_LIMIT).ended is None
+
+
+def test_a_look_at_a_free_bias_is_at_duals_with_the_right_sum():
+    run = run_at("hinge", Bias.FREE)
+    run._pass()
+    assert abs(run.walk.t.sum()) > 0.1
+    gap, _ = run._look()
+    t = feasible(run.problem, run.walk.t)
+    w = A.T @ t
+    b = best_bias(run.problem, A @ w)
+    assert gap.primal == pytest.approx(0.5 * w @ w + run.problem.corridor.losses(A @ w + b))
+    assert gap.dual == pytest.approx(np.abs(t).sum() - 0.5 * w @ w)
+
+
+@pytest.mark.parametrize(
+    ("bias", "violations", "woken", "passes", "ended"),
+    [
+        (Bias.NONE, [0.0], [0], 1, Status.STALLED),
+        (Bias.NONE, [0.0, 0.0], [1, 0], 2, Status.STALLED),
+        (Bias.NONE, [0.0, 0.0, 0.0], [2, 1, 0], 3, Status.STALLED),
+        (Bias.NONE, [1.0] * 12, [0] * 12, 12, Status.MAX_ITER),
+        (Bias.FREE, [0.0] * 12, [0] * 12, 12, Status.MAX_ITER),
+    ],
+)
+def test_passes_end_where_no_dual_moves_any_more(bias, violations, woken, passes, ended, monkeypatch):
+    """Though the gap is not small: rounding is left. A free bias must have come to rest too."""
+    run = run_at("hinge", bias, max_iter=12)
+    run.walk = run.walk._replace(bias=run.walk.guess + 1.0)
+    looks = iter(woken)
+
+    def one_pass():
+        run.passes += 1
+        return 1.0, violations[run.passes - 1]
+
+    monkeypatch.setattr(run, "_pass", one_pass)
+    monkeypatch.setattr(run, "_look", lambda: (Gap(1.0, 0.0), next(looks)))
+    monkeypatch.setattr(coordinate, "inside", lambda problem, t: np.zeros(n, bool))
+    found = run.until(1e-9)
+    assert (found.ended, found.n_iter) == (ended, passes)
+
+
+@pytest.mark.parametrize(("tol", "wanted"), [(1e-9, [8, 11, 15, 21, 29]), (2.0**-10, [8, 11, 13, 14, 15, 16])])
+def test_looks_are_at_growing_intervals_or_where_the_gap_promises_to_be_small(tol, wanted, monkeypatch):
+    """After 8 passes, then whenever there are 1.4 times as many; and where 4 times what a pass met, as at the last look, is within tol."""
+    run, looked = run_at("hinge", Bias.NONE, max_iter=wanted[-1]), []
+
+    def met():
+        return 0.5 ** (run.passes - 1) if tol > 1e-9 else 1.0
+
+    def one_pass():
+        run.passes += 1
+        return met(), 1.0
+
+    def look():
+        looked.append(run.passes)
+        return Gap(1.0, 1.0 - 4 * met()), 1
+
+    monkeypatch.setattr(run, "_pass", one_pass)
+    monkeypatch.setattr(run, "_look", look)
+    monkeypatch.setattr(coordinate, "inside", lambda problem, t: np.zeros(n, bool))
+    monkeypatch.setattr(run, "_model", lambda tol, reason: LinearSolution(A[0], 0.0, C, C, A[0], reason or Status.STALLED, 0))
+    assert run.until(tol).ended is Status.MAX_ITER
+    assert looked == wanted
+
+
+def test_leaps_wait_for_a_settled_face(monkeypatch):
+    """At the earliest after 5 passes, then 5 passes after the last leap, and only where at most 3 % of the face changed."""
+    for changes, wanted in (([0] * 18, [5, 10, 15]), ([1] * 6 + [0] * 12, [7, 12, 17])):
+        run, leapt = run_at("hinge", Bias.NONE, max_iter=18), []
+
+        def one_pass(run=run):
+            run.passes += 1
+            return 1.0, 1.0
+
+        def inside(problem, t, run=run, changes=changes):
+            found = np.arange(n) < n // 2
+            return found ^ (np.arange(n) == 0) if changes[run.passes - 1] and run.passes % 2 else found
+
+        def leap(problem, design, walk, where, squares, monitor, run=run, leapt=leapt):
+            leapt.append(run.passes)
+            assert where.tolist() == list(range(n // 2))
+            return walk
+
+        monkeypatch.setattr(run, "_pass", one_pass)
+        monkeypatch.setattr(run, "_look", lambda: (Gap(1.0, 0.0), 1))
+        monkeypatch.setattr(coordinate, "inside", inside)
+        monkeypatch.setattr(coordinate, "leap", leap)
+        run.until(1e-9)
+        assert leapt == wanted
+
+
+# ---- all classes at once ------------------------------------------------------------------------------------------------------
+
+k = 3
+LABEL = np.arange(n) % k
+ROWS = np.arange(n)
+UPPER = np.where(np.arange(k) == LABEL[:, None], C[:, None], 0.0)
+
+
+def class_duals(draw, C=C):
+    """Feasible duals: a share of C is taken from the other classes."""
+    share = draw.dirichlet(np.ones(k - 1), n) * draw.choice([0.0, 0.5, 1.0], n)[:, None] * C[:, None]
+    t = np.zeros((n, k))
+    for i in range(n):
+        others = [m for m in range(k) if m != LABEL[i]]
+        t[i, others] = -share[i]
+        t[i, LABEL[i]] = share[i].sum()
+    return t
+
+
+def class_run(bias, t, C=C, X=A):
+    run = crammer_singer._Run(ArrayDesign(X), LABEL, k, C, bias, 1.5)
+    W = (X.T @ t).T
+    run.begin_at(crammer_singer.CrammerSinger(W, np.array([0.3, -0.2, 0.5]), t, 0.0, 0.0, None, 0))
+    return run
+
+
+@pytest.mark.parametrize("bias", Bias)
+def test_duals_of_all_classes_begin_at_a_start_made_smaller(bias):
+    for seed in range(5):
+        t = class_duals(np.random.default_rng(seed))
+        weights = 0.3 * C
+        run = class_run(bias, t, weights)
+        wanted = np.array([[v * (weights[i] / t[i, LABEL[i]] if t[i, LABEL[i]] > weights[i] else 1.0) for v in t[i]] for i in range(n)])
+        np.testing.assert_allclose(run.t, wanted, rtol=1e-14)
+        np.testing.assert_allclose(run.W[:, :k], A.T @ wanted, atol=1e-12)
+        column = {Bias.NONE: 0.0, Bias.FREE: sum(float(x @ x) for x in A) / n, Bias.PENALISED: 1.5**2}[bias]
+        assert run.column == pytest.approx(column)
+        np.testing.assert_allclose(run.norms, [float(x @ x) + column for x in A])
+        b = column * wanted.sum(axis=0) + ([0.3, -0.2, 0.5] if bias is Bias.FREE else 0.0)
+        np.testing.assert_allclose(run.b[:k], b, atol=1e-12)
+        assert not run.W[:, k:].any()
+        assert not run.b[k:].any()
+        run.recentre()
+        np.testing.assert_allclose(run.b[:k], b + (column * wanted.sum(axis=0) if bias is Bias.FREE else 0.0), atol=1e-12)
+        sums = wanted.sum(axis=0)
+        dual = sum(wanted[i, LABEL[i]] for i in range(n)) - 0.5 * np.sum((A.T @ wanted) ** 2)
+        assert run.dual() == pytest.approx(dual - (0.5 * column * sums @ sums if bias is Bias.PENALISED else 0.0))
+
+
+@pytest.mark.parametrize("bias", Bias)
+def test_samples_at_the_origin_have_duals_of_full_size_where_there_is_no_bias(bias):
+    X = A.copy()
+    X[3] = X[8] = 0.0
+    run = crammer_singer._Run(ArrayDesign(X), LABEL, k, C, bias, 1.5)
+    for i in range(n):
+        full = bias is Bias.NONE and i in (3, 8)
+        wanted = [C[i] if m == LABEL[i] else -C[i] / (k - 1) for m in range(k)] if full else [0.0] * k
+        assert run.t[i].tolist() == pytest.approx(wanted)
+    assert len(run.b) == 8
+    assert crammer_singer._Run(ArrayDesign(0 * X), LABEL, k, C, Bias.FREE, 1.0).column == 1.0
+
+
+def test_sparse_arrays_are_passed_over_as_such():
+    for share, compressed in ((0.35, True), (0.45, False)):
+        X = np.where(np.arange(n * 20).reshape(n, 20) % 20 < 20 * share, 1.0, 0.0)
+        design = ArrayDesign(X)
+        run = crammer_singer._Run(design, LABEL, k, C, Bias.NONE, 1.0)
+        assert (run.points is not design.points) is compressed
+        design = ArrayDesign(sparse.csr_matrix(X))
+        assert crammer_singer._Run(design, LABEL, k, C, Bias.NONE, 1.0).points is design.points
+
+
+@pytest.mark.parametrize("bias", Bias)
+def test_a_leap_of_all_classes_solves_the_equations_of_the_face(bias):
+    """Where no bound is met: on the face the slope is the same for all classes of a sample."""
+    whole = 0
+    for seed in range(10):
+        draw = np.random.default_rng(seed)
+        X = draw.normal(size=(n, 400))  # samples nearly orthogonal: the duals are small, bounds far
+        t = np.full((n, k), -0.1 / (k - 1)) + np.where(UPPER > 0, 0.1 + 0.1 / (k - 1), 0.0)
+        run = class_run(bias, 0.01 * t, C, X)
+        run.size = n
+        before = run.dual() if bias is not Bias.FREE else -np.inf
+        went = run.leap(500, Monitor())
+        np.testing.assert_allclose(run.W[:, :k], X.T @ run.t, atol=1e-9)
+        start = np.array([0.3, -0.2, 0.5]) if bias is Bias.FREE else 0.0
+        np.testing.assert_allclose(run.b[:k], start + run.column * run.t.sum(axis=0), atol=1e-9)
+        assert np.abs(run.t.sum(axis=1)).max() < 1e-12
+        assert (run.t <= UPPER + 1e-12).all()
+        assert run.dual() >= before
+        if went and (run.t < UPPER - 1e-9).all():
+            whole += 1
+            slope = X @ run.W[:, :k] + run.b[:k] - np.where(UPPER > 0, 1.0, 0.0)
+            assert np.ptp(slope, axis=1).max() < 0.02
+    assert whole >= 5
+
+
+def test_a_leap_waits_for_a_settled_face():
+    """One whose number of samples changed by no more than a hundredth since the last look; that number is kept."""
+    t = class_duals(np.random.default_rng(1))
+    inside = sum(int((t[i] < UPPER[i]).sum() > 1) for i in range(n))
+    assert 1 < inside < n
+    for before, leaps in ((inside, True), (inside - 1, False), (inside + 1, False), (n + 5, False)):
+        run = class_run(Bias.PENALISED, t)
+        run.size = before
+        old = run.t.copy()
+        went = run.leap(50, Monitor())
+        assert run.size == inside
+        assert (not np.array_equal(run.t, old)) is leaps
+        assert leaps or not went
+
+
+def nearest(t, upper):
+    """The nearest duals whose sum is 0 below their bounds, by bisection for the level."""
+    low, high = t.min() - upper.max() - 1.0, t.max() + 1.0
+    for _ in range(200):
+        level = 0.5 * (low + high)
+        low, high = (level, high) if np.minimum(t - level, upper).sum() > 0 else (low, level)
+    return np.minimum(t - level, upper)
+
+
+def test_the_nearest_feasible_duals_of_all_classes():
+    t = rng.normal(size=(n, k))
+    found = crammer_singer._feasible(t, UPPER)
+    for i in range(n):
+        np.testing.assert_allclose(found[i], nearest(t[i], UPPER[i]), atol=1e-12)
+
+
+def test_sums_of_classes_are_made_0_inside_the_bounds():
+    for seed in range(20):
+        t = class_duals(np.random.default_rng(seed))
+        before = t.copy()
+        crammer_singer._balance(t, LABEL, C)
+        assert np.abs(t.sum(axis=0)).max() <= 1e-13 * np.abs(t).sum()
+        assert np.abs(t.sum(axis=1)).max() <= 1e-13
+        assert (t <= UPPER * (1 + 1e-12)).all()
+        again = t.copy()
+        crammer_singer._balance(again, LABEL, C)
+        np.testing.assert_array_equal(again, t)
+        assert not np.array_equal(before, t)
+
+
+def test_the_first_move_between_classes_is_shared_by_the_samples_for_which_both_matter():
+    C, label = np.full(4, 10.0), np.array([0, 1, 2, 2])
+    t = np.array([[1.0, -1.0, 0.0], [-3.0, 4.0, -1.0], [0.0, 0.0, 0.0], [-1.0, 0.0, 1.0]])
+    room, rich = [9.0, 3.0, 0.0, 1.0], [1.0, 4.0, 0.0, 0.0]  # of class 0, which lacks 3; of class 1, which has 3 too much
+    between = [a * b for a, b in zip(room, rich, strict=True)]
+    moved = [3.0 * b / sum(between) for b in between]
+    wanted = t + np.outer(moved, [1.0, -1.0, 0.0])
+    crammer_singer._balance(t, label, C)
+    np.testing.assert_allclose(t, wanted, atol=1e-14)
+    t = np.array([[1.0, -1.0, 0.0], [-3.0, 4.0, -1.0], [-9.0, 0.0, 9.0], [-1.0, 0.0, 1.0]])
+    t[2] = [-1.0, 0.0, 1.0]
+    t[1] = [-0.5, 1.5, -1.0]  # between them there is too little room: all samples of the class give
+    before = t.copy()
+    crammer_singer._balance(t, label, np.array([1.0, 10.0, 10.0, 10.0]))
+    assert np.abs(t.sum(axis=0)).max() < 1e-14
+    assert not np.array_equal(before, t)
+
+
+def test_objectives_of_all_classes_refuse_duals_outside_their_constraints():
+    t = class_duals(np.random.default_rng(3))
+    W, b = rng.normal(size=(k, d)), np.zeros(k)
+
+    def dual(t, bias):
+        return crammer_singer.objectives(ArrayDesign(A), LABEL, C, bias, 1.5, W, b, t).dual
+
+    assert np.isfinite(dual(t, Bias.PENALISED))
+    assert dual(t, Bias.FREE) == -np.inf, "the classes' sums are not 0"
+    balanced = t.copy()
+    crammer_singer._balance(balanced, LABEL, C)
+    assert np.isfinite(dual(balanced, Bias.FREE))
+    wrong = t.copy()
+    wrong[0, LABEL[0]] += 1e-6 + C[0] - t[0, LABEL[0]]
+    wrong[0, (LABEL[0] + 1) % k] = -wrong[0, LABEL[0]]
+    wrong[0, (LABEL[0] + 2) % k] = 0.0
+    assert dual(wrong, Bias.PENALISED) == -np.inf, "beyond C"
+    wrong = t.copy()
+    wrong[1, (LABEL[1] + 1) % k] -= 1e-6
+    assert dual(wrong, Bias.PENALISED) == -np.inf, "a sample's sum is not 0"
