@@ -1,14 +1,13 @@
-"""The parts of dual solvers of linear models against their definitions: faces, passes, looks, all classes at once."""
+"""The parts of dual solvers of linear models against their definitions: faces, walks, passes, looks, leaps."""
 
 import numpy as np
 import pytest
-from scipy import sparse
 
 from maxmargin.designs import ArrayDesign
 from maxmargin.losses import Bias, LinearProblem, classification, one_class, regression
 from maxmargin.monitor import Monitor
 from maxmargin.solution import Status
-from maxmargin.solvers.linear import coordinate, crammer_singer, face
+from maxmargin.solvers.linear import coordinate, face
 from maxmargin.solvers.linear.face import Walk
 from maxmargin.solvers.linear.model import Gap, LinearSolution, best_bias, feasible
 
@@ -38,9 +37,6 @@ def duals(name, draw, size=1.0):
 def a_problem(name, bias):
     total = 0.3 * float(C.sum()) if name == "one_class" else 0.0
     return LinearProblem(CORRIDORS[name], bias, scaling=1.5, total=total)
-
-
-# ---- one dual for each sample -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", CORRIDORS)
@@ -274,185 +270,3 @@ def test_leaps_wait_for_a_settled_face(monkeypatch):
         monkeypatch.setattr(coordinate, "leap", leap)
         run.until(1e-9)
         assert leapt == wanted
-
-
-# ---- all classes at once ------------------------------------------------------------------------------------------------------
-
-k = 3
-LABEL = np.arange(n) % k
-ROWS = np.arange(n)
-UPPER = np.where(np.arange(k) == LABEL[:, None], C[:, None], 0.0)
-
-
-def class_duals(draw, C=C):
-    """Feasible duals: a share of C is taken from the other classes."""
-    share = draw.dirichlet(np.ones(k - 1), n) * draw.choice([0.0, 0.5, 1.0], n)[:, None] * C[:, None]
-    t = np.zeros((n, k))
-    for i in range(n):
-        others = [m for m in range(k) if m != LABEL[i]]
-        t[i, others] = -share[i]
-        t[i, LABEL[i]] = share[i].sum()
-    return t
-
-
-def class_run(bias, t, C=C, X=A):
-    run = crammer_singer._Run(ArrayDesign(X), LABEL, k, C, bias, 1.5)
-    W = (X.T @ t).T
-    run.begin_at(crammer_singer.CrammerSinger(W, np.array([0.3, -0.2, 0.5]), t, 0.0, 0.0, None, 0))
-    return run
-
-
-@pytest.mark.parametrize("bias", Bias)
-def test_duals_of_all_classes_begin_at_a_start_made_smaller(bias):
-    for seed in range(5):
-        t = class_duals(np.random.default_rng(seed))
-        weights = 0.3 * C
-        run = class_run(bias, t, weights)
-        wanted = np.array([[v * (weights[i] / t[i, LABEL[i]] if t[i, LABEL[i]] > weights[i] else 1.0) for v in t[i]] for i in range(n)])
-        np.testing.assert_allclose(run.t, wanted, rtol=1e-14)
-        np.testing.assert_allclose(run.W[:, :k], A.T @ wanted, atol=1e-12)
-        column = {Bias.NONE: 0.0, Bias.FREE: sum(float(x @ x) for x in A) / n, Bias.PENALISED: 1.5**2}[bias]
-        assert run.column == pytest.approx(column)
-        np.testing.assert_allclose(run.norms, [float(x @ x) + column for x in A])
-        b = column * wanted.sum(axis=0) + ([0.3, -0.2, 0.5] if bias is Bias.FREE else 0.0)
-        np.testing.assert_allclose(run.b[:k], b, atol=1e-12)
-        assert not run.W[:, k:].any()
-        assert not run.b[k:].any()
-        run.recentre()
-        np.testing.assert_allclose(run.b[:k], b + (column * wanted.sum(axis=0) if bias is Bias.FREE else 0.0), atol=1e-12)
-        sums = wanted.sum(axis=0)
-        dual = sum(wanted[i, LABEL[i]] for i in range(n)) - 0.5 * np.sum((A.T @ wanted) ** 2)
-        assert run.dual() == pytest.approx(dual - (0.5 * column * sums @ sums if bias is Bias.PENALISED else 0.0))
-
-
-@pytest.mark.parametrize("bias", Bias)
-def test_samples_at_the_origin_have_duals_of_full_size_where_there_is_no_bias(bias):
-    X = A.copy()
-    X[3] = X[8] = 0.0
-    run = crammer_singer._Run(ArrayDesign(X), LABEL, k, C, bias, 1.5)
-    for i in range(n):
-        full = bias is Bias.NONE and i in (3, 8)
-        wanted = [C[i] if m == LABEL[i] else -C[i] / (k - 1) for m in range(k)] if full else [0.0] * k
-        assert run.t[i].tolist() == pytest.approx(wanted)
-    assert len(run.b) == 8
-    assert crammer_singer._Run(ArrayDesign(0 * X), LABEL, k, C, Bias.FREE, 1.0).column == 1.0
-
-
-def test_sparse_arrays_are_passed_over_as_such():
-    for share, compressed in ((0.35, True), (0.45, False)):
-        X = np.where(np.arange(n * 20).reshape(n, 20) % 20 < 20 * share, 1.0, 0.0)
-        design = ArrayDesign(X)
-        run = crammer_singer._Run(design, LABEL, k, C, Bias.NONE, 1.0)
-        assert (run.points is not design.points) is compressed
-        design = ArrayDesign(sparse.csr_matrix(X))
-        assert crammer_singer._Run(design, LABEL, k, C, Bias.NONE, 1.0).points is design.points
-
-
-@pytest.mark.parametrize("bias", Bias)
-def test_a_leap_of_all_classes_solves_the_equations_of_the_face(bias):
-    """Where no bound is met: on the face the slope is the same for all classes of a sample."""
-    whole = 0
-    for seed in range(10):
-        draw = np.random.default_rng(seed)
-        X = draw.normal(size=(n, 400))  # samples nearly orthogonal: the duals are small, bounds far
-        t = np.full((n, k), -0.1 / (k - 1)) + np.where(UPPER > 0, 0.1 + 0.1 / (k - 1), 0.0)
-        run = class_run(bias, 0.01 * t, C, X)
-        run.size = n
-        before = run.dual() if bias is not Bias.FREE else -np.inf
-        went = run.leap(500, Monitor())
-        np.testing.assert_allclose(run.W[:, :k], X.T @ run.t, atol=1e-9)
-        start = np.array([0.3, -0.2, 0.5]) if bias is Bias.FREE else 0.0
-        np.testing.assert_allclose(run.b[:k], start + run.column * run.t.sum(axis=0), atol=1e-9)
-        assert np.abs(run.t.sum(axis=1)).max() < 1e-12
-        assert (run.t <= UPPER + 1e-12).all()
-        assert run.dual() >= before
-        if went and (run.t < UPPER - 1e-9).all():
-            whole += 1
-            slope = X @ run.W[:, :k] + run.b[:k] - np.where(UPPER > 0, 1.0, 0.0)
-            assert np.ptp(slope, axis=1).max() < 0.02
-    assert whole >= 5
-
-
-def test_a_leap_waits_for_a_settled_face():
-    """One whose number of samples changed by no more than a hundredth since the last look; that number is kept."""
-    t = class_duals(np.random.default_rng(1))
-    inside = sum(int((t[i] < UPPER[i]).sum() > 1) for i in range(n))
-    assert 1 < inside < n
-    for before, leaps in ((inside, True), (inside - 1, False), (inside + 1, False), (n + 5, False)):
-        run = class_run(Bias.PENALISED, t)
-        run.size = before
-        old = run.t.copy()
-        went = run.leap(50, Monitor())
-        assert run.size == inside
-        assert (not np.array_equal(run.t, old)) is leaps
-        assert leaps or not went
-
-
-def nearest(t, upper):
-    """The nearest duals whose sum is 0 below their bounds, by bisection for the level."""
-    low, high = t.min() - upper.max() - 1.0, t.max() + 1.0
-    for _ in range(200):
-        level = 0.5 * (low + high)
-        low, high = (level, high) if np.minimum(t - level, upper).sum() > 0 else (low, level)
-    return np.minimum(t - level, upper)
-
-
-def test_the_nearest_feasible_duals_of_all_classes():
-    t = rng.normal(size=(n, k))
-    found = crammer_singer._feasible(t, UPPER)
-    for i in range(n):
-        np.testing.assert_allclose(found[i], nearest(t[i], UPPER[i]), atol=1e-12)
-
-
-def test_sums_of_classes_are_made_0_inside_the_bounds():
-    for seed in range(20):
-        t = class_duals(np.random.default_rng(seed))
-        before = t.copy()
-        crammer_singer._balance(t, LABEL, C)
-        assert np.abs(t.sum(axis=0)).max() <= 1e-13 * np.abs(t).sum()
-        assert np.abs(t.sum(axis=1)).max() <= 1e-13
-        assert (t <= UPPER * (1 + 1e-12)).all()
-        again = t.copy()
-        crammer_singer._balance(again, LABEL, C)
-        np.testing.assert_array_equal(again, t)
-        assert not np.array_equal(before, t)
-
-
-def test_the_first_move_between_classes_is_shared_by_the_samples_for_which_both_matter():
-    C, label = np.full(4, 10.0), np.array([0, 1, 2, 2])
-    t = np.array([[1.0, -1.0, 0.0], [-3.0, 4.0, -1.0], [0.0, 0.0, 0.0], [-1.0, 0.0, 1.0]])
-    room, rich = [9.0, 3.0, 0.0, 1.0], [1.0, 4.0, 0.0, 0.0]  # of class 0, which lacks 3; of class 1, which has 3 too much
-    between = [a * b for a, b in zip(room, rich, strict=True)]
-    moved = [3.0 * b / sum(between) for b in between]
-    wanted = t + np.outer(moved, [1.0, -1.0, 0.0])
-    crammer_singer._balance(t, label, C)
-    np.testing.assert_allclose(t, wanted, atol=1e-14)
-    t = np.array([[1.0, -1.0, 0.0], [-3.0, 4.0, -1.0], [-9.0, 0.0, 9.0], [-1.0, 0.0, 1.0]])
-    t[2] = [-1.0, 0.0, 1.0]
-    t[1] = [-0.5, 1.5, -1.0]  # between them there is too little room: all samples of the class give
-    before = t.copy()
-    crammer_singer._balance(t, label, np.array([1.0, 10.0, 10.0, 10.0]))
-    assert np.abs(t.sum(axis=0)).max() < 1e-14
-    assert not np.array_equal(before, t)
-
-
-def test_objectives_of_all_classes_refuse_duals_outside_their_constraints():
-    t = class_duals(np.random.default_rng(3))
-    W, b = rng.normal(size=(k, d)), np.zeros(k)
-
-    def dual(t, bias):
-        return crammer_singer.objectives(ArrayDesign(A), LABEL, C, bias, 1.5, W, b, t).dual
-
-    assert np.isfinite(dual(t, Bias.PENALISED))
-    assert dual(t, Bias.FREE) == -np.inf, "the classes' sums are not 0"
-    balanced = t.copy()
-    crammer_singer._balance(balanced, LABEL, C)
-    assert np.isfinite(dual(balanced, Bias.FREE))
-    wrong = t.copy()
-    wrong[0, LABEL[0]] += 1e-6 + C[0] - t[0, LABEL[0]]
-    wrong[0, (LABEL[0] + 1) % k] = -wrong[0, LABEL[0]]
-    wrong[0, (LABEL[0] + 2) % k] = 0.0
-    assert dual(wrong, Bias.PENALISED) == -np.inf, "beyond C"
-    wrong = t.copy()
-    wrong[1, (LABEL[1] + 1) % k] -= 1e-6
-    assert dual(wrong, Bias.PENALISED) == -np.inf, "a sample's sum is not 0"

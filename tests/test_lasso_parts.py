@@ -1,0 +1,178 @@
+"""The parts of the lasso's solver against their definitions: points, duals, steps, conjugate gradients, what is counted."""
+
+import numpy as np
+import pytest
+
+from maxmargin.designs import ArrayDesign
+from maxmargin.losses import Bias, LinearProblem, classification, one_class, regression
+from maxmargin.monitor import Monitor
+from maxmargin.solution import Status
+from maxmargin.solvers.linear import lasso, semismooth
+from maxmargin.solvers.linear.columns import Columns
+from maxmargin.solvers.linear.model import LinearSolution
+
+rng = np.random.default_rng(5)
+n, d = 24, 5
+A = rng.normal(size=(n, d))
+y = np.where(A[:, 0] + rng.normal(size=n) > 0, 1.0, -1.0)
+z = A @ [1.0, -1.0, 0.5, 0.0, 0.0] + rng.normal(size=n) + 1.0
+C = rng.uniform(0.5, 2.0, n)
+CORRIDORS = {
+    "hinge": classification(y, C, False),
+    "squared_hinge": classification(y, C, True),
+    "tube": regression(z, C, 0.2, False),
+    "squared_tube": regression(z, C, 0.2, True),
+    "one_class": one_class(C),
+}
+
+
+def a_problem(name, bias):
+    total = 0.3 * float(C.sum()) if name == "one_class" else 0.0
+    return LinearProblem(CORRIDORS[name], bias, scaling=1.5, total=total)
+
+
+def l1(bias, task="classes", X=A):
+    corridor = CORRIDORS["squared_hinge" if task == "classes" else "squared_tube"]
+    return lasso._Run(LinearProblem(corridor, bias, scaling=1.5), ArrayDesign(X), 1e-9, Monitor())
+
+
+COLUMN = {Bias.NONE: 0.0, Bias.FREE: 1.0, Bias.PENALISED: 1.5}
+
+
+@pytest.mark.parametrize("task", ["classes", "targets"])
+@pytest.mark.parametrize("bias", Bias)
+def test_a_point_of_the_lasso(bias, task):
+    """Its slope is the losses', its duals are scaled by the best feasible factor."""
+    run, u = l1(bias, task), 0.3 * np.random.default_rng(2).normal(size=d + 1)
+    corridor, column = run.problem.corridor, COLUMN[bias]
+    here = run.at(u)
+
+    def losses(u):
+        return corridor.losses(A @ u[:-1] + column * u[-1])
+
+    h = 1e-6
+    slope = [(losses(u + h * e) - losses(u - h * e)) / (2 * h) for e in np.eye(d + 1)]
+    np.testing.assert_allclose(here.slope, slope, atol=1e-5)
+    price = np.append(np.ones(d), 0.0 if bias is Bias.FREE else 1.0)
+    assert here.primal == pytest.approx(price @ np.abs(u) + losses(u))
+    np.testing.assert_array_equal(run.price, price)
+    t = here.duals.t
+
+    def gain(c):
+        up, down = t > 0, t < 0
+        value = c * (corridor.low[up] @ t[up] + corridor.high[down] @ t[down])
+        return value - c * c * (np.sum(t[up] ** 2 / (4 * corridor.up[up])) + np.sum(t[down] ** 2 / (4 * corridor.down[down])))
+
+    bound = max(1.0, np.abs(A.T @ t).max(), abs(1.5 * t.sum()) if bias is Bias.PENALISED else 0.0)
+    best = max(gain(c) for c in np.linspace(0, 1 / bound, 1001))
+    less = abs(u[-1] * t.sum()) if bias is Bias.FREE else 0.0
+    assert here.dual == pytest.approx(best - less, rel=1e-4)
+    assert gain(here.factor) == pytest.approx(best, rel=1e-4)
+    wanted = [v != 0 or abs(s) > p for v, s, p in zip(u, here.slope, price, strict=True)]
+    wanted[-1] = wanted[-1] or bias is not Bias.NONE
+    assert run._wanted(here).tolist() == wanted
+    nothing = run.at(np.zeros(d + 1))
+    assert run._wanted(nothing).tolist() == [abs(s) > 1 for s in nothing.slope[:-1]] + [bias is not Bias.NONE]
+
+
+@pytest.mark.parametrize("task", ["classes", "targets"])
+@pytest.mark.parametrize("bias", Bias)
+def test_solutions_of_the_lasso_have_feasible_duals(bias, task):
+    run, u = l1(bias, task), 0.3 * np.random.default_rng(3).normal(size=d + 1)
+    run.steps = 17
+    here = run.at(u)
+    found = run.solution(here, Status.STALLED)
+    assert (found.ended, found.n_iter, found.bias) == (Status.STALLED, 17, pytest.approx(COLUMN[bias] * u[-1]))
+    np.testing.assert_array_equal(found.w, u[:-1])
+    np.testing.assert_allclose(found.f, A @ found.w + found.bias)
+    np.testing.assert_allclose(found.Xt, A.T @ found.t, atol=1e-12)
+    assert np.abs(found.Xt).max() <= 1 + 1e-14
+    if bias is Bias.FREE:
+        assert abs(found.t.sum()) <= 1e-14 * np.abs(found.t).sum()
+    if bias is Bias.PENALISED:
+        assert abs(1.5 * found.t.sum()) <= 1 + 1e-14
+    gap = lasso._objectives(run.problem, found)
+    penalty = abs(found.bias) / 1.5 if bias is Bias.PENALISED else 0.0
+    assert gap.primal == pytest.approx(np.abs(found.w).sum() + penalty + run.problem.corridor.losses(found.f))
+    double = lasso._objectives(run.problem, found._replace(t=10 * found.t, Xt=10 * found.Xt))
+    reach = max(np.abs(found.Xt).max(), abs(1.5 * found.t.sum()) if bias is Bias.PENALISED else 0.0)
+    shorter = lasso._objectives(run.problem, found._replace(t=found.t / reach, Xt=found.Xt / reach))
+    assert double.dual == pytest.approx(shorter.dual), "what is too long is made shorter"
+    if bias is Bias.FREE:
+        assert lasso._objectives(run.problem, found._replace(t=np.abs(found.t))).dual == -np.inf
+
+
+@pytest.mark.parametrize("bias", Bias)
+def test_steps_of_the_lasso_go_where_the_objective_is_least(bias):
+    """The whole way where that gains enough, else to the least value on the way; None where nothing is gained."""
+    run, u = l1(bias), 0.1 * np.random.default_rng(4).normal(size=d + 1)
+    u[-1] *= bias is not Bias.NONE
+    here = run.at(u)
+    down = -here.slope - run.price * np.sign(u)
+    down[-1] *= bias is not Bias.NONE
+    short = run._moved(here, u + 1e-4 * down)
+    np.testing.assert_array_equal(short.u, u + 1e-4 * down)
+    assert short.primal < here.primal
+    far = run._moved(here, u + 10.0 * down)
+    values = [run.at(u + s * 10.0 * down).primal for s in np.linspace(0, 1, 2001)]
+    assert far.primal <= min(values) * (1 + 1e-9)
+    assert far.primal < here.primal
+    assert run._moved(here, u.copy()) is None
+    assert run._moved(here, u - 1e-3 * down) is None, "uphill"
+    np.testing.assert_allclose(far.f, A @ far.u[:-1] + COLUMN[bias] * far.u[-1])
+    np.testing.assert_allclose(short.f, A @ short.u[:-1] + COLUMN[bias] * short.u[-1])
+
+
+@pytest.mark.parametrize("bias", Bias)
+def test_conjugate_gradients_of_the_lasso_solve_the_equations_of_the_weights_in_use(bias):
+    run, u = l1(bias), 0.2 * np.random.default_rng(6).normal(size=d + 1)
+    u[2] = 0.0
+    u[-1] *= bias is not Bias.NONE
+    here = run.at(u)
+    Z = np.column_stack([A, np.full(n, COLUMN[bias])])
+    H = Z.T @ np.diag(here.duals.curvature) @ Z
+    found = run._conjugate(here, np.sum(Z**2, axis=0), 100, 1e-10)
+    used = np.flatnonzero(u)
+    right = -(here.slope + run.price * np.sign(u))
+    wanted = u.copy()
+    wanted[used] += np.linalg.solve(H[np.ix_(used, used)], right[used])
+    crossed = (wanted * u < 0) & (run.price > 0)
+    assert crossed.any()
+    np.testing.assert_allclose(found, np.where(crossed, 0.0, wanted), atol=1e-7)
+
+
+def test_the_lasso_counts_passes_and_steps(monkeypatch):
+    """Those over the columns, and one for each step by conjugate gradients."""
+    monkeypatch.setattr(lasso, "EXPLICIT", 2)
+    counted = []
+    real = Columns.descend
+
+    def descend(self, u, f, most, monitor, steps):
+        u, passes = real(self, u, f, most, monitor, steps)
+        assert steps == sum(counted)
+        counted.append(passes)
+        counted.append(1)
+        return u, passes
+
+    monkeypatch.setattr(Columns, "descend", descend)
+    problem = LinearProblem(CORRIDORS["squared_hinge"], Bias.FREE)
+    found = lasso.solve(problem, ArrayDesign(A), 1e-9, Monitor())
+    assert found.ended is None
+    assert found.n_iter in (sum(counted), sum(counted) - 1), "no step after passes that suffice"
+    for most in (1, 2, 3, 5):
+        counted.clear()
+        early = lasso.solve(problem, ArrayDesign(A), 1e-9, Monitor(max_iter=most))
+        assert early.ended is Status.MAX_ITER
+        assert most <= early.n_iter <= most + 1
+
+
+def test_starts_of_solvers(monkeypatch):
+    """From a solution nothing is left to do; the bias is measured in its column."""
+    for bias in Bias:
+        problem = LinearProblem(CORRIDORS["squared_hinge"], bias, scaling=1.5)
+        for solver in (lasso, semismooth):
+            found = solver.solve(problem, ArrayDesign(A), 1e-6, Monitor())
+            assert found.ended is None
+            assert solver.solve(problem, ArrayDesign(A), 1e-6, Monitor(), found).n_iter == 0
+            assert solver.solve(problem, ArrayDesign(A), 1e-3, Monitor(), found._replace(t=np.empty(0))).n_iter <= 1
+            assert isinstance(found, LinearSolution)

@@ -1,0 +1,207 @@
+"""The parts of Newton's method for linear models against their definitions: points, gaps, directions, lengths."""
+
+import numpy as np
+import pytest
+
+from maxmargin.designs import ArrayDesign
+from maxmargin.losses import Bias, LinearProblem, classification, one_class, regression
+from maxmargin.monitor import Monitor
+from maxmargin.solution import Status
+from maxmargin.solvers.linear import semismooth
+from maxmargin.solvers.linear.model import Gap, feasible, gap_of, sizes
+
+rng = np.random.default_rng(5)
+n, d = 24, 5
+A = rng.normal(size=(n, d))
+y = np.where(A[:, 0] + rng.normal(size=n) > 0, 1.0, -1.0)
+z = A @ [1.0, -1.0, 0.5, 0.0, 0.0] + rng.normal(size=n) + 1.0
+C = rng.uniform(0.5, 2.0, n)
+CORRIDORS = {
+    "hinge": classification(y, C, False),
+    "squared_hinge": classification(y, C, True),
+    "tube": regression(z, C, 0.2, False),
+    "squared_tube": regression(z, C, 0.2, True),
+    "one_class": one_class(C),
+}
+
+
+def a_problem(name, bias):
+    total = 0.3 * float(C.sum()) if name == "one_class" else 0.0
+    return LinearProblem(CORRIDORS[name], bias, scaling=1.5, total=total)
+
+
+def newton(name, bias, X=A):
+    problem = a_problem(name, bias)
+    return semismooth._Run(problem, ArrayDesign(X), Monitor())
+
+
+def smooth(problem, X, w, b, centre, width):
+    """Phi as at the top of semismooth.py, each smoothed loss maximised on a grid of candidates that holds the maximiser."""
+    corridor, value = problem.corridor, 0.5 * w @ w + 0.5 * problem.m * b * b + problem.total * b
+    if corridor.squared:
+        return value + corridor.losses(X @ w + b)
+    for i, f in enumerate(X @ w + b):
+        price = max(corridor.up[i], corridor.down[i])
+        low, high, c = corridor.low[i], corridor.high[i], centre[i]
+        candidates = [0.0, corridor.up[i], -corridor.down[i]]
+        candidates += [np.clip(c + (edge - f) * price / width, -corridor.down[i], corridor.up[i]) for edge in (low, high)]
+        gains = [(low * t if t > 0 else high * t if t < 0 else 0.0) - t * f - (t - c) ** 2 * width / (2 * price) for t in candidates]
+        value += max(gains)
+    return value
+
+
+def a_point(run, seed=0, width=0.7):
+    draw = np.random.default_rng(seed)
+    w, b = draw.normal(size=run.design.shape[1]), 0.3 if run.problem.bias is not Bias.NONE else 0.0
+    centre = feasible(run.problem, 0.3 * (run.problem.corridor.up - run.problem.corridor.down))
+    f = run.design.values(w) + b
+    return run._at(w, b, f, centre, width), centre, width
+
+
+@pytest.mark.parametrize("bias", Bias)
+@pytest.mark.parametrize("name", CORRIDORS)
+def test_slope_and_curvature_are_derivatives_of_the_smoothed_objective(name, bias):
+    run = newton(name, bias)
+    here, centre, width = a_point(run)
+    u = np.append(here.w, here.bias)
+
+    def value(u):
+        return smooth(run.problem, A, u[:-1], u[-1], centre, width)
+
+    h = 1e-6
+    for j in range(d + (bias is not Bias.NONE)):
+        e = h * np.eye(d + 1)[j]
+        assert here.slope[j] == pytest.approx((value(u + e) - value(u - e)) / (2 * h), abs=1e-6)
+    if bias is Bias.NONE:
+        assert here.slope[-1] == 0.0
+    else:
+        assert here.corner == pytest.approx(run.problem.m + here.duals.curvature.sum())
+    direction = np.random.default_rng(1).normal(size=d + 1)
+    direction[-1] *= bias is not Bias.NONE
+    change = A @ direction[:-1] + direction[-1]
+    ahead = run._at(here.w + h * direction[:-1], here.bias + h * direction[-1], here.f + h * change, centre, width)
+    H = np.column_stack([A, np.ones(n)]).T @ np.diag(here.duals.curvature) @ np.column_stack([A, np.ones(n)])
+    H += np.diag(np.append(np.ones(d), run.problem.m))
+    wanted = H @ direction
+    if bias is Bias.NONE:
+        wanted[-1] = 0.0
+    np.testing.assert_allclose((ahead.slope - here.slope) / h, wanted, atol=1e-4)
+
+
+@pytest.mark.parametrize("bias", Bias)
+@pytest.mark.parametrize("name", CORRIDORS)
+def test_gaps_at_a_point(name, bias):
+    """P - D, and the gap of the smoothed problem; a free bias's sum is made right to first order."""
+    run = newton(name, bias)
+    here, _, width = a_point(run)
+    problem, t, slope = run.problem, here.duals.t, here.slope
+    Xt, excess = A.T @ t, sum(t) - problem.total
+    primal = (
+        0.5 * here.w @ here.w + 0.5 * problem.m * here.bias**2 + problem.total * here.bias + problem.corridor.losses(A @ here.w + here.bias)
+    )
+    assert here.gap.primal == pytest.approx(primal)
+    dual, own = here.duals.gain - 0.5 * Xt @ Xt, 0.5 * slope[:-1] @ slope[:-1]
+    if bias is Bias.PENALISED:
+        dual -= 0.5 * excess**2 / problem.m
+        own += 0.5 * slope[-1] ** 2 / problem.m
+    elif bias is Bias.FREE:
+        less = 0.5 * slope[-1] ** 2 / here.corner if problem.corridor.squared else abs(slope[-1]) * width
+        dual, own = dual - here.bias * excess - less, own + less
+    assert here.gap.dual == pytest.approx(dual)
+    assert here.own == pytest.approx(own)
+    assert here.gap.scale == run.scale == sizes(problem, run.design).scale
+    for reason in (None, Status.TIME_LIMIT):
+        found, gap = run._conclude(here, 1e-9, reason)
+        assert found.ended is (reason or Status.STALLED)
+        t = feasible(problem, t)
+        np.testing.assert_allclose(found.t, t)
+        np.testing.assert_allclose(found.Xt, A.T @ t, atol=1e-12)
+        if bias is Bias.FREE:
+            assert gap == gap_of(problem, here.w, here.bias, found.t, here.f, found.Xt, run.scale)
+    assert run._conclude(here, 100.0, Status.TIME_LIMIT)[0].ended is None
+
+
+@pytest.mark.parametrize("way", ["factor", "samples", "products"])
+@pytest.mark.parametrize("bias", Bias)
+@pytest.mark.parametrize("name", CORRIDORS)
+def test_directions_solve_the_newton_equation(name, bias, way, monkeypatch):
+    X = np.random.default_rng(4).normal(size=(n, 40)) if way == "samples" else A
+    run = newton(name, bias, X)
+    here, *_ = a_point(run, width=8.0)
+    if way == "products":
+        monkeypatch.setattr(semismooth, "FACTORED", 2)
+    inner, used = [], {"_by_samples": "samples", "_conjugate": "products"}
+    for method in used:
+        real = getattr(run, method)
+        monkeypatch.setattr(run, method, lambda *a, real=real, method=method: inner.append(used[method]) or real(*a))
+    found = run._direction(here)
+    assert (inner or ["factor"]) == [way]
+    Z = np.column_stack([X, np.ones(n)])
+    H = Z.T @ np.diag(here.duals.curvature) @ Z + np.diag(np.append(np.ones(X.shape[1]), run.problem.m))
+    if bias is Bias.NONE:
+        H[-1], H[:, -1] = 0.0, 0.0
+        H[-1, -1] = 1.0
+    assert here.duals.curvature.any()
+    error = H @ found + here.slope
+    scale = np.append(np.ones(X.shape[1]), 1 / np.sqrt(here.corner if bias is not Bias.NONE else 1.0))
+    most = 0.1 if way == "products" else 1e-9
+    assert np.linalg.norm(scale * error) <= most * np.linalg.norm(scale * here.slope)
+
+
+def test_directions_where_no_sample_curves():
+    """With a free bias w and b have nothing to do with each other: the one that promises more."""
+    run = newton("hinge", Bias.FREE)
+    here, *_ = a_point(run)
+    flat = here.duals._replace(curvature=np.zeros(n))
+    for last, corner, wanted in ((3.0, 2.0, "bias"), (0.1, 2.0, "w"), (3.0, 2e6, "w")):
+        slope = np.append(np.full(d, 0.5), last)
+        found = run._direction(here._replace(duals=flat, slope=slope, corner=corner))
+        expected = np.append(np.zeros(d), -last / corner) if wanted == "bias" else np.append(-slope[:-1], 0.0)
+        np.testing.assert_allclose(found, expected)
+    for bias in (Bias.NONE, Bias.PENALISED):
+        run = newton("hinge", bias)
+        here, *_ = a_point(run)
+        here = here._replace(duals=here.duals._replace(curvature=np.zeros(n)), corner=run.problem.m or 1.0)
+        wanted = -here.slope / np.append(np.ones(d), run.problem.m or 1.0)
+        np.testing.assert_allclose(run._direction(here), wanted)
+
+
+@pytest.mark.parametrize("bias", [Bias.FREE, Bias.PENALISED])
+@pytest.mark.parametrize("name", CORRIDORS)
+def test_a_step_ends_where_the_slope_along_it_is_a_tenth_of_the_first(name, bias):
+    run = newton(name, bias)
+    here, centre, width = a_point(run)
+    for factor in (0.01, 1.0, 100.0):
+        direction = factor * run._direction(here)
+        first = here.slope @ direction
+        change = A @ direction[:-1] + direction[-1]
+        s = run._length(here, direction, change, centre, width)
+        at = run._at(here.w + s * direction[:-1], here.bias + s * direction[-1], here.f + s * change, centre, width)
+        assert abs(at.slope @ direction) <= 0.1001 * abs(first)
+        assert s > 0
+    w, b, f = run._step(here, centre, width)
+    np.testing.assert_allclose(f, A @ w + b)
+    new = run._at(w, b, f, centre, width)
+    assert smooth(run.problem, A, new.w, new.bias, centre, width) < smooth(run.problem, A, here.w, here.bias, centre, width)
+    assert run._step(here._replace(slope=np.zeros(d + 1)), centre, width) is None
+
+
+def test_progress_is_a_new_least_value_of_one_kind_or_the_other():
+    progress = semismooth._Progress()
+    run = newton("hinge", Bias.NONE)
+    here, *_ = a_point(run)
+
+    def made(primal, own):
+        return progress.made(here._replace(gap=Gap(primal, 0.0), own=own))
+
+    assert made(5.0, 1.0)
+    assert progress.least == (5.0, 1.0)
+    assert made(3.0, 4.0)
+    assert progress.least == (3.0, 1.0)
+    for k in range(18):
+        assert made(3.0, 1.0)
+        assert progress.steps == k + 1
+    assert made(4.0, 0.5)
+    assert (progress.least, progress.steps) == ((3.0, 0.5), 0)
+    assert all(made(3.0, 0.5) for _ in range(19))
+    assert not made(3.0, 0.5)
