@@ -1,0 +1,375 @@
+"""From a linear problem to a certified model: which solver, who takes over, what is looked at again, what is asked of the verdict."""
+
+import threading
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from maxmargin import certificate, linear_certificate, linear_training
+from maxmargin.core import cpu as core
+from maxmargin.designs import ArrayDesign, ChunkDesign
+from maxmargin.linear_training import Choice, Solver, Task
+from maxmargin.losses import Bias, LinearProblem, classification, regression
+from maxmargin.monitor import Monitor
+from maxmargin.solution import Status
+from maxmargin.solvers.linear import crammer_singer, semismooth
+from maxmargin.solvers.linear.model import Gap, LinearSolution, Sizes, best_bias, sizes
+
+rng = np.random.default_rng(9)
+n, d = 40, 5
+A = rng.normal(size=(n, d))
+y = np.where(A[:, 0] + rng.normal(size=n) > 0, 1.0, -1.0)
+C = rng.uniform(0.5, 2.0, n)
+HINGE = LinearProblem(classification(y, C, False), Bias.FREE)
+EPS = 2.0**-52
+
+
+def test_the_solver_for_data_of_a_kind():
+    wide = np.ones((2, 1201))
+    for X, solver in ((wide[:, :1200], Solver.NEWTON), (wide, Solver.COORDINATE)):
+        assert linear_training.choose(ArrayDesign(X)) is solver
+        assert linear_training.choose(ArrayDesign(sparse.csr_matrix(X))) is solver
+        assert linear_training.choose(ChunkDesign(lambda X=X: [X], X.shape)) is Solver.NEWTON
+
+
+def test_who_may_take_over():
+    narrow, wide, chunks = ArrayDesign(A), ArrayDesign(np.ones((2, 1201))), ChunkDesign(lambda: [A], A.shape)
+    for solver, design, wanted in (
+        (Solver.NEWTON, narrow, Solver.COORDINATE),
+        (Solver.NEWTON, wide, Solver.COORDINATE),
+        (Solver.NEWTON, chunks, None),
+        (Solver.COORDINATE, narrow, Solver.NEWTON),
+        (Solver.COORDINATE, wide, None),
+        (Solver.LASSO, narrow, None),
+    ):
+        assert linear_training._other(Choice(solver), design) is wanted
+        assert linear_training._other(Choice(solver, binding=True), design) is None
+
+
+# ---- one solver after another --------------------------------------------------------------------------------------------------
+
+
+def stub(monkeypatch, *answers):
+    """Solvers that end as told: (status, gap, steps); returns what they were asked."""
+    asked, left = [], iter(answers)
+
+    def solved(task, design, solver, tol, monitor, seed):
+        asked.append((solver, monitor.max_iter))
+        status, gap, steps = next(left)
+        found = LinearSolution(np.zeros(d), float(len(asked)), np.zeros(n), np.zeros(n), np.zeros(d), None, steps)
+        known = replace(certificate.certificate_of(gap, 0.0, gap, np.zeros(1), np.zeros(1), 0.0), status=status, n_iter=steps)
+        return linear_training.TrainedLinear(found, known, solver)
+
+    monkeypatch.setattr(linear_training, "_solved", solved)
+    return asked
+
+
+@pytest.mark.parametrize(
+    ("solver", "answers", "best"),
+    [
+        (Solver.NEWTON, [("optimal", 1.0, 3)], 1),
+        (Solver.NEWTON, [("max_iter", 1.0, 3)], 1),
+        (Solver.NEWTON, [("stalled", 1.0, 3), ("optimal", 0.5, 4)], 2),
+        (Solver.NEWTON, [("stalled", 1.0, 3), ("stalled", 1.0, 4)], 2),
+        (Solver.NEWTON, [("stalled", 1.0, 3), ("stalled", 2.0, 4)], 1),
+        (Solver.COORDINATE, [("stalled", 1.0, 3), ("stalled", 2.0, 4)], 1),
+        (Solver.COORDINATE, [("max_iter", 1.0, 3), ("time_limit", 2.0, 4)], 2),
+        (Solver.COORDINATE, [("time_limit", 1.0, 3)], 1),
+    ],
+)
+def test_another_solver_takes_over(solver, answers, best, monkeypatch):
+    """Where the first stalls, or coordinate descent has cost as much as Newton's method would; steps are added up."""
+    asked = stub(monkeypatch, *answers)
+    found = linear_training._train(Task(HINGE), ArrayDesign(A), Choice(solver), 1e-4, Monitor(max_iter=1000), 0)
+    other = {Solver.NEWTON: Solver.COORDINATE, Solver.COORDINATE: Solver.NEWTON}[solver]
+    passes = 40 + d // 5
+    assert asked == [(solver, passes if solver is Solver.COORDINATE else 1000), (other, 1000)][: len(answers)]
+    assert found.solution.bias == best
+    assert found.solver is (solver if best == 1 else other)
+    assert found.solution.n_iter == found.certificate.n_iter == sum(steps for _, _, steps in answers)
+
+
+def test_coordinate_descent_that_ran_out_of_its_own_steps_is_not_followed(monkeypatch):
+    asked = stub(monkeypatch, ("max_iter", 1.0, 9))
+    linear_training._train(Task(HINGE), ArrayDesign(A), Choice(Solver.COORDINATE), 1e-4, Monitor(max_iter=9), 0)
+    assert asked == [(Solver.COORDINATE, 9)]
+
+
+# ---- several problems -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("side_by_side", [False, True])
+def test_several_problems_are_solved_in_order(side_by_side, monkeypatch):
+    """Small ones one after the other; larger ones side by side, each on one thread."""
+    monkeypatch.setattr(linear_training, "POLISHED", 0 if side_by_side else 2**17)
+    threads, titles, real = [], [], linear_training._train
+
+    def train(task, design, choice, tol, monitor, seed):
+        threads.append((threading.current_thread() is threading.main_thread(), core.thread_count()))
+        titles.append(monitor.title)
+        return real(task, design, choice, tol, monitor, seed)
+
+    monkeypatch.setattr(linear_training, "_train", train)
+    monkeypatch.setattr(core, "thread_count", lambda work=np.inf, real=core.thread_count: min(real(work), 2))
+    available = core.thread_count()
+    tasks = [Task(HINGE._replace(corridor=classification(s * y, c * C, False))) for s, c in ((1, 1.0), (-1, 1.0), (1, 0.01))]
+    found = linear_training.train_all(tasks, ArrayDesign(A), Choice(Solver.NEWTON), 1e-6, Monitor(title="fit"), 0)
+    assert [one.certificate.status for one in found] == ["optimal"] * 3
+    np.testing.assert_allclose(found[0].solution.w, -found[1].solution.w, atol=1e-3)
+    assert np.abs(found[2].solution.w).max() < 0.5 * np.abs(found[0].solution.w).max()
+    assert sorted(titles) == ["fit 1/3", "fit 2/3", "fit 3/3"]
+    if side_by_side and available > 1:
+        assert threads == [(False, 1)] * 3
+    else:
+        assert threads == [(True, available)] * 3
+    titles.clear()
+    linear_training.train_all(tasks[:1], ArrayDesign(A), Choice(Solver.NEWTON), 1e-6, Monitor(title="fit"), 0)
+    assert titles == ["fit"]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_each_of_several_problems_has_its_share_of_the_time(workers, monkeypatch):
+    monkeypatch.setattr(linear_training, "POLISHED", 0 if workers == 2 else 2**17)
+    monkeypatch.setattr(core, "thread_count", lambda work=np.inf: 2)
+    shares = {}
+
+    class Asked(Monitor):
+        """Notes the shares that are asked for."""
+
+        def part(self, share, label=""):
+            shares[label] = share
+            return super().part(share, label)
+
+    linear_training.train_all([Task(HINGE)] * 4, ArrayDesign(A), Choice(Solver.NEWTON, True), 1e-2, Asked(), 0)
+    assert shares == {f" {k + 1}/4": pytest.approx(workers / (4 - k)) for k in range(4)}
+
+
+# ---- polishing --------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("squared", [False, True])
+@pytest.mark.parametrize("bias", Bias)
+def test_small_problems_are_solved_to_rounding(bias, squared):
+    problem, design = LinearProblem(classification(y, C, squared), bias), ArrayDesign(A)
+    rough = semismooth.solve(problem, design, 0.3, Monitor())
+    found = linear_training._polished(problem, design, Monitor(), rough, lasso_penalty=False)
+    assert linear_training.judged(problem, found, False).relative_gap <= 1e-12
+    assert linear_training.judged(problem, rough, False).relative_gap > 1e-6
+    assert found.n_iter > rough.n_iter
+    assert found.ended is None
+    np.testing.assert_allclose(found.f, A @ found.w + found.bias, atol=1e-12)
+    if bias is not Bias.NONE:
+        assert found.bias == pytest.approx(best_bias(problem, A @ found.w, found.bias), abs=1e-12)
+
+
+def test_of_several_biases_the_middle_is_taken():
+    X, sign = np.array([[0.0], [0.0], [1.0], [1.0]]), np.array([1.0, -1.0, 1.0, -1.0])
+    problem = LinearProblem(classification(sign, np.ones(4), False), Bias.FREE)
+    for start in (-0.9, 0.9):  # any bias from -1 to 1 is optimal
+        rough = LinearSolution(np.zeros(1), start, sign.copy(), np.full(4, start), np.zeros(1), None, 2)
+        found = linear_training._polished(problem, ArrayDesign(X), Monitor(), rough, lasso_penalty=False)
+        assert found.bias == pytest.approx(0.0, abs=1e-9)
+        np.testing.assert_allclose(found.f, found.bias, atol=1e-9)
+
+
+def test_a_worse_solution_is_not_taken(monkeypatch):
+    design = ArrayDesign(A)
+    rough = semismooth.solve(HINGE, design, 1e-6, Monitor())
+    worse = rough._replace(w=rough.w + 1.0, f=rough.f + A.sum(axis=1), n_iter=50)
+    monkeypatch.setattr(semismooth, "solve", lambda *rest: worse)
+    found = linear_training._polished(HINGE, design, Monitor(), rough, lasso_penalty=False)
+    np.testing.assert_array_equal(found.w, rough.w)
+    assert found.n_iter == rough.n_iter
+
+
+def test_what_is_solved_to_rounding(monkeypatch):
+    """Solutions of small data whose solver reached the tolerance."""
+    polished = []
+    real = linear_training._polished
+    monkeypatch.setattr(linear_training, "_polished", lambda *rest: polished.append(1) or real(*rest))
+    for entries, most, times in ((n * d, 1000, 1), (n * d - 1, 1000, 0), (n * d, 1, 0)):
+        polished.clear()
+        monkeypatch.setattr(linear_training, "POLISHED", entries)
+        linear_training._solved(Task(HINGE), ArrayDesign(A), Solver.NEWTON, 1e-3, Monitor(max_iter=most), 0)
+        assert len(polished) == times
+
+
+# ---- what is known about decision values -------------------------------------------------------------------------------------------
+
+
+def solution(problem=HINGE, X=A, tol=1e-6):
+    return semismooth.solve(problem, ArrayDesign(X), tol, Monitor())
+
+
+def test_drifted_decision_values_are_computed_anew(monkeypatch):
+    """Where the error is more than their last digits; beyond a billionth of a unit the solver is not believed."""
+    design, found = ArrayDesign(A), solution()
+    for small in (True, False):
+        monkeypatch.setattr(linear_training, "POLISHED", 2**17 if small else 0)
+        for drift, error, again in ((0.0, 1e-14, False), (1e-11, 1e-14, True), (1e-3, 1e-3, False)):
+            new, seen = linear_training._refreshed(found._replace(f=found.f + drift), design, 1.0)
+            exact = A @ found.w + found.bias
+            if small:
+                np.testing.assert_allclose(new.f, exact, rtol=1e-13)
+                assert seen == pytest.approx(drift, abs=1e-13)
+            else:
+                assert seen == pytest.approx(error, abs=2e-14)
+                np.testing.assert_allclose(new.f, exact + (0.0 if again else drift), rtol=1e-12)
+    new, seen = linear_training._evaluated(found._replace(Xt=0 * found.Xt), design)
+    np.testing.assert_allclose(new.Xt, A.T @ found.t)
+
+
+def test_the_audit_looks_at_some_rows():
+    X = np.random.default_rng(1).normal(size=(300, 2))
+    w = np.array([1.0, -2.0])
+    f = X @ w + 0.5
+    found = LinearSolution(w, 0.5, np.zeros(300), f, w, None, 0)
+    assert linear_training._audit(found, ArrayDesign(X)) < 1e-14
+    seen = [linear_training._audit(found._replace(f=f + np.eye(300)[i]), ArrayDesign(X)) > 0.5 for i in range(300)]
+    assert sum(seen) == 64
+    few = found._replace(f=f[:64], t=np.zeros(64))
+    assert all(linear_training._audit(few._replace(f=few.f - np.eye(64)[i]), ArrayDesign(X[:64])) > 0.5 for i in range(64))
+    assert linear_training._audit(found._replace(f=f + 1), ChunkDesign(lambda: [X], X.shape)) == 0.0
+
+
+@pytest.mark.parametrize("lasso", [None, 3.0])
+def test_the_dual_is_known_to_the_last_digits_of_its_terms(lasso):
+    """A bound where that is far below the limit, else what longer X't would make of it."""
+    found, design = solution(), ArrayDesign(A)
+    longest = max(float(np.sqrt(x @ x)) for x in A)
+    error = EPS * sum(abs(t) for t in found.t) * longest
+    length = float(np.sqrt(found.Xt @ found.Xt)) + 0.5 * error if lasso is None else lasso
+    assert linear_training._dual_blur(HINGE, found, design, lasso, 1.0) == pytest.approx(error * length)
+    assert linear_training._dual_blur(HINGE, found, design, lasso, 11 * error * length) == pytest.approx(error * length)
+    huge = found._replace(t=1e9 * found.t, Xt=1e9 * found.Xt)
+    exact = linear_training._dual_blur(HINGE, huge, design, lasso, 0.0)
+    errors = EPS * np.array([sum(abs(x[j] * t) for x, t in zip(A, huge.t, strict=True)) for j in range(d)])
+    longer = huge._replace(Xt=np.sign(huge.Xt) * (np.abs(huge.Xt) + errors))
+    duals = [linear_training.judged(HINGE, one, lasso is not None).dual for one in (huge, longer)]
+    assert exact == pytest.approx(duals[0] - duals[1], rel=1e-6, abs=1e-300)
+    assert exact > 0
+    chunks = ChunkDesign(lambda: [A], A.shape)
+    assert linear_training._dual_blur(HINGE, huge, chunks, lasso, 0.0) == 0.0, "no length is known"
+
+
+def test_data_whose_products_are_blurred_are_evaluated_as_certify_does(monkeypatch):
+    monkeypatch.setattr(linear_training, "POLISHED", 0)
+    design, found = ArrayDesign(A), solution()
+    evaluated, real = [], linear_training._evaluated
+    monkeypatch.setattr(linear_training, "_evaluated", lambda *rest: evaluated.append(1) or real(*rest))
+    known = sizes(HINGE, design)
+    value = linear_training.judged(HINGE, found, False).primal
+    for blur, times, optimal in ((0.0, 0, True), (0.09e-4, 0, True), (0.11e-4, 1, True), (0.99e-4, 1, True), (1.01e-4, 1, False)):
+        evaluated.clear()
+        monkeypatch.setattr(linear_training, "_blur", lambda *rest, blur=blur: blur * value)
+        result = linear_training._certified(HINGE, found, design, False, 1e-4, known, 0.0)
+        assert len(evaluated) == times
+        assert (result.status == "optimal") is optimal
+        assert result.n_iter == found.n_iter
+        assert result.primal == pytest.approx(value)
+    monkeypatch.setattr(linear_training, "POLISHED", 2**17)
+    evaluated.clear()
+    linear_training._certified(HINGE, found, design, False, 1e-4, known, 0.25)
+    assert not evaluated, "small data have been evaluated before"
+    assert linear_training._certified(HINGE, found, design, False, 1e-4, known, 0.25).audit_error == 0.25
+
+
+def test_losses_that_are_rounding_are_left_out_of_the_gap():
+    """The question: a gap without them, relative to values without them; 0 where it is rounding of the scale."""
+    found, design = solution(), ArrayDesign(A)
+    forgiven = linear_training._forgiven(HINGE, found, design, 1.0)
+    assert forgiven > 0
+    result = linear_training.judged(HINGE, found, False)
+    for gap, scale, tol, wanted in (
+        (forgiven, 1e-30, 1e-3, 8 * EPS * forgiven / 5.0),
+        (forgiven + 1e-5, 1e-30, 1e-3, 1e-5 / 5.0),
+        (forgiven + 1e-2, 1e-30, 1e-3, None),
+        (forgiven + 1e-2, 1.01e10, 1e-3, 0.0),
+        (forgiven + 1e-2, 0.99e10, 1e-3, None),
+    ):
+        one = replace(result, primal=5.0 + forgiven, dual=5.0 - 2.0, gap=gap, relative_gap=0.9)
+        new, demand, size = linear_training.question(HINGE, found, design, one, tol, Sizes(scale, 1.0))
+        assert new.relative_gap == (0.9 if wanted is None else pytest.approx(wanted, rel=1e-4))
+        assert (demand.gap, demand.violation) == (tol, tol**0.5)
+        assert demand.error == pytest.approx(1e-6 * max(np.abs(found.f).max(), 1.0))
+        assert size.values == np.abs(found.f).max()
+        small = replace(one, relative_gap=0.5 * tol)
+        assert linear_training.question(HINGE, found, design, small, tol, Sizes(1e30, 1.0))[0] == small, "good enough as it is"
+    squared = HINGE._replace(corridor=HINGE.corridor._replace(squared=True))
+    assert linear_training.question(squared, found, design, result, 1e-4, Sizes(1.0, 50.0))[1].violation == pytest.approx(50.0 * 0.1)
+    assert linear_training.question(squared, found, design, result, 1e-4, Sizes(1.0, 50.0))[1].error == pytest.approx(5e-5)
+
+
+# ---- all classes at once ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bias", Bias)
+def test_all_classes_at_once_with_their_certificate(bias, monkeypatch):
+    label = np.digitize(A[:, 0] + 0.5 * A[:, 1], [-0.5, 0.5])
+    aims, real = [], crammer_singer.solve
+    monkeypatch.setattr(crammer_singer, "solve", lambda *rest, **more: aims.append(rest[6]) or real(*rest, **more))
+    for limit, aim in ((3 * n * d, 1e-13), (3 * n * d - 1, 1e-2)):
+        monkeypatch.setattr(linear_training, "POLISHED_TOGETHER", limit)
+        found, known = linear_training.train_together(ArrayDesign(A), label, 3, C, bias, 2.0, 1e-2, Monitor(max_iter=3000), 0)
+        assert aims.pop() == aim
+        m = 0.25 if bias is Bias.PENALISED else 0.0
+        F = A @ found.W.T + found.bias
+        wanted = linear_certificate.crammer_singer(F, label, C, found.W, found.bias, found.t, (A.T @ found.t).T, m, bias is Bias.FREE)
+        assert (known.primal, known.dual, known.kkt_violation) == pytest.approx(
+            (wanted.primal, wanted.dual, wanted.kkt_violation), rel=1e-6
+        )
+        assert (known.status, known.n_iter) == ("optimal" if known.kkt_violation <= 0.1 else "approximate", found.n_iter)
+        data = (A, label, C, bias, 2.0, found.W, found.bias, found.t, 1e-2)
+        again = linear_training.judge_together(known, *data)
+        assert (again.status, again.primal, again.n_iter) == (known.status, pytest.approx(known.primal), found.n_iter)
+    wrong = linear_training.judge_together(known, A, label, C, bias, 2.0, found.W + 1.0 + A[:3], found.bias, found.t, 1e-2)
+    assert wrong.status == "refuted"
+    with pytest.raises(ValueError, match="another number of samples"):
+        linear_training.judge_together(known, A[:-1], *data[1:])
+
+
+def test_a_certificate_of_a_fitted_model_again():
+    for lasso in (False, True):
+        problem = LinearProblem(classification(y, C, True), Bias.FREE)
+        (found,) = linear_training.train_all(
+            [Task(problem)], ArrayDesign(A), Choice(Solver.LASSO if lasso else Solver.NEWTON), 1e-5, Monitor(), 0
+        )
+        assert found.certificate.status == "optimal"
+        again = linear_training.certify_again(found.certificate, problem, found.solution, ArrayDesign(A), lasso, 1e-5)
+        assert (again.status, again.n_iter) == ("optimal", found.certificate.n_iter)
+        assert again.primal == pytest.approx(found.certificate.primal)
+        same = linear_training.certify(problem, found.solution, ArrayDesign(A), lasso, 1e-5)
+        assert (same.status, same.primal) == ("optimal", pytest.approx(again.primal))
+        off = found.solution._replace(w=found.solution.w + 0.1, f=found.solution.f + 0.1 * A.sum(axis=1))
+        assert linear_training.certify_again(found.certificate, problem, off, ArrayDesign(A), lasso, 1e-5).status == "refuted"
+
+
+# ---- gaps ---------------------------------------------------------------------------------------------------------------------------
+
+
+def test_a_gap_within_a_tolerance():
+    assert Gap(2.0, 1.5).value == 0.5
+    assert Gap(2.0, 1.5).relative == 0.25
+    assert Gap(-1.5, -2.0).relative == 0.25
+    assert Gap(0.0, 0.0).relative == 0.0
+    assert Gap(2.0, 1.5).within(0.25)
+    assert not Gap(2.0, 1.5).within(0.249)
+    assert Gap(-1.5, -2.0).within(0.25)
+    assert not Gap(-1.5, -2.0).within(0.249)
+    assert Gap(1.0, 1.0 - 0.9e-13).within(0.0)
+    assert not Gap(1.0, 1.0 - 1.1e-13).within(0.0)
+    assert Gap(1e-12, 0.0, 10.0).within(0.0)
+    assert not Gap(1.1e-12, 0.0, 10.0).within(0.0)
+    assert not Gap(np.inf, 0.0).within(1.0)
+    assert not Gap(np.nan, 0.0).within(1.0)
+    assert not Gap(1.0, -np.inf).within(1.0)
+    assert Gap(1.0, 1.0).outcome(0.0, Status.TIME_LIMIT) is None
+    assert Gap(1.0, 0.0).outcome(0.1, Status.TIME_LIMIT) is Status.TIME_LIMIT
+    assert Gap(1.0, 0.0).outcome(0.1, None) is Status.STALLED
+
+
+def test_wider_corridors():
+    tube = linear_training._moved(regression(np.array([1.0]), np.ones(1), 0.5, False), 0.25)
+    assert (tube.low[0], tube.high[0]) == (0.25, 1.75)
