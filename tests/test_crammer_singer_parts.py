@@ -7,6 +7,7 @@ from scipy import sparse
 from maxmargin.designs import ArrayDesign
 from maxmargin.losses import Bias
 from maxmargin.monitor import Monitor
+from maxmargin.solution import Status
 from maxmargin.solvers.linear import crammer_singer
 
 rng = np.random.default_rng(8)
@@ -190,3 +191,72 @@ def test_objectives_of_all_classes_refuse_duals_outside_their_constraints():
     wrong = t.copy()
     wrong[1, (LABEL[1] + 1) % k] -= 1e-6
     assert dual(wrong, Bias.PENALISED) == -np.inf, "a sample's sum is not 0"
+
+
+def walk(monkeypatch, *, met=1.0, violation=2.0, active=10, went=(), gaps=(), tol=1e-3, max_iter=100_000, samples=20):
+    """Passes whose results are given; returns what was done, and the solution."""
+    done, way, gap = [], iter(went), iter(gaps)
+
+    class Run:
+        """Takes the place of one solve."""
+
+        def __init__(self, *rest):
+            self.t = np.zeros((samples, k))
+
+        def visit(self, order, active_, aside, seed):
+            done.append(("visit", active_, aside))
+            return met, violation, active if active_ > active else active_
+
+        def leap(self, products, monitor):
+            done.append(("leap", len([one for one in done if one[0] == "visit"]), products))
+            return next(way)
+
+        def recentre(self):
+            pass
+
+        def dual(self):
+            return 1.0
+
+        def solution(self, ended, steps):
+            value = next(gap) if ended is None else 0.0
+            done.append(("look", steps))
+            return crammer_singer.CrammerSinger(None, None, None, 1.0, 1.0 - value, ended, steps)
+
+    monkeypatch.setattr(crammer_singer, "_Run", Run)
+    label = np.zeros(samples, int)
+    return done, crammer_singer.solve(ArrayDesign(A), label, k, np.ones(samples), Bias.NONE, 1.0, tol, Monitor(max_iter=max_iter))
+
+
+def test_leaps_follow_each_other_soon_where_they_go_most_of_their_way(monkeypatch):
+    """After 15 passes, or 3 after such a leap, with twice as many products."""
+    went = [False, True, True, True, False, True, *[True] * 20]
+    done, found = walk(monkeypatch, went=went, max_iter=99)
+    leaps = [one[1:] for one in done if one[0] == "leap"]
+    assert leaps[:7] == [(15, 10), (30, 10), (33, 20), (36, 40), (39, 80), (54, 10), (57, 20)]
+    assert [products for _, products in leaps[7:]] == [40, 80, 160, 320, 640, 1280] + [2000] * 8
+    assert (found.ended, found.n_iter) == (Status.MAX_ITER, 99)
+    visits = [one[1:] for one in done if one[0] == "visit"]
+    assert visits[:2] == [(20, np.inf), (10, pytest.approx(0.2 * 2.0))], "some samples are set aside"
+    assert visits[15] == (20, np.inf), "after a leap all are looked at"
+
+
+def test_the_gap_is_looked_at_where_passes_promise_it_to_be_small(monkeypatch):
+    """Half of what is asked for, met by a pass over all samples; anyway after 100 passes."""
+    done, found = walk(monkeypatch, met=0.49e-3, gaps=[2e-3, 0.9e-3])
+    assert [one[0] for one in done] == ["visit", "look", "visit", "look"]
+    assert (found.ended, found.n_iter) == (None, 2)
+    assert [one[1:] for one in done if one[0] == "visit"] == [(20, np.inf)] * 2
+    done, found = walk(monkeypatch, met=0.51e-3, gaps=[0.9e-3], went=[False] * 20)
+    visits = [one[1] for one in done if one[0] == "visit"]
+    assert len(visits) in (101, 102), "one more where samples were aside"
+    assert visits[-1] == 20
+    done, found = walk(monkeypatch, met=1.0, active=0, gaps=[0.9e-3])
+    assert [one[0] for one in done] == ["visit", "look"], "none is left to visit"
+
+
+def test_looks_without_a_tenth_less_of_the_gap_end_the_work(monkeypatch):
+    slow = [1.0, *[0.91] * 300]
+    _, found = walk(monkeypatch, met=0.0, gaps=slow, went=[False] * 100)
+    assert (found.ended, found.n_iter) == (Status.STALLED, 202)
+    _, found = walk(monkeypatch, met=0.0, gaps=[1.0, *[0.95] * 150, 0.89, *[0.85] * 300], went=[False] * 100)
+    assert (found.ended, found.n_iter) == (Status.STALLED, 353)

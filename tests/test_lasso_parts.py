@@ -176,3 +176,95 @@ def test_starts_of_solvers(monkeypatch):
             assert solver.solve(problem, ArrayDesign(A), 1e-6, Monitor(), found).n_iter == 0
             assert solver.solve(problem, ArrayDesign(A), 1e-3, Monitor(), found._replace(t=np.empty(0))).n_iter <= 1
             assert isinstance(found, LinearSolution)
+
+
+@pytest.mark.parametrize(("share", "ended", "steps"), [(1.0, Status.STALLED, 30), (0.91, Status.STALLED, 30), (0.89, Status.MAX_ITER, 100)])
+def test_newton_steps_end_after_thirty_without_a_tenth_less_of_the_gap(share, ended, steps, monkeypatch):
+    run = l1(Bias.NONE)
+    run.monitor = Monitor(max_iter=100)
+    here = run.at(np.zeros(d + 1))
+    monkeypatch.setattr(run, "_step", lambda here: here._replace(primal=here.dual + share ** ((run.steps + 1) // 30)))
+    found = run.by_newton(here._replace(primal=here.dual + 1.0))
+    assert (found.ended, found.n_iter) == (ended, steps)
+    monkeypatch.setattr(run, "_step", lambda here: None)
+    run.steps = 7
+    assert run.by_newton(here)[-2:] == (Status.STALLED, 7)
+
+
+def by_columns(monkeypatch, gaps, whole, max_iter=1000, used=5, values=None):
+    """Rounds of passes and conjugate gradients whose gaps are given; returns what was asked for, and how it ended."""
+    monkeypatch.setattr(lasso, "EXPLICIT", 2)
+    run, asked, left = l1(Bias.NONE), [], iter(gaps)
+    run.monitor = Monitor(max_iter=max_iter)
+    real = run.at(np.ones(d + 1))
+    primal = iter(values or [10.0] * 1000)
+
+    class Passes:
+        """Takes the place of the columns."""
+
+        def __init__(self, *rest):
+            self.most, self.squares = 1.0, np.ones(d + 1)
+
+        def descend(self, u, f, most, monitor, steps):
+            asked.append([most])
+            return u, 2
+
+    def conjugate(here, squares, products, closer):
+        asked[-1] += [products, closer]
+        return np.full(d + 1, 2.0)
+
+    def at(u):
+        value = next(primal)
+        return real._replace(primal=value, dual=value - next(left))
+
+    monkeypatch.setattr(lasso, "Columns", Passes)
+    monkeypatch.setattr(run, "_conjugate", conjugate)
+    monkeypatch.setattr(run, "at", at)
+    monkeypatch.setattr(run, "_moved", lambda here, goal: here._replace(u=goal) if whole else None)
+    monkeypatch.setattr(run, "_wanted", lambda here: np.arange(d + 1) < used)
+    monkeypatch.setattr(run, "by_newton", lambda here: here)
+    return asked, run.by_columns(real._replace(primal=10.0, dual=0.0), 0), run
+
+
+def test_rounds_of_the_lasso_take_more_products_where_the_gap_falls_slowly(monkeypatch):
+    """At first 50 products or a tenth of the residual, then twice and a tenth of that; few passes after a full step, else ever more."""
+    asked, found, _ = by_columns(monkeypatch, [1.0, 0.49, 0.24, 0.13, 0.07, 0.04, 0.04, 0.04, 0.04], whole=True, max_iter=27)
+    assert found.ended is Status.MAX_ITER
+    assert found.n_iter == 27
+    assert [most for most, *_ in asked] == [4] + [2] * 8
+    assert [products for _, products, _ in asked] == [50, 50, 50, 100, 200, 400, 400, 400, 400]
+    wanted = [0.1, 0.1, 0.1, 1e-2, 1e-3, 1e-4, 1e-4, 1e-4, 1e-4]
+    assert [closer for *_, closer in asked] == pytest.approx(wanted)
+    asked, found, _ = by_columns(monkeypatch, [0.1**k for k in range(7)], whole=False, max_iter=21)
+    assert [most for most, *_ in asked] == [4, 8, 16, 32, 40, 40, 40]
+
+
+def test_rounds_of_the_lasso_end_after_six_without_progress(monkeypatch):
+    """Progress is a tenth less of the gap, or a smaller objective."""
+    for gaps, values, rounds in (
+        ([1.0] * 20, None, 7),
+        ([0.89**k for k in range(20)], None, None),
+        ([0.91**k for k in range(20)], None, 7),
+        ([1.0] * 20, [10.0 * (1 - 1e-11) ** k for k in range(20)], None),
+        ([1.0] * 20, [10.0 * (1 - 1e-13) ** k for k in range(20)], 7),
+    ):
+        asked, found, run = by_columns(monkeypatch, gaps, whole=True, max_iter=45, values=values)
+        if rounds is None:
+            assert found.ended is Status.MAX_ITER
+        else:
+            assert (found.ended, len(asked)) == (Status.STALLED, rounds)
+            assert found.n_iter == run.steps == 3 * rounds
+
+
+def test_newton_steps_follow_where_few_features_are_used(monkeypatch):
+    asked, found, run = by_columns(monkeypatch, [1.0] * 20, whole=True, used=2)
+    assert isinstance(found, lasso.Point)
+    assert (len(asked), run.steps) == (1, 3), "not before the first passes"
+    asked, found, _ = by_columns(monkeypatch, [1.0] * 20, whole=True, used=3, max_iter=6)
+    assert found.ended is Status.MAX_ITER
+
+
+def test_no_conjugate_gradients_where_passes_suffice(monkeypatch):
+    asked, _, run = by_columns(monkeypatch, [1.0, 1e-11, 1.0, 1.0], whole=True, max_iter=8)
+    assert [len(one) for one in asked] == [3, 1, 3]
+    assert run.steps == 8
