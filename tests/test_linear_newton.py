@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from maxmargin.designs import ArrayDesign
+from maxmargin.designs import ArrayDesign, ChunkDesign
 from maxmargin.losses import Bias, LinearProblem, classification, one_class, regression
 from maxmargin.monitor import Monitor
 from maxmargin.solution import Status
@@ -205,3 +205,93 @@ def test_progress_is_a_new_least_value_of_one_kind_or_the_other():
     assert (progress.least, progress.steps) == ((3.0, 0.5), 0)
     assert all(made(3.0, 0.5) for _ in range(19))
     assert not made(3.0, 0.5)
+
+
+def rounds(monkeypatch, name, points, *, w=None, centre=None, steps=(), max_iter=1000, tol=1e-9, bias=Bias.NONE):
+    """Newton's method at points whose (gap, own gap) are given; returns centres and widths, and the solution."""
+    run = semismooth._Run(a_problem(name, bias), ArrayDesign(A), Monitor(max_iter=max_iter))
+    here, *_ = a_point(run)
+    asked, left, way = [], iter(points), iter(steps)
+
+    def at(w, b, f, centre, width):
+        gap, own = next(left)
+        asked.append((float(centre[0]), width))
+        number = float(len(asked))
+        duals = here.duals._replace(t=np.full(n, number))
+        return here._replace(w=np.full(d, number), gap=Gap(10.0, 10.0 - gap), own=own, duals=duals, slope=np.zeros(d + 1))
+
+    monkeypatch.setattr(run, "_at", at)
+    monkeypatch.setattr(run, "_step", lambda here, centre, width: next(way, (here.w, here.bias, here.f)))
+    w = np.zeros(d) if w is None else w
+    return asked, run.until(tol, w, 0.0, centre), run
+
+
+def test_the_width_of_the_first_round(monkeypatch):
+    """Twice the unit from w = 0, the unit from other weights, less around duals of a start."""
+    unit = sizes(a_problem("hinge", Bias.NONE), ArrayDesign(A)).unit
+    start = np.where(y > 0, 0.2, -0.2)
+    for w, centre, wanted in ((None, None, (0.0, 2 * unit)), (np.ones(d), None, (0.0, unit)), (np.ones(d), start, (start[0], 0.09 * unit))):
+        asked, found, _ = rounds(monkeypatch, "hinge", [(0.0, 0.0)], w=w, centre=centre)
+        assert asked == [pytest.approx(wanted)]
+        assert (found.ended, found.n_iter) == (None, 0)
+
+
+def test_a_round_is_followed_by_a_narrower_one_around_its_duals(monkeypatch):
+    """When its own gap is a fifth of the whole; down to a millionth of the unit."""
+    gaps = [0.8**k for k in range(30)]
+    points = [(gap, share * gap) for gap in gaps for share in (0.3, 0.21, 0.19)]
+    asked, found, _ = rounds(monkeypatch, "hinge", points, max_iter=31)
+    assert [centre for centre, _ in asked[:8]] == [0, 0, 0, 3, 3, 3, 6, 6]
+    widths = [2.0 * 0.3 ** (k // 3) for k in range(8)]
+    assert [width for _, width in asked[:8]] == pytest.approx(widths)
+    assert (found.ended, found.n_iter) == (Status.MAX_ITER, 31)
+    points = [(0.8**k, 0.0) for k in range(40)]
+    asked, found, _ = rounds(monkeypatch, "hinge", [*points, (0.0, 0.0)], w=np.full(d, 1e-9))
+    most = np.abs(A @ np.full(d, 1e-9)).max()
+    assert asked[-1][1] == pytest.approx(1e-6 * most), "or of the greatest decision value"
+    assert found.ended is None
+
+
+def test_rounds_without_a_tenth_less_of_the_gap_end_the_work(monkeypatch):
+    """The best solution is kept, with the last word."""
+    for squared, gaps, looks, best in (
+        (False, [1.0, 0.95, 0.97, 0.95, 0.95, 0.95, 0.95, 0.95, 0.95], 7, 2.0),
+        (False, [1.0, 0.95, 0.95, 0.95, 0.95, 0.8, 0.8, 0.75, 0.8, 0.8, 0.8, 0.8, 0.8], 12, 8.0),
+    ):
+        asked, found, _ = rounds(monkeypatch, "squared_hinge" if squared else "hinge", [(gap, 0.0) for gap in gaps])
+        assert len(asked) == looks
+        assert (found.ended, found.w[0], found.n_iter) == (Status.STALLED, best, 0)
+
+
+def test_a_round_that_makes_no_progress_ends(monkeypatch):
+    """After 20 steps, or where there is no direction of descent; a squared loss has but one round."""
+    asked, found, _ = rounds(monkeypatch, "squared_hinge", [(1.0, 1.0)] * 40)
+    assert (found.ended, found.n_iter, len(asked)) == (Status.STALLED, 20, 21)
+    asked, found, _ = rounds(monkeypatch, "squared_hinge", [(1.0, 1.0)] * 40, steps=[None])
+    assert (found.ended, found.n_iter, len(asked)) == (Status.STALLED, 0, 2)
+    asked, found, _ = rounds(monkeypatch, "hinge", [(1.0, 1.0)] * 4 + [(0.0, 0.0)], steps=[None])
+    assert [centre for centre, _ in asked] == [0.0, 0.0, 2.0, 2.0, 2.0], "another round follows"
+    assert (found.ended, found.n_iter) == (None, 2)
+
+
+def test_many_samples_begin_at_the_solution_of_an_eighth(monkeypatch):
+    asked, real = [], semismooth._Run.until
+
+    def until(self, tol, w, bias, centre):
+        asked.append((self.design.shape[0], tol, bool(w.any()), centre is None))
+        return real(self, tol, w, bias, centre)
+
+    monkeypatch.setattr(semismooth._Run, "until", until)
+    monkeypatch.setattr(semismooth, "SEEDED", n - 1)
+    problem = a_problem("hinge", Bias.FREE)
+    found = semismooth.solve(problem, ArrayDesign(A), 1e-6, Monitor())
+    assert asked == [(n // 8, 1e-2, False, True), (n, 1e-6, True, True)]
+    asked.clear()
+    assert semismooth.solve(problem, ArrayDesign(A), 1e-3, Monitor(), found).n_iter == 0
+    monkeypatch.setattr(semismooth, "SEEDED", n)
+    semismooth.solve(problem, ArrayDesign(A), 1e-6, Monitor())
+    assert asked == [(n, 1e-3, True, False), (n, 1e-6, False, True)]
+    monkeypatch.setattr(semismooth, "SEEDED", 1)
+    asked.clear()
+    semismooth.solve(problem, ChunkDesign(lambda: [A], A.shape), 1e-6, Monitor())
+    assert asked == [(n, 1e-6, False, True)], "chunks are not picked from"
