@@ -83,6 +83,49 @@ def test_sparse_arrays_are_passed_over_as_such():
         assert crammer_singer._Run(design, LABEL, k, C, Bias.NONE, 1.0).points is design.points
 
 
+def nearest(t, upper):
+    """The nearest duals whose sum is 0 below their bounds, by bisection for the level."""
+    low, high = t.min() - upper.max() - 1.0, t.max() + 1.0
+    for _ in range(200):
+        level = 0.5 * (low + high)
+        low, high = (level, high) if np.minimum(t - level, upper).sum() > 0 else (low, level)
+    return np.minimum(t - level, upper)
+
+
+@pytest.mark.parametrize("bias", Bias)
+def test_a_leap_of_all_classes_goes_towards_the_best_point_of_a_face(bias, monkeypatch):
+    """Over the duals below their bounds, each sample's sum kept; then to the nearest feasible point, or the best one on the way there."""
+    monkeypatch.setattr(crammer_singer, "ACCURACY", 1e-26)
+    lengths = []
+    for seed in range(12):
+        draw = np.random.default_rng(seed)
+        X = (draw.normal(size=(n, 60)) + 0.7 * draw.normal(size=60)) * 10.0 ** draw.uniform(-1.5, 0.5)
+        t = class_duals(draw)
+        run = class_run(bias, t, C, X)
+        W, b, column = run.W[:, :k].copy(), run.b[:k].copy(), run.column
+        where = [(i, m) for i in range(n) for m in range(k) if t[i, m] < UPPER[i, m] and (t[i] < UPPER[i]).sum() > 1]
+        run.size = len({i for i, _ in where})
+        went = run.leap(3000, Monitor())
+        slope = X @ W + b - np.where(UPPER > 0, 1.0, 0.0)
+        H = np.array([[(X[i] @ X[j] + column) * (a == c) for j, c in where] for i, a in where])
+        sums = np.array([[float(i == row) for i, _ in where] for row in sorted({i for i, _ in where})])
+        basis = np.linalg.svd(sums)[2][len(sums) :].T
+        g = np.array([slope[one] for one in where])
+        best, step = basis @ np.linalg.solve(basis.T @ H @ basis, -basis.T @ g), np.zeros((n, k))
+        for one, value in zip(where, best, strict=True):
+            step[one] = np.clip(value, -2 * C[one[0]], 2 * C[one[0]])
+        for i in {i for i, _ in where}:
+            step[i] = nearest(t[i] + step[i], UPPER[i]) - t[i]
+        gain, bend = -float(np.sum(slope * step)), np.sum((X.T @ step) ** 2) + column * np.sum(step.sum(axis=0) ** 2)
+        length = min(1.0, gain / bend) if gain > 0 else 0.0
+        lengths.append(length)
+        np.testing.assert_allclose(run.t, t + length * step, atol=1e-6)
+        assert went == (length > 0.5)
+        np.testing.assert_allclose(run.W[:, :k], X.T @ run.t, atol=1e-6)
+        np.testing.assert_allclose(run.b[:k], b + column * (run.t - t).sum(axis=0), atol=1e-6 * (1 + column))
+    assert 0 < min(lengths) < max(lengths) == 1
+
+
 @pytest.mark.parametrize("bias", Bias)
 def test_a_leap_of_all_classes_solves_the_equations_of_the_face(bias):
     """Where no bound is met: on the face the slope is the same for all classes of a sample."""
@@ -121,15 +164,6 @@ def test_a_leap_waits_for_a_settled_face():
         assert run.size == inside
         assert (not np.array_equal(run.t, old)) is leaps
         assert leaps or not went
-
-
-def nearest(t, upper):
-    """The nearest duals whose sum is 0 below their bounds, by bisection for the level."""
-    low, high = t.min() - upper.max() - 1.0, t.max() + 1.0
-    for _ in range(200):
-        level = 0.5 * (low + high)
-        low, high = (level, high) if np.minimum(t - level, upper).sum() > 0 else (low, level)
-    return np.minimum(t - level, upper)
 
 
 def test_the_nearest_feasible_duals_of_all_classes():

@@ -71,6 +71,8 @@ def test_a_point_of_the_lasso(bias, task):
     wanted = [v != 0 or abs(s) > p for v, s, p in zip(u, here.slope, price, strict=True)]
     wanted[-1] = wanted[-1] or bias is not Bias.NONE
     assert run._wanted(here).tolist() == wanted
+    inside = run.at(u, np.clip(0.0, corridor.low, corridor.high))
+    assert (inside.duals.loss, inside.dual) == (0.0, 0.0), "no loss, no dual"
     nothing = run.at(np.zeros(d + 1))
     assert run._wanted(nothing).tolist() == [abs(s) > 1 for s in nothing.slope[:-1]] + [bias is not Bias.NONE]
 

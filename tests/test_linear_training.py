@@ -346,6 +346,46 @@ def test_a_certificate_of_a_fitted_model_again():
         assert linear_training.certify_again(found.certificate, problem, off, ArrayDesign(A), lasso, 1e-5).status == "refuted"
 
 
+# ---- progress -----------------------------------------------------------------------------------------------------------------------
+
+
+class Reporting(Monitor):
+    """Wants a report at every turn."""
+
+    def __init__(self):
+        super().__init__()
+        self.reports = []
+
+    def wants_report(self):
+        return True
+
+    def report(self, steps, gap, violation, support, note=""):
+        self.reports.append((steps, gap, violation, support))
+
+
+def test_solvers_report_steps_gap_violation_and_support():
+    design, problem = ArrayDesign(A), LinearProblem(classification(y, C, True), Bias.FREE)
+    label = np.digitize(A[:, 0], [-0.5, 0.5])
+    for solver in ("newton", "coordinate", "lasso", "together"):
+        monitor = Reporting()
+        if solver == "together":
+            found = crammer_singer.solve(design, label, 3, C, Bias.NONE, 1.0, 1e-6, monitor)
+        else:
+            found = linear_training.SOLVERS[Solver(solver)](problem, design, 1e-6, monitor, None, 0)
+        assert found.ended is None
+        steps, gaps, violations, support = zip(*monitor.reports, strict=True)
+        begin = 1 if solver in ("coordinate", "together") else 0
+        assert list(steps) == list(range(begin, begin + len(steps)))
+        assert steps[-1] == found.n_iter
+        assert max(gaps) > 1e-2
+        assert gaps[-1] < 1e-3
+        assert all(v >= 0 for v in violations)
+        assert (violations[-1] < 0.1 * max(violations)) or solver == "lasso"
+        assert all(isinstance(count, int) for count in support)
+        rows = found.t.any(axis=1) if solver == "together" else found.t
+        assert support[-1] == np.count_nonzero(rows)
+
+
 # ---- gaps ---------------------------------------------------------------------------------------------------------------------------
 
 

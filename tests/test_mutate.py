@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from mutate import operators, places
+from mutate import coverage, operators, places
 from mutate.__main__ import known_equivalents, matches
 from mutate.coverage import Judges
 from mutate.trial import by_module
@@ -106,7 +106,8 @@ def test_names_survive_edits_elsewhere(made):
     assert set(before) <= set(after)
 
 
-def test_tests_are_chosen_by_function_and_cost(tmp_path):
+def test_tests_are_chosen_by_function_and_cost(tmp_path, monkeypatch):
+    monkeypatch.setattr(coverage, "FOCUSED", 0)
     entry = {"a.py::f": ["f", "g"], "a.py::g": ["g"]}
     tests = {
         "tests/x.py::slow": {"seconds": 5.0, "functions": list(entry)},
@@ -120,6 +121,8 @@ def test_tests_are_chosen_by_function_and_cost(tmp_path):
     assert judges.of("a.py::f", 1.0) == ["tests/x.py::quick[1]", "tests/x.py::quick[2]"]
     assert judges.of("a.py::", 1.0) == ["tests/x.py::quick[1]", "tests/y.py::other", "tests/x.py::quick[2]"], "all that use the file"
     assert judges.of("b.py::f", 10.0) == []
+    monkeypatch.setattr(coverage, "FOCUSED", 1)
+    assert judges.of("a.py::f", 10.0) == ["tests/x.py::quick[1]", "tests/x.py::quick[2]", "tests/x.py::slow"], "those of one part first"
     judges.drop({"tests/x.py::quick[1]"})
     assert judges.of("a.py::f", 1.0) == ["tests/x.py::quick[2]"]
     assert by_module(["x::a", "y::b", "x::c"]) == [["x::a", "x::c"], ["y::b"]]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -224,7 +224,7 @@ def _certified(
     return certificate.with_status(result, verdict(found.ended, sure, demand, size, known=exact))
 
 
-def _is_small(design: Design) -> bool:
+def _is_small(design: Design) -> TypeGuard[ArrayDesign]:
     """Whether all products with the data cost nothing."""
     return isinstance(design, ArrayDesign) and design.entries <= POLISHED
 
@@ -238,7 +238,7 @@ def _evaluated(found: LinearSolution, design: ArrayDesign) -> tuple[LinearSoluti
 
 def _refreshed(found: LinearSolution, design: Design, unit: float) -> tuple[LinearSolution, float]:
     """Decision values computed anew where those of the solver have drifted, in many steps, by more than their last digits; their error."""
-    if isinstance(design, ArrayDesign) and _is_small(design):
+    if _is_small(design):
         return _evaluated(found, design)
     error = _audit(found, design)
     if not LAST_DIGITS * rounding(found, design, unit) < error <= CLOSE * unit:

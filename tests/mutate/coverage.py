@@ -21,6 +21,8 @@ SLOW = 10.0
 """Seconds beyond which a test is no judge."""
 FEW, QUICK = 4, 0.1
 """Cases of one parametrised test that are judges, spread evenly; all where they take less than QUICK seconds each."""
+FOCUSED = 40
+"""Functions that a test of a single part calls, at most."""
 
 
 def function_name(code: CodeType) -> str:
@@ -128,14 +130,18 @@ class Judges:
         self.tests = {test: entry for test, entry in self.tests.items() if test not in tests}
 
     def of(self, name: str, seconds: float) -> list[str]:
-        """Tests that call a function, or where none does use its file, quickest first, one of each kind before the second."""
+        """Tests that call a function, or where none does use its file, quickest first.
+
+        All cases of tests of a single part come first, then one of each kind before the second.
+        """
         tests = self.by_function.get(name) or self.by_file[name.partition("::")[0]]
         tests = sorted(tests, key=lambda test: (self.tests[test]["seconds"], test))
         turn: dict[str, int] = defaultdict(int)
         ranked = []
         for test in tests:
             kind = test.partition("[")[0]
-            ranked.append((turn[kind], self.tests[test]["seconds"], test))
+            focused = len(self.tests[test]["functions"]) <= FOCUSED
+            ranked.append((-1 if focused else turn[kind], self.tests[test]["seconds"], test))
             turn[kind] += 1
         chosen, total = [], 0.0
         for _, cost, test in sorted(ranked):

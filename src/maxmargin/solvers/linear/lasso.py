@@ -186,10 +186,7 @@ class _Run:
         if self.problem.bias is Bias.FREE:
             t = with_sum(self.problem.corridor, t, 0.0)
             t = with_sum(self.problem.corridor, t, 0.0)  # the first leaves a rounding error of the sizes it took off
-        excess = float(np.abs(self.design.sum(t)).max(initial=0.0))
-        if self.problem.bias is Bias.PENALISED:
-            excess = max(excess, abs(self.column * float(t.sum())))
-        t = t / max(excess * (1 + 1e-15), 1.0)
+        t = t / max(float(np.abs(self.design.sum(t)).max(initial=0.0)) * (1 + 1e-15), 1.0)
         w, bias = here.u[:-1].copy(), self.column * float(here.u[-1])
         return LinearSolution(w, bias, t, self.design.values(w) + bias, self.design.sum(t), ended, self.steps)
 
