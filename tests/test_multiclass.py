@@ -113,6 +113,23 @@ def test_class_without_weight_never_wins(kind, absent):
     assert model.certify(X, y, weight).status == "optimal"
 
 
+@pytest.mark.parametrize("estimator", [SVC, NuSVC])
+@pytest.mark.parametrize("kind", ["ovo", "ovr"])
+def test_problems_of_a_class_without_weight_are_constant(estimator, kind):
+    model = estimator(multiclass=kind).fit(X, y, sample_weight=(y != 1) * 1.0)
+    level = {"ovo": [1.0, None, -1.0], "ovr": [None, -1.0, None]}[kind]
+    for k, value in enumerate(level):
+        part = model.certificate_.parts[k]
+        if value is not None:
+            assert model.intercept_[k] == value
+            assert model.intercept_interval_[k].tolist() == [value, value]
+            assert (part.status, part.gap, part.n_iter, part.primal) == ("optimal", 0.0, 0, 0.0)
+        else:
+            assert part.n_iter > 0
+    again = model.certify(X, y, sample_weight=(y != 1) * 1.0)
+    assert [part.status for part in again.parts] == ["optimal"] * 3
+
+
 # ---- definitions ---------------------------------------------------------------------------------------------------------
 
 

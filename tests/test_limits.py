@@ -1,0 +1,123 @@
+"""Limits: which values parameters may have, and what constants of the estimators mean at their edges."""
+
+import inspect
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.utils._param_validation import InvalidParameterError
+
+import maxmargin
+from helpers import binary
+from maxmargin import SVC, Kernel, NormaSVC, monitor
+from maxmargin.estimators import _classifier, _labels, _state
+from maxmargin.estimators._machine import Machine, Problem, restore
+
+ALL = [cls for _, cls in inspect.getmembers(maxmargin, inspect.isclass) if issubclass(cls, BaseEstimator)]
+TINY = 5e-324
+LIMITS = {
+    "C": ([TINY, 0.5, 1e300], [0.0, -1.0, "1"]),
+    "alpha": ([TINY, 0.5, 7.0], [0.0, -1.0]),
+    "batch_size": ([1, 2], [0, 1.5]),
+    "budget": ([None, 1, 2], [0, 1.5]),
+    "cache_size": (["auto", 0.5, 1], [0, -1, "all"]),
+    "coef0": ([-5.0, 0, 0.5], ["0", None]),
+    "degree": ([0, 1, 7], [-1, 1.5]),
+    "eta0": ([TINY, 0.5], [0.0]),
+    "fit_intercept": ([True, False], [2, "yes"]),
+    "gamma": (["scale", "auto", 0.0, 0.5], [-0.1, "size"]),
+    "intercept_scaling": ([TINY, 0.5, 2], [0, -1]),
+    "on_interrupt": (["raise", "keep"], ["stop"]),
+    "power_t": ([0.0, 0.3, 1.0], [-0.1, 1.1]),
+    "random_state": ([None, 0, 7], ["seed", -1]),
+    "shrinking": ([True, False], [2]),
+    "shuffle": ([True, False], [2]),
+    "time_limit": ([None, 0, 0.5], [-0.1]),
+    "tol": ([TINY, 0.5, 3], [0.0, -1.0]),
+    "verbose": ([True, 0, 3], [-1]),
+    "warm_start": ([True, False], [2, None]),
+}
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_values_that_parameters_may_have(name):
+    good, bad = LIMITS[name]
+    takers = [cls for cls in ALL if name in cls._parameter_constraints and name in inspect.signature(cls).parameters]
+    assert takers
+    for cls in takers:
+        for value in good:
+            cls(**{name: value})._validate_params()
+        for value in bad:
+            with pytest.raises(InvalidParameterError, match=f"The '{name}' parameter of {cls.__name__} must be"):
+                cls(**{name: value})._validate_params()
+
+
+@pytest.mark.parametrize("cls", [cls for cls in ALL if cls.__name__ != "LinearSVCCV"])
+def test_steps_that_may_be_asked_for(cls):
+    least = {"SVC": -1, "NuSVC": -1, "SVR": -1, "NuSVR": -1, "OneClassSVM": -1}.get(cls.__name__, 0)
+    least = 1 if "Pegasos" in cls.__name__ or "Norma" in cls.__name__ else least
+    cls(max_iter=least)._validate_params()
+    with pytest.raises(InvalidParameterError, match="max_iter"):
+        cls(max_iter=least - 1)._validate_params()
+
+
+def test_steps_without_a_limit():
+    assert monitor.Monitor().max_iter == monitor.Monitor(-1).max_iter == 100_000_000
+    assert monitor.Monitor(0).max_iter == 0
+
+
+def test_the_least_memory_of_pairs(monkeypatch):
+    monkeypatch.setattr(_classifier, "free_memory", lambda: 5050 * 4096 - 1)
+    with pytest.raises(MemoryError, match="101 classes"):
+        SVC()._refuse_too_many(101)
+
+
+def test_additions_in_float64_leave_rows_undecided():
+    """Eight roundings of what is added: a difference of eight last digits of 0.99 is more than those, seven are less."""
+    step = 2.0**-53
+    for digits, decided in ((7, -1), (8, 0)):
+        parts = np.zeros((3, 2, 1))
+        parts[0, 0], parts[1, 0] = 0.99 + digits * step, 0.0  # 0 against 1
+        parts[0, 1], parts[1, 1] = 5.0, 5.0  # 0 against 2, 1 against 2
+        assert _labels.by_pairs(parts, np.zeros((3, 1)), np.array([-0.99, 0.0, 0.0]))[0] == decided
+
+
+def test_distances_by_differences_where_decision_values_have_too_few_digits():
+    X, y = binary(40)
+    model = SVC().fit(X, y)
+    size = np.abs(model.dual_coef_).sum()
+    error = _state.NativeSource(model.kernel_, model.support_vectors_).value_error
+    for factor, differences in ((1.01, False), (0.99, True)):
+        model._unit = factor * error * size / 1e-5
+        assert _state._known(model.kernel_, model).differences is differences
+    poly = SVC(kernel="poly").fit(X, y)
+    poly._unit = 1e-30
+    assert not _state._known(poly.kernel_, poly).differences, "which need no distances"
+
+
+def test_a_record_of_a_machine_needs_little():
+    machine = Machine(
+        Problem.EPSILON_SVR,
+        Kernel.rbf(0.5),
+        np.eye(2),
+        2,
+        np.array([[1.0, -1.0]]),
+        np.array([0.25]),
+        np.array([2]),
+    )
+    model = restore(machine)
+    assert (len(model._probA), len(model._probB)) == (0, 0)
+    assert not hasattr(model, "_density_marks")
+    assert not hasattr(model, "_label_order")
+    assert model.predict(np.eye(2)).tolist() == pytest.approx([0.75 - np.exp(-1), np.exp(-1) - 1.25])
+    assert model.shape_fit_ == (2, 2)
+    assert restore(machine._replace(marks=np.ones(3)))._density_marks.tolist() == [1, 1, 1]
+
+
+def test_weights_of_features_of_an_online_model():
+    X, y = binary(40)
+    model = NormaSVC(kernel="linear").partial_fit(X, y, [0, 1])
+    np.testing.assert_allclose(X @ model.coef_[0] + model.intercept_[0], model.decision_function(X), rtol=1e-10)
+    model.dual_coef_ = model.dual_coef_[:, :-1]
+    with pytest.raises(ValueError, match="altered"):
+        _ = model.coef_
