@@ -345,4 +345,4 @@ def test_a_factor_is_kept_from_one_burst_to_the_next(monkeypatch):
     assert block._solve_small(at, K, 1e-13, Monitor()) in (None, Status.STALLED)
     assert seen[0][2] is None
     assert all(factor is not None for _, _, factor in seen[1:])
-    assert [goal for goal, _, _ in seen] == pytest.approx([1e-14 * g for g in greatest])
+    assert [goal for goal, _, _ in seen] == pytest.approx([1e-14 * g for g in greatest], rel=1e-9, abs=0.0)

@@ -206,7 +206,7 @@ def test_refinement(answers, wanted, targets, exact, monkeypatch):
     assert state.exact == exact
     strict = 0.5e-3
     for tol in asked:
-        assert tol == pytest.approx(strict)
+        assert tol == pytest.approx(strict, rel=1e-9, abs=0.0)
         strict *= 0.1 if answers.get("checked") == [True] else 1.0
 
 

@@ -365,14 +365,21 @@ def test_a_degenerate_and_an_unsolved_problem():
     assert (zero.status, unknown.status) == (Status.DEGENERATE, Status.TIME_LIMIT)
 
 
-def test_rows_of_the_audit():
+def test_rows_of_the_audit(monkeypatch):
     """All of few; of many some drawn, some suspect, and the largest coefficients. A closer look takes what it can afford."""
     source, coef = make_source(Kernel.linear(), np.r_[A, A] * np.arange(1, 2 * n + 1)[:, None]), np.zeros(2 * n)
     coef[[70, 3, 11]] = 3.0, -5.0, 4.0
     assert training._audited(source, coef, 2 * n).tolist() == list(range(2 * n))
     few = training._audited(source, coef, 12)
     assert set(few[-3:].tolist()) == {70, 3, 11}
-    assert len(few) == 6 + 3
+    assert few[:-3].tolist() == np.random.default_rng(1).choice(2 * n, 6, replace=False).tolist()
+    with monkeypatch.context() as patch:
+        patch.setattr(training.block, "POLISHED", 2 * n - 1)
+        more = training._audited(source, coef, 12)
+        assert more[6:9].tolist() == source.suspects(3).tolist(), "of many"
+        assert np.delete(more, [6, 7, 8]).tolist() == few.tolist()
+        patch.setattr(training.block, "POLISHED", 2 * n)
+        assert training._audited(source, coef, 12).tolist() == few.tolist()
     sample = np.arange(10, 20)
     for count, wanted in ((40, list(range(40))), (39, sample.tolist()), (4, [10, 13, 16, 19]), (1, [10]), (0, [10])):
         assert training._affordable(sample, 40, count).tolist() == wanted
@@ -418,4 +425,6 @@ def test_distances_of_wide_sparse_data(monkeypatch):
     np.testing.assert_allclose(certificate._squared_distances(S, T), wanted, rtol=1e-12)
     monkeypatch.setattr(certificate, "BLOCK_ENTRIES", 1)
     np.testing.assert_allclose(certificate._squared_distances(S, T), wanted, rtol=1e-12)
+    np.testing.assert_allclose(certificate._squared_distances(0.1 * S, 0.1 * T), 0.01 * wanted, rtol=1e-12)
     assert np.all(certificate._squared_distances(S, S) >= 0)
+    np.testing.assert_allclose(np.diag(certificate._squared_distances(S, S)), 0.0, atol=1e-14)

@@ -49,7 +49,7 @@ def test_sizes_are_those_of_a_constant_model(bias, squared):
         assert found.unit == pytest.approx(unit)
         assert found.scale == pytest.approx(scale + EPS / 1e-13 * far)
         huge = model.sizes(problem, ArrayDesign(1e6 * A))
-        assert huge.scale == pytest.approx((1e-3 * unit) ** 2 / (2 * 1e-13 * 1e12 * largest) + EPS / 1e-13 * far)
+        assert huge.scale == pytest.approx((1e-3 * unit) ** 2 / (2 * 1e-13 * 1e12 * largest) + EPS / 1e-13 * far, rel=1e-9, abs=0.0)
 
 
 def test_sizes_of_equal_targets_and_of_one_class():
@@ -74,9 +74,11 @@ def linear(factor=1.0):
 def test_rounding_of_decision_values():
     _, found, design = linear()
     longest, greatest = max(math.sqrt(x @ x) for x in A), 0.7 + max(abs(f) for f in found.f)
-    assert linear_training.rounding(found, design, 1.0) == pytest.approx(EPS * (longest * math.sqrt(found.w @ found.w) + greatest))
+    assert linear_training.rounding(found, design, 1.0) == pytest.approx(
+        EPS * (longest * math.sqrt(found.w @ found.w) + greatest), rel=1e-9, abs=0.0
+    )
     terms = max(sum(abs(a * b) for a, b in zip(x, found.w, strict=True)) for x in A)
-    assert linear_training.rounding(found, design, 1e-9) == pytest.approx(EPS * (terms + greatest))
+    assert linear_training.rounding(found, design, 1e-9) == pytest.approx(EPS * (terms + greatest), rel=1e-9, abs=0.0)
 
 
 def test_losses_that_are_rounding_are_forgiven_where_they_are_negligible():
@@ -86,7 +88,7 @@ def test_losses_that_are_rounding_are_forgiven_where_they_are_negligible():
     def loss(wider):
         return sum(c * max(0.0, 1 - wider - s * f) for c, s, f in zip(C, y, found.f, strict=True))
 
-    assert linear_training._forgiven(problem, found, design, 1.0) == pytest.approx(loss(0.0) - loss(error), rel=1e-2)
+    assert linear_training._forgiven(problem, found, design, 1.0) == pytest.approx(loss(0.0) - loss(error), rel=1e-2, abs=1e-14)
     assert linear_training._forgiven(problem, found, design, 1e-8) == 0.0
     assert linear_training._blur(problem, found, design, 0.0, 1.0) == 0.0
     assert linear_training._blur(problem, found, design, 0.25, 1.0) == pytest.approx(loss(-0.25) - loss(0.0))

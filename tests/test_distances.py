@@ -257,14 +257,14 @@ def test_terms_of_the_bound_of_values():
     u, norms = 2.0**-24, np.array([4.0, 1e8], np.float32)
     bound = rounding.rbf_bound(0.25, 10, norms, norms[:1])
     slope = 0.25 * 18 * u / (1 - 18 * u)
-    assert bound.slope == pytest.approx(slope, rel=1e-12)
+    assert bound.slope == pytest.approx(slope, rel=1e-12, abs=0.0)
     np.testing.assert_allclose(bound.lengths_a, [2.0, 1e4], rtol=1e-5)
     assert (np.square(bound.lengths_a) >= norms * (1 + 12 * u)).all()
     farthest = 2 + np.sqrt(89 / 0.25)
     np.testing.assert_allclose(np.log(bound.growth), slope * (2 + farthest) ** 2, rtol=1e-5)
-    assert rounding.exponent_error(0.25, 10, 3.0) == pytest.approx(0.25 * 36 * 18 * 2.0**-53, rel=1e-9)
-    assert rounding.difference_error(10) == pytest.approx(745.2 * 18 * 2.0**-53, rel=1e-9)
-    assert rounding.dot_error(0.5, 2.0, 3, 10, 4.0) == pytest.approx(3 * 10.0**3 * 21 * 2.0**-53, rel=1e-9)
+    assert rounding.exponent_error(0.25, 10, 3.0) == pytest.approx(0.25 * 36 * 18 * 2.0**-53, rel=1e-9, abs=0.0)
+    assert rounding.difference_error(10) == pytest.approx(745.2 * 18 * 2.0**-53, rel=1e-9, abs=0.0)
+    assert rounding.dot_error(0.5, 2.0, 3, 10, 4.0) == pytest.approx(3 * 10.0**3 * 21 * 2.0**-53, rel=1e-9, abs=0.0)
 
 
 # ---- numbers beyond the range of float64 -----------------------------------------------------------------------------

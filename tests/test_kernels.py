@@ -170,6 +170,13 @@ def test_kernel_matrix_validates():
         kernel_matrix(Kernel.precomputed(), X)
 
 
+def test_matrix_of_a_kernel_function():
+    kernel = Kernel.callable(lambda A, B: 10 * A[:, :1] + B[:, :1].T)
+    np.testing.assert_allclose(kernel_matrix(kernel, X, Z).T, 10 * Z[:, :1] + X[:, :1].T)
+    assert kernel_matrix(kernel, X, Z).shape == (7, 4)
+    np.testing.assert_allclose(kernel_matrix(kernel, X).T, 10 * X[:, :1] + X[:, :1].T)
+
+
 def test_kernel_record_refuses_numbers_its_formula_lacks():
     with pytest.raises(ValueError, match="has no gamma"):
         Kernel(Kind.LINEAR, gamma=5.0)

@@ -22,7 +22,7 @@ def test_data_are_scaled_by_a_power_of_two_that_brings_gamma_near_1(kind, gamma)
     scale, left = native._power_of_two(kind, gamma)
     assert math.frexp(scale)[0] == 0.5
     linear = kind in (Kind.LAPLACIAN, Kind.CHI2)
-    assert (left * scale if linear else left * scale * scale) == pytest.approx(gamma)
+    assert (left * scale if linear else left * scale * scale) == pytest.approx(gamma, rel=1e-9, abs=0.0)
     assert 0.7 <= left <= 1.42 if linear else 0.49 <= left <= 2.01
 
 
@@ -76,7 +76,7 @@ def test_errors_of_values_follow_from_the_longest_point():
         (Kernel.laplacian(gamma=0.3), rounding.difference_error(5)),
     ):
         source = NativeSource(kernel, A)
-        assert source.value_error == pytest.approx(wanted, rel=1e-9)
+        assert source.value_error == pytest.approx(wanted, rel=1e-9, abs=0.0)
         assert source.differences is (kernel.kind is Kind.LAPLACIAN)
     by = NativeSource(Kernel.rbf(gamma=0.3), A).by_differences()
     assert (by.differences, by.value_error) == (True, rounding.difference_error(5))
@@ -159,6 +159,7 @@ def sources():
         "alone": (NativeSource(Kernel.rbf(gamma=0.3), A), A, A),
         "sparse": (NativeSource(Kernel.rbf(gamma=0.3), S, S[3:]), S.toarray(), S.toarray()[3:]),
         "compressed": (NativeSource(Kernel.rbf(gamma=0.3), wide), wide, wide),
+        "one of them sparse": (NativeSource(Kernel.rbf(gamma=0.3), 3.0 + A, S), 3.0 + A, S.toarray()),
         "by differences": (NativeSource(Kernel.rbf(gamma=0.3), A, B, True), A, B),
         "huge gamma": (NativeSource(Kernel.rbf(gamma=3e9), 1e-5 * A, 1e-5 * B), 1e-5 * A, 1e-5 * B),
     }
@@ -223,7 +224,7 @@ def test_bound_of_float32_values():
         power, left = native._power_of_two(Kind.RBF, 0.3 * scale)
         squares = [np.float32([sum((power / np.sqrt(scale) * x) ** 2) for x in X]) for X in centred]
         wanted = rounding.rbf_bound(left, 5, *squares)
-        assert found.slope == pytest.approx(wanted.slope)
+        assert found.slope == pytest.approx(wanted.slope, rel=1e-9, abs=0.0)
         for got, want in zip(found[1:], wanted[1:], strict=True):
             np.testing.assert_allclose(got, want, rtol=1e-5)
     assert NativeSource(Kernel.linear(), A).float32_bound() is None

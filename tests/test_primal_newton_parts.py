@@ -331,7 +331,7 @@ def test_shifts_are_tried_in_turn(monkeypatch):
     monkeypatch.setattr(primal_newton, "Bordered", factor)
     with pytest.raises(ValueError, match="needs a positive semidefinite kernel"):
         run._factor(np.arange(n))
-    assert tried == pytest.approx([1.5 * shift for shift in (0.0, 1e-14, 1e-13, 1e-12, 1e-11)])
+    assert tried == pytest.approx([1.5 * shift for shift in (0.0, 1e-14, 1e-13, 1e-12, 1e-11)], rel=1e-9, abs=0.0)
 
 
 def test_progress_shows_the_fall_of_the_primal_and_how_far_x_is_off(monkeypatch):

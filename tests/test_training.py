@@ -152,7 +152,7 @@ def test_where_not_all_rows_can_be_compared_the_error_is_no_less_than_rounding(m
     error, exact = audit(0.0)
     assert exact is None
     rounding = (2.0**-52 * np.sqrt(n) + SOURCE.value_error) * np.abs(0.3 * C).sum()
-    assert error == pytest.approx(rounding)
+    assert error == pytest.approx(rounding, rel=1e-9, abs=0.0)
     monkeypatch.setattr(training, "EXTENDED", 3 * n * n)
     assert audit(0.0)[1] is not None
 
