@@ -5,13 +5,15 @@ import inspect
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import InvalidParameterError
 
 import maxmargin
 from helpers import binary
-from maxmargin import SVC, Kernel, NormaSVC, monitor
-from maxmargin.estimators import _classifier, _labels, _state
+from maxmargin import SVC, Kernel, NormaSVC, PegasosSVC, monitor
+from maxmargin.estimators import _classifier, _labels, _norma, _pegasos, _state
 from maxmargin.estimators._machine import Machine, Problem, restore
+from maxmargin.solvers.budget import Points
 
 ALL = [cls for _, cls in inspect.getmembers(maxmargin, inspect.isclass) if issubclass(cls, BaseEstimator)]
 TINY = 5e-324
@@ -121,3 +123,43 @@ def test_weights_of_features_of_an_online_model():
     model.dual_coef_ = model.dual_coef_[:, :-1]
     with pytest.raises(ValueError, match="altered"):
         _ = model.coef_
+
+
+@pytest.mark.parametrize("cls", ALL)
+def test_a_model_that_is_not_fitted_says_so(cls):
+    """Not by an attribute that it lacks, whose name means nothing to the user."""
+    X, y = binary(20)
+    linear = {"kernel": "linear"} if "kernel" in inspect.signature(cls).parameters else {}
+    for name in ("predict", "decision_function", "score_samples", "certify"):
+        if hasattr(cls, name):
+            arguments = (X, y) if name == "certify" and "y" in inspect.signature(cls.certify).parameters else (X,)
+            with pytest.raises(NotFittedError, match=f"This {cls.__name__} instance is not fitted yet"):
+                getattr(cls(**linear), name)(*arguments)
+    for name in ("kernel_", "coef_", "probA_", "probB_"):
+        if isinstance(getattr(cls, name, None), property):
+            with pytest.raises(NotFittedError, match=f"This {cls.__name__} instance is not fitted yet"):
+                getattr(cls(**linear), name)
+
+
+def test_whole_kernel_matrices_are_for_several_epochs(monkeypatch):
+    X, y = binary(20)
+    asked = []
+
+    class Recorded(Points):
+        def __init__(self, kernel, X, whole):
+            asked.append(whole)
+            super().__init__(kernel, X, whole)
+
+    for module in (_norma, _pegasos):
+        monkeypatch.setattr(module, "Points", Recorded)
+    for max_iter in (1, 2, 3):
+        NormaSVC(max_iter=max_iter).fit(X, y)
+    assert asked == [False, False, True]
+    asked.clear()
+    PegasosSVC(kernel="rbf", tol=None, max_iter=1).fit(X, y)
+    assert asked == [True]
+    asked.clear()
+    for model in (NormaSVC(), PegasosSVC(kernel="rbf")):
+        for _ in range(2):
+            model.partial_fit(X, y, [0, 1])
+    assert asked == [False] * 4
