@@ -53,6 +53,7 @@ def test_what_estimators_say_they_take():
         (Kernel.precomputed(), True, False, False),
         (rbf_kernel, False, True, False),
         (17, False, True, False),
+        (["rbf"], False, True, False),
     ):
         tags = SVC(kernel=kernel).__sklearn_tags__().input_tags
         assert (tags.pairwise, tags.sparse, tags.positive_only) == (pairwise, sparse_, positive)
@@ -69,11 +70,13 @@ def test_data_that_a_kernel_cannot_take():
     SVC(kernel="chi2", gamma=1.0).fit(sparse.csr_matrix((4, 2)), [0, 1, 0, 1])
     with pytest.raises(ValueError, match="SVC requires y to be passed, but the target y is None"):
         SVC(kernel=rbf_kernel).fit(X, None)
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[40, 39\]"):
         SVC(kernel=rbf_kernel).fit(X, y[:-1])
     dense, given = SVC().fit(X, y), SVC(kernel="precomputed").fit(X @ X.T, y)
     with pytest.raises(ValueError, match="cannot use sparse input in 'SVC' trained on dense data"):
         dense.predict(sparse.csr_matrix(X))
+    with pytest.raises(TypeError, match="Sparse precomputed kernels are not supported"):
+        given.predict(sparse.csr_matrix(X @ X.T))
     with pytest.raises(ValueError, match="39"):
         given.predict((X @ X.T)[:, :39])
     fitted = SVC().fit(sparse.csr_matrix(X), y)
@@ -99,6 +102,20 @@ def test_weights_of_features_are_of_linear_kernels_only(cls):
     values = X @ dense.coef_[0] + (dense.intercept_[0] if cls is not OneClassSVM else -dense.offset_[0])
     if hasattr(dense, "decision_function"):
         assert_close(dense.decision_function(X), values, 1e-9)
+
+
+def test_what_a_kernel_function_leaves_as_it_is():
+    """Sparse data for a kernel function are its own affair: coefficients are dense."""
+
+    def product(P, Q):
+        return (P @ Q.T).toarray()
+
+    model = SVC(kernel=product).fit(sparse.csr_matrix(X), y)
+    assert isinstance(model.dual_coef_, np.ndarray)
+    assert sparse.issparse(model.support_vectors_)
+    for kernel, gamma in (("rbf", 0.5), ("chi2", 0.5), ("precomputed", 0.0), (rbf_kernel, 0.0)):
+        data = X @ X.T if kernel == "precomputed" else np.abs(X)
+        assert SVC(kernel=kernel, gamma=0.5).fit(data, y)._gamma == gamma
 
 
 def test_attributes_of_a_model_that_is_not_fitted():

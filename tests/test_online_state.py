@@ -38,6 +38,7 @@ def test_the_order_of_visits_depends_on_values_alone():
     for row in np.unique(many, axis=0):
         places = order[(many[order] == row).all(axis=1)]
         assert (np.diff(places) > 0).all(), "equal samples stay in order"
+    assert canonical_order(ArrayDesign(np.ones((500, 3)))).tolist() == list(range(500))
 
 
 def test_whole_weights_are_visits_up_to_ten_on_average(model):
@@ -74,6 +75,15 @@ def test_balanced_classes_count_samples_by_their_weights(model):
     plain = model.set_params(class_weight=None).fit(X, y, sample_weight=weight * factors[y])
     if model.get_params()["kernel"] == "linear":
         assert_close(balanced, plain.decision_function(X), 1e-9)
+
+
+def test_samples_that_count_have_a_weight_and_a_class_of_weight(model):
+    weight = np.arange(60) % 4 / 2
+    model.set_params(class_weight={1: 0.5, 2: 0.0})
+    found, classes, used = model._checked_weights(weight, np.arange(3), z, z)
+    assert found.tolist() == weight.tolist()
+    assert classes.tolist() == [1.0, 0.5, 0.0]
+    assert used.tolist() == [i for i in range(60) if weight[i] > 0 and z[i] < 2]
 
 
 def test_class_weights_of_chunks_multiply_the_steps(model):
@@ -277,6 +287,24 @@ def test_numbers_that_are_not_finite_are_refused():
             pytest.raises(ValueError, match="The coefficients are not finite: lower eta0"),
         ):
             given.partial_fit(X, y, [0, 1], sample_weight=huge)
+
+
+def test_samples_of_another_number_of_features(model):
+    model.partial_fit(X, y, [0, 1])
+    name = type(model).__name__
+    for ask in (model.predict, model.decision_function, lambda A: model.partial_fit(A, y)):
+        with pytest.raises(ValueError, match=f"X has 3 features, but {name} is expecting 4 features"):
+            ask(X[:, :3])
+
+
+def test_an_altered_model_neither_predicts_nor_learns(model):
+    """Even where what was altered is not what is asked for."""
+    model.partial_fit(X, y, [0, 1])
+    name = "_functions" if isinstance(model, NormaSVC) else "_walks"
+    setattr(model, name, getattr(model, name)._replace(numbers=np.full((1, 2), np.nan)))
+    for ask in (model.predict, model.decision_function, lambda A: model.partial_fit(A, y)):
+        with pytest.raises(ValueError, match=f"The internal representation of {type(model).__name__} was altered"):
+            ask(X)
 
 
 def test_predictions_of_zero_are_of_the_second_class(model):

@@ -18,7 +18,7 @@ from maxmargin.estimators import _state
 from maxmargin.estimators._base import BaseSVM
 from maxmargin.estimators._data import canonical_csr
 from maxmargin.estimators._targets import class_weights, finite_weight, refuse_mixed_labels, refuse_negative
-from maxmargin.kernels import PARAMETERS, Kind
+from maxmargin.kernels import Kind
 from maxmargin.problems import Floats
 from maxmargin.solvers.pegasos import Task
 from maxmargin.sources import make_source, pick
@@ -103,8 +103,8 @@ class BaseOnline(BaseSVM):
         """A model goes on with the kernel it began with."""
         _state.check_online(self)
         wanted = self._resolve_kernel(X, weight)
-        if isinstance(self.gamma, str) and wanted.kind is self._kernel.kind and "gamma" in PARAMETERS.get(wanted.kind, ()):
-            wanted = replace(wanted, gamma=self._kernel.gamma) if isinstance(self.kernel, str) else wanted
+        if isinstance(self.kernel, str) and isinstance(self.gamma, str):
+            wanted = replace(wanted, gamma=self._kernel.gamma)  # that of the first chunk
         if wanted != self._kernel:
             raise ValueError(f"partial_fit continues with the kernel {self._kernel!r}, not with {wanted!r}: use fit to begin anew.")
 
