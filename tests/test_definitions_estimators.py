@@ -168,7 +168,9 @@ def test_certify_evaluates_in_long_double_what_a_fit_would(monkeypatch):
             lambda *a, name=name, real=real, **k: used.append(name) or real(*a, **k),
         )
     model = SVC(kernel="poly").fit(X, y)
-    for room, name in ((certificate.EXTENDED, "extended_products"), (0, "kernel_products")):
+    count = len(model.support_)
+    work = 40 * certificate.products_per_row(model.kernel_, model.support_vectors_, count)
+    for room, name in ((work, "extended_products"), (work - 1, "kernel_products")):
         monkeypatch.setattr(certificate, "EXTENDED", room)
         used.clear()
         model.certify(X, y)
@@ -182,8 +184,9 @@ def test_certify_evaluates_in_long_double_what_a_fit_would(monkeypatch):
     assert "extended_products" not in used, "kernels that are no functions of dot products"
 
 
-def test_digits_that_decision_values_need():
-    model = SVC(kernel="poly").fit(X, y)
+@pytest.mark.parametrize("C", [1.0, 1e-3])
+def test_digits_that_decision_values_need(C):
+    model = SVC(kernel="poly", C=C).fit(X, y)
     coef = np.ascontiguousarray(model._columns().T)
     assert not model._needs_more_digits(coef)
     error = _base.make_source(model._kernel, model.support_vectors_).value_error

@@ -163,3 +163,17 @@ def test_whole_kernel_matrices_are_for_several_epochs(monkeypatch):
         for _ in range(2):
             model.partial_fit(X, y, [0, 1])
     assert asked == [False] * 4
+
+
+@pytest.mark.parametrize("cls", [SVC, PegasosSVC, NormaSVC])
+def test_a_matrix_of_another_width_where_the_kernel_is_no_longer_one(cls):
+    """A parameter that is set after the fit leaves the model as it is; X is not validated for a kernel function."""
+    X, y = binary(30)
+    K = X @ X.T
+    model = cls(kernel="precomputed", **({} if cls is SVC else {"alpha": 0.5})).fit(K, y)
+    values = model.decision_function(K)
+    model.set_params(kernel=lambda P, Q: P @ Q.T)
+    assert model.decision_function(K).tolist() == values.tolist()
+    for width in (29, 31):
+        with pytest.raises(ValueError, match=rf"X\.shape\[1\] = {width} should be equal to 30, the number of samples"):
+            model.decision_function(np.resize(K, (5, width)))

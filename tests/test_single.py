@@ -124,3 +124,9 @@ def test_what_is_said_of_a_kernel_that_is_not_convex():
         model = SVC(kernel="precomputed").fit(K, np.arange(20) % 2)
     assert model.fit_status_ == 0
     assert model.certificate_.status == "stationary"
+
+
+def test_a_warm_start_without_support_vectors():
+    model = SVR(epsilon=10.0, warm_start=True).fit(X, z)
+    assert len(model.support_) == 0
+    assert model.fit(X, z).certificate_.status == "optimal"

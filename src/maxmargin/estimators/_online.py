@@ -120,6 +120,10 @@ class BaseOnline(BaseSVM):
     def _kernel_values(self, X: Any) -> Floats:
         """sum_j coef_j k(x_j, x) at the samples X, a row for each function."""
         if self._kernel.kind is Kind.PRECOMPUTED:
+            if X.shape[1] != self._matrix_width:
+                raise ValueError(
+                    f"X.shape[1] = {X.shape[1]} should be equal to {self._matrix_width}, the number of samples at training time"
+                )
             source = make_source(self._kernel, X[:, self.support_].T)
         else:
             source = make_source(self._kernel, self.support_vectors_, like(X, self.support_vectors_))
