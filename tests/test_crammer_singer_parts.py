@@ -227,6 +227,10 @@ def test_objectives_of_all_classes_refuse_duals_outside_their_constraints():
     assert dual(wrong, Bias.PENALISED) == -np.inf, "a sample's sum is not 0"
 
 
+LOOKS = [102, 204]
+"""100 passes, one more, and one over all samples."""
+
+
 def walk(monkeypatch, *, met=1.0, violation=2.0, active=10, went=(), gaps=(), tol=1e-3, max_iter=100_000, samples=20):
     """Passes whose results are given; returns what was done, and the solution."""
     done, way, gap = [], iter(went), iter(gaps)
@@ -280,10 +284,12 @@ def test_the_gap_is_looked_at_where_passes_promise_it_to_be_small(monkeypatch):
     assert [one[0] for one in done] == ["visit", "look", "visit", "look"]
     assert (found.ended, found.n_iter) == (None, 2)
     assert [one[1:] for one in done if one[0] == "visit"] == [(20, np.inf)] * 2
-    done, found = walk(monkeypatch, met=0.51e-3, gaps=[0.9e-3], went=[False] * 20)
-    visits = [one[1] for one in done if one[0] == "visit"]
-    assert len(visits) in (101, 102), "one more where samples were aside"
-    assert visits[-1] == 20
+    for met, active in ((0.51e-3, 10), (1.0, 1)):
+        done, found = walk(monkeypatch, met=met, active=active, gaps=[2e-3, 0.9e-3], went=[False] * 20)
+        assert [one[1] for one in done if one[0] == "look"] == LOOKS
+        assert found.n_iter == LOOKS[-1]
+        visits = [one[1] for one in done if one[0] == "visit"]
+        assert visits[LOOKS[0] - 1] == 20, "over all samples"
     done, found = walk(monkeypatch, met=1.0, active=0, gaps=[0.9e-3])
     assert [one[0] for one in done] == ["visit", "look"], "none is left to visit"
 

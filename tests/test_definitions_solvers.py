@@ -60,6 +60,8 @@ def test_sizes_of_equal_targets_and_of_one_class():
     Xt = sum(0.3 * c * x for c, x in zip(C, A, strict=True))
     found = model.sizes(LinearProblem(one_class(C), Bias.FREE, total=total), ArrayDesign(A))
     assert found.unit == pytest.approx(float(Xt @ Xt) / total)
+    tiny = model.sizes(LinearProblem(one_class(C), Bias.FREE, total=total), ArrayDesign(1e-9 * A))
+    assert tiny.unit == pytest.approx(1e-18 * float(Xt @ Xt) / total)
     nothing = model.sizes(LinearProblem(one_class(C), Bias.FREE, total=total), ArrayDesign(np.zeros((n, 2))))
     assert nothing == (pytest.approx(total), pytest.approx(2.0))
 

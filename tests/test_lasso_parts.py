@@ -39,16 +39,19 @@ def l1(bias, task="classes", X=A):
 COLUMN = {Bias.NONE: 0.0, Bias.FREE: 1.0, Bias.PENALISED: 1.5}
 
 
+@pytest.mark.parametrize(("scale", "size"), [(1.0, 0.3), (0.01, 50.0)])
 @pytest.mark.parametrize("task", ["classes", "targets"])
 @pytest.mark.parametrize("bias", Bias)
-def test_a_point_of_the_lasso(bias, task):
+def test_a_point_of_the_lasso(bias, task, scale, size):
     """Its slope is the losses', its duals are scaled by the best feasible factor."""
-    run, u = l1(bias, task), 0.3 * np.random.default_rng(2).normal(size=d + 1)
+    X = scale * A
+    run, u = l1(bias, task, X), size * np.random.default_rng(2).normal(size=d + 1)
+    u[-1] *= 0.3 / size
     corridor, column = run.problem.corridor, COLUMN[bias]
     here = run.at(u)
 
     def losses(u):
-        return corridor.losses(A @ u[:-1] + column * u[-1])
+        return corridor.losses(X @ u[:-1] + column * u[-1])
 
     h = 1e-6
     slope = [(losses(u + h * e) - losses(u - h * e)) / (2 * h) for e in np.eye(d + 1)]
@@ -63,11 +66,14 @@ def test_a_point_of_the_lasso(bias, task):
         value = c * (corridor.low[up] @ t[up] + corridor.high[down] @ t[down])
         return value - c * c * (np.sum(t[up] ** 2 / (4 * corridor.up[up])) + np.sum(t[down] ** 2 / (4 * corridor.down[down])))
 
-    bound = max(1.0, np.abs(A.T @ t).max(), abs(1.5 * t.sum()) if bias is Bias.PENALISED else 0.0)
+    bound = max(1.0, np.abs(X.T @ t).max(), abs(1.5 * t.sum()) if bias is Bias.PENALISED else 0.0)
     best = max(gain(c) for c in np.linspace(0, 1 / bound, 1001))
     less = abs(u[-1] * t.sum()) if bias is Bias.FREE else 0.0
     assert here.dual == pytest.approx(best - less, rel=1e-4)
     assert gain(here.factor) == pytest.approx(best, rel=1e-4)
+    assert here.factor <= (1 + 1e-12) / bound
+    if scale < 1 and bias is not Bias.PENALISED:
+        assert here.factor < 0.99 / bound, "shorter duals are better"
     wanted = [v != 0 or abs(s) > p for v, s, p in zip(u, here.slope, price, strict=True)]
     wanted[-1] = wanted[-1] or bias is not Bias.NONE
     assert run._wanted(here).tolist() == wanted

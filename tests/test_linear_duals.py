@@ -66,9 +66,10 @@ def test_a_leap_goes_to_the_best_point_of_a_face(name, column, monkeypatch):
     monkeypatch.setattr(face, "ITERATIONS", 100)
     monkeypatch.setattr(face, "ACCURACY", 1e-24)
     lengths = set()
-    for seed in range(25):
+    for seed in range(30):
         draw = np.random.default_rng(seed)
         X = draw.normal(size=(n, 25)) * 10 ** draw.uniform(-1, 0.3)
+        X += 2 * draw.normal(size=25) * (seed % 2)
         problem, design, t = a_problem(name, Bias.FREE), ArrayDesign(X), duals(name, draw)
         guess = 0.3 if column else 0.0
         walk = Walk(t, X.T @ t, guess, column, guess + column * (float(t.sum()) - problem.total))
@@ -95,6 +96,7 @@ def test_a_leap_goes_to_the_best_point_of_a_face(name, column, monkeypatch):
         assert found.bias == pytest.approx(guess + column * (float(found.t.sum()) - problem.total))
         assert face._objective(problem, found) == pytest.approx(objective(problem, X, found.t, guess, column))
     assert 1.0 in lengths
+    assert name != "hinge" or {0.0, 0.125} <= lengths
 
 
 def run_at(name, bias, t=None, **more):
@@ -120,6 +122,8 @@ def test_a_walk_begins_at_a_start(name, bias):
         assert run.walk.column == pytest.approx(column)
         assert run.walk.guess == guess
         assert run.walk.bias == pytest.approx(guess + column * (sum(wanted) - problem.total))
+    tiny = coordinate._Run(run.problem, ArrayDesign(1e-3 * A), Monitor(), None, 0)
+    assert tiny.walk.column == pytest.approx(1e-6 * column if bias is Bias.FREE else column)
     cold = run_at(name, bias)
     assert cold.walk.guess == pytest.approx(float(C @ z / C.sum()) if "tube" in name and bias is Bias.FREE else 0.0)
     assert not cold.walk.t.any()
@@ -144,6 +148,37 @@ def test_a_pass_keeps_weights_and_bias_up_to_date(name, bias):
         assert violation > 0
         assert run.aside == pytest.approx(30 * met / run.active)
         before = walk.guess
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+def test_parts_of_a_pass_are_added_up(stopped):
+    """Between two of them the monitor may stop the work."""
+    run = run_at("hinge", Bias.PENALISED)
+    calls = []
+
+    class Descent:
+        """Takes three calls for a pass."""
+
+        def run(self, w, bias, order, active, at, aside, seed, threads):
+            calls.append((bias, at))
+            if stopped and len(calls) == 2:
+                run.monitor.interrupted.set()
+            return 1.0, (0.5, 4.0, 2.0)[at], n if at == 2 else at + 1, bias + 1.0
+
+        def settle(self, order):
+            return 10
+
+        def duals(self, t):
+            t[:] = 0.25
+
+    run.descent = Descent()
+    begin = run.walk.bias
+    met, violation = run._pass()
+    parts = 2 if stopped else 3
+    assert calls == [(begin + k, k) for k in range(parts)]
+    assert (met, violation) == (float(parts), 4.0)
+    assert (run.active, run.passes, run.walk.bias) == (10, 1, begin + parts)
+    assert (run.walk.t == 0.25).all()
 
 
 @pytest.mark.parametrize("bias", Bias)
@@ -218,6 +253,7 @@ def test_passes_end_where_no_dual_moves_any_more(bias, violations, woken, passes
     monkeypatch.setattr(run, "_pass", one_pass)
     monkeypatch.setattr(run, "_look", lambda: (Gap(1.0, 0.0), next(looks)))
     monkeypatch.setattr(coordinate, "inside", lambda problem, t: np.zeros(n, bool))
+    monkeypatch.setattr(coordinate, "leap", None)  # there is no face to leap on
     found = run.until(1e-9)
     assert (found.ended, found.n_iter) == (ended, passes)
 
@@ -241,6 +277,7 @@ def test_looks_are_at_growing_intervals_or_where_the_gap_promises_to_be_small(to
     monkeypatch.setattr(run, "_pass", one_pass)
     monkeypatch.setattr(run, "_look", look)
     monkeypatch.setattr(coordinate, "inside", lambda problem, t: np.zeros(n, bool))
+    monkeypatch.setattr(coordinate, "leap", None)  # there is no face to leap on
     monkeypatch.setattr(run, "_model", lambda tol, reason: LinearSolution(A[0], 0.0, C, C, A[0], reason or Status.STALLED, 0))
     assert run.until(tol).ended is Status.MAX_ITER
     assert looked == wanted
@@ -248,20 +285,20 @@ def test_looks_are_at_growing_intervals_or_where_the_gap_promises_to_be_small(to
 
 def test_leaps_wait_for_a_settled_face(monkeypatch):
     """At the earliest after 5 passes, then 5 passes after the last leap, and only where at most 3 % of the face changed."""
-    for changes, wanted in (([0] * 18, [5, 10, 15]), ([1] * 6 + [0] * 12, [7, 12, 17])):
+    for changes, size, wanted in (([0] * 18, n // 2, [5, 10, 15]), ([0] * 18, 1, [5, 10, 15]), ([1] * 6 + [0] * 12, n // 2, [7, 12, 17])):
         run, leapt = run_at("hinge", Bias.NONE, max_iter=18), []
 
         def one_pass(run=run):
             run.passes += 1
             return 1.0, 1.0
 
-        def inside(problem, t, run=run, changes=changes):
-            found = np.arange(n) < n // 2
+        def inside(problem, t, run=run, changes=changes, size=size):
+            found = np.arange(n) < size
             return found ^ (np.arange(n) == 0) if changes[run.passes - 1] and run.passes % 2 else found
 
-        def leap(problem, design, walk, where, squares, monitor, run=run, leapt=leapt):
+        def leap(problem, design, walk, where, squares, monitor, run=run, leapt=leapt, size=size):
             leapt.append(run.passes)
-            assert where.tolist() == list(range(n // 2))
+            assert where.tolist() == list(range(size))
             return walk
 
         monkeypatch.setattr(run, "_pass", one_pass)

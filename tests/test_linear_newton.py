@@ -179,6 +179,8 @@ def test_a_step_ends_where_the_slope_along_it_is_a_tenth_of_the_first(name, bias
         at = run._at(here.w + s * direction[:-1], here.bias + s * direction[-1], here.f + s * change, centre, width)
         assert abs(at.slope @ direction) <= 0.1001 * abs(first)
         assert s > 0
+    tiny = 1e-9 * run._direction(here)
+    assert run._length(here, tiny, A @ tiny[:-1] + tiny[-1], centre, width) == pytest.approx(2.0**20), "not without end"
     w, b, f = run._step(here, centre, width)
     np.testing.assert_allclose(f, A @ w + b)
     new = run._at(w, b, f, centre, width)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from maxmargin.core import cpu as core
 from maxmargin.designs import ArrayDesign, ChunkDesign
 from maxmargin.losses import Bias, LinearProblem, classification, one_class, regression
 from maxmargin.monitor import Monitor
@@ -183,6 +184,8 @@ def test_the_minimiser_of_a_step_where_nothing_is_to_be_done():
     H = np.eye(3)
     assert minimiser(H, np.ones(3), np.zeros(3), np.array([0.5, -1.0, 1.0])).tolist() == [0.0, 0.0, 0.0]
     assert minimiser(np.zeros((1, 1)), np.zeros(1), np.zeros(1), np.ones(1)).tolist() == [0.0], "no curvature, no step"
+    found = minimiser(np.diag([2.0, 0.0]), np.array([1.0, 0.0]), np.zeros(2), np.array([3.0, 1.0]))
+    assert found.tolist() == [-1.0, 0.0], "not along a direction without curvature"
     np.testing.assert_allclose(minimiser(H, np.array([1.0, 1.0, 0.0]), np.zeros(3), np.array([3.0, -2.0, 5.0])), [-2.0, 1.0, -5.0])
 
 
@@ -211,7 +214,20 @@ def test_columns_hold_residuals_whose_squares_are_the_losses(task, form):
     wanted = columns.q[:, None] * (np.vstack([wanted, wanted]) if columns.both else wanted)
     np.testing.assert_allclose(columns.squares, 1.0001 * np.sum(wanted**2, axis=0), rtol=1e-6)
     assert columns.most == max(corridor.up.max(), corridor.down.max())
-    assert Columns(classification(y, 0 * C, True), X, 1.5, np.ones(d + 1), 0).most == 1.0
+    for factor, most in ((0.1, 0.1 * C.max()), (0.0, 1.0)):
+        assert Columns(classification(y, factor * C, True), X, 1.5, np.ones(d + 1), 0).most == most
+
+
+@pytest.mark.parametrize("form", ["dense", "sparse"])
+def test_columns_of_float32_are_exact(form):
+    """They are float64 where weights differ."""
+    X = A.astype(np.float32)
+    for weight in (np.ones(n), C):
+        q = np.sqrt(weight / weight.max())
+        columns = Columns(classification(y, weight, True), X if form == "dense" else sparse.csr_matrix(X), 1.5, np.ones(d + 1), 0)
+        t = np.random.default_rng(1).normal(size=n)
+        wanted = np.append(X.astype(np.float64).T @ (y * q * t), 1.5 * (y * q) @ t)
+        np.testing.assert_allclose(core.linear_values(columns.columns, None, t), wanted, rtol=1e-12)
 
 
 def penalised(corridor, u, column=1.0):
@@ -257,7 +273,7 @@ def test_the_last_pass_is_over_all_columns():
         def column_pass(points, price, squares, most, u, r, order, active, aside, seed):
             if order is real:
                 visited.append((active, aside))
-                return 0.5, 2
+                return (0.5, 2) if len(visited) == 1 else (5.0, 2)
             assert (order.tolist(), active, aside) == ([d], 1, np.inf)
             return 0.0, 1
 
@@ -269,4 +285,4 @@ def test_the_last_pass_is_over_all_columns():
     finally:
         module.core = before
     assert [active for active, _ in visited] == [d + 1, 2, 2, d + 1]
-    assert [aside for _, aside in visited] == [np.inf, pytest.approx(0.05), pytest.approx(0.05), np.inf]
+    assert [aside for _, aside in visited] == [np.inf, pytest.approx(0.05), pytest.approx(0.1), np.inf]

@@ -18,6 +18,8 @@ EXACT = 1e-3
 """The model is minimised until its conditions are broken by this share of what they were."""
 DEPENDENT = 1e-14
 """What equal or dependent features ask for on the diagonal, relative to its mean."""
+FEW = 0.7
+"""Features in use, as a share of all, up to which their columns are copied."""
 
 
 class Hessian:
@@ -36,9 +38,11 @@ class Hessian:
         has[self.used] = True
         features, most = int(wanted[:-1].sum()), len(wanted) - 1
         if not len(self.used) or (wanted & ~has).any() or len(self.used) > 2 * features + 20:
-            narrow = isinstance(self.design, ArrayDesign) and features < 0.7 * most
-            kept = np.flatnonzero(wanted[:-1]) if narrow else np.arange(most)
-            self.part = ArrayDesign(_columns_of(self.design.X, kept)) if narrow and isinstance(self.design, ArrayDesign) else self.design
+            if isinstance(self.design, ArrayDesign) and features < FEW * most:
+                kept = np.flatnonzero(wanted[:-1])
+                self.part = ArrayDesign(_columns_of(self.design.X, kept))
+            else:
+                kept, self.part = np.arange(most), self.design
             self.used = np.append(kept, most)
             self.weight, self.H = np.zeros(len(curvature)), np.zeros((len(kept) + 1, len(kept) + 1))
         change = curvature - self.weight

@@ -47,6 +47,8 @@ FEW = 0.7
 """Curved samples, as a share of the features, up to which the equation of the samples is solved."""
 CONJUGATE = 200
 """Products with the Hessian a step, at most."""
+LONGEST, LOOKS, GUARDED = 1e6, 30, 0.05
+"""A line search: the length at most, slopes after the first two, and how far from the ends of its interval it looks, as a share."""
 FRUITLESS = 20
 """Steps of a round without a new least P or gap of its own after which rounding is all that is left."""
 
@@ -238,14 +240,14 @@ class _Run:
 
         first = float(here.slope @ direction)
         low, at_low, high, at_high = 0.0, first, 1.0, slope(1.0)
-        while at_high < FLAT * first and high < 1e6:
+        while at_high < FLAT * first and high < LONGEST:
             low, at_low, high = high, at_high, 2 * high
             at_high = slope(high)
         s, at = high, at_high
-        for _ in range(30):
+        for _ in range(LOOKS):
             if abs(at) <= -FLAT * first or not (low < high and at_low < at_high):
                 break
-            s = low + (high - low) * min(max(at_low / (at_low - at_high), 0.05), 0.95)
+            s = low + (high - low) * min(max(at_low / (at_low - at_high), GUARDED), 1 - GUARDED)
             at = slope(s)
             if at > 0:
                 high, at_high = s, at
