@@ -121,3 +121,11 @@ def test_the_best_of_two_dual_points(monkeypatch):
         best = max(found[2 * k : 2 * k + 2], key=lambda one: one[0])
         assert part.dual == pytest.approx(0.05 * best[0], rel=1e-9)
         np.testing.assert_allclose(model._duals.toarray()[k], best[1], atol=1e-12)
+
+
+@pytest.mark.parametrize("options", [{}, {"kernel": "rbf", "gamma": 0.3}])
+def test_the_average_of_chunks_that_did_not_ask_for_it(options):
+    once, twice = (PegasosSVC(shuffle=False, average=average, **options).partial_fit(A, z, [0, 1, 2]) for average in (True, False))
+    assert not np.allclose(once.decision_function(A), twice.decision_function(A))
+    twice.set_params(average=True)
+    assert_same_bits(twice.partial_fit(A, z).decision_function(A), once.partial_fit(A, z).decision_function(A))

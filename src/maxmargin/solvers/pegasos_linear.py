@@ -104,7 +104,7 @@ class LinearPath(Path):
     def advance(self, order: NDArray[np.int64], monitor: Monitor) -> None:
         for k, numbers in enumerate(self.walks.numbers):
             self._turn_to(k)
-            v, u = self.walks.v[k], self.walks.u[k] if self._coefs is None and self.rule.average else None
+            v, u = self.walks.v[k], self.walks.u[k] if self._coefs is None else None
             folds = _Folds(self._samples, order)
             done = 0
             while done < len(order):
