@@ -165,3 +165,21 @@ def test_what_falls_does_not_creep(monkeypatch):
     monkeypatch.setattr(State, "objective", 5.0 - 6e-10)
     monkeypatch.setattr(State, "violation", 1.0)
     assert progress.creeps(at), "beside a primal value of 990"
+
+
+def test_a_problem_without_bounds_falls_for_ever_along_a_slope():
+    """Of more than a thousandth of the steepest; a ridge or bounds end it, and so does a norm."""
+    for slope, F, problem, none in (
+        (1.01e-3, 0.0, {}, True),
+        (0.99e-3, 0.0, {}, False),
+        (1.0, 0.99e-12, {}, True),
+        (1.0, 1.01e-12, {}, False),
+        (1.0, 0.0, {"ridge": np.full(n, 0.5)}, False),
+        (1.0, 0.0, {"upper": np.where(y > 0, 9.0, 0.0)}, False),
+    ):
+        linear = np.zeros(n)
+        linear[:2] = 1.0 - slope, 1.0
+        endless = problems.c_svc(y, np.full(n, np.inf))._replace(linear=linear, **problem)
+        at = at_zero(endless)
+        at.b[:2], at.F[0] = [1.0, -1.0], F
+        assert at.no_minimum() is none, (slope, F)
