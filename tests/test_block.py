@@ -346,3 +346,29 @@ def test_a_factor_is_kept_from_one_burst_to_the_next(monkeypatch):
     assert seen[0][2] is None
     assert all(factor is not None for _, _, factor in seen[1:])
     assert [goal for goal, _, _ in seen] == pytest.approx([1e-14 * g for g in greatest], rel=1e-9, abs=0.0)
+
+
+def test_newton_steps_only_where_the_problem_is_convex_and_nobody_says_stop(monkeypatch):
+    problem, called = problems.c_svc(y, C), []
+    monkeypatch.setattr(block, "newton", lambda tile, goal, monitor, steps, factor: called.append(steps) or (3, None))
+    at = state_of(problem, convex=False, indefinite=True)
+    block._solve_small(at, K, 1e-3, Monitor())
+    assert not called
+    at = state_of(problem)
+    assert block._solve_small(at, K, 1e-3, Monitor(max_iter=0)) is Status.MAX_ITER
+    assert not called
+    assert not at.F.any()
+    at = state_of(problem)
+    block._solve_small(at, K, 1e-3, Monitor())
+    assert called
+    assert at.steps >= called[0] + 3, "its pair steps count"
+    np.testing.assert_allclose(at.F, K @ at.b, atol=1e-12)
+
+    def indefinite(*_):
+        raise NotConvex
+
+    monkeypatch.setattr(block, "newton", indefinite)
+    for convex in (True, False):
+        at = state_of(problem, convex=convex)
+        block._solve_small(at, K, 1e-3, Monitor())
+        assert at.indefinite is not convex, "or rounding"

@@ -135,8 +135,6 @@ def test_bound_of_the_error_of_decision_values():
 
 def test_the_verdict_is_added():
     assert certificate.with_status(GOOD, certificate.Status.MAX_ITER) == replace(GOOD, status="max_iter")
-    found = certificate.with_outcome(GOOD, certificate.Status.STALLED, "unknown", 0.25, 9)
-    assert found == replace(GOOD, status="stalled", convexity="unknown", audit_error=0.25, n_iter=9)
 
 
 def test_bounds_of_a_nu_machine():

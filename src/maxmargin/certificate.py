@@ -274,11 +274,6 @@ def with_status(found: Certificate, status: Status) -> Certificate:
     return replace(found, status=status.name.lower())
 
 
-def with_outcome(found: Certificate, status: Status, convexity: str, audit_error: float, n_iter: int) -> Certificate:
-    """Add how the solver ended."""
-    return replace(found, status=status.name.lower(), convexity=convexity, audit_error=audit_error, n_iter=n_iter)
-
-
 # ---- kernels, evaluated anew -----------------------------------------------------------------------------------------
 
 
