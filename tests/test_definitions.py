@@ -402,6 +402,9 @@ def test_decisions_are_read_off_the_levels():
     assert found[1:4] == (0.25, (-0.375, 0.875), 4.0)
     apart = training.read_margin(problem, Solution(None, b, part, ends[::-1], 0, False, 1.0))
     assert (apart.scale, apart.intercept) == (1.0, 1.0), "not yet apart: in the problem's own units"
+    for near, r in ((5.0, 1.0), (4.5, 0.25)):
+        found = training.read_margin(problem, Solution(None, b, part, (Level(near, near, near), ends[1]), 0, False, 1.0))
+        assert (found.scale, found.coef[0]) == (r, 2.0 / r)
     tube = problems.nu_svr(np.zeros(2), np.ones(2), 0.5)
     for levels_, width in ((ends[::-1], 4.0), (ends, 0.0)):
         found = training.read_tube(tube, Solution(None, b, part[:2], levels_, 0, False, 1.0))

@@ -137,6 +137,8 @@ def test_zeros_of_compressed_data_stay_zeros():
     wanted = [[math.exp(-0.5 * sum((a - b) ** 2)) for b in X] for a in X]
     np.testing.assert_allclose(source.block(None, None, np.float64), wanted, rtol=1e-12)
     assert NativeSource(Kernel.linear(), X)._centre is None
+    narrow = NativeSource(Kernel.rbf(gamma=0.5), X[:, :5])
+    np.testing.assert_allclose(narrow._centre, X[:, :5].mean(axis=0), err_msg="nothing to keep 0 where nothing is compressed")
 
 
 def test_sparse_data_are_made_dense_where_more_than_half_is_stored():

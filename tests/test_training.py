@@ -228,6 +228,66 @@ def test_what_was_stopped_early_is_shrunk(monkeypatch):
     assert training.train(form(shrink=None), Samples(X), settings(), Monitor()).status is Status.OPTIMAL
 
 
+def spied(monkeypatch, name, answer=None):
+    """The calls of a function of the module, which works as before unless it is told its answer."""
+    calls, before = [], getattr(training, name)
+
+    def call(*arguments):
+        calls.append(arguments)
+        return before(*arguments) if answer is None else answer
+
+    monkeypatch.setattr(training, name, call)
+    return calls
+
+
+def test_what_does_not_change_is_not_judged_again(monkeypatch):
+    early = solution(0.9 * y * C, K @ (0.9 * y * C), ended=Status.MAX_ITER)
+    for factor, times in ((1.0, 1), (0.5, 2)):
+        Steps(monkeypatch, early)
+        calls = spied(monkeypatch, "_judged")
+        shrink = lambda decision, part, factor=factor: (factor, decision._replace(coef=factor * decision.coef))  # noqa: E731
+        training.train(form(shrink=shrink), Samples(X), settings(), Monitor())
+        assert len(calls) == times
+        monkeypatch.undo()
+
+
+def test_the_audit_may_find_a_quarter_of_the_error_allowed(monkeypatch):
+    calls = spied(monkeypatch, "_audit")
+    found = training.train(form(), Samples(X), settings(), Monitor())
+    slack = calls[0][-1]
+    f = found.decision.coef @ K + found.decision.intercept
+    size = training.size_of(np.append(f, found.decision.intercept), found.decision.coef, C)
+    plain = certificate.classification(f, y, C, found.decision.coef, found.decision.intercept)
+    assert slack == pytest.approx(0.25 * training.error_allowed(None, plain, training.demand_of(1e-3), size), rel=1e-6)
+
+
+def test_values_that_the_audit_computed_are_those_judged(monkeypatch):
+    exact = 0.5 * y
+    spied(monkeypatch, "_audit", (0.125, exact))
+    found = training.train(form(), Samples(X), settings(), Monitor())
+    wanted = certificate.classification(exact, y, C, found.decision.coef, found.decision.intercept)
+    assert found.certificate.primal == wanted.primal
+    assert found.certificate.audit_error == 0.125
+    assert found.status is Status.STALLED
+
+
+def test_a_source_that_is_shared_is_used(monkeypatch):
+    calls = spied(monkeypatch, "_solve")
+    training.train(form(), Samples(X, source=SOURCE), settings(), Monitor())
+    assert calls[0][1] is SOURCE
+
+
+def test_the_boundary_of_small_problems_is_exact_already(monkeypatch):
+    calls = spied(monkeypatch, "_with_exact_boundary")
+    sizes = spied(monkeypatch, "_with_sizes")
+    for polished, boundary, times in ((n, True, 0), (n - 1, True, 1), (n - 1, False, 0)):
+        monkeypatch.setattr(block, "POLISHED", polished)
+        calls.clear()
+        sizes.clear()
+        training.train(form(boundary=boundary), Samples(X), settings(), Monitor())
+        assert (len(calls), len(sizes)) == (times, int(boundary))
+
+
 def test_another_problem_instead_where_float64_does_not_resolve_it(monkeypatch):
     """From its coefficients, split by their signs; the smaller gap counts."""
     seen = []

@@ -343,7 +343,7 @@ def _columns_of(kernel: Kernel, X: Any, index: NDArray[np.int64]) -> Any:
 @cache
 def _drawn(n: int, count: int) -> NDArray[np.int64]:
     """The rows that are audited."""
-    return np.arange(n) if n <= count else np.random.default_rng(1).choice(n, count, replace=False)
+    return np.random.default_rng(1).choice(n, count, replace=False)
 
 
 def _audited(source: Source, coef: Floats, count: int) -> NDArray[np.int64]:
