@@ -32,13 +32,17 @@ def test_gamma_without_a_scale():
     assert native._power_of_two(Kind.LAPLACIAN, 1.7e308)[0] == 2.0**1000
 
 
-def test_lengths_and_terms():
+@pytest.mark.parametrize("numbers", [1, 14, 2**20])
+def test_lengths_and_terms(numbers, monkeypatch):
+    monkeypatch.setattr(native, "LENGTHS_AT_ONCE", numbers)
     centre = rng.normal(size=5)
     np.testing.assert_allclose(native._squared_lengths(A, centre), [sum((x - centre) ** 2) for x in A])
     np.testing.assert_allclose(native._squared_lengths(A, None), [sum(x**2) for x in A])
     np.testing.assert_allclose(native._squared_lengths(S, None), [sum(x**2) for x in S.toarray()])
     assert native._terms(A) == 5
     assert native._terms(S) == max(np.count_nonzero(x) for x in S.toarray())
+    assert native._terms(S[:0]) == native._terms(sparse.csr_matrix((3, 4))) == 0
+    assert native._squared_lengths(A[:, :0], None).tolist() == [0.0] * 12
 
 
 @pytest.mark.parametrize("store", [np.asarray, sparse.csr_matrix])
@@ -114,6 +118,24 @@ def test_sparse_data_mostly_stored_become_dense_and_zeros_are_compressed():
     assert not NativeSource(Kernel.linear(), rng.normal(size=(3, 65))).cheap
 
 
+def test_limits_of_compressed_and_of_cheap_data():
+    wide = np.zeros(160)
+    for stored, compressed in ((48, True), (49, False)):
+        wide[:stored] = 1.0
+        assert NativeSource(Kernel.rbf(gamma=1.0), wide.reshape(10, 16))._compress is compressed
+    wide[48:] = 0.0
+    assert not NativeSource(Kernel.rbf(gamma=1.0), wide.reshape(10, 16), None, True)._compress, "differences are not of dot products"
+    for stored, cheap in ((64, True), (65, False)):
+        X = sparse.csr_matrix(np.hstack([np.ones((3, stored)), np.zeros((3, 200))]))
+        assert NativeSource(Kernel.linear(), X).cheap is cheap
+    assert NativeSource(Kernel.rbf(), A).convex
+    assert not NativeSource(Kernel.sigmoid(), A).convex
+    none = NativeSource(Kernel.rbf(gamma=1.0), A[:0], B)
+    assert none.block(None, None, np.float64).shape == (0, 7)
+    assert none.value_error == 0.0
+    np.testing.assert_array_equal(NativeSource(Kernel.rbf(gamma=1.0), A[:1])._centre, A[0])
+
+
 def test_another_set_of_points_beside_the_same():
     source = NativeSource(Kernel.rbf(gamma=0.3), A)
     wanted = [[math.exp(-0.3 * sum((a - b) ** 2)) for b in B] for a in A]
@@ -163,6 +185,9 @@ def sources():
         "compressed": (NativeSource(Kernel.rbf(gamma=0.3), wide), wide, wide),
         "one of them sparse": (NativeSource(Kernel.rbf(gamma=0.3), 3.0 + A, S), 3.0 + A, S.toarray()),
         "by differences": (NativeSource(Kernel.rbf(gamma=0.3), A, B, True), A, B),
+        "gamma 4": (NativeSource(Kernel.rbf(gamma=4.0), A, B), A, B),
+        "gamma 4, sparse": (NativeSource(Kernel.rbf(gamma=4.0), S, S[3:]), S.toarray(), S.toarray()[3:]),
+        "compressed, by differences": (NativeSource(Kernel.rbf(gamma=0.3), wide, None, True), wide, wide),
         "huge gamma": (NativeSource(Kernel.rbf(gamma=3e9), 1e-5 * A, 1e-5 * B), 1e-5 * A, 1e-5 * B),
     }
 
@@ -174,7 +199,7 @@ def test_blocks_rows_and_products(name, dtype, at_once, monkeypatch):
     """Everything a source offers, by the formula; the rows at a time do not matter."""
     monkeypatch.setattr(native, "AT_ONCE", at_once)
     source, P, Q = sources()[name]
-    gamma = 3e9 if name == "huge gamma" else 0.3
+    gamma = source.kernel.gamma
     K = np.array([[math.exp(-gamma * sum((p - q) ** 2)) for q in Q] for p in P])
     tol = {"rtol": 2e-5 if dtype == np.float32 else 1e-11, "atol": 1e-6 if dtype == np.float32 else 1e-15}
     a, b = np.array([9, 0, 4, 11, 2, 3, 5, 6, 7, 1]), np.array([3, 1])

@@ -230,7 +230,8 @@ def _squared_lengths(X: Any, centre: NDArray[np.float64] | None) -> NDArray[np.f
     """|x - centre|^2 of every row, in float64."""
     if sparse.issparse(X):
         return np.asarray(sparse.csr_matrix((np.square(X.data, dtype=np.float64), X.indices, X.indptr), X.shape).sum(axis=1)).ravel()
-    out, step = np.empty(X.shape[0]), max(1, LENGTHS_AT_ONCE // max(1, X.shape[1]))
+    out = np.empty(X.shape[0])
+    step = max(1, LENGTHS_AT_ONCE // max(1, X.shape[1]))
     for i in range(0, X.shape[0], step):
         part = np.subtract(X[i : i + step], 0.0 if centre is None else centre, dtype=np.float64)
         np.einsum("ij,ij->i", part, part, out=out[i : i + step])
