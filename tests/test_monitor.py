@@ -117,9 +117,21 @@ def test_progress_without_a_listener_goes_to_standard_error(capsys, monkeypatch)
     assert err.startswith("fit: 1 steps")
 
 
+def test_a_limit_of_one_step_does_not_stop_another_problem():
+    assert Monitor(max_iter=1).too_late() is None
+    assert Monitor(max_iter=0).too_late() is Status.MAX_ITER
+
+
+def test_a_share_of_more_than_all_is_all(clock):
+    assert Monitor(time_limit=8.0).part(3.0).deadline == 108.0
+    assert Monitor(time_limit=8.0).part(0.5).deadline == 104.0
+    assert Monitor().part(0.5).deadline == math.inf
+
+
 def test_long_calls_return_raise_and_keep_to_their_thread():
     assert interruptible(lambda a, b: a - b, 5, 3) == 2
     assert interruptible(threading.current_thread) is not threading.main_thread()
+    assert interruptible(lambda: threading.current_thread().daemon), "a process ends without waiting for it"
     for error in (ValueError, TimeoutError):
 
         def fail(error=error):

@@ -6,7 +6,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 
 from helpers import FIVE, assert_close, assert_same_bits, binary, target, three
-from maxmargin import SVC, SVR, NuSVR, OneClassSVM
+from maxmargin import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+from maxmargin.estimators import _classifier
 from maxmargin.estimators._base import SCALE
 
 X, y = binary(50)
@@ -130,3 +131,58 @@ def test_a_warm_start_without_support_vectors():
     model = SVR(epsilon=10.0, warm_start=True).fit(X, z)
     assert len(model.support_) == 0
     assert model.fit(X, z).certificate_.status == "optimal"
+
+
+# ---- classifiers ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cls", [SVC, NuSVC])
+def test_samples_without_weight_are_left_out_of_classes(cls):
+    weight = np.random.default_rng(0).uniform(0.5, 2, size=60) * (np.arange(60) % 5 > 0)
+    used = np.flatnonzero(weight)
+    for options in ({}, {"class_weight": "balanced"}):
+        model = cls(gamma=0.3, nu=0.2, **options) if cls is NuSVC else cls(gamma=0.3, **options)
+        alone = type(model)(**model.get_params()).fit(A[used], label[used], sample_weight=weight[used])
+        model.fit(A, label, sample_weight=weight)
+        np.testing.assert_array_equal(model.support_, used[alone.support_])
+        assert_same_bits(model.dual_coef_, alone.dual_coef_)
+        assert_same_bits(model.class_weight_, alone.class_weight_)
+        assert model.n_iter_.tolist() == alone.n_iter_.tolist()
+        found = model.certify(A, label, sample_weight=weight)
+        assert found.status == "optimal"
+        assert found.primal == pytest.approx(alone.certify(A[used], label[used], sample_weight=weight[used]).primal, rel=1e-9)
+
+
+def test_balanced_classes_count_samples_by_their_weights():
+    weight = np.random.default_rng(1).uniform(0, 0.5, size=60)
+    mass = np.bincount(label, weights=weight)
+    model = SVC(class_weight="balanced").fit(A, label, sample_weight=weight)
+    np.testing.assert_allclose(model.class_weight_, mass.sum() / (3 * mass), rtol=1e-12)
+
+
+def test_a_warm_start_of_other_classes_begins_anew():
+    cold = SVC(tol=1e-4).fit(X, 6 - y).n_iter_
+    model = SVC(tol=1e-4, warm_start=True).fit(X, y)
+    assert model.fit(X, 6 - y).n_iter_.tolist() == cold.tolist(), "5 and 6, in the other order"
+    four = np.arange(60) % 4
+    model = SVC(warm_start=True).fit(A, four)
+    rest = SVC(multiclass="ovr").fit(A, four)
+    model.set_params(multiclass="ovr").fit(A, four)
+    assert model.n_iter_.tolist() == rest.n_iter_.tolist()
+
+
+def test_fits_that_are_refused(monkeypatch):
+    with pytest.raises(ValueError, match=r"the greatest are 1e\+300 and 1e\+20\. Divide the sample weights"):
+        SVC(class_weight={0: 1e20}).fit(X, y, sample_weight=np.full(50, 1e300))
+    with pytest.raises(ValueError, match="negative values"):
+        SVC().fit(X, y, sample_weight=np.where(np.arange(50) == 3, -1.0, 1.0))
+    monkeypatch.setattr(_classifier, "free_memory", lambda: 0)
+    with pytest.raises(MemoryError, match="101 classes make 5050"):
+        SVC().fit(np.arange(303.0)[:, None], np.arange(303) % 101)
+
+
+def test_certify_needs_the_samples_of_the_fit():
+    model = SVC().fit(A, label)
+    for data, labels in ((A[:-1], label[:-1]), (A, label + 1), (A, np.where(label == 1, 7, label)), (A, label - 0.5)):
+        with pytest.raises(ValueError, match="other labels or another number of samples were given"):
+            model.certify(data, labels)
