@@ -42,6 +42,52 @@ def test_looking_at_a_few_finds_the_same_bias(problem, g, monkeypatch):
     assert found == pytest.approx(model.best_bias(problem, g), rel=1e-9, abs=1e-12)
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_the_bias_of_plain_losses_is_the_middle_of_the_best(seed):
+    """Small problems with ties, flat stretches, samples without weight: all ends are tried, and the points between them."""
+    rng = np.random.default_rng(seed)
+    for size in (1, 2, 3, 6, 9):
+        s, C = rng.choice([-1.0, 1.0], size), rng.choice([0.0, 0.5, 1.0], size)
+        C[0] = 1.0
+        g = rng.integers(-3, 4, size).astype(float)
+        tube, total = regression(g[::-1] + 2.0, C, 1.0, False), 0.5 * float(C.sum())
+        for corridor, rest in ((classification(s, C, False), 0.0), (tube, 0.0), (one_class(C), total)):
+            for bias, scaling in ((Bias.FREE, 1.0), (Bias.PENALISED, 0.5), (Bias.PENALISED, 3.0)):
+                problem = LinearProblem(corridor, bias, scaling, rest)
+                ends = sorted({*(corridor.low - g)[corridor.up > 0], *(corridor.high - g)[corridor.down > 0]})
+                b = model.best_bias(problem, g)
+                value = objective(problem, g, b)
+                if bias is Bias.FREE:
+                    values = [objective(problem, g, end) for end in ends]
+                    best = [end for end, at in zip(ends, values, strict=True) if at <= min(values) + 1e-12]
+                    assert b == pytest.approx((best[0] + best[-1]) / 2), (size, ends)
+                else:
+                    near = [objective(problem, g, b + step) for step in (1e-7, -1e-7, 1e-3, -1e-3, 0.3, -0.3)]
+                    assert value <= min(near) + 1e-13
+
+
+class Looked:
+    """Products with the data; counts how often they are looked at."""
+
+    def __init__(self, values):
+        self.values, self.times = values, 0
+
+    def __add__(self, bias):
+        self.times += 1
+        return self.values + bias
+
+
+@pytest.mark.parametrize("far", [0.0, 1e6, -1e9])
+def test_the_bias_of_squared_losses_takes_few_looks(far):
+    rng = np.random.default_rng(2)
+    C, g = rng.uniform(0.1, 2.0, 25), rng.normal(size=25)
+    looked = Looked(g)
+    problem = LinearProblem(regression(3 * g[::-1] + far, C, 0.1, True), Bias.FREE)
+    b = model.best_bias(problem, looked)
+    assert looked.times <= 40
+    assert abs(b - far) < 5
+
+
 @pytest.mark.parametrize("begin", [0.0, -50.0, 50.0])
 @pytest.mark.parametrize("bias", [(Bias.FREE, 1.0), (Bias.PENALISED, 0.01), (Bias.PENALISED, 1.0), (Bias.PENALISED, 50.0)])
 def test_the_bias_of_squared_losses_is_a_root_of_the_slope(bias, begin):

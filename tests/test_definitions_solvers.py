@@ -52,6 +52,13 @@ def test_sizes_are_those_of_a_constant_model(bias, squared):
         assert huge.scale == pytest.approx((1e-3 * unit) ** 2 / (2 * 1e-13 * 1e12 * largest) + EPS / 1e-13 * far, rel=1e-9, abs=0.0)
 
 
+def test_the_weight_of_a_penalised_bias():
+    corridor = classification(y, C, False)
+    assert LinearProblem(corridor, Bias.PENALISED).m == 1.0
+    assert LinearProblem(corridor, Bias.PENALISED, 4.0).m == 1 / 16
+    assert [LinearProblem(corridor, bias, 4.0).m for bias in (Bias.NONE, Bias.FREE)] == [0.0, 0.0]
+
+
 def test_sizes_of_equal_targets_and_of_one_class():
     for target, unit in ((0.0, 1.0), (-7.0, 7.0)):
         problem = LinearProblem(regression(np.full(n, target), C, 0.0, False), Bias.FREE)

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize_scalar
 
-from maxmargin.designs import ArrayDesign
+from maxmargin.designs import ArrayDesign, ChunkDesign
 from maxmargin.losses import Bias, LinearProblem, classification, one_class, regression
 from maxmargin.monitor import Monitor
 from maxmargin.solution import Status
@@ -122,8 +123,8 @@ def test_steps_of_the_lasso_go_where_the_objective_is_least(bias):
     np.testing.assert_array_equal(short.u, u + 1e-4 * down)
     assert short.primal < here.primal
     far = run._moved(here, u + 10.0 * down)
-    values = [run.at(u + s * 10.0 * down).primal for s in np.linspace(0, 1, 2001)]
-    assert far.primal <= min(values) * (1 + 1e-9)
+    best = minimize_scalar(lambda s: run.at(u + s * down).primal, bounds=(0, 10), method="bounded", options={"xatol": 1e-11})
+    assert far.primal <= best.fun * (1 + 1e-10)
     assert far.primal < here.primal
     assert run._moved(here, u.copy()) is None
     assert run._moved(here, u - 1e-3 * down) is None, "uphill"
@@ -276,3 +277,31 @@ def test_no_conjugate_gradients_where_passes_suffice(monkeypatch):
     asked, _, run = by_columns(monkeypatch, [1.0, 1e-11, 1.0, 1.0], whole=True, max_iter=8)
     assert [len(one) for one in asked] == [3, 1, 3]
     assert run.steps == 8
+
+
+def test_many_samples_begin_at_the_solution_of_an_eighth(monkeypatch):
+    asked, real = [], lasso._Run.by_newton
+
+    def by_newton(self, here):
+        asked.append((self.design.shape[0], self.tol, bool(here.u.any())))
+        return real(self, here)
+
+    monkeypatch.setattr(lasso._Run, "by_newton", by_newton)
+    problem, whole, chunks = LinearProblem(CORRIDORS["squared_hinge"], Bias.FREE), ArrayDesign(A), ChunkDesign(lambda: [A], A.shape)
+    for seeded, design, parts in ((n - 1, whole, 2), (n, whole, 1), (1, chunks, 1)):
+        monkeypatch.setattr(lasso, "SEEDED", seeded)
+        asked.clear()
+        found = lasso.solve(problem, design, 1e-6, Monitor())
+        assert asked == [(n // 8, 1e-2, False), (n, 1e-6, True)][2 - parts :] or (parts == 1 and asked == [(n, 1e-6, False)])
+    asked.clear()
+    lasso.solve(problem, whole, 1e-6, Monitor(), found)
+    assert asked == [(n, 1e-6, True)]
+    monkeypatch.setattr(lasso, "EXPLICIT", d - 1)
+    monkeypatch.setattr(lasso._Run, "by_columns", lambda self, here, seed: asked.append(seed))
+    asked.clear()
+    lasso.solve(problem, whole, 1e-6, Monitor(), seed=5)
+    assert asked == [5]
+    with pytest.raises(ValueError, match=f"up to {d - 1} features, these have {d}"):
+        lasso.solve(problem, chunks, 1e-6, Monitor())
+    monkeypatch.setattr(lasso, "EXPLICIT", d)
+    assert lasso.solve(problem, chunks, 1e-6, Monitor()).ended is None

@@ -222,7 +222,7 @@ def test_columns_hold_residuals_whose_squares_are_the_losses(task, form):
 def test_columns_of_float32_are_exact(form):
     """They are float64 where weights differ."""
     X = A.astype(np.float32)
-    for weight in (np.ones(n), C):
+    for weight in (np.ones(n), C, np.resize([1.0, 0.0, 0.3, 1.0, 1.0], n)):
         q = np.sqrt(weight / weight.max())
         columns = Columns(classification(y, weight, True), X if form == "dense" else sparse.csr_matrix(X), 1.5, np.ones(d + 1), 0)
         t = np.random.default_rng(1).normal(size=n)

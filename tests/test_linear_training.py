@@ -217,6 +217,8 @@ def test_drifted_decision_values_are_computed_anew(monkeypatch):
             else:
                 assert seen == pytest.approx(error, abs=2e-14)
                 np.testing.assert_allclose(new.f, exact + (0.0 if again else drift), rtol=1e-12)
+    new, seen = linear_training._refreshed(found._replace(f=found.f + 1e-10), design, 0.01)
+    assert seen == pytest.approx(1e-10, rel=1e-3), "no negligible error in units of 0.01"
     new, seen = linear_training._evaluated(found._replace(Xt=0 * found.Xt), design)
     np.testing.assert_allclose(new.Xt, A.T @ found.t)
 
@@ -234,24 +236,24 @@ def test_the_audit_looks_at_some_rows():
     assert linear_training._audit(found._replace(f=f + 1), ChunkDesign(lambda: [X], X.shape)) == 0.0
 
 
-@pytest.mark.parametrize("lasso", [None, 3.0])
-def test_the_dual_is_known_to_the_last_digits_of_its_terms(lasso):
+def test_the_dual_is_known_to_the_last_digits_of_its_terms():
     """A bound where that is far below the limit, else what longer X't would make of it."""
-    found, design = solution(), ArrayDesign(A)
-    longest = max(float(np.sqrt(x @ x)) for x in A)
-    error = EPS * sum(abs(t) for t in found.t) * longest
-    length = float(np.sqrt(found.Xt @ found.Xt)) + 0.5 * error if lasso is None else lasso
-    assert linear_training._dual_blur(HINGE, found, design, lasso, 1.0) == pytest.approx(error * length)
-    assert linear_training._dual_blur(HINGE, found, design, lasso, 11 * error * length) == pytest.approx(error * length)
-    huge = found._replace(t=1e9 * found.t, Xt=1e9 * found.Xt)
-    exact = linear_training._dual_blur(HINGE, huge, design, lasso, 0.0)
-    errors = EPS * np.array([sum(abs(x[j] * t) for x, t in zip(A, huge.t, strict=True)) for j in range(d)])
-    longer = huge._replace(Xt=np.sign(huge.Xt) * (np.abs(huge.Xt) + errors))
-    duals = [linear_training.judged(HINGE, one, lasso is not None).dual for one in (huge, longer)]
-    assert exact == pytest.approx(duals[0] - duals[1], rel=1e-6, abs=1e-300)
-    assert exact > 0
-    chunks = ChunkDesign(lambda: [A], A.shape)
-    assert linear_training._dual_blur(HINGE, huge, chunks, lasso, 0.0) == 0.0, "no length is known"
+    for lasso in (None, 3.0):
+        found, design = solution(), ArrayDesign(A)
+        longest = max(float(np.sqrt(x @ x)) for x in A)
+        error = EPS * sum(abs(t) for t in found.t) * longest
+        length = float(np.sqrt(found.Xt @ found.Xt)) + 0.5 * error if lasso is None else lasso
+        assert linear_training._dual_blur(HINGE, found, design, lasso, 1.0) == pytest.approx(error * length)
+        assert linear_training._dual_blur(HINGE, found, design, lasso, 11 * error * length) == pytest.approx(error * length)
+        huge = found._replace(t=1e9 * found.t, Xt=1e9 * found.Xt)
+        exact = linear_training._dual_blur(HINGE, huge, design, lasso, 0.0)
+        errors = EPS * np.array([sum(abs(x[j] * t) for x, t in zip(A, huge.t, strict=True)) for j in range(d)])
+        longer = huge._replace(Xt=np.sign(huge.Xt) * (np.abs(huge.Xt) + errors))
+        duals = [linear_training.judged(HINGE, one, lasso is not None).dual for one in (huge, longer)]
+        assert exact == pytest.approx(duals[0] - duals[1], rel=1e-6, abs=1e-300)
+        assert exact > 0
+        chunks = ChunkDesign(lambda: [A], A.shape)
+        assert linear_training._dual_blur(HINGE, huge, chunks, lasso, 0.0) == 0.0, "no length is known"
 
 
 def test_data_whose_products_are_blurred_are_evaluated_as_certify_does(monkeypatch):
