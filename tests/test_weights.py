@@ -7,7 +7,8 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from maxmargin import SVC, SVR, Kernel, NuSVC, NuSVR, OneClassSVM, certificate
+from helpers import binary
+from maxmargin import SVC, SVR, Kernel, NormaSVC, NuSVC, NuSVR, OneClassSVM, PegasosSVC, certificate
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 3))
@@ -130,3 +131,13 @@ def test_the_diagonal_of_a_kernel(kernel, form):
     np.testing.assert_allclose(certificate.kernel_diagonal(kernel, data), np.abs(whole.diagonal()), rtol=1e-6)
     given = certificate.kernel_diagonal(Kernel.precomputed(), whole)
     np.testing.assert_array_equal(given, np.abs(whole.diagonal()))
+
+
+@pytest.mark.parametrize("make", [SVC, SVR, PegasosSVC, NormaSVC])
+def test_values_of_samples_without_weight_do_not_matter(make):
+    """Not even where their squares overflow: gamma is that of the samples that count."""
+    X, y = binary(40)
+    model = make(kernel="rbf", **({"alpha": 0.5, "shuffle": False} if make in (PegasosSVC, NormaSVC) else {}))
+    gamma = model.fit(X[1:], y[1:]).kernel_.gamma
+    X[0] = 1e200
+    assert model.fit(X, y, sample_weight=np.arange(40) > 0).kernel_.gamma == pytest.approx(gamma, rel=1e-12)
