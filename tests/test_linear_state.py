@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from helpers import assert_close, assert_same_bits, binary, three
 from maxmargin import LinearSVC, LinearSVR
 from maxmargin.designs import ArrayDesign
+from maxmargin.estimators import _linear
 from maxmargin.estimators._linear import chunk_design, read_all
 from maxmargin.linear_training import Choice, Solver, choose
 
@@ -167,3 +168,50 @@ def test_chunks_are_checked_whenever_they_are_read():
     chunks[1] = (np.array([[np.nan] * 4] * 20), None)
     with pytest.raises(ValueError, match="X of chunk 1 contains NaN"):
         design.values(np.ones(4))
+
+
+def test_seeds_and_monitors_of_fits():
+    with LinearSVC()._watched() as (monitor, seed):
+        assert seed == 0
+        assert not monitor.verbose
+    for state in (0, 7):
+        with LinearSVC(random_state=state, verbose=1, max_iter=3, on_interrupt="keep")._watched() as (monitor, seed):
+            assert seed == np.random.RandomState(state).randint(2**31 - 1)
+            assert (monitor.verbose, monitor.max_iter, monitor.keep, monitor.title) == (True, 3, True, "LinearSVC")
+
+
+def test_the_solver_that_ended_the_work_is_named(monkeypatch):
+    real = _linear.train_all
+
+    def handed_on(*given):
+        first, *rest = real(*given)
+        return [first, *(one._replace(solver=Solver.NEWTON) for one in rest)]
+
+    monkeypatch.setattr(_linear, "train_all", handed_on)
+    assert LinearSVC(dual=True).fit(A, z).solver_ == "newton"
+    assert LinearSVC(dual=True).fit(X, y).solver_ == "coordinate"
+
+
+def test_a_fit_forgets_the_order_of_labels_in_a_file():
+    model = LinearSVC().fit(X, y)
+    model._label_order = np.array([1, 0])
+    assert "_label_order" not in vars(model.fit(X, y))
+    assert LinearSVC().__sklearn_tags__().input_tags.sparse
+
+
+def test_altered_or_other_data_are_refused():
+    model = LinearSVC(penalty="l1").fit(A, z).sparsify()
+    with pytest.raises(ValueError, match="X has 3 features, but LinearSVC is expecting 4 features"):
+        model.decision_function(A[:, :3])
+    good = model.coef_
+    model.coef_ = good * np.nan
+    with pytest.raises(ValueError, match="The internal representation of LinearSVC was altered"):
+        model.decision_function(A)
+    model.coef_ = good.copy()
+    model.coef_.indices[0] = 9
+    with pytest.raises(ValueError, match="indices"):
+        model.certify(A, z)
+    model.coef_ = good
+    model.dual_coef_ = model.dual_coef_ * np.inf
+    with pytest.raises(ValueError, match="was altered"):
+        model.certify(A, z)

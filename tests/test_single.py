@@ -174,6 +174,8 @@ def test_a_warm_start_of_other_classes_begins_anew():
 def test_fits_that_are_refused(monkeypatch):
     with pytest.raises(ValueError, match=r"the greatest are 1e\+300 and 1e\+20\. Divide the sample weights"):
         SVC(class_weight={0: 1e20}).fit(X, y, sample_weight=np.full(50, 1e300))
+    with pytest.raises(ValueError, match=r"the greatest are 1e\+307 and 1000\. Divide the sample weights"):
+        SVC(class_weight={0: 1e3}).fit(X, y).certify(X, y, sample_weight=np.full(50, 1e307))
     with pytest.raises(ValueError, match="negative values"):
         SVC().fit(X, y, sample_weight=np.where(np.arange(50) == 3, -1.0, 1.0))
     monkeypatch.setattr(_classifier, "free_memory", lambda: 0)
