@@ -75,6 +75,20 @@ def test_active_are_the_free_then_violators_then_the_nearest(name, size, monkeyp
         assert found.tolist() == by_definition(problem, b, G, size, 2)
 
 
+def test_as_many_as_there_are_places_and_free_variables_at_the_limit(monkeypatch):
+    monkeypatch.setattr(block, "EXTREME", 2)
+    problem, G = problems.c_svc(y, C), np.random.default_rng(9).normal(size=n)
+    for free in (8, 9, 10):  # of 10 places, 9 are 0.9
+        b = np.where(np.arange(n) < free, 0.5 * y * C, 0.0)
+        found = block._choose_active(problem, b, G, 10, np.random.default_rng(0))
+        assert found.tolist() == by_definition(problem, b, G, 10, 2)
+    u = -levels(problem, b, G)[0].value
+    first = [i for i in range(n) if i < 10 or y[i] * (u - G[i]) > 0]
+    for size in (len(first) - 1, len(first), len(first) + 1):
+        found = block._choose_active(problem, b, G, size, np.random.default_rng(0))
+        assert found.tolist() == by_definition(problem, b, G, size, 2)
+
+
 def test_the_worst_violators_are_active_whatever_the_draw():
     many = 600
     problem = problems.c_svc(np.resize([1.0, -1.0], many), np.ones(many))

@@ -331,3 +331,78 @@ def test_where_a_solver_begins(monkeypatch):
         if exact:
             np.testing.assert_allclose(refine.state.F_exact, K @ problems.fold(problem, refine.state.b_exact, n), atol=1e-12)
             assert refine.state.b_exact.any()
+
+
+# ---- limits ----------------------------------------------------------------------------------------------------------------------
+
+
+def stuck(monkeypatch, act=None, violation=lambda k: 1.0):
+    """Rounds from a b whose objective is -sum |b|; the violation is as told, round by round. How many there are."""
+    problem = problems.c_svc(y, C)
+    at = state_of(problem, 0.5 * y * C)
+    at.F[:] = at.F_exact[:] = 0.0
+    rounds = Rounds(monkeypatch, act=act)
+    monkeypatch.setattr(block, "worst_violation", lambda *_: violation(len(rounds.calls) + 1))
+    assert block._descend(at, cache_of(), 1e-3, Monitor()) is STALLED
+    return len(rounds.calls)
+
+
+@pytest.mark.parametrize(("share", "rounds"), [(1 + 1e-12, 80), (1 + 1e-14, 50), (0.5, 50)])
+def test_what_progress_of_the_objective_is(share, rounds, monkeypatch):
+    def act(state, k):
+        if k == 30:
+            state.b = state.b * share
+
+    assert stuck(monkeypatch, act) == rounds
+
+
+@pytest.mark.parametrize(("share", "rounds"), [(0.98, 80), (0.995, 50), (1.5, 50)])
+def test_what_progress_of_the_violation_is(share, rounds, monkeypatch):
+    assert stuck(monkeypatch, violation=lambda k: share if k > 30 else 1.0) == rounds
+
+
+def test_rounds_end_at_a_violation_of_just_the_tolerance(monkeypatch):
+    at = state_of(problems.c_svc(y, C))
+    Rounds(monkeypatch, 0)
+    monkeypatch.setattr(block, "worst_violation", lambda *_: 0.25)
+    assert block._descend(at, cache_of(), 0.25, Monitor()) is None
+
+
+def test_the_ceiling_of_dual_values(monkeypatch):
+    problem = problems.c_svc(y, C)
+    for share, rounds in ((0.99, 0), (1.01, 1)):
+        at = state_of(problem, 0.05 * y * C)
+        dual = -at.objective
+        assert dual > 0
+        monkeypatch.setattr(State, "ceiling", share * dual)
+        run = Rounds(monkeypatch, 0)
+        assert block._descend(at, cache_of(), 1e-3, Monitor()) is STALLED
+        assert len(run.calls) == rounds
+
+
+def test_problems_up_to_a_size_are_one_matrix_in_float64(monkeypatch):
+    small = []
+
+    def solve_small(state, matrix, tol, monitor):
+        small.append(matrix.dtype)
+
+    monkeypatch.setattr(block, "_solve_small", solve_small)
+    for polished, whole in ((60, [DOUBLE]), (59, [])):
+        refine = Refinements(monkeypatch, None)
+        monkeypatch.setattr(block, "POLISHED", polished)
+        small.clear()
+        block.solve(problems.c_svc(y, C), SOURCE, 1e-3, Monitor())
+        assert small == whole
+        assert len(refine.caches) == 1 - len(whole)
+
+
+def test_the_scale_is_that_of_the_greatest_row(monkeypatch):
+    for row in (0, 1, 59):
+        far = X.copy()
+        far[row] *= 100.0
+        Refinements(monkeypatch, None)
+        source = NativeSource(Kernel.linear(), far)
+        assert block.solve(problems.c_svc(y, C), source, 1e-3, Monitor()).scale == pytest.approx(float(far[row] @ far[row]))
+    Refinements(monkeypatch, None)
+    tiny = NativeSource(Kernel.linear(), 1e-3 * X)
+    assert block.solve(problems.c_svc(y, C), tiny, 1e-3, Monitor()).scale == pytest.approx(1e-6 * float((X**2).sum(axis=1).max()))

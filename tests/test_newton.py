@@ -87,6 +87,29 @@ def test_one_blas_thread_is_restored():
     assert [library.get_num_threads() for library in module._blas()] == before
 
 
+def test_too_little_memory_for_the_buffers_of_blas_is_said(monkeypatch):
+    """It would try again for ever."""
+    asked = []
+
+    class Memory:
+        def __init__(self, *arguments):
+            asked.append(arguments)
+
+        def close(self):
+            asked.append("closed")
+
+    monkeypatch.setattr(module, "mmap", Memory)
+    module._buffers.__wrapped__()
+    assert asked == [(-1, 2**26), "closed"]
+
+    def none(*_):
+        raise OSError
+
+    monkeypatch.setattr(module, "mmap", none)
+    with pytest.raises(MemoryError, match="BLAS needs 64 MiB of address space for its buffers: raise the limit"):
+        module._buffers.__wrapped__()
+
+
 def test_bits_do_not_depend_on_threads_where_newton_works():
     rng = np.random.default_rng(6)
     X = rng.normal(size=(1300, 2))

@@ -158,7 +158,8 @@ class Factor:
                 break
         else:
             raise NotConvex
-        self.B, self.W, self.T = np.empty((self.base, 0)), np.empty((self.base, 0)), np.empty((0, 0))
+        self.B, self.W = np.empty((self.base, 0)), np.empty((self.base, 0))
+        self.T: Floats  # once a variable joins
 
     def add(self, tile: Tile, new: Integers) -> bool:
         """Let variables join; False where rounding forbids it."""
