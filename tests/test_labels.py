@@ -8,9 +8,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from helpers import binary
 from maxmargin import SVC, SVR, Kernel, NuSVC, multiclass
 from maxmargin.core import cpu as core
-from maxmargin.estimators import _labels
+from maxmargin.estimators import _labels, _state
 
 rng = np.random.default_rng(0)
 KERNELS = {
@@ -223,3 +224,44 @@ def test_grouped_products_are_each_groups_own(columns, dtype, compress):
             one = np.ones((columns, 83))
             core.kernel_matvec(kernel, P, np.arange(begin[g], begin[g + 1]), weights[rows], Q, None, one)
             assert np.array_equal(one, out[g])
+
+
+def test_the_state_of_a_model_is_prepared_once(monkeypatch):
+    X, y = binary(40)
+    made = []
+    real = _state._known
+    monkeypatch.setattr(_state, "_known", lambda *a: made.append(1) or real(*a))
+    model = SVC().fit(X, y)
+    for _ in range(3):
+        model.predict(X)
+    assert len(made) == 1
+    model._intercept_ = model._intercept_ + 1
+    model.predict(X)
+    assert len(made) == 2, "and anew where it was altered"
+
+
+def test_points_without_a_fingerprint_are_checked_each_time():
+    numbers = np.random.default_rng(0).normal(size=40)
+    words = [f"{value:.3f}" for value in numbers]
+    model = SVC(kernel=lambda P, Q: np.outer(np.array(P, float), np.array(Q, float))).fit(words, numbers > 0)
+    before = model.decision_function(words)
+    model._dual_coef_[:] = -model._dual_coef_
+    assert np.corrcoef(before, model.decision_function(words))[0, 1] < -0.9
+    model._dual_coef_[0, 0] = np.nan
+    with pytest.raises(ValueError, match="altered"):
+        model.predict(words)
+
+
+def test_bounds_are_in_the_scale_of_the_coefficients(monkeypatch):
+    X, y = binary(40)
+    monkeypatch.setattr(_labels, "MANY", 1)
+    model = SVC().fit(X, y)
+    question = model._ask(X)
+    errors = _labels.estimate(question).errors
+    begin, coef = question.coefficients
+    small = question._replace(coefficients=_labels.Coefficients(begin, coef * 2.0**-20))
+    np.testing.assert_allclose(_labels.estimate(small).errors, errors * 2.0**-20, rtol=1e-6)
+    monkeypatch.setattr(_labels, "MANY", X.shape[0] * len(coef))
+    assert _labels.estimate(question) is not None
+    monkeypatch.setattr(_labels, "MANY", X.shape[0] * len(coef) + 1)
+    assert _labels.estimate(question) is None

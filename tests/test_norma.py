@@ -9,6 +9,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 from data import load
 from helpers import assert_close, assert_same_bits, binary, three
 from maxmargin import SVC, NormaNovelty, NormaSVC, OneClassSVM
+from maxmargin.solvers import norma as norma_solver
+from maxmargin.solvers.budget import Points
 from maxmargin.solvers.norma import quantile
 
 X, label = binary(300)
@@ -111,6 +113,27 @@ def test_quantile():
         assert values[0] <= min(values) + 1e-12
 
 
+def test_the_best_bias_of_a_margin():
+    for _ in range(50):
+        n = int(rng.integers(2, 20))
+        g, p, rho = rng.normal(size=n).round(1), rng.integers(0, 3, size=n) + 0.0, rng.uniform(0.1, 3)
+        s = np.where(rng.random(n) < 0.5, 1.0, -1.0)
+        p[:2], s[:2] = 1.0, (1.0, -1.0)
+        found = norma_solver.best_bias(g, s, p, rho)
+        values = [np.sum(p * np.maximum(0, rho - s * (g + b))) for b in [found, *(s * rho - g)]]
+        assert values[0] <= min(values) + 1e-12
+
+
+def test_points_are_reduced_after_each_block(monkeypatch):
+    calls = []
+    real = Points.reduce
+    monkeypatch.setattr(Points, "reduce", lambda *a: calls.append(1) or real(*a))
+    for budget, count in ((25, 12), (26, 12), (290, 2), (None, 0)):
+        calls.clear()
+        NormaSVC(budget=budget, gamma=0.4, shuffle=False).partial_fit(X, label, classes=[0, 1])
+        assert len(calls) == count
+
+
 def test_a_stream_that_drifts():
     """After the classes have changed places the budgeted model has learned the new ones."""
     model = NormaSVC(gamma=0.5, alpha=0.01, budget=100, power_t=0.0, eta0=0.3, shuffle=False)
@@ -149,6 +172,8 @@ def test_weights_seeds_storage(make):
 def test_errors_and_limits():
     with pytest.raises(ValueError, match=r"eta0 \* alpha = 2 must be less than 1"):
         NormaSVC(eta0=20.0, alpha=0.1).fit(X, label)
+    with pytest.raises(ValueError, match=r"eta0 \* alpha = 1 must be less than 1"):
+        NormaSVC(eta0=2.0, alpha=0.5).fit(X, label)
     with pytest.warns(ConvergenceWarning, match="time_limit") as caught:
         NormaNovelty(time_limit=0.0).fit(X)
     assert caught[0].filename == __file__
