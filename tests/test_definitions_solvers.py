@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from maxmargin import linear_training, problems, training
+from maxmargin import linear_certificate, linear_training, problems, training
 from maxmargin.designs import ArrayDesign, Gram
 from maxmargin.kernels import Kernel
 from maxmargin.losses import Bias, LinearProblem, classification, one_class, regression
@@ -50,6 +50,16 @@ def test_sizes_are_those_of_a_constant_model(bias, squared):
         assert found.scale == pytest.approx(scale + EPS / 1e-13 * far)
         huge = model.sizes(problem, ArrayDesign(1e6 * A))
         assert huge.scale == pytest.approx((1e-3 * unit) ** 2 / (2 * 1e-13 * 1e12 * largest) + EPS / 1e-13 * far, rel=1e-9, abs=0.0)
+
+
+@pytest.mark.parametrize("free", [False, True])
+def test_a_certificate_from_norms(free):
+    corridor, t, f = classification(y, C, False), 0.4 * y * C, A[:, 0] + 0.3
+    found = linear_certificate.from_norms(f, corridor, t, 3.0, 5.0, free)
+    primal = 1.5 + sum(c * max(0.0, 1 - s * v) for c, s, v in zip(C, y, f, strict=True))
+    dual = sum(abs(v) for v in t) - 2.5
+    assert (found.primal, found.dual, found.gap) == pytest.approx((primal, dual, primal - dual))
+    assert found.equality_violation == pytest.approx(abs(sum(t)) if free else 0.0)
 
 
 def test_the_weight_of_a_penalised_bias():
@@ -100,17 +110,20 @@ def test_losses_that_are_rounding_are_forgiven_where_they_are_negligible():
     assert linear_training._forgiven(problem, found, design, 1.0) == pytest.approx(loss(0.0) - loss(error), rel=1e-2, abs=1e-14)
     assert linear_training._forgiven(problem, found, design, 1e-8) == 0.0
     assert linear_training._blur(problem, found, design, 0.0, 1.0) == 0.0
+    assert linear_training._blur(problem, found, design, 1e-10, 1.0) == 0.0
+    assert linear_training._blur(problem, found, design, 1e-10, 0.01) > 0.0
     assert linear_training._blur(problem, found, design, 0.25, 1.0) == pytest.approx(loss(-0.25) - loss(0.0))
 
 
 def test_a_smaller_problem_counts_its_samples_for_several():
     problem, _, design = linear()
-    smaller, some = model.sample(problem, design, 5, 0)
-    rows = [next(i for i in range(n) if np.array_equal(A[i], x)) for x in some.X]
-    assert len(set(rows)) == n // 5
-    assert rows == sorted(rows)
-    np.testing.assert_allclose(smaller.corridor.up, 5 * problem.corridor.up[rows])
-    np.testing.assert_array_equal(smaller.corridor.low, problem.corridor.low[rows])
+    for seed in range(5):
+        smaller, some = model.sample(problem, design, 5, seed)
+        rows = [next(i for i in range(n) if np.array_equal(A[i], x)) for x in some.X]
+        assert len(set(rows)) == n // 5
+        assert rows == sorted(rows)
+        np.testing.assert_allclose(smaller.corridor.up, 5 * problem.corridor.up[rows])
+        np.testing.assert_array_equal(smaller.corridor.low, problem.corridor.low[rows])
 
 
 def test_gram_matrices_of_one_set_after_another():

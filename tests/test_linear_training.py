@@ -1,6 +1,7 @@
 """From a linear problem to a certified model: which solver, who takes over, what is looked at again, what is asked of the verdict."""
 
 import threading
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +15,7 @@ from maxmargin.linear_training import Choice, Solver, Task
 from maxmargin.losses import Bias, LinearProblem, classification, regression
 from maxmargin.monitor import Monitor
 from maxmargin.solution import Status
-from maxmargin.solvers.linear import crammer_singer, semismooth
+from maxmargin.solvers.linear import crammer_singer, lasso, semismooth
 from maxmargin.solvers.linear.model import Gap, LinearSolution, Sizes, best_bias, sizes
 
 rng = np.random.default_rng(9)
@@ -56,6 +57,7 @@ def stub(monkeypatch, *answers):
     asked, left = [], iter(answers)
 
     def solved(task, design, solver, tol, monitor, seed):
+        assert monitor.deadline - time.perf_counter() > 900, "each may take all the time"
         asked.append((solver, monitor.max_iter))
         status, gap, steps = next(left)
         found = LinearSolution(np.zeros(d), float(len(asked)), np.zeros(n), np.zeros(n), np.zeros(d), None, steps)
@@ -82,7 +84,7 @@ def stub(monkeypatch, *answers):
 def test_another_solver_takes_over(solver, answers, best, monkeypatch):
     """Where the first stalls, or coordinate descent has cost as much as Newton's method would; steps are added up."""
     asked = stub(monkeypatch, *answers)
-    found = linear_training._train(Task(HINGE), ArrayDesign(A), Choice(solver), 1e-4, Monitor(max_iter=1000), 0)
+    found = linear_training._train(Task(HINGE), ArrayDesign(A), Choice(solver), 1e-4, Monitor(max_iter=1000, time_limit=1000.0), 0)
     other = {Solver.NEWTON: Solver.COORDINATE, Solver.COORDINATE: Solver.NEWTON}[solver]
     passes = 40 + d // 5
     assert asked == [(solver, passes if solver is Solver.COORDINATE else 1000), (other, 1000)][: len(answers)]
@@ -93,7 +95,7 @@ def test_another_solver_takes_over(solver, answers, best, monkeypatch):
 
 def test_coordinate_descent_that_ran_out_of_its_own_steps_is_not_followed(monkeypatch):
     asked = stub(monkeypatch, ("max_iter", 1.0, 9))
-    linear_training._train(Task(HINGE), ArrayDesign(A), Choice(Solver.COORDINATE), 1e-4, Monitor(max_iter=9), 0)
+    linear_training._train(Task(HINGE), ArrayDesign(A), Choice(Solver.COORDINATE), 1e-4, Monitor(max_iter=9, time_limit=1000.0), 0)
     assert asked == [(Solver.COORDINATE, 9)]
 
 
@@ -124,6 +126,9 @@ def test_several_problems_are_solved_in_order(side_by_side, monkeypatch):
         assert threads == [(False, 1)] * 3
     else:
         assert threads == [(True, available)] * 3
+    titles.clear()
+    linear_training.train_all(tasks[:2], ArrayDesign(A), Choice(Solver.NEWTON), 1e-6, Monitor(title="fit"), 0)
+    assert sorted(titles) == ["fit 1/2", "fit 2/2"]
     titles.clear()
     linear_training.train_all(tasks[:1], ArrayDesign(A), Choice(Solver.NEWTON), 1e-6, Monitor(title="fit"), 0)
     assert titles == ["fit"]
@@ -206,8 +211,9 @@ def solution(problem=HINGE, X=A, tol=1e-6):
 def test_drifted_decision_values_are_computed_anew(monkeypatch):
     """Where the error is more than their last digits; beyond a billionth of a unit the solver is not believed."""
     design, found = ArrayDesign(A), solution()
+    assert not linear_training._is_small(ChunkDesign(lambda: [A], A.shape)), "another pass costs something"
     for small in (True, False):
-        monkeypatch.setattr(linear_training, "POLISHED", 2**17 if small else 0)
+        monkeypatch.setattr(linear_training, "POLISHED", n * d if small else n * d - 1)
         for drift, error, again in ((0.0, 1e-14, False), (1e-11, 1e-14, True), (1e-3, 1e-3, False)):
             new, seen = linear_training._refreshed(found._replace(f=found.f + drift), design, 1.0)
             exact = A @ found.w + found.bias
@@ -238,51 +244,85 @@ def test_the_audit_looks_at_some_rows():
 
 def test_the_dual_is_known_to_the_last_digits_of_its_terms():
     """A bound where that is far below the limit, else what longer X't would make of it."""
-    for lasso in (None, 3.0):
+    for most in (None, 3.0):
         found, design = solution(), ArrayDesign(A)
         longest = max(float(np.sqrt(x @ x)) for x in A)
         error = EPS * sum(abs(t) for t in found.t) * longest
-        length = float(np.sqrt(found.Xt @ found.Xt)) + 0.5 * error if lasso is None else lasso
-        assert linear_training._dual_blur(HINGE, found, design, lasso, 1.0) == pytest.approx(error * length)
-        assert linear_training._dual_blur(HINGE, found, design, lasso, 11 * error * length) == pytest.approx(error * length)
+        length = float(np.sqrt(found.Xt @ found.Xt)) + 0.5 * error if most is None else most
+        assert linear_training._dual_blur(HINGE, found, design, most, 1.0) == pytest.approx(error * length)
+        assert linear_training._dual_blur(HINGE, found, design, most, 11 * error * length) == pytest.approx(error * length)
         huge = found._replace(t=1e9 * found.t, Xt=1e9 * found.Xt)
-        exact = linear_training._dual_blur(HINGE, huge, design, lasso, 0.0)
+        exact = linear_training._dual_blur(HINGE, huge, design, most, 0.0)
         errors = EPS * np.array([sum(abs(x[j] * t) for x, t in zip(A, huge.t, strict=True)) for j in range(d)])
         longer = huge._replace(Xt=np.sign(huge.Xt) * (np.abs(huge.Xt) + errors))
-        duals = [linear_training.judged(HINGE, one, lasso is not None).dual for one in (huge, longer)]
+        duals = [linear_training.judged(HINGE, one, most is not None).dual for one in (huge, longer)]
         assert exact == pytest.approx(duals[0] - duals[1], rel=1e-6, abs=1e-300)
         assert exact > 0
+        bound = EPS * np.abs(huge.t).sum() * longest * (np.sqrt(huge.Xt @ huge.Xt) if most is None else most)
+        assert linear_training._dual_blur(HINGE, huge, design, most, 11 * bound) == pytest.approx(bound)
+        assert linear_training._dual_blur(HINGE, huge, design, most, 9 * bound) == exact < 0.99 * bound
+        assert linear_training._dual_blur(HINGE, found, design, most, 0.0) < 1e-9
+        nothing = found._replace(Xt=np.zeros(d))
+        wanted = 0.5 * error**2 if most is None else error * most
+        assert linear_training._dual_blur(HINGE, nothing, design, most, 1.0) == pytest.approx(wanted)
         chunks = ChunkDesign(lambda: [A], A.shape)
-        assert linear_training._dual_blur(HINGE, huge, chunks, lasso, 0.0) == 0.0, "no length is known"
+        assert linear_training._dual_blur(HINGE, huge, chunks, most, 0.0) == 0.0, "no length is known"
 
 
 def test_data_whose_products_are_blurred_are_evaluated_as_certify_does(monkeypatch):
-    monkeypatch.setattr(linear_training, "POLISHED", 0)
-    design, found = ArrayDesign(A), solution()
-    evaluated, real = [], linear_training._evaluated
-    monkeypatch.setattr(linear_training, "_evaluated", lambda *rest: evaluated.append(1) or real(*rest))
+    """Where blurs of the losses and of the dual make more than a tenth of what is asked for; beyond that nothing is optimal."""
+    design, chunks, found = ArrayDesign(A), ChunkDesign(lambda: [A], A.shape), solution()
+    done, evaluate, decide = [], linear_training._evaluated, linear_training.verdict
+    monkeypatch.setattr(linear_training, "_evaluated", lambda *rest: done.append("evaluated") or evaluate(*rest))
+    monkeypatch.setattr(linear_training, "verdict", lambda *rest, known: done.append(known) or decide(*rest, known=known))
     known = sizes(HINGE, design)
     value = linear_training.judged(HINGE, found, False).primal
-    for blur, times, optimal in ((0.0, 0, True), (0.09e-4, 0, True), (0.11e-4, 1, True), (0.99e-4, 1, True), (1.01e-4, 1, False)):
-        evaluated.clear()
-        monkeypatch.setattr(linear_training, "_blur", lambda *rest, blur=blur: blur * value)
-        result = linear_training._certified(HINGE, found, design, False, 1e-4, known, 0.0)
-        assert len(evaluated) == times
-        assert (result.status == "optimal") is optimal
+
+    def certified(one, losses, dual, tol=1e-4, polished=0):
+        done.clear()
+        monkeypatch.setattr(linear_training, "POLISHED", polished)
+        monkeypatch.setattr(linear_training, "_blur", lambda *rest: losses * value)
+        monkeypatch.setattr(linear_training, "_dual_blur", lambda *rest: dual * value)
+        result = linear_training._certified(HINGE, found, one, False, tol, known, 1e-13)
         assert result.n_iter == found.n_iter
         assert result.primal == pytest.approx(value)
-    monkeypatch.setattr(linear_training, "POLISHED", 2**17)
-    evaluated.clear()
-    linear_training._certified(HINGE, found, design, False, 1e-4, known, 0.25)
-    assert not evaluated, "small data have been evaluated before"
-    assert linear_training._certified(HINGE, found, design, False, 1e-4, known, 0.25).audit_error == 0.25
+        return result
+
+    for blur, evaluated, optimal in (
+        (0.0, False, True),
+        (0.09e-4, False, True),
+        (0.11e-4, True, True),
+        (0.99e-4, True, True),
+        (1.01e-4, True, False),
+    ):
+        for share in (0.0, 0.3, 1.0):
+            result = certified(design, share * blur, (1 - share) * blur)
+            assert done == (["evaluated", True] if evaluated else [False])
+            assert (result.status == "optimal") is optimal
+            assert result.audit_error == pytest.approx(0.0 if evaluated else 1e-13, abs=1e-14)
+    assert certified(chunks, 0.5e-4, 0.0).status == "optimal"
+    assert done == [False]
+    certified(design, 0.5e-4, 0.0, polished=n * d)
+    assert done == [True], "small data have been evaluated before"
+    certified(design, 0.09e-9, 0.0, tol=1e-12)
+    assert done == [False], "less than 1e-9 is not asked of blurred losses"
 
 
-def test_losses_that_are_rounding_are_left_out_of_the_gap():
+def test_the_dual_of_the_lasso_gains_at_most_twice_the_objective(monkeypatch):
+    problem, asked = LinearProblem(classification(y, C, True), Bias.FREE), []
+    found = lasso.solve(problem, ArrayDesign(A), 1e-6, Monitor())
+    monkeypatch.setattr(linear_training, "_dual_blur", lambda problem, found, design, most, limit: asked.append((most, limit)) or 0.0)
+    for penalty in (True, False):
+        result = linear_training.judged(problem, found, penalty)
+        value = max(abs(result.primal), abs(result.dual))
+        linear_training.certify(problem, found, ArrayDesign(A), penalty, 1e-4)
+        assert asked.pop() == (pytest.approx(2 * value) if penalty else None, pytest.approx(1e-4 * value))
+
+
+def test_losses_that_are_rounding_are_left_out_of_the_gap(monkeypatch):
     """The question: a gap without them, relative to values without them; 0 where it is rounding of the scale."""
-    found, design = solution(), ArrayDesign(A)
-    forgiven = linear_training._forgiven(HINGE, found, design, 1.0)
-    assert forgiven > 0
+    found, design, forgiven = solution(), ArrayDesign(A), 0.5
+    monkeypatch.setattr(linear_training, "_forgiven", lambda *rest: forgiven)
     result = linear_training.judged(HINGE, found, False)
     for gap, scale, tol, wanted in (
         (forgiven, 1e-30, 1e-3, 8 * EPS * forgiven / 5.0),
@@ -333,19 +373,20 @@ def test_all_classes_at_once_with_their_certificate(bias, monkeypatch):
 
 
 def test_a_certificate_of_a_fitted_model_again():
-    for lasso in (False, True):
+    for penalty in (False, True):
         problem = LinearProblem(classification(y, C, True), Bias.FREE)
         (found,) = linear_training.train_all(
-            [Task(problem)], ArrayDesign(A), Choice(Solver.LASSO if lasso else Solver.NEWTON), 1e-5, Monitor(), 0
+            [Task(problem)], ArrayDesign(A), Choice(Solver.LASSO if penalty else Solver.NEWTON), 1e-5, Monitor(), 0
         )
         assert found.certificate.status == "optimal"
-        again = linear_training.certify_again(found.certificate, problem, found.solution, ArrayDesign(A), lasso, 1e-5)
+        assert found.certificate.relative_gap < 1e-11, "solved to rounding"
+        again = linear_training.certify_again(found.certificate, problem, found.solution, ArrayDesign(A), penalty, 1e-5)
         assert (again.status, again.n_iter) == ("optimal", found.certificate.n_iter)
         assert again.primal == pytest.approx(found.certificate.primal)
-        same = linear_training.certify(problem, found.solution, ArrayDesign(A), lasso, 1e-5)
+        same = linear_training.certify(problem, found.solution, ArrayDesign(A), penalty, 1e-5)
         assert (same.status, same.primal) == ("optimal", pytest.approx(again.primal))
         off = found.solution._replace(w=found.solution.w + 0.1, f=found.solution.f + 0.1 * A.sum(axis=1))
-        assert linear_training.certify_again(found.certificate, problem, off, ArrayDesign(A), lasso, 1e-5).status == "refuted"
+        assert linear_training.certify_again(found.certificate, problem, off, ArrayDesign(A), penalty, 1e-5).status == "refuted"
 
 
 # ---- progress -----------------------------------------------------------------------------------------------------------------------

@@ -15,8 +15,8 @@ ROUNDING = 1e-13
 BLURRED = 1e-3
 """What a gap that is rounding may leave to decision values, in units of them."""
 
-MANY, FEW = 10_000, 2000
-"""Of more than so many ends of corridors a few are looked at first."""
+MANY, FEW, BESIDE = 10_000, 2000, 100
+"""Of more than so many ends of corridors a few are looked at first, and then those between so many of the few on either side."""
 
 
 class LinearSolution(NamedTuple):
@@ -134,7 +134,7 @@ def _around_the_root(ends: Floats, steps: Floats, start: float, m: float, roundi
     few = few[np.argsort(ends[few], kind="stable")]
     mass = np.cumsum(steps[few])
     at = int(np.searchsorted(mass * (float(steps.sum()) / float(mass[-1])) + start + m * ends[few], 0.0))
-    low, high = ends[few[max(at - FEW // 20, 0)]], ends[few[min(at + FEW // 20, FEW - 1)]]
+    low, high = ends[few[max(at - BESIDE, 0)]], ends[few[min(at + BESIDE, FEW - 1)]]
     inside = (ends >= low) & (ends <= high)
     new = start + float(np.sum(steps, where=ends < low))
     found = steps[inside]
