@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from maxmargin import problems
+from maxmargin.kernels import Kernel
 from maxmargin.monitor import Monitor
 from maxmargin.rows import RowCache
 from maxmargin.solution import Status
@@ -14,7 +15,7 @@ from maxmargin.solvers import bordered, primal_newton
 from maxmargin.solvers.bordered import Bordered, NotPositive, Stopped
 from maxmargin.solvers.primal_newton import Point, _Search
 from maxmargin.solvers.state import State
-from maxmargin.sources import MatrixSource
+from maxmargin.sources import MatrixSource, NativeSource
 
 rng = np.random.default_rng(8)
 n = 30
@@ -212,7 +213,7 @@ def test_subsets_double(rows, sizes, monkeypatch):
     last, reason = run.run(None)
     assert seen == [(size, 0.05 if size < rows else 0.0) for size in sizes]
     assert reason is None
-    assert not last.x.any()
+    assert (last.x.any(), last.level, last.F.any()) == (False, 0.0, False)
     for few, more in itertools.pairwise(sets):
         assert np.isin(few, more).all()
     seen.clear()
@@ -290,7 +291,13 @@ def test_problems_without_a_ridge_or_with_other_bounds_are_refused():
 def test_a_factor_is_made_anew_only_where_the_last_does_not_serve(monkeypatch):
     run, made = search("svc"), []
     original = run._factor
-    monkeypatch.setattr(run, "_factor", lambda S: made.append(len(S)) or original(S))
+
+    def factor(S):
+        assert run.system is None, "its memory is needed"
+        made.append(len(S))
+        return original(S)
+
+    monkeypatch.setattr(run, "_factor", factor)
     everything = np.arange(n)
     for S in (everything, everything[1:], everything[2:], everything[3:], everything):
         x, level = run._solve(S, np.ones(len(S)), 0.5)
@@ -376,3 +383,64 @@ def test_columns_are_made_once():
         asked.clear()
     assert system.serves(np.arange(5, 24))
     assert not system.serves(np.arange(5, 23)), "one of twelve may change"
+
+
+# ---- one call --------------------------------------------------------------------------------------------------------------------
+
+
+def solved(monkeypatch, cheap, whole, point=None, **more):
+    """One solve: its solution, and what it made: the cache's source and budget, the memory of the factor."""
+    made, cache, begin = [], primal_newton.RowCache, _Search.__init__
+
+    def kept(source, dtype, budget):
+        made.append((type(source).__name__, np.dtype(dtype).name, budget))
+        return cache(source, dtype, budget)
+
+    def searched(self, problem, cache, monitor, memory):
+        made.append(memory)
+        begin(self, problem, cache, monitor, memory)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(primal_newton, "RowCache", kept)
+        patch.setattr(_Search, "__init__", searched)
+        patch.setattr(primal_newton, "free_memory", lambda: 1000_000)
+        patch.setattr(primal_newton, "WHOLE", whole)
+        if point is not None:
+            patch.setattr(_Search, "run", lambda self, start: point)
+        source = NativeSource(Kernel.rbf(gamma=0.4), X)
+        source.cheap = cheap
+        return primal_newton.solve(PROBLEMS["svc"], source, 1e-6, Monitor(), 3.0, **more), made
+
+
+def test_rows_of_dear_kernels_are_kept(monkeypatch):
+    for cheap, whole, workers, source, budget in (
+        (True, 29, 1, "NativeSource", 0.0),
+        (False, 29, 1, "NativeSource", 3.0 * 2**20),
+        (False, 29, 2, "NativeSource", 1.5 * 2**20),
+        (True, 30, 1, "MatrixSource", 3.0 * 2**20),
+    ):
+        found, made = solved(monkeypatch, cheap, whole, workers=workers)
+        assert made == [(source, "float64", budget), pytest.approx(800_000 / workers)]
+        assert found.ended is None
+
+
+def test_a_point_that_is_not_feasible_is_made_so(monkeypatch):
+    x = np.where(np.arange(n) == 3, -0.5 * y, 0.4 * y)
+    gram = K / 1.5
+    found, _ = solved(monkeypatch, True, 29, (Point(x, 0.1, gram @ x), Status.MAX_ITER))
+    assert np.all(found.b * y >= 0)
+    assert found.b.sum() == pytest.approx(0.0, abs=1e-12)
+    np.testing.assert_allclose(found.kernel_part, gram @ found.b, atol=1e-12)
+    again = State(PROBLEMS["svc"], found.b, gram @ found.b, found.b, found.b)
+    assert primal_newton._best_multiple(again) == pytest.approx(1.0), "as far from the optimum as it is"
+    best, _ = solved(monkeypatch, True, 29)
+    kept, _ = solved(monkeypatch, True, 29, (Point(best.b, best.levels[0].value, gram @ best.b), None))
+    np.testing.assert_allclose(kept.b, best.b, rtol=1e-13)
+
+
+def test_the_scale_is_that_of_the_greatest_row():
+    for row in (0, 1, 29):
+        matrix = K.copy()
+        matrix[row, row] = 7.0
+        assert _Search(PROBLEMS["svc"], RowCache(MatrixSource(matrix), np.float64, 0.0), Monitor(), 1e9).scale == 7.0
+    assert _Search(PROBLEMS["svc"], RowCache(MatrixSource(0.1 * K), np.float64, 0.0), Monitor(), 1e9).scale == pytest.approx(0.15)

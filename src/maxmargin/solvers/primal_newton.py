@@ -23,6 +23,7 @@ to S are ever needed.
 Everything is float64. The memory is that of |S|^2 numbers; MemoryError says so where there is less.
 """
 
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -276,10 +277,8 @@ class _Search:
             )
         self.cache.keep(self.row[S])
         for shift in SHIFTS:
-            try:
+            with suppress(NotPositive):
                 return Bordered(self._values, S, self.problem.ridge, self._pause, shift * self.scale)
-            except NotPositive:
-                continue
         raise ValueError(
             "solver='newton' needs a positive semidefinite kernel, but this one has negative curvature on these data, more than the "
             "squared loss makes up for. Use solver='block', a smaller C, or a positive semidefinite kernel."
