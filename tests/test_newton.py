@@ -330,3 +330,18 @@ def test_without_free_variables_there_is_no_walk(monkeypatch):
     cycles = Cycles(monkeypatch, [])
     assert newton(tile, 1e-9, Monitor()) == (5, None)
     assert [most for _, most in cycles.asked] == [40] * 5
+
+
+def test_a_walk_without_a_direction_stays_where_it_is(monkeypatch):
+    tile = inner_tile()
+    before = tile.b.copy()
+    monkeypatch.setattr(module._Rest, "direction", lambda self, u: None)
+    assert module._walk(tile, Factor(tile, np.arange(24))) == (0.0, False)
+    np.testing.assert_array_equal(tile.b, before)
+
+
+def test_the_buffers_of_blas_are_made_first(monkeypatch):
+    made = []
+    monkeypatch.setattr(module, "_buffers", lambda: made.append(module._blas_users))
+    with module.one_blas_thread():
+        assert made == [0]
