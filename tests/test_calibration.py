@@ -123,7 +123,18 @@ def test_newton_takes_few_steps_to_a_sigmoid(monkeypatch):
         assert 0.8 * seen <= len(counts) <= 1.125 * seen
 
 
+def test_the_unit_of_decision_values_does_not_matter():
+    """To the last bit where units differ by a power of two."""
+    rng = np.random.default_rng(3)
+    first = rng.random(50) < 0.4
+    values = rng.normal(size=50) + np.where(first, 1, -1)
+    A, B = calibration.fit_sigmoid(values, first)
+    for power in (-300, -30, 30, 300):
+        assert calibration.fit_sigmoid(values * 2.0**power, first) == (A / 2.0**power, B)
+
+
 def test_the_scale_of_few_errors():
+    assert calibration.laplace_scale(np.zeros(3)) == 0.0
     assert calibration.laplace_scale(np.array([1.0, -1.0, 4.0])) == 2.0
     errors = np.array([1.0] * 99 + [-1000.0])  # five times sqrt(2) 10.99 = 77.7
     assert calibration.laplace_scale(errors) == 1.0

@@ -9,9 +9,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import InvalidParameterError
 
 import maxmargin
-from helpers import binary
+from helpers import binary, three
 from maxmargin import SVC, Kernel, NormaSVC, PegasosSVC, monitor
-from maxmargin.estimators import _classifier, _labels, _norma, _pegasos, _state
+from maxmargin.estimators import _classifier, _labels, _norma, _pegasos, _plain, _state
 from maxmargin.estimators._machine import Machine, Problem, restore
 from maxmargin.solvers.budget import Points
 
@@ -84,13 +84,38 @@ def test_additions_in_float64_leave_rows_undecided():
         assert _labels.by_pairs(parts, np.zeros((3, 1)), np.array([-0.99, 0.0, 0.0]))[0] == decided
 
 
-def test_distances_by_differences_where_decision_values_have_too_few_digits():
+def test_additions_leave_single_functions_undecided_too():
+    X, y = three(30)
+    step, model = 2.0**-53, SVC(multiclass="ovr").fit(X, y)
+    model._intercept_ = np.array([-0.99, 0.0, 0.0])
+    for digits, decided in ((15, -1), (16, 0)):  # twice the error between two functions
+        parts = np.array([0.99 + digits * step, 0.0, -1e-30])[None, :, None]
+        assert model._certain_winners(_labels.Estimate(parts, np.zeros((1, 1))))[0] == decided
+    model = SVC().fit(X[y < 2], y[y < 2])
+    model._intercept_ = np.array([-0.99])
+    for digits, decided in ((7, -1), (8, 0), (-7, -1), (-8, 1)):
+        parts = np.array([[[0.99 + digits * step]]])
+        assert model._certain_winners(_labels.Estimate(parts, np.zeros((1, 1))))[0] == decided
+
+
+def test_valid_parameters_are_remembered():
+    SVC(C=0.123, class_weight={0: 2.0})._validate_params()
+    assert (SVC, "C", float, 0.123) in _plain._valid
+    assert not any(name == "class_weight" and kind is dict for _, name, kind, _ in _plain._valid)
+
+
+@pytest.mark.parametrize("C", [1.0, 1e-3])
+def test_distances_by_differences_where_decision_values_have_too_few_digits(C, monkeypatch):
     X, y = binary(40)
-    model = SVC().fit(X, y)
+    model = SVC(C=C).fit(X, y)
     size = np.abs(model.dual_coef_).sum()
     error = _state.NativeSource(model.kernel_, model.support_vectors_).value_error
     for factor, differences in ((1.01, False), (0.99, True)):
         model._unit = factor * error * size / 1e-5
+        assert _state._known(model.kernel_, model).differences is differences
+    del model._unit  # as models of earlier versions
+    for factor, differences in ((1.01, False), (0.99, True)):
+        monkeypatch.setattr(_state, "PREDICTED", factor * error * size)
         assert _state._known(model.kernel_, model).differences is differences
     poly = SVC(kernel="poly").fit(X, y)
     poly._unit = 1e-30

@@ -69,8 +69,8 @@ def pair_probabilities(values: Floats, a: Floats, b: Floats, n_classes: int) -> 
     if n_classes == 2:
         return np.column_stack((r[:, 0], 1 - r[:, 0]))
     first, second = np.array(list(multiclass.pairs(n_classes))).T
-    size = max(1, BLOCK // (n_classes + 1) ** 2)
-    return np.concatenate([_coupled(r[k : k + size], first, second, n_classes) for k in range(0, max(1, len(r)), size)])
+    step = max(1, BLOCK // (n_classes + 1) ** 2)
+    return np.concatenate([_coupled(r[k : k + step], first, second, n_classes) for k in range(0, max(1, len(r)), step)])
 
 
 def _coupled(r: Floats, first: NDArray[np.int64], second: NDArray[np.int64], k: int) -> Floats:

@@ -71,7 +71,7 @@ ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
 
 TOLERANCE = 1e-5
 """Positive numbers below this are tolerances. A tolerance is an order of magnitude: twice or half of it is no fault. It becomes 1."""
-COMMUTATIVE = ("max", "maximum", "min", "minimum", "array_equal", "isclose", "union1d", "allclose", "dots")
+COMMUTATIVE = ("max", "maximum", "min", "minimum", "array_equal", "isclose", "union1d", "allclose", "dots", "logaddexp")
 """Functions whose first two arguments may be swapped."""
 
 
