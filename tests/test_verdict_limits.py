@@ -144,3 +144,12 @@ def test_the_size_of_a_model():
     assert size_of(f, b, np.array([1.0, 4.0, 8.0]), 7.0) == Size(3.0, 2.0, 2.5, 5.0, 7.0)
     assert size_of(f, b, np.array([np.inf, 4.0, np.inf])) == Size(3.0, 2.0, 2.5, 4.5, 0.0)
     assert size_of(f[:0], b[:0]) == Size(0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+def test_limits_of_0_can_be_kept():
+    nothing = Size(0.0, 0.0, 0.0)
+    assert holds(replace(GOOD, relative_gap=0.5, kkt_violation=0.0), Demand(0.0, 0.5), nothing)
+    exact = replace(GOOD, relative_gap=0.0, gap=0.0, kkt_violation=1.0)
+    assert holds(exact, Demand(0.0, 0.0), nothing)
+    assert holds(ZERO, Demand(-1.0, 0.0), nothing), "exact: no violation, no error"
+    assert holds(replace(GOOD, audit_error=1e-5), DEMAND._replace(error=1e-5), SIZE)
