@@ -340,6 +340,33 @@ def test_gap_of_a_dual_problem(squared):
     np.testing.assert_allclose(gradient(problem, b, F), np.r_[F, F] + problem.ridge * b + problem.linear)
 
 
+def test_gap_where_slopes_are_0_and_where_some_variables_have_no_ridge():
+    hard = problems.c_svc(y, np.full(n, np.inf))
+    for slope, gap in ((0.0, 0.0), (0.25, np.inf), (-0.25, np.inf)):
+        F = y - 0.5 + slope
+        found = duality_gap(hard, y * C, F, (Level(0.5, 0.5, 0.5),))
+        assert found == gap, "nothing to gain without a slope, anything with one"
+    mixed = problems.c_svc(y, C)._replace(ridge=np.where(np.arange(n) % 2, 0.0, 0.5))
+    b, wanted = 0.5 * y * C, 0.0
+    F = K @ b
+    for i in range(n):
+        slope = F[i] - y[i] + 0.25
+        best = (mixed.lower if slope > 0 else mixed.upper)[i]
+        if mixed.ridge[i]:
+            best = max(mixed.lower[i], min(mixed.upper[i], -slope / mixed.ridge[i]))
+        wanted += slope * (b[i] - best) + mixed.ridge[i] * (b[i] ** 2 - best**2) / 2
+    assert duality_gap(mixed, b, F, (Level(0.25, 0.25, 0.25),)) == pytest.approx(wanted)
+
+
+def test_levels_of_variables_that_can_only_grow_or_only_shrink():
+    problem = problems.one_class(np.ones(3), 0.5)
+    G = np.array([2.0, 5.0, 3.0])
+    assert levels(problem, np.zeros(3), G) == (Level(-2.0, -2.0, np.inf),)
+    assert levels(problem, np.ones(3), G) == (Level(-5.0, -np.inf, -5.0),)
+    assert levels(problem, np.array([1.0, 0.0, 0.0]), G) == (Level(-2.5, -3.0, -2.0),)
+    assert worst_violation(problem, np.zeros(3), G) == -np.inf
+
+
 def test_levels_violation_and_what_may_move():
     problem = problems.nu_svc(np.array([1.0, 1.0, 1.0, -1.0, -1.0, -1.0]), np.ones(6), 0.5)
     b, G = np.array([1.0, 0.5, 0.0, -1.0, 0.0, -1.0]), np.array([0.5, 1.0, 3.0, 2.0, 7.0, 4.0])
