@@ -141,6 +141,7 @@ def test_the_scale_of_few_errors():
     edge = np.array([0.0] * 9 + [1.0])  # sqrt(50) 0.1 < 1
     assert calibration.laplace_scale(edge) == 0.0
     assert calibration.laplace_scale(np.array([0.0] * 6 + [1.0])) == pytest.approx(1 / 7)
+    assert calibration.laplace_scale(np.array([0.0] * 7 + [1.0])) == 0.0
 
 
 def test_several_samples_of_several_classes_at_once(monkeypatch):

@@ -146,6 +146,27 @@ def test_long_calls_return_raise_and_keep_to_their_thread():
     assert inside == [thread]
 
 
+def test_who_listens_to_the_log(capsys, monkeypatch):
+    """Somebody who has a handler and wants such records; otherwise the line goes to standard error."""
+    logger, shown = monitor.logger, []
+    monkeypatch.setattr(logger, "propagate", False)
+    handler = logging.Handler()
+    monkeypatch.setattr(handler, "emit", lambda record: shown.append(record.getMessage()))
+    for level, handlers, listens in (
+        (logging.INFO, [handler], True),
+        (logging.WARNING, [handler], False),
+        (logging.INFO, [], False),
+    ):
+        monkeypatch.setattr(logger, "handlers", handlers)
+        monkeypatch.setattr(logger, "level", level)
+        logger.manager._clear_cache()
+        shown.clear()
+        monitor._log("a line")
+        assert shown == ["a line"] * listens
+        assert capsys.readouterr().err == "a line\n" * (not listens)
+    logger.manager._clear_cache()
+
+
 class Terminal(io.StringIO):
     def isatty(self):
         return True
