@@ -1,4 +1,4 @@
-"""What estimators share around a fit: kernels, tags, limits, fitted attributes, labels from bounds."""
+"""What estimators share around a fit: kernels, tags, limits, fitted attributes, classes."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from helpers import CLASSIFIERS, FIVE, assert_close, assert_same_bits, binary, target, three
 from maxmargin import SVC, Kernel, OneClassSVM, certificate
-from maxmargin.estimators import _base, _classifier, _labels, _outlier
+from maxmargin.estimators import _base, _classifier
 from maxmargin.estimators._voting import libsvm_sign
 from maxmargin.multiclass import BinaryTask
 from maxmargin.training import Method
@@ -17,7 +17,7 @@ A, z = three(45)
 rng = np.random.default_rng(2)
 
 
-# ---- kernels and tags ----------------------------------------------------------------------------------------------------
+# ---- kernels and tags ----------------------------------------------------------------------------
 
 
 def test_numbers_beside_a_kernel_record_are_refused():
@@ -195,7 +195,7 @@ def test_digits_that_decision_values_need(C):
     assert not model.set_params(tol=1.01 * edge)._needs_more_digits(coef)
 
 
-# ---- classes -------------------------------------------------------------------------------------------------------------
+# ---- classes -------------------------------------------------------------------------------------
 
 
 def test_too_many_pairs_for_the_memory(monkeypatch):
@@ -276,56 +276,3 @@ def test_an_order_of_labels_breaks_ties_unless_confidence_does():
     assert model._winners(np.array([[1.0], [1.0], [1.0]])).tolist() == [0], "no tie"
     model.set_params(break_ties=True)
     assert model._winners(values).tolist() == [2]
-
-
-# ---- labels from bounds --------------------------------------------------------------------------------------------------
-
-
-def test_labels_are_decided_only_beyond_the_error():
-    values, error = np.array([1.0, -1.0, 0.5, -0.5, 0.4, 0.0, np.nan]), np.full(7, 0.5)
-    assert _labels.by_sign(values, error).tolist() == [0, 1, -1, -1, -1, -1, -1]
-    rows = np.array([[3.0, 0.0, 2.0, np.nan], [1.0, 5.0, 1.0, 1.0], [0.0, 4.0, 0.0, 0.0]])
-    assert _labels.by_greatest(rows, np.full(4, 0.5)).tolist() == [0, -1, -1, -1]
-    assert _labels.by_greatest(rows, np.full(4, 0.49)).tolist() == [0, 1, 0, -1]
-
-
-def test_the_class_that_wins_all_its_pairs_by_more_than_the_errors():
-    """Parts as LIBSVM lays them out: what class i adds to its pair with j is in row j - 1 or j."""
-    k, n = 4, 200
-    parts = rng.normal(size=(k, k - 1, n))
-    errors, intercept = 0.1 * rng.random(size=(k, n)), rng.normal(size=6)
-    found = _labels.by_pairs(parts, errors, intercept)
-    pairs = [(i, j) for i in range(k) for j in range(i + 1, k)]
-    for column in range(n):
-        winner = -1
-        for c in range(k):
-            wins = []
-            for number, (i, j) in enumerate(pairs):
-                value = parts[i, j - 1, column] + parts[j, i, column] + intercept[number]
-                bound = errors[i, column] + errors[j, column]
-                if c in (i, j):
-                    wins.append((value if c == i else -value) > bound)
-            winner = c if all(wins) else winner
-        assert found[column] == winner
-    assert 20 < np.count_nonzero(found == -1) < 180
-    none = _labels.by_pairs(np.zeros((3, 2, 1)), np.zeros((3, 1)), np.array([1.0, 1.0, 1.0]))
-    assert none.tolist() == [0]
-    edge = np.array([1.0, 1e-30, 1.0])
-    assert _labels.by_pairs(np.zeros((3, 2, 1)), np.zeros((3, 1)), edge).tolist() == [0]
-    assert (
-        _labels.by_pairs(
-            np.full((3, 2, 1), 1e14) * np.array([1, -1, 1])[:, None, None],
-            np.zeros((3, 1)),
-            0 * edge,
-        )[0]
-        == -1
-    )
-
-
-def test_by_how_much_an_offset_must_fall():
-    f, dual, upper = np.array([-0.5, 0.1, -2.0, 0.3]), np.array([0.5, 0.0, 1.0, 0.2]), np.ones(4)
-    assert _outlier.outward(f, dual, upper, 0.0, np.zeros(4)) == 0.5, "the one at its bound may lie outside"
-    assert _outlier.outward(f, dual, upper, -3e13, np.zeros(4)) == pytest.approx(3.5)
-    assert _outlier.outward(f, dual, upper, 0.0, np.array([1e14, 5e14, 0, 0])) == pytest.approx(4.9)
-    assert _outlier.outward(np.abs(f), dual, upper, 0.0, np.zeros(4)) == 0.0
-    assert _outlier.outward(f, upper, upper, 0.0, np.zeros(4)) == 0.0

@@ -21,7 +21,7 @@ rng = np.random.default_rng(9)
 X = rng.normal(size=(12, 3)) * [1, 5, 0.3] + [0, 2, 1]
 
 
-# ---- data ----------------------------------------------------------------------------------------------------------------
+# ---- data ----------------------------------------------------------------------------------------
 
 
 def variance(values, weight):
@@ -182,7 +182,7 @@ def test_which_arrays_need_no_validation():
     assert not _plain.plain_labels(np.ones(3))
 
 
-# ---- labels and weights --------------------------------------------------------------------------------------------------
+# ---- labels and weights --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int64, np.uint64, bool])
@@ -274,7 +274,7 @@ def test_targets_of_a_regression_are_numbers():
     assert "words" not in str(caught.value)
 
 
-# ---- where support vectors were ------------------------------------------------------------------------------------------
+# ---- where support vectors were ------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("wrap", [np.asarray, sparse.csr_matrix])

@@ -265,3 +265,47 @@ def test_bounds_are_in_the_scale_of_the_coefficients(monkeypatch):
     assert _labels.estimate(question) is not None
     monkeypatch.setattr(_labels, "MANY", X.shape[0] * len(coef) + 1)
     assert _labels.estimate(question) is None
+
+
+# ---- labels from bounds --------------------------------------------------------------------------------------------------
+
+
+def test_labels_are_decided_only_beyond_the_error():
+    values, error = np.array([1.0, -1.0, 0.5, -0.5, 0.4, 0.0, np.nan]), np.full(7, 0.5)
+    assert _labels.by_sign(values, error).tolist() == [0, 1, -1, -1, -1, -1, -1]
+    rows = np.array([[3.0, 0.0, 2.0, np.nan], [1.0, 5.0, 1.0, 1.0], [0.0, 4.0, 0.0, 0.0]])
+    assert _labels.by_greatest(rows, np.full(4, 0.5)).tolist() == [0, -1, -1, -1]
+    assert _labels.by_greatest(rows, np.full(4, 0.49)).tolist() == [0, 1, 0, -1]
+
+
+def test_the_class_that_wins_all_its_pairs_by_more_than_the_errors():
+    """Parts as LIBSVM lays them out: what class i adds to its pair with j is in row j - 1 or j."""
+    k, n = 4, 200
+    parts = rng.normal(size=(k, k - 1, n))
+    errors, intercept = 0.1 * rng.random(size=(k, n)), rng.normal(size=6)
+    found = _labels.by_pairs(parts, errors, intercept)
+    pairs = [(i, j) for i in range(k) for j in range(i + 1, k)]
+    for column in range(n):
+        winner = -1
+        for c in range(k):
+            wins = []
+            for number, (i, j) in enumerate(pairs):
+                value = parts[i, j - 1, column] + parts[j, i, column] + intercept[number]
+                bound = errors[i, column] + errors[j, column]
+                if c in (i, j):
+                    wins.append((value if c == i else -value) > bound)
+            winner = c if all(wins) else winner
+        assert found[column] == winner
+    assert 20 < np.count_nonzero(found == -1) < 180
+    none = _labels.by_pairs(np.zeros((3, 2, 1)), np.zeros((3, 1)), np.array([1.0, 1.0, 1.0]))
+    assert none.tolist() == [0]
+    edge = np.array([1.0, 1e-30, 1.0])
+    assert _labels.by_pairs(np.zeros((3, 2, 1)), np.zeros((3, 1)), edge).tolist() == [0]
+    assert (
+        _labels.by_pairs(
+            np.full((3, 2, 1), 1e14) * np.array([1, -1, 1])[:, None, None],
+            np.zeros((3, 1)),
+            0 * edge,
+        )[0]
+        == -1
+    )

@@ -86,7 +86,7 @@ def numbers_alike(values):
         yield values[:, :-1]
 
 
-# ---- machines ------------------------------------------------------------------------------------------------------------
+# ---- machines ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", MACHINES)
@@ -153,7 +153,7 @@ def test_a_machine_without_support_vectors():
     assert is_refused(_state.check, model, _dual_coef_=np.zeros((1, 1)))
 
 
-# ---- linear models -------------------------------------------------------------------------------------------------------
+# ---- linear models -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", LINEAR)
@@ -189,7 +189,7 @@ def test_duals_of_linear_models():
     assert is_refused(_state.check_duals, model, dual_coef_=broken)
 
 
-# ---- online models -------------------------------------------------------------------------------------------------------
+# ---- online models -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", WALKS)
