@@ -1,4 +1,4 @@
-"""Epochs of Pegasos: scaling, bounds, when a model is judged and what is told, against definitions in plain Python."""
+"""Epochs of Pegasos by their definitions: scaling, bounds, when a model is judged, what is told."""
 
 import numpy as np
 import pytest

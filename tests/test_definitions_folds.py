@@ -1,4 +1,4 @@
-"""Folds of linear walks, the samples that tell the bias, and models that are shortened, against definitions in plain Python."""
+"""Folds of linear walks, samples that tell the bias, shortened models: by their definitions."""
 
 import numpy as np
 import pytest

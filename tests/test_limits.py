@@ -1,4 +1,4 @@
-"""Limits: which values parameters may have, and what constants of the estimators mean at their edges."""
+"""Which values parameters may have, and what constants of the estimators mean at their edges."""
 
 import inspect
 
@@ -200,5 +200,8 @@ def test_a_matrix_of_another_width_where_the_kernel_is_no_longer_one(cls):
     model.set_params(kernel=lambda P, Q: P @ Q.T)
     assert model.decision_function(K).tolist() == values.tolist()
     for width in (29, 31):
-        with pytest.raises(ValueError, match=rf"X\.shape\[1\] = {width} should be equal to 30, the number of samples"):
+        with pytest.raises(
+            ValueError,
+            match=rf"X\.shape\[1\] = {width} should be equal to 30, the number of samples",
+        ):
             model.decision_function(np.resize(K, (5, width)))

@@ -1,4 +1,4 @@
-"""What linear estimators do around a fit: the choice of a solver, starts, progress, warnings, kept attributes, certification."""
+"""Linear estimators around a fit: solvers, starts, progress, warnings, what is kept, certificates."""
 
 from types import SimpleNamespace
 
@@ -115,7 +115,12 @@ def test_objectives_beyond_float64():
     with pytest.raises(ValueError, match="samples whose values are too large to be squared"):
         LinearSVC().fit(X * 1e200, y)
     model, good = LinearSVR(), {"w": np.ones(2), "bias": 0.0, "t": np.zeros(3)}
-    for change, gap in (({"w": np.array([1.0, np.nan])}, 0.0), ({"bias": np.inf}, 0.0), ({}, np.inf), ({}, np.nan)):
+    for change, gap in (
+        ({"w": np.array([1.0, np.nan])}, 0.0),
+        ({"bias": np.inf}, 0.0),
+        ({}, np.inf),
+        ({}, np.nan),
+    ):
         trained = SimpleNamespace(solution=SimpleNamespace(**{**good, **change}), certificate=SimpleNamespace(gap=gap))
         with pytest.raises(ValueError, match="The objective exceeds the range of float64"):
             model._keep([trained])
@@ -134,7 +139,11 @@ def test_certify_recomputes_the_certificate(wrap):
     with pytest.raises(ValueError, match="another number of samples or classes was given"):
         model.certify(wrap(A[:-1]), z[:-1])
     model.coef_[1] *= 1.5
-    assert [part.status for part in model.certify(wrap(A), z).parts] == ["optimal", "refuted", "optimal"]
+    assert [part.status for part in model.certify(wrap(A), z).parts] == [
+        "optimal",
+        "refuted",
+        "optimal",
+    ]
 
 
 def test_the_first_pass_over_chunks():
@@ -177,7 +186,12 @@ def test_seeds_and_monitors_of_fits():
     for state in (0, 7):
         with LinearSVC(random_state=state, verbose=1, max_iter=3, on_interrupt="keep")._watched() as (monitor, seed):
             assert seed == np.random.RandomState(state).randint(2**31 - 1)
-            assert (monitor.verbose, monitor.max_iter, monitor.keep, monitor.title) == (True, 3, True, "LinearSVC")
+            assert (monitor.verbose, monitor.max_iter, monitor.keep, monitor.title) == (
+                True,
+                3,
+                True,
+                "LinearSVC",
+            )
 
 
 def test_the_solver_that_ended_the_work_is_named(monkeypatch):

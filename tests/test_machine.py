@@ -1,4 +1,4 @@
-"""Kernel machines as records: what is read from a fitted estimator, and what an estimator made of a record says of itself."""
+"""Kernel machines as records: from a fitted estimator and back."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Chunks of online estimators: which points are kept, labels, storage, objects, and the kernel that goes on."""
+"""Chunks of online estimators: points that are kept, labels, storage, objects, the kernel."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What online estimators do before and after their steps: visits, weights, chunks, kernels that go on, fitted state, errors."""
+"""Online estimators before and after their steps: visits, weights, fitted state, warnings."""
 
 import numpy as np
 import pytest

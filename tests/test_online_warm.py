@@ -1,4 +1,4 @@
-"""What online fits keep and hand on: warm starts, centres, coefficients of samples, one epoch in several blocks, doubts."""
+"""What online fits keep and hand on: warm starts, centres, coefficients of samples, doubts."""
 
 import numpy as np
 import pytest
@@ -40,7 +40,10 @@ def test_a_warm_start_on_other_samples():
 
 def test_weights_move_the_centre():
     weight = np.arange(60) % 3 + 0.5
-    for model in (PegasosSVC(**SHORT).fit(X, y, sample_weight=weight), PegasosSVC().partial_fit(X, y, [0, 1], weight)):
+    for model in (
+        PegasosSVC(**SHORT).fit(X, y, sample_weight=weight),
+        PegasosSVC().partial_fit(X, y, [0, 1], weight),
+    ):
         np.testing.assert_allclose(model._centre, weight @ X / weight.sum(), atol=1e-12)
 
 
@@ -57,7 +60,10 @@ def test_one_epoch_in_several_blocks(monkeypatch):
         model = PegasosSVC(**{**SHORT, "max_iter": 1}, **options)
         assert (model.fit(X, y).t_, model.n_iter_) == (60, 1)
         assert PegasosSVC(max_iter=1, alpha=1e-4, **options).partial_fit(10 * X, y, [0, 1]).t_ == 60
-    assert (NormaSVC(max_iter=1).fit(X, y).t_, NormaSVC(max_iter=1).partial_fit(X, y, [0, 1]).t_) == (60, 60)
+    assert (
+        NormaSVC(max_iter=1).fit(X, y).t_,
+        NormaSVC(max_iter=1).partial_fit(X, y, [0, 1]).t_,
+    ) == (60, 60)
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "precomputed"])
@@ -100,7 +106,11 @@ def test_a_doubt_of_a_ten_millionth_of_the_tolerance_is_looked_into(factor, monk
 def test_convexity_is_asked_of_the_samples_in_use(monkeypatch):
     asked = []
     real = _pegasos.convexity_of
-    monkeypatch.setattr(_pegasos, "convexity_of", lambda kernel, used, *rest: asked.append(used) or real(kernel, used, *rest))
+    monkeypatch.setattr(
+        _pegasos,
+        "convexity_of",
+        lambda kernel, used, *rest: asked.append(used) or real(kernel, used, *rest),
+    )
     model = PegasosSVC(kernel="sigmoid", gamma=0.01, alpha=0.1, tol=None, max_iter=5, random_state=0)
     model.fit(A, z, sample_weight=np.arange(60) % 4 > 0)
     used = (model._duals.toarray() != 0).any(axis=0)

@@ -1,4 +1,4 @@
-"""Estimators with one decision function, and what all kernel machines say of a fit: weights of 0, warm starts, certification, warnings."""
+"""Kernel machines around a fit: weights of 0, warm starts, certification, warnings."""
 
 import numpy as np
 import pytest
@@ -102,7 +102,10 @@ def test_what_is_said_of_pairs_that_did_not_converge():
         model = SVC(max_iter=1).fit(A, label)
     (warning,) = caught
     parts = model.certificate_.parts
-    violation, gap = max(part.kkt_violation for part in parts), max(part.relative_gap for part in parts)
+    violation, gap = (
+        max(part.kkt_violation for part in parts),
+        max(part.relative_gap for part in parts),
+    )
     said = str(warning.message)
     assert said.startswith(f"Solver terminated early (max_iter=1).  {SCALE} ")
     assert said.endswith(f" (3 of 3 binary problems) KKT violation {violation:.3g} (tol=0.001), relative gap {gap:.3g} (10 tol=0.01).")
@@ -194,6 +197,11 @@ def test_fits_that_are_refused(monkeypatch):
 
 def test_certify_needs_the_samples_of_the_fit():
     model = SVC().fit(A, label)
-    for data, labels in ((A[:-1], label[:-1]), (A, label + 1), (A, np.where(label == 1, 7, label)), (A, label - 0.5)):
+    for data, labels in (
+        (A[:-1], label[:-1]),
+        (A, label + 1),
+        (A, np.where(label == 1, 7, label)),
+        (A, label - 0.5),
+    ):
         with pytest.raises(ValueError, match="other labels or another number of samples were given"):
             model.certify(data, labels)

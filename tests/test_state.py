@@ -1,4 +1,4 @@
-"""Fitted states that were altered: each condition of a consistent state alone, and states at its edge that are consistent."""
+"""Fitted states that were altered, each condition alone, and states at the edge that are none."""
 
 import numpy as np
 import pytest
