@@ -166,6 +166,17 @@ def test_a_leap_waits_for_a_settled_face():
         assert leaps or not went
 
 
+def test_a_large_face_may_change_by_a_hundredth():
+    many = 300
+    label, X = np.arange(many) % k, rng.normal(size=(many, 5))
+    for before, leaps in ((many + 3, True), (many + 4, False), (many - 3, True), (many - 4, False)):
+        run = crammer_singer._Run(ArrayDesign(X), label, k, np.ones(many), Bias.NONE, 1.0)
+        run.t = np.where(np.arange(k) == label[:, None], 0.2, -0.1)
+        run.size = before
+        run.leap(5, Monitor())
+        assert run.W.any() == leaps
+
+
 def test_the_nearest_feasible_duals_of_all_classes():
     t = rng.normal(size=(n, k))
     found = crammer_singer._feasible(t, UPPER)

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from maxmargin import linear_certificate, linear_training, problems, training
 from maxmargin.designs import ArrayDesign, Gram
@@ -60,6 +61,27 @@ def test_a_certificate_from_norms(free):
     dual = sum(abs(v) for v in t) - 2.5
     assert (found.primal, found.dual, found.gap) == pytest.approx((primal, dual, primal - dual))
     assert found.equality_violation == pytest.approx(abs(sum(t)) if free else 0.0)
+
+
+@pytest.mark.parametrize("block", [1, 16, 10**6])
+def test_products_with_data_in_blocks(block, monkeypatch):
+    monkeypatch.setattr(linear_certificate, "BLOCK_ENTRIES", block)
+    w, t = rng.normal(size=4), rng.normal(size=n)
+    for X in (A, A.astype(np.float32), sparse.csr_matrix(A)):
+        Xw, Xt = linear_certificate.linear_products(X, w, t)
+        assert Xw.dtype == Xt.dtype == np.float64
+        np.testing.assert_allclose(Xw, [sum(a * b for a, b in zip(x, w, strict=True)) for x in A], rtol=1e-5)
+        np.testing.assert_allclose(Xt, sum(v * x for v, x in zip(t, A, strict=True)), rtol=1e-5)
+
+
+def test_the_losses_of_some_samples():
+    corridor, some = regression(z, C, 0.2, True), np.array([3, 1, 8])
+    for factor, picked in ((1.0, corridor.pick(some)), (2.5, corridor.pick(some, 2.5))):
+        np.testing.assert_array_equal(picked.up, factor * C[some])
+        np.testing.assert_array_equal(picked.down, factor * C[some])
+        np.testing.assert_array_equal(picked.low, z[some] - 0.2)
+        np.testing.assert_array_equal(picked.high, z[some] + 0.2)
+        assert picked.squared
 
 
 def test_the_weight_of_a_penalised_bias():

@@ -24,13 +24,12 @@ class Columns:
     """The columns and the order in which they were visited last."""
 
     def __init__(self, corridor: Corridor, X: Any, column: float, price: Floats, seed: int) -> None:
-        up, down = corridor.up > 0, corridor.down > 0
-        both = bool((up & down).any())
+        up = corridor.up > 0
+        both = bool((up & (corridor.down > 0)).any())
         self.most = float(max(corridor.up.max(initial=0.0), corridor.down.max(initial=0.0))) or 1.0
         above, below = np.sqrt(corridor.up / self.most), -np.sqrt(corridor.down / self.most)
-        sides = ((up, corridor.low, above), (down, corridor.high, below)) if both else ()
-        self.q = np.concatenate([q for _, _, q in sides]) if both else np.where(up, above, below)
-        edge = np.concatenate([edge for _, edge, _ in sides]) if both else np.where(up, corridor.low, corridor.high)
+        self.q = np.concatenate((above, below)) if both else np.where(up, above, below)
+        edge = np.concatenate((corridor.low, corridor.high)) if both else np.where(up, corridor.low, corridor.high)
         self.edge = np.where(self.q != 0, edge, 0.0)
         self.both = both
         self.columns, self.price = _columns(X, self.q, column), price
