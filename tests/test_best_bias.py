@@ -66,6 +66,23 @@ def test_the_bias_of_plain_losses_is_the_middle_of_the_best(seed):
                     assert value <= min(near) + 1e-13
 
 
+def test_a_flat_stretch_is_seen_beside_the_rounding_of_many_weights():
+    for weight in (0.1, 7.3):
+        sign = np.where(np.arange(2000) < 1000, 1.0, -1.0)
+        problem = LinearProblem(classification(sign, np.full(2000, weight), False), Bias.FREE)
+        assert model.best_bias(problem, np.zeros(2000)) == 0.0
+
+
+def test_the_bias_of_squared_losses_of_little_or_no_weight():
+    rng = np.random.default_rng(5)
+    g, z = rng.normal(size=9), rng.normal(size=9)
+    inside = LinearProblem(regression(z, np.ones(9), 50.0, True), Bias.FREE)
+    assert model.best_bias(inside, g, 0.25) == 0.25, "no loss at all"
+    for begin in (-3.0, 0.0, 3.0):
+        problem = LinearProblem(regression(z, np.full(9, 1e-3), 0.0, True), Bias.FREE)
+        assert model.best_bias(problem, g, begin) == pytest.approx(float(np.mean(z - g)))
+
+
 class Looked:
     """Products with the data; counts how often they are looked at."""
 
@@ -141,3 +158,26 @@ def test_what_is_missing_of_a_squared_loss_goes_by_its_weight():
     assert losses.with_sum(corridor, np.array([0.0, 1.0, -5.0]), -6.0).tolist() == [0.0, 0.0, -6.0]
     plain = corridor._replace(squared=False)
     assert losses.with_sum(plain, np.array([0.0, 1.0, 0.0]), 2.5).tolist() == [0.5, 2.0, 0.0]
+
+
+def test_sums_that_need_no_room():
+    corridor = classification(np.ones(2), np.ones(2), False)
+    assert losses.with_sum(corridor, np.zeros(2), 0.0).tolist() == [0.0, 0.0]
+    assert losses.with_sum(corridor, np.array([1.0, 0.0]), 0.0).tolist() == [0.0, 0.0]
+    assert losses.with_sum(corridor, np.array([1.0, 0.5]), 0.5).tolist() == pytest.approx([1 / 3, 1 / 6])
+
+
+@pytest.mark.parametrize("squared", [False, True])
+def test_feasible_duals_are_inside_their_bounds(squared):
+    rng = np.random.default_rng(0)
+    s, C, t = rng.choice([-1.0, 1.0], 40), np.resize([0.0, 0.3, 1.0, 2.0], 40), 3 * rng.normal(size=40)
+    tube = regression(s, C, 0.1, squared)
+    for corridor in (classification(s, C, squared), tube):
+        wanted = []
+        for v, up, down in zip(t, corridor.up, corridor.down, strict=True):
+            most = [(np.inf if b > 0 else 0.0) if squared else b for b in (up, down)]
+            wanted.append(min(max(v, -most[1]), most[0]))
+        for bias in (Bias.NONE, Bias.PENALISED):
+            np.testing.assert_array_equal(model.feasible(LinearProblem(corridor, bias), t), wanted)
+        free = model.feasible(LinearProblem(corridor, Bias.FREE), t)
+        np.testing.assert_array_equal(free, losses.with_sum(corridor, np.array(wanted), 0.0))

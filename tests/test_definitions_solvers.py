@@ -49,6 +49,9 @@ def test_sizes_are_those_of_a_constant_model(bias, squared):
         found = model.sizes(problem, ArrayDesign(A))
         assert found.unit == pytest.approx(unit)
         assert found.scale == pytest.approx(scale + EPS / 1e-13 * far)
+        heavy = LinearProblem(corridor.pick(np.arange(n), 1e10), bias)
+        wanted = (1e-3 * unit) ** 2 / (2 * 1e-13 * 1e-2 * largest) + 1e10 * EPS / 1e-13 * far
+        assert model.sizes(heavy, ArrayDesign(0.1 * A)).scale == pytest.approx(wanted)
         huge = model.sizes(problem, ArrayDesign(1e6 * A))
         assert huge.scale == pytest.approx((1e-3 * unit) ** 2 / (2 * 1e-13 * 1e12 * largest) + EPS / 1e-13 * far, rel=1e-9, abs=0.0)
 

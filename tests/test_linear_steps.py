@@ -140,6 +140,8 @@ def test_a_hessian_has_few_features_and_looks_at_samples_that_come_or_go():
     assert used(60) == 60
     assert used(21) == 60, "some that are not in use do no harm"
     assert used(20) == 20, "more than twice as many and 20 do"
+    assert used(61) == 61
+    assert used(21) == 61
     assert used(69) == 69
     assert used(70) == 100, "most: all are taken"
     assert used(41) == 100
