@@ -244,7 +244,7 @@ LOOKS = [102, 204]
 
 def walk(monkeypatch, *, met=1.0, violation=2.0, active=10, went=(), gaps=(), tol=1e-3, max_iter=100_000, samples=20):
     """Passes whose results are given; returns what was done, and the solution."""
-    done, way, gap = [], iter(went), iter(gaps)
+    done, seeds, way, gap = [], set(), iter(went), iter(gaps)
 
     class Run:
         """Takes the place of one solve."""
@@ -253,6 +253,8 @@ def walk(monkeypatch, *, met=1.0, violation=2.0, active=10, went=(), gaps=(), to
             self.t = np.zeros((samples, k))
 
         def visit(self, order, active_, aside, seed):
+            assert seed not in seeds
+            seeds.add(seed)
             done.append(("visit", active_, aside))
             return met, violation, active if active_ > active else active_
 

@@ -152,15 +152,16 @@ def test_a_pass_keeps_weights_and_bias_up_to_date(name, bias):
 
 @pytest.mark.parametrize("stopped", [False, True])
 def test_parts_of_a_pass_are_added_up(stopped):
-    """Between two of them the monitor may stop the work."""
+    """Between two of them the monitor may stop the work; they share a seed, which the next pass does not."""
     run = run_at("hinge", Bias.PENALISED)
-    calls = []
+    calls, seeds = [], []
 
     class Descent:
         """Takes three calls for a pass."""
 
         def run(self, w, bias, order, active, at, aside, seed, threads):
             calls.append((bias, at))
+            seeds.append(seed)
             if stopped and len(calls) == 2:
                 run.monitor.interrupted.set()
             return 1.0, (0.5, 4.0, 2.0)[at], n if at == 2 else at + 1, bias + 1.0
@@ -179,6 +180,9 @@ def test_parts_of_a_pass_are_added_up(stopped):
     assert (met, violation) == (float(parts), 4.0)
     assert (run.active, run.passes, run.walk.bias) == (10, 1, begin + parts)
     assert (run.walk.t == 0.25).all()
+    run._pass()
+    assert len(set(seeds[:parts])) == 1
+    assert len(set(seeds)) == 2
 
 
 @pytest.mark.parametrize("bias", Bias)

@@ -180,15 +180,19 @@ def test_the_minimiser_of_a_step_fulfils_its_conditions(seed):
     assert broken(found, slope + H @ (found - u)) <= 4e-3 * broken(u, slope)
     assert model_value(H, price, u, slope, found) <= model_value(H, price, u, slope, u)
     np.testing.assert_array_equal(minimiser(H, price, -u, -slope), -found)
+    tiny = 2.0**-16
+    np.testing.assert_array_equal(minimiser(H, tiny * price, tiny * u, tiny * slope), tiny * found)
 
 
-def test_the_minimiser_of_a_step_where_nothing_is_to_be_done():
-    H = np.eye(3)
+def test_the_minimiser_of_a_step_where_nothing_is_to_be_done(monkeypatch):
+    H, rounds, real = np.eye(3), [], core.lasso_descent
+    monkeypatch.setattr(core, "lasso_descent", lambda *rest: rounds.append(1) or real(*rest))
     assert minimiser(H, np.ones(3), np.zeros(3), np.array([0.5, -1.0, 1.0])).tolist() == [0.0, 0.0, 0.0]
     assert minimiser(np.zeros((1, 1)), np.zeros(1), np.zeros(1), np.ones(1)).tolist() == [0.0], "no curvature, no step"
     found = minimiser(np.diag([2.0, 0.0]), np.array([1.0, 0.0]), np.zeros(2), np.array([3.0, 1.0]))
     assert found.tolist() == [-1.0, 0.0], "not along a direction without curvature"
     np.testing.assert_allclose(minimiser(H, np.array([1.0, 1.0, 0.0]), np.zeros(3), np.array([3.0, -2.0, 5.0])), [-2.0, 1.0, -5.0])
+    assert len(rounds) == 4, "one for each of these"
 
 
 # ---- columns ---------------------------------------------------------------------------------------------------------------------
@@ -231,6 +235,8 @@ def test_columns_of_float32_are_exact(form):
         t = np.random.default_rng(1).normal(size=n)
         wanted = np.append(X.astype(np.float64).T @ (y * q * t), 1.5 * (y * q) @ t)
         np.testing.assert_allclose(core.linear_values(columns.columns, None, t), wanted, rtol=1e-12)
+        kind = np.float32 if weight.min() == 1 else np.float64
+        assert type(columns.columns) is type(core.points(A.astype(kind)))
 
 
 def penalised(corridor, u, column=1.0):
@@ -267,7 +273,7 @@ def test_descent_on_columns_counts_its_passes_and_stops():
 def test_the_last_pass_is_over_all_columns():
     """Those set aside in between may be wanted after all."""
     columns = Columns(weighted("classes"), A, 1.0, np.ones(d + 1), 0)
-    visited, real = [], columns.order
+    visited, seeds, real = [], set(), columns.order
 
     class Core:
         """Notes how many columns a pass visits."""
@@ -276,6 +282,7 @@ def test_the_last_pass_is_over_all_columns():
         def column_pass(points, price, squares, most, u, r, order, active, aside, seed):
             if order is real:
                 visited.append((active, aside))
+                seeds.add(seed)
                 return (0.5, 2) if len(visited) == 1 else (5.0, 2)
             assert (order.tolist(), active, aside) == ([d], 1, np.inf)
             return 0.0, 1
@@ -287,5 +294,6 @@ def test_the_last_pass_is_over_all_columns():
         columns.descend(np.zeros(d + 1), np.zeros(n), 4, Monitor(), 0)
     finally:
         module.core = before
+    assert len(seeds) == 4, "each in an order of its own"
     assert [active for active, _ in visited] == [d + 1, 2, 2, d + 1]
     assert [aside for _, aside in visited] == [np.inf, pytest.approx(0.05), pytest.approx(0.1), np.inf]

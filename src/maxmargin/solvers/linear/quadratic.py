@@ -14,6 +14,8 @@ from maxmargin.designs import ArrayDesign, Design
 from maxmargin.problems import Floats, Integers
 from maxmargin.solvers.linear.equations import by_factor
 
+ROUNDS, VISITS = 50, 20
+"""Rounds of descent and equations, at most; visits of a descent to every weight, at most."""
 EXACT = 1e-3
 """The model is minimised until its conditions are broken by this share of what they were."""
 DEPENDENT = 1e-14
@@ -28,9 +30,9 @@ class Hessian:
     def __init__(self, design: Design, column: float) -> None:
         self.design, self.column = design, column
         self.used: Integers = np.empty(0, np.int64)
-        self.part = design
-        self.weight: Floats = np.empty(0)
-        self.H: NDArray[np.float64] = np.empty((0, 0))
+        self.part: Design
+        self.weight: Floats
+        self.H: NDArray[np.float64]
 
     def of(self, wanted: NDArray[np.bool_], curvature: Floats) -> tuple[Integers, NDArray[np.float64]]:
         """The variables that H is for, the bias last, and H."""
@@ -80,8 +82,8 @@ def minimiser(H: NDArray[np.float64], price: Floats, u: Floats, slope: Floats) -
     u, slope = u.copy(), slope.copy()
     broken = np.where(u != 0, np.abs(slope + price * np.sign(u)), np.maximum(np.abs(slope) - price, 0.0))
     tol = max(1e-12, EXACT * float(broken.max(initial=0.0)))
-    for _ in range(50):
-        if core.lasso_descent(H, price, u, slope, tol, 20) <= tol:
+    for _ in range(ROUNDS):
+        if core.lasso_descent(H, price, u, slope, tol, VISITS) <= tol:
             break
         used = np.flatnonzero((u != 0) | ((price == 0) & (np.diagonal(H) > 0)))
         if not len(used):
