@@ -180,6 +180,10 @@ def test_the_minimiser_of_a_step_fulfils_its_conditions(seed):
     assert broken(found, slope + H @ (found - u)) <= 4e-3 * broken(u, slope)
     assert model_value(H, price, u, slope, found) <= model_value(H, price, u, slope, u)
     np.testing.assert_array_equal(minimiser(H, price, -u, -slope), -found)
+    without = np.pad(H[:-1, :-1], (0, 1))
+    u[-1] = 0.0
+    assert minimiser(without, price, u, slope)[-1] == 0.0, "not along a direction without curvature"
+    u[-1] = before[0][-1]
     tiny = 2.0**-16
     np.testing.assert_array_equal(minimiser(H, tiny * price, tiny * u, tiny * slope), tiny * found)
 
@@ -189,10 +193,8 @@ def test_the_minimiser_of_a_step_where_nothing_is_to_be_done(monkeypatch):
     monkeypatch.setattr(core, "lasso_descent", lambda *rest: rounds.append(1) or real(*rest))
     assert minimiser(H, np.ones(3), np.zeros(3), np.array([0.5, -1.0, 1.0])).tolist() == [0.0, 0.0, 0.0]
     assert minimiser(np.zeros((1, 1)), np.zeros(1), np.zeros(1), np.ones(1)).tolist() == [0.0], "no curvature, no step"
-    found = minimiser(np.diag([2.0, 0.0]), np.array([1.0, 0.0]), np.zeros(2), np.array([3.0, 1.0]))
-    assert found.tolist() == [-1.0, 0.0], "not along a direction without curvature"
     np.testing.assert_allclose(minimiser(H, np.array([1.0, 1.0, 0.0]), np.zeros(3), np.array([3.0, -2.0, 5.0])), [-2.0, 1.0, -5.0])
-    assert len(rounds) == 4, "one for each of these"
+    assert len(rounds) == 3, "one for each of these"
 
 
 # ---- columns ---------------------------------------------------------------------------------------------------------------------
