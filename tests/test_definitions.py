@@ -446,6 +446,7 @@ def test_violation_at_one_end_of_a_corridor():
     short, size, bound = np.array([3.0, 3.0, -2.0, -2.0, 3.0, -2.0]), np.array([0.0, 1.0, 1.0, 9.0, 1.0, 0.0]), np.full(6, 4.0)
     bound[4] = 0.0
     assert linear_certificate._weighted(short, size, bound).tolist() == [3.0, 2.25, 0.5, 2.0, 0.0, 0.0]
+    assert linear_certificate._weighted(short, size / 8, bound / 8).tolist() == [3.0, 2.25, 0.5, 2.0, 0.0, 0.0]
 
 
 def test_distances_of_wide_sparse_data(monkeypatch):
