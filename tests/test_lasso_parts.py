@@ -148,6 +148,18 @@ def test_conjugate_gradients_of_the_lasso_solve_the_equations_of_the_weights_in_
     crossed = (wanted * u < 0) & (run.price > 0)
     assert crossed.any()
     np.testing.assert_allclose(found, np.where(crossed, 0.0, wanted), atol=1e-7)
+    few = [run._conjugate(here, factor * np.sum(Z**2, axis=0), 2, 1e-10) for factor in (1.0, 2.0**-12)]
+    np.testing.assert_array_equal(few[0], few[1], "only the columns' squares relative to each other count")
+    assert np.abs(few[0] - found).max() > 1e-6
+
+
+def test_conjugate_gradients_of_the_lasso_are_as_close_as_asked_for(monkeypatch):
+    asked = []
+    real = lasso.by_products
+    monkeypatch.setattr(lasso, "by_products", lambda *given: asked.append(given[3:5]) or real(*given))
+    run = l1(Bias.FREE)
+    run._conjugate(run.at(np.full(d + 1, 0.2)), np.ones(d + 1), 70, 0.1)
+    assert asked == [(pytest.approx(0.01), 70)], "the squared residual"
 
 
 def test_the_lasso_counts_passes_and_steps(monkeypatch):

@@ -150,7 +150,7 @@ class _Run:
             if gap > SLOW * before:
                 products, closer = min(2 * products, MOST_PRODUCTS), max(0.1 * closer, CLOSEST)
             before = gap
-            goal = self._conjugate(here, 2 * columns.most * columns.squares, products, closer)
+            goal = self._conjugate(here, columns.squares, products, closer)
             after = self._moved(here, goal)
             most = NEXT if after is not None and after.u is goal else min(2 * most, MOST)
             here = after or here
@@ -208,7 +208,7 @@ class _Run:
         curved = np.flatnonzero(here.duals.curvature)
         curvature = here.duals.curvature[curved]
         used = here.u != 0
-        scale = np.where(used & (squares > 0), 1 / np.sqrt(np.maximum(squares * len(curved) / len(here.f), 1e-300)), 0.0)
+        scale = np.divide(1.0, np.sqrt(squares), out=np.zeros(len(squares)), where=used & (squares > 0))
 
         def product(x: Floats) -> Floats:
             inside = curvature * (self.design.values(x[:-1], curved) + self.column * x[-1])
