@@ -107,6 +107,30 @@ def test_the_least_value_on_a_line(name):
     assert 0 < inner < 12
 
 
+class Counted:
+    """NumPy, with a count of the calls of where: one for each derivative on a line."""
+
+    def __init__(self):
+        self.calls = 0
+
+    def __getattr__(self, name):
+        return getattr(np, name)
+
+    def where(self, *arguments):
+        self.calls += 1
+        return np.where(*arguments)
+
+
+def test_few_derivatives_find_the_least_value(monkeypatch):
+    run, counted = search("svc"), Counted()
+    monkeypatch.setattr(primal_newton, "np", counted)
+    for seed in range(1, 12, 2):
+        old = point("svc", 0.5, seed)
+        counted.calls = 0
+        run.least(old, old.towards(point("svc", -0.7, seed + 50), 3.0), ALL["svc"])
+        assert 1 <= counted.calls <= 12
+
+
 def refined(monkeypatch, *sizes):
     """The sizes of the residuals that a refinement meets, one after the other; which point it returns, and how often it solved."""
     run, S = search("svc"), np.arange(n)

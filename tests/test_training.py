@@ -225,7 +225,8 @@ def test_what_was_stopped_early_is_shrunk(monkeypatch):
         assert found.certificate.primal == pytest.approx(wanted.primal)
         assert (found.certificate.primal != plain.certificate.primal) is changed
     Steps(monkeypatch, solved())
-    assert training.train(form(shrink=None), Samples(X), settings(), Monitor()).status is Status.OPTIMAL
+    found = training.train(form(shrink=lambda *_: pytest.fail("converged")), Samples(X), settings(), Monitor())
+    assert found.status is Status.OPTIMAL
 
 
 def spied(monkeypatch, name, answer=None):

@@ -231,10 +231,9 @@ class _Search:
             if t == 1.0 and value <= 0:
                 return 1.0
             following = t - value / curvature if curvature > 0 else 0.5 * (low + high)
-            following = following if low < following < high else 0.5 * (low + high)
             if abs(following - t) <= 1e-12:
                 break
-            t = following
+            t = following if low < following < high else 0.5 * (low + high)
         return t
 
     def product(self, x: Floats) -> Floats:
