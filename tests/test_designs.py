@@ -63,6 +63,8 @@ def test_sizes_of_designs():
         for W in (w[None], np.stack([w, -w]), np.stack([w, 2 * w, -w])):
             np.testing.assert_allclose(DESIGNS[form].values_of_all(W), A @ W.T)
             np.testing.assert_array_equal(DESIGNS[form].values_of_all(W)[:7], DESIGNS[form].pick(np.arange(7)).values_of_all(W))
+    single, W = A.astype(np.float32), np.stack([w, 2 * w, -w])
+    np.testing.assert_allclose(DESIGNS["float32"].values_of_all(W), single.astype(np.float64) @ W.T, rtol=1e-12)
     assert DESIGNS["chunks"].largest_square == 0.0, "another pass would be needed"
     assert DESIGNS["dense"].entries == DESIGNS["chunks"].entries == n * d
     assert DESIGNS["sparse"].entries == np.count_nonzero(A)
