@@ -6,7 +6,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 
 from helpers import FIVE, assert_close, assert_same_bits, binary, target, three
-from maxmargin import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+from maxmargin import SVC, SVR, LinearSVC, NuSVC, NuSVR, OneClassSVM, PegasosSVC
 from maxmargin.estimators import _classifier, _outlier
 from maxmargin.estimators._base import SCALE
 
@@ -205,3 +205,18 @@ def test_certify_needs_the_samples_of_the_fit():
     ):
         with pytest.raises(ValueError, match="other labels or another number of samples were given"):
             model.certify(data, labels)
+
+
+@pytest.mark.parametrize("cls", [*FIVE, LinearSVC, PegasosSVC])
+def test_certify_leaves_the_model_as_it_was(cls):
+    """Samples with another number of features are refused, and do not become the model's."""
+    given = target(cls, X, z if cls in SINGLE else y)
+    model = cls(tol=0.5) if cls is PegasosSVC else cls()
+    arguments = (X,) if cls is OneClassSVM else (X, given)
+    model.fit(*arguments)
+    before = dict(vars(model))
+    model.certify(*arguments)
+    with pytest.raises(ValueError, match=r"X has 3 features, but .* is expecting 4 features"):
+        model.certify(X[:, :3], *arguments[1:])
+    assert vars(model).keys() == before.keys()
+    assert model.n_features_in_ == 4
