@@ -124,15 +124,15 @@ def test_so_many_are_active():
 
 
 def test_settled_is_that_few_variables_came_to_or_left_a_bound():
-    lower, upper = np.zeros(30), np.ones(30)
-    after = np.r_[np.full(20, 0.5), np.zeros(5), np.ones(5)]
+    lower, upper = np.zeros(60), np.ones(60)
+    after = np.r_[np.full(20, 0.5), np.zeros(20), np.ones(20)]
     for change, settled in (
         ({}, True),
         ({0: 0.0}, True),
         ({0: 0.0, 1: 1.0}, True),
         ({0: 0.0, 1: 1.0, 2: 0.0}, False),
-        ({20: 0.5, 29: 0.5, 21: 0.5}, False),
-        ({20: 1.0, 29: 0.0, 21: 1.0}, False),
+        ({20: 0.5, 59: 0.5, 21: 0.5}, False),
+        ({20: 1.0, 59: 0.0, 21: 1.0}, False),
         (dict.fromkeys(range(20), 0.3), True),
     ):
         before = after.copy()
