@@ -325,6 +325,11 @@ def test_a_burst_ends(monkeypatch):
     for tol, wanted in ((1e-6, 0.1 * tile.violation), (at.violation / 2, 0.45 * tile.violation)):
         block._pair_steps(at, tile, tol, Monitor())
         assert targets.pop() == pytest.approx(wanted), unit
+    assert abs(unit - 1.0) > 0.1
+    for share, bursts in ((1.01, 0), (0.99, 1)):
+        targets.clear()
+        block._pair_steps(at, tile, share * at.violation / 0.9, Monitor())
+        assert len(targets) == bursts, "the tolerance is in units of the margin"
 
 
 @pytest.mark.parametrize("name", ["c_svc", "eps_svr", "nu_svc"])
