@@ -320,7 +320,10 @@ def test_the_dual_of_the_lasso_gains_at_most_twice_the_objective(monkeypatch):
 
 
 def test_losses_that_are_rounding_are_left_out_of_the_gap(monkeypatch):
-    """The question: a gap without them, relative to values without them; 0 where it is rounding of the scale."""
+    """The question: a gap without them, relative to values without them.
+
+    It is 0 where it is rounding of the scale, and 1e-9 of the value at most or the value is rounding too.
+    """
     found, design, forgiven = solution(), ArrayDesign(A), 0.5
     monkeypatch.setattr(linear_training, "_forgiven", lambda *rest: forgiven)
     result = linear_training.judged(HINGE, found, False)
@@ -328,8 +331,12 @@ def test_losses_that_are_rounding_are_left_out_of_the_gap(monkeypatch):
         (forgiven, 1e-30, 1e-3, 8 * EPS * forgiven / 5.0),
         (forgiven + 1e-5, 1e-30, 1e-3, 1e-5 / 5.0),
         (forgiven + 1e-2, 1e-30, 1e-3, None),
-        (forgiven + 1e-2, 1.01e10, 1e-3, 0.0),
-        (forgiven + 1e-2, 0.99e10, 1e-3, None),
+        (forgiven + 1e-2, 1.01e10, 1e-3, None),
+        (forgiven + 1e-2, 4.9e12, 1e-3, None),
+        (forgiven + 1e-2, 5.1e12, 1e-3, 0.0),
+        (forgiven + 4e-9, 4.1e3, 1e-12, 0.0),
+        (forgiven + 4e-9, 3.9e3, 1e-12, None),
+        (forgiven + 6e-9, 1e5, 1e-12, None),
     ):
         one = replace(result, primal=5.0 + forgiven, dual=5.0 - 2.0, gap=gap, relative_gap=0.9)
         new, demand, size = linear_training.question(HINGE, found, design, one, tol, Sizes(scale, 1.0))

@@ -316,13 +316,19 @@ def _audit(found: LinearSolution, design: Design) -> float:
 def question(
     problem: LinearProblem, found: LinearSolution, design: Design, result: Certificate, tol: float, known: Sizes
 ) -> tuple[Certificate, Demand, Size]:
-    """What verdict.py is asked: the certificate, without a gap where it is rounding, and what it must fulfil."""
+    """What verdict.py is asked: the certificate, without a gap where it is rounding, and what it must fulfil.
+
+    A gap is rounding where it is lost beside the scale of the problem. More than LEAST of the objective
+    is never called so, unless the objective itself is lost.
+    """
     scale, unit = known
     if abs(result.relative_gap) > tol:
         forgiven = _forgiven(problem, found, design, unit)
         gap = abs(result.gap - forgiven) + LAST_DIGITS * EPS * abs(result.gap)
         value = max(abs(result.primal - forgiven), abs(result.dual), TINY)
-        relative = 0.0 if gap <= 10 * ROUNDING * scale else gap / value
+        noise = 10 * ROUNDING * scale
+        lost = gap <= noise and (value <= noise or gap <= LEAST * value)
+        relative = 0.0 if lost else gap / value
         result = replace(result, relative_gap=relative) if relative <= tol else result
     size = size_of(found.f, found.t)
     return result, linear_demand(tol, unit, problem.corridor.squared, AGREED * max(size.values, unit)), size

@@ -171,7 +171,7 @@ LONG = {
 
 
 CALLS = {
-    "decision_function": (1500, "model.decision_function(rng.normal(size=(400000, 4)))"),
+    "decision_function": (1500, "model.decision_function(rng.normal(size=(3000000, 4)))"),
     "compact": (2500, "compact(model, tolerance=0.1)"),
 }
 
@@ -179,7 +179,7 @@ CALLS = {
 @posix
 @pytest.mark.parametrize("name", CALLS)
 def test_ctrl_c_is_honoured_within_a_second_of_one_long_call(name):
-    """Sums over 400,000 rows, and the inverse of a large matrix, which is one call of LAPACK."""
+    """Sums over three million rows, and the inverse of a large matrix, which is one call of LAPACK."""
     n, call = CALLS[name]
     code = f"""{PRELUDE}
 from maxmargin import compact
