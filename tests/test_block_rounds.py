@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from block_cases import SOURCE, C, K, X, between_bounds, n, state_of, y
 from maxmargin import problems
 from maxmargin.kernels import Kernel
 from maxmargin.monitor import Monitor
@@ -12,27 +13,7 @@ from maxmargin.solvers import block
 from maxmargin.solvers.state import State
 from maxmargin.sources import MatrixSource, NativeSource
 
-rng = np.random.default_rng(31)
-n = 60
-X = rng.normal(size=(n, 3))
-y = np.where(X[:, 0] + 0.5 * rng.normal(size=n) > 0, 1.0, -1.0)
-C = rng.uniform(0.5, 2.0, n)
-SOURCE = NativeSource(Kernel.rbf(gamma=0.4), X)
-K = SOURCE.block(None, None, np.float64)
 EPS32 = 2.0**-23
-
-
-def between_bounds(problem, seed=0):
-    """A third of the variables at each bound, the others between."""
-    rng = np.random.default_rng(seed)
-    share = np.choose(rng.integers(0, 3, len(problem.lower)), [0.0, 1.0, rng.uniform(0.1, 0.9, len(problem.lower))])
-    return problem.lower + share * (problem.upper - problem.lower)
-
-
-def state_of(problem, b=None, **more):
-    b = np.zeros(len(problem.lower)) if b is None else b
-    F = K @ problems.fold(problem, b, n)
-    return State(problem, b.copy(), F.copy(), b.copy(), F.copy(), scale=1.0, convex=more.pop("convex", True), **more)
 
 
 # ---- rounds --------------------------------------------------------------------------------------------------------------------

@@ -4,32 +4,14 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
+from linear_cases import CORRIDORS, A, d, n
 from maxmargin.designs import ArrayDesign, ChunkDesign
-from maxmargin.losses import Bias, LinearProblem, classification, one_class, regression
+from maxmargin.losses import Bias, LinearProblem
 from maxmargin.monitor import Monitor
 from maxmargin.solution import Status
 from maxmargin.solvers.linear import lasso, semismooth
 from maxmargin.solvers.linear.columns import Columns
 from maxmargin.solvers.linear.model import LinearSolution
-
-rng = np.random.default_rng(5)
-n, d = 24, 5
-A = rng.normal(size=(n, d))
-y = np.where(A[:, 0] + rng.normal(size=n) > 0, 1.0, -1.0)
-z = A @ [1.0, -1.0, 0.5, 0.0, 0.0] + rng.normal(size=n) + 1.0
-C = rng.uniform(0.5, 2.0, n)
-CORRIDORS = {
-    "hinge": classification(y, C, False),
-    "squared_hinge": classification(y, C, True),
-    "tube": regression(z, C, 0.2, False),
-    "squared_tube": regression(z, C, 0.2, True),
-    "one_class": one_class(C),
-}
-
-
-def a_problem(name, bias):
-    total = 0.3 * float(C.sum()) if name == "one_class" else 0.0
-    return LinearProblem(CORRIDORS[name], bias, scaling=1.5, total=total)
 
 
 def l1(bias, task="classes", X=A):

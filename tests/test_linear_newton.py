@@ -3,26 +3,13 @@
 import numpy as np
 import pytest
 
+from linear_cases import CORRIDORS, A, C, d, n, y
 from maxmargin.designs import ArrayDesign, ChunkDesign
-from maxmargin.losses import Bias, LinearProblem, classification, one_class, regression
+from maxmargin.losses import Bias, LinearProblem
 from maxmargin.monitor import Monitor
 from maxmargin.solution import Status
 from maxmargin.solvers.linear import semismooth
 from maxmargin.solvers.linear.model import Gap, feasible, gap_of, sizes
-
-rng = np.random.default_rng(5)
-n, d = 24, 5
-A = rng.normal(size=(n, d))
-y = np.where(A[:, 0] + rng.normal(size=n) > 0, 1.0, -1.0)
-z = A @ [1.0, -1.0, 0.5, 0.0, 0.0] + rng.normal(size=n) + 1.0
-C = rng.uniform(0.5, 2.0, n)
-CORRIDORS = {
-    "hinge": classification(y, C, False),
-    "squared_hinge": classification(y, C, True),
-    "tube": regression(z, C, 0.2, False),
-    "squared_tube": regression(z, C, 0.2, True),
-    "one_class": one_class(C),
-}
 
 
 def a_problem(name, bias):

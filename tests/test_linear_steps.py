@@ -4,34 +4,15 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from linear_cases import A, C, d, n, rng, y, z
 from maxmargin.core import cpu as core
 from maxmargin.designs import ArrayDesign, ChunkDesign
-from maxmargin.losses import Bias, LinearProblem, classification, one_class, regression
+from maxmargin.losses import Bias, LinearProblem, classification, regression
 from maxmargin.monitor import Monitor
 from maxmargin.solvers.linear import lasso
 from maxmargin.solvers.linear.columns import Columns
 from maxmargin.solvers.linear.equations import by_factor, by_products
 from maxmargin.solvers.linear.quadratic import Hessian, minimiser
-
-rng = np.random.default_rng(5)
-n, d = 24, 5
-A = rng.normal(size=(n, d))
-y = np.where(A[:, 0] + rng.normal(size=n) > 0, 1.0, -1.0)
-z = A @ [1.0, -1.0, 0.5, 0.0, 0.0] + rng.normal(size=n) + 1.0
-C = rng.uniform(0.5, 2.0, n)
-CORRIDORS = {
-    "hinge": classification(y, C, False),
-    "squared_hinge": classification(y, C, True),
-    "tube": regression(z, C, 0.2, False),
-    "squared_tube": regression(z, C, 0.2, True),
-    "one_class": one_class(C),
-}
-
-
-def a_problem(name, bias):
-    total = 0.3 * float(C.sum()) if name == "one_class" else 0.0
-    return LinearProblem(CORRIDORS[name], bias, scaling=1.5, total=total)
-
 
 # ---- linear equations ---------------------------------------------------------------------------------------------------------
 

@@ -186,10 +186,14 @@ class BasePegasos(OnlineClassifier):
             products = [linear_certificate.linear_products(part, w, nothing) for w in self._coef]
             values = np.array([Xw for Xw, _ in products])
         else:
-            part = part[:, self.support_] if self._kernel.kind is Kind.PRECOMPUTED else part
-            values = kernel_products(self._kernel, self.support_vectors_, self.dual_coef_.T, part).T
+            values = self._kernel_values(part)
         found: Floats = values + self.intercept_[:, None]
         return found
+
+    def _kernel_values(self, points: Any) -> Floats:
+        """w.phi(x) of every function at some points: samples, or their rows of the kernel matrix."""
+        points = points[:, self.support_] if self._kernel.kind is Kind.PRECOMPUTED else points
+        return kernel_products(self._kernel, self.support_vectors_, self.dual_coef_.T, points).T
 
     def _convexity(self, X: Any, used: NDArray[np.bool_]) -> str:
         """What is known about the kernel matrix of the samples, those in use first."""
@@ -236,19 +240,16 @@ class BasePegasos(OnlineClassifier):
             found.append(self._shown(replace(new, audit_error=error), status))
         return certificate.worst(found)
 
-    def _evaluated(self, X: Any, T: Floats) -> "Evaluated":
+    def _evaluated(self, X: Any, T: Floats) -> Evaluated:
         """What certify judges."""
         if self._kernel.kind is Kind.LINEAR:
             products = [linear_certificate.linear_products(X, w, t) for w, t in zip(self._coef, T, strict=True)]
             F, W = np.array([Xw for Xw, _ in products]), np.array([Xt for _, Xt in products])
             return Evaluated(F, np.sum(self._coef**2, axis=1), np.sum(W**2, axis=1))
         given, coef = self._kernel.kind is Kind.PRECOMPUTED, self.dual_coef_
-        points = X[:, self.support_] if given else X
-        own = X[np.ix_(self.support_, self.support_)] if given else self.support_vectors_
-        F = kernel_products(self._kernel, self.support_vectors_, coef.T, points).T
-        squares = np.sum(coef * kernel_products(self._kernel, self.support_vectors_, coef.T, own).T, axis=1)
+        squares = np.sum(coef * self._kernel_values(X[self.support_] if given else self.support_vectors_), axis=1)
         dual_squares = np.sum(T * kernel_products(self._kernel, X, T.T, X).T, axis=1)
-        return Evaluated(F, np.maximum(squares, 0.0), np.maximum(dual_squares, 0.0))
+        return Evaluated(self._kernel_values(X), np.maximum(squares, 0.0), np.maximum(dual_squares, 0.0))
 
     @property
     def coef_(self) -> Any:
