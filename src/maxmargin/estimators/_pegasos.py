@@ -186,12 +186,12 @@ class BasePegasos(OnlineClassifier):
             products = [linear_certificate.linear_products(part, w, nothing) for w in self._coef]
             values = np.array([Xw for Xw, _ in products])
         else:
-            values = self._kernel_values(part)
+            values = self._exact_kernel_values(part)
         found: Floats = values + self.intercept_[:, None]
         return found
 
-    def _kernel_values(self, points: Any) -> Floats:
-        """w.phi(x) of every function at some points: samples, or their rows of the kernel matrix."""
+    def _exact_kernel_values(self, points: Any) -> Floats:
+        """w.phi(x) of every function at some points (samples, or their rows of the kernel matrix), by the code of `certify`."""
         points = points[:, self.support_] if self._kernel.kind is Kind.PRECOMPUTED else points
         return kernel_products(self._kernel, self.support_vectors_, self.dual_coef_.T, points).T
 
@@ -247,9 +247,9 @@ class BasePegasos(OnlineClassifier):
             F, W = np.array([Xw for Xw, _ in products]), np.array([Xt for _, Xt in products])
             return Evaluated(F, np.sum(self._coef**2, axis=1), np.sum(W**2, axis=1))
         given, coef = self._kernel.kind is Kind.PRECOMPUTED, self.dual_coef_
-        squares = np.sum(coef * self._kernel_values(X[self.support_] if given else self.support_vectors_), axis=1)
+        squares = np.sum(coef * self._exact_kernel_values(X[self.support_] if given else self.support_vectors_), axis=1)
         dual_squares = np.sum(T * kernel_products(self._kernel, X, T.T, X).T, axis=1)
-        return Evaluated(self._kernel_values(X), np.maximum(squares, 0.0), np.maximum(dual_squares, 0.0))
+        return Evaluated(self._exact_kernel_values(X), np.maximum(squares, 0.0), np.maximum(dual_squares, 0.0))
 
     @property
     def coef_(self) -> Any:
