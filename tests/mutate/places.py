@@ -36,6 +36,7 @@ MUTATED = (
 NOT_JUDGES = (
     "test_architecture.py",
     "test_cli*.py",
+    "test_ctrl_c.py",
     "test_doc*.py",
     "test_downstream.py",
     "test_examples.py",
