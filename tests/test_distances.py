@@ -252,6 +252,12 @@ def test_terms_of_the_bound_of_sums():
     assert rounding.sum_bound(near, zero, zero, total, run, n)[0, 0] == 2 * 2.0**-120 * (3 + n)
 
 
+def test_an_error_that_is_not_a_number_is_infinite():
+    assert rounding._known(np.nan) == np.inf
+    assert rounding._known(np.inf) == np.finfo(float).max
+    assert rounding._known(0.5) == 0.5
+
+
 def test_terms_of_the_bound_of_values():
     """slope = gamma g_(t+8); growth = exp(slope S^2) with the farthest z that has a value; lengths are not less than they are."""
     u, norms = 2.0**-24, np.array([4.0, 1e8], np.float32)

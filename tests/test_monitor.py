@@ -87,6 +87,12 @@ def test_the_users_own_handler_stays():
         signal.signal(signal.SIGINT, before)
 
 
+def test_nobody_is_told_unless_asked(clock):
+    quiet = Monitor()
+    clock[0] += 100.0
+    assert not quiet.wants_report()
+
+
 def test_progress_lines_come_twice_a_second(clock, caplog):
     caplog.set_level(logging.INFO, "maxmargin")
     assert not Monitor().wants_report()

@@ -230,6 +230,9 @@ def test_a_factor_is_shifted_by_rounding_and_no_more():
     greatest = 7.0 + max(tile.ridge[5:15])
     assert factor.shift == pytest.approx(1e-13 * greatest, rel=1e-9, abs=0.0)
     assert factor.members.tolist() == list(range(5, 15))
+    tile.K[:] *= 0.001
+    tile.ridge[:] = 0.0
+    assert Factor(tile, np.arange(5, 15)).shift == pytest.approx(7e-16, rel=1e-9, abs=0.0), "of a small kernel too"
     nothing = Tile(np.arange(3), np.zeros((3, 3)), *np.zeros((5, 3)), np.array([0, 3]))
     assert Factor(nothing, np.arange(3)).shift == 1e-13
     low = np.outer(np.ones(9), np.ones(9)) - 5e-12 * np.eye(9)
