@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from linear_cases import corridors
 from maxmargin.designs import ArrayDesign
-from maxmargin.losses import Bias, LinearProblem, classification, one_class, regression
+from maxmargin.losses import Bias, LinearProblem
 from maxmargin.monitor import Monitor
 from maxmargin.solution import Status
 from maxmargin.solvers.linear import coordinate, face
@@ -17,13 +18,7 @@ A = rng.normal(size=(n, d))
 y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
 z = rng.normal(size=n) + 1.0
 C = rng.uniform(0.5, 2.0, n)
-CORRIDORS = {
-    "hinge": classification(y, C, False),
-    "squared_hinge": classification(y, C, True),
-    "tube": regression(z, C, 0.2, False),
-    "squared_tube": regression(z, C, 0.2, True),
-    "one_class": one_class(C),
-}
+CORRIDORS = corridors(y, z, C)
 
 
 def duals(name, draw, size=1.0):
