@@ -17,9 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from cases import Case
 
-from maxmargin import certificate, multiclass
-from maxmargin.kernels import NAMES, PARAMETERS, Kernel
-from maxmargin.sources import make_source
+from maxmargin.kernel import certificate as kernel_certificate
+from maxmargin.kernel import multiclass
+from maxmargin.kernel.kernels import NAMES, PARAMETERS, Kernel
+from maxmargin.kernel.sources import make_source
 
 LENIENT = 10.0
 VALUES = 0.01
@@ -51,10 +52,10 @@ def _values(kernel: Kernel, X: Any, support: np.ndarray, coef: np.ndarray, rows:
 def _certificate(case: Case, f: np.ndarray, target: np.ndarray, b: np.ndarray, intercept: float, margin_C: float) -> Any:
     parameters, ones = case.parameters, np.ones(len(f))
     if case.problem == "SVR":
-        return certificate.regression(f, target, parameters["C"] * ones, parameters["epsilon"], b, intercept)
+        return kernel_certificate.regression(f, target, parameters["C"] * ones, parameters["epsilon"], b, intercept)
     if case.problem == "OneClassSVM":
-        return certificate.one_class(f, ones, b, -intercept, parameters["nu"] * len(f))
-    return certificate.classification(f, target, parameters.get("C", margin_C) * ones, b, intercept)
+        return kernel_certificate.one_class(f, ones, b, -intercept, parameters["nu"] * len(f))
+    return kernel_certificate.classification(f, target, parameters.get("C", margin_C) * ones, b, intercept)
 
 
 def judge(case: Case, X: Any, y: np.ndarray, Z: Any, found: dict[str, np.ndarray], margin_C: float = np.nan) -> Judged:

@@ -17,8 +17,8 @@ from child import read
 from peers import ours
 from scipy import sparse
 
-from maxmargin.core import cpu as core
-from maxmargin.kernels import Kind
+from maxmargin.core.choose import HOST as core
+from maxmargin.kernel.kernels import Kind
 
 ROUNDS = 3
 
@@ -49,7 +49,7 @@ def floor_seconds(X: Any, support: np.ndarray, parameters: dict[str, Any]) -> fl
     for _ in range(ROUNDS + 1):
         out = np.zeros((1, X.shape[0]))
         began = time.perf_counter()
-        core.kernel_matvec(kernel_tuple(parameters), points, index, coef, points, None, out)
+        core.kernel_product(kernel_tuple(parameters), points, index, coef, points, None, out)
         seconds.append(time.perf_counter() - began)
     return float(np.median(seconds[1:]))
 
@@ -61,7 +61,7 @@ def main() -> None:
         X, y = read(file, "X", job["form"], job["dtype"]), file["y"]
     count = [0.0]
     core.kernel_block = counted(core.kernel_block, 2, 4, count)
-    core.kernel_matvec = counted(core.kernel_matvec, 2, 5, count)
+    core.kernel_product = counted(core.kernel_product, 2, 5, count)
     model = ours.fit((X, y), job["problem"], job["parameters"])
     found = {"rows": count[0] / X.shape[0], "support": len(model.support_), "floor": floor_seconds(X, model.support_, job["parameters"])}
     Path(sys.argv[3]).write_text(json.dumps(found))

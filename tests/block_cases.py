@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from maxmargin import problems
-from maxmargin.kernels import Kernel
-from maxmargin.solvers.state import State
-from maxmargin.sources import NativeSource
+from maxmargin.kernel import problems
+from maxmargin.kernel.kernels import Kernel
+from maxmargin.kernel.sources import NativeSource
+from maxmargin.kernel.state import State
 
 rng = np.random.default_rng(31)
 n = 60

@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 from sklearn.datasets import make_classification
 
-from maxmargin import SVC, SVR, NuSVC, NuSVR, OneClassSVM, rows
-from maxmargin.solvers import block
+from maxmargin import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+from maxmargin.kernel import block
+from maxmargin.kernel import cache as rows
 
 FIVE = (SVC, NuSVC, SVR, NuSVR, OneClassSVM)
 CLASSIFIERS = (SVC, NuSVC)

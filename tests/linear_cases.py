@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from maxmargin.losses import classification, one_class, regression
+from maxmargin.linear.losses import classification, one_class, regression
 
 
 def corridors(y, z, C):

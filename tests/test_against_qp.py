@@ -6,7 +6,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import reference
 from maxmargin import SVC, SVR, Kernel, NuSVC, NuSVR, OneClassSVM
-from maxmargin.certificate import kernel_values
+from maxmargin.kernel.evaluation import kernel_values
 
 KERNELS = [
     Kernel.linear(),

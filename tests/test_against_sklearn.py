@@ -7,7 +7,8 @@ from sklearn import svm
 
 import data
 from helpers import FIVE, values
-from maxmargin import OneClassSVM, certificate
+from maxmargin import OneClassSVM
+from maxmargin.kernel import certificate as kernel_certificate
 
 ROWS = 350
 
@@ -25,13 +26,13 @@ def certify(estimator, model, X, y, epsilon):
     ones = np.ones(len(b))
     match estimator.__name__:
         case "SVC":
-            return certificate.classification(f, np.where(y == 1, 1.0, -1.0), ones, b, bias)
+            return kernel_certificate.classification(f, np.where(y == 1, 1.0, -1.0), ones, b, bias)
         case "NuSVC":  # C = 1/r is the greatest coefficient
-            return certificate.classification(f, np.where(y == 1, 1.0, -1.0), np.abs(b).max() * ones, b, bias)
+            return kernel_certificate.classification(f, np.where(y == 1, 1.0, -1.0), np.abs(b).max() * ones, b, bias)
         case "OneClassSVM":
-            return certificate.one_class(f, ones, b, -bias, b.sum())
+            return kernel_certificate.one_class(f, ones, b, -bias, b.sum())
         case _:
-            return certificate.regression(f, y, ones, epsilon, b, bias)
+            return kernel_certificate.regression(f, y, ones, epsilon, b, bias)
 
 
 @pytest.mark.parametrize("storage", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from maxmargin import losses
-from maxmargin.losses import Bias, LinearProblem, classification, one_class, regression
-from maxmargin.solvers.linear import model
+from maxmargin.linear import losses, model
+from maxmargin.linear.losses import Bias, LinearProblem, classification, one_class, regression
 
 N = 3 * model.MANY
 

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 from helpers import binary
-from maxmargin import SVC, SVR, problems
-from maxmargin.solution import Level, gradient, levels
+from maxmargin import SVC, SVR
+from maxmargin.core.choose import HOST
+from maxmargin.kernel import problems
+from maxmargin.kernel.solution import Level, gradient, levels
 
 X, label = binary(100, seed=1)
 y = np.where(label == 1, 1.0, -1.0)
@@ -52,7 +54,8 @@ def test_interval_without_free_support_vector():
 def test_one_sided_interval():
     """Where one end is infinite the finite end is the level."""
     problem = problems.one_class(np.ones(3), 1.0)  # all at their bound: they can only shrink
-    found = levels(problem, np.ones(3), gradient(problem, np.ones(3), np.array([1.0, 2.0, 3.0])))
+    G = gradient(problem, np.ones(3), np.array([1.0, 2.0, 3.0]))
+    found = levels(problem.variables(np.ones(3), G), HOST)
     assert found == (Level(-3.0, -np.inf, -3.0),)
 
 

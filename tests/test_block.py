@@ -4,20 +4,23 @@ import numpy as np
 import pytest
 
 from block_cases import SOURCE, C, K, X, between_bounds, n, state_of, y
-from maxmargin import problems
+from maxmargin.core.backend import Steps, Variables
+from maxmargin.core.choose import HOST
+from maxmargin.kernel import block, problems
+from maxmargin.kernel.cache import RowCache
+from maxmargin.kernel.newton import Factor, NotConvex, Tile
+from maxmargin.kernel.solution import can_grow, can_shrink, levels
+from maxmargin.kernel.state import State
+from maxmargin.kernel.workspace import KernelWorkspace
 from maxmargin.monitor import Monitor
-from maxmargin.rows import RowCache
-from maxmargin.solution import Status, can_grow, can_shrink, levels
-from maxmargin.solvers import block
-from maxmargin.solvers.newton import Factor, NotConvex, Tile
-from maxmargin.solvers.state import State
+from maxmargin.status import Status
 
 # ---- who is active -------------------------------------------------------------------------------------------------------------
 
 
 def by_definition(problem, b, G, size, extreme):
     """The choice, written out: lists and sorting instead of arrays and partitions."""
-    ends = levels(problem, b, G)
+    ends = levels(problem.variables(b, G), HOST)
     grow, shrink = can_grow(problem, b), can_shrink(problem, b)
     up = [-ends[problem.group[i]].value - G[i] if grow[i] else -np.inf for i in range(len(b))]
     down = [G[i] + ends[problem.group[i]].value if shrink[i] else -np.inf for i in range(len(b))]
@@ -48,7 +51,7 @@ def test_active_are_the_free_then_violators_then_the_nearest(name, size, monkeyp
     for seed in range(5):
         b = between_bounds(problem, seed)
         G = np.random.default_rng(seed).normal(size=len(b))
-        found = block._choose_active(problem, b, G, size, np.random.default_rng(0))
+        found = block._choose_active(State(problem, b, b, b, b), G, size, np.random.default_rng(0))
         assert found.tolist() == by_definition(problem, b, G, size, 2)
 
 
@@ -57,12 +60,12 @@ def test_as_many_as_there_are_places_and_free_variables_at_the_limit(monkeypatch
     problem, G = problems.c_svc(y, C), np.random.default_rng(9).normal(size=n)
     for free in (8, 9, 10):  # of 10 places, 9 are 0.9
         b = np.where(np.arange(n) < free, 0.5 * y * C, 0.0)
-        found = block._choose_active(problem, b, G, 10, np.random.default_rng(0))
+        found = block._choose_active(State(problem, b, b, b, b), G, 10, np.random.default_rng(0))
         assert found.tolist() == by_definition(problem, b, G, 10, 2)
-    u = -levels(problem, b, G)[0].value
+    u = -levels(problem.variables(b, G), HOST)[0].value
     first = [i for i in range(n) if i < 10 or y[i] * (u - G[i]) > 0]
     for size in (len(first) - 1, len(first), len(first) + 1):
-        found = block._choose_active(problem, b, G, size, np.random.default_rng(0))
+        found = block._choose_active(State(problem, b, b, b, b), G, size, np.random.default_rng(0))
         assert found.tolist() == by_definition(problem, b, G, size, 2)
 
 
@@ -70,8 +73,9 @@ def test_the_worst_violators_are_active_whatever_the_draw():
     many = 600
     problem = problems.c_svc(np.resize([1.0, -1.0], many), np.ones(many))
     G = np.random.default_rng(1).normal(size=many)
-    found = set(block._choose_active(problem, np.zeros(many), G, 80, np.random.default_rng(5)).tolist())
-    u = -levels(problem, np.zeros(many), G)[0].value
+    zero = np.zeros(many)
+    found = set(block._choose_active(State(problem, zero, zero, zero, zero), G, 80, np.random.default_rng(5)).tolist())
+    u = -levels(problem.variables(zero, G), HOST)[0].value
     for side in (1, -1):
         worst = sorted((i for i in range(many) if i % 2 == (side < 0)), key=lambda i: side * (G[i] - u))[:32]
         assert found.issuperset(worst)
@@ -114,7 +118,7 @@ def test_settled_is_that_few_variables_came_to_or_left_a_bound():
     ):
         before = after.copy()
         before[list(change)] = list(change.values())
-        assert block._settled(before, after, lower, upper) is settled
+        assert block._settled(before, Variables(after, after, lower, upper, lower, None, None)) is settled
 
 
 # ---- one round -----------------------------------------------------------------------------------------------------------------
@@ -129,12 +133,12 @@ class Script:
     def pair_steps(self, rows):
         self.rows = rows
 
-        def run(G, b, lower, upper, ridge, begin, tol, most):
+        def run(variables, tol, most):
             self.asked.append(most)
             if self.moves is not None:
-                b[:] = self.moves
-            done, violation, negative, unbounded = self.ends.pop(0)
-            return (most if done is None else done), violation, negative, unbounded
+                variables.b[:] = self.moves
+            done, *rest = self.ends.pop(0)
+            return Steps(most if done is None else done, *rest)
 
         return run
 
@@ -218,9 +222,8 @@ def test_newton_steps_are_on_what_may_move_and_what_the_factor_holds(fails, monk
     problem = problems.nu_svc(y, C, 0.4)
     at = state_of(problem, between_bounds(problem))
     active = np.sort(np.random.default_rng(2).choice(n, 40, replace=False))
-    G, b = at.G[active], at.b[active]
-    bounds = problem.lower[active], problem.upper[active], problem.ridge[active]
-    begin = np.searchsorted(problem.group[active], [0, 1, 2])
+    chosen = at.variables(at.G).pick(active)
+    before = at.variables(at.G).pick(active)
     held = active[[1, 8]]
     at.factor = type("Held", (), {"members": held})
     seen = []
@@ -234,19 +237,19 @@ def test_newton_steps_are_on_what_may_move_and_what_the_factor_holds(fails, monk
 
     monkeypatch.setattr(block, "newton", newton)
     kept = at.factor
-    done = block._newton(at, RowCache(SOURCE, np.float32, 0.0), active, (G, b, *bounds), begin, 1e-4, Monitor(), 77)
+    done = block._newton(at, RowCache(SOURCE, np.float32, 0.0), active, chosen, 1e-4, Monitor(), 77)
     ((tile, tol, steps, factor),) = seen
     assert (tol, steps, factor) == (1e-4, 77, kept)
     assert (done, at.factor) == ((0, kept) if fails else (9, "new"))
-    may = block.may_move(at.G[active], at.b[active], *bounds[:2], begin)
+    may = block.may_move(before, HOST)
     wanted = [k for k in range(40) if may[k] or active[k] in held]
     assert 2 < len(wanted) < 40
-    assert tile.variables.tolist() == active[wanted].tolist()
+    assert tile.numbers.tolist() == active[wanted].tolist()
     rows = problem.row[active[wanted]]
     np.testing.assert_array_equal(tile.K, K[np.ix_(rows, rows)])
-    np.testing.assert_array_equal(tile.G, G[wanted])
-    np.testing.assert_array_equal(tile.upper, bounds[1][wanted])
-    np.testing.assert_array_equal(b, np.where(np.isin(np.arange(40), wanted), 0.25, at.b[active]))
+    np.testing.assert_array_equal(tile.G, before.G[wanted])
+    np.testing.assert_array_equal(tile.upper, before.upper[wanted])
+    np.testing.assert_array_equal(chosen.b, np.where(np.isin(np.arange(40), wanted), 0.25, at.b[active]))
     group = problem.group[active[wanted]]
     assert tile.begin.tolist() == [0, int(np.sum(group == 0)), len(wanted)]
 
@@ -259,16 +262,16 @@ def test_bursts_of_pair_steps(monkeypatch):
     problem = problems.c_svc(y, C)
     for convex, falls, bursts in ((True, 7, 5), (False, 7, 8), (False, 3, 5)):
         at = state_of(problem, convex=convex)
-        tile = Tile(np.arange(n), K, at.G, at.b, problem.lower, problem.upper, problem.ridge, problem.begin)
+        tile = Tile.of(np.arange(n), K, at.variables(at.G), HOST)
         asked = []
 
-        def run(*arguments, tile=tile, asked=asked, falls=falls):
-            asked.append(arguments[-2:])
+        def run(tile, tol, most, asked=asked, falls=falls):
+            asked.append((tol, most))
             if len(asked) <= falls:
                 tile.b[:] = 0.01 * len(asked) * y
-            return n, 1.0, True, False
+            return Steps(n, 1.0, True, False)
 
-        monkeypatch.setattr(block.core, "solve_block", run)
+        monkeypatch.setattr(Tile, "pair_steps", run)
         assert block._pair_steps(at, tile, 1e-3, Monitor()) is None
         assert [most for _, most in asked] == [5 * n] * len(asked)
         assert [tol for tol, _ in asked] == pytest.approx([0.9e-3] * len(asked))
@@ -280,14 +283,14 @@ def test_bursts_of_pair_steps(monkeypatch):
 def test_a_burst_ends(monkeypatch):
     problem = problems.c_svc(y, C)
     at = state_of(problem, steps=20)
-    tile = Tile(np.arange(n), K, at.G, at.b, problem.lower, problem.upper, problem.ridge, problem.begin)
+    tile = Tile.of(np.arange(n), K, at.variables(at.G), HOST)
     asked = []
 
-    def run(*arguments):
-        asked.append(arguments[-1])
-        return 0, 1.0, False, False
+    def run(tile, tol, most):
+        asked.append(most)
+        return Steps(0, 1.0, False, False)
 
-    monkeypatch.setattr(block.core, "solve_block", run)
+    monkeypatch.setattr(Tile, "pair_steps", run)
     assert block._pair_steps(at, tile, 1e-3, Monitor(max_iter=20)) is Status.MAX_ITER
     assert block._pair_steps(at, tile, 1.2 * tile.violation, Monitor()) is None
     assert not asked
@@ -295,9 +298,9 @@ def test_a_burst_ends(monkeypatch):
     assert asked == [7]
     margins = problems.nu_svc(y, C, 0.4)
     at = state_of(margins, margins.start)
-    tile = Tile(np.arange(n), K, at.G, at.b, margins.lower, margins.upper, margins.ridge, margins.begin)
+    tile = Tile.of(np.arange(n), K, at.variables(at.G), HOST)
     targets = []
-    monkeypatch.setattr(block.core, "solve_block", lambda *arguments: targets.append(arguments[-2]) or (0, 1.0, False, False))
+    monkeypatch.setattr(Tile, "pair_steps", lambda tile, tol, most: targets.append(tol) or Steps(0, 1.0, False, False))
     unit = at.unit(tile.G)
     for tol, wanted in ((1e-6, 0.1 * tile.violation), (at.violation / 2, 0.45 * tile.violation)):
         block._pair_steps(at, tile, tol, Monitor())
@@ -312,7 +315,7 @@ def test_a_burst_ends(monkeypatch):
 @pytest.mark.parametrize("name", ["c_svc", "eps_svr", "nu_svc"])
 def test_small_problems_are_solved_to_rounding(name):
     problem = {"c_svc": problems.c_svc(y, C), "eps_svr": problems.eps_svr(X[:, 1], C, 0.1), "nu_svc": problems.nu_svc(y, C, 0.4)}[name]
-    found = block.solve(problem, SOURCE, 1e-3, Monitor())
+    found = block.solve(problem, KernelWorkspace(SOURCE, Monitor()), 1e-3)
     assert found.ended is None
     at = state_of(problem, found.b)
     np.testing.assert_allclose(found.kernel_part, K @ problems.fold(problem, found.b, n), rtol=1e-12, atol=1e-13)

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from block_cases import SOURCE, C, K, X, between_bounds, n, state_of, y
-from maxmargin import problems
-from maxmargin.kernels import Kernel
+from maxmargin.kernel import block, problems
+from maxmargin.kernel.cache import RowCache
+from maxmargin.kernel.kernels import Kernel
+from maxmargin.kernel.sources import MatrixSource, NativeSource
+from maxmargin.kernel.state import State
+from maxmargin.kernel.workspace import KernelWorkspace
 from maxmargin.monitor import Monitor
-from maxmargin.rows import RowCache
-from maxmargin.solution import Status
-from maxmargin.solvers import block
-from maxmargin.solvers.state import State
-from maxmargin.sources import MatrixSource, NativeSource
+from maxmargin.status import Status
 
 EPS32 = 2.0**-23
 
@@ -244,13 +244,13 @@ def test_float64_takes_over_where_float32_is_stalled(monkeypatch):
         ([block.KernelNotFinite("beyond"), None], [SINGLE, DOUBLE], None),
     ):
         refine = Refinements(monkeypatch, *ends)
-        found = block.solve(problem, SOURCE, 1e-3, Monitor())
+        found = block.solve(problem, KernelWorkspace(SOURCE, Monitor()), 1e-3)
         assert found.ended is ended
         assert [dtype for dtype, *_ in refine.caches] == dtypes
         assert found.scale == 1.0
     refine = Refinements(monkeypatch, STALLED, block.KernelNotFinite("beyond"))
     with pytest.raises(block.KernelNotFinite):
-        block.solve(problem, SOURCE, 1e-3, Monitor())
+        block.solve(problem, KernelWorkspace(SOURCE, Monitor()), 1e-3)
     seen = []
     refine = Refinements(monkeypatch, block.KernelNotFinite("beyond"))
     monkeypatch.setattr(block, "REFINEMENTS", 0)
@@ -262,7 +262,7 @@ def test_float64_takes_over_where_float32_is_stalled(monkeypatch):
         return None
 
     monkeypatch.setattr(block, "_refine", second)
-    block.solve(problem, SOURCE, 1e-3, Monitor())
+    block.solve(problem, KernelWorkspace(SOURCE, Monitor()), 1e-3)
     assert seen == [(False, False)], "from where F was exact"
 
 
@@ -278,11 +278,11 @@ def test_rows_that_are_kept(monkeypatch):
     ):
         refine = Refinements(monkeypatch, None)
         monkeypatch.setattr(block, "WHOLE", whole)
-        block.solve(problem, source, 1e-3, Monitor(), cache_size)
+        block.solve(problem, KernelWorkspace(source, Monitor(), cache_size), 1e-3)
         assert refine.caches == [wanted]
     refine = Refinements(monkeypatch, None)
     monkeypatch.setattr(block, "WHOLE", 59)
-    block.solve(problem, Dear(), 1e-3, Monitor(), 15 * 60 * 4 / 2**20, None, 2)
+    block.solve(problem, KernelWorkspace(Dear(), Monitor(), 15 * 60 * 4 / 2**20).share(Monitor(), 2, 2), 1e-3, None)
     assert refine.caches[0][-1] == 7, "shared by two workers"
 
 
@@ -307,7 +307,7 @@ def test_where_a_solver_begins(monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(State, "make_exact", lambda *a, original=original, made=made: made.append(True) or original(*a))
             guessed.clear()
-            block.solve(problem, SOURCE, 1e-3, Monitor(), 200, given)
+            block.solve(problem, KernelWorkspace(SOURCE, Monitor(), 200), 1e-3, given)
         assert (bool(guessed), bool(made)) == (asked, exact)
         if exact:
             np.testing.assert_allclose(refine.state.F_exact, K @ problems.fold(problem, refine.state.b_exact, n), atol=1e-12)
@@ -323,7 +323,7 @@ def stuck(monkeypatch, act=None, violation=lambda k: 1.0):
     at = state_of(problem, 0.5 * y * C)
     at.F[:] = at.F_exact[:] = 0.0
     rounds = Rounds(monkeypatch, act=act)
-    monkeypatch.setattr(block, "worst_violation", lambda *_: violation(len(rounds.calls) + 1))
+    monkeypatch.setattr(block.solution, "violation", lambda *_: violation(len(rounds.calls) + 1))
     assert block._descend(at, cache_of(), 1e-3, Monitor()) is STALLED
     return len(rounds.calls)
 
@@ -345,7 +345,7 @@ def test_what_progress_of_the_violation_is(share, rounds, monkeypatch):
 def test_rounds_end_at_a_violation_of_just_the_tolerance(monkeypatch):
     at = state_of(problems.c_svc(y, C))
     Rounds(monkeypatch, 0)
-    monkeypatch.setattr(block, "worst_violation", lambda *_: 0.25)
+    monkeypatch.setattr(block.solution, "violation", lambda *_: 0.25)
     assert block._descend(at, cache_of(), 0.25, Monitor()) is None
 
 
@@ -372,7 +372,7 @@ def test_problems_up_to_a_size_are_one_matrix_in_float64(monkeypatch):
         refine = Refinements(monkeypatch, None)
         monkeypatch.setattr(block, "POLISHED", polished)
         small.clear()
-        block.solve(problems.c_svc(y, C), SOURCE, 1e-3, Monitor())
+        block.solve(problems.c_svc(y, C), KernelWorkspace(SOURCE, Monitor()), 1e-3)
         assert small == whole
         assert len(refine.caches) == 1 - len(whole)
 
@@ -383,7 +383,11 @@ def test_the_scale_is_that_of_the_greatest_row(monkeypatch):
         far[row] *= 100.0
         Refinements(monkeypatch, None)
         source = NativeSource(Kernel.linear(), far)
-        assert block.solve(problems.c_svc(y, C), source, 1e-3, Monitor()).scale == pytest.approx(float(far[row] @ far[row]))
+        assert block.solve(problems.c_svc(y, C), KernelWorkspace(source, Monitor()), 1e-3).scale == pytest.approx(
+            float(far[row] @ far[row])
+        )
     Refinements(monkeypatch, None)
     tiny = NativeSource(Kernel.linear(), 1e-3 * X)
-    assert block.solve(problems.c_svc(y, C), tiny, 1e-3, Monitor()).scale == pytest.approx(1e-6 * float((X**2).sum(axis=1).max()))
+    assert block.solve(problems.c_svc(y, C), KernelWorkspace(tiny, Monitor()), 1e-3).scale == pytest.approx(
+        1e-6 * float((X**2).sum(axis=1).max())
+    )

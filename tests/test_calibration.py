@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from maxmargin import calibration, multiclass
+from maxmargin import calibration
+from maxmargin.kernel import multiclass
 
 
 def likelihood(x, values, first):

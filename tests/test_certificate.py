@@ -7,8 +7,9 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from helpers import FIVE, binary, target, values
-from maxmargin import SVC, SVR, Kernel, NuSVC, OneClassSVM, certificate
-from maxmargin.certificate import kernel_values
+from maxmargin import SVC, SVR, Kernel, NuSVC, OneClassSVM
+from maxmargin.kernel import certificate as kernel_certificate
+from maxmargin.kernel.evaluation import kernel_values
 
 rng = np.random.default_rng(0)
 X, label = binary(80)
@@ -31,11 +32,11 @@ def test_classification_gap_is_primal_minus_dual():
         f = K @ b + bias
         primal = 0.5 * b @ K @ b + np.sum(C * np.maximum(0, 1 - y * f))
         dual = np.sum(y * b) - 0.5 * b @ K @ b
-        found = certificate.classification(f, y, C, b, bias)
+        found = kernel_certificate.classification(f, y, C, b, bias)
         assert (found.primal, found.dual) == pytest.approx((primal, dual))
         assert found.gap == pytest.approx(primal - dual)
         assert found.gap >= 0
-        squared = certificate.classification(f, y, C, b, bias, squared=True)
+        squared = kernel_certificate.classification(f, y, C, b, bias, squared=True)
         assert squared.primal == pytest.approx(0.5 * b @ K @ b + np.sum(C * np.maximum(0, 1 - y * f) ** 2))
         assert squared.gap >= 0
 
@@ -49,9 +50,9 @@ def test_regression_gap_is_primal_minus_dual():
         f = K @ b + bias
         primal = 0.5 * b @ K @ b + np.sum(C * np.maximum(0, np.abs(z - f) - epsilon))
         dual = z @ b - epsilon * np.abs(b).sum() - 0.5 * b @ K @ b
-        found = certificate.regression(f, z, C, epsilon, b, bias)
+        found = kernel_certificate.regression(f, z, C, epsilon, b, bias)
         assert (found.primal, found.dual, found.gap) == pytest.approx((primal, dual, primal - dual))
-        assert certificate.regression(f, z, C, epsilon, b, bias, squared=True).gap >= 0
+        assert kernel_certificate.regression(f, z, C, epsilon, b, bias, squared=True).gap >= 0
 
 
 def test_one_class_gap_is_primal_minus_dual():
@@ -60,7 +61,7 @@ def test_one_class_gap_is_primal_minus_dual():
         f = K @ b - rho
         total = b.sum()
         primal = 0.5 * b @ K @ b - rho * total + np.sum(C * np.maximum(0, -f))
-        found = certificate.one_class(f, C, b, rho, total)
+        found = kernel_certificate.one_class(f, C, b, rho, total)
         assert (found.primal, found.dual, found.gap) == pytest.approx((primal, -0.5 * b @ K @ b, primal + 0.5 * b @ K @ b))
 
 

@@ -8,8 +8,11 @@ import pytest
 from scipy import sparse
 
 from maxmargin import certificate
-from maxmargin.certificate import Certificate, bounds_of_nu, extended_products, kernel_diagonal, kernel_products, kernel_values
-from maxmargin.kernels import NAMES, PARAMETERS, Kernel, Kind, gamma_of_sigma
+from maxmargin.certificate import Certificate
+from maxmargin.kernel import evaluation
+from maxmargin.kernel.certificate import bounds_of_nu
+from maxmargin.kernel.evaluation import extended_products, kernel_diagonal, kernel_products, kernel_values
+from maxmargin.kernel.kernels import NAMES, PARAMETERS, Kernel, Kind, gamma_of_sigma
 
 rng = np.random.default_rng(23)
 A, B = np.abs(rng.normal(size=(6, 4))), np.abs(rng.normal(size=(9, 4)))
@@ -44,7 +47,7 @@ KERNELS = [
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
 @pytest.mark.parametrize("entries", [1, 14, 2**22])
 def test_values_and_sums(kernel, store, entries, monkeypatch):
-    monkeypatch.setattr(certificate, "BLOCK_ENTRIES", entries)
+    monkeypatch.setattr(evaluation, "BLOCK_ENTRIES", entries)
     K = np.array([[formula(kernel, x, z) for z in A] for x in B])
     np.testing.assert_allclose(kernel_values(kernel, store(B), store(A)), K, rtol=1e-13, atol=1e-15)
     wanted = K @ coef + CONSTANT
@@ -100,7 +103,7 @@ def test_given_and_called_kernels():
 @pytest.mark.parametrize("store", [np.asarray, sparse.csr_matrix])
 def test_rows_of_unit_length(store):
     X = A * np.logspace(-200, 200, 6)[:, None]
-    found = certificate._unit(store(X))
+    found = evaluation._unit(store(X))
     found = found.toarray() if sparse.issparse(found) else found
     for x, unit in zip(X, found, strict=True):
         largest = np.abs(x).max() or 1.0

@@ -8,10 +8,34 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from maxmargin.core import _cpu
-from maxmargin.core import cpu as core
+from maxmargin.core import threads as thread_settings
+from maxmargin.core.backend import Variables
+from maxmargin.core.choose import HOST as core
+from maxmargin.core.memory import contiguous
+from maxmargin.core.text import parse_svmlight
+from maxmargin.core.threads import one_thread, thread_count
+from numpy_backend import NumpyBackend
 
 RBF, LINEAR, LAPLACIAN = (2, 0.2, 0.0, 3), (0, 1.0, 0.0, 3), (5, 0.2, 0.0, 3)
 rng = np.random.default_rng(0)
+
+
+BACKENDS, NAMES = (core, NumpyBackend()), ("cpu", "numpy")
+
+
+def variables(G, b, lower, upper, ridge, begin, fixed=None):
+    """Variables of groups whose sums are fixed, unless told otherwise."""
+    return Variables(G, b, lower, upper, ridge, begin, np.ones(len(begin) - 1, bool) if fixed is None else fixed)
+
+
+def pair_steps(K, *problem, fixed=None, backend=core):
+    *parts, tol, most = problem
+    return backend.pair_steps(K, variables(*parts, fixed), tol, most)
+
+
+def pair_steps_on_points(kernel, P, a, *problem):
+    *parts, tol, most = problem
+    return core.pair_steps_on_points(kernel, P, a, variables(*parts), tol, most)
 
 
 def block(kernel, P, a, Q, b, threads):
@@ -42,7 +66,7 @@ def test_matvec_is_the_update_of_the_gradient():
     P = core.points(X)
     K = core.kernel_block(RBF, P, None, P, None)
     fused, stored = np.zeros((2, 600)), np.zeros((2, 600))
-    core.kernel_matvec(RBF, P, None, coef, P, None, fused)
+    core.kernel_product(RBF, P, None, coef, P, None, fused)
     for c in range(2):
         core.update_gradient(K, np.arange(600), coef[:, c].copy(), stored[c])
     assert np.array_equal(fused, stored)
@@ -61,10 +85,10 @@ def test_rows_go_to_their_slots():
 
 def test_threads_follow_the_environment():
     with threadpool_limits(1):
-        assert core.thread_count() == 1
-    with core.one_thread():
-        assert core.thread_count() == 1
-    assert core.thread_count(work=10) == 1
+        assert thread_count() == 1
+    with one_thread():
+        assert thread_count() == 1
+    assert thread_count(work=10) == 1
 
 
 def test_bad_shapes_and_indices_raise():
@@ -82,7 +106,7 @@ def test_bad_shapes_and_indices_raise():
             core.points(sparse.csr_matrix((np.ones(1), np.array([7]), np.array([0, 1])), shape=(1, 9))[:, :9].astype(float)[[0, 0]])
             and _cpu.sparse_points(np.ones(1), np.array([0, 1]), np.array([9], np.int32), 9)
         ),
-        lambda: core.solve_block(np.ones((2, 3)), *[np.zeros(2)] * 5, np.array([0, 2]), 1e-3, 10),
+        lambda: pair_steps(np.ones((2, 3)), *[np.zeros(2)] * 5, np.array([0, 2]), 1e-3, 10),
     ):
         with pytest.raises(ValueError, match=r"range|shape|dimension|K must"):
             call()
@@ -111,7 +135,8 @@ def naive_smo(K, linear, lower, upper, group, b, tol):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("seed", range(10))
-def test_solve_block_against_naive_smo(seed, dtype):
+@pytest.mark.parametrize("backend", BACKENDS, ids=NAMES)
+def test_pair_steps_against_naive_smo(seed, dtype, backend):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 45))
     A = rng.normal(size=(n, 6))
@@ -123,7 +148,7 @@ def test_solve_block_against_naive_smo(seed, dtype):
     wanted = naive_smo(K.astype(float), linear, lower, upper, group, b.copy(), 1e-9)
     G = linear.copy()
     begin = np.searchsorted(group, np.arange(groups + 1))
-    steps, violation, negative, unbounded = core.solve_block(K, G, b, lower, upper, np.zeros(n), begin, 1e-9, 10**6)
+    steps, violation, negative, unbounded = pair_steps(K, G, b, lower, upper, np.zeros(n), begin, 1e-9, 10**6, backend=backend)
     assert violation <= 1e-9
     assert not negative
     assert not unbounded
@@ -134,16 +159,41 @@ def test_solve_block_against_naive_smo(seed, dtype):
         assert abs(b[group == g].sum()) < 1e-12
 
 
-def test_solve_block_reports_indefinite_and_unbounded():
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("backend", BACKENDS, ids=NAMES)
+def test_single_steps_where_a_sum_is_not_fixed(seed, backend):
+    """The optimum of bounds alone, against projected coordinate descent, with and without a group whose sum is fixed."""
+    draw = np.random.default_rng(seed)
+    n = int(draw.integers(3, 40))
+    A = draw.normal(size=(n, 6))
+    K = np.ascontiguousarray(A @ A.T + 0.1 * np.eye(n))
+    lower, upper, ridge = -draw.uniform(0, 1, size=n), draw.uniform(0, 1, size=n), draw.uniform(0, 1, size=n) * (seed % 2)
+    linear, b = draw.normal(size=n), np.zeros(n)
+    cut = n // 2 if seed % 3 == 0 else n
+    begin, fixed = np.array([0, cut, n]), np.array([False, True])
+    G = linear.copy()
+    found = pair_steps(K, G, b, lower, upper, ridge, begin, 1e-10, 10**6, fixed=fixed, backend=backend)
+    assert found.violation <= 1e-10
+    assert not found.negative
+    np.testing.assert_allclose(G, K @ b + ridge * b + linear, atol=1e-8)
+    assert np.all((b >= lower) & (b <= upper))
+    assert abs(b[cut:].sum()) < 1e-12
+    at_lower, at_upper = b[:cut] == lower[:cut], b[:cut] == upper[:cut]
+    np.testing.assert_allclose(G[:cut][~at_lower & ~at_upper], 0.0, atol=1e-9)
+    assert (G[:cut][at_lower & ~at_upper] >= -1e-9).all()
+    assert (G[:cut][at_upper & ~at_lower] <= 1e-9).all()
+
+
+def test_pair_steps_report_indefinite_and_unbounded():
     K = np.array([[0.0, 1.0], [1.0, 0.0]])
     zero, one = np.zeros(2), np.ones(2)
-    result = core.solve_block(K, np.array([-1.0, 1.0]), zero.copy(), -one, one, zero, np.array([0, 2]), 1e-3, 100)
+    result = pair_steps(K, np.array([-1.0, 1.0]), zero.copy(), -one, one, zero, np.array([0, 2]), 1e-3, 100)
     assert result[2]
     assert not result[3]
-    result = core.solve_block(K, np.array([-1.0, 1.0]), zero.copy(), -np.inf * one, np.inf * one, zero, np.array([0, 2]), 1e-3, 100)
+    result = pair_steps(K, np.array([-1.0, 1.0]), zero.copy(), -np.inf * one, np.inf * one, zero, np.array([0, 2]), 1e-3, 100)
     assert result[2]
     K = np.zeros((2, 2))
-    assert core.solve_block(K, np.array([-1.0, 1.0]), zero.copy(), -np.inf * one, np.inf * one, zero, np.array([0, 2]), 1e-3, 100)[3]
+    assert pair_steps(K, np.array([-1.0, 1.0]), zero.copy(), -np.inf * one, np.inf * one, zero, np.array([0, 2]), 1e-3, 100)[3]
 
 
 # ---- tiles larger than a block, tiles that are computed, parts of matrices ----------------------------------------------
@@ -163,9 +213,9 @@ def test_nested_blocks_and_computed_tiles_solve_the_problem(groups):
     K = core.kernel_block(RBF, P, None, P, None)
     objectives = []
     for solve in (
-        lambda *problem: core.solve_block(K, *problem),
-        lambda *problem: core.solve_points(RBF, P, None, *problem),
-        lambda *problem: core.solve_block(K.astype(np.float64), *problem),
+        lambda *problem: pair_steps(K, *problem),
+        lambda *problem: pair_steps_on_points(RBF, P, None, *problem),
+        lambda *problem: pair_steps(K.astype(np.float64), *problem),
     ):
         b, G = np.zeros(len(y)), -y
         steps, violation, negative, unbounded = solve(G, b, lower, upper, np.zeros(len(y)), begin, 1e-6, 10**7)
@@ -185,7 +235,7 @@ def test_computed_tiles_have_the_bits_of_any_thread_count():
     found = []
     for threads in (1, 2, 3):
         b, G = np.zeros(len(y)), -y
-        _cpu.solve_points(RBF, P, None, G, b, lower, upper, np.zeros(len(y)), begin, 1e-3, 10**7, threads)
+        _cpu.solve_points(RBF, P, None, G, b, lower, upper, np.zeros(len(y)), begin, np.ones(1, bool), 1e-3, 10**7, threads)
         found.append((b, G))
     assert all(np.array_equal(b, found[0][0]) and np.array_equal(G, found[0][1]) for b, G in found)
 
@@ -193,8 +243,8 @@ def test_computed_tiles_have_the_bits_of_any_thread_count():
 def test_a_limit_of_steps_is_kept_and_can_be_continued():
     P, y, lower, upper, begin = large_problem()
     b, G = np.zeros(len(y)), -y
-    assert core.solve_points(RBF, P, None, G, b, lower, upper, np.zeros(len(y)), begin, 1e-3, 100)[0] == 100
-    assert core.solve_points(RBF, P, None, G, b, lower, upper, np.zeros(len(y)), begin, 1e-3, 10**7)[1] <= 1e-3
+    assert pair_steps_on_points(RBF, P, None, G, b, lower, upper, np.zeros(len(y)), begin, 1e-3, 100)[0] == 100
+    assert pair_steps_on_points(RBF, P, None, G, b, lower, upper, np.zeros(len(y)), begin, 1e-3, 10**7)[1] <= 1e-3
 
 
 @pytest.mark.parametrize("kernel", [RBF, LINEAR, (1, 0.3, 1.0, 3)])
@@ -206,8 +256,8 @@ def test_compressed_points_have_the_bits_of_dense_ones(kernel):
     assert np.array_equal(core.kernel_block(kernel, compressed, np.array([3, 1]), dense, None), whole[[3, 1]])
     out = np.zeros((2, 2, 150))
     coef = rng.normal(size=(150, 2))
-    core.kernel_matvec(kernel, dense, None, coef, dense, None, out[0])
-    core.kernel_matvec(kernel, compressed, None, coef, compressed, None, out[1])
+    core.kernel_product(kernel, dense, None, coef, dense, None, out[0])
+    core.kernel_product(kernel, compressed, None, coef, compressed, None, out[1])
     assert np.array_equal(out[0], out[1])
 
 
@@ -227,8 +277,10 @@ def test_exponentials_over_their_whole_range():
 
 def test_group_ends_and_join_blocks():
     G, b = np.array([3.0, -1.0, 2.0, 5.0]), np.array([0.0, 1.0, 0.5, 1.0])
-    ends = core.group_ends(G, b, np.zeros(4), np.ones(4), np.array([0, 3, 4]))
-    assert ends == [(2.0, 2.0, 2.0, 1), (np.inf, 5.0, 0.0, 0)]
+    problem = G, b, np.zeros(4), np.ones(4), np.array([0, 3, 4])
+    for backend in BACKENDS:
+        assert backend.group_extremes(*problem, np.array([True, True])) == [(2.0, 2.0, 2.0, 1), (np.inf, 5.0, 0.0, 0)]
+        assert backend.group_extremes(*problem, np.array([False, False])) == [(0.0, 2.0, 2.0, 1), (0.0, 5.0, 0.0, 0)]
     A, B, D = rng.normal(size=(40, 40)), rng.normal(size=(40, 70)), rng.normal(size=(70, 70))
     out = np.empty((110, 110))
     core.join_blocks(A, B, D, out)
@@ -238,35 +290,35 @@ def test_group_ends_and_join_blocks():
 
 
 def test_threads_of_large_calls_and_of_callers_that_run_side_by_side(monkeypatch):
-    monkeypatch.setattr(core, "_openmp_effective_n_threads", lambda: 5)
-    assert [core.thread_count(work) for work in (0.0, 5.9e6, 6.1e6, np.inf)] == [1, 1, 5, 5]
-    assert core.thread_count() == 5
-    with core.one_thread():
-        assert core.thread_count() == 1
-        with core.one_thread():
-            assert core.thread_count() == 1
-        assert core.thread_count() == 1, "still inside the outer one"
-    assert core.thread_count() == 5
+    monkeypatch.setattr(thread_settings, "_openmp_effective_n_threads", lambda: 5)
+    assert [thread_count(work) for work in (0.0, 5.9e6, 6.1e6, np.inf)] == [1, 1, 5, 5]
+    assert thread_count() == 5
+    with one_thread():
+        assert thread_count() == 1
+        with one_thread():
+            assert thread_count() == 1
+        assert thread_count() == 1, "still inside the outer one"
+    assert thread_count() == 5
     seen = []
-    monkeypatch.setattr(core._cpu, "parse_svmlight", lambda *arguments: seen.append(arguments) or ["pieces"])
+    monkeypatch.setattr(_cpu, "parse_svmlight", lambda *arguments: seen.append(arguments) or ["pieces"])
     for size, threads, wanted in ((10, 0, 1), (10**7, 0, 5), (10, 3, 3), (10**7, 2, 2)):
-        assert core.parse_svmlight("text", size, 7, 8, threads) == ["pieces"]
+        assert parse_svmlight("text", size, 7, 8, threads) == ["pieces"]
         assert seen.pop() == ("text", size, 7, 8, wanted)
-    core.parse_svmlight("text", 10, 7, 8)
+    parse_svmlight("text", 10, 7, 8)
     assert seen.pop()[-1] == 1
 
 
 def test_arrays_are_copied_only_where_the_core_cannot_read_them():
     array = np.arange(12.0).reshape(3, 4)
-    assert core.contiguous(array) is array
-    turned = core.contiguous(array.T)
+    assert contiguous(array) is array
+    turned = contiguous(array.T)
     assert turned.flags.c_contiguous
     assert turned.tolist() == array.T.tolist()
-    assert core.contiguous(array, np.float32).dtype == np.float32
+    assert contiguous(array, np.float32).dtype == np.float32
     raw = np.zeros(8 * 4 + 1, np.uint8)
     misaligned = raw[1:].view(np.float64)
     misaligned[:] = [1.0, 2.0, 3.0, 4.0]
-    copied = core.contiguous(misaligned)
+    copied = contiguous(misaligned)
     assert copied.flags.aligned
     assert copied.tolist() == [1.0, 2.0, 3.0, 4.0]
 

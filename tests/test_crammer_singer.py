@@ -8,11 +8,13 @@ from sklearn.datasets import load_digits, load_iris
 from sklearn.svm import LinearSVC
 
 import needs
-from maxmargin.designs import ArrayDesign
-from maxmargin.losses import Bias
+from maxmargin.linear import crammer_singer
+from maxmargin.linear.crammer_singer import ClassesProblem
+from maxmargin.linear.designs import ArrayDesign
+from maxmargin.linear.losses import Bias
+from maxmargin.linear.workspace import LinearWorkspace
 from maxmargin.monitor import Monitor
-from maxmargin.solution import Status
-from maxmargin.solvers.linear import crammer_singer
+from maxmargin.status import Status
 
 IRIS = load_iris(return_X_y=True)
 DIGITS = load_digits().data[:400] / 16, load_digits().target[:400]
@@ -26,11 +28,13 @@ def P(X, y, W, b, C, m):
     return 0.5 * np.sum(W**2) + 0.5 * m * b @ b + C @ lead.max(axis=1)
 
 
-def solved(X, y, C, bias=Bias.PENALISED, scaling=1.0, tol=1e-7, **rest):
+def solved(X, y, C, bias=Bias.PENALISED, scaling=1.0, tol=1e-7, start=None, seed=0):
     """An optimal solution whose duals and objectives have been checked."""
     C = np.broadcast_to(np.float64(C), y.shape).copy()
     k = int(y.max()) + 1
-    found = crammer_singer.solve(ArrayDesign(X), y, k, C, bias, scaling, tol, Monitor(time_limit=30), **rest)
+    found = crammer_singer.solve(
+        ClassesProblem(y, k, C, bias, scaling), LinearWorkspace(ArrayDesign(X), Monitor(time_limit=30), seed), tol, start
+    )
     assert found.ended is None
     m = 1 / scaling**2 if bias is Bias.PENALISED else 0.0
     assert found.primal == pytest.approx(P(X, y, found.W, found.bias, C, m), rel=1e-12)
@@ -134,12 +138,13 @@ def test_start(bias):
 def test_it_stops_and_repeats():
     X, y = DIGITS
     before = X.copy()
-    early = crammer_singer.solve(ArrayDesign(X), y, 10, np.ones(len(y)), Bias.FREE, 1.0, 1e-9, Monitor(max_iter=3))
+    problem = ClassesProblem(y, 10, np.ones(len(y)), Bias.FREE)
+    early = crammer_singer.solve(problem, LinearWorkspace(ArrayDesign(X), Monitor(max_iter=3)), 1e-9)
     assert early.ended is Status.MAX_ITER
     assert early.dual < early.primal < np.inf
     a, b = (solved(X, y, 0.1, Bias.FREE, tol=1e-4, seed=4) for _ in range(2))
     np.testing.assert_array_equal(a.W, b.W)
     np.testing.assert_array_equal(X, before)
     wrong = np.abs(early.t)
-    gap = crammer_singer.objectives(ArrayDesign(X), y, np.ones(len(y)), Bias.FREE, 1.0, early.W, early.bias, wrong)
+    gap = crammer_singer.objectives(problem, ArrayDesign(X), early.W, early.bias, wrong)
     assert gap.dual == -np.inf

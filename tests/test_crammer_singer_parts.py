@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from maxmargin.designs import ArrayDesign
-from maxmargin.losses import Bias
+from maxmargin.linear import crammer_singer
+from maxmargin.linear.crammer_singer import ClassesProblem
+from maxmargin.linear.designs import ArrayDesign
+from maxmargin.linear.losses import Bias
+from maxmargin.linear.workspace import LinearWorkspace
 from maxmargin.monitor import Monitor
-from maxmargin.solution import Status
-from maxmargin.solvers.linear import crammer_singer
+from maxmargin.status import Status
 
 rng = np.random.default_rng(8)
 n, d, k = 21, 4, 3
@@ -31,7 +33,7 @@ def class_duals(draw, C=C):
 
 
 def class_run(bias, t, C=C, X=A):
-    run = crammer_singer._Run(ArrayDesign(X), LABEL, k, C, bias, 1.5)
+    run = crammer_singer._Run(ClassesProblem(LABEL, k, C, bias, 1.5), ArrayDesign(X))
     W = (X.T @ t).T
     run.begin_at(crammer_singer.CrammerSinger(W, np.array([0.3, -0.2, 0.5]), t, 0.0, 0.0, None, 0))
     return run
@@ -64,23 +66,23 @@ def test_duals_of_all_classes_begin_at_a_start_made_smaller(bias):
 def test_samples_at_the_origin_have_duals_of_full_size_where_there_is_no_bias(bias):
     X = A.copy()
     X[3] = X[8] = 0.0
-    run = crammer_singer._Run(ArrayDesign(X), LABEL, k, C, bias, 1.5)
+    run = crammer_singer._Run(ClassesProblem(LABEL, k, C, bias, 1.5), ArrayDesign(X))
     for i in range(n):
         full = bias is Bias.NONE and i in (3, 8)
         wanted = [C[i] if m == LABEL[i] else -C[i] / (k - 1) for m in range(k)] if full else [0.0] * k
         assert run.t[i].tolist() == pytest.approx(wanted)
     assert len(run.b) == 8
-    assert crammer_singer._Run(ArrayDesign(0 * X), LABEL, k, C, Bias.FREE, 1.0).column == 1.0
+    assert crammer_singer._Run(ClassesProblem(LABEL, k, C, Bias.FREE, 1.0), ArrayDesign(0 * X)).column == 1.0
 
 
 def test_sparse_arrays_are_passed_over_as_such():
     for share, compressed in ((0.35, True), (0.45, False)):
         X = np.where(np.arange(n * 20).reshape(n, 20) % 20 < 20 * share, 1.0, 0.0)
         design = ArrayDesign(X)
-        run = crammer_singer._Run(design, LABEL, k, C, Bias.NONE, 1.0)
+        run = crammer_singer._Run(ClassesProblem(LABEL, k, C, Bias.NONE, 1.0), design)
         assert (run.points is not design.points) is compressed
         design = ArrayDesign(sparse.csr_matrix(X))
-        assert crammer_singer._Run(design, LABEL, k, C, Bias.NONE, 1.0).points is design.points
+        assert crammer_singer._Run(ClassesProblem(LABEL, k, C, Bias.NONE, 1.0), design).points is design.points
 
 
 def nearest(t, upper):
@@ -170,7 +172,7 @@ def test_a_large_face_may_change_by_a_hundredth():
     many = 300
     label, X = np.arange(many) % k, rng.normal(size=(many, 5))
     for before, leaps in ((many + 3, True), (many + 4, False), (many - 3, True), (many - 4, False)):
-        run = crammer_singer._Run(ArrayDesign(X), label, k, np.ones(many), Bias.NONE, 1.0)
+        run = crammer_singer._Run(ClassesProblem(label, k, np.ones(many), Bias.NONE, 1.0), ArrayDesign(X))
         run.t = np.where(np.arange(k) == label[:, None], 0.2, -0.1)
         run.size = before
         run.leap(5, Monitor())
@@ -221,7 +223,7 @@ def test_objectives_of_all_classes_refuse_duals_outside_their_constraints():
     W, b = rng.normal(size=(k, d)), np.zeros(k)
 
     def dual(t, bias):
-        return crammer_singer.objectives(ArrayDesign(A), LABEL, C, bias, 1.5, W, b, t).dual
+        return crammer_singer.objectives(ClassesProblem(LABEL, k, C, bias, 1.5), ArrayDesign(A), W, b, t).dual
 
     assert np.isfinite(dual(t, Bias.PENALISED))
     assert dual(t, Bias.FREE) == -np.inf, "the classes' sums are not 0"
@@ -275,7 +277,9 @@ def walk(monkeypatch, *, met=1.0, violation=2.0, active=10, went=(), gaps=(), to
 
     monkeypatch.setattr(crammer_singer, "_Run", Run)
     label = np.zeros(samples, int)
-    return done, crammer_singer.solve(ArrayDesign(A), label, k, np.ones(samples), Bias.NONE, 1.0, tol, Monitor(max_iter=max_iter))
+    return done, crammer_singer.solve(
+        ClassesProblem(label, k, np.ones(samples), Bias.NONE), LinearWorkspace(ArrayDesign(A), Monitor(max_iter=max_iter)), tol
+    )
 
 
 def test_leaps_follow_each_other_soon_where_they_go_most_of_their_way(monkeypatch):

@@ -1,12 +1,13 @@
-"""Whether a kernel matrix is positive semidefinite: the three tests of definiteness.py at their limits, and what follows from them."""
+"""Whether a kernel matrix is positive semidefinite: the three tests of kernel/definiteness.py at their limits, and what follows from them."""
 
 import numpy as np
 import pytest
 
-from maxmargin import definiteness
-from maxmargin.definiteness import has_bad_pair, is_positive_semidefinite, least_eigenvalue_below, refuted
-from maxmargin.kernels import Kernel
-from maxmargin.training import Samples, convexity_of
+from maxmargin.kernel import definiteness
+from maxmargin.kernel.audit import convexity_of
+from maxmargin.kernel.definiteness import has_bad_pair, is_positive_semidefinite, least_eigenvalue_below, refuted
+from maxmargin.kernel.kernels import Kernel
+from maxmargin.kernel.workspace import Samples
 
 ROUNDING = 1e-9
 
@@ -82,7 +83,7 @@ def test_rows_that_matter_most_may_refute(monkeypatch):
 
 
 def given(K, coef, rounding=1e-16, indefinite=False):
-    return convexity_of(Kernel.precomputed(), np.asarray(coef), Samples(K), rounding, indefinite)
+    return convexity_of(Samples(Kernel.precomputed(), K), np.asarray(coef), rounding, indefinite)
 
 
 def test_a_matrix_is_checked_up_to_1024_rows():
@@ -94,12 +95,12 @@ def test_convexity(monkeypatch):
     monkeypatch.setattr(definiteness, "WHOLE", 20)
     X = np.random.default_rng(2).normal(size=(21, 3))
     ones = np.ones(21)
-    assert convexity_of(Kernel.rbf(gamma=1.0), ones, Samples(X), 1e-16, True) == "proved"
+    assert convexity_of(Samples(Kernel.rbf(gamma=1.0), X), ones, 1e-16, True) == "proved"
     nearly = Kernel.poly(degree=1, coef0=-1e-12)
-    assert convexity_of(nearly, ones, Samples(X), 1e-16) == "unknown"
-    assert convexity_of(nearly, ones[:20], Samples(X[:20]), 1e-16) == "checked"
-    assert convexity_of(Kernel.callable(lambda A, B: A @ B.T), ones, Samples(X), 1e-16) == "assumed"
-    assert convexity_of(Kernel.poly(degree=1, coef0=-9.0), ones, Samples(X), 1e-16) == "indefinite"
+    assert convexity_of(Samples(nearly, X), ones, 1e-16) == "unknown"
+    assert convexity_of(Samples(nearly, X[:20]), ones[:20], 1e-16) == "checked"
+    assert convexity_of(Samples(Kernel.callable(lambda A, B: A @ B.T), X), ones, 1e-16) == "assumed"
+    assert convexity_of(Samples(Kernel.poly(degree=1, coef0=-9.0), X), ones, 1e-16) == "indefinite"
     assert given(np.eye(21), ones) == "assumed"
     assert given(uniform(21, -0.06), ones) == "indefinite"
     assert given(uniform(21, -0.051), ones) == "indefinite", "of 20 rows it is not seen, of all it is"
@@ -120,4 +121,4 @@ def test_support_vectors_are_looked_at_first(monkeypatch):
     for support, wanted in ((slice(20, 30), "indefinite"), (slice(0, 10), "assumed")):
         coef = np.zeros(30)
         coef[support] = 1.0
-        assert convexity_of(kernel, coef, Samples(np.arange(30)[:, None]), 1e-16) == wanted
+        assert convexity_of(Samples(kernel, np.arange(30)[:, None]), coef, 1e-16) == wanted

@@ -9,9 +9,15 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from maxmargin import Kernel, certificate, linear_certificate, losses, problems, training
-from maxmargin.solution import Level, Solution, Status, duality_gap, gradient, levels, margin, may_move, worst_violation
-from maxmargin.sources import make_source
+from maxmargin import Kernel, certificate
+from maxmargin.core.choose import HOST
+from maxmargin.kernel import audit, evaluation, formulations, problems, training
+from maxmargin.kernel import certificate as kernel_certificate
+from maxmargin.kernel.solution import Level, Solution, duality_gap, gradient, levels, margin, may_move, violation
+from maxmargin.kernel.sources import make_source
+from maxmargin.linear import certificate as linear_certificate
+from maxmargin.linear import losses
+from maxmargin.status import Status
 
 rng = np.random.default_rng(7)
 n = 40
@@ -49,7 +55,7 @@ def test_classification():
     norm = b @ K @ b
     slack = [max(0.0, 1 - y[i] * f[i]) for i in range(n)]
     kkt = [max(slack[i] if a[i] < C[i] else 0.0, y[i] * f[i] - 1 if a[i] > 0 else 0.0) for i in range(n)]
-    found = certificate.classification(f, y, C, b, BIAS)
+    found = kernel_certificate.classification(f, y, C, b, BIAS)
     primal, dual = norm / 2 + sum(C[i] * slack[i] for i in range(n)), a.sum() - norm / 2
     box = [max(-a[i], a[i] - C[i]) for i in range(n)]
     # The gap is that of variables whose sum is 0; here the bias adds its share.
@@ -90,9 +96,9 @@ def test_squared_classification():
     kkt = [abs(slack[i] - a[i] / (2 * C[i])) for i in range(n)]
     primal = norm / 2 + sum(C[i] * slack[i] ** 2 for i in range(n))
     dual = a.sum() - norm / 2 - sum(a[i] ** 2 / (4 * C[i]) for i in range(n))
-    check(certificate.classification(f, y, C, b, BIAS, squared=True), primal, dual, kkt, [0.0, *-a], abs(b.sum()))
+    check(kernel_certificate.classification(f, y, C, b, BIAS, squared=True), primal, dual, kkt, [0.0, *-a], abs(b.sum()))
     a[3] = -0.4
-    assert certificate.classification(f, y, C, y * a, BIAS, squared=True).box_violation == pytest.approx(0.4)
+    assert kernel_certificate.classification(f, y, C, y * a, BIAS, squared=True).box_violation == pytest.approx(0.4)
 
 
 def test_hard_margin():
@@ -106,8 +112,8 @@ def test_hard_margin():
     assert distance.min() > 0
     primal, dual = norm / 2 / distance.min() ** 2, a.sum() - norm / 2
     kkt = [abs(distance[i] - 1) if a[i] > 0 else max(0.0, 1 - distance[i]) for i in range(n)]
-    check(certificate.classification(f, y, np.full(n, np.inf), b, 0.0), primal, dual, kkt, [0.0], abs(b.sum()))
-    assert certificate.classification(-f, y, np.full(n, np.inf), b, 0.0).primal == np.inf
+    check(kernel_certificate.classification(f, y, np.full(n, np.inf), b, 0.0), primal, dual, kkt, [0.0], abs(b.sum()))
+    assert kernel_certificate.classification(-f, y, np.full(n, np.inf), b, 0.0).primal == np.inf
 
 
 @pytest.mark.parametrize("squared", [False, True])
@@ -118,7 +124,7 @@ def test_regression(squared):
     norm, r = b @ K @ b, z - f
     outside = [max(0.0, abs(r[i]) - EPSILON) for i in range(n)]
     value = z @ b - EPSILON * np.abs(b).sum()
-    found = certificate.regression(f, z, C, EPSILON, b, BIAS, squared)
+    found = kernel_certificate.regression(f, z, C, EPSILON, b, BIAS, squared)
     if squared:
         primal = norm / 2 + sum(C[i] * outside[i] ** 2 for i in range(n))
         dual = value - norm / 2 - sum(b[i] ** 2 / (4 * C[i]) for i in range(n))
@@ -140,7 +146,7 @@ def test_one_class():
     b, rho, total = draw(np.zeros(n), C), 0.6, 9.0
     f = K @ b - rho
     norm = b @ K @ b
-    found = certificate.one_class(f, C, b, rho, total)
+    found = kernel_certificate.one_class(f, C, b, rho, total)
     primal = norm / 2 - rho * total + sum(C[i] * max(0.0, -f[i]) for i in range(n))
     kkt = [max(-f[i] if b[i] < C[i] else 0.0, f[i] if b[i] > 0 else 0.0) for i in range(n)]
     gap = sum(b[i] * f[i] + C[i] * max(0.0, -f[i]) for i in range(n))
@@ -275,7 +281,7 @@ def test_crammer_singer(free):
 
 
 def test_table_of_problems():
-    """The table at the top of problems.py, row by row."""
+    """The table at the top of kernel/problems.py, row by row."""
     inf, zero = np.inf, np.zeros(n)
     first = np.argsort(-y, kind="stable")
     one, low, high = np.zeros(n, int), np.minimum(0, y * C), np.maximum(0, y * C)
@@ -361,23 +367,27 @@ def test_gap_where_slopes_are_0_and_where_some_variables_have_no_ridge():
 def test_levels_of_variables_that_can_only_grow_or_only_shrink():
     problem = problems.one_class(np.ones(3), 0.5)
     G = np.array([2.0, 5.0, 3.0])
-    assert levels(problem, np.zeros(3), G) == (Level(-2.0, -2.0, np.inf),)
-    assert levels(problem, np.ones(3), G) == (Level(-5.0, -np.inf, -5.0),)
-    assert levels(problem, np.array([1.0, 0.0, 0.0]), G) == (Level(-2.5, -3.0, -2.0),)
-    assert worst_violation(problem, np.zeros(3), G) == -np.inf
+    assert levels(problem.variables(np.zeros(3), G), HOST) == (Level(-2.0, -2.0, np.inf),)
+    assert levels(problem.variables(np.ones(3), G), HOST) == (Level(-5.0, -np.inf, -5.0),)
+    assert levels(problem.variables(np.array([1.0, 0.0, 0.0]), G), HOST) == (Level(-2.5, -3.0, -2.0),)
+    assert violation(problem.variables(np.zeros(3), G), HOST) == -np.inf
 
 
 def test_levels_violation_and_what_may_move():
     problem = problems.nu_svc(np.array([1.0, 1.0, 1.0, -1.0, -1.0, -1.0]), np.ones(6), 0.5)
     b, G = np.array([1.0, 0.5, 0.0, -1.0, 0.0, -1.0]), np.array([0.5, 1.0, 3.0, 2.0, 7.0, 4.0])
     # first group: 1.0 can shrink only, 0.5 is free, 0.0 can grow only; second: -1 can grow, 0 can shrink
-    first, second = levels(problem, b, G)
+    first, second = levels(problem.variables(b, G), HOST)
     assert first == Level(-1.0, -1.0, -1.0)
     assert second == Level(-4.5, -7.0, -2.0)
     assert margin((first, second)) == pytest.approx((-4.5 + 1.0) / 2)
-    assert worst_violation(problem, b, G) == pytest.approx(7.0 - 2.0)
-    found = may_move(G, b, problem.lower, problem.upper, problem.begin)
+    assert violation(problem.variables(b, G), HOST) == pytest.approx(7.0 - 2.0)
+    found = may_move(problem.variables(b, G), HOST)
     assert found.tolist() == [False, True, False, True, True, True]
+    alone = problem._replace(unconstrained=(1,))
+    assert levels(alone.variables(b, G), HOST) == (first, Level(0.0, 0.0, 0.0))
+    assert violation(alone.variables(b, G), HOST) == pytest.approx(7.0), "beside a gradient of 0"
+    assert may_move(alone.variables(b, G), HOST).tolist() == [False, True, False, False, True, False]
 
 
 def test_a_degenerate_and_an_unsolved_problem():
@@ -396,24 +406,24 @@ def test_rows_of_the_audit(monkeypatch):
     """All of few; of many some drawn, some suspect, and the largest coefficients. A closer look takes what it can afford."""
     source, coef = make_source(Kernel.linear(), np.r_[A, A] * np.arange(1, 2 * n + 1)[:, None]), np.zeros(2 * n)
     coef[[70, 3, 11]] = 3.0, -5.0, 4.0
-    assert training._audited(source, coef, 2 * n).tolist() == list(range(2 * n))
-    few = training._audited(source, coef, 12)
+    assert audit._audited(source, coef, 2 * n).tolist() == list(range(2 * n))
+    few = audit._audited(source, coef, 12)
     assert set(few[-3:].tolist()) == {70, 3, 11}
     assert few[:-3].tolist() == np.random.default_rng(1).choice(2 * n, 6, replace=False).tolist()
     with monkeypatch.context() as patch:
         patch.setattr(training.block, "POLISHED", 2 * n - 1)
-        more = training._audited(source, coef, 12)
+        more = audit._audited(source, coef, 12)
         assert more[6:9].tolist() == source.suspects(3).tolist(), "of many"
         assert np.delete(more, [6, 7, 8]).tolist() == few.tolist()
         patch.setattr(training.block, "POLISHED", 2 * n)
-        assert training._audited(source, coef, 12).tolist() == few.tolist()
+        assert audit._audited(source, coef, 12).tolist() == few.tolist()
     sample = np.arange(10, 20)
     for count, wanted in ((40, list(range(40))), (39, sample.tolist()), (4, [10, 13, 16, 19]), (1, [10]), (0, [10])):
-        assert training._affordable(sample, 40, count).tolist() == wanted
+        assert audit._affordable(sample, 40, count).tolist() == wanted
 
 
 def test_bounds_and_curvature_of_a_problem():
-    decision = training.Decision(np.zeros(n), 0.0, (0.0, 0.0), scale=2.0)
+    decision = formulations.Decision(np.zeros(n), 0.0, (0.0, 0.0), scale=2.0)
     np.testing.assert_allclose(training._bounds(problems.c_svc(y, C), decision), C / 2)
     np.testing.assert_allclose(training._bounds(problems.eps_svr(z, C, 0.1), decision), C / 2)
     assert training._curvature(problems.c_svc(y, C)) == 0.0
@@ -424,20 +434,20 @@ def test_decisions_are_read_off_the_levels():
     b, part = np.array([2.0, 0.0, -1.0, -1.0]), np.zeros(4)
     problem = problems.nu_svc(np.array([1.0, 1.0, -1.0, -1.0]), np.ones(4), 0.5)
     ends = Level(-3.0, -4.0, -2.0), Level(5.0, 1.0, 9.0)
-    found = training.read_margin(problem, Solution(None, b, part, ends, 0, False, 1.0))
+    found = formulations.read_margin(problem, Solution(None, b, part, ends, 0, False, 1.0))
     assert found.coef.tolist() == [0.5, 0.0, -0.25, -0.25]
     assert found[1:4] == (0.25, (-0.375, 0.875), 4.0)
-    apart = training.read_margin(problem, Solution(None, b, part, ends[::-1], 0, False, 1.0))
+    apart = formulations.read_margin(problem, Solution(None, b, part, ends[::-1], 0, False, 1.0))
     assert (apart.scale, apart.intercept) == (1.0, 1.0), "not yet apart: in the problem's own units"
     for near, r in ((5.0, 1.0), (4.5, 0.25)):
-        found = training.read_margin(problem, Solution(None, b, part, (Level(near, near, near), ends[1]), 0, False, 1.0))
+        found = formulations.read_margin(problem, Solution(None, b, part, (Level(near, near, near), ends[1]), 0, False, 1.0))
         assert (found.scale, found.coef[0]) == (r, 2.0 / r)
     tube = problems.nu_svr(np.zeros(2), np.ones(2), 0.5)
     for levels_, width in ((ends[::-1], 4.0), (ends, 0.0)):
-        found = training.read_tube(tube, Solution(None, b, part[:2], levels_, 0, False, 1.0))
+        found = formulations.read_tube(tube, Solution(None, b, part[:2], levels_, 0, False, 1.0))
         assert found.coef.tolist() == [1.0, -1.0]
         assert found[1:5] == (1.0, (-1.5, 3.5), 1.0, width)
-    found = training.read_level(problems.c_svc(np.ones(4), np.ones(4)), Solution(None, b, part, ends[1:], 0, False, 1.0))
+    found = formulations.read_level(problems.c_svc(np.ones(4), np.ones(4)), Solution(None, b, part, ends[1:], 0, False, 1.0))
     assert found[1:4] == (5.0, (1.0, 9.0), 1.0)
 
 
@@ -453,9 +463,9 @@ def test_distances_of_wide_sparse_data(monkeypatch):
     """Too wide to be made dense: |a|^2 + |b|^2 - 2 a.b gives the same distances."""
     S, T = sparse.random(9, 50, density=0.3, random_state=0, format="csr"), sparse.random(7, 50, density=0.3, random_state=1, format="csr")
     wanted = ((S.toarray()[:, None] - T.toarray()[None]) ** 2).sum(axis=2)
-    np.testing.assert_allclose(certificate._squared_distances(S, T), wanted, rtol=1e-12)
-    monkeypatch.setattr(certificate, "BLOCK_ENTRIES", 1)
-    np.testing.assert_allclose(certificate._squared_distances(S, T), wanted, rtol=1e-12)
-    np.testing.assert_allclose(certificate._squared_distances(0.1 * S, 0.1 * T), 0.01 * wanted, rtol=1e-12)
-    assert np.all(certificate._squared_distances(S, S) >= 0)
-    np.testing.assert_allclose(np.diag(certificate._squared_distances(S, S)), 0.0, atol=1e-14)
+    np.testing.assert_allclose(evaluation._squared_distances(S, T), wanted, rtol=1e-12)
+    monkeypatch.setattr(evaluation, "BLOCK_ENTRIES", 1)
+    np.testing.assert_allclose(evaluation._squared_distances(S, T), wanted, rtol=1e-12)
+    np.testing.assert_allclose(evaluation._squared_distances(0.1 * S, 0.1 * T), 0.01 * wanted, rtol=1e-12)
+    assert np.all(evaluation._squared_distances(S, S) >= 0)
+    np.testing.assert_allclose(np.diag(evaluation._squared_distances(S, S)), 0.0, atol=1e-14)

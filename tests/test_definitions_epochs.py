@@ -6,11 +6,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from helpers import binary, three
 from maxmargin import NormaSVC, PegasosSVC, monitor
-from maxmargin.designs import ArrayDesign
-from maxmargin.losses import Bias, LinearProblem, classification
+from maxmargin.linear.designs import ArrayDesign
+from maxmargin.linear.losses import Bias, LinearProblem, classification
 from maxmargin.monitor import Monitor
-from maxmargin.solvers import epochs, pegasos_linear
-from maxmargin.solvers.pegasos import BIAS, MEAN_BIAS, NORM, STEPS
+from maxmargin.online import epochs, pegasos_linear
+from maxmargin.online.pegasos import BIAS, MEAN_BIAS, NORM, STEPS
 
 
 def hinge(y, C=1.0, bias=Bias.NONE):

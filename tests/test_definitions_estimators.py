@@ -9,8 +9,9 @@ from helpers import CLASSIFIERS, FIVE, assert_close, assert_same_bits, binary, t
 from maxmargin import SVC, Kernel, OneClassSVM, certificate
 from maxmargin.estimators import _base, _classifier
 from maxmargin.estimators._voting import libsvm_sign
-from maxmargin.multiclass import BinaryTask
-from maxmargin.training import Method
+from maxmargin.kernel import evaluation
+from maxmargin.kernel.multiclass import BinaryTask
+from maxmargin.kernel.training import Method
 
 X, y = binary(40)
 A, z = three(45)
@@ -169,9 +170,9 @@ def test_certify_evaluates_in_long_double_what_a_fit_would(monkeypatch):
         )
     model = SVC(kernel="poly").fit(X, y)
     count = len(model.support_)
-    work = 40 * certificate.products_per_row(model.kernel_, model.support_vectors_, count)
+    work = 40 * evaluation.products_per_row(model.kernel_, model.support_vectors_, count)
     for room, name in ((work, "extended_products"), (work - 1, "kernel_products")):
-        monkeypatch.setattr(certificate, "EXTENDED", room)
+        monkeypatch.setattr(evaluation, "EXTENDED", room)
         used.clear()
         model.certify(X, y)
         assert used[0] == name
@@ -225,7 +226,7 @@ def test_problems_of_one_class_are_constant():
     for sign, value in (([1.0, 1.0], 1.0), ([-1.0], -1.0)):
         task = BinaryTask(np.arange(len(sign)), np.array(sign))
         assert not _classifier._two_sided(task)
-        found = _classifier._constant(np.array(sign))
+        found = _classifier._constant(task).train()
         assert found.decision.intercept == value
         assert found.decision.interval == (value, value)
         assert found.decision.coef.tolist() == [0.0] * len(sign)

@@ -5,11 +5,11 @@ import pytest
 
 from helpers import three
 from maxmargin import PegasosSVC
-from maxmargin.designs import ArrayDesign
+from maxmargin.linear.designs import ArrayDesign
 from maxmargin.monitor import Monitor
-from maxmargin.solvers import epochs
-from maxmargin.solvers.pegasos import SCALE, SIGMA, Rule, Task
-from maxmargin.solvers.pegasos_linear import U, V, _Folds, _records
+from maxmargin.online import epochs
+from maxmargin.online.pegasos import SCALE, SIGMA, Rule, Task
+from maxmargin.online.pegasos_linear import U, V, _Folds, _records
 
 
 @pytest.mark.parametrize("repeated", [False, True])

@@ -7,15 +7,10 @@ from scipy import sparse
 
 from maxmargin import SVC
 from maxmargin.estimators import _data, _plain, _targets
-from maxmargin.estimators._data import (
-    canonical_csr,
-    gamma_value,
-    sparse_like_sklearn,
-    symmetric,
-    take,
-)
+from maxmargin.estimators._data import canonical_csr, gamma_value, sparse_like_sklearn, symmetric
 from maxmargin.estimators._locate import locate
-from maxmargin.kernels import Kind
+from maxmargin.kernel.kernels import Kind
+from maxmargin.kernel.sources import take
 
 rng = np.random.default_rng(9)
 X = rng.normal(size=(12, 3)) * [1, 5, 0.3] + [0, 2, 1]

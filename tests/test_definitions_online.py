@@ -5,15 +5,15 @@ import pytest
 
 from helpers import binary, three
 from maxmargin import NormaSVC, PegasosSVC
-from maxmargin.designs import ArrayDesign
-from maxmargin.kernels import Kernel
-from maxmargin.losses import Bias, LinearProblem, classification
-from maxmargin.solvers import budget, pegasos_linear
-from maxmargin.solvers.budget import Points, block_size, in_use
-from maxmargin.solvers.linear.model import best_bias
-from maxmargin.solvers.pegasos import BIAS, MEAN_BIAS, NORM, SCALE, Rule, Task, Walks, fold
-from maxmargin.solvers.pegasos_linear import LinearPath
-from maxmargin.sources import MatrixSource
+from maxmargin.kernel.kernels import Kernel
+from maxmargin.kernel.sources import MatrixSource
+from maxmargin.linear.designs import ArrayDesign
+from maxmargin.linear.losses import Bias, LinearProblem, classification
+from maxmargin.linear.model import best_bias
+from maxmargin.online import budget, pegasos_linear
+from maxmargin.online.budget import Points, block_size, in_use
+from maxmargin.online.pegasos import BIAS, MEAN_BIAS, NORM, SCALE, Rule, Task, Walks, fold
+from maxmargin.online.pegasos_linear import LinearPath
 
 rng = np.random.default_rng(5)
 

@@ -6,18 +6,22 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from maxmargin import linear_certificate, linear_training, problems, training
-from maxmargin.designs import ArrayDesign, Gram
-from maxmargin.kernels import Kernel
-from maxmargin.losses import Bias, LinearProblem, classification, one_class, regression
+from maxmargin.kernel import formulations, problems, training
+from maxmargin.kernel.kernels import Kernel
+from maxmargin.kernel.solution import Level
+from maxmargin.kernel.sources import Source, make_source
+from maxmargin.kernel.state import State, finish
+from maxmargin.linear import certificate as linear_certificate
+from maxmargin.linear import model
+from maxmargin.linear import training as linear_training
+from maxmargin.linear.designs import ArrayDesign, Gram
+from maxmargin.linear.losses import Bias, LinearProblem, classification, one_class, regression
+from maxmargin.linear.model import LinearSolution
 from maxmargin.monitor import Monitor
-from maxmargin.solution import GAP, Level, Status
-from maxmargin.solvers import epochs
-from maxmargin.solvers.linear import model
-from maxmargin.solvers.linear.model import LinearSolution
-from maxmargin.solvers.pegasos import Rule, Task
-from maxmargin.solvers.state import State, finish
-from maxmargin.sources import Source, make_source
+from maxmargin.online import epochs
+from maxmargin.online.pegasos import Rule, Task
+from maxmargin.status import Status
+from maxmargin.verdict import GAP
 
 rng = np.random.default_rng(21)
 n = 30
@@ -312,7 +316,7 @@ def test_the_bound_of_kernel_values_suffices_for_the_tolerance():
     """A quarter of the tolerance: by the sum of the coefficients, or by the sums of values, which float32 knows to 10 %."""
     coef = rng.normal(size=n)
     size, sums = np.abs(coef).sum(), (K @ np.abs(coef)).max()
-    decision = training.Decision(coef, 0.0, (0.0, 0.0), unit=2.0)
+    decision = formulations.Decision(coef, 0.0, (0.0, 0.0), unit=2.0)
     assert 1.1 * sums < 0.9 * size
     for most, other, suffices in (
         (1.01 * size, True, True),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from maxmargin.designs import ArrayDesign, ChunkDesign, Gram
+from maxmargin.linear.designs import ArrayDesign, ChunkDesign, Gram
 
 rng = np.random.default_rng(10)
 n, d = 30, 4
@@ -43,7 +43,7 @@ def test_products(form, rows):
 
 
 def test_samples_without_a_weight_are_not_looked_at(monkeypatch):
-    from maxmargin.core import cpu as core
+    from maxmargin.core.choose import HOST as core
 
     seen, real = [], core.linear_sum
     monkeypatch.setattr(core, "linear_sum", lambda X, rows, t: seen.append(len(t)) or real(X, rows, t))

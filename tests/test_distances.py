@@ -11,11 +11,12 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from maxmargin import SVC, Kernel, rounding, training
-from maxmargin.core import cpu as core
+from maxmargin import SVC, Kernel
+from maxmargin.core.choose import HOST as core
 from maxmargin.estimators._data import gamma_value
 from maxmargin.io import load_libsvm
-from maxmargin.sources import NativeSource
+from maxmargin.kernel import audit, rounding
+from maxmargin.kernel.sources import NativeSource
 
 ROWS = np.arange(24)
 """Rows that the oracle looks at: the close pairs are among them."""
@@ -95,7 +96,7 @@ def test_the_audit_looks_where_distances_cancel():
     assert set(NativeSource(Kernel.rbf(gamma=1 / 900), X).suspects(2)) == {10, 11}
     source, coef = NativeSource(Kernel.rbf(gamma=1 / 900), X), np.zeros(len(X))
     coef[123] = 5.0
-    assert {10, 11, 123} <= set(training._audited(source, coef, 64))
+    assert {10, 11, 123} <= set(audit._audited(source, coef, 64))
     X = np.random.default_rng(0).normal(size=(500, 3))
     X[[3, 77]] *= 100
     assert set(NativeSource(Kernel.linear(), X).suspects(2)) == {3, 77}
@@ -164,7 +165,7 @@ def test_no_call_of_the_core_takes_long():
         assert NativeSource._rows_at_once(d, columns) * columns * (d + 16) <= 1e9
 
 
-# ---- the constants of rounding.py ------------------------------------------------------------------------------------
+# ---- the constants of kernel/rounding.py ------------------------------------------------------------------------------------
 
 
 def exact_exponent(x, z, gamma):
@@ -207,7 +208,7 @@ def test_bound_of_dot_products(degree):
 
 
 def test_constants_of_the_bounds():
-    """What the proofs in rounding.py need of their constants."""
+    """What the proofs in kernel/rounding.py need of their constants."""
     assert np.finfo(np.float32).eps / 2 == rounding.UNIT32
     assert np.finfo(np.float64).eps / 2 == rounding.UNIT64
     assert mpmath.exp(-rounding.EXPONENT_END) < rounding.UNDERFLOW
@@ -230,7 +231,7 @@ def test_bound_of_sums(most):
     columns = np.column_stack([coef, size, size * np.square(bound.lengths_a)]).astype(np.float32)
     parts = np.zeros((1, 3, 20))
     source.add_products(np.array([0, 700]), columns, parts, np.float32)
-    limit = rounding.sum_bound(bound, parts[:, 1], parts[:, 2], np.array([size.sum()]), core.LONGEST_RUN, 700)[0]
+    limit = rounding.sum_bound(bound, parts[:, 1], parts[:, 2], np.array([size.sum()]), core.longest_run, 700)[0]
     differences = A[:, None, :].astype(np.longdouble) - B[None, :, :].astype(np.longdouble)
     exact = coef.astype(np.longdouble) @ np.exp(-np.longdouble(0.7) * (differences**2).sum(axis=2))
     error = np.abs(parts[0, 0] - exact.astype(float))

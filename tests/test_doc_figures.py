@@ -28,7 +28,7 @@ def test_every_mark_is_read():
 
 @pytest.mark.parametrize(
     "mark",
-    ["benchmark: covtype10k C=10: steps", "linear: greatest steps of newton", "code: core/cpu.py _SMALL", "gallery: figures"],
+    ["benchmark: covtype10k C=10: steps", "linear: greatest steps of newton", "code: core/threads.py SMALL", "gallery: figures"],
 )
 def test_a_wrong_number_is_written_anew(mark):
     text = f"about 7<!-- {mark} --> of them"

@@ -7,14 +7,16 @@ Work is counted as well: rows of the kernel matrix that are computed, and passes
 import numpy as np
 import pytest
 
-from maxmargin import problems
-from maxmargin.designs import ArrayDesign
-from maxmargin.kernels import Kernel
-from maxmargin.losses import Bias, LinearProblem, classification, one_class, regression
+from maxmargin.kernel import block, primal_newton, problems
+from maxmargin.kernel.kernels import Kernel
+from maxmargin.kernel.sources import NativeSource, make_source
+from maxmargin.kernel.workspace import KernelWorkspace
+from maxmargin.linear import coordinate, crammer_singer, lasso, semismooth
+from maxmargin.linear.crammer_singer import ClassesProblem
+from maxmargin.linear.designs import ArrayDesign
+from maxmargin.linear.losses import Bias, LinearProblem, classification, one_class, regression
+from maxmargin.linear.workspace import LinearWorkspace
 from maxmargin.monitor import Monitor
-from maxmargin.solvers import block, primal_newton
-from maxmargin.solvers.linear import coordinate, crammer_singer, lasso, semismooth
-from maxmargin.sources import NativeSource, make_source
 
 rng = np.random.default_rng(12)
 N = 1300  # more than are solved to rounding
@@ -112,17 +114,17 @@ class CountedSource(NativeSource):
         self._count(a)
         super().add_product(a, coef, b, out, dtype)
 
-    def solve_block(self, a, dtype, *problem):
+    def pair_steps(self, a, dtype, *problem):
         self._count(a)
-        return super().solve_block(a, dtype, *problem)
+        return super().pair_steps(a, dtype, *problem)
 
 
 @pytest.mark.parametrize("name", DUALS)
 def test_pair_steps(name):
     source, (steps, rows) = CountedSource(Kernel.rbf(gamma=0.1), A), PAIR_STEPS[name]
-    found = block.solve(DUALS[name], source, 1e-3, Monitor())
+    found = block.solve(DUALS[name], KernelWorkspace(source, Monitor()), 1e-3)
     assert source.work <= limit(rows)
-    again = block.solve(DUALS[name], source, 1e-3, Monitor(), start=found.b)
+    again = block.solve(DUALS[name], KernelWorkspace(source, Monitor()), 1e-3, found.b)
     assert (found.ended, again.ended) == (None, None)
     assert found.n_iter <= limit(steps)
     assert again.n_iter <= 0.05 * steps, "from the solution"
@@ -131,16 +133,16 @@ def test_pair_steps(name):
 def test_pair_steps_of_many_samples_begin_at_a_guess():
     X = np.random.default_rng(3).normal(size=(6000, 5))
     sign = np.where(np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] > 0, 1.0, -1.0)
-    found = block.solve(problems.c_svc(sign, np.full(6000, 100.0)), make_source(Kernel.rbf(gamma=0.2), X), 1e-3, Monitor())
+    found = block.solve(problems.c_svc(sign, np.full(6000, 100.0)), KernelWorkspace(make_source(Kernel.rbf(gamma=0.2), X), Monitor()), 1e-3)
     assert found.ended is None
     assert found.n_iter <= limit(49_474)
 
 
 def test_newton_steps_of_a_kernel_machine():
     source = CountedSource(Kernel.rbf(gamma=0.1), A)
-    found = primal_newton.solve(DUALS["c_svc squared"], source, 1e-6, Monitor())
+    found = primal_newton.solve(DUALS["c_svc squared"], KernelWorkspace(source, Monitor()), 1e-6)
     assert source.work <= N, "each row once"
-    again = primal_newton.solve(DUALS["c_svc squared"], source, 1e-6, Monitor(), start=found.b)
+    again = primal_newton.solve(DUALS["c_svc squared"], KernelWorkspace(source, Monitor()), 1e-6, found.b)
     assert found.n_iter <= limit(8)
     assert again.n_iter <= 1
 
@@ -150,27 +152,27 @@ def test_newton_steps_of_a_kernel_machine():
 def test_newton_steps_of_linear_models(name, bias):
     problem, design = LinearProblem(CORRIDORS[name], bias), CountedDesign(A)
     steps, passes = NEWTON[name][list(Bias).index(bias)]
-    found = semismooth.solve(problem, design, 1e-5, Monitor())
+    found = semismooth.solve(problem, LinearWorkspace(design, Monitor()), 1e-5)
     assert found.ended is None
     assert found.n_iter <= limit(steps)
     assert design.work <= limit(passes)
-    assert semismooth.solve(problem, design, 1e-5, Monitor(), found).n_iter <= 1
+    assert semismooth.solve(problem, LinearWorkspace(design, Monitor()), 1e-5, found).n_iter <= 1
 
 
 @pytest.mark.parametrize("bias", Bias)
 @pytest.mark.parametrize("name", LASSO)
 def test_newton_steps_of_the_lasso(name, bias):
     problem, design = LinearProblem(CORRIDORS[name], bias), CountedDesign(A)
-    found = lasso.solve(problem, design, 1e-5, Monitor())
+    found = lasso.solve(problem, LinearWorkspace(design, Monitor()), 1e-5)
     assert found.ended is None
     assert found.n_iter <= LASSO[name][0]
     assert design.work <= limit(LASSO[name][1])
-    assert lasso.solve(problem, design, 1e-5, Monitor(), found).n_iter == 0
+    assert lasso.solve(problem, LinearWorkspace(design, Monitor()), 1e-5, found).n_iter == 0
 
 
 def test_newton_steps_of_a_linear_one_class_model():
     problem = LinearProblem(one_class(C), Bias.FREE, total=0.2 * float(C.sum()))
-    assert semismooth.solve(problem, ArrayDesign(A), 1e-5, Monitor()).n_iter <= limit(9)
+    assert semismooth.solve(problem, LinearWorkspace(ArrayDesign(A), Monitor()), 1e-5).n_iter <= limit(9)
 
 
 @pytest.mark.parametrize("squared", [False, True])
@@ -178,11 +180,11 @@ def test_newton_steps_of_wide_data(squared):
     X = np.random.default_rng(4).normal(size=(60, 1500))
     problem = LinearProblem(classification(np.sign(X[:, 0]), np.ones(60), squared), Bias.FREE)
     design = CountedDesign(X)
-    assert semismooth.solve(problem, design, 1e-4, Monitor()).n_iter <= (1 if squared else 3)
+    assert semismooth.solve(problem, LinearWorkspace(design, Monitor()), 1e-4).n_iter <= (1 if squared else 3)
     assert design.work <= limit(7 if squared else 21)
     if squared:
         design = CountedDesign(X)
-        assert lasso.solve(problem, design, 1e-4, Monitor()).n_iter <= limit(16)
+        assert lasso.solve(problem, LinearWorkspace(design, Monitor()), 1e-4).n_iter <= limit(16)
         assert design.work <= limit(135)
 
 
@@ -190,10 +192,10 @@ def test_newton_steps_of_wide_data(squared):
 @pytest.mark.parametrize("name", CORRIDORS)
 def test_passes_of_coordinate_descent(name, bias):
     problem, design = LinearProblem(CORRIDORS[name], bias), ArrayDesign(A)
-    found = coordinate.solve(problem, design, 1e-2, Monitor())
+    found = coordinate.solve(problem, LinearWorkspace(design, Monitor()), 1e-2)
     assert found.ended is None
     assert found.n_iter <= limit(PASSES[name][list(Bias).index(bias)])
-    assert coordinate.solve(problem, design, 1e-2, Monitor(), found).n_iter <= 20
+    assert coordinate.solve(problem, LinearWorkspace(design, Monitor()), 1e-2, found).n_iter <= 20
 
 
 def test_samples_far_from_the_margin_are_set_aside():
@@ -217,10 +219,10 @@ def test_samples_far_from_the_margin_are_set_aside():
 @pytest.mark.parametrize("bias", Bias)
 def test_passes_of_all_classes_at_once(bias):
     label, design = np.digitize(F, [-1.0, 1.0]), ArrayDesign(A)
-    found = crammer_singer.solve(design, label, 3, C, bias, 1.0, 1e-2, Monitor())
+    found = crammer_singer.solve(ClassesProblem(label, 3, C, bias), LinearWorkspace(design, Monitor()), 1e-2)
     assert found.ended is None
     assert found.n_iter <= limit(TOGETHER[list(Bias).index(bias)])
-    run = crammer_singer._Run(design, label, 3, C, bias, 1.5)
+    run = crammer_singer._Run(ClassesProblem(label, 3, C, bias, 1.5), design)
     run.begin_at(found)
     wanted = crammer_singer.objectives(design, label, C, bias, 1.5, found.W, found.bias, found.t).dual
     assert run.dual() == pytest.approx(wanted, rel=1e-9), "what passes are stopped by"
@@ -244,7 +246,7 @@ def test_steps_by_conjugate_gradients(name, bias, monkeypatch):
     monkeypatch.setattr(semismooth, "FACTORED", 2)
     problem, design = LinearProblem(CORRIDORS[name], bias), CountedDesign(A)
     steps, passes = PRODUCTS[name][list(Bias).index(bias)]
-    found = semismooth.solve(problem, design, 1e-5, Monitor())
+    found = semismooth.solve(problem, LinearWorkspace(design, Monitor()), 1e-5)
     assert found.ended is None
     assert found.n_iter <= limit(steps)
     assert design.work <= limit(passes)
@@ -255,7 +257,7 @@ def test_steps_by_conjugate_gradients(name, bias, monkeypatch):
 def test_steps_of_the_lasso_by_columns(name, bias, monkeypatch):
     monkeypatch.setattr(lasso, "EXPLICIT", 2)
     problem, design = LinearProblem(CORRIDORS[name], bias), CountedDesign(A)
-    found = lasso.solve(problem, design, 1e-5, Monitor())
+    found = lasso.solve(problem, LinearWorkspace(design, Monitor()), 1e-5)
     assert found.ended is None
     assert 0 < found.n_iter <= limit(COLUMNS[name][0])
     assert design.work <= limit(COLUMNS[name][1])

@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from helpers import FIVE, assert_close, binary, in_subprocess, target, three, values
 from maxmargin import SVC, SVR, Kernel, NuSVC, OneClassSVM, monitor
-from maxmargin.problems import largest_nu
+from maxmargin.kernel.problems import largest_nu
 
 X, label = binary(120)
 rng = np.random.default_rng(0)

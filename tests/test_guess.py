@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from maxmargin import problems
-from maxmargin.kernels import Kernel
+from maxmargin.core.choose import HOST
+from maxmargin.kernel import block, problems
+from maxmargin.kernel import guess as module
+from maxmargin.kernel.kernels import Kernel
+from maxmargin.kernel.sources import KernelNotFinite, MatrixSource, NativeSource
+from maxmargin.kernel.state import State
+from maxmargin.kernel.workspace import KernelWorkspace
 from maxmargin.monitor import Monitor
-from maxmargin.solvers import block
-from maxmargin.solvers import guess as module
-from maxmargin.solvers.state import State
-from maxmargin.sources import KernelNotFinite, MatrixSource, NativeSource
 
 rng = np.random.default_rng(14)
 n, m = 60, 20
@@ -55,12 +56,13 @@ def test_the_problem_of_some_rows_stands_for_all(name, monkeypatch):
     share, totals = n / m, sums(problem, problem.start)
     rows_of = problem.row[some]
 
-    def solve_block(*arguments):
-        seen.append([np.copy(a) for a in arguments])
+    def pair_steps(K, variables, tol, most):
+        seen.append([np.copy(a) for a in (K, *variables, tol, most)])
 
-    monkeypatch.setattr(module.core, "solve_block", solve_block)
+    monkeypatch.setattr(HOST, "pair_steps", pair_steps, raising=False)
     found = module.guess(problem, SOURCE)
-    ((matrix, G, b, lower, upper, ridge, begin, loose, most),) = seen
+    ((matrix, G, b, lower, upper, ridge, begin, fixed, loose, most),) = seen
+    assert fixed.all()
     np.testing.assert_allclose(matrix, K[np.ix_(rows_of, rows_of)], rtol=1e-5)
     assert matrix.dtype == np.float32
     np.testing.assert_allclose(lower, share * problem.lower[some])
@@ -116,7 +118,7 @@ def test_a_guess_worse_than_nothing_is_dropped():
     np.testing.assert_array_equal(at.b, problem.start)
     assert not at.F.any()
     assert not module._worse_than_zero(at), "as good"
-    at.b = block.solve(problem, SOURCE, 1e-3, Monitor()).b
+    at.b = block.solve(problem, KernelWorkspace(SOURCE, Monitor()), 1e-3).b
     at.F = K @ problems.fold(problem, at.b, n)
     assert not module._worse_than_zero(at)
     at = state_of(PROBLEMS["one_class"])

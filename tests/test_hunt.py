@@ -66,7 +66,7 @@ def test_a_worker_that_waits_for_its_turn_does_not_hang():
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize(("seed", "number"), [*SQUARED, *ZERO[3:5]])
 def test_rounding_is_counted_where_not_all_rows_are_compared(seed, number, monkeypatch):
-    monkeypatch.setattr("maxmargin.training.EXTENDED", 0)
+    monkeypatch.setattr("maxmargin.kernel.audit.EXTENDED", 0)
     assert run(draw(seed, number))[1] == []
 
 

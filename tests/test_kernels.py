@@ -7,10 +7,10 @@ from scipy import sparse
 from sklearn import svm
 
 from maxmargin import SVC, Kernel, kernel_matrix
-from maxmargin.certificate import kernel_values
 from maxmargin.estimators._data import gamma_value
-from maxmargin.kernels import Kind
-from maxmargin.sources import make_source
+from maxmargin.kernel.evaluation import kernel_values
+from maxmargin.kernel.kernels import Kind
+from maxmargin.kernel.sources import make_source
 
 mpmath.mp.dps = 50
 rng = np.random.default_rng(0)

@@ -9,9 +9,12 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from helpers import binary
-from maxmargin import SVC, SVR, Kernel, NuSVC, multiclass
-from maxmargin.core import cpu as core
+from maxmargin import SVC, SVR, Kernel, NuSVC
+from maxmargin.core.choose import HOST as core
+from maxmargin.core.memory import fingerprint
+from maxmargin.core.threads import one_thread
 from maxmargin.estimators import _labels, _state
+from maxmargin.kernel import multiclass
 
 rng = np.random.default_rng(0)
 KERNELS = {
@@ -154,7 +157,7 @@ def test_a_batch_does_not_change_bits(zeros, kernel):
     whole = model.decision_function(Z)
     parts = np.vstack([model.decision_function(Z[i : i + 7]) for i in range(0, len(Z), 7)])
     assert np.array_equal(whole, parts)
-    with core.one_thread():
+    with one_thread():
         assert np.array_equal(whole, model.decision_function(Z))
     assert np.array_equal(model.predict(Z), np.concatenate([model.predict(row[None]) for row in Z]))
 
@@ -194,14 +197,14 @@ def test_predicting_changes_neither_attributes_nor_pickles():
 
 def test_fingerprint_sees_every_byte():
     memory = rng.integers(0, 256, 203, dtype=np.uint8)
-    found = {core.fingerprint(memory)}
+    found = {fingerprint(memory)}
     for i in range(len(memory)):
         memory[i] ^= 1
-        found.add(core.fingerprint(memory))
+        found.add(fingerprint(memory))
         memory[i] ^= 1
     assert len(found) == 204
-    assert core.fingerprint(memory.copy()) in found
-    assert core.fingerprint(np.zeros(8)) != core.fingerprint(np.zeros(9))
+    assert fingerprint(memory.copy()) in found
+    assert fingerprint(np.zeros(8)) != fingerprint(np.zeros(9))
 
 
 @pytest.mark.parametrize("columns", [1, 2, 3, 7, 13, 26])
@@ -217,12 +220,12 @@ def test_grouped_products_are_each_groups_own(columns, dtype, compress):
         if weights.dtype != np.float64 and dtype == np.float64:
             continue
         out = np.ones((3, columns, 83))
-        core.grouped_matvec(kernel, P, begin, weights, Q, out)
+        core.kernel_products(kernel, P, begin, weights, Q, out)
         for g in range(3):
             rows = slice(begin[g], begin[g + 1])
             np.testing.assert_allclose(out[g], 1 + weights[rows].T.astype(np.float64) @ K[rows], rtol=0, atol=tol)
             one = np.ones((columns, 83))
-            core.kernel_matvec(kernel, P, np.arange(begin[g], begin[g + 1]), weights[rows], Q, None, one)
+            core.kernel_product(kernel, P, np.arange(begin[g], begin[g + 1]), weights[rows], Q, None, one)
             assert np.array_equal(one, out[g])
 
 

@@ -9,12 +9,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 import needs
-from maxmargin.core import cpu as core
-from maxmargin.designs import ArrayDesign, ChunkDesign
-from maxmargin.losses import Bias, LinearProblem, classification, one_class, regression
+from maxmargin.core.choose import HOST as core
+from maxmargin.core.threads import one_thread
+from maxmargin.linear import lasso
+from maxmargin.linear.designs import ArrayDesign, ChunkDesign
+from maxmargin.linear.losses import Bias, LinearProblem, classification, one_class, regression
+from maxmargin.linear.workspace import LinearWorkspace
 from maxmargin.monitor import Monitor
-from maxmargin.solution import Status
-from maxmargin.solvers.linear import lasso
+from maxmargin.status import Status
 
 CANCER = StandardScaler().fit_transform(load_breast_cancer().data), np.where(load_breast_cancer().target > 0, 1.0, -1.0)
 DIGITS = load_digits().data / 16, np.where(load_digits().target == 3, 1.0, -1.0)
@@ -33,10 +35,10 @@ def squared_hinge(y, C, bias=Bias.PENALISED, scaling=1.0):
     return LinearProblem(classification(y, np.broadcast_to(np.float64(C), y.shape).copy(), True), bias, scaling)
 
 
-def solved(problem, X, tol=1e-9, **rest):
+def solved(problem, X, tol=1e-9, start=None, seed=0):
     """An optimal solution whose certificate has been checked."""
     design = ArrayDesign(X)
-    found = lasso.solve(problem, design, tol, Monitor(), **rest)
+    found = lasso.solve(problem, LinearWorkspace(design, Monitor(), seed), tol, start)
     assert found.ended is None
     gap = lasso.objectives(problem, design, found.w, found.bias, found.t)
     assert -1e-12 * gap.primal <= gap.value <= tol * gap.primal
@@ -159,11 +161,11 @@ def test_no_feature_is_worth_it():
 def test_start_and_chunks():
     X, y = CANCER
     first, value = solved(squared_hinge(y, 1.0), X)
-    assert lasso.solve(squared_hinge(y, 1.0), ArrayDesign(X), 1e-6, Monitor(), start=first).n_iter == 0
+    assert lasso.solve(squared_hinge(y, 1.0), LinearWorkspace(ArrayDesign(X), Monitor()), 1e-6, first).n_iter == 0
     _again, other = solved(squared_hinge(y, 2.0), X, start=first)
     assert other == pytest.approx(solved(squared_hinge(y, 2.0), X)[1], rel=2e-9)
     chunks = ChunkDesign(lambda: (X[i : i + 100] for i in range(0, len(X), 100)), X.shape)
-    found = lasso.solve(squared_hinge(y, 1.0), chunks, 1e-9, Monitor())
+    found = lasso.solve(squared_hinge(y, 1.0), LinearWorkspace(chunks, Monitor()), 1e-9)
     assert found.ended is None
     assert P(X, y, found.w, found.bias, 1.0, 1.0) == pytest.approx(value, rel=2e-9)
 
@@ -177,21 +179,21 @@ def test_many_samples_begin_at_a_part(monkeypatch):
 
 def test_it_stops_and_refuses():
     X, y = text()
-    early = lasso.solve(squared_hinge(y, 1.0), ArrayDesign(X), 1e-9, Monitor(max_iter=2))
+    early = lasso.solve(squared_hinge(y, 1.0), LinearWorkspace(ArrayDesign(X), Monitor(max_iter=2)), 1e-9)
     assert early.ended is Status.MAX_ITER
     gap = lasso.objectives(squared_hinge(y, 1.0), ArrayDesign(X), early.w, early.bias, early.t)
     assert gap.value > 0
     assert lasso.objectives(squared_hinge(y, 1.0, Bias.FREE), ArrayDesign(X), early.w, early.bias, np.abs(early.t)).dual == -np.inf
     with pytest.raises(ValueError, match="squared loss"):
-        lasso.solve(LinearProblem(one_class(np.ones(400)), Bias.FREE, total=1.0), ArrayDesign(X), 1e-3, Monitor())
+        lasso.solve(LinearProblem(one_class(np.ones(400)), Bias.FREE, total=1.0), LinearWorkspace(ArrayDesign(X), Monitor()), 1e-3)
     with pytest.raises(ValueError, match="1500"):
-        lasso.solve(squared_hinge(y, 1.0), ChunkDesign(lambda: [X], X.shape), 1e-3, Monitor())
+        lasso.solve(squared_hinge(y, 1.0), LinearWorkspace(ChunkDesign(lambda: [X], X.shape), Monitor()), 1e-3)
 
 
 def test_same_bits():
     X, y = text()
     problem, before = squared_hinge(y, 1.0), X.copy()
-    a, b = (lasso.solve(problem, ArrayDesign(X), 1e-6, Monitor(), seed=5) for _ in range(2))
+    a, b = (lasso.solve(problem, LinearWorkspace(ArrayDesign(X), Monitor(), 5), 1e-6) for _ in range(2))
     np.testing.assert_array_equal(a.w, b.w)
     assert (before != X).nnz == 0
 
@@ -233,6 +235,6 @@ def test_lanes_of_equal_columns():
 
     w, values = passes(6)
     assert (np.diff(values) < 0).all()
-    with core.one_thread():
+    with one_thread():
         np.testing.assert_array_equal(passes(6)[0], w)
     assert solved(squared_hinge(y, 1.0, Bias.NONE), X)[1] <= values[-1]

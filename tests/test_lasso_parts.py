@@ -5,13 +5,14 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from linear_cases import CORRIDORS, A, d, n
-from maxmargin.designs import ArrayDesign, ChunkDesign
-from maxmargin.losses import Bias, LinearProblem
+from maxmargin.linear import lasso, semismooth
+from maxmargin.linear.column_descent import Columns
+from maxmargin.linear.designs import ArrayDesign, ChunkDesign
+from maxmargin.linear.losses import Bias, LinearProblem
+from maxmargin.linear.model import LinearSolution
+from maxmargin.linear.workspace import LinearWorkspace
 from maxmargin.monitor import Monitor
-from maxmargin.solution import Status
-from maxmargin.solvers.linear import lasso, semismooth
-from maxmargin.solvers.linear.columns import Columns
-from maxmargin.solvers.linear.model import LinearSolution
+from maxmargin.status import Status
 
 
 def l1(bias, task="classes", X=A):
@@ -159,12 +160,12 @@ def test_the_lasso_counts_passes_and_steps(monkeypatch):
 
     monkeypatch.setattr(Columns, "descend", descend)
     problem = LinearProblem(CORRIDORS["squared_hinge"], Bias.FREE)
-    found = lasso.solve(problem, ArrayDesign(A), 1e-9, Monitor())
+    found = lasso.solve(problem, LinearWorkspace(ArrayDesign(A), Monitor()), 1e-9)
     assert found.ended is None
     assert found.n_iter in (sum(counted), sum(counted) - 1), "no step after passes that suffice"
     for most in (1, 2, 3, 5):
         counted.clear()
-        early = lasso.solve(problem, ArrayDesign(A), 1e-9, Monitor(max_iter=most))
+        early = lasso.solve(problem, LinearWorkspace(ArrayDesign(A), Monitor(max_iter=most)), 1e-9)
         assert early.ended is Status.MAX_ITER
         assert most <= early.n_iter <= most + 1
 
@@ -174,10 +175,10 @@ def test_starts_of_solvers(monkeypatch):
     for bias in Bias:
         problem = LinearProblem(CORRIDORS["squared_hinge"], bias, scaling=1.5)
         for solver in (lasso, semismooth):
-            found = solver.solve(problem, ArrayDesign(A), 1e-6, Monitor())
+            found = solver.solve(problem, LinearWorkspace(ArrayDesign(A), Monitor()), 1e-6)
             assert found.ended is None
-            assert solver.solve(problem, ArrayDesign(A), 1e-6, Monitor(), found).n_iter == 0
-            assert solver.solve(problem, ArrayDesign(A), 1e-3, Monitor(), found._replace(t=np.empty(0))).n_iter <= 1
+            assert solver.solve(problem, LinearWorkspace(ArrayDesign(A), Monitor()), 1e-6, found).n_iter == 0
+            assert solver.solve(problem, LinearWorkspace(ArrayDesign(A), Monitor()), 1e-3, found._replace(t=np.empty(0))).n_iter <= 1
             assert isinstance(found, LinearSolution)
 
 
@@ -285,17 +286,17 @@ def test_many_samples_begin_at_the_solution_of_an_eighth(monkeypatch):
     for seeded, design, parts in ((n - 1, whole, 2), (n, whole, 1), (1, chunks, 1)):
         monkeypatch.setattr(lasso, "SEEDED", seeded)
         asked.clear()
-        found = lasso.solve(problem, design, 1e-6, Monitor())
+        found = lasso.solve(problem, LinearWorkspace(design, Monitor()), 1e-6)
         assert asked == [(n // 8, 1e-2, False), (n, 1e-6, True)][2 - parts :] or (parts == 1 and asked == [(n, 1e-6, False)])
     asked.clear()
-    lasso.solve(problem, whole, 1e-6, Monitor(), found)
+    lasso.solve(problem, LinearWorkspace(whole, Monitor()), 1e-6, found)
     assert asked == [(n, 1e-6, True)]
     monkeypatch.setattr(lasso, "EXPLICIT", d - 1)
     monkeypatch.setattr(lasso._Run, "by_columns", lambda self, here, seed: asked.append(seed))
     asked.clear()
-    lasso.solve(problem, whole, 1e-6, Monitor(), seed=5)
+    lasso.solve(problem, LinearWorkspace(whole, Monitor(), 5), 1e-6)
     assert asked == [5]
     with pytest.raises(ValueError, match=f"up to {d - 1} features, these have {d}"):
-        lasso.solve(problem, chunks, 1e-6, Monitor())
+        lasso.solve(problem, LinearWorkspace(chunks, Monitor()), 1e-6)
     monkeypatch.setattr(lasso, "EXPLICIT", d)
-    assert lasso.solve(problem, chunks, 1e-6, Monitor()).ended is None
+    assert lasso.solve(problem, LinearWorkspace(chunks, Monitor()), 1e-6).ended is None

@@ -13,7 +13,7 @@ from helpers import binary, three
 from maxmargin import SVC, Kernel, NormaSVC, PegasosSVC, monitor
 from maxmargin.estimators import _classifier, _labels, _norma, _pegasos, _plain, _state
 from maxmargin.estimators._machine import Machine, Problem, restore
-from maxmargin.solvers.budget import Points
+from maxmargin.online.budget import Points
 
 ALL = [cls for _, cls in inspect.getmembers(maxmargin, inspect.isclass) if issubclass(cls, BaseEstimator)]
 TINY = 5e-324

@@ -13,7 +13,8 @@ from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
 
 import needs
 from helpers import assert_close, assert_same_bits, binary, in_subprocess, three
-from maxmargin import SVC, LinearOneClassSVM, LinearSVC, LinearSVCCV, LinearSVR, linear_training
+from maxmargin import SVC, LinearOneClassSVM, LinearSVC, LinearSVCCV, LinearSVR
+from maxmargin.linear import training as linear_training
 
 X, label = binary(120)
 Z = X[:, 0] - X[:, 1] + 0.2 * np.random.default_rng(0).normal(size=120)

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from linear_cases import corridors
-from maxmargin.designs import ArrayDesign
-from maxmargin.losses import Bias, LinearProblem
+from maxmargin.linear import coordinate, face
+from maxmargin.linear.designs import ArrayDesign
+from maxmargin.linear.face import Walk
+from maxmargin.linear.losses import Bias, LinearProblem
+from maxmargin.linear.model import Gap, LinearSolution, best_bias, feasible
 from maxmargin.monitor import Monitor
-from maxmargin.solution import Status
-from maxmargin.solvers.linear import coordinate, face
-from maxmargin.solvers.linear.face import Walk
-from maxmargin.solvers.linear.model import Gap, LinearSolution, best_bias, feasible
+from maxmargin.status import Status
 
 rng = np.random.default_rng(8)
 n, d = 21, 4
@@ -43,7 +43,7 @@ def test_a_face_is_where_duals_are_strictly_inside_their_bounds(name):
 
 
 def gain(corridor, i, t):
-    """gain_i(t) as at the top of losses.py."""
+    """gain_i(t) as at the top of linear/losses.py."""
     value, price = (corridor.low[i] * t, corridor.up[i]) if t > 0 else (corridor.high[i] * t, corridor.down[i]) if t < 0 else (0.0, 1.0)
     return value - (t * t / (4 * price) if corridor.squared else 0.0)
 

@@ -9,7 +9,8 @@ from threadpoolctl import threadpool_limits
 import needs
 import reference
 from helpers import assert_close, assert_same_bits, binary
-from maxmargin import SVC, SVR, LinearOneClassSVM, LinearSVC, LinearSVR, OneClassSVM, linear_training
+from maxmargin import SVC, SVR, LinearOneClassSVM, LinearSVC, LinearSVR, OneClassSVM
+from maxmargin.linear import training as linear_training
 
 X, label = binary(80, 4)
 rng = np.random.default_rng(0)

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 from linear_cases import CORRIDORS, A, C, d, n, y
-from maxmargin.designs import ArrayDesign, ChunkDesign
-from maxmargin.losses import Bias, LinearProblem
+from maxmargin.linear import semismooth
+from maxmargin.linear.designs import ArrayDesign, ChunkDesign
+from maxmargin.linear.losses import Bias, LinearProblem
+from maxmargin.linear.model import Gap, feasible, gap_of, sizes
+from maxmargin.linear.workspace import LinearWorkspace
 from maxmargin.monitor import Monitor
-from maxmargin.solution import Status
-from maxmargin.solvers.linear import semismooth
-from maxmargin.solvers.linear.model import Gap, feasible, gap_of, sizes
+from maxmargin.status import Status
 
 
 def a_problem(name, bias):
@@ -273,14 +274,14 @@ def test_many_samples_begin_at_the_solution_of_an_eighth(monkeypatch):
     monkeypatch.setattr(semismooth._Run, "until", until)
     monkeypatch.setattr(semismooth, "SEEDED", n - 1)
     problem = a_problem("hinge", Bias.FREE)
-    found = semismooth.solve(problem, ArrayDesign(A), 1e-6, Monitor())
+    found = semismooth.solve(problem, LinearWorkspace(ArrayDesign(A), Monitor()), 1e-6)
     assert asked == [(n // 8, 1e-2, False, True), (n, 1e-6, True, True)]
     asked.clear()
-    assert semismooth.solve(problem, ArrayDesign(A), 1e-3, Monitor(), found).n_iter == 0
+    assert semismooth.solve(problem, LinearWorkspace(ArrayDesign(A), Monitor()), 1e-3, found).n_iter == 0
     monkeypatch.setattr(semismooth, "SEEDED", n)
-    semismooth.solve(problem, ArrayDesign(A), 1e-6, Monitor())
+    semismooth.solve(problem, LinearWorkspace(ArrayDesign(A), Monitor()), 1e-6)
     assert asked == [(n, 1e-3, True, False), (n, 1e-6, False, True)]
     monkeypatch.setattr(semismooth, "SEEDED", 1)
     asked.clear()
-    semismooth.solve(problem, ChunkDesign(lambda: [A], A.shape), 1e-6, Monitor())
+    semismooth.solve(problem, LinearWorkspace(ChunkDesign(lambda: [A], A.shape), Monitor()), 1e-6)
     assert asked == [(n, 1e-6, False, True)], "chunks are not picked from"

@@ -9,10 +9,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from helpers import assert_close, assert_same_bits, binary, three
 from maxmargin import LinearSVC, LinearSVR
-from maxmargin.designs import ArrayDesign
 from maxmargin.estimators import _linear
 from maxmargin.estimators._linear import chunk_design, read_all
-from maxmargin.linear_training import Choice, Solver, choose
+from maxmargin.linear.designs import ArrayDesign
+from maxmargin.linear.training import Choice, Solver, choose
 
 X, y = binary(80)
 A, z = three(90)

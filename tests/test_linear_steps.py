@@ -5,16 +5,22 @@ import pytest
 from scipy import sparse
 
 from linear_cases import A, C, d, n, rng, y, z
-from maxmargin.core import cpu as core
-from maxmargin.designs import ArrayDesign, ChunkDesign
-from maxmargin.losses import Bias, LinearProblem, classification, regression
+from maxmargin.core.choose import HOST as core
+from maxmargin.linear import lasso
+from maxmargin.linear.column_descent import Columns
+from maxmargin.linear.designs import ArrayDesign, ChunkDesign
+from maxmargin.linear.equations import by_factor, by_products
+from maxmargin.linear.losses import Bias, LinearProblem, classification, regression
+from maxmargin.linear.quadratic import Hessian
+from maxmargin.linear.quadratic import minimiser as minimiser_on
+from maxmargin.linear.workspace import LinearWorkspace
 from maxmargin.monitor import Monitor
-from maxmargin.solvers.linear import lasso
-from maxmargin.solvers.linear.columns import Columns
-from maxmargin.solvers.linear.equations import by_factor, by_products
-from maxmargin.solvers.linear.quadratic import Hessian, minimiser
 
 # ---- linear equations ---------------------------------------------------------------------------------------------------------
+
+
+def minimiser(*model):
+    return minimiser_on(*model, core)
 
 
 def test_equations_by_a_factor():
@@ -193,7 +199,7 @@ def weighted(task, factor=1.0):
 def test_columns_hold_residuals_whose_squares_are_the_losses(task, form, factor):
     corridor = weighted(task, factor)
     X = A if form == "dense" else sparse.csr_matrix(A)
-    columns = Columns(corridor, X, 1.5, np.ones(d + 1), 0)
+    columns = Columns(corridor, ArrayDesign(X), 1.5, np.ones(d + 1), 0)
     u = rng.normal(size=d + 1)
     f = A @ u[:-1] + 1.5 * u[-1]
     both = np.concatenate((f, f)) if columns.both else f
@@ -205,7 +211,7 @@ def test_columns_hold_residuals_whose_squares_are_the_losses(task, form, factor)
     np.testing.assert_allclose(columns.squares, 1.0001 * np.sum(wanted**2, axis=0), rtol=1e-6)
     assert columns.most == max(corridor.up.max(), corridor.down.max())
     for factor, most in ((0.1, 0.1 * C.max()), (0.0, 1.0)):
-        assert Columns(classification(y, factor * C, True), X, 1.5, np.ones(d + 1), 0).most == most
+        assert Columns(classification(y, factor * C, True), ArrayDesign(X), 1.5, np.ones(d + 1), 0).most == most
 
 
 @pytest.mark.parametrize("form", ["dense", "sparse"])
@@ -214,7 +220,9 @@ def test_columns_of_float32_are_exact(form):
     X = A.astype(np.float32)
     for weight in (np.ones(n), C, np.resize([1.0, 0.0, 0.3, 1.0, 1.0], n)):
         q = np.sqrt(weight / weight.max())
-        columns = Columns(classification(y, weight, True), X if form == "dense" else sparse.csr_matrix(X), 1.5, np.ones(d + 1), 0)
+        columns = Columns(
+            classification(y, weight, True), ArrayDesign(X if form == "dense" else sparse.csr_matrix(X)), 1.5, np.ones(d + 1), 0
+        )
         t = np.random.default_rng(1).normal(size=n)
         wanted = np.append(X.astype(np.float64).T @ (y * q * t), 1.5 * (y * q) @ t)
         np.testing.assert_allclose(core.linear_values(columns.columns, None, t), wanted, rtol=1e-12)
@@ -230,7 +238,7 @@ def penalised(corridor, u, column=1.0):
 @pytest.mark.parametrize("task", ["classes", "targets"])
 def test_descent_on_columns_lowers_the_objective_to_its_least(task):
     corridor, price = weighted(task), np.append(np.ones(d), 0.0)
-    columns = Columns(corridor, A, 1.0, price, 0)
+    columns = Columns(corridor, ArrayDesign(A), 1.0, price, 0)
     u = np.zeros(d + 1)
     values = [penalised(corridor, u)]
     for _ in range(40):
@@ -241,12 +249,12 @@ def test_descent_on_columns_lowers_the_objective_to_its_least(task):
         u = new
         values.append(penalised(corridor, u))
     assert (np.diff(values) <= 1e-12).all()
-    found = lasso.solve(LinearProblem(corridor, Bias.FREE), ArrayDesign(A), 1e-12, Monitor())
+    found = lasso.solve(LinearProblem(corridor, Bias.FREE), LinearWorkspace(ArrayDesign(A), Monitor()), 1e-12)
     assert values[-1] == pytest.approx(penalised(corridor, np.append(found.w, found.bias)), rel=1e-6)
 
 
 def test_descent_on_columns_counts_its_passes_and_stops():
-    columns = Columns(weighted("classes"), A, 1.0, np.ones(d + 1), 0)
+    columns = Columns(weighted("classes"), ArrayDesign(A), 1.0, np.ones(d + 1), 0)
     start = np.zeros(d + 1), np.zeros(n)
     assert columns.descend(*start, 7, Monitor(max_iter=12), 10)[1] == 2
     assert columns.descend(*start, 7, Monitor(max_iter=17), 10)[1] == 7
@@ -255,7 +263,7 @@ def test_descent_on_columns_counts_its_passes_and_stops():
 
 def test_the_last_pass_is_over_all_columns():
     """Those set aside in between may be wanted after all."""
-    columns = Columns(weighted("classes"), A, 1.0, np.ones(d + 1), 0)
+    columns = Columns(weighted("classes"), ArrayDesign(A), 1.0, np.ones(d + 1), 0)
     visited, seeds, real = [], set(), columns.order
 
     class Core:
@@ -270,13 +278,8 @@ def test_the_last_pass_is_over_all_columns():
             assert (order.tolist(), active, aside) == ([d], 1, np.inf)
             return 0.0, 1
 
-    from maxmargin.solvers.linear import columns as module
-
-    before, module.core = module.core, Core
-    try:
-        columns.descend(np.zeros(d + 1), np.zeros(n), 4, Monitor(), 0)
-    finally:
-        module.core = before
+    columns.backend = Core
+    columns.descend(np.zeros(d + 1), np.zeros(n), 4, Monitor(), 0)
     assert len(seeds) == 4, "each in an order of its own"
     assert [active for active, _ in visited] == [d + 1, 2, 2, d + 1]
     assert [aside for _, aside in visited] == [np.inf, pytest.approx(0.05), pytest.approx(0.1), np.inf]

@@ -8,15 +8,20 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from maxmargin import certificate, linear_certificate, linear_training
-from maxmargin.core import cpu as core
-from maxmargin.designs import ArrayDesign, ChunkDesign
-from maxmargin.linear_training import Choice, Solver, Task
-from maxmargin.losses import Bias, LinearProblem, classification, regression
+from maxmargin import certificate
+from maxmargin.core.threads import thread_count
+from maxmargin.linear import certificate as linear_certificate
+from maxmargin.linear import crammer_singer, lasso, semismooth, workspace
+from maxmargin.linear import training as linear_training
+from maxmargin.linear.crammer_singer import ClassesProblem
+from maxmargin.linear.designs import ArrayDesign, ChunkDesign
+from maxmargin.linear.losses import Bias, LinearProblem, Penalty, classification, regression
+from maxmargin.linear.model import Gap, LinearSolution, Sizes, best_bias, sizes
+from maxmargin.linear.training import Choice, Solver, Task
+from maxmargin.linear.workspace import LinearWorkspace
 from maxmargin.monitor import Monitor
-from maxmargin.solution import Status
-from maxmargin.solvers.linear import crammer_singer, lasso, semismooth
-from maxmargin.solvers.linear.model import Gap, LinearSolution, Sizes, best_bias, sizes
+from maxmargin.status import Status
+from maxmargin.training import train_many
 
 rng = np.random.default_rng(9)
 n, d = 40, 5
@@ -56,7 +61,8 @@ def stub(monkeypatch, *answers):
     """Solvers that end as told: (status, gap, steps); returns what they were asked."""
     asked, left = [], iter(answers)
 
-    def solved(task, design, solver, tol, monitor, seed):
+    def solved(task, given, solver):
+        monitor = given.monitor
         assert monitor.deadline - time.perf_counter() > 900, "each may take all the time"
         asked.append((solver, monitor.max_iter))
         status, gap, steps = next(left)
@@ -84,7 +90,9 @@ def stub(monkeypatch, *answers):
 def test_another_solver_takes_over(solver, answers, best, monkeypatch):
     """Where the first stalls, or coordinate descent has cost as much as Newton's method would; steps are added up."""
     asked = stub(monkeypatch, *answers)
-    found = linear_training._train(Task(HINGE), ArrayDesign(A), Choice(solver), 1e-4, Monitor(max_iter=1000, time_limit=1000.0), 0)
+    found = linear_training._train(
+        Task(HINGE, 1e-4, Choice(solver)), LinearWorkspace(ArrayDesign(A), Monitor(max_iter=1000, time_limit=1000.0))
+    )
     other = {Solver.NEWTON: Solver.COORDINATE, Solver.COORDINATE: Solver.NEWTON}[solver]
     passes = 40 + d // 5
     assert asked == [(solver, passes if solver is Solver.COORDINATE else 1000), (other, 1000)][: len(answers)]
@@ -95,7 +103,9 @@ def test_another_solver_takes_over(solver, answers, best, monkeypatch):
 
 def test_coordinate_descent_that_ran_out_of_its_own_steps_is_not_followed(monkeypatch):
     asked = stub(monkeypatch, ("max_iter", 1.0, 9))
-    linear_training._train(Task(HINGE), ArrayDesign(A), Choice(Solver.COORDINATE), 1e-4, Monitor(max_iter=9, time_limit=1000.0), 0)
+    linear_training._train(
+        Task(HINGE, 1e-4, Choice(Solver.COORDINATE)), LinearWorkspace(ArrayDesign(A), Monitor(max_iter=9, time_limit=1000.0))
+    )
     assert asked == [(Solver.COORDINATE, 9)]
 
 
@@ -105,19 +115,20 @@ def test_coordinate_descent_that_ran_out_of_its_own_steps_is_not_followed(monkey
 @pytest.mark.parametrize("side_by_side", [False, True])
 def test_several_problems_are_solved_in_order(side_by_side, monkeypatch):
     """Small ones one after the other; larger ones side by side, each on one thread."""
-    monkeypatch.setattr(linear_training, "POLISHED", 0 if side_by_side else 2**17)
+    monkeypatch.setattr(workspace, "POLISHED", 0 if side_by_side else 2**17)
     threads, titles, real = [], [], linear_training._train
 
-    def train(task, design, choice, tol, monitor, seed):
-        threads.append((threading.current_thread() is threading.main_thread(), core.thread_count()))
-        titles.append(monitor.title)
-        return real(task, design, choice, tol, monitor, seed)
+    def train(task, given):
+        threads.append((threading.current_thread() is threading.main_thread(), thread_count()))
+        titles.append(given.monitor.title)
+        return real(task, given)
 
     monkeypatch.setattr(linear_training, "_train", train)
-    monkeypatch.setattr(core, "thread_count", lambda work=np.inf, real=core.thread_count: min(real(work), 2))
-    available = core.thread_count()
-    tasks = [Task(HINGE._replace(corridor=classification(s * y, c * C, False))) for s, c in ((1, 1.0), (-1, 1.0), (1, 0.01))]
-    found = linear_training.train_all(tasks, ArrayDesign(A), Choice(Solver.NEWTON), 1e-6, Monitor(title="fit"), 0)
+    monkeypatch.setattr(workspace, "thread_count", lambda work=np.inf, real=thread_count: min(real(work), 2))
+    available, newton = thread_count(), Choice(Solver.NEWTON)
+    kinds = ((1, 1.0), (-1, 1.0), (1, 0.01))
+    tasks = [Task(HINGE._replace(corridor=classification(s * y, c * C, False)), 1e-6, newton) for s, c in kinds]
+    found = train_many(tasks, LinearWorkspace(ArrayDesign(A), Monitor(title="fit")))
     assert [one.certificate.status for one in found] == ["optimal"] * 3
     np.testing.assert_allclose(found[0].solution.w, -found[1].solution.w, atol=1e-3)
     assert np.abs(found[2].solution.w).max() < 0.5 * np.abs(found[0].solution.w).max()
@@ -127,17 +138,17 @@ def test_several_problems_are_solved_in_order(side_by_side, monkeypatch):
     else:
         assert threads == [(True, available)] * 3
     titles.clear()
-    linear_training.train_all(tasks[:2], ArrayDesign(A), Choice(Solver.NEWTON), 1e-6, Monitor(title="fit"), 0)
+    train_many(tasks[:2], LinearWorkspace(ArrayDesign(A), Monitor(title="fit")))
     assert sorted(titles) == ["fit 1/2", "fit 2/2"]
     titles.clear()
-    linear_training.train_all(tasks[:1], ArrayDesign(A), Choice(Solver.NEWTON), 1e-6, Monitor(title="fit"), 0)
+    train_many(tasks[:1], LinearWorkspace(ArrayDesign(A), Monitor(title="fit")))
     assert titles == ["fit"]
 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_each_of_several_problems_has_its_share_of_the_time(workers, monkeypatch):
-    monkeypatch.setattr(linear_training, "POLISHED", 0 if workers == 2 else 2**17)
-    monkeypatch.setattr(core, "thread_count", lambda work=np.inf: 2)
+    monkeypatch.setattr(workspace, "POLISHED", 0 if workers == 2 else 2**17)
+    monkeypatch.setattr(workspace, "thread_count", lambda work=np.inf: 2)
     shares = {}
 
     class Asked(Monitor):
@@ -147,7 +158,7 @@ def test_each_of_several_problems_has_its_share_of_the_time(workers, monkeypatch
             shares[label] = share
             return super().part(share, label)
 
-    linear_training.train_all([Task(HINGE)] * 4, ArrayDesign(A), Choice(Solver.NEWTON, True), 1e-2, Asked(), 0)
+    train_many([Task(HINGE, 1e-2, Choice(Solver.NEWTON, True))] * 4, LinearWorkspace(ArrayDesign(A), Asked()))
     assert shares == {f" {k + 1}/4": pytest.approx(workers / (4 - k)) for k in range(4)}
 
 
@@ -158,10 +169,10 @@ def test_each_of_several_problems_has_its_share_of_the_time(workers, monkeypatch
 @pytest.mark.parametrize("bias", Bias)
 def test_small_problems_are_solved_to_rounding(bias, squared):
     problem, design = LinearProblem(classification(y, C, squared), bias), ArrayDesign(A)
-    rough = semismooth.solve(problem, design, 0.3, Monitor())
-    found = linear_training._polished(problem, design, Monitor(), rough, lasso_penalty=False)
-    assert linear_training.judged(problem, found, False).relative_gap <= 1e-12
-    assert linear_training.judged(problem, rough, False).relative_gap > 1e-6
+    rough = semismooth.solve(problem, LinearWorkspace(design, Monitor()), 0.3)
+    found = linear_training._polished(problem, LinearWorkspace(design, Monitor()), rough)
+    assert linear_training.judged(problem, found).relative_gap <= 1e-12
+    assert linear_training.judged(problem, rough).relative_gap > 1e-6
     assert found.n_iter > rough.n_iter
     assert found.ended is None
     np.testing.assert_allclose(found.f, A @ found.w + found.bias, atol=1e-12)
@@ -174,17 +185,17 @@ def test_of_several_biases_the_middle_is_taken():
     problem = LinearProblem(classification(sign, np.ones(4), False), Bias.FREE)
     for start in (-0.9, 0.9):  # any bias from -1 to 1 is optimal
         rough = LinearSolution(np.zeros(1), start, sign.copy(), np.full(4, start), np.zeros(1), None, 2)
-        found = linear_training._polished(problem, ArrayDesign(X), Monitor(), rough, lasso_penalty=False)
+        found = linear_training._polished(problem, LinearWorkspace(ArrayDesign(X), Monitor()), rough)
         assert found.bias == pytest.approx(0.0, abs=1e-9)
         np.testing.assert_allclose(found.f, found.bias, atol=1e-9)
 
 
 def test_a_worse_solution_is_not_taken(monkeypatch):
     design = ArrayDesign(A)
-    rough = semismooth.solve(HINGE, design, 1e-6, Monitor())
+    rough = semismooth.solve(HINGE, LinearWorkspace(design, Monitor()), 1e-6)
     worse = rough._replace(w=rough.w + 1.0, f=rough.f + A.sum(axis=1), n_iter=50)
     monkeypatch.setattr(semismooth, "solve", lambda *rest: worse)
-    found = linear_training._polished(HINGE, design, Monitor(), rough, lasso_penalty=False)
+    found = linear_training._polished(HINGE, LinearWorkspace(design, Monitor()), rough)
     np.testing.assert_array_equal(found.w, rough.w)
     assert found.n_iter == rough.n_iter
 
@@ -197,7 +208,9 @@ def test_what_is_solved_to_rounding(monkeypatch):
     for entries, most, times in ((n * d, 1000, 1), (n * d - 1, 1000, 0), (n * d, 1, 0)):
         polished.clear()
         monkeypatch.setattr(linear_training, "POLISHED", entries)
-        linear_training._solved(Task(HINGE), ArrayDesign(A), Solver.NEWTON, 1e-3, Monitor(max_iter=most), 0)
+        linear_training._solved(
+            Task(HINGE, 1e-3, Choice(Solver.NEWTON)), LinearWorkspace(ArrayDesign(A), Monitor(max_iter=most)), Solver.NEWTON
+        )
         assert len(polished) == times
 
 
@@ -205,7 +218,7 @@ def test_what_is_solved_to_rounding(monkeypatch):
 
 
 def solution(problem=HINGE, X=A, tol=1e-6):
-    return semismooth.solve(problem, ArrayDesign(X), tol, Monitor())
+    return semismooth.solve(problem, LinearWorkspace(ArrayDesign(X), Monitor()), tol)
 
 
 def test_drifted_decision_values_are_computed_anew(monkeypatch):
@@ -245,28 +258,29 @@ def test_the_audit_looks_at_some_rows():
 def test_the_dual_is_known_to_the_last_digits_of_its_terms():
     """A bound where that is far below the limit, else what longer X't would make of it."""
     for most in (None, 3.0):
+        problem = HINGE if most is None else HINGE._replace(penalty=Penalty.L1)
         found, design = solution(), ArrayDesign(A)
         longest = max(float(np.sqrt(x @ x)) for x in A)
         error = EPS * sum(abs(t) for t in found.t) * longest
         length = float(np.sqrt(found.Xt @ found.Xt)) + 0.5 * error if most is None else most
-        assert linear_training._dual_blur(HINGE, found, design, most, 1.0) == pytest.approx(error * length)
-        assert linear_training._dual_blur(HINGE, found, design, most, 11 * error * length) == pytest.approx(error * length)
+        assert linear_training._dual_blur(problem, found, design, most, 1.0) == pytest.approx(error * length)
+        assert linear_training._dual_blur(problem, found, design, most, 11 * error * length) == pytest.approx(error * length)
         huge = found._replace(t=1e9 * found.t, Xt=1e9 * found.Xt)
-        exact = linear_training._dual_blur(HINGE, huge, design, most, 0.0)
+        exact = linear_training._dual_blur(problem, huge, design, most, 0.0)
         errors = EPS * np.array([sum(abs(x[j] * t) for x, t in zip(A, huge.t, strict=True)) for j in range(d)])
         longer = huge._replace(Xt=np.sign(huge.Xt) * (np.abs(huge.Xt) + errors))
-        duals = [linear_training.judged(HINGE, one, most is not None).dual for one in (huge, longer)]
+        duals = [linear_training.judged(problem, one).dual for one in (huge, longer)]
         assert exact == pytest.approx(duals[0] - duals[1], rel=1e-6, abs=1e-300)
         assert exact > 0
         bound = EPS * np.abs(huge.t).sum() * longest * (np.sqrt(huge.Xt @ huge.Xt) if most is None else most)
-        assert linear_training._dual_blur(HINGE, huge, design, most, 11 * bound) == pytest.approx(bound)
-        assert linear_training._dual_blur(HINGE, huge, design, most, 9 * bound) == exact < 0.99 * bound
-        assert linear_training._dual_blur(HINGE, found, design, most, 0.0) < 1e-9
+        assert linear_training._dual_blur(problem, huge, design, most, 11 * bound) == pytest.approx(bound)
+        assert linear_training._dual_blur(problem, huge, design, most, 9 * bound) == exact < 0.99 * bound
+        assert linear_training._dual_blur(problem, found, design, most, 0.0) < 1e-9
         nothing = found._replace(Xt=np.zeros(d))
         wanted = 0.5 * error**2 if most is None else error * most
-        assert linear_training._dual_blur(HINGE, nothing, design, most, 1.0) == pytest.approx(wanted)
+        assert linear_training._dual_blur(problem, nothing, design, most, 1.0) == pytest.approx(wanted)
         chunks = ChunkDesign(lambda: [A], A.shape)
-        assert linear_training._dual_blur(HINGE, huge, chunks, most, 0.0) == 0.0, "no length is known"
+        assert linear_training._dual_blur(problem, huge, chunks, most, 0.0) == 0.0, "no length is known"
 
 
 def test_data_whose_products_are_blurred_are_evaluated_as_certify_does(monkeypatch):
@@ -276,14 +290,14 @@ def test_data_whose_products_are_blurred_are_evaluated_as_certify_does(monkeypat
     monkeypatch.setattr(linear_training, "_evaluated", lambda *rest: done.append("evaluated") or evaluate(*rest))
     monkeypatch.setattr(linear_training, "verdict", lambda *rest, known: done.append(known) or decide(*rest, known=known))
     known = sizes(HINGE, design)
-    value = linear_training.judged(HINGE, found, False).primal
+    value = linear_training.judged(HINGE, found).primal
 
     def certified(one, losses, dual, tol=1e-4, polished=0):
         done.clear()
         monkeypatch.setattr(linear_training, "POLISHED", polished)
         monkeypatch.setattr(linear_training, "_blur", lambda *rest: losses * value)
         monkeypatch.setattr(linear_training, "_dual_blur", lambda *rest: dual * value)
-        result = linear_training._certified(HINGE, found, one, False, tol, known, 1e-13)
+        result = linear_training._certified(HINGE, found, one, tol, known, 1e-13)
         assert result.n_iter == found.n_iter
         assert result.primal == pytest.approx(value)
         return result
@@ -309,14 +323,13 @@ def test_data_whose_products_are_blurred_are_evaluated_as_certify_does(monkeypat
 
 
 def test_the_dual_of_the_lasso_gains_at_most_twice_the_objective(monkeypatch):
-    problem, asked = LinearProblem(classification(y, C, True), Bias.FREE), []
-    found = lasso.solve(problem, ArrayDesign(A), 1e-6, Monitor())
+    problem, asked = LinearProblem(classification(y, C, True), Bias.FREE, penalty=Penalty.L1), []
+    found = lasso.solve(problem, LinearWorkspace(ArrayDesign(A), Monitor()), 1e-6)
     monkeypatch.setattr(linear_training, "_dual_blur", lambda problem, found, design, most, limit: asked.append((most, limit)) or 0.0)
-    for penalty in (True, False):
-        result = linear_training.judged(problem, found, penalty)
-        value = max(abs(result.primal), abs(result.dual))
-        linear_training.certify(problem, found, ArrayDesign(A), penalty, 1e-4)
-        assert asked.pop() == (pytest.approx(2 * value) if penalty else None, pytest.approx(1e-4 * value))
+    result = linear_training.judged(problem, found)
+    value = max(abs(result.primal), abs(result.dual))
+    linear_training.certify(problem, found, ArrayDesign(A), 1e-4)
+    assert asked == [(pytest.approx(2 * value), pytest.approx(1e-4 * value))]
 
 
 def test_losses_that_are_rounding_are_left_out_of_the_gap(monkeypatch):
@@ -326,7 +339,7 @@ def test_losses_that_are_rounding_are_left_out_of_the_gap(monkeypatch):
     """
     found, design, forgiven = solution(), ArrayDesign(A), 0.5
     monkeypatch.setattr(linear_training, "_forgiven", lambda *rest: forgiven)
-    result = linear_training.judged(HINGE, found, False)
+    result = linear_training.judged(HINGE, found)
     for gap, scale, tol, wanted in (
         (forgiven, 1e-30, 1e-3, 8 * EPS * forgiven / 5.0),
         (forgiven + 1e-5, 1e-30, 1e-3, 1e-5 / 5.0),
@@ -358,10 +371,11 @@ def test_losses_that_are_rounding_are_left_out_of_the_gap(monkeypatch):
 def test_all_classes_at_once_with_their_certificate(bias, monkeypatch):
     label = np.digitize(A[:, 0] + 0.5 * A[:, 1], [-0.5, 0.5])
     aims, real = [], crammer_singer.solve
-    monkeypatch.setattr(crammer_singer, "solve", lambda *rest, **more: aims.append(rest[6]) or real(*rest, **more))
+    monkeypatch.setattr(crammer_singer, "solve", lambda *rest: aims.append(rest[2]) or real(*rest))
     for limit, aim in ((3 * n * d, 1e-13), (3 * n * d - 1, 1e-2)):
         monkeypatch.setattr(linear_training, "POLISHED_TOGETHER", limit)
-        found, known = linear_training.train_together(ArrayDesign(A), label, 3, C, bias, 2.0, 1e-2, Monitor(max_iter=3000), 0)
+        problem, workspace_ = ClassesProblem(label, 3, C, bias, 2.0), LinearWorkspace(ArrayDesign(A), Monitor(max_iter=3000))
+        found, known = linear_training.ClassesTask(problem, 1e-2).train(workspace_)
         assert aims.pop() == aim
         m = 0.25 if bias is Bias.PENALISED else 0.0
         F = A @ found.W.T + found.bias
@@ -370,30 +384,29 @@ def test_all_classes_at_once_with_their_certificate(bias, monkeypatch):
             (wanted.primal, wanted.dual, wanted.kkt_violation), rel=1e-6
         )
         assert (known.status, known.n_iter) == ("optimal" if known.kkt_violation <= 0.1 else "approximate", found.n_iter)
-        data = (A, label, C, bias, 2.0, found.W, found.bias, found.t, 1e-2)
-        again = linear_training.judge_together(known, *data)
+        data = (problem, A, found.W, found.bias, found.t, 1e-2)
+        again = linear_training.certify_classes(known, *data)
         assert (again.status, again.primal, again.n_iter) == (known.status, pytest.approx(known.primal), found.n_iter)
-    wrong = linear_training.judge_together(known, A, label, C, bias, 2.0, found.W + 1.0 + A[:3], found.bias, found.t, 1e-2)
+    wrong = linear_training.certify_classes(known, problem, A, found.W + 1.0 + A[:3], found.bias, found.t, 1e-2)
     assert wrong.status == "refuted"
     with pytest.raises(ValueError, match="another number of samples"):
-        linear_training.judge_together(known, A[:-1], *data[1:])
+        linear_training.certify_classes(known, problem, A[:-1], *data[2:])
 
 
 def test_a_certificate_of_a_fitted_model_again():
-    for penalty in (False, True):
-        problem = LinearProblem(classification(y, C, True), Bias.FREE)
-        (found,) = linear_training.train_all(
-            [Task(problem)], ArrayDesign(A), Choice(Solver.LASSO if penalty else Solver.NEWTON), 1e-5, Monitor(), 0
-        )
+    for penalty in Penalty:
+        problem = LinearProblem(classification(y, C, True), Bias.FREE, penalty=penalty)
+        task = Task(problem, 1e-5, Choice(Solver.LASSO if penalty is Penalty.L1 else Solver.NEWTON))
+        (found,) = train_many([task], LinearWorkspace(ArrayDesign(A), Monitor()))
         assert found.certificate.status == "optimal"
         assert found.certificate.relative_gap < 1e-11, "solved to rounding"
-        again = linear_training.certify_again(found.certificate, problem, found.solution, ArrayDesign(A), penalty, 1e-5)
+        again = linear_training.certify_again(found.certificate, problem, found.solution, ArrayDesign(A), 1e-5)
         assert (again.status, again.n_iter) == ("optimal", found.certificate.n_iter)
         assert again.primal == pytest.approx(found.certificate.primal)
-        same = linear_training.certify(problem, found.solution, ArrayDesign(A), penalty, 1e-5)
+        same = linear_training.certify(problem, found.solution, ArrayDesign(A), 1e-5)
         assert (same.status, same.primal) == ("optimal", pytest.approx(again.primal))
         off = found.solution._replace(w=found.solution.w + 0.1, f=found.solution.f + 0.1 * A.sum(axis=1))
-        assert linear_training.certify_again(found.certificate, problem, off, ArrayDesign(A), penalty, 1e-5).status == "refuted"
+        assert linear_training.certify_again(found.certificate, problem, off, ArrayDesign(A), 1e-5).status == "refuted"
 
 
 # ---- progress -----------------------------------------------------------------------------------------------------------------------
@@ -419,9 +432,9 @@ def test_solvers_report_steps_gap_violation_and_support():
     for solver in ("newton", "coordinate", "lasso", "together"):
         monitor = Reporting()
         if solver == "together":
-            found = crammer_singer.solve(design, label, 3, C, Bias.NONE, 1.0, 1e-6, monitor)
+            found = crammer_singer.solve(ClassesProblem(label, 3, C, Bias.NONE), LinearWorkspace(design, monitor), 1e-6)
         else:
-            found = linear_training.SOLVERS[Solver(solver)](problem, design, 1e-6, monitor, None, 0)
+            found = linear_training.SOLVERS[Solver(solver)](problem, LinearWorkspace(design, monitor), 1e-6, None)
         assert found.ended is None
         steps, gaps, violations, support = zip(*monitor.reports, strict=True)
         begin = 1 if solver in ("coordinate", "together") else 0

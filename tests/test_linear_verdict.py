@@ -9,15 +9,18 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine, make_
 from sklearn.exceptions import ConvergenceWarning
 
 from helpers import binary
-from maxmargin import SVC, LinearOneClassSVM, LinearSVC, LinearSVR, linear_certificate, linear_training, losses
+from maxmargin import SVC, LinearOneClassSVM, LinearSVC, LinearSVR
 from maxmargin.certificate import Certificate
-from maxmargin.core import cpu as core
-from maxmargin.designs import ArrayDesign
-from maxmargin.losses import Bias, LinearProblem
+from maxmargin.core.choose import HOST as core
+from maxmargin.linear import certificate as linear_certificate
+from maxmargin.linear import coordinate, losses, semismooth
+from maxmargin.linear import training as linear_training
+from maxmargin.linear.designs import ArrayDesign
+from maxmargin.linear.losses import Bias, LinearProblem, Penalty
+from maxmargin.linear.model import Gap, LinearSolution, sizes
+from maxmargin.linear.workspace import LinearWorkspace
 from maxmargin.monitor import Monitor
-from maxmargin.solution import Status
-from maxmargin.solvers.linear import coordinate, semismooth
-from maxmargin.solvers.linear.model import Gap, LinearSolution, sizes
+from maxmargin.status import Status
 from maxmargin.verdict import Size, linear_demand, verdict, verdict_again
 
 # ---- violations --------------------------------------------------------------------------------------------------------
@@ -140,8 +143,8 @@ def test_the_audit_has_a_say(monkeypatch):
     """A solver whose decision values are not those of its weights is not believed."""
     X, y = binary(300)
 
-    def wrong(problem, design, *rest):
-        found = semismooth.solve(problem, design, *rest)
+    def wrong(problem, *rest):
+        found = semismooth.solve(problem, *rest)
         return found._replace(f=found.f + shift)
 
     monkeypatch.setitem(linear_training.SOLVERS, linear_training.Solver.NEWTON, wrong)
@@ -211,7 +214,7 @@ def test_a_gap_is_not_lost_beside_the_loss_that_is_rounding():
     w, f = np.array([1e-60]), (1 - 2.0**-53) * np.array([1.0, -1.0])
     found = LinearSolution(w, 0.0, nothing, f, np.zeros(1), None, 1)
     design = ArrayDesign(X)
-    result = linear_training.judged(problem, found, lasso_penalty=True)
+    result = linear_training.judged(problem._replace(penalty=Penalty.L1), found)
     result, demand, size = linear_training.question(problem, found, design, result, 1e-4, sizes(problem, design))
     assert result.dual == 0
     assert verdict(None, result, demand, size) is Status.STALLED
@@ -278,7 +281,7 @@ def test_a_pass_stops_between_its_parts():
         return Status.INTERRUPTED if len(asked) > 1 else None
 
     monitor.stop = stop
-    found = coordinate.solve(problem, design, 1e-6, monitor)
+    found = coordinate.solve(problem, LinearWorkspace(design, monitor), 1e-6)
     assert asked[:2] == [0, 0], "a pass of so many values has several parts"
     assert found.ended is Status.INTERRUPTED
     assert found.n_iter == 1
@@ -309,7 +312,7 @@ def test_parts_of_a_pass_are_whole_stretches(threads):
 def test_a_time_limit_holds_within_a_pass():
     problem, design = problem_of(100_000, 400)
     monitor, began = Monitor(time_limit=0.0), time.perf_counter()
-    found = coordinate.solve(problem, design, 1e-9, monitor)
+    found = coordinate.solve(problem, LinearWorkspace(design, monitor), 1e-9)
     assert found.ended is Status.TIME_LIMIT
     assert time.perf_counter() - began < 20
 

@@ -46,7 +46,7 @@ LARGE_C = """
     import numpy as np
     from helpers import peak_memory as peak
     from maxmargin import SVC
-    from maxmargin.solvers import block
+    from maxmargin.kernel import block
     {data}
     SVC().fit(np.random.default_rng(0).normal(size=(1100, 3)), np.arange(1100) % 2)  # what is loaded late
     before = peak()
@@ -90,12 +90,13 @@ def test_a_factor_takes_one_matrix():
     code = """
     import numpy as np
     from helpers import peak_memory as peak
-    from maxmargin.solvers.newton import Factor, Tile
+    from maxmargin.core.choose import HOST
+    from maxmargin.kernel.newton import Factor, Tile
     def tile(n):
         A, z = np.random.default_rng(0).normal(size=(n, 3)), np.zeros(n)
         K = A @ A.T
         np.fill_diagonal(K, np.diagonal(K) + 1)
-        return Tile(np.arange(n), K, z, z, z, z, z, np.array([0, n]))
+        return Tile(np.arange(n), K, z, z, z, z, z, np.array([0, n]), np.ones(1, bool), HOST)
     Factor(tile(300), np.arange(300))
     whole = tile(2000)
     before = peak()

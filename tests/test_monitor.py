@@ -11,7 +11,7 @@ import pytest
 
 from maxmargin import monitor
 from maxmargin.monitor import Monitor, interruptible
-from maxmargin.solution import Status
+from maxmargin.status import Status
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""One-vs-one, one-vs-rest, shapes, votes and ties, as maxmargin.multiclass documents them."""
+"""One-vs-one, one-vs-rest, shapes, votes and ties, as maxmargin.kernel.multiclass documents them."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,9 @@ from sklearn import svm
 from sklearn.multiclass import OneVsRestClassifier
 
 from helpers import assert_close, three
-from maxmargin import SVC, NuSVC, columns, multiclass
+from maxmargin import SVC, NuSVC
+from maxmargin.kernel import empty_columns as columns
+from maxmargin.kernel import multiclass
 
 X, y = three(90)
 four = np.arange(90) % 4

@@ -96,8 +96,8 @@ def test_what_is_no_fault_is_left_alone(made):
 
 def test_settings_of_solvers_are_left_alone():
     names = {f"{mutant.file}::{mutant.function}" for path in places.sources() for mutant in operators.mutants(path)}
-    assert not names & {"solvers/block.py::PATIENCE", "solvers/linear/semismooth.py::WIDEST"}
-    assert {"verdict.py::AGREED", "solvers/pegasos_linear.py::SIGN", "solvers/block.py::solve"} <= names
+    assert not names & {"kernel/block.py::PATIENCE", "linear/semismooth.py::WIDEST"}
+    assert {"verdict.py::AGREED", "online/pegasos_linear.py::SIGN", "kernel/block.py::solve"} <= names
 
 
 def test_names_survive_edits_elsewhere(made):
@@ -138,6 +138,6 @@ def test_known_equivalents_exist_and_have_a_reason():
 
 
 def test_there_is_something_to_mutate_and_to_judge():
-    assert {"block.py", "certificate.py", "kernels.py", "training.py"} <= {path.name for path in places.sources()}
+    assert {"block.py", "certificate.py", "kernel/kernels.py", "training.py"} <= {path.name for path in places.sources()}
     assert {"test_certificate.py", "test_definitions.py"} <= {path.name for path in places.judges()}
     assert "test_mutate.py" not in {path.name for path in places.judges()}

@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from maxmargin import rounding
-from maxmargin.kernels import Kernel, Kind
-from maxmargin.sources import KernelNotFinite, NativeSource, native
+from maxmargin.core.backend import Variables
+from maxmargin.core.choose import HOST
+from maxmargin.kernel import rounding
+from maxmargin.kernel.kernels import Kernel, Kind
+from maxmargin.kernel.sources import KernelNotFinite, NativeSource, native
 
 rng = np.random.default_rng(5)
 A, B = rng.normal(size=(12, 5)), rng.normal(size=(7, 5))
@@ -234,7 +236,7 @@ def test_so_many_rows_at_once():
 
 def test_products_of_groups_go_to_the_core_at_once_where_they_are_few(monkeypatch):
     calls = []
-    monkeypatch.setattr(native.core, "grouped_matvec", lambda *arguments: calls.append("grouped"))
+    monkeypatch.setattr(HOST, "kernel_products", lambda *arguments: calls.append("grouped"), raising=False)
     source = NativeSource(Kernel.rbf(gamma=0.3), A, B)
     for limit, grouped in ((12 * 7 * (5 + 2 + 16.0), True), (12 * 7 * (5 + 2 + 16.0) - 84, False)):
         monkeypatch.setattr(native, "AT_ONCE", limit)
@@ -260,16 +262,16 @@ def test_bound_of_float32_values():
 
 def test_values_that_are_not_finite_name_their_kernel():
     source = NativeSource(Kernel.poly(degree=9, gamma=1e40), A)
-    out, ones = np.zeros((1, 12)), np.ones((12, 1))
+    out, ones, one = np.zeros((1, 12)), np.ones((12, 1)), np.ones(12)
+    variables = Variables(A[:, 0].copy(), 0 * one, -one, one, 0 * one, np.array([0, 12]), np.ones(1, bool))
     for ask in (
         lambda: source.block(None, None, np.float64),
         lambda: source.fill_block(None, None, np.zeros((12, 12))),
         lambda: source.fill_rows(np.arange(12), np.zeros((12, 12)), np.arange(12)),
         lambda: source.add_product(None, ones, None, out, np.float64),
         lambda: source.add_products(np.array([0, 12]), ones, out[None], np.float64),
-        lambda: source.solve_block(np.arange(12), np.float64, A[:, 0].copy(), np.zeros(12), -np.ones(12), np.ones(12), np.zeros(12),
-                                   np.array([0, 12]), 1e-3, 10),
-    ):  # fmt: skip
+        lambda: source.pair_steps(np.arange(12), np.float64, variables, 1e-3, 10),
+    ):
         with pytest.raises(KernelNotFinite, match=r"kernel Kernel.poly\(gamma=1e\+40, coef0=0, degree=9\) are infinite"):
             ask()
 
@@ -305,7 +307,7 @@ def test_a_pair_of_sources_shares_what_is_prepared():
 
 def test_by_differences_float64_points_are_not_centred(monkeypatch):
     """Subtracting a centre rounds, and the digits of close points are lost."""
-    far, points = 1e8 + A, native.core.points
+    far, points = 1e8 + A, HOST.points
     for differences in (False, True):
         prepared = {}
 
@@ -313,7 +315,7 @@ def test_by_differences_float64_points_are_not_centred(monkeypatch):
             prepared[X.dtype.itemsize] = np.abs(X).max()
             return points(X, compress)
 
-        monkeypatch.setattr(native.core, "points", keep)
+        monkeypatch.setattr(HOST, "points", keep, raising=False)
         source = NativeSource(Kernel.rbf(gamma=1.0), far, None, differences)
         source.points(np.float64)
         source.points(np.float32)

@@ -4,12 +4,17 @@ import numpy as np
 import pytest
 
 from maxmargin import SVC, SVR, NuSVC
-from maxmargin.core import cpu as core
+from maxmargin.core import threads
+from maxmargin.core.backend import Steps
+from maxmargin.core.choose import HOST
+from maxmargin.core.threads import one_thread
+from maxmargin.kernel import newton as module
+from maxmargin.kernel.newton import Factor, NotConvex, Tile, newton
 from maxmargin.monitor import Monitor
-from maxmargin.solvers import newton as module
-from maxmargin.solvers.newton import Factor, NotConvex, Tile, newton
 
 rng = np.random.default_rng(0)
+ONE = np.ones(1, bool)
+"""One group, whose sum is fixed."""
 
 
 def tile_of(n=300, C=100.0, rank=None, groups=1, seed=0):
@@ -19,7 +24,8 @@ def tile_of(n=300, C=100.0, rank=None, groups=1, seed=0):
     y = np.where(X[:, 0] + 0.3 * rng.normal(size=n) > 0, 1.0, -1.0)
     K = X @ X.T if rank else np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
     begin = np.linspace(0, n, groups + 1).astype(np.int64)
-    return Tile(np.arange(n), K, -y, np.zeros(n), np.minimum(0, C * y), np.maximum(0, C * y), np.zeros(n), begin)
+    fixed = np.ones(groups, bool)
+    return Tile(np.arange(n), K, -y, np.zeros(n), np.minimum(0, C * y), np.maximum(0, C * y), np.zeros(n), begin, fixed, HOST)
 
 
 def test_a_bordered_factor_solves_like_the_whole_matrix():
@@ -57,11 +63,13 @@ def test_newton_reaches_rounding_and_keeps_bounds_and_sums(rank, groups):
 
 def test_a_factor_serves_the_next_tile():
     whole = tile_of(400, C=1000.0)
-    first = Tile(*(part.copy() for part in whole))
+    first = Tile(*(part.copy() for part in whole[:-1]), HOST)
     _, factor = newton(first, 1e-8, Monitor())
     assert factor is not None
     some = np.sort(np.concatenate([factor.members, np.setdiff1d(np.arange(400), factor.members)[:50]]))
-    part = Tile(some, whole.K[np.ix_(some, some)], first.G[some], first.b[some], *(a[some] for a in first[4:7]), np.array([0, len(some)]))
+    part = Tile(
+        some, whole.K[np.ix_(some, some)], first.G[some], first.b[some], *(a[some] for a in first[4:7]), np.array([0, len(some)]), ONE, HOST
+    )
     assert module._factor_for(part, factor) is factor
 
 
@@ -81,10 +89,10 @@ def test_large_C_is_certified_within_two_million_steps(estimator):
 
 
 def test_one_blas_thread_is_restored():
-    before = [library.get_num_threads() for library in module._blas()]
-    with module.one_blas_thread(), module.one_blas_thread():
-        assert all(library.get_num_threads() == 1 for library in module._blas())
-    assert [library.get_num_threads() for library in module._blas()] == before
+    before = [library.get_num_threads() for library in threads._blas()]
+    with threads.one_blas_thread(), threads.one_blas_thread():
+        assert all(library.get_num_threads() == 1 for library in threads._blas())
+    assert [library.get_num_threads() for library in threads._blas()] == before
 
 
 def test_too_little_memory_for_the_buffers_of_blas_is_said(monkeypatch):
@@ -98,16 +106,16 @@ def test_too_little_memory_for_the_buffers_of_blas_is_said(monkeypatch):
         def close(self):
             asked.append("closed")
 
-    monkeypatch.setattr(module, "mmap", Memory)
-    module._buffers.__wrapped__()
+    monkeypatch.setattr(threads, "mmap", Memory)
+    threads._buffers.__wrapped__()
     assert asked == [(-1, 2**26), "closed"]
 
     def none(*_):
         raise OSError
 
-    monkeypatch.setattr(module, "mmap", none)
+    monkeypatch.setattr(threads, "mmap", none)
     with pytest.raises(MemoryError, match="BLAS needs 64 MiB of address space for its buffers: raise the limit"):
-        module._buffers.__wrapped__()
+        threads._buffers.__wrapped__()
 
 
 def test_bits_do_not_depend_on_threads_where_newton_works():
@@ -115,7 +123,7 @@ def test_bits_do_not_depend_on_threads_where_newton_works():
     X = rng.normal(size=(1300, 2))
     y = X[:, 0] * X[:, 1] + 0.4 * rng.normal(size=1300) > 0
     values = SVC(C=1e4, gamma=1.0).fit(X, y).decision_function(X)
-    with core.one_thread():
+    with one_thread():
         assert np.array_equal(SVC(C=1e4, gamma=1.0).fit(X, y).decision_function(X), values)
 
 
@@ -150,9 +158,11 @@ def test_moving_variables_brings_the_gradient_up_to_date():
 
 def test_indicators_of_groups_and_what_is_left_without_sums():
     at = np.array([0, 4, 5, 9])
-    assert module._groups(at, np.array([0, 10])).tolist() == [[1.0]] * 4
-    assert module._groups(at, np.array([0, 5, 10])).tolist() == [[1, 0], [1, 0], [0, 1], [0, 1]]
-    assert module._groups(at, np.array([0, 5, 6, 8, 10])).tolist() == [[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    assert module._groups(at, np.array([0, 10]), ONE).tolist() == [[1.0]] * 4
+    assert module._groups(at, np.array([0, 5, 10]), np.ones(2, bool)).tolist() == [[1, 0], [1, 0], [0, 1], [0, 1]]
+    assert module._groups(at, np.array([0, 5, 6, 8, 10]), np.ones(4, bool)).tolist() == [[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    assert module._groups(at, np.array([0, 10]), ~ONE).shape == (4, 0)
+    assert module._groups(at, np.array([0, 5, 10]), np.array([False, True])).tolist() == [[0], [0], [1], [1]]
     N = np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     assert module._without_sums(np.array([1.0, 2.0, 6.0, 5.0]), N, np.array([], int)).tolist() == [-2.0, -1.0, 3.0, 0.0]
     assert module._without_sums(np.array([1.0, 2.0, 6.0, 5.0]), N, np.array([1])).tolist() == [-2.5, 0.0, 2.5, 0.0]
@@ -165,7 +175,7 @@ def test_indicators_of_groups_and_what_is_left_without_sums():
 def test_a_direction_leads_to_the_minimum_that_keeps_sums_and_what_is_held(groups, held):
     tile = inner_tile(groups=groups)
     n, held = len(tile.b), np.array(held, np.int64)
-    N = module._groups(np.arange(n), tile.begin)
+    N = module._groups(np.arange(n), tile.begin, tile.fixed)
     factor = Factor(tile, np.arange(n))
     rest = module._Rest(factor, N, held)
     for more in ([], [5], [6, 7]):
@@ -233,10 +243,10 @@ def test_a_factor_is_shifted_by_rounding_and_no_more():
     tile.K[:] *= 0.001
     tile.ridge[:] = 0.0
     assert Factor(tile, np.arange(5, 15)).shift == pytest.approx(7e-16, rel=1e-9, abs=0.0), "of a small kernel too"
-    nothing = Tile(np.arange(3), np.zeros((3, 3)), *np.zeros((5, 3)), np.array([0, 3]))
+    nothing = Tile(np.arange(3), np.zeros((3, 3)), *np.zeros((5, 3)), np.array([0, 3]), ONE, HOST)
     assert Factor(nothing, np.arange(3)).shift == 1e-13
     low = np.outer(np.ones(9), np.ones(9)) - 5e-12 * np.eye(9)
-    singular = Tile(np.arange(9), low, *np.zeros((5, 9)), np.array([0, 9]))
+    singular = Tile(np.arange(9), low, *np.zeros((5, 9)), np.array([0, 9]), ONE, HOST)
     assert Factor(singular, np.arange(9)).shift == pytest.approx(1e-11, rel=1e-9, abs=0.0)
 
 
@@ -260,7 +270,7 @@ def test_a_new_factor_is_made_after_many_changes():
         if not kept:
             assert found.members.tolist() == free
         tile.b[:] = b
-    part = Tile(*(np.ascontiguousarray(a[1:] if a.ndim == 1 else a[1:, 1:]) for a in tile[:-1]), np.array([0, 39]))
+    part = Tile(*(np.ascontiguousarray(a[1:] if a.ndim == 1 else a[1:, 1:]) for a in tile[:7]), np.array([0, 39]), ONE, HOST)
     assert module._factor_for(part, Factor(tile, np.arange(40))).members.tolist() == list(range(1, 40)), "0 is not here"
 
 
@@ -278,7 +288,7 @@ class Cycles:
             self.asked.append((tol, most))
             if self.violations is not None:
                 tile.G[:] *= self.violations
-            return done, negative
+            return Steps(done, 0.0, negative, False)
 
         monkeypatch.setattr(module, "_walk", walk)
         monkeypatch.setattr(Tile, "pair_steps", pair_steps)
@@ -345,6 +355,6 @@ def test_a_walk_without_a_direction_stays_where_it_is(monkeypatch):
 
 def test_the_buffers_of_blas_are_made_first(monkeypatch):
     made = []
-    monkeypatch.setattr(module, "_buffers", lambda: made.append(module._blas_users))
-    with module.one_blas_thread():
+    monkeypatch.setattr(threads, "_buffers", lambda: made.append(threads._blas_users))
+    with threads.one_blas_thread():
         assert made == [0]

@@ -9,9 +9,9 @@ from sklearn.metrics.pairwise import rbf_kernel
 from data import load
 from helpers import assert_close, assert_same_bits, binary, three
 from maxmargin import SVC, NormaNovelty, NormaSVC, OneClassSVM
-from maxmargin.solvers import norma as norma_solver
-from maxmargin.solvers.budget import Points
-from maxmargin.solvers.norma import quantile
+from maxmargin.online import norma as norma_solver
+from maxmargin.online.budget import Points
+from maxmargin.online.norma import quantile
 
 X, label = binary(300)
 y = np.where(label == 1, 1.0, -1.0)

@@ -13,8 +13,8 @@ from threadpoolctl import threadpool_limits
 from data import binary_target, load
 from helpers import assert_close, assert_same_bits, binary, in_subprocess, three
 from maxmargin import SVC, Kernel, PegasosSVC
-from maxmargin.losses import Bias, LinearProblem, classification
-from maxmargin.solvers.linear.model import best_bias, feasible
+from maxmargin.linear.losses import Bias, LinearProblem, classification
+from maxmargin.linear.model import best_bias, feasible
 
 X, label = binary(120)
 y = np.where(label == 1, 1.0, -1.0)

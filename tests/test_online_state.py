@@ -6,8 +6,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from helpers import assert_close, assert_same_bits, binary, three
 from maxmargin import NormaSVC, PegasosSVC
-from maxmargin.designs import ArrayDesign
 from maxmargin.estimators._online import canonical_order
+from maxmargin.linear.designs import ArrayDesign
 
 X, y = binary(60)
 A, z = three(60)

@@ -10,9 +10,9 @@ from sklearn.preprocessing import StandardScaler
 
 from helpers import binary, in_subprocess, three
 from maxmargin import LinearSVC, PegasosSVC
-from maxmargin.losses import Bias, LinearProblem, classification
-from maxmargin.solvers import epochs
-from maxmargin.solvers.linear.equations import by_factor
+from maxmargin.linear.equations import by_factor
+from maxmargin.linear.losses import Bias, LinearProblem, classification
+from maxmargin.online import epochs
 
 
 @pytest.mark.parametrize("options", [{}, {"kernel": "rbf"}, {"kernel": "rbf", "budget": 50, "tol": 0.5}, {"fit_intercept": False}])

@@ -7,8 +7,8 @@ from sklearn.exceptions import ConvergenceWarning
 from helpers import assert_same_bits, binary, three
 from maxmargin import Kernel, NormaSVC, PegasosSVC
 from maxmargin.estimators import _pegasos
-from maxmargin.solution import Status
-from maxmargin.solvers import budget, epochs, pegasos_linear
+from maxmargin.online import budget, epochs, pegasos_linear
+from maxmargin.status import Status
 
 X, y = binary(60)
 A, z = three(60)

@@ -15,12 +15,13 @@ from sklearn.preprocessing import StandardScaler
 import reference
 from helpers import assert_close, assert_same_bits, binary, three, values
 from maxmargin import SVC, SVR, Kernel
-from maxmargin.certificate import kernel_values
-from maxmargin.core import cpu as core
+from maxmargin.core.threads import one_thread
+from maxmargin.kernel import bordered, primal_newton
+from maxmargin.kernel.evaluation import kernel_values
+from maxmargin.kernel.problems import c_svc, hard_margin
+from maxmargin.kernel.sources import MatrixSource
+from maxmargin.kernel.workspace import KernelWorkspace
 from maxmargin.monitor import Monitor
-from maxmargin.problems import c_svc, hard_margin
-from maxmargin.solvers import bordered, primal_newton
-from maxmargin.sources import MatrixSource
 
 SQUARED = {SVC: "squared_hinge", SVR: "squared_epsilon_insensitive"}
 rng = np.random.default_rng(0)
@@ -157,7 +158,7 @@ def test_growing_subsets_and_a_bordered_factor():
 def test_bits_do_not_depend_on_threads():
     X, y = rings()
     model = SVC(loss="squared_hinge", solver="newton", gamma=0.5).fit(X, y)
-    with core.one_thread():
+    with one_thread():
         one = SVC(loss="squared_hinge", solver="newton", gamma=0.5).fit(X, y)
     assert_same_bits(model.dual_coef_, one.dual_coef_)
     assert_same_bits(model.intercept_, one.intercept_)
@@ -262,8 +263,8 @@ def test_the_solver_refuses_what_it_cannot_solve():
     y = np.array([1.0, -1.0, 1.0])
     for problem in (c_svc(y, np.ones(3)), hard_margin(y)):
         with pytest.raises(ValueError, match="squared loss"):
-            primal_newton.solve(problem, MatrixSource(np.eye(3)), 1e-3, Monitor())
-    solution = primal_newton.solve(c_svc(y, np.ones(3), squared=True), MatrixSource(np.eye(3)), 1e-3, Monitor())
+            primal_newton.solve(problem, KernelWorkspace(MatrixSource(np.eye(3)), Monitor()), 1e-3)
+    solution = primal_newton.solve(c_svc(y, np.ones(3), squared=True), KernelWorkspace(MatrixSource(np.eye(3)), Monitor()), 1e-3)
     assert solution.ended is None
 
 

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from maxmargin import problems
-from maxmargin.kernels import Kernel
+from maxmargin.kernel import bordered, primal_newton, problems
+from maxmargin.kernel.bordered import Bordered, NotPositive, Stopped
+from maxmargin.kernel.cache import RowCache
+from maxmargin.kernel.kernels import Kernel
+from maxmargin.kernel.primal_newton import Point, _Search
+from maxmargin.kernel.sources import MatrixSource, NativeSource
+from maxmargin.kernel.state import State
+from maxmargin.kernel.workspace import KernelWorkspace
 from maxmargin.monitor import Monitor
-from maxmargin.rows import RowCache
-from maxmargin.solution import Status
-from maxmargin.solvers import bordered, primal_newton
-from maxmargin.solvers.bordered import Bordered, NotPositive, Stopped
-from maxmargin.solvers.primal_newton import Point, _Search
-from maxmargin.solvers.state import State
-from maxmargin.sources import MatrixSource, NativeSource
+from maxmargin.status import Status
 
 rng = np.random.default_rng(8)
 n = 30
@@ -259,7 +259,7 @@ def test_a_stop_keeps_the_last_point():
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_a_start_brings_its_level(name):
     run, problem = search(name), PROBLEMS[name]
-    found = primal_newton.solve(problem, MatrixSource(K), 1e-6, Monitor())
+    found = primal_newton.solve(problem, KernelWorkspace(MatrixSource(K), Monitor()), 1e-6)
     at = run.begin_at(found.b)
     np.testing.assert_allclose(at.F, K @ problems.fold(problem, found.b, n))
     assert at.level == pytest.approx(found.levels[0].value, abs=1e-9)
@@ -280,7 +280,7 @@ def test_of_an_early_stop_the_best_multiple_is_kept():
     assert dual(theta) <= min(dual(0.999 * theta), dual(1.001 * theta))
     assert primal_newton._best_multiple(State(problem, -b, -K @ b, b, b)) == 0.0
     assert primal_newton._best_multiple(State(problem, 0 * b, 0 * b, b, b)) == 0.0
-    stopped = primal_newton.solve(problem, MatrixSource(K), 1e-6, Monitor(max_iter=1))
+    stopped = primal_newton.solve(problem, KernelWorkspace(MatrixSource(K), Monitor(max_iter=1)), 1e-6)
     assert stopped.ended is Status.MAX_ITER
     again = State(problem, stopped.b, K @ stopped.b, stopped.b, K @ stopped.b)
     np.testing.assert_allclose(stopped.kernel_part, again.F, atol=1e-12)
@@ -433,7 +433,7 @@ def solved(monkeypatch, cheap, whole, point=None, **more):
             patch.setattr(_Search, "run", lambda self, start: point)
         source = NativeSource(Kernel.rbf(gamma=0.4), X)
         source.cheap = cheap
-        return primal_newton.solve(PROBLEMS["svc"], source, 1e-6, Monitor(), 3.0, **more), made
+        return primal_newton.solve(PROBLEMS["svc"], KernelWorkspace(source, Monitor(), 3.0), 1e-6, **more), made
 
 
 def test_rows_of_dear_kernels_are_kept(monkeypatch):

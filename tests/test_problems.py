@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from maxmargin import problems
+from maxmargin.kernel import problems
 
 rng = np.random.default_rng(0)
 n = 12
@@ -45,7 +45,7 @@ def test_any_guess_becomes_feasible(name):
 
 
 def test_sums_of_the_table():
-    """The right-hand sides of the table at the top of problems.py."""
+    """The right-hand sides of the table at the top of kernel/problems.py."""
     nu = ALL["nu_svc"]
     assert nu.start[nu.group == 0].sum() == pytest.approx(0.3 * w.sum() / 2)
     assert nu.start[nu.group == 1].sum() == pytest.approx(-0.3 * w.sum() / 2)

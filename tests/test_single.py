@@ -6,8 +6,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 
 from helpers import FIVE, assert_close, assert_same_bits, binary, target, three
-from maxmargin import SVC, SVR, LinearSVC, NuSVC, NuSVR, OneClassSVM, PegasosSVC
-from maxmargin.estimators import _classifier, _outlier
+from maxmargin import SVC, SVR, LinearSVC, NuSVC, NuSVR, OneClassSVM, PegasosSVC, boundary
+from maxmargin.estimators import _classifier
 from maxmargin.estimators._base import SCALE
 
 X, y = binary(50)
@@ -138,11 +138,11 @@ def test_a_warm_start_without_support_vectors():
 
 def test_by_how_much_an_offset_must_fall():
     f, dual, upper = np.array([-0.5, 0.1, -2.0, 0.3]), np.array([0.5, 0.0, 1.0, 0.2]), np.ones(4)
-    assert _outlier.outward(f, dual, upper, 0.0, np.zeros(4)) == 0.5, "the one at its bound may lie outside"
-    assert _outlier.outward(f, dual, upper, -3e13, np.zeros(4)) == pytest.approx(3.5)
-    assert _outlier.outward(f, dual, upper, 0.0, np.array([1e14, 5e14, 0, 0])) == pytest.approx(4.9)
-    assert _outlier.outward(np.abs(f), dual, upper, 0.0, np.zeros(4)) == 0.0
-    assert _outlier.outward(f, upper, upper, 0.0, np.zeros(4)) == 0.0
+    assert boundary.outward(f, dual, upper, 0.0, np.zeros(4)) == 0.5, "the one at its bound may lie outside"
+    assert boundary.outward(f, dual, upper, -3e13, np.zeros(4)) == pytest.approx(3.5)
+    assert boundary.outward(f, dual, upper, 0.0, np.array([1e14, 5e14, 0, 0])) == pytest.approx(4.9)
+    assert boundary.outward(np.abs(f), dual, upper, 0.0, np.zeros(4)) == 0.0
+    assert boundary.outward(f, upper, upper, 0.0, np.zeros(4)) == 0.0
 
 
 # ---- classifiers ---------------------------------------------------------------------------------

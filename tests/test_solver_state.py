@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from maxmargin import problems
+from maxmargin.kernel import problems
+from maxmargin.kernel import state as module
+from maxmargin.kernel.sources import Source
+from maxmargin.kernel.state import State
 from maxmargin.monitor import Monitor
-from maxmargin.solution import GAP
-from maxmargin.solvers import state as module
-from maxmargin.solvers.state import State
-from maxmargin.sources import Source
+from maxmargin.verdict import GAP
 
 n = 600
 y = np.resize([1.0, -1.0], n)

@@ -3,14 +3,21 @@
 import numpy as np
 import pytest
 
-from maxmargin import certificate, problems, training
 from maxmargin.certificate import Certificate
-from maxmargin.kernels import Kernel
+from maxmargin.core import threads
+from maxmargin.core.threads import thread_count
+from maxmargin.kernel import audit as auditing
+from maxmargin.kernel import block, formulations, problems, training
+from maxmargin.kernel import certificate as kernel_certificate
+from maxmargin.kernel.formulations import Decision, Formulation, given
+from maxmargin.kernel.kernels import Kernel
+from maxmargin.kernel.solution import Level, Solution
+from maxmargin.kernel.sources import NativeSource, make_source
+from maxmargin.kernel.training import Method, Task
+from maxmargin.kernel.workspace import KernelWorkspace, Samples
 from maxmargin.monitor import Monitor
-from maxmargin.solution import Level, Solution, Status
-from maxmargin.solvers import block
-from maxmargin.sources import NativeSource, make_source
-from maxmargin.training import Decision, Formulation, Method, Samples, Settings
+from maxmargin.status import Status
+from maxmargin.training import train_many
 
 rng = np.random.default_rng(17)
 n = 40
@@ -23,8 +30,12 @@ K = np.exp(-0.4 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
 PROBLEM = problems.c_svc(y, C)
 
 
-def settings(kernel=RBF, tol=1e-3, **more):
-    return Settings(kernel, tol, 200.0, **more)
+def space(source=SOURCE, kernel=RBF, data=X, monitor=None):
+    return KernelWorkspace(source, monitor or Monitor(), 200.0, Samples(kernel, data))
+
+
+def trained(form, kernel=RBF, monitor=None):
+    return training.train(Task(form, 1e-3), KernelWorkspace.of(kernel, X, monitor or Monitor(), 200.0))
 
 
 def solution(b, part, level=0.25, ended=None, n_iter=7, **more):
@@ -34,14 +45,16 @@ def solution(b, part, level=0.25, ended=None, n_iter=7, **more):
 # ---- parts ---------------------------------------------------------------------------------------------------------------------
 
 
-def test_near_the_boundary_values_are_computed_in_float64():
+@pytest.mark.parametrize("small", [False, True])
+def test_near_the_boundary_values_are_computed_in_float64(small, monkeypatch):
+    monkeypatch.setattr(block, "POLISHED", n if small else n - 1)
     b = np.where(rng.random(n) < 0.5, 0.4 * y * C, 0.0)
     wrong = K @ b + 0.1
     tol = float(np.median(np.abs(wrong + 0.25))) / 2
-    found = training._with_exact_boundary(PROBLEM, solution(b, wrong), SOURCE, tol)
+    found = training._with_exact_boundary(PROBLEM, solution(b, wrong), space(), tol)
     near = np.abs(wrong + 0.25) <= 2 * tol
     assert 10 < near.sum() < 30
-    np.testing.assert_allclose(found.kernel_part, np.where(near, K @ b, wrong), rtol=1e-12)
+    np.testing.assert_allclose(found.kernel_part, wrong if small else np.where(near, K @ b, wrong), rtol=1e-12)
     assert found.n_iter == 7
 
 
@@ -51,7 +64,8 @@ def test_sizes_of_the_terms_of_values_near_0(entries, monkeypatch):
     monkeypatch.setattr(training, "NEAR", 0.05)
     b = np.where(rng.random(n) < 0.5, 0.4 * y * C, 0.0)
     part, diagonal = K @ b, np.linspace(0.5, 2.0, n)
-    found = training._with_sizes(PROBLEM, solution(b, part), SOURCE, diagonal)
+    monkeypatch.setattr(training, "kernel_diagonal", lambda kernel, data: diagonal)
+    found = training._with_exact_boundary(PROBLEM, solution(b, part), space(), 1e-3)
     assert found.scale == 2.0
     reach = [np.sqrt(diagonal[i]) * sum(abs(b[j]) * np.sqrt(diagonal[j]) for j in range(n)) for i in range(n)]
     near = [part[i] + 0.25 < 0.05 * reach[i] for i in range(n)]
@@ -75,16 +89,16 @@ class Steps:
         self.told, self.asked = list(told), []
         monkeypatch.setitem(training.SOLVERS, Method.BLOCK, self)
 
-    def __call__(self, problem, source, tol, monitor, cache_size, start, workers):
-        self.asked.append((source, tol, cache_size, start, workers))
+    def __call__(self, problem, workspace, tol, start):
+        self.asked.append((workspace, tol, start))
         return self.told.pop(0)
 
 
 def form(**more):
     def certify(f, decision):
-        return certificate.classification(f, y, C, decision.coef, decision.intercept)
+        return kernel_certificate.classification(f, y, C, decision.coef, decision.intercept)
 
-    return Formulation(PROBLEM, training.read_level, certify, **more)
+    return Formulation(given(PROBLEM), formulations.read_level, certify, **more)
 
 
 def test_a_solver_goes_on_by_differences_where_rounding_may_move_values(monkeypatch):
@@ -99,29 +113,37 @@ def test_a_solver_goes_on_by_differences_where_rounding_may_move_values(monkeypa
     ):
         monkeypatch.setattr(training, "_bound_suffices", lambda *_, suffices=suffices: suffices)
         solver = Steps(monkeypatch, first._replace(ended=ended), second)
-        found, source = training._solve(form(), SOURCE, settings(tol=1e-5, workers=3), "monitor", None)
+        begun = space()
+        found, ended = training._solve(Task(form(), 1e-5), PROBLEM, begun)
         assert len(solver.asked) == (2 if again else 1)
-        assert solver.asked[0] == (SOURCE, 1e-5, 200.0, None, 3)
+        assert solver.asked[0] == (begun, 1e-5, None)
         if again:
-            assert (found.n_iter, source.differences) == (12, True)
-            assert solver.asked[1][0] is source
-            assert solver.asked[1][3] is b, "from where it is"
+            assert (found.n_iter, ended.source.differences) == (12, True)
+            assert solver.asked[1][0] is ended
+            assert solver.asked[1][2] is b, "from where it is"
         else:
-            assert (found.n_iter, source) == (7, SOURCE)
+            assert (found.n_iter, ended) == (7, begun)
     solver = Steps(monkeypatch, first)
-    other = make_source(Kernel.precomputed(), K)
-    assert training._solve(form(), other, settings(), "monitor", None)[1] is other, "there are no differences"
+    other = space(make_source(Kernel.precomputed(), K), Kernel.precomputed(), K)
+    assert training._solve(Task(form(), 1e-3), PROBLEM, other)[1] is other, "there are no differences"
+
+
+def test_a_start_is_given_as_coefficients_of_samples(monkeypatch):
+    regression = problems.eps_svr(X[:, 1], C, 0.1)
+    solver = Steps(monkeypatch, solution(np.zeros(2 * n), np.zeros(n), ended=Status.MAX_ITER))
+    training._solve(Task(form(), 1e-3, start=y), regression, space())
+    np.testing.assert_array_equal(solver.asked[0][2], np.tile(y, 2))
 
 
 # ---- the audit -----------------------------------------------------------------------------------------------------------------
 
 
-def audit(slack, kernel=RBF, data=X, b=None, wrong=0.0, source=SOURCE, problems_=1, k=K, value_error=None):
+def audit(slack, kernel=RBF, data=X, b=None, wrong=0.0, source=SOURCE, problems_=1, k=K):
     b = 0.3 * y * C if b is None else b
     decision = Decision(b, 0.25, (0.25, 0.25), diagonal=1.0)
     f = k @ b + 0.25
     f[5] += wrong
-    return training._audit(settings(kernel, problems=problems_), Samples(data), decision, f, source, slack)
+    return auditing.audit(space(source, kernel, data).share(Monitor(), 1, problems_), decision, f, slack)
 
 
 @pytest.mark.parametrize("kernel", [RBF, Kernel.linear(), Kernel.precomputed()])
@@ -148,18 +170,18 @@ def test_a_closer_look_where_rounding_may_exceed_the_slack():
 
 
 def test_where_not_all_rows_can_be_compared_the_error_is_no_less_than_rounding(monkeypatch):
-    monkeypatch.setattr(training, "EXTENDED", 3 * n * (n - 1))
+    monkeypatch.setattr(auditing, "EXTENDED", 3 * n * (n - 1))
     error, exact = audit(0.0)
     assert exact is None
     rounding = (2.0**-52 * np.sqrt(n) + SOURCE.value_error) * np.abs(0.3 * C).sum()
     assert error == pytest.approx(rounding, rel=1e-9, abs=0.0)
-    monkeypatch.setattr(training, "EXTENDED", 3 * n * n)
+    monkeypatch.setattr(auditing, "EXTENDED", 3 * n * n)
     assert audit(0.0)[1] is not None
 
 
 def test_problems_of_one_fit_share_the_audit(monkeypatch):
     seen = []
-    monkeypatch.setattr(training, "_audited", lambda source, coef, count: seen.append(count) or np.arange(3))
+    monkeypatch.setattr(auditing, "_audited", lambda source, coef, count: seen.append(count) or np.arange(3))
     for many in (1, 4, 8, 9, 100):
         audit(1.0, problems_=many)
     assert seen == [64, 16, 8, 8, 8]
@@ -176,24 +198,24 @@ def test_a_small_problem_of_a_kernel_function_is_asked_for_once(monkeypatch):
         return np.exp(-0.4 * ((A[:, None] - B[None]) ** 2).sum(axis=2))
 
     kernel = Kernel.callable(function)
-    found = training.train(form(), Samples(X), settings(kernel), Monitor())
+    found = trained(form(), kernel)
     assert asked == [n * n]
     assert found.status is Status.OPTIMAL
     assert found.certificate.convexity == "checked"
     monkeypatch.setattr(training.definiteness, "WHOLE", n - 1)
     asked.clear()
-    assert training.train(form(), Samples(X), settings(kernel), Monitor()).status is Status.OPTIMAL
+    assert trained(form(), kernel).status is Status.OPTIMAL
     assert len(asked) > 1
 
 
 def solved():
-    return block.solve(PROBLEM, SOURCE, 1e-6, Monitor())
+    return block.solve(PROBLEM, KernelWorkspace(SOURCE, Monitor()), 1e-6)
 
 
 def test_errors_that_solvers_leave_are_computed_away(monkeypatch):
     good = solved()
     Steps(monkeypatch, good._replace(kernel_part=good.kernel_part + 1e-2 * rng.normal(size=n)))
-    found = training.train(form(), Samples(X), settings(), Monitor())
+    found = trained(form())
     assert found.status is Status.OPTIMAL
     assert found.certificate.n_iter == good.n_iter
     assert found.decision.diagonal == 1.0
@@ -202,10 +224,10 @@ def test_errors_that_solvers_leave_are_computed_away(monkeypatch):
 def test_a_degenerate_problem(monkeypatch):
     bad = solved()._replace(ended=Status.DEGENERATE)
     Steps(monkeypatch, bad, bad)
-    found = training.train(form(), Samples(X), settings(), Monitor())
+    found = trained(form())
     assert (found.status, found.decision.coef.any(), found.certificate.n_iter) == (Status.DEGENERATE, False, bad.n_iter)
     with pytest.raises(ValueError, match="nothing to be found"):
-        training.train(form(no_solution="nothing to be found"), Samples(X), settings(), Monitor())
+        trained(form(no_solution="nothing to be found"))
 
 
 def test_what_was_stopped_early_is_shrunk(monkeypatch):
@@ -218,14 +240,14 @@ def test_what_was_stopped_early_is_shrunk(monkeypatch):
             return factor, decision._replace(coef=factor * decision.coef, intercept=intercept)
 
         Steps(monkeypatch, early, early)
-        plain = training.train(form(), Samples(X), settings(), Monitor())
-        found = training.train(form(shrink=shrink), Samples(X), settings(), Monitor())
+        plain = trained(form())
+        found = trained(form(shrink=shrink))
         assert found.status is plain.status is Status.MAX_ITER
-        wanted = certificate.classification(factor * K @ b + intercept, y, C, factor * b, intercept)
+        wanted = kernel_certificate.classification(factor * K @ b + intercept, y, C, factor * b, intercept)
         assert found.certificate.primal == pytest.approx(wanted.primal)
         assert (found.certificate.primal != plain.certificate.primal) is changed
     Steps(monkeypatch, solved())
-    found = training.train(form(shrink=lambda *_: pytest.fail("converged")), Samples(X), settings(), Monitor())
+    found = trained(form(shrink=lambda *_: pytest.fail("converged")))
     assert found.status is Status.OPTIMAL
 
 
@@ -247,54 +269,37 @@ def test_what_does_not_change_is_not_judged_again(monkeypatch):
         Steps(monkeypatch, early)
         calls = spied(monkeypatch, "_judged")
         shrink = lambda decision, part, factor=factor: (factor, decision._replace(coef=factor * decision.coef))  # noqa: E731
-        training.train(form(shrink=shrink), Samples(X), settings(), Monitor())
+        trained(form(shrink=shrink))
         assert len(calls) == times
         monkeypatch.undo()
 
 
 def test_the_audit_may_find_a_quarter_of_the_error_allowed(monkeypatch):
-    calls = spied(monkeypatch, "_audit")
-    found = training.train(form(), Samples(X), settings(), Monitor())
+    calls = spied(monkeypatch, "audit")
+    found = trained(form())
     slack = calls[0][-1]
     f = found.decision.coef @ K + found.decision.intercept
     size = training.size_of(np.append(f, found.decision.intercept), found.decision.coef, C)
-    plain = certificate.classification(f, y, C, found.decision.coef, found.decision.intercept)
+    plain = kernel_certificate.classification(f, y, C, found.decision.coef, found.decision.intercept)
     assert slack == pytest.approx(0.25 * training.error_allowed(None, plain, training.demand_of(1e-3), size), rel=1e-6)
 
 
 def test_values_that_the_audit_computed_are_those_judged(monkeypatch):
     exact = 0.5 * y
-    spied(monkeypatch, "_audit", (0.125, exact))
-    found = training.train(form(), Samples(X), settings(), Monitor())
-    wanted = certificate.classification(exact, y, C, found.decision.coef, found.decision.intercept)
+    spied(monkeypatch, "audit", (0.125, exact))
+    found = trained(form())
+    wanted = kernel_certificate.classification(exact, y, C, found.decision.coef, found.decision.intercept)
     assert found.certificate.primal == wanted.primal
     assert found.certificate.audit_error == 0.125
     assert found.status is Status.STALLED
 
 
-def test_a_source_that_is_shared_is_used(monkeypatch):
-    calls = spied(monkeypatch, "_solve")
-    training.train(form(), Samples(X, source=SOURCE), settings(), Monitor())
-    assert calls[0][1] is SOURCE
-
-
-def test_the_boundary_of_small_problems_is_exact_already(monkeypatch):
-    calls = spied(monkeypatch, "_with_exact_boundary")
-    sizes = spied(monkeypatch, "_with_sizes")
-    for polished, boundary, times in ((n, True, 0), (n - 1, True, 1), (n - 1, False, 0)):
-        monkeypatch.setattr(block, "POLISHED", polished)
-        calls.clear()
-        sizes.clear()
-        training.train(form(boundary=boundary), Samples(X), settings(), Monitor())
-        assert (len(calls), len(sizes)) == (times, int(boundary))
-
-
 def test_another_problem_instead_where_float64_does_not_resolve_it(monkeypatch):
-    """From its coefficients, split by their signs; the smaller gap counts."""
+    """From its coefficients; the smaller gap counts."""
     seen = []
 
-    def _train(form, samples, settings, monitor, start):
-        seen.append((form, start))
+    def _train(task, workspace):
+        seen.append((task.formulation, task.start))
         k = len(seen) - 1
         decision, found = Decision(np.array([2.0, -3.0]), 0.0, (0.0, 0.0)), Certificate("", 0, 0, gaps[k], 0, 0, 0, 0)
         return training.Trained(decision, statuses[k], found)
@@ -309,28 +314,28 @@ def test_another_problem_instead_where_float64_does_not_resolve_it(monkeypatch):
         ([Status.MAX_ITER], [1.0], 1, 0),
     ):
         seen.clear()
-        found = training.train(form(instead=other), Samples(X), settings(), Monitor(), None)
+        found = trained(form(instead=other))
         assert len(seen) == calls
         assert found.certificate.gap == gaps[better]
         assert found.status is statuses[better]
         if calls == 2:
             assert seen[1][0] is other
-            assert seen[1][1].tolist() == [2.0, 0.0, 0.0, -3.0]
+            assert seen[1][1].tolist() == [2.0, -3.0]
     statuses, gaps = [stalled], [1.0]
     seen.clear()
-    assert training.train(form(), Samples(X), settings(), Monitor(), None).status is stalled
+    assert trained(form()).status is stalled
     assert len(seen) == 1
 
 
 def test_the_last_line_of_progress(monkeypatch):
     shown, monitor = [], Monitor(verbose=1)
     monkeypatch.setattr(monitor, "report", lambda *line: shown.append(line))
-    found = training.train(form(), Samples(X), settings(), monitor)
+    found = trained(form(), monitor=monitor)
     support = int(np.count_nonzero(found.decision.coef))
     assert shown[-1] == (found.certificate.n_iter, found.certificate.gap, found.certificate.kkt_violation, support, ": optimal")
     monkeypatch.setattr(monitor, "_line", None)
     shown.clear()
-    training.train(form(), Samples(X), settings(), monitor)
+    trained(form(), monitor=monitor)
     assert not shown
 
 
@@ -354,37 +359,69 @@ class Told:
         return self.late
 
 
+class Job:
+    """A task that notes what it is given."""
+
+    def __init__(self, k, samples, seen=None):
+        self.k, self.rows, self.seen = k, np.arange(samples), [] if seen is None else seen
+
+    def train(self, workspace):
+        self.seen.append((self.k, workspace.side_by_side, workspace.problems, workspace.monitor, thread_count()))
+        return self.k
+
+    def unsolved(self, workspace, status):
+        return training.Task.unsolved(self, workspace, status)
+
+
 @pytest.mark.parametrize("largest", [block.POLISHED, block.POLISHED + 1])
 def test_problems_run_side_by_side_where_they_are_large(largest, monkeypatch):
-    monkeypatch.setattr(training.core, "_openmp_effective_n_threads", lambda: 2)
-    seen = []
-
-    def job(k):
-        def run(settings, monitor):
-            seen.append((k, settings.workers, settings.problems, monitor, training.core.thread_count()))
-            return k
-
-        return run
-
-    monitor = Told()
-    assert training.train_all([job(k) for k in range(3)], [5, largest, 7], settings(), monitor) == [0, 1, 2]
+    monkeypatch.setattr(threads, "_openmp_effective_n_threads", lambda: 2)
+    seen, monitor = [], Told()
+    tasks = [Job(k, samples, seen) for k, samples in enumerate((5, largest, 7))]
+    assert train_many(tasks, space(monitor=monitor)) == [0, 1, 2]
     workers = 2 if largest > block.POLISHED else 1
     assert sorted(seen) == [(k, workers, 3, (workers / (3 - k), f" {k + 1}/3"), 1 if workers > 1 else 2) for k in range(3)]
     assert monitor.asked == 2, "the first always begins"
     for many, labels in ((1, [""]), (2, [" 1/2", " 2/2"])):
         monitor = Told()
-        training.train_all([job(k) for k in range(many)], [largest] * many, settings(), monitor)
+        train_many([Job(k, largest) for k in range(many)], space(monitor=monitor))
         assert sorted(label for _, label in monitor.parts) == labels
 
 
 def test_problems_that_begin_too_late_are_not_solved():
-    def job(settings, monitor):
-        return "solved"
-
     monitor = Told()
     monitor.late = Status.TIME_LIMIT
-    first, second, third = training.train_all([job] * 3, [4, 5, 6], settings(), monitor)
+    tasks = [Job("solved", samples) for samples in (4, 5, 6)]
+    first, second, third = train_many(tasks, space(monitor=monitor))
     assert first == "solved"
     assert (second.status, len(second.decision.coef), len(third.decision.coef)) == (Status.TIME_LIMIT, 5, 6)
     monitor.max_iter = 0
-    assert training.train_all([job] * 3, [4, 5, 6], settings(), monitor) == ["solved"] * 3
+    assert train_many(tasks, space(monitor=monitor)) == ["solved"] * 3
+
+
+def test_constants_need_no_time():
+    monitor = Told()
+    monitor.late = Status.TIME_LIMIT
+    tasks = [Job("solved", 4), training.Constant(-1.0, np.arange(5))]
+    found = train_many(tasks, space(monitor=monitor))[1]
+    assert (found.status, found.decision.intercept, len(found.decision.coef)) == (Status.OPTIMAL, -1.0, 5)
+
+
+# ---- what is kept ----------------------------------------------------------------------------------------------------------------
+
+
+def test_rows_are_kept_from_solve_to_solve_in_one_precision():
+    source = NativeSource(RBF, X)
+    source.cheap = False
+    workspace = space(source)
+    rows = workspace.rows(np.float32)
+    assert workspace.rows(np.float32) is rows
+    assert workspace.rows(np.float64) is not rows
+    assert workspace.rows(np.float32) is not rows, "another precision took their place"
+    whole = workspace.whole()
+    assert workspace.whole() is whole
+    np.testing.assert_allclose(whole.K, K, rtol=1e-12)
+    other = workspace.on(source.by_differences())
+    assert other.whole() is not whole
+    workspace.forget()
+    assert workspace.whole() is not whole

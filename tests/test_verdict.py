@@ -12,13 +12,14 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from helpers import binary
-from maxmargin import SVC, SVR, Kernel, NuSVC, NuSVR, OneClassSVM, certificate, definiteness, monitor, problems
+from maxmargin import SVC, SVR, Kernel, NuSVC, NuSVR, OneClassSVM, monitor
 from maxmargin.certificate import Certificate
-from maxmargin.rows import RowCache
-from maxmargin.solution import Status
-from maxmargin.solvers import block
-from maxmargin.solvers.state import STEPS, WINDOW, Progress, State
-from maxmargin.sources import MatrixSource
+from maxmargin.kernel import block, definiteness, evaluation, problems
+from maxmargin.kernel import certificate as kernel_certificate
+from maxmargin.kernel.cache import RowCache
+from maxmargin.kernel.sources import MatrixSource
+from maxmargin.kernel.state import STEPS, WINDOW, Progress, State
+from maxmargin.status import Status
 from maxmargin.verdict import Demand, Size, demand_of, error_allowed, verdict, verdict_again
 
 rng = np.random.default_rng(0)
@@ -208,10 +209,10 @@ def test_optimal_means_a_small_gap(kind):
 
 def test_an_objective_of_zero_has_no_relative_gap():
     """Constant targets: both objectives are rounding of 0, and their quotient says nothing."""
-    found = certificate.regression(np.full(5, 3.7) + 4e-16, np.full(5, 3.7), np.ones(5), 0.0, np.zeros(5), 3.7)
+    found = kernel_certificate.regression(np.full(5, 3.7) + 4e-16, np.full(5, 3.7), np.ones(5), 0.0, np.zeros(5), 3.7)
     assert found.gap > 0
     assert found.relative_gap == 0
-    found = certificate.regression(np.full(5, 3.8), np.full(5, 3.7), np.ones(5), 0.0, np.zeros(5), 3.8)
+    found = kernel_certificate.regression(np.full(5, 3.8), np.full(5, 3.7), np.ones(5), 0.0, np.zeros(5), 3.8)
     assert found.relative_gap == 1
 
 
@@ -306,7 +307,7 @@ def test_a_polynomial_is_proved_to_be_positive_only_where_it_is(coef0, proved):
     assert kernel.positive_semidefinite is proved
     assert (Kernel.poly(sigma=2.0).coef0, Kernel.poly(sigma=2.0, coef0=coef0).coef0) == (1.0, coef0)
     A = rng.normal(size=(4, 3))
-    np.testing.assert_allclose(certificate.kernel_values(kernel, A, A), (A @ A.T + coef0) ** 2)
+    np.testing.assert_allclose(evaluation.kernel_values(kernel, A, A), (A @ A.T + coef0) ** 2)
 
 
 # ---- the boundary of a one-class model -------------------------------------------------------------------------------------------
@@ -425,7 +426,7 @@ def test_the_tube_of_a_regression_without_loss_is_widened_to_the_residuals():
     assert model.certificate_.status == "optimal"
     assert model.certificate_.relative_gap <= 0.01
     f = np.array([1.0, 2.0])
-    wide = certificate.regression(f, np.array([1.0, 2.3]), np.full(2, np.inf), 0.1, np.zeros(2), 0.0)
+    wide = kernel_certificate.regression(f, np.array([1.0, 2.3]), np.full(2, np.inf), 0.1, np.zeros(2), 0.0)
     assert (wide.gap, wide.kkt_violation) == (0.0, 0.0)
 
 
@@ -531,7 +532,7 @@ def test_indefinite_problems_end():
 
 def test_huge_objectives_raise_no_warning():
     f = np.array([1e300, -1e300])
-    found = certificate.classification(f, np.array([1.0, -1.0]), np.full(2, 1e200), np.array([1e200, -1e200]), 0.0)
+    found = kernel_certificate.classification(f, np.array([1.0, -1.0]), np.full(2, 1e200), np.array([1e200, -1e200]), 0.0)
     assert verdict(None, found, DEMAND, SIZE) is Status.STALLED
 
 

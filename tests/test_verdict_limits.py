@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from maxmargin.certificate import Certificate
-from maxmargin.solution import Status
+from maxmargin.status import Status
 from maxmargin.verdict import (
     Demand,
     Size,

@@ -8,7 +8,9 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from helpers import binary
-from maxmargin import SVC, SVR, Kernel, NormaSVC, NuSVC, NuSVR, OneClassSVM, PegasosSVC, certificate
+from maxmargin import SVC, SVR, Kernel, NormaSVC, NuSVC, NuSVR, OneClassSVM, PegasosSVC
+from maxmargin.kernel import certificate as kernel_certificate
+from maxmargin.kernel import evaluation
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 3))
@@ -109,11 +111,11 @@ def test_the_nu_of_nu_classification_is_certified():
 
 def test_coefficients_at_the_bound_that_nu_gives():
     weight, b = np.array([1.0, 2.0, 1.0]), np.array([0.5, -1.0, 0.5])
-    np.testing.assert_array_equal(certificate.bounds_of_nu(weight, b, 1.0), [0.5, 1.0, 0.5])
-    np.testing.assert_array_equal(certificate.bounds_of_nu(weight, b, 0.5), [1.0, 2.0, 1.0])
-    near = certificate.bounds_of_nu(weight, b * [1, 1 - 1e-12, 1], 1.0)
+    np.testing.assert_array_equal(kernel_certificate.bounds_of_nu(weight, b, 1.0), [0.5, 1.0, 0.5])
+    np.testing.assert_array_equal(kernel_certificate.bounds_of_nu(weight, b, 0.5), [1.0, 2.0, 1.0])
+    near = kernel_certificate.bounds_of_nu(weight, b * [1, 1 - 1e-12, 1], 1.0)
     np.testing.assert_array_equal(near, np.abs(b * [1, 1 - 1e-12, 1]))
-    np.testing.assert_array_equal(certificate.bounds_of_nu(weight, b * [1, 0.5, 1], None), [0.5, 1.0, 0.5])
+    np.testing.assert_array_equal(kernel_certificate.bounds_of_nu(weight, b * [1, 0.5, 1], None), [0.5, 1.0, 0.5])
 
 
 # ---- k(x, x) ---------------------------------------------------------------------------------------------------------------
@@ -127,9 +129,9 @@ def test_coefficients_at_the_bound_that_nu_gives():
 @pytest.mark.parametrize("form", [np.asarray, np.asfortranarray, np.float32, sparse.csr_matrix])
 def test_the_diagonal_of_a_kernel(kernel, form):
     data = form(rng.normal(size=(150, 4)))
-    whole = certificate.kernel_values(kernel, data, data)
-    np.testing.assert_allclose(certificate.kernel_diagonal(kernel, data), np.abs(whole.diagonal()), rtol=1e-6)
-    given = certificate.kernel_diagonal(Kernel.precomputed(), whole)
+    whole = evaluation.kernel_values(kernel, data, data)
+    np.testing.assert_allclose(evaluation.kernel_diagonal(kernel, data), np.abs(whole.diagonal()), rtol=1e-6)
+    given = evaluation.kernel_diagonal(Kernel.precomputed(), whole)
     np.testing.assert_array_equal(given, np.abs(whole.diagonal()))
 
 

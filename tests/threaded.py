@@ -1,5 +1,5 @@
 """With `pytest -p threaded` the core starts its threads for the smallest work too: see tools/sanitize.sh."""
 
-from maxmargin.core import cpu
+from maxmargin.core import threads
 
-cpu._SMALL = 20
+threads.SMALL = 20

@@ -19,9 +19,9 @@ from maxmargin.estimators import (
     OneClassSVM,
     PegasosSVC,
 )
-from maxmargin.kernels import Kernel
+from maxmargin.kernel.kernels import Kernel
+from maxmargin.kernel.sources import kernel_matrix
 from maxmargin.sklearn_patch import patch_sklearn, unpatch_sklearn
-from maxmargin.sources import kernel_matrix
 
 __version__ = "0.1.0"
 

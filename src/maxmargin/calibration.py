@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from maxmargin import multiclass
-from maxmargin.problems import Floats
+from maxmargin.core.arrays import Floats
+from maxmargin.kernel import multiclass
 
 LEAST = 1e-7
 """A pair's probabilities are kept that far from 0 and 1."""

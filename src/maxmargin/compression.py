@@ -24,16 +24,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin import certificate, multiclass
+from maxmargin import certificate
+from maxmargin.core.arrays import Floats
 from maxmargin.estimators import _state
 from maxmargin.estimators._machine import problem_of
-from maxmargin.kernels import Kind
+from maxmargin.kernel import multiclass
+from maxmargin.kernel.cache import free_memory
+from maxmargin.kernel.kernels import Kind
+from maxmargin.kernel.sources import make_source
+from maxmargin.kernel.training import unsolved
 from maxmargin.monitor import interruptible
-from maxmargin.problems import Floats
-from maxmargin.rows import free_memory
-from maxmargin.solution import Status
-from maxmargin.sources import make_source
-from maxmargin.training import unsolved
+from maxmargin.status import Status
 
 RIDGE = 1e-10
 """Times the mean of the diagonal: what makes K invertible."""

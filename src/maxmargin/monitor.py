@@ -17,7 +17,7 @@ from copy import copy
 from types import FrameType, TracebackType
 from typing import Any, TypeVar
 
-from maxmargin.solution import Status
+from maxmargin.status import Status
 
 logger = logging.getLogger("maxmargin")
 

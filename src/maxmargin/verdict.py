@@ -48,9 +48,11 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.certificate import CONVEX, Certificate
-from maxmargin.problems import Floats
-from maxmargin.solution import GAP, Status
+from maxmargin.core.arrays import Floats
+from maxmargin.status import Status
 
+GAP = 10
+"""The relative gap of a kernel machine may be GAP * tol: at large C a small violation alone says little."""
 EXACT = 1e-12
 """A gap of this share of the objective is rounding, whatever the tolerance."""
 AGREED = 1e-9

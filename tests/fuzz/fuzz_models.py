@@ -22,7 +22,8 @@ from scipy import sparse
 
 from maxmargin import io
 from maxmargin.estimators import _machine, _state
-from maxmargin.io import archive, checks, liblinear, libsvm, model, svm_light, tagged, text
+from maxmargin.io import archive, checks, liblinear, libsvm, model, tagged, text
+from maxmargin.io import svm_light_models as svm_light
 
 CORPUS = Path(__file__).parent / "corpus"
 MEMORY = 512 * 2**20

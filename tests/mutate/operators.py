@@ -2,7 +2,7 @@
 
 A mutant is named by its file, its function and what becomes of the code, as in
 
-    solvers/state.py::finish: violation <= tol -> violation < tol
+    kernel/state.py::finish: violation <= tol -> violation < tol
 
 and where that occurs several times in one function by its number among them. The name holds no line, so that it survives edits.
 """

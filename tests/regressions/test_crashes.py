@@ -45,7 +45,7 @@ from maxmargin import (
     io,
     kernel_matrix,
 )
-from maxmargin.core import cpu as core
+from maxmargin.core import _cpu
 
 linux = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs /proc")
 
@@ -685,7 +685,7 @@ def test_libsvm_80_cache_size_changes_nothing_but_time(cls, monkeypatch):
 def test_cuml_8064_a_wrong_kernel_from_below_is_never_certified(n, monkeypatch):
     """A bug in a dependency gave wrong models: kernel values wrong by 5 % must not end in status "optimal"."""
     X, y = binary(n)
-    block, matvec = core._cpu.kernel_block, core._cpu.kernel_matvec
+    block, matvec = _cpu.kernel_block, _cpu.kernel_matvec
 
     def wrong_block(kernel, *rest):
         return block((*kernel[:1], kernel[1] * 1.05, *kernel[2:]), *rest)
@@ -693,8 +693,8 @@ def test_cuml_8064_a_wrong_kernel_from_below_is_never_certified(n, monkeypatch):
     def wrong_matvec(kernel, *rest):
         return matvec((*kernel[:1], kernel[1] * 1.05, *kernel[2:]), *rest)
 
-    monkeypatch.setattr(core._cpu, "kernel_block", wrong_block)
-    monkeypatch.setattr(core._cpu, "kernel_matvec", wrong_matvec)
+    monkeypatch.setattr(_cpu, "kernel_block", wrong_block)
+    monkeypatch.setattr(_cpu, "kernel_matvec", wrong_matvec)
     model = SVC(gamma=1.0).fit(X, y)
     assert model.certificate_.audit_error > 1e-3
     assert model.certificate_.status != "optimal"
@@ -704,7 +704,7 @@ def test_cuml_8064_a_wrong_kernel_from_below_is_never_certified(n, monkeypatch):
 def test_cuml_8064_a_solver_that_does_nothing_is_never_certified(monkeypatch):
     """A broken solver reported success: when no step is done the status says so, with a warning."""
     X, y = binary()
-    monkeypatch.setattr(core._cpu, "solve_block", lambda *arguments: (0, 0.0, False, False))
+    monkeypatch.setattr(_cpu, "solve_block", lambda *arguments: (0, 0.0, False, False))
     with pytest.warns(ConvergenceWarning, match="KKT violation"):
         model = SVC().fit(X, y)
     assert model.certificate_.status == "stalled"

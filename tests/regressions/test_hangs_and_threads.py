@@ -205,7 +205,8 @@ def test_no_room_for_threads_is_a_memory_error():
     code = """
         import resource
         import numpy as np
-        from maxmargin.core import _cpu, cpu as core
+        from maxmargin.core import _cpu
+        from maxmargin.core.choose import HOST as core
         X = np.random.default_rng(0).normal(size=(1500, 200))
         A, coef, out = core.points(X), np.ones((1500, 1)), np.zeros((1, 1500))
         arguments = ((2, 1.0, 0.0, 0), A, None, coef, A, None, out)
@@ -502,7 +503,7 @@ def test_sklearn_6271_grid_search_workers_use_their_share():
     from sklearn.model_selection import GridSearchCV
     from helpers import binary
     from maxmargin import SVC
-    from maxmargin.core.cpu import thread_count
+    from maxmargin.core.threads import thread_count
     X, y = binary()
     search = GridSearchCV(SVC(), {"C": [1.0, 10.0]}, n_jobs=2, cv=2).fit(X, y)
     assert search.best_estimator_.certificate_.status == "optimal"

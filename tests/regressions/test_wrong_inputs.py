@@ -9,7 +9,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from helpers import FIVE, CacheUse, assert_close, assert_same_bits, binary, cached, target, three, values
 from maxmargin import SVC, SVR, Kernel, NuSVC
-from maxmargin.core import cpu
+from maxmargin.core import threads as cores
 
 KERNELS = {
     "linear": Kernel.linear(),
@@ -170,7 +170,7 @@ def test_thundersvm_245_same_bits_for_any_number_of_threads_and_every_run(cls, n
     y = target(cls, X, y)
 
     def f(threads):
-        monkeypatch.setattr(cpu, "_openmp_effective_n_threads", lambda: threads)
+        monkeypatch.setattr(cores, "_openmp_effective_n_threads", lambda: threads)
         return values(cls(gamma=0.05, **({"nu": 0.2} if cls not in (SVC, SVR) else {})).fit(X, y), X)
 
     first = f(1)

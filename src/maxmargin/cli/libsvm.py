@@ -25,7 +25,7 @@ from maxmargin.cli.predict import drop_features, write_predictions
 from maxmargin.cli.train import cross_predict
 from maxmargin.io.libsvm import label_order
 from maxmargin.io.tables import Data
-from maxmargin.kernels import Kind
+from maxmargin.kernel.kernels import Kind
 
 SOLVERS = (maxmargin.SVC, maxmargin.NuSVC, maxmargin.OneClassSVM, maxmargin.SVR, maxmargin.NuSVR)
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")

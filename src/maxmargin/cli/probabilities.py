@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_classifier, is_regressor
 
-from maxmargin import calibration, multiclass
+from maxmargin import calibration
 from maxmargin.cli import models
 from maxmargin.cli.common import labels
 from maxmargin.io.tables import Data
+from maxmargin.kernel import multiclass
 
 FOLDS = 5
 

@@ -1,1 +1,1 @@
-"""The machine-specific code: one module per machine, each with the same names. Imports nothing else of ours."""
+"""Machines: what a backend must offer (backend.py), and the CPU's (cpu.py and its C++)."""

@@ -16,15 +16,46 @@ namespace maxmargin::MAXMARGIN_LEVEL {
 #define MAXMARGIN_QUOTE2(x) #x
 #define MAXMARGIN_QUOTE(x) MAXMARGIN_QUOTE2(x)
 
+// Every entry by its name: two functions of one signature cannot be mistaken for each other.
 template <class T>
-LevelOf<T> functions() {
-  return {norms<T>,  kernel_block<T>, kernel_matvec<T, double>, kernel_matvec<T, T>, update_gradient<T>,
-          gather<T>, solve_block<T>,  solve_points<T>, linear_values<T>, linear_sum<T>, linear_squares<T>, gram<T>, coordinate_pass<T>,
-          column_pass<T>, crammer_singer_pass<T>, values_of_all_classes<T>, sum_of_all_classes<T>, pegasos_rows<T>};
+constexpr LevelOf<T> functions_of() {
+  LevelOf<T> f{};
+  f.norms = norms<T>;
+  f.kernel_block = kernel_block<T>;
+  f.kernel_matvec = kernel_matvec<T, double>;
+  f.kernel_matvec_in_runs = kernel_matvec<T, T>;
+  f.update_gradient = update_gradient<T>;
+  f.gather = gather<T>;
+  f.solve_block = solve_block<T>;
+  f.solve_points = solve_points<T>;
+  f.linear_values = linear_values<T>;
+  f.linear_sum = linear_sum<T>;
+  f.linear_squares = linear_squares<T>;
+  f.gram = gram<T>;
+  f.coordinate_pass = coordinate_pass<T>;
+  f.column_pass = column_pass<T>;
+  f.crammer_singer_pass = crammer_singer_pass<T>;
+  f.class_values = values_of_all_classes<T>;
+  f.class_sum = sum_of_all_classes<T>;
+  f.pegasos_rows = pegasos_rows<T>;
+  return f;
+}
+
+constexpr Level functions() {
+  Level f{};
+  f.name = MAXMARGIN_QUOTE(MAXMARGIN_LEVEL);
+  f.f32 = functions_of<float>();
+  f.f64 = functions_of<double>();
+  f.corridor_duals = corridor_duals;
+  f.corridor_slope = corridor_slope;
+  f.lasso_descent = lasso_descent;
+  f.pegasos_tile = pegasos_tile;
+  f.norma_tile = norma_tile;
+  f.fingerprint = fingerprint;
+  return f;
 }
 
 extern const Level level;
-const Level level = {MAXMARGIN_QUOTE(MAXMARGIN_LEVEL), functions<float>(), functions<double>(), corridor_duals,
-                     corridor_slope, lasso_descent, pegasos_tile, norma_tile, fingerprint};
+const Level level = functions();
 
 }  // namespace maxmargin::MAXMARGIN_LEVEL

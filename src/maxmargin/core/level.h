@@ -7,7 +7,7 @@
 
 namespace maxmargin {
 
-// The scalar maps that reach the core. Their numbers are those of maxmargin.kernels.Kind; the last is
+// The scalar maps that reach the core. Their numbers are those of maxmargin.kernel.kernels.Kind; the last is
 // RBF with distances by differences (cpu.py: RBF_BY_DIFFERENCES).
 enum class Kind : int {
   linear = 0, poly = 1, rbf = 2, tanh = 3, logistic = 4, laplacian = 5, chi2 = 6, rbf_by_differences = 7
@@ -47,6 +47,7 @@ struct Block {
   double* b;   // variables, in and out
   const double *lower, *upper, *ridge;
   const int64_t* group_begin;
+  const bool* fixed;  // whether a group's sum is
   int64_t groups;
 };
 

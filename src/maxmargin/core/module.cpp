@@ -232,22 +232,23 @@ void join_blocks(Array<T> first, Array<T> between, Array<T> second, Writable<T> 
 // The problem of n variables with the tile K, or without one, after every check.
 template <class T>
 Block<T> block_of(const T* K, size_t n, const Writable<double>& G, const Writable<double>& b, const Array<double>& lower,
-                  const Array<double>& upper, const Array<double>& ridge, const Array<int64_t>& group_begin) {
+                  const Array<double>& upper, const Array<double>& ridge, const Array<int64_t>& group_begin, const Array<bool>& fixed) {
   require(G.ndim() == 1 && b.ndim() == 1 && lower.ndim() == 1 && upper.ndim() == 1 && ridge.ndim() == 1 && group_begin.ndim() == 1,
           "solve_block: 1-d arrays are needed");
   require(G.shape(0) == n && b.shape(0) == n && lower.shape(0) == n && upper.shape(0) == n && ridge.shape(0) == n, "solve_block: lengths differ");
   const int64_t groups = int64_t(group_begin.shape(0)) - 1;
   require(groups >= 0 && group_begin.data()[0] == 0 && group_begin.data()[groups] == int64_t(n), "solve_block: groups");
   for (int64_t g = 0; g < groups; ++g) require(group_begin.data()[g] <= group_begin.data()[g + 1], "solve_block: groups");
-  return {int64_t(n), K, G.data(), b.data(), lower.data(), upper.data(), ridge.data(), group_begin.data(), groups};
+  require(fixed.ndim() == 1 && int64_t(fixed.shape(0)) == groups, "solve_block: whether the sum of each group is fixed");
+  return {int64_t(n), K, G.data(), b.data(), lower.data(), upper.data(), ridge.data(), group_begin.data(), fixed.data(), groups};
 }
 
 template <class T>
 std::tuple<int64_t, double, bool, bool> solve_block(Array<T> K, Writable<double> G, Writable<double> b, Array<double> lower,
                                                     Array<double> upper, Array<double> ridge, Array<int64_t> group_begin,
-                                                    double tol, int64_t max_steps) {
+                                                    Array<bool> fixed, double tol, int64_t max_steps) {
   require(K.ndim() == 2 && K.shape(0) == G.size() && K.shape(1) == G.size(), "solve_block: K must be square and fit G");
-  const Block<T> block = block_of<T>(K.data(), K.shape(0), G, b, lower, upper, ridge, group_begin);
+  const Block<T> block = block_of<T>(K.data(), K.shape(0), G, b, lower, upper, ridge, group_begin, fixed);
   BlockResult r;
   {
     nb::gil_scoped_release release;
@@ -258,10 +259,11 @@ std::tuple<int64_t, double, bool, bool> solve_block(Array<T> K, Writable<double>
 
 // For each group: the least gradient that can grow, the greatest that can shrink, the sum over the free variables, their number.
 std::vector<std::tuple<double, double, double, int64_t>> group_ends(Array<double> G, Array<double> b, Array<double> lower,
-                                                                    Array<double> upper, Array<int64_t> group_begin) {
+                                                                    Array<double> upper, Array<int64_t> group_begin, Array<bool> fixed) {
   require(b.size() == G.size() && lower.size() == G.size() && upper.size() == G.size(), "group_ends: lengths differ");
   const size_t groups = group_begin.size() > 0 ? group_begin.size() - 1 : 0;
   check_range(group_begin.data(), group_begin.size(), int64_t(G.size()) + 1, "group_ends: groups out of range");
+  require(fixed.size() == groups, "group_ends: whether the sum of each group is fixed");
   std::vector<std::tuple<double, double, double, int64_t>> found;
   constexpr double infinity = std::numeric_limits<double>::infinity();
   for (size_t g = 0; g < groups; ++g) {
@@ -274,6 +276,7 @@ std::vector<std::tuple<double, double, double, int64_t>> group_ends(Array<double
       if (shrink && value > greatest) greatest = value;
       if (grow && shrink) sum += value, ++free;
     }
+    if (!fixed.data()[g]) least = std::min(least, 0.0), greatest = std::max(greatest, 0.0);
     found.emplace_back(least, greatest, sum, free);
   }
   return found;
@@ -283,9 +286,9 @@ template <class T>
 std::tuple<int64_t, double, bool, bool, bool> solve_points(const KernelTuple& kernel, const PointsHolder<T>& A, const Index& a,
                                                            Writable<double> G, Writable<double> b, Array<double> lower,
                                                            Array<double> upper, Array<double> ridge, Array<int64_t> group_begin,
-                                                           double tol, int64_t max_steps, int threads) {
+                                                           Array<bool> fixed, double tol, int64_t max_steps, int threads) {
   const Selection<T> S = select(A, a);
-  const Block<T> block = block_of<T>(nullptr, size_t(S.size), G, b, lower, upper, ridge, group_begin);
+  const Block<T> block = block_of<T>(nullptr, size_t(S.size), G, b, lower, upper, ridge, group_begin, fixed);
   const PointsBlock<T> problem{block, kernel_of(kernel), S, threads};
   BlockResult r;
   {
@@ -325,10 +328,10 @@ void bind(nb::module_& m, const char* points_name) {
   m.def("join_blocks", &join_blocks<T>, nb::arg("first").noconvert(), nb::arg("between").noconvert(), nb::arg("second").noconvert(),
         nb::arg("out").noconvert());
   m.def("solve_block", &solve_block<T>, nb::arg("K").noconvert(), nb::arg("G").noconvert(), nb::arg("b").noconvert(), nb::arg("lower"),
-        nb::arg("upper"), nb::arg("ridge"), nb::arg("group_begin"), nb::arg("tol"), nb::arg("max_steps"));
+        nb::arg("upper"), nb::arg("ridge"), nb::arg("group_begin"), nb::arg("fixed"), nb::arg("tol"), nb::arg("max_steps"));
   m.def("solve_points", &solve_points<T>, nb::arg("kernel"), nb::arg("A"), nb::arg("a").none(), nb::arg("G").noconvert(),
-        nb::arg("b").noconvert(), nb::arg("lower"), nb::arg("upper"), nb::arg("ridge"), nb::arg("group_begin"), nb::arg("tol"),
-        nb::arg("max_steps"), nb::arg("threads"));
+        nb::arg("b").noconvert(), nb::arg("lower"), nb::arg("upper"), nb::arg("ridge"), nb::arg("group_begin"), nb::arg("fixed"),
+        nb::arg("tol"), nb::arg("max_steps"), nb::arg("threads"));
 }
 
 }  // namespace
@@ -340,7 +343,8 @@ NB_MODULE(_cpu, m) {
   bind_linear(m);
   bind_online(m);
   bind_io(m);
-  m.def("group_ends", &group_ends, nb::arg("G"), nb::arg("b"), nb::arg("lower"), nb::arg("upper"), nb::arg("group_begin"));
+  m.def("group_ends", &group_ends, nb::arg("G"), nb::arg("b"), nb::arg("lower"), nb::arg("upper"), nb::arg("group_begin"),
+        nb::arg("fixed"));
   m.def("fingerprint", [](const nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>& memory) {
     nb::gil_scoped_release release;
     return chosen_level().fingerprint(static_cast<const unsigned char*>(memory.data()), memory.nbytes());

@@ -120,6 +120,7 @@ class Nested {
         if (can_grow(k) && block.G[k] < e.least_growable) e.least_growable = block.G[k], e.i = k;
         if (can_shrink(k)) e.greatest_shrinkable = std::max(e.greatest_shrinkable, block.G[k]);
       }
+      if (!block.fixed[g]) e.with_origin(n);
       worst = std::max(worst, e.violation());
     }
     return worst;
@@ -164,7 +165,8 @@ class Nested {
       const int64_t k = sorted[r];
       G[r] = block.G[k], b[r] = block.b[k], lower[r] = block.lower[k], upper[r] = block.upper[k], ridge[r] = block.ridge[k];
     }
-    const Block<T> small{int64_t(size), tile.data(), G.data(), b.data(), lower.data(), upper.data(), ridge.data(), begins.data(), block.groups};
+    const Block<T> small{int64_t(size), tile.data(), G.data(), b.data(), lower.data(), upper.data(),
+                         ridge.data(), begins.data(), block.fixed, block.groups};
     if (!access.tile(sorted, tile.data())) return {0, 0, false, false, false};
     BlockResult result = Smo<T>(small).run(tol, max_steps);
     moved.clear(), delta.clear();

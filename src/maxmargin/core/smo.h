@@ -1,11 +1,14 @@
 // Pairwise SMO with second-order selection on one dense tile that stays in the second-level cache.
 //
-//   minimise  1/2 b' (K + diag(ridge)) b + linear' b    subject to  lower <= b <= upper, sum(b) fixed inside each group
+//   minimise  1/2 b' (K + diag(ridge)) b + linear' b    subject to  lower <= b <= upper, sum(b) fixed inside some groups
 //
 // G is the gradient. In a group, b_i can grow (b_i < upper_i) and b_j can shrink (b_j > lower_j); moving t from j to i changes the
 // objective by -t (G_j - G_i) + t^2/2 eta,  eta = Q_ii + Q_jj - 2 Q_ij. So i = argmin of G over those that can grow, j maximises
 // (G_j - G_i)^2 / eta over those that can shrink, and t = (G_j - G_i) / eta is cut at the bounds. The tile is optimal to tol when
 // G_j - G_i <= tol for every such pair. (Fan, Chen and Lin 2005; Platt 1998.)
+//
+// A group whose sum is not fixed has one more variable, number n: it has no bounds, its row of K is zero, and so is its gradient. A
+// pair of it and another variable is a step of that variable alone.
 //
 // A step makes two passes over the tile's variables: one updates G and finds i, one finds j. The gains that choose j are computed in
 // float32, where a division is cheap; the step itself in float64.
@@ -35,6 +38,10 @@ struct Extremes {  // of one group
   double least_growable = infinity, greatest_shrinkable = -infinity;
   int64_t i = -1;
   double violation() const { return i < 0 ? -infinity : greatest_shrinkable - least_growable; }
+  void with_origin(int64_t n) {  // the variable of gradient 0
+    if (0 < least_growable) least_growable = 0, i = n;
+    greatest_shrinkable = std::max(greatest_shrinkable, 0.0);
+  }
 };
 
 template <class T>
@@ -45,6 +52,8 @@ class Smo {
     for (int64_t k = 0; k < n; ++k) greatest = std::max(greatest, std::abs(diagonal_of(k)));
     scale = greatest > 0 ? 1 / greatest : 1;
     for (int64_t k = 0; k < n; ++k) diagonal[size_t(k)] = float(diagonal_of(k) * scale), refresh(k);
+    for (int64_t g = 0; g < block.groups; ++g)
+      if (!block.fixed[g]) zeros.assign(size_t(n), T(0));
   }
 
   BlockResult run(double tol, int64_t max_steps) {
@@ -71,9 +80,17 @@ class Smo {
   Aligned<float> diagonal;                   // of Q, scaled to at most 1
   double scale;
   std::vector<Extremes> ends;
+  std::vector<T> zeros;  // the row of variable n
 
-  double diagonal_of(int64_t k) const { return double(block.K[k * n + k]) + block.ridge[k]; }
+  const T* row(int64_t k) const { return k < n ? block.K + k * n : zeros.data(); }
+  double value(int64_t k, int64_t l) const { return k < n && l < n ? double(block.K[k * n + l]) : 0.0; }
+  double at(const double* values, int64_t k, double otherwise) const { return k < n ? values[k] : otherwise; }
+  double diagonal_of(int64_t k) const { return value(k, k) + at(block.ridge, k, 0.0); }
+  void move(int64_t k, double t) {
+    if (k < n) block.b[k] += t;
+  }
   void refresh(int64_t k) {
+    if (k == n) return;
     blocked_up[size_t(k)] = block.b[k] < block.upper[k] ? 0 : infinity;
     blocked_down[size_t(k)] = block.b[k] > block.lower[k] ? 0 : -infinity;
   }
@@ -106,6 +123,7 @@ class Smo {
         if (G[k] + blocked_up[size_t(k)] < found.least_growable) found.least_growable = G[k], found.i = k;
         found.greatest_shrinkable = std::max(found.greatest_shrinkable, G[k] + blocked_down[size_t(k)]);
       }
+      if (!block.fixed[g]) found.with_origin(n);
       ends[size_t(g)] = found;
     }
   }
@@ -115,9 +133,9 @@ class Smo {
     const Extremes& e = ends[size_t(g)];
     if (e.i < 0) return false;
     const double* G = block.G;
-    const T* Ki = block.K + e.i * n;
+    const T* Ki = row(e.i);
     const int64_t begin = block.group_begin[g], end = block.group_begin[g + 1];
-    const float diagonal_i = diagonal[size_t(e.i)];
+    const float diagonal_i = e.i < n ? diagonal[size_t(e.i)] : 0.0f;
     const T scaled = T(scale);
     Narrow best = Narrow{} + gain;
     INarrow at = INarrow{} - 1, index = {};
@@ -142,6 +160,10 @@ class Smo {
       const float eta = std::max(sum - 2 * float(Ki[k] * scaled), 1e-6f * std::abs(sum) + 1e-30f);
       if (r > 0 && r * r / eta > gain) gain = r * r / eta, found = k;
     }
+    if (!block.fixed[g] && e.i < n) {
+      const float r = float(-e.least_growable * unit), eta = std::max(diagonal_i, 1e-30f);
+      if (r > 0 && r * r / eta > gain) gain = r * r / eta, found = n;
+    }
     if (found >= 0) j = found;
     return found >= 0;
   }
@@ -154,29 +176,35 @@ class Smo {
 
   // Move along the pair; false where the step has no end.
   bool step(int64_t i, int64_t j, BlockResult& result) {
-    const T *Ki = block.K + i * n, *Kj = block.K + j * n;
-    const double sum = diagonal_of(i) + diagonal_of(j), curvature = sum - 2.0 * double(Ki[j]);
-    const bool negative = curvature < -1e3 * std::numeric_limits<T>::epsilon() * (std::abs(sum) + std::abs(2.0 * double(Ki[j])));
+    const double between = value(i, j), sum = diagonal_of(i) + diagonal_of(j), curvature = sum - 2.0 * between;
+    const bool negative = curvature < -1e3 * std::numeric_limits<T>::epsilon() * (std::abs(sum) + std::abs(2.0 * between));
     result.negative |= negative;
     // For a positive semidefinite kernel the curvature is at least the ridge, whatever rounding makes of it.
-    const double ridge = block.ridge[i] + block.ridge[j], floor = std::max(1e-15 * std::abs(sum) + 1e-300, ridge);
-    double t = (block.G[j] - block.G[i]) / std::max(curvature, floor);
+    const double ridge_i = at(block.ridge, i, 0.0), ridge_j = at(block.ridge, j, 0.0), ridge = ridge_i + ridge_j;
+    const double floor = std::max(1e-15 * std::abs(sum) + 1e-300, ridge);
+    double t = (at(block.G, j, 0.0) - at(block.G, i, 0.0)) / std::max(curvature, floor);
     // Between equal rows nothing bends the objective: it falls as far as the bounds allow. These differences are exact.
-    if (curvature <= floor && ridge == 0 && (double(Ki[i]) - double(Ki[j])) + (double(Kj[j]) - double(Ki[j])) <= 0) t = infinity;
-    const double room_i = block.upper[i] - block.b[i], room_j = block.b[j] - block.lower[j];
+    if (curvature <= floor && ridge == 0 && (value(i, i) - between) + (value(j, j) - between) <= 0) t = infinity;
+    const double room_i = i < n ? block.upper[i] - block.b[i] : infinity, room_j = j < n ? block.b[j] - block.lower[j] : infinity;
     if ((ridge > 0 ? negative : curvature <= floor) && room_i == infinity && room_j == infinity) {
       result.unbounded = true;
       return false;
     }
     // Cut at the nearer bound, exactly onto it.
-    if (t < room_i && t < room_j) block.b[i] += t, block.b[j] -= t;
-    else if (room_i <= room_j) t = room_i, block.b[i] = block.upper[i], block.b[j] = room_i == room_j ? block.lower[j] : block.b[j] - t;
-    else t = room_j, block.b[j] = block.lower[j], block.b[i] += t;
-    block.G[i] += block.ridge[i] * t;
-    block.G[j] -= block.ridge[j] * t;
+    if (t < room_i && t < room_j) {
+      move(i, t), move(j, -t);
+    } else if (room_i <= room_j) {
+      t = room_i, block.b[i] = block.upper[i];
+      if (room_i == room_j) block.b[j] = block.lower[j];
+      else move(j, -t);
+    } else {
+      t = room_j, block.b[j] = block.lower[j], move(i, t);
+    }
+    if (i < n) block.G[i] += ridge_i * t;
+    if (j < n) block.G[j] -= ridge_j * t;
     refresh(i);
     refresh(j);
-    update(t, Ki, Kj);
+    update(t, row(i), row(j));
     return true;
   }
 };

@@ -20,6 +20,7 @@ from sklearn.utils.validation import (
 
 from maxmargin import certificate
 from maxmargin.certificate import Certificate
+from maxmargin.core.arrays import Floats
 from maxmargin.estimators import _labels, _state
 from maxmargin.estimators._data import canonical_csr, gamma_value, sparse_like_sklearn, validated
 from maxmargin.estimators._labels import Coefficients, Question
@@ -27,13 +28,13 @@ from maxmargin.estimators._locate import locate
 from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._plain import QuickParameters, plain_data, plain_target
 from maxmargin.estimators._warnings import warn
-from maxmargin.kernels import NAMES, PARAMETERS, Kernel, Kind
+from maxmargin.kernel import evaluation
+from maxmargin.kernel.kernels import NAMES, PARAMETERS, Kernel, Kind
+from maxmargin.kernel.sources import make_source, pick
+from maxmargin.kernel.training import SHARE, Method, Trained
 from maxmargin.monitor import Monitor
-from maxmargin.problems import Floats
-from maxmargin.solution import GAP, Status
-from maxmargin.sources import make_source, pick
-from maxmargin.training import SHARE, Method, Settings, Trained
-from maxmargin.verdict import demand_of, size_of, verdict_again
+from maxmargin.status import Status
+from maxmargin.verdict import GAP, demand_of, size_of, verdict_again
 
 SCALE = "Consider pre-processing your data with StandardScaler or MinMaxScaler."
 
@@ -143,8 +144,9 @@ class BaseSVM(QuickParameters, ABC):
             raise ValueError("Negative values in data: the chi2 kernel needs non-negative features, such as histograms.")
         return X
 
-    def _settings(self, kernel: Kernel) -> Settings:
-        return Settings(kernel, float(self.tol), self.cache_size)
+    def _method(self) -> Method:
+        """Which solver."""
+        return Method.BLOCK
 
     def _monitor(self) -> Monitor:
         return Monitor(self.max_iter, self.time_limit, int(self.verbose), type(self).__name__, self.on_interrupt == "keep")
@@ -303,13 +305,13 @@ class BaseSVM(QuickParameters, ABC):
         B = X[:, self.support_] if kernel.kind is Kind.PRECOMPUTED else X
         coef = np.ascontiguousarray(self._columns().T)
         if kernel.has_dot_product and (self._is_quick(X, coef) or self._needs_more_digits(coef)):
-            return certificate.extended_products(kernel, A, coef, B, self._intercept_)
-        return certificate.kernel_products(kernel, A, coef, B, self._intercept_, exact=True)
+            return evaluation.extended_products(kernel, A, coef, B, self._intercept_)
+        return evaluation.kernel_products(kernel, A, coef, B, self._intercept_, exact=True)
 
     def _is_quick(self, X: Any, coef: Floats) -> bool:
         """Whether a fit, too, evaluates all decision values in long double where need be."""
-        per_row = certificate.products_per_row(self._kernel, self.support_vectors_, len(coef))
-        return bool(per_row * _num_samples(X) <= certificate.EXTENDED)
+        per_row = evaluation.products_per_row(self._kernel, self.support_vectors_, len(coef))
+        return bool(per_row * _num_samples(X) <= evaluation.EXTENDED)
 
     def _needs_more_digits(self, coef: Floats) -> bool:
         """Whether float64 may round dot products so much that decision values are not known to tol (rounding.py)."""

@@ -1,7 +1,6 @@
 """What both classifiers share beyond prediction: labels, weights, training of every pair, certification."""
 
 from abc import abstractmethod
-from functools import partial
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -10,23 +9,24 @@ from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from maxmargin import multiclass
-from maxmargin.certificate import Certificate, with_status
+from maxmargin.certificate import Certificate
+from maxmargin.core.arrays import Floats
 from maxmargin.estimators._base import BaseSVM, all_or_nothing
-from maxmargin.estimators._data import refuse_batch_dependence, symmetric, take
+from maxmargin.estimators._data import refuse_batch_dependence, symmetric
 from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._targets import class_weights, encode, finite_weight, refuse_negative
 from maxmargin.estimators._voting import Voting, libsvm_sign
-from maxmargin.kernels import Kernel
+from maxmargin.kernel import multiclass
+from maxmargin.kernel.cache import free_memory
+from maxmargin.kernel.formulations import Decision, Formulation
+from maxmargin.kernel.kernels import Kernel
+from maxmargin.kernel.multiclass import BinaryTask
+from maxmargin.kernel.sources import take
+from maxmargin.kernel.training import Constant, Task, Trained
+from maxmargin.kernel.workspace import KernelWorkspace
 from maxmargin.monitor import Monitor
-from maxmargin.multiclass import BinaryTask
-from maxmargin.problems import Floats
-from maxmargin.rows import free_memory
-from maxmargin.shared import SharedKernel
-from maxmargin.solution import Status
-from maxmargin.sources import NativeSource, make_source
-from maxmargin.training import Decision, Formulation, Samples, Settings, Trained, train, train_all
-from maxmargin.verdict import demand_of, size_of, verdict
+from maxmargin.status import Status
+from maxmargin.training import train_many
 
 NO_PROBABILITY = (
     "probability=True is not available. Use CalibratedClassifierCV({name}(...), ensemble=False) from sklearn.calibration, which gives "
@@ -153,29 +153,22 @@ class BaseSVC(ClassifierMixin, Voting):  # type: ignore[misc]
     def _train(
         self, samples: Weighted, n_classes: int, kernel: Kernel, tasks: list[BinaryTask], starts: list[Floats] | None, monitor: Monitor
     ) -> list[Trained]:
-        """Train every binary problem."""
-        forms = [
-            self._formulation(t.sign, samples.weight[t.samples], samples.class_weight[t.samples]) if _two_sided(t) else None for t in tasks
-        ]
+        """Train every binary problem; pairs of classes share the kernel values inside a class."""
+        pairs = len(tasks) > 1 and self.multiclass == "ovo"
+        work = [self._task(k, task, samples, n_classes if pairs else 0, starts) for k, task in enumerate(tasks)]
         refuse_batch_dependence(kernel, samples.X)
-        shared = None
-        if len(tasks) > 1 and self.multiclass == "ovo":
-            source = make_source(kernel, samples.X)
-            shared = SharedKernel(source, multiclass.members_of(samples.label, n_classes)) if isinstance(source, NativeSource) else None
+        members = multiclass.members_of(samples.label, n_classes) if pairs else None
+        return train_many(work, KernelWorkspace.of(kernel, samples.X, monitor, self.cache_size, members))
 
-        def job(k: int, settings: Settings, part: Monitor) -> Trained:
-            form, task = forms[k], tasks[k]
-            if form is None:
-                return _constant(task.sign)
-            guess = None if starts is None else starts[k][form.problem.row]
-            if shared is None:
-                data = Samples(take(kernel.kind, samples.X, task.samples))
-            else:
-                data = Samples(samples.X, task.samples, shared.pair(*multiclass.pairs(n_classes)[k]))
-            return train(form, data, settings, part, guess)
-
-        jobs = [partial(job, k) for k in range(len(tasks))]
-        return train_all(jobs, [len(t.samples) for t in tasks], self._settings(kernel), monitor)
+    def _task(self, k: int, task: BinaryTask, samples: Weighted, of_pairs: int, starts: list[Floats] | None) -> Task | Constant:
+        """One binary problem, of a pair of so many classes or of all samples."""
+        if not _two_sided(task):
+            return _constant(task)
+        form = self._formulation(task.sign, samples.weight[task.samples], samples.class_weight[task.samples])
+        start = None if starts is None else starts[k]
+        if not of_pairs:
+            return Task(form, float(self.tol), self._method(), start)
+        return Task(form, float(self.tol), self._method(), start, task.samples, multiclass.pairs(of_pairs)[k])
 
     @abstractmethod
     def _formulation(self, sign: Floats, weight: Floats, class_weight: Floats) -> Formulation:
@@ -244,7 +237,7 @@ class BaseSVC(ClassifierMixin, Voting):  # type: ignore[misc]
             keep = effective[task.samples] > 0
             rows, sign = task.samples[keep], task.sign[keep]
             if len(np.unique(sign)) < 2:
-                found.append(_constant(sign).certificate)
+                found.append(_constant(BinaryTask(rows, sign)).train().certificate)
                 continue
             before = (self.certificate_.parts or (self.certificate_,))[k]
             if before.status == Status.DEGENERATE.name.lower():
@@ -273,10 +266,6 @@ def _two_sided(task: BinaryTask) -> bool:
     return bool((task.sign > 0).any() and (task.sign < 0).any())
 
 
-def _constant(sign: Floats) -> Trained:
+def _constant(task: BinaryTask) -> Constant:
     """The decision function of a problem one of whose classes has no weight: the other class always wins."""
-    intercept = -1.0 if (sign < 0).any() else 1.0
-    decision = Decision(np.zeros(len(sign)), intercept, (intercept, intercept))
-    nothing = Certificate("", 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    status = verdict(None, nothing, demand_of(0.0), size_of(np.array([intercept]), decision.coef))
-    return Trained(decision, status, with_status(nothing, status))
+    return Constant(-1.0 if (task.sign < 0).any() else 1.0, task.samples)

@@ -8,11 +8,11 @@ from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import _num_samples, validate_data
 
+from maxmargin.core.arrays import Floats
 from maxmargin.estimators._targets import WORDS_IN_Y, is_word_error
 from maxmargin.estimators._warnings import warn
-from maxmargin.kernels import Kernel, Kind
-from maxmargin.problems import Floats
-from maxmargin.sources import pick
+from maxmargin.kernel.kernels import Kernel, Kind
+from maxmargin.kernel.sources import pick
 
 CHECKS: dict[str, Any] = {"dtype": [np.float64, np.float32], "order": "C", "accept_sparse": "csr", "accept_large_sparse": True}
 """How X is validated: float32 stays float32, everything else becomes float64."""
@@ -69,15 +69,6 @@ def _first_word(column: NDArray[Any]) -> str | None:
             if isinstance(value, str):
                 return value
     return None
-
-
-def take(kind: Kind | None, X: Any, samples: NDArray[np.int64]) -> Any:
-    """The given samples of X, of both sides of a precomputed kernel; X itself where that is all of it."""
-    if len(samples) == _num_samples(X):
-        return X
-    if kind is Kind.PRECOMPUTED:
-        return X[np.ix_(samples, samples)]
-    return pick(X, samples)
 
 
 def symmetric(kind: Kind | None, K: Any) -> Any:

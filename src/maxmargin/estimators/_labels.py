@@ -1,6 +1,6 @@
 """Class labels from float32 decision values, wherever a bound of their error decides; the other rows are evaluated in float64.
 
-Let f be the float64 decision values of a row and |f32 - f| <= E for all of its functions (maxmargin.rounding). Then
+Let f be the float64 decision values of a row and |f32 - f| <= E for all of its functions (maxmargin.kernel.rounding). Then
 
 * two classes (and the one-class boundary): the sign of f is that of f32 if |f32| > E;
 * one-vs-rest: the greatest of f is the greatest of f32 if that is more than 2 E above the second;
@@ -18,10 +18,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin import multiclass, rounding
-from maxmargin.core.cpu import LONGEST_RUN
-from maxmargin.problems import Floats
-from maxmargin.sources import KernelNotFinite, NativeSource, Source
+from maxmargin.core.arrays import Floats
+from maxmargin.kernel import multiclass, rounding
+from maxmargin.kernel.sources import KernelNotFinite, NativeSource, Source
 
 MANY = 2**19
 """Kernel values from which on float32 is faster, its bound included."""
@@ -78,7 +77,7 @@ def estimate(question: Question) -> Estimate | None:
     except KernelNotFinite:
         return None
     total = np.array([size[first:last].sum() for first, last in itertools.pairwise(begin)])
-    errors = rounding.sum_bound(bound, parts[:, -2], parts[:, -1], total, LONGEST_RUN, len(coef))
+    errors = rounding.sum_bound(bound, parts[:, -2], parts[:, -1], total, question.source.backend.longest_run, len(coef))
     return Estimate(parts[:, :-2], errors)
 
 

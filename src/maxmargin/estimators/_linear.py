@@ -14,20 +14,23 @@ from sklearn.utils import check_array, check_random_state, column_or_1d
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin import certificate, linear_certificate
+from maxmargin import certificate
 from maxmargin.certificate import Certificate
-from maxmargin.designs import ArrayDesign, ChunkDesign, Design
+from maxmargin.core.arrays import Floats
 from maxmargin.estimators import _state
 from maxmargin.estimators._data import canonical_csr, check_chunk, validated
 from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._plain import QuickParameters, plain_data, plain_target
 from maxmargin.estimators._warnings import warn
-from maxmargin.linear_training import Choice, Solver, Task, TrainedLinear, certify_again, choose, train_all
-from maxmargin.losses import Bias, LinearProblem
+from maxmargin.linear import certificate as linear_certificate
+from maxmargin.linear.designs import ArrayDesign, ChunkDesign, Design
+from maxmargin.linear.losses import Bias, LinearProblem
+from maxmargin.linear.model import LinearSolution
+from maxmargin.linear.training import Choice, Solver, Task, TrainedLinear, certify_again, choose
+from maxmargin.linear.workspace import LinearWorkspace
 from maxmargin.monitor import Monitor
-from maxmargin.problems import Floats
-from maxmargin.solution import Status
-from maxmargin.solvers.linear.model import LinearSolution
+from maxmargin.status import Status
+from maxmargin.training import train_many
 
 Read = Callable[[], Iterable[Any]]
 """A function that starts to read the chunks anew."""
@@ -128,9 +131,10 @@ class BaseLinear(QuickParameters):
         """Train every problem; keep certificate and counts; warn of what fell short."""
         if not np.isfinite(design.largest_square):
             raise ValueError("X has samples whose values are too large to be squared in float64: scale them (StandardScaler).")
-        tasks = [Task(problem, None if starts is None else starts[k]) for k, problem in enumerate(problems)]
+        tol = float(self.tol)
+        tasks = [Task(problem, tol, choice, None if starts is None else starts[k]) for k, problem in enumerate(problems)]
         with self._watched() as (monitor, seed):
-            trained = train_all(tasks, design, choice, float(self.tol), monitor, seed)
+            trained = train_many(tasks, LinearWorkspace(design, monitor, seed))
             trained = [self._finished(t, problem, design) for t, problem in zip(trained, problems, strict=True)]
         for k, (found, known, _) in enumerate(trained if monitor.verbose else ()):
             part = monitor.part(1.0, f" {k + 1}/{len(trained)}" if len(trained) > 1 else "")
@@ -212,7 +216,7 @@ class BaseLinear(QuickParameters):
         if self.certificate_.status == Status.IMPORTED.name.lower():
             raise ValueError("The model was read from a file, which holds no dual variables: they are what certifies a model. Fit it anew.")
 
-    def _certify(self, problems: Sequence[LinearProblem], X: Any, lasso: bool = False) -> Certificate:
+    def _certify(self, problems: Sequence[LinearProblem], X: Any) -> Certificate:
         """Recompute everything from the data in float64."""
         self._check_duals()
         parts = self.certificate_.parts or (self.certificate_,)
@@ -224,7 +228,7 @@ class BaseLinear(QuickParameters):
             t, w, bias = self.dual_coef_[[k]].toarray()[0], coef[k], float(intercept[k])
             Xw, Xt = linear_certificate.linear_products(X, w, t)
             solution = LinearSolution(w, bias, t, Xw + bias, Xt, None, 0)
-            new = certify_again(parts[k], problem, solution, design, lasso, self.tol)
+            new = certify_again(parts[k], problem, solution, design, self.tol)
             found.append(replace(new, audit_error=float(np.abs(design.values(w) - Xw).max(initial=0.0))))
         return certificate.worst(found)
 

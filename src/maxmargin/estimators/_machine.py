@@ -4,7 +4,7 @@ A machine has decision functions
 
     f_k(x) = sum_j coef_kj k(x_j, x) - rho_k
 
-Its support vectors x_j are sorted by class and its coefficients are in LIBSVM's layout, which ``maxmargin.multiclass`` describes: for pairs
+Its support vectors x_j are sorted by class and its coefficients are in LIBSVM's layout, which ``maxmargin.kernel.multiclass`` describes: for pairs
 of classes one row less than there are classes; for two classes f is positive for classes[0]. The estimators' underscored attributes hold
 the same: _dual_coef_ = coef, _intercept_ = -rho.
 
@@ -22,15 +22,15 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin import certificate
+from maxmargin.core.arrays import Floats
 from maxmargin.estimators import _state
 from maxmargin.estimators._base import BaseSVM
 from maxmargin.estimators.classification import SVC, NuSVC
 from maxmargin.estimators.outlier import OneClassSVM
 from maxmargin.estimators.regression import SVR, NuSVR
-from maxmargin.kernels import NAMES, PARAMETERS, Kernel, Kind
-from maxmargin.problems import Floats
-from maxmargin.solution import Status
-from maxmargin.training import unsolved
+from maxmargin.kernel.kernels import NAMES, PARAMETERS, Kernel, Kind
+from maxmargin.kernel.training import unsolved
+from maxmargin.status import Status
 
 NONE: Floats = np.empty(0)
 NAME_OF = {kind: name for name, kind in NAMES.items()}

@@ -8,15 +8,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import _num_samples
 
+from maxmargin.core.arrays import Floats
 from maxmargin.estimators._online import BaseOnline, like, stack
 from maxmargin.estimators._warnings import warn
-from maxmargin.problems import Floats
-from maxmargin.solution import Status
-from maxmargin.solvers import norma
-from maxmargin.solvers.budget import Points, block_size, in_use
-from maxmargin.solvers.norma import STEPS, Functions, Rule
-from maxmargin.solvers.pegasos import Task
-from maxmargin.sources import pick
+from maxmargin.kernel.sources import pick
+from maxmargin.online import norma
+from maxmargin.online.budget import Points, block_size, in_use
+from maxmargin.online.norma import STEPS, Functions, Rule
+from maxmargin.online.pegasos import Task
+from maxmargin.status import Status
 
 
 class BaseNorma(BaseOnline):

@@ -13,15 +13,15 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import _check_partial_fit_first_call
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from maxmargin.designs import ArrayDesign
+from maxmargin.core.arrays import Floats
 from maxmargin.estimators import _state
 from maxmargin.estimators._base import BaseSVM
 from maxmargin.estimators._data import canonical_csr
 from maxmargin.estimators._targets import class_weights, finite_weight, refuse_mixed_labels, refuse_negative
-from maxmargin.kernels import Kind
-from maxmargin.problems import Floats
-from maxmargin.solvers.pegasos import Task
-from maxmargin.sources import make_source, pick
+from maxmargin.kernel.kernels import Kind
+from maxmargin.kernel.sources import make_source, pick
+from maxmargin.linear.designs import ArrayDesign
+from maxmargin.online.pegasos import Task
 
 MOST_VISITS = 10
 """Whole sample weights are so many visits an epoch up to this mean; other weights scale the steps."""

@@ -10,22 +10,25 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from maxmargin import certificate, linear_certificate
-from maxmargin.certificate import Certificate, kernel_diagonal, kernel_products, with_status
-from maxmargin.designs import ArrayDesign
+from maxmargin import certificate
+from maxmargin.certificate import Certificate, with_status
+from maxmargin.core.arrays import Floats
 from maxmargin.estimators._online import OnlineClassifier, like, stack
 from maxmargin.estimators._warnings import warn
-from maxmargin.kernels import Kernel, Kind
-from maxmargin.losses import LinearProblem
+from maxmargin.kernel.audit import convexity_of
+from maxmargin.kernel.evaluation import kernel_diagonal, kernel_products
+from maxmargin.kernel.kernels import Kernel, Kind
+from maxmargin.kernel.sources import make_source, pick
+from maxmargin.kernel.workspace import Samples
+from maxmargin.linear import certificate as linear_certificate
+from maxmargin.linear.designs import ArrayDesign
+from maxmargin.linear.losses import LinearProblem
 from maxmargin.monitor import Monitor
-from maxmargin.problems import Floats
-from maxmargin.solution import Status
-from maxmargin.solvers import epochs
-from maxmargin.solvers.budget import Points, in_use
-from maxmargin.solvers.pegasos import STEPS, KernelPath, Path, Rule, Task, Walks, dots
-from maxmargin.solvers.pegasos_linear import LinearPath
-from maxmargin.sources import make_source, pick
-from maxmargin.training import Samples, convexity_of
+from maxmargin.online import epochs
+from maxmargin.online.budget import Points, in_use
+from maxmargin.online.pegasos import STEPS, KernelPath, Path, Rule, Task, Walks, dots
+from maxmargin.online.pegasos_linear import LinearPath
+from maxmargin.status import Status
 from maxmargin.verdict import Demand, Size, linear_demand, size_of, verdict, verdict_again
 
 EPS, TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
@@ -199,7 +202,7 @@ class BasePegasos(OnlineClassifier):
         """What is known about the kernel matrix of the samples, those in use first."""
         if self._kernel.positive_semidefinite:
             return "proved"
-        return convexity_of(self._kernel, used.astype(np.float64), Samples(X), make_source(self._kernel, X).precision)
+        return convexity_of(Samples(self._kernel, X), used.astype(np.float64), make_source(self._kernel, X).precision)
 
     def _demand(self, problem: LinearProblem) -> Demand:
         """What the certificate must fulfil; without a tolerance nothing but rounding will do."""

@@ -6,12 +6,17 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
-from maxmargin.certificate import Certificate, kernel_diagonal
+from maxmargin.certificate import Certificate
+from maxmargin.core.arrays import Floats
 from maxmargin.estimators._base import BaseSVM
-from maxmargin.estimators._data import refuse_batch_dependence, symmetric, take
+from maxmargin.estimators._data import refuse_batch_dependence, symmetric
 from maxmargin.estimators._targets import finite_weight, validate_weight
-from maxmargin.problems import Floats
-from maxmargin.training import Decision, Formulation, Samples, train
+from maxmargin.kernel.evaluation import kernel_diagonal
+from maxmargin.kernel.formulations import Decision, Formulation
+from maxmargin.kernel.sources import take
+from maxmargin.kernel.training import Task
+from maxmargin.kernel.workspace import KernelWorkspace
+from maxmargin.training import train_many
 
 ZERO_AGAIN = 1.1
 """Last digits of decision values move an objective by eps / ``certificate.ZERO`` = 2 % of what is
@@ -32,10 +37,6 @@ class BaseSingle(BaseSVM):
         """Half the width of the tube that the model found, if it finds one."""
         return 0.0
 
-    def _split(self, b: Floats) -> Floats:
-        """Dual variables with the given coefficients."""
-        return b
-
     def _fit_single(self, X: Any, z: Floats, sample_weight: Any) -> Self:
         """Train on the samples of positive weight and keep the model."""
         weight = validate_weight(sample_weight, _num_samples(X))
@@ -48,10 +49,11 @@ class BaseSingle(BaseSVM):
         if warm is not None:
             guess = np.zeros(len(weight))
             guess[warm[0]] = warm[1][0] * self._scale
-            start = self._split(guess[used])
+            start = guess[used]
         with self._monitor() as monitor:
             refuse_batch_dependence(kernel, samples)
-            trained = train(form, Samples(samples), self._settings(kernel), monitor, start)
+            task = Task(form, float(self.tol), self._method(), start)
+            (trained,) = train_many([task], KernelWorkspace.of(kernel, samples, monitor, self.cache_size))
         self._conclude([trained], monitor, X)
         support = np.flatnonzero(trained.decision.coef)
         self._keep_support(X, used[support], kernel)

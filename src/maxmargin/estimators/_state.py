@@ -13,10 +13,10 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import _num_samples
 
-from maxmargin.core import cpu as core
+from maxmargin.core.memory import fingerprint
 from maxmargin.estimators._labels import Coefficients
-from maxmargin.kernels import Kernel, Kind
-from maxmargin.sources import NativeSource, combine
+from maxmargin.kernel.kernels import Kernel, Kind
+from maxmargin.kernel.sources import NativeSource, combine
 
 ODD = (AttributeError, TypeError, ValueError, IndexError)
 """What looking at an altered state raises."""
@@ -80,7 +80,7 @@ def _fingerprint(model: Any) -> Any:
     try:
         matrices = (model._dual_coef_, model.support_vectors_)
         arrays = [model._intercept_, model.support_, model._n_support, *_arrays(matrices[0]), *_arrays(matrices[1])]
-        numbers = [(core.fingerprint(array), array.dtype, array.shape) for array in arrays]
+        numbers = [(fingerprint(array), array.dtype, array.shape) for array in arrays]
         shapes = (matrices[0].shape, matrices[1].shape, model.shape_fit_, model.n_features_in_, model._shapes())
         return numbers, shapes, model._kernel
     except ODD:

@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array, column_or_1d, compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
+from maxmargin.core.arrays import Floats
 from maxmargin.estimators._plain import plain_labels
-from maxmargin.problems import Floats, weight_unit
+from maxmargin.kernel.problems import weight_unit
 
 WORDS_IN_Y = "The targets y are words: a regression needs numbers, and words are classes (SVC, LinearSVC)."
 

@@ -7,15 +7,15 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin import multiclass
+from maxmargin.core.arrays import Floats
 from maxmargin.estimators import _labels
 from maxmargin.estimators._base import BaseSVM
 from maxmargin.estimators._labels import Coefficients, Estimate, Question
-from maxmargin.problems import Floats
+from maxmargin.kernel import multiclass
 
 
 class Voting(BaseSVM):
-    """From the kept model to decision values and labels; maxmargin.multiclass says who votes how."""
+    """From the kept model to decision values and labels; maxmargin.kernel.multiclass says who votes how."""
 
     def _shapes(self) -> tuple[int, int, int]:
         n = len(self.classes_)
@@ -54,7 +54,7 @@ class Voting(BaseSVM):
         Returns
         -------
         f : ndarray of shape (n_samples,), (n_samples, n_classes) or (n_samples, n_classes * (n_classes - 1) / 2)
-            As ``maxmargin.multiclass`` describes; for two classes one value a sample, positive for ``classes_[1]``.
+            As ``maxmargin.kernel.multiclass`` describes; for two classes one value a sample, positive for ``classes_[1]``.
         """
         values = self._decision_values(X)
         if len(self.classes_) == 2:
@@ -74,7 +74,7 @@ class Voting(BaseSVM):
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            Labels; ties are decided as ``maxmargin.multiclass`` describes.
+            Labels; ties are decided as ``maxmargin.kernel.multiclass`` describes.
         """
         if self.break_ties and self.decision_function_shape == "ovo":
             check_is_fitted(self)

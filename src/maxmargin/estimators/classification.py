@@ -3,18 +3,16 @@
 from numbers import Real
 from typing import Any, ClassVar
 
-import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from maxmargin import certificate, problems
-from maxmargin.certificate import Certificate
+from maxmargin.core.arrays import Floats
 from maxmargin.estimators._base import method_for
 from maxmargin.estimators._classifier import BaseSVC
 from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._warnings import warn
-from maxmargin.kernels import Kernel
-from maxmargin.problems import Floats
-from maxmargin.training import Decision, Formulation, Settings, read_level, read_margin
+from maxmargin.kernel import formulations
+from maxmargin.kernel.formulations import Formulation
+from maxmargin.kernel.training import Method
 
 
 class SVC(BaseSVC):
@@ -54,7 +52,7 @@ class SVC(BaseSVC):
     max_iter : int, default=-1
         Pair steps (Newton steps with ``solver="newton"``) for each binary problem; -1 is a hundred million: every fit ends.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
-        Shape of ``decision_function`` for more than two classes; see ``maxmargin.multiclass``.
+        Shape of ``decision_function`` for more than two classes; see ``maxmargin.kernel.multiclass``.
     break_ties : bool, default=False
         Whether equal votes are decided by confidence.
     random_state : int, RandomState instance or None, default=None
@@ -171,28 +169,11 @@ class SVC(BaseSVC):
         self.warm_start = warm_start
         self.solver = solver
 
-    def _settings(self, kernel: Kernel) -> Settings:
-        return super()._settings(kernel)._replace(method=method_for(self.solver, self.loss == "squared_hinge", self.C, "squared_hinge"))
+    def _method(self) -> Method:
+        return method_for(self.solver, self.loss == "squared_hinge", self.C, "squared_hinge")
 
     def _formulation(self, sign: Floats, weight: Floats, class_weight: Floats) -> Formulation:
-        squared = self.loss == "squared_hinge"
-        C = problems.bounds(self.C, weight, squared)
-        if np.isinf(self.C):
-            C = np.full(len(sign), np.inf)
-            problem, read = problems.hard_margin(sign), read_margin
-        else:
-            problem, read = problems.c_svc(sign, C, squared), read_level
-
-        def certify(f: Floats, decision: Decision) -> Certificate:
-            return certificate.classification(f, sign, C, decision.coef, decision.intercept, squared)
-
-        return Formulation(
-            problem,
-            read,
-            certify,
-            "C=inf asks for a hard margin, but no hyperplane separates these classes: their convex hulls in feature space meet. Use a "
-            "finite C, or a richer kernel (for RBF a larger gamma).",
-        )
+        return formulations.c_svc(sign, float(self.C), weight, self.loss == "squared_hinge")
 
 
 class NuSVC(BaseSVC):
@@ -268,23 +249,10 @@ fit_status_, n_iter_
         self.warm_start = warm_start
 
     def _formulation(self, sign: Floats, weight: Floats, class_weight: Floats) -> Formulation:
-        weight = weight / problems.weight_unit(weight)  # the answer, in units of the margin, does not depend on it
-        largest, rounding = problems.largest_nu(sign, weight), 1 + 1e-12
-        if self.nu > max(largest, problems.largest_nu(sign, weight / class_weight)) * rounding:
-            raise ValueError(
-                f"specified nu is infeasible: nu={self.nu:g}, but the largest feasible nu for these classes is {largest:.6g} (twice the "
-                "weight of the lighter class over the weight of both)."
-            )
-        nu = min(self.nu, largest)
-        if self.nu > largest * rounding:
+        nu = formulations.feasible_nu(float(self.nu), sign, weight, class_weight)
+        if self.nu > nu * (1 + 1e-12):
             warn(
                 f"class_weight makes nu={self.nu:g} infeasible for a pair of classes; the largest feasible nu, {nu:.6g}, is used for it.",
                 UserWarning,
             )
-        problem = problems.nu_svc(sign, weight, nu)
-
-        def certify(f: Floats, decision: Decision) -> Certificate:
-            C = certificate.bounds_of_nu(weight, decision.coef, nu if decision.scale > 0 else None)
-            return certificate.classification(f, sign, C, decision.coef, decision.intercept)
-
-        return Formulation(problem, read_margin, certify)
+        return formulations.nu_svc(sign, weight, nu)

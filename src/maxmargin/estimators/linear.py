@@ -10,16 +10,19 @@ from sklearn.base import _fit_context
 from sklearn.linear_model._base import LinearClassifierMixin, SparseCoefMixin
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin import losses
 from maxmargin.certificate import Certificate
-from maxmargin.designs import ArrayDesign, Design
+from maxmargin.core.arrays import Floats
 from maxmargin.estimators._base import all_or_nothing
 from maxmargin.estimators._linear import BaseLinear, Read, chunk_design
 from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._targets import class_weights, encode, validate_weight
-from maxmargin.linear_training import Choice, Solver, judge_together, train_together
-from maxmargin.losses import LinearProblem
-from maxmargin.problems import Floats
+from maxmargin.linear import losses
+from maxmargin.linear.crammer_singer import ClassesProblem
+from maxmargin.linear.designs import ArrayDesign, Design
+from maxmargin.linear.losses import LinearProblem, Penalty
+from maxmargin.linear.training import Choice, ClassesTask, Solver, certify_classes
+from maxmargin.linear.workspace import LinearWorkspace
+from maxmargin.training import train_many
 
 
 class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinear):  # type: ignore[misc]
@@ -245,8 +248,8 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinear):  # type: ig
     def _fit_together(self, design: Design, label: NDArray[np.int64], effective: Floats) -> Self:
         """All classes in one problem; for two of them the difference of their weights is kept."""
         with self._watched() as (monitor, seed):
-            arguments = self.C * effective, *self._bias(), float(self.tol), monitor, seed
-            found, result = train_together(design, label, len(self.classes_), *arguments)
+            task = ClassesTask(self._classes_problem(label, effective), float(self.tol))
+            ((found, result),) = train_many([task], LinearWorkspace(design, monitor, seed))
         self._conclude([result], Solver.TOGETHER, found.n_iter)
         two = len(self.classes_) == 2
         self.coef_ = found.W[[1]] - found.W[[0]] if two else found.W
@@ -260,7 +263,8 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinear):  # type: ig
         bias, column = self._bias()
         make = partial(losses.classification, C=self.C * effective, squared=self.loss == "squared_hinge")
         positive = [1] if n_classes == 2 else range(n_classes)
-        return [LinearProblem(make(np.where(label == k, 1.0, -1.0)), bias, column) for k in positive]
+        penalty = Penalty(self.penalty)
+        return [LinearProblem(make(np.where(label == k, 1.0, -1.0)), bias, column, penalty=penalty) for k in positive]
 
     # ---- prediction and certification --------------------------------------------------------------------------------
 
@@ -327,12 +331,15 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinear):  # type: ig
         effective = validate_weight(sample_weight, X.shape[0]) * self.class_weight_[label]
         if self.multi_class == "crammer_singer":
             return self._certify_together(X, label, effective)
-        return self._certify(self._problems(label, len(self.classes_), effective), X, self.penalty == "l1")
+        return self._certify(self._problems(label, len(self.classes_), effective), X)
 
     def _certify_together(self, X: Any, label: NDArray[np.int64], effective: Floats) -> Certificate:
         self._check_duals()
         coef, intercept = self._models()
         if len(coef) == 1:  # the weights of all classes sum to 0
             coef, intercept = np.vstack([-coef, coef]) / 2, np.append(-intercept, intercept) / 2
-        data = X, label, self.C * effective, *self._bias()
-        return judge_together(self.certificate_, *data, coef, intercept, self.dual_coef_.toarray().T, self.tol)
+        problem, duals = self._classes_problem(label, effective), self.dual_coef_.toarray().T
+        return certify_classes(self.certificate_, problem, X, coef, intercept, duals, self.tol)
+
+    def _classes_problem(self, label: NDArray[np.int64], effective: Floats) -> ClassesProblem:
+        return ClassesProblem(label, len(self.classes_), self.C * effective, *self._bias())

@@ -16,13 +16,13 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
+from maxmargin.core.arrays import Floats
 from maxmargin.estimators._base import all_or_nothing
 from maxmargin.estimators._data import validated
 from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._plain import QuickParameters
 from maxmargin.estimators._targets import refuse_mixed_labels
 from maxmargin.estimators.linear import LinearSVC
-from maxmargin.problems import Floats
 
 
 class LinearSVCCV(ClassifierMixin, QuickParameters):  # type: ignore[misc]

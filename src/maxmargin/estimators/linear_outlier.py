@@ -8,19 +8,20 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin import losses
+from maxmargin.boundary import ROUNDED, outward
 from maxmargin.certificate import Certificate
-from maxmargin.designs import ArrayDesign, Design
+from maxmargin.core.arrays import Floats
 from maxmargin.estimators import _state
 from maxmargin.estimators._base import all_or_nothing
 from maxmargin.estimators._linear import BaseLinear
-from maxmargin.estimators._outlier import ROUNDED, BaseOneClass, outward
+from maxmargin.estimators._outlier import BaseOneClass
 from maxmargin.estimators._targets import validate_weight
-from maxmargin.linear_training import EPS, TrainedLinear, certify, rounding
-from maxmargin.losses import Bias, LinearProblem
-from maxmargin.problems import Floats
-from maxmargin.solution import Status
-from maxmargin.solvers.linear.model import best_bias
+from maxmargin.linear import losses
+from maxmargin.linear.designs import ArrayDesign, Design
+from maxmargin.linear.losses import Bias, LinearProblem
+from maxmargin.linear.model import best_bias
+from maxmargin.linear.training import EPS, TrainedLinear, certify, rounding
+from maxmargin.status import Status
 
 SPENT, NEGLIGIBLE = 1e-2, 1e-9
 """What the offset may add to the gap: a share of it, or of the objective."""
@@ -130,7 +131,7 @@ class LinearOneClassSVM(BaseOneClass, BaseLinear):
         dual = np.where(np.abs(scores + bias) <= ROUNDED * size, 0.0, found.t)  # on the boundary, whatever the duals say
         bias += outward(f, dual, inside, bias, size)
         moved = found._replace(bias=bias, f=scores + bias)
-        return trained._replace(solution=moved, certificate=certify(problem, moved, design, False, float(self.tol)))
+        return trained._replace(solution=moved, certificate=certify(problem, moved, design, float(self.tol)))
 
     def _problem(self, weight: Floats) -> LinearProblem:
         return LinearProblem(losses.one_class(weight), Bias.FREE, total=self.nu * float(weight.sum()))

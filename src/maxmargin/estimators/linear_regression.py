@@ -8,15 +8,15 @@ from sklearn.linear_model._base import LinearModel
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin import losses
 from maxmargin.certificate import Certificate
-from maxmargin.designs import ArrayDesign, Design
+from maxmargin.core.arrays import Floats
 from maxmargin.estimators._base import all_or_nothing
 from maxmargin.estimators._linear import BaseLinear, Read, chunk_design
 from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._targets import numbers, validate_weight
-from maxmargin.losses import LinearProblem
-from maxmargin.problems import Floats
+from maxmargin.linear import losses
+from maxmargin.linear.designs import ArrayDesign, Design
+from maxmargin.linear.losses import LinearProblem
 
 
 class LinearSVR(RegressorMixin, LinearModel, BaseLinear):  # type: ignore[misc]

@@ -14,10 +14,10 @@ from maxmargin.estimators._norma import BaseNorma
 from maxmargin.estimators._online import OnlineClassifier, takes_chunks
 from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._targets import encode, validate_weight
-from maxmargin.solvers import norma
-from maxmargin.solvers.budget import Points
-from maxmargin.solvers.norma import BIAS, RHO, Functions
-from maxmargin.solvers.pegasos import Task
+from maxmargin.online import norma
+from maxmargin.online.budget import Points
+from maxmargin.online.norma import BIAS, RHO, Functions
+from maxmargin.online.pegasos import Task
 
 
 class NormaSVC(OnlineClassifier, BaseNorma):

@@ -9,6 +9,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
+from maxmargin.core.arrays import Floats
 from maxmargin.estimators import _state
 from maxmargin.estimators._base import all_or_nothing
 from maxmargin.estimators._data import refuse_batch_dependence, symmetric
@@ -16,10 +17,9 @@ from maxmargin.estimators._norma import BaseNorma
 from maxmargin.estimators._online import takes_chunks
 from maxmargin.estimators._outlier import BaseOneClass
 from maxmargin.estimators._targets import validate_weight
-from maxmargin.problems import Floats
-from maxmargin.solvers import norma
-from maxmargin.solvers.norma import RHO, Functions
-from maxmargin.solvers.pegasos import Task
+from maxmargin.online import norma
+from maxmargin.online.norma import RHO, Functions
+from maxmargin.online.pegasos import Task
 
 BOUNDARY = 1e-10
 """The exact offset is lowered by this share, so that a sample on the boundary is an inlier and not a matter of rounding."""

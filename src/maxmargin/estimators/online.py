@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.certificate import Certificate
-from maxmargin.designs import ArrayDesign
+from maxmargin.core.arrays import Floats
 from maxmargin.estimators import _state
 from maxmargin.estimators._base import all_or_nothing
 from maxmargin.estimators._data import refuse_batch_dependence, symmetric
@@ -21,10 +21,10 @@ from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._pegasos import BasePegasos, one_pass
 from maxmargin.estimators._targets import encode, validate_weight
 from maxmargin.estimators._warnings import warn
-from maxmargin.problems import Floats
-from maxmargin.solution import Status
-from maxmargin.solvers import epochs
-from maxmargin.solvers.pegasos import STEPS, Task
+from maxmargin.linear.designs import ArrayDesign
+from maxmargin.online import epochs
+from maxmargin.online.pegasos import STEPS, Task
+from maxmargin.status import Status
 
 
 class PegasosSVC(BasePegasos):

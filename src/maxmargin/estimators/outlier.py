@@ -1,6 +1,5 @@
 """OneClassSVM."""
 
-from functools import partial
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -9,26 +8,13 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from maxmargin import certificate, problems
 from maxmargin.certificate import Certificate
+from maxmargin.core.arrays import Floats
 from maxmargin.estimators._base import all_or_nothing
-from maxmargin.estimators._outlier import BaseOneClass, outward
+from maxmargin.estimators._outlier import BaseOneClass
 from maxmargin.estimators._single import BaseSingle
-from maxmargin.problems import DualProblem, Floats
-from maxmargin.solution import Solution, Status
-from maxmargin.training import Decision, Formulation, read_level
-
-
-def read_inside(unit: float, problem: DualProblem, solution: Solution) -> Decision:
-    """The intercept is the level, moved outward; the problem was solved for weights in the given unit."""
-    found = read_level(problem, solution)
-    low, high = found.interval
-    intercept = found.intercept
-    if solution.ended in (None, Status.STALLED):
-        f = solution.kernel_part + intercept
-        size = np.abs(solution.kernel_part) if solution.size is None else solution.size
-        intercept += outward(f, solution.b, problem.upper, intercept, size)
-    return Decision(unit * found.coef, unit * intercept, (unit * low, unit * high), scale=1 / unit, unit=unit)
+from maxmargin.kernel import formulations
+from maxmargin.kernel.formulations import Decision, Formulation
 
 
 class OneClassSVM(BaseOneClass, BaseSingle):
@@ -117,18 +103,7 @@ class OneClassSVM(BaseOneClass, BaseSingle):
             return self._fit_single(X, np.zeros(_num_samples(X)), sample_weight)
 
     def _formulation(self, z: Floats, weight: Floats) -> Formulation:
-        unit = problems.weight_unit(weight)
-        if not float((weight / unit).sum()) * unit < np.inf:
-            raise ValueError(
-                f"The sample weights, up to {weight.max():g}, add up to more than float64 holds, and so would decision "
-                "values, which are proportional to them. Divide the weights by a constant."
-            )
-        total = self.nu * float(weight.sum())
-
-        def certify(f: Floats, decision: Decision) -> Certificate:
-            return certificate.one_class(f, weight, decision.coef, -decision.intercept, total, decision.diagonal)
-
-        return Formulation(problems.one_class(weight / unit, self.nu), partial(read_inside, unit), certify, boundary=True)
+        return formulations.one_class(weight, self.nu)
 
     def _keep_decision(self, decision: Decision) -> None:
         self.offset_ = np.array([-decision.intercept])

@@ -1,6 +1,5 @@
 """SVR and NuSVR."""
 
-from functools import partial
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -10,84 +9,15 @@ from sklearn.utils import column_or_1d
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin import certificate, losses, problems
 from maxmargin.certificate import Certificate
+from maxmargin.core.arrays import Floats
 from maxmargin.estimators._base import all_or_nothing, method_for
 from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._single import BaseSingle
 from maxmargin.estimators._targets import numbers
-from maxmargin.kernels import Kernel
-from maxmargin.losses import Bias, LinearProblem
-from maxmargin.problems import Floats
-from maxmargin.solvers.linear.model import best_bias
-from maxmargin.training import Decision, Formulation, Settings, read_level, read_tube
-
-HALVINGS = 40
-"""Multiples of the coefficients tried, each half of the one before, then 0."""
-
-
-def _quantile(values: Floats, weight: Floats, share: float) -> float:
-    """The least value at or below which there is the given share of the weight."""
-    order = np.argsort(values, kind="stable")
-    below = np.cumsum(weight[order])
-    at = int(np.searchsorted(below, share * below[-1]))
-    return float(values[order[min(at, len(order) - 1)]])
-
-
-def best_constant(r: Floats, C: Floats, epsilon: float | None, nu: float) -> tuple[float, float]:
-    """The bias and the half-width of the tube that minimise the losses of residuals r before the bias.
-
-    With a given epsilon: the median of the ends of all tubes. Without one (nu-SVR), nu / 2 of the
-    weight lies on each side of the tube.
-    """
-    if epsilon is not None:
-        ends = np.concatenate([r - epsilon, r + epsilon])
-        return _quantile(ends, np.tile(C, 2), 0.5), epsilon
-    low, high = _quantile(r, C, nu / 2), _quantile(r, C, 1 - nu / 2)
-    return (low + high) / 2, max(0.0, (high - low) / 2)
-
-
-def least_squares_constant(r: Floats, C: Floats, epsilon: float) -> tuple[float, float]:
-    """The same for squared losses, where epsilon is given."""
-    problem = LinearProblem(losses.regression(r, C, epsilon, True), Bias.FREE)
-    return best_bias(problem, np.zeros(len(r)), float(np.average(r, weights=C))), epsilon
-
-
-def shrunk(
-    z: Floats,
-    C: Floats,
-    epsilon: float | None,
-    nu: float,
-    decision: Decision,
-    g: Floats,
-    squared: bool = False,
-) -> tuple[float, Decision]:
-    """A multiple of the coefficients and its best constant: 1 unless a constant alone is better.
-
-    What was stopped early may be far from the samples; every multiple in [0, 1] is feasible too.
-    """
-    norm = float(np.sum(decision.coef * g))
-
-    def value(factor: float, bias: float, tube: float) -> float:
-        outside = np.maximum(0.0, np.abs(z - factor * g - bias) - tube)
-        price = nu * float(C.sum()) * tube if epsilon is None else 0.0
-        loss = float(np.sum(C * outside**2 if squared else C * outside))
-        total = factor**2 * norm / 2 + price + loss
-        return total if total == total else np.inf
-
-    def best(r: Floats) -> tuple[float, float]:
-        if squared and epsilon is not None:
-            return least_squares_constant(r, C, epsilon)
-        return best_constant(r, C, epsilon, nu)
-
-    constant = best(z)
-    if value(1.0, decision.intercept, decision.epsilon if epsilon is None else epsilon) <= value(0.0, *constant):
-        return 1.0, decision
-    factors = [*(0.5**k for k in range(HALVINGS)), 0.0]
-    found = [(factor, *best(z - factor * g)) for factor in factors]
-    factor, bias, tube = min(found, key=lambda one: value(*one))
-    tube = tube if epsilon is None else decision.epsilon
-    return factor, decision._replace(coef=factor * decision.coef, intercept=bias, interval=(bias, bias), epsilon=tube)
+from maxmargin.kernel import formulations
+from maxmargin.kernel.formulations import Decision, Formulation
+from maxmargin.kernel.training import Method
 
 
 class BaseSVR(RegressorMixin, BaseSingle):  # type: ignore[misc]
@@ -121,9 +51,6 @@ class BaseSVR(RegressorMixin, BaseSingle):  # type: ignore[misc]
         if not np.isfinite(z).all():
             raise ValueError("Input y contains NaN or infinity.")
         return z
-
-    def _split(self, b: Floats) -> Floats:
-        return np.concatenate([np.maximum(b, 0.0), np.minimum(b, 0.0)])
 
     def predict(self, X: Any) -> Floats:
         """Predict targets.
@@ -233,26 +160,13 @@ class SVR(BaseSVR):
         self.warm_start = warm_start
         self.solver = solver
 
-    def _settings(self, kernel: Kernel) -> Settings:
+    def _method(self) -> Method:
         name = "squared_epsilon_insensitive"
-        return super()._settings(kernel)._replace(method=method_for(self.solver, self.loss == name, self.C, name))
+        return method_for(self.solver, self.loss == name, self.C, name)
 
     def _formulation(self, z: Floats, weight: Floats) -> Formulation:
-        squared = self.loss == "squared_epsilon_insensitive" and not np.isinf(self.C)
-        C, epsilon = problems.bounds(self.C, weight, squared), float(self.epsilon)
-
-        def certify(f: Floats, decision: Decision) -> Certificate:
-            return certificate.regression(f, z, C, epsilon, decision.coef, decision.intercept, squared)
-
-        shrink = partial(shrunk, z, C, epsilon, 0.0, squared=squared)
-        return Formulation(
-            problems.eps_svr(z, C, epsilon, squared),
-            read_level,
-            certify,
-            f"C=inf asks that every target lies within epsilon={epsilon:g} of the prediction, but no function of this kernel does that. "
-            "Use a finite C, a larger epsilon, or a richer kernel.",
-            shrink=shrink if np.isfinite(C).all() else None,
-        )
+        squared = self.loss == "squared_epsilon_insensitive"
+        return formulations.eps_svr(z, float(self.C), weight, float(self.epsilon), squared)
 
 
 class NuSVR(BaseSVR):
@@ -317,24 +231,7 @@ class NuSVR(BaseSVR):
         self.warm_start = warm_start
 
     def _formulation(self, z: Floats, weight: Floats) -> Formulation:
-        C = problems.bounds(self.C, weight)
-        with np.errstate(over="ignore"):
-            total = self.nu * float(C.sum())
-        if not np.isfinite(total):
-            raise ValueError(
-                f"C times the sum of the sample weights is beyond float64: C={self.C:g}, and the greatest weight is "
-                f"{weight.max():g}. Divide the weights by a constant, or lower C."
-            )
-
-        def certify(f: Floats, decision: Decision) -> Certificate:
-            model = decision.epsilon, decision.coef, decision.intercept
-            return certificate.regression(f, z, C, *model, total=total)
-
-        # Where the tube closes, both variables of a sample are as large as C while their difference is
-        # small: digits are lost that the same model as an SVR with epsilon = 0 keeps.
-        closed = Formulation(problems.eps_svr(z, C, 0.0), read_level, certify)
-        shrink = partial(shrunk, z, C, None, self.nu)
-        return Formulation(problems.nu_svr(z, C, self.nu), read_tube, certify, shrink=shrink, instead=closed)
+        return formulations.nu_svr(z, float(self.C), weight, float(self.nu))
 
     def _keep_decision(self, decision: Decision) -> None:
         self.epsilon_ = decision.epsilon

@@ -17,7 +17,7 @@ from maxmargin.estimators._linear import BaseLinear
 from maxmargin.estimators._online import BaseOnline
 from maxmargin.estimators._outlier import BaseOneClass
 from maxmargin.estimators._voting import Voting, libsvm_sign
-from maxmargin.kernels import Kernel, Kind
+from maxmargin.kernel.kernels import Kernel, Kind
 
 WRONG = (TypeError, AttributeError, KeyError, IndexError, ArithmeticError, RecursionError, AssertionError)
 """What values of the wrong type or size raise where they are looked at."""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from maxmargin.core import cpu as core
+from maxmargin.core.text import TEXT_PADDING, parse_svmlight
 from maxmargin.io.files import open_read
 from maxmargin.io.lines import blocks_of_lines
 from maxmargin.io.svmlight import Problem, Rows, SvmlightChunks, svmlight_chunks
@@ -104,10 +104,10 @@ def _pieces(chunks: SvmlightChunks) -> Iterator[Rows | Problem]:
     """Rows between the problems, and the problems."""
     lines, queries = 0, -1
     with open_read(chunks.path) as file:
-        for buffer, begin, end in blocks_of_lines(file, BLOCK, core.TEXT_PADDING, chunks.name):
+        for buffer, begin, end in blocks_of_lines(file, BLOCK, TEXT_PADDING, chunks.name):
             while begin < end:
                 text = buffer[begin:]
-                for *arrays, passed, error, at, column in core.parse_svmlight(text, end - begin, chunks.max_features, queries):
+                for *arrays, passed, error, at, column in parse_svmlight(text, end - begin, chunks.max_features, queries):
                     rows, lines = Rows(*arrays), lines + passed
                     if len(rows.targets):
                         queries = int(len(rows.queries) > 0)

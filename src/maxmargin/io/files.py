@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from maxmargin.rows import free_memory
+from maxmargin.kernel.cache import free_memory
 
 ZST_BYTES = 2**6
 """Compressed bytes taken at once: four of them can be a block that unfolds to 128 kB."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from maxmargin.core.arrays import Floats
 from maxmargin.estimators import _state
 from maxmargin.estimators._base import BaseSVM
 from maxmargin.estimators._linear import BaseLinear
@@ -20,9 +21,8 @@ from maxmargin.estimators._online import BaseOnline
 from maxmargin.estimators._outlier import BaseOneClass
 from maxmargin.estimators.linear import LinearSVC
 from maxmargin.estimators.linear_cv import LinearSVCCV
-from maxmargin.kernels import Kernel, Kind
-from maxmargin.problems import Floats
-from maxmargin.sources import combine
+from maxmargin.kernel.kernels import Kernel, Kind
+from maxmargin.kernel.sources import combine
 
 MOST_NUMBERS = 2**26
 """Numbers of a formula that is written out."""

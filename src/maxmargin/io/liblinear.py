@@ -23,14 +23,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from maxmargin.core.arrays import Floats
 from maxmargin.estimators import LinearOneClassSVM, LinearSVC, LinearSVCCV, LinearSVR, _state
 from maxmargin.estimators._linear import BaseLinear
 from maxmargin.io.files import compressed_write
 from maxmargin.io.libsvm import whole_labels
 from maxmargin.io.text import Head, Lines, numbers_of_lines, read_head
-from maxmargin.problems import Floats
-from maxmargin.solution import Status
-from maxmargin.training import unsolved
+from maxmargin.kernel.training import unsolved
+from maxmargin.status import Status
 
 WORDS = {b"solver_type", b"nr_class", b"label", b"nr_feature", b"bias", b"rho"}
 ROWS = 10_000

@@ -28,13 +28,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from maxmargin import multiclass
-from maxmargin.core import cpu as core
+from maxmargin.core.arrays import Floats
+from maxmargin.core.memory import contiguous
+from maxmargin.core.text import format_svmlight
 from maxmargin.estimators._machine import NONE, Machine, Problem, machine_of, restore
 from maxmargin.io.files import compressed_write
 from maxmargin.io.text import Head, Lines, Vectors, read_head, read_vectors
-from maxmargin.kernels import PARAMETERS, Kernel, Kind
-from maxmargin.problems import Floats
+from maxmargin.kernel import multiclass
+from maxmargin.kernel.kernels import PARAMETERS, Kernel, Kind
 
 KERNELS = {
     b"linear": Kind.LINEAR,
@@ -170,7 +171,7 @@ def _as_written(machine: Machine) -> Any:
 def _lines(coef: Floats, rows: Any, begin: int, end: int) -> bytes:
     """The lines of some support vectors."""
     ends, indices = rows.indptr[begin : end + 1].astype(np.int64), rows.indices.astype(np.int32)
-    text: bytes = core.format_svmlight(core.contiguous(coef[-1]), None, ends, indices, core.contiguous(rows.data), 0)
+    text: bytes = format_svmlight(contiguous(coef[-1]), None, ends, indices, contiguous(rows.data), 0)
     if len(coef) == 1:
         return text
     before = (_words(column) for column in coef[:-1].T)

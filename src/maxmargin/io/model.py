@@ -19,9 +19,9 @@ from maxmargin.io.checks import WRONG, validate
 from maxmargin.io.files import open_read
 from maxmargin.io.liblinear import load_liblinear
 from maxmargin.io.libsvm import load_libsvm
-from maxmargin.io.svm_light import load_svm_light
+from maxmargin.io.svm_light_models import load_svm_light
 from maxmargin.io.tagged import Decoder, Encoder
-from maxmargin.kernels import Kernel
+from maxmargin.kernel.kernels import Kernel
 
 CLASSES: dict[str, Any] = {name: getattr(estimators, name) for name in estimators.__all__}
 CLASSES |= {f"liblinear.{name}": getattr(liblinear, name) for name in ("LinearSVC", "LinearSVR")}

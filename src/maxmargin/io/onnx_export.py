@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin import multiclass
 from maxmargin.io.formula import Formula, Rule, formula_of
-from maxmargin.kernels import Kind
+from maxmargin.kernel import multiclass
+from maxmargin.kernel.kernels import Kind
 
 OPSET, IR_VERSION = 17, 8
 """Old enough for runtimes of the last years."""
@@ -164,7 +164,7 @@ def _most(g: _Graph, scores: str, order: NDArray[np.int64] | None) -> str:
 
 
 def _votes(g: _Graph, values: str, n_classes: int) -> tuple[str, str]:
-    """Votes of the pairs, alone and with confidence: maxmargin.multiclass says how."""
+    """Votes of the pairs, alone and with confidence: maxmargin.kernel.multiclass says how."""
     pairs = multiclass.pairs(n_classes)
     ballot = np.zeros((len(pairs), n_classes))
     for k, (i, j) in enumerate(pairs):

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.estimators import LinearSVC, LinearSVCCV, LinearSVR
 from maxmargin.estimators._machine import ESTIMATORS, Machine, Problem, machine_of, problem_of, restore
 from maxmargin.io.liblinear import Linear, linear_of, restore_linear
-from maxmargin.kernels import NAMES, PARAMETERS, Kernel, Kind
+from maxmargin.kernel.kernels import NAMES, PARAMETERS, Kernel, Kind
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 LINEAR = {"LinearSVC": LinearSVC, "LinearSVR": LinearSVR}

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.io.formula import Formula, Rule, formula_of
-from maxmargin.kernels import Kind
+from maxmargin.kernel.kernels import Kind
 
 MOST = 2**20
 """Numbers written into a source file: more are no source."""

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
-from maxmargin.core import cpu as core
+from maxmargin.core.text import TEXT_PADDING, parse_svmlight
 from maxmargin.io.files import STDIN, name_of, open_read, require_file
 from maxmargin.io.growing import Growing
 from maxmargin.io.lines import blocks_of_lines
@@ -204,9 +204,9 @@ class SvmlightChunks:
         """The rows of each block, up to the first problem."""
         lines, queries = 0, -1
         with open_read(self.path) as file:
-            for buffer, begin, end in blocks_of_lines(file, self.block_bytes, core.TEXT_PADDING, self._name()):
+            for buffer, begin, end in blocks_of_lines(file, self.block_bytes, TEXT_PADDING, self._name()):
                 text = buffer[begin:]
-                for *arrays, passed, error, at, column in core.parse_svmlight(text, end - begin, self.max_features, queries):
+                for *arrays, passed, error, at, column in parse_svmlight(text, end - begin, self.max_features, queries):
                     rows = Rows(*arrays)
                     if error:
                         yield Problem(lines + passed + 1, int(column), self.message(error, text, at))
@@ -246,8 +246,8 @@ class SvmlightChunks:
 def parse_text(text: bytes, limit: int) -> tuple[Rows, int, int]:
     """The rows of a text in memory, and the number of an error (0 is none) with its byte."""
     end = b"" if not text or text.endswith((b"\n", b"\r")) else b"\n"
-    buffer = np.frombuffer(text + end + bytes(core.TEXT_PADDING), np.uint8)
-    ((*arrays, _, error, at, _),) = core.parse_svmlight(buffer, len(text) + len(end), limit, -1, threads=1)
+    buffer = np.frombuffer(text + end + bytes(TEXT_PADDING), np.uint8)
+    ((*arrays, _, error, at, _),) = parse_svmlight(buffer, len(text) + len(end), limit, -1, threads=1)
     return Rows(*arrays), error, at
 
 

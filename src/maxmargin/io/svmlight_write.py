@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from maxmargin.core import cpu as core
+from maxmargin.core.memory import contiguous
+from maxmargin.core.text import format_svmlight
 from maxmargin.io.files import compressed_write
 
 
@@ -37,13 +38,13 @@ def dump_svmlight(
     if not (np.isfinite(matrix.data).all() and np.isfinite(targets).all()):
         raise ValueError("X or y has values that are NaN or infinite: an svmlight file cannot hold them")
     queries = None if query_id is None else _numbers(query_id, matrix.shape[0], "query_id", np.int64)
-    indices, indptr, values = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int64), core.contiguous(matrix.data)
+    indices, indptr, values = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int64), contiguous(matrix.data)
     with compressed_write(path) as out:
         out.write("".join(f"# {line}\n" for line in comment.splitlines()).encode())
         for begin in range(0, len(targets), rows):
             end = min(begin + rows, len(targets))
             some = None if queries is None else queries[begin:end]
-            out.write(core.format_svmlight(targets[begin:end], some, indptr[begin : end + 1], indices, values, 0 if zero_based else 1))
+            out.write(format_svmlight(targets[begin:end], some, indptr[begin : end + 1], indices, values, 0 if zero_based else 1))
 
 
 def _canonical(X: Any) -> Any:
@@ -66,4 +67,4 @@ def _numbers(values: ArrayLike, n: int, name: str, dtype: Any) -> NDArray[Any]:
         raise ValueError(f"X has {n} rows but {name} has shape {given.shape}")
     if given.dtype.kind not in "biuf" or (dtype is np.int64 and given.dtype.kind == "f"):
         raise ValueError(f"{name} must hold {'whole ' if dtype is np.int64 else ''}numbers in an svmlight file, got {given.dtype}")
-    return core.contiguous(given, dtype)
+    return contiguous(given, dtype)

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from maxmargin.core.arrays import Floats
 from maxmargin.io.svmlight import Problem
-from maxmargin.problems import Floats
 
 MISSING = ("", "na", "n/a", "null", "none", "?", "nan")
 """What stands where a value is missing, in small letters: no number, and no name of a column."""

@@ -29,10 +29,10 @@ from scipy import sparse
 from maxmargin.certificate import Certificate
 from maxmargin.compression import Compression
 from maxmargin.io.archive import Arrays
-from maxmargin.kernels import Kernel, Kind
-from maxmargin.solution import Status
-from maxmargin.solvers.norma import Functions
-from maxmargin.solvers.pegasos import Walks
+from maxmargin.kernel.kernels import Kernel, Kind
+from maxmargin.online.norma import Functions
+from maxmargin.online.pegasos import Walks
+from maxmargin.status import Status
 
 RECORDS: dict[str, Any] = {cls.__name__: cls for cls in (Walks, Functions, Compression)}
 STATUSES = [status.name.lower() for status in Status]

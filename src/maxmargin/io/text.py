@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from maxmargin.core.arrays import Floats
 from maxmargin.io.files import open_read
 from maxmargin.io.svmlight import ERRORS, MOST_FEATURES, parse_text
-from maxmargin.problems import Floats
 
 LONGEST, HEAD = 2**26, 2**23
 """Bytes of a line, and of a head."""

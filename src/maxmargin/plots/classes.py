@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.ndimage import gaussian_filter
 from sklearn.utils import column_or_1d
 
+from maxmargin.core.arrays import Floats
 from maxmargin.plots.display import Display
 from maxmargin.plots.plane import Plane, for_estimator
 from maxmargin.plots.style import INK, MARKERS, class_names, colour, legend_outside, paler
-from maxmargin.problems import Floats
 
 FEWEST_TIES = 1e-3
 """Share of the picture from which ties are shown: less cannot be seen."""

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from maxmargin.core.arrays import Floats
 from maxmargin.plots.display import Display
 from maxmargin.plots.style import DASHES, MARKERS, colour, legend_outside
-from maxmargin.problems import Floats
 
 
 class Curve(NamedTuple):

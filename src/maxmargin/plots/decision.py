@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
 
+from maxmargin.core.arrays import Floats
 from maxmargin.plots.display import Display
 from maxmargin.plots.plane import Plane, dense, for_estimator
 from maxmargin.plots.style import CLASS_COLOURS, INK, MARKERS, class_names, legend_outside, paler
-from maxmargin.problems import Floats
 
 UNEQUAL = 8.0
 """Slacks are drawn if the ranges of the two features differ by less than this factor."""

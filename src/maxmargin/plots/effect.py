@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from maxmargin.core.arrays import Floats
 from maxmargin.plots.decision import DecisionDisplay
 from maxmargin.plots.display import Display
 from maxmargin.plots.plane import for_estimator
 from maxmargin.plots.style import CLASS_COLOURS, figure, rc
-from maxmargin.problems import Floats
 
 
 class EffectDisplay(Display):

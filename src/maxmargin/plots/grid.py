@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin.core.arrays import Floats
 from maxmargin.plots.display import Display
 from maxmargin.plots.style import INK, flat
-from maxmargin.problems import Floats
 
 MOST_NUMBERS = 100
 """Scores are written into the cells up to so many."""

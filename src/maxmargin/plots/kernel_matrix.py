@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from maxmargin.kernels import Kernel
+from maxmargin.core.arrays import Floats
+from maxmargin.kernel.kernels import Kernel
+from maxmargin.kernel.sources import kernel_matrix
 from maxmargin.plots.display import Display
 from maxmargin.plots.plane import dense
 from maxmargin.plots.style import INK, flat
-from maxmargin.problems import Floats
-from maxmargin.sources import kernel_matrix
 
 MOST_POINTS = 2000
 """Of more points an even sample is shown."""

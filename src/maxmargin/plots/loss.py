@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin.core.arrays import Floats
 from maxmargin.plots.display import Display
 from maxmargin.plots.style import DASHES, INK, colour
-from maxmargin.problems import Floats
 
 Loss = Callable[[Floats], Floats]
 

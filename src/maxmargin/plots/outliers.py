@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from maxmargin.core.arrays import Floats
 from maxmargin.plots.decision import support_of
 from maxmargin.plots.display import Display
 from maxmargin.plots.plane import Plane, for_estimator
 from maxmargin.plots.style import CLASS_COLOURS, INK, legend_outside
-from maxmargin.problems import Floats
 
 
 class OutlierDisplay(Display):

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
+from maxmargin.core.arrays import Floats
 from maxmargin.plots.display import Display
 from maxmargin.plots.style import INK, class_names, colour
-from maxmargin.problems import Floats
 
 ZERO = 1e-6
 """Multipliers below this share of C are drawn as zeros, that is not at all."""

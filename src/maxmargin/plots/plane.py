@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from maxmargin.problems import Floats
+from maxmargin.core.arrays import Floats
 
 EDGE = 0.12
 """The picture goes beyond the points by this share of their range."""

@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
 
+from maxmargin.core.arrays import Floats
 from maxmargin.plots.decision import support_of
 from maxmargin.plots.display import Display
 from maxmargin.plots.plane import dense, feature_names, for_estimator
 from maxmargin.plots.style import CLASS_COLOURS, INK, PALE, legend_outside, paler
-from maxmargin.problems import Floats
 
 
 class TubeDisplay(Display):

@@ -1,0 +1,95 @@
+"""SVM-light's model files, read only.
+
+    SVM-light Version V6.02
+    2 # kernel type                        0 linear, 1 (s x.z + r)^d, 2 exp(-g |x - z|^2), 3 tanh(s x.z + r)
+    3 # kernel parameter -d
+    0.5 # kernel parameter -g
+    1 # kernel parameter -s
+    1 # kernel parameter -r
+    empty# kernel parameter -u
+    9 # highest feature index
+    100 # number of training documents
+    41 # number of support vectors plus 1
+    0.2 # threshold b, each following line is a SV (starting with alpha*y)
+    0.5 1:0.1 4:2 #
+
+The function is f(x) = sum_j (alpha y)_j k(x_j, x) - b, positive for the label +1. The file does not say whether it was trained for labels
+or for real targets.
+"""
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from maxmargin.estimators._machine import Machine, Problem, restore
+from maxmargin.io.text import HEAD, Lines, numbers, read_vectors, whole
+from maxmargin.kernel.kernels import Kernel
+
+BEGIN = b"SVM-light Version"
+LINES = ("kernel type", "-d", "-g", "-s", "-r", "-u", "highest feature index", "number of training documents", "number of support vectors")
+
+
+def load_svm_light(path: Any, *, regression: bool = False) -> Any:
+    """Read a model file of SVM-light; safe on files of strangers.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file; compressed ones are decompressed.
+    regression : bool, default=False
+        Whether the targets were numbers (svm_learn -z r): the file does not say.
+
+    Returns
+    -------
+    model : SVC or SVR
+        It predicts what svm_classify does: an SVC with the labels -1 and 1, or an SVR. C and epsilon have their defaults.
+    """
+    with Lines(path) as lines:
+        if not (lines.line(HEAD) or b"").startswith(BEGIN):
+            raise lines.error(f"a model of SVM-light begins with {BEGIN.decode()}")
+        words = [_value(lines, name) for name in (*LINES, "threshold b")]
+        kernel = _kernel(lines, words)
+        width, _, count = (whole(words[k], lines, k + 2, least) for k, least in ((6, 1), (7, 0), (8, 1)))
+        count, rho = count - 1, np.array(numbers(words[9:], lines))
+        vectors = read_vectors(lines, 1, count, comments=True)
+        matrix = vectors.matrix
+        if vectors.greatest > width or vectors.least < 1:
+            raise lines.error(
+                f"the features must be 1 to {width}, the highest feature index, and there are {vectors.least} to {vectors.greatest}"
+            )
+    X = sparse.csr_matrix((matrix.data, matrix.indices - 1, matrix.indptr), shape=(count, width))
+    coef = vectors.coef
+    if regression:
+        return restore(Machine(Problem.EPSILON_SVR, kernel, X, width, coef, rho, np.array([count])))
+    order = np.argsort(coef[0] > 0, kind="stable")  # the support vectors of -1 come first
+    n_support = np.bincount((coef[0] > 0).astype(np.int64), minlength=2)
+    classes = np.array([-1, 1])
+    return restore(Machine(Problem.C_SVC, kernel, X[order], width, -coef[:, order], -rho, n_support, classes))
+
+
+def _value(lines: Lines, name: str) -> bytes:
+    """What stands before the comment of the next line."""
+    text = lines.line(HEAD)
+    if text is None:
+        raise lines.error(f"the file ends where {name} was expected")
+    value, mark, comment = text.partition(b"#")
+    if not mark or name.encode() not in comment:
+        raise lines.error(f"a line with the comment {name!r} was expected")
+    return value.strip()
+
+
+def _kernel(lines: Lines, words: list[bytes]) -> Kernel:
+    kind = whole(words[0], lines, 2, most=4)
+    if kind == 4:
+        raise lines.error("kernel type 4 is a function of one's own, which the file does not hold", 2)
+    degree = whole(words[1], lines, 3)
+    g, s, r = (numbers([words[k]], lines, k + 2)[0] for k in (2, 3, 4))
+    try:
+        if kind == 0:
+            return Kernel.linear()
+        if kind == 1:
+            return Kernel.poly(degree, s, r)
+        return Kernel.rbf(g) if kind == 2 else Kernel.sigmoid(s, r)
+    except ValueError as error:
+        raise lines.error(str(error), 2) from None

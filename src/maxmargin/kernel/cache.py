@@ -1,0 +1,134 @@
+"""Kernel rows on demand, and their cache.
+
+The cache holds full rows in slots of one array; a row that is asked for and not there takes the slot of the least recently used one. The
+solver asks for tiles K[W, W] and for products with rows, in that order: with too little memory the products are computed without storing
+a row, with the same bits.
+"""
+
+import os
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from maxmargin.core.arrays import Matrix
+from maxmargin.core.backend import Steps
+from maxmargin.kernel.sources import MatrixSource, Scratch, Source
+
+CACHE_SHARE = 0.25
+"""Share of the free memory that the cache of kernel rows may take when nothing else is asked for."""
+CACHE_DEFAULT = 200
+"""scikit-learn's default of cache_size, in megabytes; here the least that an automatic cache takes."""
+
+
+def free_memory() -> int:
+    """Bytes of memory that can be allocated without swapping, as far as the system tells."""
+    try:
+        with open("/proc/meminfo") as file:
+            for line in file:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    except (AttributeError, ValueError, OSError):
+        return 2 * 2**30
+
+
+def cache_bytes(cache_size: float | str, workers: int = 1) -> float:
+    """Bytes of kernel rows for each of several workers, never more than is free.
+
+    ``cache_size`` megabytes; the default and "auto" are that default or CACHE_SHARE of the free memory, whichever is more.
+    """
+    free = free_memory()
+    automatic = isinstance(cache_size, str) or cache_size == CACHE_DEFAULT
+    megabytes = CACHE_DEFAULT if isinstance(cache_size, str) else float(cache_size)
+    size = max(megabytes * 2**20, CACHE_SHARE * free if automatic else 0.0)
+    return min(size, 0.9 * free) / workers
+
+
+class RowCache:
+    """Full kernel rows of one source in one precision, the least recently used ones dropped; exact with any capacity.
+
+    Memory: at most ``budget`` bytes; nothing for a precomputed matrix. ``whole`` is for problems of one block: the matrix is computed at
+    once, or where it is cheap, only what pair steps need of it.
+    """
+
+    def __init__(self, source: Source, dtype: DTypeLike, budget: float, whole: bool = False) -> None:
+        self.source, self.dtype = source, np.dtype(dtype)
+        n = source.n_rows
+        self._clock, self.asked_whole = 0, whole
+        self.pointwise = whole and source.cheap
+        self.complete = (whole and not source.cheap) or isinstance(source, MatrixSource)
+        if self.complete:
+            self.capacity, self._rows = n, source.block(None, None, dtype)
+            self._slot = self._owner = np.arange(n)
+        else:
+            self.capacity = int(min(n, budget // max(1, n * self.dtype.itemsize)))
+            self._rows = np.empty((self.capacity, n), self.dtype)
+            self._slot, self._owner = np.full(n, -1), np.full(self.capacity, -1)
+        self._used = np.zeros(self.capacity, np.int64)
+        self._scratch = Scratch()
+
+    def _fetch(self, idx: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Make the rows present (there is room for all of them) and return their slots."""
+        self._clock += 1
+        slots = self._slot[idx]
+        self._used[slots[slots >= 0]] = self._clock
+        missing = np.unique(idx[slots < 0])
+        if len(missing):
+            order = np.argsort(self._used, kind="stable")[: len(missing)]
+            dropped = self._owner[order]
+            self._slot[dropped[dropped >= 0]] = -1
+            self.source.fill_rows(missing, self._rows, order)
+            self._owner[order], self._slot[missing], self._used[order] = missing, order, self._clock
+            slots = self._slot[idx]
+        return slots
+
+    def pair_steps(self, idx: NDArray[np.int64]) -> Callable[..., Steps]:
+        """Pair steps on K[idx, idx]."""
+        if self.pointwise:
+            return partial(self.source.pair_steps, idx, self.dtype)
+        return partial(self.source.backend.pair_steps, self.tile(idx))
+
+    def tile(self, idx: NDArray[np.int64], dtype: DTypeLike | None = None) -> Matrix:
+        """K[idx, idx], from stored rows where there are, without storing new ones; valid until the next call.
+
+        Another precision than that of the rows is computed anew.
+        """
+        if dtype is not None and self.dtype != dtype:
+            tile = self._scratch.matrix("tile", (len(idx), len(idx)), dtype)
+            self.source.fill_block(idx, idx, tile)
+            return tile
+        slots = self._slot[idx]
+        stored = slots >= 0
+        if self.complete and np.array_equal(idx, self._owner):
+            return self._rows
+        if stored.all():
+            return self.source.backend.gather(self._rows, slots, idx)
+        tile = self._scratch.matrix("tile", (len(idx), len(idx)), self.dtype)
+        if not stored.any():
+            self.source.fill_block(idx, idx, tile)
+            return tile
+        tile[stored] = self.source.backend.gather(self._rows, slots[stored], idx)
+        tile[~stored] = self.source.block(idx[~stored], idx, self.dtype)
+        return tile
+
+    def block(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> Matrix:
+        """K[a, b], from stored rows where all of a are, without storing new ones."""
+        slots = self._slot[a]
+        return self.source.backend.gather(self._rows, slots, b) if (slots >= 0).all() else self.source.block(a, b, self.dtype)
+
+    def keep(self, idx: NDArray[np.int64]) -> None:
+        """Store rows that will be asked for, if there is room for all of them."""
+        if len(idx) <= self.capacity:
+            self._fetch(idx)
+
+    def add_rows(self, idx: NDArray[np.int64], delta: NDArray[np.float64], F: NDArray[np.float64]) -> None:
+        """F += sum of delta_i K[idx_i], in the order of idx."""
+        if len(idx) <= self.capacity:
+            self.source.backend.update_gradient(self._rows, self._fetch(idx), delta, F)
+        else:
+            self.source.add_product(idx, np.ascontiguousarray(delta[:, None]), None, F[None, :], self.dtype)

@@ -1,0 +1,141 @@
+"""An independent check of a solution: primal value, dual value, gap and optimality conditions, in float64.
+
+This file shares no code with the solvers; evaluation.py computes the decision values it is given, by code of its own. With decision values f_i, coefficients b_i, a_i = y_i b_i and |w|^2 = sum_i b_i (f_i - bias), the gap between the primal
+and the dual value is
+
+    C-SVC      sum_i (C_i - a_i) max(0, 1 - y_i f_i) + a_i max(0, y_i f_i - 1)
+    eps-SVR    sum_i C_i max(0, |r_i| - eps) + eps |b_i| - b_i r_i            r_i = z_i - f_i
+    one-class  sum_i a_i f_i + C_i max(0, -f_i)                               f_i with the offset
+    squared    (P - D)  with P = |w|^2/2 + sum C_i xi_i^2,  D = the dual with - b_i^2 / (4 C_i)
+    hard       |w|^2/2 (1/m^2) - D,  m = min_i y_i f_i: the solution scaled to be feasible
+    C = inf    eps-SVR with epsilon raised to the largest residual: the solution is feasible there
+
+nu-SVC is certified as the C-SVC with C_i = w_i / r, r = nu sum_i w_i / sum_i |b_i|: that nu is the right one; nu-SVR as the eps-SVR with
+the width it found, plus eps (nu sum_i C_i - sum_i |b_i|): that width is the right one. Where the kernel is positive
+semidefinite the optimum lies between the dual and the primal value, and the kernel part of every decision value is within
+sqrt(2 gap k(x, x)) of the exact one. Linear models have a file of their own, linear_certificate.py.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from maxmargin.certificate import Certificate, certificate_of
+from maxmargin.core.arrays import Floats
+
+ZERO = 1e-14
+"""Share of the terms of a sum that rounding leaves where the sum is 0."""
+AT_BOUND = 1e-9
+"""Share of its bound within which a coefficient is at it, where the bound is known from a sum."""
+HUGE = np.errstate(over="ignore", invalid="ignore")
+"""Objectives may exceed float64: what is infinite or not a number is no certificate."""
+
+
+@HUGE
+def classification(f: Floats, y: Floats, C: Floats, b: Floats, bias: float, squared: bool = False) -> Certificate:
+    """C-SVC; y is +1 or -1; an infinite C is the hard margin."""
+    a, distance = y * b, y * f
+    slack, excess = np.maximum(0.0, 1 - distance), np.maximum(0.0, distance - 1)
+    norm = float(np.sum(b * (f - bias)))
+    equality = float(abs(np.sum(b)))
+    if np.isinf(C).all():
+        least = float(distance.min(initial=np.inf))
+        dual = float(np.sum(a)) - norm / 2
+        primal = norm / 2 / least / least if least > 0 else np.inf
+        return certificate_of(primal, dual, primal - dual, np.where(a > 0, np.abs(distance - 1), slack), -a, equality)
+    if squared:
+        primal = norm / 2 + float(np.sum(C * slack**2))
+        dual = float(np.sum(a)) - norm / 2 - float(np.sum(a * (a / C))) / 4
+        # a = 2 C xi where xi > 0: the difference is what the margin would have to move
+        return certificate_of(primal, dual, primal - dual, np.abs(slack - a / C / 2), -a, equality)
+    primal = norm / 2 + float(np.sum(C * slack))
+    dual = float(np.sum(a)) - norm / 2
+    gap = float(np.sum((C - a) * slack + a * excess))
+    kkt = np.maximum(np.where(a < C, slack, 0.0), np.where(a > 0, excess, 0.0))
+    return certificate_of(primal, dual, gap, kkt, np.maximum(-a, a - C), equality)
+
+
+def bounds_of_nu(weight: Floats, b: Floats, nu: float | None) -> Floats:
+    """C_i of the C-SVC with the solution of a nu-SVC: its coefficients sum to nu sum_i C_i.
+
+    Coefficients within rounding of their bound are at it. Without nu (a model of another program) the
+    bounds are the least that the coefficients keep.
+    """
+    size = np.abs(b)
+    if nu is None:
+        return np.asarray(weight * (size / weight).max(initial=0.0))
+    C = weight * (float(size.sum()) / (nu * float(weight.sum())))
+    return np.where(np.abs(size - C) <= AT_BOUND * C, size, C)
+
+
+@HUGE
+def regression(
+    f: Floats,
+    z: Floats,
+    C: Floats,
+    epsilon: float,
+    b: Floats,
+    bias: float,
+    squared: bool = False,
+    total: float | None = None,
+) -> Certificate:
+    """eps-SVR; with ``total`` nu-SVR, whose price for epsilon is total = nu sum_i C_i."""
+    r = z - f
+    if np.isinf(C).any():  # no residual may exceed epsilon: certify the problem whose epsilon the solution keeps
+        epsilon = max(epsilon, float(np.abs(r).max(initial=0.0)))
+    outside = np.maximum(0.0, np.abs(r) - epsilon)
+    norm = float(np.sum(b * (f - bias)))
+    equality = float(abs(np.sum(b)))
+    size = float(np.sum(np.abs(b)))
+    value = float(np.sum(z * b)) - epsilon * size
+    if squared:
+        primal = norm / 2 + float(np.sum(C * outside**2))
+        dual = value - norm / 2 - float(np.sum(b * (b / C))) / 4
+        kkt = np.where(b != 0, np.abs(np.sign(b) * r - epsilon - np.abs(b) / C / 2), outside)
+        return certificate_of(primal, dual, primal - dual, kkt, np.zeros(1), equality)
+    with np.errstate(invalid="ignore"):
+        penalty = np.where(outside > 0, C * outside, 0.0)
+    primal, dual = norm / 2 + float(np.sum(penalty)), value - norm / 2
+    gap = float(np.sum(penalty + epsilon * np.abs(b) - b * r))
+    if total is not None:
+        primal, dual, gap = primal + epsilon * total, dual + epsilon * size, gap + epsilon * (total - size)
+        equality = max(equality, size - total)
+    up, down = np.maximum(b, 0.0), np.maximum(-b, 0.0)
+    kkt = np.max(
+        [
+            np.where(up < C, r - epsilon, 0.0),
+            np.where(up > 0, epsilon - r, 0.0),
+            np.where(down < C, -r - epsilon, 0.0),
+            np.where(down > 0, epsilon + r, 0.0),
+        ],
+        axis=0,
+        initial=0.0,
+    )
+    trivial = float(np.sum(np.where(np.isfinite(C), C * (abs(bias) + np.abs(z)), 0.0)))
+    zero = ZERO * trivial, ZERO * float(np.sum(np.abs(b * z)))
+    return certificate_of(primal, dual, gap, kkt, np.abs(b) - C, equality, zero)
+
+
+@HUGE
+def one_class(f: Floats, C: Floats, b: Floats, offset: float, total: float, diagonal: float = 0.0) -> Certificate:
+    """One-class: f includes the offset -rho, the coefficients sum to total; ``diagonal`` is the greatest k(x, x)."""
+    unit = float(2.0 ** min(max(int(np.frexp(C.max(initial=0.0))[1]), -1022), 1023))  # objectives of any scale have a relative gap
+    f, C, b, offset, total = f / unit, C / unit, b / unit, offset / unit, total / unit
+    norm = float(np.sum(b * (f + offset)))
+    below = np.maximum(0.0, -f)
+    primal = norm / 2 - offset * total + float(np.sum(C * below))
+    dual = -norm / 2
+    gap = float(np.sum(b * f + C * below))
+    kkt = np.maximum(np.where(b < C, below, 0.0), np.where(b > 0, f, 0.0))
+    zero = ZERO * diagonal * total
+    rounding = zero * (total + float(np.sum(C))), zero * total
+    found = certificate_of(primal, dual, gap, kkt, np.maximum(-b, b - C), float(abs(np.sum(b) - total)), rounding)
+    return replace(
+        found,
+        primal=primal * unit * unit,
+        dual=dual * unit * unit,
+        gap=gap * unit * unit,
+        kkt_violation=found.kkt_violation * unit,
+        box_violation=found.box_violation * unit,
+        equality_violation=found.equality_violation * unit,
+    )

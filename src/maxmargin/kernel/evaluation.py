@@ -1,0 +1,162 @@
+"""Kernels and decision values by plain NumPy formulas, for audits and `certify`: no code is shared with the solvers and their core.
+
+Squared distances are sums over explicit differences; where digits are scarce, sums are in long double.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse import linalg
+from scipy.spatial.distance import cdist
+from scipy.special import expit
+from sklearn.utils import _safe_indexing
+
+from maxmargin.core.arrays import Floats
+from maxmargin.kernel.empty_columns import without_empty_columns
+from maxmargin.kernel.kernels import Kernel, Kind
+
+BLOCK_ENTRIES = 2**22
+"""Kernel values held at once."""
+EXTENDED = 2**25
+"""Products of two features that a fit's audit in long double may take: a fraction of a second."""
+DIAGONAL = 64
+"""Rows and columns of the blocks on the diagonal."""
+
+
+def _dense(X: Any) -> NDArray[np.float64]:
+    return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
+
+
+def _unit(X: Any) -> Any:
+    """Rows of unit length; the largest entry goes first, squares may underflow."""
+    for power in (np.inf, 2):
+        if sparse.issparse(X):
+            size = linalg.norm(X, ord=np.inf, axis=1) if power == np.inf else linalg.norm(X, axis=1)
+            X = sparse.csr_matrix(sparse.diags(1 / np.where(size == 0, 1.0, size)) @ X)
+        else:
+            size = np.linalg.norm(X, ord=power, axis=1)
+            X = X / np.where(size == 0, 1.0, size)[:, None]
+    return X
+
+
+def _squared_distances(A: Any, B: Any) -> NDArray[np.float64]:
+    """|a - b|^2 by explicit differences; for sparse data too wide for that by |a|^2 + |b|^2 - 2 a.b."""
+    if max(A.shape[0], B.shape[0]) * A.shape[1] <= 4 * BLOCK_ENTRIES or not sparse.issparse(A):
+        return np.asarray(cdist(_dense(A), _dense(B), "sqeuclidean"))
+    squares = [np.asarray(X.multiply(X).sum(axis=1)).ravel() for X in (A, B)]
+    return np.asarray(np.maximum(0.0, squares[0][:, None] + squares[1][None, :] - 2 * _dense(A @ B.T)))
+
+
+def _feature_sums(A: Any, B: Any, squared_over_sum: bool) -> NDArray[np.float64]:
+    """Sum over features of |a - b| or of (a - b)^2 / (a + b), feature by feature."""
+    if sparse.issparse(A):
+        A, B = A.tocsc(), B.tocsc()
+    distance = np.zeros((A.shape[0], B.shape[0]))
+    for k in range(A.shape[1]):
+        a, b = _dense(A[:, [k]]), _dense(B[:, [k]]).T
+        if squared_over_sum:
+            total = a + b
+            distance += np.where(total == 0, 0.0, (a - b) ** 2 / np.where(total == 0, 1.0, total))
+        else:
+            distance += np.abs(a - b)
+    return distance
+
+
+@np.errstate(over="ignore", invalid="ignore")  # exp(-inf) is 0; what is not finite is seen in the result
+def kernel_values(kernel: Kernel, A: Any, B: Any) -> NDArray[np.float64]:
+    """k(A, B) in float64 by the textbook formulas."""
+    if kernel.kind is Kind.CALLABLE:
+        assert kernel.function is not None
+        return _dense(kernel.function(A, B))
+    A, B = without_empty_columns(*(X.astype(np.float64) if sparse.issparse(X) else np.asarray(X, dtype=np.float64) for X in (A, B)))
+    gamma = kernel.gamma
+    if kernel.kind is Kind.RBF:
+        return np.asarray(np.exp(-gamma * _squared_distances(A, B)))
+    if kernel.kind in (Kind.LAPLACIAN, Kind.CHI2):
+        return np.asarray(np.exp(-gamma * _feature_sums(A, B, kernel.kind is Kind.CHI2)))
+    if kernel.kind is Kind.COSINE:
+        return _dense(_unit(A) @ _unit(B).T)
+    return _of_dot(kernel, _dense(A @ B.T))
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def _of_dot(kernel: Kernel, dot: Floats) -> Floats:
+    """Kernel values from dot products."""
+    if kernel.kind is Kind.LINEAR:
+        return dot
+    values = kernel.gamma * dot + kernel.coef0
+    if kernel.kind is Kind.POLY:
+        return np.asarray(values**kernel.degree)
+    return np.asarray(np.tanh(values) if kernel.kind is Kind.TANH else expit(values))
+
+
+def kernel_diagonal(kernel: Kernel, X: Any) -> Floats:
+    """|k(x, x)| of every sample; for a precomputed kernel X is its matrix."""
+    if kernel.kind is Kind.PRECOMPUTED:
+        return np.abs(np.asarray(np.diagonal(X), dtype=np.float64))
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    if kernel.kind in (Kind.RBF, Kind.LAPLACIAN, Kind.CHI2, Kind.COSINE):
+        return np.ones(n)
+    if kernel.kind is not Kind.CALLABLE:
+        with np.errstate(over="ignore"):
+            squares = X.multiply(X).sum(axis=1) if sparse.issparse(X) else np.einsum("ij,ij->i", X, X, dtype=np.float64)
+        return np.abs(_of_dot(kernel, np.asarray(squares, dtype=np.float64).ravel()))
+    found = np.zeros(n)
+    for begin in range(0, n, DIAGONAL):
+        rows = np.arange(begin, min(n, begin + DIAGONAL))
+        part = X[rows] if hasattr(X, "dtype") else _safe_indexing(X, rows)
+        found[rows] = np.abs(kernel_values(kernel, part, part).diagonal())
+    return found
+
+
+def kernel_products(
+    kernel: Kernel, A: Any, coef: NDArray[np.float64], B: Any, constant: Any = 0.0, exact: bool = False
+) -> NDArray[np.float64]:
+    """K(B, A) @ coef + constant in blocks of B; for a precomputed kernel B is the matrix K(B, A).
+
+    ``exact`` sums are in long double: they do not depend on the order of the terms.
+    """
+    dtype = np.longdouble if exact else np.float64
+    n = B.shape[0] if hasattr(B, "shape") else len(B)
+    coef, out = coef.astype(dtype), np.zeros((n, coef.shape[1]))
+    step = max(1, BLOCK_ENTRIES // max(1, len(coef)))
+    for begin in range(0, n if len(coef) else 0, step):
+        rows = np.arange(begin, min(n, begin + step))
+        part = B[rows] if hasattr(B, "dtype") else _safe_indexing(B, rows)
+        values = _dense(part) if kernel.kind is Kind.PRECOMPUTED else kernel_values(kernel, part, A)
+        out[rows] = np.einsum("ij,jc->ic", values.astype(dtype, copy=False), coef) + constant
+    return out if len(coef) else out + constant
+
+
+def products_per_row(kernel: Kernel, A: Any, support: int) -> int:
+    """Multiplications for a decision value of so many terms; A are the points they belong to."""
+    features = 1 if kernel.kind is Kind.PRECOMPUTED or not hasattr(A, "shape") else int(A.shape[1])
+    return support * features
+
+
+def extended_products(kernel: Kernel, A: Any, coef: NDArray[np.float64], B: Any, constant: Any = 0.0) -> NDArray[np.float64]:
+    """kernel_products for functions of x.z, in long double throughout."""
+    A = A.astype(np.longdouble) if sparse.issparse(A) else np.asarray(A, dtype=np.longdouble)
+    step = max(1, BLOCK_ENTRIES // max(1, len(coef)))
+    parts = [_extended(kernel, A, coef, B[i : i + step], constant) for i in range(0, B.shape[0], step)]
+    return np.concatenate([np.zeros((0, coef.shape[1])), *parts])
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def _extended(kernel: Kernel, A: Any, coef: NDArray[np.float64], B: Any, constant: Any) -> NDArray[np.float64]:
+    B = B.astype(np.longdouble) if sparse.issparse(B) else np.asarray(B, dtype=np.longdouble)
+    if kernel.kind is Kind.COSINE:
+        A, B = _unit(A), _unit(B)
+    values = B @ A.T
+    values = values.toarray() if sparse.issparse(values) else values
+    if kernel.kind in (Kind.POLY, Kind.TANH, Kind.LOGISTIC):
+        values = np.longdouble(kernel.gamma) * values + np.longdouble(kernel.coef0)
+    if kernel.kind is Kind.POLY:
+        values = values**kernel.degree
+    elif kernel.kind is Kind.TANH:
+        values = np.tanh(values)
+    elif kernel.kind is Kind.LOGISTIC:
+        values = 1 / (1 + np.exp(-values))
+    return np.asarray(np.einsum("ij,jc->ic", values, coef.astype(np.longdouble)) + constant, dtype=np.float64)

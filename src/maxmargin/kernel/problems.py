@@ -1,0 +1,201 @@
+"""Every SVM as one quadratic problem, written as data. This is the page to read first.
+
+In signed dual variables b_i = y_i a_i each of them is
+
+    minimise    1/2 b' (K[row, row] + diag(ridge)) b + linear' b
+    subject to  lower <= b <= upper,   sum of b inside each group = that of start (but for the groups `unconstrained`)
+
+==============  ====================  ========================  ===============  ==================  ====================
+problem         linear                lower, upper              group            row                 start
+==============  ====================  ========================  ===============  ==================  ====================
+C-SVC           -y                    min(0, yC), max(0, yC)    0                0..n-1              0
+nu-SVC          0                     min(0, yw), max(0, yw)    y < 0            0..n-1              fill(nu sum(w) / 2)
+hard margin     0                     -inf, 0 or 0, inf         y < 0            0..n-1              1 in each class
+one-class       0                     0, w                      0                0..n-1              fill(nu sum(w))
+eps-SVR         eps - z, -eps - z     [0, C], [-C, 0]           0                0..n-1, 0..n-1      0
+nu-SVR          -z, -z                [0, C], [-C, 0]           0, 1             0..n-1, 0..n-1      fill(nu sum(C) / 2)
+==============  ====================  ========================  ===============  ==================  ====================
+
+w are the sample weights; C stands for C w_i, one bound a sample. A squared loss C xi^2 instead of C xi removes the bounds and adds
+ridge = 1 / (2 C) to the diagonal.
+
+Hard margin is the nearest pair of points of the two classes' convex hulls, nu-SVC the nearest pair of their reduced hulls (bounds
+w_i): in both the answer comes in an arbitrary scale and is read in units of the margin (``in_margin_units``). A distance of zero
+says that the (reduced) hulls meet: no hyperplane separates them.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maxmargin.core.arrays import Floats, Integers
+from maxmargin.core.backend import Variables
+
+
+class DualProblem(NamedTuple):
+    """The data of one problem; see the table above."""
+
+    linear: Floats
+    lower: Floats
+    upper: Floats
+    group: Integers
+    row: Integers
+    start: Floats
+    ridge: Floats
+    in_margin_units: bool = False
+    unconstrained: tuple[int, ...] = ()
+    """Groups whose sum may be anything: their level is 0."""
+
+    @property
+    def groups(self) -> int:
+        """Number of groups."""
+        return int(self.group[-1]) + 1 if len(self.group) else 0
+
+    @property
+    def begin(self) -> Integers:
+        """Where each group begins, and the end of the last: variables are sorted by group."""
+        return np.searchsorted(self.group, np.arange(self.groups + 1))
+
+    @property
+    def fixed(self) -> NDArray[np.bool_]:
+        """Whether the sum of each group is fixed."""
+        fixed = np.ones(self.groups, bool)
+        fixed[list(self.unconstrained)] = False
+        return fixed
+
+    def variables(self, b: Floats, G: Floats) -> Variables:
+        """The variables b with their gradient."""
+        return Variables(G, b, self.lower, self.upper, self.ridge, self.begin, self.fixed)
+
+
+def weight_unit(weight: Floats) -> float:
+    """A power of two near the mean of positive weights: dividing by it changes no bit, and no scale is too large or too small."""
+    greatest = float(weight.max())
+    exponent = round(np.log2(greatest) + np.log2((weight / greatest).mean()))
+    return float(2.0 ** min(max(exponent, -1022), 1023))
+
+
+def bounds(C: float, weight: Floats, squared: bool = False) -> Floats:
+    """C_i = C weight_i for positive weights; ValueError where float64 does not hold them, or 1 / (2 C_i) of a squared loss."""
+    with np.errstate(over="ignore", under="ignore"):
+        found: Floats = C * weight
+    if np.isfinite(C) and not np.isfinite(found).all():
+        raise ValueError(
+            f"C times a sample weight is beyond float64: C={C:g}, and the greatest weight is "
+            f"{weight.max():g}. Divide the weights by a constant, or lower C."
+        )
+    if not found.min(initial=1.0) > (2.0**-1024 if squared else 0.0):
+        raise ValueError(
+            f"C times a sample weight is too small for float64: C={C:g}, and the least positive weight is "
+            f"{weight.min():g}. Use 0 to leave a sample out, multiply the weights by a constant, or raise C."
+        )
+    return found
+
+
+def fill(total: float, capacity: Floats) -> Floats:
+    """Spread a total over variables in their order, each up to its capacity."""
+    before = np.concatenate([[0.0], np.cumsum(capacity)[:-1]])
+    return np.clip(total - before, 0.0, capacity)
+
+
+def _bounds(sign: Floats, C: Floats, squared: bool) -> tuple[Floats, Floats, Floats]:
+    """Lower bound, upper bound and ridge of variables of the given signs."""
+    limit = np.full(len(C), np.inf) if squared else C
+    ridge = 0.5 / C if squared else np.zeros(len(C))
+    return np.where(sign < 0, -limit, 0.0), np.where(sign > 0, limit, 0.0), ridge
+
+
+def c_svc(y: Floats, C: Floats, squared: bool = False) -> DualProblem:
+    """Soft margin: 1/2 |w|^2 + sum C_i max(0, 1 - y_i f_i), or with the square of the hinge; y is +1 or -1."""
+    n = len(y)
+    lower, upper, ridge = _bounds(y, C, squared)
+    return DualProblem(-y, lower, upper, np.zeros(n, np.int64), np.arange(n), np.zeros(n), ridge)
+
+
+def nu_svc(y: Floats, weight: Floats, nu: float) -> DualProblem:
+    """The nu-parametrisation: at most a share nu of the weight are margin errors, at least that share are support vectors.
+
+    Variables are sorted: the positive class first, so that each class is one group.
+    """
+    row = np.argsort(-y, kind="stable")
+    y, weight = y[row], weight[row]
+    total = nu * weight.sum() / 2
+    start = np.zeros(len(y))
+    for sign in (1.0, -1.0):
+        start[y == sign] = sign * fill(total, weight[y == sign])
+    lower, upper, ridge = _bounds(y, weight, squared=False)
+    return DualProblem(np.zeros(len(y)), lower, upper, (y < 0).astype(np.int64), row, start, ridge, in_margin_units=True)
+
+
+def largest_nu(y: Floats, weight: Floats) -> float:
+    """The largest feasible nu of nu-SVC: 2 min(weight of a class) / weight of both."""
+    positive, negative = weight[y > 0].sum(), weight[y < 0].sum()
+    return float(2 * min(positive, negative) / (positive + negative))
+
+
+def hard_margin(y: Floats) -> DualProblem:
+    """The nearest points of the two classes' convex hulls; minimise 1/2 |w|^2 subject to y_i f_i >= 1 after scaling."""
+    row = np.argsort(-y, kind="stable")
+    y = y[row]
+    lower, upper, ridge = _bounds(y, np.full(len(y), np.inf), squared=False)
+    start = np.zeros(len(y))
+    start[0], start[-1] = 1.0, -1.0
+    return DualProblem(np.zeros(len(y)), lower, upper, (y < 0).astype(np.int64), row, start, ridge, in_margin_units=True)
+
+
+def one_class(weight: Floats, nu: float) -> DualProblem:
+    """The hyperplane that separates all but nu of the weight from the origin."""
+    n = len(weight)
+    zeros = np.zeros(n)
+    start = fill(nu * weight.sum(), weight)
+    return DualProblem(zeros, zeros, weight, np.zeros(n, np.int64), np.arange(n), start, zeros)
+
+
+def eps_svr(z: Floats, C: Floats, epsilon: float, squared: bool = False) -> DualProblem:
+    """The tube: 1/2 |w|^2 + sum C_i max(0, |z_i - f_i| - epsilon), or with the square."""
+    n = len(z)
+    sign = np.repeat([1.0, -1.0], n)
+    lower, upper, ridge = _bounds(sign, np.tile(C, 2), squared)
+    linear = np.concatenate([epsilon - z, -epsilon - z])
+    return DualProblem(linear, lower, upper, np.zeros(2 * n, np.int64), np.tile(np.arange(n), 2), np.zeros(2 * n), ridge)
+
+
+def nu_svr(z: Floats, C: Floats, nu: float) -> DualProblem:
+    """The tube whose width is found by the problem: at most nu of the weight lies outside."""
+    n = len(z)
+    sign = np.repeat([1.0, -1.0], n)
+    lower, upper, ridge = _bounds(sign, np.tile(C, 2), squared=False)
+    half = fill(nu * C.sum() / 2, C)
+    return DualProblem(np.tile(-z, 2), lower, upper, np.repeat([0, 1], n), np.tile(np.arange(n), 2), np.concatenate([half, -half]), ridge)
+
+
+def fold(problem: DualProblem, b: Floats, n: int, row: Integers | None = None, xp: Any = np) -> Floats:
+    """Add the variables (all, or those of the given rows) that share a kernel row: coefficient of each of the n rows."""
+    coef: Floats = xp.bincount(problem.row if row is None else row, weights=b, minlength=n).astype(np.float64)
+    return coef
+
+
+def feasible_start(problem: DualProblem, guess: Floats) -> Floats:
+    """Return the feasible point nearest in spirit to a guess: clipped to the bounds, sums restored.
+
+    Where a sum is too large in magnitude the variables that push it are scaled down, so zeros stay zeros; what is still missing is
+    filled into the variables in their order, those already in use first.
+    """
+    b = np.clip(guess, problem.lower, problem.upper)
+    for g in np.flatnonzero(problem.fixed):
+        inside = problem.group == g
+        target = problem.start[inside].sum()
+        part, lower, upper = b[inside], problem.lower[inside], problem.upper[inside]
+        excess = part.sum() - target
+        pushing = part > 0 if excess > 0 else part < 0
+        push = abs(part[pushing].sum())
+        if push > 0:
+            part = np.where(pushing, part * max(0.0, 1 - abs(excess) / push), part)
+        missing = target - part.sum()
+        order = np.argsort(part == 0, kind="stable")
+        room = (upper - part if missing > 0 else part - lower)[order]
+        move = np.empty(len(part))
+        move[order] = np.sign(missing) * fill(abs(missing), np.minimum(room, abs(missing)))
+        b[inside] = np.clip(part + move, lower, upper)
+    return b

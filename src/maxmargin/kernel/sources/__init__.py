@@ -1,0 +1,24 @@
+"""Where kernel values come from: dense or sparse data, a precomputed matrix, a Python function.
+
+A source gives blocks k(A[a], B[b]) and products with them; for a fit A = B = the training data, for a prediction A holds the support
+vectors. Whether data are dense, sparse, a matrix or Python objects is decided here and nowhere else.
+"""
+
+from maxmargin.kernel.sources.base import KernelNotFinite, Scratch, Source, pick, take
+from maxmargin.kernel.sources.given import CallableSource, MatrixSource
+from maxmargin.kernel.sources.make import kernel_matrix, make_source
+from maxmargin.kernel.sources.native import NativeSource, combine
+
+__all__ = [
+    "CallableSource",
+    "KernelNotFinite",
+    "MatrixSource",
+    "NativeSource",
+    "Scratch",
+    "Source",
+    "combine",
+    "kernel_matrix",
+    "make_source",
+    "pick",
+    "take",
+]

@@ -1,0 +1,135 @@
+"""What every source of kernel values offers, and what they share."""
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+from scipy import sparse
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples
+
+from maxmargin.core.arrays import Indices, Matrix
+from maxmargin.core.backend import Backend, Steps, Variables
+from maxmargin.kernel import rounding
+from maxmargin.kernel.kernels import Kernel, Kind
+
+BLOCK_BYTES = 64 * 2**20
+"""Values asked for at once take at most this much memory (and at least one row)."""
+DIAGONAL = 64
+"""Rows and columns of the blocks on the diagonal."""
+
+
+class KernelNotFinite(ValueError):
+    """Some kernel values are infinite or not a number."""
+
+
+def not_finite(kernel: Kernel) -> KernelNotFinite:
+    """The error for kernel values that are infinite or not a number."""
+    return KernelNotFinite(
+        f"Some values of the kernel {kernel!r} are infinite or not a number on these data. The dual coefficients or intercepts are not "
+        "finite then. Scale the data (StandardScaler or MinMaxScaler) or choose smaller kernel parameters."
+    )
+
+
+class Scratch:
+    """Memory for matrices that is used again: new to the process it would cost as much as the values in it."""
+
+    def __init__(self) -> None:
+        self._kept: dict[Any, Matrix] = {}
+
+    def matrix(self, use: str, shape: tuple[int, int], dtype: DTypeLike) -> Matrix:
+        """Memory for one use, valid until the next call for it."""
+        size, key = shape[0] * shape[1], (use, np.dtype(dtype))
+        if key not in self._kept or self._kept[key].size < size:
+            self._kept[key] = np.empty(size, dtype)
+        return self._kept[key][:size].reshape(shape)
+
+
+class Source(ABC):
+    """Blocks of kernel values between two sets A and B."""
+
+    n_rows: int
+    n_columns: int
+    backend: Backend
+    """Where the values are computed."""
+    dtypes: tuple[Any, ...] = (np.float64,)
+    """Precisions on offer, the cheapest first; the last is float64."""
+    cheap: bool = False
+    """Whether computing a row anew costs no more than keeping it in memory."""
+    precision: float = float(np.finfo(np.float64).eps)
+    """Relative rounding of the values as they are given, whatever type they are computed with."""
+    convex: bool = False
+    """Whether every matrix of this kernel is positive semidefinite; negative curvature then is rounding."""
+
+    value_error: float = 0.0
+    """The greatest error of a float64 value (rounding.py), for kernels of a distance relative to the value; 0 where values are given."""
+
+    def by_differences(self) -> "Source | None":
+        """The same kernel with squared distances summed over differences; None where that changes nothing."""
+        return None
+
+    def suspects(self, count: int) -> NDArray[np.int64]:
+        """At most this many rows in which a wrong kernel value is likeliest to be seen; none where nothing is known."""
+        return np.empty(0, np.int64)
+
+    @abstractmethod
+    def block(self, a: Indices, b: Indices, dtype: DTypeLike) -> Matrix:
+        """k(A[a], B[b]); None means all."""
+
+    def diagonal(self) -> NDArray[np.float64]:
+        """k(x, x) of every point, where B is A."""
+        found = np.empty(self.n_rows)
+        for begin in range(0, self.n_rows, DIAGONAL):
+            rows = np.arange(begin, min(self.n_rows, begin + DIAGONAL))
+            found[rows] = self.block(rows, rows, np.float64).diagonal()
+        return found
+
+    def fill_block(self, a: Indices, b: Indices, out: Matrix) -> None:
+        """out = k(A[a], B[b]), in the precision of out."""
+        out[...] = self.block(a, b, out.dtype)
+
+    def pair_steps(self, a: NDArray[np.int64], dtype: DTypeLike, variables: Variables, tol: float, most: int) -> Steps:
+        """Pair steps on K = k(A[a], A[a]); cheap sources compute only what is needed of it."""
+        return self.backend.pair_steps(self.block(a, a, dtype), variables, tol, most)
+
+    def fill_rows(self, a: NDArray[np.int64], rows: Matrix, slots: NDArray[np.int64]) -> None:
+        """rows[slots] = k(A[a], B), in the precision of rows."""
+        step = max(1, BLOCK_BYTES // (8 * max(1, self.n_columns)))
+        for i in range(0, len(a), step):
+            rows[slots[i : i + step]] = self.block(a[i : i + step], None, rows.dtype)
+
+    @abstractmethod
+    def add_product(self, a: Indices, coef: NDArray[Any], b: Indices, out: NDArray[np.float64], dtype: DTypeLike) -> None:
+        """Add coef' k(A[a], B[b]) to out, in the order of a, without storing k; Backend.kernel_product says what float32 coefficients mean."""
+
+    def add_products(self, begin: NDArray[np.int64], coef: NDArray[Any], out: NDArray[np.float64], dtype: DTypeLike) -> None:
+        """add_product for each group of A, the rows begin[g], ..., begin[g + 1] - 1, to out[g]."""
+        for first, last, part in zip(begin, begin[1:], out, strict=False):
+            self.add_product(np.arange(first, last), coef[first:last], None, part, dtype)
+
+    def float32_bound(self) -> rounding.ValueBound | None:
+        """What bounds the errors of float32 values; None where no bound is known."""
+        return None
+
+    def product(self, a: Indices, coef: NDArray[np.float64], b: Indices = None, dtype: DTypeLike = np.float64) -> NDArray[np.float64]:
+        """coef' k(A[a], B[b]) for one column of coefficients."""
+        out = np.zeros((1, self.n_columns if b is None else len(b)))
+        self.add_product(a, np.ascontiguousarray(coef[:, None]), b, out, dtype)
+        return out.ravel()
+
+
+def pick(X: Any, rows: NDArray[np.int64]) -> Any:
+    """Rows of an array, a sparse matrix, a frame or a list."""
+    if isinstance(X, np.ndarray) or sparse.issparse(X):
+        return X[rows]
+    return _safe_indexing(X, rows)
+
+
+def take(kind: Kind | None, X: Any, samples: NDArray[np.int64]) -> Any:
+    """The given samples of X, of both sides of a precomputed kernel; X itself where that is all of it."""
+    if len(samples) == _num_samples(X):
+        return X
+    if kind is Kind.PRECOMPUTED:
+        return X[np.ix_(samples, samples)]
+    return pick(X, samples)

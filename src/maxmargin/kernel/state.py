@@ -1,0 +1,237 @@
+"""Where a solver is, and what can be said about it there.
+
+F = K b is the kernel part of the decision values. Float32 rows leave an error in F proportional to how far b moved since F was exact, so
+the last exact pair, F_exact = K b_exact in float64, is kept: ``make_exact`` computes F = F_exact + K64 (b - b_exact).
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from maxmargin.core.arrays import Floats, Integers
+from maxmargin.core.backend import Backend, Variables
+from maxmargin.core.choose import HOST
+from maxmargin.kernel.newton import Factor
+from maxmargin.kernel.problems import DualProblem, fold
+from maxmargin.kernel.solution import Level, Solution, duality_gap, gradient, levels, margin, violation
+from maxmargin.kernel.sources import Source
+from maxmargin.monitor import Monitor
+from maxmargin.status import Status
+from maxmargin.verdict import GAP
+
+AUDITED = 256
+"""Rows recomputed in float64 to see whether F needs to be made exact everywhere."""
+ENDLESS = 1e100
+"""Variables without bounds that grow beyond this have no limit."""
+MEET = 1e-12
+"""Hulls nearer than sqrt(MEET) times the data's scale meet, as far as float64 can tell."""
+
+
+WINDOW, STEPS, CREEP = 100, 300, 1e-10
+"""So many rounds, or pair steps for each variable, that lower the objective by less than the share CREEP of it, and the violation by less
+than a tenth, only creep (decision 19)."""
+
+
+@dataclass
+class Progress:
+    """Whether rounds still get anywhere; a solver that only creeps is stalled."""
+
+    rounds: int = 0
+    steps: int = 0
+    objective: float = np.inf
+    violation: float = np.inf
+
+    def creeps(self, state: "State") -> bool:
+        """Count a round; at the end of a window, whether it was in vain."""
+        self.rounds += 1
+        if self.rounds < WINDOW and state.steps - self.steps < STEPS * len(state.b):
+            return False
+        self.rounds, self.steps = 0, state.steps
+        objective, violation, gap = state.objective, state.violation, state.gap
+        size = max(abs(objective), abs(gap - objective) if np.isfinite(gap) else 0.0)
+        falls = objective < self.objective - CREEP * size or violation < 0.9 * self.violation
+        self.objective, self.violation = min(self.objective, objective), min(self.violation, violation)
+        return not falls
+
+
+@dataclass
+class State:
+    """The variables, their gradient, and what was seen on the way."""
+
+    problem: DualProblem
+    b: Floats
+    F: Floats
+    b_exact: Floats
+    F_exact: Floats
+    backend: Backend = HOST
+    steps: int = 0
+    scale: float = 0.0  # greatest kernel value of a point with itself seen so far
+    convex: bool = False  # negative curvature is rounding
+    indefinite: bool = False
+    unbounded: bool = False
+    factor: Factor | None = None  # of the last Newton steps: pair steps alone take too many
+
+    @property
+    def xp(self) -> Any:
+        """The namespace of the arrays."""
+        return self.backend.xp
+
+    @cached_property
+    def _groups(self) -> tuple[Integers, NDArray[np.bool_]]:
+        return self.problem.begin, self.problem.fixed
+
+    def variables(self, G: Floats) -> Variables:
+        """All variables, with their gradient."""
+        problem = self.problem
+        return Variables(G, self.b, problem.lower, problem.upper, problem.ridge, *self._groups)
+
+    @property
+    def G(self) -> Floats:
+        """The gradient."""
+        return gradient(self.problem, self.b, self.F)
+
+    @property
+    def objective(self) -> float:
+        """The dual objective, 1/2 b'Qb + linear'b."""
+        return 0.5 * float(self.xp.sum(self.b * (self.G + self.problem.linear)))
+
+    @property
+    def _natural(self) -> float:
+        """A bound on the quadratic term, infinite beyond float64."""
+        total = float(self.xp.abs(self.b).sum())
+        return self.scale * total * total
+
+    @property
+    def ceiling(self) -> float:
+        """The primal value at w = 0 and level 0, with room for rounding: no dual value of a convex problem is above it."""
+        nothing = (Level(0.0, 0.0, 0.0),) * self.problem.groups
+        value = duality_gap(self.problem, self.xp.zeros_like(self.b), self.xp.zeros_like(self.F), nothing, self.xp)
+        return value * (1 + 1e-6) + 1e-6 * self._natural + 1e-12
+
+    @property
+    def violation(self) -> float:
+        """The worst violation of optimality, in units of the decision function."""
+        G = self.G
+        return violation(self.variables(G), self.backend) / self.unit(G)
+
+    @property
+    def gap(self) -> float:
+        """The duality gap at the levels, in the problem's own units."""
+        return duality_gap(self.problem, self.b, self.F, levels(self.variables(self.G), self.backend), self.xp)
+
+    @property
+    def support_vectors(self) -> int:
+        """How many rows have a coefficient."""
+        return int(self.xp.count_nonzero(fold(self.problem, self.b, len(self.F), xp=self.xp)))
+
+    def unit(self, G: Floats) -> float:
+        """What the tolerance is measured in: 1, or the margin."""
+        if not self.problem.in_margin_units:
+            return 1.0
+        return max(margin(levels(self.variables(G), self.backend)), 1e-300)
+
+    def gap_is_small(self, tol: float) -> bool:
+        """Whether the gap is at most GAP * tol of the objective; where the primal is infeasible by rounding the violation must do."""
+        gap, dual = self.gap, -self.objective
+        rounding = MEET * self._natural  # of an objective that is 0
+        return not np.isfinite(gap) or gap <= max(GAP * tol * max(abs(dual + gap), abs(dual)), rounding)
+
+    def no_minimum(self) -> bool:
+        """Whether the hulls of a problem in margin units meet, or one without bounds falls forever, for all float64 can tell."""
+        if self.unbounded:
+            return True
+        endless = bool(self.xp.isinf(self.problem.upper).any() and not self.problem.ridge.any())
+        half = float(self.xp.abs(self.b).sum()) / 2
+        if half == 0 or not (self.problem.in_margin_units or endless):
+            return False
+        norm, slope = float(self.xp.sum(self.b * self.F[self.problem.row])), float(self.xp.sum(self.b * self.problem.linear))
+        falls = self.problem.in_margin_units or -slope > 1e-3 * half * float(self.xp.abs(self.problem.linear).max())
+        return norm <= MEET * self.scale * half * half and falls
+
+    def beyond(self, b: Floats) -> bool:
+        """Whether variables without bounds grow without end."""
+        return not self.xp.abs(b).max(initial=0.0) < ENDLESS and bool(self.xp.isinf(self.problem.upper).any())
+
+    def note(self, negative: bool, unbounded: bool) -> None:
+        """Keep what pair steps met; ValueError where a problem that is not convex has no minimum."""
+        squared = bool(self.problem.ridge.any())
+        if unbounded and not self.convex and (negative or squared):
+            raise ValueError(
+                "The kernel is not positive semidefinite on these data and the problem has no upper bounds, so it has no minimum. Use a "
+                "finite C with the plain hinge or epsilon-insensitive loss, or a positive semidefinite kernel."
+            )
+        self.unbounded |= unbounded and not squared
+        self.indefinite |= negative and not self.convex
+
+    def snap(self) -> None:
+        """Put variables within rounding of a bound onto it: whether one is free must not depend on the last bit."""
+        lower, upper = self.problem.lower, self.problem.upper
+        near = 1e-12 * self.xp.minimum(upper - lower, self.xp.abs(self.b).max(initial=0.0))
+        self.b = self.xp.where(self.b - lower <= near, lower, self.xp.where(upper - self.b <= near, upper, self.b))
+
+    def _change(self) -> tuple[Integers, Floats]:
+        """Rows whose coefficient changed since F was exact, and by how much."""
+        change = fold(self.problem, self.b - self.b_exact, len(self.F), xp=self.xp)
+        rows = self.xp.flatnonzero(change)
+        return rows, change[rows]
+
+    def spot_check(self, source: Source, tol: float) -> bool:
+        """Whether F's error, seen on a sample of rows in float64, leaves the violation at most tol; the sample's F is exact from then on.
+
+        Of the rows whose error is likely to be large the worse half need not agree: they are exact now, and those not seen are better.
+        """
+        if self._room(tol) < 0:
+            return False
+        n = len(self.F)
+        suspects = source.suspects(AUDITED // 4)
+        drawn = np.random.default_rng(0).choice(n, min(n, AUDITED), replace=False)
+        sample = self.xp.concatenate([suspects, drawn])
+        rows, change = self._change()
+        exact = self.F_exact[sample] + source.product(rows, change, sample)
+        error = self.xp.abs(exact - self.F[sample])
+        error[self.xp.isin(sample, suspects[: len(suspects) // 2])] = 0.0
+        self.F[sample] = exact
+        return bool(error.max(initial=0.0) <= self._room(tol))
+
+    def _room(self, tol: float) -> float:
+        """How far every decision value may be wrong while the violation is at most tol."""
+        G = self.G
+        return (tol * self.unit(G) - max(0.0, violation(self.variables(G), self.backend))) / 2
+
+    def make_exact(self, source: Source, monitor: Monitor) -> bool:
+        """F = F_exact + K64 (b - b_exact); False if the monitor said stop before it was done."""
+        F = self.F_exact.copy()
+        if not self._add(source, *self._change(), F, np.float64, monitor):
+            return False
+        self.F, self.F_exact, self.b_exact = F, F.copy(), self.b.copy()
+        return True
+
+    def begin_at(self, b: Floats, source: Source, monitor: Monitor) -> bool:
+        """Another start, F = K b in float32, exact at b = 0 still; False if the monitor said stop before it was done."""
+        coefficients, F = fold(self.problem, b, len(self.F), xp=self.xp), self.xp.zeros_like(self.F)
+        rows = self.xp.flatnonzero(coefficients)
+        if not self._add(source, rows, coefficients[rows], F, np.float32, monitor):
+            return False
+        self.b, self.F, self.b_exact = b, F, self.xp.zeros_like(b)
+        return True
+
+    def _add(self, source: Source, rows: Integers, change: Floats, F: Floats, dtype: DTypeLike, monitor: Monitor) -> bool:
+        """F += K[:, rows] change, in parts between which the monitor may say stop: then False."""
+        step = max(1, int(2e9 / max(1, len(F) * 64)))
+        for i in range(0, len(rows), step):
+            if i and monitor.stop(self.steps) in (Status.INTERRUPTED, Status.TIME_LIMIT):
+                return False
+            source.add_product(rows[i : i + step], self.xp.ascontiguousarray(change[i : i + step, None]), None, F[None, :], dtype)
+        return True
+
+
+def finish(state: State, reason: Status | None) -> Solution:
+    """Pack the outcome; whether it is optimal is for verdict.py to say."""
+    state.snap()
+    if state.no_minimum() and reason in (None, Status.STALLED):
+        reason = Status.DEGENERATE
+    ends = levels(state.variables(state.G), state.backend)
+    return Solution(reason, state.b, state.F, ends, state.steps, state.indefinite, state.scale)

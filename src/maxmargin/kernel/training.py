@@ -1,0 +1,240 @@
+"""From a formulation to a trained decision function with its certificate: what every kernel machine does after its input is validated."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from enum import Enum
+from typing import NamedTuple
+
+import numpy as np
+
+from maxmargin.certificate import Certificate, with_status
+from maxmargin.core.arrays import Floats, Integers
+from maxmargin.kernel import block, definiteness, primal_newton
+from maxmargin.kernel.audit import audit, convexity_of
+from maxmargin.kernel.evaluation import BLOCK_ENTRIES, kernel_diagonal
+from maxmargin.kernel.formulations import Decision, Formulation
+from maxmargin.kernel.kernels import Kind
+from maxmargin.kernel.problems import DualProblem, fold
+from maxmargin.kernel.solution import Solution, gradient, levels
+from maxmargin.kernel.sources import KernelNotFinite, Source
+from maxmargin.kernel.workspace import KernelWorkspace
+from maxmargin.status import Status
+from maxmargin.verdict import demand_of, error_allowed, size_of, verdict
+
+NEAR = 1e-12
+"""Share of the largest its terms may be below which a decision value may be rounding of 0."""
+SHARE = 0.25
+"""The share of tol that rounding of kernel values may take of decision values, by its bound, without a closer look."""
+
+
+class Method(Enum):
+    """Which solver; the value is its name for the user."""
+
+    BLOCK = "block"
+    NEWTON = "newton"
+
+
+SOLVERS: dict[Method, Callable[[DualProblem, KernelWorkspace, float, Floats | None], Solution]] = {
+    Method.BLOCK: block.solve,
+    Method.NEWTON: primal_newton.solve,
+}
+
+
+class Task(NamedTuple):
+    """One problem on the samples of a workspace, or on a view of it."""
+
+    formulation: Formulation
+    tol: float
+    method: Method = Method.BLOCK
+    start: Floats | None = None
+    """Coefficients of the samples to begin at."""
+    rows: Integers | None = None
+    """The samples of the view, in the order of its cells; all samples without."""
+    cells: tuple[int, ...] = ()
+
+    def train(self, workspace: KernelWorkspace) -> "Trained":
+        """Solve and certify it."""
+        return train(self, workspace if self.rows is None else workspace.view(self.rows, self.cells))
+
+    def unsolved(self, workspace: KernelWorkspace, status: Status) -> "Trained":
+        """Nothing is known of a problem that was not begun."""
+        return unsolved(workspace.source.n_rows if self.rows is None else len(self.rows), status)
+
+
+class Constant(NamedTuple):
+    """A problem one of whose classes has no weight: the other class always wins."""
+
+    value: float
+    rows: Integers
+
+    def train(self, workspace: KernelWorkspace | None = None) -> "Trained":
+        """The constant, which needs no solver."""
+        decision = Decision(np.zeros(len(self.rows)), self.value, (self.value, self.value))
+        nothing = Certificate("", 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        status = verdict(None, nothing, demand_of(0.0), size_of(np.array([self.value]), decision.coef))
+        return Trained(decision, status, with_status(nothing, status))
+
+    def unsolved(self, workspace: KernelWorkspace, status: Status) -> "Trained":
+        """It is known at any time."""
+        return self.train()
+
+
+class Trained(NamedTuple):
+    """A decision function, how it was found and what is known about it."""
+
+    decision: Decision
+    status: Status
+    certificate: Certificate
+
+
+def train(task: Task, workspace: KernelWorkspace) -> Trained:
+    """Solve one problem and certify the result."""
+    with np.errstate(over="ignore", invalid="ignore"):  # huge C or huge kernel values: the certificate says what came of it
+        trained = _train(task, workspace)
+        if trained.status is not Status.STALLED or task.formulation.instead is None:
+            return trained
+        other = _train(task._replace(formulation=task.formulation.instead, start=trained.decision.coef), workspace)
+        return other if other.certificate.gap < trained.certificate.gap else trained
+
+
+def _train(task: Task, workspace: KernelWorkspace) -> Trained:
+    form, problem = task.formulation, task.formulation.build(workspace.source)
+    if workspace.samples.kernel.kind is Kind.CALLABLE and len(problem.row) <= definiteness.WHOLE:
+        workspace = workspace.of_values()  # one block: all values are needed anyway
+    solution, workspace = _solve(task, problem, workspace)
+    if form.boundary:
+        solution = _with_exact_boundary(problem, solution, workspace, task.tol)
+    rounding = max(workspace.samples.rounding, workspace.source.precision)
+    coef = fold(problem, solution.b, len(solution.kernel_part))
+    convexity = convexity_of(workspace.samples, coef, rounding, solution.indefinite)
+    if solution.ended is Status.DEGENERATE:
+        if form.no_solution:
+            raise ValueError(form.no_solution)
+        return zero(len(coef), solution.n_iter, convexity)
+    trained = _judged(task, problem, workspace, solution, convexity)
+    if trained.status is Status.STALLED:  # perhaps for errors that solvers leave below the tolerance of a decision value
+        solution = _in_float64(problem, solution, workspace.source)
+        trained = _judged(task, problem, workspace, solution, convexity)
+    if form.shrink is not None and not trained.status.converged:
+        factor, decision = form.shrink(trained.decision, solution.kernel_part)
+        if factor < 1 or decision.intercept != trained.decision.intercept:
+            solution = solution._replace(kernel_part=factor * solution.kernel_part)
+            trained = _judged(task, problem, workspace, solution, convexity, decision)
+    _report_end(workspace, trained)
+    return trained
+
+
+def _solve(task: Task, problem: DualProblem, workspace: KernelWorkspace) -> tuple[Solution, KernelWorkspace]:
+    """Solve; where rounding of distances may move decision values too far, go on from there with distances by differences."""
+    solve, source = SOLVERS[task.method], workspace.source
+    start = None if task.start is None else task.start[problem.row]
+    solution = solve(problem, workspace, task.tol, start)
+    if solution.ended is not None and not (solution.ended.converged or solution.ended is Status.STALLED):
+        return solution, workspace
+    if _bound_suffices(source, task.formulation.read(problem, solution), task.tol):
+        return solution, workspace
+    better = source.by_differences()
+    if better is None:
+        return solution, workspace
+    workspace.forget()
+    workspace = workspace.on(better)
+    again = solve(problem, workspace, task.tol, solution.b)
+    return again._replace(n_iter=solution.n_iter + again.n_iter), workspace
+
+
+def _bound_suffices(source: Source, decision: Decision, tol: float) -> bool:
+    """Whether rounding of kernel values cannot move a decision value by more than a share of tol (rounding.py)."""
+    size = np.abs(decision.coef)
+    most = SHARE * tol * decision.unit / source.value_error if source.value_error > 0 else np.inf
+    if float(size.sum()) <= most:
+        return True
+    support = np.flatnonzero(size)
+    if source.by_differences() is None or not np.isfinite(most) or most == 0:
+        return False
+    try:  # errors are relative to the values: sum_j |c_j| k_j counts, which float32 knows to 10 %
+        return 1.1 * float(source.product(support, size[support], dtype=np.float32).max(initial=0.0)) <= most
+    except KernelNotFinite:
+        return False
+
+
+def _with_exact_boundary(problem: DualProblem, solution: Solution, workspace: KernelWorkspace, tol: float) -> Solution:
+    """The kernel part in float64 for samples within tol of the level, and the sizes of the terms of values near 0.
+
+    Solvers of large problems may leave errors of float32 below the tolerance. |k(x, z)| <= (k(x, x) k(z, z))^(1/2) says which
+    values may be near 0.
+    """
+    source, level, part = workspace.source, solution.levels[0].value, solution.kernel_part
+    coef = fold(problem, solution.b, len(part))
+    support = np.flatnonzero(coef)
+    if source.n_rows > block.POLISHED:
+        part = part.copy()
+        near = np.flatnonzero(np.abs(part + level) <= 2 * tol)
+        part[near] = source.product(support, coef[support], near)
+    diagonal = kernel_diagonal(workspace.samples.kernel, workspace.samples.X)
+    root, size = np.sqrt(diagonal), np.abs(part)
+    most = root * float(np.sum(np.abs(coef) * root))
+    near = np.flatnonzero(part + level < NEAR * most)
+    step = max(1, BLOCK_ENTRIES // max(1, len(support)))
+    for i in range(0, len(near), step):
+        some = near[i : i + step]
+        size[some] = np.abs(source.block(some, support, np.float64)) @ np.abs(coef[support])
+    return solution._replace(kernel_part=part, scale=float(diagonal.max(initial=0.0)), size=size)
+
+
+def _in_float64(problem: DualProblem, solution: Solution, source: Source) -> Solution:
+    """The solution with its kernel part computed again, and the levels that go with it."""
+    coef = fold(problem, solution.b, len(solution.kernel_part))
+    support = np.flatnonzero(coef)
+    part = source.product(support, coef[support])
+    variables = problem.variables(solution.b, gradient(problem, solution.b, part))
+    return solution._replace(kernel_part=part, levels=levels(variables, source.backend))
+
+
+def _judged(
+    task: Task, problem: DualProblem, workspace: KernelWorkspace, solution: Solution, convexity: str, decision: Decision | None = None
+) -> Trained:
+    """The decision function of a solution with its certificate and the verdict."""
+    form = task.formulation
+    if decision is None:
+        decision = form.read(problem, solution)._replace(diagonal=solution.scale)
+    f = solution.kernel_part / decision.scale + decision.intercept
+    bounds, curvature = _bounds(problem, decision), _curvature(problem)
+    size = size_of(np.append(f, decision.intercept), decision.coef, bounds, curvature)
+    found, demand = form.certify(f, decision), demand_of(task.tol, decision.unit)
+    error, exact = audit(workspace, decision, f, SHARE * error_allowed(solution.ended, found, demand, size))
+    found = found if exact is None else form.certify(exact, decision)
+    found = replace(found, convexity=convexity, audit_error=error, n_iter=solution.n_iter)
+    status = verdict(solution.ended, found, demand, size, known=exact is not None)
+    return Trained(decision, status, with_status(found, status))
+
+
+def _bounds(problem: DualProblem, decision: Decision) -> Floats:
+    """The greatest coefficient each sample may have."""
+    bounds = np.zeros(len(decision.coef))
+    bounds[problem.row] = np.maximum(-problem.lower, problem.upper) / decision.scale
+    return bounds
+
+
+def _curvature(problem: DualProblem) -> float:
+    """The sum of the weights of squared losses."""
+    ridge = problem.ridge[problem.ridge > 0]
+    return 0.5 * float(np.sum(1 / ridge)) if len(ridge) else 0.0
+
+
+def _report_end(workspace: KernelWorkspace, trained: Trained) -> None:
+    """The last progress line."""
+    if workspace.monitor.verbose:
+        found, support = trained.certificate, int(np.count_nonzero(trained.decision.coef))
+        workspace.monitor.report(found.n_iter, found.gap, found.kkt_violation, support, f": {found.status}")
+
+
+def zero(n: int, n_iter: int, convexity: str) -> Trained:
+    """The solution of a degenerate problem: w = 0, all values 0."""
+    nothing = Certificate(Status.DEGENERATE.name.lower(), 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, n_iter=n_iter, convexity=convexity)
+    return Trained(Decision(np.zeros(n), 0.0, (0.0, 0.0)), Status.DEGENERATE, nothing)
+
+
+def unsolved(n: int, status: Status) -> Trained:
+    """A problem that was not begun: nothing is known about it."""
+    unknown = Certificate(status.name.lower(), np.inf, -np.inf, np.inf, np.inf, np.inf, 0.0, 0.0)
+    return Trained(Decision(np.zeros(n), 0.0, (-np.inf, np.inf)), status, unknown)

@@ -1,0 +1,191 @@
+"""The data of a linear model, by the three products that its solvers ask for, over an array, CSR, or chunks that are read anew each time.
+
+    values(w)          X w
+    sum(t)             X't
+    gram(weight)       X' diag(weight) X
+
+each over all samples or some of them. Values of float32 stay float32, sums are float64; the bits do not depend on the number of threads.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maxmargin.core.arrays import Floats, Integers
+from maxmargin.core.backend import DOT_PRODUCT, LinearBackend
+from maxmargin.core.choose import HOST
+
+SAME = 1e-12
+"""Weights that differ by less, relative to the greatest, are the same."""
+REFRESHED = 30
+"""Changes of a Gram matrix after which it is computed anew, lest rounding adds up."""
+
+
+class Design(ABC):
+    """A matrix of samples by features."""
+
+    shape: tuple[int, int]
+    backend: LinearBackend = HOST
+    """Where the products are computed."""
+
+    @property
+    def entries(self) -> int:
+        """Numbers that a pass over the samples reads."""
+        return self.shape[0] * self.shape[1]
+
+    @property
+    def largest_square(self) -> float:
+        """The greatest |x|^2; 0 where that would take another pass."""
+        return 0.0
+
+    @abstractmethod
+    def values(self, w: Floats, rows: Integers | None = None) -> Floats:
+        """X w, for all samples or those listed."""
+
+    @abstractmethod
+    def sum(self, t: Floats, rows: Integers | None = None) -> Floats:
+        """Sum of t_i x_i over all samples or those listed; t is as long as the list."""
+
+    @abstractmethod
+    def gram(self, weight: Floats, rows: Integers | None = None) -> NDArray[np.float64]:
+        """Sum of weight_i x_i x_i' over all samples or those listed."""
+
+
+class ArrayDesign(Design):
+    """Samples in memory or mapped into it: a C-contiguous array or canonical CSR."""
+
+    def __init__(self, X: Any) -> None:
+        self.X, self.points = X, self.backend.points(X)
+        self.shape = self.points.shape
+
+    @property
+    def entries(self) -> int:
+        """The non-zeros of a CSR matrix, all values of an array."""
+        return super().entries if isinstance(self.X, np.ndarray) else int(self.X.nnz)
+
+    @cached_property
+    def squares(self) -> Floats:
+        """|x|^2 of every sample."""
+        return self.backend.linear_squares(self.points)
+
+    @cached_property
+    def largest_square(self) -> float:
+        """The greatest |x|^2."""
+        return float(self.squares.max(initial=0.0))
+
+    def values(self, w: Floats, rows: Integers | None = None) -> Floats:
+        """X w."""
+        return self.backend.linear_values(self.points, rows, w)
+
+    def sum(self, t: Floats, rows: Integers | None = None) -> Floats:
+        """X't; samples whose t is 0 are not looked at."""
+        if rows is None and np.count_nonzero(t) < 0.7 * len(t):
+            rows = np.flatnonzero(t)
+            t = t[rows]
+        return self.backend.linear_sum(self.points, rows, t)
+
+    def gram(self, weight: Floats, rows: Integers | None = None) -> NDArray[np.float64]:
+        """X' diag(weight) X."""
+        return self.backend.gram(self.points, rows, weight)
+
+    @property
+    def precise(self) -> bool:
+        """Whether dot products of samples are taken in float64."""
+        return bool(self.X.dtype == np.float64)
+
+    def products(self, rows: Integers) -> NDArray[np.float64]:
+        """Dot products of the samples listed."""
+        return self.backend.kernel_block(DOT_PRODUCT, self.points, rows, self.points, rows)
+
+    def values_of_all(self, W: Floats) -> NDArray[np.float64]:
+        """X W', a column for each row of W; the same bits for any split of the samples."""
+        if len(W) > 2 and self.precise and isinstance(self.X, np.ndarray):
+            return self.backend.kernel_block(DOT_PRODUCT, self.points, None, self.backend.points(W), None)
+        return np.column_stack([self.values(w) for w in W])
+
+    def pick(self, rows: Integers) -> "ArrayDesign":
+        """Some of the samples, copied."""
+        return ArrayDesign(self.X[rows])
+
+
+class ChunkDesign(Design):
+    """Samples that come in chunks from a function that starts to read again at each call; one chunk is in memory at a time."""
+
+    def __init__(self, read: Callable[[], Iterable[Any]], shape: tuple[int, int]) -> None:
+        self.read, self.shape = read, shape
+
+    def _parts(self, rows: Integers | None) -> Iterator[tuple[ArrayDesign, slice, Integers | None]]:
+        """Each chunk, where its part of the samples or of the list is, and which of its own samples that are."""
+        begin = 0
+        for X in self.read():
+            end = begin + X.shape[0]
+            if end > self.shape[0] or X.shape[1] != self.shape[1]:
+                raise ValueError(f"the chunks changed between two passes: {end} x {X.shape[1]} so far, {self.shape} before")
+            if rows is None:
+                yield ArrayDesign(X), slice(begin, end), None
+            else:
+                first, last = np.searchsorted(rows, (begin, end))
+                if first < last:
+                    yield ArrayDesign(X), slice(first, last), rows[first:last] - begin
+            begin = end
+        if begin != self.shape[0]:
+            remedy = "" if begin else "; read() must begin anew at each call, not return an iterator that is used up"
+            raise ValueError(f"the chunks changed between two passes: {begin} samples, {self.shape[0]} before{remedy}")
+
+    def values(self, w: Floats, rows: Integers | None = None) -> Floats:
+        """X w."""
+        out = np.empty(self.shape[0] if rows is None else len(rows))
+        for part, where, which in self._parts(rows):
+            out[where] = part.values(w, which)
+        return out
+
+    def sum(self, t: Floats, rows: Integers | None = None) -> Floats:
+        """X't."""
+        out = np.zeros(self.shape[1])
+        for part, where, which in self._parts(rows):
+            out += part.sum(t[where], which)
+        return out
+
+    def gram(self, weight: Floats, rows: Integers | None = None) -> NDArray[np.float64]:
+        """X' diag(weight) X."""
+        out = np.zeros((self.shape[1], self.shape[1]))
+        for part, where, which in self._parts(rows):
+            out += part.gram(weight[where], which)
+        return out
+
+
+class Gram:
+    """X_J' diag(weight) X_J for one set J after another, of which only the samples that enter or leave are looked at.
+
+    The matrix kept is that of weight / factor, factor the greatest weight: where all weights change in proportion it stays as it is.
+    """
+
+    def __init__(self, design: Design) -> None:
+        self.design = design
+        self.weight: Floats | None = None
+        self.matrix, self.changes = np.empty((0, 0)), 0
+
+    def of(self, rows: Integers, weight: Floats) -> NDArray[np.float64]:
+        """The matrix of these samples and weights; chunks are read as a whole in any case, and nothing is kept of them."""
+        if not isinstance(self.design, ArrayDesign):
+            return self.design.gram(weight, rows)
+        factor = float(weight.max(initial=0.0))
+        if factor == 0:
+            return np.zeros((self.design.shape[1],) * 2)
+        wanted = np.zeros(self.design.shape[0])
+        wanted[rows] = weight / factor
+        change = wanted if self.weight is None else wanted - self.weight
+        up, down = np.flatnonzero(change > SAME), np.flatnonzero(change < -SAME)
+        if self.weight is None or len(up) + len(down) > 0.7 * len(rows) or self.changes >= REFRESHED:
+            self.matrix, self.changes = self.design.gram(weight / factor, rows), 0
+        else:
+            for sign, some in ((1.0, up), (-1.0, down)):
+                if len(some):
+                    self.matrix = self.matrix + sign * self.design.gram(sign * change[some], some)
+            self.changes += 1
+        self.weight = wanted
+        return factor * self.matrix

@@ -1,0 +1,154 @@
+"""The losses of linear models as one record, and their convex duals.
+
+Every loss of the lectures punishes a decision value f_i for leaving a corridor [low_i, high_i]:
+
+    loss_i(f) = up_i (low_i - f)^p  below the corridor,   down_i (f - high_i)^p  above it,   0 inside;      p = 1, or 2 where squared
+
+| | low, high | up, down |
+|---|---|---|
+| hinge, y = +1 | 1, inf | C, 0 |
+| hinge, y = -1 | -inf, -1 | 0, C |
+| epsilon-insensitive | z - epsilon, z + epsilon | C, C |
+| one-class | 0, inf | C, 0 |
+
+A linear model has f_i = x_i . w + b and minimises
+
+    P(w, b) = 1/2 |w|^2 + m/2 b^2 + total b + sum_i loss_i(f_i)
+
+with m = 0 for a free bias and 1/s^2 for LIBLINEAR's, which is the weight of an added column of s's; total is 0 but for the one-class model.
+Its dual has one variable t_i for each sample, of which w = X't, and
+
+    D(t) = sum_i gain_i(t_i) - 1/2 |X't|^2 - (sum_i t_i - total)^2 / (2m)      (m = 0: the sum must be total)
+    gain_i(t) = low_i t for t >= 0,  high_i t for t <= 0,  less t^2 / (4 up_i) or t^2 / (4 down_i) where squared
+    -down_i <= t_i <= up_i  where not squared; t_i may be positive only where up_i > 0, negative only where down_i > 0
+
+P >= D always; where they meet both are optimal. At a decision value f the dual that attains loss_i(f) = gain_i(t) - t f is -loss_i'(f). The
+plain losses have a kink there. Smoothed over a width, around a dual c_i that is thought to be near the optimal one, they are
+
+    smooth_i(f) = max over t of  gain_i(t) - t f - (t - c_i)^2 width / (2 max(up_i, down_i))
+
+whose derivative is -t(f), t(f) = c_i + (low_i - f) max(up_i, down_i) / width clipped to [0, up_i] (or likewise below 0). The width is in
+units of f, whatever the weights: a sample of weight 2 is smoothed like two samples.
+"""
+
+from enum import Enum
+from typing import NamedTuple
+
+import numpy as np
+
+from maxmargin.core.arrays import Floats, Integers
+from maxmargin.core.backend import LinearBackend
+
+
+class Corridor(NamedTuple):
+    """The losses of all samples; see the top of this file."""
+
+    low: Floats
+    high: Floats
+    up: Floats
+    down: Floats
+    squared: bool
+
+    def pick(self, rows: Integers, factor: float = 1.0) -> "Corridor":
+        """The losses of some samples, weighted by a factor."""
+        return Corridor(self.low[rows], self.high[rows], factor * self.up[rows], factor * self.down[rows], self.squared)
+
+    def losses(self, f: Floats) -> float:
+        """The sum of all losses."""
+        below, above = np.maximum(0.0, self.low - f), np.maximum(0.0, f - self.high)
+        power = 2 if self.squared else 1
+        return float(np.sum(np.where(self.up > 0, self.up * below**power, 0.0) + np.where(self.down > 0, self.down * above**power, 0.0)))
+
+    def duals(self, f: Floats, centre: Floats | None, width: float, backend: LinearBackend) -> "Duals":
+        """t(f) and the sums that belong to it."""
+        t, curvature = np.empty(len(f)), np.empty(len(f))
+        return Duals(t, curvature, *backend.corridor_duals(self, f, centre, width, t, curvature))
+
+
+class Duals(NamedTuple):
+    """The duals at given decision values."""
+
+    t: Floats
+    curvature: Floats
+    """-dt/df: zero where the loss is linear."""
+    loss: float
+    """Sum of the losses."""
+    gain: float
+    total: float
+    """Sum of the duals."""
+
+
+class Bias(Enum):
+    """What becomes of the constant b."""
+
+    NONE = 0
+    FREE = 1
+    PENALISED = 2
+
+
+class Penalty(Enum):
+    """What keeps the weights small; the value is its name for the user."""
+
+    L2 = "l2"
+    """1/2 |w|^2."""
+    L1 = "l1"
+    """The sum of |w_k|: the lasso."""
+
+
+class LinearProblem(NamedTuple):
+    """A linear model to be trained on data that are given apart."""
+
+    corridor: Corridor
+    bias: Bias
+    scaling: float = 1.0
+    """s, the added column of a penalised bias."""
+    total: float = 0.0
+    """Sum of the duals (free bias)."""
+    penalty: Penalty = Penalty.L2
+
+    @property
+    def m(self) -> float:
+        """The weight of b^2 / 2."""
+        return 1 / (self.scaling * self.scaling) if self.bias is Bias.PENALISED else 0.0
+
+
+def classification(sign: Floats, C: Floats, squared: bool) -> Corridor:
+    """(Squared) hinge of samples with signs +1 and -1."""
+    up = sign > 0
+    return Corridor(np.where(up, 1.0, -np.inf), np.where(up, np.inf, -1.0), np.where(up, C, 0.0), np.where(up, 0.0, C), squared)
+
+
+def regression(z: Floats, C: Floats, epsilon: float, squared: bool) -> Corridor:
+    """(Squared) epsilon-insensitive loss around targets z."""
+    return Corridor(z - epsilon, z + epsilon, C.copy(), C.copy(), squared)
+
+
+def one_class(C: Floats) -> Corridor:
+    """Samples below the hyperplane cost C."""
+    n = len(C)
+    return Corridor(np.zeros(n), np.full(n, np.inf), C.copy(), np.zeros(n), False)
+
+
+def with_sum(corridor: Corridor, t: Floats, total: float) -> Floats:
+    """Duals near t whose sum is total, inside the bounds.
+
+    What is too much is taken off the duals of that sign in proportion to them; what is too little and cannot be had by taking off the
+    others is added in proportion to the room below the bounds.
+    """
+    excess = float(t.sum()) - total
+    if excess == 0:
+        return t
+    side = t > 0 if excess > 0 else t < 0
+    mass = float(np.abs(t[side]).sum())
+    if mass >= abs(excess):
+        return np.where(side, t * (1 - abs(excess) / mass), t)
+    t = np.where(side, 0.0, t)
+    missing = total - float(t.sum())
+    room = (
+        np.where(np.isfinite(corridor.low), corridor.up - t, 0.0)
+        if missing > 0
+        else np.where(np.isfinite(corridor.high), corridor.down + t, 0.0)
+    )
+    if corridor.squared:
+        room = corridor.up if missing > 0 else corridor.down
+    return t + room * (missing / float(room.sum()))
