@@ -19,9 +19,9 @@ KERNELS = {"rbf": Kernel.rbf(gamma=0.4), "linear": Kernel.linear(), "poly": Kern
 
 def data(n, seed=0):
     rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, 3))
-    z = np.sin(2 * X[:, 0]) + 0.3 * rng.normal(size=n)
-    return X, np.where(z > 0, 1.0, -1.0), z, rng.uniform(0.5, 2.0, n)
+    X = rng.normal(size=(n, 3)) + 1.0  # one-class models need an origin outside
+    z = np.sin(X[:, 0]) - X[:, 1] + 0.3 * rng.normal(size=n)
+    return X, np.where(z > np.median(z), 1.0, -1.0), z, rng.uniform(0.5, 2.0, n)
 
 
 def machines(y, z, weight):

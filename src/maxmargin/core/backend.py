@@ -66,7 +66,7 @@ class Variables(NamedTuple):
 class Steps(NamedTuple):
     """What pair steps came to."""
 
-    count: int
+    taken: int
     violation: float
     """Of optimality, after the last step."""
     negative: bool
@@ -245,17 +245,20 @@ class LinearBackend(ABC):
     def class_sum(self, X: Points, rows: Indices, t: Floats) -> Floats:
         """X[rows]' t for a multiple of 8 columns."""
 
+    @abstractmethod
+    def pegasos_rows(self, *arguments: Any) -> int:
+        """Pegasos over the rows order[0], order[1], ... (pegasos.h); return how many were used.
+
+        These are fewer than were given where a scale underflows.
+        """
+
 
 class OnlineBackend(ABC):
-    """The functions of Pegasos and NORMA: they return how many samples they used, fewer than were given where a scale underflows."""
+    """The functions of Pegasos and NORMA on kernel values; they return how many samples were used, as `pegasos_rows` does."""
 
     @abstractmethod
     def points(self, X: Any, compress: bool = False) -> Points:
         """As for kernel machines."""
-
-    @abstractmethod
-    def pegasos_rows(self, *arguments: Any) -> int:
-        """Pegasos over the rows order[0], order[1], ...; see pegasos.h."""
 
     @abstractmethod
     def pegasos_tile(self, *arguments: Any) -> int:

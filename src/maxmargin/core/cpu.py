@@ -94,10 +94,10 @@ class CPU(Backend, LinearBackend, OnlineBackend):
     def pair_steps_on_points(self, kernel: KernelTuple, A: Points, a: Indices, variables: Variables, tol: float, most: int) -> Steps:
         # A round computes some hundred times as many values: below, starting threads costs more.
         threads = thread_count(len(variables.G) * (A.shape[1] + 16.0) * 2)
-        *found, finite = _cpu.solve_points(kernel, A, a, *variables, tol, most, threads)
+        taken, violation, negative, unbounded, finite = _cpu.solve_points(kernel, A, a, *variables, tol, most, threads)
         if not finite:
             raise NotFinite
-        return Steps(*found)
+        return Steps(taken, violation, negative, unbounded)
 
     def cholesky(self, Q: Floats) -> Floats | None:
         L, failed = lapack.dpotrf(Q.T, lower=1, clean=0, overwrite_a=1)  # Q' = Q, in Fortran's order: in place

@@ -147,11 +147,11 @@ def _pair_steps(state: State, tile: Tile, tol: float, monitor: Monitor) -> Statu
         target = 0.9 * tol * state.unit(G)
         target = max(target, 0.1 * violation) if state.problem.in_margin_units else target
         done = tile.pair_steps(target, min(most, monitor.max_iter - state.steps))
-        state.steps += done.count
+        state.steps += done.taken
         state.note(done.negative, done.unbounded or state.beyond(b))
         objective = 0.5 * float(np.sum(b * (G + state.problem.linear)))
         moves = state.indefinite and objective < lowest - 1e-12 * abs(objective)
-        if state.unbounded or done.count == 0 or (state.steps >= last and not moves):
+        if state.unbounded or done.taken == 0 or (state.steps >= last and not moves):
             return None
         lowest = min(lowest, objective)
 
@@ -270,10 +270,10 @@ def _solve_active(state: State, cache: RowCache, active: Integers, G: Floats, to
     while True:
         most = min(look, patience - steps, last - state.steps - steps)
         done = pair_steps(chosen, tol, most)
-        steps += done.count
+        steps += done.taken
         unbounded = done.unbounded or state.beyond(b)
         state.note(done.negative, unbounded)
-        if unbounded or done.count < most or done.violation <= tol or monitor.stop(state.steps + steps) is not None:
+        if unbounded or done.taken < most or done.violation <= tol or monitor.stop(state.steps + steps) is not None:
             break
         if state.convex and (close or steps >= patience) and _settled(state.b[active], chosen):
             steps += _newton(state, cache, active, chosen, tol, monitor, state.steps + steps)

@@ -166,7 +166,7 @@ def newton(tile: Tile, tol: float, monitor: Monitor, steps_before: int = 0, fact
             if violation > tol:
                 left = monitor.max_iter - steps_before - steps
                 done = tile.pair_steps(max(tol, 0.1 * violation), min(burst * len(tile.numbers), left))
-                steps += done.count
+                steps += done.taken
                 if done.negative:
                     raise NotConvex
 
