@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.datasets import make_classification
 
 from maxmargin import SVC, SVR, NuSVC, NuSVR, OneClassSVM
-from maxmargin.kernel import block
 from maxmargin.kernel import cache as rows
+from maxmargin.kernel import workspace
 
 FIVE = (SVC, NuSVC, SVR, NuSVR, OneClassSVM)
 CLASSIFIERS = (SVC, NuSVC)
@@ -52,7 +52,7 @@ class CacheUse:
                 use.moved.append(len(idx))
                 use.dropped += np.count_nonzero((before >= 0) & (before != self._owner))
 
-        monkeypatch.setattr(block, "RowCache", Recorded)
+        monkeypatch.setattr(workspace, "RowCache", Recorded)
 
     def of(self, model, X, y):
         """Fit and return the number of rows that there was room for."""

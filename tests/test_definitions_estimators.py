@@ -162,9 +162,9 @@ def test_newton_needs_a_squared_loss_and_a_finite_C():
 def test_certify_evaluates_in_long_double_what_a_fit_would(monkeypatch):
     used = []
     for name in ("extended_products", "kernel_products"):
-        real = getattr(certificate, name)
+        real = getattr(evaluation, name)
         monkeypatch.setattr(
-            certificate,
+            evaluation,
             name,
             lambda *a, name=name, real=real, **k: used.append(name) or real(*a, **k),
         )

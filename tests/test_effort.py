@@ -222,9 +222,10 @@ def test_passes_of_all_classes_at_once(bias):
     found = crammer_singer.solve(ClassesProblem(label, 3, C, bias), LinearWorkspace(design, Monitor()), 1e-2)
     assert found.ended is None
     assert found.n_iter <= limit(TOGETHER[list(Bias).index(bias)])
-    run = crammer_singer._Run(ClassesProblem(label, 3, C, bias, 1.5), design)
+    problem = ClassesProblem(label, 3, C, bias, 1.5)
+    run = crammer_singer._Run(problem, design)
     run.begin_at(found)
-    wanted = crammer_singer.objectives(design, label, C, bias, 1.5, found.W, found.bias, found.t).dual
+    wanted = crammer_singer.objectives(problem, design, found.W, found.bias, found.t).dual
     assert run.dual() == pytest.approx(wanted, rel=1e-9), "what passes are stopped by"
 
 

@@ -195,13 +195,13 @@ def test_seeds_and_monitors_of_fits():
 
 
 def test_the_solver_that_ended_the_work_is_named(monkeypatch):
-    real = _linear.train_all
+    real = _linear.train_many
 
     def handed_on(*given):
         first, *rest = real(*given)
         return [first, *(one._replace(solver=Solver.NEWTON) for one in rest)]
 
-    monkeypatch.setattr(_linear, "train_all", handed_on)
+    monkeypatch.setattr(_linear, "train_many", handed_on)
     assert LinearSVC(dual=True).fit(A, z).solver_ == "newton"
     assert LinearSVC(dual=True).fit(X, y).solver_ == "coordinate"
 

@@ -138,6 +138,6 @@ def test_known_equivalents_exist_and_have_a_reason():
 
 
 def test_there_is_something_to_mutate_and_to_judge():
-    assert {"block.py", "certificate.py", "kernel/kernels.py", "training.py"} <= {path.name for path in places.sources()}
+    assert {"block.py", "certificate.py", "kernels.py", "training.py"} <= {path.name for path in places.sources()}
     assert {"test_certificate.py", "test_definitions.py"} <= {path.name for path in places.judges()}
     assert "test_mutate.py" not in {path.name for path in places.judges()}

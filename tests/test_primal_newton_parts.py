@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from maxmargin.kernel import bordered, primal_newton, problems
+from maxmargin.kernel import workspace as workspace_module
 from maxmargin.kernel.bordered import Bordered, NotPositive, Stopped
 from maxmargin.kernel.cache import RowCache
 from maxmargin.kernel.kernels import Kernel
@@ -412,20 +413,21 @@ def test_columns_are_made_once():
 # ---- one call --------------------------------------------------------------------------------------------------------------------
 
 
-def solved(monkeypatch, cheap, whole, point=None, **more):
+def solved(monkeypatch, cheap, whole, point=None, workers=1):
     """One solve: its solution, and what it made: the cache's source and budget, the memory of the factor."""
     made, cache, begin = [], primal_newton.RowCache, _Search.__init__
 
-    def kept(source, dtype, budget):
+    def kept(source, dtype, budget, whole=False):
         made.append((type(source).__name__, np.dtype(dtype).name, budget))
-        return cache(source, dtype, budget)
+        return cache(source, dtype, budget, whole)
 
     def searched(self, problem, cache, monitor, memory):
         made.append(memory)
         begin(self, problem, cache, monitor, memory)
 
     with monkeypatch.context() as patch:
-        patch.setattr(primal_newton, "RowCache", kept)
+        for module in (primal_newton, workspace_module):
+            patch.setattr(module, "RowCache", kept)
         patch.setattr(_Search, "__init__", searched)
         patch.setattr(primal_newton, "free_memory", lambda: 1000_000)
         patch.setattr(primal_newton, "WHOLE", whole)
@@ -433,7 +435,9 @@ def solved(monkeypatch, cheap, whole, point=None, **more):
             patch.setattr(_Search, "run", lambda self, start: point)
         source = NativeSource(Kernel.rbf(gamma=0.4), X)
         source.cheap = cheap
-        return primal_newton.solve(PROBLEMS["svc"], KernelWorkspace(source, Monitor(), 3.0), 1e-6, **more), made
+        workspace = KernelWorkspace(source, Monitor(), 3.0)
+        workspace.side_by_side = workers
+        return primal_newton.solve(PROBLEMS["svc"], workspace, 1e-6), made
 
 
 def test_rows_of_dear_kernels_are_kept(monkeypatch):
@@ -441,7 +445,7 @@ def test_rows_of_dear_kernels_are_kept(monkeypatch):
         (True, 29, 1, "NativeSource", 0.0),
         (False, 29, 1, "NativeSource", 3.0 * 2**20),
         (False, 29, 2, "NativeSource", 1.5 * 2**20),
-        (True, 30, 1, "MatrixSource", 3.0 * 2**20),
+        (True, 30, 1, "MatrixSource", 0.0),
     ):
         found, made = solved(monkeypatch, cheap, whole, workers=workers)
         assert made == [(source, "float64", budget), pytest.approx(800_000 / workers)]

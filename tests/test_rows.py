@@ -9,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from helpers import CacheUse, cached
 from maxmargin import SVC, SVR, Kernel
+from maxmargin.core.cpu import CPU
 from maxmargin.kernel import cache as rows_module
 from maxmargin.kernel.cache import CACHE_SHARE, RowCache, cache_bytes, free_memory
 from maxmargin.kernel.sources import MatrixSource, Source, make_source
@@ -159,6 +160,7 @@ class Counting(Source):
     """A matrix, row by row on demand, which notes what it is asked for."""
 
     def __init__(self, K):
+        self.backend = CPU()
         self.K, self.n_rows, self.n_columns, self.asked = K, len(K), len(K), []
 
     def block(self, a, b, dtype):

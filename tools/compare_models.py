@@ -108,7 +108,6 @@ def configurations() -> Iterator[tuple[str, str, dict[str, Any]]]:
         yield "PegasosSVC", shape, {"kernel": "rbf", "random_state": 0, "max_iter": 20}
         yield "PegasosSVC", shape, {"kernel": "rbf", "random_state": 0, "max_iter": 5, "budget": 50, "tol": None}
         yield "NormaSVC", shape, {"kernel": "rbf", "random_state": 0}
-        yield "NormaSVR", shape, {"kernel": "rbf", "random_state": 0}
 
 
 def fingerprint(values: Any) -> str:

@@ -146,7 +146,7 @@ def mutants(path: Path) -> list[Mutant]:
     source = path.read_bytes()
     tree = ast.parse(source)
     inside, file = functions(tree), path.relative_to(PACKAGE).as_posix()
-    left_out = settings(tree) if file.startswith(SETTINGS) else set()
+    left_out = settings(tree) if SETTINGS.match(file) else set()
     starts = list(accumulate((len(line) for line in source.splitlines(keepends=True)), initial=0))
     seen: Counter[tuple[str, str]] = Counter()
     found = []

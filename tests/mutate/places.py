@@ -1,6 +1,7 @@
 """What is mutated, and by which tests it is judged."""
 
 import ast
+import re
 from itertools import pairwise
 from pathlib import Path
 
@@ -52,10 +53,13 @@ NOT_JUDGES = (
 """Tests that run the code in other processes, take long, or look at other parts."""
 
 
-SETTINGS = "solvers/"
-"""The folder whose settings are not mutated. A setting of a solver (a number at the top level with a docstring:
+SETTINGS = re.compile(
+    r"kernel/(block|bordered|guess|newton|primal_newton|state)\.py|online/|"
+    r"linear/(column_descent|coordinate|crammer_singer|equations|face|lasso|model|quadratic|semismooth)\.py"
+)
+"""The solvers, whose settings are not mutated. A setting of a solver (a number at the top level with a docstring:
 the size of a block, a share, patience) may have any value: it decides how fast a solution is found. What a
-solution is worth is decided outside this folder, by the certificate, whose constants are mutated."""
+solution is worth is decided elsewhere, by the certificate, whose constants are mutated."""
 NUMERIC = (ast.Constant, ast.Tuple, ast.UnaryOp, ast.BinOp, ast.operator, ast.unaryop, ast.expr_context)
 """What the value of a setting consists of."""
 
