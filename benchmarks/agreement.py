@@ -1,6 +1,8 @@
-"""Whether a peer solved the same problem: objective and optimality by the formulas of maxmargin.certificate, and decision values.
+"""Whether a peer solved the same problem: objective and optimality by the formulas of
+maxmargin.certificate, and decision values.
 
-The primal objective of a peer's coefficients is computed in float64 on the training data. A peer counts as right
+The primal objective of a peer's coefficients is computed in float64 on the training data. A peer
+counts as right
 
 1. if its objective is above ours by at most the tolerance (relative), or if every sample keeps its optimality condition within LENIENT
    times the tolerance: for large C a solution that does just what the tolerance asks may be above the optimum by more, and was asked for
@@ -8,8 +10,9 @@ The primal objective of a peer's coefficients is computed in float64 on the trai
 2. and if the decision values it gives for new rows are those of its coefficients up to VALUES (median, relative to the median
    magnitude): float32 predictions are; a wrong intercept or a broken prediction is not.
 
-nu-SVC has the optimum of the C-SVC with C = 1 / margin, which is the largest coefficient: objectives are those for the margin that ours
-found, conditions those for the peer's own; its tolerance is in units of the margin.
+nu-SVC has the optimum of the C-SVC with C = 1 / margin, which is the largest coefficient:
+objectives are those for the margin that ours found, conditions those for the peer's own; its
+tolerance is in units of the margin.
 """
 
 from typing import Any, NamedTuple
@@ -38,7 +41,9 @@ class Judged(NamedTuple):
 def kernel_of(parameters: dict[str, Any]) -> Kernel:
     """The kernel record of a case."""
     kind = NAMES[parameters.get("kernel", "rbf")]
-    return Kernel(kind, **{name: parameters[name] for name in PARAMETERS.get(kind, ()) if name in parameters})
+    return Kernel(
+        kind, **{name: parameters[name] for name in PARAMETERS.get(kind, ()) if name in parameters}
+    )
 
 
 def _values(kernel: Kernel, X: Any, support: np.ndarray, coef: np.ndarray, rows: Any) -> np.ndarray:
@@ -46,19 +51,34 @@ def _values(kernel: Kernel, X: Any, support: np.ndarray, coef: np.ndarray, rows:
     used = np.flatnonzero(coef)
     if len(used) == 0:
         return np.zeros(rows.shape[0])
-    return make_source(kernel, X[support[used]], rows).product(None, np.ascontiguousarray(coef[used]))
+    return make_source(kernel, X[support[used]], rows).product(
+        None, np.ascontiguousarray(coef[used])
+    )
 
 
-def _certificate(case: Case, f: np.ndarray, target: np.ndarray, b: np.ndarray, intercept: float, margin_C: float) -> Any:
+def _certificate(
+    case: Case, f: np.ndarray, target: np.ndarray, b: np.ndarray, intercept: float, margin_C: float
+) -> Any:
     parameters, ones = case.parameters, np.ones(len(f))
     if case.problem == "SVR":
-        return kernel_certificate.regression(f, target, parameters["C"] * ones, parameters["epsilon"], b, intercept)
+        return kernel_certificate.regression(
+            f, target, parameters["C"] * ones, parameters["epsilon"], b, intercept
+        )
     if case.problem == "OneClassSVM":
         return kernel_certificate.one_class(f, ones, b, -intercept, parameters["nu"] * len(f))
-    return kernel_certificate.classification(f, target, parameters.get("C", margin_C) * ones, b, intercept)
+    return kernel_certificate.classification(
+        f, target, parameters.get("C", margin_C) * ones, b, intercept
+    )
 
 
-def judge(case: Case, X: Any, y: np.ndarray, Z: Any, found: dict[str, np.ndarray], margin_C: float = np.nan) -> Judged:
+def judge(
+    case: Case,
+    X: Any,
+    y: np.ndarray,
+    Z: Any,
+    found: dict[str, np.ndarray],
+    margin_C: float = np.nan,
+) -> Judged:
     """Objective, optimality and consistency of a solution (support, coef, intercept, decision)."""
     kernel, support = kernel_of(case.parameters), found["support"].astype(np.int64)
     if case.problem in ("SVC", "NuSVC"):
@@ -76,7 +96,11 @@ def judge(case: Case, X: Any, y: np.ndarray, Z: Any, found: dict[str, np.ndarray
         primal += part.primal
         if case.problem == "NuSVC":
             own = largest(found)
-            kkt = max(kkt, _certificate(case, f, task.sign, b[task.samples], intercept, own).kkt_violation / own)
+            kkt = max(
+                kkt,
+                _certificate(case, f, task.sign, b[task.samples], intercept, own).kkt_violation
+                / own,
+            )
         else:
             kkt = max(kkt, part.kkt_violation)
         if k < 10:  # a few pairs suffice to see a wrong prediction

@@ -1,7 +1,9 @@
-"""The cases: a plain table. Each is a data set, a problem, its parameters and the groups it belongs to.
+"""The cases: a plain table. Each is a data set, a problem, its parameters and the groups it belongs
+to.
 
-``SELECT`` words choose cases by substring of the name or of a group: "magic" takes every case on magic, "sweep" both C sweeps,
-"predict" those whose prediction is timed; a whole name takes that case alone. The groups:
+``SELECT`` words choose cases by substring of the name or of a group: "magic" takes every case on
+magic, "sweep" both C sweeps, "predict" those whose prediction is timed; a whole name takes that
+case alone. The groups:
 
     table     the cases of the design's table          problems  regression, one-class, nu-SVC, other kernels
     sweep     C in decades on covtype10k and magic     size      n from 100 to 19,020 on magic
@@ -43,7 +45,16 @@ def _sweep(data: str, gamma: float, also: dict[int, tuple[str, ...]]) -> list[Ca
     for decade in range(-2, 6):
         easier = cases[-1].name if cases and decade > 1 else ""
         groups = ("sweep", *also.get(decade, ()))
-        cases.append(Case(f"{data} C={10.0**decade:g}", data, "SVC", {"C": 10.0**decade, "gamma": gamma}, groups, easier=easier))
+        cases.append(
+            Case(
+                f"{data} C={10.0**decade:g}",
+                data,
+                "SVC",
+                {"C": 10.0**decade, "gamma": gamma},
+                groups,
+                easier=easier,
+            )
+        )
     return cases
 
 
@@ -54,23 +65,77 @@ _CUBIC = {"C": 1.0, "kernel": "poly", "degree": 3, "coef0": 1.0, "gamma": 0.1}
 CASES: list[Case] = [
     *_sweep("covtype10k", 1.0, {1: ("table", "tol", "predict", "quick"), 4: ("table", "quick")}),
     *_sweep("magic", 0.1, {1: ("table", "tol", "size", "predict", "quick")}),
-    Case("a9a C=1", "a9a", "SVC", {"C": 1.0, "gamma": 0.05}, ("table", "input", "predict", "quick")),
+    Case(
+        "a9a C=1", "a9a", "SVC", {"C": 1.0, "gamma": 0.05}, ("table", "input", "predict", "quick")
+    ),
     Case("a9a C=100 g=0.5", "a9a", "SVC", {"C": 100.0, "gamma": 0.5}, ("table",), easier="a9a C=1"),
-    Case("a9a dense", "a9a", "SVC", {"C": 1.0, "gamma": 0.05}, ("input",), dense=True, easier="a9a C=1"),
+    Case(
+        "a9a dense",
+        "a9a",
+        "SVC",
+        {"C": 1.0, "gamma": 0.05},
+        ("input",),
+        dense=True,
+        easier="a9a C=1",
+    ),
     Case("skin C=10", "skin", "SVC", {"C": 10.0, "gamma": 1.0}, ("table",)),
-    Case("mnist10k C=10", "mnist10k", "SVC", {"C": 10.0, "gamma": 0.02}, ("table", "predict", "quick")),
+    Case(
+        "mnist10k C=10",
+        "mnist10k",
+        "SVC",
+        {"C": 10.0, "gamma": 0.02},
+        ("table", "predict", "quick"),
+    ),
     Case("letter C=10", "letter", "SVC", {"C": 10.0, "gamma": 0.1}, ("table", "predict", "quick")),
-    Case("housing SVR", "housing", "SVR", {"C": 10.0, "gamma": 0.1, "epsilon": 0.1}, ("problems", "predict", "quick")),
-    Case("magic one-class", "magic", "OneClassSVM", {"nu": 0.1, "gamma": 0.1}, ("problems", "quick")),
+    Case(
+        "housing SVR",
+        "housing",
+        "SVR",
+        {"C": 10.0, "gamma": 0.1, "epsilon": 0.1},
+        ("problems", "predict", "quick"),
+    ),
+    Case(
+        "magic one-class", "magic", "OneClassSVM", {"nu": 0.1, "gamma": 0.1}, ("problems", "quick")
+    ),
     Case("magic nu-SVC", "magic", "NuSVC", {"nu": 0.3, "gamma": 0.1}, ("problems", "quick")),
     Case("magic poly", "magic", "SVC", _CUBIC, ("problems",), easier="magic C=10"),
-    Case("magic linear", "magic", "SVC", {"C": 1.0, "kernel": "linear"}, ("problems", "quick"), easier="magic C=10"),
+    Case(
+        "magic linear",
+        "magic",
+        "SVC",
+        {"C": 1.0, "kernel": "linear"},
+        ("problems", "quick"),
+        easier="magic C=10",
+    ),
     *[
-        Case(f"magic n={n}", "magic", "SVC", _MAGIC, ("size", *(("quick",) if n in (100, 1000) else ())), n=n)
+        Case(
+            f"magic n={n}",
+            "magic",
+            "SVC",
+            _MAGIC,
+            ("size", *(("quick",) if n in (100, 1000) else ())),
+            n=n,
+        )
         for n in (100, 300, 1000, 3000, 10000)
     ],
-    Case("covtype10k float32", "covtype10k", "SVC", _COVTYPE, ("input",), dtype="float32", easier="covtype10k C=10"),
-    Case("covtype10k tol=1e-6", "covtype10k", "SVC", _COVTYPE, ("tol",), tol=1e-6, easier="covtype10k C=10"),
+    Case(
+        "covtype10k float32",
+        "covtype10k",
+        "SVC",
+        _COVTYPE,
+        ("input",),
+        dtype="float32",
+        easier="covtype10k C=10",
+    ),
+    Case(
+        "covtype10k tol=1e-6",
+        "covtype10k",
+        "SVC",
+        _COVTYPE,
+        ("tol",),
+        tol=1e-6,
+        easier="covtype10k C=10",
+    ),
     Case("magic tol=1e-6", "magic", "SVC", _MAGIC, ("tol",), tol=1e-6, easier="magic C=10"),
 ]
 
@@ -79,13 +144,22 @@ QUICK_ROWS = 3000
 
 
 def select(words: list[str], quick: bool = False) -> list[Case]:
-    """Cases whose name or groups contain one of the words; all without words. ``quick`` takes the short run's, subsampled."""
+    """Cases whose name or groups contain one of the words; all without words.
+
+    ``quick`` takes the short run's, subsampled.
+    """
     names = {c.name for c in CASES}
 
     def matches(word: str, case: Case) -> bool:
-        return case.name == word if word in names else any(word in text for text in (case.name, *case.groups))
+        return (
+            case.name == word
+            if word in names
+            else any(word in text for text in (case.name, *case.groups))
+        )
 
     found = [c for c in CASES if not words or any(matches(word, c) for word in words)]
     if quick:
-        found = [c._replace(n=min(c.n or QUICK_ROWS, QUICK_ROWS)) for c in found if "quick" in c.groups]
+        found = [
+            c._replace(n=min(c.n or QUICK_ROWS, QUICK_ROWS)) for c in found if "quick" in c.groups
+        ]
     return found

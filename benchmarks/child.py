@@ -1,8 +1,10 @@
-"""One measurement, in a process of its own: ``python child.py ADAPTER DATA.npz JOB.json OUT``, by the python of the library's environment.
+"""One measurement, in a process of its own: ``python child.py ADAPTER DATA.npz JOB.json OUT``, by
+the python of the library's environment.
 
-A small fit comes first (imports, thread pools, instruction levels), then the timed fit. A fit shorter than SHORT is repeated until
-LONG_ENOUGH has passed and the median is kept. An alarm whose default action ends the process stops a fit that takes too long, also
-inside compiled code. Written are OUT.json (seconds, memory) and OUT.npz (the solution and decision values).
+A small fit comes first (imports, thread pools, instruction levels), then the timed fit. A fit
+shorter than SHORT is repeated until LONG_ENOUGH has passed and the median is kept. An alarm whose
+default action ends the process stops a fit that takes too long, also inside compiled code. Written
+are OUT.json (seconds, memory) and OUT.npz (the solution and decision values).
 """
 
 import importlib
@@ -26,14 +28,21 @@ def read(file: Any, name: str, form: str, dtype: str) -> Any:
     """X or Z in the form and precision asked for."""
     if name in file:
         return np.ascontiguousarray(file[name], dtype=dtype)
-    X = sparse.csr_matrix(tuple(file[f"{name}.{part}"] for part in ("data", "indices", "indptr")), shape=tuple(file[f"{name}.shape"]))
+    X = sparse.csr_matrix(
+        tuple(file[f"{name}.{part}"] for part in ("data", "indices", "indptr")),
+        shape=tuple(file[f"{name}.shape"]),
+    )
     X = X.astype(dtype)
     return X if form == "csr" else X.toarray()
 
 
 def peak_memory() -> float:
     """Peak resident memory of this process in megabytes (Linux)."""
-    line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
+    line = next(
+        line
+        for line in Path("/proc/self/status").read_text().splitlines()
+        if line.startswith("VmHWM")
+    )
     return int(line.split()[1]) / 1024
 
 
@@ -70,8 +79,15 @@ def main() -> None:
     data = adapter.prepare(X, y)
     forget_peak()
     before = peak_memory()
-    model, seconds, fits = timed(lambda: adapter.fit(data, job["problem"], job["parameters"]), job["timeout"])
-    found = {"fit": seconds, "fits": fits, "memory": peak_memory() - before, "version": adapter.version()}
+    model, seconds, fits = timed(
+        lambda: adapter.fit(data, job["problem"], job["parameters"]), job["timeout"]
+    )
+    found = {
+        "fit": seconds,
+        "fits": fits,
+        "memory": peak_memory() - before,
+        "version": adapter.version(),
+    }
     if hasattr(model, "certificate_"):
         found["status"] = model.certificate_.status
     if job["predicts"]:
@@ -80,7 +96,13 @@ def main() -> None:
     solution = adapter.solution(model)
     found["iterations"] = solution.iterations
     decision = adapter.decide(model, adapter.rows(Z[:COMPARED]))
-    np.savez(out.with_suffix(".npz"), support=solution.support, coef=solution.coef, intercept=solution.intercept, decision=decision)
+    np.savez(
+        out.with_suffix(".npz"),
+        support=solution.support,
+        coef=solution.coef,
+        intercept=solution.intercept,
+        decision=decision,
+    )
     out.with_suffix(".json").write_text(json.dumps(found))
 
 

@@ -1,9 +1,11 @@
-"""The data sets, from the folder MAXMARGIN_DATA or else from OpenML, and the files that measurements read them from.
+"""The data sets, from the folder MAXMARGIN_DATA or else from OpenML, and the files that
+measurements read them from.
 
-OpenML's sets are prepared as the folder's are: covtype10k and skin binary, features of covtype10k in [0, 1], pixels / 255, skin, magic,
-letter and housing standardised, housing in 100,000 dollars with one column for each value of its category, rows with gaps left out.
-OpenML has no covtype10k: 10,000 random rows of covertype stand in, whose seconds are like but not equal.
-Synthetic sets are made on the spot.
+OpenML's sets are prepared as the folder's are: covtype10k and skin binary, features of covtype10k
+in [0, 1], pixels / 255, skin, magic, letter and housing standardised, housing in 100,000 dollars
+with one column for each value of its category, rows with gaps left out. OpenML has no covtype10k:
+10,000 random rows of covertype stand in, whose seconds are like but not equal. Synthetic sets are
+made on the spot.
 """
 
 import importlib.util
@@ -37,7 +39,7 @@ def load(name: str) -> tuple[Any, np.ndarray]:
     return module.load(name)
 
 
-# ---- OpenML ----------------------------------------------------------------------------------------------------------
+# ---- OpenML --------------------------------------------------------------------------------------
 
 OPENML = {
     "covtype10k": ("covertype", 3),
@@ -57,7 +59,9 @@ def _from_openml(name: str) -> tuple[Any, np.ndarray]:
     try:
         found = fetch_openml(known, version=version, as_frame=name != "a9a", parser="auto")
     except Exception as error:
-        raise SystemExit(f"{known} could not be fetched from OpenML ({type(error).__name__}: {error}). {HELP}") from None
+        raise SystemExit(
+            f"{known} could not be fetched from OpenML ({type(error).__name__}: {error}). {HELP}"
+        ) from None
     return prepare(name, found.data, found.target)
 
 
@@ -81,7 +85,9 @@ def _one_hot(frame: Any) -> tuple[np.ndarray, np.ndarray]:
 def prepare(name: str, data: Any, target: Any) -> tuple[Any, np.ndarray]:
     """OpenML's data and target in the form of the folder's."""
     if name == "a9a":
-        return sparse.csr_matrix(data, dtype=np.float64), np.where(np.asarray(target, float) > 0, 1, -1)
+        return sparse.csr_matrix(data, dtype=np.float64), np.where(
+            np.asarray(target, float) > 0, 1, -1
+        )
     X, whole = _one_hot(data)
     if name == "housing":
         return _standard(X[whole]), np.asarray(target, float)[whole] / 1e5
@@ -97,11 +103,14 @@ def prepare(name: str, data: Any, target: Any) -> tuple[Any, np.ndarray]:
     return _standard(X), label
 
 
-# ---- files for the measurements --------------------------------------------------------------------------------------
+# ---- files for the measurements ------------------------------------------------------------------
 
 
 class Arrays:
-    """Training data and rows to predict of a case, and the file that holds them; labels are 0, 1, ... in every library."""
+    """Training data and rows to predict of a case, and the file that holds them.
+
+    Labels are 0, 1, ... in every library.
+    """
 
     def __init__(self, case: Case | LinearCase, folder: Path, loaded: dict[str, Any]) -> None:
         if case.data not in loaded:
@@ -111,20 +120,36 @@ class Arrays:
         order = np.random.default_rng(0).permutation(X.shape[0])
         rows = np.sort(order[: case.n]) if case.n and case.n < X.shape[0] else slice(None)
         self.X, self.Z = X[rows], X[np.sort(order[-PREDICT_ROWS:])]
-        self.y = y[rows] if case.problem.endswith("SVR") else np.unique(y[rows], return_inverse=True)[1]
+        self.y = (
+            y[rows] if case.problem.endswith("SVR") else np.unique(y[rows], return_inverse=True)[1]
+        )
         folder.mkdir(parents=True, exist_ok=True)
         self.path = folder / f"{case.data}-{self.X.shape[0]}.npz"
-        np.savez(self.path, y=self.y, warm=self._warm_rows(), **_parts("X", self.X), **_parts("Z", self.Z))
+        np.savez(
+            self.path,
+            y=self.y,
+            warm=self._warm_rows(),
+            **_parts("X", self.X),
+            **_parts("Z", self.Z),
+        )
 
     def _warm_rows(self) -> np.ndarray:
         """Some 400 rows with every class in equal numbers, for a first small fit."""
         classes = np.unique(self.y) if self.y.dtype.kind in "iu" else [None]
         each = max(2, 400 // len(classes))
-        chosen = [np.flatnonzero(self.y == c)[:each] if c is not None else np.arange(len(self.y))[:each] for c in classes]
+        chosen = [
+            np.flatnonzero(self.y == c)[:each] if c is not None else np.arange(len(self.y))[:each]
+            for c in classes
+        ]
         return np.sort(np.concatenate(chosen))
 
 
 def _parts(name: str, X: Any) -> dict[str, np.ndarray]:
     if not sparse.issparse(X):
         return {name: X}
-    return {f"{name}.data": X.data, f"{name}.indices": X.indices, f"{name}.indptr": X.indptr, f"{name}.shape": np.array(X.shape)}
+    return {
+        f"{name}.data": X.data,
+        f"{name}.indices": X.indices,
+        f"{name}.indptr": X.indptr,
+        f"{name}.shape": np.array(X.shape),
+    }

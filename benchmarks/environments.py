@@ -1,7 +1,7 @@
 """One virtual environment for each peer, under .bench/, made on first use.
 
-A library that cannot be installed or imported is not an error: why not is kept beside its environment and shown in the tables. Remove
-.bench/NAME to try again.
+A library that cannot be installed or imported is not an error: why not is kept beside its
+environment and shown in the tables. Remove .bench/NAME to try again.
 """
 
 import subprocess
@@ -27,10 +27,21 @@ class Environment:
 def _run(*command: str) -> str:
     """Run a command; return "" or the last line it said."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False, cwd=ROOT / "benchmarks")
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+            cwd=ROOT / "benchmarks",
+        )
     except subprocess.TimeoutExpired:
         return f"no end after {PATIENCE} s"
-    said = [line for line in (done.stdout + done.stderr).splitlines() if line.strip() and not line.startswith("WARNING")]
+    said = [
+        line
+        for line in (done.stdout + done.stderr).splitlines()
+        if line.strip() and not line.startswith("WARNING")
+    ]
     return "" if done.returncode == 0 else (said or [f"ended with {done.returncode}"])[-1].strip()
 
 
@@ -43,7 +54,15 @@ def _install(library: Library) -> str:
     print(f"installing {library.name} in {home.relative_to(ROOT)} ...", flush=True)
     if not Path(python).exists():
         venv.create(home, with_pip=True)
-    wrong = _run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *library.requirements)
+    wrong = _run(
+        python,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        *library.requirements,
+    )
     wrong = wrong or _run(python, "-c", f"import peers.{library.adapter}")
     note.write_text(wrong)
     return wrong
@@ -55,5 +74,11 @@ def set_up(libraries: Sequence[Library] = (OURS, *PEERS)) -> list[Environment]:
     for library in libraries:
         own = bool(library.requirements)
         missing = _install(library) if own else ""
-        found.append(Environment(library, str(FOLDER / library.name / "bin" / "python") if own else sys.executable, missing))
+        found.append(
+            Environment(
+                library,
+                str(FOLDER / library.name / "bin" / "python") if own else sys.executable,
+                missing,
+            )
+        )
     return found

@@ -4,8 +4,8 @@ In a Markdown page such a number is followed by a comment that says where it is 
 
     25,068<!-- benchmark: covtype10k C=10: steps --> pair steps
 
-This script writes the present value before each such comment; a test fails where that has not been done. ``make bench ARGS=--save`` and
-``make bench-linear ARGS=--save`` do it at their end.
+This script writes the present value before each such comment; a test fails where that has not been
+done. ``make bench ARGS=--save`` and ``make bench-linear ARGS=--save`` do it at their end.
 """
 
 import ast
@@ -45,14 +45,21 @@ def _spread(key: str, values: list[float], text: Callable[[float], str]) -> str:
 
 
 def benchmark(key: str) -> str:
-    """A kernel fit of ours: "CASE: steps", "CASE: MB", "CASE: seconds", or "least rows per support vector" of all binary cases."""
+    """A kernel fit of ours: "CASE: steps", "CASE: MB", "CASE.
+
+    Seconds", or "least rows per support vector" of all binary cases.
+    """
     whole = json.loads((ROOT / "docs" / "benchmark.json").read_text())
     if key in ("number of cases", "seconds for a fit"):
         return count(len(whole["cases"]) if key == "number of cases" else whole["timeout"])
     cases = whole["cases"]
     case, _, what = key.partition(": ")
     if case.endswith("rows per support vector"):
-        return _spread(case, [c["rows"] / c["support"] for c in cases if c.get("rows") and c["data"] not in SEVERAL], digits)
+        return _spread(
+            case,
+            [c["rows"] / c["support"] for c in cases if c.get("rows") and c["data"] not in SEVERAL],
+            digits,
+        )
     (found,) = (c for c in cases if c["case"] == case)
     ours = found["variants"][0]
     if what == "steps":
@@ -65,10 +72,17 @@ SEVERAL = ("letter", "mnist10k")
 
 
 def linear(key: str) -> str:
-    """A linear fit of ours or of a peer: "CASE to 1e-4: seconds", "CASE to 1e-4: seconds of LABEL", or "least steps of newton"."""
+    """A linear fit of ours or of a peer: "CASE to 1e-4: seconds", "CASE to 1e-4.
+
+    Seconds of LABEL", or "least steps of newton".
+    """
     cases = json.loads((ROOT / "docs" / "linear-benchmark.json").read_text())["cases"]
     if found := re.fullmatch(r"(?:least|greatest) steps of (\w+)", key):
-        return _spread(key, [v["iterations"] for c in cases for v in _ours(c) if v.get("solver") == found[1]], count)
+        return _spread(
+            key,
+            [v["iterations"] for c in cases for v in _ours(c) if v.get("solver") == found[1]],
+            count,
+        )
     parts = re.fullmatch(r"(.+) to (\S+): (milli)?seconds(?: of (.+))?", key)
     assert parts, key
     (case,) = (c for c in cases if c["case"] == parts[1])
@@ -103,7 +117,12 @@ def gallery(key: str) -> str:
     return count(len(list((ROOT / "docs" / "gallery").glob("*.png"))))
 
 
-SOURCES: dict[str, Callable[[str], str]] = {"benchmark": benchmark, "linear": linear, "code": code, "gallery": gallery}
+SOURCES: dict[str, Callable[[str], str]] = {
+    "benchmark": benchmark,
+    "linear": linear,
+    "code": code,
+    "gallery": gallery,
+}
 
 
 def main() -> None:

@@ -1,4 +1,5 @@
-"""Running the measurements of a case: every library in turn, each in a process of its own, then again, medians.
+"""Running the measurements of a case: every library in turn, each in a process of its own, then
+again, medians.
 
 Rules that keep a run short, all visible in the tables:
 
@@ -6,8 +7,9 @@ Rules that keep a run short, all visible in the tables:
 * A library whose first fit took more than SLOW seconds, and one that is HOPELESS times slower than the fastest peer, is run once;
   scikit-learn is exempt from the second rule.
 * Once a peer's time is known, another peer is stopped at HOPELESS times that (at least PATIENT seconds): it cannot be the best. It is
-  shown as ">seconds". scikit-learn is stopped at BEYOND times ours, ours at the full timeout. A library is stopped with one input when
-  it has taken as long as with another (at least PATIENT seconds).
+  shown as ">seconds". scikit-learn is stopped at BEYOND times ours, ours at the full timeout. A
+  library is stopped with one input when it has taken as long as with another (at least PATIENT
+  seconds).
 * A library that ran out of time on an easier case (``Case.easier``) is not run; it is shown as ">" what it had there.
 """
 
@@ -29,7 +31,8 @@ from data import Arrays
 SLOW, HOPELESS, PATIENT, CLOSE, BEYOND = 10.0, 5.0, 5.0, 1.3, 30.0
 START = 120.0  # seconds for everything in a measurement that is not timed
 TOUCHED = 2**28
-"""Numbers (2 GB) at the most that are touched before a measurement: on virtual machines the first touch of memory may cost more than a
+"""Numbers (2 GB) at the most that are touched before a measurement: on virtual machines the first
+touch of memory may cost more than a
 fit. No fit of n rows needs more than n^2."""
 
 
@@ -93,8 +96,15 @@ def variants(case: Case, environments: list[Environment], is_sparse: bool) -> li
 class Bench:
     """Measures cases; remembers who ran out of time."""
 
-    def __init__(self, environments: list[Environment], folder: Path, timeout: float, repeats: int) -> None:
-        self.environments, self.folder, self.timeout, self.repeats = environments, folder, timeout, repeats
+    def __init__(
+        self, environments: list[Environment], folder: Path, timeout: float, repeats: int
+    ) -> None:
+        self.environments, self.folder, self.timeout, self.repeats = (
+            environments,
+            folder,
+            timeout,
+            repeats,
+        )
         self.loaded: dict[str, Any] = {}
         self.out_of_time: dict[tuple[str, str], float] = {}
 
@@ -157,16 +167,27 @@ class Bench:
             return True
         own = min(v.seconds for v in entries if v.right and v.library is variant.library)
         best = min(v.seconds for v in entries[1:] if v.right)
-        return variant.seconds <= CLOSE * own and (variant.library.name == SKLEARN or variant.seconds <= HOPELESS * best)
+        return variant.seconds <= CLOSE * own and (
+            variant.library.name == SKLEARN or variant.seconds <= HOPELESS * best
+        )
 
-    def _run(self, case: Case, arrays: Arrays, variant: Variant, limit: float) -> dict[str, np.ndarray] | None:
+    def _run(
+        self, case: Case, arrays: Arrays, variant: Variant, limit: float
+    ) -> dict[str, np.ndarray] | None:
         """One measurement; None if it did not end well."""
         out = self.folder / "result"
         for suffix in (".json", ".npz"):
             out.with_suffix(suffix).unlink(missing_ok=True)
         job = self._job(case, variant, limit)
         touch(arrays.X.shape[0] ** 2)
-        command = [variant.environment.python, "child.py", variant.library.adapter, str(arrays.path), str(job), str(out)]
+        command = [
+            variant.environment.python,
+            "child.py",
+            variant.library.adapter,
+            str(arrays.path),
+            str(job),
+            str(out),
+        ]
         code, said = call(command, 2 * limit + START)
         if code == -signal.SIGALRM:
             variant.bound, variant.trouble = limit, "out of time"
@@ -182,16 +203,30 @@ class Bench:
     def _job(self, case: Case, variant: Variant, limit: float) -> Path:
         path = self.folder / "job.json"
         parameters = {**case.parameters, "tol": case.tol}
-        job = {"problem": case.problem, "parameters": parameters, "dtype": variant.dtype, "form": variant.form}
+        job = {
+            "problem": case.problem,
+            "parameters": parameters,
+            "dtype": variant.dtype,
+            "form": variant.form,
+        }
         path.write_text(json.dumps({**job, "predicts": case.predicts, "timeout": limit}))
         return path
 
-    def _judge(self, case: Case, arrays: Arrays, variant: Variant, ours: Variant, solution: dict[str, np.ndarray]) -> None:
+    def _judge(
+        self,
+        case: Case,
+        arrays: Arrays,
+        variant: Variant,
+        ours: Variant,
+        solution: dict[str, np.ndarray],
+    ) -> None:
         if case.problem == "NuSVC" and variant is ours:
             self.margin_C = largest(solution)
         margin = self.margin_C if case.problem == "NuSVC" else np.nan
         try:
-            variant.judged = judge(case, arrays.X, arrays.y, arrays.Z[: len(solution["decision"])], solution, margin)
+            variant.judged = judge(
+                case, arrays.X, arrays.y, arrays.Z[: len(solution["decision"])], solution, margin
+            )
         except (IndexError, ValueError) as error:
             variant.wrong = f"no usable answer ({error})"
             return
@@ -206,7 +241,13 @@ class Bench:
         out = self.folder / "floor.json"
         out.unlink(missing_ok=True)
         touch(arrays.X.shape[0] ** 2)
-        command = [ours.environment.python, "floor.py", str(arrays.path), str(self._job(case, ours, 0)), str(out)]
+        command = [
+            ours.environment.python,
+            "floor.py",
+            str(arrays.path),
+            str(self._job(case, ours, 0)),
+            str(out),
+        ]
         code, said = call(command, self.timeout + START)
         return json.loads(out.read_text()) if code == 0 else {"floor_trouble": said}
 
@@ -218,7 +259,13 @@ def touch(numbers: int) -> None:
 
 def call(command: list[str], limit: float) -> tuple[int, str]:
     """Exit code and last words of a process, ended after so many seconds."""
-    with subprocess.Popen(command, cwd=ROOT / "benchmarks", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+    with subprocess.Popen(
+        command,
+        cwd=ROOT / "benchmarks",
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
         try:
             said = process.communicate(timeout=limit)[0]
         except subprocess.TimeoutExpired:

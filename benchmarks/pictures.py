@@ -25,7 +25,14 @@ def draw(results: dict[str, Any], names: list[str], series: list[Series], path: 
             some = [k for k, (value, s) in enumerate(ratios) if s == sign and not math.isnan(value)]
             name = {"": label, ">": f"{label}, at least (stopped)", "<": f"{label}, at most"}[sign]
             if some:
-                axes.plot([ratios[k][0] for k in some], place[some], marker, color=colour, label=name, markersize=6)
+                axes.plot(
+                    [ratios[k][0] for k in some],
+                    place[some],
+                    marker,
+                    color=colour,
+                    label=name,
+                    markersize=6,
+                )
     axes.axvline(1, color="black", linewidth=0.8)
     axes.set_xscale("log")
     axes.xaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))

@@ -13,7 +13,10 @@ NOTHING = "-"
 
 
 class Row:
-    """One case, read for the tables. A ratio is the other's seconds over ours; one with a timeout in it is a bound."""
+    """One case, read for the tables. A ratio is the other's seconds over ours.
+
+    One with a timeout in it is a bound.
+    """
 
     def __init__(self, record: dict[str, Any]) -> None:
         self.record, self.name = record, record["case"]
@@ -37,7 +40,10 @@ class Row:
         return self.ours
 
     def ratio(self, other: dict[str, Any] | None, key: str = "fit") -> tuple[float, str]:
-        """Ratio and its sign: "" exact, ">" at least, "<" at most; not a number where there is none."""
+        """Ratio and its sign: "" exact, ">" at least, "<" at most.
+
+        Not a number where there is none.
+        """
         ours = self.counterpart(other) if other else self.ours
         if other is None or (key not in ours and ours["bound"] is None):
             return math.nan, ""
@@ -73,7 +79,9 @@ class Row:
         record, ours = self.record, self.ours
         floor = record.get("floor")
         multiple = f"{ours['fit'] / floor:.1f}" if floor and "fit" in ours else NOTHING
-        memory = [f"{v['memory']:.0f}" if v and "memory" in v else NOTHING for v in (ours, self.best)]
+        memory = [
+            f"{v['memory']:.0f}" if v and "memory" in v else NOTHING for v in (ours, self.best)
+        ]
         return [
             self.name,
             f"{record['n']:,}",
@@ -99,7 +107,9 @@ def result_text(entry: dict[str, Any]) -> str:
     if "fit" in entry:
         return seconds_text(entry["fit"]) + (f", {entry['wrong']}" if entry["wrong"] else "")
     if entry["bound"] is not None:
-        return f">{entry['bound']:.3g} s" + (f" ({entry['trouble']})" if entry["trouble"] not in ("", "out of time") else "")
+        return f">{entry['bound']:.3g} s" + (
+            f" ({entry['trouble']})" if entry["trouble"] not in ("", "out of time") else ""
+        )
     return entry["trouble"] or "no result"
 
 
@@ -107,7 +117,9 @@ def ratio_text(value: float, sign: str = "") -> str:
     """Two or three digits with the sign of a bound."""
     if math.isnan(value):
         return NOTHING
-    return sign + (f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}")
+    return sign + (
+        f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+    )
 
 
 def count_text(value: float | None) -> str:
@@ -126,7 +138,11 @@ def mean_text(ratios: list[tuple[float, str]]) -> str:
 
 def table(head: list[str], rows: list[list[str]]) -> list[str]:
     """Lines of a Markdown table."""
-    return ["| " + " | ".join(head) + " |", "|" + "---|" * len(head), *("| " + " | ".join(row) + " |" for row in rows)]
+    return [
+        "| " + " | ".join(head) + " |",
+        "|" + "---|" * len(head),
+        *("| " + " | ".join(row) + " |" for row in rows),
+    ]
 
 
 HEAD = [
@@ -159,26 +175,53 @@ def predict_table(rows: list[Row]) -> list[str]:
         if "predict" not in row.ours:
             continue
         entries = [v for v in row.others if "predict" in v and not v["wrong"]]
-        chosen = {name: min((v for v in entries if v["library"] == name), key=lambda v: v["predict"], default=None) for name in libraries}
+        chosen = {
+            name: min(
+                (v for v in entries if v["library"] == name),
+                key=lambda v: v["predict"],
+                default=None,
+            )
+            for name in libraries
+        }
         best = min(entries, key=lambda v: v["predict"], default=None)
         ratios.append((row.ratio(best, "predict"), row.ratio(chosen.get(SKLEARN), "predict")))
         seconds = [seconds_text(v["predict"]) if v else NOTHING for v in chosen.values()]
-        lines.append([row.name, seconds_text(row.ours["predict"]), *(ratio_text(*r) for r in ratios[-1]), *seconds])
+        lines.append(
+            [
+                row.name,
+                seconds_text(row.ours["predict"]),
+                *(ratio_text(*r) for r in ratios[-1]),
+                *seconds,
+            ]
+        )
     if not lines:
         return []
     head = ["case", "maxmargin", "ratio to best peer", "ratio to scikit-learn", *libraries]
-    means = [f"Geometric mean: best peer {mean_text([r[0] for r in ratios])}; scikit-learn {mean_text([r[1] for r in ratios])}."]
+    means = [
+        f"Geometric mean: best peer {mean_text([r[0] for r in ratios])}; scikit-learn "
+        f"{mean_text([r[1] for r in ratios])}."
+    ]
     return ["", "## Prediction of 5,000 rows", "", *table(head, lines), "", *means]
 
 
 def full_table(rows: list[Row]) -> list[str]:
     """Every library with every dtype; of dense and sparse input the faster."""
-    columns = list(dict.fromkeys((v["label"].removesuffix(f" {v['form']}")) for row in rows for v in row.record["variants"]))
+    columns = list(
+        dict.fromkeys(
+            (v["label"].removesuffix(f" {v['form']}"))
+            for row in rows
+            for v in row.record["variants"]
+        )
+    )
     lines = []
     for row in rows:
         cells = []
         for column in columns:
-            entries = [v for v in row.record["variants"] if v["label"].removesuffix(f" {v['form']}") == column]
+            entries = [
+                v
+                for v in row.record["variants"]
+                if v["label"].removesuffix(f" {v['form']}") == column
+            ]
             chosen = min(entries, key=lambda v: v.get("fit", math.inf), default=None)
             form = f" ({chosen['form']})" if chosen and len(entries) > 1 and "fit" in chosen else ""
             cells.append(result_text(chosen) + form if chosen else "")
@@ -194,7 +237,10 @@ def troubles(rows: list[Row]) -> list[str]:
             for what in (v["trouble"], v["wrong"]):
                 if what and what != "out of time" and not what.startswith("not run"):
                     seen.setdefault(f"{v['label']}: {what}", []).append(row.name)
-    lines = [f"- {what} ({', '.join(names) if len(names) < 6 else f'{len(names)} cases'})" for what, names in seen.items()]
+    lines = [
+        f"- {what} ({', '.join(names) if len(names) < 6 else f'{len(names)} cases'})"
+        for what, names in seen.items()
+    ]
     return ["", "## What a library cannot do or got wrong", "", *lines] if lines else []
 
 
@@ -208,7 +254,16 @@ def machine_line(results: dict[str, Any], versions: dict[str, str]) -> str:
 def markdown(results: dict[str, Any]) -> str:
     """The whole page."""
     rows = [Row(record) for record in results["cases"]]
-    versions = dict(sorted({v["library"]: v["version"] for row in rows for v in row.record["variants"] if "version" in v}.items()))
+    versions = dict(
+        sorted(
+            {
+                v["library"]: v["version"]
+                for row in rows
+                for v in row.record["variants"]
+                if "version" in v
+            }.items()
+        )
+    )
     best, sklearn = [row.ratio(row.best) for row in rows], [row.ratio(row.sklearn) for row in rows]
     return "\n".join(
         [
@@ -238,15 +293,30 @@ SHORT = ("table", "problems", "quick")
 def readme(results: dict[str, Any], path: Path) -> None:
     """Put the short table and the means into the README, between its two marks."""
     rows = [Row(record) for record in results["cases"]]
-    best, sklearn = (mean_text([row.ratio(get(row)) for row in rows]) for get in (lambda r: r.best, lambda r: r.sklearn))
+    best, sklearn = (
+        mean_text([row.ratio(get(row)) for row in rows])
+        for get in (lambda r: r.best, lambda r: r.sklearn)
+    )
     head = ["case", "rows", "maxmargin", "best peer", "ratio", "ratio to scikit-learn"]
     cells = [
-        [row.name, f"{row.record['n']:,}", row.ours_text, row.best_text, row.ratio_text, row.sklearn_text]
+        [
+            row.name,
+            f"{row.record['n']:,}",
+            row.ours_text,
+            row.best_text,
+            row.ratio_text,
+            row.sklearn_text,
+        ]
         for row in rows
         if set(SHORT) & set(row.record["groups"])
     ]
     means = f"Geometric mean of the ratios to the best peer: **{best}**; to scikit-learn: **{sklearn}**."
-    replace_block(path, BEGIN, END, [run_line(results) + " tol=1e-3.", "", *table(head, cells), "", means, *late_line(rows)])
+    replace_block(
+        path,
+        BEGIN,
+        END,
+        [run_line(results) + " tol=1e-3.", "", *table(head, cells), "", means, *late_line(rows)],
+    )
 
 
 def run_line(results: dict[str, Any]) -> str:
@@ -271,11 +341,24 @@ def replace_block(path: Path, begin: str, end: str, lines: list[str]) -> None:
 def picture(results: dict[str, Any], path: Path) -> None:
     """Ratios to the best peer and to scikit-learn."""
     rows = [Row(record) for record in results["cases"]]
-    best, sklearn = ([row.ratio(get(row)) for row in rows] for get in (lambda r: r.best, lambda r: r.sklearn))
-    draw(results, [row.name for row in rows], [("best peer", "#c44e52", best), ("scikit-learn", "#4c72b0", sklearn)], path)
+    best, sklearn = (
+        [row.ratio(get(row)) for row in rows] for get in (lambda r: r.best, lambda r: r.sklearn)
+    )
+    draw(
+        results,
+        [row.name for row in rows],
+        [("best peer", "#c44e52", best), ("scikit-learn", "#4c72b0", sklearn)],
+        path,
+    )
 
 
-def write(results: dict[str, Any], folder: Path, stem: str = "benchmark", page: Any = markdown, paint: Any = picture) -> None:
+def write(
+    results: dict[str, Any],
+    folder: Path,
+    stem: str = "benchmark",
+    page: Any = markdown,
+    paint: Any = picture,
+) -> None:
     """Print the page; write it, the picture and the data."""
     text = page(results)
     print(text)
@@ -283,4 +366,8 @@ def write(results: dict[str, Any], folder: Path, stem: str = "benchmark", page: 
     (folder / f"{stem}.md").write_text(text)
     (folder / f"{stem}.json").write_text(json.dumps(results, indent=1))
     paint(results, folder / f"{stem}.svg")
-    print(f"Written: {', '.join(str((folder / stem).with_suffix(s)) for s in ('.md', '.json', '.svg'))} ({OURS.name})")
+    print(
+        "Written: "
+        f"{', '.join(str((folder / stem).with_suffix(s)) for s in ('.md', '.json', '.svg'))} "
+        f"({OURS.name})"
+    )

@@ -1,4 +1,5 @@
-"""``make bench``: fit every case with maxmargin and its peers, check that the answers agree, show the ratios.
+"""``make bench``: fit every case with maxmargin and its peers, check that the answers agree, show
+the ratios.
 
     make bench                                     every case, about an hour on two cores
     make bench CASES="covtype10k letter"           cases whose name or group contains one of the words (see cases.py)
@@ -7,8 +8,9 @@
     make bench-quick                               a dozen small cases in five minutes
     make bench ARGS=--save                         and copy the tables and the picture to docs/, the short table to the README
 
-Peers live in environments of their own under .bench/; results go to run/bench/ as JSON, Markdown and SVG. The data come from the folder
-in MAXMARGIN_DATA (a load.py whose load(name) returns X and y), or else from OpenML. To show saved results again: ``--show FILE.json``.
+Peers live in environments of their own under .bench/; results go to run/bench/ as JSON, Markdown
+and SVG. The data come from the folder in MAXMARGIN_DATA (a load.py whose load(name) returns X and
+y), or else from OpenML. To show saved results again: ``--show FILE.json``.
 """
 
 import argparse
@@ -44,7 +46,11 @@ def machine() -> dict[str, Any]:
     model = platform.processor() or platform.machine()
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.is_file():
-        lines = [line.split(":", 1)[1].strip() for line in cpuinfo.read_text().splitlines() if line.startswith("model name")]
+        lines = [
+            line.split(":", 1)[1].strip()
+            for line in cpuinfo.read_text().splitlines()
+            if line.startswith("model name")
+        ]
         model = lines[0] if lines else model
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return {
@@ -111,20 +117,38 @@ def is_whole(results: dict[str, Any], cases: Sequence[Any]) -> bool:
     """Whether every case was measured: nothing else is published."""
     missing = {case.name for case in cases} - {record["case"] for record in results["cases"]}
     if missing:
-        print(f"Not saved: a published table is one run of every case, and {len(missing)} were not measured.")
+        print(
+            f"Not saved: a published table is one run of every case, and {len(missing)} were not "
+            "measured."
+        )
     return not missing
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("words", nargs="*", help="substrings of the names or groups of the cases to run")
-    parser.add_argument("--quick", action="store_true", help="a dozen cases on at most 3,000 rows, once each")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "words", nargs="*", help="substrings of the names or groups of the cases to run"
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="a dozen cases on at most 3,000 rows, once each"
+    )
     parser.add_argument("--repeats", type=int, help="runs of each library (3; quick: 1)")
     parser.add_argument("--timeout", type=float, help="seconds for one fit (30; quick: 6)")
-    parser.add_argument("--save", action="store_true", help="copy the results to docs/benchmark.{md,json,svg} and the README")
+    parser.add_argument(
+        "--save",
+        action="store_true",
+        help="copy the results to docs/benchmark.{md,json,svg} and the README",
+    )
     parser.add_argument("--list", action="store_true", help="list the cases and stop")
     parser.add_argument("--set-up", action="store_true", help="make the environments and stop")
-    parser.add_argument("--show", type=Path, metavar="FILE.json", help="write the tables of saved results, measure nothing")
+    parser.add_argument(
+        "--show",
+        type=Path,
+        metavar="FILE.json",
+        help="write the tables of saved results, measure nothing",
+    )
     options = parser.parse_args()
     chosen = select(options.words, options.quick)
     if options.list:
@@ -132,9 +156,15 @@ def main() -> None:
     if options.show:
         results = json.loads(options.show.read_text())
         report.write(results, OUT)
-        return save(results, OUT / "benchmark.json") if options.save and is_whole(results, CASES) else None
+        return (
+            save(results, OUT / "benchmark.json")
+            if options.save and is_whole(results, CASES)
+            else None
+        )
     if not chosen:
-        sys.exit(f"No case matches {options.words}. There are: {', '.join(case.name for case in CASES)}.")
+        sys.exit(
+            f"No case matches {options.words}. There are: {', '.join(case.name for case in CASES)}."
+        )
     OUT.mkdir(parents=True, exist_ok=True)
     environments = set_up()
     if options.set_up:
@@ -143,9 +173,18 @@ def main() -> None:
     repeats = options.repeats or (1 if options.quick else 3)
     store = OUT / ("quick.json" if options.quick else "benchmark.json")
     known = expectations(store)
-    results = {**machine(), "timeout": timeout, "repeats": repeats, "quick": options.quick, "cases": []}
+    results = {
+        **machine(),
+        "timeout": timeout,
+        "repeats": repeats,
+        "quick": options.quick,
+        "cases": [],
+    }
     progress = Progress([case.name for case in chosen], known)
-    with tempfile.TemporaryDirectory(dir=OUT) as folder, contextlib.suppress(KeyboardInterrupt):  # Ctrl-C shows what there is
+    with (
+        tempfile.TemporaryDirectory(dir=OUT) as folder,
+        contextlib.suppress(KeyboardInterrupt),
+    ):  # Ctrl-C shows what there is
         bench = Bench(environments, Path(folder), timeout, repeats)
         for case in chosen:
             began = time.monotonic()

@@ -3,9 +3,10 @@
     make bench-svmlight                          a file of 500 MB in run/svmlight/, written once, three rounds in turns
     make bench-svmlight ARGS="--megabytes 50 --rounds 5 --remove"
 
-Two kinds of files: "text" (sparse, many features, 6 digits as most published files have) and "doubles" (dense rows of 17 digits). Each
-reader runs in a process of its own, in turns; shown are the medians of the seconds and the ratio to ours. LIBSVM's Python reader gets the
-first tenth of the file, its seconds times ten. Our result is compared with scikit-learn's, bit for bit, on that tenth.
+Two kinds of files: "text" (sparse, many features, 6 digits as most published files have) and
+"doubles" (dense rows of 17 digits). Each reader runs in a process of its own, in turns; shown are
+the medians of the seconds and the ratio to ours. LIBSVM's Python reader gets the first tenth of the
+file, its seconds times ten. Our result is compared with scikit-learn's, bit for bit, on that tenth.
 """
 
 import argparse
@@ -45,16 +46,24 @@ def lines_of(kind: str, rng: np.random.Generator) -> Any:
                 index = np.unique(rng.integers(1, 50_000, length))
                 rows.append(
                     f"{rng.integers(0, 2) * 2 - 1:+d} "
-                    + " ".join(f"{k}:{v:.6g}" for k, v in zip(index, rng.random(len(index)), strict=True))
+                    + " ".join(
+                        f"{k}:{v:.6g}" for k, v in zip(index, rng.random(len(index)), strict=True)
+                    )
                 )
         else:
             X = rng.normal(size=(1000, 50))
-            rows = [f"{row[0]!r} " + " ".join(f"{k}:{v!r}" for k, v in enumerate(row, 1)) for row in X.tolist()]
+            rows = [
+                f"{row[0]!r} " + " ".join(f"{k}:{v!r}" for k, v in enumerate(row, 1))
+                for row in X.tolist()
+            ]
         yield ("\n".join(rows) + "\n").encode()
 
 
 def write(path: Path, kind: str, size: int) -> None:
-    """A file of at least so many bytes, unless it is there: some thousand lines, again and again in another order."""
+    """A file of at least so many bytes, unless it is there.
+
+    Some thousand lines, again and again in another order.
+    """
     part = path.with_suffix(".part")
     if path.is_file() and path.stat().st_size >= size:
         return
@@ -73,7 +82,9 @@ def write(path: Path, kind: str, size: int) -> None:
 def seconds_of(reader: str, path: Path) -> tuple[float, float]:
     """Seconds and megabytes of one reading in a fresh process."""
     code = CHILD.format(imports=READERS[reader])
-    done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True
+    )
     seconds, memory = json.loads(done.stdout.splitlines()[-1])
     return seconds, memory
 
@@ -86,7 +97,13 @@ def compare(path: Path) -> None:
 
     (ours, y), (theirs, z) = load_svmlight(path), load_svmlight_file(str(path))
     same = all(
-        np.array_equal(a, b) for a, b in ((ours.data, theirs.data), (ours.indices, theirs.indices), (ours.indptr, theirs.indptr), (y, z))
+        np.array_equal(a, b)
+        for a, b in (
+            (ours.data, theirs.data),
+            (ours.indices, theirs.indices),
+            (ours.indptr, theirs.indptr),
+            (y, z),
+        )
     )
     if not same:
         sys.exit(f"{path}: our arrays differ from scikit-learn's")
@@ -101,11 +118,16 @@ def measure(path: Path, rounds: int) -> dict[str, tuple[float, float]]:
             seconds, memory = seconds_of(reader, path.with_suffix(".part") if part else path)
             scale = path.stat().st_size / path.with_suffix(".part").stat().st_size if part else 1.0
             found[reader].append((seconds * scale, memory))
-    return {reader: (statistics.median(s for s, _ in rows), max(m for _, m in rows)) for reader, rows in found.items()}
+    return {
+        reader: (statistics.median(s for s, _ in rows), max(m for _, m in rows))
+        for reader, rows in found.items()
+    }
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--folder", type=Path, default=FOLDER)
     parser.add_argument("--megabytes", type=int, default=500)
     parser.add_argument("--rounds", type=int, default=3)
@@ -120,8 +142,15 @@ def main() -> None:
         ours, size = results["maxmargin"][0], path.stat().st_size
         print(f"{kind}: {size / 1e6:.0f} MB, median of {options.rounds}")
         for reader, (seconds, memory) in results.items():
-            note = " (a tenth of the file, times ten)" if reader == "libsvm-official" else f", {memory:.0f} MB of memory"
-            print(f"  {reader:16s} {seconds:8.2f} s  {size / 1e6 / seconds:7.1f} MB/s  ratio {seconds / ours:6.2f}{note}")
+            note = (
+                " (a tenth of the file, times ten)"
+                if reader == "libsvm-official"
+                else f", {memory:.0f} MB of memory"
+            )
+            print(
+                f"  {reader:16s} {seconds:8.2f} s  {size / 1e6 / seconds:7.1f} MB/s  ratio "
+                f"{seconds / ours:6.2f}{note}"
+            )
         if options.remove:
             path.unlink()
             path.with_suffix(".part").unlink()

@@ -27,7 +27,9 @@ def text(n: int = 200_000, d: int = 50_000, k: int = 80) -> tuple[sparse.csr_mat
     p = 1 / np.arange(1, d + 1)
     p /= p.sum()
     columns = np.searchsorted(np.cumsum(p), rng.random((n, k))).clip(0, d - 1)
-    X = sparse.csr_matrix((np.ones(n * k), columns.ravel(), np.arange(0, n * k + 1, k)), shape=(n, d))
+    X = sparse.csr_matrix(
+        (np.ones(n * k), columns.ravel(), np.arange(0, n * k + 1, k)), shape=(n, d)
+    )
     X.sum_duplicates()
     found = np.bincount(X.indices, minlength=d)
     X.data = (1 + np.log(X.data)) * np.log(n / (1 + found))[X.indices]
@@ -44,4 +46,8 @@ def regression(n: int = 200_000, d: int = 100) -> tuple[np.ndarray, np.ndarray]:
     return X, X @ rng.standard_normal(d) / np.sqrt(d) + 0.5 + 0.3 * rng.standard_t(3, n)
 
 
-SYNTHETIC: dict[str, Callable[[], tuple[Any, np.ndarray]]] = {"dense1m": dense, "text": text, "regression": regression}
+SYNTHETIC: dict[str, Callable[[], tuple[Any, np.ndarray]]] = {
+    "dense1m": dense,
+    "text": text,
+    "regression": regression,
+}

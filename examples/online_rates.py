@@ -1,4 +1,7 @@
-"""How fast the online estimators approach the exact optimum: suboptimality against passes, in docs/pictures/online-rates.svg."""
+"""How fast the online estimators approach the exact optimum.
+
+Suboptimality against passes, in docs/pictures/online-rates.svg.
+"""
 
 import sys
 from pathlib import Path
@@ -29,14 +32,25 @@ def objective(model, X, y):
     if hasattr(model, "coef_"):
         norm = np.sum(model.coef_**2)
     else:
-        norm = model.dual_coef_[0] @ rbf_kernel(model.support_vectors_, gamma=GAMMA) @ model.dual_coef_[0]
-    return ALPHA / 2 * norm + np.mean(np.maximum(0, 1 - np.where(y == 1, 1, -1) * model.decision_function(X)))
+        norm = (
+            model.dual_coef_[0]
+            @ rbf_kernel(model.support_vectors_, gamma=GAMMA)
+            @ model.dual_coef_[0]
+        )
+    return ALPHA / 2 * norm + np.mean(
+        np.maximum(0, 1 - np.where(y == 1, 1, -1) * model.decision_function(X))
+    )
 
 
 def errors(model, X, y):
-    """The relative suboptimality after each number of passes; each fit goes on from the one before, with the same random order."""
+    """The relative suboptimality after each number of passes.
+
+    Each fit goes on from the one before, with the same random order.
+    """
     kernel = model.kernel
-    exact = SVC(kernel=kernel, gamma=GAMMA if kernel == "rbf" else "scale", C=1 / (ALPHA * ROWS), tol=1e-8).fit(X, y)
+    exact = SVC(
+        kernel=kernel, gamma=GAMMA if kernel == "rbf" else "scale", C=1 / (ALPHA * ROWS), tol=1e-8
+    ).fit(X, y)
     best = ALPHA * exact.certificate_.primal
     model.set_params(alpha=ALPHA, warm_start=True, random_state=np.random.RandomState(0))
     if "tol" in model.get_params():
@@ -58,10 +72,15 @@ def main(path):
         axes.loglog(PASSES, found, "o-", color=colour, label=name, markersize=3, linewidth=1.4)
         print(f"{name}: {found[0]:.1e} after 1 pass, {found[-1]:.1e} after {PASSES[-1]}")
     for power, style in ((1.0, ":"), (0.5, "--")):
-        axes.loglog(PASSES, 2.0 * PASSES**-power, style, color="0.5", linewidth=1, label=f"slope -{power:g}")
+        axes.loglog(
+            PASSES, 2.0 * PASSES**-power, style, color="0.5", linewidth=1, label=f"slope -{power:g}"
+        )
     axes.set_xlabel("passes over the data")
     axes.set_ylabel("(objective - optimum) / optimum")
-    axes.set_title(f"alpha = {ALPHA:g}, {ROWS:,} samples, batch size 1; the optimum is SVC's, certified", fontsize=9)
+    axes.set_title(
+        f"alpha = {ALPHA:g}, {ROWS:,} samples, batch size 1; the optimum is SVC's, certified",
+        fontsize=9,
+    )
     axes.set_ylim(bottom=2e-6)  # room for the legend
     axes.grid(True, which="major", color="0.9")
     axes.legend(fontsize=8)

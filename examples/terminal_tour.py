@@ -1,6 +1,8 @@
-"""``make tour``: runs the commands of the tour in docs/command-line.md, writes what they say into that page and as a picture of a terminal.
+"""``make tour``: runs the commands of the tour in docs/command-line.md, writes what they say into
+that page and as a picture of a terminal.
 
-The picture is docs/pictures/command-line.svg; the text stands between two marks of the page: neither can drift from what the program does.
+The picture is docs/pictures/command-line.svg; the text stands between two marks of the page:
+neither can drift from what the program does.
 """
 
 import os
@@ -30,7 +32,8 @@ COMMANDS = (
     "maxmargin check cells.csv --target diagnosis",
     "maxmargin scale cells.csv scaled.csv --target diagnosis --save ranges.txt",
     "maxmargin subset scaled.csv 400 train.csv --rest test.csv --target diagnosis",
-    "maxmargin tune train.csv -C log2:-1,7,4 --gamma log2:-7,1,4 --target diagnosis --picture search.png",
+    "maxmargin tune train.csv -C log2:-1,7,4 --gamma log2:-7,1,4 --target diagnosis --picture "
+    "search.png",
     "maxmargin train train.csv cells.mm --target diagnosis -C 8 --gamma 0.125 --cv 5",
     "maxmargin predict test.csv cells.mm predictions.txt",
     "maxmargin inspect cells.mm",
@@ -43,12 +46,24 @@ COMMANDS = (
 
 def outputs(folder: str) -> list[tuple[str, str]]:
     """Each command and what it wrote, with its colours."""
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "FORCE_COLOR": "1", "COLUMNS": str(WIDTH)}
+    environment = {
+        **os.environ,
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "FORCE_COLOR": "1",
+        "COLUMNS": str(WIDTH),
+    }
     subprocess.run([sys.executable, "-c", PREPARATION], cwd=folder, check=True)
     found = []
     for command in COMMANDS:
         done = subprocess.run(
-            command, shell=True, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+            command,
+            shell=True,
+            cwd=folder,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
         )
         found.append((command, done.stdout.rstrip()))
     return found
@@ -56,7 +71,8 @@ def outputs(folder: str) -> list[tuple[str, str]]:
 
 def main() -> None:
     """Run, record, write."""
-    console = Console(record=True, width=WIDTH, force_terminal=True, file=open(os.devnull, "w"), highlight=False)  # noqa: SIM115
+    nowhere = open(os.devnull, "w")  # noqa: SIM115
+    console = Console(record=True, width=WIDTH, force_terminal=True, file=nowhere, highlight=False)
     lines = []
     with tempfile.TemporaryDirectory() as folder:
         for command, output in outputs(folder):
@@ -65,10 +81,19 @@ def main() -> None:
             console.print(shown)
             lines += [f"$ {command}", *(line.rstrip() for line in shown.plain.splitlines()), ""]
     (DOCS / "pictures").mkdir(exist_ok=True)
-    console.save_svg(str(DOCS / "pictures" / "command-line.svg"), title="maxmargin", unique_id="tour")
+    console.save_svg(
+        str(DOCS / "pictures" / "command-line.svg"), title="maxmargin", unique_id="tour"
+    )
     page = DOCS / "command-line.md"
     text = "\n".join([BEGIN, "", "```console", *lines[:-1], "```", "", END])
-    page.write_text(re.sub(f"{re.escape(BEGIN)}.*?{re.escape(END)}", lambda _: text, page.read_text(), flags=re.DOTALL))
+    page.write_text(
+        re.sub(
+            f"{re.escape(BEGIN)}.*?{re.escape(END)}",
+            lambda _: text,
+            page.read_text(),
+            flags=re.DOTALL,
+        )
+    )
     print(f"{page.name} and pictures/command-line.svg: {len(COMMANDS)} commands")
 
 

@@ -1,4 +1,6 @@
-"""A small kernel problem, and states of a solver on it, for the tests of the parts of the block solver."""
+"""A small kernel problem, and states of a solver on it, for the tests of the parts of the block
+solver.
+"""
 
 import numpy as np
 
@@ -19,11 +21,23 @@ K = SOURCE.block(None, None, np.float64)
 def between_bounds(problem, seed=0):
     """A third of the variables at each bound, the others between."""
     rng = np.random.default_rng(seed)
-    share = np.choose(rng.integers(0, 3, len(problem.lower)), [0.0, 1.0, rng.uniform(0.1, 0.9, len(problem.lower))])
+    share = np.choose(
+        rng.integers(0, 3, len(problem.lower)),
+        [0.0, 1.0, rng.uniform(0.1, 0.9, len(problem.lower))],
+    )
     return problem.lower + share * (problem.upper - problem.lower)
 
 
 def state_of(problem, b=None, **more):
     b = np.zeros(len(problem.lower)) if b is None else b
     F = K @ problems.fold(problem, b, n)
-    return State(problem, b.copy(), F.copy(), b.copy(), F.copy(), scale=1.0, convex=more.pop("convex", True), **more)
+    return State(
+        problem,
+        b.copy(),
+        F.copy(),
+        b.copy(),
+        F.copy(),
+        scale=1.0,
+        convex=more.pop("convex", True),
+        **more,
+    )

@@ -13,10 +13,15 @@ from maxmargin.io import dump_svmlight
 
 
 def run(*arguments, code=0, stdin=None):
-    """The result of a command in this process; its exit code must be the one expected, None for any."""
+    """The result of a command in this process.
+
+    Its exit code must be the one expected, None for any.
+    """
     result = CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin)
     if code is not None and result.exit_code != code:
-        raise AssertionError(f"exit code {result.exit_code}\n{result.output}\n{result.stderr}") from result.exception
+        raise AssertionError(
+            f"exit code {result.exit_code}\n{result.output}\n{result.stderr}"
+        ) from result.exception
     return result
 
 
@@ -27,14 +32,24 @@ def answer(*arguments, **options):
 
 def process(*arguments, stdin=None, code=0):
     """A command in a process of its own: what it wrote to both streams, as bytes."""
-    line = [sys.executable, "-c", "from maxmargin.cli import main; main()", *(str(argument) for argument in arguments)]
-    done = subprocess.run(line, input=stdin, capture_output=True, timeout=60, env=child_environment())
+    line = [
+        sys.executable,
+        "-c",
+        "from maxmargin.cli import main; main()",
+        *(str(argument) for argument in arguments),
+    ]
+    done = subprocess.run(
+        line, input=stdin, capture_output=True, timeout=60, env=child_environment()
+    )
     assert done.returncode == code, f"exit code {done.returncode}\n{done.stderr.decode()}"
     return done
 
 
 def heart(path, n=270, d=13, seed=0, classes=2, noise=1.0):
-    """A file like heart_scale: features in [-1, 1], some zero, classes +1 and -1 (or 1, 2, 3, ...), rows in any order."""
+    """A file like heart_scale.
+
+    Features in [-1, 1], some zero, classes +1 and -1 (or 1, 2, 3, ...), rows in any order.
+    """
     rng = np.random.default_rng(seed)
     label = rng.integers(0, classes, n)
     centres = rng.normal(size=(classes, d))

@@ -1,4 +1,5 @@
-"""For all tests: the modules beside this file can be imported from every folder of tests, random numbers
+"""For all tests: the modules beside this file can be imported from every folder of tests, random
+numbers
 are the same for each test, and with MAXMARGIN_COMPLETE=1 a skipped test fails (needs.py)."""
 
 import ctypes
@@ -22,5 +23,7 @@ def pytest_make_collect_report():
 
 @pytest.fixture(autouse=True)
 def same_random_numbers():
-    """LIBSVM and LIBLINEAR draw from C's generator, and what they end at depends on it where they give up: on no other test."""
+    """LIBSVM and LIBLINEAR draw from C's generator, and what they end at depends on it where they
+    give up: on no other test.
+    """
     ctypes.CDLL(None).srand(1)

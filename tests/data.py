@@ -1,4 +1,5 @@
-"""Data sets for comparisons: those scikit-learn ships, and the real ones of the folder MAXMARGIN_DATA:
+"""Data sets for comparisons: those scikit-learn ships, and the real ones of the folder
+MAXMARGIN_DATA:
 a test that loads one of these is skipped where that is not set."""
 
 import importlib.util
@@ -34,7 +35,9 @@ def _bundled(name):
 
 
 def _real(name):
-    spec = importlib.util.spec_from_file_location("maxmargin_data_load", Path(needs.data_sets()) / "load.py")
+    spec = importlib.util.spec_from_file_location(
+        "maxmargin_data_load", Path(needs.data_sets()) / "load.py"
+    )
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module.load(name)

@@ -20,20 +20,35 @@ REGRESSORS = (SVR, NuSVR)
 
 def binary(n=60, d=4, seed=0):
     """Two overlapping classes, 0 and 1, of about equal size."""
-    return make_classification(n, d, n_informative=d - 1, n_redundant=0, n_clusters_per_class=1, flip_y=0.1, random_state=seed)
+    return make_classification(
+        n,
+        d,
+        n_informative=d - 1,
+        n_redundant=0,
+        n_clusters_per_class=1,
+        flip_y=0.1,
+        random_state=seed,
+    )
 
 
 def three(n=60, d=4, seed=0):
     """Three overlapping classes 0, 1, 2 of n / 3 points, in turn."""
     y = np.arange(n) % 3
-    return np.random.default_rng(seed).normal(size=(n, d)) + y[:, None] * np.resize([1.0, -0.5], d), y
+    return np.random.default_rng(seed).normal(size=(n, d)) + y[:, None] * np.resize(
+        [1.0, -0.5], d
+    ), y
 
 
 def cached(cls):
-    """Data on which kernel rows go through the cache: wide, so that values are dear, and of more variables than one tile holds."""
+    """Data on which kernel rows go through the cache.
+
+    Wide, so that values are dear, and of more variables than one tile holds.
+    """
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1600 if issubclass(cls, REGRESSORS) else 3200, 70))
-    return X, target(cls, X, (X[:, 0] * X[:, 1] + X[:, 2] + 0.3 * rng.normal(size=len(X)) > 0).astype(int))
+    return X, target(
+        cls, X, (X[:, 0] * X[:, 1] + X[:, 2] + 0.3 * rng.normal(size=len(X)) > 0).astype(int)
+    )
 
 
 class CacheUse:
@@ -87,7 +102,11 @@ def assert_close(a, b, tol=1e-9):
 
 def peak_memory():
     """Kilobytes that this process has held at most; ru_maxrss would hold its parent's."""
-    return next(int(line.split()[1]) for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
+    return next(
+        int(line.split()[1])
+        for line in Path("/proc/self/status").read_text().splitlines()
+        if line.startswith("VmHWM")
+    )
 
 
 def child_environment(**changes):
@@ -96,8 +115,17 @@ def child_environment(**changes):
 
 
 def in_subprocess(code, timeout=60, **environment):
-    """Run Python code in a process of its own and return what it printed; a crash, an error or a hang there fails the test here."""
+    """Run Python code in a process of its own and return what it printed.
+
+    A crash, an error or a hang there fails the test here.
+    """
     command = [sys.executable, "-c", textwrap.dedent(code)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, env=child_environment(**environment))
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        env=child_environment(**environment),
+    )
     assert done.returncode == 0, f"exit status {done.returncode}\n{done.stderr[-3000:]}"
     return done.stdout

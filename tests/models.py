@@ -1,4 +1,7 @@
-"""One fitted model of every estimator and variant, for the tests of model files: name -> function that returns (model, X)."""
+"""One fitted model of every estimator and variant, for the tests of model files.
+
+Name -> function that returns (model, X).
+"""
 
 import warnings
 
@@ -76,7 +79,9 @@ OTHER_KERNEL = {
     "SVC-logistic": _two(lambda: SVC(kernel=Kernel.logistic(sigma=2.0))),
     "SVC-record": _two(lambda: SVC(kernel=Kernel.rbf(sigma=1.5))),
     "SVC-strings": _three(SVC, labels=("ant", "bee", "cät")),
-    "SVC-objects": lambda: _fitted(SVC(), three()[0], np.array(["ant", "bee", "c"], dtype=object)[three()[1]]),
+    "SVC-objects": lambda: _fitted(
+        SVC(), three()[0], np.array(["ant", "bee", "c"], dtype=object)[three()[1]]
+    ),
     "SVC-ovr": _three(lambda: SVC(multiclass="ovr", class_weight={0: 2.0, 1: 1.0, 2: 0.5})),
 }
 LINEAR = {
@@ -87,7 +92,9 @@ LINEAR = {
     "LinearSVC-together": _three(lambda: LinearSVC(multi_class="crammer_singer")),
     "LinearSVC-together-two": _two(lambda: LinearSVC(multi_class="crammer_singer")),
     "LinearSVR": _real(LinearSVR),
-    "LinearSVR-squared": _real(lambda: LinearSVR(loss="squared_epsilon_insensitive", intercept="regularised")),
+    "LinearSVR-squared": _real(
+        lambda: LinearSVR(loss="squared_epsilon_insensitive", intercept="regularised")
+    ),
     "LinearOneClassSVM": lambda: _fitted(LinearOneClassSVM(nu=0.2), binary()[0] + 3.0),
     "liblinear.LinearSVC": _three(liblinear.LinearSVC),
     "LinearSVCCV": _three(lambda: LinearSVCCV(Cs=[0.1, 1.0], estimator=LinearSVC(loss="hinge"))),
@@ -95,8 +102,12 @@ LINEAR = {
 ONLINE = {
     "PegasosSVC": _two(lambda: PegasosSVC(alpha=0.01, random_state=0)),
     "PegasosSVC-rbf": _three(lambda: PegasosSVC(alpha=0.01, kernel="rbf", random_state=0)),
-    "PegasosSVC-sparse": _two(lambda: PegasosSVC(alpha=0.01, kernel="rbf", random_state=0, budget=20), sparse.csr_matrix),
-    "PegasosSVC-precomputed": _kernel_matrix(lambda: PegasosSVC(alpha=0.01, kernel="precomputed", random_state=0)),
+    "PegasosSVC-sparse": _two(
+        lambda: PegasosSVC(alpha=0.01, kernel="rbf", random_state=0, budget=20), sparse.csr_matrix
+    ),
+    "PegasosSVC-precomputed": _kernel_matrix(
+        lambda: PegasosSVC(alpha=0.01, kernel="precomputed", random_state=0)
+    ),
     "NormaSVC": _three(lambda: NormaSVC(random_state=0)),
     "NormaNovelty": _two(lambda: NormaNovelty(nu=0.2, random_state=0)),
 }

@@ -1,4 +1,5 @@
-"""What a test needs beyond the package: programs, packages, data sets. Without it the test is skipped.
+"""What a test needs beyond the package: programs, packages, data sets. Without it the test is
+skipped.
 
 With MAXMARGIN_COMPLETE=1, as in CI, a skipped test or module fails instead (conftest.py), whatever
 skipped it: no test can go missing unnoticed. Only a reason that begins with NOT_APPLICABLE is let
@@ -20,7 +21,9 @@ DATA = os.environ.get("MAXMARGIN_DATA")
 def programs(*names, debian):
     """A mark: skip where one of the programs is not installed; `debian` names its packages."""
     missing = [name for name in names if shutil.which(name) is None]
-    return pytest.mark.skipif(bool(missing), reason=f"{', '.join(missing)} is missing (Debian: {debian})")
+    return pytest.mark.skipif(
+        bool(missing), reason=f"{', '.join(missing)} is missing (Debian: {debian})"
+    )
 
 
 def package(name):
@@ -47,7 +50,9 @@ def fail_if_skipped(report):
     """Turn the report of a skipped test or module into a failure where all must run."""
     if not COMPLETE or not report.skipped or hasattr(report, "wasxfail"):
         return
-    path, line, reason = report.longrepr if isinstance(report.longrepr, tuple) else ("", 0, str(report.longrepr))
+    path, line, reason = (
+        report.longrepr if isinstance(report.longrepr, tuple) else ("", 0, str(report.longrepr))
+    )
     reason = reason.removeprefix("Skipped: ")
     if not reason.startswith(NOT_APPLICABLE):
         report.outcome = "failed"

@@ -7,7 +7,8 @@ from maxmargin.core.backend import RBF_BY_DIFFERENCES, Backend, Extremes, NotFin
 from maxmargin.kernel.kernels import Kind
 
 ORIGIN = -1
-"""The number of the variable that a group without a fixed sum has more: no bounds, a kernel row of zeros."""
+"""The number of the variable that a group without a fixed sum has more: no bounds, a kernel row of
+zeros."""
 
 
 class Points:
@@ -30,7 +31,10 @@ class NumpyBackend(Backend):
         return Points(X)
 
     def kernel_block(self, kernel, A, a, B, b, out=None, slots=None):
-        P, Q = (X.values.astype(np.float64)[slice(None) if at is None else at] for X, at in ((A, a), (B, b)))
+        P, Q = (
+            X.values.astype(np.float64)[slice(None) if at is None else at]
+            for X, at in ((A, a), (B, b))
+        )
         values = kernel_values(kernel, P, Q).astype(A.values.dtype)
         if not np.isfinite(values).all():
             raise NotFinite
@@ -72,7 +76,9 @@ class NumpyBackend(Backend):
             violation, i, j = worst_pair(variables)
             if not violation > tol or steps >= most:
                 return Steps(steps, max(violation, 0.0), negative, False)
-            curvature = sum(value(K, variables.ridge, k, k) for k in (i, j)) - 2 * value(K, variables.ridge, i, j)
+            curvature = sum(value(K, variables.ridge, k, k) for k in (i, j)) - 2 * value(
+                K, variables.ridge, i, j
+            )
             size = abs(value(K, variables.ridge, i, i)) + abs(value(K, variables.ridge, j, j))
             negative = negative or curvature < -1e-12 * size
             floor = 1e-15 * size + 1e-300
@@ -107,7 +113,12 @@ def kernel_values(kernel, P, Q):
             return np.exp(-gamma * np.abs(P[:, None] - Q[None]).sum(axis=2))
         if kind == int(Kind.CHI2):
             total, difference = P[:, None] + Q[None], P[:, None] - Q[None]
-            return np.exp(-gamma * np.divide(difference**2, total, out=np.zeros_like(total), where=total != 0).sum(axis=2))
+            return np.exp(
+                -gamma
+                * np.divide(difference**2, total, out=np.zeros_like(total), where=total != 0).sum(
+                    axis=2
+                )
+            )
         dot = P @ Q.T
         if kind == int(Kind.LINEAR):
             return dot

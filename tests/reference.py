@@ -1,6 +1,8 @@
-"""Slow, obvious references: the primal problems as the lectures write them, given to a general QP solver.
+"""Slow, obvious references: the primal problems as the lectures write them, given to a general QP
+solver.
 
-Nothing here is shared with maxmargin: kernels come in as matrices, and the *primal* in (a, b, slack) is solved, w = sum a_i phi(x_i):
+Nothing here is shared with maxmargin: kernels come in as matrices, and the *primal* in (a, b,
+slack) is solved, w = sum a_i phi(x_i):
 
     minimise  1/2 a'K a + sum C_i loss(f_i)     f = K a + b
 """
@@ -11,7 +13,10 @@ from scipy import sparse
 
 
 def _solve(P, q, A, rhs, n_equal=0):
-    """Minimise 1/2 x'Px + q'x subject to A x <= rhs (the first n_equal rows with =); return (x, value)."""
+    """Minimise 1/2 x'Px + q'x subject to A x <= rhs (the first n_equal rows with =).
+
+    Return (x, value).
+    """
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.max_iter = 300
@@ -20,7 +25,9 @@ def _solve(P, q, A, rhs, n_equal=0):
         cones.insert(0, clarabel.ZeroConeT(n_equal))
     for tol in (1e-11, 1e-9, 1e-8):
         settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tol
-        solution = clarabel.DefaultSolver(sparse.csc_matrix(np.triu(P)), q, sparse.csc_matrix(A), rhs, cones, settings).solve()
+        solution = clarabel.DefaultSolver(
+            sparse.csc_matrix(np.triu(P)), q, sparse.csc_matrix(A), rhs, cones, settings
+        ).solve()
         if str(solution.status) == "Solved":
             break
     else:
@@ -30,7 +37,10 @@ def _solve(P, q, A, rhs, n_equal=0):
 
 
 def factor(K):
-    """L with K = L L', so that |w|^2 is a plain norm: the primal in w = L'a is well conditioned even where K is singular."""
+    """L with K = L L', so that |w|^2 is a plain norm.
+
+    The primal in w = L'a is well conditioned even where K is singular.
+    """
     values, vectors = np.linalg.eigh((K + K.T) / 2)
     return vectors * np.sqrt(np.maximum(values, 0.0))
 
@@ -67,7 +77,13 @@ def regression(K, z, C, epsilon, squared=False):
     else:
         q[n + 1 :] = C
     one, eye = np.ones((n, 1)), np.eye(n)
-    A = np.vstack([np.hstack([L, one, -eye]), np.hstack([-L, -one, -eye]), np.hstack([np.zeros((n, n + 1)), -eye])])
+    A = np.vstack(
+        [
+            np.hstack([L, one, -eye]),
+            np.hstack([-L, -one, -eye]),
+            np.hstack([np.zeros((n, n + 1)), -eye]),
+        ]
+    )
     x, value = _solve(P, q, A, np.concatenate([z + epsilon, epsilon - z, np.zeros(n)]))
     return value, L @ x[:n] + x[n]
 
@@ -94,18 +110,28 @@ def nu_regression(K, z, C, nu):
 
 
 def one_class(K, C, nu):
-    """Optimal value of the one-class problem: 1/2 |w|^2 - rho nu sum(C) + sum C_i max(0, rho - w.phi(x_i))."""
+    """Optimal value of the one-class problem.
+
+    1/2 |w|^2 - rho nu sum(C) + sum C_i max(0, rho - w.phi(x_i)).
+    """
     L, n = factor(K), len(C)
     P = np.zeros((2 * n + 1, 2 * n + 1))
     P[:n, :n] = np.eye(n)
     q = np.concatenate([np.zeros(n), [-nu * C.sum()], C])
-    A = np.vstack([np.hstack([-L, np.ones((n, 1)), -np.eye(n)]), np.hstack([np.zeros((n, n + 1)), -np.eye(n)])])
+    A = np.vstack(
+        [
+            np.hstack([-L, np.ones((n, 1)), -np.eye(n)]),
+            np.hstack([np.zeros((n, n + 1)), -np.eye(n)]),
+        ]
+    )
     x, value = _solve(P, q, A, np.zeros(2 * n))
     return value, L @ x[:n] - x[n]
 
 
 def nu_classification(K, y, weight, nu):
-    """Optimal value of nu-classification in LIBSVM's scaling, and its decision values in units of the margin."""
+    """Optimal value of nu-classification in LIBSVM's scaling, and its decision values in units of
+    the margin.
+    """
     L, n = factor(K), len(y)
     P = np.zeros((2 * n + 2, 2 * n + 2))
     P[:n, :n] = np.eye(n)
@@ -121,9 +147,11 @@ def nu_classification(K, y, weight, nu):
 
 
 def linear(X, sides, C, squared, m, total=0.0):
-    """Optimal value and decision values of a linear model, 1/2 |w|^2 + m/2 b^2 + total b + sum C_i max(0, edge_i - sign_i f_i)^(1 or 2).
+    """Optimal value and decision values of a linear model, 1/2 |w|^2 + m/2 b^2 + total b + sum C_i
+    max(0, edge_i - sign_i f_i)^(1 or 2).
 
-    ``sides`` lists (sign, edge) once for each side on which samples are punished; m is None where there is no b.
+    ``sides`` lists (sign, edge) once for each side on which samples are punished; m is None where
+    there is no b.
     """
     n, d = X.shape
     A = X if m is None else np.hstack([X, np.ones((n, 1))])
@@ -137,7 +165,14 @@ def linear(X, sides, C, squared, m, total=0.0):
         P[k:, k:] = 2 * np.diag(np.tile(C, len(sides)))
     else:
         q[k:] = np.tile(C, len(sides))
-    margin = np.hstack([np.vstack([-np.reshape(sign, (-1, 1)) * A for sign, _ in sides]), -np.eye(slacks)])
+    margin = np.hstack(
+        [np.vstack([-np.reshape(sign, (-1, 1)) * A for sign, _ in sides]), -np.eye(slacks)]
+    )
     positive = np.hstack([np.zeros((slacks, k)), -np.eye(slacks)])
-    x, value = _solve(P, q, np.vstack([margin, positive]), np.concatenate([*(-edge for _, edge in sides), np.zeros(slacks)]))
+    x, value = _solve(
+        P,
+        q,
+        np.vstack([margin, positive]),
+        np.concatenate([*(-edge for _, edge in sides), np.zeros(slacks)]),
+    )
     return value, A @ x[:k]

@@ -1,4 +1,7 @@
-"""200 random small problems against an interior-point solver of the primal: weights, duplicates, tiny and huge C, every kernel."""
+"""200 random small problems against an interior-point solver of the primal.
+
+Weights, duplicates, tiny and huge C, every kernel.
+"""
 
 import numpy as np
 import pytest
@@ -19,7 +22,10 @@ KERNELS = [
 
 
 def make(seed):
-    """A random data set: some rows twice, sample weights, a kernel, a scale of C between 1e-4 and 1e4."""
+    """A random data set.
+
+    Some rows twice, sample weights, a kernel, a scale of C between 1e-4 and 1e4.
+    """
     rng = np.random.default_rng(seed)
     n, d = int(rng.integers(8, 40)), int(rng.integers(1, 5))
     X = rng.normal(size=(n, d)).round(int(rng.integers(1, 4)))
@@ -27,11 +33,20 @@ def make(seed):
     y = np.where(X[:, 0] + rng.normal(size=n) > 0, 1.0, -1.0)
     y[:2] = 1.0, -1.0
     weight = rng.choice([0.5, 1.0, 2.0, 3.0], size=n) if seed % 2 else np.ones(n)
-    return rng, X, y, weight, KERNELS[int(rng.integers(len(KERNELS)))], float(10.0 ** rng.uniform(-4, 4))
+    return (
+        rng,
+        X,
+        y,
+        weight,
+        KERNELS[int(rng.integers(len(KERNELS)))],
+        float(10.0 ** rng.uniform(-4, 4)),
+    )
 
 
 def agree(certificate, optimum, scale=1.0):
-    """The certified interval [dual, primal] holds the optimum, and the gap is at the level of rounding."""
+    """The certified interval [dual, primal] holds the optimum, and the gap is at the level of
+    rounding.
+    """
     slack = 1e-6 * max(abs(optimum), scale)
     assert certificate.status == "optimal"
     assert certificate.dual - slack <= optimum <= certificate.primal + slack
@@ -106,7 +121,9 @@ def test_nu_classification(seed):
 @pytest.mark.parametrize("seed", range(180, 200))
 def test_hard_margin(seed):
     _, X, y, _, _, _ = make(seed)
-    X = X + np.arange(len(X))[:, None] * 0.3137  # no two points equal or nearly so: well separable in the RBF's feature space
+    X = (
+        X + np.arange(len(X))[:, None] * 0.3137
+    )  # no two points equal or nearly so: well separable in the RBF's feature space
     kernel = Kernel.rbf(gamma=5.0)
     model = SVC(kernel=kernel, C=np.inf).fit(X, y)
     optimum, f = reference.classification(kernel_values(kernel, X, X), y, np.full(len(y), np.inf))

@@ -1,4 +1,7 @@
-"""Against scikit-learn at tol=1e-8: data sets x five problems x dense and sparse, decision values and objectives."""
+"""Against scikit-learn at tol=1e-8.
+
+Data sets x five problems x dense and sparse, decision values and objectives.
+"""
 
 import numpy as np
 import pytest
@@ -20,7 +23,9 @@ def targets(estimator, y):
 def certify(estimator, model, X, y, epsilon):
     """The certificate of a fitted model, ours or theirs, from its public attributes."""
     b = np.zeros(X.shape[0])
-    dual_coef = model.dual_coef_.toarray() if sparse.issparse(model.dual_coef_) else model.dual_coef_
+    dual_coef = (
+        model.dual_coef_.toarray() if sparse.issparse(model.dual_coef_) else model.dual_coef_
+    )
     b[model.support_] = dual_coef[0]
     f, bias = values(model, X), float(model.intercept_[0])
     ones = np.ones(len(b))
@@ -28,7 +33,9 @@ def certify(estimator, model, X, y, epsilon):
         case "SVC":
             return kernel_certificate.classification(f, np.where(y == 1, 1.0, -1.0), ones, b, bias)
         case "NuSVC":  # C = 1/r is the greatest coefficient
-            return kernel_certificate.classification(f, np.where(y == 1, 1.0, -1.0), np.abs(b).max() * ones, b, bias)
+            return kernel_certificate.classification(
+                f, np.where(y == 1, 1.0, -1.0), np.abs(b).max() * ones, b, bias
+            )
         case "OneClassSVM":
             return kernel_certificate.one_class(f, ones, b, -bias, b.sum())
         case _:
@@ -44,9 +51,12 @@ def test_same_answer(name, estimator, storage):
     parameters = {"nu": 0.3} if "nu" in estimator().get_params() else {}
     ours = estimator(tol=1e-8, **parameters).fit(X, y)
     theirs = getattr(svm, estimator.__name__)(tol=1e-8, **parameters).fit(X, y)
-    mine, others = (certify(estimator, model, X, y, getattr(ours, "epsilon_", 0.1)) for model in (ours, theirs))
+    mine, others = (
+        certify(estimator, model, X, y, getattr(ours, "epsilon_", 0.1)) for model in (ours, theirs)
+    )
     f, g = values(ours, X), values(theirs, X)
-    # scikit-learn's kernel rows are float32: where its own violation exceeds 1e-5, that bounds what can be compared
+    # scikit-learn's kernel rows are float32: where its own violation exceeds 1e-5, that bounds what
+    # can be compared
     assert np.abs(f - g).max() <= max(1e-5 * np.abs(g).max(), 3 * others.kkt_violation)
     assert ours.certificate_.status == "optimal"
     assert mine.gap <= 1e-9 * max(1.0, abs(mine.primal))
@@ -64,7 +74,8 @@ def test_beyond_one_block(rows, estimator, storage):
     X = rng.normal(size=(rows, 6)) * (rng.random((rows, 6)) < 0.4)
     y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=rows)
     X, y = storage(X), targets(estimator, y)
-    # nearer to its least feasible value nu-SVC is ill-conditioned, and scikit-learn's float32 rows no longer a reference
+    # nearer to its least feasible value nu-SVC is ill-conditioned, and scikit-learn's float32 rows
+    # no longer a reference
     parameters = {"nu": 0.75} if "nu" in estimator().get_params() else {}
     ours = estimator(tol=1e-7, **parameters).fit(X, y)
     theirs = getattr(svm, estimator.__name__)(tol=1e-8, **parameters).fit(X, y)

@@ -1,4 +1,7 @@
-"""Imports point one way: estimators -> training -> online -> kernel -> linear -> verdict -> core."""
+"""Imports point one way.
+
+Estimators -> training -> online -> kernel -> linear -> verdict -> core.
+"""
 
 import ast
 from pathlib import Path
@@ -38,11 +41,19 @@ def imported(path):
     """Names below maxmargin that a file imports at its top level."""
     found = set()
     for node in ast.parse(path.read_text()).body:
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "maxmargin":
+        if (
+            isinstance(node, ast.ImportFrom)
+            and node.module
+            and node.module.split(".")[0] == "maxmargin"
+        ):
             rest = node.module.split(".")[1:]
             found |= {rest[0]} if rest else {alias.name for alias in node.names}
         elif isinstance(node, ast.Import):
-            found |= {alias.name.split(".")[1] for alias in node.names if alias.name.startswith("maxmargin.")}
+            found |= {
+                alias.name.split(".")[1]
+                for alias in node.names
+                if alias.name.startswith("maxmargin.")
+            }
     return found
 
 
@@ -50,12 +61,24 @@ def modules_of(path):
     """Modules below maxmargin, without that prefix, that a file imports anywhere."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "maxmargin":
+        if (
+            isinstance(node, ast.ImportFrom)
+            and node.module
+            and node.module.split(".")[0] == "maxmargin"
+        ):
             base = node.module.split(".")[1:]
             for alias in node.names:
                 whole = [*base, alias.name]
                 place = ROOT.joinpath(*whole)
-                found.add(".".join(whole if place.with_suffix(".py").exists() or place.is_dir() or alias.name == "_cpu" else base))
+                found.add(
+                    ".".join(
+                        whole
+                        if place.with_suffix(".py").exists()
+                        or place.is_dir()
+                        or alias.name == "_cpu"
+                        else base
+                    )
+                )
     return found
 
 
@@ -86,7 +109,9 @@ def test_core_imports_nothing_of_ours():
         assert imported(path) <= {"core"}
 
 
-@pytest.mark.parametrize("path", [p for p in FILES if part(p) != "core"], ids=lambda p: str(p.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "path", [p for p in FILES if part(p) != "core"], ids=lambda p: str(p.relative_to(ROOT))
+)
 def test_only_the_core_names_a_machine(path):
     """Solvers, caches and sources are given a backend; choose.py is the one place that picks it."""
     assert not modules_of(path) & {"core.cpu", "core._cpu"}
@@ -103,12 +128,21 @@ def test_functions_are_documented(path):
 
 
 def printed(tree):
-    """Where the built-in print writes to anything but a file that the call names, and where standard output is written to."""
+    """Where the built-in print writes to anything but a file that the call names, and where
+    standard output is written to.
+    """
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print":
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id == "print"
+        ):
             if not any(keyword.arg == "file" for keyword in node.keywords):
                 yield node.lineno
-        elif isinstance(node, ast.Attribute) and ast.unparse(node) in ("sys.stdout", "sys.__stdout__"):
+        elif isinstance(node, ast.Attribute) and ast.unparse(node) in (
+            "sys.stdout",
+            "sys.__stdout__",
+        ):
             yield node.lineno
 
 
@@ -121,7 +155,9 @@ WRITERS = {ROOT / "io" / "files.py"}
 """Files of the library that write to standard output where the user names it, as "-"."""
 
 
-@pytest.mark.parametrize("path", [p for p in FILES if part(p) != "cli"], ids=lambda p: str(p.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "path", [p for p in FILES if part(p) != "cli"], ids=lambda p: str(p.relative_to(ROOT))
+)
 def test_nothing_is_printed(path):
     """Only commands write to standard output unasked; the library logs, or warns."""
     if path in WRITERS:
@@ -133,9 +169,15 @@ def test_nothing_is_printed(path):
 def says_optimal(path):
     """Whether a file names the status "optimal" other than to compare with it."""
     tree = ast.parse(path.read_text())
-    compared = {id(node) for test in ast.walk(tree) if isinstance(test, ast.Compare) for node in ast.walk(test)}
+    compared = {
+        id(node)
+        for test in ast.walk(tree)
+        if isinstance(test, ast.Compare)
+        for node in ast.walk(test)
+    }
     return any(
-        (isinstance(node, ast.Attribute) and node.attr == "OPTIMAL") or (isinstance(node, ast.Constant) and node.value == "optimal")
+        (isinstance(node, ast.Attribute) and node.attr == "OPTIMAL")
+        or (isinstance(node, ast.Constant) and node.value == "optimal")
         for node in ast.walk(tree)
         if id(node) not in compared
     )

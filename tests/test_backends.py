@@ -1,4 +1,7 @@
-"""The block solver on another backend: the same problems, plain NumPy instead of the compiled core."""
+"""The block solver on another backend.
+
+The same problems, plain NumPy instead of the compiled core.
+"""
 
 import numpy as np
 import pytest
@@ -14,7 +17,11 @@ from maxmargin.monitor import Monitor
 from numpy_backend import NumpyBackend
 
 NUMPY = NumpyBackend()
-KERNELS = {"rbf": Kernel.rbf(gamma=0.4), "linear": Kernel.linear(), "poly": Kernel.poly(gamma=0.5, coef0=1.0, degree=2)}
+KERNELS = {
+    "rbf": Kernel.rbf(gamma=0.4),
+    "linear": Kernel.linear(),
+    "poly": Kernel.poly(gamma=0.5, coef0=1.0, degree=2),
+}
 
 
 def data(n, seed=0):
@@ -49,10 +56,17 @@ def trained(form, X, kernel, backend, tol):
 def test_the_solver_runs_on_plain_numpy_and_agrees(name, n):
     X, *targets = data(n)
     for kernel in KERNELS.values() if n == 90 else [KERNELS["rbf"]]:
-        ours, theirs = (trained(machines(*targets)[name], X, kernel, backend, 1e-6) for backend in (HOST, NUMPY))
+        ours, theirs = (
+            trained(machines(*targets)[name], X, kernel, backend, 1e-6) for backend in (HOST, NUMPY)
+        )
         assert ours.certificate.status == theirs.certificate.status == "optimal"
-        assert theirs.certificate.primal == pytest.approx(ours.certificate.primal, rel=1e-5, abs=1e-9)
-        values = [make_source(kernel, X).product(None, one.decision.coef) + one.decision.intercept for one in (ours, theirs)]
+        assert theirs.certificate.primal == pytest.approx(
+            ours.certificate.primal, rel=1e-5, abs=1e-9
+        )
+        values = [
+            make_source(kernel, X).product(None, one.decision.coef) + one.decision.intercept
+            for one in (ours, theirs)
+        ]
         np.testing.assert_allclose(values[1], values[0], atol=1e-4 * np.abs(values[0]).max())
 
 
@@ -60,7 +74,11 @@ def test_newton_on_the_primal_runs_on_plain_numpy():
     X, y, _, weight = data(700)
     problem = c_svc(y, 2.0, weight, True).build(make_source(KERNELS["rbf"], X))
     found = [
-        primal_newton.solve(problem, KernelWorkspace(make_source(KERNELS["rbf"], X, backend=backend), Monitor()), 1e-6)
+        primal_newton.solve(
+            problem,
+            KernelWorkspace(make_source(KERNELS["rbf"], X, backend=backend), Monitor()),
+            1e-6,
+        )
         for backend in (HOST, NUMPY)
     ]
     assert [one.ended for one in found] == [None, None]
@@ -69,9 +87,19 @@ def test_newton_on_the_primal_runs_on_plain_numpy():
 
 def test_the_core_is_not_asked_behind_the_back_of_a_backend(monkeypatch):
     """No function of the CPU's core runs while a fit is on another backend."""
-    for name in ("kernel_block", "kernel_product", "update_gradient", "gather", "group_extremes", "pair_steps", "pair_steps_on_points"):
+    for name in (
+        "kernel_block",
+        "kernel_product",
+        "update_gradient",
+        "gather",
+        "group_extremes",
+        "pair_steps",
+        "pair_steps_on_points",
+    ):
         monkeypatch.setattr(type(HOST), name, None)
     X, y, _, weight = data(1100)
     source = make_source(KERNELS["rbf"], X, backend=NUMPY)
-    found = block.solve(c_svc(y, 1.0, weight, False).build(source), KernelWorkspace(source, Monitor()), 1e-3)
+    found = block.solve(
+        c_svc(y, 1.0, weight, False).build(source), KernelWorkspace(source, Monitor()), 1e-3
+    )
     assert found.ended is None

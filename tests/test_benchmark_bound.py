@@ -1,4 +1,7 @@
-"""The benchmark's reference: a bound that no objective is below, from any duals, tight for those of a certified fit."""
+"""The benchmark's reference.
+
+A bound that no objective is below, from any duals, tight for those of a certified fit.
+"""
 
 import importlib.util
 from pathlib import Path
@@ -21,7 +24,10 @@ CLASSIFIERS = [
     {"loss": "squared_hinge", "penalty": "l1", "C": 0.3},
     {"loss": "hinge", "penalty": "l2", "C": 1.0, "multi_class": "crammer_singer"},
 ]
-REGRESSORS = [{"loss": loss, "C": 0.1, "epsilon": 0.1} for loss in ("epsilon_insensitive", "squared_epsilon_insensitive")]
+REGRESSORS = [
+    {"loss": loss, "C": 0.1, "epsilon": 0.1}
+    for loss in ("epsilon_insensitive", "squared_epsilon_insensitive")
+]
 
 
 def _problems():
@@ -42,7 +48,13 @@ PROBLEMS = list(_problems())
 
 
 def name(value):
-    return "-".join(map(str, value.values())) if isinstance(value, dict) else value if isinstance(value, str) else ""
+    return (
+        "-".join(map(str, value.values()))
+        if isinstance(value, dict)
+        else value
+        if isinstance(value, str)
+        else ""
+    )
 
 
 @pytest.mark.parametrize(("parameters", "model", "X", "y"), PROBLEMS, ids=name)
@@ -60,7 +72,9 @@ def test_is_below_the_objective_of_a_certified_fit_and_tight(parameters, model, 
 def test_no_duals_lift_it_above_an_objective(parameters, model, X, y):
     estimator = LinearSVR if "epsilon" in parameters else LinearSVC
     fitted = estimator(**parameters, intercept=model, tol=1e-9, max_iter=100_000).fit(X, y)
-    value = benchmark.objective(parameters, model, X, y, np.atleast_2d(fitted.coef_), np.ravel(fitted.intercept_))
+    value = benchmark.objective(
+        parameters, model, X, y, np.atleast_2d(fitted.coef_), np.ravel(fitted.intercept_)
+    )
     rng = np.random.default_rng(0)
     for size in (1e-3, 1.0, 1e3):
         wrong = fitted.dual_coef_.toarray() + size * rng.normal(size=fitted.dual_coef_.shape)

@@ -26,9 +26,15 @@ def cases():
         misleading = g.copy()  # what the few look at is no guide to the rest
         misleading[np.linspace(0, N - 1, model.FEW).astype(int)] += 1e3
         yield LinearProblem(classification(s, C, False), Bias.FREE), misleading
-    yield LinearProblem(regression(rng.normal(size=N), C, 0.1, False), Bias.FREE), rng.normal(size=N)
+    yield (
+        LinearProblem(regression(rng.normal(size=N), C, 0.1, False), Bias.FREE),
+        rng.normal(size=N),
+    )
     for nu in (0.01, 0.5, 1.0):
-        yield LinearProblem(one_class(np.full(N, 1 / N)), Bias.FREE, total=nu), rng.exponential(size=N)
+        yield (
+            LinearProblem(one_class(np.full(N, 1 / N)), Bias.FREE, total=nu),
+            rng.exponential(size=N),
+        )
 
 
 @pytest.mark.parametrize(("problem", "g"), list(cases()))
@@ -36,32 +42,50 @@ def test_looking_at_a_few_finds_the_same_bias(problem, g, monkeypatch):
     found = model.best_bias(problem, g)
     value = objective(problem, g, found)
     for step in (1e-9, 1e-4, 0.1, 10.0):
-        assert min(objective(problem, g, found + step), objective(problem, g, found - step)) >= value - 1e-12 * (1 + abs(value))
+        assert min(
+            objective(problem, g, found + step), objective(problem, g, found - step)
+        ) >= value - 1e-12 * (1 + abs(value))
     monkeypatch.setattr(model, "MANY", np.inf)
     assert found == pytest.approx(model.best_bias(problem, g), rel=1e-9, abs=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_the_bias_of_plain_losses_is_the_middle_of_the_best(seed):
-    """Small problems with ties, flat stretches, samples without weight: all ends are tried, and the points between them."""
+    """Small problems with ties, flat stretches, samples without weight.
+
+    All ends are tried, and the points between them.
+    """
     rng = np.random.default_rng(seed)
     for size in (1, 2, 3, 6, 9):
         s, C = rng.choice([-1.0, 1.0], size), rng.choice([0.0, 0.5, 1.0], size)
         C[0] = 1.0
         g = rng.integers(-3, 4, size).astype(float)
         tube, total = regression(g[::-1] + 2.0, C, 1.0, False), 0.5 * float(C.sum())
-        for corridor, rest in ((classification(s, C, False), 0.0), (tube, 0.0), (one_class(C), total)):
+        for corridor, rest in (
+            (classification(s, C, False), 0.0),
+            (tube, 0.0),
+            (one_class(C), total),
+        ):
             for bias, scaling in ((Bias.FREE, 1.0), (Bias.PENALISED, 0.5), (Bias.PENALISED, 3.0)):
                 problem = LinearProblem(corridor, bias, scaling, rest)
-                ends = sorted({*(corridor.low - g)[corridor.up > 0], *(corridor.high - g)[corridor.down > 0]})
+                ends = sorted(
+                    {*(corridor.low - g)[corridor.up > 0], *(corridor.high - g)[corridor.down > 0]}
+                )
                 b = model.best_bias(problem, g)
                 value = objective(problem, g, b)
                 if bias is Bias.FREE:
                     values = [objective(problem, g, end) for end in ends]
-                    best = [end for end, at in zip(ends, values, strict=True) if at <= min(values) + 1e-12]
+                    best = [
+                        end
+                        for end, at in zip(ends, values, strict=True)
+                        if at <= min(values) + 1e-12
+                    ]
                     assert b == pytest.approx((best[0] + best[-1]) / 2), (size, ends)
                 else:
-                    near = [objective(problem, g, b + step) for step in (1e-7, -1e-7, 1e-3, -1e-3, 0.3, -0.3)]
+                    near = [
+                        objective(problem, g, b + step)
+                        for step in (1e-7, -1e-7, 1e-3, -1e-3, 0.3, -0.3)
+                    ]
                     assert value <= min(near) + 1e-13
 
 
@@ -105,10 +129,17 @@ def test_the_bias_of_squared_losses_takes_few_looks(far):
 
 
 @pytest.mark.parametrize("begin", [0.0, -50.0, 50.0])
-@pytest.mark.parametrize("bias", [(Bias.FREE, 1.0), (Bias.PENALISED, 0.01), (Bias.PENALISED, 1.0), (Bias.PENALISED, 50.0)])
+@pytest.mark.parametrize(
+    "bias",
+    [(Bias.FREE, 1.0), (Bias.PENALISED, 0.01), (Bias.PENALISED, 1.0), (Bias.PENALISED, 50.0)],
+)
 def test_the_bias_of_squared_losses_is_a_root_of_the_slope(bias, begin):
     rng = np.random.default_rng(2)
-    s, C, g = np.where(rng.random(25) < 0.3, 1.0, -1.0), rng.uniform(0.1, 2.0, 25), rng.normal(size=25)
+    s, C, g = (
+        np.where(rng.random(25) < 0.3, 1.0, -1.0),
+        rng.uniform(0.1, 2.0, 25),
+        rng.normal(size=25),
+    )
     for corridor in (classification(s, C, True), regression(3 * g[::-1] + 7, C, 0.1, True)):
         problem = LinearProblem(corridor, *bias)
         b = model.best_bias(problem, g, begin)
@@ -125,12 +156,16 @@ def test_few_are_sorted(monkeypatch):
     rng, seen = np.random.default_rng(0), []
     s = np.where(rng.random(N) < 0.3, 1.0, -1.0)
     around = model._around_the_root
-    monkeypatch.setattr(model, "_around_the_root", lambda *given: seen.append(around(*given)) or seen[-1])
-    model.best_bias(LinearProblem(classification(s, np.ones(N), False), Bias.FREE), rng.normal(size=N))
+    monkeypatch.setattr(
+        model, "_around_the_root", lambda *given: seen.append(around(*given)) or seen[-1]
+    )
+    model.best_bias(
+        LinearProblem(classification(s, np.ones(N), False), Bias.FREE), rng.normal(size=N)
+    )
     assert len(seen[0][0]) < N / 4
 
 
-# ---- duals with a given sum --------------------------------------------------------------------------------------------
+# ---- duals with a given sum ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("squared", [False, True])
@@ -150,7 +185,10 @@ def test_duals_with_a_given_sum(squared, seed):
 
 
 def test_what_is_missing_of_a_squared_loss_goes_by_its_weight():
-    """There is no bound to keep away from: duals of 0 take their share of what is missing, in proportion to the weights."""
+    """There is no bound to keep away from.
+
+    Duals of 0 take their share of what is missing, in proportion to the weights.
+    """
     corridor = losses.classification(np.array([1.0, 1.0, -1.0]), np.array([1.0, 3.0, 2.0]), True)
     assert losses.with_sum(corridor, np.zeros(3), 8.0).tolist() == [2.0, 6.0, 0.0]
     assert losses.with_sum(corridor, np.array([2.0, 0.0, 0.0]), 8.0).tolist() == [3.5, 4.5, 0.0]
@@ -163,13 +201,19 @@ def test_sums_that_need_no_room():
     corridor = classification(np.ones(2), np.ones(2), False)
     assert losses.with_sum(corridor, np.zeros(2), 0.0).tolist() == [0.0, 0.0]
     assert losses.with_sum(corridor, np.array([1.0, 0.0]), 0.0).tolist() == [0.0, 0.0]
-    assert losses.with_sum(corridor, np.array([1.0, 0.5]), 0.5).tolist() == pytest.approx([1 / 3, 1 / 6])
+    assert losses.with_sum(corridor, np.array([1.0, 0.5]), 0.5).tolist() == pytest.approx(
+        [1 / 3, 1 / 6]
+    )
 
 
 @pytest.mark.parametrize("squared", [False, True])
 def test_feasible_duals_are_inside_their_bounds(squared):
     rng = np.random.default_rng(0)
-    s, C, t = rng.choice([-1.0, 1.0], 40), np.resize([0.0, 0.3, 1.0, 2.0], 40), 3 * rng.normal(size=40)
+    s, C, t = (
+        rng.choice([-1.0, 1.0], 40),
+        np.resize([0.0, 0.3, 1.0, 2.0], 40),
+        3 * rng.normal(size=40),
+    )
     tube = regression(s, C, 0.1, squared)
     for corridor in (classification(s, C, squared), tube):
         wanted = []

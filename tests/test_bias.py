@@ -1,8 +1,8 @@
 """The lectures' rules for the bias.
 
-001_d8d37bb3c233b564.txt and 004_6d094d89e237d073.txt: b is y_i - w.x_i at any support vector on the margin, the mean over all of them for
-stability. 000_aa3cb9f2e9a3f579.txt: where no variable is free, every b of an interval satisfies the optimality conditions, and the middle
-is taken.
+001_d8d37bb3c233b564.txt and 004_6d094d89e237d073.txt: b is y_i - w.x_i at any support vector on the
+margin, the mean over all of them for stability. 000_aa3cb9f2e9a3f579.txt: where no variable is
+free, every b of an interval satisfies the optimality conditions, and the middle is taken.
 """
 
 import numpy as np
@@ -25,12 +25,21 @@ def test_mean_over_free_support_vectors():
     assert len(free) > 3
     kernel_part = model.decision_function(X) - model.intercept_
     assert model.intercept_[0] == pytest.approx(np.mean(y[free] - kernel_part[free]), abs=1e-12)
-    assert np.ptp(y[free] - kernel_part[free]) < 1e-10  # every free support vector gives the same value
-    assert model.intercept_interval_[0, 0] == model.intercept_interval_[0, 1] == pytest.approx(model.intercept_[0])
+    assert (
+        np.ptp(y[free] - kernel_part[free]) < 1e-10
+    )  # every free support vector gives the same value
+    assert (
+        model.intercept_interval_[0, 0]
+        == model.intercept_interval_[0, 1]
+        == pytest.approx(model.intercept_[0])
+    )
 
 
 def test_interval_without_free_support_vector():
-    """C so small that every variable is at its bound: the interval's ends are optimal too, and beyond them the violation starts."""
+    """C so small that every variable is at its bound.
+
+    The interval's ends are optimal too, and beyond them the violation starts.
+    """
     balanced = np.r_[np.flatnonzero(label == 0)[:40], np.flatnonzero(label == 1)[:40]]
     A, t = X[balanced], label[balanced]
     sign = np.where(t == 1, 1.0, -1.0)
@@ -66,11 +75,16 @@ def test_regression_bias():
     beta[model.support_] = model.dual_coef_[0]
     free = np.flatnonzero((beta != 0) & (np.abs(beta) < 1.0))
     kernel_part = model.predict(X) - model.intercept_
-    assert model.intercept_[0] == pytest.approx(np.mean(z[free] - kernel_part[free] - 0.2 * np.sign(beta[free])), abs=1e-12)
+    assert model.intercept_[0] == pytest.approx(
+        np.mean(z[free] - kernel_part[free] - 0.2 * np.sign(beta[free])), abs=1e-12
+    )
 
 
 def test_constant_target():
-    """No support vector at all: the bias is the middle of the interval, and predicts the constant."""
+    """No support vector at all.
+
+    The bias is the middle of the interval, and predicts the constant.
+    """
     model = SVR(epsilon=0.1).fit(X, np.full(100, 7.0))
     assert len(model.support_) == 0
     assert model.predict(X) == pytest.approx(7.0)

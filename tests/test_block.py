@@ -1,4 +1,7 @@
-"""The parts of the block solver, each against what its docstring says: who is active, how long, to which tolerance, when it ends."""
+"""The parts of the block solver, each against what its docstring says.
+
+Who is active, how long, to which tolerance, when it ends.
+"""
 
 import numpy as np
 import pytest
@@ -15,7 +18,7 @@ from maxmargin.kernel.workspace import KernelWorkspace
 from maxmargin.monitor import Monitor
 from maxmargin.status import Status
 
-# ---- who is active -------------------------------------------------------------------------------------------------------------
+# ---- who is active -------------------------------------------------------------------------------
 
 
 def by_definition(problem, b, G, size, extreme):
@@ -38,7 +41,9 @@ def by_definition(problem, b, G, size, extreme):
         rank.update({i: rank[i] + 1 for i in worst})
     for kind in (up, down):
         for g in range(problem.groups):
-            inside = sorted((i for i in first if kind[i] > 0 and problem.group[i] == g), key=lambda i: -kind[i])
+            inside = sorted(
+                (i for i in first if kind[i] > 0 and problem.group[i] == g), key=lambda i: -kind[i]
+            )
             rank.update(dict.fromkeys(inside[:extreme], np.inf))
     return sorted(sorted(first, key=lambda i: -rank[i])[:size])
 
@@ -47,7 +52,11 @@ def by_definition(problem, b, G, size, extreme):
 @pytest.mark.parametrize("name", ["c_svc", "nu_svc", "nu_svr"])
 def test_active_are_the_free_then_violators_then_the_nearest(name, size, monkeypatch):
     monkeypatch.setattr(block, "EXTREME", 2)
-    problem = {"c_svc": problems.c_svc(y, C), "nu_svc": problems.nu_svc(y, C, 0.4), "nu_svr": problems.nu_svr(X[:, 1], C, 0.4)}[name]
+    problem = {
+        "c_svc": problems.c_svc(y, C),
+        "nu_svc": problems.nu_svc(y, C, 0.4),
+        "nu_svr": problems.nu_svr(X[:, 1], C, 0.4),
+    }[name]
     for seed in range(5):
         b = between_bounds(problem, seed)
         G = np.random.default_rng(seed).normal(size=len(b))
@@ -74,17 +83,27 @@ def test_the_worst_violators_are_active_whatever_the_draw():
     problem = problems.c_svc(np.resize([1.0, -1.0], many), np.ones(many))
     G = np.random.default_rng(1).normal(size=many)
     zero = np.zeros(many)
-    found = set(block._choose_active(State(problem, zero, zero, zero, zero), G, 80, np.random.default_rng(5)).tolist())
+    found = set(
+        block._choose_active(
+            State(problem, zero, zero, zero, zero), G, 80, np.random.default_rng(5)
+        ).tolist()
+    )
     u = -levels(problem.variables(zero, G), HOST)[0].value
     for side in (1, -1):
-        worst = sorted((i for i in range(many) if i % 2 == (side < 0)), key=lambda i: side * (G[i] - u))[:32]
+        worst = sorted(
+            (i for i in range(many) if i % 2 == (side < 0)), key=lambda i: side * (G[i] - u)
+        )[:32]
         assert found.issuperset(worst)
 
 
 def test_so_many_are_active():
     class Cache:
         def __init__(self, pointwise=False, complete=False, dtypes=(np.float32, np.float64)):
-            self.pointwise, self.complete, self.source = pointwise, complete, type("Source", (), {"dtypes": dtypes})
+            self.pointwise, self.complete, self.source = (
+                pointwise,
+                complete,
+                type("Source", (), {"dtypes": dtypes}),
+            )
 
     def asked(variables, free, **cache):
         problem = problems.c_svc(np.ones(variables), np.ones(variables))
@@ -118,17 +137,26 @@ def test_settled_is_that_few_variables_came_to_or_left_a_bound():
     ):
         before = after.copy()
         before[list(change)] = list(change.values())
-        assert block._settled(before, Variables(after, after, lower, upper, lower, None, None)) is settled
+        assert (
+            block._settled(before, Variables(after, after, lower, upper, lower, None, None))
+            is settled
+        )
 
 
-# ---- one round -----------------------------------------------------------------------------------------------------------------
+# ---- one round -----------------------------------------------------------------------------------
 
 
 class Script:
     """Stands for the cache: pair steps that end as told, and what was asked of them."""
 
     def __init__(self, *ends, moves=None):
-        self.ends, self.asked, self.moves, self.source, self.added = list(ends), [], moves, SOURCE, None
+        self.ends, self.asked, self.moves, self.source, self.added = (
+            list(ends),
+            [],
+            moves,
+            SOURCE,
+            None,
+        )
 
     def pair_steps(self, rows):
         self.rows = rows
@@ -161,14 +189,34 @@ ACTIVE = np.arange(10, 20)
         (True, True, False, False, [ON, ON, ON], [100, 100, 100], False, 300),
         (True, False, True, True, [ON], [10], True, 17),  # once they took over, after 1
         (True, True, True, True, [ON], [10], True, 17),
-        (False, False, False, True, [ON], [100_000], False, 100_000),  # not convex: pair steps alone
+        (
+            False,
+            False,
+            False,
+            True,
+            [ON],
+            [100_000],
+            False,
+            100_000,
+        ),  # not convex: pair steps alone
         (False, True, False, True, [ON], [100_000], False, 100_000),
-        (True, False, False, True, [(299, 1.0, False, False)], [300], False, 299),  # nothing left to do
+        (
+            True,
+            False,
+            False,
+            True,
+            [(299, 1.0, False, False)],
+            [300],
+            False,
+            299,
+        ),  # nothing left to do
         (True, False, False, True, [(None, 0.5, False, False)], [300], False, 300),  # the tolerance
         (True, False, False, True, [(None, 1.0, False, True)], [300], False, 300),  # falls for ever
     ],
 )
-def test_a_round_of_pair_steps(convex, close, factor, settled, ends, asked, newton, total, monkeypatch):
+def test_a_round_of_pair_steps(
+    convex, close, factor, settled, ends, asked, newton, total, monkeypatch
+):
     problem = problems.c_svc(y, C)
     at = state_of(problem, between_bounds(problem), convex=convex, steps=50)
     at.factor = object() if factor else None
@@ -249,16 +297,21 @@ def test_newton_steps_are_on_what_may_move_and_what_the_factor_holds(fails, monk
     np.testing.assert_array_equal(tile.K, K[np.ix_(rows, rows)])
     np.testing.assert_array_equal(tile.G, before.G[wanted])
     np.testing.assert_array_equal(tile.upper, before.upper[wanted])
-    np.testing.assert_array_equal(chosen.b, np.where(np.isin(np.arange(40), wanted), 0.25, at.b[active]))
+    np.testing.assert_array_equal(
+        chosen.b, np.where(np.isin(np.arange(40), wanted), 0.25, at.b[active])
+    )
     group = problem.group[active[wanted]]
     assert tile.begin.tolist() == [0, int(np.sum(group == 0)), len(wanted)]
 
 
-# ---- small problems ------------------------------------------------------------------------------------------------------------
+# ---- small problems ------------------------------------------------------------------------------
 
 
 def test_bursts_of_pair_steps(monkeypatch):
-    """Five steps for each variable, to 0.9 of the tolerance; where the problem is not convex as many as lower the objective."""
+    """Five steps for each variable, to 0.9 of the tolerance.
+
+    Where the problem is not convex as many as lower the objective.
+    """
     problem = problems.c_svc(y, C)
     for convex, falls, bursts in ((True, 7, 5), (False, 7, 8), (False, 3, 5)):
         at = state_of(problem, convex=convex)
@@ -300,7 +353,11 @@ def test_a_burst_ends(monkeypatch):
     at = state_of(margins, margins.start)
     tile = Tile.of(np.arange(n), K, at.variables(at.G), HOST)
     targets = []
-    monkeypatch.setattr(Tile, "pair_steps", lambda tile, tol, most: targets.append(tol) or Steps(0, 1.0, False, False))
+    monkeypatch.setattr(
+        Tile,
+        "pair_steps",
+        lambda tile, tol, most: targets.append(tol) or Steps(0, 1.0, False, False),
+    )
     unit = at.unit(tile.G)
     for tol, wanted in ((1e-6, 0.1 * tile.violation), (at.violation / 2, 0.45 * tile.violation)):
         block._pair_steps(at, tile, tol, Monitor())
@@ -314,11 +371,17 @@ def test_a_burst_ends(monkeypatch):
 
 @pytest.mark.parametrize("name", ["c_svc", "eps_svr", "nu_svc"])
 def test_small_problems_are_solved_to_rounding(name):
-    problem = {"c_svc": problems.c_svc(y, C), "eps_svr": problems.eps_svr(X[:, 1], C, 0.1), "nu_svc": problems.nu_svc(y, C, 0.4)}[name]
+    problem = {
+        "c_svc": problems.c_svc(y, C),
+        "eps_svr": problems.eps_svr(X[:, 1], C, 0.1),
+        "nu_svc": problems.nu_svc(y, C, 0.4),
+    }[name]
     found = block.solve(problem, KernelWorkspace(SOURCE, Monitor()), 1e-3)
     assert found.ended is None
     at = state_of(problem, found.b)
-    np.testing.assert_allclose(found.kernel_part, K @ problems.fold(problem, found.b, n), rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(
+        found.kernel_part, K @ problems.fold(problem, found.b, n), rtol=1e-12, atol=1e-13
+    )
     assert at.violation <= 1e-12
     assert found.n_iter <= 12 * len(found.b)
     assert found.scale == 1.0
@@ -344,12 +407,18 @@ def test_a_factor_is_kept_from_one_burst_to_the_next(monkeypatch):
     assert block._solve_small(at, K, 1e-13, Monitor()) in (None, Status.STALLED)
     assert seen[0][2] is None
     assert all(factor is not None for _, _, factor in seen[1:])
-    assert [goal for goal, _, _ in seen] == pytest.approx([1e-14 * g for g in greatest], rel=1e-9, abs=0.0)
+    assert [goal for goal, _, _ in seen] == pytest.approx(
+        [1e-14 * g for g in greatest], rel=1e-9, abs=0.0
+    )
 
 
 def test_newton_steps_only_where_the_problem_is_convex_and_nobody_says_stop(monkeypatch):
     problem, called = problems.c_svc(y, C), []
-    monkeypatch.setattr(block, "newton", lambda tile, goal, monitor, steps, factor: called.append(steps) or (3, None))
+    monkeypatch.setattr(
+        block,
+        "newton",
+        lambda tile, goal, monitor, steps, factor: called.append(steps) or (3, None),
+    )
     at = state_of(problem, convex=False, indefinite=True)
     block._solve_small(at, K, 1e-3, Monitor())
     assert not called

@@ -1,4 +1,7 @@
-"""Rounds of the block solver: when they end, what they aim at, how often F is made exact, which precision takes over."""
+"""Rounds of the block solver.
+
+When they end, what they aim at, how often F is made exact, which precision takes over.
+"""
 
 import numpy as np
 import pytest
@@ -16,11 +19,14 @@ from maxmargin.status import Status
 EPS32 = 2.0**-23
 
 
-# ---- rounds --------------------------------------------------------------------------------------------------------------------
+# ---- rounds --------------------------------------------------------------------------------------
 
 
 class Rounds:
-    """Stands for _solve_active: notes what each round was asked for, and moves nothing unless told."""
+    """Stands for _solve_active.
+
+    Notes what each round was asked for, and moves nothing unless told.
+    """
 
     def __init__(self, monkeypatch, steps=1, act=None):
         self.calls, self.steps, self.act = [], steps, act
@@ -43,17 +49,24 @@ def test_rounds_end_at_the_tolerance_or_at_the_rounding_of_the_rows(monkeypatch)
     rounds = Rounds(monkeypatch, 0)
     assert block._descend(at, cache_of(), 1.01 * at.violation, Monitor()) is None
     assert not rounds.calls
-    assert block._descend(at, cache_of(), 0.99 * at.violation, Monitor()) is Status.STALLED, "no step was possible"
+    assert block._descend(at, cache_of(), 0.99 * at.violation, Monitor()) is Status.STALLED, (
+        "no step was possible"
+    )
     assert len(rounds.calls) == 1
     at.b_exact = at.b + 0.5
     for scale, ended in ((1.01, None), (0.99, Status.STALLED)):
         at.scale = scale * at.violation / (EPS32 * 0.5 * np.sqrt(n))
         assert block._descend(at, cache_of(), 1e-6, Monitor()) is ended
-        assert block._descend(at, cache_of(np.float64), 1e-6, Monitor()) is Status.STALLED, "float64 has no such floor"
+        assert block._descend(at, cache_of(np.float64), 1e-6, Monitor()) is Status.STALLED, (
+            "float64 has no such floor"
+        )
 
 
 def test_what_a_round_aims_at(monkeypatch):
-    """Far from the target at a tenth of the violation; close to it at the target, with room for those left out."""
+    """Far from the target at a tenth of the violation.
+
+    Close to it at the target, with room for those left out.
+    """
     problem = problems.c_svc(y, C)
     at = state_of(problem, between_bounds(problem))
     violation = at.violation
@@ -73,13 +86,18 @@ def test_what_a_round_aims_at(monkeypatch):
     at = state_of(margins, margins.start)
     unit = at.unit(at.G)
     block._descend(at, cache_of(np.float64), at.violation / 60, Monitor())
-    assert rounds.calls[-1] == (60, pytest.approx(0.1 * at.violation * unit), False), "in units of the margin"
+    assert rounds.calls[-1] == (60, pytest.approx(0.1 * at.violation * unit), False), (
+        "in units of the margin"
+    )
 
 
 def test_rounds_without_progress_are_stalled(monkeypatch):
     problem = problems.c_svc(y, C)
     rounds = Rounds(monkeypatch)
-    assert block._descend(state_of(problem, between_bounds(problem)), cache_of(), 1e-3, Monitor()) is Status.STALLED
+    assert (
+        block._descend(state_of(problem, between_bounds(problem)), cache_of(), 1e-3, Monitor())
+        is Status.STALLED
+    )
     assert len(rounds.calls) == 50
 
     def better(state, k):  # after 30 rounds one that lowers the objective
@@ -164,12 +182,42 @@ STALLED = Status.STALLED
         ({"ended": [STALLED], "checked": [False], "violation": [1.1e-3]}, STALLED, 1, 1),
         # from an exact F again as long as that halves the violation
         ({"ended": [None], "checked": [False], "violation": [8e-3, 4e-3, 2.1e-3]}, STALLED, 3, 3),
-        ({"ended": [None], "checked": [False], "violation": [8e-3, 3.9e-3, 1e-3, 1e-3], "small": [True]}, None, 3, 3),
-        ({"ended": [None], "checked": [False], "violation": [64e-3, 16e-3, 4e-3, 2e-3]}, STALLED, 4, 4),
+        (
+            {
+                "ended": [None],
+                "checked": [False],
+                "violation": [8e-3, 3.9e-3, 1e-3, 1e-3],
+                "small": [True],
+            },
+            None,
+            3,
+            3,
+        ),
+        (
+            {"ended": [None], "checked": [False], "violation": [64e-3, 16e-3, 4e-3, 2e-3]},
+            STALLED,
+            4,
+            4,
+        ),
         # where the gap is too large a tenth of the tolerance, unless rounding stopped the descent
-        ({"ended": [None], "checked": [True], "small": [False, False, True], "violation": [0.0]}, None, 3, 0),
-        ({"ended": [None], "checked": [True], "small": [False], "violation": [0.6e-3]}, STALLED, 4, 4),
-        ({"ended": [None], "checked": [True], "small": [False], "violation": [0.0]}, STALLED, 10, 0),
+        (
+            {"ended": [None], "checked": [True], "small": [False, False, True], "violation": [0.0]},
+            None,
+            3,
+            0,
+        ),
+        (
+            {"ended": [None], "checked": [True], "small": [False], "violation": [0.6e-3]},
+            STALLED,
+            4,
+            4,
+        ),
+        (
+            {"ended": [None], "checked": [True], "small": [False], "violation": [0.0]},
+            STALLED,
+            10,
+            0,
+        ),
     ],
 )
 def test_refinement(answers, wanted, targets, exact, monkeypatch):
@@ -199,10 +247,12 @@ def test_float64_rows_are_tried_once(monkeypatch):
     assert len(calls) == 1
     state = Told(checked=[True], small=[False])
     state.indefinite = True
-    assert block._refine(state, SOURCE, cache_of(np.float64), 1e-3, Monitor()) is None, "there is no gap to look at"
+    assert block._refine(state, SOURCE, cache_of(np.float64), 1e-3, Monitor()) is None, (
+        "there is no gap to look at"
+    )
 
 
-# ---- which precision -------------------------------------------------------------------------------------------------------------
+# ---- which precision -----------------------------------------------------------------------------
 
 
 class Refinements:
@@ -282,12 +332,20 @@ def test_rows_that_are_kept(monkeypatch):
         assert refine.caches == [wanted]
     refine = Refinements(monkeypatch, None)
     monkeypatch.setattr(block, "WHOLE", 59)
-    block.solve(problem, KernelWorkspace(Dear(), Monitor(), 15 * 60 * 4 / 2**20).share(Monitor(), 2, 2), 1e-3, None)
+    block.solve(
+        problem,
+        KernelWorkspace(Dear(), Monitor(), 15 * 60 * 4 / 2**20).share(Monitor(), 2, 2),
+        1e-3,
+        None,
+    )
     assert refine.caches[0][-1] == 7, "shared by two workers"
 
 
 def test_where_a_solver_begins(monkeypatch):
-    """At a start, made exact; at a guess where there is none and the problem is large; F is 0 where b is."""
+    """At a start, made exact; at a guess where there is none and the problem is large.
+
+    F is 0 where b is.
+    """
     guessed, nu, plain = [], problems.nu_svc(y, C, 0.4), problems.c_svc(y, C)
 
     start = 0.3 * y * C
@@ -301,24 +359,37 @@ def test_where_a_solver_begins(monkeypatch):
     ):
         refine = Refinements(monkeypatch, None)
         monkeypatch.setattr(block, "WHOLE", whole)
-        monkeypatch.setattr(block, "begin_at_guess", lambda *_, accepts=accepts: guessed.append(True) or accepts)
+        monkeypatch.setattr(
+            block, "begin_at_guess", lambda *_, accepts=accepts: guessed.append(True) or accepts
+        )
         made = []
         original = State.make_exact
         with monkeypatch.context() as patch:
-            patch.setattr(State, "make_exact", lambda *a, original=original, made=made: made.append(True) or original(*a))
+            patch.setattr(
+                State,
+                "make_exact",
+                lambda *a, original=original, made=made: made.append(True) or original(*a),
+            )
             guessed.clear()
             block.solve(problem, KernelWorkspace(SOURCE, Monitor(), 200), 1e-3, given)
         assert (bool(guessed), bool(made)) == (asked, exact)
         if exact:
-            np.testing.assert_allclose(refine.state.F_exact, K @ problems.fold(problem, refine.state.b_exact, n), atol=1e-12)
+            np.testing.assert_allclose(
+                refine.state.F_exact,
+                K @ problems.fold(problem, refine.state.b_exact, n),
+                atol=1e-12,
+            )
             assert refine.state.b_exact.any()
 
 
-# ---- limits ----------------------------------------------------------------------------------------------------------------------
+# ---- limits --------------------------------------------------------------------------------------
 
 
 def stuck(monkeypatch, act=None, violation=lambda k: 1.0):
-    """Rounds from a b whose objective is -sum |b|; the violation is as told, round by round. How many there are."""
+    """Rounds from a b whose objective is -sum |b|; the violation is as told, round by round.
+
+    How many there are.
+    """
     problem = problems.c_svc(y, C)
     at = state_of(problem, 0.5 * y * C)
     at.F[:] = at.F_exact[:] = 0.0
@@ -383,11 +454,11 @@ def test_the_scale_is_that_of_the_greatest_row(monkeypatch):
         far[row] *= 100.0
         Refinements(monkeypatch, None)
         source = NativeSource(Kernel.linear(), far)
-        assert block.solve(problems.c_svc(y, C), KernelWorkspace(source, Monitor()), 1e-3).scale == pytest.approx(
-            float(far[row] @ far[row])
-        )
+        assert block.solve(
+            problems.c_svc(y, C), KernelWorkspace(source, Monitor()), 1e-3
+        ).scale == pytest.approx(float(far[row] @ far[row]))
     Refinements(monkeypatch, None)
     tiny = NativeSource(Kernel.linear(), 1e-3 * X)
-    assert block.solve(problems.c_svc(y, C), KernelWorkspace(tiny, Monitor()), 1e-3).scale == pytest.approx(
-        1e-6 * float((X**2).sum(axis=1).max())
-    )
+    assert block.solve(
+        problems.c_svc(y, C), KernelWorkspace(tiny, Monitor()), 1e-3
+    ).scale == pytest.approx(1e-6 * float((X**2).sum(axis=1).max()))

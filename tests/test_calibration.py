@@ -1,4 +1,7 @@
-"""Probabilities from decision values: against a general optimiser, exact relations, and the definition of the best agreement."""
+"""Probabilities from decision values.
+
+Against a general optimiser, exact relations, and the definition of the best agreement.
+"""
 
 import numpy as np
 import pytest
@@ -26,8 +29,15 @@ def test_sigmoids_are_the_most_likely(seed, scale, gap):
     first[:2] = True, False
     values = scale * (rng.normal(size=n) + gap * np.where(first, 1, -1))
     A, B = calibration.fit_sigmoid(values, first)
-    theirs = minimize(lambda x: likelihood((x[0] / scale, x[1]), values, first), [A * scale, B], method="Nelder-Mead", tol=1e-10)
-    cold = minimize(lambda x: likelihood((x[0] / scale, x[1]), values, first), [0.0, 0.0], method="BFGS")
+    theirs = minimize(
+        lambda x: likelihood((x[0] / scale, x[1]), values, first),
+        [A * scale, B],
+        method="Nelder-Mead",
+        tol=1e-10,
+    )
+    cold = minimize(
+        lambda x: likelihood((x[0] / scale, x[1]), values, first), [0.0, 0.0], method="BFGS"
+    )
     ours = likelihood((A, B), values, first)
     assert ours <= min(theirs.fun, cold.fun) + 1e-7 * (1 + abs(ours))
 
@@ -35,9 +45,9 @@ def test_sigmoids_are_the_most_likely(seed, scale, gap):
 def test_equal_values_give_the_share():
     first = np.arange(30) < 10
     A, B = calibration.fit_sigmoid(np.zeros(30), first)
-    assert calibration.pair_probabilities(np.zeros((1, 1)), np.array([A]), np.array([B]), 2)[0, 0] == pytest.approx(
-        (10 * 11 / 12 + 20 / 22) / 30, rel=1e-8
-    )
+    assert calibration.pair_probabilities(np.zeros((1, 1)), np.array([A]), np.array([B]), 2)[
+        0, 0
+    ] == pytest.approx((10 * 11 / 12 + 20 / 22) / 30, rel=1e-8)
 
 
 def test_turned_pairs_have_the_complement():
@@ -49,7 +59,11 @@ def test_turned_pairs_have_the_complement():
 
 @pytest.mark.parametrize("a", [-1e-3, -1.0, -1e300])
 def test_probabilities_are_never_0_or_1(a):
-    """Decision values of any size: a pair's probabilities stay 1e-7 away from both, as LIBSVM's do, so that their logarithms are finite."""
+    """Decision values of any size.
+
+    A pair's probabilities stay 1e-7 away from both, as LIBSVM's do, so that their logarithms are
+    finite.
+    """
     values = np.array([[1e308], [-1e308], [0.0]])
     with np.errstate(over="ignore"):
         found = calibration.pair_probabilities(values, np.array([a]), np.zeros(1), 2)
@@ -58,9 +72,17 @@ def test_probabilities_are_never_0_or_1(a):
 
 @pytest.mark.parametrize("k", [3, 6])
 def test_certain_pairs_of_several_classes(k):
-    """One class that wins all its pairs for certain, and classes that beat each other in turn: the system stays regular."""
+    """One class that wins all its pairs for certain, and classes that beat each other in turn.
+
+    The system stays regular.
+    """
     pairs = multiclass.pairs(k)
-    wins = np.array([[1e9 if i == 0 else 0.0 for i, j in pairs], [-1e9 if (j - i) % 2 == 0 else 1e9 for i, j in pairs]])
+    wins = np.array(
+        [
+            [1e9 if i == 0 else 0.0 for i, j in pairs],
+            [-1e9 if (j - i) % 2 == 0 else 1e9 for i, j in pairs],
+        ]
+    )
     found = calibration.pair_probabilities(wins, np.full(len(pairs), -1.0), np.zeros(len(pairs)), k)
     assert np.isfinite(found).all()
     assert found.min() >= 0
@@ -72,7 +94,9 @@ def test_certain_pairs_of_several_classes(k):
 
 
 def pairwise(p):
-    """The decision values of pairs that agree with these probabilities exactly, where A = -1, B = 0."""
+    """The decision values of pairs that agree with these probabilities exactly, where A = -1, B =
+    0.
+    """
     return np.array([[np.log(row[i] / row[j]) for i, j in multiclass.pairs(len(row))] for row in p])
 
 
@@ -90,7 +114,9 @@ def test_others_are_as_near_as_can_be(k, monkeypatch):
     pairs = multiclass.pairs(k)
     values = 3 * rng.normal(size=(7, len(pairs)))
     r = 1 / (1 + np.exp(-values))
-    found = calibration.pair_probabilities(values, np.full(len(pairs), -1.0), np.zeros(len(pairs)), k)
+    found = calibration.pair_probabilities(
+        values, np.full(len(pairs), -1.0), np.zeros(len(pairs)), k
+    )
     assert found.min() >= 0
     np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-12)
     for row, p in zip(r, found, strict=True):
@@ -98,10 +124,18 @@ def test_others_are_as_near_as_can_be(k, monkeypatch):
         def distance(q, row=row):
             return sum(((1 - row[c]) * q[i] - row[c] * q[j]) ** 2 for c, (i, j) in enumerate(pairs))
 
-        best = minimize(distance, np.full(k, 1 / k), constraints={"type": "eq", "fun": lambda q: q.sum() - 1}, tol=1e-14)
+        best = minimize(
+            distance,
+            np.full(k, 1 / k),
+            constraints={"type": "eq", "fun": lambda q: q.sum() - 1},
+            tol=1e-14,
+        )
         assert distance(p) <= best.fun + 1e-9
     monkeypatch.setattr(calibration, "BLOCK", 1)
-    np.testing.assert_array_equal(calibration.pair_probabilities(values, np.full(len(pairs), -1.0), np.zeros(len(pairs)), k), found)
+    np.testing.assert_array_equal(
+        calibration.pair_probabilities(values, np.full(len(pairs), -1.0), np.zeros(len(pairs)), k),
+        found,
+    )
 
 
 def test_the_scale_leaves_the_extreme_out():
@@ -157,9 +191,13 @@ def test_several_samples_of_several_classes_at_once(monkeypatch):
         for _ in range(20):
             q = np.abs(p + 0.01 * rng.normal(size=4))
             q /= q.sum()
-            assert best <= sum(((1 - row[k]) * q[i] - row[k] * q[j]) ** 2 for k, (i, j) in enumerate(pairs))
+            assert best <= sum(
+                ((1 - row[k]) * q[i] - row[k] * q[j]) ** 2 for k, (i, j) in enumerate(pairs)
+            )
     for room in (1, 25, 49, 50, 75, 600):
         monkeypatch.setattr(calibration, "BLOCK", room)
-        np.testing.assert_allclose(calibration.pair_probabilities(values, a, b, 4), expected, rtol=1e-12)
+        np.testing.assert_allclose(
+            calibration.pair_probabilities(values, a, b, 4), expected, rtol=1e-12
+        )
     assert calibration.pair_probabilities(values[:0], a, b, 4).shape == (0, 4)
     assert calibration.pair_probabilities(values[:0, :1], a[:1], b[:1], 2).shape == (0, 2)

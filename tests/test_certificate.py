@@ -1,4 +1,7 @@
-"""The certificate: its formulas are P - D, it sees every tampering, and it never calls an unsolved problem optimal."""
+"""The certificate.
+
+Its formulas are P - D, it sees every tampering, and it never calls an unsolved problem optimal.
+"""
 
 import warnings
 
@@ -37,7 +40,9 @@ def test_classification_gap_is_primal_minus_dual():
         assert found.gap == pytest.approx(primal - dual)
         assert found.gap >= 0
         squared = kernel_certificate.classification(f, y, C, b, bias, squared=True)
-        assert squared.primal == pytest.approx(0.5 * b @ K @ b + np.sum(C * np.maximum(0, 1 - y * f) ** 2))
+        assert squared.primal == pytest.approx(
+            0.5 * b @ K @ b + np.sum(C * np.maximum(0, 1 - y * f) ** 2)
+        )
         assert squared.gap >= 0
 
 
@@ -62,7 +67,9 @@ def test_one_class_gap_is_primal_minus_dual():
         total = b.sum()
         primal = 0.5 * b @ K @ b - rho * total + np.sum(C * np.maximum(0, -f))
         found = kernel_certificate.one_class(f, C, b, rho, total)
-        assert (found.primal, found.dual, found.gap) == pytest.approx((primal, -0.5 * b @ K @ b, primal + 0.5 * b @ K @ b))
+        assert (found.primal, found.dual, found.gap) == pytest.approx(
+            (primal, -0.5 * b @ K @ b, primal + 0.5 * b @ K @ b)
+        )
 
 
 @pytest.mark.parametrize("estimator", FIVE)
@@ -102,7 +109,10 @@ def test_certify_needs_the_training_data():
 
 @pytest.mark.parametrize("estimator", FIVE)
 def test_one_step_is_never_optimal(estimator):
-    """max_iter=1: a warning, fit_status_ 1, the gap of what was reached, and a model that predicts."""
+    """max_iter=1.
+
+    A warning, fit_status_ 1, the gap of what was reached, and a model that predicts.
+    """
     with pytest.warns(ConvergenceWarning, match="terminated early"):
         model = estimator(max_iter=1).fit(X, target(estimator, X, label))
     assert model.certificate_.status == "max_iter"
@@ -143,12 +153,16 @@ def test_hard_margin_certificate():
     model = SVC(kernel="rbf", gamma=10.0, C=np.inf).fit(X, separable)
     assert model.certificate_.status == "optimal"
     assert model.certificate_.relative_gap < 1e-8
-    assert np.min(np.where(separable, 1, -1) * model.decision_function(X)) == pytest.approx(1.0, abs=1e-6)
+    assert np.min(np.where(separable, 1, -1) * model.decision_function(X)) == pytest.approx(
+        1.0, abs=1e-6
+    )
 
 
 @pytest.mark.parametrize("coef0", [-10.0, -1.0, 0.0, 1.0, 10.0])
 def test_indefinite_kernel_is_stationary(coef0):
-    """A sigmoid kernel that is not positive semidefinite ends, satisfies the conditions, and is never called optimal."""
+    """A sigmoid kernel that is not positive semidefinite ends, satisfies the conditions, and is
+    never called optimal.
+    """
     with pytest.warns(ConvergenceWarning, match="not positive semidefinite"):
         model = SVC(kernel="sigmoid", gamma=1.0, coef0=coef0, C=10.0).fit(X, label)
     assert model.certificate_.status == "stationary"
@@ -168,7 +182,9 @@ def test_random_indefinite_matrix_ends():
 def test_unknown_kernels_are_checked():
     gram = X @ X.T
     assert SVC(kernel="precomputed").fit(gram, label).certificate_.convexity == "checked"
-    shifted = Kernel.poly(degree=1, gamma=1.0, coef0=-1e-6)  # x.z - 1e-6 is indefinite as soon as one point is near the origin
+    shifted = Kernel.poly(
+        degree=1, gamma=1.0, coef0=-1e-6
+    )  # x.z - 1e-6 is indefinite as soon as one point is near the origin
     with pytest.warns(ConvergenceWarning, match="not positive semidefinite"):
         model = SVC(kernel=shifted).fit(np.vstack([X, np.zeros(4)]), np.append(label, 0))
     assert model.certificate_.convexity == "indefinite"
@@ -182,7 +198,9 @@ def test_nu_svc_is_certified_as_its_c_svc():
 
 
 def test_nu_properties():
-    """At most nu of the samples are margin errors, at least nu are support vectors (one-class and classification)."""
+    """At most nu of the samples are margin errors, at least nu are support vectors (one-class and
+    classification).
+    """
     for nu in (0.1, 0.3, 0.5):
         detector = OneClassSVM(nu=nu).fit(X)
         assert np.mean(detector.predict(X) == -1) <= nu + 1e-12
@@ -192,11 +210,21 @@ def test_nu_properties():
         assert len(model.support_) >= nu * 80 - 1e-9
 
 
-@pytest.mark.parametrize(("seed", "solver"), [(1345, "block"), (1677, "block"), (1441, "newton"), (1525, "newton")])
+@pytest.mark.parametrize(
+    ("seed", "solver"), [(1345, "block"), (1677, "block"), (1441, "newton"), (1525, "newton")]
+)
 def test_certify_never_refutes_what_fit_called_optimal(seed, solver):
-    """A linear kernel at C of 1e7: decision values are rounded by nearly tol, and a fit's audit does not look at all rows."""
+    """A linear kernel at C of 1e7.
+
+    Decision values are rounded by nearly tol, and a fit's audit does not look at all rows.
+    """
     rng = np.random.default_rng(seed)
-    n, d, scale, C = int(rng.integers(65, 160)), int(rng.integers(1, 5)), 10.0 ** rng.uniform(1, 2), float(10.0 ** rng.uniform(6, 8))
+    n, d, scale, C = (
+        int(rng.integers(65, 160)),
+        int(rng.integers(1, 5)),
+        10.0 ** rng.uniform(1, 2),
+        float(10.0 ** rng.uniform(6, 8)),
+    )
     X = scale * rng.normal(size=(n, d))
     y = np.where(X[:, 0] + scale * rng.normal(size=n) > 0, 1, 0)
     y[:2] = 0, 1

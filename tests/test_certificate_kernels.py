@@ -1,4 +1,7 @@
-"""Kernels, their sums and their diagonals as the certificate evaluates them, in loops over samples; what a certificate says."""
+"""Kernels, their sums and their diagonals as the certificate evaluates them, in loops over samples.
+
+What a certificate says.
+"""
 
 import math
 from dataclasses import replace
@@ -11,7 +14,12 @@ from maxmargin import certificate
 from maxmargin.certificate import Certificate
 from maxmargin.kernel import evaluation
 from maxmargin.kernel.certificate import bounds_of_nu
-from maxmargin.kernel.evaluation import extended_products, kernel_diagonal, kernel_products, kernel_values
+from maxmargin.kernel.evaluation import (
+    extended_products,
+    kernel_diagonal,
+    kernel_products,
+    kernel_values,
+)
 from maxmargin.kernel.kernels import NAMES, PARAMETERS, Kernel, Kind, gamma_of_sigma
 
 rng = np.random.default_rng(23)
@@ -32,7 +40,9 @@ def formula(kernel, x, z):
         Kind.TANH: lambda: math.tanh(argument),
         Kind.LOGISTIC: lambda: 1 / (1 + math.exp(-argument)),
         Kind.LAPLACIAN: lambda: math.exp(-kernel.gamma * sum(abs(x - z))),
-        Kind.CHI2: lambda: math.exp(-kernel.gamma * sum((a - b) ** 2 / (a + b) for a, b in zip(x, z, strict=True) if a + b)),
+        Kind.CHI2: lambda: math.exp(
+            -kernel.gamma * sum((a - b) ** 2 / (a + b) for a, b in zip(x, z, strict=True) if a + b)
+        ),
         Kind.COSINE: lambda: dot / length if length else 0.0,
     }[kernel.kind]()
 
@@ -55,15 +65,20 @@ def test_values_and_sums(kernel, store, entries, monkeypatch):
         found = kernel_products(kernel, store(A), coef, store(B), CONSTANT, exact)
         assert found.dtype == np.float64
         np.testing.assert_allclose(found, wanted, rtol=1e-12)
-    np.testing.assert_allclose(kernel_products(kernel, store(A), coef, store(B)), K @ coef, rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(
+        kernel_products(kernel, store(A), coef, store(B)), K @ coef, rtol=1e-12, atol=1e-15
+    )
     if kernel.has_dot_product:
         found = extended_products(kernel, store(A), coef, store(B), CONSTANT)
         assert found.dtype == np.float64
         np.testing.assert_allclose(found, wanted, rtol=1e-13)
-        np.testing.assert_allclose(extended_products(kernel, store(A), coef, store(B)), K @ coef, rtol=1e-12, atol=1e-15)
+        np.testing.assert_allclose(
+            extended_products(kernel, store(A), coef, store(B)), K @ coef, rtol=1e-12, atol=1e-15
+        )
         assert extended_products(kernel, store(A), coef, store(B)[:0]).shape == (0, 2)
     np.testing.assert_allclose(
-        kernel_diagonal(kernel, store(A)), [1.0 if kernel == Kernel.cosine() else abs(formula(kernel, x, x)) for x in A]
+        kernel_diagonal(kernel, store(A)),
+        [1.0 if kernel == Kernel.cosine() else abs(formula(kernel, x, x)) for x in A],
     )
 
 
@@ -77,7 +92,12 @@ def test_exact_sums_do_not_depend_on_the_order_of_the_terms():
     """1e16 + 1 - 1e16 is 1 in long double."""
     terms = np.ones(1000)
     terms[[100, 501]] = 1e16, -1e16
-    assert kernel_products(Kernel.precomputed(), None, np.ones((1000, 1)), terms[None], exact=True)[0, 0] == 998.0
+    assert (
+        kernel_products(Kernel.precomputed(), None, np.ones((1000, 1)), terms[None], exact=True)[
+            0, 0
+        ]
+        == 998.0
+    )
     x, z = np.sign(terms) * np.sqrt(np.abs(terms)), np.sqrt(np.abs(terms))
     assert extended_products(Kernel.linear(), x[None], np.ones((1, 1)), z[None])[0, 0] == 998.0
 
@@ -85,14 +105,29 @@ def test_exact_sums_do_not_depend_on_the_order_of_the_terms():
 def test_given_and_called_kernels():
     K = A @ A.T
     K[0, 0] *= -1
-    np.testing.assert_allclose(kernel_products(Kernel.precomputed(), K, coef, K, CONSTANT), K @ coef + CONSTANT)
-    np.testing.assert_allclose(kernel_products(Kernel.precomputed(), K, coef, sparse.csr_matrix(K), CONSTANT), K @ coef + CONSTANT)
+    np.testing.assert_allclose(
+        kernel_products(Kernel.precomputed(), K, coef, K, CONSTANT), K @ coef + CONSTANT
+    )
+    np.testing.assert_allclose(
+        kernel_products(Kernel.precomputed(), K, coef, sparse.csr_matrix(K), CONSTANT),
+        K @ coef + CONSTANT,
+    )
     np.testing.assert_array_equal(kernel_diagonal(Kernel.precomputed(), K), np.abs(np.diag(K)))
     words = ["a", "bb", "ccc", "dddd"]
-    kernel = Kernel.callable(lambda P, Q: sparse.csr_matrix([[-len(p) * len(q) for q in Q] for p in P]))
-    assert kernel_values(kernel, words[:2], words).tolist() == [[-1.0, -2.0, -3.0, -4.0], [-2.0, -4.0, -6.0, -8.0]]
+    kernel = Kernel.callable(
+        lambda P, Q: sparse.csr_matrix([[-len(p) * len(q) for q in Q] for p in P])
+    )
+    assert kernel_values(kernel, words[:2], words).tolist() == [
+        [-1.0, -2.0, -3.0, -4.0],
+        [-2.0, -4.0, -6.0, -8.0],
+    ]
     assert kernel_diagonal(kernel, words).tolist() == [1.0, 4.0, 9.0, 16.0]
-    assert kernel_products(kernel, words[:2], np.ones((2, 1)), words, 1.0).ravel().tolist() == [-2.0, -5.0, -8.0, -11.0]
+    assert kernel_products(kernel, words[:2], np.ones((2, 1)), words, 1.0).ravel().tolist() == [
+        -2.0,
+        -5.0,
+        -8.0,
+        -11.0,
+    ]
     asked = []
     function = Kernel.callable(lambda P, Q: asked.append(len(P)) or P @ Q.T)
     many = rng.normal(size=(150, 2))
@@ -107,18 +142,25 @@ def test_rows_of_unit_length(store):
     found = found.toarray() if sparse.issparse(found) else found
     for x, unit in zip(X, found, strict=True):
         largest = np.abs(x).max() or 1.0
-        np.testing.assert_allclose(unit, x / largest / (math.sqrt(sum((x / largest) ** 2)) or 1.0), rtol=1e-14)
+        np.testing.assert_allclose(
+            unit, x / largest / (math.sqrt(sum((x / largest) ** 2)) or 1.0), rtol=1e-14
+        )
 
 
-# ---- what is said --------------------------------------------------------------------------------------------------------------
+# ---- what is said --------------------------------------------------------------------------------
 
 GOOD = Certificate("optimal", 100.0, 99.5, 0.5, 0.005, 5e-4, 0.0, 0.0, n_iter=12345)
 
 
 def test_the_line_to_read():
-    assert str(GOOD) == "optimal: gap 0.5 (0.005 of the objective 100), KKT violation 0.0005, 12,345 steps"
+    assert (
+        str(GOOD)
+        == "optimal: gap 0.5 (0.005 of the objective 100), KKT violation 0.0005, 12,345 steps"
+    )
     assert repr(GOOD) == f"<Certificate {GOOD}>"
-    assert str(replace(GOOD, gap=-1e-9, relative_gap=-1e-11)).startswith("optimal: gap 0 (0 of the objective")
+    assert str(replace(GOOD, gap=-1e-9, relative_gap=-1e-11)).startswith(
+        "optimal: gap 0 (0 of the objective"
+    )
     several = certificate.worst([GOOD, replace(GOOD, status="stalled", n_iter=5)])
     assert str(several).endswith("12,350 steps, worst of 2 problems")
     assert str(several).startswith("stalled: gap 1 (0.005 of the objective 200)")
@@ -137,11 +179,16 @@ def test_bound_of_the_error_of_decision_values():
 
 
 def test_the_verdict_is_added():
-    assert certificate.with_status(GOOD, certificate.Status.MAX_ITER) == replace(GOOD, status="max_iter")
+    assert certificate.with_status(GOOD, certificate.Status.MAX_ITER) == replace(
+        GOOD, status="max_iter"
+    )
 
 
 def test_bounds_of_a_nu_machine():
-    """Its coefficients sum to nu times the sum of the bounds; those within rounding of a bound are at it."""
+    """Its coefficients sum to nu times the sum of the bounds.
+
+    Those within rounding of a bound are at it.
+    """
     weight, b = np.array([1.0, 2.0, 1.0]), np.array([0.5, -0.75, 0.25])
     C = 1.5 / (0.5 * 4.0)
     np.testing.assert_allclose(bounds_of_nu(weight, b, 0.5), C * weight)
@@ -155,7 +202,7 @@ def test_bounds_of_a_nu_machine():
     np.testing.assert_allclose(bounds_of_nu(weight, np.array([0.1, 0.8, -0.3]), None), 0.4 * weight)
 
 
-# ---- kernels as records --------------------------------------------------------------------------------------------------------
+# ---- kernels as records --------------------------------------------------------------------------
 
 
 def test_numbers_of_kernels_that_are_not_given():
@@ -187,7 +234,10 @@ def test_what_is_known_of_kernels():
         assert kernel.positive_semidefinite is (True if kind in positive else None)
     assert Kernel.poly(coef0=-1e-9).positive_semidefinite is None
     assert list(Kind) == list(range(10)), "the first seven as in the core"
-    assert {"sigmoid": Kind.TANH, **{kind.name.lower(): kind for kind in Kind if kind not in (Kind.TANH, Kind.CALLABLE)}} == NAMES
+    assert {
+        "sigmoid": Kind.TANH,
+        **{kind.name.lower(): kind for kind in Kind if kind not in (Kind.TANH, Kind.CALLABLE)},
+    } == NAMES
     assert set(Kind) - set(PARAMETERS) == {Kind.LINEAR, Kind.COSINE, Kind.PRECOMPUTED}
 
 

@@ -1,4 +1,7 @@
-"""Which column is what: targets by their names, columns that are left out, sample weights; and cells that are no numbers."""
+"""Which column is what: targets by their names, columns that are left out, sample weights.
+
+And cells that are no numbers.
+"""
 
 import json
 from pathlib import Path
@@ -18,13 +21,18 @@ FEATURES = ["age", "income"]
 
 @pytest.fixture
 def frame(tmp_path, monkeypatch):
-    """People: an id, two features, a weight, and whether they left, which depends on the features. Saved as a.csv."""
+    """People: an id, two features, a weight, and whether they left, which depends on the features.
+
+    Saved as a.csv.
+    """
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.normal(size=(90, 2)), columns=FEATURES)
     table.insert(0, "id", np.arange(1000, 1090))
     table["w"] = rng.integers(0, 4, 90)
-    table["churned"] = np.where(table["age"] - 0.5 * table["income"] ** 2 + 0.3 * rng.normal(size=90) > -0.3, "yes", "no")
+    table["churned"] = np.where(
+        table["age"] - 0.5 * table["income"] ** 2 + 0.3 * rng.normal(size=90) > -0.3, "yes", "no"
+    )
     table.to_csv("a.csv", index=False)
     return table
 
@@ -33,7 +41,7 @@ def trained(*options):
     return run("train", "a.csv", "m.mm", "--ignore", "id,w", "--target", "churned", *options)
 
 
-# ---- targets -------------------------------------------------------------------------------------------------------------
+# ---- targets -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "parquet"])
@@ -50,7 +58,10 @@ def test_a_stray_column_is_never_the_target(frame, ending):
     said = json.loads(result.stdout)
     assert said["predictions"] == goal.tolist()
     assert "accuracy" not in said
-    assert f"warning: b.{ending}: 'id' is no feature of the model, nor its target 'churned', and is left out" in result.stderr
+    assert (
+        f"warning: b.{ending}: 'id' is no feature of the model, nor its target 'churned', and is "
+        "left out" in result.stderr
+    )
     assert "(--ignore silences this" in result.stderr
     result = run("predict", f"b.{ending}", "m.mm", "--ignore", "id", "--quiet")
     assert result.stderr == ""
@@ -59,7 +70,9 @@ def test_a_stray_column_is_never_the_target(frame, ending):
 def test_the_target_is_found_by_the_name_the_model_remembers(frame):
     trained()
     result = run("predict", "a.csv", "m.mm", "--ignore", "id", "--ignore", "w", "--json")
-    assert json.loads(result.stdout)["accuracy"] == np.mean(load("m.mm").predict(frame[FEATURES]) == frame["churned"])
+    assert json.loads(result.stdout)["accuracy"] == np.mean(
+        load("m.mm").predict(frame[FEATURES]) == frame["churned"]
+    )
     assert result.stderr == ""
     frame.rename(columns={"churned": "left"}).to_csv("b.csv", index=False)
     result = run("predict", "b.csv", "m.mm", "--ignore", "id,w", "--json")
@@ -73,15 +86,21 @@ def test_the_target_is_found_by_the_name_the_model_remembers(frame):
 def test_a_target_by_its_place_is_a_guess_that_warns(frame):
     result = run("train", "a.csv", "m.mm", "--ignore", "id,w", "--quiet")
     assert result.stderr == (
-        "warning: a.csv: column 'churned', the last one, is taken for the target; --target churned says so, --target none that there is "
+        "warning: a.csv: column 'churned', the last one, is taken for the target; --target churned "
+        "says so, --target none that there is "
         "none\n"
     )
     assert trained("--quiet").stderr == ""
     frame[[*FEATURES, "churned"]].to_csv("b.csv", index=False, header=False)
-    assert "column 3, the last one, is taken for the target; --target 3" in run("train", "b.csv", "n.mm").stderr
+    assert (
+        "column 3, the last one, is taken for the target; --target 3"
+        in run("train", "b.csv", "n.mm").stderr
+    )
     assert run("train", "b.csv", "n.mm", "--target", "-1").stderr == ""
     assert "the last one, is taken for the target" in run("predict", "b.csv", "n.mm").stderr
-    frame[FEATURES].to_csv("b.csv", index=False, header=False)  # as many columns as features: no target
+    frame[FEATURES].to_csv(
+        "b.csv", index=False, header=False
+    )  # as many columns as features: no target
     assert run("predict", "b.csv", "n.mm", "--quiet").stderr == ""
     frame.rename(columns={"churned": "target"}).to_csv("b.csv", index=False)
     assert run("train", "b.csv", "n.mm", "--ignore", "id,w").stderr == ""
@@ -91,11 +110,17 @@ def test_targets_that_are_no_classes_of_the_model(frame):
     trained()
     frame.assign(churned=["maybe", *frame["churned"].tolist()[1:]]).to_csv("b.csv", index=False)
     result = run("predict", "b.csv", "m.mm", "--ignore", "id,w")
-    assert "b.csv has targets that are no classes of the model: 'maybe'; they count as errors" in result.stderr
+    assert (
+        "b.csv has targets that are no classes of the model: 'maybe'; they count as errors"
+        in result.stderr
+    )
     assert "accuracy" in result.stderr
     frame.assign(churned="maybe").to_csv("b.csv", index=False)
     error = run("predict", "b.csv", "m.mm", "--ignore", "id,w", code=1).stderr
-    assert "no classes of the model: 'maybe': is 'churned' the target? --target names another column" in error
+    assert (
+        "no classes of the model: 'maybe': is 'churned' the target? --target names another column"
+        in error
+    )
 
 
 def test_ranges_remember_the_target(frame):
@@ -119,7 +144,7 @@ def test_ranges_remember_the_target(frame):
     assert Path("d.csv").read_text() == Path("b.csv").read_text()
 
 
-# ---- columns that are left out -------------------------------------------------------------------------------------------
+# ---- columns that are left out -------------------------------------------------------------------
 
 
 def test_ignored_columns_are_named_or_counted(frame):
@@ -135,7 +160,9 @@ def test_ignored_columns_are_named_or_counted(frame):
         model = load("m.mm")
         assert model.feature_names_in_.tolist() == FEATURES
         np.testing.assert_array_equal(model.dual_coef_, goal.dual_coef_)
-    frame.rename(columns={"id": "id,w"}).to_csv("b.csv", index=False)  # a name with a comma is a name first
+    frame.rename(columns={"id": "id,w"}).to_csv(
+        "b.csv", index=False
+    )  # a name with a comma is a name first
     run("train", "b.csv", "m.mm", "--target", "churned", "--ignore", "id,w")
     assert load("m.mm").feature_names_in_.tolist() == ["age", "income", "w"]
     for command in (
@@ -185,11 +212,17 @@ def test_files_without_columns_to_choose_from(frame):
     np.savez("h.npz", X=np.eye(4), y=[0, 1, 0, 1])
     for name in ("h.svm", "h.npz"):
         for option in ("--ignore", "--weight"):
-            assert "can be ignored or hold weights" in run("train", name, "m.mm", option, "1", code=1).stderr
-    assert "only CSV, TSV and Parquet files hold them" in run("scale", "a.csv", "b.npz", "--weight", "w", "--ignore", "id", code=1).stderr
+            assert (
+                "can be ignored or hold weights"
+                in run("train", name, "m.mm", option, "1", code=1).stderr
+            )
+    assert (
+        "only CSV, TSV and Parquet files hold them"
+        in run("scale", "a.csv", "b.npz", "--weight", "w", "--ignore", "id", code=1).stderr
+    )
 
 
-# ---- weights -------------------------------------------------------------------------------------------------------------
+# ---- weights -------------------------------------------------------------------------------------
 
 
 def test_weights_are_those_of_the_fit_and_of_the_scores(frame):
@@ -198,16 +231,22 @@ def test_weights_are_those_of_the_fit_and_of_the_scores(frame):
     report = answer("train", "a.csv", "m.mm", *options, "--cv", "3", "-C", "2", "--gamma", "1")
     goal = SVC(C=2, gamma=1).fit(X, y, w)
     model = load("m.mm")
-    np.testing.assert_array_equal(model.decision_function(frame[FEATURES]), goal.decision_function(X))
+    np.testing.assert_array_equal(
+        model.decision_function(frame[FEATURES]), goal.decision_function(X)
+    )
     assert model.feature_names_in_.tolist() == FEATURES
     assert report["weights"] == f"w: sum {w.sum():g}, {int((w > 0).sum())} positive"
     assert report["training_accuracy"] == pytest.approx(goal.score(X, y, w))
     right = np.zeros(len(y))
     for inside, outside in StratifiedKFold(3, shuffle=True, random_state=0).split(X, y):
-        right[outside] = SVC(C=2, gamma=1).fit(X[inside], y[inside], w[inside]).predict(X[outside]) == y[outside]
+        right[outside] = (
+            SVC(C=2, gamma=1).fit(X[inside], y[inside], w[inside]).predict(X[outside]) == y[outside]
+        )
     assert report["cross_validation"]["accuracy"] == pytest.approx(np.average(right, weights=w))
     assert report["cross_validation"]["accuracy"] != pytest.approx(np.mean(right))
-    assert answer("predict", "a.csv", "m.mm", "--ignore", "id", "--weight", "w")["accuracy"] == pytest.approx(goal.score(X, y, w))
+    assert answer("predict", "a.csv", "m.mm", "--ignore", "id", "--weight", "w")[
+        "accuracy"
+    ] == pytest.approx(goal.score(X, y, w))
 
 
 def test_weights_of_a_regression_and_of_a_one_class_model(frame):
@@ -216,7 +255,9 @@ def test_weights_of_a_regression_and_of_a_one_class_model(frame):
     report = answer("train", "a.csv", "m.mm", "--problem", "svr", *options)
     goal = SVR().fit(X, z, w)
     assert report["training_r2"] == pytest.approx(goal.score(X, z, w))
-    assert report["training_mean_squared_error"] == pytest.approx(np.average((goal.predict(X) - z) ** 2, weights=w))
+    assert report["training_mean_squared_error"] == pytest.approx(
+        np.average((goal.predict(X) - z) ** 2, weights=w)
+    )
     run(
         "train",
         "a.csv",
@@ -276,7 +317,9 @@ def test_weights_of_a_search(frame, scoring):
         ]
         assert row["score"] == pytest.approx(np.mean(goal))
     goal = SVC(**found["best_parameters"]).fit(X, y, w)
-    np.testing.assert_array_equal(load("best.mm").decision_function(frame[FEATURES]), goal.decision_function(X))
+    np.testing.assert_array_equal(
+        load("best.mm").decision_function(frame[FEATURES]), goal.decision_function(X)
+    )
 
 
 def test_weights_that_cannot_be_honoured_are_refused(frame):
@@ -294,15 +337,23 @@ def test_weights_that_cannot_be_honoured_are_refused(frame):
         "--gamma",
         "1",
     ]
-    assert "--scoring neg_max_error takes no sample weights" in run("tune", "a.csv", *options, "--scoring", "neg_max_error", code=1).stderr
+    assert (
+        "--scoring neg_max_error takes no sample weights"
+        in run("tune", "a.csv", *options, "--scoring", "neg_max_error", code=1).stderr
+    )
     frame.assign(w=[-1, -2, *frame["w"][2:]]).to_csv("b.csv", index=False)
-    error = run("train", "b.csv", "m.mm", "--target", "churned", "--ignore", "id", "--weight", "w", code=1).stderr
+    error = run(
+        "train", "b.csv", "m.mm", "--target", "churned", "--ignore", "id", "--weight", "w", code=1
+    ).stderr
     assert "b.csv, line 2, column 4: 'w' has a negative weight (2 such rows)" in error
     frame.assign(w=["many", *frame["w"][1:]]).to_csv("b.csv", index=False)
-    assert "'w' has 'many', which is no number" in run("train", "b.csv", "m.mm", "--ignore", "id", "--weight", "w", code=1).stderr
+    assert (
+        "'w' has 'many', which is no number"
+        in run("train", "b.csv", "m.mm", "--ignore", "id", "--weight", "w", code=1).stderr
+    )
 
 
-# ---- cells ---------------------------------------------------------------------------------------------------------------
+# ---- cells ---------------------------------------------------------------------------------------
 
 ODD = "age,city,height,target\n1,Oslo,1.5,a\n,Bern,2.5,b\n3,Rome,tall,a\n4,Oslo,inf,b\n5,Bern\n6,Rome,1,\n7,Oslo,2,a\n8,Bern,3,b\n"
 
@@ -315,7 +366,10 @@ def test_check_finds_the_bad_cells_of_all_columns(tmp_path, monkeypatch):
     assert places == [(2, 2), (3, 1), (4, 3), (5, 3), (6, 0), (7, 4)]
     said = [problem["message"] for problem in found["problems"]]
     assert "'city' holds words ('Oslo', 'Bern', 'Rome'; 3 different ones)" in said[0]
-    assert "'age' has no value here (1 missing in this column): fill them, leave those rows out, or the column (--ignore age)" in said[1]
+    assert (
+        "'age' has no value here (1 missing in this column): fill them, leave those rows out, or "
+        "the column (--ignore age)" in said[1]
+    )
     assert "'height' has 'tall', which is no number (1 such values)" in said[2]
     assert "'height' has 'inf', which is not finite" in said[3]
     assert "2 fields, the first line has 4" in said[4]
@@ -345,9 +399,14 @@ def test_remedies_are_ones_that_help(tmp_path, monkeypatch):
     run("train", "a.csv", "m.mm")
     Path("a.csv").write_text("age,city,target\n1,Oslo,a\n,Bern,b\n3,Rome,a\n")
     said = [problem["message"] for problem in answer("check", "a.csv", code=1)["problems"]]
-    assert said[0].endswith("or leave the column out (--ignore city); is it the target (--target city)?")
+    assert said[0].endswith(
+        "or leave the column out (--ignore city); is it the target (--target city)?"
+    )
     assert said[1].endswith("fill them, leave those rows out, or the column (--ignore age)")
-    said = [problem["message"] for problem in answer("check", "a.csv", "--target", "target", code=1)["problems"]]
+    said = [
+        problem["message"]
+        for problem in answer("check", "a.csv", "--target", "target", code=1)["problems"]
+    ]
     assert said[0].endswith("or leave the column out (--ignore city)")
     error = run("predict", "a.csv", "m.mm", code=1).stderr
     assert "one column of 0 and 1 for each" in error
@@ -366,7 +425,7 @@ def test_missing_values_of_parquet_have_a_place(tmp_path):
     assert caught.value.data.X.tolist() == [[1.0, 1.0]]
 
 
-# ---- pictures of other points --------------------------------------------------------------------------------------------
+# ---- pictures of other points --------------------------------------------------------------------
 
 
 def test_points_that_the_model_was_not_fitted_to_are_no_support_vectors(tmp_path, monkeypatch):
@@ -383,8 +442,13 @@ def test_points_that_the_model_was_not_fitted_to_are_no_support_vectors(tmp_path
     np.testing.assert_array_equal(shown.support, outside)
     assert len(outside) > 0
     novelty = OneClassSVM(nu=0.2).fit(X)
-    assert legend_of(OutlierDisplay.from_estimator(novelty, X))[-1] == f"support vectors ({len(novelty.support_)})"
-    assert not any("support" in text for text in legend_of(OutlierDisplay.from_estimator(novelty, A)))
+    assert (
+        legend_of(OutlierDisplay.from_estimator(novelty, X))[-1]
+        == f"support vectors ({len(novelty.support_)})"
+    )
+    assert not any(
+        "support" in text for text in legend_of(OutlierDisplay.from_estimator(novelty, A))
+    )
 
 
 def legend_of(display):

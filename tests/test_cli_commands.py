@@ -1,4 +1,7 @@
-"""The commands of our own: what they write and say, for people and for machines, and how they fail."""
+"""The commands of our own.
+
+What they write and say, for people and for machines, and how they fail.
+"""
 
 import gzip
 import os
@@ -13,7 +16,19 @@ from command import answer, heart, house, process, run
 from maxmargin import SVC, SVR, LinearSVC, OneClassSVM, cli
 from maxmargin.io import dump_svmlight, load, load_svmlight
 
-COMMANDS = ("train", "predict", "inspect", "scale", "tune", "check", "convert", "plot", "subset", "bench", "demo")
+COMMANDS = (
+    "train",
+    "predict",
+    "inspect",
+    "scale",
+    "tune",
+    "check",
+    "convert",
+    "plot",
+    "subset",
+    "bench",
+    "demo",
+)
 LIKE_THEIRS = ("svm-train", "svm-predict", "svm-scale", "linear-train", "linear-predict")
 
 
@@ -26,15 +41,31 @@ def place(tmp_path, monkeypatch):
     return tmp_path
 
 
-# ---- train, predict, inspect -------------------------------------------------------------------------------------------
+# ---- train, predict, inspect ---------------------------------------------------------------------
 
 MODELS = {
     "svc": (["-C", "10", "--gamma", "0.1"], SVC(C=10, gamma=0.1), "heart"),
-    "svc poly": (["--kernel", "poly", "-d", "2", "--coef0", "1"], SVC(kernel="poly", degree=2, coef0=1), "heart"),
+    "svc poly": (
+        ["--kernel", "poly", "-d", "2", "--coef0", "1"],
+        SVC(kernel="poly", degree=2, coef0=1),
+        "heart",
+    ),
     "weights": (["--class-weight", "1=3,-1=1"], SVC(class_weight={1: 3, -1: 1}), "heart"),
-    "balanced": (["--class-weight", "balanced", "--loss", "squared_hinge"], SVC(class_weight="balanced", loss="squared_hinge"), "heart"),
-    "set": (["--set", "multiclass=ovr", "--set", "shrinking=False"], SVC(multiclass="ovr", shrinking=False), "heart"),
-    "linear": (["--problem", "linear-svc", "--loss", "hinge", "-C", "0.5"], LinearSVC(loss="hinge", C=0.5, random_state=0), "heart"),
+    "balanced": (
+        ["--class-weight", "balanced", "--loss", "squared_hinge"],
+        SVC(class_weight="balanced", loss="squared_hinge"),
+        "heart",
+    ),
+    "set": (
+        ["--set", "multiclass=ovr", "--set", "shrinking=False"],
+        SVC(multiclass="ovr", shrinking=False),
+        "heart",
+    ),
+    "linear": (
+        ["--problem", "linear-svc", "--loss", "hinge", "-C", "0.5"],
+        LinearSVC(loss="hinge", C=0.5, random_state=0),
+        "heart",
+    ),
     "svr": (["--problem", "svr", "-e", "0.05", "-C", "3"], SVR(epsilon=0.05, C=3), "house"),
     "one-class": (["--problem", "one-class", "--nu", "0.2"], OneClassSVM(nu=0.2), "heart"),
 }
@@ -67,7 +98,9 @@ def test_decision_values(place):
     run("predict", "heart.svm", "m.mm", "out.txt", "--decision")
     rows = np.loadtxt("out.txt")
     np.testing.assert_array_equal(rows[:, 1], goal.decision_function(X))
-    np.testing.assert_array_equal(answer("predict", "heart.svm", "m.mm", "--decision")["decision_values"], rows[:, 1:])
+    np.testing.assert_array_equal(
+        answer("predict", "heart.svm", "m.mm", "--decision")["decision_values"], rows[:, 1:]
+    )
     run("train", "house.svm", "r.mm", "--problem", "svr")
     assert "no decision values" in run("predict", "house.svm", "r.mm", "--decision", code=1).stderr
 
@@ -75,7 +108,13 @@ def test_decision_values(place):
 def test_default_names_and_reports(place):
     result = run("train", "heart.svm")
     assert (place / "heart.svm.mm").is_file()
-    for word in ("certificate", "optimal", "training accuracy", "support vectors", "heart.svm: 120 x 13"):
+    for word in (
+        "certificate",
+        "optimal",
+        "training accuracy",
+        "support vectors",
+        "heart.svm: 120 x 13",
+    ):
         assert word in result.stdout
     assert run("train", "heart.svm", "--quiet").stdout == ""
     result = run("predict", "heart.svm", "heart.svm.mm")
@@ -85,12 +124,27 @@ def test_default_names_and_reports(place):
     assert shown["estimator"] == "SVC"
     assert shown["classes"] == [-1, 1]
     assert shown["features"] == 13
-    assert sum(value for key, value in shown["support_vectors"].items() if key != "total") == shown["support_vectors"]["total"]
+    assert (
+        sum(value for key, value in shown["support_vectors"].items() if key != "total")
+        == shown["support_vectors"]["total"]
+    )
     assert "rbf" in shown["kernel"].lower()
     assert "optimal" in run("inspect", "heart.svm.mm").stdout
 
 
-@pytest.mark.parametrize("problem", ["svc", "svr", "one-class", "linear-svc", "linear-svr", "linear-one-class", "norma", "norma-novelty"])
+@pytest.mark.parametrize(
+    "problem",
+    [
+        "svc",
+        "svr",
+        "one-class",
+        "linear-svc",
+        "linear-svr",
+        "linear-one-class",
+        "norma",
+        "norma-novelty",
+    ],
+)
 def test_inspect_every_kind_of_model(place, problem):
     name = "house" if problem.endswith("svr") else "heart"
     run("train", f"{name}.svm", "m.mm", "--problem", problem)
@@ -106,10 +160,16 @@ def test_cross_validation(place):
     X, y = load_svmlight("heart.svm")
     found = answer("train", "heart.svm", "m.mm", "--cv", "4", "--seed", "3")["cross_validation"]
     right = sum(
-        int(np.sum(SVC().fit(X[a], y[a]).predict(X[b]) == y[b])) for a, b in StratifiedKFold(4, shuffle=True, random_state=3).split(X, y)
+        int(np.sum(SVC().fit(X[a], y[a]).predict(X[b]) == y[b]))
+        for a, b in StratifiedKFold(4, shuffle=True, random_state=3).split(X, y)
     )
     assert found["accuracy"] == right / len(y)
-    assert answer("train", "house.svm", "m.mm", "--problem", "svr", "--cv", "3")["cross_validation"]["mean_squared_error"] > 0
+    assert (
+        answer("train", "house.svm", "m.mm", "--problem", "svr", "--cv", "3")["cross_validation"][
+            "mean_squared_error"
+        ]
+        > 0
+    )
 
 
 @pytest.mark.parametrize(
@@ -117,7 +177,11 @@ def test_cross_validation(place):
     [
         (["train", "nowhere.svm"], 1, "error: no file nowhere.svm"),
         (["train", "heart.svm", "--problem", "forest"], 2, "must be one of svc"),
-        (["train", "heart.svm", "--problem", "linear-svc", "--gamma", "1"], 2, "has no parameter gamma"),
+        (
+            ["train", "heart.svm", "--problem", "linear-svc", "--gamma", "1"],
+            2,
+            "has no parameter gamma",
+        ),
         (["train", "heart.svm", "--set", "colour=red"], 2, "has no parameter colour"),
         (["train", "heart.svm", "--set", "colour"], 2, "name=value"),
         (["train", "heart.svm", "-C", "-1"], 1, "error: The 'C' parameter"),
@@ -132,7 +196,11 @@ def test_cross_validation(place):
         (["train", "heart.svm", "--class-weight", "3"], 2, "label=weight"),
         (["train"], 2, "Missing argument"),
         (["train", "heart.svm", "--colour"], 2, "No such option"),
-        (["train", "bad.svm"], 1, "error: bad.svm, line 2, column 5: a number was expected right after ':'"),
+        (
+            ["train", "bad.svm"],
+            1,
+            "error: bad.svm, line 2, column 5: a number was expected right after ':'",
+        ),
         (["predict", "heart.svm", "nowhere.mm"], 1, "no file nowhere.mm"),
         (["predict", "house.svm", "m.mm"], 1, "has 13 features, the model was trained on"),
         (["inspect", "heart.svm"], 1, "heart.svm"),
@@ -177,7 +245,7 @@ def test_help_has_examples():
     assert run("--version").stdout.startswith("maxmargin 0.")
 
 
-# ---- tables, pipes ------------------------------------------------------------------------------------------------------
+# ---- tables, pipes -------------------------------------------------------------------------------
 
 
 def test_csv_with_words(place):
@@ -189,8 +257,13 @@ def test_csv_with_words(place):
     report = answer("train", "churn.csv", "churn.mm", "--target", "churned")
     goal = SVC().fit(X, names)
     assert report["training_accuracy"] == goal.score(X, names)
-    assert answer("predict", "churn.csv", "churn.mm", "--target", "churned")["predictions"] == goal.predict(X).tolist()
-    (place / "new.csv").write_text("age,income,height\n" + "\n".join(f"{a!r},{b!r},{c!r}" for a, b, c in X.tolist()) + "\n")
+    assert (
+        answer("predict", "churn.csv", "churn.mm", "--target", "churned")["predictions"]
+        == goal.predict(X).tolist()
+    )
+    (place / "new.csv").write_text(
+        "age,income,height\n" + "\n".join(f"{a!r},{b!r},{c!r}" for a, b, c in X.tolist()) + "\n"
+    )
     said = answer("predict", "new.csv", "churn.mm")
     assert said["predictions"] == goal.predict(X).tolist()
     assert "accuracy" not in said
@@ -199,11 +272,17 @@ def test_csv_with_words(place):
     assert "line 2, column 2: 'churned' holds words" in error
     assert "or leave the column out (--ignore churned)" in error
     assert "is it the target (--target churned)?" in run("train", "churn.csv", code=1).stderr
-    assert run("predict", "churn.csv", "churn.mm", "--target", "churned").stdout.split()[0] in ("yes", "no")
+    assert run("predict", "churn.csv", "churn.mm", "--target", "churned").stdout.split()[0] in (
+        "yes",
+        "no",
+    )
 
 
 def test_pipes(place):
-    """As users do: data from a pipe, also compressed; predictions to a pipe, nothing else there; no bar, no colours."""
+    """As users do: data from a pipe, also compressed; predictions to a pipe, nothing else there.
+
+    No bar, no colours.
+    """
     text = (place / "heart.svm").read_bytes()
     done = process("train", "-", "m.mm", stdin=gzip.compress(text))
     assert b"certificate" in done.stdout
@@ -213,11 +292,13 @@ def test_pipes(place):
     goal = load("m.mm").predict(load_svmlight("heart.svm")[0])
     assert done.stdout.split() == [b"%d" % label for label in goal]
     assert b"accuracy" in done.stderr
-    assert process("train", "-", "n.mm", stdin=b"1 1:x\n", code=1).stderr.startswith(b"error: standard input, line 1, column 5")
+    assert process("train", "-", "n.mm", stdin=b"1 1:x\n", code=1).stderr.startswith(
+        b"error: standard input, line 1, column 5"
+    )
     assert not (place / "n.mm").exists()
 
 
-# ---- the others ---------------------------------------------------------------------------------------------------------
+# ---- the others ----------------------------------------------------------------------------------
 
 
 def test_scale(place):
@@ -238,7 +319,9 @@ def test_scale(place):
     lines = (place / "out.csv").read_text().splitlines()
     np.testing.assert_allclose(
         np.array([line.split(",")[:-1] for line in lines[1:]], float),
-        np.where(varied, -1 + 2 * (dense[:10] + 1 - least) / np.where(varied, greatest - least, 1), 0),
+        np.where(
+            varied, -1 + 2 * (dense[:10] + 1 - least) / np.where(varied, greatest - least, 1), 0
+        ),
     )
     assert answer("scale", "raw.svm", "again.svm", "--lower", "0")["varying"] == 12
     run("scale", "raw.svm", "--restore", "ranges.txt", "--lower", "0", code=2)
@@ -250,11 +333,16 @@ def test_scale(place):
 
 
 def test_check(place):
-    (place / "bad.svm").write_text("1 1:1\n2 1:nan\n3 2:1 1:1\n# fine\n1 qid:3 1:1\n-1 1:5 2:2\n1 : 2\n")
+    (place / "bad.svm").write_text(
+        "1 1:1\n2 1:nan\n3 2:1 1:1\n# fine\n1 qid:3 1:1\n-1 1:5 2:2\n1 : 2\n"
+    )
     found = answer("check", "bad.svm", code=1)
     assert [(p["line"], p["column"]) for p in found["problems"]] == [(2, 5), (3, 7), (5, 3), (7, 3)]
     assert found["samples"] == 2
-    assert [p["line"] for p in answer("check", "bad.svm", "--most", "2", code=1)["problems"]] == [2, 3]
+    assert [p["line"] for p in answer("check", "bad.svm", "--most", "2", code=1)["problems"]] == [
+        2,
+        3,
+    ]
     text = run("check", "bad.svm", code=1).stdout
     assert "line 2, column 5" in text
     X, y = load_svmlight("heart.svm")
@@ -272,7 +360,9 @@ def test_check(place):
     assert len(found["advice"]) == 4
     assert "no problems" in run("check", "odd.svm").stdout
     (place / "bad.csv").write_text("a,b\n1,2\n3,\n")
-    assert [(p["line"], p["column"]) for p in answer("check", "bad.csv", code=1)["problems"]] == [(3, 2)]
+    assert [(p["line"], p["column"]) for p in answer("check", "bad.csv", code=1)["problems"]] == [
+        (3, 2)
+    ]
     run("check", "nowhere.svm", code=1)
 
 
@@ -290,7 +380,18 @@ def test_check_finds_every_problem_of_a_long_file(place):
 
 def test_tune(place):
     found = answer(
-        "tune", "heart.svm", "-C", "0.1,1,10", "--gamma", "log10:-2,0,1", "--cv", "3", "--picture", "grid.png", "--model", "best.mm"
+        "tune",
+        "heart.svm",
+        "-C",
+        "0.1,1,10",
+        "--gamma",
+        "log10:-2,0,1",
+        "--cv",
+        "3",
+        "--picture",
+        "grid.png",
+        "--model",
+        "best.mm",
     )
     X, y = load_svmlight("heart.svm")
     folds = StratifiedKFold(3, shuffle=True, random_state=0)
@@ -300,7 +401,20 @@ def test_tune(place):
     assert len(found["results"]) == 9
     assert (place / "grid.png").read_bytes().startswith(b"\x89PNG")
     np.testing.assert_array_equal(load("best.mm").predict(X), goal.predict(X))
-    text = run("tune", "house.svm", "--problem", "svr", "-C", "1", "--gamma", "0.1", "--vary", "epsilon=0.01,0.1", "--cv", "2").stdout
+    text = run(
+        "tune",
+        "house.svm",
+        "--problem",
+        "svr",
+        "-C",
+        "1",
+        "--gamma",
+        "0.1",
+        "--vary",
+        "epsilon=0.01,0.1",
+        "--cv",
+        "2",
+    ).stdout
     assert "epsilon" in text
     run("tune", "heart.svm", "-C", "log3:1,2,3", code=2)
     run("tune", "heart.svm", "--vary", "colour=1", code=2)
@@ -395,7 +509,9 @@ def test_what_is_no_file_says_what_it_is(place):
 
 def test_a_pipe_is_read_like_a_file(place):
     os.mkfifo(place / "pipe")
-    writer = threading.Thread(target=lambda: (place / "pipe").write_bytes((place / "heart.svm").read_bytes()))
+    writer = threading.Thread(
+        target=lambda: (place / "pipe").write_bytes((place / "heart.svm").read_bytes())
+    )
     writer.start()
     run("train", "pipe", "from_pipe.mm")
     writer.join()

@@ -1,4 +1,8 @@
-"""Completion in bash: the script that --show-completion prints and --install-completion installs, and what bash gets from it."""
+"""Completion in bash.
+
+The script that --show-completion prints and --install-completion installs, and what bash gets from
+it.
+"""
 
 import os
 import shutil
@@ -12,7 +16,9 @@ import needs
 
 COMMAND = shutil.which("maxmargin", path=Path(sys.executable).parent)
 BASH = shutil.which("bash")
-pytestmark = needs.programs(COMMAND or "maxmargin", "bash", debian="bash; `maxmargin` comes with the package")
+pytestmark = needs.programs(
+    COMMAND or "maxmargin", "bash", debian="bash; `maxmargin` comes with the package"
+)
 COMPLETE = """
 source "$1"
 COMP_WORDS=("${@:3}")
@@ -25,7 +31,9 @@ printf '%s\\n' "${COMPREPLY[@]}"
 def call(folder, *line):
     """Run a program whose home is the folder; typer looks for no shell then, it is told."""
     told = {"HOME": str(folder), "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
-    done = subprocess.run([*line], capture_output=True, text=True, timeout=120, env={**os.environ, **told}, cwd=folder)
+    done = subprocess.run(
+        [*line], capture_output=True, text=True, timeout=120, env={**os.environ, **told}, cwd=folder
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -39,7 +47,9 @@ def script(tmp_path_factory):
 
 def completed(script, *words):
     """What bash offers for the last word."""
-    return call(script.parent, BASH, "-c", COMPLETE, "complete", str(script), COMMAND, *words).split()
+    return call(
+        script.parent, BASH, "-c", COMPLETE, "complete", str(script), COMMAND, *words
+    ).split()
 
 
 def test_the_script_names_the_command(script):

@@ -1,4 +1,7 @@
-"""Odd data files and command lines: read rightly or refused with the file, the place and the remedy; never read wrongly."""
+"""Odd data files and command lines.
+
+Read rightly or refused with the file, the place and the remedy; never read wrongly.
+"""
 
 import bz2
 import gzip
@@ -23,7 +26,11 @@ def place(tmp_path, monkeypatch):
 def features_of(name):
     """What is read from a file, as another program reads what is converted."""
     run("convert", name, "read.npz")
-    return np.load("read.npz")["X"] if "X" in np.load("read.npz") else sparse.load_npz("read.npz").toarray()
+    return (
+        np.load("read.npz")["X"]
+        if "X" in np.load("read.npz")
+        else sparse.load_npz("read.npz").toarray()
+    )
 
 
 @pytest.mark.parametrize("kind", ["csr", "csc"])
@@ -54,16 +61,27 @@ def test_arrays_that_are_no_data(arrays, message):
 
 def test_a_missing_target_has_a_place():
     Path("a.csv").write_text("a,target\n1,0\n2,nan\n")
-    assert "a.csv, line 3, column 2: the target is missing or infinite" in run("train", "a.csv", code=1).stderr
+    assert (
+        "a.csv, line 3, column 2: the target is missing or infinite"
+        in run("train", "a.csv", code=1).stderr
+    )
 
 
 def test_no_option_is_ignored():
     heart("a.svm", n=40)
     assert "C is given twice" in run("train", "a.svm", "-C", "2", "--set", "C=1", code=2).stderr
-    assert "tol is given twice" in run("train", "a.svm", "--set", "tol=1", "--set", "tol=2", code=2).stderr
+    assert (
+        "tol is given twice"
+        in run("train", "a.svm", "--set", "tol=1", "--set", "tol=2", code=2).stderr
+    )
     assert "C cannot both vary" in run("tune", "a.svm", "-C", "2", "--set", "C=1", code=2).stderr
-    assert "gamma cannot both vary" in run("tune", "a.svm", "--vary", "gamma=1,2", "--set", "gamma=1", code=2).stderr
-    found = answer("tune", "a.svm", "-C", "1,2", "--set", "gamma=0.5", "--cv", "2", "--model", "m.mm")
+    assert (
+        "gamma cannot both vary"
+        in run("tune", "a.svm", "--vary", "gamma=1,2", "--set", "gamma=1", code=2).stderr
+    )
+    found = answer(
+        "tune", "a.svm", "-C", "1,2", "--set", "gamma=0.5", "--cv", "2", "--model", "m.mm"
+    )
     assert [set(row["parameters"]) for row in found["results"]] == [{"C"}, {"C"}]
     assert answer("inspect", "m.mm")["parameters"]["gamma"] == 0.5
 
@@ -97,12 +115,19 @@ def test_reports_are_lines():
     (certificate,) = (line for line in lines if line.startswith("certificate"))
     assert certificate.endswith("steps")
     assert len(certificate) > 80
-    Path("wide.csv").write_text(",".join([f"[red]{k}" for k in range(30)] + ["target"]) + "\n" + "1," * 30 + "0\n" + "2," * 30 + "1\n")
+    Path("wide.csv").write_text(
+        ",".join([f"[red]{k}" for k in range(30)] + ["target"])
+        + "\n"
+        + "1," * 30
+        + "0\n"
+        + "2," * 30
+        + "1\n"
+    )
     run("train", "wide.csv", "w.mm")
     assert "[red]9 and 20 more" in run("inspect", "w.mm").stdout
 
 
-# ---- text that is not as it should be ------------------------------------------------------------------------------------
+# ---- text that is not as it should be ------------------------------------------------------------
 
 TABLE = "a,b,target\n0.5,2,x\n3,4,y\n"
 
@@ -122,7 +147,10 @@ def test_the_first_line_says_what_separates_fields(delimiter):
         (TABLE.encode("utf-16"), "line 1: this is no UTF-8 text"),
         (TABLE.encode() + b'1,"2,x\n', "line 4: unexpected end of data: is a quotation mark open"),
         (TABLE.replace(",", " ").encode(), "separated by commas, semicolons or tabs"),
-        (TABLE.replace(",", ";").replace("0.5", "0,5").encode(), "line 2, column 1: 'a' has '0,5': write decimals with a point"),
+        (
+            TABLE.replace(",", ";").replace("0.5", "0,5").encode(),
+            "line 2, column 1: 'a' has '0,5': write decimals with a point",
+        ),
         (TABLE.replace("0.5", "").encode(), "line 2, column 1: 'a' has no value here"),
     ],
 )
@@ -137,12 +165,17 @@ def test_text_that_is_no_table(content, message):
 @pytest.mark.parametrize("name", ["a.csv", "a.npy", "a"])
 def test_a_compressed_file_that_is_cut_off(packed, name):
     np.save("x.npy", np.random.default_rng(0).normal(size=(200, 3)))
-    whole = Path("x.npy").read_bytes() if name == "a.npy" else TABLE.encode() + b"0.1,0.2,x\n" * 20_000
+    whole = (
+        Path("x.npy").read_bytes() if name == "a.npy" else TABLE.encode() + b"0.1,0.2,x\n" * 20_000
+    )
     Path(name).write_bytes(packed.compress(whole)[:-20])
-    assert "cannot be decompressed, it is damaged or cut off" in run("train", name, "m.mm", code=1).stderr
+    assert (
+        "cannot be decompressed, it is damaged or cut off"
+        in run("train", name, "m.mm", code=1).stderr
+    )
 
 
-# ---- models and pictures ----------------------------------------------------------------------------------------------
+# ---- models and pictures -------------------------------------------------------------------------
 
 
 def test_cross_validation_of_a_precomputed_kernel():
@@ -159,7 +192,10 @@ def test_a_model_is_not_written_under_the_name_of_something_else():
     for name in ("b.csv", "b.svm.gz", "b.npz", "b.pkl", "b.joblib", "b.xyz", "b", "b.mm.gz"):
         assert "another kind of file" in run("train", "a.svm", name, code=2).stderr
         assert "another kind of file" in run("convert", "m.mm", name, code=2).stderr
-        assert "another kind of file" in run("tune", "a.svm", "-C", "1", "--gamma", "1", "--model", name, code=2).stderr
+        assert (
+            "another kind of file"
+            in run("tune", "a.svm", "-C", "1", "--gamma", "1", "--model", name, code=2).stderr
+        )
     assert "joblib.dump" in run("convert", "m.mm", "b.pkl", code=2).stderr
     assert "another kind of file" in run("train", "a.svm", "b.onnx", code=2).stderr
     run("convert", "m.mm", "b.model.gz")
@@ -174,18 +210,33 @@ def test_pictures_that_cannot_be_drawn():
     run("train", "a.svm", "m.mm")
     run("train", "h.svm", "r.mm", "--problem", "svr")
     run("train", "a.svm", "o.mm", "--problem", "one-class")
-    assert "use tube, kernel-matrix" in run("plot", "h.svm", "r.mm", "p.png", "--kind", "outliers", code=1).stderr
-    assert "use tube, kernel-matrix" in run("plot", "h.svm", "r.mm", "p.png", "--kind", "decision", code=1).stderr
-    assert "use decision, classes, kernel-matrix" in run("plot", "a.svm", "m.mm", "p.png", "--kind", "tube", code=1).stderr
+    assert (
+        "use tube, kernel-matrix"
+        in run("plot", "h.svm", "r.mm", "p.png", "--kind", "outliers", code=1).stderr
+    )
+    assert (
+        "use tube, kernel-matrix"
+        in run("plot", "h.svm", "r.mm", "p.png", "--kind", "decision", code=1).stderr
+    )
+    assert (
+        "use decision, classes, kernel-matrix"
+        in run("plot", "a.svm", "m.mm", "p.png", "--kind", "tube", code=1).stderr
+    )
     for features in ("1", "1,1", "1,2,3"):
-        assert "two different names" in run("plot", "a.svm", "m.mm", "p.png", "--features", features, code=1).stderr
-        assert "two different names" in run("plot", "a.svm", "o.mm", "p.png", "--features", features, code=1).stderr
+        assert (
+            "two different names"
+            in run("plot", "a.svm", "m.mm", "p.png", "--features", features, code=1).stderr
+        )
+        assert (
+            "two different names"
+            in run("plot", "a.svm", "o.mm", "p.png", "--features", features, code=1).stderr
+        )
     assert "ends in .png" in run("plot", "a.svm", "m.mm", "p.xyz", code=2).stderr
     assert "ends in .png" in run("tune", "a.svm", "--picture", "p.xyz", code=2).stderr
     assert not list(Path().glob("*p.*"))
 
 
-# ---- nothing is left out silently ----------------------------------------------------------------------------------------
+# ---- nothing is left out silently ----------------------------------------------------------------
 
 
 def test_queries_stay_with_their_rows():
@@ -217,7 +268,10 @@ def test_data_are_not_written_as_a_model_nor_larger_than_memory():
         assert "is the name of a model" in run("convert", "a.svm", name, code=2).stderr
     Path("wide.svm").write_text("1 999999999:1\n-1 1:2\n")
     for name in ("b.csv", "b.npy", "b.parquet"):
-        assert "2 x 999999999 values would be written" in run("convert", "wide.svm", name, code=1).stderr
+        assert (
+            "2 x 999999999 values would be written"
+            in run("convert", "wide.svm", name, code=1).stderr
+        )
     assert not Path("b.csv").exists()
 
 
@@ -226,8 +280,17 @@ def test_classes_weights_and_folds_that_are_not_there():
     assert "all targets of a.csv are 'x'" in run("train", "a.csv", code=1).stderr
     assert "all targets of a.csv are 'x'" in run("tune", "a.csv", code=1).stderr
     Path("a.csv").write_text(TABLE.replace("x", "1").replace("y", "2.5"))
-    assert "targets like 2.5, which are no classes: --problem svr?" in run("train", "a.csv", code=1).stderr
+    assert (
+        "targets like 2.5, which are no classes: --problem svr?"
+        in run("train", "a.csv", code=1).stderr
+    )
     heart("a.svm", n=40)
-    assert "name 7, the classes of a.svm are -1, 1" in run("train", "a.svm", "--class-weight", "1=2,7=3", code=1).stderr
+    assert (
+        "name 7, the classes of a.svm are -1, 1"
+        in run("train", "a.svm", "--class-weight", "1=2,7=3", code=1).stderr
+    )
     assert "60 folds need" in run("tune", "a.svm", "--cv", "60", code=1).stderr
-    assert "35 folds need as many samples of each class" in run("tune", "a.svm", "--cv", "35", code=1).stderr
+    assert (
+        "35 folds need as many samples of each class"
+        in run("tune", "a.svm", "--cv", "35", code=1).stderr
+    )

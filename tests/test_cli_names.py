@@ -1,4 +1,7 @@
-"""Columns by their names: a model is never given a column for another, and no file that is needed is written over."""
+"""Columns by their names.
+
+A model is never given a column for another, and no file that is needed is written over.
+"""
 
 import json
 from pathlib import Path
@@ -14,7 +17,10 @@ from maxmargin.io import load, load_svmlight
 
 @pytest.fixture
 def frame(tmp_path, monkeypatch):
-    """A table with names of its own; the rule of its classes does not treat the features alike. Saved as a.csv."""
+    """A table with names of its own; the rule of its classes does not treat the features alike.
+
+    Saved as a.csv.
+    """
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(90, 3))
@@ -33,14 +39,22 @@ def test_features_are_found_by_name(frame):
     goal = SVC().fit(frame.iloc[:, :3], frame["churned"])
     assert load("m.mm").feature_names_in_.tolist() == ["age", "income", "height"]
     assert answer("inspect", "m.mm")["names"] == ["age", "income", "height"]
-    for order in (["height", "age", "churned", "income"], ["income", "height", "age"], ["churned", "height", "income", "age"]):
+    for order in (
+        ["height", "age", "churned", "income"],
+        ["income", "height", "age"],
+        ["churned", "height", "income", "age"],
+    ):
         for name in ("b.csv", "b.tsv", "b.parquet"):
             if name == "b.parquet":
                 frame[order].to_parquet(name)
             else:
                 frame[order].to_csv(name, index=False, sep="\t" if name == "b.tsv" else ",")
             assert labels_of(name, "m.mm") == goal.predict(frame.iloc[:, :3]).tolist()
-    np.savez("b.npz", X=frame[["height", "income", "age"]].to_numpy(), names=np.array(["height", "income", "age"]))
+    np.savez(
+        "b.npz",
+        X=frame[["height", "income", "age"]].to_numpy(),
+        names=np.array(["height", "income", "age"]),
+    )
     assert labels_of("b.npz", "m.mm") == goal.predict(frame.iloc[:, :3]).tolist()
     frame[["height", "churned", "age", "income"]].to_csv("b.csv", index=False)
     assert run("predict", "b.csv", "m.mm").stderr.count("accuracy") == 1
@@ -51,7 +65,9 @@ def test_columns_of_other_names_are_refused(frame):
     run("train", "a.csv", "m.mm", "--quiet")
     frame.rename(columns={"age": "Age"}).to_csv("b.csv", index=False)
     assert "has no column 'age'" in run("predict", "b.csv", "m.mm", code=1).stderr
-    frame.drop(columns="income").assign(churned=1).to_csv("b.csv", index=False)  # as many columns as features, one of them the target
+    frame.drop(columns="income").assign(churned=1).to_csv(
+        "b.csv", index=False
+    )  # as many columns as features, one of them the target
     assert "has no column 'income'" in run("predict", "b.csv", "m.mm", code=1).stderr
     frame.iloc[:, :3].to_csv("b.csv", index=False)
     for name in ("a.csv", "b.csv"):
@@ -67,7 +83,10 @@ def test_data_without_names_are_taken_in_order_with_a_warning(frame):
     frame.iloc[:, :3].to_csv("b.csv", index=False, header=False)
     result = run("predict", "b.csv", "m.mm", "--json")
     assert json.loads(result.stdout)["predictions"] == goal
-    assert "does not name its columns: they are taken for the model's, in its order: age, income, height" in result.stderr
+    assert (
+        "does not name its columns: they are taken for the model's, in its order: age, income, "
+        "height" in result.stderr
+    )
     assert "warning" not in run("predict", "a.csv", "m.mm").stderr
 
 
@@ -128,13 +147,26 @@ def test_ranges_are_restored_by_name(frame):
     run("scale", "c.csv", "d.csv", "--restore", "ranges.txt")
     assert Path("d.csv").read_text() == Path("b.csv").read_text()
     frame.drop(columns="age").to_csv("c.csv", index=False)
-    assert "has no column 'age'" in run("scale", "c.csv", "d.csv", "--restore", "ranges.txt", code=1).stderr
+    assert (
+        "has no column 'age'"
+        in run("scale", "c.csv", "d.csv", "--restore", "ranges.txt", code=1).stderr
+    )
     coded = frame.assign(churned=(frame["churned"] == "yes") * 1)
     coded.to_csv("c.csv", index=False)
     run("convert", "c.csv", "c.svm")
-    run("scale", "c.svm", "d.svm", "--restore", "ranges.txt")  # no names: by number, as svm-scale does
-    np.testing.assert_array_equal(load_svmlight("d.svm")[0].toarray(), pd.read_csv("b.csv").iloc[:, :3])
+    run(
+        "scale", "c.svm", "d.svm", "--restore", "ranges.txt"
+    )  # no names: by number, as svm-scale does
+    np.testing.assert_array_equal(
+        load_svmlight("d.svm")[0].toarray(), pd.read_csv("b.csv").iloc[:, :3]
+    )
     text = Path("ranges.txt").read_text()
-    for wrong, message in (("# [1]", "line 7: a list of names"), ('# ["a"]', "3 and 1 names"), ("# x", "line 7: a list of names")):
-        Path("odd.txt").write_text("\n".join([*text.splitlines()[:-2], '# "churned"', wrong]) + "\n")
+    for wrong, message in (
+        ("# [1]", "line 7: a list of names"),
+        ('# ["a"]', "3 and 1 names"),
+        ("# x", "line 7: a list of names"),
+    ):
+        Path("odd.txt").write_text(
+            "\n".join([*text.splitlines()[:-2], '# "churned"', wrong]) + "\n"
+        )
         assert message in run("scale", "a.csv", "d.csv", "--restore", "odd.txt", code=1).stderr

@@ -27,7 +27,7 @@ def place(tmp_path, monkeypatch):
     return tmp_path
 
 
-# ---- train ---------------------------------------------------------------------------------------------------------------
+# ---- train ---------------------------------------------------------------------------------------
 
 
 def test_time_limit():
@@ -36,9 +36,15 @@ def test_time_limit():
     model = load("m.mm")
     assert model.certificate_.status == "time_limit"
     assert model.predict(load_svmlight("heart.svm")[0]).shape == (120,)
-    assert answer("train", "heart.svm", "m.mm", "--time-limit", "300")["certificate"]["status"] == "optimal"
+    assert (
+        answer("train", "heart.svm", "m.mm", "--time-limit", "300")["certificate"]["status"]
+        == "optimal"
+    )
     assert load("m.mm").time_limit == 300
-    assert "'time_limit' parameter" in run("train", "heart.svm", "m.mm", "--time-limit", "-1", code=1).stderr
+    assert (
+        "'time_limit' parameter"
+        in run("train", "heart.svm", "m.mm", "--time-limit", "-1", code=1).stderr
+    )
 
 
 def test_tol():
@@ -47,7 +53,9 @@ def test_tol():
     for tol in (0.3, 1e-8):
         run("train", "heart.svm", "m.mm", "--problem", "linear-svc", "--tol", tol)
         weights[tol] = load("m.mm").coef_
-        np.testing.assert_array_equal(weights[tol], LinearSVC(tol=tol, random_state=0).fit(X, y.astype(int)).coef_)
+        np.testing.assert_array_equal(
+            weights[tol], LinearSVC(tol=tol, random_state=0).fit(X, y.astype(int)).coef_
+        )
     assert np.abs(weights[0.3] - weights[1e-8]).max() > 0
     assert "'tol' parameter" in run("train", "heart.svm", "m.mm", "--tol", "0", code=1).stderr
 
@@ -56,11 +64,17 @@ def test_penalty():
     X, y = load_svmlight("heart.svm")
     run("train", "heart.svm", "m.mm", "--problem", "linear-svc", "--penalty", "l1", "-C", "0.02")
     coef = load("m.mm").coef_
-    np.testing.assert_array_equal(coef, LinearSVC(penalty="l1", C=0.02, random_state=0).fit(X, y.astype(int)).coef_)
+    np.testing.assert_array_equal(
+        coef, LinearSVC(penalty="l1", C=0.02, random_state=0).fit(X, y.astype(int)).coef_
+    )
     assert 0 < np.count_nonzero(coef) < coef.size
-    error = run("train", "heart.svm", "m.mm", "--problem", "linear-svc", "--penalty", "lasso", code=1).stderr
+    error = run(
+        "train", "heart.svm", "m.mm", "--problem", "linear-svc", "--penalty", "lasso", code=1
+    ).stderr
     assert "Did you mean 'l1'?" in error
-    assert "svc has no parameter penalty" in " ".join(run("train", "heart.svm", "--penalty", "l1", code=2).stderr.replace("│", "").split())
+    assert "svc has no parameter penalty" in " ".join(
+        run("train", "heart.svm", "--penalty", "l1", code=2).stderr.replace("│", "").split()
+    )
 
 
 @pytest.mark.parametrize(
@@ -87,7 +101,7 @@ def test_did_you_mean(line, meant):
     assert f"Did you mean '{meant}'?" in " ".join(text.stderr.replace("│", " ").split())
 
 
-# ---- tune, convert -------------------------------------------------------------------------------------------------------
+# ---- tune, convert -------------------------------------------------------------------------------
 
 
 def test_scoring():
@@ -114,7 +128,9 @@ def test_scoring():
             cv=KFold(3, shuffle=True, random_state=0),
         ).fit(X, y)
         assert found["best_score"] == pytest.approx(goal.best_score_)
-        assert [row["score"] for row in found["results"]] == pytest.approx(sorted(goal.cv_results_["mean_test_score"], reverse=True))
+        assert [row["score"] for row in found["results"]] == pytest.approx(
+            sorted(goal.cv_results_["mean_test_score"], reverse=True)
+        )
         best[scoring] = found["best_score"]
     assert len(set(best.values())) == 2
     balanced = answer(
@@ -129,7 +145,9 @@ def test_scoring():
         "--scoring",
         "balanced_accuracy",
     )
-    assert balanced["best_score"] == pytest.approx(balanced_accuracy_score([0, 1], [0, 0]))  # one class for all
+    assert balanced["best_score"] == pytest.approx(
+        balanced_accuracy_score([0, 1], [0, 0])
+    )  # one class for all
 
 
 def test_max_support_vectors():
@@ -139,15 +157,19 @@ def test_max_support_vectors():
     run("convert", "m.mm", "small.mm", "--max-support-vectors", "20")
     small = load("small.mm")
     assert len(small.support_) == 20
-    np.testing.assert_array_equal(small.decision_function(X), compact(model, max_support_vectors=20).decision_function(X))
+    np.testing.assert_array_equal(
+        small.decision_function(X), compact(model, max_support_vectors=20).decision_function(X)
+    )
     run("convert", "m.mm", "x.mm", "--max-support-vectors", "0", code=1)
     assert not Path("x.mm").exists()
 
 
-# ---- formats of data -----------------------------------------------------------------------------------------------------
+# ---- formats of data -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("command", [["scale", "heart.svm"], ["subset", "heart.svm", "50"]], ids=["scale", "subset"])
+@pytest.mark.parametrize(
+    "command", [["scale", "heart.svm"], ["subset", "heart.svm", "50"]], ids=["scale", "subset"]
+)
 @pytest.mark.parametrize("kind", ["csv", "tsv", "npy", "npz", "parquet", "svmlight"])
 def test_output_format_and_data_format(command, kind):
     """A name that says nothing, or something else: the options say what is in the file."""
@@ -167,7 +189,9 @@ def test_data_format_is_believed():
     Path("a.csv").write_bytes(Path("heart.svm").read_bytes())
     run("train", "a.csv", "m.mm", "--data-format", "svmlight")
     assert load("m.mm").n_features_in_ == 13
-    assert "a.csv" in run("train", "heart.svm", "m.mm", "--data-format", "npz", code=1).stderr.replace("heart.svm", "a.csv")
+    assert "a.csv" in run(
+        "train", "heart.svm", "m.mm", "--data-format", "npz", code=1
+    ).stderr.replace("heart.svm", "a.csv")
 
 
 def test_one_based_and_zero_based():
@@ -184,14 +208,20 @@ def test_one_based_and_zero_based():
     assert "0" in error
 
 
-# ---- Ctrl-C --------------------------------------------------------------------------------------------------------------
+# ---- Ctrl-C --------------------------------------------------------------------------------------
 
 
 def test_ctrl_c_ends_with_130_and_writes_nothing():
-    """A fit that would take very long; the data come through a pipe, so that the command is known to run when the signal comes."""
+    """A fit that would take very long.
+
+    The data come through a pipe, so that the command is known to run when the signal comes.
+    """
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(4000, 8)), rng.integers(0, 2, 4000)
-    rows = [" ".join([str(label), *(f"{k + 1}:{value:.4f}" for k, value in enumerate(row))]) for row, label in zip(X, y, strict=True)]
+    rows = [
+        " ".join([str(label), *(f"{k + 1}:{value:.4f}" for k, value in enumerate(row))])
+        for row, label in zip(X, y, strict=True)
+    ]
     os.mkfifo("pipe")
     Path("m.mm").write_text("precious")
     code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from maxmargin.cli import main; main()"
@@ -211,9 +241,13 @@ def test_ctrl_c_ends_with_130_and_writes_nothing():
         "--cv",
         "10",
     ]
-    child = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=child_environment())
+    child = subprocess.Popen(
+        line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=child_environment()
+    )
     try:
-        writer = threading.Thread(target=lambda: Path("pipe").write_text("\n".join(rows) + "\n"), daemon=True)
+        writer = threading.Thread(
+            target=lambda: Path("pipe").write_text("\n".join(rows) + "\n"), daemon=True
+        )
         writer.start()
         writer.join(60)
         child.send_signal(signal.SIGINT)

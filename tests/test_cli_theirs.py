@@ -1,6 +1,8 @@
-"""svm-train, svm-predict, svm-scale, linear-train, linear-predict beside the real LIBSVM and LIBLINEAR: same options, same predictions.
+"""svm-train, svm-predict, svm-scale, linear-train, linear-predict beside the real LIBSVM and
+LIBLINEAR: same options, same predictions.
 
-Options -e are tight on both sides, so that the answers are those of the problem and not of a tolerance.
+Options -e are tight on both sides, so that the answers are those of the problem and not of a
+tolerance.
 """
 
 import ctypes
@@ -14,7 +16,14 @@ from sklearn.preprocessing import StandardScaler
 import data
 from command import heart, house, process, run
 from maxmargin.io import dump_svmlight, load_svmlight
-from programs import functions, linear_numbers, linear_objective, read_liblinear, read_libsvm, write_kernel
+from programs import (
+    functions,
+    linear_numbers,
+    linear_objective,
+    read_liblinear,
+    read_libsvm,
+    write_kernel,
+)
 
 KERNEL_CASES = [
     "-s 0 -t 2",
@@ -27,8 +36,23 @@ KERNEL_CASES = [
     "-s 1 -n 0.3",
     "-s 2 -n 0.2",
 ]
-REGRESSION_CASES = ["-s 3", "-s 3 -c 10 -p 0.05 -g 0.3", "-s 3 -t 0", "-s 4 -c 5 -n 0.4", "-s 4 -t 1 -d 2"]
-LINEAR_CASES = ["", "-s 1 -c 4", "-s 2 -B 1", "-s 3 -c 0.5 -B 2", "-s 4 -B 1", "-s 5 -c 2 -B 1", "-s 1 -w1 3 -B 1", "-s 2 -B 1 -R"]
+REGRESSION_CASES = [
+    "-s 3",
+    "-s 3 -c 10 -p 0.05 -g 0.3",
+    "-s 3 -t 0",
+    "-s 4 -c 5 -n 0.4",
+    "-s 4 -t 1 -d 2",
+]
+LINEAR_CASES = [
+    "",
+    "-s 1 -c 4",
+    "-s 2 -B 1",
+    "-s 3 -c 0.5 -B 2",
+    "-s 4 -B 1",
+    "-s 5 -c 2 -B 1",
+    "-s 1 -w1 3 -B 1",
+    "-s 2 -B 1 -R",
+]
 LINEAR_REGRESSION_CASES = ["-s 11", "-s 12 -B 1 -p 0.2", "-s 13 -c 0.05 -B 1 -p 0.05", "-s 13 -c 3"]
 
 
@@ -41,7 +65,12 @@ def place(tmp_path, monkeypatch):
 def their_labels(model, rows):
     """LIBSVM's predictions; its svm_predict writes past a buffer for nu-SVC of several classes."""
     values = (ctypes.c_double * max(1, model.get_nr_class() * (model.get_nr_class() - 1) // 2))()
-    return np.array([svm.libsvm.svm_predict_values(model, svm.gen_svm_nodearray(row)[0], values) for row in rows])
+    return np.array(
+        [
+            svm.libsvm.svm_predict_values(model, svm.gen_svm_nodearray(row)[0], values)
+            for row in rows
+        ]
+    )
 
 
 def same_as_libsvm(place, options, X, y, X_test, tight="-e 1e-6"):
@@ -58,7 +87,11 @@ def same_as_libsvm(place, options, X, y, X_test, tight="-e 1e-6"):
     run("svm-predict", "-q", "test.svm", "ours.model", "ours.txt")
     run("svm-predict", "-q", "test.svm", "theirs.model", "theirs.txt")
     crossed = their_labels(svmutil.svm_load_model("ours.model"), test_rows)
-    return goal, {"ours": np.loadtxt("ours.txt"), "ours from theirs": np.loadtxt("theirs.txt"), "theirs from ours": crossed}
+    return goal, {
+        "ours": np.loadtxt("ours.txt"),
+        "ours from theirs": np.loadtxt("theirs.txt"),
+        "theirs from ours": crossed,
+    }
 
 
 @pytest.mark.parametrize("options", KERNEL_CASES)
@@ -66,7 +99,9 @@ def test_svm_train(place, options):
     X, y = heart(place / "a.svm", n=200)
     goal, found = same_as_libsvm(place, options, X[:150], y[:150], X)
     clear = np.ones(200, bool)
-    if options.startswith("-s 2"):  # its free support vectors lie on the boundary: their values are rounding errors
+    if options.startswith(
+        "-s 2"
+    ):  # its free support vectors lie on the boundary: their values are rounding errors
         (f,) = functions(read_libsvm(place / "theirs.model", X.shape[1]), X)
         clear = np.abs(f.values) > 1e-5
         assert np.sum(~clear) <= len(read_libsvm(place / "ours.model", X.shape[1]).coef) < 60
@@ -91,7 +126,12 @@ def test_regression(place, options):
 
 
 @pytest.mark.parametrize(
-    ("name", "rows", "options"), [("a9a", 1000, "-s 0 -c 1 -g 0.05"), ("letter", 1000, "-s 0 -c 10 -g 0.1"), ("housing", 800, "-s 3 -c 10")]
+    ("name", "rows", "options"),
+    [
+        ("a9a", 1000, "-s 0 -c 1 -g 0.05"),
+        ("letter", 1000, "-s 0 -c 10 -g 0.1"),
+        ("housing", 800, "-s 3 -c 10"),
+    ],
 )
 def test_real_data(place, name, rows, options):
     X, y = data.load(name, rows)
@@ -123,22 +163,40 @@ def same_as_liblinear(place, options, X, y, X_test):
     run("linear-train", *options.split(), "-e", "1e-10", "-q", "train.svm", "ours.model")
     run("linear-predict", "-q", "test.svm", "ours.model", "ours.txt")
     run("linear-predict", "-q", "test.svm", "theirs.model", "theirs.txt")
-    crossed = np.array(liblinearutil.predict(zeros, test_rows, liblinearutil.load_model("ours.model"), "-q")[0])
-    objectives = [linear_objective(read_liblinear(place / f"{name}.model"), X, y, **linear_numbers(options)) for name in ("theirs", "ours")]
-    return goal, {"ours": np.loadtxt("ours.txt"), "ours from theirs": np.loadtxt("theirs.txt"), "theirs from ours": crossed}, objectives
+    crossed = np.array(
+        liblinearutil.predict(zeros, test_rows, liblinearutil.load_model("ours.model"), "-q")[0]
+    )
+    objectives = [
+        linear_objective(read_liblinear(place / f"{name}.model"), X, y, **linear_numbers(options))
+        for name in ("theirs", "ours")
+    ]
+    return (
+        goal,
+        {
+            "ours": np.loadtxt("ours.txt"),
+            "ours from theirs": np.loadtxt("theirs.txt"),
+            "theirs from ours": crossed,
+        },
+        objectives,
+    )
 
 
 def check_liblinear(place, options, X, y, X_test, near=0.0):
-    """Each model file predicts the same in both; ours is never the worse one, and they agree where LIBLINEAR came to the optimum.
+    """Each model file predicts the same in both; ours is never the worse one, and they agree where
+    LIBLINEAR came to the optimum.
 
-    It stops after 300 rounds with a warning: with -s 3 -c 0.5 -B 2 (three classes, objectives 52.273 and 52.261) and -s 13 -c 3 (110.888
-    and 110.877) before it is there.
+    It stops after 300 rounds with a warning: with -s 3 -c 0.5 -B 2 (three classes, objectives
+    52.273 and 52.261) and -s 13 -c 3 (110.888 and 110.877) before it is there.
     """
     goal, found, (theirs, ours) = same_as_liblinear(place, options, X, y, X_test)
     np.testing.assert_allclose(found["ours from theirs"], goal, rtol=0, atol=1e-10 * (near > 0))
-    np.testing.assert_allclose(found["theirs from ours"], found["ours"], rtol=0, atol=1e-10 * (near > 0))
+    np.testing.assert_allclose(
+        found["theirs from ours"], found["ours"], rtol=0, atol=1e-10 * (near > 0)
+    )
     assert ours <= theirs * (1 + 1e-9)
-    if "-s 4" in options:  # at 1e-6 of the optimum a sample between two classes may have either label
+    if (
+        "-s 4" in options
+    ):  # at 1e-6 of the optimum a sample between two classes may have either label
         assert np.mean(found["ours"] != goal) <= 0.01
     elif theirs <= ours * (1 + 1e-6):
         np.testing.assert_allclose(found["ours"], goal, rtol=0, atol=near * np.abs(goal).max())
@@ -163,20 +221,26 @@ def test_linear_regression(place, options):
 
 
 def test_linear_one_class(place):
-    """LIBLINEAR's -s 21, which Debian's is too old for: min |w|^2 / 2 - nu l rho + sum max(0, rho - w.x)."""
+    """LIBLINEAR's -s 21, which Debian's is too old for.
+
+    Min |w|^2 / 2 - nu l rho + sum max(0, rho - w.x).
+    """
     X, _ = heart(place / "a.svm", n=200)
     X = X + 1.5
     y = np.ones(150)
     dump_svmlight(X[:150], y, "train.svm")
     dump_svmlight(X, np.ones(200), "test.svm")
     targets, rows = liblinearutil.svm_read_problem("train.svm")
-    liblinearutil.save_model("theirs.model", liblinearutil.train(targets, rows, "-s 21 -n 0.2 -e 1e-9 -q"))
+    liblinearutil.save_model(
+        "theirs.model", liblinearutil.train(targets, rows, "-s 21 -n 0.2 -e 1e-9 -q")
+    )
     run("linear-train", "-s", 21, "-n", 0.2, "-e", 1e-10, "-q", "train.svm", "ours.model")
     models = {name: read_liblinear(place / f"{name}.model") for name in ("theirs", "ours")}
     rho = {name: float(model.head["rho"][0]) for name, model in models.items()}
     f = {name: X @ model.weights[:, 0] - rho[name] for name, model in models.items()}
     theirs, ours = (
-        (models[name].weights ** 2).sum() / 2 - 30 * rho[name] + np.maximum(0, -f[name][:150]).sum() for name in ("theirs", "ours")
+        (models[name].weights ** 2).sum() / 2 - 30 * rho[name] + np.maximum(0, -f[name][:150]).sum()
+        for name in ("theirs", "ours")
     )
     assert ours <= theirs + 1e-9 * abs(theirs)
     assert theirs == pytest.approx(ours, rel=1e-6)
@@ -206,20 +270,28 @@ def test_precomputed(place):
     np.testing.assert_array_equal(np.loadtxt("out.txt"), np.loadtxt("goal.txt")[:20])
 
 
-# ---- what they print, what is refused ----------------------------------------------------------------------------------
+# ---- what they print, what is refused ------------------------------------------------------------
 
 
 def test_probabilities(place):
-    """What -b 1 learns predicts samples that were not seen better than shares of classes do; a given kernel learns the same."""
+    """What -b 1 learns predicts samples that were not seen better than shares of classes do.
+
+    A given kernel learns the same.
+    """
     X, y = heart(place / "all.svm", n=300, classes=3)
     dump_svmlight(X[:200], y[:200], "train.svm")
     dump_svmlight(X[200:], y[200:], "test.svm")
     run("svm-train", "-q", "-b", "1", "-t", "0", "-w2", "3", "train.svm", "linear.model")
     write_kernel(place / "kernel", X[:200] @ X[:200].T, y[:200])
     run("svm-train", "-q", "-b", "1", "-t", "4", "-w2", "3", "kernel", "given.model")
-    linear, given = ((place / f"{name}.model").read_text().splitlines() for name in ("linear", "given"))
+    linear, given = (
+        (place / f"{name}.model").read_text().splitlines() for name in ("linear", "given")
+    )
     for word in ("probA", "probB"):
-        found = [np.array(next(line for line in lines if line.startswith(word)).split()[1:], float) for lines in (linear, given)]
+        found = [
+            np.array(next(line for line in lines if line.startswith(word)).split()[1:], float)
+            for lines in (linear, given)
+        ]
         assert found[0].shape == (3,)
         np.testing.assert_allclose(found[1], found[0], rtol=1e-3, atol=1e-3)
     run("svm-predict", "-b", "1", "test.svm", "linear.model", "out")
@@ -246,21 +318,33 @@ def test_what_is_printed(place):
     assert "Total nSV = " in text
     assert (place / "a.svm.model").is_file()
     targets, rows = svmutil.svm_read_problem("a.svm")
-    _, (accuracy, _, _), _ = svmutil.svm_predict(targets, rows, svmutil.svm_load_model("a.svm.model"), "-q")
+    _, (accuracy, _, _), _ = svmutil.svm_predict(
+        targets, rows, svmutil.svm_load_model("a.svm.model"), "-q"
+    )
     said = run("svm-predict", "a.svm", "a.svm.model", "out").stdout
     assert said == f"Accuracy = {accuracy:.6g}% ({round(accuracy * 1.5)}/150) (classification)\n"
     run("svm-train", "-s", "3", "-q", "r.svm")
     targets, rows = svmutil.svm_read_problem("r.svm")
-    _, (_, error, correlation), _ = svmutil.svm_predict(targets, rows, svmutil.svm_load_model("r.svm.model"), "-q")
+    _, (_, error, correlation), _ = svmutil.svm_predict(
+        targets, rows, svmutil.svm_load_model("r.svm.model"), "-q"
+    )
     lines = run("svm-predict", "r.svm", "r.svm.model", "out").stdout.splitlines()
     assert lines[0].startswith("Mean squared error = ")
     assert float(lines[0].split()[4]) == pytest.approx(error, rel=1e-4)
     assert float(lines[1].split()[4]) == pytest.approx(correlation, rel=1e-4)
     before = sorted(place.iterdir())
-    assert run("svm-train", "-v", "5", "a.svm", "never.model").stdout.startswith("Cross Validation Accuracy = ")
-    assert run("svm-train", "-v", "3", "-s", "3", "r.svm", "never.model").stdout.startswith("Cross Validation Mean squared error = ")
-    assert run("linear-train", "-v", "3", "a.svm", "never.model").stdout.startswith("Cross Validation Accuracy = ")
-    assert run("linear-train", "-C", "-s", "2", "a.svm", "never.model").stdout.startswith("Best C = ")
+    assert run("svm-train", "-v", "5", "a.svm", "never.model").stdout.startswith(
+        "Cross Validation Accuracy = "
+    )
+    assert run("svm-train", "-v", "3", "-s", "3", "r.svm", "never.model").stdout.startswith(
+        "Cross Validation Mean squared error = "
+    )
+    assert run("linear-train", "-v", "3", "a.svm", "never.model").stdout.startswith(
+        "Cross Validation Accuracy = "
+    )
+    assert run("linear-train", "-C", "-s", "2", "a.svm", "never.model").stdout.startswith(
+        "Best C = "
+    )
     assert sorted(place.iterdir()) == before
 
 

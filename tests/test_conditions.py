@@ -1,4 +1,7 @@
-"""The conditions of optimality of one sample: where its variable is, where its decision value is, and by how much that is wrong."""
+"""The conditions of optimality of one sample.
+
+Where its variable is, where its decision value is, and by how much that is wrong.
+"""
 
 import itertools
 
@@ -79,7 +82,9 @@ def test_the_price_of_the_tube():
         assert found.primal == pytest.approx(plain.primal + 0.5 * total)
         assert found.dual == pytest.approx(plain.dual + 0.5 * 1.25)
         assert found.gap == pytest.approx(plain.gap + 0.5 * (total - 1.25))
-        assert found.equality_violation == pytest.approx(off), "of the sum, or by which the sum of sizes is more than the total"
+        assert found.equality_violation == pytest.approx(off), (
+            "of the sum, or by which the sum of sizes is more than the total"
+        )
 
 
 def test_an_objective_of_a_regression_that_is_rounding():
@@ -94,7 +99,9 @@ def test_an_objective_of_a_regression_that_is_rounding():
         assert (found.relative_gap == 0.0) is zero
     for share, zero in ((0.9, True), (1.1, False)):
         b = np.array([0.5, 0.5 + share * 2e-14])  # z b adds up to twice the dual value
-        found = kernel_certificate.regression(np.array([np.nextafter(1000.0, 0.0), -1000.0]), z, bound, 0.0, b, 0.0)
+        found = kernel_certificate.regression(
+            np.array([np.nextafter(1000.0, 0.0), -1000.0]), z, bound, 0.0, b, 0.0
+        )
         assert found.gap > 0
         assert bool(abs(found.dual) <= 1e-14 * float(np.abs(b * z).sum())) is zero
         assert (found.relative_gap == 0.0) is zero
@@ -105,7 +112,9 @@ def test_an_objective_of_a_regression_that_is_rounding():
 def test_one_class(share, unit):
     b = share * C
     for f in (-3.0, -0.25, 0.0, 0.25, 3.0):
-        found = kernel_certificate.one_class(*one(unit * f, unit * C, unit * b), 0.5 * unit, 1.5 * unit)
+        found = kernel_certificate.one_class(
+            *one(unit * f, unit * C, unit * b), 0.5 * unit, 1.5 * unit
+        )
         broken = [0.0]
         if b < C:
             broken.append(-f)
@@ -134,6 +143,8 @@ def test_an_objective_of_a_one_class_machine_that_is_rounding():
         assert (found.relative_gap == 0.0) is (small or found.gap == 0.0)
     for value, rounding in ((0.9, True), (1.1, False)):
         offset = 2 * value * zero  # the dual value is -norm / 2 = -offset / 2 where f is 0
-        found = kernel_certificate.one_class(np.array([1e-20, 0.0]), bound, b, offset, 1.0, diagonal)
+        found = kernel_certificate.one_class(
+            np.array([1e-20, 0.0]), bound, b, offset, 1.0, diagonal
+        )
         assert abs(found.dual) == pytest.approx(value * zero, rel=1e-3, abs=0.0)
         assert (found.relative_gap == 0.0) is rounding

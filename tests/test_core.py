@@ -1,4 +1,6 @@
-"""The compiled functions against plain NumPy, and their bits for any number of threads, any split, dense and sparse."""
+"""The compiled functions against plain NumPy, and their bits for any number of threads, any split,
+dense and sparse.
+"""
 
 import itertools
 
@@ -25,7 +27,9 @@ BACKENDS, NAMES = (core, NumpyBackend()), ("cpu", "numpy")
 
 def variables(G, b, lower, upper, ridge, begin, fixed=None):
     """Variables of groups whose sums are fixed, unless told otherwise."""
-    return Variables(G, b, lower, upper, ridge, begin, np.ones(len(begin) - 1, bool) if fixed is None else fixed)
+    return Variables(
+        G, b, lower, upper, ridge, begin, np.ones(len(begin) - 1, bool) if fixed is None else fixed
+    )
 
 
 def pair_steps(K, *problem, fixed=None, backend=core):
@@ -39,7 +43,9 @@ def pair_steps_on_points(kernel, P, a, *problem):
 
 
 def block(kernel, P, a, Q, b, threads):
-    out = np.empty((P.shape[0] if a is None else len(a), Q.shape[0] if b is None else len(b)), np.float64)
+    out = np.empty(
+        (P.shape[0] if a is None else len(a), Q.shape[0] if b is None else len(b)), np.float64
+    )
     assert _cpu.kernel_block(kernel, P, a, Q, b, out, None, threads)
     return out
 
@@ -55,13 +61,18 @@ def test_same_bits_for_any_thread_count_and_split(kernel, shape):
     assert np.array_equal(whole, whole.T)
     some = rng.permutation(shape[0])[: max(1, shape[0] // 3)]
     assert np.array_equal(block(kernel, P, some, P, None, 2), whole[some])
-    assert np.array_equal(block(kernel, P, some, P, some[::-1].copy(), 2), whole[np.ix_(some, some[::-1])])
+    assert np.array_equal(
+        block(kernel, P, some, P, some[::-1].copy(), 2), whole[np.ix_(some, some[::-1])]
+    )
     assert np.array_equal(block(kernel, core.points(sparse.csr_matrix(X)), None, P, None, 2), whole)
     assert np.array_equal(block(kernel, P, None, core.points(sparse.csr_matrix(X)), None, 2), whole)
 
 
 def test_matvec_is_the_update_of_the_gradient():
-    """The product without storing K has the bits of the product with stored rows: a tiny cache changes nothing."""
+    """The product without storing K has the bits of the product with stored rows.
+
+    A tiny cache changes nothing.
+    """
     X, coef = rng.normal(size=(600, 9)), rng.normal(size=(600, 2))
     P = core.points(X)
     K = core.kernel_block(RBF, P, None, P, None)
@@ -80,7 +91,9 @@ def test_rows_go_to_their_slots():
     rows = np.zeros((10, 90), np.float32)
     core.kernel_block(RBF, P, np.array([5, 80, 7]), P, None, rows, np.array([9, 0, 4]))
     assert np.array_equal(rows[[9, 0, 4]], whole[[5, 80, 7]])
-    assert np.array_equal(core.gather(rows, np.array([0, 9]), np.array([3, 1])), whole[np.ix_([80, 5], [3, 1])])
+    assert np.array_equal(
+        core.gather(rows, np.array([0, 9]), np.array([3, 1])), whole[np.ix_([80, 5], [3, 1])]
+    )
 
 
 def test_threads_follow_the_environment():
@@ -103,7 +116,11 @@ def test_bad_shapes_and_indices_raise():
         lambda: core.update_gradient(rows, np.array([0]), np.ones(1), np.zeros(4)),
         lambda: core.gather(rows, np.array([0]), np.array([3])),
         lambda: (
-            core.points(sparse.csr_matrix((np.ones(1), np.array([7]), np.array([0, 1])), shape=(1, 9))[:, :9].astype(float)[[0, 0]])
+            core.points(
+                sparse.csr_matrix((np.ones(1), np.array([7]), np.array([0, 1])), shape=(1, 9))[
+                    :, :9
+                ].astype(float)[[0, 0]]
+            )
             and _cpu.sparse_points(np.ones(1), np.array([0, 1]), np.array([9], np.int32), 9)
         ),
         lambda: pair_steps(np.ones((2, 3)), *[np.zeros(2)] * 5, np.array([0, 2]), 1e-3, 10),
@@ -127,7 +144,11 @@ def naive_smo(K, linear, lower, upper, group, b, tol):
         if pair is None:
             return b
         i, j = pair
-        step = min((G[j] - G[i]) / max(K[i, i] + K[j, j] - 2 * K[i, j], 1e-12), upper[i] - b[i], b[j] - lower[j])
+        step = min(
+            (G[j] - G[i]) / max(K[i, i] + K[j, j] - 2 * K[i, j], 1e-12),
+            upper[i] - b[i],
+            b[j] - lower[j],
+        )
         b[i] += step
         b[j] -= step
         G += step * (K[:, i] - K[:, j])
@@ -148,7 +169,9 @@ def test_pair_steps_against_naive_smo(seed, dtype, backend):
     wanted = naive_smo(K.astype(float), linear, lower, upper, group, b.copy(), 1e-9)
     G = linear.copy()
     begin = np.searchsorted(group, np.arange(groups + 1))
-    steps, violation, negative, unbounded = pair_steps(K, G, b, lower, upper, np.zeros(n), begin, 1e-9, 10**6, backend=backend)
+    steps, violation, negative, unbounded = pair_steps(
+        K, G, b, lower, upper, np.zeros(n), begin, 1e-9, 10**6, backend=backend
+    )
     assert violation <= 1e-9
     assert not negative
     assert not unbounded
@@ -162,17 +185,25 @@ def test_pair_steps_against_naive_smo(seed, dtype, backend):
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("backend", BACKENDS, ids=NAMES)
 def test_single_steps_where_a_sum_is_not_fixed(seed, backend):
-    """The optimum of bounds alone, against projected coordinate descent, with and without a group whose sum is fixed."""
+    """The optimum of bounds alone, against projected coordinate descent, with and without a group
+    whose sum is fixed.
+    """
     draw = np.random.default_rng(seed)
     n = int(draw.integers(3, 40))
     A = draw.normal(size=(n, 6))
     K = np.ascontiguousarray(A @ A.T + 0.1 * np.eye(n))
-    lower, upper, ridge = -draw.uniform(0, 1, size=n), draw.uniform(0, 1, size=n), draw.uniform(0, 1, size=n) * (seed % 2)
+    lower, upper, ridge = (
+        -draw.uniform(0, 1, size=n),
+        draw.uniform(0, 1, size=n),
+        draw.uniform(0, 1, size=n) * (seed % 2),
+    )
     linear, b = draw.normal(size=n), np.zeros(n)
     cut = n // 2 if seed % 3 == 0 else n
     begin, fixed = np.array([0, cut, n]), np.array([False, True])
     G = linear.copy()
-    found = pair_steps(K, G, b, lower, upper, ridge, begin, 1e-10, 10**6, fixed=fixed, backend=backend)
+    found = pair_steps(
+        K, G, b, lower, upper, ridge, begin, 1e-10, 10**6, fixed=fixed, backend=backend
+    )
     assert found.violation <= 1e-10
     assert not found.negative
     np.testing.assert_allclose(G, K @ b + ridge * b + linear, atol=1e-8)
@@ -187,16 +218,38 @@ def test_single_steps_where_a_sum_is_not_fixed(seed, backend):
 def test_pair_steps_report_indefinite_and_unbounded():
     K = np.array([[0.0, 1.0], [1.0, 0.0]])
     zero, one = np.zeros(2), np.ones(2)
-    result = pair_steps(K, np.array([-1.0, 1.0]), zero.copy(), -one, one, zero, np.array([0, 2]), 1e-3, 100)
+    result = pair_steps(
+        K, np.array([-1.0, 1.0]), zero.copy(), -one, one, zero, np.array([0, 2]), 1e-3, 100
+    )
     assert result[2]
     assert not result[3]
-    result = pair_steps(K, np.array([-1.0, 1.0]), zero.copy(), -np.inf * one, np.inf * one, zero, np.array([0, 2]), 1e-3, 100)
+    result = pair_steps(
+        K,
+        np.array([-1.0, 1.0]),
+        zero.copy(),
+        -np.inf * one,
+        np.inf * one,
+        zero,
+        np.array([0, 2]),
+        1e-3,
+        100,
+    )
     assert result[2]
     K = np.zeros((2, 2))
-    assert pair_steps(K, np.array([-1.0, 1.0]), zero.copy(), -np.inf * one, np.inf * one, zero, np.array([0, 2]), 1e-3, 100)[3]
+    assert pair_steps(
+        K,
+        np.array([-1.0, 1.0]),
+        zero.copy(),
+        -np.inf * one,
+        np.inf * one,
+        zero,
+        np.array([0, 2]),
+        1e-3,
+        100,
+    )[3]
 
 
-# ---- tiles larger than a block, tiles that are computed, parts of matrices ----------------------------------------------
+# ---- tiles larger than a block, tiles that are computed, parts of matrices -----------------------
 
 
 def large_problem(n=900, groups=1):
@@ -208,7 +261,10 @@ def large_problem(n=900, groups=1):
 
 @pytest.mark.parametrize("groups", [1, 2])
 def test_nested_blocks_and_computed_tiles_solve_the_problem(groups):
-    """A tile of 900 is solved by blocks of 512, and of 256 where it is computed: to the same objective, with a true gradient."""
+    """A tile of 900 is solved by blocks of 512, and of 256 where it is computed.
+
+    To the same objective, with a true gradient.
+    """
     P, y, lower, upper, begin = large_problem(groups=groups)
     K = core.kernel_block(RBF, P, None, P, None)
     objectives = []
@@ -218,7 +274,9 @@ def test_nested_blocks_and_computed_tiles_solve_the_problem(groups):
         lambda *problem: pair_steps(K.astype(np.float64), *problem),
     ):
         b, G = np.zeros(len(y)), -y
-        steps, violation, negative, unbounded = solve(G, b, lower, upper, np.zeros(len(y)), begin, 1e-6, 10**7)
+        steps, violation, negative, unbounded = solve(
+            G, b, lower, upper, np.zeros(len(y)), begin, 1e-6, 10**7
+        )
         assert violation <= 1e-6
         assert not negative
         assert not unbounded
@@ -235,7 +293,21 @@ def test_computed_tiles_have_the_bits_of_any_thread_count():
     found = []
     for threads in (1, 2, 3):
         b, G = np.zeros(len(y)), -y
-        _cpu.solve_points(RBF, P, None, G, b, lower, upper, np.zeros(len(y)), begin, np.ones(1, bool), 1e-3, 10**7, threads)
+        _cpu.solve_points(
+            RBF,
+            P,
+            None,
+            G,
+            b,
+            lower,
+            upper,
+            np.zeros(len(y)),
+            begin,
+            np.ones(1, bool),
+            1e-3,
+            10**7,
+            threads,
+        )
         found.append((b, G))
     assert all(np.array_equal(b, found[0][0]) and np.array_equal(G, found[0][1]) for b, G in found)
 
@@ -243,8 +315,18 @@ def test_computed_tiles_have_the_bits_of_any_thread_count():
 def test_a_limit_of_steps_is_kept_and_can_be_continued():
     P, y, lower, upper, begin = large_problem()
     b, G = np.zeros(len(y)), -y
-    assert pair_steps_on_points(RBF, P, None, G, b, lower, upper, np.zeros(len(y)), begin, 1e-3, 100)[0] == 100
-    assert pair_steps_on_points(RBF, P, None, G, b, lower, upper, np.zeros(len(y)), begin, 1e-3, 10**7)[1] <= 1e-3
+    assert (
+        pair_steps_on_points(RBF, P, None, G, b, lower, upper, np.zeros(len(y)), begin, 1e-3, 100)[
+            0
+        ]
+        == 100
+    )
+    assert (
+        pair_steps_on_points(
+            RBF, P, None, G, b, lower, upper, np.zeros(len(y)), begin, 1e-3, 10**7
+        )[1]
+        <= 1e-3
+    )
 
 
 @pytest.mark.parametrize("kernel", [RBF, LINEAR, (1, 0.3, 1.0, 3)])
@@ -253,7 +335,9 @@ def test_compressed_points_have_the_bits_of_dense_ones(kernel):
     dense, compressed = core.points(X), core.points(X, compress=True)
     whole = core.kernel_block(kernel, dense, None, dense, None)
     assert np.array_equal(core.kernel_block(kernel, compressed, None, compressed, None), whole)
-    assert np.array_equal(core.kernel_block(kernel, compressed, np.array([3, 1]), dense, None), whole[[3, 1]])
+    assert np.array_equal(
+        core.kernel_block(kernel, compressed, np.array([3, 1]), dense, None), whole[[3, 1]]
+    )
     out = np.zeros((2, 2, 150))
     coef = rng.normal(size=(150, 2))
     core.kernel_product(kernel, dense, None, coef, dense, None, out[0])
@@ -262,7 +346,10 @@ def test_compressed_points_have_the_bits_of_dense_ones(kernel):
 
 
 def test_exponentials_over_their_whole_range():
-    """exp by powers of two: within rounding of 1, exact at 0, zero far out, infinite beyond the range."""
+    """exp by powers of two.
+
+    Within rounding of 1, exact at 0, zero far out, infinite beyond the range.
+    """
     for dtype, eps in ((np.float32, 2e-7), (np.float64, 4e-16)):
         x = np.concatenate([[0.0], np.logspace(-12, 3.2, 500)])
         P, Q = core.points(x[:, None].astype(dtype)), core.points(np.zeros((1, 1), dtype))
@@ -279,8 +366,14 @@ def test_group_ends_and_join_blocks():
     G, b = np.array([3.0, -1.0, 2.0, 5.0]), np.array([0.0, 1.0, 0.5, 1.0])
     problem = G, b, np.zeros(4), np.ones(4), np.array([0, 3, 4])
     for backend in BACKENDS:
-        assert backend.group_extremes(*problem, np.array([True, True])) == [(2.0, 2.0, 2.0, 1), (np.inf, 5.0, 0.0, 0)]
-        assert backend.group_extremes(*problem, np.array([False, False])) == [(0.0, 2.0, 2.0, 1), (0.0, 5.0, 0.0, 0)]
+        assert backend.group_extremes(*problem, np.array([True, True])) == [
+            (2.0, 2.0, 2.0, 1),
+            (np.inf, 5.0, 0.0, 0),
+        ]
+        assert backend.group_extremes(*problem, np.array([False, False])) == [
+            (0.0, 2.0, 2.0, 1),
+            (0.0, 5.0, 0.0, 0),
+        ]
     A, B, D = rng.normal(size=(40, 40)), rng.normal(size=(40, 70)), rng.normal(size=(70, 70))
     out = np.empty((110, 110))
     core.join_blocks(A, B, D, out)
@@ -300,7 +393,9 @@ def test_threads_of_large_calls_and_of_callers_that_run_side_by_side(monkeypatch
         assert thread_count() == 1, "still inside the outer one"
     assert thread_count() == 5
     seen = []
-    monkeypatch.setattr(_cpu, "parse_svmlight", lambda *arguments: seen.append(arguments) or ["pieces"])
+    monkeypatch.setattr(
+        _cpu, "parse_svmlight", lambda *arguments: seen.append(arguments) or ["pieces"]
+    )
     for size, threads, wanted in ((10, 0, 1), (10**7, 0, 5), (10, 3, 3), (10**7, 2, 2)):
         assert parse_svmlight("text", size, 7, 8, threads) == ["pieces"]
         assert seen.pop() == ("text", size, 7, 8, wanted)
@@ -335,7 +430,9 @@ def test_linear_functions_of_rows():
             t, T = rng.normal(size=len(part)), rng.normal(size=(len(part), 8))
             np.testing.assert_allclose(core.linear_values(points, rows, w), part @ w)
             np.testing.assert_allclose(core.linear_sum(points, rows, t), part.T @ t)
-            np.testing.assert_allclose(core.gram(points, rows, t**2), part.T @ (t[:, None] ** 2 * part))
+            np.testing.assert_allclose(
+                core.gram(points, rows, t**2), part.T @ (t[:, None] ** 2 * part)
+            )
             np.testing.assert_allclose(core.class_values(points, rows, W), part @ W)
             np.testing.assert_allclose(core.class_sum(points, rows, T), part.T @ T)
         np.testing.assert_allclose(core.linear_squares(points), (exact**2).sum(axis=1))

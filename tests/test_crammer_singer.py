@@ -1,4 +1,6 @@
-"""All classes at once (LIBLINEAR's -s 4) against LIBLINEAR, scikit-learn, a QP solver and exact relations."""
+"""All classes at once (LIBLINEAR's -s 4) against LIBLINEAR, scikit-learn, a QP solver and exact
+relations.
+"""
 
 import clarabel
 import numpy as np
@@ -33,7 +35,10 @@ def solved(X, y, C, bias=Bias.PENALISED, scaling=1.0, tol=1e-7, start=None, seed
     C = np.broadcast_to(np.float64(C), y.shape).copy()
     k = int(y.max()) + 1
     found = crammer_singer.solve(
-        ClassesProblem(y, k, C, bias, scaling), LinearWorkspace(ArrayDesign(X), Monitor(time_limit=30), seed), tol, start
+        ClassesProblem(y, k, C, bias, scaling),
+        LinearWorkspace(ArrayDesign(X), Monitor(time_limit=30), seed),
+        tol,
+        start,
     )
     assert found.ended is None
     m = 1 / scaling**2 if bias is Bias.PENALISED else 0.0
@@ -55,7 +60,14 @@ def solved(X, y, C, bias=Bias.PENALISED, scaling=1.0, tol=1e-7, start=None, seed
 @pytest.mark.parametrize("form", ["dense", "sparse", "float32"])
 def test_scikit_learn(data, form):
     X, y = data
-    theirs = LinearSVC(multi_class="crammer_singer", C=0.1, tol=1e-9, max_iter=10**6, intercept_scaling=2.0, random_state=0).fit(X, y)
+    theirs = LinearSVC(
+        multi_class="crammer_singer",
+        C=0.1,
+        tol=1e-9,
+        max_iter=10**6,
+        intercept_scaling=2.0,
+        random_state=0,
+    ).fit(X, y)
     value = P(X, y, theirs.coef_, theirs.intercept_, np.full(len(y), 0.1), 0.25)
     A = {"dense": X, "sparse": sparse.csr_matrix(X), "float32": X.astype(np.float32)}[form]
     found = solved(A, y, 0.1, scaling=2.0)
@@ -66,11 +78,16 @@ def test_scikit_learn(data, form):
 def test_liblinear():
     liblinear = needs.package("liblinear.liblinearutil")
     X, y = DIGITS
-    model = liblinear.train(liblinear.problem(y, sparse.csr_matrix(X), bias=1), liblinear.parameter("-s 4 -c 0.5 -e 1e-8 -B 1 -q"))
+    model = liblinear.train(
+        liblinear.problem(y, sparse.csr_matrix(X), bias=1),
+        liblinear.parameter("-s 4 -c 0.5 -e 1e-8 -B 1 -q"),
+    )
     W, b = np.empty((10, 64)), np.empty(10)
     for j, label in enumerate(model.get_labels()):
         W[label], b[label] = model.get_decfun(j)
-    assert solved(X, y, 0.5).primal == pytest.approx(P(X, y, W, b, np.full(len(y), 0.5), 1.0), rel=1e-6)
+    assert solved(X, y, 0.5).primal == pytest.approx(
+        P(X, y, W, b, np.full(len(y), 0.5), 1.0), rel=1e-6
+    )
 
 
 @pytest.mark.parametrize("bias", [Bias.FREE, Bias.NONE])
@@ -93,10 +110,16 @@ def test_qp(bias):
     settings.verbose = False
     cone = [clarabel.NonnegativeConeT(n * k)]
     q = np.append(np.zeros(k * (d + 1)), C)
-    x = np.array(clarabel.DefaultSolver(H, q, sparse.csc_matrix(A.reshape(n * k, -1)), right, cone, settings).solve().x)
+    x = np.array(
+        clarabel.DefaultSolver(H, q, sparse.csc_matrix(A.reshape(n * k, -1)), right, cone, settings)
+        .solve()
+        .x
+    )
     W, b = x[: k * d].reshape(k, d), x[k * d : k * (d + 1)]
     found = solved(X, y, C, bias)
-    assert found.primal == pytest.approx(P(X, y, W, b if bias is Bias.FREE else np.zeros(k), C, 0.0), rel=1e-6)
+    assert found.primal == pytest.approx(
+        P(X, y, W, b if bias is Bias.FREE else np.zeros(k), C, 0.0), rel=1e-6
+    )
     np.testing.assert_allclose(found.W, W, atol=2e-3)
 
 
@@ -118,13 +141,18 @@ def test_classes_in_another_order():
 
 
 def test_many_classes_and_origin():
-    """More classes than a vector holds, a sample at the origin, no bias: its loss is C whatever W is."""
+    """More classes than a vector holds, a sample at the origin, no bias.
+
+    Its loss is C whatever W is.
+    """
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((120, 10)), np.arange(120) % 40
     X[7] = 0.0
     found = solved(X, y, 0.5, Bias.NONE, tol=1e-5)
     keep = np.arange(120) != 7
-    assert found.primal == pytest.approx(solved(X[keep], y[keep], 0.5, Bias.NONE, tol=1e-5).primal + 0.5, rel=2e-5)
+    assert found.primal == pytest.approx(
+        solved(X[keep], y[keep], 0.5, Bias.NONE, tol=1e-5).primal + 0.5, rel=2e-5
+    )
 
 
 @pytest.mark.parametrize("bias", list(Bias))
@@ -132,14 +160,18 @@ def test_start(bias):
     X, y = IRIS
     first = solved(X, y, 0.5, bias)
     assert solved(X, y, 0.5, bias, tol=1e-4, start=first).n_iter <= 2
-    assert solved(X, y, 0.2, bias, start=first).primal == pytest.approx(solved(X, y, 0.2, bias).primal, rel=2e-7)
+    assert solved(X, y, 0.2, bias, start=first).primal == pytest.approx(
+        solved(X, y, 0.2, bias).primal, rel=2e-7
+    )
 
 
 def test_it_stops_and_repeats():
     X, y = DIGITS
     before = X.copy()
     problem = ClassesProblem(y, 10, np.ones(len(y)), Bias.FREE)
-    early = crammer_singer.solve(problem, LinearWorkspace(ArrayDesign(X), Monitor(max_iter=3)), 1e-9)
+    early = crammer_singer.solve(
+        problem, LinearWorkspace(ArrayDesign(X), Monitor(max_iter=3)), 1e-9
+    )
     assert early.ended is Status.MAX_ITER
     assert early.dual < early.primal < np.inf
     a, b = (solved(X, y, 0.1, Bias.FREE, tol=1e-4, seed=4) for _ in range(2))

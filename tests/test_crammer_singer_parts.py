@@ -1,4 +1,7 @@
-"""The parts of the solver for all classes at once against their definitions: duals, leaps, feasible points."""
+"""The parts of the solver for all classes at once against their definitions.
+
+Duals, leaps, feasible points.
+"""
 
 import numpy as np
 import pytest
@@ -23,7 +26,9 @@ UPPER = np.where(np.arange(k) == LABEL[:, None], C[:, None], 0.0)
 
 def class_duals(draw, C=C):
     """Feasible duals: a share of C is taken from the other classes."""
-    share = draw.dirichlet(np.ones(k - 1), n) * draw.choice([0.0, 0.5, 1.0], n)[:, None] * C[:, None]
+    share = (
+        draw.dirichlet(np.ones(k - 1), n) * draw.choice([0.0, 0.5, 1.0], n)[:, None] * C[:, None]
+    )
     t = np.zeros((n, k))
     for i in range(n):
         others = [m for m in range(k) if m != LABEL[i]]
@@ -45,10 +50,22 @@ def test_duals_of_all_classes_begin_at_a_start_made_smaller(bias):
         t = class_duals(np.random.default_rng(seed))
         weights = 0.3 * C
         run = class_run(bias, t, weights)
-        wanted = np.array([[v * (weights[i] / t[i, LABEL[i]] if t[i, LABEL[i]] > weights[i] else 1.0) for v in t[i]] for i in range(n)])
+        wanted = np.array(
+            [
+                [
+                    v * (weights[i] / t[i, LABEL[i]] if t[i, LABEL[i]] > weights[i] else 1.0)
+                    for v in t[i]
+                ]
+                for i in range(n)
+            ]
+        )
         np.testing.assert_allclose(run.t, wanted, rtol=1e-14)
         np.testing.assert_allclose(run.W[:, :k], A.T @ wanted, atol=1e-12)
-        column = {Bias.NONE: 0.0, Bias.FREE: sum(float(x @ x) for x in A) / n, Bias.PENALISED: 1.5**2}[bias]
+        column = {
+            Bias.NONE: 0.0,
+            Bias.FREE: sum(float(x @ x) for x in A) / n,
+            Bias.PENALISED: 1.5**2,
+        }[bias]
         assert run.column == pytest.approx(column)
         np.testing.assert_allclose(run.norms, [float(x @ x) + column for x in A])
         b = column * wanted.sum(axis=0) + ([0.3, -0.2, 0.5] if bias is Bias.FREE else 0.0)
@@ -56,10 +73,14 @@ def test_duals_of_all_classes_begin_at_a_start_made_smaller(bias):
         assert not run.W[:, k:].any()
         assert not run.b[k:].any()
         run.recentre()
-        np.testing.assert_allclose(run.b[:k], b + (column * wanted.sum(axis=0) if bias is Bias.FREE else 0.0), atol=1e-12)
+        np.testing.assert_allclose(
+            run.b[:k], b + (column * wanted.sum(axis=0) if bias is Bias.FREE else 0.0), atol=1e-12
+        )
         sums = wanted.sum(axis=0)
         dual = sum(wanted[i, LABEL[i]] for i in range(n)) - 0.5 * np.sum((A.T @ wanted) ** 2)
-        assert run.dual() == pytest.approx(dual - (0.5 * column * sums @ sums if bias is Bias.PENALISED else 0.0))
+        assert run.dual() == pytest.approx(
+            dual - (0.5 * column * sums @ sums if bias is Bias.PENALISED else 0.0)
+        )
 
 
 @pytest.mark.parametrize("bias", Bias)
@@ -69,10 +90,15 @@ def test_samples_at_the_origin_have_duals_of_full_size_where_there_is_no_bias(bi
     run = crammer_singer._Run(ClassesProblem(LABEL, k, C, bias, 1.5), ArrayDesign(X))
     for i in range(n):
         full = bias is Bias.NONE and i in (3, 8)
-        wanted = [C[i] if m == LABEL[i] else -C[i] / (k - 1) for m in range(k)] if full else [0.0] * k
+        wanted = (
+            [C[i] if m == LABEL[i] else -C[i] / (k - 1) for m in range(k)] if full else [0.0] * k
+        )
         assert run.t[i].tolist() == pytest.approx(wanted)
     assert len(run.b) == 8
-    assert crammer_singer._Run(ClassesProblem(LABEL, k, C, Bias.FREE, 1.0), ArrayDesign(0 * X)).column == 1.0
+    assert (
+        crammer_singer._Run(ClassesProblem(LABEL, k, C, Bias.FREE, 1.0), ArrayDesign(0 * X)).column
+        == 1.0
+    )
 
 
 def test_sparse_arrays_are_passed_over_as_such():
@@ -82,7 +108,10 @@ def test_sparse_arrays_are_passed_over_as_such():
         run = crammer_singer._Run(ClassesProblem(LABEL, k, C, Bias.NONE, 1.0), design)
         assert (run.points is not design.points) is compressed
         design = ArrayDesign(sparse.csr_matrix(X))
-        assert crammer_singer._Run(ClassesProblem(LABEL, k, C, Bias.NONE, 1.0), design).points is design.points
+        assert (
+            crammer_singer._Run(ClassesProblem(LABEL, k, C, Bias.NONE, 1.0), design).points
+            is design.points
+        )
 
 
 def nearest(t, upper):
@@ -96,21 +125,33 @@ def nearest(t, upper):
 
 @pytest.mark.parametrize("bias", Bias)
 def test_a_leap_of_all_classes_goes_towards_the_best_point_of_a_face(bias, monkeypatch):
-    """Over the duals below their bounds, each sample's sum kept; then to the nearest feasible point, or the best one on the way there."""
+    """Over the duals below their bounds, each sample's sum kept.
+
+    Then to the nearest feasible point, or the best one on the way there.
+    """
     monkeypatch.setattr(crammer_singer, "ACCURACY", 1e-26)
     lengths = []
     for seed in range(12):
         draw = np.random.default_rng(seed)
-        X = (draw.normal(size=(n, 60)) + 0.7 * draw.normal(size=60)) * 10.0 ** draw.uniform(-1.5, 0.5)
+        X = (draw.normal(size=(n, 60)) + 0.7 * draw.normal(size=60)) * 10.0 ** draw.uniform(
+            -1.5, 0.5
+        )
         t = class_duals(draw)
         run = class_run(bias, t, C, X)
         W, b, column = run.W[:, :k].copy(), run.b[:k].copy(), run.column
-        where = [(i, m) for i in range(n) for m in range(k) if t[i, m] < UPPER[i, m] and (t[i] < UPPER[i]).sum() > 1]
+        where = [
+            (i, m)
+            for i in range(n)
+            for m in range(k)
+            if t[i, m] < UPPER[i, m] and (t[i] < UPPER[i]).sum() > 1
+        ]
         run.size = len({i for i, _ in where})
         went = run.leap(3000, Monitor())
         slope = X @ W + b - np.where(UPPER > 0, 1.0, 0.0)
         H = np.array([[(X[i] @ X[j] + column) * (a == c) for j, c in where] for i, a in where])
-        sums = np.array([[float(i == row) for i, _ in where] for row in sorted({i for i, _ in where})])
+        sums = np.array(
+            [[float(i == row) for i, _ in where] for row in sorted({i for i, _ in where})]
+        )
         basis = np.linalg.svd(sums)[2][len(sums) :].T
         g = np.array([slope[one] for one in where])
         best, step = basis @ np.linalg.solve(basis.T @ H @ basis, -basis.T @ g), np.zeros((n, k))
@@ -118,13 +159,18 @@ def test_a_leap_of_all_classes_goes_towards_the_best_point_of_a_face(bias, monke
             step[one] = np.clip(value, -2 * C[one[0]], 2 * C[one[0]])
         for i in {i for i, _ in where}:
             step[i] = nearest(t[i] + step[i], UPPER[i]) - t[i]
-        gain, bend = -float(np.sum(slope * step)), np.sum((X.T @ step) ** 2) + column * np.sum(step.sum(axis=0) ** 2)
+        gain, bend = (
+            -float(np.sum(slope * step)),
+            np.sum((X.T @ step) ** 2) + column * np.sum(step.sum(axis=0) ** 2),
+        )
         length = min(1.0, gain / bend) if gain > 0 else 0.0
         lengths.append(length)
         np.testing.assert_allclose(run.t, t + length * step, atol=1e-6)
         assert went == (length > 0.5)
         np.testing.assert_allclose(run.W[:, :k], X.T @ run.t, atol=1e-6)
-        np.testing.assert_allclose(run.b[:k], b + column * (run.t - t).sum(axis=0), atol=1e-6 * (1 + column))
+        np.testing.assert_allclose(
+            run.b[:k], b + column * (run.t - t).sum(axis=0), atol=1e-6 * (1 + column)
+        )
     assert 0 < min(lengths) < max(lengths) == 1
 
 
@@ -154,7 +200,10 @@ def test_a_leap_of_all_classes_solves_the_equations_of_the_face(bias):
 
 
 def test_a_leap_waits_for_a_settled_face():
-    """One whose number of samples changed by no more than a hundredth since the last look; that number is kept."""
+    """One whose number of samples changed by no more than a hundredth since the last look.
+
+    That number is kept.
+    """
     t = class_duals(np.random.default_rng(1))
     inside = sum(int((t[i] < UPPER[i]).sum() > 1) for i in range(n))
     assert 1 < inside < n
@@ -172,7 +221,9 @@ def test_a_large_face_may_change_by_a_hundredth():
     many = 300
     label, X = np.arange(many) % k, rng.normal(size=(many, 5))
     for before, leaps in ((many + 3, True), (many + 4, False), (many - 3, True), (many - 4, False)):
-        run = crammer_singer._Run(ClassesProblem(label, k, np.ones(many), Bias.NONE, 1.0), ArrayDesign(X))
+        run = crammer_singer._Run(
+            ClassesProblem(label, k, np.ones(many), Bias.NONE, 1.0), ArrayDesign(X)
+        )
         run.t = np.where(np.arange(k) == label[:, None], 0.2, -0.1)
         run.size = before
         run.leap(5, Monitor())
@@ -203,7 +254,10 @@ def test_sums_of_classes_are_made_0_inside_the_bounds():
 def test_the_first_move_between_classes_is_shared_by_the_samples_for_which_both_matter():
     C, label = np.full(4, 10.0), np.array([0, 1, 2, 2])
     t = np.array([[1.0, -1.0, 0.0], [-3.0, 4.0, -1.0], [0.0, 0.0, 0.0], [-1.0, 0.0, 1.0]])
-    room, rich = [9.0, 3.0, 0.0, 1.0], [1.0, 4.0, 0.0, 0.0]  # of class 0, which lacks 3; of class 1, which has 3 too much
+    room, rich = (
+        [9.0, 3.0, 0.0, 1.0],
+        [1.0, 4.0, 0.0, 0.0],
+    )  # of class 0, which lacks 3; of class 1, which has 3 too much
     between = [a * b for a, b in zip(room, rich, strict=True)]
     moved = [3.0 * b / sum(between) for b in between]
     wanted = t + np.outer(moved, [1.0, -1.0, 0.0])
@@ -223,7 +277,9 @@ def test_objectives_of_all_classes_refuse_duals_outside_their_constraints():
     W, b = rng.normal(size=(k, d)), np.zeros(k)
 
     def dual(t, bias):
-        return crammer_singer.objectives(ClassesProblem(LABEL, k, C, bias, 1.5), ArrayDesign(A), W, b, t).dual
+        return crammer_singer.objectives(
+            ClassesProblem(LABEL, k, C, bias, 1.5), ArrayDesign(A), W, b, t
+        ).dual
 
     assert np.isfinite(dual(t, Bias.PENALISED))
     assert dual(t, Bias.FREE) == -np.inf, "the classes' sums are not 0"
@@ -244,7 +300,18 @@ LOOKS = [102, 204]
 """100 passes, one more, and one over all samples."""
 
 
-def walk(monkeypatch, *, met=1.0, violation=2.0, active=10, went=(), gaps=(), tol=1e-3, max_iter=100_000, samples=20):
+def walk(
+    monkeypatch,
+    *,
+    met=1.0,
+    violation=2.0,
+    active=10,
+    went=(),
+    gaps=(),
+    tol=1e-3,
+    max_iter=100_000,
+    samples=20,
+):
     """Passes whose results are given; returns what was done, and the solution."""
     done, seeds, way, gap = [], set(), iter(went), iter(gaps)
 
@@ -278,7 +345,9 @@ def walk(monkeypatch, *, met=1.0, violation=2.0, active=10, went=(), gaps=(), to
     monkeypatch.setattr(crammer_singer, "_Run", Run)
     label = np.zeros(samples, int)
     return done, crammer_singer.solve(
-        ClassesProblem(label, k, np.ones(samples), Bias.NONE), LinearWorkspace(ArrayDesign(A), Monitor(max_iter=max_iter)), tol
+        ClassesProblem(label, k, np.ones(samples), Bias.NONE),
+        LinearWorkspace(ArrayDesign(A), Monitor(max_iter=max_iter)),
+        tol,
     )
 
 
@@ -291,7 +360,9 @@ def test_leaps_follow_each_other_soon_where_they_go_most_of_their_way(monkeypatc
     assert [products for _, products in leaps[7:]] == [40, 80, 160, 320, 640, 1280] + [2000] * 8
     assert (found.ended, found.n_iter) == (Status.MAX_ITER, 99)
     visits = [one[1:] for one in done if one[0] == "visit"]
-    assert visits[:2] == [(20, np.inf), (10, pytest.approx(0.2 * 2.0))], "some samples are set aside"
+    assert visits[:2] == [(20, np.inf), (10, pytest.approx(0.2 * 2.0))], (
+        "some samples are set aside"
+    )
     assert visits[15] == (20, np.inf), "after a leap all are looked at"
 
 
@@ -302,7 +373,9 @@ def test_the_gap_is_looked_at_where_passes_promise_it_to_be_small(monkeypatch):
     assert (found.ended, found.n_iter) == (None, 2)
     assert [one[1:] for one in done if one[0] == "visit"] == [(20, np.inf)] * 2
     for met, active in ((0.51e-3, 10), (1.0, 1)):
-        done, found = walk(monkeypatch, met=met, active=active, gaps=[2e-3, 0.9e-3], went=[False] * 20)
+        done, found = walk(
+            monkeypatch, met=met, active=active, gaps=[2e-3, 0.9e-3], went=[False] * 20
+        )
         assert [one[1] for one in done if one[0] == "look"] == LOOKS
         assert found.n_iter == LOOKS[-1]
         visits = [one[1] for one in done if one[0] == "visit"]
@@ -315,5 +388,7 @@ def test_looks_without_a_tenth_less_of_the_gap_end_the_work(monkeypatch):
     slow = [1.0, *[0.91] * 300]
     _, found = walk(monkeypatch, met=0.0, gaps=slow, went=[False] * 100)
     assert (found.ended, found.n_iter) == (Status.STALLED, 202)
-    _, found = walk(monkeypatch, met=0.0, gaps=[1.0, *[0.95] * 150, 0.89, *[0.85] * 300], went=[False] * 100)
+    _, found = walk(
+        monkeypatch, met=0.0, gaps=[1.0, *[0.95] * 150, 0.89, *[0.85] * 300], went=[False] * 100
+    )
     assert (found.ended, found.n_iter) == (Status.STALLED, 353)

@@ -1,4 +1,7 @@
-"""Ctrl-C during a fit of every family: it raises and leaves the model as it was, or keeps the best model so far, as asked."""
+"""Ctrl-C during a fit of every family.
+
+It raises and leaves the model as it was, or keeps the best model so far, as asked.
+"""
 
 import signal
 

@@ -1,11 +1,19 @@
-"""Whether a kernel matrix is positive semidefinite: the three tests of kernel/definiteness.py at their limits, and what follows from them."""
+"""Whether a kernel matrix is positive semidefinite.
+
+The three tests of kernel/definiteness.py at their limits, and what follows from them.
+"""
 
 import numpy as np
 import pytest
 
 from maxmargin.kernel import definiteness
 from maxmargin.kernel.audit import convexity_of
-from maxmargin.kernel.definiteness import has_bad_pair, is_positive_semidefinite, least_eigenvalue_below, refuted
+from maxmargin.kernel.definiteness import (
+    has_bad_pair,
+    is_positive_semidefinite,
+    least_eigenvalue_below,
+    refuted,
+)
 from maxmargin.kernel.kernels import Kernel
 from maxmargin.kernel.workspace import Samples
 
@@ -13,7 +21,10 @@ ROUNDING = 1e-9
 
 
 def uniform(n, off):
-    """1 on the diagonal, the same number elsewhere: the least eigenvalue is 1 + (n - 1) off where that is negative."""
+    """1 on the diagonal, the same number elsewhere.
+
+    The least eigenvalue is 1 + (n - 1) off where that is negative.
+    """
     return np.full((n, n), off) + (1 - off) * np.eye(n)
 
 
@@ -23,7 +34,10 @@ def test_eigenvalues_below_0_may_be_rounding(size):
     for share, positive in ((0.99, True), (1.01, False)):
         assert is_positive_semidefinite(np.diag([size, size, -share * shift]), ROUNDING) is positive
         off = size + share * shift * 1.0
-        assert has_bad_pair(np.array([[size, off, 0], [off, size, 0], [0, 0, 0]]), ROUNDING) is not positive
+        assert (
+            has_bad_pair(np.array([[size, off, 0], [off, size, 0], [0, 0, 0]]), ROUNDING)
+            is not positive
+        )
     assert is_positive_semidefinite(np.zeros((4, 4)))
     assert not is_positive_semidefinite(np.diag([1.0, -1e-6]))
     assert is_positive_semidefinite(np.array([[1.0, 5.0], [-5.0, 1.0]])), "its symmetric part is"
@@ -72,14 +86,16 @@ def test_rows_that_matter_most_may_refute(monkeypatch):
     assert not has_bad_pair(K)
     monkeypatch.setattr(definiteness, "WHOLE", 5)
     for first, found in ((5, False), (6, True), (12, True)):
-        assert refuted(K, np.arange(first), ROUNDING) is found, "up to WHOLE rows Cholesky's factor has decided"
+        assert refuted(K, np.arange(first), ROUNDING) is found, (
+            "up to WHOLE rows Cholesky's factor has decided"
+        )
     monkeypatch.setattr(definiteness, "MOST", 3)
     assert not refuted(K, np.arange(12), ROUNDING)
     K[0, 11] = K[11, 0] = 1.1
     assert refuted(K, np.arange(1), ROUNDING)
 
 
-# ---- what is said about a fit's matrix -------------------------------------------------------------------------------------------
+# ---- what is said about a fit's matrix -----------------------------------------------------------
 
 
 def given(K, coef, rounding=1e-16, indefinite=False):
@@ -103,13 +119,19 @@ def test_convexity(monkeypatch):
     assert convexity_of(Samples(Kernel.poly(degree=1, coef0=-9.0), X), ones, 1e-16) == "indefinite"
     assert given(np.eye(21), ones) == "assumed"
     assert given(uniform(21, -0.06), ones) == "indefinite"
-    assert given(uniform(21, -0.051), ones) == "indefinite", "of 20 rows it is not seen, of all it is"
+    assert given(uniform(21, -0.051), ones) == "indefinite", (
+        "of 20 rows it is not seen, of all it is"
+    )
     assert given(uniform(20, -0.051), ones[:20]) == "checked"
 
 
 def test_negative_curvature_seen_by_a_solver_may_be_rounding(monkeypatch):
     monkeypatch.setattr(definiteness, "WHOLE", 20)
-    for rounding, n, wanted in ((1e-13, 20, "indefinite"), (1e-7, 20, "checked"), (1e-7, 21, "indefinite")):
+    for rounding, n, wanted in (
+        (1e-13, 20, "indefinite"),
+        (1e-7, 20, "checked"),
+        (1e-7, 21, "indefinite"),
+    ):
         assert given(np.eye(n), np.ones(n), rounding, True) == wanted
 
 

@@ -1,4 +1,5 @@
-"""Certificates, problems and losses against their definitions, written out sample by sample in plain Python.
+"""Certificates, problems and losses against their definitions, written out sample by sample in
+plain Python.
 
 The points are random and mostly neither feasible nor optimal: every term counts, and none is small.
 """
@@ -13,7 +14,16 @@ from maxmargin import Kernel, certificate
 from maxmargin.core.choose import HOST
 from maxmargin.kernel import audit, evaluation, formulations, problems, training
 from maxmargin.kernel import certificate as kernel_certificate
-from maxmargin.kernel.solution import Level, Solution, duality_gap, gradient, levels, margin, may_move, violation
+from maxmargin.kernel.solution import (
+    Level,
+    Solution,
+    duality_gap,
+    gradient,
+    levels,
+    margin,
+    may_move,
+    violation,
+)
 from maxmargin.kernel.sources import make_source
 from maxmargin.linear import certificate as linear_certificate
 from maxmargin.linear import losses
@@ -54,7 +64,10 @@ def test_classification():
     f = K @ b + BIAS
     norm = b @ K @ b
     slack = [max(0.0, 1 - y[i] * f[i]) for i in range(n)]
-    kkt = [max(slack[i] if a[i] < C[i] else 0.0, y[i] * f[i] - 1 if a[i] > 0 else 0.0) for i in range(n)]
+    kkt = [
+        max(slack[i] if a[i] < C[i] else 0.0, y[i] * f[i] - 1 if a[i] > 0 else 0.0)
+        for i in range(n)
+    ]
     found = kernel_certificate.classification(f, y, C, b, BIAS)
     primal, dual = norm / 2 + sum(C[i] * slack[i] for i in range(n)), a.sum() - norm / 2
     box = [max(-a[i], a[i] - C[i]) for i in range(n)]
@@ -64,9 +77,14 @@ def test_classification():
 
 def test_relative_gap_is_of_the_larger_value():
     for primal, dual in ((2.0, 1.0), (-1.0, -2.0), (1.0, -4.0)):
-        found = certificate.certificate_of(primal, dual, primal - dual, np.zeros(1), np.zeros(1), 0.0)
+        found = certificate.certificate_of(
+            primal, dual, primal - dual, np.zeros(1), np.zeros(1), 0.0
+        )
         assert found.relative_gap == (primal - dual) / max(abs(primal), abs(dual))
-    assert certificate.certificate_of(np.inf, 1.0, np.inf, np.zeros(1), np.zeros(1), 0.0).relative_gap == np.inf
+    assert (
+        certificate.certificate_of(np.inf, 1.0, np.inf, np.zeros(1), np.zeros(1), 0.0).relative_gap
+        == np.inf
+    )
 
 
 def test_a_relative_gap_is_0_only_where_both_values_are_rounding():
@@ -79,12 +97,21 @@ def test_a_relative_gap_is_0_only_where_both_values_are_rounding():
         (0.5, -0.25, (0.5, 0.2), 1.5),
         (np.inf, 1.0, (0.0, 0.0), np.inf),
     ):
-        found = certificate.certificate_of(primal, dual, primal - dual, -1.0 - nothing, -2.0 - nothing, 0.0, rounding)
+        found = certificate.certificate_of(
+            primal, dual, primal - dual, -1.0 - nothing, -2.0 - nothing, 0.0, rounding
+        )
         assert found.relative_gap == relative
         assert (found.kkt_violation, found.box_violation) == (0.0, 0.0)
         if not any(rounding):
-            plain = certificate.certificate_of(primal, dual, primal - dual, nothing[:0], nothing[:0], 0.25)
-            assert (plain.relative_gap, plain.kkt_violation, plain.box_violation, plain.equality_violation) == (relative, 0.0, 0.0, 0.25)
+            plain = certificate.certificate_of(
+                primal, dual, primal - dual, nothing[:0], nothing[:0], 0.25
+            )
+            assert (
+                plain.relative_gap,
+                plain.kkt_violation,
+                plain.box_violation,
+                plain.equality_violation,
+            ) == (relative, 0.0, 0.0, 0.25)
 
 
 def test_squared_classification():
@@ -96,9 +123,18 @@ def test_squared_classification():
     kkt = [abs(slack[i] - a[i] / (2 * C[i])) for i in range(n)]
     primal = norm / 2 + sum(C[i] * slack[i] ** 2 for i in range(n))
     dual = a.sum() - norm / 2 - sum(a[i] ** 2 / (4 * C[i]) for i in range(n))
-    check(kernel_certificate.classification(f, y, C, b, BIAS, squared=True), primal, dual, kkt, [0.0, *-a], abs(b.sum()))
+    check(
+        kernel_certificate.classification(f, y, C, b, BIAS, squared=True),
+        primal,
+        dual,
+        kkt,
+        [0.0, *-a],
+        abs(b.sum()),
+    )
     a[3] = -0.4
-    assert kernel_certificate.classification(f, y, C, y * a, BIAS, squared=True).box_violation == pytest.approx(0.4)
+    assert kernel_certificate.classification(
+        f, y, C, y * a, BIAS, squared=True
+    ).box_violation == pytest.approx(0.4)
 
 
 def test_hard_margin():
@@ -112,7 +148,14 @@ def test_hard_margin():
     assert distance.min() > 0
     primal, dual = norm / 2 / distance.min() ** 2, a.sum() - norm / 2
     kkt = [abs(distance[i] - 1) if a[i] > 0 else max(0.0, 1 - distance[i]) for i in range(n)]
-    check(kernel_certificate.classification(f, y, np.full(n, np.inf), b, 0.0), primal, dual, kkt, [0.0], abs(b.sum()))
+    check(
+        kernel_certificate.classification(f, y, np.full(n, np.inf), b, 0.0),
+        primal,
+        dual,
+        kkt,
+        [0.0],
+        abs(b.sum()),
+    )
     assert kernel_certificate.classification(-f, y, np.full(n, np.inf), b, 0.0).primal == np.inf
 
 
@@ -128,7 +171,12 @@ def test_regression(squared):
     if squared:
         primal = norm / 2 + sum(C[i] * outside[i] ** 2 for i in range(n))
         dual = value - norm / 2 - sum(b[i] ** 2 / (4 * C[i]) for i in range(n))
-        kkt = [abs(math.copysign(1, b[i]) * r[i] - EPSILON - abs(b[i]) / (2 * C[i])) if b[i] else outside[i] for i in range(n)]
+        kkt = [
+            abs(math.copysign(1, b[i]) * r[i] - EPSILON - abs(b[i]) / (2 * C[i]))
+            if b[i]
+            else outside[i]
+            for i in range(n)
+        ]
         check(found, primal, dual, kkt, [0.0, 0.0], abs(b.sum()))
         return
     primal, dual = norm / 2 + sum(C[i] * outside[i] for i in range(n)), value - norm / 2
@@ -156,10 +204,17 @@ def test_one_class():
 def test_worst_of_several():
     parts = [
         certificate.Certificate("optimal", 1.0, 0.5, 0.5, 0.5, 0.1, 0.2, 0.3, 0.4, 5, "proved"),
-        certificate.Certificate("max_iter", 3.0, 1.0, 2.0, 0.2, 0.3, 0.1, 0.2, 0.5, 7, "indefinite"),
+        certificate.Certificate(
+            "max_iter", 3.0, 1.0, 2.0, 0.2, 0.3, 0.1, 0.2, 0.5, 7, "indefinite"
+        ),
     ]
     found = certificate.worst(parts)
-    assert (found.status, found.convexity, found.n_iter, found.parts) == ("max_iter", "indefinite", 12, tuple(parts))
+    assert (found.status, found.convexity, found.n_iter, found.parts) == (
+        "max_iter",
+        "indefinite",
+        12,
+        tuple(parts),
+    )
     assert (found.primal, found.dual, found.gap) == (4.0, 1.5, 2.5)
     assert (found.relative_gap, found.kkt_violation, found.box_violation) == (0.5, 0.3, 0.2)
     assert (found.equality_violation, found.audit_error) == (0.3, 0.5)
@@ -167,7 +222,7 @@ def test_worst_of_several():
     assert parts[1].decision_error() == np.inf
 
 
-# ---- linear models ---------------------------------------------------------------------------------------------------
+# ---- linear models -------------------------------------------------------------------------------
 
 w, m, total = rng.normal(size=3), 0.5, 1.5
 CORRIDORS = {
@@ -191,7 +246,9 @@ def gain(corridor, i, t):
     """One sample's part of the dual."""
     if t == 0:
         return 0.0
-    edge, price = (corridor.low[i], corridor.up[i]) if t > 0 else (corridor.high[i], corridor.down[i])
+    edge, price = (
+        (corridor.low[i], corridor.up[i]) if t > 0 else (corridor.high[i], corridor.down[i])
+    )
     return edge * t - (t * t / (4 * price) if corridor.squared else 0.0)
 
 
@@ -200,7 +257,9 @@ def test_losses(name):
     corridor, f = CORRIDORS[name], 2 * rng.normal(size=n)
     assert corridor.losses(f) == pytest.approx(sum(loss(corridor, i, f[i]) for i in range(n)))
     some = np.array([3, 1, 8])
-    assert corridor.pick(some, 2.5).losses(f[some]) == pytest.approx(2.5 * sum(loss(corridor, i, f[i]) for i in some))
+    assert corridor.pick(some, 2.5).losses(f[some]) == pytest.approx(
+        2.5 * sum(loss(corridor, i, f[i]) for i in some)
+    )
 
 
 @pytest.mark.parametrize("power", [1, 2])
@@ -220,7 +279,10 @@ def test_linear(name, free, power, monkeypatch):
         assert longest > 1
         t, Xt = t / longest, Xt / longest
     excess = t.sum() - total
-    paid, gained = sum(loss(corridor, i, f[i]) for i in range(n)), sum(gain(corridor, i, t[i]) for i in range(n))
+    paid, gained = (
+        sum(loss(corridor, i, f[i]) for i in range(n)),
+        sum(gain(corridor, i, t[i]) for i in range(n)),
+    )
     if power == 2:
         primal = w @ w / 2 + weight * BIAS**2 / 2 + total * BIAS + paid
         dual = gained - Xt @ Xt / 2 - (0.0 if free else excess**2 / (2 * m))
@@ -254,30 +316,49 @@ def test_duals_outside_their_bounds_are_seen():
         ("hinge", 0.25, 1, 0.0), ("hinge", 0.25, -1, 0.25), ("hinge", -0.25, 1, 0.25), ("squared_hinge", 0.25, -1, 0.25),
         ("squared_hinge", -0.25, 1, 0.25), ("squared_hinge", 99.0, 1, 0.0), ("hinge", 2.5, 1, 0.5), ("hinge", -2.5, -1, 0.5),
     ):  # fmt: skip
-        corridor = losses.classification(np.array([float(sign)]), np.array([2.0]), name.startswith("squared"))
-        found = linear_certificate.linear(np.zeros(1), corridor, w, 0.0, np.array([t]), A[0] * t, 0.0, t, True)
+        corridor = losses.classification(
+            np.array([float(sign)]), np.array([2.0]), name.startswith("squared")
+        )
+        found = linear_certificate.linear(
+            np.zeros(1), corridor, w, 0.0, np.array([t]), A[0] * t, 0.0, t, True
+        )
         assert found.box_violation == pytest.approx(broken), (name, t, sign)
 
 
 @pytest.mark.parametrize("free", [False, True])
 def test_crammer_singer(free):
     classes = 4
-    label, W, bias = rng.integers(0, classes, n), rng.normal(size=(3, classes)), rng.normal(size=classes)
+    label, W, bias = (
+        rng.integers(0, classes, n),
+        rng.normal(size=(3, classes)),
+        rng.normal(size=classes),
+    )
     F, t = A @ W + bias, rng.normal(size=(n, classes))
     Xt, weight = A.T @ t, 0.0 if free else m
     found = linear_certificate.crammer_singer(F, label, C, W, bias, t, Xt, weight, free)
-    margins = [[(1.0 if k != label[i] else 0.0) + F[i, k] - F[i, label[i]] for k in range(classes)] for i in range(n)]
-    primal = (W**2).sum() / 2 + weight * bias @ bias / 2 + sum(C[i] * max(margins[i]) for i in range(n))
+    margins = [
+        [(1.0 if k != label[i] else 0.0) + F[i, k] - F[i, label[i]] for k in range(classes)]
+        for i in range(n)
+    ]
+    primal = (
+        (W**2).sum() / 2 + weight * bias @ bias / 2 + sum(C[i] * max(margins[i]) for i in range(n))
+    )
     sums = t.sum(axis=0)
-    dual = sum(t[i, label[i]] for i in range(n)) - (Xt**2).sum() / 2 - (0.0 if free else sums @ sums / (2 * m))
+    dual = (
+        sum(t[i, label[i]] for i in range(n))
+        - (Xt**2).sum() / 2
+        - (0.0 if free else sums @ sums / (2 * m))
+    )
     upper = [[C[i] if k == label[i] else 0.0 for k in range(classes)] for i in range(n)]
     equality = max(np.abs(t.sum(axis=1)).max(), np.abs(sums).max() if free else 0.0)
     assert (found.primal, found.dual, found.gap) == pytest.approx((primal, dual, primal - dual))
-    assert found.box_violation == pytest.approx(max(t[i, k] - upper[i][k] for i in range(n) for k in range(classes)))
+    assert found.box_violation == pytest.approx(
+        max(t[i, k] - upper[i][k] for i in range(n) for k in range(classes))
+    )
     assert found.equality_violation == pytest.approx(equality)
 
 
-# ---- dual problems ---------------------------------------------------------------------------------------------------
+# ---- dual problems -------------------------------------------------------------------------------
 
 
 def test_table_of_problems():
@@ -302,13 +383,29 @@ def test_table_of_problems():
             np.testing.assert_array_equal(got, wanted, err_msg=name)
         np.testing.assert_allclose(problem.ridge, ridge, err_msg=name)
         assert problem.in_margin_units == units, name
-        assert problem.begin.tolist() == [0, *(np.flatnonzero(np.diff(group)) + 1).tolist(), len(group)]
+        assert problem.begin.tolist() == [
+            0,
+            *(np.flatnonzero(np.diff(group)) + 1).tolist(),
+            len(group),
+        ]
 
 
 def test_starts_fill_in_order():
     assert problems.one_class(np.array([1.0, 2.0, 4.0]), 3 / 7).start.tolist() == [1.0, 2.0, 0.0]
-    assert problems.nu_svr(np.zeros(3), np.array([1.0, 2.0, 4.0]), 4 / 7).start.tolist() == [1.0, 1.0, 0.0, -1.0, -1.0, 0.0]
-    assert problems.nu_svc(np.array([-1.0, 1.0, 1.0, -1.0]), np.ones(4), 0.75).start.tolist() == [1.0, 0.5, -1.0, -0.5]
+    assert problems.nu_svr(np.zeros(3), np.array([1.0, 2.0, 4.0]), 4 / 7).start.tolist() == [
+        1.0,
+        1.0,
+        0.0,
+        -1.0,
+        -1.0,
+        0.0,
+    ]
+    assert problems.nu_svc(np.array([-1.0, 1.0, 1.0, -1.0]), np.ones(4), 0.75).start.tolist() == [
+        1.0,
+        0.5,
+        -1.0,
+        -0.5,
+    ]
     assert problems.hard_margin(np.array([-1.0, 1.0, 1.0])).start.tolist() == [1.0, 0.0, -1.0]
 
 
@@ -322,10 +419,18 @@ def test_a_start_keeps_what_it_can():
             ([0.0, 0.0, 0.5, 0.0], [2.0, 0.0, 2.0, 0.0]),
             ([0.0, 0.0, 0.0, 0.0], [2.0, 2.0, 0.0, 0.0]),
         ):
-            np.testing.assert_allclose(problems.feasible_start(problem, unit * np.array(start)) / unit, wanted)
+            np.testing.assert_allclose(
+                problems.feasible_start(problem, unit * np.array(start)) / unit, wanted
+            )
         below = problems.c_svc(np.array([-1.0, 1.0, 1.0]), np.full(3, 2.0 * unit))  # the sum is 0
-        for start, wanted in (([-2.0, 0.5, 0.5], [-1.0, 0.5, 0.5]), ([-0.5, 1.0, 1.0], [-0.5, 0.25, 0.25]), ([3.0, 0.0, 0.0], [0.0] * 3)):
-            np.testing.assert_allclose(problems.feasible_start(below, unit * np.array(start)) / unit, wanted, atol=1e-15)
+        for start, wanted in (
+            ([-2.0, 0.5, 0.5], [-1.0, 0.5, 0.5]),
+            ([-0.5, 1.0, 1.0], [-0.5, 0.25, 0.25]),
+            ([3.0, 0.0, 0.0], [0.0] * 3),
+        ):
+            np.testing.assert_allclose(
+                problems.feasible_start(below, unit * np.array(start)) / unit, wanted, atol=1e-15
+            )
 
 
 @pytest.mark.parametrize("squared", [False, True])
@@ -339,11 +444,15 @@ def test_gap_of_a_dual_problem(squared):
     for i in range(2 * n):
         slope, ridge = F[i % n] + problem.linear[i] + 0.25, problem.ridge[i]
         best = (
-            max(problem.lower[i], min(problem.upper[i], -slope / ridge)) if squared else (problem.lower if slope > 0 else problem.upper)[i]
+            max(problem.lower[i], min(problem.upper[i], -slope / ridge))
+            if squared
+            else (problem.lower if slope > 0 else problem.upper)[i]
         )
         wanted += slope * (b[i] - best) + ridge * (b[i] ** 2 - best**2) / 2
     assert duality_gap(problem, b, F, ends) == pytest.approx(wanted)
-    np.testing.assert_allclose(gradient(problem, b, F), np.r_[F, F] + problem.ridge * b + problem.linear)
+    np.testing.assert_allclose(
+        gradient(problem, b, F), np.r_[F, F] + problem.ridge * b + problem.linear
+    )
 
 
 def test_gap_where_slopes_are_0_and_where_some_variables_have_no_ridge():
@@ -369,14 +478,17 @@ def test_levels_of_variables_that_can_only_grow_or_only_shrink():
     G = np.array([2.0, 5.0, 3.0])
     assert levels(problem.variables(np.zeros(3), G), HOST) == (Level(-2.0, -2.0, np.inf),)
     assert levels(problem.variables(np.ones(3), G), HOST) == (Level(-5.0, -np.inf, -5.0),)
-    assert levels(problem.variables(np.array([1.0, 0.0, 0.0]), G), HOST) == (Level(-2.5, -3.0, -2.0),)
+    assert levels(problem.variables(np.array([1.0, 0.0, 0.0]), G), HOST) == (
+        Level(-2.5, -3.0, -2.0),
+    )
     assert violation(problem.variables(np.zeros(3), G), HOST) == -np.inf
 
 
 def test_levels_violation_and_what_may_move():
     problem = problems.nu_svc(np.array([1.0, 1.0, 1.0, -1.0, -1.0, -1.0]), np.ones(6), 0.5)
     b, G = np.array([1.0, 0.5, 0.0, -1.0, 0.0, -1.0]), np.array([0.5, 1.0, 3.0, 2.0, 7.0, 4.0])
-    # first group: 1.0 can shrink only, 0.5 is free, 0.0 can grow only; second: -1 can grow, 0 can shrink
+    # first group: 1.0 can shrink only, 0.5 is free, 0.0 can grow only; second: -1 can grow, 0 can
+    # shrink
     first, second = levels(problem.variables(b, G), HOST)
     assert first == Level(-1.0, -1.0, -1.0)
     assert second == Level(-4.5, -7.0, -2.0)
@@ -387,7 +499,9 @@ def test_levels_violation_and_what_may_move():
     alone = problem._replace(unconstrained=(1,))
     assert levels(alone.variables(b, G), HOST) == (first, Level(0.0, 0.0, 0.0))
     assert violation(alone.variables(b, G), HOST) == pytest.approx(7.0), "beside a gradient of 0"
-    assert may_move(alone.variables(b, G), HOST).tolist() == found.tolist(), "pairs may move as well"
+    assert may_move(alone.variables(b, G), HOST).tolist() == found.tolist(), (
+        "pairs may move as well"
+    )
 
 
 def test_a_degenerate_and_an_unsolved_problem():
@@ -396,15 +510,25 @@ def test_a_degenerate_and_an_unsolved_problem():
     assert zero.decision.coef.tolist() == unknown.decision.coef.tolist() == [0.0, 0.0, 0.0]
     assert zero.decision[1:3] == (0.0, (0.0, 0.0))
     assert unknown.decision[1:3] == (0.0, (-np.inf, np.inf))
-    assert zero.certificate == certificate.Certificate("degenerate", *[0.0] * 8, n_iter=7, convexity="checked")
+    assert zero.certificate == certificate.Certificate(
+        "degenerate", *[0.0] * 8, n_iter=7, convexity="checked"
+    )
     inf = np.inf
-    assert unknown.certificate == certificate.Certificate("time_limit", inf, -inf, inf, inf, inf, 0.0, 0.0)
+    assert unknown.certificate == certificate.Certificate(
+        "time_limit", inf, -inf, inf, inf, inf, 0.0, 0.0
+    )
     assert (zero.status, unknown.status) == (Status.DEGENERATE, Status.TIME_LIMIT)
 
 
 def test_rows_of_the_audit(monkeypatch):
-    """All of few; of many some drawn, some suspect, and the largest coefficients. A closer look takes what it can afford."""
-    source, coef = make_source(Kernel.linear(), np.r_[A, A] * np.arange(1, 2 * n + 1)[:, None]), np.zeros(2 * n)
+    """All of few; of many some drawn, some suspect, and the largest coefficients.
+
+    A closer look takes what it can afford.
+    """
+    source, coef = (
+        make_source(Kernel.linear(), np.r_[A, A] * np.arange(1, 2 * n + 1)[:, None]),
+        np.zeros(2 * n),
+    )
     coef[[70, 3, 11]] = 3.0, -5.0, 4.0
     assert audit._audited(source, coef, 2 * n).tolist() == list(range(2 * n))
     few = audit._audited(source, coef, 12)
@@ -418,7 +542,13 @@ def test_rows_of_the_audit(monkeypatch):
         patch.setattr(training.block, "POLISHED", 2 * n)
         assert audit._audited(source, coef, 12).tolist() == few.tolist()
     sample = np.arange(10, 20)
-    for count, wanted in ((40, list(range(40))), (39, sample.tolist()), (4, [10, 13, 16, 19]), (1, [10]), (0, [10])):
+    for count, wanted in (
+        (40, list(range(40))),
+        (39, sample.tolist()),
+        (4, [10, 13, 16, 19]),
+        (1, [10]),
+        (0, [10]),
+    ):
         assert audit._affordable(sample, 40, count).tolist() == wanted
 
 
@@ -440,32 +570,62 @@ def test_decisions_are_read_off_the_levels():
     apart = formulations.read_margin(problem, Solution(None, b, part, ends[::-1], 0, False, 1.0))
     assert (apart.scale, apart.intercept) == (1.0, 1.0), "not yet apart: in the problem's own units"
     for near, r in ((5.0, 1.0), (4.5, 0.25)):
-        found = formulations.read_margin(problem, Solution(None, b, part, (Level(near, near, near), ends[1]), 0, False, 1.0))
+        found = formulations.read_margin(
+            problem, Solution(None, b, part, (Level(near, near, near), ends[1]), 0, False, 1.0)
+        )
         assert (found.scale, found.coef[0]) == (r, 2.0 / r)
     tube = problems.nu_svr(np.zeros(2), np.ones(2), 0.5)
     for levels_, width in ((ends[::-1], 4.0), (ends, 0.0)):
         found = formulations.read_tube(tube, Solution(None, b, part[:2], levels_, 0, False, 1.0))
         assert found.coef.tolist() == [1.0, -1.0]
         assert found[1:5] == (1.0, (-1.5, 3.5), 1.0, width)
-    found = formulations.read_level(problems.c_svc(np.ones(4), np.ones(4)), Solution(None, b, part, ends[1:], 0, False, 1.0))
+    found = formulations.read_level(
+        problems.c_svc(np.ones(4), np.ones(4)), Solution(None, b, part, ends[1:], 0, False, 1.0)
+    )
     assert found[1:4] == (5.0, (1.0, 9.0), 1.0)
 
 
 def test_violation_at_one_end_of_a_corridor():
-    """A dual of a share s of its bound: 1 - s of what is missing, s of what is too much; nothing without a bound."""
-    short, size, bound = np.array([3.0, 3.0, -2.0, -2.0, 3.0, -2.0]), np.array([0.0, 1.0, 1.0, 9.0, 1.0, 0.0]), np.full(6, 4.0)
+    """A dual of a share s of its bound: 1 - s of what is missing, s of what is too much.
+
+    Nothing without a bound.
+    """
+    short, size, bound = (
+        np.array([3.0, 3.0, -2.0, -2.0, 3.0, -2.0]),
+        np.array([0.0, 1.0, 1.0, 9.0, 1.0, 0.0]),
+        np.full(6, 4.0),
+    )
     bound[4] = 0.0
-    assert linear_certificate._weighted(short, size, bound).tolist() == [3.0, 2.25, 0.5, 2.0, 0.0, 0.0]
-    assert linear_certificate._weighted(short, size / 8, bound / 8).tolist() == [3.0, 2.25, 0.5, 2.0, 0.0, 0.0]
+    assert linear_certificate._weighted(short, size, bound).tolist() == [
+        3.0,
+        2.25,
+        0.5,
+        2.0,
+        0.0,
+        0.0,
+    ]
+    assert linear_certificate._weighted(short, size / 8, bound / 8).tolist() == [
+        3.0,
+        2.25,
+        0.5,
+        2.0,
+        0.0,
+        0.0,
+    ]
 
 
 def test_distances_of_wide_sparse_data(monkeypatch):
     """Too wide to be made dense: |a|^2 + |b|^2 - 2 a.b gives the same distances."""
-    S, T = sparse.random(9, 50, density=0.3, random_state=0, format="csr"), sparse.random(7, 50, density=0.3, random_state=1, format="csr")
+    S, T = (
+        sparse.random(9, 50, density=0.3, random_state=0, format="csr"),
+        sparse.random(7, 50, density=0.3, random_state=1, format="csr"),
+    )
     wanted = ((S.toarray()[:, None] - T.toarray()[None]) ** 2).sum(axis=2)
     np.testing.assert_allclose(evaluation._squared_distances(S, T), wanted, rtol=1e-12)
     monkeypatch.setattr(evaluation, "BLOCK_ENTRIES", 1)
     np.testing.assert_allclose(evaluation._squared_distances(S, T), wanted, rtol=1e-12)
-    np.testing.assert_allclose(evaluation._squared_distances(0.1 * S, 0.1 * T), 0.01 * wanted, rtol=1e-12)
+    np.testing.assert_allclose(
+        evaluation._squared_distances(0.1 * S, 0.1 * T), 0.01 * wanted, rtol=1e-12
+    )
     assert np.all(evaluation._squared_distances(S, S) >= 0)
     np.testing.assert_allclose(np.diag(evaluation._squared_distances(S, S)), 0.0, atol=1e-14)

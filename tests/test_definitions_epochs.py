@@ -24,7 +24,9 @@ def test_models_are_halved_until_that_no_longer_helps():
         found = epochs._best_size(hinge([1.0, -1.0], 0.5), np.array([length, -length]), length**2)
         assert found == thetas[values.argmin()]
     assert epochs._best_size(hinge([1.0]), np.array([-1.0]), 1e300) == epochs.SHORTEST
-    assert epochs._best_size(hinge([1.0]), np.array([0.0]), 0.0) == 1.0, "where nothing is gained it stays"
+    assert epochs._best_size(hinge([1.0]), np.array([0.0]), 0.0) == 1.0, (
+        "where nothing is gained it stays"
+    )
 
 
 def test_duals_are_scaled_down_to_the_greatest_bound():
@@ -84,21 +86,30 @@ def test_a_limit_of_time_ends_an_epoch_between_two_pieces(judged, monkeypatch):
     assert (model.t_, model.n_iter_, model.certificate_.status) == (10, 1, "time_limit")
     assert judged == [(0, True)]
     with pytest.warns(ConvergenceWarning, match="time_limit"):
-        model = PegasosSVC(time_limit=0.0, shuffle=False, project=False).partial_fit(X, y, classes=[0, 1])
+        model = PegasosSVC(time_limit=0.0, shuffle=False, project=False).partial_fit(
+            X, y, classes=[0, 1]
+        )
     assert model.t_ == 10
-    PegasosSVC(time_limit=0.0, shuffle=False, project=False).partial_fit(X[:10], y[:10], classes=[0, 1])  # used up: no warning
+    PegasosSVC(time_limit=0.0, shuffle=False, project=False).partial_fit(
+        X[:10], y[:10], classes=[0, 1]
+    )  # used up: no warning
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_the_last_line_tells_steps_gap_and_support_vectors(kernel, caplog):
     X, y = three(60)
     with caplog.at_level("INFO", logger="maxmargin"):
-        model = PegasosSVC(alpha=0.05, kernel=kernel, tol=0.3, verbose=1, random_state=0, warm_start=True).fit(X, y)
+        model = PegasosSVC(
+            alpha=0.05, kernel=kernel, tol=0.3, verbose=1, random_state=0, warm_start=True
+        ).fit(X, y)
     (line,) = caplog.messages
     worst = max(model.certificate_.parts, key=lambda part: part.relative_gap)
     walk = model._coefs[:, :, 0] if kernel == "linear" else model._walks.v
     support = int((walk != 0).any(axis=0).sum())
-    assert line.startswith(f"PegasosSVC: {model.t_:,} steps, gap {worst.gap:.3g}, violation nan, {support} support vectors, ")
+    assert line.startswith(
+        f"PegasosSVC: {model.t_:,} steps, gap {worst.gap:.3g}, violation nan, {support} support "
+        "vectors, "
+    )
     assert line.endswith(" s, done")
 
 
@@ -145,10 +156,14 @@ def test_what_a_path_says_of_its_functions(options):
         for coef, function in ((averages, path.model()), (last, path.last())):
             if options:
                 np.testing.assert_allclose(coef, function, atol=1e-12)
-                np.testing.assert_allclose(path.dual_norms(coef), np.diag(coef @ K @ coef.T), rtol=1e-9)
+                np.testing.assert_allclose(
+                    path.dual_norms(coef), np.diag(coef @ K @ coef.T), rtol=1e-9
+                )
             else:
                 np.testing.assert_allclose(coef @ (X - centre), function, atol=1e-9)
-                np.testing.assert_allclose(path.dual_norms(coef), np.sum((coef @ X) ** 2, axis=1), rtol=1e-9)
+                np.testing.assert_allclose(
+                    path.dual_norms(coef), np.sum((coef @ X) ** 2, axis=1), rtol=1e-9
+                )
         numbers = path.walks.numbers
         assert path.biases().tolist() == numbers[:, MEAN_BIAS].tolist()
         path.rule = path.rule._replace(average=False)
@@ -157,5 +172,7 @@ def test_what_a_path_says_of_its_functions(options):
         problems = epochs.problems(task, path.rule)
         assert [problem.bias for problem in problems] == [Bias.FREE if bias else Bias.NONE] * 3
         for problem, sign in zip(problems, signs, strict=True):
-            np.testing.assert_allclose(problem.corridor.up + problem.corridor.down, task.share / 0.05)
+            np.testing.assert_allclose(
+                problem.corridor.up + problem.corridor.down, task.share / 0.05
+            )
             np.testing.assert_array_equal(problem.corridor.up > 0, sign > 0)

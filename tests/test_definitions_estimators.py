@@ -6,7 +6,7 @@ from scipy import sparse
 from sklearn.metrics.pairwise import rbf_kernel
 
 from helpers import CLASSIFIERS, FIVE, assert_close, assert_same_bits, binary, target, three
-from maxmargin import SVC, Kernel, OneClassSVM, certificate
+from maxmargin import SVC, Kernel, OneClassSVM
 from maxmargin.estimators import _base, _classifier
 from maxmargin.estimators._voting import libsvm_sign
 from maxmargin.kernel import evaluation
@@ -38,8 +38,12 @@ def test_numbers_beside_a_kernel_record_are_refused():
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_kernels_of_a_fit_as_records():
-    assert SVC(kernel="poly", degree=2, gamma=0.5, coef0=1.5).fit(X, y).kernel_ == Kernel.poly(2, 0.5, 1.5)
-    assert SVC(kernel="sigmoid", gamma=0.01, coef0=0.5, degree=7).fit(X, y).kernel_ == Kernel.sigmoid(0.01, 0.5)
+    assert SVC(kernel="poly", degree=2, gamma=0.5, coef0=1.5).fit(X, y).kernel_ == Kernel.poly(
+        2, 0.5, 1.5
+    )
+    assert SVC(kernel="sigmoid", gamma=0.01, coef0=0.5, degree=7).fit(
+        X, y
+    ).kernel_ == Kernel.sigmoid(0.01, 0.5)
     assert SVC(kernel="linear", gamma=9.0).fit(X, y).kernel_ == Kernel.linear()
     assert SVC(gamma="auto").fit(X, y).kernel_ == Kernel.rbf(0.25)
     assert SVC(kernel=rbf_kernel).fit(X, y).kernel_ == Kernel.callable(rbf_kernel)
@@ -100,7 +104,9 @@ def test_weights_of_features_are_of_linear_kernels_only(cls):
     sign = -1.0 if cls in CLASSIFIERS else 1.0
     assert_same_bits(sign * dense._dual_coef_, dense.dual_coef_)
     assert_same_bits(sign * dense._intercept_, dense.intercept_)
-    values = X @ dense.coef_[0] + (dense.intercept_[0] if cls is not OneClassSVM else -dense.offset_[0])
+    values = X @ dense.coef_[0] + (
+        dense.intercept_[0] if cls is not OneClassSVM else -dense.offset_[0]
+    )
     if hasattr(dense, "decision_function"):
         assert_close(dense.decision_function(X), values, 1e-9)
 
@@ -153,7 +159,9 @@ def test_newton_needs_a_squared_loss_and_a_finite_C():
     assert _base.method_for("auto", False, 1.0, "squared_hinge") is Method.BLOCK
     assert _base.method_for("block", True, np.inf, "squared_hinge") is Method.BLOCK
     assert _base.method_for("newton", True, 1.0, "squared_hinge") is Method.NEWTON
-    with pytest.raises(ValueError, match="C=inf is the limit without loss: use loss='squared_hinge'"):
+    with pytest.raises(
+        ValueError, match="C=inf is the limit without loss: use loss='squared_hinge'"
+    ):
         _base.method_for("newton", True, np.inf, "squared_hinge")
     with pytest.raises(ValueError, match="the loss is not squared: use loss='squared_hinge'"):
         _base.method_for("newton", False, 1.0, "squared_hinge")
@@ -231,7 +239,9 @@ def test_problems_of_one_class_are_constant():
         assert found.decision.interval == (value, value)
         assert found.decision.coef.tolist() == [0.0] * len(sign)
         assert found.status.converged
-        nothing = dict.fromkeys(("primal", "dual", "gap", "relative_gap", "kkt_violation", "audit_error", "n_iter"), 0)
+        nothing = dict.fromkeys(
+            ("primal", "dual", "gap", "relative_gap", "kkt_violation", "audit_error", "n_iter"), 0
+        )
         assert found.certificate.status == "optimal"
         assert {name: getattr(found.certificate, name) for name in nothing} == nothing
     assert _classifier._two_sided(BinaryTask(np.arange(2), np.array([1.0, -1.0])))
@@ -240,7 +250,9 @@ def test_problems_of_one_class_are_constant():
 def test_combinations_that_have_no_meaning():
     with pytest.raises(ValueError, match="decision_function_shape='ovo' needs multiclass='ovo'"):
         SVC(multiclass="ovr", decision_function_shape="ovo").fit(A, z)
-    with pytest.raises(ValueError, match="break_ties must be False when decision_function_shape is 'ovo'"):
+    with pytest.raises(
+        ValueError, match="break_ties must be False when decision_function_shape is 'ovo'"
+    ):
         SVC(break_ties=True, decision_function_shape="ovo").fit(A, z).predict(A)
     with pytest.raises(ValueError, match=r"same class \(\[1\]\); at least two are needed"):
         SVC().fit(X, y, sample_weight=y)
@@ -256,7 +268,9 @@ def test_shapes_of_what_is_kept(options, kernel):
         assert model.dual_coef_.shape == (rows, count)
         assert model.intercept_.shape == (functions,)
         assert model.n_iter_.shape == (functions,)
-        assert model.n_iter_.tolist() == [part.n_iter for part in model.certificate_.parts or (model.certificate_,)]
+        assert model.n_iter_.tolist() == [
+            part.n_iter for part in model.certificate_.parts or (model.certificate_,)
+        ]
         assert model.intercept_interval_.shape == (functions, 2)
         assert model.shape_fit_ == data.shape
         assert model.fit_status_ == 0

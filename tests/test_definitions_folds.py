@@ -15,7 +15,10 @@ from maxmargin.online.pegasos_linear import U, V, _Folds, _records
 @pytest.mark.parametrize("repeated", [False, True])
 @pytest.mark.parametrize("seed", range(4))
 def test_folds_meet_what_was_taken_before_them(seed, repeated):
-    """Each fold turns (v, u) of every sample into (scale v, u - sigma v); samples take something at their visits."""
+    """Each fold turns (v, u) of every sample into (scale v, u - sigma v).
+
+    Samples take something at their visits.
+    """
     rng = np.random.default_rng(seed)
     n = 12
     order = rng.integers(0, n, size=15) if repeated else rng.permutation(n)[:9]
@@ -58,7 +61,9 @@ def test_each_sample_has_a_cache_line():
 def test_a_few_samples_of_each_class_are_spread_over_it(functions, monkeypatch):
     monkeypatch.setattr(epochs, "LOOKED", 12)
     label = np.arange(50) % 3 if functions == 3 else (np.arange(50) % 5 == 0).astype(int)
-    signs = np.array([np.where(label == c, 1.0, -1.0) for c in (range(3) if functions == 3 else [1])])
+    signs = np.array(
+        [np.where(label == c, 1.0, -1.0) for c in (range(3) if functions == 3 else [1])]
+    )
     visits = np.concatenate([np.arange(50), np.arange(10)])
     gain = np.random.default_rng(0).uniform(0.5, 2, size=50)
     look = epochs._look(Task(signs, gain, visits), Rule(0.5, 1, False, True, False), [])
@@ -97,7 +102,10 @@ def test_a_model_that_is_too_long_is_judged_as_shortened(options):
             np.testing.assert_allclose(one.f, F[k] + one.bias, atol=1e-9 * np.abs(one.f).max())
             primal = 0.025 * squares[k] + np.mean(np.maximum(0, 1 - signs[k] * one.f))
             assert one.gap.primal == pytest.approx(primal, rel=1e-9)
-            losses = [np.mean(np.maximum(0, 1 - signs[k] * (F[k] + one.bias + e))) for e in (-0.01, 0.0, 0.01)]
+            losses = [
+                np.mean(np.maximum(0, 1 - signs[k] * (F[k] + one.bias + e)))
+                for e in (-0.01, 0.0, 0.01)
+            ]
             assert losses[1] <= min(losses) + 1e-12, "the bias is the best"
             dual = 0.05 * (np.sum(one.t * signs[k]) - 0.5 * one.dual_square)
             assert one.gap.dual == pytest.approx(dual, rel=1e-9)

@@ -32,18 +32,24 @@ def test_gamma_is_one_over_features_times_variance(wrap):
     some = np.arange(12) % 4
     for weight in (ones, twos, some):
         expected = 1 / (3 * variance(A, weight))
-        assert gamma_value("scale", wrap(A), weight.astype(float)) == pytest.approx(expected, rel=1e-12)
+        assert gamma_value("scale", wrap(A), weight.astype(float)) == pytest.approx(
+            expected, rel=1e-12
+        )
         huge = weight * 1e307
         assert gamma_value("scale", wrap(A), huge) == pytest.approx(expected, rel=1e-12)
     assert gamma_value("scale", wrap(A), None) == pytest.approx(1 / (3 * A.var()), rel=1e-12)
     assert gamma_value("auto", wrap(A), None) == 1 / 3
     assert gamma_value(0.7, wrap(A), None) == 0.7
-    assert gamma_value("scale", wrap(np.full((4, 2), 3.0)), None) == 1.0, "where all values are the same"
+    assert gamma_value("scale", wrap(np.full((4, 2), 3.0)), None) == 1.0, (
+        "where all values are the same"
+    )
     assert gamma_value("scale", sparse.csr_matrix((4, 2)), None) == 1.0
     one = sparse.csr_matrix(np.eye(4))
     assert gamma_value("scale", one, None) == pytest.approx(1 / (4 * np.eye(4).var()))
     offset = X.astype(np.float32) + 100
-    assert gamma_value("scale", wrap(offset), None) == pytest.approx(1 / (3 * offset.astype(float).var()), rel=1e-9)
+    assert gamma_value("scale", wrap(offset), None) == pytest.approx(
+        1 / (3 * offset.astype(float).var()), rel=1e-9
+    )
 
 
 def test_gamma_of_values_too_large_or_too_small():
@@ -77,7 +83,9 @@ def test_more_columns_than_32_bits_count():
     def wide(columns):
         return sparse.csr_matrix(([1.0, 2.0], ([0, 1], [5, columns - 1])), shape=(2, columns))
 
-    with pytest.raises(ValueError, match=r"Sparse data with 2147483648 columns: at most 2\*\*31 - 1"):
+    with pytest.raises(
+        ValueError, match=r"Sparse data with 2147483648 columns: at most 2\*\*31 - 1"
+    ):
         canonical_csr(wide(2**31))
     assert canonical_csr(wide(2**31 - 1)).shape[1] == 2**31 - 1
     with pytest.raises(ValueError, match="Sparse data with 2147483648 columns"):
@@ -121,7 +129,9 @@ def test_a_matrix_is_symmetric_but_for_rounding(recwarn):
         other[2, 7] += share * size
         before = other.copy()
         if outcome == "raises":
-            with pytest.raises(ValueError, match="must be symmetric: entries differ from their mirror images"):
+            with pytest.raises(
+                ValueError, match="must be symmetric: entries differ from their mirror images"
+            ):
                 symmetric(Kind.PRECOMPUTED, other)
             continue
         recwarn.clear()
@@ -137,7 +147,10 @@ def test_a_matrix_is_symmetric_but_for_rounding(recwarn):
 def test_columns_of_words_are_named():
     words = pd.DataFrame({"a": [1, 2], **{f"w{k}": ["1.5", f"red{k}"] for k in range(7)}})
     said = _data._where_words_are(words)
-    assert said.startswith("X has 7 columns of words: 'w0' with 'red0', 'w1' with 'red1', 'w2' with 'red2', 'w3' with 'red3', ")
+    assert said.startswith(
+        "X has 7 columns of words: 'w0' with 'red0', 'w1' with 'red1', 'w2' with 'red2', 'w3' with "
+        "'red3', "
+    )
     assert "'w4' with 'red4' and 2 more. Encode" in said
     assert "and" not in _data._where_words_are(words[["a", "w1", "w2"]]).partition(". ")[0]
     said = _data._where_words_are([[1, "x"], [2, "y"]])
@@ -164,7 +177,9 @@ def test_which_arrays_need_no_validation():
     )
     for odd in (*bad, np.array([[np.nan]]), np.array([[1.0, -np.inf]]), np.ma.array(good)):
         assert not _plain.plain_data(odd)
-    assert not _plain.plain_data(np.full((2, 2), 1e308)), "whose sum is not finite goes the long way"
+    assert not _plain.plain_data(np.full((2, 2), 1e308)), (
+        "whose sum is not finite goes the long way"
+    )
     for y in (np.arange(3), np.ones(3, bool), np.arange(3, dtype=np.uint8)):
         assert _plain.plain_labels(y)
         assert _plain.plain_target(y, 3)
@@ -258,13 +273,17 @@ def test_weights_of_samples():
 def test_labels_of_several_kinds_are_named():
     for labels in ([1, 2.5, True], ["a", "b"], [None, None]):
         _targets.refuse_mixed_labels(np.array(labels, dtype=object))
-    with pytest.raises(ValueError, match="y mixes words like 'a' and numbers like 1 and NoneType objects like None"):
+    with pytest.raises(
+        ValueError, match="y mixes words like 'a' and numbers like 1 and NoneType objects like None"
+    ):
         _targets.refuse_mixed_labels(np.array(["a", 1, None, 2, "b"], dtype=object))
 
 
 def test_targets_of_a_regression_are_numbers():
     assert _targets.numbers([1, 2]).dtype == np.float64
-    with pytest.raises(ValueError, match=r"could not convert string to float: 'x'\. The targets y are words"):
+    with pytest.raises(
+        ValueError, match=r"could not convert string to float: 'x'\. The targets y are words"
+    ):
         _targets.numbers(["x"])
     with pytest.raises(ValueError, match="inhomogeneous") as caught:
         _targets.numbers([[1], [1, 2]])
@@ -283,7 +302,9 @@ def test_support_vectors_are_found_by_value_and_label(wrap):
     found = locate(wrap(vectors), groups.tolist(), wrap(A), label.tolist())
     assert found.tolist() == [0, 12, 15, 1, 13, 14], "equal ones in order"
     rounded = np.array([[float(f"{value:.8g}") for value in row] for row in vectors])
-    assert locate(wrap(rounded), groups.tolist(), wrap(A), label.tolist()).tolist() == found.tolist()
+    assert (
+        locate(wrap(rounded), groups.tolist(), wrap(A), label.tolist()).tolist() == found.tolist()
+    )
     for other, group in (
         (vectors[[0, 0, 0]], [0, 0, 0]),
         (vectors[[1]], [2]),

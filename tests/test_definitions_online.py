@@ -29,7 +29,10 @@ def matrix_of(n, seed, rank=3):
 
 
 def reduced(K, main, others, limit):
-    """The rule at the top of budget.py by loops: the coefficients afterwards and how far each function moved."""
+    """The rule at the top of budget.py by loops.
+
+    The coefficients afterwards and how far each function moved.
+    """
     main, others = main.copy(), [other.copy() for other in others]
     used = [j for j in range(len(K)) if any((coef[:, j] != 0).any() for coef in (main, *others))]
     excess = len(used) - limit
@@ -90,7 +93,9 @@ def test_points_of_no_length_and_of_equal_values_go_oldest_first():
     assert points.reduce(coef, (), 8).tolist() == [0.0]
     assert in_use(coef).tolist() == [0, 1, 2, 3, *range(8, 12)]
     nothing = np.ones((1, 6))
-    assert Points(Kernel.precomputed(), np.zeros((6, 6)), whole=False).reduce(nothing, (), 2).tolist() == [0.0]
+    assert Points(Kernel.precomputed(), np.zeros((6, 6)), whole=False).reduce(
+        nothing, (), 2
+    ).tolist() == [0.0]
     assert nothing.tolist() == [[0, 0, 0, 0, 1, 1]]
     copies = np.array([[1.0, 1.0, 1.0, 1.0, 5.0]])
     Points(Kernel.precomputed(), np.ones((5, 5)), whole=False).reduce(copies, (), 3)
@@ -103,12 +108,18 @@ def test_values_and_lengths_of_functions_of_points():
     coef[:, 4] = 0.0
     points = Points(Kernel.precomputed(), K, whole=True)
     np.testing.assert_allclose(points.values(coef), coef @ K, atol=1e-12)
-    np.testing.assert_allclose(points.values(coef, np.array([7, 2])), (coef @ K)[:, [7, 2]], atol=1e-12)
-    np.testing.assert_allclose(points.norms(0.01 * coef), 1e-4 * np.diag(coef @ K @ coef.T), atol=1e-14)
+    np.testing.assert_allclose(
+        points.values(coef, np.array([7, 2])), (coef @ K)[:, [7, 2]], atol=1e-12
+    )
+    np.testing.assert_allclose(
+        points.norms(0.01 * coef), 1e-4 * np.diag(coef @ K @ coef.T), atol=1e-14
+    )
     assert points.values(0 * coef).tolist() == np.zeros((2, 9)).tolist()
     assert Points(Kernel.precomputed(), -K, whole=True).norms(coef).tolist() == [0.0, 0.0]
     np.testing.assert_array_equal(points.square(np.array([5, 0])), K[[5, 0], [5, 0]])
-    np.testing.assert_array_equal(np.isnan(points.squares), [False, *[True] * 4, False, *[True] * 3])
+    np.testing.assert_array_equal(
+        np.isnan(points.squares), [False, *[True] * 4, False, *[True] * 3]
+    )
     np.testing.assert_array_equal(points.tile(np.array([1, 3])), K[np.ix_([1, 3], [1, 3])])
     np.testing.assert_array_equal(points.squares[[1, 3]], K[[1, 3], [1, 3]])
 
@@ -143,7 +154,9 @@ def test_what_a_budget_moves_is_the_length_of_the_change():
     free = NormaSVC(budget=None, **options).partial_fit(X, y, classes=[0, 1])
     assert len(free.support_) == 18
     assert free.truncation_.tolist() == [0.0]
-    kept = NormaSVC(budget=17, **options).partial_fit(X, y, classes=[0, 1])  # one goes, after the last step
+    kept = NormaSVC(budget=17, **options).partial_fit(
+        X, y, classes=[0, 1]
+    )  # one goes, after the last step
     change = np.zeros(20)
     for sign, model in ((1, free), (-1, kept)):
         for point, coef in zip(model.support_vectors_, model.dual_coef_[0], strict=True):
@@ -158,7 +171,10 @@ def test_what_a_budget_moves_is_the_length_of_the_change():
 
 
 class Walked:
-    """Walks of Pegasos with a kernel matrix, the obvious way: coefficients c and sums of t c, biases and sums of t b."""
+    """Walks of Pegasos with a kernel matrix, the obvious way.
+
+    Coefficients c and sums of t c, biases and sums of t b.
+    """
 
     def __init__(self, K, signs, alpha, batch, gain, limit=None, bias=True):
         self.K, self.signs, self.alpha, self.batch, self.gain, self.limit, self.bias = (
@@ -214,11 +230,15 @@ def kernel_and_signs(X, y, gamma):
 @pytest.mark.parametrize("make", [binary, three])
 @pytest.mark.parametrize(("batch", "block"), [(1, 20), (3, 18), (25, 25)])
 def test_a_walk_within_a_budget_against_the_obvious_way(make, batch, block):
-    """Steps are projected onto a ball, whose radius says nothing unless lengths are known after points were merged."""
+    """Steps are projected onto a ball, whose radius says nothing unless lengths are known after
+    points were merged.
+    """
     X, y = make(90)
     K, signs = kernel_and_signs(X, y, 0.4)
     weight = rng.uniform(0.5, 1.5, size=90)
-    model = PegasosSVC(alpha=0.01, kernel="rbf", gamma=0.4, budget=20, batch_size=batch, shuffle=False)
+    model = PegasosSVC(
+        alpha=0.01, kernel="rbf", gamma=0.4, budget=20, batch_size=batch, shuffle=False
+    )
     model.partial_fit(X, y, classes=np.unique(y), sample_weight=weight)
     walked = Walked(K, signs, 0.01, batch, weight, limit=20)
     walked.walk(np.arange(90), block)
@@ -228,7 +248,9 @@ def test_a_walk_within_a_budget_against_the_obvious_way(make, batch, block):
     np.testing.assert_allclose(values, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
     numbers, v = model._walks.numbers, np.zeros(walked.c.shape)
     v[:, in_use(walked.c, walked.total)] = model._walks.v
-    np.testing.assert_allclose(numbers[:, [SCALE]] * v, walked.c, rtol=0, atol=1e-9 * np.abs(walked.c).max())
+    np.testing.assert_allclose(
+        numbers[:, [SCALE]] * v, walked.c, rtol=0, atol=1e-9 * np.abs(walked.c).max()
+    )
     np.testing.assert_allclose(numbers[:, NORM], np.diag(walked.c @ K @ walked.c.T), rtol=1e-9)
 
 
@@ -247,12 +269,16 @@ def test_epochs_against_the_obvious_way(make, average):
     walked = Walked(K, signs, 0.02, 4, gain)
     for epoch in range(3):
         if epoch:
-            walked.b[:] = [best_bias(problem, f) for problem, f in zip(problems, walked.c @ K, strict=True)]
+            walked.b[:] = [
+                best_bias(problem, f) for problem, f in zip(problems, walked.c @ K, strict=True)
+            ]
         walked.walk(np.arange(60), 256)
     coef = walked.model()[0] if average else walked.c
     bias = [best_bias(problem, f) for problem, f in zip(problems, coef @ K, strict=True)]
     expected = (coef @ K + np.array(bias)[:, None]).T
-    np.testing.assert_allclose(model.decision_function(X).reshape(expected.shape), expected, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(
+        model.decision_function(X).reshape(expected.shape), expected, rtol=0, atol=1e-9
+    )
     np.testing.assert_allclose(model.intercept_, bias, rtol=0, atol=1e-9)
     numbers = model._walks.numbers
     np.testing.assert_array_equal(numbers[:, MEAN_BIAS], model.intercept_)
@@ -275,7 +301,9 @@ def test_folding_leaves_iterates_and_averages_as_they_are():
     assert numbers[[0, 3, 4, 5, 6]].tolist() == [steps, *same, steps]
     for now, then in zip((v, -u, more_v, -more_u), before, strict=True):
         np.testing.assert_allclose(now, then)
-    np.testing.assert_allclose(numbers[7:], [scale * v_sum, scale * v_centre, u_sum - sigma * v_sum])
+    np.testing.assert_allclose(
+        numbers[7:], [scale * v_sum, scale * v_centre, u_sum - sigma * v_sum]
+    )
 
 
 def test_pieces_of_linear_data_are_whole_batches(monkeypatch):
@@ -290,7 +318,9 @@ def test_pieces_of_linear_data_are_whole_batches(monkeypatch):
         (4, 1, 1),
     ):
         monkeypatch.setattr(pegasos_linear, "PIECE", room)
-        path = LinearPath(design, Walks.new(1, 4), Rule(0.1, batch, True, True, True), task, None, np.zeros(4))
+        path = LinearPath(
+            design, Walks.new(1, 4), Rule(0.1, batch, True, True, True), task, None, np.zeros(4)
+        )
         assert path.piece == size, "multiply-adds of a sample: its entries and one"
 
 

@@ -1,4 +1,7 @@
-"""What solvers know about where they are, against definitions written out in plain Python: sizes, rounding, the state, its error."""
+"""What solvers know about where they are, against definitions written out in plain Python.
+
+Sizes, rounding, the state, its error.
+"""
 
 import math
 
@@ -33,14 +36,17 @@ K = np.exp(-0.4 * ((A[:, None] - A[None]) ** 2).sum(axis=2))
 EPS = 2.0**-52
 
 
-# ---- linear models -----------------------------------------------------------------------------------------------------------
+# ---- linear models -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("squared", [False, True])
 @pytest.mark.parametrize("bias", Bias)
 def test_sizes_are_those_of_a_constant_model(bias, squared):
     power = 2 if squared else 1
-    for corridor, targets in ((classification(y, C, squared), None), (regression(z, C, 0.2, squared), z)):
+    for corridor, targets in (
+        (classification(y, C, squared), None),
+        (regression(z, C, 0.2, squared), z),
+    ):
         problem = LinearProblem(corridor, bias)
         centre = float(C @ z / C.sum()) if targets is not None and bias is Bias.FREE else 0.0
         assert model.middle(problem) == pytest.approx(centre, abs=1e-12)
@@ -57,7 +63,9 @@ def test_sizes_are_those_of_a_constant_model(bias, squared):
         wanted = (1e-3 * unit) ** 2 / (2 * 1e-13 * 1e-2 * largest) + 1e10 * EPS / 1e-13 * far
         assert model.sizes(heavy, ArrayDesign(0.1 * A)).scale == pytest.approx(wanted)
         huge = model.sizes(problem, ArrayDesign(1e6 * A))
-        assert huge.scale == pytest.approx((1e-3 * unit) ** 2 / (2 * 1e-13 * 1e12 * largest) + EPS / 1e-13 * far, rel=1e-9, abs=0.0)
+        assert huge.scale == pytest.approx(
+            (1e-3 * unit) ** 2 / (2 * 1e-13 * 1e12 * largest) + EPS / 1e-13 * far, rel=1e-9, abs=0.0
+        )
 
 
 @pytest.mark.parametrize("free", [False, True])
@@ -77,7 +85,9 @@ def test_products_with_data_in_blocks(block, monkeypatch):
     for X in (A, A.astype(np.float32), sparse.csr_matrix(A)):
         Xw, Xt = linear_certificate.linear_products(X, w, t)
         assert Xw.dtype == Xt.dtype == np.float64
-        np.testing.assert_allclose(Xw, [sum(a * b for a, b in zip(x, w, strict=True)) for x in A], rtol=1e-5)
+        np.testing.assert_allclose(
+            Xw, [sum(a * b for a, b in zip(x, w, strict=True)) for x in A], rtol=1e-5
+        )
         np.testing.assert_allclose(Xt, sum(v * x for v, x in zip(t, A, strict=True)), rtol=1e-5)
 
 
@@ -108,7 +118,9 @@ def test_sizes_of_equal_targets_and_of_one_class():
     assert found.unit == pytest.approx(float(Xt @ Xt) / total)
     tiny = model.sizes(LinearProblem(one_class(C), Bias.FREE, total=total), ArrayDesign(1e-9 * A))
     assert tiny.unit == pytest.approx(1e-18 * float(Xt @ Xt) / total)
-    nothing = model.sizes(LinearProblem(one_class(C), Bias.FREE, total=total), ArrayDesign(np.zeros((n, 2))))
+    nothing = model.sizes(
+        LinearProblem(one_class(C), Bias.FREE, total=total), ArrayDesign(np.zeros((n, 2)))
+    )
     assert nothing == (pytest.approx(total), pytest.approx(2.0))
 
 
@@ -116,7 +128,11 @@ def linear(factor=1.0):
     """A model, its problem and its data."""
     w, bias = rng.normal(size=4), 0.7
     design = ArrayDesign(factor * A)
-    return LinearProblem(classification(y, C, False), Bias.FREE), LinearSolution(w, bias, y * C, factor * A @ w + bias, w, None, 0), design
+    return (
+        LinearProblem(classification(y, C, False), Bias.FREE),
+        LinearSolution(w, bias, y * C, factor * A @ w + bias, w, None, 0),
+        design,
+    )
 
 
 def test_rounding_of_decision_values():
@@ -126,7 +142,9 @@ def test_rounding_of_decision_values():
         EPS * (longest * math.sqrt(found.w @ found.w) + greatest), rel=1e-9, abs=0.0
     )
     terms = max(sum(abs(a * b) for a, b in zip(x, found.w, strict=True)) for x in A)
-    assert linear_training.rounding(found, design, 1e-9) == pytest.approx(EPS * (terms + greatest), rel=1e-9, abs=0.0)
+    assert linear_training.rounding(found, design, 1e-9) == pytest.approx(
+        EPS * (terms + greatest), rel=1e-9, abs=0.0
+    )
 
 
 def test_losses_that_are_rounding_are_forgiven_where_they_are_negligible():
@@ -136,12 +154,16 @@ def test_losses_that_are_rounding_are_forgiven_where_they_are_negligible():
     def loss(wider):
         return sum(c * max(0.0, 1 - wider - s * f) for c, s, f in zip(C, y, found.f, strict=True))
 
-    assert linear_training._forgiven(problem, found, design, 1.0) == pytest.approx(loss(0.0) - loss(error), rel=1e-2, abs=1e-14)
+    assert linear_training._forgiven(problem, found, design, 1.0) == pytest.approx(
+        loss(0.0) - loss(error), rel=1e-2, abs=1e-14
+    )
     assert linear_training._forgiven(problem, found, design, 1e-8) == 0.0
     assert linear_training._blur(problem, found, design, 0.0, 1.0) == 0.0
     assert linear_training._blur(problem, found, design, 1e-10, 1.0) == 0.0
     assert linear_training._blur(problem, found, design, 1e-10, 0.01) > 0.0
-    assert linear_training._blur(problem, found, design, 0.25, 1.0) == pytest.approx(loss(-0.25) - loss(0.0))
+    assert linear_training._blur(problem, found, design, 0.25, 1.0) == pytest.approx(
+        loss(-0.25) - loss(0.0)
+    )
 
 
 def test_a_smaller_problem_counts_its_samples_for_several():
@@ -156,7 +178,10 @@ def test_a_smaller_problem_counts_its_samples_for_several():
 
 
 def test_gram_matrices_of_one_set_after_another():
-    """Only samples that enter or leave are looked at, unless these are many; all weights may change in proportion."""
+    """Only samples that enter or leave are looked at, unless these are many.
+
+    All weights may change in proportion.
+    """
     gram, all_of_them = Gram(ArrayDesign(A)), np.arange(n)
     for rows, factor in (
         (all_of_them, 1.0),
@@ -166,11 +191,13 @@ def test_gram_matrices_of_one_set_after_another():
         (all_of_them[:0], 1.0),
     ):
         weight = factor * C[rows]
-        wanted = sum((w * np.outer(A[i], A[i]) for i, w in zip(rows, weight, strict=True)), np.zeros((4, 4)))
+        wanted = sum(
+            (w * np.outer(A[i], A[i]) for i, w in zip(rows, weight, strict=True)), np.zeros((4, 4))
+        )
         np.testing.assert_allclose(gram.of(rows, weight), wanted, atol=1e-12)
 
 
-# ---- the state of a kernel machine --------------------------------------------------------------------------------------------
+# ---- the state of a kernel machine ---------------------------------------------------------------
 
 
 def state(problem, b, scale=1.0, **more):
@@ -193,7 +220,10 @@ def test_objective_violation_and_gap_of_a_state():
     np.testing.assert_allclose(at.G, G)
     assert at.violation == pytest.approx(max(G) - min(G)), "all are free"
     level = -sum(G) / (2 * n)
-    gap = sum((g + level) * (b[i] - (problem.lower if g + level > 0 else problem.upper)[i]) for i, g in enumerate(G))
+    gap = sum(
+        (g + level) * (b[i] - (problem.lower if g + level > 0 else problem.upper)[i])
+        for i, g in enumerate(G)
+    )
     assert at.gap == pytest.approx(gap)
     assert at.support_vectors == n
     assert at.unit(at.G) == 1.0
@@ -206,7 +236,9 @@ def test_no_dual_value_exceeds_the_primal_value_of_nothing():
     problem = problems.c_svc(y, C)
     at = state(problem, inside(problem, 0.5), scale=2.0)
     total = sum(abs(v) for v in at.b)
-    assert at.ceiling == pytest.approx(float(C.sum()) * (1 + 1e-6) + 1e-6 * 2.0 * total**2 + 1e-12, rel=1e-12)
+    assert at.ceiling == pytest.approx(
+        float(C.sum()) * (1 + 1e-6) + 1e-6 * 2.0 * total**2 + 1e-12, rel=1e-12
+    )
 
 
 def test_margins_are_the_unit_of_nu_classification():
@@ -245,7 +277,12 @@ def test_what_pair_steps_meet_is_kept():
 
 def test_variables_without_bounds_that_grow_without_end():
     plain, bounded = problems.c_svc(y, np.full(n, np.inf)), problems.c_svc(y, C)
-    for problem, size, beyond in ((plain, 1e99, False), (plain, 1e101, True), (plain, np.nan, True), (bounded, 1e101, False)):
+    for problem, size, beyond in (
+        (plain, 1e99, False),
+        (plain, 1e101, True),
+        (plain, np.nan, True),
+        (bounded, 1e101, False),
+    ):
         assert State(problem, np.zeros(n), *[np.zeros(n)] * 3).beyond(np.full(n, size)) is beyond
 
 
@@ -266,7 +303,10 @@ def test_decision_values_are_made_exact():
 
 
 def test_a_spot_check_sees_errors_beyond_the_room_there_is():
-    """Of the tolerance the violation takes its part; half of the rest may be wrong in either of two values."""
+    """Of the tolerance the violation takes its part.
+
+    Half of the rest may be wrong in either of two values.
+    """
     source, problem = make_source(Kernel.rbf(gamma=0.4), A), problems.c_svc(y, C)
     b = inside(problem, 0.5)
     exact = state(problem, b)
@@ -313,7 +353,10 @@ class Rounded(Source):
 
 
 def test_the_bound_of_kernel_values_suffices_for_the_tolerance():
-    """A quarter of the tolerance: by the sum of the coefficients, or by the sums of values, which float32 knows to 10 %."""
+    """A quarter of the tolerance.
+
+    By the sum of the coefficients, or by the sums of values, which float32 knows to 10 %.
+    """
     coef = rng.normal(size=n)
     size, sums = np.abs(coef).sum(), (K @ np.abs(coef)).max()
     decision = formulations.Decision(coef, 0.0, (0.0, 0.0), unit=2.0)
@@ -328,7 +371,9 @@ def test_the_bound_of_kernel_values_suffices_for_the_tolerance():
         source = Rounded(0.25 * 1e-3 * 2.0 / most, other)
         assert bool(training._bound_suffices(source, decision, 1e-3)) is suffices
     assert training._bound_suffices(Rounded(0.0), decision, 0.0)
-    assert training._bound_suffices(Rounded(1.0), decision._replace(coef=np.zeros(n)), 0.0), "nothing to move"
+    assert training._bound_suffices(Rounded(1.0), decision._replace(coef=np.zeros(n)), 0.0), (
+        "nothing to move"
+    )
     one = decision._replace(coef=coef * 0.85 / sums)
     assert np.abs(one.coef).sum() > 1.0
     assert training._bound_suffices(Rounded(0.25 * 1e-3 * 2.0), one, 1e-3)
@@ -344,6 +389,8 @@ def test_a_few_of_each_class_stand_for_all_where_there_are_many(monkeypatch):
     assert problem.bias is Bias.FREE
     for sign, cost in ((1.0, problem.corridor.up), (-1.0, problem.corridor.down)):
         np.testing.assert_array_equal(cost > 0, y[look.rows] == sign)
-        assert cost.sum() == pytest.approx(task.gain[y == sign].sum() / (n * 0.5)), "the weight of the whole class"
+        assert cost.sum() == pytest.approx(task.gain[y == sign].sum() / (n * 0.5)), (
+            "the weight of the whole class"
+        )
     monkeypatch.setattr(epochs, "LOOKED", n)
     assert epochs._look(task, Rule(0.5, 1, False, True, False), ["all"]) == (None, ["all"])

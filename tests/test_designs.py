@@ -1,4 +1,7 @@
-"""The data of linear models: products over all samples or some, in memory or in chunks, and Gram matrices brought up to date."""
+"""The data of linear models.
+
+Products over all samples or some, in memory or in chunks, and Gram matrices brought up to date.
+"""
 
 import numpy as np
 import pytest
@@ -14,7 +17,9 @@ ROWS = np.array([0, 3, 4, 9, 10, 11, 29])
 
 
 def chunks(X):
-    return ChunkDesign(lambda: (X[a:b] for a, b in ((0, 4), (4, 4), (4, 10), (10, 25), (25, n))), X.shape)
+    return ChunkDesign(
+        lambda: (X[a:b] for a, b in ((0, 4), (4, 4), (4, 10), (10, 25), (25, n))), X.shape
+    )
 
 
 DESIGNS = {
@@ -34,11 +39,16 @@ def test_products(form, rows):
     rtol = 1e-5 if form == "float32" else 1e-12
     X = A[list(some)]
     np.testing.assert_allclose(
-        design.values(w, rows), [sum(a * b for a, b in zip(x, w, strict=True)) for x in X], rtol=rtol, atol=1e-6 * rtol
+        design.values(w, rows),
+        [sum(a * b for a, b in zip(x, w, strict=True)) for x in X],
+        rtol=rtol,
+        atol=1e-6 * rtol,
     )
     total = sum((v * x for v, x in zip(weight, X, strict=True)), np.zeros(d))
     np.testing.assert_allclose(design.sum(weight, rows), total, rtol=rtol, atol=10 * rtol)
-    gram = sum((v * np.outer(x, x) for v, x in zip(np.abs(weight), X, strict=True)), np.zeros((d, d)))
+    gram = sum(
+        (v * np.outer(x, x) for v, x in zip(np.abs(weight), X, strict=True)), np.zeros((d, d))
+    )
     np.testing.assert_allclose(design.gram(np.abs(weight), rows), gram, rtol=rtol, atol=10 * rtol)
 
 
@@ -46,7 +56,9 @@ def test_samples_without_a_weight_are_not_looked_at(monkeypatch):
     from maxmargin.core.choose import HOST as core
 
     seen, real = [], core.linear_sum
-    monkeypatch.setattr(core, "linear_sum", lambda X, rows, t: seen.append(len(t)) or real(X, rows, t))
+    monkeypatch.setattr(
+        core, "linear_sum", lambda X, rows, t: seen.append(len(t)) or real(X, rows, t)
+    )
     for zeros, looked in ((0, n), (8, n), (9, n), (10, n - 10), (n - 2, 2)):
         some = np.where(np.arange(n) < zeros, 0.0, t)
         np.testing.assert_allclose(ArrayDesign(A).sum(some), A.T @ some, atol=1e-12)
@@ -62,9 +74,14 @@ def test_sizes_of_designs():
         np.testing.assert_allclose(DESIGNS[form].pick(ROWS).values(w), A[ROWS] @ w)
         for W in (w[None], np.stack([w, -w]), np.stack([w, 2 * w, -w])):
             np.testing.assert_allclose(DESIGNS[form].values_of_all(W), A @ W.T)
-            np.testing.assert_array_equal(DESIGNS[form].values_of_all(W)[:7], DESIGNS[form].pick(np.arange(7)).values_of_all(W))
+            np.testing.assert_array_equal(
+                DESIGNS[form].values_of_all(W)[:7],
+                DESIGNS[form].pick(np.arange(7)).values_of_all(W),
+            )
     single, W = A.astype(np.float32), np.stack([w, 2 * w, -w])
-    np.testing.assert_allclose(DESIGNS["float32"].values_of_all(W), single.astype(np.float64) @ W.T, rtol=1e-12)
+    np.testing.assert_allclose(
+        DESIGNS["float32"].values_of_all(W), single.astype(np.float64) @ W.T, rtol=1e-12
+    )
     assert DESIGNS["chunks"].largest_square == 0.0, "another pass would be needed"
     assert DESIGNS["dense"].entries == DESIGNS["chunks"].entries == n * d
     assert DESIGNS["sparse"].entries == np.count_nonzero(A)
@@ -101,22 +118,44 @@ class Counted(ArrayDesign):
 
 
 def gram_of(rows, weight):
-    return sum((v * np.outer(A[i], A[i]) for i, v in zip(rows, weight, strict=True)), np.zeros((d, d)))
+    return sum(
+        (v * np.outer(A[i], A[i]) for i, v in zip(rows, weight, strict=True)), np.zeros((d, d))
+    )
 
 
 def test_only_samples_that_enter_or_leave_are_looked_at():
-    """Unless these are more than 70 % of all; samples whose weights all change in proportion stay."""
+    """Unless these are more than 70 % of all.
+
+    Samples whose weights all change in proportion stay.
+    """
     weight = np.abs(t)
     weight[n - 1] = 10.0  # the greatest, which is always there
-    for gone, added, factor, looked in ((0, 0, 5.0, 0), (3, 0, 1.0, 3), (0, 4, 2.0, 4), (2, 4, 1.0, 6), (14, 0, 1.0, 10), (0, 0, 1.0, 0)):
+    for gone, added, factor, looked in (
+        (0, 0, 5.0, 0),
+        (3, 0, 1.0, 3),
+        (0, 4, 2.0, 4),
+        (2, 4, 1.0, 6),
+        (14, 0, 1.0, 10),
+        (0, 0, 1.0, 0),
+    ):
         design = Counted(A)
         gram = Gram(design)
         before = np.arange(6, n)
-        np.testing.assert_allclose(gram.of(before, weight[before]), gram_of(before, weight[before]), atol=1e-12)
+        np.testing.assert_allclose(
+            gram.of(before, weight[before]), gram_of(before, weight[before]), atol=1e-12
+        )
         assert design.samples == n - 6
         design.samples = 0
-        after = np.arange(6 - added, n) if not gone else np.r_[np.arange(6 - added, 6), np.arange(6 + gone, n)]
-        np.testing.assert_allclose(gram.of(after, factor * weight[after]), gram_of(after, factor * weight[after]), atol=1e-11)
+        after = (
+            np.arange(6 - added, n)
+            if not gone
+            else np.r_[np.arange(6 - added, 6), np.arange(6 + gone, n)]
+        )
+        np.testing.assert_allclose(
+            gram.of(after, factor * weight[after]),
+            gram_of(after, factor * weight[after]),
+            atol=1e-11,
+        )
         assert design.samples == looked, (gone, added)
 
 
@@ -132,4 +171,6 @@ def test_a_gram_matrix_is_computed_anew_after_many_changes():
     assert [k for k, samples in enumerate(looked) if samples > 1] == [0, 31, 62]
     assert not gram.of(np.arange(0), np.empty(0)).any()
     assert not gram.of(np.arange(3), np.zeros(3)).any()
-    np.testing.assert_allclose(Gram(DESIGNS["chunks"]).of(ROWS, t[:7] ** 2), gram_of(ROWS, t[:7] ** 2), atol=1e-12)
+    np.testing.assert_allclose(
+        Gram(DESIGNS["chunks"]).of(ROWS, t[:7] ** 2), gram_of(ROWS, t[:7] ** 2), atol=1e-12
+    )

@@ -1,4 +1,5 @@
-"""Squared distances keep their digits however far the data reach, and every fit knows what rounding may have done to them.
+"""Squared distances keep their digits however far the data reach, and every fit knows what rounding
+may have done to them.
 
 The oracle sums squared differences in long double and shares no code with the library.
 """
@@ -24,7 +25,11 @@ ROWS = np.arange(24)
 
 def values_in_long_double(model, Z):
     """Decision values of an RBF model at Z, from its support vectors by differences in long double."""
-    vectors = np.asarray(model.support_vectors_.toarray() if sparse.issparse(model.support_vectors_) else model.support_vectors_)
+    vectors = np.asarray(
+        model.support_vectors_.toarray()
+        if sparse.issparse(model.support_vectors_)
+        else model.support_vectors_
+    )
     A, B = vectors.astype(np.longdouble), np.asarray(Z).astype(np.longdouble)
     K = np.array([np.exp(-np.longdouble(model._gamma) * ((A - row) ** 2).sum(axis=1)) for row in B])
     coef = model.dual_coef_.toarray() if sparse.issparse(model.dual_coef_) else model.dual_coef_
@@ -35,7 +40,11 @@ def margin_violation(model, X, y, C, rows):
     """The greatest violation of optimality among some samples, from decision values in long double."""
     sign = np.where(y[rows] == model.classes_[1], 1.0, -1.0)
     a = np.zeros(len(y))
-    a[model.support_] = np.abs(np.asarray(model.dual_coef_.todense() if sparse.issparse(model.dual_coef_) else model.dual_coef_)[0])
+    a[model.support_] = np.abs(
+        np.asarray(
+            model.dual_coef_.todense() if sparse.issparse(model.dual_coef_) else model.dual_coef_
+        )[0]
+    )
     a, C = a[rows], np.broadcast_to(C, len(y))[rows]
     distance = sign * values_in_long_double(model, X[rows])
     low, high = np.where(a < C, 1 - distance, 0), np.where(a > 0, distance - 1, 0)
@@ -61,8 +70,12 @@ def test_close_pair_in_data_of_huge_range():
     X, y = one_close_pair()
     model = SVC(C=10, gamma=1 / 900).fit(X, y)
     assert model.certificate_.status == "optimal"
-    np.testing.assert_allclose(model.decision_function(X[[10, 11]]), [-1, 1], atol=1e-3)  # was 0, 0 with both at C
-    np.testing.assert_allclose(model.decision_function(X[ROWS]), values_in_long_double(model, X[ROWS]), atol=1e-9)
+    np.testing.assert_allclose(
+        model.decision_function(X[[10, 11]]), [-1, 1], atol=1e-3
+    )  # was 0, 0 with both at C
+    np.testing.assert_allclose(
+        model.decision_function(X[ROWS]), values_in_long_double(model, X[ROWS]), atol=1e-9
+    )
     assert margin_violation(model, X, y, 10, ROWS) <= 1e-3
     assert model.certify(X, y).status == "optimal"
     np.testing.assert_array_equal(model.predict(X), y)
@@ -73,7 +86,9 @@ def test_five_close_pairs(storage):
     X, y = five_close_pairs()
     model = SVC(C=10, gamma=1 / 900).fit(storage(X), y)
     assert model.certificate_.status == "optimal"
-    np.testing.assert_allclose(model.decision_function(storage(X[ROWS])), values_in_long_double(model, X[ROWS]), atol=1e-9)
+    np.testing.assert_allclose(
+        model.decision_function(storage(X[ROWS])), values_in_long_double(model, X[ROWS]), atol=1e-9
+    )
     assert margin_violation(model, X, y, 10, ROWS) <= 1e-3
 
 
@@ -105,14 +120,21 @@ def test_the_audit_looks_where_distances_cancel():
 
 @pytest.mark.parametrize("kind", ["rbf", "laplacian"])
 def test_values_of_far_data_by_differences(kind):
-    """Near points that are far from the origin and from the others: values are as exact as those at the origin."""
+    """Near points that are far from the origin and from the others.
+
+    Values are as exact as those at the origin.
+    """
     generator = np.random.default_rng(1)
     X = generator.normal(size=(40, 3)) + 10.0 ** generator.integers(0, 9, size=(40, 1))
     source = NativeSource(getattr(Kernel, kind)(gamma=0.5), X)
     assert source.differences
     differences = X[:, None, :].astype(np.longdouble) - X[None, :, :].astype(np.longdouble)
-    exact = np.exp(-0.5 * ((differences**2).sum(axis=2) if kind == "rbf" else np.abs(differences).sum(axis=2)))
-    np.testing.assert_allclose(source.block(None, None, np.float64), exact.astype(float), rtol=1e-12, atol=1e-300)
+    exact = np.exp(
+        -0.5 * ((differences**2).sum(axis=2) if kind == "rbf" else np.abs(differences).sum(axis=2))
+    )
+    np.testing.assert_allclose(
+        source.block(None, None, np.float64), exact.astype(float), rtol=1e-12, atol=1e-300
+    )
 
 
 def test_ordinary_data_keep_the_quick_formula():
@@ -121,18 +143,29 @@ def test_ordinary_data_keep_the_quick_formula():
     for n, d, gamma in ((2000, 10, 0.1), (500, 54, 1.0), (300, 784, 0.02)):
         X = generator.normal(size=(n, d))
         assert not NativeSource(Kernel.rbf(gamma=gamma), X).differences
-        assert not NativeSource(Kernel.rbf(gamma=gamma), sparse.csr_matrix(X * (generator.random(X.shape) < 0.2))).differences
-        assert not NativeSource(Kernel.rbf(gamma=gamma), X + 1e4).differences  # an offset alone is centred away
+        assert not NativeSource(
+            Kernel.rbf(gamma=gamma), sparse.csr_matrix(X * (generator.random(X.shape) < 0.2))
+        ).differences
+        assert not NativeSource(
+            Kernel.rbf(gamma=gamma), X + 1e4
+        ).differences  # an offset alone is centred away
 
 
 def test_a_fit_goes_on_by_differences_where_the_sum_of_coefficients_needs_it(monkeypatch):
-    """The values' bound is small, but coefficients of 1e9 multiply it: the fit and its predictions change over."""
+    """The values' bound is small, but coefficients of 1e9 multiply it.
+
+    The fit and its predictions change over.
+    """
     generator = np.random.default_rng(3)
     X = generator.normal(size=(300, 2)) * 30
     y = (generator.random(300) > 0.5).astype(int)
     made = []
     original = NativeSource.by_differences
-    monkeypatch.setattr(NativeSource, "by_differences", lambda self, *rows: made.append(original(self, *rows)) or made[-1])
+    monkeypatch.setattr(
+        NativeSource,
+        "by_differences",
+        lambda self, *rows: made.append(original(self, *rows)) or made[-1],
+    )
     SVC(C=1.0, gamma=0.001).fit(X, y)
     assert not made
     with warnings.catch_warnings():
@@ -146,7 +179,10 @@ def test_a_fit_goes_on_by_differences_where_the_sum_of_coefficients_needs_it(mon
 
 @pytest.mark.parametrize("kernel", ["linear", "poly", "sigmoid", "cosine"])
 def test_dot_products_that_cannot_be_trusted_are_not_called_optimal(kernel):
-    """Data far from the origin: a certificate of what float64 cannot resolve is refused, and certify agrees."""
+    """Data far from the origin.
+
+    A certificate of what float64 cannot resolve is refused, and certify agrees.
+    """
     generator = np.random.default_rng(4)
     X = generator.normal(size=(150, 2)) + 1e8
     y = (X[:, 0] + generator.normal(size=150) > 1e8).astype(int)
@@ -160,22 +196,33 @@ def test_dot_products_that_cannot_be_trusted_are_not_called_optimal(kernel):
 
 
 def test_no_call_of_the_core_takes_long():
-    """Signals are seen between calls: none has more than 1e9 multiply-adds, whatever the number of rows asked about."""
+    """Signals are seen between calls.
+
+    None has more than 1e9 multiply-adds, whatever the number of rows asked about.
+    """
     for d, columns in ((4, 400_000), (100, 400_000), (10, 5000), (784, 10_000)):
         assert NativeSource._rows_at_once(d, columns) * columns * (d + 16) <= 1e9
 
 
-# ---- the constants of kernel/rounding.py ------------------------------------------------------------------------------------
+# ---- the constants of kernel/rounding.py ---------------------------------------------------------
 
 
 def exact_exponent(x, z, gamma):
     """gamma |x - z|^2 of two rows of floats, exactly."""
-    return mpmath.mpf(float(gamma)) * mpmath.fsum((mpmath.mpf(float(a)) - mpmath.mpf(float(b))) ** 2 for a, b in zip(x, z, strict=True))
+    return mpmath.mpf(float(gamma)) * mpmath.fsum(
+        (mpmath.mpf(float(a)) - mpmath.mpf(float(b))) ** 2 for a, b in zip(x, z, strict=True)
+    )
 
 
-@pytest.mark.parametrize(("dtype", "scale"), [(np.float32, 1.0), (np.float32, 30.0), (np.float64, 1.0), (np.float64, 1000.0)])
+@pytest.mark.parametrize(
+    ("dtype", "scale"),
+    [(np.float32, 1.0), (np.float32, 30.0), (np.float64, 1.0), (np.float64, 1000.0)],
+)
 def test_bound_of_rbf_values(dtype, scale):
-    """|k - exact| <= k growth (slope S^2 + 9 u), value by value, and the bound is not idle: near points come within a hundredth of it."""
+    """|k - exact| <= k growth (slope S^2 + 9 u), value by value, and the bound is not idle.
+
+    Near points come within a hundredth of it.
+    """
     generator = np.random.default_rng(6)
     X = generator.normal(size=(12, 20)) * scale
     Z = X + generator.normal(size=X.shape) * 0.05
@@ -193,7 +240,9 @@ def test_bound_of_rbf_values(dtype, scale):
     longest = max(np.linalg.norm(X, axis=1).max(), np.linalg.norm(Z, axis=1).max())
     if dtype == np.float64:
         assert rounding.exponent_error(1.0, 20, longest) >= delta.max()
-        np.testing.assert_allclose(rounding.exponent_error(1.0, 20, longest), 4 * 28 * 2.0**-53 * longest**2, rtol=1e-9)
+        np.testing.assert_allclose(
+            rounding.exponent_error(1.0, 20, longest), 4 * 28 * 2.0**-53 * longest**2, rtol=1e-9
+        )
 
 
 @pytest.mark.parametrize("degree", [1, 2, 5])
@@ -201,8 +250,19 @@ def test_bound_of_dot_products(degree):
     generator = np.random.default_rng(8)
     X = generator.normal(size=(15, 9)) + 1e3
     values = core.kernel_block((1, 0.5, 2.0, degree), core.points(X), None, core.points(X), None)
-    exact = [[(mpmath.fsum(mpmath.mpf(a) * mpmath.mpf(b) for a, b in zip(x, z, strict=True)) / 2 + 2) ** degree for z in X] for x in X]
-    error = max(abs(mpmath.mpf(float(v)) - e) for row, other in zip(values, exact, strict=True) for v, e in zip(row, other, strict=True))
+    exact = [
+        [
+            (mpmath.fsum(mpmath.mpf(a) * mpmath.mpf(b) for a, b in zip(x, z, strict=True)) / 2 + 2)
+            ** degree
+            for z in X
+        ]
+        for x in X
+    ]
+    error = max(
+        abs(mpmath.mpf(float(v)) - e)
+        for row, other in zip(values, exact, strict=True)
+        for v, e in zip(row, other, strict=True)
+    )
     bound = rounding.dot_error(0.5, 2.0, degree, 9, float(np.linalg.norm(X, axis=1).max()))
     assert 1e-3 * bound < float(error) <= bound
 
@@ -217,7 +277,10 @@ def test_constants_of_the_bounds():
     assert np.finfo(np.float32).tiny < rounding.UNDERFLOW  # more than one value can lose
     assert 1 < rounding.MORE < 1.01
     assert rounding.TRUSTED * 2**29 <= 0.1  # the same data in float32 have a digit at least
-    assert rounding.rbf_bound(1.0, 2**23, np.ones(1, np.float32), np.ones(1, np.float32)).slope == np.inf  # nothing is known
+    assert (
+        rounding.rbf_bound(1.0, 2**23, np.ones(1, np.float32), np.ones(1, np.float32)).slope
+        == np.inf
+    )  # nothing is known
 
 
 @pytest.mark.parametrize("most", [1e-3, 1.0, 1e6])
@@ -231,7 +294,9 @@ def test_bound_of_sums(most):
     columns = np.column_stack([coef, size, size * np.square(bound.lengths_a)]).astype(np.float32)
     parts = np.zeros((1, 3, 20))
     source.add_products(np.array([0, 700]), columns, parts, np.float32)
-    limit = rounding.sum_bound(bound, parts[:, 1], parts[:, 2], np.array([size.sum()]), core.longest_run, 700)[0]
+    limit = rounding.sum_bound(
+        bound, parts[:, 1], parts[:, 2], np.array([size.sum()]), core.longest_run, 700
+    )[0]
     differences = A[:, None, :].astype(np.longdouble) - B[None, :, :].astype(np.longdouble)
     exact = coef.astype(np.longdouble) @ np.exp(-np.longdouble(0.7) * (differences**2).sum(axis=2))
     error = np.abs(parts[0, 0] - exact.astype(float))
@@ -260,7 +325,10 @@ def test_an_error_that_is_not_a_number_is_infinite():
 
 
 def test_terms_of_the_bound_of_values():
-    """slope = gamma g_(t+8); growth = exp(slope S^2) with the farthest z that has a value; lengths are not less than they are."""
+    """slope = gamma g_(t+8); growth = exp(slope S^2) with the farthest z that has a value.
+
+    Lengths are not less than they are.
+    """
     u, norms = 2.0**-24, np.array([4.0, 1e8], np.float32)
     bound = rounding.rbf_bound(0.25, 10, norms, norms[:1])
     slope = 0.25 * 18 * u / (1 - 18 * u)
@@ -269,12 +337,16 @@ def test_terms_of_the_bound_of_values():
     assert (np.square(bound.lengths_a) >= norms * (1 + 12 * u)).all()
     farthest = 2 + np.sqrt(89 / 0.25)
     np.testing.assert_allclose(np.log(bound.growth), slope * (2 + farthest) ** 2, rtol=1e-5)
-    assert rounding.exponent_error(0.25, 10, 3.0) == pytest.approx(0.25 * 36 * 18 * 2.0**-53, rel=1e-9, abs=0.0)
+    assert rounding.exponent_error(0.25, 10, 3.0) == pytest.approx(
+        0.25 * 36 * 18 * 2.0**-53, rel=1e-9, abs=0.0
+    )
     assert rounding.difference_error(10) == pytest.approx(745.2 * 18 * 2.0**-53, rel=1e-9, abs=0.0)
-    assert rounding.dot_error(0.5, 2.0, 3, 10, 4.0) == pytest.approx(3 * 10.0**3 * 21 * 2.0**-53, rel=1e-9, abs=0.0)
+    assert rounding.dot_error(0.5, 2.0, 3, 10, 4.0) == pytest.approx(
+        3 * 10.0**3 * 21 * 2.0**-53, rel=1e-9, abs=0.0
+    )
 
 
-# ---- numbers beyond the range of float64 -----------------------------------------------------------------------------
+# ---- numbers beyond the range of float64 ---------------------------------------------------------
 
 
 @pytest.mark.parametrize("gamma", [1e308, 1.7e308, 5e-324])
@@ -297,7 +369,17 @@ def test_extreme_gamma_is_a_fit_or_a_clear_error(name, gamma):
 
 
 def test_imported_model_of_extreme_gamma(tmp_path):
-    lines = "svm_type c_svc", "kernel_type rbf", "gamma 1e308", "nr_class 2", "total_sv 2", "rho 0", "label 1 -1", "nr_sv 1 1", "SV"
+    lines = (
+        "svm_type c_svc",
+        "kernel_type rbf",
+        "gamma 1e308",
+        "nr_class 2",
+        "total_sv 2",
+        "rho 0",
+        "label 1 -1",
+        "nr_sv 1 1",
+        "SV",
+    )
     (tmp_path / "far.model").write_text("\n".join([*lines, "1 1:1 2:2", "-1 1:3 2:1", ""]))
     model = load_libsvm(tmp_path / "far.model")
     Z = sparse.csr_matrix([[1.0, 2.0], [3.0, 1.0], [0.0, 0.0]])

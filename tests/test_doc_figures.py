@@ -1,4 +1,7 @@
-"""Numbers in the documents are those of the committed results and of the code; see benchmarks/figures.py."""
+"""Numbers in the documents are those of the committed results and of the code.
+
+See benchmarks/figures.py.
+"""
 
 import importlib.util
 import re
@@ -7,7 +10,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-_spec = importlib.util.spec_from_file_location("maxmargin_figures", ROOT / "benchmarks" / "figures.py")
+_spec = importlib.util.spec_from_file_location(
+    "maxmargin_figures", ROOT / "benchmarks" / "figures.py"
+)
 figures = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(figures)
 
@@ -28,7 +33,12 @@ def test_every_mark_is_read():
 
 @pytest.mark.parametrize(
     "mark",
-    ["benchmark: covtype10k C=10: steps", "linear: greatest steps of newton", "code: core/threads.py SMALL", "gallery: figures"],
+    [
+        "benchmark: covtype10k C=10: steps",
+        "linear: greatest steps of newton",
+        "code: core/threads.py SMALL",
+        "gallery: figures",
+    ],
 )
 def test_a_wrong_number_is_written_anew(mark):
     text = f"about 7<!-- {mark} --> of them"
@@ -38,7 +48,9 @@ def test_a_wrong_number_is_written_anew(mark):
     assert re.fullmatch(r"about [\d,.]+<!-- .* --> of them", found)
 
 
-@pytest.mark.parametrize("mark", ["benchmark: nothing: steps", "code: core/cpu.py NOTHING", "linear: nothing"])
+@pytest.mark.parametrize(
+    "mark", ["benchmark: nothing: steps", "code: core/cpu.py NOTHING", "linear: nothing"]
+)
 def test_an_unknown_number_is_an_error(mark):
     with pytest.raises((KeyError, ValueError, AssertionError)):
         figures.update(f"7<!-- {mark} -->")

@@ -1,7 +1,8 @@
 """Every snippet of every page runs: Python, commands, the gallery's figures; links point somewhere.
 
-A page's snippets run one after the other, in one namespace and in a temporary folder of their own. A fence is `python`, or `console`
-with `$ ` before each command; commands may also stand in an indented block. Anything else is refused, so that nothing is forgotten.
+A page's snippets run one after the other, in one namespace and in a temporary folder of their own.
+A fence is `python`, or `console` with `$ ` before each command; commands may also stand in an
+indented block. Anything else is refused, so that nothing is forgotten.
 """
 
 import importlib
@@ -25,7 +26,9 @@ from maxmargin.cli.app import LIKE_THEIRS, OURS, app
 matplotlib.use("Agg")
 ROOT = Path(__file__).parent.parent
 PLACES = ("docs", "examples", "benchmarks", "tests", "src")
-PAGES = sorted([*ROOT.glob("*.md"), *(page for place in PLACES for page in (ROOT / place).rglob("*.md"))])
+PAGES = sorted(
+    [*ROOT.glob("*.md"), *(page for place in PLACES for page in (ROOT / place).rglob("*.md"))]
+)
 GALLERY, TOUR = ROOT / "docs" / "gallery" / "README.md", ROOT / "docs" / "command-line.md"
 FENCE = re.compile(r"^```(\S*)[^\n]*\n(.*?)^```\s*$", re.MULTILINE | re.DOTALL)
 INDENTED = re.compile(r"(?:^    maxmargin .*\n)+", re.MULTILINE)
@@ -44,8 +47,14 @@ def snippets(page):
     """The snippets of a page in their order."""
     text = page.read_text()
     found = [(at.start(), at[1], at[2]) for at in FENCE.finditer(text)]
-    found += [(at.start(), "commands", re.sub("^    ", "$ ", at[0], flags=re.MULTILINE)) for at in INDENTED.finditer(text)]
-    return [Snippet(language, code, text.count("\n", 0, begin) + 2) for begin, language, code in sorted(found)]
+    found += [
+        (at.start(), "commands", re.sub("^    ", "$ ", at[0], flags=re.MULTILINE))
+        for at in INDENTED.finditer(text)
+    ]
+    return [
+        Snippet(language, code, text.count("\n", 0, begin) + 2)
+        for begin, language, code in sorted(found)
+    ]
 
 
 PYTHON = [page for page in PAGES if any(snippet.language == "python" for snippet in snippets(page))]
@@ -53,7 +62,10 @@ PYTHON = [page for page in PAGES if any(snippet.language == "python" for snippet
 
 
 def execute(page):
-    """Run the Python of a page in one namespace, which is returned; errors show the page and its line."""
+    """Run the Python of a page in one namespace, which is returned.
+
+    Errors show the page and its line.
+    """
     names = {"__name__": "__main__"}
     for snippet in snippets(page):
         if snippet.language == "python":
@@ -79,14 +91,20 @@ def performed(command):
     if SHELL.search(command) or not command.startswith("maxmargin "):
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-        return subprocess.run(command, shell=True, text=True, timeout=120, env={**os.environ, "PATH": path}, **streams).stdout
+        return subprocess.run(
+            command, shell=True, text=True, timeout=120, env={**os.environ, "PATH": path}, **streams
+        ).stdout
     words = shlex.split(command)[1:]
     return run(*words, code=None).output
 
 
 def masked(text):
     """Lines without numbers, widths and the rows of tables, which may differ between machines."""
-    lines = [re.sub(r"[-+]?\d[\d,]*(\.\d+)?(e[-+]?\d+)?", "#", line) for line in text.splitlines() if not line.startswith("│")]
+    lines = [
+        re.sub(r"[-+]?\d[\d,]*(\.\d+)?(e[-+]?\d+)?", "#", line)
+        for line in text.splitlines()
+        if not line.startswith("│")
+    ]
     return [" ".join(re.sub("[━─]+", "-", line).split()) for line in lines if line.strip()]
 
 
@@ -108,14 +126,22 @@ def test_pages_are_found():
 
 @pytest.mark.parametrize("page", PAGES, ids=ids)
 def test_every_fence_is_of_a_kind_that_is_run(page):
-    assert page.read_text().count("```") == 2 * len(FENCE.findall(page.read_text())), "a fence is not closed, or does not begin its line"
+    assert page.read_text().count("```") == 2 * len(FENCE.findall(page.read_text())), (
+        "a fence is not closed, or does not begin its line"
+    )
     for snippet in snippets(page):
-        assert snippet.language in ("python", "console", "commands"), f"line {snippet.line}: {snippet.language or 'no language'}"
+        assert snippet.language in ("python", "console", "commands"), (
+            f"line {snippet.line}: {snippet.language or 'no language'}"
+        )
 
 
 @pytest.mark.parametrize(
     "page",
-    [page for page in PAGES if page != GALLERY and any(s.language == "python" for s in snippets(page))],
+    [
+        page
+        for page in PAGES
+        if page != GALLERY and any(s.language == "python" for s in snippets(page))
+    ],
     ids=ids,
 )
 def test_python_runs(page, tmp_path, monkeypatch, capsys):
@@ -133,9 +159,19 @@ def test_the_gallery_draws_with_the_lines_it_shows(monkeypatch):
     import matplotlib.pyplot as plt
 
     monkeypatch.syspath_prepend(ROOT / "examples" / "gallery")
-    monkeypatch.delitem(sys.modules, "data", raising=False)  # the tests have a module of that name too
-    modules = [importlib.import_module(path.stem) for path in sorted((ROOT / "examples" / "gallery").glob("lecture_*.py"))]
-    homes = {name: module for module in modules for name, value in vars(module).items() if inspect.isfunction(value)}
+    monkeypatch.delitem(
+        sys.modules, "data", raising=False
+    )  # the tests have a module of that name too
+    modules = [
+        importlib.import_module(path.stem)
+        for path in sorted((ROOT / "examples" / "gallery").glob("lecture_*.py"))
+    ]
+    homes = {
+        name: module
+        for module in modules
+        for name, value in vars(module).items()
+        if inspect.isfunction(value)
+    }
     shown = snippets(GALLERY)
     assert len(shown) > 30
     for snippet in shown:
@@ -146,7 +182,9 @@ def test_the_gallery_draws_with_the_lines_it_shows(monkeypatch):
         plt.close("all")
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page != TOUR and commands(page)], ids=ids)
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if page != TOUR and commands(page)], ids=ids
+)
 def test_commands_run(page, tmp_path, monkeypatch):
     """On the files that they name: data.csv, new.csv and heart_scale."""
     monkeypatch.chdir(tmp_path)
@@ -171,10 +209,13 @@ def test_the_tour_is_what_the_commands_say(tmp_path, monkeypatch):
         assert masked(performed(command)) == masked("\n".join(said)), command
 
 
-# ---- commands in the running text and in --help --------------------------------------------------------------------------
+# ---- commands in the running text and in --help --------------------------------------------------
 
 INLINE = [
-    (ids(page), text) for page in PAGES for text in re.findall(r"`(maxmargin [^`]*)`", page.read_text()) if page.name != "CHANGELOG.md"
+    (ids(page), text)
+    for page in PAGES
+    for text in re.findall(r"`(maxmargin [^`]*)`", page.read_text())
+    if page.name != "CHANGELOG.md"
 ]
 EXAMPLES = [
     line.strip().rpartition("| ")[2].partition(" >")[0]
@@ -220,7 +261,7 @@ def test_what_is_no_command_is_noticed():
     assert understood("maxmargin fly") is not None
 
 
-# ---- links, modules ------------------------------------------------------------------------------------------------------
+# ---- links, modules ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("page", PAGES, ids=ids)

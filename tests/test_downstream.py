@@ -62,7 +62,8 @@ def test_what_fails_both_ways_does_not_count(driver):
 def test_outcomes_are_read_from_a_run_of_pytest(driver, monkeypatch, tmp_path):
     monkeypatch.setattr(driver, "HERE", tmp_path)
     (tmp_path / "conftest.py").write_text(
-        "def pytest_terminal_summary(terminalreporter):\n    terminalreporter.write_line('12 fits by maxmargin')\n"
+        "def pytest_terminal_summary(terminalreporter):\n    terminalreporter.write_line('12 fits "
+        "by maxmargin')\n"
     )
     (tmp_path / "test_some.py").write_text(
         "import pytest\n"

@@ -1,7 +1,9 @@
-"""How many steps the solvers take: a fault that leaves the answer right, because it is certified, shows here.
+"""How many steps the solvers take: a fault that leaves the answer right, because it is certified,
+shows here.
 
-Steps are the same for any number of threads, and nearly so on any machine: the limits leave a quarter and one step for that.
-Work is counted as well: rows of the kernel matrix that are computed, and passes over the data of a linear model.
+Steps are the same for any number of threads, and nearly so on any machine: the limits leave a
+quarter and one step for that. Work is counted as well: rows of the kernel matrix that are computed,
+and passes over the data of a linear model.
 """
 
 import numpy as np
@@ -59,10 +61,16 @@ NEWTON = {
     "tube": ((16, 62), (18, 94), (18, 86)),
     "squared_tube": ((4, 16), (3, 17), (3, 15)),
 }
-"""Steps of Newton's method and passes over the data seen with tol=1e-5: without a bias, with a free and with a penalised one."""
+"""Steps of Newton's method and passes over the data seen with tol=1e-5: without a bias, with a free
+and with a penalised one."""
 LASSO = {"squared_hinge": (6, 29), "squared_tube": (4, 25)}
 """The same with absolute values as penalty, for any bias."""
-PASSES = {"hinge": (112, 171, 103), "squared_hinge": (78, 148, 85), "tube": (1134, 1562, 1040), "squared_tube": (125, 209, 133)}
+PASSES = {
+    "hinge": (112, 171, 103),
+    "squared_hinge": (78, 148, 85),
+    "tube": (1134, 1562, 1040),
+    "squared_tube": (125, 209, 133),
+}
 """Passes of coordinate descent seen with tol=1e-2."""
 TOGETHER = (204, 407, 204)
 """Passes for three classes at once seen with tol=1e-2."""
@@ -133,7 +141,11 @@ def test_pair_steps(name):
 def test_pair_steps_of_many_samples_begin_at_a_guess():
     X = np.random.default_rng(3).normal(size=(6000, 5))
     sign = np.where(np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] > 0, 1.0, -1.0)
-    found = block.solve(problems.c_svc(sign, np.full(6000, 100.0)), KernelWorkspace(make_source(Kernel.rbf(gamma=0.2), X), Monitor()), 1e-3)
+    found = block.solve(
+        problems.c_svc(sign, np.full(6000, 100.0)),
+        KernelWorkspace(make_source(Kernel.rbf(gamma=0.2), X), Monitor()),
+        1e-3,
+    )
     assert found.ended is None
     assert found.n_iter <= limit(49_474)
 
@@ -142,7 +154,9 @@ def test_newton_steps_of_a_kernel_machine():
     source = CountedSource(Kernel.rbf(gamma=0.1), A)
     found = primal_newton.solve(DUALS["c_svc squared"], KernelWorkspace(source, Monitor()), 1e-6)
     assert source.work <= N, "each row once"
-    again = primal_newton.solve(DUALS["c_svc squared"], KernelWorkspace(source, Monitor()), 1e-6, found.b)
+    again = primal_newton.solve(
+        DUALS["c_svc squared"], KernelWorkspace(source, Monitor()), 1e-6, found.b
+    )
     assert found.n_iter <= limit(8)
     assert again.n_iter <= 1
 
@@ -172,7 +186,9 @@ def test_newton_steps_of_the_lasso(name, bias):
 
 def test_newton_steps_of_a_linear_one_class_model():
     problem = LinearProblem(one_class(C), Bias.FREE, total=0.2 * float(C.sum()))
-    assert semismooth.solve(problem, LinearWorkspace(ArrayDesign(A), Monitor()), 1e-5).n_iter <= limit(9)
+    assert semismooth.solve(
+        problem, LinearWorkspace(ArrayDesign(A), Monitor()), 1e-5
+    ).n_iter <= limit(9)
 
 
 @pytest.mark.parametrize("squared", [False, True])
@@ -180,7 +196,9 @@ def test_newton_steps_of_wide_data(squared):
     X = np.random.default_rng(4).normal(size=(60, 1500))
     problem = LinearProblem(classification(np.sign(X[:, 0]), np.ones(60), squared), Bias.FREE)
     design = CountedDesign(X)
-    assert semismooth.solve(problem, LinearWorkspace(design, Monitor()), 1e-4).n_iter <= (1 if squared else 3)
+    assert semismooth.solve(problem, LinearWorkspace(design, Monitor()), 1e-4).n_iter <= (
+        1 if squared else 3
+    )
     assert design.work <= limit(7 if squared else 21)
     if squared:
         design = CountedDesign(X)
@@ -199,8 +217,13 @@ def test_passes_of_coordinate_descent(name, bias):
 
 
 def test_samples_far_from_the_margin_are_set_aside():
-    """Those whose conditions hold by 30 times the mean gap that a pass meets; most are not visited close to the end."""
-    run = coordinate._Run(LinearProblem(CORRIDORS["hinge"], Bias.NONE), ArrayDesign(A), Monitor(), None, 0)
+    """Those whose conditions hold by 30 times the mean gap that a pass meets.
+
+    Most are not visited close to the end.
+    """
+    run = coordinate._Run(
+        LinearProblem(CORRIDORS["hinge"], Bias.NONE), ArrayDesign(A), Monitor(), None, 0
+    )
     active, sets = N, []
     for passes in range(1, 40):
         gap, _ = run._pass()
@@ -219,7 +242,9 @@ def test_samples_far_from_the_margin_are_set_aside():
 @pytest.mark.parametrize("bias", Bias)
 def test_passes_of_all_classes_at_once(bias):
     label, design = np.digitize(F, [-1.0, 1.0]), ArrayDesign(A)
-    found = crammer_singer.solve(ClassesProblem(label, 3, C, bias), LinearWorkspace(design, Monitor()), 1e-2)
+    found = crammer_singer.solve(
+        ClassesProblem(label, 3, C, bias), LinearWorkspace(design, Monitor()), 1e-2
+    )
     assert found.ended is None
     assert found.n_iter <= limit(TOGETHER[list(Bias).index(bias)])
     problem = ClassesProblem(label, 3, C, bias, 1.5)

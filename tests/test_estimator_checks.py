@@ -1,4 +1,5 @@
-"""scikit-learn's checks of every estimator in every configuration; those that fail are listed, with the reason, in
+"""scikit-learn's checks of every estimator in every configuration; those that fail are listed, with
+the reason, in
 docs/scikit-learn-suite.md, and a listed one that passes is a failure."""
 
 import re
@@ -29,7 +30,9 @@ from maxmargin.estimators import liblinear
 from needs import NOT_APPLICABLE
 
 TABLE = Path(__file__).parent.parent / "docs" / "scikit-learn-suite.md"
-ROWS = re.findall(r"^\| `(\w+\(.*?\))` \| (`check_.*?`) \| (.*?) \|$", TABLE.read_text(), re.MULTILINE)
+ROWS = re.findall(
+    r"^\| `(\w+\(.*?\))` \| (`check_.*?`) \| (.*?) \|$", TABLE.read_text(), re.MULTILINE
+)
 
 KERNELS = ("linear", "poly", "sigmoid", "logistic", "laplacian", "chi2", "cosine", "precomputed")
 
@@ -43,7 +46,10 @@ MACHINES = [
     SVC(loss="squared_hinge"),
     SVC(loss="squared_hinge", solver="newton"),
     SVC(loss="squared_hinge", solver="newton", multiclass="ovr", kernel="linear"),
-    NuSVC(nu=0.02),  # three unbalanced classes of the checks allow no nu above 0.46, and an infeasible nu must raise
+    NuSVC(
+        nu=0.02
+        # three unbalanced classes of the checks allow no nu above 0.46, and an infeasible nu must raise
+    ),
     NuSVC(nu=0.05),
     NuSVC(nu=0.05, break_ties=True),
     NuSVC(nu=0.1),
@@ -121,6 +127,8 @@ def test_every_row_of_the_table_is_checked():
 
 def test_every_public_estimator_is_checked():
     classes = (getattr(maxmargin, name) for name in maxmargin.__all__)
-    public = {found for found in classes if isinstance(found, type) and issubclass(found, BaseEstimator)}
+    public = {
+        found for found in classes if isinstance(found, type) and issubclass(found, BaseEstimator)
+    }
     assert public <= {type(estimator) for estimator in CHECKED}
     assert len(public) > 10

@@ -1,4 +1,8 @@
-"""The estimators: scikit-learn's checks without an exception, its attributes, weights, warm starts, stopping, progress."""
+"""The estimators.
+
+Scikit-learn's checks without an exception, its attributes, weights, warm starts, stopping,
+progress.
+"""
 
 import logging
 import pickle
@@ -35,8 +39,14 @@ def test_parameters_and_attributes_are_scikit_learns(estimator):
     for data in (X, sparse.csr_matrix(X)):
         ours.fit(data, z)
         theirs.fit(data, z)
-        with warnings.catch_warnings(action="ignore", category=FutureWarning):  # probA_, probB_ there
-            public = [name for name in dir(theirs) if name.endswith("_") and name[0] != "_" and hasattr(theirs, name)]
+        with warnings.catch_warnings(
+            action="ignore", category=FutureWarning
+        ):  # probA_, probB_ there
+            public = [
+                name
+                for name in dir(theirs)
+                if name.endswith("_") and name[0] != "_" and hasattr(theirs, name)
+            ]
             attributes = {name: getattr(theirs, name) for name in public}
         for name, other in attributes.items():
             if name != "n_iter_":
@@ -83,7 +93,9 @@ def test_class_weight(estimator, multiclass):
     heavy = estimator(multiclass=multiclass, class_weight={0: 1.5, 1: 1.0, 2: 1.0}).fit(A, y)
     assert np.mean(heavy.predict(A) == 0) > np.mean(plain.predict(A) == 0)
     assert heavy.class_weight_.tolist() == [1.5, 1.0, 1.0]
-    per_sample = estimator(multiclass=multiclass).fit(A, y, sample_weight=np.where(y == 0, 1.5, 1.0))
+    per_sample = estimator(multiclass=multiclass).fit(
+        A, y, sample_weight=np.where(y == 0, 1.5, 1.0)
+    )
     if estimator is SVC:
         heavy.set_params(gamma=0.2).fit(A, y)
         per_sample.set_params(gamma=0.2).fit(A, y, np.where(y == 0, 1.5, 1.0))
@@ -94,7 +106,9 @@ def test_balanced_counts_weights():
     keep = np.r_[np.flatnonzero(label == 0), np.flatnonzero(label == 1)[:10]]
     A, y = X[keep], label[keep]
     model = SVC(class_weight="balanced").fit(A, y)
-    assert np.allclose(model.class_weight_, svm.SVC(class_weight="balanced").fit(A, y).class_weight_)
+    assert np.allclose(
+        model.class_weight_, svm.SVC(class_weight="balanced").fit(A, y).class_weight_
+    )
     weight = rng.integers(1, 4, size=len(y))
     copied = SVC(class_weight="balanced").fit(np.repeat(A, weight, axis=0), np.repeat(y, weight))
     weighted = SVC(class_weight="balanced").fit(A, y, weight)
@@ -108,7 +122,10 @@ def test_infeasible_nu_before_any_kernel_work():
     def forbidden(A, B):
         raise AssertionError("the kernel was called")
 
-    with pytest.raises(ValueError, match=r"specified nu is infeasible: nu=0.5, but the largest feasible nu for these classes is 0\.333333"):
+    with pytest.raises(
+        ValueError,
+        match=r"specified nu is infeasible: nu=0.5, but the largest feasible nu for these classes is 0\.333333",
+    ):
         NuSVC(nu=0.5, kernel=forbidden).fit(X, y)
     assert largest_nu(np.where(y == 0, -1.0, 1.0), np.ones(120)) == pytest.approx(1 / 3)
     NuSVC(nu=1 / 3).fit(X, y)
@@ -149,17 +166,30 @@ def test_hard_margin():
 
 def test_no_tube_fits():
     with pytest.raises(ValueError, match="no function of this kernel does that"):
-        SVR(kernel="linear", C=np.inf, epsilon=0.1).fit(rng.normal(size=(60, 1)), rng.normal(size=60))
+        SVR(kernel="linear", C=np.inf, epsilon=0.1).fit(
+            rng.normal(size=(60, 1)), rng.normal(size=60)
+        )
 
 
 def test_squared_loss_always_has_a_minimum():
-    """Huge kernel values drown the ridge in rounding: the problem is still bounded, and no error speaks of C=inf."""
+    """Huge kernel values drown the ridge in rounding.
+
+    The problem is still bounded, and no error speaks of C=inf.
+    """
     A = 50 * rng.normal(size=(1500, 20)) * (rng.random((1500, 20)) < 0.3)
     z = A[:, 0] + rng.normal(size=1500)
     A[750:] = A[:750]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model = SVR(kernel="poly", degree=2, coef0=1.0, gamma=1.0, C=2.2, loss="squared_epsilon_insensitive", time_limit=3).fit(A, z)
+        model = SVR(
+            kernel="poly",
+            degree=2,
+            coef0=1.0,
+            gamma=1.0,
+            C=2.2,
+            loss="squared_epsilon_insensitive",
+            time_limit=3,
+        ).fit(A, z)
     assert np.isfinite(model.predict(A)).all()
 
 
@@ -192,15 +222,25 @@ def test_warm_start(estimator):
     assert_close(values(model, X), values(cold, X), tol=1e-9)
     if "C" in model.get_params():
         for C in (10.0, 0.1):
-            assert_close(values(model.set_params(C=C).fit(X, z), X), values(estimator(C=C).fit(X, z), X), tol=1e-8)
+            assert_close(
+                values(model.set_params(C=C).fit(X, z), X),
+                values(estimator(C=C).fit(X, z), X),
+                tol=1e-8,
+            )
         model.set_params(C=1.0).fit(X, z)
-    more, fresh = model.fit(np.vstack([X, X[:30] + 0.1]), np.r_[z, z[:30]]), estimator().fit(np.vstack([X, X[:30] + 0.1]), np.r_[z, z[:30]])
+    more, fresh = (
+        model.fit(np.vstack([X, X[:30] + 0.1]), np.r_[z, z[:30]]),
+        estimator().fit(np.vstack([X, X[:30] + 0.1]), np.r_[z, z[:30]]),
+    )
     assert_close(values(more, X), values(fresh, X), tol=1e-8)
 
 
 @pytest.mark.parametrize("estimator", FIVE)
 def test_warm_start_continues_after_a_stop(estimator):
-    """Stopped after four fifths of the steps, a fit has about one fifth left to do; one that began again would have all of them."""
+    """Stopped after four fifths of the steps, a fit has about one fifth left to do.
+
+    One that began again would have all of them.
+    """
     draw = np.random.default_rng(0)
     A = draw.normal(size=(1500, 4))
     z = target(estimator, A, (A[:, 0] * A[:, 1] + 0.1 * draw.normal(size=1500) > 0).astype(int))
@@ -215,7 +255,8 @@ def test_warm_start_continues_after_a_stop(estimator):
 
 
 def test_time_limit_is_shared_by_the_problems(monkeypatch):
-    """Every pair of classes gets its share: the first ones do not use up the time of the last. In CPU time, which a busy machine does not
+    """Every pair of classes gets its share: the first ones do not use up the time of the last. In
+    CPU time, which a busy machine does not
     take away."""
     monkeypatch.setattr(monitor, "time", SimpleNamespace(perf_counter=time.process_time))
     draw = np.random.default_rng(0)
@@ -255,7 +296,9 @@ def test_warnings_point_at_the_caller():
 def test_warm_start_with_other_classes_starts_cold():
     model = SVC(warm_start=True).fit(X, label)
     model.fit(X, np.arange(120) % 3)
-    assert_close(model.decision_function(X), SVC().fit(X, np.arange(120) % 3).decision_function(X), tol=1e-9)
+    assert_close(
+        model.decision_function(X), SVC().fit(X, np.arange(120) % 3).decision_function(X), tol=1e-9
+    )
     model.fit(X[:20], label[:20])
     assert model.certificate_.status == "optimal"
 
@@ -278,7 +321,10 @@ def test_same_bits_for_any_threads_and_batches(estimator):
     assert np.array_equal(one.intercept_, two.intercept_)
     assert np.array_equal(values(two, A), first)
     for size in (1, 7, 64, 500):
-        assert np.array_equal(np.concatenate([values(two, A[i : i + size]) for i in range(0, 200, size)])[:200], first[:200])
+        assert np.array_equal(
+            np.concatenate([values(two, A[i : i + size]) for i in range(0, 200, size)])[:200],
+            first[:200],
+        )
 
 
 def test_same_bits_for_many_classes():
@@ -287,12 +333,17 @@ def test_same_bits_for_many_classes():
     with threadpool_limits(1):
         one = SVC().fit(A, y)
     assert np.array_equal(one.dual_coef_, two.dual_coef_)
-    assert np.array_equal(one.decision_function(A), two.decision_function(A[:400]).tolist() + two.decision_function(A[400:]).tolist())
+    assert np.array_equal(
+        one.decision_function(A),
+        two.decision_function(A[:400]).tolist() + two.decision_function(A[400:]).tolist(),
+    )
 
 
 def test_pickle_clone_and_search():
     model = SVC(kernel=Kernel.laplacian(gamma=0.3), C=2.0).fit(X, label)
-    assert np.array_equal(pickle.loads(pickle.dumps(model)).decision_function(X), model.decision_function(X))
+    assert np.array_equal(
+        pickle.loads(pickle.dumps(model)).decision_function(X), model.decision_function(X)
+    )
     assert clone(model).get_params() == model.get_params()
     search = GridSearchCV(SVC(), {"C": [0.1, 1.0], "kernel": ["rbf", "linear"]}, cv=3).fit(X, label)
     assert search.best_score_ > 0.8

@@ -1,4 +1,6 @@
-"""Each script of examples/ runs, on a copy beside a copy of the page it writes, and shows what it promises."""
+"""Each script of examples/ runs, on a copy beside a copy of the page it writes, and shows what it
+promises.
+"""
 
 import os
 import re
@@ -15,15 +17,21 @@ SCRIPTS = sorted(path.stem for path in (ROOT / "examples").glob("*.py"))
 
 @pytest.fixture
 def run(tmp_path):
-    """A function that runs a script of the copy, warnings being errors, and returns what it printed."""
-    shutil.copytree(ROOT / "examples", tmp_path / "examples", ignore=shutil.ignore_patterns("__pycache__"))
+    """A function that runs a script of the copy, warnings being errors, and returns what it
+    printed.
+    """
+    shutil.copytree(
+        ROOT / "examples", tmp_path / "examples", ignore=shutil.ignore_patterns("__pycache__")
+    )
     (tmp_path / "docs" / "pictures").mkdir(parents=True)
     shutil.copy(ROOT / "docs" / "command-line.md", tmp_path / "docs")
 
     def call(name, *arguments):
         line = [sys.executable, "-W", "error", f"examples/{name}.py", *arguments]
         environment = {**os.environ, "MPLBACKEND": "Agg", "COLUMNS": "120"}
-        done = subprocess.run(line, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=250)
+        done = subprocess.run(
+            line, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=250
+        )
         assert done.returncode == 0, done.stderr[-3000:]
         return done.stdout
 
@@ -35,7 +43,10 @@ def test_every_script_is_tried():
 
 
 def test_quick_start(run, tmp_path):
-    """What `make run` shows: scores like scikit-learn's, a certificate in every row, and a picture."""
+    """What `make run` shows.
+
+    Scores like scikit-learn's, a certificate in every row, and a picture.
+    """
     said = run("quick_start")
     rows = [line.split("│")[1:-1] for line in said.splitlines() if line.startswith("│")]
     assert len(rows) == 6, said
@@ -49,7 +60,9 @@ def test_quick_start(run, tmp_path):
 @pytest.mark.parametrize("name", ["newton_rate", "online_rates"])
 def test_pictures_of_convergence(name, run, tmp_path):
     run(name)
-    assert "</svg>" in (tmp_path / "docs" / "pictures" / f"{name.replace('_', '-')}.svg").read_text()
+    assert (
+        "</svg>" in (tmp_path / "docs" / "pictures" / f"{name.replace('_', '-')}.svg").read_text()
+    )
 
 
 def test_terminal_tour(run, tmp_path):
@@ -62,7 +75,16 @@ def test_terminal_tour(run, tmp_path):
 
 
 def test_gallery(run, tmp_path):
-    """One figure of each lecture; the gallery's page is compared with the sources in test_notebooks.py."""
-    names = ["gaussian_kernel", "border_and_margin", "updates_of_a_pair", "six_points", "inner_product"]
+    """One figure of each lecture.
+
+    The gallery's page is compared with the sources in test_notebooks.py.
+    """
+    names = [
+        "gaussian_kernel",
+        "border_and_margin",
+        "updates_of_a_pair",
+        "six_points",
+        "inner_product",
+    ]
     assert len(run("gallery/build", *names).split()) == len(names)
     assert len(list((tmp_path / "docs" / "gallery").glob("*.png"))) == len(names)

@@ -1,4 +1,7 @@
-"""Machines that the library does not have, each added by one formulation: no solver and no trainer is touched."""
+"""Machines that the library does not have, each added by one formulation.
+
+No solver and no trainer is touched.
+"""
 
 from dataclasses import replace
 
@@ -21,7 +24,7 @@ def trained(form, kernel, X):
     return train(Task(form, 1e-6), KernelWorkspace.of(kernel, X, Monitor()))
 
 
-# ---- ranking: C sum over pairs (i, j) of max(0, 1 - f(x_i) + f(x_j)), no bias ----------------------------
+# ---- ranking: C sum over pairs (i, j) of max(0, 1 - f(x_i) + f(x_j)), no bias --------------------
 
 
 def ranking(pairs, C):
@@ -75,11 +78,14 @@ def test_ranking(n):
     assert np.mean(K @ found.decision.coef > 0) > 0.9, "pairs in order"
 
 
-# ---- data description: the smallest ball around all but a few samples -----------------------------------
+# ---- data description: the smallest ball around all but a few samples ----------------------------
 
 
 class DataDescription:
-    """min 1/2 b'Kb - 1/2 sum k(x_i, x_i) b_i, sum b = 1, 0 <= b <= C: the dual of R^2 + C sum xi, halved."""
+    """min 1/2 b'Kb - 1/2 sum k(x_i, x_i) b_i, sum b = 1, 0 <= b <= C.
+
+    The dual of R^2 + C sum xi, halved.
+    """
 
     def __init__(self, n, C):
         self.C, self.n = np.full(n, C), n
@@ -87,14 +93,24 @@ class DataDescription:
     def build(self, source):
         self.half = source.diagonal() / 2
         zero = np.zeros(self.n)
-        return DualProblem(-self.half, zero, self.C, np.zeros(self.n, np.int64), np.arange(self.n), fill(1.0, self.C), zero)
+        return DualProblem(
+            -self.half,
+            zero,
+            self.C,
+            np.zeros(self.n, np.int64),
+            np.arange(self.n),
+            fill(1.0, self.C),
+            zero,
+        )
 
     def certify(self, f, decision):
         inside, b = f - self.half, decision.coef  # (R^2 - |phi(x) - c|^2) / 2
         gap = float(np.sum(b * inside + self.C * np.maximum(0.0, -inside)))
         dual = -float(np.sum(b * (f - decision.intercept)) / 2 - self.half @ b)
         kkt = np.maximum(np.where(b < self.C, -inside, 0.0), np.where(b > 0, inside, 0.0))
-        return certificate_of(dual + gap, dual, gap, kkt, np.maximum(-b, b - self.C), abs(float(b.sum()) - 1.0))
+        return certificate_of(
+            dual + gap, dual, gap, kkt, np.maximum(-b, b - self.C), abs(float(b.sum()) - 1.0)
+        )
 
 
 @pytest.mark.parametrize("n", [80, 1300])

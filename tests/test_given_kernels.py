@@ -1,4 +1,7 @@
-"""Kernel values that are given: functions must not depend on their batch, matrices may be a little asymmetric."""
+"""Kernel values that are given.
+
+Functions must not depend on their batch, matrices may be a little asymmetric.
+"""
 
 import warnings
 
@@ -34,7 +37,10 @@ def rank(A, B):
 @pytest.mark.parametrize("kernel", [normalised, centred, rank])
 @pytest.mark.parametrize("estimator", [SVC, SVR, NuSVC, OneClassSVM, PegasosSVC])
 def test_a_kernel_function_that_depends_on_its_batch_is_refused(estimator, kernel):
-    """It used to be fitted on one block and asked in another: 0.333 instead of 0.927 correct, in silence."""
+    """It used to be fitted on one block and asked in another.
+
+    0.333 instead of 0.927 correct, in silence.
+    """
     with pytest.raises(ValueError, match=r"depends on its batch.*kernel='precomputed'"):
         estimator(kernel=kernel).fit(X, y)
 
@@ -62,7 +68,9 @@ def test_small_asymmetry_is_averaged_out_with_a_warning():
     with pytest.warns(UserWarning, match=r"not symmetric.*\(K \+ K\.T\) / 2 is used"):
         model = SVC(kernel="precomputed").fit(K, y)
     np.testing.assert_array_equal(K, before)
-    np.testing.assert_array_equal(model.predict(K), svm.SVC(kernel="precomputed").fit(K, y).predict(K))
+    np.testing.assert_array_equal(
+        model.predict(K), svm.SVC(kernel="precomputed").fit(K, y).predict(K)
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         exact = SVC(kernel="precomputed").fit((K + K.T) / 2, y)
@@ -76,7 +84,10 @@ def test_large_asymmetry_is_refused():
 
 
 def test_a_block_of_a_wrong_shape_is_no_dependence_on_the_batch():
-    """Right for a square, wrong for other blocks: the fit is to say so, not the comparison of two blocks."""
+    """Right for a square, wrong for other blocks.
+
+    The fit is to say so, not the comparison of two blocks.
+    """
     refuse_batch_dependence(lambda A, B: rbf_kernel(A, A), X[:7])
     refuse_batch_dependence(lambda A, B: rbf_kernel(A, B)[:3], X[:7])
     refuse_batch_dependence(normalised, X[:3])
@@ -99,14 +110,17 @@ def test_a_kernel_function_is_asked_about_samples_of_all_the_data():
     assert asked == [([0, 1, 2, 3, 4],) * 2, ([0, 1], [2, 3, 4])]
 
 
-# ---- what is asked of a function -----------------------------------------------------------------------------------------------
+# ---- what is asked of a function -----------------------------------------------------------------
 
 
 POINTS, OTHERS = np.arange(12.0)[:, None], np.arange(7.0)[:, None] + 0.5
 
 
 def asking(monkeypatch, rows_of_seven, dtype=np.float64, others=OTHERS):
-    """The kernel a + 100 b, its values, and the shapes it was asked for; so many rows of 7 values at once."""
+    """The kernel a + 100 b, its values, and the shapes it was asked for.
+
+    So many rows of 7 values at once.
+    """
     monkeypatch.setattr(given, "BLOCK_BYTES", 8 * 7 * rows_of_seven)
     asked = []
 
@@ -133,7 +147,12 @@ def test_a_function_is_asked_for_what_fits_in_memory(monkeypatch):
     assert source.block(a[:0], None, np.float64).shape == (0, 7)
     asked.clear()
     coef = np.arange(24.0).reshape(12, 2) - 7.0
-    for which, columns, shapes in ((None, None, [(7, 5), (7, 5), (7, 2)]), (a, b, [(2, 3)]), (a, None, [(7, 3)]), (None, b, [(2, 12)])):
+    for which, columns, shapes in (
+        (None, None, [(7, 5), (7, 5), (7, 2)]),
+        (a, b, [(2, 3)]),
+        (a, None, [(7, 3)]),
+        (None, b, [(2, 12)]),
+    ):
         rows = np.arange(12) if which is None else which
         k = values[np.ix_(rows, np.arange(7) if columns is None else columns)]
         out = np.full((2, k.shape[1]), 0.5)
@@ -157,7 +176,9 @@ def test_precision_of_given_values(monkeypatch):
         assert source.precision == precision
         assert MatrixSource(np.eye(3, dtype=dtype)).precision == precision
     source, _, _ = asking(monkeypatch, 2, np.float32)
-    source.kernel = Kernel.callable(lambda B, A: np.zeros((len(B), len(A)), np.float32 if A[0, 0] == 0 else np.float64))
+    source.kernel = Kernel.callable(
+        lambda B, A: np.zeros((len(B), len(A)), np.float32 if A[0, 0] == 0 else np.float64)
+    )
     source.block(None, None, np.float64)
     assert source.precision == 2.0**-23, "the worst of all answers"
 
@@ -176,16 +197,26 @@ def test_products_with_a_given_matrix():
 
 
 def test_a_sparse_block_and_points_without_a_shape():
-    kernel = Kernel.callable(lambda B, A: sparse.csr_matrix([[len(a) * len(b) for a in A] for b in B]))
+    kernel = Kernel.callable(
+        lambda B, A: sparse.csr_matrix([[len(a) * len(b) for a in A] for b in B])
+    )
     source = CallableSource(kernel, ["a", "bb", "ccc"], ["dddd", "e"])
     assert source.block(None, None, np.float64).tolist() == [[4.0, 1.0], [8.0, 2.0], [12.0, 3.0]]
     assert source.block(np.array([2, 0]), np.array([1]), np.float64).tolist() == [[3.0], [1.0]]
-    with pytest.raises(ValueError, match=r"given 2 and 3 points and must return an array of shape \(2, 3\); it returned \(3, 2\)"):
-        CallableSource(Kernel.callable(lambda B, A: np.zeros((3, 2))), ["a", "bb", "ccc"], ["dddd", "e"]).block(None, None, np.float64)
+    with pytest.raises(
+        ValueError,
+        match=r"given 2 and 3 points and must return an array of shape \(2, 3\); it returned \(3, 2\)",
+    ):
+        CallableSource(
+            Kernel.callable(lambda B, A: np.zeros((3, 2))), ["a", "bb", "ccc"], ["dddd", "e"]
+        ).block(None, None, np.float64)
 
 
 def test_what_sources_share():
-    """The parts that a source inherits: blocks into given memory, rows into slots, groups, pair steps."""
+    """The parts that a source inherits.
+
+    Blocks into given memory, rows into slots, groups, pair steps.
+    """
     K = np.random.default_rng(2).normal(size=(6, 6))
     K = K @ K.T + np.eye(6)
     source, a, b = MatrixSource(K), np.array([3, 0, 5]), np.array([4, 1])
@@ -203,9 +234,16 @@ def test_what_sources_share():
     assert source.by_differences() is None
     assert source.float32_bound() is None
     assert source.suspects(3).tolist() == []
-    assert (source.value_error, source.convex, source.cheap, source.dtypes) == (0.0, False, False, (np.float64,))
+    assert (source.value_error, source.convex, source.cheap, source.dtypes) == (
+        0.0,
+        False,
+        False,
+        (np.float64,),
+    )
     G, x = np.array([-1.0, 1.0, -1.0]), np.zeros(3)
-    variables = Variables(G, x, -np.ones(3), np.ones(3), np.zeros(3), np.array([0, 3]), np.ones(1, bool))
+    variables = Variables(
+        G, x, -np.ones(3), np.ones(3), np.zeros(3), np.array([0, 3]), np.ones(1, bool)
+    )
     steps, violation, negative, unbounded = source.pair_steps(a, np.float64, variables, 1e-9, 1000)
     assert (steps > 0, violation <= 1e-9, negative, unbounded) == (True, True, False, False)
     np.testing.assert_allclose(G, K[np.ix_(a, a)] @ x + [-1.0, 1.0, -1.0], atol=1e-12)

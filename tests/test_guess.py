@@ -72,7 +72,9 @@ def test_the_problem_of_some_rows_stands_for_all(name, monkeypatch):
     assert begin.tolist() == [int(np.sum(group < g)) for g in range(problem.groups + 1)]
     small = problem._replace(lower=lower, upper=upper, group=group)
     np.testing.assert_allclose(b, module._fill_in_order(small, problem.linear[some], totals))
-    np.testing.assert_allclose(G, K[np.ix_(rows_of, rows_of)] @ b + ridge * b + problem.linear[some], rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(
+        G, K[np.ix_(rows_of, rows_of)] @ b + ridge * b + problem.linear[some], rtol=1e-4, atol=1e-4
+    )
     ends = []
     for g in range(problem.groups):
         inside = group == g
@@ -80,7 +82,9 @@ def test_the_problem_of_some_rows_stands_for_all(name, monkeypatch):
     assert loose == pytest.approx(0.01 * max(ends))
     assert most == 10 * len(some)
     F = K[:, rows_of] @ b
-    np.testing.assert_allclose(found, module._fill_in_order(problem, F[problem.row] + problem.linear, totals), atol=1e-4)
+    np.testing.assert_allclose(
+        found, module._fill_in_order(problem, F[problem.row] + problem.linear, totals), atol=1e-4
+    )
     assert sums(problem, found) == pytest.approx(totals)
 
 

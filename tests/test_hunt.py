@@ -14,10 +14,20 @@ from trial import run
 BUSY_AND_IDLE = "while True: pass", "import time; time.sleep(60)"
 
 ROUNDING = [(3, 938), (5, 1567), (700, 1448), (700, 5182), (700, 9638)]
-"""Decision values that depend on the order of their terms: certify refuted what fit called optimal."""
+"""Decision values that depend on the order of their terms: certify refuted what fit called
+optimal."""
 HARD = [(702, 3093), (703, 2652), (704, 4808), (705, 1157)]
 """Classes that are separable, with losses that count at a large C."""
-ZERO = [(1, 1537), (5, 2378), (701, 14882), (702, 12475), (703, 8342), (700, 2960), (700, 3540), (700, 9293)]
+ZERO = [
+    (1, 1537),
+    (5, 2378),
+    (701, 14882),
+    (702, 12475),
+    (703, 8342),
+    (700, 2960),
+    (700, 3540),
+    (700, 9293),
+]
 """Objectives that are zero within rounding."""
 SQUARED = [(20261117, 3243), (20261117, 7916)]
 """Squared losses: the square of a rounding error times a huge C."""
@@ -27,7 +37,16 @@ OVERFLOW = [(2, 1127), (2, 1608), (5, 2352), (200, 1673), (200, 1709)]
 """Sums beyond float64."""
 KERNEL = [*ROUNDING, *HARD, *ZERO, *SQUARED, *NUSVR, *OVERFLOW]
 
-FAR_TARGETS = [(1, 361), (2, 2577), (800, 4906), (800, 8016), (801, 10119), (801, 11687), (801, 15386), (20261116, 57744)]
+FAR_TARGETS = [
+    (1, 361),
+    (2, 2577),
+    (800, 4906),
+    (800, 8016),
+    (801, 10119),
+    (801, 11687),
+    (801, 15386),
+    (20261116, 57744),
+]
 """Targets far from 0: linear models took their distance from 0 for the scale of rounding."""
 LARGE_C = [(800, 352), (801, 7327), (801, 7438), (802, 1660), (802, 3219)]
 """The last digit of a decision value times a huge weight."""
@@ -39,7 +58,16 @@ ONE_CLASS = [(801, 1416), (801, 1922), (801, 16110)]
 """Offsets that were moved after they had been certified."""
 FAR_FEATURES = [(20261117, 12275)]
 """PegasosSVC: X't of features far from 0 is known to few digits."""
-PEGASOS = [(20261117, 2658), (800, 2634), (800, 3474), (800, 4700), (800, 4774), (800, 5432), (800, 5600), (800, 7754)]
+PEGASOS = [
+    (20261117, 2658),
+    (800, 2634),
+    (800, 3474),
+    (800, 4700),
+    (800, 4774),
+    (800, 5432),
+    (800, 5600),
+    (800, 7754),
+]
 """Matrices that are not positive semidefinite, and sigmoid kernels."""
 LINEAR = [*FAR_TARGETS, *LARGE_C, *BLURRED, *LASSO, *ONE_CLASS, *FAR_FEATURES, *PEGASOS]
 

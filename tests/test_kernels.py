@@ -1,4 +1,7 @@
-"""Every kernel against 50-digit arithmetic, dense and sparse, float64 and float32; parametrisations; gamma."""
+"""Every kernel against 50-digit arithmetic, dense and sparse, float64 and float32.
+
+Parametrisations; gamma.
+"""
 
 import mpmath
 import numpy as np
@@ -39,7 +42,10 @@ def exact(kernel, x, z):
         case Kind.LAPLACIAN:
             return mpmath.exp(-gamma * sum(abs(a - b) for a, b in zip(x, z, strict=True)))
         case Kind.CHI2:
-            return mpmath.exp(-gamma * sum((a - b) ** 2 / (a + b) for a, b in zip(x, z, strict=True) if a + b != 0))
+            return mpmath.exp(
+                -gamma
+                * sum((a - b) ** 2 / (a + b) for a, b in zip(x, z, strict=True) if a + b != 0)
+            )
         case Kind.COSINE:
             norm = mpmath.sqrt(mpmath.fdot(x, x) * mpmath.fdot(z, z))
             return dot / norm if norm else mpmath.mpf(0)
@@ -69,7 +75,9 @@ def test_value(kernel, storage):
     terms = kernel.gamma * (np.abs(A) @ np.abs(B).T) + abs(kernel.coef0)
     slope = np.abs(np.log(np.maximum(np.abs(want), 1e-300))) * np.abs(want) + np.abs(want)
     if kernel.kind is Kind.POLY and kernel.degree:
-        slope = kernel.degree * np.abs(want) ** (1 - 1 / kernel.degree) * terms + kernel.degree * np.abs(want)
+        slope = kernel.degree * np.abs(want) ** (
+            1 - 1 / kernel.degree
+        ) * terms + kernel.degree * np.abs(want)
     elif kernel.kind in (Kind.LINEAR, Kind.TANH, Kind.LOGISTIC, Kind.COSINE):
         slope = slope + terms
     tolerance = 1e-15 * slope + 1e-300
@@ -97,12 +105,21 @@ def test_far_tails():
 
 
 def test_lecture_parametrisations():
-    """sigma as the lecture writes it: (47) polynomial, (48) RBF, (49) sigmoidal kernel of 004_6d094d89e237d073.txt."""
+    """sigma as the lecture writes it.
+
+    (47) polynomial, (48) RBF, (49) sigmoidal kernel of 004_6d094d89e237d073.txt.
+    """
     x, z, sigma, b = X[0], X[1], 1.7, 0.4
-    assert kernel_matrix(Kernel.rbf(sigma=sigma), x[None], z[None])[0, 0] == pytest.approx(np.exp(-np.sum((x - z) ** 2) / (2 * sigma**2)))
-    assert kernel_matrix(Kernel.poly(degree=3, sigma=sigma), x[None], z[None])[0, 0] == pytest.approx((1 + x @ z / sigma**2) ** 3)
+    assert kernel_matrix(Kernel.rbf(sigma=sigma), x[None], z[None])[0, 0] == pytest.approx(
+        np.exp(-np.sum((x - z) ** 2) / (2 * sigma**2))
+    )
+    assert kernel_matrix(Kernel.poly(degree=3, sigma=sigma), x[None], z[None])[
+        0, 0
+    ] == pytest.approx((1 + x @ z / sigma**2) ** 3)
     want = 1 / (1 + np.exp(-(x @ z + b) / sigma**2))
-    assert kernel_matrix(Kernel.logistic(sigma=sigma, b=b), x[None], z[None])[0, 0] == pytest.approx(want)
+    assert kernel_matrix(Kernel.logistic(sigma=sigma, b=b), x[None], z[None])[
+        0, 0
+    ] == pytest.approx(want)
     with pytest.raises(ValueError, match="gamma or sigma, not both"):
         Kernel.rbf(gamma=1, sigma=1)
 
@@ -125,7 +142,9 @@ def test_bad_numbers(build, message):
 
 @pytest.mark.parametrize("offset", [0.0, 1e3, 1e8])
 def test_gamma_scale(offset):
-    """gamma="scale" is scikit-learn's, in two passes, the same dense and sparse, also far from the origin."""
+    """gamma="scale" is scikit-learn's, in two passes, the same dense and sparse, also far from the
+    origin.
+    """
     data = rng.normal(size=(50, 3)) + offset
     dense = gamma_value("scale", data, None)
     assert dense == svm.SVC(gamma="scale").fit(data, np.arange(50) % 2)._gamma
@@ -133,12 +152,16 @@ def test_gamma_scale(offset):
     weight = rng.integers(1, 4, size=50)
     repeated = gamma_value("scale", np.repeat(data, weight, axis=0), None)
     assert gamma_value("scale", data, weight.astype(float)) == pytest.approx(repeated, rel=1e-12)
-    assert gamma_value("scale", sparse.csr_matrix(data), weight.astype(float)) == pytest.approx(repeated, rel=1e-12)
+    assert gamma_value("scale", sparse.csr_matrix(data), weight.astype(float)) == pytest.approx(
+        repeated, rel=1e-12
+    )
 
 
 def test_gamma_scale_with_zeros():
     data = sparse.random(60, 20, density=0.2, random_state=0, format="csr")
-    assert gamma_value("scale", data, None) == pytest.approx(gamma_value("scale", data.toarray(), None), rel=1e-12)
+    assert gamma_value("scale", data, None) == pytest.approx(
+        gamma_value("scale", data.toarray(), None), rel=1e-12
+    )
     assert gamma_value("scale", np.ones((5, 2)), None) == 1.0
     assert gamma_value("auto", data, None) == 1 / 20
 
@@ -190,4 +213,6 @@ def test_kernel_record_refuses_numbers_its_formula_lacks():
 def test_repr_can_be_read_back(kernel):
     again = eval(repr(kernel), {"Kernel": Kernel})
     assert again.kind is kernel.kind
-    assert (again.gamma, again.coef0, again.degree) == pytest.approx((kernel.gamma, kernel.coef0, kernel.degree), rel=1e-5)
+    assert (again.gamma, again.coef0, again.degree) == pytest.approx(
+        (kernel.gamma, kernel.coef0, kernel.degree), rel=1e-5
+    )

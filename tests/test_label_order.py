@@ -1,4 +1,5 @@
-"""The order of the labels in files of LIBSVM and LIBLINEAR: that of their own programs, in every direction, and ties broken by it.
+"""The order of the labels in files of LIBSVM and LIBLINEAR: that of their own programs, in every
+direction, and ties broken by it.
 
 Both write labels as they occur in the training file, but always 1 before -1.
 """
@@ -38,7 +39,10 @@ def label_line(path):
 @LIBSVM
 @pytest.mark.parametrize("order", ORDERS, ids=str)
 def test_libsvm_files(place, order):
-    """svm-train writes their order and signs; their file keeps both through our hands, and through a .mm file."""
+    """svm-train writes their order and signs.
+
+    Their file keeps both through our hands, and through a .mm file.
+    """
     X, _ = data_with(order, place)
     real("svm-train", "-q", "-g", 0.125, "-e", 1e-6, "train.svm", "theirs.model")
     run("svm-train", "-q", "-g", 0.125, "-e", 1e-8, "train.svm", "ours.model")
@@ -48,15 +52,21 @@ def test_libsvm_files(place, order):
     expected = functions(goal, X, X)
     for name in ("ours.model", "back.model"):
         assert label_line(place / name) == label_line(place / "theirs.model")
-        for mine, f in zip(functions(read_libsvm(place / name, X.shape[1]), X, X), expected, strict=True):
+        for mine, f in zip(
+            functions(read_libsvm(place / name, X.shape[1]), X, X), expected, strict=True
+        ):
             assert mine.labels == f.labels
-            np.testing.assert_allclose(mine.values, f.values, atol=1e-4 * max(1.0, np.abs(f.values).max()))
+            np.testing.assert_allclose(
+                mine.values, f.values, atol=1e-4 * max(1.0, np.abs(f.values).max())
+            )
 
 
 @LIBSVM
 @pytest.mark.parametrize("order", ORDERS, ids=str)
 def test_libsvm_probabilities(place, order):
-    """svm-predict -b 1 heads and orders its columns as theirs does, from their file, from ours, and from a .mm file of either."""
+    """svm-predict -b 1 heads and orders its columns as theirs does, from their file, from ours, and
+    from a .mm file of either.
+    """
     data_with(order, place)
     real("svm-train", "-q", "-b", 1, "train.svm", "theirs.model")
     run("svm-train", "-q", "-b", 1, "train.svm", "ours.model")
@@ -66,16 +76,24 @@ def test_libsvm_probabilities(place, order):
         for model in (f"{name}.model", f"{name}.mm"):
             run("svm-predict", "-q", "-b", 1, "train.svm", model, "by_us")
             heads = [(place / file).read_text().partition("\n")[0] for file in ("by_them", "by_us")]
-            assert heads[0] == heads[1] == label_line(place / "theirs.model").replace("label", "labels")
+            assert (
+                heads[0]
+                == heads[1]
+                == label_line(place / "theirs.model").replace("label", "labels")
+            )
             tables = [np.loadtxt(file, skiprows=1)[:, 1:] for file in ("by_them", "by_us")]
-            np.testing.assert_allclose(tables[1], tables[0], atol=1e-5 if len(order) == 2 else 0.005)  # theirs stop at 0.005 / classes
+            np.testing.assert_allclose(
+                tables[1], tables[0], atol=1e-5 if len(order) == 2 else 0.005
+            )  # theirs stop at 0.005 / classes
 
 
 @LIBLINEAR
 @pytest.mark.parametrize("solver", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("order", ORDERS, ids=str)
 def test_liblinear_files(place, order, solver):
-    """linear-train writes their name of the solver, their order and their signs, and their files keep all three through our hands."""
+    """linear-train writes their name of the solver, their order and their signs, and their files
+    keep all three through our hands.
+    """
     data_with(order, place)
     real("liblinear-train", "-q", "-s", solver, "-B", 1, "-e", 1e-6, "train.svm", "theirs.model")
     run("linear-train", "-q", "-s", solver, "-B", 1, "-e", 1e-8, "train.svm", "ours.model")
@@ -86,7 +104,9 @@ def test_liblinear_files(place, order, solver):
         found = read_liblinear(place / name)
         for word in ("solver_type", "label"):
             assert found.head[word] == goal.head[word]
-        for mine, w in zip(found.weights.T, goal.weights.T, strict=True):  # their -s 3 stops at its limit of iterations
+        for mine, w in zip(
+            found.weights.T, goal.weights.T, strict=True
+        ):  # their -s 3 stops at its limit of iterations
             assert mine @ w > 0.99 * np.linalg.norm(mine) * np.linalg.norm(w)
 
 
@@ -98,7 +118,9 @@ def test_names_of_liblinears_regressors(place, solver):
     run("linear-train", "-q", "-s", solver, "train.svm", "ours.model")
     run("convert", "-q", "theirs.model", "back.model")
     first = (place / "theirs.model").read_text().partition("\n")[0]
-    assert {(place / name).read_text().partition("\n")[0] for name in ("ours.model", "back.model")} == {first}
+    assert {
+        (place / name).read_text().partition("\n")[0] for name in ("ours.model", "back.model")
+    } == {first}
 
 
 def empty_rows(place, labels):
@@ -110,7 +132,10 @@ def empty_rows(place, labels):
 @pytest.mark.parametrize("solver", [1, 4])
 @pytest.mark.parametrize("order", ORDERS, ids=str)
 def test_ties_of_liblinear(place, order, solver):
-    """A row of zeros and no intercept: all values are 0, and LIBLINEAR takes the second of two labels, or the first of several."""
+    """A row of zeros and no intercept.
+
+    All values are 0, and LIBLINEAR takes the second of two labels, or the first of several.
+    """
     data_with(order, place)
     empty_rows(place, order)
     real("liblinear-train", "-q", "-s", solver, "train.svm", "theirs.model")
@@ -131,7 +156,9 @@ def test_ties_of_libsvm(place, order):
     pairs, ones = k * (k - 1) // 2, " ".join(["1"] * (k - 1))
     head = f"svm_type c_svc\nkernel_type linear\nnr_class {k}\ntotal_sv {k}\nrho {' '.join(['0'] * pairs)}\n"
     lines = "".join(f"{ones} {j}:1\n" for j in range(1, k + 1))
-    (place / "tied.model").write_text(f"{head}label {' '.join(map(str, order))}\nnr_sv {' '.join(['1'] * k)}\nSV\n{lines}")
+    (place / "tied.model").write_text(
+        f"{head}label {' '.join(map(str, order))}\nnr_sv {' '.join(['1'] * k)}\nSV\n{lines}"
+    )
     empty_rows(place, order)
     real("svm-predict", "test.svm", "tied.model", "by_them")
     run("convert", "-q", "tied.model", "copy.mm")
@@ -156,9 +183,14 @@ def test_exports_break_ties_as_predict_does(place):
             assert (formula_of(model).rule is Rule.FROM) == (model.predict(zero)[0] == 7)
 
 
-@pytest.mark.parametrize(("labels", "line"), [((-1, 1), "label 1 -1"), ((0, 1), "label 0 1"), ((3, 1, 2), "label 1 2 3")])
+@pytest.mark.parametrize(
+    ("labels", "line"), [((-1, 1), "label 1 -1"), ((0, 1), "label 0 1"), ((3, 1, 2), "label 1 2 3")]
+)
 def test_models_fitted_in_python(place, labels, line):
-    """They do not know the order of the rows: 1 before -1 as LIBSVM always has it, others as in classes_."""
+    """They do not know the order of the rows.
+
+    1 before -1 as LIBSVM always has it, others as in classes_.
+    """
     X, y = data_with(labels, place)
     io.save_libsvm(SVC().fit(X, y), "m")
     assert label_line(place / "m") == line

@@ -1,4 +1,7 @@
-"""Labels by float32 with a bound are those of the float64 decision values; the fitted state is prepared once and never trusted blindly."""
+"""Labels by float32 with a bound are those of the float64 decision values.
+
+The fitted state is prepared once and never trusted blindly.
+"""
 
 import pickle
 
@@ -53,7 +56,9 @@ def float64_labels(model, X):
     elif not model._one_vs_one:
         position = values.argmax(axis=1)
     else:
-        position = (multiclass.votes_and_confidence if model.break_ties else multiclass.votes)(values, n).argmax(axis=1)
+        position = (multiclass.votes_and_confidence if model.break_ties else multiclass.votes)(
+            values, n
+        ).argmax(axis=1)
     return model.classes_[position]
 
 
@@ -89,14 +94,26 @@ def test_labels_of_every_kernel(kernel, classes):
     off=st.sampled_from([0.0, 1e-16, -1e-12, 1e-9, -1e-7, 1e-5]),
     seed=st.integers(0, 3),
 )
-@example(2, "ovo", False, 0.0, sparse.csr_matrix, 1e-8, 1e4, 0.0, 1e12, 0.0, 0)  # by differences, from a matrix that was made dense
-def test_labels_are_those_of_float64(classes, multi, ties, zeros, storage, gamma, scale, offset, coef, off, seed):
+@example(
+    2, "ovo", False, 0.0, sparse.csr_matrix, 1e-8, 1e4, 0.0, 1e12, 0.0, 0
+)  # by differences, from a matrix that was made dense
+def test_labels_are_those_of_float64(
+    classes, multi, ties, zeros, storage, gamma, scale, offset, coef, off, seed
+):
     X, y = data(80, 18, classes, zeros, seed=seed)
-    model = SVC(C=10.0, gamma=gamma / 18, multiclass=multi, break_ties=ties).fit(storage(X * scale / max(1.0, scale)), y)
-    model.support_vectors_ = model.support_vectors_ * max(1.0, scale)  # the model of other data: whatever it is, its labels are defined
+    model = SVC(C=10.0, gamma=gamma / 18, multiclass=multi, break_ties=ties).fit(
+        storage(X * scale / max(1.0, scale)), y
+    )
+    model.support_vectors_ = model.support_vectors_ * max(
+        1.0, scale
+    )  # the model of other data: whatever it is, its labels are defined
     model._dual_coef_, model._intercept_ = model._dual_coef_ * coef, model._intercept_ * coef
     Z = storage(data(70, 18, classes, zeros, scale, offset * scale, seed + 9)[0])
-    Z = sparse.vstack([Z, model.support_vectors_[:5]]).tocsr() if sparse.issparse(Z) else np.vstack([Z, model.support_vectors_[:5]])
+    Z = (
+        sparse.vstack([Z, model.support_vectors_[:5]]).tocsr()
+        if sparse.issparse(Z)
+        else np.vstack([Z, model.support_vectors_[:5]])
+    )
     with np.errstate(over="ignore", invalid="ignore"):
         try:
             put_on_boundary(model, Z, 3, 0, off)
@@ -141,7 +158,9 @@ def test_useless_float32_is_left_out():
     X, y = data(offset=0.0)
     model = SVC(gamma=1.0).fit(X, y)
     assert _labels.estimate(model._ask(X)) is not None
-    assert _labels.estimate(model._ask(X * 1e5)) is None  # exponents of 1e10 have no digits in float32
+    assert (
+        _labels.estimate(model._ask(X * 1e5)) is None
+    )  # exponents of 1e10 have no digits in float32
     assert _labels.estimate(model._ask(X * 1e30)) is None  # squares overflow
     for scale in (1e5, 1e30):
         np.testing.assert_array_equal(model.predict(X * scale), float64_labels(model, X * scale))
@@ -150,7 +169,10 @@ def test_useless_float32_is_left_out():
 @pytest.mark.parametrize("zeros", [0.0, 0.8])
 @pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
 def test_a_batch_does_not_change_bits(zeros, kernel):
-    """Whether data are compressed was decided with the rows asked about: other batches, other centre, other last digits."""
+    """Whether data are compressed was decided with the rows asked about.
+
+    Other batches, other centre, other last digits.
+    """
     X, y = data(150, 20, classes=3, zeros=zeros)
     Z = np.vstack([X, data(50, 20)[0] + 3])
     model = SVC(kernel=kernel).fit(X, y)
@@ -167,7 +189,9 @@ def test_linear_prediction_is_by_weights(storage):
     X, y = data(100, 30, classes=3, zeros=0.7)
     model = SVC(kernel="linear", decision_function_shape="ovo").fit(storage(X), y)
     coef = model.coef_.toarray() if sparse.issparse(model.coef_) else model.coef_
-    np.testing.assert_allclose(model.decision_function(storage(X)), X @ coef.T + model.intercept_, rtol=0, atol=1e-11)
+    np.testing.assert_allclose(
+        model.decision_function(storage(X)), X @ coef.T + model.intercept_, rtol=0, atol=1e-11
+    )
 
 
 @pytest.mark.parametrize("storage", [np.asarray, sparse.csr_matrix])
@@ -179,7 +203,11 @@ def test_alteration_in_place_is_seen(storage, kernel):
     values = model._dual_coef_.data if sparse.issparse(model._dual_coef_) else model._dual_coef_
     values *= 2
     assert np.abs(model.decision_function(storage(X)) - before).max() > 0.1
-    vectors = model.support_vectors_.data if sparse.issparse(model.support_vectors_) else model.support_vectors_
+    vectors = (
+        model.support_vectors_.data
+        if sparse.issparse(model.support_vectors_)
+        else model.support_vectors_
+    )
     vectors.ravel()[-1] = np.nan
     with pytest.raises(ValueError, match="altered"):
         model.predict(storage(X))
@@ -223,9 +251,13 @@ def test_grouped_products_are_each_groups_own(columns, dtype, compress):
         core.kernel_products(kernel, P, begin, weights, Q, out)
         for g in range(3):
             rows = slice(begin[g], begin[g + 1])
-            np.testing.assert_allclose(out[g], 1 + weights[rows].T.astype(np.float64) @ K[rows], rtol=0, atol=tol)
+            np.testing.assert_allclose(
+                out[g], 1 + weights[rows].T.astype(np.float64) @ K[rows], rtol=0, atol=tol
+            )
             one = np.ones((columns, 83))
-            core.kernel_product(kernel, P, np.arange(begin[g], begin[g + 1]), weights[rows], Q, None, one)
+            core.kernel_product(
+                kernel, P, np.arange(begin[g], begin[g + 1]), weights[rows], Q, None, one
+            )
             assert np.array_equal(one, out[g])
 
 
@@ -246,7 +278,9 @@ def test_the_state_of_a_model_is_prepared_once(monkeypatch):
 def test_points_without_a_fingerprint_are_checked_each_time():
     numbers = np.random.default_rng(0).normal(size=40)
     words = [f"{value:.3f}" for value in numbers]
-    model = SVC(kernel=lambda P, Q: np.outer(np.array(P, float), np.array(Q, float))).fit(words, numbers > 0)
+    model = SVC(kernel=lambda P, Q: np.outer(np.array(P, float), np.array(Q, float))).fit(
+        words, numbers > 0
+    )
     before = model.decision_function(words)
     model._dual_coef_[:] = -model._dual_coef_
     assert np.corrcoef(before, model.decision_function(words))[0, 1] < -0.9
@@ -270,7 +304,7 @@ def test_bounds_are_in_the_scale_of_the_coefficients(monkeypatch):
     assert _labels.estimate(question) is None
 
 
-# ---- labels from bounds --------------------------------------------------------------------------------------------------
+# ---- labels from bounds --------------------------------------------------------------------------
 
 
 def test_labels_are_decided_only_beyond_the_error():

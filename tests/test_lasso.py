@@ -1,4 +1,6 @@
-"""Penalised absolute values (LIBLINEAR's -s 5) against LIBLINEAR, scikit-learn, a QP solver and exact relations."""
+"""Penalised absolute values (LIBLINEAR's -s 5) against LIBLINEAR, scikit-learn, a QP solver and
+exact relations.
+"""
 
 import clarabel
 import numpy as np
@@ -18,21 +20,28 @@ from maxmargin.linear.workspace import LinearWorkspace
 from maxmargin.monitor import Monitor
 from maxmargin.status import Status
 
-CANCER = StandardScaler().fit_transform(load_breast_cancer().data), np.where(load_breast_cancer().target > 0, 1.0, -1.0)
+CANCER = (
+    StandardScaler().fit_transform(load_breast_cancer().data),
+    np.where(load_breast_cancer().target > 0, 1.0, -1.0),
+)
 DIGITS = load_digits().data / 16, np.where(load_digits().target == 3, 1.0, -1.0)
 
 
 def text(n=400, d=1500, seed=0):
     """Sparse rows with more features than H is formed for."""
     rng = np.random.default_rng(seed)
-    X = sparse.random(n, d, 0.02, "csr", random_state=rng, data_rvs=lambda k: rng.uniform(0.2, 1, k))
+    X = sparse.random(
+        n, d, 0.02, "csr", random_state=rng, data_rvs=lambda k: rng.uniform(0.2, 1, k)
+    )
     y = np.sign(X @ rng.standard_normal(d) + 0.1 * rng.standard_normal(n))
     X.sort_indices()
     return X, np.where(y == 0, 1.0, y)
 
 
 def squared_hinge(y, C, bias=Bias.PENALISED, scaling=1.0):
-    return LinearProblem(classification(y, np.broadcast_to(np.float64(C), y.shape).copy(), True), bias, scaling)
+    return LinearProblem(
+        classification(y, np.broadcast_to(np.float64(C), y.shape).copy(), True), bias, scaling
+    )
 
 
 def solved(problem, X, tol=1e-9, start=None, seed=0):
@@ -44,9 +53,11 @@ def solved(problem, X, tol=1e-9, start=None, seed=0):
     assert -1e-12 * gap.primal <= gap.value <= tol * gap.primal
     assert np.abs(X.T @ found.t).max() <= 1 + 1e-12
     total = abs(found.t.sum())
-    assert {Bias.NONE: 0.0, Bias.FREE: total / np.abs(found.t).sum() / 1e-12, Bias.PENALISED: problem.scaling * total}[
-        problem.bias
-    ] <= 1 + 1e-12
+    assert {
+        Bias.NONE: 0.0,
+        Bias.FREE: total / np.abs(found.t).sum() / 1e-12,
+        Bias.PENALISED: problem.scaling * total,
+    }[problem.bias] <= 1 + 1e-12
     return found, gap.primal
 
 
@@ -60,7 +71,15 @@ def P(X, y, w, b, C, s):
 @pytest.mark.parametrize("C", [0.02, 1.0])
 def test_scikit_learn(data, C):
     X, y = data
-    theirs = LinearSVC(penalty="l1", dual=False, C=C, tol=1e-8, max_iter=20_000, intercept_scaling=2.0, random_state=0)
+    theirs = LinearSVC(
+        penalty="l1",
+        dual=False,
+        C=C,
+        tol=1e-8,
+        max_iter=20_000,
+        intercept_scaling=2.0,
+        random_state=0,
+    )
     theirs.fit(X, y)
     found, value = solved(squared_hinge(y, C, scaling=2.0), X)
     w, b = theirs.coef_[0], theirs.intercept_[0]
@@ -70,12 +89,19 @@ def test_scikit_learn(data, C):
 
 
 @pytest.mark.parametrize("data", [(CANCER[0][:, :2], CANCER[1]), text()], ids=["cancer", "text"])
-def test_liblinear(data):  # LIBLINEAR ends after 1,000 passes, which is too early for all features of the first
+def test_liblinear(
+    data,
+):  # LIBLINEAR ends after 1,000 passes, which is too early for all features of the first
     liblinear = needs.package("liblinear.liblinearutil")
     X, y = data
-    model = liblinear.train(liblinear.problem(y, sparse.csr_matrix(X), bias=1), liblinear.parameter("-s 5 -c 0.05 -e 1e-8 -B 1 -q"))
+    model = liblinear.train(
+        liblinear.problem(y, sparse.csr_matrix(X), bias=1),
+        liblinear.parameter("-s 5 -c 0.05 -e 1e-8 -B 1 -q"),
+    )
     w, b = model.get_decfun()
-    assert solved(squared_hinge(y, 0.05), X)[1] == pytest.approx(P(X, y, np.array(w), b, 0.05, 1.0), rel=1e-6)
+    assert solved(squared_hinge(y, 0.05), X)[1] == pytest.approx(
+        P(X, y, np.array(w), b, 0.05, 1.0), rel=1e-6
+    )
 
 
 def by_qp(X, corridor, bias):
@@ -88,17 +114,30 @@ def by_qp(X, corridor, bias):
             np.hstack((-X[up], X[up], -np.ones((len(up), 1)), -np.eye(len(up), k))),
             np.hstack((X[down], -X[down], np.ones((len(down), 1)), -np.eye(len(down), k, len(up)))),
             np.hstack((-np.eye(2 * d), np.zeros((2 * d, 1 + k)))),
-            *([] if bias is Bias.FREE else [np.eye(1, 2 * d + 1 + k, 2 * d), -np.eye(1, 2 * d + 1 + k, 2 * d)]),
+            *(
+                []
+                if bias is Bias.FREE
+                else [np.eye(1, 2 * d + 1 + k, 2 * d), -np.eye(1, 2 * d + 1 + k, 2 * d)]
+            ),
         ),
         "csc",
     )
-    right = np.concatenate((-corridor.low[up], corridor.high[down], np.zeros(2 * d + (0 if bias is Bias.FREE else 2))))
-    H = sparse.diags(np.concatenate((np.zeros(2 * d + 1), 2 * corridor.up[up], 2 * corridor.down[down])), format="csc")
+    right = np.concatenate(
+        (-corridor.low[up], corridor.high[down], np.zeros(2 * d + (0 if bias is Bias.FREE else 2)))
+    )
+    H = sparse.diags(
+        np.concatenate((np.zeros(2 * d + 1), 2 * corridor.up[up], 2 * corridor.down[down])),
+        format="csc",
+    )
     q = np.concatenate((np.ones(2 * d), np.zeros(1 + k)))
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.tol_gap_rel = settings.tol_gap_abs = settings.tol_feas = 1e-11
-    x = np.array(clarabel.DefaultSolver(H, q, A, right, [clarabel.NonnegativeConeT(len(right))], settings).solve().x)
+    x = np.array(
+        clarabel.DefaultSolver(H, q, A, right, [clarabel.NonnegativeConeT(len(right))], settings)
+        .solve()
+        .x
+    )
     return x[:d] - x[d : 2 * d], x[2 * d]
 
 
@@ -109,7 +148,11 @@ def test_qp(bias, task):
     X = rng.standard_normal((60, 8)) + 0.5
     z = X @ np.array([1.0, -2, 0, 0, 0, 0.3, 0, 0]) + 0.7 + 0.3 * rng.standard_normal(60)
     C = rng.uniform(0.1, 1, 60)
-    corridor = classification(np.where(z > 0, 1.0, -1.0), C, True) if task == "classes" else regression(z, C, 0.2, True)
+    corridor = (
+        classification(np.where(z > 0, 1.0, -1.0), C, True)
+        if task == "classes"
+        else regression(z, C, 0.2, True)
+    )
     w, b = by_qp(X, corridor, bias)
     found, value = solved(LinearProblem(corridor, bias), X)
     assert value <= np.abs(w).sum() + corridor.losses(X @ w + b) + 1e-7
@@ -123,7 +166,10 @@ def test_columns_and_newton_agree(bias, form, monkeypatch):
     X = {"dense": X.toarray(), "float32": X.toarray().astype(np.float32), "sparse": X}[form]
     weights = np.random.default_rng(0).integers(0, 3, len(y)).astype(float)
     targets = X @ np.ones(300, X.dtype)
-    for corridor in (classification(y, weights, True), regression(targets.astype(float), weights, 0.1, True)):
+    for corridor in (
+        classification(y, weights, True),
+        regression(targets.astype(float), weights, 0.1, True),
+    ):
         problem = LinearProblem(corridor, bias, 3.0 if bias is Bias.PENALISED else 1.0)
         monkeypatch.setattr(lasso, "EXPLICIT", 1000)
         newton = solved(problem, X)[1]
@@ -161,7 +207,12 @@ def test_no_feature_is_worth_it():
 def test_start_and_chunks():
     X, y = CANCER
     first, value = solved(squared_hinge(y, 1.0), X)
-    assert lasso.solve(squared_hinge(y, 1.0), LinearWorkspace(ArrayDesign(X), Monitor()), 1e-6, first).n_iter == 0
+    assert (
+        lasso.solve(
+            squared_hinge(y, 1.0), LinearWorkspace(ArrayDesign(X), Monitor()), 1e-6, first
+        ).n_iter
+        == 0
+    )
     _again, other = solved(squared_hinge(y, 2.0), X, start=first)
     assert other == pytest.approx(solved(squared_hinge(y, 2.0), X)[1], rel=2e-9)
     chunks = ChunkDesign(lambda: (X[i : i + 100] for i in range(0, len(X), 100)), X.shape)
@@ -179,21 +230,38 @@ def test_many_samples_begin_at_a_part(monkeypatch):
 
 def test_it_stops_and_refuses():
     X, y = text()
-    early = lasso.solve(squared_hinge(y, 1.0), LinearWorkspace(ArrayDesign(X), Monitor(max_iter=2)), 1e-9)
+    early = lasso.solve(
+        squared_hinge(y, 1.0), LinearWorkspace(ArrayDesign(X), Monitor(max_iter=2)), 1e-9
+    )
     assert early.ended is Status.MAX_ITER
     gap = lasso.objectives(squared_hinge(y, 1.0), ArrayDesign(X), early.w, early.bias, early.t)
     assert gap.value > 0
-    assert lasso.objectives(squared_hinge(y, 1.0, Bias.FREE), ArrayDesign(X), early.w, early.bias, np.abs(early.t)).dual == -np.inf
+    assert (
+        lasso.objectives(
+            squared_hinge(y, 1.0, Bias.FREE), ArrayDesign(X), early.w, early.bias, np.abs(early.t)
+        ).dual
+        == -np.inf
+    )
     with pytest.raises(ValueError, match="squared loss"):
-        lasso.solve(LinearProblem(one_class(np.ones(400)), Bias.FREE, total=1.0), LinearWorkspace(ArrayDesign(X), Monitor()), 1e-3)
+        lasso.solve(
+            LinearProblem(one_class(np.ones(400)), Bias.FREE, total=1.0),
+            LinearWorkspace(ArrayDesign(X), Monitor()),
+            1e-3,
+        )
     with pytest.raises(ValueError, match="1500"):
-        lasso.solve(squared_hinge(y, 1.0), LinearWorkspace(ChunkDesign(lambda: [X], X.shape), Monitor()), 1e-3)
+        lasso.solve(
+            squared_hinge(y, 1.0),
+            LinearWorkspace(ChunkDesign(lambda: [X], X.shape), Monitor()),
+            1e-3,
+        )
 
 
 def test_same_bits():
     X, y = text()
     problem, before = squared_hinge(y, 1.0), X.copy()
-    a, b = (lasso.solve(problem, LinearWorkspace(ArrayDesign(X), Monitor(), 5), 1e-6) for _ in range(2))
+    a, b = (
+        lasso.solve(problem, LinearWorkspace(ArrayDesign(X), Monitor(), 5), 1e-6) for _ in range(2)
+    )
     np.testing.assert_array_equal(a.w, b.w)
     assert (before != X).nnz == 0
 
@@ -210,13 +278,23 @@ def test_scaled_columns(dtype, copies, last):
     found = core.scaled_columns(core.points(X), factor, last)
     assert found.shape == expected.shape
     each = np.eye(len(factor))[:50]  # one residual at a time shows its row
-    np.testing.assert_array_equal([core.linear_values(found, None, one) for one in each], expected.T[:50])
+    np.testing.assert_array_equal(
+        [core.linear_values(found, None, one) for one in each], expected.T[:50]
+    )
     t = np.random.default_rng(1).standard_normal(len(factor))
-    np.testing.assert_allclose(core.linear_values(found, None, t), expected @ t, rtol=1e-6 if dtype is np.float32 else 1e-12, atol=1e-9)
+    np.testing.assert_allclose(
+        core.linear_values(found, None, t),
+        expected @ t,
+        rtol=1e-6 if dtype is np.float32 else 1e-12,
+        atol=1e-9,
+    )
 
 
 def test_lanes_of_equal_columns():
-    """Both lanes of a pass make the same move, which together is too far: it is halved, P falls, and threads do not change the bits."""
+    """Both lanes of a pass make the same move, which together is too far.
+
+    It is halved, P falls, and threads do not change the bits.
+    """
     rng = np.random.default_rng(3)
     shared = rng.standard_normal((300, 3))
     X = np.hstack([shared[:, rng.integers(0, 3, 1200)] + 1e-3 * rng.standard_normal((300, 1200))])

@@ -1,4 +1,7 @@
-"""The parts of the lasso's solver against their definitions: points, duals, steps, conjugate gradients, what is counted."""
+"""The parts of the lasso's solver against their definitions.
+
+Points, duals, steps, conjugate gradients, what is counted.
+"""
 
 import numpy as np
 import pytest
@@ -48,7 +51,10 @@ def test_a_point_of_the_lasso(bias, task, scale, size):
     def gain(c):
         up, down = t > 0, t < 0
         value = c * (corridor.low[up] @ t[up] + corridor.high[down] @ t[down])
-        return value - c * c * (np.sum(t[up] ** 2 / (4 * corridor.up[up])) + np.sum(t[down] ** 2 / (4 * corridor.down[down])))
+        return value - c * c * (
+            np.sum(t[up] ** 2 / (4 * corridor.up[up]))
+            + np.sum(t[down] ** 2 / (4 * corridor.down[down]))
+        )
 
     bound = max(1.0, np.abs(X.T @ t).max(), abs(1.5 * t.sum()) if bias is Bias.PENALISED else 0.0)
     best = max(gain(c) for c in np.linspace(0, 1 / bound, 1001))
@@ -64,7 +70,9 @@ def test_a_point_of_the_lasso(bias, task, scale, size):
     inside = run.at(u, np.clip(0.0, corridor.low, corridor.high))
     assert (inside.duals.loss, inside.dual) == (0.0, 0.0), "no loss, no dual"
     nothing = run.at(np.zeros(d + 1))
-    assert run._wanted(nothing).tolist() == [abs(s) > 1 for s in nothing.slope[:-1]] + [bias is not Bias.NONE]
+    assert run._wanted(nothing).tolist() == [abs(s) > 1 for s in nothing.slope[:-1]] + [
+        bias is not Bias.NONE
+    ]
 
 
 @pytest.mark.parametrize("task", ["classes", "targets"])
@@ -74,7 +82,11 @@ def test_solutions_of_the_lasso_have_feasible_duals(bias, task):
     run.steps = 17
     here = run.at(u)
     found = run.solution(here, Status.STALLED)
-    assert (found.ended, found.n_iter, found.bias) == (Status.STALLED, 17, pytest.approx(COLUMN[bias] * u[-1]))
+    assert (found.ended, found.n_iter, found.bias) == (
+        Status.STALLED,
+        17,
+        pytest.approx(COLUMN[bias] * u[-1]),
+    )
     np.testing.assert_array_equal(found.w, u[:-1])
     np.testing.assert_allclose(found.f, A @ found.w + found.bias)
     np.testing.assert_allclose(found.Xt, A.T @ found.t, atol=1e-12)
@@ -85,7 +97,9 @@ def test_solutions_of_the_lasso_have_feasible_duals(bias, task):
         assert abs(1.5 * found.t.sum()) <= 1 + 1e-14
     gap = lasso._objectives(run.problem, found)
     penalty = abs(found.bias) / 1.5 if bias is Bias.PENALISED else 0.0
-    assert gap.primal == pytest.approx(np.abs(found.w).sum() + penalty + run.problem.corridor.losses(found.f))
+    assert gap.primal == pytest.approx(
+        np.abs(found.w).sum() + penalty + run.problem.corridor.losses(found.f)
+    )
     double = lasso._objectives(run.problem, found._replace(t=10 * found.t, Xt=10 * found.Xt))
     reach = max(np.abs(found.Xt).max(), abs(1.5 * found.t.sum()) if bias is Bias.PENALISED else 0.0)
     shorter = lasso._objectives(run.problem, found._replace(t=found.t / reach, Xt=found.Xt / reach))
@@ -96,7 +110,10 @@ def test_solutions_of_the_lasso_have_feasible_duals(bias, task):
 
 @pytest.mark.parametrize("bias", Bias)
 def test_steps_of_the_lasso_go_where_the_objective_is_least(bias):
-    """The whole way where that gains enough, else to the least value on the way; None where nothing is gained."""
+    """The whole way where that gains enough, else to the least value on the way.
+
+    None where nothing is gained.
+    """
     run, u = l1(bias), 0.1 * np.random.default_rng(4).normal(size=d + 1)
     u[-1] *= bias is not Bias.NONE
     here = run.at(u)
@@ -106,7 +123,12 @@ def test_steps_of_the_lasso_go_where_the_objective_is_least(bias):
     np.testing.assert_array_equal(short.u, u + 1e-4 * down)
     assert short.primal < here.primal
     far = run._moved(here, u + 10.0 * down)
-    best = minimize_scalar(lambda s: run.at(u + s * down).primal, bounds=(0, 10), method="bounded", options={"xatol": 1e-11})
+    best = minimize_scalar(
+        lambda s: run.at(u + s * down).primal,
+        bounds=(0, 10),
+        method="bounded",
+        options={"xatol": 1e-11},
+    )
     assert far.primal <= best.fun * (1 + 1e-10)
     assert far.primal < here.primal
     assert run._moved(here, u.copy()) is None
@@ -131,15 +153,21 @@ def test_conjugate_gradients_of_the_lasso_solve_the_equations_of_the_weights_in_
     crossed = (wanted * u < 0) & (run.price > 0)
     assert crossed.any()
     np.testing.assert_allclose(found, np.where(crossed, 0.0, wanted), atol=1e-7)
-    few = [run._conjugate(here, factor * np.sum(Z**2, axis=0), 2, 1e-10) for factor in (1.0, 2.0**-12)]
-    np.testing.assert_array_equal(few[0], few[1], "only the columns' squares relative to each other count")
+    few = [
+        run._conjugate(here, factor * np.sum(Z**2, axis=0), 2, 1e-10) for factor in (1.0, 2.0**-12)
+    ]
+    np.testing.assert_array_equal(
+        few[0], few[1], "only the columns' squares relative to each other count"
+    )
     assert np.abs(few[0] - found).max() > 1e-6
 
 
 def test_conjugate_gradients_of_the_lasso_are_as_close_as_asked_for(monkeypatch):
     asked = []
     real = lasso.by_products
-    monkeypatch.setattr(lasso, "by_products", lambda *given: asked.append(given[3:5]) or real(*given))
+    monkeypatch.setattr(
+        lasso, "by_products", lambda *given: asked.append(given[3:5]) or real(*given)
+    )
     run = l1(Bias.FREE)
     run._conjugate(run.at(np.full(d + 1, 0.2)), np.ones(d + 1), 70, 0.1)
     assert asked == [(pytest.approx(0.01), 70)], "the squared residual"
@@ -177,17 +205,39 @@ def test_starts_of_solvers(monkeypatch):
         for solver in (lasso, semismooth):
             found = solver.solve(problem, LinearWorkspace(ArrayDesign(A), Monitor()), 1e-6)
             assert found.ended is None
-            assert solver.solve(problem, LinearWorkspace(ArrayDesign(A), Monitor()), 1e-6, found).n_iter == 0
-            assert solver.solve(problem, LinearWorkspace(ArrayDesign(A), Monitor()), 1e-3, found._replace(t=np.empty(0))).n_iter <= 1
+            assert (
+                solver.solve(
+                    problem, LinearWorkspace(ArrayDesign(A), Monitor()), 1e-6, found
+                ).n_iter
+                == 0
+            )
+            assert (
+                solver.solve(
+                    problem,
+                    LinearWorkspace(ArrayDesign(A), Monitor()),
+                    1e-3,
+                    found._replace(t=np.empty(0)),
+                ).n_iter
+                <= 1
+            )
             assert isinstance(found, LinearSolution)
 
 
-@pytest.mark.parametrize(("share", "ended", "steps"), [(1.0, Status.STALLED, 30), (0.91, Status.STALLED, 30), (0.89, Status.MAX_ITER, 100)])
-def test_newton_steps_end_after_thirty_without_a_tenth_less_of_the_gap(share, ended, steps, monkeypatch):
+@pytest.mark.parametrize(
+    ("share", "ended", "steps"),
+    [(1.0, Status.STALLED, 30), (0.91, Status.STALLED, 30), (0.89, Status.MAX_ITER, 100)],
+)
+def test_newton_steps_end_after_thirty_without_a_tenth_less_of_the_gap(
+    share, ended, steps, monkeypatch
+):
     run = l1(Bias.NONE)
     run.monitor = Monitor(max_iter=100)
     here = run.at(np.zeros(d + 1))
-    monkeypatch.setattr(run, "_step", lambda here: here._replace(primal=here.dual + share ** ((run.steps + 1) // 30)))
+    monkeypatch.setattr(
+        run,
+        "_step",
+        lambda here: here._replace(primal=here.dual + share ** ((run.steps + 1) // 30)),
+    )
     found = run.by_newton(here._replace(primal=here.dual + 1.0))
     assert (found.ended, found.n_iter) == (ended, steps)
     monkeypatch.setattr(run, "_step", lambda here: None)
@@ -196,7 +246,10 @@ def test_newton_steps_end_after_thirty_without_a_tenth_less_of_the_gap(share, en
 
 
 def by_columns(monkeypatch, gaps, whole, max_iter=1000, used=5, values=None):
-    """Rounds of passes and conjugate gradients whose gaps are given; returns what was asked for, and how it ended."""
+    """Rounds of passes and conjugate gradients whose gaps are given.
+
+    Returns what was asked for, and how it ended.
+    """
     monkeypatch.setattr(lasso, "EXPLICIT", 2)
     run, asked, left = l1(Bias.NONE), [], iter(gaps)
     run.monitor = Monitor(max_iter=max_iter)
@@ -231,8 +284,13 @@ def by_columns(monkeypatch, gaps, whole, max_iter=1000, used=5, values=None):
 
 
 def test_rounds_of_the_lasso_take_more_products_where_the_gap_falls_slowly(monkeypatch):
-    """At first 50 products or a tenth of the residual, then twice and a tenth of that; few passes after a full step, else ever more."""
-    asked, found, _ = by_columns(monkeypatch, [1.0, 0.49, 0.24, 0.13, 0.07, 0.04, 0.04, 0.04, 0.04], whole=True, max_iter=27)
+    """At first 50 products or a tenth of the residual, then twice and a tenth of that.
+
+    Few passes after a full step, else ever more.
+    """
+    asked, found, _ = by_columns(
+        monkeypatch, [1.0, 0.49, 0.24, 0.13, 0.07, 0.04, 0.04, 0.04, 0.04], whole=True, max_iter=27
+    )
     assert found.ended is Status.MAX_ITER
     assert found.n_iter == 27
     assert [most for most, *_ in asked] == [4] + [2] * 8
@@ -282,12 +340,18 @@ def test_many_samples_begin_at_the_solution_of_an_eighth(monkeypatch):
         return real(self, here)
 
     monkeypatch.setattr(lasso._Run, "by_newton", by_newton)
-    problem, whole, chunks = LinearProblem(CORRIDORS["squared_hinge"], Bias.FREE), ArrayDesign(A), ChunkDesign(lambda: [A], A.shape)
+    problem, whole, chunks = (
+        LinearProblem(CORRIDORS["squared_hinge"], Bias.FREE),
+        ArrayDesign(A),
+        ChunkDesign(lambda: [A], A.shape),
+    )
     for seeded, design, parts in ((n - 1, whole, 2), (n, whole, 1), (1, chunks, 1)):
         monkeypatch.setattr(lasso, "SEEDED", seeded)
         asked.clear()
         found = lasso.solve(problem, LinearWorkspace(design, Monitor()), 1e-6)
-        assert asked == [(n // 8, 1e-2, False), (n, 1e-6, True)][2 - parts :] or (parts == 1 and asked == [(n, 1e-6, False)])
+        assert asked == [(n // 8, 1e-2, False), (n, 1e-6, True)][2 - parts :] or (
+            parts == 1 and asked == [(n, 1e-6, False)]
+        )
     asked.clear()
     lasso.solve(problem, LinearWorkspace(whole, Monitor()), 1e-6, found)
     assert asked == [(n, 1e-6, True)]

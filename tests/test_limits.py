@@ -15,7 +15,11 @@ from maxmargin.estimators import _classifier, _labels, _norma, _pegasos, _plain,
 from maxmargin.estimators._machine import Machine, Problem, restore
 from maxmargin.online.budget import Points
 
-ALL = [cls for _, cls in inspect.getmembers(maxmargin, inspect.isclass) if issubclass(cls, BaseEstimator)]
+ALL = [
+    cls
+    for _, cls in inspect.getmembers(maxmargin, inspect.isclass)
+    if issubclass(cls, BaseEstimator)
+]
 TINY = 5e-324
 LIMITS = {
     "C": ([TINY, 0.5, 1e300], [0.0, -1.0, "1"]),
@@ -44,13 +48,19 @@ LIMITS = {
 @pytest.mark.parametrize("name", LIMITS)
 def test_values_that_parameters_may_have(name):
     good, bad = LIMITS[name]
-    takers = [cls for cls in ALL if name in cls._parameter_constraints and name in inspect.signature(cls).parameters]
+    takers = [
+        cls
+        for cls in ALL
+        if name in cls._parameter_constraints and name in inspect.signature(cls).parameters
+    ]
     assert takers
     for cls in takers:
         for value in good:
             cls(**{name: value})._validate_params()
         for value in bad:
-            with pytest.raises(InvalidParameterError, match=f"The '{name}' parameter of {cls.__name__} must be"):
+            with pytest.raises(
+                InvalidParameterError, match=f"The '{name}' parameter of {cls.__name__} must be"
+            ):
                 cls(**{name: value})._validate_params()
 
 
@@ -75,7 +85,10 @@ def test_the_least_memory_of_pairs(monkeypatch):
 
 
 def test_additions_in_float64_leave_rows_undecided():
-    """Eight roundings of what is added: a difference of eight last digits of 0.99 is more than those, seven are less."""
+    """Eight roundings of what is added.
+
+    A difference of eight last digits of 0.99 is more than those, seven are less.
+    """
     step = 2.0**-53
     for digits, decided in ((7, -1), (8, 0)):
         parts = np.zeros((3, 2, 1))
@@ -136,7 +149,9 @@ def test_a_record_of_a_machine_needs_little():
     assert (len(model._probA), len(model._probB)) == (0, 0)
     assert not hasattr(model, "_density_marks")
     assert not hasattr(model, "_label_order")
-    assert model.predict(np.eye(2)).tolist() == pytest.approx([0.75 - np.exp(-1), np.exp(-1) - 1.25])
+    assert model.predict(np.eye(2)).tolist() == pytest.approx(
+        [0.75 - np.exp(-1), np.exp(-1) - 1.25]
+    )
     assert model.shape_fit_ == (2, 2)
     assert restore(machine._replace(marks=np.ones(3)))._density_marks.tolist() == [1, 1, 1]
 
@@ -144,7 +159,9 @@ def test_a_record_of_a_machine_needs_little():
 def test_weights_of_features_of_an_online_model():
     X, y = binary(40)
     model = NormaSVC(kernel="linear").partial_fit(X, y, [0, 1])
-    np.testing.assert_allclose(X @ model.coef_[0] + model.intercept_[0], model.decision_function(X), rtol=1e-10)
+    np.testing.assert_allclose(
+        X @ model.coef_[0] + model.intercept_[0], model.decision_function(X), rtol=1e-10
+    )
     model.dual_coef_ = model.dual_coef_[:, :-1]
     with pytest.raises(ValueError, match="altered"):
         _ = model.coef_
@@ -157,12 +174,20 @@ def test_a_model_that_is_not_fitted_says_so(cls):
     linear = {"kernel": "linear"} if "kernel" in inspect.signature(cls).parameters else {}
     for name in ("predict", "decision_function", "score_samples", "certify"):
         if hasattr(cls, name):
-            arguments = (X, y) if name == "certify" and "y" in inspect.signature(cls.certify).parameters else (X,)
-            with pytest.raises(NotFittedError, match=f"This {cls.__name__} instance is not fitted yet"):
+            arguments = (
+                (X, y)
+                if name == "certify" and "y" in inspect.signature(cls.certify).parameters
+                else (X,)
+            )
+            with pytest.raises(
+                NotFittedError, match=f"This {cls.__name__} instance is not fitted yet"
+            ):
                 getattr(cls(**linear), name)(*arguments)
     for name in ("kernel_", "coef_", "probA_", "probB_"):
         if isinstance(getattr(cls, name, None), property):
-            with pytest.raises(NotFittedError, match=f"This {cls.__name__} instance is not fitted yet"):
+            with pytest.raises(
+                NotFittedError, match=f"This {cls.__name__} instance is not fitted yet"
+            ):
                 getattr(cls(**linear), name)
 
 
@@ -192,7 +217,10 @@ def test_whole_kernel_matrices_are_for_several_epochs(monkeypatch):
 
 @pytest.mark.parametrize("cls", [SVC, PegasosSVC, NormaSVC])
 def test_a_matrix_of_another_width_where_the_kernel_is_no_longer_one(cls):
-    """A parameter that is set after the fit leaves the model as it is; X is not validated for a kernel function."""
+    """A parameter that is set after the fit leaves the model as it is.
+
+    X is not validated for a kernel function.
+    """
     X, y = binary(30)
     K = X @ X.T
     model = cls(kernel="precomputed", **({} if cls is SVC else {"alpha": 0.5})).fit(K, y)

@@ -1,4 +1,8 @@
-"""Linear models: scikit-learn's checks, stopping, progress, warm starts, certificates, hard data, C by cross-validation."""
+"""Linear models.
+
+Scikit-learn's checks, stopping, progress, warm starts, certificates, hard data, C by
+cross-validation.
+"""
 
 import logging
 import pickle
@@ -48,7 +52,7 @@ def values(model, A):
     return model.decision_function(A) if hasattr(model, "decision_function") else model.predict(A)
 
 
-# ---- budgets, interruption, progress -----------------------------------------------------------------------------------
+# ---- budgets, interruption, progress -------------------------------------------------------------
 
 
 @SOLVERS
@@ -133,7 +137,7 @@ def test_verbose_names_the_problems(caplog):
         assert f"LinearSVC {k}/3: " in caplog.text
 
 
-# ---- warm starts, pickles, sparse coefficients -------------------------------------------------------------------------
+# ---- warm starts, pickles, sparse coefficients ---------------------------------------------------
 
 
 @SOLVERS
@@ -163,13 +167,19 @@ def test_warm_start(model, solver):
 def test_warm_start_with_other_data_starts_cold():
     model = LinearSVC(warm_start=True).fit(X, label)
     for A, y in ((X, np.arange(120) % 3), (X[:20], label[:20]), (X[:, :2].copy(), label)):
-        assert_close(model.fit(A, y).decision_function(A), LinearSVC().fit(A, y).decision_function(A), tol=1e-9)
+        assert_close(
+            model.fit(A, y).decision_function(A),
+            LinearSVC().fit(A, y).decision_function(A),
+            tol=1e-9,
+        )
 
 
 def test_warm_start_continues_after_a_stop():
     A, y = data(LinearSVC(), 6000)
     cold = LinearSVC(loss="hinge", tol=1e-6, solver="newton").fit(A, y)
-    model = LinearSVC(loss="hinge", tol=1e-6, max_iter=cold.n_iter_ - 2, warm_start=True, solver="newton")
+    model = LinearSVC(
+        loss="hinge", tol=1e-6, max_iter=cold.n_iter_ - 2, warm_start=True, solver="newton"
+    )
     with pytest.warns(ConvergenceWarning):
         model.fit(A, y)
     assert model.set_params(max_iter=1000).fit(A, y).certificate_.status == "optimal"
@@ -212,11 +222,13 @@ def test_labels_may_be_words():
     words = np.array(["no", "yes"])[label]
     model = LinearSVC().fit(X, words)
     assert model.classes_.tolist() == ["no", "yes"]
-    assert_same_bits(model.predict(X), np.array(["no", "yes"])[LinearSVC().fit(X, label).predict(X)])
+    assert_same_bits(
+        model.predict(X), np.array(["no", "yes"])[LinearSVC().fit(X, label).predict(X)]
+    )
     assert model.certify(X, words).status == "optimal"
 
 
-# ---- certificates ------------------------------------------------------------------------------------------------------
+# ---- certificates --------------------------------------------------------------------------------
 
 
 @SOLVERS
@@ -249,14 +261,20 @@ def test_certify_wants_the_same_labels_and_a_fit():
 def test_attributes():
     A, y = three(90)
     model = LinearSVC(class_weight={0: 2.0}).fit(A, y)
-    assert (model.coef_.shape, model.intercept_.shape, model.dual_coef_.shape) == ((3, 4), (3,), (3, 90))
+    assert (model.coef_.shape, model.intercept_.shape, model.dual_coef_.shape) == (
+        (3, 4),
+        (3,),
+        (3, 90),
+    )
     assert_close(model.dual_coef_ @ A, model.coef_, tol=1e-9)
     assert model.class_weight_.tolist() == [2.0, 1.0, 1.0]
     assert type(model.n_iter_) is int
     assert LinearSVC(fit_intercept=False).fit(A, y).intercept_ == 0.0
     assert LinearSVR().fit(X, Z).coef_.shape == (4,)
     novelty = LinearOneClassSVM().fit(X + 2)
-    assert_close(novelty.score_samples(X) - novelty.offset_, novelty.decision_function(X), tol=1e-15)
+    assert_close(
+        novelty.score_samples(X) - novelty.offset_, novelty.decision_function(X), tol=1e-15
+    )
     assert LinearSVC().fit(X, label).solver_ == "newton"
     wide = sparse.random(50, 5000, 0.02, format="csr", random_state=0)
     assert LinearSVC().fit(wide, np.arange(50) % 2).solver_ == "coordinate"
@@ -267,7 +285,10 @@ def test_attributes():
     ("model", "message"),
     [
         (LinearSVC(intercept_scaling=2.0), "intercept_scaling=2 has no effect"),
-        (LinearSVC(loss="hinge", dual=False), "penalty='l2' and loss='hinge' is not supported when dual=False"),
+        (
+            LinearSVC(loss="hinge", dual=False),
+            "penalty='l2' and loss='hinge' is not supported when dual=False",
+        ),
         (LinearSVC(penalty="l1", loss="hinge"), "The l1 penalty needs loss='squared_hinge'"),
         (LinearSVC(C=0.0), "'C' parameter"),
         (LinearSVC(C=np.inf), "'C' parameter"),
@@ -285,14 +306,19 @@ def test_wrong_parameters(model, message):
 
 @pytest.mark.parametrize(
     ("weight", "message"),
-    [(-np.ones(120), "negative"), (np.ones(3), "incompatible shapes"), (np.zeros(120), "zero"), (label * 1.0, "same class")],
+    [
+        (-np.ones(120), "negative"),
+        (np.ones(3), "incompatible shapes"),
+        (np.zeros(120), "zero"),
+        (label * 1.0, "same class"),
+    ],
 )
 def test_wrong_weights(weight, message):
     with pytest.raises(ValueError, match=message):
         LinearSVC().fit(X, label, sample_weight=weight)
 
 
-# ---- hard data ---------------------------------------------------------------------------------------------------------
+# ---- hard data -----------------------------------------------------------------------------------
 
 LINE = np.linspace(-1.0, 1.0, 40)[:, None]
 HARD = {
@@ -312,7 +338,10 @@ HARD = {
 @pytest.mark.parametrize("case", HARD)
 @ITEMS
 def test_hard_data(model, case):
-    """The gap is at rounding or at the tolerance, whatever the data; the certificate is confirmed from the data."""
+    """The gap is at rounding or at the tolerance, whatever the data.
+
+    The certificate is confirmed from the data.
+    """
     A, z = HARD[case], data(model)[1]
     for storage in (np.asarray, sparse.csr_matrix):
         fitted = fresh(model).fit(storage(A), z)
@@ -342,7 +371,9 @@ def test_few_samples():
         A = np.zeros((2, n_features))
         A[1, 0] = 4.0
         model = LinearSVC(loss="hinge", C=10.0).fit(A, ["a", "b"])
-        assert model.decision_function([[2.0] + [0.0] * (n_features - 1)]) == pytest.approx([0.0], abs=1e-9)
+        assert model.decision_function([[2.0] + [0.0] * (n_features - 1)]) == pytest.approx(
+            [0.0], abs=1e-9
+        )
         assert model.coef_[0, 0] == pytest.approx(0.5)
     model = LinearSVC().fit(np.eye(3), [0, 1, 2])
     assert model.predict(np.eye(3)).tolist() == [0, 1, 2]
@@ -354,7 +385,7 @@ def test_values_too_large_raise():
         LinearSVC().fit(X * 1e200, label)
 
 
-# ---- C by cross-validation ---------------------------------------------------------------------------------------------
+# ---- C by cross-validation -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
@@ -377,12 +408,22 @@ def test_cv_is_a_grid_search(make, loss):
 def test_cv_scoring_weights_and_text():
     words = np.array(["no", "yes"])[label]
     weight = np.random.default_rng(2).integers(1, 4, size=120).astype(float)
-    model = LinearSVCCV([0.01, 1.0], cv=KFold(3), scoring="balanced_accuracy").fit(sparse.csr_matrix(X), words, sample_weight=weight)
+    model = LinearSVCCV([0.01, 1.0], cv=KFold(3), scoring="balanced_accuracy").fit(
+        sparse.csr_matrix(X), words, sample_weight=weight
+    )
     assert set(model.predict(X)) == {"no", "yes"}
-    path = [LinearSVC(C=0.01).fit(X[train], words[train], weight[train]) for train, _ in KFold(3).split(X)]
+    path = [
+        LinearSVC(C=0.01).fit(X[train], words[train], weight[train])
+        for train, _ in KFold(3).split(X)
+    ]
     for k, (_, test) in enumerate(KFold(3).split(X)):
         hit = path[k].predict(X[test]) == words[test]
-        goal = np.mean([np.average(hit[words[test] == w], weights=weight[test][words[test] == w]) for w in ("no", "yes")])
+        goal = np.mean(
+            [
+                np.average(hit[words[test] == w], weights=weight[test][words[test] == w])
+                for w in ("no", "yes")
+            ]
+        )
         assert model.scores_[k, 0] == pytest.approx(goal)
 
 

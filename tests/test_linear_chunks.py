@@ -1,4 +1,7 @@
-"""Data that come in chunks: the model of the whole, errors that name the chunk, svmlight files in blocks."""
+"""Data that come in chunks.
+
+The model of the whole, errors that name the chunk, svmlight files in blocks.
+"""
 
 import gzip
 import itertools
@@ -19,7 +22,12 @@ X, label = binary(200, 6)
 Z = X[:, 0] - 2 * X[:, 1] + 0.2 * np.random.default_rng(0).normal(size=200)
 WEIGHT = np.random.default_rng(1).choice([0.0, 0.5, 1.0, 2.0], size=200)
 ENDS = {"even": [50, 100, 150], "uneven": [1, 3, 120, 199], "one": []}
-STORAGES = {"dense": np.asarray, "sparse": sparse.csr_matrix, "float32": lambda A: A.astype(np.float32), "Fortran": np.asfortranarray}
+STORAGES = {
+    "dense": np.asarray,
+    "sparse": sparse.csr_matrix,
+    "float32": lambda A: A.astype(np.float32),
+    "Fortran": np.asfortranarray,
+}
 
 
 def reader(A, z, weight=None, ends=(50, 100, 150)):
@@ -40,7 +48,11 @@ def reader(A, z, weight=None, ends=(50, 100, 150)):
 def test_the_chunks_model_is_that_of_the_whole(ends, weight, storage):
     A = STORAGES[storage](X)
     three = np.digitize(Z, [-1.0, 1.0])
-    for model, z in ((LinearSVC(loss="hinge"), label), (LinearSVC(), three), (LinearSVR(epsilon=0.1), Z)):
+    for model, z in (
+        (LinearSVC(loss="hinge"), label),
+        (LinearSVC(), three),
+        (LinearSVR(epsilon=0.1), Z),
+    ):
         whole = type(model)(**model.get_params()).fit(A, z, weight)
         parts = type(model)(**model.get_params()).fit_chunks(reader(A, z, weight, ends))
         assert_close(parts.predict(X), whole.predict(X), tol=1e-9)
@@ -104,14 +116,32 @@ HOLE[7, 3] = np.nan
 WRONG = {
     "no chunks": lambda: (list, "no chunks"),
     "used up": lambda: (_used_up(), r"changed between two passes: 0 samples, 200 before"),
-    "fewer": lambda: (_changing(reader(X[:150], label[:150], ends=(70,))), r"changed between two passes: 150 samples, 200 before"),
-    "more": lambda: (_changing(reader(np.vstack([X, X]), np.r_[label, label], ends=(200,))), "changed between two passes: 400 x 6 so far"),
-    "narrower": lambda: (_changing(reader(X[:, :5], label)), "changed between two passes: 50 x 5 so far"),
-    "features": lambda: (_spoilt(2, (X[:50, :4], label[:50])), "chunk 2 has 4 features, the ones before 6"),
+    "fewer": lambda: (
+        _changing(reader(X[:150], label[:150], ends=(70,))),
+        r"changed between two passes: 150 samples, 200 before",
+    ),
+    "more": lambda: (
+        _changing(reader(np.vstack([X, X]), np.r_[label, label], ends=(200,))),
+        "changed between two passes: 400 x 6 so far",
+    ),
+    "narrower": lambda: (
+        _changing(reader(X[:, :5], label)),
+        "changed between two passes: 50 x 5 so far",
+    ),
+    "features": lambda: (
+        _spoilt(2, (X[:50, :4], label[:50])),
+        "chunk 2 has 4 features, the ones before 6",
+    ),
     "targets": lambda: (_spoilt(1, (X[:50], label[:49])), "chunk 1 has 50 samples and 49 targets"),
     "NaN": lambda: (_spoilt(2, (HOLE, label[100:150])), "chunk 2 contains NaN"),
-    "some weights": lambda: (_spoilt(1, (X[:50], label[:50], np.ones(50))), "some chunks have sample weights and some have none"),
-    "short weights": lambda: (lambda: ((*chunk, np.ones(3)) for chunk in reader(X, label)()), "chunk 0 has 50 samples and 3 weights"),
+    "some weights": lambda: (
+        _spoilt(1, (X[:50], label[:50], np.ones(50))),
+        "some chunks have sample weights and some have none",
+    ),
+    "short weights": lambda: (
+        lambda: ((*chunk, np.ones(3)) for chunk in reader(X, label)()),
+        "chunk 0 has 50 samples and 3 weights",
+    ),
     "no y": lambda: (lambda: iter([X[:50], X[50:]]), r"chunk 0 is no \(X, y\)"),
     "single": lambda: (lambda: iter([(X[:50],)]), r"chunk 0 is no \(X, y\)"),
 }
@@ -143,7 +173,7 @@ def test_what_chunks_cannot_do():
         LinearSVC().fit_chunks(reader(X, label, WEIGHT - 1))
 
 
-# ---- svmlight files ----------------------------------------------------------------------------------------------------
+# ---- svmlight files ------------------------------------------------------------------------------
 
 S = sparse.csr_matrix(np.where(np.abs(X) < 0.5, 0.0, X))
 
@@ -157,7 +187,11 @@ def path(tmp_path):
 def joined(chunks):
     """X and y of all chunks, and how many there were."""
     parts = list(chunks())
-    return sparse.vstack([A for A, _ in parts], format="csr"), np.concatenate([z for _, z in parts]), len(parts)
+    return (
+        sparse.vstack([A for A, _ in parts], format="csr"),
+        np.concatenate([z for _, z in parts]),
+        len(parts),
+    )
 
 
 @pytest.mark.parametrize("zero_based", [True, False, "auto"])
@@ -179,7 +213,11 @@ def test_blocks_are_the_whole(path, block_bytes, dtype, zero_based):
 def test_line_ends_comments_compression(path, tmp_path):
     goal = joined(svmlight_chunks(path))[0]
     text = path.read_text().rstrip("\n")
-    commented = "# a comment that is longer than a block\n\n" + text.replace("\n", " # and one here\n# a whole line\n") + "\n# the end"
+    commented = (
+        "# a comment that is longer than a block\n\n"
+        + text.replace("\n", " # and one here\n# a whole line\n")
+        + "\n# the end"
+    )
     variants = {"bare.svm": text, "dos.svm": text.replace("\n", "\r\n"), "comments.svm": commented}
     for name, content in variants.items():
         (tmp_path / name).write_bytes(content.encode())
@@ -196,7 +234,11 @@ def test_the_base_is_that_of_the_whole_file(tmp_path):
     """Index 0 in the last line only, and the greatest index in another: no block alone can tell."""
     (tmp_path / "a.svm").write_text("1 1:2 7:1\n-1 2:1\n1 0:3\n")
     A, _, _ = joined(svmlight_chunks(tmp_path / "a.svm", block_bytes=1))
-    assert A.toarray().tolist() == [[0, 2, 0, 0, 0, 0, 0, 1], [0, 0, 1, 0, 0, 0, 0, 0], [3, 0, 0, 0, 0, 0, 0, 0]]
+    assert A.toarray().tolist() == [
+        [0, 2, 0, 0, 0, 0, 0, 1],
+        [0, 0, 1, 0, 0, 0, 0, 0],
+        [3, 0, 0, 0, 0, 0, 0, 0],
+    ]
     assert svmlight_chunks(tmp_path / "a.svm", n_features=12).layout.n_features == 12
     assert joined(svmlight_chunks(tmp_path / "a.svm", n_features=12))[0].shape == (3, 12)
 

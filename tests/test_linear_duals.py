@@ -1,4 +1,7 @@
-"""The parts of dual solvers of linear models against their definitions: faces, walks, passes, looks, leaps."""
+"""The parts of dual solvers of linear models against their definitions.
+
+Faces, walks, passes, looks, leaps.
+"""
 
 import numpy as np
 import pytest
@@ -24,7 +27,9 @@ CORRIDORS = corridors(y, z, C)
 def duals(name, draw, size=1.0):
     """Duals inside their bounds, some of them at a bound or 0."""
     corridor = CORRIDORS[name]
-    t = np.where(draw.random(n) < 0.5, corridor.up, -corridor.down) * draw.choice([0.0, 0.3, 0.6, 1.0], n)
+    t = np.where(draw.random(n) < 0.5, corridor.up, -corridor.down) * draw.choice(
+        [0.0, 0.3, 0.6, 1.0], n
+    )
     t = np.where((t == 0) & (draw.random(n) < 0.5), 0.4 * (corridor.up - corridor.down), t)
     return size * t
 
@@ -37,27 +42,43 @@ def a_problem(name, bias):
 @pytest.mark.parametrize("name", CORRIDORS)
 def test_a_face_is_where_duals_are_strictly_inside_their_bounds(name):
     corridor, t = CORRIDORS[name], duals(name, np.random.default_rng(1))
-    wanted = [v != 0 and (corridor.squared or -b < v < a) for v, a, b in zip(t, corridor.up, corridor.down, strict=True)]
+    wanted = [
+        v != 0 and (corridor.squared or -b < v < a)
+        for v, a, b in zip(t, corridor.up, corridor.down, strict=True)
+    ]
     assert 0 < sum(wanted) < n
     assert face.inside(a_problem(name, Bias.NONE), t).tolist() == wanted
 
 
 def gain(corridor, i, t):
     """gain_i(t) as at the top of linear/losses.py."""
-    value, price = (corridor.low[i] * t, corridor.up[i]) if t > 0 else (corridor.high[i] * t, corridor.down[i]) if t < 0 else (0.0, 1.0)
+    value, price = (
+        (corridor.low[i] * t, corridor.up[i])
+        if t > 0
+        else (corridor.high[i] * t, corridor.down[i])
+        if t < 0
+        else (0.0, 1.0)
+    )
     return value - (t * t / (4 * price) if corridor.squared else 0.0)
 
 
 def objective(problem, X, t, guess, column):
     """D with the bias penalised around a guess."""
     w, excess = sum(v * x for v, x in zip(t, X, strict=True)), sum(t) - problem.total
-    return sum(gain(problem.corridor, i, v) for i, v in enumerate(t)) - 0.5 * float(w @ w) - guess * excess - 0.5 * column * excess**2
+    return (
+        sum(gain(problem.corridor, i, v) for i, v in enumerate(t))
+        - 0.5 * float(w @ w)
+        - guess * excess
+        - 0.5 * column * excess**2
+    )
 
 
 @pytest.mark.parametrize("column", [0.0, 0.7])
 @pytest.mark.parametrize("name", CORRIDORS)
 def test_a_leap_goes_to_the_best_point_of_a_face(name, column, monkeypatch):
-    """The whole way, or clipped to the bounds, or half or a quarter or an eighth of the way where the objective would fall."""
+    """The whole way, or clipped to the bounds, or half or a quarter or an eighth of the way where
+    the objective would fall.
+    """
     monkeypatch.setattr(face, "ITERATIONS", 100)
     monkeypatch.setattr(face, "ACCURACY", 1e-24)
     lengths = set()
@@ -81,7 +102,9 @@ def test_a_leap_goes_to_the_best_point_of_a_face(name, column, monkeypatch):
         for length in (1.0, 0.5, 0.25, 0.125):
             new = t.copy()
             most = np.inf if corridor.squared else price
-            new[where] = np.clip(t[where] + length * change, np.where(up, 0.0, -most), np.where(up, most, 0.0))
+            new[where] = np.clip(
+                t[where] + length * change, np.where(up, 0.0, -most), np.where(up, most, 0.0)
+            )
             if objective(problem, X, new, guess, column) >= before:
                 wanted, taken = new, length
                 break
@@ -89,7 +112,9 @@ def test_a_leap_goes_to_the_best_point_of_a_face(name, column, monkeypatch):
         np.testing.assert_allclose(found.t, wanted, atol=1e-6)
         np.testing.assert_allclose(found.w, X.T @ found.t, atol=1e-9)
         assert found.bias == pytest.approx(guess + column * (float(found.t.sum()) - problem.total))
-        assert face._objective(problem, found) == pytest.approx(objective(problem, X, found.t, guess, column))
+        assert face._objective(problem, found) == pytest.approx(
+            objective(problem, X, found.t, guess, column)
+        )
     assert 1.0 in lengths
     assert name != "hinge" or {0.0, 0.125} <= lengths
 
@@ -104,15 +129,24 @@ def run_at(name, bias, t=None, **more):
 @pytest.mark.parametrize("bias", Bias)
 @pytest.mark.parametrize("name", ["hinge", "tube", "squared_tube", "one_class"])
 def test_a_walk_begins_at_a_start(name, bias):
-    """The duals of the start, made feasible; a free bias is penalised around that of the start, with the mean square as its column."""
+    """The duals of the start, made feasible.
+
+    A free bias is penalised around that of the start, with the mean square as its column.
+    """
     t = duals(name, np.random.default_rng(2), 1.3)
     for start in (t, np.empty(0)):
         run = run_at(name, bias, start)
         problem = run.problem
         wanted = feasible(problem, start) if len(start) else np.zeros(n)
         np.testing.assert_array_equal(run.walk.t, wanted)
-        np.testing.assert_allclose(run.walk.w, sum(v * x for v, x in zip(wanted, A, strict=True)), atol=1e-12)
-        column = {Bias.NONE: 0.0, Bias.FREE: sum(float(x @ x) for x in A) / n, Bias.PENALISED: 1.5**2}[bias]
+        np.testing.assert_allclose(
+            run.walk.w, sum(v * x for v, x in zip(wanted, A, strict=True)), atol=1e-12
+        )
+        column = {
+            Bias.NONE: 0.0,
+            Bias.FREE: sum(float(x @ x) for x in A) / n,
+            Bias.PENALISED: 1.5**2,
+        }[bias]
         guess = -0.4 if bias is Bias.FREE else 0.0
         assert run.walk.column == pytest.approx(column)
         assert run.walk.guess == guess
@@ -120,7 +154,9 @@ def test_a_walk_begins_at_a_start(name, bias):
     tiny = coordinate._Run(run.problem, ArrayDesign(1e-3 * A), Monitor(), None, 0)
     assert tiny.walk.column == pytest.approx(1e-6 * column if bias is Bias.FREE else column)
     cold = run_at(name, bias)
-    assert cold.walk.guess == pytest.approx(float(C @ z / C.sum()) if "tube" in name and bias is Bias.FREE else 0.0)
+    assert cold.walk.guess == pytest.approx(
+        float(C @ z / C.sum()) if "tube" in name and bias is Bias.FREE else 0.0
+    )
     assert not cold.walk.t.any()
 
 
@@ -147,7 +183,10 @@ def test_a_pass_keeps_weights_and_bias_up_to_date(name, bias):
 
 @pytest.mark.parametrize("stopped", [False, True])
 def test_parts_of_a_pass_are_added_up(stopped):
-    """Between two of them the monitor may stop the work; they share a seed, which the next pass does not."""
+    """Between two of them the monitor may stop the work.
+
+    They share a seed, which the next pass does not.
+    """
     run = run_at("hinge", Bias.PENALISED)
     calls, seeds = [], []
 
@@ -201,7 +240,9 @@ def test_a_look_computes_the_gap_and_wakes_samples_whose_conditions_do_not_hold(
     aside = list(range(n))[::-1][7:]
     assert 0 < woken == sum(wrong[i] for i in aside)
     assert run.active == 7 + woken
-    assert run.order[7:].tolist() == [i for i in aside if wrong[i]] + [i for i in aside if not wrong[i]]
+    assert run.order[7:].tolist() == [i for i in aside if wrong[i]] + [
+        i for i in aside if not wrong[i]
+    ]
     primal = 0.5 * float(w @ w) + 0.5 * problem.m * b * b + problem.total * b + corridor.losses(f)
     penalty = 0.5 * (sum(t) - problem.total) ** 2 / problem.m if bias is Bias.PENALISED else 0.0
     dual = sum(gain(corridor, i, v) for i, v in enumerate(t)) - 0.5 * float(w @ w) - penalty
@@ -239,7 +280,9 @@ def test_a_look_at_a_free_bias_is_at_duals_with_the_right_sum():
         (Bias.FREE, [0.0] * 12, [0] * 12, 12, Status.MAX_ITER),
     ],
 )
-def test_passes_end_where_no_dual_moves_any_more(bias, violations, woken, passes, ended, monkeypatch):
+def test_passes_end_where_no_dual_moves_any_more(
+    bias, violations, woken, passes, ended, monkeypatch
+):
     """Though the gap is not small: rounding is left. A free bias must have come to rest too."""
     run = run_at("hinge", bias, max_iter=12)
     run.walk = run.walk._replace(bias=run.walk.guess + 1.0)
@@ -257,9 +300,16 @@ def test_passes_end_where_no_dual_moves_any_more(bias, violations, woken, passes
     assert (found.ended, found.n_iter) == (ended, passes)
 
 
-@pytest.mark.parametrize(("tol", "wanted"), [(1e-9, [8, 11, 15, 21, 29]), (2.0**-10, [8, 11, 13, 14, 15, 16])])
-def test_looks_are_at_growing_intervals_or_where_the_gap_promises_to_be_small(tol, wanted, monkeypatch):
-    """After 8 passes, then whenever there are 1.4 times as many; and where 4 times what a pass met, as at the last look, is within tol."""
+@pytest.mark.parametrize(
+    ("tol", "wanted"), [(1e-9, [8, 11, 15, 21, 29]), (2.0**-10, [8, 11, 13, 14, 15, 16])]
+)
+def test_looks_are_at_growing_intervals_or_where_the_gap_promises_to_be_small(
+    tol, wanted, monkeypatch
+):
+    """After 8 passes, then whenever there are 1.4 times as many.
+
+    And where 4 times what a pass met, as at the last look, is within tol.
+    """
     run, looked = run_at("hinge", Bias.NONE, max_iter=wanted[-1]), []
 
     def met():
@@ -277,14 +327,24 @@ def test_looks_are_at_growing_intervals_or_where_the_gap_promises_to_be_small(to
     monkeypatch.setattr(run, "_look", look)
     monkeypatch.setattr(coordinate, "inside", lambda problem, t: np.zeros(n, bool))
     monkeypatch.setattr(coordinate, "leap", None)  # there is no face to leap on
-    monkeypatch.setattr(run, "_model", lambda tol, reason: LinearSolution(A[0], 0.0, C, C, A[0], reason or Status.STALLED, 0))
+    monkeypatch.setattr(
+        run,
+        "_model",
+        lambda tol, reason: LinearSolution(A[0], 0.0, C, C, A[0], reason or Status.STALLED, 0),
+    )
     assert run.until(tol).ended is Status.MAX_ITER
     assert looked == wanted
 
 
 def test_leaps_wait_for_a_settled_face(monkeypatch):
-    """At the earliest after 5 passes, then 5 passes after the last leap, and only where at most 3 % of the face changed."""
-    for changes, size, wanted in (([0] * 18, n // 2, [5, 10, 15]), ([0] * 18, 1, [5, 10, 15]), ([1] * 6 + [0] * 12, n // 2, [7, 12, 17])):
+    """At the earliest after 5 passes, then 5 passes after the last leap, and only where at most 3 %
+    of the face changed.
+    """
+    for changes, size, wanted in (
+        ([0] * 18, n // 2, [5, 10, 15]),
+        ([0] * 18, 1, [5, 10, 15]),
+        ([1] * 6 + [0] * 12, n // 2, [7, 12, 17]),
+    ):
         run, leapt = run_at("hinge", Bias.NONE, max_iter=18), []
 
         def one_pass(run=run):
@@ -293,7 +353,9 @@ def test_leaps_wait_for_a_settled_face(monkeypatch):
 
         def inside(problem, t, run=run, changes=changes, size=size):
             found = np.arange(n) < size
-            return found ^ (np.arange(n) == 0) if changes[run.passes - 1] and run.passes % 2 else found
+            return (
+                found ^ (np.arange(n) == 0) if changes[run.passes - 1] and run.passes % 2 else found
+            )
 
         def leap(problem, design, walk, where, squares, monitor, run=run, leapt=leapt, size=size):
             leapt.append(run.passes)

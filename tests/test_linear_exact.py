@@ -1,4 +1,7 @@
-"""Linear models are exact: the kernel solvers', scikit-learn's, LIBLINEAR's, a QP solver's; what changes nothing changes nothing."""
+"""Linear models are exact: the kernel solvers', scikit-learn's, LIBLINEAR's, a QP solver's.
+
+What changes nothing changes nothing.
+"""
 
 import numpy as np
 import pytest
@@ -20,7 +23,11 @@ FAR = X + np.array([3.0, 2.0, 0.0, 1.0])  # on one side of the origin: the one-c
 FOUR = np.digitize(X[:, 0] + 0.4 * rng.normal(size=80), [-1.0, 0.0, 1.0])
 WEIGHT = rng.choice([0.5, 1.0, 3.0], size=80)
 CS = [1e-4, 1e-2, 1.0, 1e2, 1e4]
-STORAGES = {"dense": np.asarray, "sparse": sparse.csr_matrix, "float32": lambda A: A.astype(np.float32)}
+STORAGES = {
+    "dense": np.asarray,
+    "sparse": sparse.csr_matrix,
+    "float32": lambda A: A.astype(np.float32),
+}
 LOSSES = {
     "hinge": LinearSVC(loss="hinge"),
     "squared_hinge": LinearSVC(loss="squared_hinge"),
@@ -72,7 +79,7 @@ def fitted(model, A, z, weight=None, **changes):
     return fresh(model, **changes).fit(A, z, sample_weight=weight)
 
 
-# ---- the kernel solvers ------------------------------------------------------------------------------------------------
+# ---- the kernel solvers --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("storage", STORAGES)
@@ -82,7 +89,9 @@ def test_classification_is_that_of_the_kernel_solver(C, loss, storage):
     A = STORAGES[storage](X)
     for y, weight in ((label, None), (label, WEIGHT), (FOUR, WEIGHT)):
         ours = LinearSVC(loss=loss, C=C).fit(A, y, weight)
-        theirs = SVC(kernel="linear", loss=loss, C=C, multiclass="ovr", tol=tight(C)).fit(A, y, weight)
+        theirs = SVC(kernel="linear", loss=loss, C=C, multiclass="ovr", tol=tight(C)).fit(
+            A, y, weight
+        )
         assert ours.certificate_.status == "optimal"
         assert_close(ours.decision_function(A), theirs.decision_function(A), tol=1e-7)
         rel = max(1e-9, 0.1 * tight(C))
@@ -98,7 +107,9 @@ def test_regression_is_that_of_the_kernel_solver(C, loss, storage):
     A = STORAGES[storage](X)
     for epsilon, weight in ((0.0, None), (0.2, WEIGHT)):
         ours = LinearSVR(loss=loss, C=C, epsilon=epsilon).fit(A, Z, weight)
-        theirs = SVR(kernel="linear", loss=loss, C=C, epsilon=epsilon, tol=tight(C)).fit(A, Z, weight)
+        theirs = SVR(kernel="linear", loss=loss, C=C, epsilon=epsilon, tol=tight(C)).fit(
+            A, Z, weight
+        )
         assert_close(ours.predict(A), theirs.predict(A), tol=1e-7)
         assert ours.certificate_.primal == pytest.approx(theirs.certificate_.primal, rel=1e-9)
 
@@ -129,7 +140,7 @@ def test_larger_problems_reach_the_objective_of_the_kernel_solver(loss, solver):
         assert exact * (1 - 1e-7) <= model.certificate_.primal <= exact * (1 + tol + 1e-7)
 
 
-# ---- LIBLINEAR's model -------------------------------------------------------------------------------------------------
+# ---- LIBLINEAR's model ---------------------------------------------------------------------------
 
 
 def objective(w, b, target, loss, C, scaling=None, epsilon=0.0, A=X):
@@ -137,22 +148,42 @@ def objective(w, b, target, loss, C, scaling=None, epsilon=0.0, A=X):
     f = A @ np.ravel(w) + b
     slack = np.maximum(0.0, 1 - target * f if "hinge" in loss else np.abs(target - f) - epsilon)
     penalty = 0.0 if scaling is None else 0.5 * (b / scaling) ** 2
-    return 0.5 * np.dot(np.ravel(w), np.ravel(w)) + penalty + C * np.sum(slack**2 if "squared" in loss else slack)
+    return (
+        0.5 * np.dot(np.ravel(w), np.ravel(w))
+        + penalty
+        + C * np.sum(slack**2 if "squared" in loss else slack)
+    )
 
 
-@pytest.mark.parametrize("bias", [{"intercept_scaling": 1.0}, {"intercept_scaling": 10.0}, {"fit_intercept": False}], ids=str)
+@pytest.mark.parametrize(
+    "bias",
+    [{"intercept_scaling": 1.0}, {"intercept_scaling": 10.0}, {"fit_intercept": False}],
+    ids=str,
+)
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("C", [0.01, 1.0, 3.0])
 def test_regularised_intercept_is_scikit_learns_model(C, loss, bias):
     squared, hinge = "squared" in loss, "hinge" in loss
     more = {} if hinge else {"epsilon": 0.1}
     their = svm.LinearSVC if hinge else svm.LinearSVR
-    theirs = their(loss=loss, C=C, dual=not squared, tol=1e-9, max_iter=10**6, random_state=0, **bias, **more)
+    theirs = their(
+        loss=loss, C=C, dual=not squared, tol=1e-9, max_iter=10**6, random_state=0, **bias, **more
+    )
     theirs.fit(X, label if hinge else Z)
     ours = fitted(LOSSES[loss], X, label if hinge else Z, C=C, intercept="regularised", **bias)
     scaling = bias.get("intercept_scaling", 1.0)
-    goal = objective(theirs.coef_, float(np.ravel(theirs.intercept_)[0]), SIGN if hinge else Z, loss, C, scaling, 0.1)
-    mine = objective(ours.coef_, float(np.ravel(ours.intercept_)[0]), SIGN if hinge else Z, loss, C, scaling, 0.1)
+    goal = objective(
+        theirs.coef_,
+        float(np.ravel(theirs.intercept_)[0]),
+        SIGN if hinge else Z,
+        loss,
+        C,
+        scaling,
+        0.1,
+    )
+    mine = objective(
+        ours.coef_, float(np.ravel(ours.intercept_)[0]), SIGN if hinge else Z, loss, C, scaling, 0.1
+    )
     assert mine == pytest.approx(goal, rel=1e-6)
     assert mine <= goal * (1 + 1e-9)
     assert mine == pytest.approx(ours.certificate_.primal, rel=1e-12)
@@ -164,7 +195,9 @@ def test_regularised_intercept_is_scikit_learns_model(C, loss, bias):
 def liblinear(options, A, z):
     """w and the constant of a model of LIBLINEAR at its tightest."""
     util = needs.package("liblinear.liblinearutil")
-    model = util.train(util.problem(z, sparse.csr_matrix(A)), util.parameter(f"-e 1e-10 -q {options}"))
+    model = util.train(
+        util.problem(z, sparse.csr_matrix(A)), util.parameter(f"-e 1e-10 -q {options}")
+    )
     w, b = model.get_decfun()
     return np.array(w), b, model
 
@@ -172,13 +205,17 @@ def liblinear(options, A, z):
 @pytest.mark.parametrize("bias", [-1, 1])
 @pytest.mark.parametrize("s", [1, 2, 3, 11, 12, 13])
 def test_liblinears_model(s, bias):
-    loss = {1: "squared_hinge", 2: "squared_hinge", 3: "hinge", 13: "epsilon_insensitive"}.get(s, "squared_epsilon_insensitive")
+    loss = {1: "squared_hinge", 2: "squared_hinge", 3: "hinge", 13: "epsilon_insensitive"}.get(
+        s, "squared_epsilon_insensitive"
+    )
     z = SIGN if "hinge" in loss else Z
     for C in (0.001, 0.01):  # LIBLINEAR gives up after 1,000 passes: small C only
         w, b, model = liblinear(f"-s {s} -c {C} -B {bias} -p 0.1", X, z)
         side = model.get_labels()[0] if "hinge" in loss else 1
         ours = fitted(LOSSES[loss], X, z, C=C, intercept="regularised", fit_intercept=bias > 0)
-        assert objective(side * w, side * b, z, loss, C, 1.0, 0.1) == pytest.approx(ours.certificate_.primal, rel=1e-6)
+        assert objective(side * w, side * b, z, loss, C, 1.0, 0.1) == pytest.approx(
+            ours.certificate_.primal, rel=1e-6
+        )
         assert_close(side * (X @ w + b), values(ours, X), tol=1e-4)
 
 
@@ -189,7 +226,7 @@ def test_liblinears_one_class_model():
         assert_close(FAR @ w + b, ours.decision_function(FAR), tol=1e-4)
 
 
-# ---- an interior-point solver of the primal ----------------------------------------------------------------------------
+# ---- an interior-point solver of the primal ------------------------------------------------------
 
 
 @pytest.mark.parametrize("bias", ["free", "regularised", "none"])
@@ -204,9 +241,17 @@ def test_against_qp(loss, bias):
         z[:2] = 1.0, -1.0
         C, weight = 10.0 ** draw.uniform(-4, 4), draw.choice([0.5, 1.0, 2.0], size=n)
         m = {"free": 0.0, "regularised": 0.25, "none": None}[bias]
-        sides = [(z, np.ones(n))] if "hinge" in loss else [(np.ones(n), z - 0.1), (-np.ones(n), -z - 0.1)]
+        sides = (
+            [(z, np.ones(n))]
+            if "hinge" in loss
+            else [(np.ones(n), z - 0.1), (-np.ones(n), -z - 0.1)]
+        )
         optimum, _ = reference.linear(A, sides, C * weight, "squared" in loss, m)
-        kind = {"intercept": "regularised", "intercept_scaling": 2.0} if bias == "regularised" else {"fit_intercept": bias == "free"}
+        kind = (
+            {"intercept": "regularised", "intercept_scaling": 2.0}
+            if bias == "regularised"
+            else {"fit_intercept": bias == "free"}
+        )
         model = fitted(LOSSES[loss], A, z, weight, C=C, **kind)
         for certificate in (model.certificate_, model.certify(A, z, weight)):
             assert certificate.status == "optimal"
@@ -217,13 +262,15 @@ def test_against_qp(loss, bias):
 
 def test_one_class_against_qp():
     for nu in (0.137, 0.512, 0.951):
-        optimum, f = reference.linear(FAR, [(np.ones(80), np.zeros(80))], WEIGHT, False, 0.0, nu * WEIGHT.sum())
+        optimum, f = reference.linear(
+            FAR, [(np.ones(80), np.zeros(80))], WEIGHT, False, 0.0, nu * WEIGHT.sum()
+        )
         model = LinearOneClassSVM(nu=nu).fit(FAR, sample_weight=WEIGHT)
         assert model.certificate_.primal == pytest.approx(optimum, rel=1e-7)
         assert_close(model.decision_function(FAR), f, tol=1e-5)
 
 
-# ---- exact relations ---------------------------------------------------------------------------------------------------
+# ---- exact relations -----------------------------------------------------------------------------
 
 
 @ITEMS
@@ -267,7 +314,10 @@ def test_scaled_data_are_the_same_with_another_C(loss, k):
 
 @ITEMS
 def test_any_storage(model, tmp_path):
-    """Sparse, wide indices, Fortran's order, read-only and memory-mapped data: the same model, and nothing is written."""
+    """Sparse, wide indices, Fortran's order, read-only and memory-mapped data.
+
+    The same model, and nothing is written.
+    """
     A, z = data(model)
     A = np.where(np.abs(A) < 0.3, 0.0, A)
     goal = values(fitted(model, A, z), A)
@@ -277,7 +327,15 @@ def test_any_storage(model, tmp_path):
     frozen.flags.writeable = False
     np.save(tmp_path / "A.npy", A)
     mapped = np.load(tmp_path / "A.npy", mmap_mode="r")
-    for other in (sparse.csr_matrix(A), sparse.csc_array(A), wide, np.asfortranarray(A), frozen, mapped, A.tolist()):
+    for other in (
+        sparse.csr_matrix(A),
+        sparse.csc_array(A),
+        wide,
+        np.asfortranarray(A),
+        frozen,
+        mapped,
+        A.tolist(),
+    ):
         assert_close(values(fitted(model, other, z), A), goal, tol=1e-9)
     for exact in (frozen, mapped, np.asfortranarray(A)):
         assert_same_bits(values(fitted(model, exact, z), A), goal)
@@ -289,8 +347,14 @@ def test_same_bits_for_any_threads_and_inputs_stay(model, solver):
     draw = np.random.default_rng(2)
     big = draw.normal(size=(900, 150)) + 0.4
     assert big.size > linear_training.POLISHED
-    z = None if isinstance(model, LinearOneClassSVM) else big[:, 0] - big[:, 1] + draw.normal(size=900)
-    z = np.digitize(z, [-1.0, 1.0]) if isinstance(model, LinearSVC) else z  # three problems side by side
+    z = (
+        None
+        if isinstance(model, LinearOneClassSVM)
+        else big[:, 0] - big[:, 1] + draw.normal(size=900)
+    )
+    z = (
+        np.digitize(z, [-1.0, 1.0]) if isinstance(model, LinearSVC) else z
+    )  # three problems side by side
     weight = draw.random(900)
     less = {} if isinstance(model, LinearOneClassSVM) else {"C": 0.01}
     for A in (big, sparse.csr_matrix(np.where(big > 1, big, 0.0)), big.astype(np.float32)):
@@ -311,7 +375,9 @@ def test_same_bits_for_any_threads_and_inputs_stay(model, solver):
 @ITEMS
 def test_solvers_agree(model, raw):
     A, z = data(model)
-    newton, coordinate = (fitted(model, A, z, solver=s, tol=1e-9, max_iter=10**6) for s in ("newton", "coordinate"))
+    newton, coordinate = (
+        fitted(model, A, z, solver=s, tol=1e-9, max_iter=10**6) for s in ("newton", "coordinate")
+    )
     assert (newton.solver_, coordinate.solver_) == ("newton", "coordinate")
     assert newton.certificate_.primal == pytest.approx(coordinate.certificate_.primal, rel=1e-8)
     assert_close(values(newton, A), values(coordinate, A), tol=1e-3)

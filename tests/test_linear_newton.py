@@ -1,4 +1,7 @@
-"""The parts of Newton's method for linear models against their definitions: points, gaps, directions, lengths."""
+"""The parts of Newton's method for linear models against their definitions.
+
+Points, gaps, directions, lengths.
+"""
 
 import numpy as np
 import pytest
@@ -24,7 +27,9 @@ def newton(name, bias, X=A):
 
 
 def smooth(problem, X, w, b, centre, width):
-    """Phi as at the top of semismooth.py, each smoothed loss maximised on a grid of candidates that holds the maximiser."""
+    """Phi as at the top of semismooth.py, each smoothed loss maximised on a grid of candidates that
+    holds the maximiser.
+    """
     corridor, value = problem.corridor, 0.5 * w @ w + 0.5 * problem.m * b * b + problem.total * b
     if corridor.squared:
         return value + corridor.losses(X @ w + b)
@@ -32,8 +37,16 @@ def smooth(problem, X, w, b, centre, width):
         price = max(corridor.up[i], corridor.down[i])
         low, high, c = corridor.low[i], corridor.high[i], centre[i]
         candidates = [0.0, corridor.up[i], -corridor.down[i]]
-        candidates += [np.clip(c + (edge - f) * price / width, -corridor.down[i], corridor.up[i]) for edge in (low, high)]
-        gains = [(low * t if t > 0 else high * t if t < 0 else 0.0) - t * f - (t - c) ** 2 * width / (2 * price) for t in candidates]
+        candidates += [
+            np.clip(c + (edge - f) * price / width, -corridor.down[i], corridor.up[i])
+            for edge in (low, high)
+        ]
+        gains = [
+            (low * t if t > 0 else high * t if t < 0 else 0.0)
+            - t * f
+            - (t - c) ** 2 * width / (2 * price)
+            for t in candidates
+        ]
         value += max(gains)
     return value
 
@@ -67,8 +80,18 @@ def test_slope_and_curvature_are_derivatives_of_the_smoothed_objective(name, bia
     direction = np.random.default_rng(1).normal(size=d + 1)
     direction[-1] *= bias is not Bias.NONE
     change = A @ direction[:-1] + direction[-1]
-    ahead = run._at(here.w + h * direction[:-1], here.bias + h * direction[-1], here.f + h * change, centre, width)
-    H = np.column_stack([A, np.ones(n)]).T @ np.diag(here.duals.curvature) @ np.column_stack([A, np.ones(n)])
+    ahead = run._at(
+        here.w + h * direction[:-1],
+        here.bias + h * direction[-1],
+        here.f + h * change,
+        centre,
+        width,
+    )
+    H = (
+        np.column_stack([A, np.ones(n)]).T
+        @ np.diag(here.duals.curvature)
+        @ np.column_stack([A, np.ones(n)])
+    )
     H += np.diag(np.append(np.ones(d), run.problem.m))
     wanted = H @ direction
     if bias is Bias.NONE:
@@ -79,13 +102,19 @@ def test_slope_and_curvature_are_derivatives_of_the_smoothed_objective(name, bia
 @pytest.mark.parametrize("bias", Bias)
 @pytest.mark.parametrize("name", CORRIDORS)
 def test_gaps_at_a_point(name, bias):
-    """P - D, and the gap of the smoothed problem; a free bias's sum is made right to first order."""
+    """P - D, and the gap of the smoothed problem.
+
+    A free bias's sum is made right to first order.
+    """
     run = newton(name, bias)
     here, _, width = a_point(run)
     problem, t, slope = run.problem, here.duals.t, here.slope
     Xt, excess = A.T @ t, sum(t) - problem.total
     primal = (
-        0.5 * here.w @ here.w + 0.5 * problem.m * here.bias**2 + problem.total * here.bias + problem.corridor.losses(A @ here.w + here.bias)
+        0.5 * here.w @ here.w
+        + 0.5 * problem.m * here.bias**2
+        + problem.total * here.bias
+        + problem.corridor.losses(A @ here.w + here.bias)
     )
     assert here.gap.primal == pytest.approx(primal)
     dual, own = here.duals.gain - 0.5 * Xt @ Xt, 0.5 * slope[:-1] @ slope[:-1]
@@ -93,7 +122,11 @@ def test_gaps_at_a_point(name, bias):
         dual -= 0.5 * excess**2 / problem.m
         own += 0.5 * slope[-1] ** 2 / problem.m
     elif bias is Bias.FREE:
-        less = 0.5 * slope[-1] ** 2 / here.corner if problem.corridor.squared else abs(slope[-1]) * width
+        less = (
+            0.5 * slope[-1] ** 2 / here.corner
+            if problem.corridor.squared
+            else abs(slope[-1]) * width
+        )
         dual, own = dual - here.bias * excess - less, own + less
     assert here.gap.dual == pytest.approx(dual)
     assert here.own == pytest.approx(own)
@@ -121,17 +154,23 @@ def test_directions_solve_the_newton_equation(name, bias, way, monkeypatch):
     inner, used = [], {"_by_samples": "samples", "_conjugate": "products"}
     for method in used:
         real = getattr(run, method)
-        monkeypatch.setattr(run, method, lambda *a, real=real, method=method: inner.append(used[method]) or real(*a))
+        monkeypatch.setattr(
+            run, method, lambda *a, real=real, method=method: inner.append(used[method]) or real(*a)
+        )
     found = run._direction(here)
     assert (inner or ["factor"]) == [way]
     Z = np.column_stack([X, np.ones(n)])
-    H = Z.T @ np.diag(here.duals.curvature) @ Z + np.diag(np.append(np.ones(X.shape[1]), run.problem.m))
+    H = Z.T @ np.diag(here.duals.curvature) @ Z + np.diag(
+        np.append(np.ones(X.shape[1]), run.problem.m)
+    )
     if bias is Bias.NONE:
         H[-1], H[:, -1] = 0.0, 0.0
         H[-1, -1] = 1.0
     assert here.duals.curvature.any()
     error = H @ found + here.slope
-    scale = np.append(np.ones(X.shape[1]), 1 / np.sqrt(here.corner if bias is not Bias.NONE else 1.0))
+    scale = np.append(
+        np.ones(X.shape[1]), 1 / np.sqrt(here.corner if bias is not Bias.NONE else 1.0)
+    )
     most = 0.1 if way == "products" else 1e-9
     assert np.linalg.norm(scale * error) <= most * np.linalg.norm(scale * here.slope)
 
@@ -144,12 +183,18 @@ def test_directions_where_no_sample_curves():
     for last, corner, wanted in ((3.0, 2.0, "bias"), (0.1, 2.0, "w"), (3.0, 2e6, "w")):
         slope = np.append(np.full(d, 0.5), last)
         found = run._direction(here._replace(duals=flat, slope=slope, corner=corner))
-        expected = np.append(np.zeros(d), -last / corner) if wanted == "bias" else np.append(-slope[:-1], 0.0)
+        expected = (
+            np.append(np.zeros(d), -last / corner)
+            if wanted == "bias"
+            else np.append(-slope[:-1], 0.0)
+        )
         np.testing.assert_allclose(found, expected)
     for bias in (Bias.NONE, Bias.PENALISED):
         run = newton("hinge", bias)
         here, *_ = a_point(run)
-        here = here._replace(duals=here.duals._replace(curvature=np.zeros(n)), corner=run.problem.m or 1.0)
+        here = here._replace(
+            duals=here.duals._replace(curvature=np.zeros(n)), corner=run.problem.m or 1.0
+        )
         wanted = -here.slope / np.append(np.ones(d), run.problem.m or 1.0)
         np.testing.assert_allclose(run._direction(here), wanted)
 
@@ -164,15 +209,25 @@ def test_a_step_ends_where_the_slope_along_it_is_a_tenth_of_the_first(name, bias
         first = here.slope @ direction
         change = A @ direction[:-1] + direction[-1]
         s = run._length(here, direction, change, centre, width)
-        at = run._at(here.w + s * direction[:-1], here.bias + s * direction[-1], here.f + s * change, centre, width)
+        at = run._at(
+            here.w + s * direction[:-1],
+            here.bias + s * direction[-1],
+            here.f + s * change,
+            centre,
+            width,
+        )
         assert abs(at.slope @ direction) <= 0.1001 * abs(first)
         assert s > 0
     tiny = 1e-9 * run._direction(here)
-    assert run._length(here, tiny, A @ tiny[:-1] + tiny[-1], centre, width) == pytest.approx(2.0**20), "not without end"
+    assert run._length(here, tiny, A @ tiny[:-1] + tiny[-1], centre, width) == pytest.approx(
+        2.0**20
+    ), "not without end"
     w, b, f = run._step(here, centre, width)
     np.testing.assert_allclose(f, A @ w + b)
     new = run._at(w, b, f, centre, width)
-    assert smooth(run.problem, A, new.w, new.bias, centre, width) < smooth(run.problem, A, here.w, here.bias, centre, width)
+    assert smooth(run.problem, A, new.w, new.bias, centre, width) < smooth(
+        run.problem, A, here.w, here.bias, centre, width
+    )
     assert run._step(here._replace(slope=np.zeros(d + 1)), centre, width) is None
 
 
@@ -197,8 +252,22 @@ def test_progress_is_a_new_least_value_of_one_kind_or_the_other():
     assert not made(3.0, 0.5)
 
 
-def rounds(monkeypatch, name, points, *, w=None, centre=None, steps=(), max_iter=1000, tol=1e-9, bias=Bias.NONE):
-    """Newton's method at points whose (gap, own gap) are given; returns centres and widths, and the solution."""
+def rounds(
+    monkeypatch,
+    name,
+    points,
+    *,
+    w=None,
+    centre=None,
+    steps=(),
+    max_iter=1000,
+    tol=1e-9,
+    bias=Bias.NONE,
+):
+    """Newton's method at points whose (gap, own gap) are given.
+
+    Returns centres and widths, and the solution.
+    """
     run = semismooth._Run(a_problem(name, bias), ArrayDesign(A), Monitor(max_iter=max_iter))
     here, *_ = a_point(run)
     asked, left, way = [], iter(points), iter(steps)
@@ -208,10 +277,18 @@ def rounds(monkeypatch, name, points, *, w=None, centre=None, steps=(), max_iter
         asked.append((float(centre[0]), width))
         number = float(len(asked))
         duals = here.duals._replace(t=np.full(n, number))
-        return here._replace(w=np.full(d, number), gap=Gap(10.0, 10.0 - gap), own=own, duals=duals, slope=np.zeros(d + 1))
+        return here._replace(
+            w=np.full(d, number),
+            gap=Gap(10.0, 10.0 - gap),
+            own=own,
+            duals=duals,
+            slope=np.zeros(d + 1),
+        )
 
     monkeypatch.setattr(run, "_at", at)
-    monkeypatch.setattr(run, "_step", lambda here, centre, width: next(way, (here.w, here.bias, here.f)))
+    monkeypatch.setattr(
+        run, "_step", lambda here, centre, width: next(way, (here.w, here.bias, here.f))
+    )
     w = np.zeros(d) if w is None else w
     return asked, run.until(tol, w, 0.0, centre), run
 
@@ -220,7 +297,11 @@ def test_the_width_of_the_first_round(monkeypatch):
     """Twice the unit from w = 0, the unit from other weights, less around duals of a start."""
     unit = sizes(a_problem("hinge", Bias.NONE), ArrayDesign(A)).unit
     start = np.where(y > 0, 0.2, -0.2)
-    for w, centre, wanted in ((None, None, (0.0, 2 * unit)), (np.ones(d), None, (0.0, unit)), (np.ones(d), start, (start[0], 0.09 * unit))):
+    for w, centre, wanted in (
+        (None, None, (0.0, 2 * unit)),
+        (np.ones(d), None, (0.0, unit)),
+        (np.ones(d), start, (start[0], 0.09 * unit)),
+    ):
         asked, found, _ = rounds(monkeypatch, "hinge", [(0.0, 0.0)], w=w, centre=centre)
         assert asked == [pytest.approx(wanted)]
         assert (found.ended, found.n_iter) == (None, 0)
@@ -248,13 +329,18 @@ def test_rounds_without_a_tenth_less_of_the_gap_end_the_work(monkeypatch):
         (False, [1.0, 0.95, 0.97, 0.95, 0.95, 0.95, 0.95, 0.95, 0.95], 7, 2.0),
         (False, [1.0, 0.95, 0.95, 0.95, 0.95, 0.8, 0.8, 0.75, 0.8, 0.8, 0.8, 0.8, 0.8], 12, 8.0),
     ):
-        asked, found, _ = rounds(monkeypatch, "squared_hinge" if squared else "hinge", [(gap, 0.0) for gap in gaps])
+        asked, found, _ = rounds(
+            monkeypatch, "squared_hinge" if squared else "hinge", [(gap, 0.0) for gap in gaps]
+        )
         assert len(asked) == looks
         assert (found.ended, found.w[0], found.n_iter) == (Status.STALLED, best, 0)
 
 
 def test_a_round_that_makes_no_progress_ends(monkeypatch):
-    """After 20 steps, or where there is no direction of descent; a squared loss has but one round."""
+    """After 20 steps, or where there is no direction of descent.
+
+    A squared loss has but one round.
+    """
     asked, found, _ = rounds(monkeypatch, "squared_hinge", [(1.0, 1.0)] * 40)
     assert (found.ended, found.n_iter, len(asked)) == (Status.STALLED, 20, 21)
     asked, found, _ = rounds(monkeypatch, "squared_hinge", [(1.0, 1.0)] * 40, steps=[None])
@@ -277,7 +363,10 @@ def test_many_samples_begin_at_the_solution_of_an_eighth(monkeypatch):
     found = semismooth.solve(problem, LinearWorkspace(ArrayDesign(A), Monitor()), 1e-6)
     assert asked == [(n // 8, 1e-2, False, True), (n, 1e-6, True, True)]
     asked.clear()
-    assert semismooth.solve(problem, LinearWorkspace(ArrayDesign(A), Monitor()), 1e-3, found).n_iter == 0
+    assert (
+        semismooth.solve(problem, LinearWorkspace(ArrayDesign(A), Monitor()), 1e-3, found).n_iter
+        == 0
+    )
     monkeypatch.setattr(semismooth, "SEEDED", n)
     semismooth.solve(problem, LinearWorkspace(ArrayDesign(A), Monitor()), 1e-6)
     assert asked == [(n, 1e-3, True, False), (n, 1e-6, False, True)]

@@ -1,4 +1,5 @@
-"""LIBLINEAR's models on real data, every loss and penalty that it has: the same objective; ours is certified and never the larger.
+"""LIBLINEAR's models on real data, every loss and penalty that it has: the same objective; ours is
+certified and never the larger.
 
 The rows are limited to keep this short; MAXMARGIN_ROWS=1000000 takes all of them.
 """
@@ -16,14 +17,24 @@ from maxmargin import LinearSVC, LinearSVR
 ROWS = int(os.environ.get("MAXMARGIN_ROWS", "3000"))
 CLASSIFICATION = ("breast_cancer", "text", "a9a", "magic", "mnist10k")
 REGRESSION = ("diabetes", "housing")
-LOSSES = {1: "squared_hinge", 2: "squared_hinge", 3: "hinge", 5: "squared_hinge", 11: "squared", 12: "squared", 13: "plain"}
+LOSSES = {
+    1: "squared_hinge",
+    2: "squared_hinge",
+    3: "hinge",
+    5: "squared_hinge",
+    11: "squared",
+    12: "squared",
+    13: "plain",
+}
 
 
 def text(n):
     """Rows of 80 words of a power law, of unit length; labels of a random plane with noise."""
     d, random = min(50_000, 5 * n), np.random.default_rng(0)
     columns = np.minimum((d ** random.random((n, 80))).astype(int), d - 1)
-    X = sparse.csr_matrix((np.ones(80 * n), columns.ravel(), np.arange(0, 80 * n + 1, 80)), shape=(n, d))
+    X = sparse.csr_matrix(
+        (np.ones(80 * n), columns.ravel(), np.arange(0, 80 * n + 1, 80)), shape=(n, d)
+    )
     X.sum_duplicates()
     X = sparse.csr_matrix(sparse.diags(1 / np.sqrt(X.multiply(X).sum(axis=1).A1)) @ X)
     score = X @ random.normal(size=d)
@@ -31,7 +42,10 @@ def text(n):
 
 
 def loaded(name):
-    """Sparse data and their targets; digits are told from all others, one at a time, by the caller."""
+    """Sparse data and their targets.
+
+    Digits are told from all others, one at a time, by the caller.
+    """
     X, y = text(min(ROWS, 200_000)) if name == "text" else data.load(name, rows=ROWS)
     return sparse.csr_matrix(X, dtype=float), y
 
@@ -39,7 +53,9 @@ def loaded(name):
 def train(s, C, X, y, epsilon=0.1):
     """w and b of LIBLINEAR at its tightest, b a constant feature whose weight is penalised."""
     util = needs.package("liblinear.liblinearutil")
-    model = util.train(util.problem(y, X, bias=1), util.parameter(f"-s {s} -c {C} -e 1e-9 -B 1 -p {epsilon} -q"))
+    model = util.train(
+        util.problem(y, X, bias=1), util.parameter(f"-s {s} -c {C} -e 1e-9 -B 1 -p {epsilon} -q")
+    )
     w, b = model.get_decfun()
     side = model.get_labels()[0] if s < 10 else 1
     return side * np.array(w), side * b
@@ -57,11 +73,16 @@ def objective(s, C, X, y, w, b, epsilon=0.1):
 @pytest.mark.parametrize("name", CLASSIFICATION)
 def test_classification(name, s):
     X, y = loaded(name)
-    C, reached = 0.01, 1e-3 if s == 5 else 1e-6  # LIBLINEAR gives up after 1,000 passes: a small C; its l1 solver ends above
+    C, reached = (
+        0.01,
+        1e-3 if s == 5 else 1e-6,
+    )  # LIBLINEAR gives up after 1,000 passes: a small C; its l1 solver ends above
     for positive in np.unique(y)[1:] if len(np.unique(y)) == 2 else np.unique(y)[:2]:
         sign = np.where(y == positive, 1.0, -1.0)
         penalty = "l1" if s == 5 else "l2"
-        ours = LinearSVC(loss=LOSSES[s], penalty=penalty, C=C, intercept="regularised", tol=1e-8, max_iter=10_000).fit(X, sign)
+        ours = LinearSVC(
+            loss=LOSSES[s], penalty=penalty, C=C, intercept="regularised", tol=1e-8, max_iter=10_000
+        ).fit(X, sign)
         mine = objective(s, C, X, sign, ours.coef_[0], float(ours.intercept_[0]))
         theirs = objective(s, C, X, sign, *train(s, C, X, sign))
         assert mine == pytest.approx(ours.certificate_.primal, rel=1e-9)

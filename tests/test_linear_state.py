@@ -1,4 +1,7 @@
-"""Linear estimators around a fit: solvers, starts, progress, warnings, what is kept, certificates."""
+"""Linear estimators around a fit.
+
+Solvers, starts, progress, warnings, what is kept, certificates.
+"""
 
 from types import SimpleNamespace
 
@@ -23,7 +26,9 @@ def test_who_begins():
     assert LinearSVC()._choose(design) == Choice(choose(design))
     assert LinearSVC(dual=True)._choose(design) == Choice(Solver.COORDINATE)
     assert LinearSVC(dual=False)._choose(design) == Choice(Solver.NEWTON)
-    assert LinearSVC(solver="newton", dual=True)._choose(design) == Choice(Solver.NEWTON, binding=True)
+    assert LinearSVC(solver="newton", dual=True)._choose(design) == Choice(
+        Solver.NEWTON, binding=True
+    )
     assert LinearSVC(solver="coordinate")._choose(design) == Choice(Solver.COORDINATE, binding=True)
     for solver in ("newton", "coordinate"):
         assert LinearSVC(solver=solver).fit(X, y).solver_ == solver
@@ -32,7 +37,11 @@ def test_who_begins():
 def test_a_seed_orders_the_visits_of_coordinate_descent():
     def fitted(seed):
         with pytest.warns(ConvergenceWarning):
-            return LinearSVC(solver="coordinate", max_iter=2, tol=1e-9, random_state=seed).fit(X, y).coef_
+            return (
+                LinearSVC(solver="coordinate", max_iter=2, tol=1e-9, random_state=seed)
+                .fit(X, y)
+                .coef_
+            )
 
     assert_same_bits(fitted(None), fitted(None))
     assert_same_bits(fitted(3), fitted(3))
@@ -71,7 +80,10 @@ def test_one_line_for_each_problem(caplog):
     assert len(lines) == 3
     for k, line in enumerate(lines):
         assert line.startswith(f"LinearSVC {k + 1}/3: ")
-        assert f", gap {parts[k].gap:.3g}, violation {parts[k].kkt_violation:.3g}, {counts[k]} support vectors, " in line
+        assert (
+            f", gap {parts[k].gap:.3g}, violation {parts[k].kkt_violation:.3g}, {counts[k]} "
+            "support vectors, " in line
+        )
     caplog.clear()
     with caplog.at_level("INFO", logger="maxmargin"):
         LinearSVC(verbose=1).fit(X, y)
@@ -121,7 +133,9 @@ def test_objectives_beyond_float64():
         ({}, np.inf),
         ({}, np.nan),
     ):
-        trained = SimpleNamespace(solution=SimpleNamespace(**{**good, **change}), certificate=SimpleNamespace(gap=gap))
+        trained = SimpleNamespace(
+            solution=SimpleNamespace(**{**good, **change}), certificate=SimpleNamespace(gap=gap)
+        )
         with pytest.raises(ValueError, match="The objective exceeds the range of float64"):
             model._keep([trained])
 
@@ -152,7 +166,9 @@ def test_the_first_pass_over_chunks():
     assert targets.tolist() == y.tolist()
     assert weights is None
     assert shape == (80, 4)
-    targets, weights, shape = read_all(lambda: [(X[:30], y[:30], np.arange(30)), (X[30:], y[30:], np.arange(50))])
+    targets, weights, shape = read_all(
+        lambda: [(X[:30], y[:30], np.arange(30)), (X[30:], y[30:], np.arange(50))]
+    )
     assert weights.tolist() == [*range(30), *range(50)]
     assert weights.dtype == np.float64
     for chunks, text in (
@@ -166,7 +182,9 @@ def test_the_first_pass_over_chunks():
     ):
         with pytest.raises(ValueError, match=text):
             read_all(lambda chunks=chunks: chunks)
-    with pytest.raises(TypeError, match="read must be a function that returns the chunks at each call, got list"):
+    with pytest.raises(
+        TypeError, match="read must be a function that returns the chunks at each call, got list"
+    ):
         read_all([(X, y)])
 
 
@@ -184,7 +202,9 @@ def test_seeds_and_monitors_of_fits():
         assert seed == 0
         assert not monitor.verbose
     for state in (0, 7):
-        with LinearSVC(random_state=state, verbose=1, max_iter=3, on_interrupt="keep")._watched() as (monitor, seed):
+        with LinearSVC(
+            random_state=state, verbose=1, max_iter=3, on_interrupt="keep"
+        )._watched() as (monitor, seed):
             assert seed == np.random.RandomState(state).randint(2**31 - 1)
             assert (monitor.verbose, monitor.max_iter, monitor.keep, monitor.title) == (
                 True,

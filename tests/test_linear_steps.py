@@ -1,4 +1,7 @@
-"""The parts of Newton's method for linear models against their definitions: equations, models of a step, directions, lengths."""
+"""The parts of Newton's method for linear models against their definitions.
+
+Equations, models of a step, directions, lengths.
+"""
 
 import numpy as np
 import pytest
@@ -16,7 +19,7 @@ from maxmargin.linear.quadratic import minimiser as minimiser_on
 from maxmargin.linear.workspace import LinearWorkspace
 from maxmargin.monitor import Monitor
 
-# ---- linear equations ---------------------------------------------------------------------------------------------------------
+# ---- linear equations ----------------------------------------------------------------------------
 
 
 def minimiser(*model):
@@ -28,7 +31,9 @@ def test_equations_by_a_factor():
     right = rng.normal(size=(d, 2))
     np.testing.assert_allclose(B @ by_factor(B, right), right, atol=1e-10)
     mean = np.trace(B) / d
-    np.testing.assert_allclose((B + 0.1 * mean * np.eye(d)) @ by_factor(B, right, 0.1), right, atol=1e-10)
+    np.testing.assert_allclose(
+        (B + 0.1 * mean * np.eye(d)) @ by_factor(B, right, 0.1), right, atol=1e-10
+    )
 
 
 def test_equations_that_are_not_definite_get_ever_more_on_the_diagonal():
@@ -38,12 +43,19 @@ def test_equations_that_are_not_definite_get_ever_more_on_the_diagonal():
     ones = np.ones((3, 3))
     found = by_factor(ones, np.full(3, 6.0))
     np.testing.assert_allclose(ones @ found, 6.0, rtol=1e-6)
-    for bad in (np.diag([1.0, 1.0, -0.6]), -np.eye(3), np.diag([np.inf, 1.0, 1.0]), np.full((3, 3), np.nan)):
+    for bad in (
+        np.diag([1.0, 1.0, -0.6]),
+        -np.eye(3),
+        np.diag([np.inf, 1.0, 1.0]),
+        np.full((3, 3), np.nan),
+    ):
         assert by_factor(bad, np.ones(3)).tolist() == [0.0, 0.0, 0.0], "no step"
     assert np.isnan(by_factor(np.eye(2), np.array([np.nan, 1.0]))[0])
 
 
-@pytest.mark.parametrize(("accuracy", "most"), [(1e-1, 50), (1e-4, 50), (1e-30, 3), (1e-30, 1), (0.0, 0)])
+@pytest.mark.parametrize(
+    ("accuracy", "most"), [(1e-1, 50), (1e-4, 50), (1e-30, 3), (1e-30, 1), (0.0, 0)]
+)
 def test_equations_by_products_are_best_in_a_krylov_space(accuracy, most):
     B, right, scale = A.T @ A, rng.normal(size=d), rng.uniform(0.5, 2.0, d)
     count = 0
@@ -74,11 +86,15 @@ def test_equations_by_products_end_without_a_product_worth_it():
     assert not by_products(refused, np.zeros(3), np.ones(3), 0.1, 10, monitor).any()
     monitor.interrupted.set()
     assert not by_products(refused, np.ones(3), np.ones(3), 0.1, 10, monitor).any()
-    assert not by_products(lambda x: 0 * x, np.ones(3), np.ones(3), 0.1, 10, Monitor()).any(), "singular"
-    assert not by_products(lambda x: -x, np.ones(3), np.ones(3), 0.1, 10, Monitor()).any(), "not definite"
+    assert not by_products(lambda x: 0 * x, np.ones(3), np.ones(3), 0.1, 10, Monitor()).any(), (
+        "singular"
+    )
+    assert not by_products(lambda x: -x, np.ones(3), np.ones(3), 0.1, 10, Monitor()).any(), (
+        "not definite"
+    )
 
 
-# ---- the quadratic model of a step -----------------------------------------------------------------------------------------------
+# ---- the quadratic model of a step ---------------------------------------------------------------
 
 
 class Counted(ArrayDesign):
@@ -100,7 +116,15 @@ def test_a_hessian_is_brought_up_to_date(form, column):
     hessian, bordered = Hessian(design, column), np.column_stack([X, np.full(n, column)])
     wanted = np.zeros(41, bool)
     weight = np.where(np.arange(n) < 16, C, 0.0)
-    for features, change in (([1, 5, 7], 0), ([1, 5, 7], 1), ([1, 7], 0), ([1, 5, 9], 3), ([2], 9), (list(range(30)), 1), ([], 2)):
+    for features, change in (
+        ([1, 5, 7], 0),
+        ([1, 5, 7], 1),
+        ([1, 7], 0),
+        ([1, 5, 9], 3),
+        ([2], 9),
+        (list(range(30)), 1),
+        ([], 2),
+    ):
         wanted[:] = False
         wanted[features] = True
         wanted[-1] = True
@@ -111,7 +135,9 @@ def test_a_hessian_is_brought_up_to_date(form, column):
         assert set(features) <= set(used)
         if form == "chunks":
             assert len(used) == 41
-        np.testing.assert_allclose(H, bordered[:, used].T @ np.diag(weight) @ bordered[:, used], atol=1e-10)
+        np.testing.assert_allclose(
+            H, bordered[:, used].T @ np.diag(weight) @ bordered[:, used], atol=1e-10
+        )
 
 
 def test_a_hessian_has_few_features_and_looks_at_samples_that_come_or_go():
@@ -155,14 +181,20 @@ def test_the_minimiser_of_a_step_fulfils_its_conditions(seed):
     X = draw.normal(size=(40, 12)) + 3 * draw.normal(size=(40, 1))  # correlated: descent is slow
     X[:, 5] = X[:, 4] if seed % 2 else X[:, 5]
     H, price = X.T @ X, np.append(np.full(11, 8.0), 0.0)
-    u, slope = np.where(draw.random(12) < 0.4, 0.0, draw.normal(size=12)), X.T @ (10 * draw.normal(size=40))
+    u, slope = (
+        np.where(draw.random(12) < 0.4, 0.0, draw.normal(size=12)),
+        X.T @ (10 * draw.normal(size=40)),
+    )
     before = u.copy(), slope.copy()
     found = minimiser(H, price, u, slope)
     np.testing.assert_array_equal(u, before[0])
     np.testing.assert_array_equal(slope, before[1])
 
     def broken(u, slope):
-        return max(abs(s + p * np.sign(v)) if v else max(abs(s) - p, 0.0) for v, s, p in zip(u, slope, price, strict=True))
+        return max(
+            abs(s + p * np.sign(v)) if v else max(abs(s) - p, 0.0)
+            for v, s, p in zip(u, slope, price, strict=True)
+        )
 
     assert broken(found, slope + H @ (found - u)) <= 4e-3 * broken(u, slope)
     assert model_value(H, price, u, slope, found) <= model_value(H, price, u, slope, u)
@@ -178,19 +210,30 @@ def test_the_minimiser_of_a_step_fulfils_its_conditions(seed):
 def test_the_minimiser_of_a_step_where_nothing_is_to_be_done(monkeypatch):
     H, rounds, real = np.eye(3), [], core.lasso_descent
     monkeypatch.setattr(core, "lasso_descent", lambda *rest: rounds.append(1) or real(*rest))
-    assert minimiser(H, np.ones(3), np.zeros(3), np.array([0.5, -1.0, 1.0])).tolist() == [0.0, 0.0, 0.0]
-    assert minimiser(np.zeros((1, 1)), np.zeros(1), np.zeros(1), np.ones(1)).tolist() == [0.0], "no curvature, no step"
-    np.testing.assert_allclose(minimiser(H, np.array([1.0, 1.0, 0.0]), np.zeros(3), np.array([3.0, -2.0, 5.0])), [-2.0, 1.0, -5.0])
+    assert minimiser(H, np.ones(3), np.zeros(3), np.array([0.5, -1.0, 1.0])).tolist() == [
+        0.0,
+        0.0,
+        0.0,
+    ]
+    assert minimiser(np.zeros((1, 1)), np.zeros(1), np.zeros(1), np.ones(1)).tolist() == [0.0], (
+        "no curvature, no step"
+    )
+    np.testing.assert_allclose(
+        minimiser(H, np.array([1.0, 1.0, 0.0]), np.zeros(3), np.array([3.0, -2.0, 5.0])),
+        [-2.0, 1.0, -5.0],
+    )
     assert len(rounds) == 3, "one for each of these"
 
 
-# ---- columns ---------------------------------------------------------------------------------------------------------------------
+# ---- columns -------------------------------------------------------------------------------------
 
 
 def weighted(task, factor=1.0):
     """Squared losses with weights of 0 among them."""
     weight = np.where(np.arange(n) % 5 == 0, 0.0, factor * C)
-    return classification(y, weight, True) if task == "classes" else regression(z, weight, 0.2, True)
+    return (
+        classification(y, weight, True) if task == "classes" else regression(z, weight, 0.2, True)
+    )
 
 
 @pytest.mark.parametrize("factor", [1.0, 0.1])
@@ -211,7 +254,12 @@ def test_columns_hold_residuals_whose_squares_are_the_losses(task, form, factor)
     np.testing.assert_allclose(columns.squares, 1.0001 * np.sum(wanted**2, axis=0), rtol=1e-6)
     assert columns.most == max(corridor.up.max(), corridor.down.max())
     for factor, most in ((0.1, 0.1 * C.max()), (0.0, 1.0)):
-        assert Columns(classification(y, factor * C, True), ArrayDesign(X), 1.5, np.ones(d + 1), 0).most == most
+        assert (
+            Columns(
+                classification(y, factor * C, True), ArrayDesign(X), 1.5, np.ones(d + 1), 0
+            ).most
+            == most
+        )
 
 
 @pytest.mark.parametrize("form", ["dense", "sparse"])
@@ -221,7 +269,11 @@ def test_columns_of_float32_are_exact(form):
     for weight in (np.ones(n), C, np.resize([1.0, 0.0, 0.3, 1.0, 1.0], n)):
         q = np.sqrt(weight / weight.max())
         columns = Columns(
-            classification(y, weight, True), ArrayDesign(X if form == "dense" else sparse.csr_matrix(X)), 1.5, np.ones(d + 1), 0
+            classification(y, weight, True),
+            ArrayDesign(X if form == "dense" else sparse.csr_matrix(X)),
+            1.5,
+            np.ones(d + 1),
+            0,
         )
         t = np.random.default_rng(1).normal(size=n)
         wanted = np.append(X.astype(np.float64).T @ (y * q * t), 1.5 * (y * q) @ t)
@@ -249,8 +301,12 @@ def test_descent_on_columns_lowers_the_objective_to_its_least(task):
         u = new
         values.append(penalised(corridor, u))
     assert (np.diff(values) <= 1e-12).all()
-    found = lasso.solve(LinearProblem(corridor, Bias.FREE), LinearWorkspace(ArrayDesign(A), Monitor()), 1e-12)
-    assert values[-1] == pytest.approx(penalised(corridor, np.append(found.w, found.bias)), rel=1e-6)
+    found = lasso.solve(
+        LinearProblem(corridor, Bias.FREE), LinearWorkspace(ArrayDesign(A), Monitor()), 1e-12
+    )
+    assert values[-1] == pytest.approx(
+        penalised(corridor, np.append(found.w, found.bias)), rel=1e-6
+    )
 
 
 def test_descent_on_columns_counts_its_passes_and_stops():
@@ -282,4 +338,9 @@ def test_the_last_pass_is_over_all_columns():
     columns.descend(np.zeros(d + 1), np.zeros(n), 4, Monitor(), 0)
     assert len(seeds) == 4, "each in an order of its own"
     assert [active for active, _ in visited] == [d + 1, 2, 2, d + 1]
-    assert [aside for _, aside in visited] == [np.inf, pytest.approx(0.05), pytest.approx(0.1), np.inf]
+    assert [aside for _, aside in visited] == [
+        np.inf,
+        pytest.approx(0.05),
+        pytest.approx(0.1),
+        np.inf,
+    ]

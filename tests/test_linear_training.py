@@ -1,4 +1,7 @@
-"""From a linear problem to a certified model: which solver, who takes over, what is looked at again, what is asked of the verdict."""
+"""From a linear problem to a certified model.
+
+Which solver, who takes over, what is looked at again, what is asked of the verdict.
+"""
 
 import threading
 import time
@@ -41,7 +44,11 @@ def test_the_solver_for_data_of_a_kind():
 
 
 def test_who_may_take_over():
-    narrow, wide, chunks = ArrayDesign(A), ArrayDesign(np.ones((2, 1201))), ChunkDesign(lambda: [A], A.shape)
+    narrow, wide, chunks = (
+        ArrayDesign(A),
+        ArrayDesign(np.ones((2, 1201))),
+        ChunkDesign(lambda: [A], A.shape),
+    )
     for solver, design, wanted in (
         (Solver.NEWTON, narrow, Solver.COORDINATE),
         (Solver.NEWTON, wide, Solver.COORDINATE),
@@ -54,7 +61,7 @@ def test_who_may_take_over():
         assert linear_training._other(Choice(solver, binding=True), design) is None
 
 
-# ---- one solver after another --------------------------------------------------------------------------------------------------
+# ---- one solver after another --------------------------------------------------------------------
 
 
 def stub(monkeypatch, *answers):
@@ -66,8 +73,14 @@ def stub(monkeypatch, *answers):
         assert monitor.deadline - time.perf_counter() > 900, "each may take all the time"
         asked.append((solver, monitor.max_iter))
         status, gap, steps = next(left)
-        found = LinearSolution(np.zeros(d), float(len(asked)), np.zeros(n), np.zeros(n), np.zeros(d), None, steps)
-        known = replace(certificate.certificate_of(gap, 0.0, gap, np.zeros(1), np.zeros(1), 0.0), status=status, n_iter=steps)
+        found = LinearSolution(
+            np.zeros(d), float(len(asked)), np.zeros(n), np.zeros(n), np.zeros(d), None, steps
+        )
+        known = replace(
+            certificate.certificate_of(gap, 0.0, gap, np.zeros(1), np.zeros(1), 0.0),
+            status=status,
+            n_iter=steps,
+        )
         return linear_training.TrainedLinear(found, known, solver)
 
     monkeypatch.setattr(linear_training, "_solved", solved)
@@ -88,28 +101,40 @@ def stub(monkeypatch, *answers):
     ],
 )
 def test_another_solver_takes_over(solver, answers, best, monkeypatch):
-    """Where the first stalls, or coordinate descent has cost as much as Newton's method would; steps are added up."""
+    """Where the first stalls, or coordinate descent has cost as much as Newton's method would.
+
+    Steps are added up.
+    """
     asked = stub(monkeypatch, *answers)
     found = linear_training._train(
-        Task(HINGE, 1e-4, Choice(solver)), LinearWorkspace(ArrayDesign(A), Monitor(max_iter=1000, time_limit=1000.0))
+        Task(HINGE, 1e-4, Choice(solver)),
+        LinearWorkspace(ArrayDesign(A), Monitor(max_iter=1000, time_limit=1000.0)),
     )
     other = {Solver.NEWTON: Solver.COORDINATE, Solver.COORDINATE: Solver.NEWTON}[solver]
     passes = 40 + d // 5
-    assert asked == [(solver, passes if solver is Solver.COORDINATE else 1000), (other, 1000)][: len(answers)]
+    assert (
+        asked
+        == [(solver, passes if solver is Solver.COORDINATE else 1000), (other, 1000)][
+            : len(answers)
+        ]
+    )
     assert found.solution.bias == best
     assert found.solver is (solver if best == 1 else other)
-    assert found.solution.n_iter == found.certificate.n_iter == sum(steps for _, _, steps in answers)
+    assert (
+        found.solution.n_iter == found.certificate.n_iter == sum(steps for _, _, steps in answers)
+    )
 
 
 def test_coordinate_descent_that_ran_out_of_its_own_steps_is_not_followed(monkeypatch):
     asked = stub(monkeypatch, ("max_iter", 1.0, 9))
     linear_training._train(
-        Task(HINGE, 1e-4, Choice(Solver.COORDINATE)), LinearWorkspace(ArrayDesign(A), Monitor(max_iter=9, time_limit=1000.0))
+        Task(HINGE, 1e-4, Choice(Solver.COORDINATE)),
+        LinearWorkspace(ArrayDesign(A), Monitor(max_iter=9, time_limit=1000.0)),
     )
     assert asked == [(Solver.COORDINATE, 9)]
 
 
-# ---- several problems -----------------------------------------------------------------------------------------------------------
+# ---- several problems ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("side_by_side", [False, True])
@@ -124,10 +149,15 @@ def test_several_problems_are_solved_in_order(side_by_side, monkeypatch):
         return real(task, given)
 
     monkeypatch.setattr(linear_training, "_train", train)
-    monkeypatch.setattr(workspace, "thread_count", lambda work=np.inf, real=thread_count: min(real(work), 2))
+    monkeypatch.setattr(
+        workspace, "thread_count", lambda work=np.inf, real=thread_count: min(real(work), 2)
+    )
     available, newton = thread_count(), Choice(Solver.NEWTON)
     kinds = ((1, 1.0), (-1, 1.0), (1, 0.01))
-    tasks = [Task(HINGE._replace(corridor=classification(s * y, c * C, False)), 1e-6, newton) for s, c in kinds]
+    tasks = [
+        Task(HINGE._replace(corridor=classification(s * y, c * C, False)), 1e-6, newton)
+        for s, c in kinds
+    ]
     found = train_many(tasks, LinearWorkspace(ArrayDesign(A), Monitor(title="fit")))
     assert [one.certificate.status for one in found] == ["optimal"] * 3
     np.testing.assert_allclose(found[0].solution.w, -found[1].solution.w, atol=1e-3)
@@ -158,11 +188,14 @@ def test_each_of_several_problems_has_its_share_of_the_time(workers, monkeypatch
             shares[label] = share
             return super().part(share, label)
 
-    train_many([Task(HINGE, 1e-2, Choice(Solver.NEWTON, True))] * 4, LinearWorkspace(ArrayDesign(A), Asked()))
+    train_many(
+        [Task(HINGE, 1e-2, Choice(Solver.NEWTON, True))] * 4,
+        LinearWorkspace(ArrayDesign(A), Asked()),
+    )
     assert shares == {f" {k + 1}/4": pytest.approx(workers / (4 - k)) for k in range(4)}
 
 
-# ---- polishing --------------------------------------------------------------------------------------------------------------------
+# ---- polishing -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("squared", [False, True])
@@ -184,8 +217,12 @@ def test_of_several_biases_the_middle_is_taken():
     X, sign = np.array([[0.0], [0.0], [1.0], [1.0]]), np.array([1.0, -1.0, 1.0, -1.0])
     problem = LinearProblem(classification(sign, np.ones(4), False), Bias.FREE)
     for start in (-0.9, 0.9):  # any bias from -1 to 1 is optimal
-        rough = LinearSolution(np.zeros(1), start, sign.copy(), np.full(4, start), np.zeros(1), None, 2)
-        found = linear_training._polished(problem, LinearWorkspace(ArrayDesign(X), Monitor()), rough)
+        rough = LinearSolution(
+            np.zeros(1), start, sign.copy(), np.full(4, start), np.zeros(1), None, 2
+        )
+        found = linear_training._polished(
+            problem, LinearWorkspace(ArrayDesign(X), Monitor()), rough
+        )
         assert found.bias == pytest.approx(0.0, abs=1e-9)
         np.testing.assert_allclose(found.f, found.bias, atol=1e-9)
 
@@ -204,17 +241,21 @@ def test_what_is_solved_to_rounding(monkeypatch):
     """Solutions of small data whose solver reached the tolerance."""
     polished = []
     real = linear_training._polished
-    monkeypatch.setattr(linear_training, "_polished", lambda *rest: polished.append(1) or real(*rest))
+    monkeypatch.setattr(
+        linear_training, "_polished", lambda *rest: polished.append(1) or real(*rest)
+    )
     for entries, most, times in ((n * d, 1000, 1), (n * d - 1, 1000, 0), (n * d, 1, 0)):
         polished.clear()
         monkeypatch.setattr(linear_training, "POLISHED", entries)
         linear_training._solved(
-            Task(HINGE, 1e-3, Choice(Solver.NEWTON)), LinearWorkspace(ArrayDesign(A), Monitor(max_iter=most)), Solver.NEWTON
+            Task(HINGE, 1e-3, Choice(Solver.NEWTON)),
+            LinearWorkspace(ArrayDesign(A), Monitor(max_iter=most)),
+            Solver.NEWTON,
         )
         assert len(polished) == times
 
 
-# ---- what is known about decision values -------------------------------------------------------------------------------------------
+# ---- what is known about decision values ---------------------------------------------------------
 
 
 def solution(problem=HINGE, X=A, tol=1e-6):
@@ -222,9 +263,14 @@ def solution(problem=HINGE, X=A, tol=1e-6):
 
 
 def test_drifted_decision_values_are_computed_anew(monkeypatch):
-    """Where the error is more than their last digits; beyond a billionth of a unit the solver is not believed."""
+    """Where the error is more than their last digits.
+
+    Beyond a billionth of a unit the solver is not believed.
+    """
     design, found = ArrayDesign(A), solution()
-    assert not linear_training._is_small(ChunkDesign(lambda: [A], A.shape)), "another pass costs something"
+    assert not linear_training._is_small(ChunkDesign(lambda: [A], A.shape)), (
+        "another pass costs something"
+    )
     for small in (True, False):
         monkeypatch.setattr(linear_training, "POLISHED", n * d if small else n * d - 1)
         for drift, error, again in ((0.0, 1e-14, False), (1e-11, 1e-14, True), (1e-3, 1e-3, False)):
@@ -248,10 +294,16 @@ def test_the_audit_looks_at_some_rows():
     f = X @ w + 0.5
     found = LinearSolution(w, 0.5, np.zeros(300), f, w, None, 0)
     assert linear_training._audit(found, ArrayDesign(X)) < 1e-14
-    seen = [linear_training._audit(found._replace(f=f + np.eye(300)[i]), ArrayDesign(X)) > 0.5 for i in range(300)]
+    seen = [
+        linear_training._audit(found._replace(f=f + np.eye(300)[i]), ArrayDesign(X)) > 0.5
+        for i in range(300)
+    ]
     assert sum(seen) == 64
     few = found._replace(f=f[:64], t=np.zeros(64))
-    assert all(linear_training._audit(few._replace(f=few.f - np.eye(64)[i]), ArrayDesign(X[:64])) > 0.5 for i in range(64))
+    assert all(
+        linear_training._audit(few._replace(f=few.f - np.eye(64)[i]), ArrayDesign(X[:64])) > 0.5
+        for i in range(64)
+    )
     assert linear_training._audit(found._replace(f=f + 1), ChunkDesign(lambda: [X], X.shape)) == 0.0
 
 
@@ -263,32 +315,62 @@ def test_the_dual_is_known_to_the_last_digits_of_its_terms():
         longest = max(float(np.sqrt(x @ x)) for x in A)
         error = EPS * sum(abs(t) for t in found.t) * longest
         length = float(np.sqrt(found.Xt @ found.Xt)) + 0.5 * error if most is None else most
-        assert linear_training._dual_blur(problem, found, design, most, 1.0) == pytest.approx(error * length)
-        assert linear_training._dual_blur(problem, found, design, most, 11 * error * length) == pytest.approx(error * length)
+        assert linear_training._dual_blur(problem, found, design, most, 1.0) == pytest.approx(
+            error * length
+        )
+        assert linear_training._dual_blur(
+            problem, found, design, most, 11 * error * length
+        ) == pytest.approx(error * length)
         huge = found._replace(t=1e9 * found.t, Xt=1e9 * found.Xt)
         exact = linear_training._dual_blur(problem, huge, design, most, 0.0)
-        errors = EPS * np.array([sum(abs(x[j] * t) for x, t in zip(A, huge.t, strict=True)) for j in range(d)])
+        errors = EPS * np.array(
+            [sum(abs(x[j] * t) for x, t in zip(A, huge.t, strict=True)) for j in range(d)]
+        )
         longer = huge._replace(Xt=np.sign(huge.Xt) * (np.abs(huge.Xt) + errors))
         duals = [linear_training.judged(problem, one).dual for one in (huge, longer)]
         assert exact == pytest.approx(duals[0] - duals[1], rel=1e-6, abs=1e-300)
         assert exact > 0
-        bound = EPS * np.abs(huge.t).sum() * longest * (np.sqrt(huge.Xt @ huge.Xt) if most is None else most)
-        assert linear_training._dual_blur(problem, huge, design, most, 11 * bound) == pytest.approx(bound)
-        assert linear_training._dual_blur(problem, huge, design, most, 9 * bound) == exact < 0.99 * bound
+        bound = (
+            EPS
+            * np.abs(huge.t).sum()
+            * longest
+            * (np.sqrt(huge.Xt @ huge.Xt) if most is None else most)
+        )
+        assert linear_training._dual_blur(problem, huge, design, most, 11 * bound) == pytest.approx(
+            bound
+        )
+        assert (
+            linear_training._dual_blur(problem, huge, design, most, 9 * bound)
+            == exact
+            < 0.99 * bound
+        )
         assert linear_training._dual_blur(problem, found, design, most, 0.0) < 1e-9
         nothing = found._replace(Xt=np.zeros(d))
         wanted = 0.5 * error**2 if most is None else error * most
-        assert linear_training._dual_blur(problem, nothing, design, most, 1.0) == pytest.approx(wanted)
+        assert linear_training._dual_blur(problem, nothing, design, most, 1.0) == pytest.approx(
+            wanted
+        )
         chunks = ChunkDesign(lambda: [A], A.shape)
-        assert linear_training._dual_blur(problem, huge, chunks, most, 0.0) == 0.0, "no length is known"
+        assert linear_training._dual_blur(problem, huge, chunks, most, 0.0) == 0.0, (
+            "no length is known"
+        )
 
 
 def test_data_whose_products_are_blurred_are_evaluated_as_certify_does(monkeypatch):
-    """Where blurs of the losses and of the dual make more than a tenth of what is asked for; beyond that nothing is optimal."""
+    """Where blurs of the losses and of the dual make more than a tenth of what is asked for.
+
+    Beyond that nothing is optimal.
+    """
     design, chunks, found = ArrayDesign(A), ChunkDesign(lambda: [A], A.shape), solution()
     done, evaluate, decide = [], linear_training._evaluated, linear_training.verdict
-    monkeypatch.setattr(linear_training, "_evaluated", lambda *rest: done.append("evaluated") or evaluate(*rest))
-    monkeypatch.setattr(linear_training, "verdict", lambda *rest, known: done.append(known) or decide(*rest, known=known))
+    monkeypatch.setattr(
+        linear_training, "_evaluated", lambda *rest: done.append("evaluated") or evaluate(*rest)
+    )
+    monkeypatch.setattr(
+        linear_training,
+        "verdict",
+        lambda *rest, known: done.append(known) or decide(*rest, known=known),
+    )
     known = sizes(HINGE, design)
     value = linear_training.judged(HINGE, found).primal
 
@@ -325,7 +407,11 @@ def test_data_whose_products_are_blurred_are_evaluated_as_certify_does(monkeypat
 def test_the_dual_of_the_lasso_gains_at_most_twice_the_objective(monkeypatch):
     problem, asked = LinearProblem(classification(y, C, True), Bias.FREE, penalty=Penalty.L1), []
     found = lasso.solve(problem, LinearWorkspace(ArrayDesign(A), Monitor()), 1e-6)
-    monkeypatch.setattr(linear_training, "_dual_blur", lambda problem, found, design, most, limit: asked.append((most, limit)) or 0.0)
+    monkeypatch.setattr(
+        linear_training,
+        "_dual_blur",
+        lambda problem, found, design, most, limit: asked.append((most, limit)) or 0.0,
+    )
     result = linear_training.judged(problem, found)
     value = max(abs(result.primal), abs(result.dual))
     linear_training.certify(problem, found, ArrayDesign(A), 1e-4)
@@ -335,7 +421,8 @@ def test_the_dual_of_the_lasso_gains_at_most_twice_the_objective(monkeypatch):
 def test_losses_that_are_rounding_are_left_out_of_the_gap(monkeypatch):
     """The question: a gap without them, relative to values without them.
 
-    It is 0 where it is rounding of the scale, and 1e-9 of the value at most or the value is rounding too.
+    It is 0 where it is rounding of the scale, and 1e-9 of the value at most or the value is
+    rounding too.
     """
     found, design, forgiven = solution(), ArrayDesign(A), 0.5
     monkeypatch.setattr(linear_training, "_forgiven", lambda *rest: forgiven)
@@ -352,19 +439,27 @@ def test_losses_that_are_rounding_are_left_out_of_the_gap(monkeypatch):
         (forgiven + 6e-9, 1e5, 1e-12, None),
     ):
         one = replace(result, primal=5.0 + forgiven, dual=5.0 - 2.0, gap=gap, relative_gap=0.9)
-        new, demand, size = linear_training.question(HINGE, found, design, one, tol, Sizes(scale, 1.0))
+        new, demand, size = linear_training.question(
+            HINGE, found, design, one, tol, Sizes(scale, 1.0)
+        )
         assert new.relative_gap == (0.9 if wanted is None else pytest.approx(wanted, rel=1e-4))
         assert (demand.gap, demand.violation) == (tol, tol**0.5)
         assert demand.error == pytest.approx(1e-6 * max(np.abs(found.f).max(), 1.0))
         assert size.values == np.abs(found.f).max()
         small = replace(one, relative_gap=0.5 * tol)
-        assert linear_training.question(HINGE, found, design, small, tol, Sizes(1e30, 1.0))[0] == small, "good enough as it is"
+        assert (
+            linear_training.question(HINGE, found, design, small, tol, Sizes(1e30, 1.0))[0] == small
+        ), "good enough as it is"
     squared = HINGE._replace(corridor=HINGE.corridor._replace(squared=True))
-    assert linear_training.question(squared, found, design, result, 1e-4, Sizes(1.0, 50.0))[1].violation == pytest.approx(50.0 * 0.1)
-    assert linear_training.question(squared, found, design, result, 1e-4, Sizes(1.0, 50.0))[1].error == pytest.approx(5e-5)
+    assert linear_training.question(squared, found, design, result, 1e-4, Sizes(1.0, 50.0))[
+        1
+    ].violation == pytest.approx(50.0 * 0.1)
+    assert linear_training.question(squared, found, design, result, 1e-4, Sizes(1.0, 50.0))[
+        1
+    ].error == pytest.approx(5e-5)
 
 
-# ---- all classes at once ------------------------------------------------------------------------------------------------------------
+# ---- all classes at once -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("bias", Bias)
@@ -374,20 +469,34 @@ def test_all_classes_at_once_with_their_certificate(bias, monkeypatch):
     monkeypatch.setattr(crammer_singer, "solve", lambda *rest: aims.append(rest[2]) or real(*rest))
     for limit, aim in ((3 * n * d, 1e-13), (3 * n * d - 1, 1e-2)):
         monkeypatch.setattr(linear_training, "POLISHED_TOGETHER", limit)
-        problem, workspace_ = ClassesProblem(label, 3, C, bias, 2.0), LinearWorkspace(ArrayDesign(A), Monitor(max_iter=3000))
+        problem, workspace_ = (
+            ClassesProblem(label, 3, C, bias, 2.0),
+            LinearWorkspace(ArrayDesign(A), Monitor(max_iter=3000)),
+        )
         found, known = linear_training.ClassesTask(problem, 1e-2).train(workspace_)
         assert aims.pop() == aim
         m = 0.25 if bias is Bias.PENALISED else 0.0
         F = A @ found.W.T + found.bias
-        wanted = linear_certificate.crammer_singer(F, label, C, found.W, found.bias, found.t, (A.T @ found.t).T, m, bias is Bias.FREE)
+        wanted = linear_certificate.crammer_singer(
+            F, label, C, found.W, found.bias, found.t, (A.T @ found.t).T, m, bias is Bias.FREE
+        )
         assert (known.primal, known.dual, known.kkt_violation) == pytest.approx(
             (wanted.primal, wanted.dual, wanted.kkt_violation), rel=1e-6
         )
-        assert (known.status, known.n_iter) == ("optimal" if known.kkt_violation <= 0.1 else "approximate", found.n_iter)
+        assert (known.status, known.n_iter) == (
+            "optimal" if known.kkt_violation <= 0.1 else "approximate",
+            found.n_iter,
+        )
         data = (problem, A, found.W, found.bias, found.t, 1e-2)
         again = linear_training.certify_classes(known, *data)
-        assert (again.status, again.primal, again.n_iter) == (known.status, pytest.approx(known.primal), found.n_iter)
-    wrong = linear_training.certify_classes(known, problem, A, found.W + 1.0 + A[:3], found.bias, found.t, 1e-2)
+        assert (again.status, again.primal, again.n_iter) == (
+            known.status,
+            pytest.approx(known.primal),
+            found.n_iter,
+        )
+    wrong = linear_training.certify_classes(
+        known, problem, A, found.W + 1.0 + A[:3], found.bias, found.t, 1e-2
+    )
     assert wrong.status == "refuted"
     with pytest.raises(ValueError, match="another number of samples"):
         linear_training.certify_classes(known, problem, A[:-1], *data[2:])
@@ -400,16 +509,25 @@ def test_a_certificate_of_a_fitted_model_again():
         (found,) = train_many([task], LinearWorkspace(ArrayDesign(A), Monitor()))
         assert found.certificate.status == "optimal"
         assert found.certificate.relative_gap < 1e-11, "solved to rounding"
-        again = linear_training.certify_again(found.certificate, problem, found.solution, ArrayDesign(A), 1e-5)
+        again = linear_training.certify_again(
+            found.certificate, problem, found.solution, ArrayDesign(A), 1e-5
+        )
         assert (again.status, again.n_iter) == ("optimal", found.certificate.n_iter)
         assert again.primal == pytest.approx(found.certificate.primal)
         same = linear_training.certify(problem, found.solution, ArrayDesign(A), 1e-5)
         assert (same.status, same.primal) == ("optimal", pytest.approx(again.primal))
-        off = found.solution._replace(w=found.solution.w + 0.1, f=found.solution.f + 0.1 * A.sum(axis=1))
-        assert linear_training.certify_again(found.certificate, problem, off, ArrayDesign(A), 1e-5).status == "refuted"
+        off = found.solution._replace(
+            w=found.solution.w + 0.1, f=found.solution.f + 0.1 * A.sum(axis=1)
+        )
+        assert (
+            linear_training.certify_again(
+                found.certificate, problem, off, ArrayDesign(A), 1e-5
+            ).status
+            == "refuted"
+        )
 
 
-# ---- progress -----------------------------------------------------------------------------------------------------------------------
+# ---- progress ------------------------------------------------------------------------------------
 
 
 class Reporting(Monitor):
@@ -432,9 +550,13 @@ def test_solvers_report_steps_gap_violation_and_support():
     for solver in ("newton", "coordinate", "lasso", "together"):
         monitor = Reporting()
         if solver == "together":
-            found = crammer_singer.solve(ClassesProblem(label, 3, C, Bias.NONE), LinearWorkspace(design, monitor), 1e-6)
+            found = crammer_singer.solve(
+                ClassesProblem(label, 3, C, Bias.NONE), LinearWorkspace(design, monitor), 1e-6
+            )
         else:
-            found = linear_training.SOLVERS[Solver(solver)](problem, LinearWorkspace(design, monitor), 1e-6, None)
+            found = linear_training.SOLVERS[Solver(solver)](
+                problem, LinearWorkspace(design, monitor), 1e-6, None
+            )
         assert found.ended is None
         steps, gaps, violations, support = zip(*monitor.reports, strict=True)
         begin = 1 if solver in ("coordinate", "together") else 0
@@ -449,7 +571,7 @@ def test_solvers_report_steps_gap_violation_and_support():
         assert support[-1] == np.count_nonzero(rows)
 
 
-# ---- gaps ---------------------------------------------------------------------------------------------------------------------------
+# ---- gaps ----------------------------------------------------------------------------------------
 
 
 def test_a_gap_within_a_tolerance():

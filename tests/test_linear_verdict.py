@@ -1,4 +1,7 @@
-"""What linear models say about themselves: violations, the word "optimal", solvers that take over, data of any scale."""
+"""What linear models say about themselves.
+
+Violations, the word "optimal", solvers that take over, data of any scale.
+"""
 
 import time
 from dataclasses import replace
@@ -23,7 +26,7 @@ from maxmargin.monitor import Monitor
 from maxmargin.status import Status
 from maxmargin.verdict import Size, linear_demand, verdict, verdict_again
 
-# ---- violations --------------------------------------------------------------------------------------------------------
+# ---- violations ----------------------------------------------------------------------------------
 
 
 def scaled(X):
@@ -53,15 +56,24 @@ def test_a_gap_of_zero_leaves_no_violation(name):
 
 @pytest.mark.parametrize("kind", ["hinge", "tube", "one-class"])
 def test_the_violation_is_a_samples_share_of_the_gap(kind):
-    """gap_i / C_i, written out here by loss and gain: the greatest is the violation, and all of them make up the gap."""
+    """gap_i / C_i, written out here by loss and gain.
+
+    The greatest is the violation, and all of them make up the gap.
+    """
     random = np.random.default_rng(0)
     n, C, b, epsilon = 40, random.uniform(0.5, 3.0, size=40), 0.3, 0.2
     A, z = random.normal(size=(n, 5)), random.normal(size=n)
     sign = np.where(z > 0, 1.0, -1.0)
     if kind == "hinge":
-        corridor, t = losses.classification(sign, C, False), sign * C * random.choice([0, 0.4, 1], size=n)
+        corridor, t = (
+            losses.classification(sign, C, False),
+            sign * C * random.choice([0, 0.4, 1], size=n),
+        )
     elif kind == "tube":
-        corridor, t = losses.regression(z, C, epsilon, False), C * random.choice([-1, -0.3, 0, 0.5, 1], size=n)
+        corridor, t = (
+            losses.regression(z, C, epsilon, False),
+            C * random.choice([-1, -0.3, 0, 0.5, 1], size=n),
+        )
     else:
         corridor, t = losses.one_class(C), C * random.choice([0, 0.4, 1], size=n)
     w, total = A.T @ t, float(t.sum())  # so that the sum is right, whatever it is
@@ -81,9 +93,13 @@ def test_duals_at_rounding_of_a_bound_are_at_it():
     corridor = tuple(losses.classification(np.array([1.0, 1.0, -1.0]), np.full(3, 2.0), False))
     f, t = np.array([4.0, -3.0, -1.0]), np.array([1e-15, 2.0 - 1e-15, -0.7])
     nothing = np.zeros(0)
-    found = linear_certificate.linear(f, corridor, nothing, 0.0, t, nothing, 0.0, float(t.sum()), True)
+    found = linear_certificate.linear(
+        f, corridor, nothing, 0.0, t, nothing, 0.0, float(t.sum()), True
+    )
     assert found.kkt_violation < 1e-14
-    found = linear_certificate.linear(f, corridor, nothing, 0.0, np.array([0.5, 2.0, -0.7]), nothing, 0.0, 1.8, True)
+    found = linear_certificate.linear(
+        f, corridor, nothing, 0.0, np.array([0.5, 2.0, -0.7]), nothing, 0.0, 1.8, True
+    )
     assert found.kkt_violation == pytest.approx(0.25 * 3.0)
 
 
@@ -95,7 +111,7 @@ def test_violation_of_all_classes_in_one_problem():
     assert model.certify(X, y).status == "optimal"
 
 
-# ---- the verdict -------------------------------------------------------------------------------------------------------
+# ---- the verdict ---------------------------------------------------------------------------------
 
 GOOD = Certificate("", 1.0, 1.0, 0.005, 0.005, 0.05, 0.0, 0.0)
 SIZE = Size(1.0, 1.0, 10.0)
@@ -119,11 +135,15 @@ def test_the_word_for_a_gap_within_tol(found, said):
     assert ended is (said if said.converged else Status.TIME_LIMIT)
     again = verdict_again(Status.APPROXIMATE, found, demand, SIZE)
     assert again is (Status.APPROXIMATE if said.converged else Status.REFUTED)
-    assert verdict_again(Status.OPTIMAL, found, demand, SIZE) is (said if said is Status.OPTIMAL else Status.REFUTED)
+    assert verdict_again(Status.OPTIMAL, found, demand, SIZE) is (
+        said if said is Status.OPTIMAL else Status.REFUTED
+    )
 
 
 def test_an_approximate_model_says_so(monkeypatch):
-    """Coordinate descent on raw features ends within a gap that single samples take more of than they may."""
+    """Coordinate descent on raw features ends within a gap that single samples take more of than
+    they may.
+    """
     monkeypatch.setattr(linear_training, "POLISHED", 0)
     random = np.random.default_rng(0)
     X = random.normal(size=(3000, 8)) * np.logspace(-1, 1, 8)
@@ -162,7 +182,7 @@ def test_the_audit_has_a_say(monkeypatch):
     assert model.certificate_.status == "stalled"
 
 
-# ---- data of any scale -------------------------------------------------------------------------------------------------
+# ---- data of any scale ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -180,11 +200,25 @@ def test_huge_and_tiny_features(scale, seed):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("scale", [1e8, 1e20, 1e60, 1e150])
 def test_no_bare_overflow_and_no_false_word(scale):
-    """Whatever the scale: a model, with "optimal" only where its gap is within tol, or an error that names the remedy."""
+    """Whatever the scale.
+
+    A model, with "optimal" only where its gap is within tol, or an error that names the remedy.
+    """
     random = np.random.default_rng(3)
     X, y = scale * random.normal(size=(10, 20)), np.arange(10) % 2
-    models = [LinearSVC(loss="hinge"), LinearSVC(intercept="regularised"), LinearSVC(penalty="l1"), LinearSVC(solver="coordinate")]
-    for model in (*models, LinearSVC(), LinearSVR(), LinearSVR(loss="squared_epsilon_insensitive"), LinearOneClassSVM()):
+    models = [
+        LinearSVC(loss="hinge"),
+        LinearSVC(intercept="regularised"),
+        LinearSVC(penalty="l1"),
+        LinearSVC(solver="coordinate"),
+    ]
+    for model in (
+        *models,
+        LinearSVC(),
+        LinearSVR(),
+        LinearSVR(loss="squared_epsilon_insensitive"),
+        LinearOneClassSVM(),
+    ):
         refused = ""
         try:
             model.fit(X, y)
@@ -198,7 +232,10 @@ def test_no_bare_overflow_and_no_false_word(scale):
 
 
 def test_a_gap_that_is_rounding_must_not_blur_decision_values():
-    """sqrt(2 gap) |x| bounds the error of f: for samples of length 1e8 a gap of 1e-13 is not rounding."""
+    """sqrt(2 gap) |x| bounds the error of f.
+
+    For samples of length 1e8 a gap of 1e-13 is not rounding.
+    """
     corridor = losses.classification(np.array([1.0, -1.0]), np.ones(2), False)
     small, large = (ArrayDesign(s * np.array([[1.0, 0.0], [0.0, 1.0]])) for s in (1.0, 1e8))
     problem = LinearProblem(corridor, Bias.FREE)
@@ -208,14 +245,21 @@ def test_a_gap_that_is_rounding_must_not_blur_decision_values():
 
 
 def test_a_gap_is_not_lost_beside_the_loss_that_is_rounding():
-    """Losses of 1e-32 are rounding of decision values; the rest of the gap, |w| = 1e-60, has no digit beside them."""
+    """Losses of 1e-32 are rounding of decision values.
+
+    The rest of the gap, |w| = 1e-60, has no digit beside them.
+    """
     X, nothing = 1e60 * np.array([[1.0], [-1.0]]), np.zeros(2)
-    problem = LinearProblem(losses.classification(np.array([1.0, -1.0]), np.ones(2), True), Bias.NONE)
+    problem = LinearProblem(
+        losses.classification(np.array([1.0, -1.0]), np.ones(2), True), Bias.NONE
+    )
     w, f = np.array([1e-60]), (1 - 2.0**-53) * np.array([1.0, -1.0])
     found = LinearSolution(w, 0.0, nothing, f, np.zeros(1), None, 1)
     design = ArrayDesign(X)
     result = linear_training.judged(problem._replace(penalty=Penalty.L1), found)
-    result, demand, size = linear_training.question(problem, found, design, result, 1e-4, sizes(problem, design))
+    result, demand, size = linear_training.question(
+        problem, found, design, result, 1e-4, sizes(problem, design)
+    )
     assert result.dual == 0
     assert verdict(None, result, demand, size) is Status.STALLED
 
@@ -226,11 +270,14 @@ def test_a_constant_target_is_no_failure():
         assert LinearSVR(epsilon=epsilon).fit(X, np.full(50, 0.1)).certificate_.status == "optimal"
 
 
-# ---- solvers that take over --------------------------------------------------------------------------------------------
+# ---- solvers that take over ----------------------------------------------------------------------
 
 
 def test_wine_with_dual_true():
-    """Coordinate descent needs millions of passes here: Newton's method takes over; solver="coordinate" is an order."""
+    """Coordinate descent needs millions of passes here: Newton's method takes over.
+
+    Solver="coordinate" is an order.
+    """
     X, y = load_wine(return_X_y=True)
     exact = LinearSVC().fit(X, y)
     model = LinearSVC(dual=True, max_iter=1_000_000).fit(X, y)
@@ -260,7 +307,7 @@ def test_newton_hands_over_where_it_stalls():
     assert both.certificate_.gap < alone.certificate_.gap
 
 
-# ---- passes that can be interrupted ------------------------------------------------------------------------------------
+# ---- passes that can be interrupted --------------------------------------------------------------
 
 
 def problem_of(n, d):
@@ -293,7 +340,9 @@ def test_parts_of_a_pass_are_whole_stretches(threads):
     """The descent visits each active sample once, whether a call takes all of them or some."""
     problem, design = problem_of(100_000, 400)
     order, w = np.arange(100_000, dtype=np.int32), np.zeros(400)
-    descent = core.coordinate_descent(design.points, *problem.corridor, core.linear_squares(design.points), np.zeros(100_000), 1.0)
+    descent = core.coordinate_descent(
+        design.points, *problem.corridor, core.linear_squares(design.points), np.zeros(100_000), 1.0
+    )
     ends, bias, aside = [0], 0.0, 1e-3
     while ends[-1] < 100_000:
         _, _, end, bias = descent.run(w, bias, order, 100_000, ends[-1], aside, 7, threads)
@@ -317,7 +366,7 @@ def test_a_time_limit_holds_within_a_pass():
     assert time.perf_counter() - began < 20
 
 
-# ---- rounding, and what it is not --------------------------------------------------------------------------------------
+# ---- rounding, and what it is not ----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
@@ -327,8 +376,15 @@ def test_targets_far_from_zero(loss, solver):
     random = np.random.default_rng(0)
     X = random.normal(size=(60, 3))
     z = X @ [1.0, -2.0, 0.5] + 0.1 * random.normal(size=60)
-    near, far = (LinearSVR(C=0.05, loss=loss, solver=solver).fit(X, z + shift) for shift in (0.0, 1e6))
-    assert near.certificate_.status == far.certificate_.status == far.certify(X, z + 1e6).status == "optimal"
+    near, far = (
+        LinearSVR(C=0.05, loss=loss, solver=solver).fit(X, z + shift) for shift in (0.0, 1e6)
+    )
+    assert (
+        near.certificate_.status
+        == far.certificate_.status
+        == far.certify(X, z + 1e6).status
+        == "optimal"
+    )
     assert far.certificate_.primal == pytest.approx(near.certificate_.primal, rel=1e-4)
     np.testing.assert_allclose(far.coef_, near.coef_, rtol=1e-2, atol=1e-3)
 
@@ -344,14 +400,17 @@ def test_equal_targets_are_solved():
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_a_huge_C_of_separable_data(loss):
     """The last digit of a margin times C is much of the objective, and rounding all the same."""
-    X, y = np.array([[3.0, 1.0], [2.0, 1.5], [-1.0, 0.3], [-2.0, -1.0], [0.1, -2.0]]), np.array([1, 1, 0, 0, 0])
+    X, y = (
+        np.array([[3.0, 1.0], [2.0, 1.5], [-1.0, 0.3], [-2.0, -1.0], [0.1, -2.0]]),
+        np.array([1, 1, 0, 0, 0]),
+    )
     model = LinearSVC(C=1e12, loss=loss, tol=1e-8).fit(X, y)
     assert model.certificate_.status == model.certify(X, y).status == "optimal"
     hard = SVC(kernel="linear", C=np.inf, tol=1e-10).fit(X, y)
     np.testing.assert_allclose(model.coef_, hard.coef_, rtol=1e-5)
 
 
-# ---- outliers ----------------------------------------------------------------------------------------------------------
+# ---- outliers ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("solver", ["newton", "coordinate"])
@@ -376,6 +435,8 @@ def test_points_on_the_boundary_are_inliers():
         t = model.dual_coef_.toarray()[0]
         free = (t > 1e-6) & (t < 1 - 1e-6)
         assert free.any()
-        np.testing.assert_allclose(model.decision_function(X[free]), 0, atol=1e-8 * model.offset_[0])
+        np.testing.assert_allclose(
+            model.decision_function(X[free]), 0, atol=1e-8 * model.offset_[0]
+        )
         assert (model.predict(X[free]) == 1).all()
         assert np.sum(model.predict(X) == -1) <= 300

@@ -33,7 +33,9 @@ def test_a_machine_and_back(cls, kernel):
     np.testing.assert_array_equal(again.n_support_, model.n_support_)
     assert_same_bits(again.dual_coef_, model.dual_coef_)
     assert_same_bits(again.intercept_, model.intercept_)
-    assert_same_bits(again.intercept_interval_, np.column_stack([again.intercept_, again.intercept_]))
+    assert_same_bits(
+        again.intercept_interval_, np.column_stack([again.intercept_, again.intercept_])
+    )
     assert again.certificate_.status == "imported"
     assert again.certificate_.convexity == ("unknown" if kernel == "sigmoid" else "proved")
     assert again.fit_status_ == 0
@@ -48,7 +50,9 @@ def test_a_machine_and_back(cls, kernel):
     assert file.shape_fit_ == (len(model.support_), 4)
     assert machine_of(file).rows is None
     assert machine_of(file).n_samples == 0
-    assert file.set_params(**({"nu": model.nu} if hasattr(model, "nu") else {})).certify(X, labels).status in (
+    assert file.set_params(**({"nu": model.nu} if hasattr(model, "nu") else {})).certify(
+        X, labels
+    ).status in (
         "optimal",
         "stationary",
         "approximate",

@@ -1,4 +1,7 @@
-"""Peak memory: the data's copies, the cache, and what docs/how-it-works.md states beside them, also at large C."""
+"""Peak memory.
+
+The data's copies, the cache, and what docs/how-it-works.md states beside them, also at large C.
+"""
 
 import sys
 
@@ -38,7 +41,10 @@ CODE = """
 )
 @pytest.mark.filterwarnings("ignore")
 def test_peak_memory_is_bounded(fit, d):
-    """At most 12 bytes an entry, the cache of 20 MB, 300 bytes a sample and 70 MB: an n x n matrix would be 1.6 GB."""
+    """At most 12 bytes an entry, the cache of 20 MB, 300 bytes a sample and 70 MB.
+
+    An n x n matrix would be 1.6 GB.
+    """
     assert float(in_subprocess(CODE.format(d=d, fit=fit), PYTHONWARNINGS="ignore")) <= 70 * 2**20
 
 
@@ -63,7 +69,9 @@ def newton_memory(data, C, gamma):
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_large_C_takes_at_most_the_memory_that_the_docs_state():
-    """A float32 tile of 64 MB and 512 MB for Newton steps on 4,096 variables, which begin early here; several matrices of them are met."""
+    """A float32 tile of 64 MB and 512 MB for Newton steps on 4,096 variables, which begin early
+    here; several matrices of them are met.
+    """
     data = """
     block.STIFF, block.SETTLED = 2, 10.0
     rng = np.random.default_rng(0)

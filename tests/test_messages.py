@@ -1,4 +1,7 @@
-"""Messages of the estimators: they name the cause and the remedy, in the same words in every process."""
+"""Messages of the estimators.
+
+They name the cause and the remedy, in the same words in every process.
+"""
 
 import inspect
 
@@ -15,7 +18,11 @@ import maxmargin
 from maxmargin.estimators._options import StrOptions
 from maxmargin.suggestions import SYNONYMS, closest
 
-ALL = [cls for _, cls in inspect.getmembers(maxmargin, inspect.isclass) if issubclass(cls, BaseEstimator)]
+ALL = [
+    cls
+    for _, cls in inspect.getmembers(maxmargin, inspect.isclass)
+    if issubclass(cls, BaseEstimator)
+]
 ENUMERATED = [
     (cls, name, sorted(item.options))
     for cls in ALL
@@ -37,7 +44,7 @@ def message(model, X=X, y=Y, error=ValueError):
     return str(caught.value)
 
 
-# ---- one of a few words --------------------------------------------------------------------------------------------------
+# ---- one of a few words --------------------------------------------------------------------------
 
 
 def test_all_estimators_are_here():
@@ -113,12 +120,17 @@ def test_options_are_listed_in_the_same_order_in_every_process():
         for item in constraints
         if isinstance(item, _param_validation.StrOptions)
     )
-    names = message(maxmargin.SVC(kernel="cake"), error=InvalidParameterError).partition("{")[2].partition("}")[0].split(", ")
+    names = (
+        message(maxmargin.SVC(kernel="cake"), error=InvalidParameterError)
+        .partition("{")[2]
+        .partition("}")[0]
+        .split(", ")
+    )
     assert names == sorted(names)
     assert len(names) == 9
 
 
-# ---- words among the data ------------------------------------------------------------------------------------------------
+# ---- words among the data ------------------------------------------------------------------------
 
 FRAME = pd.DataFrame(
     {
@@ -155,7 +167,10 @@ def test_columns_of_words_in_a_chunk_are_named():
 
 @pytest.mark.parametrize("cls", [cls for cls in ALL if is_regressor(cls())])
 def test_words_as_targets_of_a_regression(cls):
-    assert "The targets y are words: a regression needs numbers, and words are classes (SVC" in message(cls(), X, ["a", "b"] * 6)
+    assert (
+        "The targets y are words: a regression needs numbers, and words are classes (SVC"
+        in message(cls(), X, ["a", "b"] * 6)
+    )
 
 
 @pytest.mark.parametrize("cls", [cls for cls in ALL if is_classifier(cls())])
@@ -177,7 +192,7 @@ def test_mixed_labels(cls, labels, said):
             cls().partial_fit(X, y, classes=np.array(["a", "b"]))
 
 
-# ---- whose line a warning names ------------------------------------------------------------------------------------------
+# ---- whose line a warning names ------------------------------------------------------------------
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -191,7 +206,10 @@ def test_a_matrix_that_is_not_symmetric_is_the_users(cls):
     assert names == {__file__}
 
 
-@pytest.mark.parametrize("cls", [cls for cls in ALL if "time_limit" in cls._parameter_constraints and "CV" not in cls.__name__])
+@pytest.mark.parametrize(
+    "cls",
+    [cls for cls in ALL if "time_limit" in cls._parameter_constraints and "CV" not in cls.__name__],
+)
 def test_a_limit_of_time_is_the_users(cls):
     with pytest.warns(ConvergenceWarning) as caught:
         fit(cls(time_limit=0.0))
@@ -201,13 +219,26 @@ def test_a_limit_of_time_is_the_users(cls):
     assert {one.filename for one in caught} == {__file__}, "through scikit-learn, too"
     if hasattr(cls, "partial_fit"):
         with pytest.warns(ConvergenceWarning) as caught:
-            fit_first(cls(time_limit=0.0, **({"budget": 16} if "Norma" in cls.__name__ else {"kernel": "rbf", "budget": 16})))
+            fit_first(
+                cls(
+                    time_limit=0.0,
+                    **(
+                        {"budget": 16}
+                        if "Norma" in cls.__name__
+                        else {"kernel": "rbf", "budget": 16}
+                    ),
+                )
+            )
         assert {one.filename for one in caught} == {__file__}
 
 
 def fit_first(model):
     many = np.tile(X, (3, 1))
-    return model.partial_fit(many, np.tile(Y, 3), classes=[0, 1]) if is_classifier(model) else model.partial_fit(many)
+    return (
+        model.partial_fit(many, np.tile(Y, 3), classes=[0, 1])
+        if is_classifier(model)
+        else model.partial_fit(many)
+    )
 
 
 def test_a_nu_that_class_weights_make_infeasible_is_the_users():

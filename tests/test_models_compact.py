@@ -7,7 +7,18 @@ import pytest
 from scipy import sparse
 
 from helpers import assert_close, binary, three
-from maxmargin import SVC, SVR, Kernel, LinearSVC, NuSVC, NuSVR, OneClassSVM, compact, io, kernel_matrix
+from maxmargin import (
+    SVC,
+    SVR,
+    Kernel,
+    LinearSVC,
+    NuSVC,
+    NuSVR,
+    OneClassSVM,
+    compact,
+    io,
+    kernel_matrix,
+)
 from models import KERNEL
 
 MODELS = {
@@ -65,13 +76,18 @@ def test_the_distance_is_that_of_the_kernels_space(name):
     for k, row in enumerate(small.support_.tolist()):
         u[:, place[row]] -= small._columns()[:, k]
     np.testing.assert_allclose(
-        small.compression_.distances, np.sqrt(np.maximum(np.einsum("ki,ij,kj->k", u, K, u), 0)), rtol=1e-4, atol=1e-5
+        small.compression_.distances,
+        np.sqrt(np.maximum(np.einsum("ki,ij,kj->k", u, K, u), 0)),
+        rtol=1e-4,
+        atol=1e-5,
     )
     assert small.n_support_.sum() == len(small.support_)
 
 
 def test_the_order_is_that_of_exhaustive_search():
-    """The first vector to go is the one whose removal, with the others solved for again, changes the function least."""
+    """The first vector to go is the one whose removal, with the others solved for again, changes
+    the function least.
+    """
     X, y = binary(40)
     model = SVC(gamma=0.5, C=10).fit(X, y)
     K, c = kernel_matrix(model._kernel, model.support_vectors_), model._columns()[0]
@@ -111,7 +127,10 @@ def test_twice_adds_up():
     once = compact(model, max_support_vectors=30)
     twice = compact(once, max_support_vectors=20)
     assert twice.compression_.before == len(model.support_)
-    assert np.abs(twice.decision_function(X) - model.decision_function(X)).max() <= twice.compression_.bound()
+    assert (
+        np.abs(twice.decision_function(X) - model.decision_function(X)).max()
+        <= twice.compression_.bound()
+    )
 
 
 def test_files_and_sparse_data(tmp_path):

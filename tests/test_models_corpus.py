@@ -11,7 +11,12 @@ from scipy import sparse
 from maxmargin import io
 
 FUZZ = Path(__file__).parent / "fuzz"
-READERS = {"mm": io.load, "libsvm": io.load_libsvm, "liblinear": io.load_liblinear, "svm_light": io.load_svm_light}
+READERS = {
+    "mm": io.load,
+    "libsvm": io.load_libsvm,
+    "liblinear": io.load_liblinear,
+    "svm_light": io.load_svm_light,
+}
 FILES = sorted(path for name in READERS for path in (FUZZ / "corpus" / name).iterdir())
 SPEC = importlib.util.spec_from_file_location("parts", FUZZ / "parts.py")
 PARTS = importlib.util.module_from_spec(SPEC)
@@ -20,15 +25,26 @@ SPEC.loader.exec_module(PARTS)
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.name}")
 def test_corpus(path, tmp_path):
-    """A model that predicts, or ValueError; what is a whole .mm file loads: it is a file of the first version."""
+    """A model that predicts, or ValueError; what is a whole .mm file loads.
+
+    It is a file of the first version.
+    """
     name = path.parent.name
-    (tmp_path / "m").write_bytes(PARTS.zipped(path.read_bytes()) if name == "mm" else path.read_bytes())
+    (tmp_path / "m").write_bytes(
+        PARTS.zipped(path.read_bytes()) if name == "mm" else path.read_bytes()
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             model = READERS[name](tmp_path / "m")
-            width = model.shape_fit_[0] if getattr(model, "kernel", "") == "precomputed" else model.n_features_in_
-            dense = (hasattr(model, "_sparse") and not model._sparse) or getattr(model, "kernel", "") == "precomputed"
+            width = (
+                model.shape_fit_[0]
+                if getattr(model, "kernel", "") == "precomputed"
+                else model.n_features_in_
+            )
+            dense = (hasattr(model, "_sparse") and not model._sparse) or getattr(
+                model, "kernel", ""
+            ) == "precomputed"
             model.predict(np.zeros((2, width)) if dense else sparse.csr_matrix((2, width)))
         except ValueError:
             assert path.suffix != ".zip"

@@ -1,4 +1,7 @@
-"""Files of strangers: rows 35-39 and 63-68 of the failure table. Whatever a file says, load returns a model or raises ValueError."""
+"""Files of strangers: rows 35-39 and 63-68 of the failure table.
+
+Whatever a file says, load returns a model or raises ValueError.
+"""
 
 import contextlib
 import gzip
@@ -20,7 +23,10 @@ from models import ALL, outputs
 
 
 def refused(data, tmp_path, X=None):
-    """Loading these bytes is refused with ValueError; or, where X is given, gives a model that predicts or refuses to."""
+    """Loading these bytes is refused with ValueError.
+
+    Or, where X is given, gives a model that predicts or refuses to.
+    """
     path = tmp_path / "crafted"
     path.write_bytes(data)
     try:
@@ -42,7 +48,7 @@ def refused(data, tmp_path, X=None):
     return False
 
 
-# ---- our own format --------------------------------------------------------------------------------------------------
+# ---- our own format ------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +88,10 @@ def test_truncated_at_every_byte(small, tmp_path):
 
 
 def test_every_byte_flipped(small, tmp_path):
-    """A flipped bit is an error, or is in a field of the zip that means nothing here; then the model is the same."""
+    """A flipped bit is an error, or is in a field of the zip that means nothing here.
+
+    Then the model is the same.
+    """
     X, _ = binary(12, 4)
     (tmp_path / "m").write_bytes(small)
     expected = io.load(tmp_path / "m").decision_function(X)
@@ -119,12 +128,16 @@ def test_versions(small, version, tmp_path):
 def test_containers(small, tmp_path):
     header, members = parts(small)
     first = next(iter(members))
-    assert refused(packed(header, members, again=[(first, members[first])]), tmp_path)  # twice the same name
+    assert refused(
+        packed(header, members, again=[(first, members[first])]), tmp_path
+    )  # twice the same name
     assert refused(packed(header, members, again=[("header.json", b"{}")]), tmp_path)
     assert refused(packed(header, members, compression=zipfile.ZIP_DEFLATED), tmp_path)
     for name in ("../evil", "/etc/evil", "arrays/99", "arrays/01", "C:\\evil"):
         assert refused(packed(header, members, again=[(name, b"")]), tmp_path)
-    assert refused(packed(header, {key: value for key, value in members.items() if key != first}), tmp_path)
+    assert refused(
+        packed(header, {key: value for key, value in members.items() if key != first}), tmp_path
+    )
     assert refused(packed(header, members, first="other.json"), tmp_path)
     assert refused(small + b"x", tmp_path)
     assert not (tmp_path.parent / "evil").exists()
@@ -141,7 +154,16 @@ def test_containers(small, tmp_path):
         b'{"format":"maxmargin model"}',
     ):
         assert refused(packed(text, members), tmp_path)
-    for data in (b"", b"P", b"PK", b"PK\x03\x04", b"PK\x05\x06" + bytes(18), b"\x80\x04.", b"hello", b"\x1f\x8b\x08\x00"):
+    for data in (
+        b"",
+        b"P",
+        b"PK",
+        b"PK\x03\x04",
+        b"PK\x05\x06" + bytes(18),
+        b"\x80\x04.",
+        b"hello",
+        b"\x1f\x8b\x08\x00",
+    ):
         assert refused(data, tmp_path)
 
 
@@ -154,7 +176,24 @@ def described(header, members, entry, content, place="_dual_coef_"):
 
 
 @pytest.mark.parametrize(
-    "dtype", ["|O", "object", "|V8", "<c16", "<M8[s]", ">f8", "<f16", "|S8", "<U0", "<U9999999", "f8", "<f8,<f8", "", None, 8]
+    "dtype",
+    [
+        "|O",
+        "object",
+        "|V8",
+        "<c16",
+        "<M8[s]",
+        ">f8",
+        "<f16",
+        "|S8",
+        "<U0",
+        "<U9999999",
+        "f8",
+        "<f8,<f8",
+        "",
+        None,
+        8,
+    ],
 )
 def test_types_of_arrays(small, dtype, tmp_path):
     header, members = parts(small)
@@ -179,7 +218,9 @@ def test_numbers_that_are_none(small, place, value, tmp_path):
     k = header["model"]["attributes"][place]["array"]
     array = np.frombuffer(members[f"arrays/{k}"], "<f8").copy()
     array[-1] = value
-    assert refused(described(header, members, header["arrays"][k][:2], array.tobytes(), place), tmp_path)
+    assert refused(
+        described(header, members, header["arrays"][k][:2], array.tobytes(), place), tmp_path
+    )
 
 
 def values_of_every_kind():
@@ -211,14 +252,25 @@ def values_of_every_kind():
         {"dict": [1]},
         {"dict": {}},
     ]
-    strange += [{"scalar": ["<f8", "x"]}, {"scalar": ["|O", 1]}, {"scalar": ["|i1", 300]}, {"scalar": []}, {"strings": [[2**40], 0, 0]}]
+    strange += [
+        {"scalar": ["<f8", "x"]},
+        {"scalar": ["|O", 1]},
+        {"scalar": ["|i1", 300]},
+        {"scalar": []},
+        {"strings": [[2**40], 0, 0]},
+    ]
     strange += [
         {"objects": [[2**40, 0], []]},
         {"objects": [[1], []]},
         {"objects": [[2], [None, "a"]]},
         {"csr": [["matrix", 2**40, 1], 0, 0, 0]},
     ]
-    strange += [{"csr": [["matrix", 1, 1], 0, 1, 2]}, {"csr": []}, {"kernel": ["CALLABLE", 1.0, 0.0, 3]}, {"kernel": ["RBF", -1.0, 0.0, 3]}]
+    strange += [
+        {"csr": [["matrix", 1, 1], 0, 1, 2]},
+        {"csr": []},
+        {"kernel": ["CALLABLE", 1.0, 0.0, 3]},
+        {"kernel": ["RBF", -1.0, 0.0, 3]},
+    ]
     strange += [
         {"kernel": ["RBF", 0.5, 0.0, 3]},
         {"kernel": [1, 2, 3, 4]},
@@ -241,10 +293,23 @@ def values_of_every_kind():
 
 
 @pytest.mark.parametrize(
-    "name", ["SVC", "SVC-three-sparse", "SVC-strings", "SVR", "LinearSVCCV", "LinearOneClassSVM", "NormaSVC", "PegasosSVC"]
+    "name",
+    [
+        "SVC",
+        "SVC-three-sparse",
+        "SVC-strings",
+        "SVR",
+        "LinearSVCCV",
+        "LinearOneClassSVM",
+        "NormaSVC",
+        "PegasosSVC",
+    ],
 )
 def test_every_value_replaced(name, tmp_path):
-    """Each parameter and attribute in turn is replaced by values of every kind: refused, or a model that predicts or refuses to."""
+    """Each parameter and attribute in turn is replaced by values of every kind.
+
+    Refused, or a model that predicts or refuses to.
+    """
     model, X = ALL[name]()
     io.save(model, tmp_path / "m")
     header, members = parts((tmp_path / "m").read_bytes())
@@ -262,12 +327,28 @@ def test_every_value_replaced(name, tmp_path):
 
 
 def uses(model, X):
-    """All that a fitted model is asked for, as far as it has it; the errors that are not ValueErrors."""
-    y = X[:, 0] if not hasattr(model, "classes_") else model.classes_[np.arange(X.shape[0]) % len(model.classes_)]
+    """All that a fitted model is asked for, as far as it has it.
+
+    The errors that are not ValueErrors.
+    """
+    y = (
+        X[:, 0]
+        if not hasattr(model, "classes_")
+        else model.classes_[np.arange(X.shape[0]) % len(model.classes_)]
+    )
     arguments = (X,) if "OneClass" in type(model).__name__ else (X, y)
-    calls = [lambda: outputs(model, X), lambda: repr(model), lambda: str(model.certificate_), lambda: pickle.dumps(model)]
+    calls = [
+        lambda: outputs(model, X),
+        lambda: repr(model),
+        lambda: str(model.certificate_),
+        lambda: pickle.dumps(model),
+    ]
     calls += [lambda: model.certify(*arguments)] if hasattr(model, "certify") else []
-    calls += [lambda: model.set_params(warm_start=True).fit(*arguments)] if "warm_start" in model.get_params() else []
+    calls += (
+        [lambda: model.set_params(warm_start=True).fit(*arguments)]
+        if "warm_start" in model.get_params()
+        else []
+    )
     for call in calls:
         with contextlib.suppress(ValueError):
             call()
@@ -275,7 +356,18 @@ def uses(model, X):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
-    "name", ["SVC", "SVC-three", "SVC-sparse", "NuSVC", "SVR", "OneClassSVM", "LinearSVC-three", "LinearOneClassSVM", "LinearSVCCV"]
+    "name",
+    [
+        "SVC",
+        "SVC-three",
+        "SVC-sparse",
+        "NuSVC",
+        "SVR",
+        "OneClassSVM",
+        "LinearSVC-three",
+        "LinearOneClassSVM",
+        "LinearSVCCV",
+    ],
 )
 def test_attributes_that_are_empty_or_missing(name, tmp_path):
     """Refused, or nothing that the model is asked for later misses them."""
@@ -315,7 +407,10 @@ def test_attributes_that_are_empty_or_missing(name, tmp_path):
     ],
 )
 def test_what_is_said_twice_must_agree(name, key, private, tmp_path):
-    """Coefficients that users read and those that predict: one of them changed in a file, with its checksum, is refused."""
+    """Coefficients that users read and those that predict.
+
+    One of them changed in a file, with its checksum, is refused.
+    """
     model, _ = ALL[name]()
     inner = model.estimator_ if private == key else model
     for owner, attribute in ((model, key), (inner, private)):
@@ -346,7 +441,9 @@ def test_names_and_parameters(small, where, key, value, tmp_path):
     assert refused(packed(header, members), tmp_path)
 
 
-@pytest.mark.parametrize("name", ["os.system", "", "object", "liblinear", None, [], "KernelCenterer"])
+@pytest.mark.parametrize(
+    "name", ["os.system", "", "object", "liblinear", None, [], "KernelCenterer"]
+)
 def test_classes(small, name, tmp_path):
     header, members = parts(small)
     header["model"]["class"] = name
@@ -355,7 +452,7 @@ def test_classes(small, name, tmp_path):
     assert refused(packed(header, members), tmp_path)
 
 
-# ---- text ------------------------------------------------------------------------------------------------------------
+# ---- text ----------------------------------------------------------------------------------------
 
 LIBSVM = """svm_type c_svc
 kernel_type rbf
@@ -407,7 +504,10 @@ def test_texts_load(name, tmp_path):
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_texts_truncated_at_every_byte(name, tmp_path):
-    """Cut inside the last number a text may still be one, with another number; everywhere else it is refused."""
+    """Cut inside the last number a text may still be one, with another number.
+
+    Everywhere else it is refused.
+    """
     text = TEXTS[name].encode()
     X = np.zeros((2, 3 if name != "liblinear" else 2))
     loaded = [length for length in range(len(text)) if not refused(text[:length], tmp_path, X)]
@@ -470,7 +570,10 @@ WORDS += ["polynomial", "one_class", "nu_svr", "MCSVM_CS", "ONECLASS_SVM", "L2R_
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_every_word_replaced(name, tmp_path):
-    """libsvm 3.37 trusted counts and order: every word in turn is replaced, every line left out, doubled and moved."""
+    """libsvm 3.37 trusted counts and order.
+
+    Every word in turn is replaced, every line left out, doubled and moved.
+    """
     X = np.zeros((2, 3 if name != "liblinear" else 2))
     lines = TEXTS[name].splitlines()
     refusals = 0
@@ -479,7 +582,9 @@ def test_every_word_replaced(name, tmp_path):
         for j in range(len(words)):
             for word in WORDS:
                 changed = " ".join([*words[:j], word, *words[j + 1 :]])
-                refusals += refused("\n".join([*lines[:k], changed, *lines[k + 1 :], ""]).encode(), tmp_path, X)
+                refusals += refused(
+                    "\n".join([*lines[:k], changed, *lines[k + 1 :], ""]).encode(), tmp_path, X
+                )
         refused("\n".join([*lines[:k], *lines[k + 1 :], ""]).encode(), tmp_path, X)
         refused("\n".join([*lines[:k], line, line, *lines[k + 1 :], ""]).encode(), tmp_path, X)
         refused("\n".join([*lines[:k], *lines[k + 1 :], line, ""]).encode(), tmp_path, X)
@@ -509,10 +614,15 @@ def test_compressed_text_that_is_damaged_or_too_long(tmp_path):
         io.load(tmp_path / "m")
 
 
-# ---- memory and time -------------------------------------------------------------------------------------------------
+# ---- memory and time -----------------------------------------------------------------------------
 
 
-CLAIM = {"format": "maxmargin model", "version": 1, "model": {}, "arrays": [["<f8", [2**40], "0" * 64]]}
+CLAIM = {
+    "format": "maxmargin model",
+    "version": 1,
+    "model": {},
+    "arrays": [["<f8", [2**40], "0" * 64]],
+}
 EMPTY = ["<f8", [0], hashlib.sha256(b"").hexdigest()]
 
 
@@ -521,14 +631,28 @@ def directory():
     one = packed({}, {})
     start = one.index(b"PK\x01\x02")
     entry, count = one[start : one.index(b"PK\x05\x06")], 100_000
-    end = struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, count & 0xFFFF, count & 0xFFFF, len(entry) * count, start, 0)
+    end = struct.pack(
+        "<4s4H2LH",
+        b"PK\x05\x06",
+        0,
+        0,
+        count & 0xFFFF,
+        count & 0xFFFF,
+        len(entry) * count,
+        start,
+        0,
+    )
     return one[:start] + entry * count + end
 
 
 BOMBS = {
     "claims": lambda: packed(CLAIM, {"arrays/0": b""}),
-    "deflated": lambda: packed({"format": "maxmargin model"}, {"arrays/0": bytes(2**28)}, zipfile.ZIP_DEFLATED),
-    "members": lambda: packed({**CLAIM, "arrays": [EMPTY] * 9000}, {f"arrays/{k}": b"" for k in range(9000)}),
+    "deflated": lambda: packed(
+        {"format": "maxmargin model"}, {"arrays/0": bytes(2**28)}, zipfile.ZIP_DEFLATED
+    ),
+    "members": lambda: packed(
+        {**CLAIM, "arrays": [EMPTY] * 9000}, {f"arrays/{k}": b"" for k in range(9000)}
+    ),
     "json": lambda: packed(b"[" + b"[]," * 2_700_000 + b"[]]", {}),
     "directory": directory,
     "classes": lambda: LIBSVM.replace("nr_class 3", "nr_class 2147483647").encode(),
@@ -536,7 +660,11 @@ BOMBS = {
     "index": lambda: LIBSVM.replace("3:-2", "2147483646:-2").encode(),
     "features": lambda: LIBLINEAR.replace("nr_feature 2", "nr_feature 2147483647").encode(),
     "light": lambda: SVM_LIGHT.replace("3 # highest", "2147483646 # highest").encode(),
-    "rho": lambda: b"svm_type c_svc\nkernel_type rbf\ngamma 1\nnr_class 2000\nrho " + b"12 " * 2_600_000 + b"\nSV\n",
+    "rho": lambda: (
+        b"svm_type c_svc\nkernel_type rbf\ngamma 1\nnr_class 2000\nrho "
+        + b"12 " * 2_600_000
+        + b"\nSV\n"
+    ),
     "line": lambda: b"svm_type c_svc\nrho " + b"1" * 2**24,
     "lines": lambda: LIBSVM.encode() + b"1 1\n" * 2**20,
     "gzip": lambda: gzip.compress(b"svm_type c_svc\nrho " + b"0" * 2**28),
@@ -571,7 +699,10 @@ def test_bounded_memory_and_time(tmp_path):
         """,
         timeout=250,
     )
-    assert [line for line in out.splitlines() if "refused" not in line] == ["index predicts", "light predicts"]  # wide, but sparse
+    assert [line for line in out.splitlines() if "refused" not in line] == [
+        "index predicts",
+        "light predicts",
+    ]  # wide, but sparse
     assert len(out.splitlines()) == len(BOMBS)
 
 
@@ -580,7 +711,8 @@ def _head(count, classes=2):
     zeros = " 0" * (classes * (classes - 1) // 2)
     labels = " ".join(map(str, range(classes)))
     return (
-        f"svm_type c_svc\nkernel_type rbf\ngamma 1\nnr_class {classes}\ntotal_sv {count}\nrho{zeros}\n"
+        f"svm_type c_svc\nkernel_type rbf\ngamma 1\nnr_class {classes}\ntotal_sv "
+        f"{count}\nrho{zeros}\n"
         f"label {labels}\nnr_sv {count}{' 0' * (classes - 1)}\nSV\n"
     ).encode()
 
@@ -589,7 +721,13 @@ def _zstd(text, blocks):
     """A frame of zstd: the text, then blocks of 128 kB of the same character, 4 bytes each."""
     raw = struct.pack("<I", len(text) << 3)[:3] + text
     run = struct.pack("<I", 2**17 << 3 | 1 << 1)[:3] + b"1"
-    return b"\x28\xb5\x2f\xfd\x00\x38" + raw + run * blocks + struct.pack("<I", 1 << 3 | 1 << 1 | 1)[:3] + b"1"
+    return (
+        b"\x28\xb5\x2f\xfd\x00\x38"
+        + raw
+        + run * blocks
+        + struct.pack("<I", 1 << 3 | 1 << 1 | 1)[:3]
+        + b"1"
+    )
 
 
 LINES = 3 * 2**20
@@ -598,9 +736,16 @@ FALSE_COUNTS = {
     "many": lambda: _head(2**31 - 1) + b"1 1:1\n" * LINES,
     "one-more": lambda: _head(LINES + 1, 3) + b"1 1 1:1\n" * LINES,
     "ten-classes": lambda: _head(LINES, 10) + (b"1 " * 9 + b"1:1\n") * (LINES // 3),
-    "weights": lambda: LIBLINEAR.split("w\n")[0].replace("nr_feature 2", f"nr_feature {LINES}").encode() + b"w\n" + b"1 1 1\n" * LINES,
+    "weights": lambda: (
+        LIBLINEAR.split("w\n")[0].replace("nr_feature 2", f"nr_feature {LINES}").encode()
+        + b"w\n"
+        + b"1 1 1\n" * LINES
+    ),
     "light": lambda: SVM_LIGHT.encode() + b"1 1:1 #\n" * LINES,
-    "gzip": lambda: gzip.compress(_head(LINES) + np.random.default_rng(0).choice([b"1 1:1\n", b"1 2:1\n"], LINES + 1).tobytes()),
+    "gzip": lambda: gzip.compress(
+        _head(LINES)
+        + np.random.default_rng(0).choice([b"1 1:1\n", b"1 2:1\n"], LINES + 1).tobytes()
+    ),
     "zstd-line": lambda: _zstd(_head(3) + b"1 1:", 2**14),
     "zstd-head": lambda: _zstd(b"svm_type c_svc\nrho ", 2**14),
 }
@@ -609,7 +754,9 @@ FALSE_COUNTS = {
 
 @pytest.mark.memory
 def test_false_counts_are_refused_at_once(tmp_path):
-    """Not after everything was parsed, which took half a minute, nor by way of hundreds of megabytes."""
+    """Not after everything was parsed, which took half a minute, nor by way of hundreds of
+    megabytes.
+    """
     for name, make in FALSE_COUNTS.items():
         (tmp_path / name).write_bytes(make())
     out = in_subprocess(
@@ -632,7 +779,7 @@ def test_false_counts_are_refused_at_once(tmp_path):
     assert out == ""
 
 
-# ---- pickles of altered models: CVE-2020-28975 for linear and online ones --------------------------------------------
+# ---- pickles of altered models: CVE-2020-28975 for linear and online ones ------------------------
 
 
 def _with_index(matrix, value=10**6):
@@ -705,7 +852,11 @@ def test_altered_sparse_weights_are_refused():
 
 def test_altered_online_models_do_not_learn_on():
     X, y = three()
-    for model in (NormaSVC(random_state=0), PegasosSVC(kernel="rbf", random_state=0), PegasosSVC(random_state=0)):
+    for model in (
+        NormaSVC(random_state=0),
+        PegasosSVC(kernel="rbf", random_state=0),
+        PegasosSVC(random_state=0),
+    ):
         model.partial_fit(X, y, classes=[0, 1, 2])
         name = "_functions" if isinstance(model, NormaSVC) else "_walks"
         state = getattr(model, name)
@@ -717,7 +868,10 @@ def test_altered_online_models_do_not_learn_on():
 @pytest.mark.parametrize("attribute", ["support_vectors_", "_dual_coef_"])
 @pytest.mark.parametrize("cls", [SVC, SVR])
 def test_altered_sparse_matrices_reach_nothing_of_scipy(cls, attribute):
-    """SciPy itself trusts the indices of a sparse matrix: weights, certificates and warm starts check them first."""
+    """SciPy itself trusts the indices of a sparse matrix.
+
+    Weights, certificates and warm starts check them first.
+    """
     X, y = binary()
     model = cls(kernel="linear", warm_start=True).fit(sparse.csr_matrix(X), y)
     setattr(model, attribute, _with_index(getattr(model, attribute), 2**30))

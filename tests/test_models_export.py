@@ -25,12 +25,17 @@ def near(model, X):
     if getattr(model, "kernel", None) == "precomputed":
         return dense(X)
     draw = np.random.default_rng(1)
-    points = dense(X)[draw.integers(0, X.shape[0], 500)] + draw.normal(scale=0.3, size=(500, X.shape[1]))
+    points = dense(X)[draw.integers(0, X.shape[0], 500)] + draw.normal(
+        scale=0.3, size=(500, X.shape[1])
+    )
     return np.abs(points) if getattr(model, "kernel", None) == "chi2" else points
 
 
 def pairs(model, X):
-    """The values of the decision functions: pairs of classes for one-vs-one, positive for the second of two classes."""
+    """The values of the decision functions.
+
+    Pairs of classes for one-vs-one, positive for the second of two classes.
+    """
     if hasattr(model, "_one_vs_one"):
         values = model._decision_values(X)
         return -values if len(model.classes_) == 2 else values
@@ -40,7 +45,7 @@ def pairs(model, X):
     return values[:, None] if values.ndim == 1 else values
 
 
-# ---- ONNX ------------------------------------------------------------------------------------------------------------
+# ---- ONNX ----------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +55,9 @@ def runtime():
 
 
 def run_onnx(runtime, model, X):
-    session = runtime.InferenceSession(io.to_onnx(model).SerializeToString(), providers=["CPUExecutionProvider"])
+    session = runtime.InferenceSession(
+        io.to_onnx(model).SerializeToString(), providers=["CPUExecutionProvider"]
+    )
     names = [output.name for output in session.get_outputs()]
     return dict(zip(names, session.run(names, {"X": X}), strict=True))
 
@@ -107,7 +114,7 @@ def test_onnx_is_an_extra(monkeypatch):
         io.to_onnx(ALL["SVC"]()[0])
 
 
-# ---- C ---------------------------------------------------------------------------------------------------------------
+# ---- C -------------------------------------------------------------------------------------------
 
 MAIN = r"""
 #include <stdio.h>
@@ -159,7 +166,9 @@ def run_c(source, form, X, folder):
     command = ["cc", "-std=c99", "-O1", "-Wall", "-Wextra", "-Werror", "m.c", "-o", "m", "-lm"]
     subprocess.run(command, cwd=folder, check=True, capture_output=True)
     text = "\n".join(" ".join(map(repr, row)) for row in X.tolist())
-    lines = subprocess.run([str(folder / "m")], input=text, capture_output=True, text=True, check=True, timeout=60).stdout.splitlines()
+    lines = subprocess.run(
+        [str(folder / "m")], input=text, capture_output=True, text=True, check=True, timeout=60
+    ).stdout.splitlines()
     return [line.split() for line in lines]
 
 
@@ -180,10 +189,12 @@ def test_c(name, tmp_path):
 @needs.programs("cc", debian="gcc")
 def test_c_keeps_the_order_of_a_file_where_votes_are_equal(tmp_path):
     model, X = tied(tmp_path)
-    assert [line[-1] for line in run_c(io.to_c(model), "%lld", dense(X), tmp_path)] == ["2"] * len(X)
+    assert [line[-1] for line in run_c(io.to_c(model), "%lld", dense(X), tmp_path)] == ["2"] * len(
+        X
+    )
 
 
-# ---- JavaScript ------------------------------------------------------------------------------------------------------
+# ---- JavaScript ----------------------------------------------------------------------------------
 
 SCRIPT = """
 const { decision, predict } = require("./m.js");
@@ -200,7 +211,13 @@ def test_javascript(name, tmp_path):
     (tmp_path / "m.js").write_text(io.to_javascript(model))
     (tmp_path / "run.js").write_text(SCRIPT)
     done = subprocess.run(
-        ["node", "run.js"], cwd=tmp_path, input=json.dumps(points.tolist()), capture_output=True, text=True, check=True, timeout=60
+        ["node", "run.js"],
+        cwd=tmp_path,
+        input=json.dumps(points.tolist()),
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
     )
     found = json.loads(done.stdout)
     assert_close(np.array([values for values, _ in found]), pairs(model, points), 1e-10)
@@ -210,7 +227,7 @@ def test_javascript(name, tmp_path):
         assert [label for _, label in found] == model.predict(points).tolist()
 
 
-# ---- refused ---------------------------------------------------------------------------------------------------------
+# ---- refused -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("export", [io.to_c, io.to_javascript, io.to_onnx])
@@ -241,9 +258,19 @@ def test_labels_with_odd_characters(tmp_path):
     assert json.dumps(sorted(labels.tolist())) in io.to_javascript(model)
 
 
-# ---- text that others wrote ------------------------------------------------------------------------------------------
+# ---- text that others wrote ----------------------------------------------------------------------
 
-NASTY = ["</script><script>alert(1)</script>", "*/ int x; /*", "a\nb", "\u2028", "<!--", "]]>", "\\", '"', "??/"]
+NASTY = [
+    "</script><script>alert(1)</script>",
+    "*/ int x; /*",
+    "a\nb",
+    "\u2028",
+    "<!--",
+    "]]>",
+    "\\",
+    '"',
+    "??/",
+]
 
 
 def test_names_of_classes_do_not_leave_their_comment():

@@ -1,4 +1,7 @@
-"""LIBLINEAR's model files, against LIBLINEAR itself: it predicts the same from our files, and we from its files."""
+"""LIBLINEAR's model files, against LIBLINEAR itself.
+
+It predicts the same from our files, and we from its files.
+"""
 
 import ctypes
 
@@ -17,7 +20,10 @@ core = needs.package("liblinear.liblinear")
 
 
 def predict(model, X):
-    """Labels (or values) and decision values; LIBLINEAR's Python module has too short a buffer for -s 4 with two classes."""
+    """Labels (or values) and decision values.
+
+    LIBLINEAR's Python module has too short a buffer for -s 4 with two classes.
+    """
     functions = model.nr_class if model.nr_class > 2 or model.param.solver_type == 4 else 1
     X = sparse.csr_matrix(X)
     labels, values, buffer = [], [], (ctypes.c_double * functions)()
@@ -32,7 +38,9 @@ def predict(model, X):
 
 
 def train(options, X, y):
-    problem = liblinear.problem(list(map(float, y)), sparse.csr_matrix(X), bias=float(options.split("-B ")[1].split()[0]))
+    problem = liblinear.problem(
+        list(map(float, y)), sparse.csr_matrix(X), bias=float(options.split("-B ")[1].split()[0])
+    )
     return liblinear.train(problem, liblinear.parameter(options + " -q"))
 
 
@@ -53,7 +61,9 @@ def test_their_classifiers(s, labels, bias, tmp_path):
         theirs_f = values[:, 0] if s != 4 else values[:, 0] - values[:, 1]
         assert_close(mine if order[0] == ours.classes_[1] else -mine, theirs_f, 1e-12)
     else:
-        assert_close(mine[:, [ours.classes_.tolist().index(label) for label in order]], values, 1e-12)
+        assert_close(
+            mine[:, [ours.classes_.tolist().index(label) for label in order]], values, 1e-12
+        )
     with pytest.raises(ValueError, match="no dual variables"):
         ours.certify(X, np.array(labels)[y])
 
@@ -117,7 +127,9 @@ def test_refused(tmp_path):
         io.save_liblinear(SVC(kernel="linear").fit(X, y), tmp_path / "m")
 
 
-@pytest.mark.parametrize(("name", "options"), [("a9a", "-s 3 -B 1"), ("letter", "-s 2 -B 1"), ("housing", "-s 13 -B 1")])
+@pytest.mark.parametrize(
+    ("name", "options"), [("a9a", "-s 3 -B 1"), ("letter", "-s 2 -B 1"), ("housing", "-s 13 -B 1")]
+)
 def test_real_data(name, options, tmp_path):
     X, y = data.load(name, 3000)
     train_X, test = X[:2000], X[2000:]

@@ -1,4 +1,7 @@
-"""LIBSVM's model files, against LIBSVM itself: it predicts the same from our files, and we from its files."""
+"""LIBSVM's model files, against LIBSVM itself.
+
+It predicts the same from our files, and we from its files.
+"""
 
 import ctypes
 import gzip
@@ -21,7 +24,8 @@ def rows(X):
     """What LIBSVM's Python module is given: a dictionary for each row, features from 1."""
     X = sparse.csr_matrix(X)
     return [
-        dict(zip((X.indices[a:b] + 1).tolist(), X.data[a:b].tolist(), strict=True)) for a, b in zip(X.indptr, X.indptr[1:], strict=False)
+        dict(zip((X.indices[a:b] + 1).tolist(), X.data[a:b].tolist(), strict=True))
+        for a, b in zip(X.indptr, X.indptr[1:], strict=False)
     ]
 
 
@@ -39,7 +43,10 @@ def libsvm_train(options, X, y):
 
 
 def libsvm_predict(model, X, precomputed=False):
-    """Labels (or values) and decision values; svm_predict of its Python module writes past a buffer for nu-SVC of several classes."""
+    """Labels (or values) and decision values.
+
+    Svm_predict of its Python module writes past a buffer for nu-SVC of several classes.
+    """
     pairs = max(1, model.get_nr_class() * (model.get_nr_class() - 1) // 2)
     labels, values, buffer = [], [], (ctypes.c_double * pairs)()
     for x in kernel_rows(X) if precomputed else rows(X):
@@ -50,7 +57,9 @@ def libsvm_predict(model, X, precomputed=False):
 
 
 def saved(model, path):
-    """The model as it is after LIBSVM has written it, with 8 digits for support vectors, and read it again."""
+    """The model as it is after LIBSVM has written it, with 8 digits for support vectors, and read
+    it again.
+    """
     svmutil.svm_save_model(str(path), model)
     return svmutil.svm_load_model(str(path))
 
@@ -64,9 +73,15 @@ def heart(n=140, seed=0, classes=2):
     return X, np.digitize(score, np.quantile(score, np.arange(1, classes) / classes))
 
 
-# ---- theirs to ours --------------------------------------------------------------------------------------------------
+# ---- theirs to ours ------------------------------------------------------------------------------
 
-KERNELS = {0: "-t 0", 1: "-t 1 -d 3 -g 0.2 -r 0.5", 2: "-t 2 -g 0.1", 3: "-t 3 -g 0.02 -r -0.1", 4: "-t 4"}
+KERNELS = {
+    0: "-t 0",
+    1: "-t 1 -d 3 -g 0.2 -r 0.5",
+    2: "-t 2 -g 0.1",
+    3: "-t 3 -g 0.02 -r -0.1",
+    4: "-t 4",
+}
 LABELS = {2: (1, -1), 4: (7, -3, 12, 0)}
 
 
@@ -95,7 +110,9 @@ def test_their_classifiers(problem, kernel, classes, tmp_path):
             k += 1
     # and back: the same file but for the order of two classes
     io.save_libsvm(ours, tmp_path / "again")
-    again_labels, _ = libsvm_predict(svmutil.svm_load_model(str(tmp_path / "again")), K, kernel == 4)
+    again_labels, _ = libsvm_predict(
+        svmutil.svm_load_model(str(tmp_path / "again")), K, kernel == 4
+    )
     np.testing.assert_array_equal(again_labels, labels)
 
 
@@ -127,7 +144,11 @@ def test_certify_their_models(s, tmp_path):
     ours = io.load_libsvm(tmp_path / "m", n_features=13)
     assert ours.certificate_.status == "imported"
     assert "nothing" in str(ours.certificate_)
-    parameters = {name: value for name, value in {"C": 2.0, "nu": 0.3, "epsilon": 0.05}.items() if name in ours.get_params()}
+    parameters = {
+        name: value
+        for name, value in {"C": 2.0, "nu": 0.3, "epsilon": 0.05}.items()
+        if name in ours.get_params()
+    }
     ours.set_params(**parameters)
     found = ours.certify(X, y)
     assert found.status == "optimal"
@@ -155,7 +176,10 @@ def test_probabilities_survive(classes, tmp_path):
     io.save_libsvm(ours, tmp_path / "b")
     after = svmutil.svm_load_model(str(tmp_path / "b"))
     x = rows(X)
-    first, second = (np.array(svmutil.svm_predict([0.0] * len(x), x, model, "-b 1 -q")[2]) for model in (before, after))
+    first, second = (
+        np.array(svmutil.svm_predict([0.0] * len(x), x, model, "-b 1 -q")[2])
+        for model in (before, after)
+    )
     assert after.get_labels() == before.get_labels()
     np.testing.assert_allclose(second, first, rtol=0, atol=1e-12)
     if classes > 2:
@@ -165,7 +189,9 @@ def test_probabilities_survive(classes, tmp_path):
         second = np.array(svmutil.svm_predict([0.0] * len(x), x, after, "-b 1 -q")[2])
         assert after.get_labels() == sorted(LABELS[classes]) != before.get_labels()
         turned = first[:, [before.get_labels().index(label) for label in after.get_labels()]]
-        np.testing.assert_allclose(second, turned, rtol=0, atol=0.01)  # LIBSVM iterates until 0.005 / classes
+        np.testing.assert_allclose(
+            second, turned, rtol=0, atol=0.01
+        )  # LIBSVM iterates until 0.005 / classes
     io.save(ours, tmp_path / "d.mm")
     np.testing.assert_array_equal(io.load(tmp_path / "d.mm")._probB, ours._probB)
 
@@ -178,13 +204,21 @@ def test_probabilities_of_regression_and_one_class(tmp_path):
         io.save_libsvm(io.load_libsvm(tmp_path / "a"), tmp_path / "b")
         for word in words:
             lines = [
-                next((line.split()[1:] for line in (tmp_path / f).read_text().splitlines() if line.startswith(word)), None) for f in "ab"
+                next(
+                    (
+                        line.split()[1:]
+                        for line in (tmp_path / f).read_text().splitlines()
+                        if line.startswith(word)
+                    ),
+                    None,
+                )
+                for f in "ab"
             ]
             assert lines[0] is not None
             np.testing.assert_array_equal(*(np.array(line, float) for line in lines))
 
 
-# ---- ours to theirs --------------------------------------------------------------------------------------------------
+# ---- ours to theirs ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", KERNEL)
@@ -197,7 +231,9 @@ def test_our_models(name, tmp_path):
         assert_close(values, model._decision_values(X), 1e-10)
         clear = np.abs(values).min(axis=1) > 1e-9
         if hasattr(model, "break_ties") and model.break_ties:
-            clear &= (np.sort(model.decision_function(X), axis=1)[:, -1] >= 2).ravel()  # no equal votes
+            clear &= (
+                np.sort(model.decision_function(X), axis=1)[:, -1] >= 2
+            ).ravel()  # no equal votes
         np.testing.assert_array_equal(model.predict(X)[clear], labels[clear])
     else:
         assert_close(model.predict(X), labels, 1e-10)
@@ -218,7 +254,9 @@ def test_every_digit_survives(tmp_path):
     model.n_features_in_ = 2
     model.shape_fit_ = (4, 2)
     io.save_libsvm(model, tmp_path / "m")
-    np.testing.assert_array_equal(io.load_libsvm(tmp_path / "m").support_vectors_.toarray(), model.support_vectors_)
+    np.testing.assert_array_equal(
+        io.load_libsvm(tmp_path / "m").support_vectors_.toarray(), model.support_vectors_
+    )
 
 
 def test_floats_that_are_whole_are_labels(tmp_path):
@@ -253,7 +291,7 @@ def test_compressed(tmp_path):
     np.testing.assert_array_equal(io.load(tmp_path / "m.gz").predict(X), model.predict(X))
 
 
-# ---- real data -------------------------------------------------------------------------------------------------------
+# ---- real data -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("name", "n", "ours", "options"), [
@@ -275,7 +313,9 @@ def test_real_data(name, n, ours, options, tmp_path):
         assert_close(ours.predict(test), labels, 1e-10)
         assert_close(loaded.predict(test), their_labels, 1e-10)
     else:
-        sign = -1.0 if name == "a9a" else 1.0  # LIBSVM's first label is 1, and its decision values are those for it
+        sign = (
+            -1.0 if name == "a9a" else 1.0
+        )  # LIBSVM's first label is 1, and its decision values are those for it
         assert_close(sign * ours._decision_values(test), values, 1e-10)
         np.testing.assert_array_equal(ours.predict(test), labels)
         np.testing.assert_array_equal(loaded.predict(test), their_labels)

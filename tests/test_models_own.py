@@ -1,4 +1,7 @@
-"""Files of our own format: what is loaded is what was saved, bit for bit; a process killed while saving leaves the old file or the new."""
+"""Files of our own format: what is loaded is what was saved, bit for bit.
+
+A process killed while saving leaves the old file or the new.
+"""
 
 import json
 import os
@@ -31,13 +34,19 @@ def same(a, b):
     if hasattr(a, "toarray"):
         return (
             type(a) is type(b)
-            and all(same(getattr(a, name), getattr(b, name)) for name in ("data", "indices", "indptr"))
+            and all(
+                same(getattr(a, name), getattr(b, name)) for name in ("data", "indices", "indptr")
+            )
             and a.shape == b.shape
         )
     if isinstance(a, tuple):
         return type(a) is type(b) and len(a) == len(b) and all(map(same, a, b))
     if hasattr(a, "get_params"):
-        return type(a) is type(b) and vars(a).keys() == vars(b).keys() and all(same(vars(a)[k], vars(b)[k]) for k in vars(a))
+        return (
+            type(a) is type(b)
+            and vars(a).keys() == vars(b).keys()
+            and all(same(vars(a)[k], vars(b)[k]) for k in vars(a))
+        )
     return a == b or (a != a and b != b)
 
 
@@ -70,7 +79,10 @@ def test_loaded_models_go_on(tmp_path):
     io.save(model, path)
     loaded = io.load(path)
     assert loaded.certify(X, y).status == "optimal"
-    assert_same_bits(model.set_params(C=2).fit(X, y).decision_function(X), loaded.set_params(C=2).fit(X, y).decision_function(X))
+    assert_same_bits(
+        model.set_params(C=2).fit(X, y).decision_function(X),
+        loaded.set_params(C=2).fit(X, y).decision_function(X),
+    )
     clone(loaded)
 
 
@@ -122,8 +134,12 @@ def test_the_file_is_what_the_documentation_says(tmp_path):
 
 def test_other_numbers_survive(tmp_path):
     X, y = binary()
-    model = SVC(C=np.float32(0.1), class_weight={0: 1, 1: np.float64(2.0)}, time_limit=1e9).fit(X, y)
-    model.certificate_ = model.certificate_.__class__("max_iter", np.inf, -np.inf, np.nan, 5e-324, -0.0, 1.0, 1e308)
+    model = SVC(C=np.float32(0.1), class_weight={0: 1, 1: np.float64(2.0)}, time_limit=1e9).fit(
+        X, y
+    )
+    model.certificate_ = model.certificate_.__class__(
+        "max_iter", np.inf, -np.inf, np.nan, 5e-324, -0.0, 1.0, 1e308
+    )
     io.save(model, tmp_path / "m.mm")
     loaded = io.load(tmp_path / "m.mm")
     assert type(loaded.C) is np.float32
@@ -137,7 +153,9 @@ def test_pickles_and_files_agree(tmp_path):
     for name in ("SVC-three", "LinearSVC", "NormaSVC"):
         model, X = ALL[name]()
         io.save(model, tmp_path / "m.mm")
-        assert_same_bits(pickle.loads(pickle.dumps(model)).predict(X), io.load(tmp_path / "m.mm").predict(X))
+        assert_same_bits(
+            pickle.loads(pickle.dumps(model)).predict(X), io.load(tmp_path / "m.mm").predict(X)
+        )
 
 
 @pytest.mark.parametrize("save", [io.save, io.save_libsvm])
@@ -178,7 +196,10 @@ for line in sys.stdin:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and kill -9")
 def test_killed_while_saving(tmp_path):
-    """pylearn2#1079, gama#35, joblib#1319: killed at random moments, the file is always one of the two models, whole."""
+    """pylearn2#1079, gama#35, joblib#1319.
+
+    Killed at random moments, the file is always one of the two models, whole.
+    """
     X, y = three(300)
     path = tmp_path / "m.mm"
     expected = []
@@ -187,7 +208,9 @@ def test_killed_while_saving(tmp_path):
         expected.append(path.read_bytes())
     draw, seen = random.Random(0), set()
     command = [sys.executable, "-c", CHILD, str(path)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=child_environment(), text=True) as server:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=child_environment(), text=True
+    ) as server:
         assert server.stdout.readline() == "ready\n"
         for _ in range(SAVES):
             print("go", file=server.stdin, flush=True)
@@ -204,7 +227,11 @@ def test_killed_while_saving(tmp_path):
 
 def test_what_is_no_model_of_ours_is_refused_with_a_remedy(tmp_path):
     X, y = np.eye(4), [0, 1, 0, 1]
-    others = {"save its last step": make_pipeline(StandardScaler(), SVC()), "from_sklearn": TheirSVC(), "can be saved": 4}
+    others = {
+        "save its last step": make_pipeline(StandardScaler(), SVC()),
+        "from_sklearn": TheirSVC(),
+        "can be saved": 4,
+    }
     for remedy, model in others.items():
         with pytest.raises(TypeError, match=remedy):
             io.save(model.fit(X, y) if hasattr(model, "fit") else model, tmp_path / "m.mm")

@@ -80,7 +80,9 @@ def test_to_scikit_learn(name):
 @pytest.mark.parametrize("data", [binary, three])
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_linear_from_scikit_learn(cls, data, fit_intercept):
-    model, X, _ = fitted(cls, data=data, fit_intercept=fit_intercept, max_iter=10**6, random_state=0)
+    model, X, _ = fitted(
+        cls, data=data, fit_intercept=fit_intercept, max_iter=10**6, random_state=0
+    )
     ours = io.from_sklearn(model)
     assert_close(values(ours, X), values(model, X), 1e-12)
     assert ours.intercept == "regularised"

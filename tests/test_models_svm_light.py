@@ -1,7 +1,9 @@
-"""SVM-light's model files in exactly the layout svm_learn writes: values by the formulas of its kernels, and scikit-learn's solutions.
+"""SVM-light's model files in exactly the layout svm_learn writes: values by the formulas of its
+kernels, and scikit-learn's solutions.
 
-Each line of the head ends in a blank. Coefficients have 32 digits, features 8; what stood after # in the training file follows each vector.
-Models of rankings (-z p) hold both vectors of each pair, with coefficients of opposite signs, and the threshold 0.
+Each line of the head ends in a blank. Coefficients have 32 digits, features 8; what stood after #
+in the training file follows each vector. Models of rankings (-z p) hold both vectors of each pair,
+with coefficients of opposite signs, and the threshold 0.
 """
 
 from decimal import Decimal
@@ -54,7 +56,10 @@ def text(kernel, coef, vectors, b, documents=100, width=None, comments=None):
 
 @pytest.fixture
 def some():
-    """Coefficients, vectors with zeros (one has nothing else), a threshold, and rows to predict; all exact in 8 digits."""
+    """Coefficients, vectors with zeros (one has nothing else), a threshold, and rows to predict.
+
+    All exact in 8 digits.
+    """
     rng = np.random.default_rng(0)
     V = rng.normal(size=(12, 7)).round(4)
     V[rng.random(V.shape) < 0.4] = 0.0
@@ -80,17 +85,27 @@ def test_functions(kernel, some, tmp_path):
 
 
 def test_comments_and_many_features(some, tmp_path):
-    """What users wrote after # comes back after each vector, with colons and marks; features may end before the highest index."""
+    """What users wrote after # comes back after each vector, with colons and marks.
+
+    Features may end before the highest index.
+    """
     coef, V, b, X = some
     comments = [" doc 1", "12:34 #again", "", "\ttabs", " umlaut ä"] + [" x"] * 7
-    (tmp_path / "m").write_text(text(0, coef, V, b, width=50, comments=comments), encoding="latin-1")
+    (tmp_path / "m").write_text(
+        text(0, coef, V, b, width=50, comments=comments), encoding="latin-1"
+    )
     wide = np.c_[X, np.ones((30, 43))]
-    np.testing.assert_allclose(io.load(tmp_path / "m").decision_function(wide), X @ V.T @ coef - b, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(
+        io.load(tmp_path / "m").decision_function(wide), X @ V.T @ coef - b, rtol=1e-12, atol=1e-13
+    )
 
 
 @pytest.mark.parametrize("version", ["V5.00", "V6.01", "V6.20"])
 def test_versions(version, some, tmp_path):
-    """Other versions, SVM-rank's among them: the same layout, zeros written out, -u with nothing before its mark, no last line's end."""
+    """Other versions, SVM-rank's among them.
+
+    The same layout, zeros written out, -u with nothing before its mark, no last line's end.
+    """
     coef, V, b, X = some
     V = V.copy()
     V[:, 1] = 0.0
@@ -99,7 +114,12 @@ def test_versions(version, some, tmp_path):
     lines = lines.replace(" 3:", " 2:0 3:")
     (tmp_path / "m").write_text(f"{head}alpha*y)\n{lines}")
     assert lines.count("2:0 ") == np.count_nonzero(V[:, 2])
-    np.testing.assert_allclose(io.load(tmp_path / "m").decision_function(X), KERNELS[2](X, V) @ coef - b, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(
+        io.load(tmp_path / "m").decision_function(X),
+        KERNELS[2](X, V) @ coef - b,
+        rtol=1e-12,
+        atol=1e-13,
+    )
 
 
 def test_a_weight_vector(tmp_path):
@@ -109,15 +129,33 @@ def test_a_weight_vector(tmp_path):
     np.testing.assert_allclose(io.load(tmp_path / "m").decision_function(np.eye(3)), w[0] + 0.25)
 
 
-@pytest.mark.parametrize(("kernel", "name"), [(0, "linear"), (1, "poly"), (2, "rbf"), (3, "sigmoid")])
+@pytest.mark.parametrize(
+    ("kernel", "name"), [(0, "linear"), (1, "poly"), (2, "rbf"), (3, "sigmoid")]
+)
 def test_solutions(kernel, name, tmp_path):
-    """A classifier and a regression that scikit-learn solved, written as svm_learn would: the same values to the 8 digits of the file."""
+    """A classifier and a regression that scikit-learn solved, written as svm_learn would.
+
+    The same values to the 8 digits of the file.
+    """
     X, y = binary()
-    given = {"kernel": name, "gamma": GAMMA if kernel == 2 else SLOPE, "coef0": CONSTANT, "degree": DEGREE}
+    given = {
+        "kernel": name,
+        "gamma": GAMMA if kernel == 2 else SLOPE,
+        "coef0": CONSTANT,
+        "degree": DEGREE,
+    }
     for theirs, target in ((TheirSVC(**given), 2 * y - 1), (TheirSVR(**given), X[:, 0] + 0.3 * y)):
         theirs.fit(X, target)
         regression = isinstance(theirs, TheirSVR)
-        (tmp_path / "m").write_text(text(kernel, theirs.dual_coef_[0], X[theirs.support_], -float(theirs.intercept_[0]), len(X)))
+        (tmp_path / "m").write_text(
+            text(
+                kernel,
+                theirs.dual_coef_[0],
+                X[theirs.support_],
+                -float(theirs.intercept_[0]),
+                len(X),
+            )
+        )
         ours = io.load_svm_light(tmp_path / "m", regression=regression)
         goal = theirs.predict(X) if regression else theirs.decision_function(X)
         found = ours.predict(X) if regression else ours.decision_function(X)
@@ -125,9 +163,16 @@ def test_solutions(kernel, name, tmp_path):
 
 
 def test_ranking(tmp_path):
-    """-z p: the order of the values is the ranking; x1 is the better of each pair (x1, x2), f(x) = sum alpha (k(x1, x) - k(x2, x))."""
+    """-z p: the order of the values is the ranking.
+
+    X1 is the better of each pair (x1, x2), f(x) = sum alpha (k(x1, x) - k(x2, x)).
+    """
     rng = np.random.default_rng(1)
-    better, worse, alpha = rng.normal(size=(5, 4)).round(3), rng.normal(size=(5, 4)).round(3), rng.uniform(size=5)
+    better, worse, alpha = (
+        rng.normal(size=(5, 4)).round(3),
+        rng.normal(size=(5, 4)).round(3),
+        rng.uniform(size=5),
+    )
     vectors = np.stack([better, worse], axis=1).reshape(10, 4)
     coef = np.stack([alpha, -alpha], axis=1).reshape(10)
     (tmp_path / "m").write_text(text(2, coef, vectors, 0.0, documents=10))
@@ -155,7 +200,11 @@ def test_the_command(some, tmp_path, monkeypatch):
     ("old", "new", "message"),
     [
         ("2 # kernel type", "4 # kernel type", r"line 2: .*function of one's own"),
-        ("13 # number of support vectors", "14 # number of support vectors", "the head says 13 support vectors, but 12 lines follow"),
+        (
+            "13 # number of support vectors",
+            "14 # number of support vectors",
+            "the head says 13 support vectors, but 12 lines follow",
+        ),
         ("7 # highest feature index", "6 # highest feature index", "features must be 1 to 6"),
         ("empty# kernel parameter -u \n", "", "a line with the comment '-u'"),
         ("0.125 # threshold b", "nan # threshold b", "line 11"),

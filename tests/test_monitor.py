@@ -137,7 +137,9 @@ def test_a_share_of_more_than_all_is_all(clock):
 def test_long_calls_return_raise_and_keep_to_their_thread():
     assert interruptible(lambda a, b: a - b, 5, 3) == 2
     assert interruptible(threading.current_thread) is not threading.main_thread()
-    assert interruptible(lambda: threading.current_thread().daemon), "a process ends without waiting for it"
+    assert interruptible(lambda: threading.current_thread().daemon), (
+        "a process ends without waiting for it"
+    )
     for error in (ValueError, TimeoutError):
 
         def fail(error=error):
@@ -153,7 +155,10 @@ def test_long_calls_return_raise_and_keep_to_their_thread():
 
 
 def test_who_listens_to_the_log(capsys, monkeypatch):
-    """Somebody who has a handler and wants such records; otherwise the line goes to standard error."""
+    """Somebody who has a handler and wants such records.
+
+    Otherwise the line goes to standard error.
+    """
     logger, shown = monitor.logger, []
     monkeypatch.setattr(logger, "propagate", False)
     handler = logging.Handler()
@@ -185,7 +190,9 @@ def test_a_terminal_has_one_line_that_is_rewritten(monkeypatch):
 
     class Recorded(live):
         def __init__(self, **options):
-            shown.append(("new", options["transient"], options["auto_refresh"], options["console"].stderr))
+            shown.append(
+                ("new", options["transient"], options["auto_refresh"], options["console"].stderr)
+            )
             super().__init__(**options)
 
         def start(self):

@@ -35,14 +35,20 @@ def test_pair_is_that_pair_alone():
     for k, (i, j) in enumerate(multiclass.pairs(4)):
         pair = (four == i) | (four == j)
         alone = SVC(C=2.0, gamma=0.3).fit(X[pair], four[pair])
-        np.testing.assert_allclose(model.decision_function(X)[:, k], -alone.decision_function(X), atol=1e-8)
+        np.testing.assert_allclose(
+            model.decision_function(X)[:, k], -alone.decision_function(X), atol=1e-8
+        )
 
 
 def test_one_vs_rest_is_really_trained():
     model = SVC(C=2.0, gamma=0.3, multiclass="ovr").fit(X, four)
     reference = OneVsRestClassifier(svm.SVC(C=2.0, gamma=0.3, tol=1e-10)).fit(X, four)
-    np.testing.assert_allclose(model.decision_function(X), reference.decision_function(X), atol=1e-6)
-    clear = np.diff(np.sort(model.decision_function(X)))[:, -1] > 1e-6  # where no two classes share a margin
+    np.testing.assert_allclose(
+        model.decision_function(X), reference.decision_function(X), atol=1e-6
+    )
+    clear = (
+        np.diff(np.sort(model.decision_function(X)))[:, -1] > 1e-6
+    )  # where no two classes share a margin
     assert clear.mean() > 0.9
     assert np.array_equal(model.predict(X)[clear], reference.predict(X)[clear])
     assert model.dual_coef_.shape == (4, len(model.support_))
@@ -79,7 +85,9 @@ def test_break_ties():
     model = SVC(gamma=3.0, C=100.0, break_ties=True).fit(X, y)
     assert np.array_equal(model.predict(points), model.decision_function(points).argmax(axis=1))
     model.set_params(break_ties=False)
-    assert np.array_equal(model.predict(points), multiclass.votes(model._decision_values(points), 3).argmax(axis=1))
+    assert np.array_equal(
+        model.predict(points), multiclass.votes(model._decision_values(points), 3).argmax(axis=1)
+    )
     model.set_params(break_ties=True, decision_function_shape="ovo")
     with pytest.raises(ValueError, match="break_ties must be False"):
         model.predict(points)
@@ -132,19 +140,34 @@ def test_problems_of_a_class_without_weight_are_constant(estimator, kind):
     assert [part.status for part in again.parts] == ["optimal"] * 3
 
 
-# ---- definitions ---------------------------------------------------------------------------------------------------------
+# ---- definitions ---------------------------------------------------------------------------------
 
 
 def test_members_and_tasks_of_classes():
     label = np.array([2, 0, 1, 2, 0, 3])
-    assert [part.tolist() for part in multiclass.members_of(label, 5)] == [[1, 4], [2], [0, 3], [5], []]
+    assert [part.tolist() for part in multiclass.members_of(label, 5)] == [
+        [1, 4],
+        [2],
+        [0, 3],
+        [5],
+        [],
+    ]
     (two,) = multiclass.tasks(np.array([1, 0, 1]), 2, False)
     assert (two.samples.tolist(), two.sign.tolist()) == ([0, 1, 2], [1, -1, 1])
     rest = multiclass.tasks(label, 4, True)
-    assert [task.sign.tolist() for task in rest] == [np.where(label == c, 1, -1).tolist() for c in range(4)]
+    assert [task.sign.tolist() for task in rest] == [
+        np.where(label == c, 1, -1).tolist() for c in range(4)
+    ]
     assert all(task.samples.tolist() == list(range(6)) for task in rest)
-    found = [(task.samples.tolist(), task.sign.tolist()) for task in multiclass.tasks(label[:5], 3, False)]
-    assert found == [([1, 4, 2], [1, 1, -1]), ([1, 4, 0, 3], [1, 1, -1, -1]), ([2, 0, 3], [1, -1, -1])]
+    found = [
+        (task.samples.tolist(), task.sign.tolist())
+        for task in multiclass.tasks(label[:5], 3, False)
+    ]
+    assert found == [
+        ([1, 4, 2], [1, 1, -1]),
+        ([1, 4, 0, 3], [1, 1, -1, -1]),
+        ([2, 0, 3], [1, -1, -1]),
+    ]
 
 
 @pytest.mark.parametrize("k", [2, 3, 5])
@@ -153,9 +176,13 @@ def test_votes_and_confidence_by_loops(k):
     pairs = [(i, j) for i in range(k) for j in range(i + 1, k)]
     assert multiclass.pairs(k) == pairs
     assert multiclass.pairs_of_first(k)[: k - 1] == [
-        (i, slice(min(part), max(part) + 1)) for i in range(k - 1) if (part := [n for n, pair in enumerate(pairs) if pair[0] == i])
+        (i, slice(min(part), max(part) + 1))
+        for i in range(k - 1)
+        if (part := [n for n, pair in enumerate(pairs) if pair[0] == i])
     ]
-    for row, votes, both in zip(values, multiclass.votes(values, k), multiclass.votes_and_confidence(values, k), strict=True):
+    for row, votes, both in zip(
+        values, multiclass.votes(values, k), multiclass.votes_and_confidence(values, k), strict=True
+    ):
         count, total = np.zeros(k), np.zeros(k)
         for value, (i, j) in zip(row, pairs, strict=True):
             count[i if value > 0 else j] += 1
@@ -189,7 +216,7 @@ def test_the_layout_of_coefficients_by_loops(k):
     np.testing.assert_allclose(multiclass.join_pairs(parts), coef @ K, rtol=1e-10, atol=1e-12)
 
 
-# ---- columns that are empty ----------------------------------------------------------------------------------------------
+# ---- columns that are empty ----------------------------------------------------------------------
 
 
 def test_columns_without_an_entry_are_left_out(monkeypatch):

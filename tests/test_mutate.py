@@ -1,4 +1,7 @@
-"""The mutation campaign's own parts: operators, names that survive edits, the choice of tests, the list of equivalents."""
+"""The mutation campaign's own parts.
+
+Operators, names that survive edits, the choice of tests, the list of equivalents.
+"""
 
 import ast
 import json
@@ -84,20 +87,40 @@ def test_every_mutant_is_another_program(made):
 
 
 def test_what_is_no_fault_is_left_alone(made):
-    """Tolerances of another size and ties with them, the rows of a block, settings of solvers; other constants are mutated."""
+    """Tolerances of another size and ties with them, the rows of a block, settings of solvers.
+
+    Other constants are mutated.
+    """
     found, _ = made(HARMLESS)
-    assert {"thing.py::act: 1e-09 -> 1.0", "thing.py::SHARE: 0.25 -> 0.5", "thing.py::TABLE: 1 -> 2"} <= set(found)
-    assert not any("step =" in name or "2e-09" in name or ": 100" in name or ": n * 100" in name for name in found)
-    assert not any(": True ->" in name for name in found), "that sequences are equally long is an assertion"
+    assert {
+        "thing.py::act: 1e-09 -> 1.0",
+        "thing.py::SHARE: 0.25 -> 0.5",
+        "thing.py::TABLE: 1 -> 2",
+    } <= set(found)
+    assert not any(
+        "step =" in name or "2e-09" in name or ": 100" in name or ": n * 100" in name
+        for name in found
+    )
+    assert not any(": True ->" in name for name in found), (
+        "that sequences are equally long is an assertion"
+    )
     assert "thing.py::act: n <= tol -> n > tol" in found
     assert "thing.py::act: n <= tol -> n < tol" not in found
     assert places.settings(ast.parse(HARMLESS)) == {"SHARE"}
 
 
 def test_settings_of_solvers_are_left_alone():
-    names = {f"{mutant.file}::{mutant.function}" for path in places.sources() for mutant in operators.mutants(path)}
+    names = {
+        f"{mutant.file}::{mutant.function}"
+        for path in places.sources()
+        for mutant in operators.mutants(path)
+    }
     assert not names & {"kernel/block.py::PATIENCE", "linear/semismooth.py::WIDEST"}
-    assert {"verdict.py::AGREED", "online/pegasos_linear.py::SIGN", "kernel/block.py::solve"} <= names
+    assert {
+        "verdict.py::AGREED",
+        "online/pegasos_linear.py::SIGN",
+        "kernel/block.py::solve",
+    } <= names
 
 
 def test_names_survive_edits_elsewhere(made):
@@ -117,12 +140,24 @@ def test_tests_are_chosen_by_function_and_cost(tmp_path, monkeypatch):
     }
     (tmp_path / "map.json").write_text(json.dumps(tests))
     judges = Judges(tmp_path / "map.json")
-    assert judges.of("a.py::f", 10.0) == ["tests/x.py::quick[1]", "tests/x.py::slow", "tests/x.py::quick[2]"]
+    assert judges.of("a.py::f", 10.0) == [
+        "tests/x.py::quick[1]",
+        "tests/x.py::slow",
+        "tests/x.py::quick[2]",
+    ]
     assert judges.of("a.py::f", 1.0) == ["tests/x.py::quick[1]", "tests/x.py::quick[2]"]
-    assert judges.of("a.py::", 1.0) == ["tests/x.py::quick[1]", "tests/y.py::other", "tests/x.py::quick[2]"], "all that use the file"
+    assert judges.of("a.py::", 1.0) == [
+        "tests/x.py::quick[1]",
+        "tests/y.py::other",
+        "tests/x.py::quick[2]",
+    ], "all that use the file"
     assert judges.of("b.py::f", 10.0) == []
     monkeypatch.setattr(coverage, "FOCUSED", 1)
-    assert judges.of("a.py::f", 10.0) == ["tests/x.py::quick[1]", "tests/x.py::quick[2]", "tests/x.py::slow"], "those of one part first"
+    assert judges.of("a.py::f", 10.0) == [
+        "tests/x.py::quick[1]",
+        "tests/x.py::quick[2]",
+        "tests/x.py::slow",
+    ], "those of one part first"
     judges.drop({"tests/x.py::quick[1]"})
     assert judges.of("a.py::f", 1.0) == ["tests/x.py::quick[2]"]
     assert by_module(["x::a", "y::b", "x::c"]) == [["x::a", "x::c"], ["y::b"]]
@@ -138,6 +173,8 @@ def test_known_equivalents_exist_and_have_a_reason():
 
 
 def test_there_is_something_to_mutate_and_to_judge():
-    assert {"block.py", "certificate.py", "kernels.py", "training.py"} <= {path.name for path in places.sources()}
+    assert {"block.py", "certificate.py", "kernels.py", "training.py"} <= {
+        path.name for path in places.sources()
+    }
     assert {"test_certificate.py", "test_definitions.py"} <= {path.name for path in places.judges()}
     assert "test_mutate.py" not in {path.name for path in places.judges()}

@@ -1,4 +1,6 @@
-"""How points are prepared for the core, and which of them are suspect, against definitions in plain Python."""
+"""How points are prepared for the core, and which of them are suspect, against definitions in plain
+Python.
+"""
 
 import itertools
 import math
@@ -18,13 +20,17 @@ A, B = rng.normal(size=(12, 5)), rng.normal(size=(7, 5))
 S = sparse.random(12, 5, density=0.4, random_state=0, format="csr")
 
 
-@pytest.mark.parametrize("kind", [Kind.RBF, Kind.POLY, Kind.TANH, Kind.LOGISTIC, Kind.LAPLACIAN, Kind.CHI2])
+@pytest.mark.parametrize(
+    "kind", [Kind.RBF, Kind.POLY, Kind.TANH, Kind.LOGISTIC, Kind.LAPLACIAN, Kind.CHI2]
+)
 @pytest.mark.parametrize("gamma", [1e-300, 3e-5, 0.7, 1.0, 900.0, 1e300])
 def test_data_are_scaled_by_a_power_of_two_that_brings_gamma_near_1(kind, gamma):
     scale, left = native._power_of_two(kind, gamma)
     assert math.frexp(scale)[0] == 0.5
     linear = kind in (Kind.LAPLACIAN, Kind.CHI2)
-    assert (left * scale if linear else left * scale * scale) == pytest.approx(gamma, rel=1e-9, abs=0.0)
+    assert (left * scale if linear else left * scale * scale) == pytest.approx(
+        gamma, rel=1e-9, abs=0.0
+    )
     assert 0.7 <= left <= 1.42 if linear else 0.49 <= left <= 2.01
 
 
@@ -38,7 +44,9 @@ def test_gamma_without_a_scale():
 def test_lengths_and_terms(numbers, monkeypatch):
     monkeypatch.setattr(native, "LENGTHS_AT_ONCE", numbers)
     centre = rng.normal(size=5)
-    np.testing.assert_allclose(native._squared_lengths(A, centre), [sum((x - centre) ** 2) for x in A])
+    np.testing.assert_allclose(
+        native._squared_lengths(A, centre), [sum((x - centre) ** 2) for x in A]
+    )
     np.testing.assert_allclose(native._squared_lengths(A, None), [sum(x**2) for x in A])
     np.testing.assert_allclose(native._squared_lengths(S, None), [sum(x**2) for x in S.toarray()])
     assert native._terms(A) == 5
@@ -66,7 +74,11 @@ def test_combinations_of_rows(store):
     found = native.combine(coef, store(S.toarray()))
     assert sparse.issparse(found) == (store is sparse.csr_matrix)
     found = found.toarray() if sparse.issparse(found) else found
-    np.testing.assert_allclose(found, [sum(c * x for c, x in zip(row, S.toarray(), strict=True)) for row in coef], atol=1e-14)
+    np.testing.assert_allclose(
+        found,
+        [sum(c * x for c, x in zip(row, S.toarray(), strict=True)) for row in coef],
+        atol=1e-14,
+    )
 
 
 def test_errors_of_values_follow_from_the_longest_point():
@@ -88,7 +100,10 @@ def test_errors_of_values_follow_from_the_longest_point():
     assert (by.differences, by.value_error) == (True, rounding.difference_error(5))
     assert by.by_differences() is None
     assert NativeSource(Kernel.linear(), A).by_differences() is None
-    np.testing.assert_allclose(by.block(None, None, np.float64), NativeSource(Kernel.rbf(gamma=0.3), A).block(None, None, np.float64))
+    np.testing.assert_allclose(
+        by.block(None, None, np.float64),
+        NativeSource(Kernel.rbf(gamma=0.3), A).block(None, None, np.float64),
+    )
 
 
 def test_suspects_are_the_longest_and_of_many_those_with_a_near_neighbour(monkeypatch):
@@ -97,7 +112,9 @@ def test_suspects_are_the_longest_and_of_many_those_with_a_near_neighbour(monkey
     assert source.suspects(4).tolist() == sorted(range(12), key=lambda i: -lengths[i])[:4]
     assert source.suspects(12).tolist() == list(range(12))
     among = np.array([2, 5, 7, 1])
-    assert source.suspects(2, among).tolist() == sorted(range(4), key=lambda k: -lengths[among[k]])[:2]
+    assert (
+        source.suspects(2, among).tolist() == sorted(range(4), key=lambda k: -lengths[among[k]])[:2]
+    )
     monkeypatch.setattr(native, "NEIGHBOURS", 3)
     line = np.cumsum(np.r_[0.0, np.full(8, 10.0), 0.01, 10.0, 10.0])[:, None]
     assert sorted(NativeSource(Kernel.rbf(gamma=1.0), line).suspects(2).tolist()) == [8, 9]
@@ -126,7 +143,9 @@ def test_limits_of_compressed_and_of_cheap_data():
         wide[:stored] = 1.0
         assert NativeSource(Kernel.rbf(gamma=1.0), wide.reshape(10, 16))._compress is compressed
     wide[48:] = 0.0
-    assert not NativeSource(Kernel.rbf(gamma=1.0), wide.reshape(10, 16), None, True)._compress, "differences are not of dot products"
+    assert not NativeSource(Kernel.rbf(gamma=1.0), wide.reshape(10, 16), None, True)._compress, (
+        "differences are not of dot products"
+    )
     for stored, cheap in ((64, True), (65, False)):
         X = sparse.csr_matrix(np.hstack([np.ones((3, stored)), np.zeros((3, 200))]))
         assert NativeSource(Kernel.linear(), X).cheap is cheap
@@ -144,7 +163,11 @@ def test_another_set_of_points_beside_the_same():
     other = source.against(B)
     assert (other.n_rows, other.n_columns, source.n_columns) == (12, 7, 12)
     np.testing.assert_allclose(other.block(None, None, np.float64), wanted, rtol=1e-12)
-    np.testing.assert_allclose(other.at(np.array([4, 1])).block(None, None, np.float64), np.array(wanted)[:, [4, 1]], rtol=1e-12)
+    np.testing.assert_allclose(
+        other.at(np.array([4, 1])).block(None, None, np.float64),
+        np.array(wanted)[:, [4, 1]],
+        rtol=1e-12,
+    )
     narrow = NativeSource(Kernel.rbf(gamma=0.3), sparse.csr_matrix(A)).against(sparse.csr_matrix(B))
     np.testing.assert_allclose(narrow.block(None, None, np.float64), wanted, rtol=1e-12)
 
@@ -157,12 +180,18 @@ def test_zeros_of_compressed_data_stay_zeros():
     assert source._compress
     assert source._centre[:3].tolist() == [3.0, 1.0, 0.0]
     assert not source._centre[3:].any()
-    assert source.points(np.float32)[0].terms == 19, "of the first row: all but the one that is 3 everywhere"
+    assert source.points(np.float32)[0].terms == 19, (
+        "of the first row: all but the one that is 3 everywhere"
+    )
     wanted = [[math.exp(-0.5 * sum((a - b) ** 2)) for b in X] for a in X]
     np.testing.assert_allclose(source.block(None, None, np.float64), wanted, rtol=1e-12)
     assert NativeSource(Kernel.linear(), X)._centre is None
     narrow = NativeSource(Kernel.rbf(gamma=0.5), X[:, :5])
-    np.testing.assert_allclose(narrow._centre, X[:, :5].mean(axis=0), err_msg="nothing to keep 0 where nothing is compressed")
+    np.testing.assert_allclose(
+        narrow._centre,
+        X[:, :5].mean(axis=0),
+        err_msg="nothing to keep 0 where nothing is compressed",
+    )
 
 
 def test_sparse_data_are_made_dense_where_more_than_half_is_stored():
@@ -172,7 +201,9 @@ def test_sparse_data_are_made_dense_where_more_than_half_is_stored():
         S = sparse.csr_matrix(X.reshape(4, 5, order="F"))
         source = NativeSource(Kernel.rbf(gamma=0.01), S, S[:2])
         assert isinstance(source._A, np.ndarray) is dense
-        wanted = [[math.exp(-0.01 * sum((a - b) ** 2)) for b in S[:2].toarray()] for a in S.toarray()]
+        wanted = [
+            [math.exp(-0.01 * sum((a - b) ** 2)) for b in S[:2].toarray()] for a in S.toarray()
+        ]
         np.testing.assert_allclose(source.block(None, None, np.float64), wanted, rtol=1e-12)
 
 
@@ -185,11 +216,23 @@ def sources():
         "alone": (NativeSource(Kernel.rbf(gamma=0.3), A), A, A),
         "sparse": (NativeSource(Kernel.rbf(gamma=0.3), S, S[3:]), S.toarray(), S.toarray()[3:]),
         "compressed": (NativeSource(Kernel.rbf(gamma=0.3), wide), wide, wide),
-        "one of them sparse": (NativeSource(Kernel.rbf(gamma=0.3), 3.0 + A, S), 3.0 + A, S.toarray()),
+        "one of them sparse": (
+            NativeSource(Kernel.rbf(gamma=0.3), 3.0 + A, S),
+            3.0 + A,
+            S.toarray(),
+        ),
         "by differences": (NativeSource(Kernel.rbf(gamma=0.3), A, B, True), A, B),
         "gamma 4": (NativeSource(Kernel.rbf(gamma=4.0), A, B), A, B),
-        "gamma 4, sparse": (NativeSource(Kernel.rbf(gamma=4.0), S, S[3:]), S.toarray(), S.toarray()[3:]),
-        "compressed, by differences": (NativeSource(Kernel.rbf(gamma=0.3), wide, None, True), wide, wide),
+        "gamma 4, sparse": (
+            NativeSource(Kernel.rbf(gamma=4.0), S, S[3:]),
+            S.toarray(),
+            S.toarray()[3:],
+        ),
+        "compressed, by differences": (
+            NativeSource(Kernel.rbf(gamma=0.3), wide, None, True),
+            wide,
+            wide,
+        ),
         "huge gamma": (NativeSource(Kernel.rbf(gamma=3e9), 1e-5 * A, 1e-5 * B), 1e-5 * A, 1e-5 * B),
     }
 
@@ -203,7 +246,10 @@ def test_blocks_rows_and_products(name, dtype, at_once, monkeypatch):
     source, P, Q = sources()[name]
     gamma = source.kernel.gamma
     K = np.array([[math.exp(-gamma * sum((p - q) ** 2)) for q in Q] for p in P])
-    tol = {"rtol": 2e-5 if dtype == np.float32 else 1e-11, "atol": 1e-6 if dtype == np.float32 else 1e-15}
+    tol = {
+        "rtol": 2e-5 if dtype == np.float32 else 1e-11,
+        "atol": 1e-6 if dtype == np.float32 else 1e-15,
+    }
     a, b = np.array([9, 0, 4, 11, 2, 3, 5, 6, 7, 1]), np.array([3, 1])
     np.testing.assert_allclose(source.block(a, b, dtype), K[np.ix_(a, b)], **tol)
     out = np.empty((10, 2), dtype)
@@ -215,17 +261,27 @@ def test_blocks_rows_and_products(name, dtype, at_once, monkeypatch):
     assert not rows[np.setdiff1d(np.arange(14), slots)].any()
     coef = rng.normal(size=(12, 2))
     for which, columns in ((None, None), (a, None), (None, b), (a, b)):
-        k = K[np.ix_(range(12) if which is None else which, range(len(Q)) if columns is None else columns)]
+        k = K[
+            np.ix_(
+                range(12) if which is None else which, range(len(Q)) if columns is None else columns
+            )
+        ]
         c = coef if which is None else coef[: len(a)]
         out = np.full((2, k.shape[1]), 0.5)
         source.add_product(which, c, columns, out, dtype)
-        np.testing.assert_allclose(out, 0.5 + c.T @ k, rtol=1e-4 if dtype == np.float32 else 1e-10, atol=tol["atol"])
-        np.testing.assert_allclose(source.product(which, c[:, 1], columns, dtype), c[:, 1] @ k, rtol=1e-4, atol=tol["atol"])
+        np.testing.assert_allclose(
+            out, 0.5 + c.T @ k, rtol=1e-4 if dtype == np.float32 else 1e-10, atol=tol["atol"]
+        )
+        np.testing.assert_allclose(
+            source.product(which, c[:, 1], columns, dtype), c[:, 1] @ k, rtol=1e-4, atol=tol["atol"]
+        )
     begin = np.array([0, 5, 5, 12])
     out = np.full((3, 2, len(Q)), 0.25)
     source.add_products(begin, coef, out, dtype)
     wanted = [0.25 + coef[i:j].T @ K[i:j] for i, j in itertools.pairwise(begin)]
-    np.testing.assert_allclose(out, wanted, rtol=1e-4 if dtype == np.float32 else 1e-10, atol=tol["atol"])
+    np.testing.assert_allclose(
+        out, wanted, rtol=1e-4 if dtype == np.float32 else 1e-10, atol=tol["atol"]
+    )
 
 
 def test_so_many_rows_at_once():
@@ -236,7 +292,9 @@ def test_so_many_rows_at_once():
 
 def test_products_of_groups_go_to_the_core_at_once_where_they_are_few(monkeypatch):
     calls = []
-    monkeypatch.setattr(HOST, "kernel_products", lambda *arguments: calls.append("grouped"), raising=False)
+    monkeypatch.setattr(
+        HOST, "kernel_products", lambda *arguments: calls.append("grouped"), raising=False
+    )
     source = NativeSource(Kernel.rbf(gamma=0.3), A, B)
     for limit, grouped in ((12 * 7 * (5 + 2 + 16.0), True), (12 * 7 * (5 + 2 + 16.0) - 84, False)):
         monkeypatch.setattr(native, "AT_ONCE", limit)
@@ -263,7 +321,9 @@ def test_bound_of_float32_values():
 def test_values_that_are_not_finite_name_their_kernel():
     source = NativeSource(Kernel.poly(degree=9, gamma=1e40), A)
     out, ones, one = np.zeros((1, 12)), np.ones((12, 1)), np.ones(12)
-    variables = Variables(A[:, 0].copy(), 0 * one, -one, one, 0 * one, np.array([0, 12]), np.ones(1, bool))
+    variables = Variables(
+        A[:, 0].copy(), 0 * one, -one, one, 0 * one, np.array([0, 12]), np.ones(1, bool)
+    )
     for ask in (
         lambda: source.block(None, None, np.float64),
         lambda: source.fill_block(None, None, np.zeros((12, 12))),
@@ -272,7 +332,10 @@ def test_values_that_are_not_finite_name_their_kernel():
         lambda: source.add_products(np.array([0, 12]), ones, out[None], np.float64),
         lambda: source.pair_steps(np.arange(12), np.float64, variables, 1e-3, 10),
     ):
-        with pytest.raises(KernelNotFinite, match=r"kernel Kernel.poly\(gamma=1e\+40, coef0=0, degree=9\) are infinite"):
+        with pytest.raises(
+            KernelNotFinite,
+            match=r"kernel Kernel.poly\(gamma=1e\+40, coef0=0, degree=9\) are infinite",
+        ):
             ask()
 
 
@@ -285,10 +348,15 @@ def test_ranks_of_suspects(monkeypatch):
         along = [sum(x * direction) for x in dense]
         nearest = [min(abs(along[i] - along[j]) for j in range(12) if j != i) for i in range(12)]
         centre = 0.0 if X is S else A.mean(axis=0)
-        wanted = [sum((x - centre) ** 2) * math.exp(-0.3 * gap**2) for x, gap in zip(dense, nearest, strict=True)]
+        wanted = [
+            sum((x - centre) ** 2) * math.exp(-0.3 * gap**2)
+            for x, gap in zip(dense, nearest, strict=True)
+        ]
         np.testing.assert_allclose(found, wanted, rtol=1e-10, atol=1e-14)
     monkeypatch.setattr(native, "NEIGHBOURS", 12)
-    np.testing.assert_allclose(NativeSource(Kernel.rbf(gamma=0.3), S)._rank(), [sum(x**2) for x in S.toarray()])
+    np.testing.assert_allclose(
+        NativeSource(Kernel.rbf(gamma=0.3), S)._rank(), [sum(x**2) for x in S.toarray()]
+    )
     huge = A.copy()
     huge[3] = 1e200
     assert NativeSource(Kernel.linear(), huge).suspects(1).tolist() == [3]

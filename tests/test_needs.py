@@ -1,4 +1,6 @@
-"""Where all tests must run (MAXMARGIN_COMPLETE=1, as in CI) one that is skipped fails, however it was skipped."""
+"""Where all tests must run (MAXMARGIN_COMPLETE=1, as in CI) one that is skipped fails, however it
+was skipped.
+"""
 
 import os
 import re
@@ -26,8 +28,20 @@ def summary(folder, complete):
         (folder / f"test_{name}.py").write_text(text)
     environment = {**os.environ, "MAXMARGIN_COMPLETE": complete}
     environment.pop("MAXMARGIN_DATA", None)
-    line = [sys.executable, "-m", "pytest", "-q", "-ra", "--continue-on-collection-errors", "-p", "no:cacheprovider", "."]
-    return subprocess.run(line, cwd=folder, env=environment, capture_output=True, text=True, timeout=120).stdout
+    line = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-ra",
+        "--continue-on-collection-errors",
+        "-p",
+        "no:cacheprovider",
+        ".",
+    ]
+    return subprocess.run(
+        line, cwd=folder, env=environment, capture_output=True, text=True, timeout=120
+    ).stdout
 
 
 def test_a_skipped_test_fails_where_all_must_run(tmp_path):
@@ -38,4 +52,6 @@ def test_a_skipped_test_fails_where_all_must_run(tmp_path):
     for name in SKIPPED:
         assert re.search(rf"^(FAILED|ERROR) test_{name}\.py", said, re.MULTILINE), said
     assert "for no good reason" in said
-    assert re.search(r"^SKIPPED .*test_elsewhere\.py.*: does not apply: only elsewhere$", said, re.MULTILINE), said
+    assert re.search(
+        r"^SKIPPED .*test_elsewhere\.py.*: does not apply: only elsewhere$", said, re.MULTILINE
+    ), said

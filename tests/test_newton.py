@@ -1,4 +1,7 @@
-"""Newton steps: the bordered factor against plain solves, walks that end at the minimum of their face, large C."""
+"""Newton steps.
+
+The bordered factor against plain solves, walks that end at the minimum of their face, large C.
+"""
 
 import numpy as np
 import pytest
@@ -25,7 +28,18 @@ def tile_of(n=300, C=100.0, rank=None, groups=1, seed=0):
     K = X @ X.T if rank else np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
     begin = np.linspace(0, n, groups + 1).astype(np.int64)
     fixed = np.ones(groups, bool)
-    return Tile(np.arange(n), K, -y, np.zeros(n), np.minimum(0, C * y), np.maximum(0, C * y), np.zeros(n), begin, fixed, HOST)
+    return Tile(
+        np.arange(n),
+        K,
+        -y,
+        np.zeros(n),
+        np.minimum(0, C * y),
+        np.maximum(0, C * y),
+        np.zeros(n),
+        begin,
+        fixed,
+        HOST,
+    )
 
 
 def test_a_bordered_factor_solves_like_the_whole_matrix():
@@ -49,7 +63,9 @@ def test_an_indefinite_matrix_is_refused():
 @pytest.mark.parametrize("rank", [None, 2])
 @pytest.mark.parametrize("groups", [1, 2])
 def test_newton_reaches_rounding_and_keeps_bounds_and_sums(rank, groups):
-    """From zero, to a violation pair steps would need very long for, also where the matrix is singular."""
+    """From zero, to a violation pair steps would need very long for, also where the matrix is
+    singular.
+    """
     tile = tile_of(rank=rank, groups=groups, seed=3)
     linear = tile.G.copy()
     steps, _ = newton(tile, 1e-9, Monitor())
@@ -66,16 +82,32 @@ def test_a_factor_serves_the_next_tile():
     first = Tile(*(part.copy() for part in whole[:-1]), HOST)
     _, factor = newton(first, 1e-8, Monitor())
     assert factor is not None
-    some = np.sort(np.concatenate([factor.members, np.setdiff1d(np.arange(400), factor.members)[:50]]))
+    some = np.sort(
+        np.concatenate([factor.members, np.setdiff1d(np.arange(400), factor.members)[:50]])
+    )
     part = Tile(
-        some, whole.K[np.ix_(some, some)], first.G[some], first.b[some], *(a[some] for a in first[4:7]), np.array([0, len(some)]), ONE, HOST
+        some,
+        whole.K[np.ix_(some, some)],
+        first.G[some],
+        first.b[some],
+        *(a[some] for a in first[4:7]),
+        np.array([0, len(some)]),
+        ONE,
+        HOST,
     )
     assert module._factor_for(part, factor) is factor
 
 
-@pytest.mark.parametrize("estimator", [SVC(C=1e5, gamma=0.5), NuSVC(nu=0.2, gamma=2.0), SVR(C=1e5, gamma=0.5, epsilon=0.01)])
+@pytest.mark.parametrize(
+    "estimator",
+    [SVC(C=1e5, gamma=0.5), NuSVC(nu=0.2, gamma=2.0), SVR(C=1e5, gamma=0.5, epsilon=0.01)],
+)
 def test_large_C_is_certified_within_two_million_steps(estimator):
-    """1,500 rows: above the size that is solved to rounding, so that rounds, refinement and Newton steps work together."""
+    """1,500 rows.
+
+    Above the size that is solved to rounding, so that rounds, refinement and Newton steps work
+    together.
+    """
     rng = np.random.default_rng(5)
     X = rng.normal(size=(1500, 2))
     z = np.sin(2 * X[:, 0]) + X[:, 1] + 0.3 * rng.normal(size=1500)
@@ -114,7 +146,9 @@ def test_too_little_memory_for_the_buffers_of_blas_is_said(monkeypatch):
         raise OSError
 
     monkeypatch.setattr(threads, "mmap", none)
-    with pytest.raises(MemoryError, match="BLAS needs 64 MiB of address space for its buffers: raise the limit"):
+    with pytest.raises(
+        MemoryError, match="BLAS needs 64 MiB of address space for its buffers: raise the limit"
+    ):
         threads._buffers.__wrapped__()
 
 
@@ -127,7 +161,7 @@ def test_bits_do_not_depend_on_threads_where_newton_works():
         assert np.array_equal(SVC(C=1e4, gamma=1.0).fit(X, y).decision_function(X), values)
 
 
-# ---- part by part, against plain linear algebra ----------------------------------------------------------------------------------
+# ---- part by part, against plain linear algebra --------------------------------------------------
 
 
 def inner_tile(n=24, C=1.0, groups=1, seed=1):
@@ -159,14 +193,44 @@ def test_moving_variables_brings_the_gradient_up_to_date():
 def test_indicators_of_groups_and_what_is_left_without_sums():
     at = np.array([0, 4, 5, 9])
     assert module._groups(at, np.array([0, 10]), ONE).tolist() == [[1.0]] * 4
-    assert module._groups(at, np.array([0, 5, 10]), np.ones(2, bool)).tolist() == [[1, 0], [1, 0], [0, 1], [0, 1]]
-    assert module._groups(at, np.array([0, 5, 6, 8, 10]), np.ones(4, bool)).tolist() == [[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    assert module._groups(at, np.array([0, 5, 10]), np.ones(2, bool)).tolist() == [
+        [1, 0],
+        [1, 0],
+        [0, 1],
+        [0, 1],
+    ]
+    assert module._groups(at, np.array([0, 5, 6, 8, 10]), np.ones(4, bool)).tolist() == [
+        [1, 0, 0],
+        [1, 0, 0],
+        [0, 1, 0],
+        [0, 0, 1],
+    ]
     assert module._groups(at, np.array([0, 10]), ~ONE).shape == (4, 0)
-    assert module._groups(at, np.array([0, 5, 10]), np.array([False, True])).tolist() == [[0], [0], [1], [1]]
+    assert module._groups(at, np.array([0, 5, 10]), np.array([False, True])).tolist() == [
+        [0],
+        [0],
+        [1],
+        [1],
+    ]
     N = np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
-    assert module._without_sums(np.array([1.0, 2.0, 6.0, 5.0]), N, np.array([], int)).tolist() == [-2.0, -1.0, 3.0, 0.0]
-    assert module._without_sums(np.array([1.0, 2.0, 6.0, 5.0]), N, np.array([1])).tolist() == [-2.5, 0.0, 2.5, 0.0]
-    assert module._without_sums(np.array([1.0, 2.0, 6.0, 5.0]), N, np.array([3])).tolist() == [-2.0, -1.0, 3.0, 0.0]
+    assert module._without_sums(np.array([1.0, 2.0, 6.0, 5.0]), N, np.array([], int)).tolist() == [
+        -2.0,
+        -1.0,
+        3.0,
+        0.0,
+    ]
+    assert module._without_sums(np.array([1.0, 2.0, 6.0, 5.0]), N, np.array([1])).tolist() == [
+        -2.5,
+        0.0,
+        2.5,
+        0.0,
+    ]
+    assert module._without_sums(np.array([1.0, 2.0, 6.0, 5.0]), N, np.array([3])).tolist() == [
+        -2.0,
+        -1.0,
+        3.0,
+        0.0,
+    ]
     assert N[1].tolist() == [1.0, 0.0], "its own"
 
 
@@ -242,7 +306,9 @@ def test_a_factor_is_shifted_by_rounding_and_no_more():
     assert factor.members.tolist() == list(range(5, 15))
     tile.K[:] *= 0.001
     tile.ridge[:] = 0.0
-    assert Factor(tile, np.arange(5, 15)).shift == pytest.approx(7e-16, rel=1e-9, abs=0.0), "of a small kernel too"
+    assert Factor(tile, np.arange(5, 15)).shift == pytest.approx(7e-16, rel=1e-9, abs=0.0), (
+        "of a small kernel too"
+    )
     nothing = Tile(np.arange(3), np.zeros((3, 3)), *np.zeros((5, 3)), np.array([0, 3]), ONE, HOST)
     assert Factor(nothing, np.arange(3)).shift == 1e-13
     low = np.outer(np.ones(9), np.ones(9)) - 5e-12 * np.eye(9)
@@ -259,7 +325,15 @@ def test_variables_that_make_a_factor_singular_may_not_join():
 
 def test_a_new_factor_is_made_after_many_changes():
     tile = inner_tile(40)
-    for held, joins, kept in ((0, 0, True), (0, 10, True), (0, 11, False), (9, 0, False), (8, 0, True), (4, 5, True), (5, 5, False)):
+    for held, joins, kept in (
+        (0, 0, True),
+        (0, 10, True),
+        (0, 11, False),
+        (9, 0, False),
+        (8, 0, True),
+        (4, 5, True),
+        (5, 5, False),
+    ):
         b = tile.b.copy()
         tile.b[:held] = tile.lower[:held]
         factor = Factor(tile, np.arange(40 - joins))
@@ -270,8 +344,15 @@ def test_a_new_factor_is_made_after_many_changes():
         if not kept:
             assert found.members.tolist() == free
         tile.b[:] = b
-    part = Tile(*(np.ascontiguousarray(a[1:] if a.ndim == 1 else a[1:, 1:]) for a in tile[:7]), np.array([0, 39]), ONE, HOST)
-    assert module._factor_for(part, Factor(tile, np.arange(40))).members.tolist() == list(range(1, 40)), "0 is not here"
+    part = Tile(
+        *(np.ascontiguousarray(a[1:] if a.ndim == 1 else a[1:, 1:]) for a in tile[:7]),
+        np.array([0, 39]),
+        ONE,
+        HOST,
+    )
+    assert module._factor_for(part, Factor(tile, np.arange(40))).members.tolist() == list(
+        range(1, 40)
+    ), "0 is not here"
 
 
 class Cycles:

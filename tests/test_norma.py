@@ -1,4 +1,8 @@
-"""NORMA: step by step against the obvious way, its regret, the share of margin errors, novelty beside the exact one-class SVM, budgets."""
+"""NORMA.
+
+Step by step against the obvious way, its regret, the share of margin errors, novelty beside the
+exact one-class SVM, budgets.
+"""
 
 import numpy as np
 import pytest
@@ -19,7 +23,10 @@ rng = np.random.default_rng(0)
 
 
 def norma(K, y, alpha, eta0, nu, rho, bias, weight):
-    """The updates of Kivinen, Smola and Williamson, one sample after the other; also the loss of each before its step."""
+    """The updates of Kivinen, Smola and Williamson, one sample after the other.
+
+    Also the loss of each before its step.
+    """
     c, b, losses = np.zeros(len(y)), 0.0, []
     for t in range(len(y)):
         eta = eta0 / np.sqrt(t + 1)
@@ -39,7 +46,16 @@ def norma(K, y, alpha, eta0, nu, rho, bias, weight):
 @pytest.mark.parametrize("bias", [True, False])
 def test_steps_of_the_classifier(nu, bias):
     weight = rng.uniform(0.5, 2.0, size=300)
-    model = NormaSVC(alpha=0.05, gamma=0.4, nu=nu, rho=0.7, eta0=0.8, fit_intercept=bias, shuffle=False, budget=None)
+    model = NormaSVC(
+        alpha=0.05,
+        gamma=0.4,
+        nu=nu,
+        rho=0.7,
+        eta0=0.8,
+        fit_intercept=bias,
+        shuffle=False,
+        budget=None,
+    )
     for some in np.split(np.arange(300), [1, 5, 270]):
         model.partial_fit(X[some], label[some], classes=[0, 1], sample_weight=weight[some])
     K = rbf_kernel(X, gamma=0.4)
@@ -58,11 +74,15 @@ def test_steps_of_novelty_detection():
     np.testing.assert_allclose(model.score_samples(X), K @ c, rtol=0, atol=1e-12)
     np.testing.assert_allclose(model.offset_, [rho], rtol=0, atol=1e-12)
     assert_same_bits(model.decision_function(X), model.score_samples(X) - model.offset_)
-    np.testing.assert_array_equal(model.predict(X), np.where(model.decision_function(X) >= 0, 1, -1))
+    np.testing.assert_array_equal(
+        model.predict(X), np.where(model.decision_function(X) >= 0, 1, -1)
+    )
 
 
 def test_regret():
-    """The mean regularised loss along the way exceeds that of the best fixed function by c / sqrt(T) at most, c for these steps below 4."""
+    """The mean regularised loss along the way exceeds that of the best fixed function by c /
+    sqrt(T) at most, c for these steps below 4.
+    """
     alpha, regrets = 0.01, []
     for T in (400, 1600):
         A, z = binary(T, 4, seed=5)
@@ -73,7 +93,11 @@ def test_regret():
         assert regrets[-1] <= 4 / np.sqrt(T)
         model = NormaSVC(alpha=alpha, gamma=0.4, shuffle=False, budget=None, max_iter=20).fit(A, z)
         loss = np.maximum(0, 1 - sign * model.decision_function(A)).mean()
-        norm = model.dual_coef_[0] @ rbf_kernel(model.support_vectors_, gamma=0.4) @ model.dual_coef_[0]
+        norm = (
+            model.dual_coef_[0]
+            @ rbf_kernel(model.support_vectors_, gamma=0.4)
+            @ model.dual_coef_[0]
+        )
         assert loss + alpha / 2 * norm < 1.1 * alpha * exact.certificate_.primal
     assert regrets[1] < regrets[0]
 
@@ -94,19 +118,27 @@ def test_novelty_is_near_the_exact_one(nu):
     model = NormaNovelty(nu=nu, gamma=0.5, random_state=0).fit(A)
     assert np.corrcoef(exact.score_samples(B), model.score_samples(B))[0, 1] > 0.98
     assert np.mean(exact.predict(B) == model.predict(B)) > 0.93
-    assert np.mean(model.predict(A) == -1) == pytest.approx(nu, abs=1e-3), "fit ends with the exact quantile"
+    assert np.mean(model.predict(A) == -1) == pytest.approx(nu, abs=1e-3), (
+        "fit ends with the exact quantile"
+    )
     stream = NormaNovelty(nu=nu, gamma=0.5, budget=300, shuffle=False)
     for begin in range(0, 2000, 250):
         stream.partial_fit(A[begin : begin + 250])
         assert len(stream.support_vectors_) <= 300
-    assert 0.5 * nu < np.mean(stream.predict(A) == -1) < 2 * nu, "a model that calls nothing novel does not pass"
+    assert 0.5 * nu < np.mean(stream.predict(A) == -1) < 2 * nu, (
+        "a model that calls nothing novel does not pass"
+    )
     assert np.mean(exact.predict(B) == stream.predict(B)) > 0.88
 
 
 def test_quantile():
     for _ in range(50):
         n = int(rng.integers(1, 20))
-        g, p, nu = rng.normal(size=n).round(1), rng.integers(0, 3, size=n) + 0.0, rng.uniform(0.01, 1)
+        g, p, nu = (
+            rng.normal(size=n).round(1),
+            rng.integers(0, 3, size=n) + 0.0,
+            rng.uniform(0.01, 1),
+        )
         p[0] = 1.0
         p /= p.sum()
         values = [np.sum(p * np.maximum(0, r - g)) - nu * r for r in [quantile(g, p, nu), *g]]
@@ -116,7 +148,11 @@ def test_quantile():
 def test_the_best_bias_of_a_margin():
     for _ in range(50):
         n = int(rng.integers(2, 20))
-        g, p, rho = rng.normal(size=n).round(1), rng.integers(0, 3, size=n) + 0.0, rng.uniform(0.1, 3)
+        g, p, rho = (
+            rng.normal(size=n).round(1),
+            rng.integers(0, 3, size=n) + 0.0,
+            rng.uniform(0.1, 3),
+        )
         s = np.where(rng.random(n) < 0.5, 1.0, -1.0)
         p[:2], s[:2] = 1.0, (1.0, -1.0)
         found = norma_solver.best_bias(g, s, p, rho)
@@ -166,7 +202,11 @@ def test_weights_seeds_storage(make):
     assert_same_bits(model.fit(A, z).decision_function(A), dense)
     assert_close(model.fit(sparse.csr_matrix(A), z).decision_function(A), dense, 1e-9)
     weighted = model.fit(A, z, sample_weight=weight).decision_function(A)
-    assert_close(model.fit(np.repeat(A, weight, axis=0), np.repeat(z, weight)).decision_function(A), weighted, 1e-8)
+    assert_close(
+        model.fit(np.repeat(A, weight, axis=0), np.repeat(z, weight)).decision_function(A),
+        weighted,
+        1e-8,
+    )
 
 
 def test_errors_and_limits():

@@ -1,4 +1,8 @@
-"""Pegasos: step by step against the lectures' algorithms 10 and 11, its rate against the exact optimum, chunks, weights, budget."""
+"""Pegasos.
+
+Step by step against the lectures' algorithms 10 and 11, its rate against the exact optimum, chunks,
+weights, budget.
+"""
 
 import re
 from pathlib import Path
@@ -20,7 +24,12 @@ X, label = binary(120)
 y = np.where(label == 1, 1.0, -1.0)
 DRAWN = np.random.default_rng(3).integers(0, 120, size=500)
 PLAIN = {"fit_intercept": False, "project": False, "average": False, "shuffle": False}
-STORAGES = [np.asarray, sparse.csr_matrix, lambda A: A.astype(np.float32), lambda A: sparse.csr_matrix(A.astype(np.float32))]
+STORAGES = [
+    np.asarray,
+    sparse.csr_matrix,
+    lambda A: A.astype(np.float32),
+    lambda A: sparse.csr_matrix(A.astype(np.float32)),
+]
 
 
 def algorithm_10(X, y, alpha, order):
@@ -34,16 +43,24 @@ def algorithm_10(X, y, alpha, order):
 
 
 def algorithm_11(K, y, alpha, order):
-    """Pegasos for the nonlinear SVM, as the lectures state it: how often each sample was drawn and had a loss."""
+    """Pegasos for the nonlinear SVM, as the lectures state it.
+
+    How often each sample was drawn and had a loss.
+    """
     a = np.zeros(len(y))
     for k, i in enumerate(order, 1):
-        if k == 1 or y[i] / (alpha * (k - 1)) * (a * y) @ K[:, i] < 1:  # the iterate before step k has the factor 1 / (alpha (k - 1))
+        if (
+            k == 1 or y[i] / (alpha * (k - 1)) * (a * y) @ K[:, i] < 1
+        ):  # the iterate before step k has the factor 1 / (alpha (k - 1))
             a[i] += 1
     return a
 
 
 def every_option(X, y, alpha, order, batch, weight):
-    """Projection, batches, weights, a bias on centred data, averages with weights 1, 2, 3, ...: the obvious way."""
+    """Projection, batches, weights, a bias on centred data, averages with weights 1, 2, 3, ....
+
+    The obvious way.
+    """
     Z = X - (weight[:, None] * X).sum(axis=0) / weight.sum()
     w, b, total, total_b = np.zeros(X.shape[1]), 0.0, np.zeros(X.shape[1]), 0.0
     steps = [order[i : i + batch] for i in range(0, len(order), batch)]
@@ -63,8 +80,14 @@ def objective(model, X, y, alpha, weight=None):
     if model.get_params()["kernel"] == "linear":
         norm = np.sum(model.coef_**2)
     else:
-        norm = model.dual_coef_[0] @ rbf_kernel(model.support_vectors_, gamma=model.gamma) @ model.dual_coef_[0]
-    return alpha / 2 * norm + np.average(np.maximum(0, 1 - y * model.decision_function(X)), weights=weight)
+        norm = (
+            model.dual_coef_[0]
+            @ rbf_kernel(model.support_vectors_, gamma=model.gamma)
+            @ model.dual_coef_[0]
+        )
+    return alpha / 2 * norm + np.average(
+        np.maximum(0, 1 - y * model.decision_function(X)), weights=weight
+    )
 
 
 @pytest.mark.parametrize("storage", STORAGES)
@@ -75,7 +98,9 @@ def test_algorithm_10_step_by_step(storage):
         some = DRAWN[:steps]
         model = PegasosSVC(alpha=0.05, **PLAIN).partial_fit(A[some], label[some], classes=[0, 1])
         expected = algorithm_10(dense, y, 0.05, some)
-        np.testing.assert_allclose(model.coef_[0], expected, rtol=0, atol=1e-12 * np.abs(expected).max())
+        np.testing.assert_allclose(
+            model.coef_[0], expected, rtol=0, atol=1e-12 * np.abs(expected).max()
+        )
         assert model.intercept_ == 0
         assert model.t_ == steps
 
@@ -83,14 +108,22 @@ def test_algorithm_10_step_by_step(storage):
 def test_algorithm_11_step_by_step():
     K = rbf_kernel(X, gamma=0.3)
     for epochs in (1, 4):
-        model = PegasosSVC(alpha=0.02, kernel="rbf", gamma=0.3, max_iter=epochs, tol=None, **PLAIN).fit(X, label)
+        model = PegasosSVC(
+            alpha=0.02, kernel="rbf", gamma=0.3, max_iter=epochs, tol=None, **PLAIN
+        ).fit(X, label)
         order = np.tile(np.arange(120), epochs)
         count = algorithm_11(K, y, 0.02, order)
         np.testing.assert_array_equal(model.support_, np.flatnonzero(count))
-        np.testing.assert_allclose(model.dual_coef_[0], (count * y / (0.02 * len(order)))[model.support_], rtol=1e-12)
-    drawn = PegasosSVC(alpha=0.02, kernel="rbf", gamma=0.3, **PLAIN).partial_fit(X[DRAWN], label[DRAWN], classes=[0, 1])
+        np.testing.assert_allclose(
+            model.dual_coef_[0], (count * y / (0.02 * len(order)))[model.support_], rtol=1e-12
+        )
+    drawn = PegasosSVC(alpha=0.02, kernel="rbf", gamma=0.3, **PLAIN).partial_fit(
+        X[DRAWN], label[DRAWN], classes=[0, 1]
+    )
     expected = K @ (algorithm_11(K, y, 0.02, DRAWN) * y) / (0.02 * len(DRAWN))
-    np.testing.assert_allclose(drawn.decision_function(X), expected, rtol=0, atol=1e-12 * np.abs(expected).max())
+    np.testing.assert_allclose(
+        drawn.decision_function(X), expected, rtol=0, atol=1e-12 * np.abs(expected).max()
+    )
 
 
 @pytest.mark.parametrize("batch", [1, 7])
@@ -109,8 +142,18 @@ def test_every_option_against_the_obvious_way(batch, alpha, storage):
 
 @pytest.mark.parametrize("batch", [1, 7])
 def test_kernel_walk_is_the_linear_walk(batch):
-    """The same steps with coefficients as with weights; without a bias, where the linear walk is not centred."""
-    options = {"alpha": 1e-3, "batch_size": batch, "fit_intercept": False, "max_iter": 5, "tol": None, "random_state": 0}
+    """The same steps with coefficients as with weights.
+
+    Without a bias, where the linear walk is not centred.
+    """
+    options = {
+        "alpha": 1e-3,
+        "batch_size": batch,
+        "fit_intercept": False,
+        "max_iter": 5,
+        "tol": None,
+        "random_state": 0,
+    }
     linear = PegasosSVC(**options).fit(X, label)
     kernel = PegasosSVC(kernel="poly", degree=1, gamma=1.0, **options).fit(X, label)
     assert_close(kernel.decision_function(X), linear.decision_function(X), 1e-9)
@@ -120,16 +163,22 @@ def test_kernel_walk_is_the_linear_walk(batch):
 @pytest.mark.parametrize("name", ["breast_cancer", "wine", "digits"])
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_rate(name, kernel):
-    """The suboptimality falls at least fourfold with ten times the epochs and stays below the bound 8 R^2 / (alpha T)."""
+    """The suboptimality falls at least fourfold with ten times the epochs and stays below the bound
+    8 R^2 / (alpha T).
+    """
     A, z = load(name, rows=400)
     z = binary_target(z)
     n, alpha, gamma = len(z), 0.01, 0.02
     sign = np.where(z == 1, 1.0, -1.0)
-    exact = SVC(kernel=kernel, gamma=gamma if kernel == "rbf" else "scale", C=1 / (alpha * n), tol=1e-8).fit(A, z)
+    exact = SVC(
+        kernel=kernel, gamma=gamma if kernel == "rbf" else "scale", C=1 / (alpha * n), tol=1e-8
+    ).fit(A, z)
     best = alpha * exact.certificate_.primal
     errors = []
     for epochs in (10, 100):
-        model = PegasosSVC(alpha=alpha, kernel=kernel, gamma=gamma, max_iter=epochs, tol=None, random_state=0).fit(A, z)
+        model = PegasosSVC(
+            alpha=alpha, kernel=kernel, gamma=gamma, max_iter=epochs, tol=None, random_state=0
+        ).fit(A, z)
         errors.append(objective(model, A, sign, alpha) - best)
         assert model.certificate_.primal == pytest.approx(best + errors[-1], rel=1e-9)
         assert model.certificate_.dual <= best * (1 + 1e-9)
@@ -141,10 +190,15 @@ def test_rate(name, kernel):
 
 def test_averages_beat_last_iterates_in_a_stream():
     A, z = binary(4000, 10, seed=1)
-    sign, some = np.where(z == 1, 1.0, -1.0), np.random.default_rng(0).integers(0, 4000, size=20_000)
+    sign, some = (
+        np.where(z == 1, 1.0, -1.0),
+        np.random.default_rng(0).integers(0, 4000, size=20_000),
+    )
     values = []
     for average in (True, False):
-        model = PegasosSVC(alpha=0.01, average=average, shuffle=False).partial_fit(A[some], z[some], classes=[0, 1])
+        model = PegasosSVC(alpha=0.01, average=average, shuffle=False).partial_fit(
+            A[some], z[some], classes=[0, 1]
+        )
         values.append(objective(model, A, sign, 0.01))
     exact = 0.01 * SVC(kernel="linear", C=1 / 40).fit(A, z).certificate_.primal
     assert values[0] - exact < 0.5 * (values[1] - exact)
@@ -156,15 +210,22 @@ def test_optimal_only_within_the_gap():
     c = model.certificate_
     assert (c.status, model.fit_status_) == ("approximate", 0)
     assert c.gap == pytest.approx(c.primal - c.dual)
-    assert c.gap <= 0.02 * 2 * min(np.mean(label == label[0]), np.mean(label != label[0])), "relative to the loss of a constant"
+    assert c.gap <= 0.02 * 2 * min(np.mean(label == label[0]), np.mean(label != label[0])), (
+        "relative to the loss of a constant"
+    )
     with pytest.warns(ConvergenceWarning, match="3 epochs were not enough") as caught:
         short = PegasosSVC(alpha=0.01, tol=1e-6, max_iter=3).fit(X, label)
     assert len(caught) == 1
     assert caught[0].filename == __file__
     assert short.certificate_.status == "max_iter"
-    assert PegasosSVC(alpha=0.1, tol=None, max_iter=300).fit(X, label).certificate_.status == "max_iter"
+    assert (
+        PegasosSVC(alpha=0.1, tol=None, max_iter=300).fit(X, label).certificate_.status
+        == "max_iter"
+    )
     odd = PegasosSVC(alpha=1.0, kernel="sigmoid", gamma=0.1, tol=0.5).fit(X, label)
-    assert odd.certificate_.status == "stationary", "the dual of an indefinite kernel bounds nothing"
+    assert odd.certificate_.status == "stationary", (
+        "the dual of an indefinite kernel bounds nothing"
+    )
 
 
 def test_best_bias_and_feasible_point():
@@ -175,7 +236,9 @@ def test_best_bias_and_feasible_point():
         s = np.where(rng.random(n) < 0.5, 1.0, -1.0)
         p[:2], s[:2] = 1.0, (1.0, -1.0)
         problem = LinearProblem(classification(s, p, False), Bias.FREE)
-        values = [np.sum(p * np.maximum(0, 1 - s * (g + b))) for b in [best_bias(problem, g), *(s - g)]]
+        values = [
+            np.sum(p * np.maximum(0, 1 - s * (g + b))) for b in [best_bias(problem, g), *(s - g)]
+        ]
         assert values[0] <= min(values) + 1e-12
         t = feasible(problem, rng.normal(size=n))
         assert abs(t.sum()) < 1e-12
@@ -183,30 +246,46 @@ def test_best_bias_and_feasible_point():
 
 
 def test_weights_are_copies():
-    """Whole weights are visits, others scale the steps: the first exactly, the second in the objective."""
+    """Whole weights are visits, others scale the steps.
+
+    The first exactly, the second in the objective.
+    """
     weight = np.random.default_rng(0).integers(0, 4, size=120)
     for options in ({}, {"kernel": "rbf", "gamma": 0.2}):
         model = PegasosSVC(alpha=0.01, max_iter=200, tol=None, random_state=0, **options)
         weighted = model.fit(X, label, sample_weight=weight).decision_function(X)
         value, reference = model.certificate_.primal, objective(model, X, y, 0.01, weight)
-        copied = model.fit(np.repeat(X, weight, axis=0), np.repeat(label, weight)).decision_function(X)
+        copied = model.fit(
+            np.repeat(X, weight, axis=0), np.repeat(label, weight)
+        ).decision_function(X)
         assert_close(weighted, copied, 1e-8)
         assert value == pytest.approx(reference, rel=1e-9)
         model.fit(X, label, sample_weight=weight / 7)
-        exact = SVC(**{"kernel": "linear", **options}, C=1 / (0.01 * weight.sum())).fit(X, label, sample_weight=weight)
-        assert model.certificate_.primal == pytest.approx(0.01 * exact.certificate_.primal, rel=0.02)
+        exact = SVC(**{"kernel": "linear", **options}, C=1 / (0.01 * weight.sum())).fit(
+            X, label, sample_weight=weight
+        )
+        assert model.certificate_.primal == pytest.approx(
+            0.01 * exact.certificate_.primal, rel=0.02
+        )
 
 
 def test_class_weight_is_sample_weight():
     plain = PegasosSVC(alpha=0.01, max_iter=20, tol=None, random_state=0)
-    heavy = PegasosSVC(alpha=0.01, max_iter=20, tol=None, random_state=0, class_weight={0: 2.5, 1: 0.5}).fit(X, label)
+    heavy = PegasosSVC(
+        alpha=0.01, max_iter=20, tol=None, random_state=0, class_weight={0: 2.5, 1: 0.5}
+    ).fit(X, label)
     plain.fit(X, label, sample_weight=np.where(label == 0, 2.5, 0.5))
     assert_close(heavy.decision_function(X), plain.decision_function(X))
 
 
-@pytest.mark.parametrize("options", [{}, {"kernel": "rbf", "gamma": 0.2}, {"kernel": "laplacian", "gamma": 0.2, "budget": 40}])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"kernel": "rbf", "gamma": 0.2}, {"kernel": "laplacian", "gamma": 0.2, "budget": 40}],
+)
 def test_chunks_are_one_pass(options):
-    whole = PegasosSVC(alpha=0.01, shuffle=False, fit_intercept=False, **options).partial_fit(X, label, classes=[0, 1])
+    whole = PegasosSVC(alpha=0.01, shuffle=False, fit_intercept=False, **options).partial_fit(
+        X, label, classes=[0, 1]
+    )
     parts = PegasosSVC(alpha=0.01, shuffle=False, fit_intercept=False, **options)
     for some in np.split(np.arange(120), [40, 80] if "budget" in options else [7, 50, 51]):
         parts.partial_fit(X[some], label[some], classes=[0, 1])
@@ -235,7 +314,11 @@ def test_stream_approaches_the_optimum(tmp_path):
 @pytest.mark.parametrize("options", [{}, {"kernel": "rbf"}])
 def test_warm_start_goes_on(options):
     once = PegasosSVC(alpha=0.01, max_iter=6, tol=None, shuffle=False, **options).fit(X, label)
-    twice = PegasosSVC(alpha=0.01, max_iter=3, tol=None, shuffle=False, warm_start=True, **options).fit(X, label).fit(X, label)
+    twice = (
+        PegasosSVC(alpha=0.01, max_iter=3, tol=None, shuffle=False, warm_start=True, **options)
+        .fit(X, label)
+        .fit(X, label)
+    )
     assert twice.t_ == once.t_ == 720
     assert_close(twice.decision_function(X), once.decision_function(X))
     assert twice.certificate_.dual == pytest.approx(once.certificate_.dual)
@@ -244,8 +327,12 @@ def test_warm_start_goes_on(options):
 def test_budget():
     A, z = load("digits", rows=900)
     train, test = slice(0, 700), slice(700, None)
-    free = PegasosSVC(alpha=1e-3, kernel="rbf", max_iter=20, tol=None, random_state=0).fit(A[train], z[train])
-    model = PegasosSVC(alpha=1e-3, kernel="rbf", max_iter=20, tol=None, random_state=0, budget=200).fit(A[train], z[train])
+    free = PegasosSVC(alpha=1e-3, kernel="rbf", max_iter=20, tol=None, random_state=0).fit(
+        A[train], z[train]
+    )
+    model = PegasosSVC(
+        alpha=1e-3, kernel="rbf", max_iter=20, tol=None, random_state=0, budget=200
+    ).fit(A[train], z[train])
     assert len(free.support_) > 400
     assert len(model.support_vectors_) == model.dual_coef_.shape[1] == 200
     assert model.score(A[test], z[test]) > free.score(A[test], z[test]) - 0.1 > 0.8
@@ -258,7 +345,9 @@ def test_budget():
         PegasosSVC(budget=5).fit(X, label)
 
 
-@pytest.mark.parametrize("options", [{}, {"kernel": "rbf"}, {"kernel": Kernel.chi2(0.1)}, {"kernel": rbf_kernel}])
+@pytest.mark.parametrize(
+    "options", [{}, {"kernel": "rbf"}, {"kernel": Kernel.chi2(0.1)}, {"kernel": rbf_kernel}]
+)
 def test_sparse_is_dense_and_seeds_repeat(options):
     A = np.abs(X) * (np.abs(X) > 0.5)
     model = PegasosSVC(alpha=0.01, max_iter=5, tol=None, random_state=7, **options)
@@ -268,7 +357,9 @@ def test_sparse_is_dense_and_seeds_repeat(options):
     csr = sparse.csr_matrix(A)
     assert_close(model.fit(csr, label).decision_function(csr), dense, 1e-8)
     assert_close(model.predict(A), model.predict(csr))
-    assert not np.array_equal(model.set_params(random_state=8).fit(A, label).decision_function(A), dense)
+    assert not np.array_equal(
+        model.set_params(random_state=8).fit(A, label).decision_function(A), dense
+    )
 
 
 def test_threads_do_not_change_large_fits():
@@ -285,7 +376,12 @@ def test_average_after_last_iterates():
     A, z = 10 * X + 5, label  # projects: the walk is folded many times
     options = {"alpha": 1e-4, "tol": None, "shuffle": False}
     once = PegasosSVC(max_iter=4, **options).fit(A, z)
-    twice = PegasosSVC(max_iter=2, average=False, warm_start=True, **options).fit(A, z).set_params(average=True).fit(A, z)
+    twice = (
+        PegasosSVC(max_iter=2, average=False, warm_start=True, **options)
+        .fit(A, z)
+        .set_params(average=True)
+        .fit(A, z)
+    )
     assert twice.t_ == once.t_
     assert_close(twice.coef_, once.coef_, 1e-9)
 
@@ -295,9 +391,16 @@ def test_many_classes_are_one_against_the_rest():
     model = PegasosSVC(alpha=0.01, tol=0.01, random_state=0).fit(A, z)
     exact = SVC(kernel="linear", multiclass="ovr", C=1 / (0.01 * 150)).fit(A, z)
     assert len(model.certificate_.parts) == 3
-    for k, (mine, theirs) in enumerate(zip(model.certificate_.parts, exact.certificate_.parts, strict=True)):
+    for k, (mine, theirs) in enumerate(
+        zip(model.certificate_.parts, exact.certificate_.parts, strict=True)
+    ):
         share = np.mean(z == model.classes_[k])
-        assert mine.dual <= 0.01 * theirs.primal <= mine.primal <= 0.01 * theirs.primal + 0.01 * 2 * min(share, 1 - share)
+        assert (
+            mine.dual
+            <= 0.01 * theirs.primal
+            <= mine.primal
+            <= 0.01 * theirs.primal + 0.01 * 2 * min(share, 1 - share)
+        )
     assert np.mean(model.predict(A) == exact.predict(A)) > 0.95
 
 
@@ -364,7 +467,10 @@ def test_interrupt_keeps_or_raises():
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_no_worse_than_a_constant(kernel):
-    """Class weights of ratio 1e7 leave the iterates far off: objectives of 1 where a constant has 1e-7."""
+    """Class weights of ratio 1e7 leave the iterates far off.
+
+    Objectives of 1 where a constant has 1e-7.
+    """
     A, z = binary(50)
     weight = np.where(z == 0, 1000.0, 1e-4)
     options = {"class_weight": {0: 1000.0, 1: 1e-4}, "random_state": 0}

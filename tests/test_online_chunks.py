@@ -41,7 +41,9 @@ def test_labels_of_chunks():
         first.partial_fit(X[:3], [0, 7, 8], classes=[0, 1])
     with pytest.warns(UserWarning, match="column-vector"):
         columns = PegasosSVC(shuffle=False).partial_fit(X, y[:, None], classes=[0, 1])
-    assert_same_bits(columns.coef_, PegasosSVC(shuffle=False).partial_fit(X, y, classes=[0, 1]).coef_)
+    assert_same_bits(
+        columns.coef_, PegasosSVC(shuffle=False).partial_fit(X, y, classes=[0, 1]).coef_
+    )
     words = np.array(["no", "yes", "maybe"])[z]
     named = PegasosSVC(shuffle=False).partial_fit(A, words, classes=["maybe", "no", "yes"])
     assert named.coef_.shape == (3, 4)
@@ -141,7 +143,9 @@ def test_gamma_is_that_of_the_samples_that_count():
     for make in (PegasosSVC, NormaSVC):
         some = make(kernel="rbf", alpha=0.1, shuffle=False)
         gamma = some.fit(X, y, sample_weight=weight).kernel_.gamma
-        assert gamma == pytest.approx(some.fit(X[:30], y[:30], sample_weight=weight[:30]).kernel_.gamma, rel=1e-12)
+        assert gamma == pytest.approx(
+            some.fit(X[:30], y[:30], sample_weight=weight[:30]).kernel_.gamma, rel=1e-12
+        )
     assert PegasosSVC().fit(X, y).kernel_ == Kernel.linear()
 
 

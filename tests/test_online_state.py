@@ -66,9 +66,15 @@ def test_balanced_classes_count_samples_by_their_weights(model):
     """Also where weights are below 1, or a sample has none."""
     weight = rng.uniform(0.0, 0.5, size=60) * (np.arange(60) % 7 > 0)
     mass = np.bincount(y, weights=weight)
-    balanced = model.set_params(class_weight="balanced").fit(X, y, sample_weight=weight).decision_function(X)
+    balanced = (
+        model.set_params(class_weight="balanced")
+        .fit(X, y, sample_weight=weight)
+        .decision_function(X)
+    )
     factors = mass.sum() / (2 * mass)
-    given = model.set_params(class_weight={0: factors[0], 1: factors[1]}).fit(X, y, sample_weight=weight)
+    given = model.set_params(class_weight={0: factors[0], 1: factors[1]}).fit(
+        X, y, sample_weight=weight
+    )
     assert_close(balanced, given.decision_function(X), 1e-9)
     plain = model.set_params(class_weight=None).fit(X, y, sample_weight=weight * factors[y])
     if model.get_params()["kernel"] == "linear":
@@ -143,7 +149,9 @@ def test_samples_of_another_number_of_features(model):
     model.partial_fit(X, y, [0, 1])
     name = type(model).__name__
     for ask in (model.predict, model.decision_function, lambda A: model.partial_fit(A, y)):
-        with pytest.raises(ValueError, match=f"X has 3 features, but {name} is expecting 4 features"):
+        with pytest.raises(
+            ValueError, match=f"X has 3 features, but {name} is expecting 4 features"
+        ):
             ask(X[:, :3])
 
 
@@ -153,7 +161,9 @@ def test_an_altered_model_neither_predicts_nor_learns(model):
     name = "_functions" if isinstance(model, NormaSVC) else "_walks"
     setattr(model, name, getattr(model, name)._replace(numbers=np.full((1, 2), np.nan)))
     for ask in (model.predict, model.decision_function, lambda A: model.partial_fit(A, y)):
-        with pytest.raises(ValueError, match=f"The internal representation of {type(model).__name__} was altered"):
+        with pytest.raises(
+            ValueError, match=f"The internal representation of {type(model).__name__} was altered"
+        ):
             ask(X)
 
 
@@ -201,15 +211,23 @@ def test_what_is_said_of_a_tolerance_not_reached():
         few = PegasosSVC(alpha=0.01, tol=1e-9, max_iter=2, random_state=0).fit(X, y)
     share = few.certificate_.gap / (2 * min(y.mean(), 1 - y.mean()))
     said = str(caught[0].message)
-    assert said.startswith("2 epochs were not enough: scale the data (StandardScaler), raise alpha, or raise max_iter. ")
-    assert f"The gap is {share:.3g} of the loss of a constant (tol=1e-09); tol=None asks for none." in said
+    assert said.startswith(
+        "2 epochs were not enough: scale the data (StandardScaler), raise alpha, or raise "
+        "max_iter. "
+    )
+    assert (
+        f"The gap is {share:.3g} of the loss of a constant (tol=1e-09); tol=None asks for none."
+        in said
+    )
     assert "budget" not in said
     assert few.fit_status_ == 1
     with pytest.warns(
         ConvergenceWarning,
         match=r"none\. A budget of 5 support vectors may be too small for this tol\.",
     ):
-        PegasosSVC(alpha=0.01, kernel="rbf", budget=5, tol=1e-9, max_iter=2, random_state=0).fit(X, y)
+        PegasosSVC(alpha=0.01, kernel="rbf", budget=5, tol=1e-9, max_iter=2, random_state=0).fit(
+            X, y
+        )
     with pytest.warns(ConvergenceWarning, match="time_limit") as caught:
         PegasosSVC(tol=None, time_limit=0.0).fit(X, y)
     assert "not enough" not in str(caught[0].message)
@@ -227,12 +245,17 @@ def test_a_stream_that_is_cut_off_says_so(monkeypatch):
 
 def test_one_step_is_its_own_average():
     for options in ({}, {"kernel": "rbf", "gamma": 0.3}):
-        first, last = (PegasosSVC(average=average, **options).partial_fit(X[:1], y[:1], [0, 1]) for average in (True, False))
+        first, last = (
+            PegasosSVC(average=average, **options).partial_fit(X[:1], y[:1], [0, 1])
+            for average in (True, False)
+        )
         assert_close(first.decision_function(X), last.decision_function(X), 1e-12)
 
 
 def test_a_fit_after_chunks_goes_on_with_their_average():
-    """What chunks left behind is rescaled with the walk, though no coefficients of their samples are kept."""
+    """What chunks left behind is rescaled with the walk, though no coefficients of their samples
+    are kept.
+    """
     B = 10 * X + 5  # projects, and so rescales, many times
     options = {"alpha": 1e-4, "fit_intercept": False, "shuffle": False, "warm_start": True}
     chunks = PegasosSVC(**options).partial_fit(B, y, [0, 1])

@@ -4,7 +4,13 @@ import time
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine, make_classification
+from sklearn.datasets import (
+    load_breast_cancer,
+    load_digits,
+    load_iris,
+    load_wine,
+    make_classification,
+)
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
@@ -15,16 +21,23 @@ from maxmargin.linear.losses import Bias, LinearProblem, classification
 from maxmargin.online import epochs
 
 
-@pytest.mark.parametrize("options", [{}, {"kernel": "rbf"}, {"kernel": "rbf", "budget": 50, "tol": 0.5}, {"fit_intercept": False}])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"kernel": "rbf"}, {"kernel": "rbf", "budget": 50, "tol": 0.5}, {"fit_intercept": False}],
+)
 @pytest.mark.parametrize("make", [binary, three])
 def test_certify_recomputes_the_certificate(make, options):
     X, y = make(150)
     weight = np.random.default_rng(0).integers(0, 3, size=150)
-    model = PegasosSVC(**{"alpha": 0.05, "random_state": 0, **options}).fit(X, y, sample_weight=weight)
+    model = PegasosSVC(**{"alpha": 0.05, "random_state": 0, **options}).fit(
+        X, y, sample_weight=weight
+    )
     again = model.certify(X, y, sample_weight=weight)
     assert again.status == model.certificate_.status in ("optimal", "approximate")
     for name in ("primal", "dual", "gap", "relative_gap", "kkt_violation"):
-        assert getattr(again, name) == pytest.approx(getattr(model.certificate_, name), rel=1e-6, abs=1e-9)
+        assert getattr(again, name) == pytest.approx(
+            getattr(model.certificate_, name), rel=1e-6, abs=1e-9
+        )
     assert again.audit_error < 1e-9
     assert model.certify(X, y).status == "refuted", "without the weights it is another problem"
 
@@ -51,7 +64,9 @@ def test_certify_refutes_an_altered_model():
 
 
 def test_optimal_only_where_every_sample_is_near():
-    """Where the gap is within tol of the loss of a constant, it is approximate unless it is within tol of the objective too."""
+    """Where the gap is within tol of the loss of a constant, it is approximate unless it is within
+    tol of the objective too.
+    """
     X, y = make_classification(500, flip_y=0.4, random_state=0)
     constant, said = 2 * min(y.mean(), 1 - y.mean()), set()
     for tol in (0.5, 0.2, 0.05, 0.01):
@@ -75,7 +90,12 @@ def test_a_rare_class_is_not_left_to_a_constant():
     assert np.mean(model.predict(X[y == 1])) > 0.8
 
 
-SCALED = {"iris": load_iris, "breast cancer": load_breast_cancer, "wine": load_wine, "digits": load_digits}
+SCALED = {
+    "iris": load_iris,
+    "breast cancer": load_breast_cancer,
+    "wine": load_wine,
+    "digits": load_digits,
+}
 
 
 @pytest.mark.parametrize("name", SCALED)
@@ -101,11 +121,14 @@ def test_an_indefinite_matrix_is_not_called_optimal(n):
     assert model.certify(K, y).status == "stationary"
 
 
-# ---- limits ------------------------------------------------------------------------------------------------------------
+# ---- limits --------------------------------------------------------------------------------------
 
 
 def test_tiny_alpha_keeps_its_time_limit():
-    """Almost every step is projected and folds the walk: once a pass took time quadratic in the samples, whatever the limit."""
+    """Almost every step is projected and folds the walk.
+
+    Once a pass took time quadratic in the samples, whatever the limit.
+    """
     random = np.random.default_rng(0)
     X = random.normal(size=(40_000, 10))
     y = X[:, 0] + random.normal(size=40_000) > 0
@@ -124,7 +147,9 @@ def test_coefficients_of_samples_keep_up_with_folds(alpha, copies):
     """What the walk took of each sample adds up to its weights, however often they were rescaled."""
     X, y = binary(400)
     weight = np.random.default_rng(0).integers(1, 4, size=400) if copies else None
-    model = PegasosSVC(alpha=alpha, max_iter=3, tol=None, warm_start=True, random_state=0, fit_intercept=False)
+    model = PegasosSVC(
+        alpha=alpha, max_iter=3, tol=None, warm_start=True, random_state=0, fit_intercept=False
+    )
     for _ in range(2):
         model.fit(X, y, sample_weight=weight)
         coefs, walks = model._coefs[0], model._walks
@@ -133,12 +158,14 @@ def test_coefficients_of_samples_keep_up_with_folds(alpha, copies):
     assert model.certify(X, y, weight).gap == pytest.approx(model.certificate_.gap, rel=1e-6)
 
 
-# ---- what rounding may do --------------------------------------------------------------------------------------------------
+# ---- what rounding may do ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
 def test_what_rounding_may_add_to_a_gap(kernel):
-    """The terms of decision values and of the length of the dual point, each wrong by its last digit."""
+    """The terms of decision values and of the length of the dual point, each wrong by its last
+    digit.
+    """
     X, y = binary(60)
     model = PegasosSVC(alpha=0.05, kernel=kernel, gamma=0.3, random_state=0).fit(X, y)
     t, square, largest, eps = np.random.default_rng(0).normal(size=60), 7.0, 3.0, 2.0**-52
@@ -147,11 +174,19 @@ def test_what_rounding_may_add_to_a_gap(kernel):
     lengths = {"linear": np.sqrt(largest * np.sum(model.coef_**2))} if kernel == "linear" else {}
     terms = lengths.get(kernel, largest * np.abs(getattr(model, "dual_coef_", 0.0)).sum())
     length = eps * np.sqrt(largest) * np.abs(t).sum()
-    expected = eps * (terms + abs(model.intercept_[0])) * C.sum() + length * np.sqrt(square) + 0.5 * length**2
+    expected = (
+        eps * (terms + abs(model.intercept_[0])) * C.sum()
+        + length * np.sqrt(square)
+        + 0.5 * length**2
+    )
     assert model._doubt(problem, 0, t, square, largest) == pytest.approx(expected, rel=1e-12)
     huge = 1e150 * t
     length *= 1e150
-    expected = eps * (terms + abs(model.intercept_[0])) * C.sum() + length * np.sqrt(square) + 0.5 * length**2
+    expected = (
+        eps * (terms + abs(model.intercept_[0])) * C.sum()
+        + length * np.sqrt(square)
+        + 0.5 * length**2
+    )
     assert model._doubt(problem, 0, huge, square, largest) == pytest.approx(expected, rel=1e-12)
 
 
@@ -164,22 +199,32 @@ def test_a_fit_is_judged_by_the_numbers_of_certify_where_rounding_may_decide(ker
     monkeypatch.setattr(PegasosSVC, "_evaluated", lambda *a: asked.append(1) or real(*a))
     for tol, times in ((0.3, 0), (None, 0), (1e-13, 1)):
         asked.clear()
-        model = PegasosSVC(alpha=0.05, kernel=kernel, gamma=0.3, tol=tol, max_iter=30, random_state=0).fit(X, y)
+        model = PegasosSVC(
+            alpha=0.05, kernel=kernel, gamma=0.3, tol=tol, max_iter=30, random_state=0
+        ).fit(X, y)
         assert len(asked) == times
         assert 0 <= model.certificate_.audit_error < 1e-12
         again = model.certify(X, y)
         for mine, theirs in zip(model.certificate_.parts, again.parts, strict=True):
             for name in ("primal", "dual", "gap", "kkt_violation"):
                 value, other = getattr(mine, name), getattr(theirs, name)
-                assert value == other if times else value == pytest.approx(other, rel=1e-9, abs=1e-12)
+                assert (
+                    value == other if times else value == pytest.approx(other, rel=1e-9, abs=1e-12)
+                )
             assert mine.n_iter == model.t_
 
 
-@pytest.mark.parametrize("options", [{}, {"kernel": "rbf", "gamma": 0.3}, {"kernel": "precomputed"}])
+@pytest.mark.parametrize(
+    "options", [{}, {"kernel": "rbf", "gamma": 0.3}, {"kernel": "precomputed"}]
+)
 def test_the_audit_sees_decision_values_that_are_wrong(options, monkeypatch):
     """The samples at both ends of the data are among those that are evaluated again."""
     X, y = binary(60)
-    X = np.exp(-0.3 * ((X[:, None] - X[None]) ** 2).sum(axis=2)) if "precomputed" in options.values() else X
+    X = (
+        np.exp(-0.3 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
+        if "precomputed" in options.values()
+        else X
+    )
     real = epochs.judge
     for row in (0, 59):
 
@@ -194,7 +239,7 @@ def test_the_audit_sees_decision_values_that_are_wrong(options, monkeypatch):
         assert model.certificate_.audit_error == pytest.approx(0.25, rel=1e-6)
 
 
-# ---- memory ------------------------------------------------------------------------------------------------------------
+# ---- memory --------------------------------------------------------------------------------------
 
 STARVED = """
 import resource

@@ -33,7 +33,9 @@ def test_a_warm_start_on_other_samples():
     assert_same_bits(model._centre, centre)
     assert (model.t_, model.certificate_.n_iter) == (120 + 80, 80)
     assert model.certificate_.dual <= model.certificate_.primal
-    assert model.certify(X[:40] + 5, y[:40]).primal == pytest.approx(model.certificate_.primal, rel=1e-9)
+    assert model.certify(X[:40] + 5, y[:40]).primal == pytest.approx(
+        model.certificate_.primal, rel=1e-9
+    )
     again = model.set_params(warm_start=False).fit(X + 5, y)
     np.testing.assert_allclose(again._centre, X.mean(axis=0) + 5, atol=1e-12)
 
@@ -73,7 +75,9 @@ def test_short_functions_are_certified_as_they_are(kernel):
     model = PegasosSVC(alpha=20.0, kernel=kernel, gamma=1.0, tol=0.2, random_state=0).fit(data, y)
     found = model.certify(data, y)
     for name in ("primal", "dual", "gap", "kkt_violation"):
-        assert getattr(found, name) == pytest.approx(getattr(model.certificate_, name), rel=1e-7, abs=1e-12)
+        assert getattr(found, name) == pytest.approx(
+            getattr(model.certificate_, name), rel=1e-7, abs=1e-12
+        )
     assert found.status == model.certificate_.status
 
 
@@ -111,7 +115,9 @@ def test_convexity_is_asked_of_the_samples_in_use(monkeypatch):
         "convexity_of",
         lambda kernel, used, *rest: asked.append(used) or real(kernel, used, *rest),
     )
-    model = PegasosSVC(kernel="sigmoid", gamma=0.01, alpha=0.1, tol=None, max_iter=5, random_state=0)
+    model = PegasosSVC(
+        kernel="sigmoid", gamma=0.01, alpha=0.1, tol=None, max_iter=5, random_state=0
+    )
     model.fit(A, z, sample_weight=np.arange(60) % 4 > 0)
     used = (model._duals.toarray() != 0).any(axis=0)
     assert asked[0].tolist() == used.astype(float).tolist()
@@ -135,7 +141,12 @@ def test_the_best_of_two_dual_points(monkeypatch):
 
 @pytest.mark.parametrize("options", [{}, {"kernel": "rbf", "gamma": 0.3}])
 def test_the_average_of_chunks_that_did_not_ask_for_it(options):
-    once, twice = (PegasosSVC(shuffle=False, average=average, **options).partial_fit(A, z, [0, 1, 2]) for average in (True, False))
+    once, twice = (
+        PegasosSVC(shuffle=False, average=average, **options).partial_fit(A, z, [0, 1, 2])
+        for average in (True, False)
+    )
     assert not np.allclose(once.decision_function(A), twice.decision_function(A))
     twice.set_params(average=True)
-    assert_same_bits(twice.partial_fit(A, z).decision_function(A), once.partial_fit(A, z).decision_function(A))
+    assert_same_bits(
+        twice.partial_fit(A, z).decision_function(A), once.partial_fit(A, z).decision_function(A)
+    )

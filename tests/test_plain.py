@@ -1,4 +1,6 @@
-"""Inputs that skip scikit-learn's validation give the same models, and nothing invalid slips through."""
+"""Inputs that skip scikit-learn's validation give the same models, and nothing invalid slips
+through.
+"""
 
 import warnings
 
@@ -17,11 +19,19 @@ def _values(model):
     return model.support_, model.dual_coef_, model.intercept_, model.n_features_in_
 
 
-@pytest.mark.parametrize("slow", [np.asfortranarray, np.ndarray.tolist, lambda A: np.ascontiguousarray(A, dtype=">f8")])
+@pytest.mark.parametrize(
+    "slow", [np.asfortranarray, np.ndarray.tolist, lambda A: np.ascontiguousarray(A, dtype=">f8")]
+)
 def test_the_short_way_gives_the_same_model(slow):
-    for short, long in zip(_values(SVC().fit(X, LABEL)), _values(SVC().fit(slow(X), LABEL.tolist())), strict=True):
+    for short, long in zip(
+        _values(SVC().fit(X, LABEL)), _values(SVC().fit(slow(X), LABEL.tolist())), strict=True
+    ):
         np.testing.assert_array_equal(short, long)
-    for short, long in zip(_values(SVR().fit(X, 0.5 * LABEL)), _values(SVR().fit(slow(X), (0.5 * LABEL).tolist())), strict=True):
+    for short, long in zip(
+        _values(SVR().fit(X, 0.5 * LABEL)),
+        _values(SVR().fit(slow(X), (0.5 * LABEL).tolist())),
+        strict=True,
+    ):
         np.testing.assert_array_equal(short, long)
 
 
@@ -82,7 +92,15 @@ def test_many_classes_warn():
 def test_a_value_that_was_valid_once_does_not_excuse_another():
     SVC(C=1, break_ties=True).fit(X, LABEL)
     SVC(C=1, break_ties=True).fit(X, LABEL)
-    for wrong in ({"C": -1}, {"C": "1"}, {"C": np.nan}, {"break_ties": 1}, {"kernel": "rfb"}, {"tol": 0}, {"class_weight": 1}):
+    for wrong in (
+        {"C": -1},
+        {"C": "1"},
+        {"C": np.nan},
+        {"break_ties": 1},
+        {"kernel": "rfb"},
+        {"tol": 0},
+        {"class_weight": 1},
+    ):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             SVC(**wrong).fit(X, LABEL)
 

@@ -1,4 +1,7 @@
-"""Pictures: drawn without a screen, compared with kept images, and their contents checked where numbers can be."""
+"""Pictures.
+
+Drawn without a screen, compared with kept images, and their contents checked where numbers can be.
+"""
 
 import os
 from functools import partial
@@ -36,7 +39,8 @@ from maxmargin.plots.effect import margin_and_slack
 
 BASELINE = Path(__file__).parent / "baseline"
 BLOCK, TOLERANCE = 12, 2.0
-"""Mean difference of the pixels of a block of so many rows and columns, 0 to 255, in the block that differs most. Texts are compared
+"""Mean difference of the pixels of a block of so many rows and columns, 0 to 255, in the block that
+differs most. Texts are compared
 as texts: their pixels depend on fonts."""
 
 
@@ -70,7 +74,9 @@ def sine(n=50):
 
 def search():
     X, y = moons()
-    return GridSearchCV(SVC(), {"C": [0.1, 1, 10], "gamma": [0.1, 1.0], "shrinking": [True]}, cv=3).fit(X, y)
+    return GridSearchCV(
+        SVC(), {"C": [0.1, 1, 10], "gamma": [0.1, 1.0], "shrinking": [True]}, cv=3
+    ).fit(X, y)
 
 
 def decision():
@@ -105,7 +111,10 @@ def effect():
 
 def convergence():
     X, y = moons()
-    runs = [textbook.smo(X, y, C=10, kernel=textbook.kernels.rbf(1.0), selection=s)[1] for s in ("maximal violating pair", "second order")]
+    runs = [
+        textbook.smo(X, y, C=10, kernel=textbook.kernels.rbf(1.0), selection=s)[1]
+        for s in ("maximal violating pair", "second order")
+    ]
     return ConvergenceDisplay.from_traces(*runs)
 
 
@@ -142,7 +151,14 @@ def texts(figure):
 
 def _written(ax):
     legend = ax.get_legend()
-    return [ax.title, ax._left_title, ax.xaxis.label, ax.yaxis.label, *ax.texts, *(legend.get_texts() if legend else [])]
+    return [
+        ax.title,
+        ax._left_title,
+        ax.xaxis.label,
+        ax.yaxis.label,
+        *ax.texts,
+        *(legend.get_texts() if legend else []),
+    ]
 
 
 def pixels(figure):
@@ -201,11 +217,16 @@ def test_a_picture_without_one_of_its_parts_is_not_as_kept(name):
 
 
 def drawn_parts(figure):
-    """Lines, points, areas, images and legends of a picture; artists that look the same are one part."""
+    """Lines, points, areas, images and legends of a picture.
+
+    Artists that look the same are one part.
+    """
     found = {}
     for k, ax in enumerate(figure.axes):
         for artist in (*ax.lines, *ax.collections, *ax.images, *ax.patches):
-            if hasattr(artist, "get_paths") and not any(len(path.vertices) for path in artist.get_paths()):
+            if hasattr(artist, "get_paths") and not any(
+                len(path.vertices) for path in artist.get_paths()
+            ):
                 continue  # there for the legend only
             label = "" if str(artist.get_label()).startswith("_") else artist.get_label()
             width = str(artist.get_linewidth()) if hasattr(artist, "get_linewidth") else ""
@@ -223,7 +244,9 @@ def framed(**options):
 
 WORDY = {
     "features": lambda: framed(features=("petal length (cm)", "sepal width (cm)")),
-    "long title": lambda: framed(title="A title of many words that takes more than a line and has to be broken somewhere"),
+    "long title": lambda: framed(
+        title="A title of many words that takes more than a line and has to be broken somewhere"
+    ),
     "named classes": lambda: ClassesDisplay.from_estimator(SVC().fit(*named()), *named()),
 }
 
@@ -240,8 +263,16 @@ def test_no_text_overlaps_or_is_cut(name):
     shown.figure_.canvas.draw()
     edge = shown.figure_.bbox
     for ax in np.ravel(shown.ax_):
-        parts = [part for part in (ax.title, ax._left_title, ax.xaxis.label, ax.yaxis.label, ax.get_legend()) if part is not None]
-        boxes = [part.get_window_extent() for part in parts if not hasattr(part, "get_text") or part.get_text()]
+        parts = [
+            part
+            for part in (ax.title, ax._left_title, ax.xaxis.label, ax.yaxis.label, ax.get_legend())
+            if part is not None
+        ]
+        boxes = [
+            part.get_window_extent()
+            for part in parts
+            if not hasattr(part, "get_text") or part.get_text()
+        ]
         for k, box in enumerate(boxes):
             assert box.x0 >= -1
             assert box.y0 >= -1
@@ -255,27 +286,44 @@ def test_data_frames_name_the_axes_without_a_warning():
     y = moons()[1]
     shown = DecisionDisplay.from_estimator(SVC().fit(frame, y), frame, y)
     assert (shown.ax_.get_xlabel(), shown.ax_.get_ylabel()) == ("age", "income")
-    assert DecisionDisplay.from_estimator(SVC().fit(frame.to_numpy(), y), frame, y).ax_.get_xlabel() == "age"
+    assert (
+        DecisionDisplay.from_estimator(SVC().fit(frame.to_numpy(), y), frame, y).ax_.get_xlabel()
+        == "age"
+    )
     polar = pl.DataFrame(frame.to_dict("list"))
-    assert DecisionDisplay.from_estimator(SVC().fit(polar, y), polar, y).ax_.get_ylabel() == "income"
+    assert (
+        DecisionDisplay.from_estimator(SVC().fit(polar, y), polar, y).ax_.get_ylabel() == "income"
+    )
     assert ClassesDisplay.from_estimator(SVC().fit(frame, y), frame, y).ax_.get_xlabel() == "age"
     assert OutlierDisplay.from_estimator(OneClassSVM().fit(frame), frame).ax_.get_xlabel() == "age"
-    assert TubeDisplay.from_estimator(SVR().fit(frame[["age"]], y), frame[["age"]], y).ax_.get_xlabel() == "age"
+    assert (
+        TubeDisplay.from_estimator(SVR().fit(frame[["age"]], y), frame[["age"]], y).ax_.get_xlabel()
+        == "age"
+    )
     effect = EffectDisplay.from_estimator(SVC(), frame, y, values=(1, 10))
     assert effect.ax_.flat[0].get_xlabel() == "age"
-    assert framed(features=("petal width (cm)", "sepal length (cm)")).ax_.get_xlabel() == "petal width (cm)"
+    assert (
+        framed(features=("petal width (cm)", "sepal length (cm)")).ax_.get_xlabel()
+        == "petal width (cm)"
+    )
     with pytest.raises(ValueError, match="no feature 'height'"):
         framed(features=("height", "sepal length (cm)"))
 
 
 def test_legends_say_which_words_are_classes():
     X, y = triangle()
-    assert texts(ClassesDisplay.from_estimator(SVC().fit(X, y), X, y).figure_)[2:5] == ["class 0", "class 1", "class 2"]
+    assert texts(ClassesDisplay.from_estimator(SVC().fit(X, y), X, y).figure_)[2:5] == [
+        "class 0",
+        "class 1",
+        "class 2",
+    ]
     assert "setosa" in texts(ClassesDisplay.from_estimator(SVC().fit(*named()), *named()).figure_)
 
 
 def test_borders_of_regions_are_lines_not_steps():
-    """The border between two classes of a linear model is straight to within a tenth of a grid's cell."""
+    """The border between two classes of a linear model is straight to within a tenth of a grid's
+    cell.
+    """
     X, y = clouds()
     shown = ClassesDisplay.from_estimator(SVC(kernel="linear").fit(X, y), X, y)
     border = next(c for c in shown.ax_.collections if c.get_linewidth()[0] == 0.9)
@@ -315,27 +363,43 @@ def test_slacks_end_on_the_margin():
     np.testing.assert_allclose(np.abs(model.decision_function(ends)), 1.0, atol=1e-9)
     assert len(starts) == np.sum(y * model.decision_function(X) < 1 - 1e-3)
     assert len(shown.support) == len(model.support_)
-    assert not DecisionDisplay.from_estimator(SVC().fit(X, y), X, y).segments  # curved margins: no straight slack
+    assert not DecisionDisplay.from_estimator(
+        SVC().fit(X, y), X, y
+    ).segments  # curved margins: no straight slack
 
 
 def test_other_models_can_be_drawn():
     X, y = clouds()
-    for model in (svm.SVC().fit(X, y), LinearSVC().fit(X, y), LogisticRegression().fit(X, y), textbook.smo(X, y)[0]):
+    for model in (
+        svm.SVC().fit(X, y),
+        LinearSVC().fit(X, y),
+        LogisticRegression().fit(X, y),
+        textbook.smo(X, y)[0],
+    ):
         assert DecisionDisplay.from_estimator(model, X, y).support.max() < len(y)
     X, y = triangle()
-    for model in (svm.SVC().fit(X, y), SVC(multiclass="ovr").fit(X, y), LogisticRegression().fit(X, y), textbook.one_vs_rest(X, y)[0]):
+    for model in (
+        svm.SVC().fit(X, y),
+        SVC(multiclass="ovr").fit(X, y),
+        LogisticRegression().fit(X, y),
+        textbook.one_vs_rest(X, y)[0],
+    ):
         ClassesDisplay.from_estimator(model, X, y)
     X, t = sine()
     assert TubeDisplay.from_estimator(NuSVR(nu=0.3, gamma=0.5).fit(X, t), X, t).epsilon > 0
     TubeDisplay.from_estimator(textbook.epsilon_svr(X, t)[0], X, t, epsilon=0.1)
-    OutlierDisplay.from_estimator(textbook.one_class(X @ [[1.0, 0.5]], kernel=textbook.kernels.rbf(1.0))[0], X @ [[1.0, 0.5]])
+    OutlierDisplay.from_estimator(
+        textbook.one_class(X @ [[1.0, 0.5]], kernel=textbook.kernels.rbf(1.0))[0], X @ [[1.0, 0.5]]
+    )
     KernelMatrixDisplay.from_estimator(Kernel.rbf(gamma=0.5), X)
     KernelMatrixDisplay.from_estimator(textbook.kernels.linear, X, np.arange(len(X)) % 2)
 
 
 def test_ties_are_those_of_the_votes():
     X, y = triangle()
-    mine = ClassesDisplay.from_estimator(textbook.one_vs_one(X, y, partial(textbook.smo, tol=1e-8))[0], X, y)
+    mine = ClassesDisplay.from_estimator(
+        textbook.one_vs_one(X, y, partial(textbook.smo, tol=1e-8))[0], X, y
+    )
     theirs = ClassesDisplay.from_estimator(SVC(kernel="linear").fit(X, y), X, y)
     assert mine.tied.mean() > 0.03
     assert np.mean(mine.tied != theirs.tied) < 0.01
@@ -359,12 +423,16 @@ def test_effect_of_C_is_measured():
 
 def test_grid_search_takes_the_best_of_what_it_does_not_show():
     X, y = moons()
-    found = GridSearchCV(SVC(), {"C": [0.1, 1, 10], "gamma": [0.1, 1.0], "kernel": ["rbf", "linear"]}, cv=3).fit(X, y)
+    found = GridSearchCV(
+        SVC(), {"C": [0.1, 1, 10], "gamma": [0.1, 1.0], "kernel": ["rbf", "linear"]}, cv=3
+    ).fit(X, y)
     shown = GridSearchDisplay.from_search(found)
     assert shown.scores.shape == (2, 3)
     assert shown.scores.max() == pytest.approx(found.best_score_)
     assert "kernel" in shown.note
-    one = GridSearchDisplay.from_search(GridSearchCV(SVC(), {"C": [0.1, 1]}, cv=3).fit(X, y).cv_results_)
+    one = GridSearchDisplay.from_search(
+        GridSearchCV(SVC(), {"C": [0.1, 1]}, cv=3).fit(X, y).cv_results_
+    )
     assert one.scores.shape == (1, 2)
     with pytest.raises(ValueError, match="those are C"):
         GridSearchDisplay.from_search(found, x="nu")
@@ -375,7 +443,10 @@ def test_grid_search_takes_the_best_of_what_it_does_not_show():
 def test_solvers_in_time():
     X, y = moons()
     shown = ConvergenceDisplay.from_estimators(
-        {"block": SVC(loss="squared_hinge"), "newton": SVC(loss="squared_hinge", solver="newton")}, X, y, tols=(0.1, 1e-3)
+        {"block": SVC(loss="squared_hinge"), "newton": SVC(loss="squared_hinge", solver="newton")},
+        X,
+        y,
+        tols=(0.1, 1e-3),
     )
     assert [curve.name for curve in shown.curves] == ["block", "newton"]
     assert all(np.all(curve.x > 0) for curve in shown.curves)
@@ -387,7 +458,9 @@ def test_plane_keeps_distances_and_says_what_it_is():
     assert "4 features" in plane.note
     assert plane.u @ plane.v == pytest.approx(0, abs=1e-12)
     a, b, grid = plane.grid(20)
-    np.testing.assert_allclose(plane.project(grid), np.column_stack([a.ravel(), b.ravel()]), atol=1e-9)
+    np.testing.assert_allclose(
+        plane.project(grid), np.column_stack([a.ravel(), b.ravel()]), atol=1e-9
+    )
     chosen = Plane.of(X, features=(1, 3), names=["a", "b", "c", "d"])
     assert "b and d" in chosen.note
     np.testing.assert_allclose(chosen.project(X), X[:, [1, 3]])
@@ -397,14 +470,23 @@ def test_plane_keeps_distances_and_says_what_it_is():
 @pytest.mark.parametrize(
     ("draw", "message"),
     [
-        (lambda: DecisionDisplay.from_estimator(SVC().fit(*triangle()), *triangle()), "ClassesDisplay"),
+        (
+            lambda: DecisionDisplay.from_estimator(SVC().fit(*triangle()), *triangle()),
+            "ClassesDisplay",
+        ),
         (lambda: Plane.of(np.ones((5, 1))), "two features"),
-        (lambda: TubeDisplay.from_estimator(textbook.epsilon_svr(*sine())[0], *sine()), "give epsilon"),
+        (
+            lambda: TubeDisplay.from_estimator(textbook.epsilon_svr(*sine())[0], *sine()),
+            "give epsilon",
+        ),
         (lambda: ConvergenceDisplay.from_traces(textbook.pegasos(*clouds())[1]), "give best"),
         (lambda: PathDisplay.from_estimator(SVC(), *triangle()), "two classes"),
         (lambda: textbook.animate(textbook.smo(*clouds(), trace=0)[1]), "trace=1"),
         (lambda: textbook.animate(textbook.smo(*clouds())[1], "film.avi"), "gif or .mp4"),
-        (lambda: textbook.animate(textbook.coordinate_descent(lambda w: float(w @ w), [1.0])[1]), "two features"),
+        (
+            lambda: textbook.animate(textbook.coordinate_descent(lambda w: float(w @ w), [1.0])[1]),
+            "two features",
+        ),
     ],
 )
 def test_errors_name_cause_and_remedy(draw, message):
@@ -412,7 +494,15 @@ def test_errors_name_cause_and_remedy(draw, message):
         draw()
 
 
-@pytest.mark.parametrize("train", [textbook.smo, textbook.simplified_smo, partial(textbook.pegasos, bias=True), textbook.kernel_pegasos])
+@pytest.mark.parametrize(
+    "train",
+    [
+        textbook.smo,
+        textbook.simplified_smo,
+        partial(textbook.pegasos, bias=True),
+        textbook.kernel_pegasos,
+    ],
+)
 def test_film(train, tmp_path):
     _, trace = train(*clouds())
     textbook.animate(trace, tmp_path / "film.gif", frames=6)
@@ -425,12 +515,19 @@ def test_rings_are_drawn_on_the_points_of_the_fit_only():
     model = SVC().fit(X, y)
     assert len(DecisionDisplay.from_estimator(model, X, y).support) == len(model.support_)
     assert len(DecisionDisplay.from_estimator(model, X + 0.5, y).support) == 0
-    assert DecisionDisplay.from_estimator(LogisticRegression().fit(X, y), X, y).rings != "support vectors"
+    assert (
+        DecisionDisplay.from_estimator(LogisticRegression().fit(X, y), X, y).rings
+        != "support vectors"
+    )
 
 
 def test_long_names_do_not_squeeze_the_picture():
     X, y = clouds()
-    names = np.where(y > 0, "a class with a very long name indeed, longer than a line", "another class with a name that is no shorter")
+    names = np.where(
+        y > 0,
+        "a class with a very long name indeed, longer than a line",
+        "another class with a name that is no shorter",
+    )
     shown = DecisionDisplay.from_estimator(SVC().fit(X, names), X, names)
     shown.figure_.canvas.draw()
     assert shown.ax_.get_position().height > 0.5

@@ -1,4 +1,8 @@
-"""solver="newton": the same optimum as solver="block" and as a QP solver, finitely many steps, stops, warm starts, errors, memory."""
+"""solver="newton".
+
+The same optimum as solver="block" and as a QP solver, finitely many steps, stops, warm starts,
+errors, memory.
+"""
 
 import os
 import signal
@@ -30,7 +34,9 @@ rng = np.random.default_rng(0)
 def both(estimator, **parameters):
     """The block solver at a tight tolerance, and Newton's method."""
     loss = SQUARED[estimator]
-    return estimator(loss=loss, solver="block", tol=1e-9, **parameters), estimator(loss=loss, solver="newton", **parameters)
+    return estimator(loss=loss, solver="block", tol=1e-9, **parameters), estimator(
+        loss=loss, solver="newton", **parameters
+    )
 
 
 def assert_equal_models(block, newton, X, tol=1e-7):
@@ -56,7 +62,10 @@ def test_two_classes(C, storage):
 def test_many_classes(load, multiclass):
     X, y = load(return_X_y=True)
     X, y = X[::2], y[::2]
-    block, newton = (model.fit(X, y) for model in both(SVC, C=5.0, multiclass=multiclass, class_weight="balanced"))
+    block, newton = (
+        model.fit(X, y)
+        for model in both(SVC, C=5.0, multiclass=multiclass, class_weight="balanced")
+    )
     assert_equal_models(block, newton, X)
     assert newton.certify(X, y).status == "optimal"
     assert len(newton.certificate_.parts) == len(newton.intercept_)
@@ -67,14 +76,21 @@ def test_weights_are_copies():
     weight = rng.integers(0, 4, size=150)
     block, newton = (model.fit(X, y, weight) for model in both(SVC, C=3.0))
     assert_equal_models(block, newton, X)
-    copied = SVC(loss="squared_hinge", solver="newton", C=3.0).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    copied = SVC(loss="squared_hinge", solver="newton", C=3.0).fit(
+        np.repeat(X, weight, axis=0), np.repeat(y, weight)
+    )
     assert_close(newton.decision_function(X), copied.decision_function(X))
     assert not np.isin(np.flatnonzero(weight == 0), newton.support_).any()
-    left_out = SVC(loss="squared_hinge", solver="newton", C=3.0).fit(X[weight > 0], y[weight > 0], weight[weight > 0])
+    left_out = SVC(loss="squared_hinge", solver="newton", C=3.0).fit(
+        X[weight > 0], y[weight > 0], weight[weight > 0]
+    )
     assert_close(newton.decision_function(X), left_out.decision_function(X))
 
 
-@pytest.mark.parametrize("kernel", [Kernel.poly(degree=3, gamma=0.3, coef0=1.0), Kernel.linear(), Kernel.laplacian(gamma=0.5)])
+@pytest.mark.parametrize(
+    "kernel",
+    [Kernel.poly(degree=3, gamma=0.3, coef0=1.0), Kernel.linear(), Kernel.laplacian(gamma=0.5)],
+)
 def test_other_kernels(kernel):
     X, y = binary(200)
     block, newton = (model.fit(X, y) for model in both(SVC, kernel=kernel))
@@ -94,8 +110,12 @@ def test_precomputed_and_callable_kernels():
 
     called = SVC(loss="squared_hinge", solver="newton", kernel=rbf).fit(X, y)
     assert_close(called.decision_function(X), newton.decision_function(K))
-    stored = SVC(loss="squared_hinge", solver="newton", kernel=rbf, cache_size=1e-3, multiclass="ovr").fit(X[:1300], y[:1300] == 0)
-    again = SVC(loss="squared_hinge", solver="newton", kernel=rbf, multiclass="ovr").fit(X[:1300], y[:1300] == 0)
+    stored = SVC(
+        loss="squared_hinge", solver="newton", kernel=rbf, cache_size=1e-3, multiclass="ovr"
+    ).fit(X[:1300], y[:1300] == 0)
+    again = SVC(loss="squared_hinge", solver="newton", kernel=rbf, multiclass="ovr").fit(
+        X[:1300], y[:1300] == 0
+    )
     assert_same_bits(stored.dual_coef_, again.dual_coef_)
 
 
@@ -107,14 +127,18 @@ def test_regression(epsilon):
     weight = rng.integers(0, 3, size=300)
     block, newton = (model.fit(X, z, weight) for model in both(SVR, C=4.0, epsilon=epsilon))
     assert newton.certificate_.status == "optimal"
-    assert newton.certificate_.primal == pytest.approx(block.certificate_.primal, rel=1e-9, abs=1e-12)
+    assert newton.certificate_.primal == pytest.approx(
+        block.certificate_.primal, rel=1e-9, abs=1e-12
+    )
     assert_close(newton.predict(X), block.predict(X), tol=1e-7)
     assert (len(newton.support_) == 0) == (epsilon == 50.0)
 
 
 @pytest.mark.parametrize("seed", range(40))
 def test_against_a_qp_solver(seed):
-    """Small random problems with duplicates and weights, C from 1e-4 to 1e4, as a general solver sees the primal."""
+    """Small random problems with duplicates and weights, C from 1e-4 to 1e4, as a general solver
+    sees the primal.
+    """
     rng = np.random.default_rng(seed)
     n, d = int(rng.integers(8, 40)), int(rng.integers(1, 5))
     X = rng.normal(size=(n, d)).round(1)
@@ -122,11 +146,15 @@ def test_against_a_qp_solver(seed):
     y = np.where(X[:, 0] + rng.normal(size=n) > 0, 1.0, -1.0)
     y[:2] = 1.0, -1.0
     weight, C = rng.choice([0.5, 1.0, 2.0], size=n), float(10.0 ** rng.uniform(-4, 4))
-    kernel = [Kernel.rbf(gamma=0.5), Kernel.linear(), Kernel.poly(degree=2, gamma=0.5, coef0=1.0)][seed % 3]
+    kernel = [Kernel.rbf(gamma=0.5), Kernel.linear(), Kernel.poly(degree=2, gamma=0.5, coef0=1.0)][
+        seed % 3
+    ]
     K = kernel_values(kernel, X, X)
     if seed % 4 == 0:
         z = np.sin(3 * X[:, 0]) + 0.3 * rng.normal(size=n)
-        model = SVR(kernel=kernel, C=C, epsilon=0.1, loss="squared_epsilon_insensitive", solver="newton").fit(X, z, weight)
+        model = SVR(
+            kernel=kernel, C=C, epsilon=0.1, loss="squared_epsilon_insensitive", solver="newton"
+        ).fit(X, z, weight)
         optimum, f = reference.regression(K, z, C * weight, 0.1, squared=True)
         found = model.certify(X, z, weight)
     else:
@@ -175,9 +203,16 @@ def test_the_factor_and_its_borders():
     members = np.sort(rng.choice(n, 600, replace=False))
     system = bordered.Bordered(take, members, ridge, lambda: None)
     Q = K + np.diag(ridge)
-    np.testing.assert_allclose(np.triu(system.R).T @ np.triu(system.R), Q[np.ix_(members, members)], atol=1e-10)
+    np.testing.assert_allclose(
+        np.triu(system.R).T @ np.triu(system.R), Q[np.ix_(members, members)], atol=1e-10
+    )
     others = np.setdiff1d(np.arange(n), members)
-    for S in (members, members[7:], np.union1d(members, others[:9]), np.union1d(members[20:], others[5:30])):
+    for S in (
+        members,
+        members[7:],
+        np.union1d(members, others[:9]),
+        np.union1d(members[20:], others[5:30]),
+    ):
         assert system.serves(S)
         right = rng.normal(size=len(S))
         x, level = system.solve(S, right, 0.7)
@@ -194,15 +229,21 @@ def test_warm_start():
     assert model.fit(X, y).n_iter_[0] == 1
     for C in (10.0, 0.1):
         cold = SVC(loss="squared_hinge", solver="newton", gamma=0.5, C=C).fit(X, y)
-        assert_close(model.set_params(C=C).fit(X, y).decision_function(X), cold.decision_function(X))
+        assert_close(
+            model.set_params(C=C).fit(X, y).decision_function(X), cold.decision_function(X)
+        )
     block = SVC(loss="squared_hinge", gamma=0.5, C=0.1, warm_start=True).fit(X, y)
-    assert block.set_params(solver="newton").fit(X, y).n_iter_[0] <= 2, "each solver continues from the other"
+    assert block.set_params(solver="newton").fit(X, y).n_iter_[0] <= 2, (
+        "each solver continues from the other"
+    )
 
 
 def test_max_iter_and_time_limit_keep_a_feasible_model():
     X, y = rings()
     for stop in ({"max_iter": 4}, {"time_limit": 0.0}):
-        model = SVC(loss="squared_hinge", solver="newton", gamma=0.5, C=10.0, warm_start=True, **stop)
+        model = SVC(
+            loss="squared_hinge", solver="newton", gamma=0.5, C=10.0, warm_start=True, **stop
+        )
         with pytest.warns(ConvergenceWarning):
             model.fit(X, y)
         found = model.certify(X, y)
@@ -210,7 +251,10 @@ def test_max_iter_and_time_limit_keep_a_feasible_model():
         assert found.gap >= 0
         assert found.equality_violation < 1e-9
         assert found.box_violation == 0
-        assert model.set_params(max_iter=-1, time_limit=None).fit(X, y).certificate_.status == "optimal"
+        assert (
+            model.set_params(max_iter=-1, time_limit=None).fit(X, y).certificate_.status
+            == "optimal"
+        )
 
 
 @pytest.fixture
@@ -245,7 +289,10 @@ def test_verbose(caplog):
     ("estimator", "remedy"),
     [
         (SVC(solver="newton"), "the loss is not squared: use loss='squared_hinge'"),
-        (SVC(solver="newton", loss="squared_hinge", C=np.inf), "C=inf is the limit without loss: .*finite C"),
+        (
+            SVC(solver="newton", loss="squared_hinge", C=np.inf),
+            "C=inf is the limit without loss: .*finite C",
+        ),
         (SVR(solver="newton"), "loss='squared_epsilon_insensitive'"),
         (SVR(solver="newton", loss="squared_epsilon_insensitive", C=np.inf), "finite C"),
     ],
@@ -264,7 +311,11 @@ def test_the_solver_refuses_what_it_cannot_solve():
     for problem in (c_svc(y, np.ones(3)), hard_margin(y)):
         with pytest.raises(ValueError, match="squared loss"):
             primal_newton.solve(problem, KernelWorkspace(MatrixSource(np.eye(3)), Monitor()), 1e-3)
-    solution = primal_newton.solve(c_svc(y, np.ones(3), squared=True), KernelWorkspace(MatrixSource(np.eye(3)), Monitor()), 1e-3)
+    solution = primal_newton.solve(
+        c_svc(y, np.ones(3), squared=True),
+        KernelWorkspace(MatrixSource(np.eye(3)), Monitor()),
+        1e-3,
+    )
     assert solution.ended is None
 
 
@@ -273,7 +324,9 @@ def test_too_many_support_vectors_are_refused(monkeypatch):
     model = SVC(loss="squared_hinge", solver="newton")
     with monkeypatch.context() as patch:
         patch.setattr(primal_newton, "free_memory", lambda: 1000)
-        with pytest.raises(MemoryError, match=r"matrix of the 100 support vectors.*Use solver='block'"):
+        with pytest.raises(
+            MemoryError, match=r"matrix of the 100 support vectors.*Use solver='block'"
+        ):
             model.fit(X, y)
     assert not hasattr(model, "support_")
 

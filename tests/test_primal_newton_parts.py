@@ -1,4 +1,7 @@
-"""The parts of Newton's method on the primal, each against its definition: P, its support set, steps, lines, subsets, the factor."""
+"""The parts of Newton's method on the primal, each against its definition.
+
+P, its support set, steps, lines, subsets, the factor.
+"""
 
 import itertools
 
@@ -30,7 +33,9 @@ ALL = {name: np.ones(len(problem.row), bool) for name, problem in PROBLEMS.items
 
 
 def search(name, monitor=None, memory=1e9):
-    return _Search(PROBLEMS[name], RowCache(MatrixSource(K), np.float64, 0.0), monitor or Monitor(), memory)
+    return _Search(
+        PROBLEMS[name], RowCache(MatrixSource(K), np.float64, 0.0), monitor or Monitor(), memory
+    )
 
 
 def point(name, level=0.3, seed=0):
@@ -55,13 +60,23 @@ def test_the_primal_value_and_its_support_set(name):
     some = np.arange(len(problem.row)) % 3 > 0
     for inside in (ALL[name], some):
         assert run.primal(at, inside) == pytest.approx(primal(name, at, inside))
-        slack = 1 - y * (at.F + at.level) if name == "svc" else np.r_[z - at.F - at.level - 0.2, at.F + at.level - z - 0.2]
+        slack = (
+            1 - y * (at.F + at.level)
+            if name == "svc"
+            else np.r_[z - at.F - at.level - 0.2, at.F + at.level - z - 0.2]
+        )
         np.testing.assert_allclose(run.slack(at), slack)
-        assert run.support(at, inside).tolist() == [i for i in range(len(slack)) if inside[i] and slack[i] > 0]
+        assert run.support(at, inside).tolist() == [
+            i for i in range(len(slack)) if inside[i] and slack[i] > 0
+        ]
     solved = np.array([1, 4])
     known = run.slack(at, solved)
     sign = np.where(problem.upper > 0, 1.0, -1.0)
-    np.testing.assert_allclose(known[solved], (sign * problem.ridge * at.x)[solved], err_msg="of what a step was solved for")
+    np.testing.assert_allclose(
+        known[solved],
+        (sign * problem.ridge * at.x)[solved],
+        err_msg="of what a step was solved for",
+    )
     others = [i for i in range(len(known)) if problem.row[i] not in problem.row[solved]]
     np.testing.assert_allclose(known[others], slack[others])
 
@@ -88,7 +103,9 @@ def test_a_step_goes_to_the_minimum_of_the_quadratic(name):
     assert np.flatnonzero(found.x).tolist() == S.tolist()
     assert found.x.sum() == pytest.approx(0.0, abs=1e-12)
     np.testing.assert_allclose(found.F, K @ problems.fold(problem, found.x, n))
-    np.testing.assert_allclose(found.F[problem.row[S]] + problem.ridge[S] * found.x[S] + found.level, -problem.linear[S])
+    np.testing.assert_allclose(
+        found.F[problem.row[S]] + problem.ridge[S] * found.x[S] + found.level, -problem.linear[S]
+    )
     nothing = run.step(point(name), np.empty(0, np.int64))
     assert (nothing.x.any(), nothing.level, nothing.F.any()) == (False, 0.3, False)
 
@@ -101,7 +118,11 @@ def test_the_least_value_on_a_line(name):
         old, new = point(name, 0.5, seed), point(name, -0.7, seed + 50)
         new = old.towards(new, 3.0 if seed % 2 else 0.2)
         t = run.least(old, new, inside)
-        wanted = minimize_scalar(lambda t, old=old, new=new: primal(name, old.towards(new, t), inside), bounds=(0, 1), method="bounded")
+        wanted = minimize_scalar(
+            lambda t, old=old, new=new: primal(name, old.towards(new, t), inside),
+            bounds=(0, 1),
+            method="bounded",
+        )
         inner += 0 < t < 0.999
         assert 0 <= t <= 1
         assert primal(name, old.towards(new, t), inside) <= wanted.fun * (1 + 1e-12)
@@ -133,7 +154,10 @@ def test_few_derivatives_find_the_least_value(monkeypatch):
 
 
 def refined(monkeypatch, *sizes):
-    """The sizes of the residuals that a refinement meets, one after the other; which point it returns, and how often it solved."""
+    """The sizes of the residuals that a refinement meets, one after the other.
+
+    Which point it returns, and how often it solved.
+    """
     run, S = search("svc"), np.arange(n)
     problem, solved = PROBLEMS["svc"], []
 
@@ -181,7 +205,9 @@ class Steps:
 
         monkeypatch.setattr(run, "step", step)
         monkeypatch.setattr(run, "support", lambda *_: sets.pop(0) if len(sets) > 1 else sets[0])
-        monkeypatch.setattr(run, "primal", lambda *_: self.values.pop(0) if len(self.values) > 1 else self.values[0])
+        monkeypatch.setattr(
+            run, "primal", lambda *_: self.values.pop(0) if len(self.values) > 1 else self.values[0]
+        )
         monkeypatch.setattr(run, "least", lambda *_: setattr(self, "lines", self.lines + 1) or 0.5)
         monkeypatch.setattr(run, "refine", lambda at, S: setattr(self, "refined", True) or at)
         self.point = point
@@ -199,7 +225,9 @@ def test_a_subset_is_left_when_its_support_set_hardly_changes(monkeypatch):
     whole = list(range(20))
     for changed, rough, taken in (([0], 0.05, 1), ([0, 1], 0.05, 2), ([0], 0.0, 2)):
         run = search("svc")
-        steps = Steps(monkeypatch, run, [whole, [i for i in whole if i not in changed]], [5.0, 4.0, 3.0])
+        steps = Steps(
+            monkeypatch, run, [whole, [i for i in whole if i not in changed]], [5.0, 4.0, 3.0]
+        )
         run.minimise(steps.point, ALL["svc"], rough)
         assert steps.taken == taken
 
@@ -221,7 +249,14 @@ def test_steps_that_do_not_lower_the_primal_end(values, taken, monkeypatch):
 
 @pytest.mark.parametrize(
     ("rows", "sizes"),
-    [(1000, [1000]), (1023, [1023]), (1024, [512, 1024]), (3000, [750, 1500, 3000]), (3100, [775, 1550, 3100]), (3073, [768, 1536, 3073])],
+    [
+        (1000, [1000]),
+        (1023, [1023]),
+        (1024, [512, 1024]),
+        (3000, [750, 1500, 3000]),
+        (3100, [775, 1550, 3100]),
+        (3073, [768, 1536, 3073]),
+    ],
 )
 def test_subsets_double(rows, sizes, monkeypatch):
     run, seen = search("svc"), []
@@ -281,7 +316,9 @@ def test_of_an_early_stop_the_best_multiple_is_kept():
     assert dual(theta) <= min(dual(0.999 * theta), dual(1.001 * theta))
     assert primal_newton._best_multiple(State(problem, -b, -K @ b, b, b)) == 0.0
     assert primal_newton._best_multiple(State(problem, 0 * b, 0 * b, b, b)) == 0.0
-    stopped = primal_newton.solve(problem, KernelWorkspace(MatrixSource(K), Monitor(max_iter=1)), 1e-6)
+    stopped = primal_newton.solve(
+        problem, KernelWorkspace(MatrixSource(K), Monitor(max_iter=1)), 1e-6
+    )
     assert stopped.ended is Status.MAX_ITER
     again = State(problem, stopped.b, K @ stopped.b, stopped.b, K @ stopped.b)
     np.testing.assert_allclose(stopped.kernel_part, again.F, atol=1e-12)
@@ -341,14 +378,18 @@ def test_a_solve_that_is_not_finite_is_stalled(monkeypatch):
                 raise np.linalg.LinAlgError
             return answer
 
-        run.system = type("System", (), {"serves": lambda self, S: True, "solve": staticmethod(solve)})()
+        run.system = type(
+            "System", (), {"serves": lambda self, S: True, "solve": staticmethod(solve)}
+        )()
         with pytest.raises(Stopped) as stopped:
             run._solve(np.arange(n), np.ones(n), 0.0)
         assert stopped.value.reason is Status.STALLED
 
 
 def test_memory_of_the_factor():
-    with pytest.raises(MemoryError, match=r"matrix of the 30 support vectors, 0.0 GiB; 0.0 are available"):
+    with pytest.raises(
+        MemoryError, match=r"matrix of the 30 support vectors, 0.0 GiB; 0.0 are available"
+    ):
         search("svc", memory=8 * 30**2 - 1)._factor(np.arange(n))
     assert len(search("svc", memory=8 * 30**2)._factor(np.arange(n)).members) == n
 
@@ -363,7 +404,9 @@ def test_shifts_are_tried_in_turn(monkeypatch):
     monkeypatch.setattr(primal_newton, "Bordered", factor)
     with pytest.raises(ValueError, match="needs a positive semidefinite kernel"):
         run._factor(np.arange(n))
-    assert tried == pytest.approx([1.5 * shift for shift in (0.0, 1e-14, 1e-13, 1e-12, 1e-11)], rel=1e-9, abs=0.0)
+    assert tried == pytest.approx(
+        [1.5 * shift for shift in (0.0, 1e-14, 1e-13, 1e-12, 1e-11)], rel=1e-9, abs=0.0
+    )
 
 
 def test_progress_shows_the_fall_of_the_primal_and_how_far_x_is_off(monkeypatch):
@@ -373,11 +416,15 @@ def test_progress_shows_the_fall_of_the_primal_and_how_far_x_is_off(monkeypatch)
     monkeypatch.setattr(run.monitor, "report", lambda *line: shown.append(line))
     inside = np.arange(n) % 3 > 0
     run._report(at, inside, 0.125)
-    off = [abs(max(0.0, 1 - y[i] * (at.F[i] + 0.3)) - y[i] * at.x[i] / (2 * C[i])) for i in range(n) if inside[i]]
+    off = [
+        abs(max(0.0, 1 - y[i] * (at.F[i] + 0.3)) - y[i] * at.x[i] / (2 * C[i]))
+        for i in range(n)
+        if inside[i]
+    ]
     assert shown == [(4, 0.125, pytest.approx(max(off)), n)]
 
 
-# ---- the factor ------------------------------------------------------------------------------------------------------------------
+# ---- the factor ----------------------------------------------------------------------------------
 
 
 def values(a, b):
@@ -392,16 +439,27 @@ def test_the_factor_is_made_panel_by_panel(monkeypatch):
     np.testing.assert_allclose(R.T @ R, K[1:, 1:] + np.diag(C[1:]), atol=1e-12)
     assert len(paused) == 5
     asked = []
-    bordered.upper_factor(lambda a, b: asked.append((len(a), len(b))) or values(a, b), members, C[members], lambda: None)
+    bordered.upper_factor(
+        lambda a, b: asked.append((len(a), len(b))) or values(a, b),
+        members,
+        C[members],
+        lambda: None,
+    )
     assert asked == [(7, 29), (7, 22), (7, 15), (7, 8), (1, 1)], "the upper triangle, once"
 
 
 def test_columns_are_made_once():
     asked, members = [], np.arange(5, 25)
-    system = Bordered(lambda a, b: asked.append((len(a), len(b))) or values(a, b), members, C, lambda: None, 0.25)
+    system = Bordered(
+        lambda a, b: asked.append((len(a), len(b))) or values(a, b), members, C, lambda: None, 0.25
+    )
     Q = K + np.diag(C + 0.25)
     asked.clear()
-    for S, wanted in ((np.arange(4, 25), [(1, 20), (1, 1)]), (np.arange(4, 24), [(1, 1)]), (np.arange(3, 24), [(1, 20), (2, 2)])):
+    for S, wanted in (
+        (np.arange(4, 25), [(1, 20), (1, 1)]),
+        (np.arange(4, 24), [(1, 1)]),
+        (np.arange(3, 24), [(1, 20), (2, 2)]),
+    ):
         x, level = system.solve(S, X[S, 0], 0.0)
         np.testing.assert_allclose(Q[np.ix_(S, S)] @ x + level, X[S, 0], atol=1e-10)
         assert [shape for shape in asked if min(shape)] == wanted
@@ -410,11 +468,14 @@ def test_columns_are_made_once():
     assert not system.serves(np.arange(5, 23)), "one of twelve may change"
 
 
-# ---- one call --------------------------------------------------------------------------------------------------------------------
+# ---- one call ------------------------------------------------------------------------------------
 
 
 def solved(monkeypatch, cheap, whole, point=None, workers=1):
-    """One solve: its solution, and what it made: the cache's source and budget, the memory of the factor."""
+    """One solve: its solution, and what it made.
+
+    The cache's source and budget, the memory of the factor.
+    """
     made, cache, begin = [], primal_newton.RowCache, _Search.__init__
 
     def kept(source, dtype, budget, whole=False):
@@ -460,9 +521,13 @@ def test_a_point_that_is_not_feasible_is_made_so(monkeypatch):
     assert found.b.sum() == pytest.approx(0.0, abs=1e-12)
     np.testing.assert_allclose(found.kernel_part, gram @ found.b, atol=1e-12)
     again = State(PROBLEMS["svc"], found.b, gram @ found.b, found.b, found.b)
-    assert primal_newton._best_multiple(again) == pytest.approx(1.0), "as far from the optimum as it is"
+    assert primal_newton._best_multiple(again) == pytest.approx(1.0), (
+        "as far from the optimum as it is"
+    )
     best, _ = solved(monkeypatch, True, 29)
-    kept, _ = solved(monkeypatch, True, 29, (Point(best.b, best.levels[0].value, gram @ best.b), None))
+    kept, _ = solved(
+        monkeypatch, True, 29, (Point(best.b, best.levels[0].value, gram @ best.b), None)
+    )
     np.testing.assert_allclose(kept.b, best.b, rtol=1e-13)
 
 
@@ -470,5 +535,12 @@ def test_the_scale_is_that_of_the_greatest_row():
     for row in (0, 1, 29):
         matrix = K.copy()
         matrix[row, row] = 7.0
-        assert _Search(PROBLEMS["svc"], RowCache(MatrixSource(matrix), np.float64, 0.0), Monitor(), 1e9).scale == 7.0
-    assert _Search(PROBLEMS["svc"], RowCache(MatrixSource(0.1 * K), np.float64, 0.0), Monitor(), 1e9).scale == pytest.approx(0.15)
+        assert (
+            _Search(
+                PROBLEMS["svc"], RowCache(MatrixSource(matrix), np.float64, 0.0), Monitor(), 1e9
+            ).scale
+            == 7.0
+        )
+    assert _Search(
+        PROBLEMS["svc"], RowCache(MatrixSource(0.1 * K), np.float64, 0.0), Monitor(), 1e9
+    ).scale == pytest.approx(0.15)

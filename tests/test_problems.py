@@ -24,7 +24,10 @@ ALL = {
 
 def feasible(problem, b):
     inside = np.all((b >= problem.lower) & (b <= problem.upper))
-    sums = [np.isclose(b[problem.group == g].sum(), problem.start[problem.group == g].sum()) for g in range(problem.groups)]
+    sums = [
+        np.isclose(b[problem.group == g].sum(), problem.start[problem.group == g].sum())
+        for g in range(problem.groups)
+    ]
     return inside and all(sums)
 
 
@@ -80,10 +83,14 @@ def test_bounds_beyond_float64_are_refused():
     assert problems.bounds(2.0, weight).tolist() == [2.0, 8.0]
     assert problems.bounds(np.inf, weight).tolist() == [np.inf, np.inf]
     assert len(problems.bounds(2.0, weight[:0])) == 0
-    with pytest.raises(ValueError, match=r"beyond float64: C=1e\+308, and the greatest weight is 4"):
+    with pytest.raises(
+        ValueError, match=r"beyond float64: C=1e\+308, and the greatest weight is 4"
+    ):
         problems.bounds(1e308, weight)
     for C, squared in ((5e-324, False), (2.0**-1025, True)):
-        with pytest.raises(ValueError, match=r"too small for float64: C=.*, and the least positive weight is 0.25"):
+        with pytest.raises(
+            ValueError, match=r"too small for float64: C=.*, and the least positive weight is 0.25"
+        ):
             problems.bounds(C, np.array([0.25, 1.0]), squared)
     assert problems.bounds(2.0**-1024, np.ones(1), False).tolist() == [2.0**-1024]
     with pytest.raises(ValueError, match="too small"):

@@ -46,11 +46,19 @@ def predictions(model):
 
 def check(place, options, X, y):
     """All that is said at the top; whether LIBLINEAR came to its end."""
-    done = real("liblinear-train", *options.split(), "-e", THEIR_TOLERANCE, "train.svm", "theirs.model")
+    done = real(
+        "liblinear-train", *options.split(), "-e", THEIR_TOLERANCE, "train.svm", "theirs.model"
+    )
     finished = "max number of" not in done.stdout + done.stderr
     run("linear-train", *options.split(), "-e", OUR_TOLERANCE, "-q", "train.svm", "ours.model")
-    found, given = {name: predictions(f"{name}.model") for name in ("theirs", "ours")}, linear_numbers(options)
-    models, test = {name: read_liblinear(place / f"{name}.model") for name in found}, load_svmlight("test.svm")[0].toarray()
+    found, given = (
+        {name: predictions(f"{name}.model") for name in ("theirs", "ours")},
+        linear_numbers(options),
+    )
+    models, test = (
+        {name: read_liblinear(place / f"{name}.model") for name in found},
+        load_svmlight("test.svm")[0].toarray(),
+    )
     for name, labels in found.items():
         for command in ("linear-predict", "predict"):
             same(models[name], test, labels[command], labels["theirs"], 1e-12)
@@ -84,7 +92,9 @@ def split(X, y):
 @pytest.mark.parametrize("solver", CLASSIFIERS)
 def test_classifiers(place, solver, labels, more):
     X, y = heart(place / "all.svm", n=200, classes=len(labels))
-    check(place, f"-s {solver} {more}", *split(X, y if len(labels) == 2 else np.array(labels)[y - 1]))
+    check(
+        place, f"-s {solver} {more}", *split(X, y if len(labels) == 2 else np.array(labels)[y - 1])
+    )
 
 
 @pytest.mark.parametrize("solver", CLASSIFIERS)
@@ -93,11 +103,17 @@ def test_weights(place, solver):
 
 
 def test_weights_of_several_classes(place):
-    """Crammer and Singer weigh rows, as we do; the others weigh a class where it stands against the rest, which is refused."""
+    """Crammer and Singer weigh rows, as we do.
+
+    The others weigh a class where it stands against the rest, which is refused.
+    """
     X, y = split(*heart(place / "all.svm", n=200, classes=3))
     check(place, "-s 4 -B 1 -w1 3 -w2 0.5", X, y)
     for solver in (1, 2, 3, 5):
-        assert "part of the rest" in run("linear-train", "-s", solver, "-w1", 3, "train.svm", code=1).stderr
+        assert (
+            "part of the rest"
+            in run("linear-train", "-s", solver, "-w1", 3, "train.svm", code=1).stderr
+        )
 
 
 @pytest.mark.parametrize("more", ["", "-c 0.05 -B 1 -p 0.05", "-c 3 -B 2 -p 0.2", "-p 0"])
@@ -107,10 +123,16 @@ def test_regressors(place, solver, more):
 
 
 def test_where_liblinear_stops_early(place):
-    """Its coordinate descent of -s 13 has slow cases: it warns after 1000 rounds, above the least objective, which ours reaches."""
+    """Its coordinate descent of -s 13 has slow cases.
+
+    It warns after 1000 rounds, above the least objective, which ours reaches.
+    """
     X, y = split(*house(place / "all.svm"))
     assert not check(place, "-s 13 -c 3 -B 1", X, y)
-    theirs, ours = (linear_objective(read_liblinear(place / f"{name}.model"), X, y, 13, 3.0, 1.0) for name in ("theirs", "ours"))
+    theirs, ours = (
+        linear_objective(read_liblinear(place / f"{name}.model"), X, y, 13, 3.0, 1.0)
+        for name in ("theirs", "ours")
+    )
     assert theirs > ours * (1 + 1e-6)
 
 
@@ -119,9 +141,15 @@ def test_logistic_regression(place, solver):
     """No support vector machine: neither trained nor read."""
     split(*heart(place / "all.svm", n=100))
     real("liblinear-train", "-s", solver, "train.svm", "theirs.model")
-    assert f"-s {solver} is logistic regression" in run("linear-train", "-s", solver, "train.svm", code=1).stderr
+    assert (
+        f"-s {solver} is logistic regression"
+        in run("linear-train", "-s", solver, "train.svm", code=1).stderr
+    )
     for command in ("linear-predict", "predict"):
-        assert "logistic regression" in run(command, "test.svm", "theirs.model", "out.txt", code=1).stderr
+        assert (
+            "logistic regression"
+            in run(command, "test.svm", "theirs.model", "out.txt", code=1).stderr
+        )
     assert not (place / "out.txt").exists()
 
 
@@ -155,10 +183,14 @@ def test_real_data(place, name, rows, options):
     X, y = data.load(name, rows)
     X = data.as_dense(X)
     X = X if name == "a9a" else StandardScaler().fit_transform(X)
-    check(place, options, *split(X, StandardScaler().fit_transform(y[:, None])[:, 0] if name == "housing" else y))
+    check(
+        place,
+        options,
+        *split(X, StandardScaler().fit_transform(y[:, None])[:, 0] if name == "housing" else y),
+    )
 
 
-# ---- what they print ---------------------------------------------------------------------------------------------------
+# ---- what they print -----------------------------------------------------------------------------
 
 
 def form(text):
@@ -167,7 +199,10 @@ def form(text):
 
 
 def test_what_is_printed(place):
-    """The lines that scripts read: the same, or of the same form where folds are drawn at random."""
+    """The lines that scripts read.
+
+    The same, or of the same form where folds are drawn at random.
+    """
     write("two.svm", *heart(place / "two.svm", n=150))
     write("real.svm", *house(place / "real.svm", n=120))
     for file, options in (("two.svm", "-s 2"), ("real.svm", "-s 11")):
@@ -176,21 +211,38 @@ def test_what_is_printed(place):
             theirs = real("liblinear-predict", *more, file, "m", "theirs.txt").stdout
             assert run("linear-predict", *more, file, "m", "ours.txt").stdout == theirs
         theirs = real("liblinear-train", *options.split(), "-q", "-v", 5, file).stdout
-        assert form(run("linear-train", *options.split(), "-q", "-v", 5, file).stdout) == form(theirs)
+        assert form(run("linear-train", *options.split(), "-q", "-v", 5, file).stdout) == form(
+            theirs
+        )
     for more in ([], ["-c", "0.3"], ["-v", "3"]):
         theirs = real("liblinear-train", "-C", "-s", 2, *more, "two.svm").stdout
-        assert form(run("linear-train", "-C", "-s", 2, *more, "two.svm").stdout) == form(theirs)[-1:]
+        assert (
+            form(run("linear-train", "-C", "-s", 2, *more, "two.svm").stdout) == form(theirs)[-1:]
+        )
 
 
 def test_the_search_begins_at_c(place):
     write("two.svm", *heart(place / "two.svm", n=150))
     found = run("linear-train", "-C", "-s", 2, "-c", "600", "two.svm").stdout
     assert found.startswith("Best C = 600 ")
-    assert "-C begins at the C of -c" in run("linear-train", "-C", "-s", 2, "-c", "2000", "two.svm", code=2).stderr
+    assert (
+        "-C begins at the C of -c"
+        in run("linear-train", "-C", "-s", 2, "-c", "2000", "two.svm", code=2).stderr
+    )
 
 
 @pytest.mark.parametrize(
-    "options", ["", "-s 99 two.svm", "-z 1 two.svm", "-c 0 two.svm", "-v 1 two.svm", "-C -s 3 two.svm", "nowhere", "bad.svm"]
+    "options",
+    [
+        "",
+        "-s 99 two.svm",
+        "-z 1 two.svm",
+        "-c 0 two.svm",
+        "-v 1 two.svm",
+        "-C -s 3 two.svm",
+        "nowhere",
+        "bad.svm",
+    ],
 )
 def test_both_fail(place, options):
     """A script that looks at the exit code sees both fail."""

@@ -8,7 +8,8 @@ Both train with the same options and a tight -e. Then
 
 Options are binary fractions: Debian's svm-train rounds them to float32.
 
-The free support vectors of a one-class model lie on its boundary: their values are rounding errors, and their labels the signs of these.
+The free support vectors of a one-class model lie on its boundary: their values are rounding errors,
+and their labels the signs of these.
 """
 
 import re
@@ -25,7 +26,13 @@ from maxmargin.cli.app import app
 from programs import LIBSVM, functions, objective, read_libsvm, real, write, write_kernel
 
 pytestmark = LIBSVM
-KERNELS = {0: "-t 0", 1: "-t 1 -d 3 -g 0.25 -r 0.5", 2: "-t 2 -g 0.125", 3: "-t 3 -g 0.015625 -r 0.125", 4: "-t 4"}
+KERNELS = {
+    0: "-t 0",
+    1: "-t 1 -d 3 -g 0.25 -r 0.5",
+    2: "-t 2 -g 0.125",
+    3: "-t 3 -g 0.015625 -r 0.125",
+    4: "-t 4",
+}
 SOLVERS = {0: "-c 2", 1: "-n 0.25", 2: "-n 0.1875", 3: "-c 2 -p 0.0625", 4: "-c 2 -n 0.375"}
 ROUNDING = 1e-11
 THEIR_TOLERANCE, OUR_TOLERANCE = 1e-6, 1e-9
@@ -40,8 +47,14 @@ def place(tmp_path, monkeypatch):
 def numbers_of(options):
     """The options' values as `objective` takes them."""
     words = options.split()
-    given = {name: float(words[words.index(flag) + 1]) for flag, name in (("-c", "C"), ("-n", "nu"), ("-p", "epsilon")) if flag in words}
-    weights = {int(flag[2:]): float(value) for flag, value in pairwise(words) if flag.startswith("-w")}
+    given = {
+        name: float(words[words.index(flag) + 1])
+        for flag, name in (("-c", "C"), ("-n", "nu"), ("-p", "epsilon"))
+        if flag in words
+    }
+    weights = {
+        int(flag[2:]): float(value) for flag, value in pairwise(words) if flag.startswith("-w")
+    }
     return {**given, "weights": weights}
 
 
@@ -62,10 +75,14 @@ def predictions(model, commands=("svm-predict", "predict")):
 
 
 def check_objectives(models, X, y, options):
-    """A violation of -e in each row costs at most the sum of the rows' upper bounds times -e, of all pairs."""
+    """A violation of -e in each row costs at most the sum of the rows' upper bounds times -e, of
+    all pairs.
+    """
     given = numbers_of(options)
     theirs, ours = (objective(models[name], X, y, **given) for name in ("theirs", "ours"))
-    if "-t 3" in options:  # not positive semidefinite: no convex problem, and each may end in another stationary point
+    if (
+        "-t 3" in options
+    ):  # not positive semidefinite: no convex problem, and each may end in another stationary point
         assert ours == pytest.approx(theirs, rel=1e-5)
         return
     bound = X.shape[0] * max(1, len(models["ours"].head.get("label", [])) - 1)
@@ -79,15 +96,21 @@ def check(place, options, X, y, X_test):
     both_train(place, options)
     models = {name: read_libsvm(place / f"{name}.model", X.shape[1]) for name in ("theirs", "ours")}
     values = {name: functions(model, X_test, X) for name, model in models.items()}
-    least = {name: np.min([np.abs(f.values) for f in found], axis=0) for name, found in values.items()}
+    least = {
+        name: np.min([np.abs(f.values) for f in found], axis=0) for name, found in values.items()
+    }
     found = {name: predictions(f"{name}.model") for name in models}
     regression = "label" not in models["ours"].head and "-s 2" not in options
     for name in models:
         goal = found[name].pop("theirs")
         for command, labels in found[name].items():
             if regression:
-                np.testing.assert_allclose(labels, goal, atol=1e-5 * np.abs(goal).max(), err_msg=command)
-                np.testing.assert_allclose(labels, values[name][0].values, atol=1e-10 * np.abs(goal).max(), err_msg=command)
+                np.testing.assert_allclose(
+                    labels, goal, atol=1e-5 * np.abs(goal).max(), err_msg=command
+                )
+                np.testing.assert_allclose(
+                    labels, values[name][0].values, atol=1e-10 * np.abs(goal).max(), err_msg=command
+                )
             else:
                 clear = least[name] > ROUNDING
                 assert clear.all() or "-s 2" in options
@@ -99,9 +122,13 @@ def check(place, options, X, y, X_test):
         mine = same[f.labels] if f.labels in same else -same[f.labels[::-1]]
         np.testing.assert_allclose(mine, f.values, atol=near * max(1.0, np.abs(f.values).max()))
     if not regression:
-        clear = least["theirs"] > near * max(1.0, *(np.abs(f.values).max() for f in values["theirs"]))
+        clear = least["theirs"] > near * max(
+            1.0, *(np.abs(f.values).max() for f in values["theirs"])
+        )
         assert np.mean(clear) > 0.6
-        np.testing.assert_array_equal(found["ours"]["predict"][clear], found["theirs"]["predict"][clear])
+        np.testing.assert_array_equal(
+            found["ours"]["predict"][clear], found["theirs"]["predict"][clear]
+        )
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -134,7 +161,10 @@ def test_every_problem_and_kernel(place, solver, kernel):
 )
 @pytest.mark.parametrize("labels", [(1, 2, 3, 4), (4, 2, -3, 0)])
 def test_several_classes(place, options, labels):
-    """Labels in any order: LIBSVM numbers classes as they come in the file, and of equal votes the first wins."""
+    """Labels in any order.
+
+    LIBSVM numbers classes as they come in the file, and of equal votes the first wins.
+    """
     X, y = heart(place / "all.svm", n=260, classes=4)
     X, y = write("test.svm", X, np.array(labels)[y - 1])
     write("train.svm", X[:180], y[:180])
@@ -161,16 +191,27 @@ def test_features_the_model_has_not(place, options):
             np.testing.assert_array_equal(found["svm-predict"], found["theirs"])
 
 
-@pytest.mark.parametrize(("options", "classes"), [("-s 0", 2), ("-s 1 -n 0.3", 2), ("-s 0 -c 5", 4), ("-s 3", 0), ("-s 4", 0)])
+@pytest.mark.parametrize(
+    ("options", "classes"),
+    [("-s 0", 2), ("-s 1 -n 0.3", 2), ("-s 0 -c 5", 4), ("-s 3", 0), ("-s 4", 0)],
+)
 def test_probabilities(place, options, classes):
-    """Their probabilities survive our hands, we predict the same from either model, and ours are as good as theirs."""
-    X, y = house(place / "all.svm") if classes == 0 else heart(place / "all.svm", n=400, classes=classes)
+    """Their probabilities survive our hands, we predict the same from either model, and ours are as
+    good as theirs.
+    """
+    X, y = (
+        house(place / "all.svm")
+        if classes == 0
+        else heart(place / "all.svm", n=400, classes=classes)
+    )
     write("test.svm", X[150:], y[150:])
     write("train.svm", X[:150], y[:150])
     real("svm-train", *options.split(), "-b", 1, "-q", "train.svm", "theirs.model")
     found = predictions("theirs.model")
     for command in ("svm-predict", "predict"):
-        np.testing.assert_allclose(found[command], found["theirs"], rtol=0, atol=1e-10 * (classes == 0))
+        np.testing.assert_allclose(
+            found[command], found["theirs"], rtol=0, atol=1e-10 * (classes == 0)
+        )
     run("svm-train", *options.split(), "-b", 1, "-q", "train.svm", "ours.model")
     run("convert", "theirs.model", "converted.model")
     losses = {}
@@ -178,14 +219,20 @@ def test_probabilities(place, options, classes):
         lines = real("svm-predict", "-b", 1, "test.svm", model, "by_them").stdout.splitlines()
         ours = run("svm-predict", "-b", 1, "test.svm", model, "by_us").stdout.splitlines()
         if classes == 0:
-            np.testing.assert_allclose(np.loadtxt("by_us"), np.loadtxt("by_them"), rtol=1e-5, atol=1e-5)
+            np.testing.assert_allclose(
+                np.loadtxt("by_us"), np.loadtxt("by_them"), rtol=1e-5, atol=1e-5
+            )
             assert ours[:2] == lines[:2]
             losses[model] = float(lines[1].partition("sigma=")[2])
             continue
         (_, theirs), (labels, mine) = (table_of(place / name) for name in ("by_them", "by_us"))
         for label, p in mine.items():
-            np.testing.assert_allclose(p, theirs[label], rtol=0, atol=1e-5 if classes == 2 else 0.005)  # theirs stop at 0.005 / classes
-        sure = np.ptp(np.sort(np.array([mine[label] for label in labels]), axis=0)[-2:], axis=0) > 0.02
+            np.testing.assert_allclose(
+                p, theirs[label], rtol=0, atol=1e-5 if classes == 2 else 0.005
+            )  # theirs stop at 0.005 / classes
+        sure = (
+            np.ptp(np.sort(np.array([mine[label] for label in labels]), axis=0)[-2:], axis=0) > 0.02
+        )
         np.testing.assert_array_equal(mine["labels"][sure], theirs["labels"][sure])
         assert sure.mean() > 0.8
         right = np.array([mine[str(int(label))][k] for k, label in enumerate(y[150:])])
@@ -206,7 +253,9 @@ def test_probabilities_of_certain_pairs(place, labels):
     real("svm-predict", "-b", 1, "test.svm", "m.model", "by_them")
     run("svm-predict", "-q", "-b", 1, "test.svm", "m.model", "by_us")
     theirs, ours = (np.loadtxt(name, skiprows=1) for name in ("by_them", "by_us"))
-    np.testing.assert_allclose(ours, theirs, rtol=1e-6 if k == 2 else 1e-2, atol=1e-12 if k == 2 else 2e-3)
+    np.testing.assert_allclose(
+        ours, theirs, rtol=1e-6 if k == 2 else 1e-2, atol=1e-12 if k == 2 else 2e-3
+    )
     if k == 2:
         assert set(np.round(ours[:, 1:].ravel(), 12)) == {1e-7, 1 - 1e-7}
 
@@ -241,7 +290,7 @@ def test_real_data(place, name, rows, options):
     check(place, options, X[:half], y[:half], X[half:])
 
 
-# ---- what they print ---------------------------------------------------------------------------------------------------
+# ---- what they print -----------------------------------------------------------------------------
 
 
 def form(text):
@@ -250,10 +299,19 @@ def form(text):
 
 
 def test_what_is_printed(place):
-    """The lines that scripts read: the same, or of the same form where folds are drawn at random."""
+    """The lines that scripts read.
+
+    The same, or of the same form where folds are drawn at random.
+    """
     write("two.svm", *heart(place / "two.svm", n=150))
     write("real.svm", *house(place / "real.svm", n=120))
-    for file, options in (("two.svm", "-s 0"), ("two.svm", "-s 1"), ("two.svm", "-s 2"), ("real.svm", "-s 3"), ("real.svm", "-s 4")):
+    for file, options in (
+        ("two.svm", "-s 0"),
+        ("two.svm", "-s 1"),
+        ("two.svm", "-s 2"),
+        ("real.svm", "-s 3"),
+        ("real.svm", "-s 4"),
+    ):
         real("svm-train", *options.split(), file, "m")
         for more in ([], ["-q"]):
             theirs = real("svm-predict", *more, file, "m", "theirs.txt").stdout
@@ -271,7 +329,9 @@ def test_cross_validation_of_a_given_kernel(place):
     write_kernel(place / "kernel.svm", X @ X.T, y)
     plain = run("svm-train", "-t", 0, "-q", "-v", 5, "two.svm").stdout
     assert run("svm-train", "-t", 4, "-q", "-v", 5, "kernel.svm").stdout == plain
-    found = answer("train", "--kernel", "precomputed", "--cv", 5, "kernel.svm")["cross_validation"]["accuracy"]
+    found = answer("train", "--kernel", "precomputed", "--cv", 5, "kernel.svm")["cross_validation"][
+        "accuracy"
+    ]
     assert plain == f"Cross Validation Accuracy = {100 * found:.6g}%\n"
     run("tune", "--kernel", "precomputed", "-C", "0.1,1", "--model", "best.mm", "kernel.svm")
     run("predict", "-q", "kernel.svm", "kernel.svm.mm", "out.txt")
@@ -303,7 +363,9 @@ def test_both_fail(place, line):
     assert CliRunner().invoke(app, line.split()).exit_code in (1, 2)
 
 
-@pytest.mark.parametrize("options", ["-w9 2", "-t 0 -g 0.5", "-s 1 -c 3", "-s 3 -n 0.25 -w1 2", "-t 2 -d 4 -r 1"])
+@pytest.mark.parametrize(
+    "options", ["-w9 2", "-t 0 -g 0.5", "-s 1 -c 3", "-s 3 -n 0.25 -w1 2", "-t 2 -d 4 -r 1"]
+)
 def test_both_accept(place, options):
     """Options without an effect; of a weight of no class LIBSVM warns, too."""
     write("two.svm", *heart(place / "two.svm", n=50))
@@ -313,7 +375,9 @@ def test_both_accept(place, options):
     assert ("class label 9" in theirs) == ("class 9" in ours)
 
 
-@pytest.mark.parametrize("text", ["1 1:0.5\n-1 2:1\n", "1 1:0.5\n-1 x:2\n", "1 2:1 1:2\n", "one 1:2\n", "1 1:nan\n"])
+@pytest.mark.parametrize(
+    "text", ["1 1:0.5\n-1 2:1\n", "1 1:0.5\n-1 x:2\n", "1 2:1 1:2\n", "one 1:2\n", "1 1:nan\n"]
+)
 def test_check(place, text):
     """check and svm-checkdata accept and refuse the same files."""
     (place / "a.svm").write_text(text)

@@ -1,4 +1,7 @@
-"""svm-scale and scale beside LIBSVM's svm-scale: the same numbers, which it writes with six digits, and range files for each other."""
+"""svm-scale and scale beside LIBSVM's svm-scale.
+
+The same numbers, which it writes with six digits, and range files for each other.
+"""
 
 import numpy as np
 import pytest
@@ -7,12 +10,20 @@ from command import process, run
 from programs import LIBSVM, real
 
 pytestmark = LIBSVM
-OPTIONS = ["", "-l 0", "-l 0 -u 3", "-l -2 -u 0.5", "-l -1 -u 1 -y 0 1", "-l 0.125 -u 0.875 -y -5 7"]
+OPTIONS = [
+    "",
+    "-l 0",
+    "-l 0 -u 3",
+    "-l -2 -u 0.5",
+    "-l -1 -u 1 -y 0 1",
+    "-l 0.125 -u 0.875 -y -5 7",
+]
 
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
-    """Training data: a constant feature (4), one that is never there (5), negative ones, zeros left out; and test data that have fewer
+    """Training data: a constant feature (4), one that is never there (5), negative ones, zeros left
+    out; and test data that have fewer
     features, more, and values outside the ranges."""
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
@@ -51,14 +62,20 @@ def same(ours, theirs):
 
 def ranges_of(text):
     """A range file as numbers, line by line."""
-    return [[word if word in "xy" else float(word) for word in line.split()] for line in text.split("\n") if line]
+    return [
+        [word if word in "xy" else float(word) for word in line.split()]
+        for line in text.split("\n")
+        if line
+    ]
 
 
 @pytest.mark.parametrize("options", OPTIONS)
 def test_svm_scale(place, options):
     theirs = real("svm-scale", *options.split(), "-s", "theirs.range", "train").stdout
     same(run("svm-scale", *options.split(), "-s", "ours.range", "train").stdout, theirs)
-    assert ranges_of((place / "ours.range").read_text()) == ranges_of((place / "theirs.range").read_text())
+    assert ranges_of((place / "ours.range").read_text()) == ranges_of(
+        (place / "theirs.range").read_text()
+    )
     for name in ("train", "narrow", "wide"):
         goal = real("svm-scale", "-r", "theirs.range", name).stdout
         same(run("svm-scale", "-r", "theirs.range", name).stdout, goal)
@@ -73,7 +90,9 @@ def test_scale(place, options):
     words = options.replace("-l", "--lower").replace("-u", "--upper").split()
     run("scale", *words, "--save", "ours.range", "train", "scaled.svm")
     same((place / "scaled.svm").read_text(), goal)
-    assert ranges_of((place / "ours.range").read_text()) == ranges_of((place / "theirs.range").read_text())
+    assert ranges_of((place / "ours.range").read_text()) == ranges_of(
+        (place / "theirs.range").read_text()
+    )
     for name in ("narrow", "wide"):
         goal = real("svm-scale", "-r", "theirs.range", name).stdout
         for ranges in ("theirs.range", "ours.range"):
@@ -85,19 +104,39 @@ def test_ranges_of_more_features_than_a_table_has(place):
     """A column that a table lacks is no zero."""
     (place / "range").write_text("x\n-1 1\n1 0 1\n3 0 5\n")
     (place / "a.csv").write_text("a,b,label\n1,2,0\n0,3,1\n")
-    assert "the ranges are of 3 features or more, the data have 2" in run("scale", "--restore", "range", "a.csv", "b.csv", code=1).stderr
+    assert (
+        "the ranges are of 3 features or more, the data have 2"
+        in run("scale", "--restore", "range", "a.csv", "b.csv", code=1).stderr
+    )
 
 
 def test_text_is_equal_where_six_digits_are_enough(place):
     (place / "short").write_text("+1 1:2 3:5\n-1 1:4 2:1\n+1 2:-3 3:1\n")
     theirs = real("svm-scale", "short").stdout
-    assert [line.rstrip() for line in theirs.splitlines()] == process("svm-scale", "short").stdout.decode().splitlines()
+    assert [line.rstrip() for line in theirs.splitlines()] == process(
+        "svm-scale", "short"
+    ).stdout.decode().splitlines()
 
 
-@pytest.mark.parametrize("options", ["", "-l 1 -u 0 train", "-y 2 2 train", "-r nowhere train", "nowhere", "-s a -r b train", "-z 1 train"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        "",
+        "-l 1 -u 0 train",
+        "-y 2 2 train",
+        "-r nowhere train",
+        "nowhere",
+        "-s a -r b train",
+        "-z 1 train",
+    ],
+)
 def test_both_fail(place, options):
     real("svm-scale", *options.split(), code=1)
-    result = run("svm-scale", *options.split(), code=2 if options in ("", "-s a -r b train", "-z 1 train") else 1)
+    result = run(
+        "svm-scale",
+        *options.split(),
+        code=2 if options in ("", "-s a -r b train", "-z 1 train") else 1,
+    )
     assert result.stdout == ""
 
 
@@ -113,6 +152,14 @@ def test_a_pipeline(place):
         (place / f"b.{name}").write_text(program("svm-scale", "-r", f"{name}.range", "b").stdout)
     real("svm-train", "-q", "-c", 8, "a.theirs", "theirs.model")
     run("svm-train", "-q", "-c", 8, "a.ours", "ours.model")
-    said = {real("svm-predict", f"b.{data}", f"{model}.model", "out").stdout for data in ("theirs", "ours") for model in ("theirs", "ours")}
-    said |= {run("svm-predict", f"b.{data}", f"{model}.model", "out").stdout for data in ("theirs", "ours") for model in ("theirs", "ours")}
+    said = {
+        real("svm-predict", f"b.{data}", f"{model}.model", "out").stdout
+        for data in ("theirs", "ours")
+        for model in ("theirs", "ours")
+    }
+    said |= {
+        run("svm-predict", f"b.{data}", f"{model}.model", "out").stdout
+        for data in ("theirs", "ours")
+        for model in ("theirs", "ours")
+    }
     assert len(said) == 1

@@ -1,4 +1,7 @@
-"""Kernel rows on demand: the cache is exact at any size, callables are asked only for what is needed."""
+"""Kernel rows on demand.
+
+The cache is exact at any size, callables are asked only for what is needed.
+"""
 
 import warnings
 
@@ -37,7 +40,10 @@ def test_cache_of_any_size(capacity, dtype):
 
 
 def test_tiny_cache_same_bits(monkeypatch):
-    """The size of the cache changes the time, not one bit of the model: no row fits, one, too few, all."""
+    """The size of the cache changes the time, not one bit of the model.
+
+    No row fits, one, too few, all.
+    """
     Z, y = cached(SVC)
     use, reference = CacheUse(monkeypatch), SVC()
     assert use.of(reference, Z, y) == 3200
@@ -61,7 +67,9 @@ def test_cache_size():
 
 
 def test_callable_is_lazy():
-    """A callable kernel is asked for blocks, never for all n x n values, and at predict time only for support vectors."""
+    """A callable kernel is asked for blocks, never for all n x n values, and at predict time only
+    for support vectors.
+    """
     asked = []
 
     def kernel(A, B):
@@ -75,7 +83,9 @@ def test_callable_is_lazy():
     assert model.certificate_.status == "optimal"
     assert sum(a * b for a, b in asked) < 0.6 * n * n
     same = SVC(kernel=Kernel.rbf(gamma=0.5), C=1.0).fit(Z, y)
-    np.testing.assert_allclose(model.decision_function(Z[::10]), same.decision_function(Z[::10]), atol=5e-3)
+    np.testing.assert_allclose(
+        model.decision_function(Z[::10]), same.decision_function(Z[::10]), atol=5e-3
+    )
     asked.clear()
     model.predict(Z[:10])
     assert sum(a * b for a, b in asked) == 10 * len(model.support_)
@@ -88,15 +98,23 @@ def test_callable_on_objects():
 
     def count(A, B):
         assert all(isinstance(a, str) for a in A)
-        return np.array([[sum(a.count(w) * b.count(w) for w in vocabulary) for b in B] for a in A], dtype=float)
+        return np.array(
+            [[sum(a.count(w) * b.count(w) for w in vocabulary) for b in B] for a in A], dtype=float
+        )
 
     y = [0, 1, 0, 1, 0, 1]
     counts = np.array([[w.count(v) for v in vocabulary] for w in words], dtype=float)
     model, linear = SVC(kernel=count).fit(words, y), SVC(kernel="linear").fit(counts, y)
-    np.testing.assert_allclose(model.decision_function(words), linear.decision_function(counts), atol=1e-10)
+    np.testing.assert_allclose(
+        model.decision_function(words), linear.decision_function(counts), atol=1e-10
+    )
     assert list(model.support_vectors_) == [words[i] for i in model.support_]
     regression = SVR(kernel=count).fit(words, np.arange(6.0))
-    np.testing.assert_allclose(regression.predict(words), SVR(kernel="linear").fit(counts, np.arange(6.0)).predict(counts), atol=1e-8)
+    np.testing.assert_allclose(
+        regression.predict(words),
+        SVR(kernel="linear").fit(counts, np.arange(6.0)).predict(counts),
+        atol=1e-8,
+    )
 
 
 def test_callable_of_wrong_shape_or_value():
@@ -123,16 +141,22 @@ def test_tile_of_a_matrix_follows_its_indices():
     assert np.array_equal(cache.tile(shuffled), K[np.ix_(shuffled, shuffled)])
 
 
-@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly", "sigmoid", "laplacian", "cosine", "logistic"])
+@pytest.mark.parametrize(
+    "kernel", ["linear", "rbf", "poly", "sigmoid", "laplacian", "cosine", "logistic"]
+)
 def test_sparse_is_dense(kernel):
     S = sparse.random(200, 30, density=0.2, random_state=0, format="csr")
     y = (np.median(S.sum(axis=1).A1) < S.sum(axis=1).A1).astype(int)
     dense, thin = SVC(kernel=kernel, C=5.0), SVC(kernel=kernel, C=5.0)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # sigmoid and logistic are not positive semidefinite
+        warnings.simplefilter(
+            "ignore", ConvergenceWarning
+        )  # sigmoid and logistic are not positive semidefinite
         dense.fit(S.toarray(), y)
         thin.fit(S, y)
-    np.testing.assert_allclose(thin.decision_function(S), dense.decision_function(S.toarray()), rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(
+        thin.decision_function(S), dense.decision_function(S.toarray()), rtol=1e-6, atol=1e-8
+    )
 
 
 @pytest.mark.parametrize("other", [np.float32, np.float64])
@@ -152,7 +176,10 @@ def test_blocks_of_a_matrix():
     K = np.random.default_rng(2).normal(size=(6, 6))
     some, other = np.array([4, 1]), np.array([0, 5, 2])
     for a, b in ((None, None), (some, None), (None, other), (some, other)):
-        wanted = [[K[i, j] for j in (range(6) if b is None else b)] for i in (range(6) if a is None else a)]
+        wanted = [
+            [K[i, j] for j in (range(6) if b is None else b)]
+            for i in (range(6) if a is None else a)
+        ]
         np.testing.assert_array_equal(MatrixSource(K).block(a, b, np.float64), wanted)
 
 
@@ -165,7 +192,12 @@ class Counting(Source):
 
     def block(self, a, b, dtype):
         self.asked.append(("block", None if a is None else a.tolist()))
-        return self.K[np.ix_(np.arange(self.n_rows) if a is None else a, np.arange(self.n_rows) if b is None else b)].astype(dtype)
+        return self.K[
+            np.ix_(
+                np.arange(self.n_rows) if a is None else a,
+                np.arange(self.n_rows) if b is None else b,
+            )
+        ].astype(dtype)
 
     def fill_rows(self, a, rows, slots):
         self.asked.append(("rows", a.tolist()))
@@ -220,12 +252,18 @@ def test_stored_rows_are_not_computed_again():
     source, cache = counted(3)
     cache.keep(np.array([1, 4]))
     source.asked.clear()
-    np.testing.assert_array_equal(cache.block(np.array([4, 1]), np.array([0, 7])), source.K[np.ix_([4, 1], [0, 7])])
+    np.testing.assert_array_equal(
+        cache.block(np.array([4, 1]), np.array([0, 7])), source.K[np.ix_([4, 1], [0, 7])]
+    )
     np.testing.assert_array_equal(cache.tile(np.array([1, 4])), source.K[np.ix_([1, 4], [1, 4])])
     assert not source.asked
-    np.testing.assert_array_equal(cache.block(np.array([4, 2]), np.array([0])), source.K[np.ix_([4, 2], [0])])
+    np.testing.assert_array_equal(
+        cache.block(np.array([4, 2]), np.array([0])), source.K[np.ix_([4, 2], [0])]
+    )
     assert source.asked == [("block", [4, 2])]
-    np.testing.assert_array_equal(cache.tile(np.array([1, 5, 4])), source.K[np.ix_([1, 5, 4], [1, 5, 4])])
+    np.testing.assert_array_equal(
+        cache.tile(np.array([1, 5, 4])), source.K[np.ix_([1, 5, 4], [1, 5, 4])]
+    )
     assert source.asked[1:] == [("block", [5])], "only what is not stored"
 
 
@@ -246,7 +284,9 @@ def test_a_whole_matrix_is_computed_at_once_and_a_cheap_one_never():
 def test_pair_steps_are_on_the_tile_asked_for(monkeypatch):
     source, cache = counted(0)
     seen = []
-    monkeypatch.setattr(source.backend, "pair_steps", lambda K, *rest: seen.append((K.copy(), rest)), raising=False)
+    monkeypatch.setattr(
+        source.backend, "pair_steps", lambda K, *rest: seen.append((K.copy(), rest)), raising=False
+    )
     cache.pair_steps(np.array([2, 6]))("G", "b")
     np.testing.assert_array_equal(seen[0][0], source.K[np.ix_([2, 6], [2, 6])])
     assert seen[0][1] == ("G", "b")
@@ -260,10 +300,14 @@ def test_free_memory_as_far_as_the_system_tells(monkeypatch, tmp_path):
     told = tmp_path / "meminfo"
     told.write_text("MemTotal:  9 kB\nMemAvailable:   1234 kB\n")
     real = open
-    monkeypatch.setattr("builtins.open", lambda path, *rest: real(told if path == "/proc/meminfo" else path, *rest))
+    monkeypatch.setattr(
+        "builtins.open", lambda path, *rest: real(told if path == "/proc/meminfo" else path, *rest)
+    )
     assert free_memory() == 1234 * 1024
     told.write_text("MemTotal:  9 kB\n")
-    monkeypatch.setattr(rows_module.os, "sysconf", {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 1000}.__getitem__)
+    monkeypatch.setattr(
+        rows_module.os, "sysconf", {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 1000}.__getitem__
+    )
     assert free_memory() == 4096 * 500
     told.unlink()
     assert free_memory() == 4096 * 500

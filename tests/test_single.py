@@ -49,7 +49,9 @@ def test_samples_without_weight_are_left_out(cls, kernel):
         assert getattr(found, name) == pytest.approx(getattr(model.certificate_, name), rel=1e-6)
     assert 0 <= found.audit_error < 1e-6
     assert certify(model, K, z, weight + 1).status == "refuted"
-    with pytest.raises(ValueError, match="certify needs the data the model was fitted on: 50 samples, got 49"):
+    with pytest.raises(
+        ValueError, match="certify needs the data the model was fitted on: 50 samples, got 49"
+    ):
         certify(model, K[:49], z[:49])
 
 
@@ -92,7 +94,9 @@ def test_objects_have_a_length_but_no_shape():
     assert not model._sparse
     assert_close(
         model.decision_function(words),
-        SVC(gamma=1.0).fit(np.array(words, float)[:, None], y).decision_function(np.array(words, float)[:, None]),
+        SVC(gamma=1.0)
+        .fit(np.array(words, float)[:, None], y)
+        .decision_function(np.array(words, float)[:, None]),
         1e-6,
     )
 
@@ -108,7 +112,10 @@ def test_what_is_said_of_pairs_that_did_not_converge():
     )
     said = str(warning.message)
     assert said.startswith(f"Solver terminated early (max_iter=1).  {SCALE} ")
-    assert said.endswith(f" (3 of 3 binary problems) KKT violation {violation:.3g} (tol=0.001), relative gap {gap:.3g} (10 tol=0.01).")
+    assert said.endswith(
+        f" (3 of 3 binary problems) KKT violation {violation:.3g} (tol=0.001), relative gap "
+        f"{gap:.3g} (10 tol=0.01)."
+    )
     assert model.fit_status_ == 1
     easy = np.vstack([A, A[label == 2] + 100])
     names = np.append(label, np.full(20, 3))
@@ -138,7 +145,9 @@ def test_a_warm_start_without_support_vectors():
 
 def test_by_how_much_an_offset_must_fall():
     f, dual, upper = np.array([-0.5, 0.1, -2.0, 0.3]), np.array([0.5, 0.0, 1.0, 0.2]), np.ones(4)
-    assert boundary.outward(f, dual, upper, 0.0, np.zeros(4)) == 0.5, "the one at its bound may lie outside"
+    assert boundary.outward(f, dual, upper, 0.0, np.zeros(4)) == 0.5, (
+        "the one at its bound may lie outside"
+    )
     assert boundary.outward(f, dual, upper, -3e13, np.zeros(4)) == pytest.approx(3.5)
     assert boundary.outward(f, dual, upper, 0.0, np.array([1e14, 5e14, 0, 0])) == pytest.approx(4.9)
     assert boundary.outward(np.abs(f), dual, upper, 0.0, np.zeros(4)) == 0.0
@@ -154,7 +163,9 @@ def test_samples_without_weight_are_left_out_of_classes(cls):
     used = np.flatnonzero(weight)
     for options in ({}, {"class_weight": "balanced"}):
         model = cls(gamma=0.3, nu=0.2, **options) if cls is NuSVC else cls(gamma=0.3, **options)
-        alone = type(model)(**model.get_params()).fit(A[used], label[used], sample_weight=weight[used])
+        alone = type(model)(**model.get_params()).fit(
+            A[used], label[used], sample_weight=weight[used]
+        )
         model.fit(A, label, sample_weight=weight)
         np.testing.assert_array_equal(model.support_, used[alone.support_])
         assert_same_bits(model.dual_coef_, alone.dual_coef_)
@@ -162,7 +173,9 @@ def test_samples_without_weight_are_left_out_of_classes(cls):
         assert model.n_iter_.tolist() == alone.n_iter_.tolist()
         found = model.certify(A, label, sample_weight=weight)
         assert found.status == "optimal"
-        assert found.primal == pytest.approx(alone.certify(A[used], label[used], sample_weight=weight[used]).primal, rel=1e-9)
+        assert found.primal == pytest.approx(
+            alone.certify(A[used], label[used], sample_weight=weight[used]).primal, rel=1e-9
+        )
 
 
 def test_balanced_classes_count_samples_by_their_weights():
@@ -184,9 +197,13 @@ def test_a_warm_start_of_other_classes_begins_anew():
 
 
 def test_fits_that_are_refused(monkeypatch):
-    with pytest.raises(ValueError, match=r"the greatest are 1e\+300 and 1e\+20\. Divide the sample weights"):
+    with pytest.raises(
+        ValueError, match=r"the greatest are 1e\+300 and 1e\+20\. Divide the sample weights"
+    ):
         SVC(class_weight={0: 1e20}).fit(X, y, sample_weight=np.full(50, 1e300))
-    with pytest.raises(ValueError, match=r"the greatest are 1e\+307 and 1000\. Divide the sample weights"):
+    with pytest.raises(
+        ValueError, match=r"the greatest are 1e\+307 and 1000\. Divide the sample weights"
+    ):
         SVC(class_weight={0: 1e3}).fit(X, y).certify(X, y, sample_weight=np.full(50, 1e307))
     with pytest.raises(ValueError, match="negative values"):
         SVC().fit(X, y, sample_weight=np.where(np.arange(50) == 3, -1.0, 1.0))
@@ -203,7 +220,9 @@ def test_certify_needs_the_samples_of_the_fit():
         (A, np.where(label == 1, 7, label)),
         (A, label - 0.5),
     ):
-        with pytest.raises(ValueError, match="other labels or another number of samples were given"):
+        with pytest.raises(
+            ValueError, match="other labels or another number of samples were given"
+        ):
             model.certify(data, labels)
 
 

@@ -1,4 +1,7 @@
-"""scikit-learn's own SVM tests through the plugin: exactly the variants of docs/scikit-learn-suite.md do not pass."""
+"""scikit-learn's own SVM tests through the plugin.
+
+Exactly the variants of docs/scikit-learn-suite.md do not pass.
+"""
 
 import inspect
 import pickle
@@ -24,17 +27,25 @@ VERSION = ".".join(sklearn.__version__.split(".")[:2])
 
 def outcomes(output):
     """Whether each variant of a test passed, from what pytest -rA prints."""
-    lines = re.findall(r"^(PASSED|FAILED|ERROR) (?:\S*/)?(test_\w+\.py::.+?)(?: - .*)?$", output, re.MULTILINE)
+    lines = re.findall(
+        r"^(PASSED|FAILED|ERROR) (?:\S*/)?(test_\w+\.py::.+?)(?: - .*)?$", output, re.MULTILINE
+    )
     return {test: outcome == "PASSED" for outcome, test in lines}
 
 
 def unexpected(table, version, passed):
-    """Variants that fail and are not listed for this version, and listed ones that pass or are not there."""
+    """Variants that fail and are not listed for this version, and listed ones that pass or are not
+    there.
+    """
     listed = set()
     for test, versions, variants in ROW.findall(table):
         if version in versions.split(", "):
             every = {name for name in passed if name.split("[")[0] == test} or {test}
-            listed |= every if variants == "all" else {f"{test}[{one}]" for one in re.findall("`(.*?)`", variants)}
+            listed |= (
+                every
+                if variants == "all"
+                else {f"{test}[{one}]" for one in re.findall("`(.*?)`", variants)}
+            )
     return {name for name, good in passed.items() if not good} ^ listed
 
 
@@ -43,11 +54,34 @@ def test_only_the_listed_tests_fail(tmp_path):
     columns = {version for _, versions, _ in ROW.findall(table) for version in versions.split(", ")}
     if VERSION not in columns:
         newest = max(columns, key=lambda version: [int(part) for part in version.split(".")])
-        assert [int(part) for part in VERSION.split(".")] < [int(part) for part in newest.split(".")], "a new version"
-        pytest.skip(f"{NOT_APPLICABLE}the table is that of the oldest and the newest version, {', '.join(sorted(columns))}")
-    command = [sys.executable, "-m", "pytest", "-p", "maxmargin.sklearn_patch", "--pyargs", "sklearn.svm", "-q", "--tb=no", "-rA"]
+        assert [int(part) for part in VERSION.split(".")] < [
+            int(part) for part in newest.split(".")
+        ], "a new version"
+        pytest.skip(
+            f"{NOT_APPLICABLE}the table is that of the oldest and the newest version, "
+            f"{', '.join(sorted(columns))}"
+        )
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "maxmargin.sklearn_patch",
+        "--pyargs",
+        "sklearn.svm",
+        "-q",
+        "--tb=no",
+        "-rA",
+    ]
     environment = child_environment(PYTHONWARNINGS="ignore", COLUMNS="1000")
-    done = subprocess.run([*command, "-p", "no:cacheprovider"], capture_output=True, text=True, cwd=tmp_path, timeout=250, env=environment)
+    done = subprocess.run(
+        [*command, "-p", "no:cacheprovider"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        timeout=250,
+        env=environment,
+    )
     passed = outcomes(done.stdout)
     assert sum(passed.values()) > 200, done.stdout[-3000:] + done.stderr[-3000:]
     assert not unexpected(table, VERSION, passed)
@@ -62,12 +96,19 @@ def test_a_variant_of_a_listed_test_is_not_let_through():
     assert unexpected(table, "1.6", outcomes(said)) == {"test_a.py::test_y"}
     other = said.replace("PASSED a", "FAILED a")
     assert unexpected(table, "1.9", outcomes(other)) == {"test_a.py::test_x[two]"}
-    assert unexpected(table, "1.9", outcomes(said.replace("FAILED tests", "PASSED tests"))) == {"test_a.py::test_x[one]"}
-    assert unexpected(table, "1.9", outcomes(said.replace("test_y", "test_z"))) == {"test_a.py::test_y", "test_a.py::test_z"}
+    assert unexpected(table, "1.9", outcomes(said.replace("FAILED tests", "PASSED tests"))) == {
+        "test_a.py::test_x[one]"
+    }
+    assert unexpected(table, "1.9", outcomes(said.replace("test_y", "test_z"))) == {
+        "test_a.py::test_y",
+        "test_a.py::test_z",
+    }
 
 
 def test_linear_models_in_scikit_learns_place():
-    """They give scikit-learn's model, look like scikit-learn's classes, and are pickled as what they are."""
+    """They give scikit-learn's model, look like scikit-learn's classes, and are pickled as what
+    they are.
+    """
     originals = {name: getattr(sklearn.svm, name) for name in ("LinearSVC", "LinearSVR")}
     X, y = binary(80)
     X += 1.0  # a penalised intercept makes another model here
@@ -88,7 +129,9 @@ def test_linear_models_in_scikit_learns_place():
             goal = original(C=0.1, tol=1e-8, max_iter=10**6, dual=name == "LinearSVR").fit(X, z)
             assert_close(np.ravel(model.coef_), np.ravel(goal.coef_), tol=1e-3)
             assert_close(model.intercept_, goal.intercept_, tol=1e-3)
-            assert abs(model.intercept_ - getattr(maxmargin, name)(C=0.1).fit(X, z).intercept_) > 1e-2
+            assert (
+                abs(model.intercept_ - getattr(maxmargin, name)(C=0.1).fit(X, z).intercept_) > 1e-2
+            )
             again = pickle.loads(pickle.dumps(model))
             assert type(again) is new
             assert_same_bits(again.predict(X), model.predict(X))
@@ -108,7 +151,9 @@ def test_patch_and_unpatch():
 
         assert SVC is maxmargin.SVC
         assert NuSVR is maxmargin.NuSVR
-        model = original().fit([[0.0], [1.0]], [0, 1])  # pickles of scikit-learn's own models still work
+        model = original().fit(
+            [[0.0], [1.0]], [0, 1]
+        )  # pickles of scikit-learn's own models still work
         assert type(pickle.loads(pickle.dumps(model))) is original
     finally:
         maxmargin.unpatch_sklearn()
@@ -121,7 +166,9 @@ def test_names_that_a_script_imported_too_early_are_named(monkeypatch):
     monkeypatch.setattr(sys.modules["__main__"], "SVR", sklearn.svm.SVR, raising=False)
     monkeypatch.setattr(sys.modules["__main__"], "SVC", maxmargin.SVC, raising=False)
     try:
-        with pytest.warns(UserWarning, match=r"^SVR was imported before .* call patch_sklearn\(\) first"):
+        with pytest.warns(
+            UserWarning, match=r"^SVR was imported before .* call patch_sklearn\(\) first"
+        ):
             maxmargin.patch_sklearn()
         maxmargin.patch_sklearn()  # changes nothing and says nothing
     finally:

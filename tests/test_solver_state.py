@@ -1,4 +1,7 @@
-"""The state of a kernel machine: what a spot check looks at, when the work may be stopped, when it has no minimum, what creeps."""
+"""The state of a kernel machine.
+
+What a spot check looks at, when the work may be stopped, when it has no minimum, what creeps.
+"""
 
 import numpy as np
 import pytest
@@ -38,7 +41,14 @@ class Diagonal(Source):
 
 def at_zero(problem=None, rows=n):
     problem = problem or problems.c_svc(y[:rows], C[:rows])
-    return State(problem, np.zeros(len(problem.row)), np.zeros(rows), np.zeros(len(problem.row)), np.zeros(rows), scale=1.0)
+    return State(
+        problem,
+        np.zeros(len(problem.row)),
+        np.zeros(rows),
+        np.zeros(len(problem.row)),
+        np.zeros(rows),
+        scale=1.0,
+    )
 
 
 DRAWN = np.random.default_rng(0).choice(n, 256, replace=False)
@@ -64,7 +74,9 @@ def test_a_spot_check_looks_at_256_rows_and_at_64_suspects():
         assert at.spot_check(source, tol) is passes, wrong
         assert source.asked == [64]
         assert source.products == [(n, np.float64)]
-        assert at.F[wrong] == (y * C + 1e-3 * np.eye(n)[wrong] if wrong == others[9] else y * C)[wrong]
+        assert (
+            at.F[wrong] == (y * C + 1e-3 * np.eye(n)[wrong] if wrong == others[9] else y * C)[wrong]
+        )
 
 
 def test_rows_that_did_not_move_are_not_asked_for():
@@ -80,7 +92,11 @@ def test_rows_that_did_not_move_are_not_asked_for():
 def test_long_products_can_be_stopped_between_their_parts(stopped):
     rows = 6000  # 5,208 at once
     problem = problems.c_svc(np.resize([1.0, -1.0], rows), np.ones(rows))
-    at, source, monitor = at_zero(problem, rows), Diagonal(rows), Monitor(max_iter=0 if stopped == "max_iter" else -1)
+    at, source, monitor = (
+        at_zero(problem, rows),
+        Diagonal(rows),
+        Monitor(max_iter=0 if stopped == "max_iter" else -1),
+    )
     at.b = 0.5 * problem.upper + 0.5 * problem.lower
     if stopped == "interrupted":
         monitor.interrupted.set()
@@ -114,7 +130,9 @@ def test_a_gap_is_small_where_there_is_nothing_to_compare_it_with():
 
 def test_hulls_that_meet_have_no_minimum():
     for problem in (problems.nu_svc(y, C, 0.4), problems.hard_margin(y)):
-        at = State(problem, problem.start.copy(), np.zeros(n), problem.start.copy(), np.zeros(n), scale=4.0)
+        at = State(
+            problem, problem.start.copy(), np.zeros(n), problem.start.copy(), np.zeros(n), scale=4.0
+        )
         half = np.abs(at.b).sum() / 2
         first = np.flatnonzero(at.b)[0]
         for share, none in ((0.99, True), (1.01, False)):
@@ -133,7 +151,12 @@ def test_progress_counts_rounds_and_steps(monkeypatch):
     monkeypatch.setattr(State, "objective", 5.0)
     monkeypatch.setattr(State, "violation", 1.0)
     monkeypatch.setattr(State, "gap", np.inf)
-    for steps, windows in ((0, [200, 300]), (3 * n, [200, 300]), (100 * n, [6, 9]), (300 * n, [2, 3])):
+    for steps, windows in (
+        (0, [200, 300]),
+        (3 * n, [200, 300]),
+        (100 * n, [6, 9]),
+        (300 * n, [2, 3]),
+    ):
         at, progress, ended = at_zero(), module.Progress(), []
         for round_ in range(1, 301):
             at.steps += steps

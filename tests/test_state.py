@@ -121,8 +121,12 @@ def test_support_of_machines(name):
     assert is_refused(_state.check, model, _n_support=np.append(counts, 0))
     if len(counts) > 1:
         total = counts.sum()
-        assert not is_refused(_state.check, model, _n_support=np.array([total, *[0] * (len(counts) - 1)]))
-        assert is_refused(_state.check, model, _n_support=np.array([total + 1, -1, *[0] * (len(counts) - 2)]))
+        assert not is_refused(
+            _state.check, model, _n_support=np.array([total, *[0] * (len(counts) - 1)])
+        )
+        assert is_refused(
+            _state.check, model, _n_support=np.array([total + 1, -1, *[0] * (len(counts) - 2)])
+        )
 
 
 @pytest.mark.parametrize("name", ["binary", "three", "rest", "sparse", "regression"])
@@ -214,7 +218,9 @@ def test_functions_of_norma(name):
     assert not is_refused(_state.check_online, model)
     for part in ("coef", "numbers", "lost"):
         for other in numbers_alike(getattr(functions, part)):
-            assert is_refused(_state.check_online, model, _functions=functions._replace(**{part: other}))
+            assert is_refused(
+                _state.check_online, model, _functions=functions._replace(**{part: other})
+            )
     for attribute in ("intercept_", "dual_coef_"):
         for other in numbers_alike(getattr(model, attribute)):
             assert is_refused(_state.check_online, model, **{attribute: other})

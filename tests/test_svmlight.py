@@ -1,4 +1,8 @@
-"""svmlight text: what is written reads back bit for bit, what scikit-learn reads reads the same, all else is an error with its place."""
+"""svmlight text.
+
+What is written reads back bit for bit, what scikit-learn reads reads the same, all else is an error
+with its place.
+"""
 
 import bz2
 import gzip
@@ -49,7 +53,7 @@ def read(tmp_path, text, **options):
     return X.toarray(), y
 
 
-# ---- round trips -------------------------------------------------------------------------------------------------------
+# ---- round trips ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("zero_based", [False, True])
@@ -77,9 +81,16 @@ def test_any_double_survives(tmp_path_factory, numbers):
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.from_regex(r"[+-]?([0-9]{1,25}(\.[0-9]{0,25})?|\.[0-9]{1,25})([eE][+-]?[0-9]{1,3})?", fullmatch=True))
+@given(
+    st.from_regex(
+        r"[+-]?([0-9]{1,25}(\.[0-9]{0,25})?|\.[0-9]{1,25})([eE][+-]?[0-9]{1,3})?", fullmatch=True
+    )
+)
 def test_numbers_are_those_of_python(tmp_path_factory, written):
-    """Every decimal form, also those nobody writes, rounds as Python's float does; infinite ones are errors."""
+    """Every decimal form, also those nobody writes, rounds as Python's float does.
+
+    Infinite ones are errors.
+    """
     path = tmp_path_factory.mktemp("numbers") / "a.svm"
     path.write_text(f"{written} 1:{written}\n")
     if np.isinf(float(written)):
@@ -94,7 +105,9 @@ def test_numbers_are_those_of_python(tmp_path_factory, written):
 
 def test_zeros(tmp_path):
     """Stored zeros are entries; an array's zeros are not."""
-    stored = sparse.csr_matrix((np.array([0.0, -0.0, 2.0]), np.array([0, 1, 3]), [0, 3]), shape=(1, 4))
+    stored = sparse.csr_matrix(
+        (np.array([0.0, -0.0, 2.0]), np.array([0, 1, 3]), [0, 3]), shape=(1, 4)
+    )
     dump_svmlight(stored, [1.0], tmp_path / "a.svm")
     assert (tmp_path / "a.svm").read_text() == "1 1:0 2:-0 4:2\n"
     back, _ = load_svmlight(tmp_path / "a.svm")
@@ -104,7 +117,11 @@ def test_zeros(tmp_path):
 
 
 def test_the_input_is_not_changed(tmp_path):
-    data, indices, indptr = np.array([1.0, 2.0, 3.0]), np.array([2, 0, 2], np.int32), np.array([0, 3], np.int32)
+    data, indices, indptr = (
+        np.array([1.0, 2.0, 3.0]),
+        np.array([2, 0, 2], np.int32),
+        np.array([0, 3], np.int32),
+    )
     X = sparse.csr_matrix((data.copy(), indices.copy(), indptr.copy()), shape=(1, 3))
     dump_svmlight(X, [1], tmp_path / "a.svm")
     assert (tmp_path / "a.svm").read_text() == "1 1:2 3:4\n"
@@ -115,12 +132,18 @@ def test_the_input_is_not_changed(tmp_path):
 def test_queries_and_comment(tmp_path):
     queries = np.array([3, -(2**63), 2**63 - 1])
     dump_svmlight(np.eye(3), [1, 2, 3], tmp_path / "a.svm", query_id=queries, comment="two\nlines")
-    assert (tmp_path / "a.svm").read_text().startswith("# two\n# lines\n1 qid:3 1:1\n2 qid:-9223372036854775808 2:1\n")
+    assert (
+        (tmp_path / "a.svm")
+        .read_text()
+        .startswith("# two\n# lines\n1 qid:3 1:1\n2 qid:-9223372036854775808 2:1\n")
+    )
     X, y, found = load_svmlight(tmp_path / "a.svm", query_id=True)
     assert_same_bits(found, queries)
     assert_same_bits(y, np.array([1.0, 2.0, 3.0]))
     assert (X.toarray() == np.eye(3)).all()
-    assert load_svmlight_file(str(tmp_path / "a.svm"), query_id=True)[2].tolist() == queries.tolist()
+    assert (
+        load_svmlight_file(str(tmp_path / "a.svm"), query_id=True)[2].tolist() == queries.tolist()
+    )
 
 
 @pytest.mark.parametrize(
@@ -143,17 +166,28 @@ def test_what_cannot_be_written(tmp_path, X, y, options, message):
     assert len(list(tmp_path.iterdir())) == 1
 
 
-# ---- beside scikit-learn ------------------------------------------------------------------------------------------------
+# ---- beside scikit-learn -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_the_same_as_scikit_learn(tmp_path, seed):
     rng = np.random.default_rng(seed)
-    X = sparse.random(60, 40, 0.2, "csr", random_state=seed, data_rvs=lambda k: rng.normal(size=k) * 10.0 ** rng.integers(-20, 20, k))
+    X = sparse.random(
+        60,
+        40,
+        0.2,
+        "csr",
+        random_state=seed,
+        data_rvs=lambda k: rng.normal(size=k) * 10.0 ** rng.integers(-20, 20, k),
+    )
     y = rng.normal(size=60)
     zero_based = bool(seed % 2)
-    dump_svmlight_file(X, y, str(tmp_path / "a.svm"), zero_based=zero_based, comment="made by a test")
-    theirs, their_y = load_svmlight_file(str(tmp_path / "a.svm"), n_features=40, zero_based=zero_based)
+    dump_svmlight_file(
+        X, y, str(tmp_path / "a.svm"), zero_based=zero_based, comment="made by a test"
+    )
+    theirs, their_y = load_svmlight_file(
+        str(tmp_path / "a.svm"), n_features=40, zero_based=zero_based
+    )
     ours, our_y = load_svmlight(tmp_path / "a.svm", n_features=40, zero_based=zero_based)
     assert_same_bits(ours.toarray(), theirs.toarray())
     assert_same_bits(our_y, their_y)
@@ -165,7 +199,8 @@ def test_the_same_as_scikit_learn(tmp_path, seed):
 
 VALID = [
     "1 1:2\n-1 2:3\n",
-    "+1 1:2.5 10:-5.2 16:1.5 # and a comment\n2.0 6:1.0 13:-3\n# comment\n3 21:27\n4 2:1.234567890123456e10 # double precision value\n",
+    "+1 1:2.5 10:-5.2 16:1.5 # and a comment\n2.0 6:1.0 13:-3\n# comment\n3 21:27\n4 "
+    "2:1.234567890123456e10 # double precision value\n",
     "1 1:1 \t 2:2  \n",
     "1\n2 1:1\n3\n",
     "1.5 1:1e5 2:1E-5 3:+7 4:.5 5:5.\n",
@@ -188,7 +223,7 @@ def test_valid_files_read_as_in_scikit_learn(tmp_path, text, end):
     assert_same_bits(our_y, their_y)
 
 
-# ---- line ends, compression, blocks -------------------------------------------------------------------------------------
+# ---- line ends, compression, blocks --------------------------------------------------------------
 
 TEXT = "# heading\n1 1:0.5 3:-2\n\n-1 2:1e-3 # why not\n1\n   \n-1 1:7 2:8 3:9\n"
 GOAL = [[0.5, 0, -2], [0, 1e-3, 0], [0, 0, 0], [7, 8, 9]]
@@ -242,16 +277,27 @@ def test_standard_input(monkeypatch):
 def test_threads_and_blocks_agree(tmp_path):
     """A file long enough for several threads, in blocks of several sizes."""
     rng = np.random.default_rng(0)
-    X = sparse.random(20_000, 300, 0.05, "csr", random_state=0, data_rvs=lambda k: rng.normal(size=k))
+    X = sparse.random(
+        20_000, 300, 0.05, "csr", random_state=0, data_rvs=lambda k: rng.normal(size=k)
+    )
     y = rng.normal(size=20_000)
     dump_svmlight(X, y, tmp_path / "a.svm")
     assert (tmp_path / "a.svm").stat().st_size > 2**22
     for block_bytes in (10_007, 1_000_003, 2**26):
-        back, z, _ = svmlight_chunks(tmp_path / "a.svm", n_features=300, block_bytes=block_bytes).whole()
+        back, z, _ = svmlight_chunks(
+            tmp_path / "a.svm", n_features=300, block_bytes=block_bytes
+        ).whole()
         assert_same_bits(back.data, X.data)
         assert_same_bits(back.indices, X.indices)
         assert_same_bits(z, y)
-        A = sparse.vstack([A for A, _ in svmlight_chunks(tmp_path / "a.svm", n_features=300, block_bytes=block_bytes)()])
+        A = sparse.vstack(
+            [
+                A
+                for A, _ in svmlight_chunks(
+                    tmp_path / "a.svm", n_features=300, block_bytes=block_bytes
+                )()
+            ]
+        )
         assert (X != A).nnz == 0
 
 
@@ -267,7 +313,7 @@ def test_the_base_is_decided_on_the_whole_file(tmp_path, where):
         read(tmp_path, "\n".join(rows), zero_based=False)
 
 
-# ---- errors --------------------------------------------------------------------------------------------------------------
+# ---- errors --------------------------------------------------------------------------------------
 
 BAD = {
     "nan": ("1 1:nan", 5, "a number was expected right after ':'"),
@@ -374,7 +420,10 @@ def test_the_line_of_an_error_in_a_late_block(tmp_path):
 
 @pytest.mark.memory
 def test_a_bomb_is_refused_in_little_memory(tmp_path):
-    """A quarter of a gigabyte of blanks without a line end, packed into 250 kB: refused before it is unpacked."""
+    """A quarter of a gigabyte of blanks without a line end, packed into 250 kB.
+
+    Refused before it is unpacked.
+    """
     (tmp_path / "bomb.svm").write_bytes(gzip.compress(b" " * 2**20) * 256)
     code = f"""
         from helpers import peak_memory
@@ -397,13 +446,17 @@ def test_the_examples_agree_with_pairs_of_lines(tmp_path):
         (tmp_path / "a.svm").write_bytes((text + line).encode())
         with pytest.raises(ValueError, match=rf"line {count + 1}, column \d+") as error:
             load_svmlight(tmp_path / "a.svm")
-        assert f"column {column}:" in str(error.value) or "some lines have a qid" in str(error.value)
+        assert f"column {column}:" in str(error.value) or "some lines have a qid" in str(
+            error.value
+        )
 
 
 FUZZ = Path(__file__).parent / "fuzz"
 
 
-@pytest.mark.parametrize("path", sorted((FUZZ / "corpus" / "svmlight").iterdir()), ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path", sorted((FUZZ / "corpus" / "svmlight").iterdir()), ids=lambda path: path.name
+)
 def test_what_the_fuzzer_found(path, tmp_path):
     spec = importlib.util.spec_from_file_location("svmlight_target", FUZZ / "svmlight_target.py")
     target = importlib.util.module_from_spec(spec)
@@ -414,7 +467,10 @@ def test_what_the_fuzzer_found(path, tmp_path):
 
 
 def test_links_stay_links_and_pipes_are_written_to(tmp_path):
-    """A file is written aside and then put in its place; what is no file must not be replaced by one."""
+    """A file is written aside and then put in its place.
+
+    What is no file must not be replaced by one.
+    """
     import os
     import threading
 

@@ -1,4 +1,7 @@
-"""Data files of every kind: the same X, y and names, found out or told; what cannot be read is an error that says where."""
+"""Data files of every kind: the same X, y and names, found out or told.
+
+What cannot be read is an error that says where.
+"""
 
 import bz2
 import gzip
@@ -92,10 +95,20 @@ def test_tables_of_text(tmp_path, text, options, X_goal, y_goal, names):
         ("", {}, "holds no samples"),
         ("a,b\n", {}, "a header and no samples"),
         ("1,2\n3\n", {}, "line 2: 1 fields, the first line has 2"),
-        ("a,b\n1,2\n,3\n", {}, r"line 3, column 1: 'a' has no value here \(1 missing in this column\): fill .*--ignore a"),
+        (
+            "a,b\n1,2\n,3\n",
+            {},
+            r"line 3, column 1: 'a' has no value here \(1 missing in this column\): fill "
+            r".*--ignore a",
+        ),
         ("a,b\n1,2\nNaN,3\n", {}, r"line 3, column 1: 'a' has no value here"),
         ("a,b\n1,2\n1_0,3\n", {}, r"line 3, column 1: 'a' has '1_0', which is no number"),
-        ("a,b\nred,2\nblue,3\n", {}, r"'a' holds words \('red', 'blue'; 2 different ones\).*--ignore a\); is it the target \(--target a\)"),
+        (
+            "a,b\nred,2\nblue,3\n",
+            {},
+            r"'a' holds words \('red', 'blue'; 2 different ones\).*--ignore a\); is it the target "
+            r"\(--target a\)",
+        ),
         ("a,b\n1,2\n", {"target": "c"}, "has no column 'c': its columns are a, b"),
         ("1,2\n", {"target": "c"}, "give the column's number"),
         ("1,2\n", {"target": "7"}, "has 2 columns"),
@@ -124,7 +137,12 @@ def test_bad_arrays(tmp_path):
     np.savez(tmp_path / "short.npz", X=np.eye(2), y=np.ones(3))
     with pytest.raises(ValueError, match="y has shape"):
         read_table(tmp_path / "short.npz")
-    broken = {"data": np.ones(2), "indices": np.array([0, 99]), "indptr": np.array([0, 1, 2]), "shape": np.array([2, 2])}
+    broken = {
+        "data": np.ones(2),
+        "indices": np.array([0, 99]),
+        "indptr": np.array([0, 1, 2]),
+        "shape": np.array([2, 2]),
+    }
     np.savez(tmp_path / "broken.npz", **broken)
     with pytest.raises(ValueError, match=r"broken\.npz"):
         read_table(tmp_path / "broken.npz")
@@ -145,7 +163,9 @@ def test_compressed_by_content(tmp_path):
     buffer = io.BytesIO()
     np.save(buffer, np.eye(3))
     (tmp_path / "a.npy.gz").write_bytes(gzip.compress(buffer.getvalue()))
-    assert read_table(tmp_path / "a.npy.gz", Options(target="none")).X.tolist() == np.eye(3).tolist()
+    assert (
+        read_table(tmp_path / "a.npy.gz", Options(target="none")).X.tolist() == np.eye(3).tolist()
+    )
 
 
 @pytest.mark.parametrize(
@@ -183,7 +203,11 @@ def test_what_is_no_number_is_none_in_either_way(tmp_path, cell):
 @pytest.mark.parametrize(
     ("text", "samples", "names"),
     [
-        ("5.1,3.5,setosa\n6.2,2.2,virginica\n", 2, None),  # words under words are the classes of two samples, not a header
+        (
+            "5.1,3.5,setosa\n6.2,2.2,virginica\n",
+            2,
+            None,
+        ),  # words under words are the classes of two samples, not a header
         ("a,b,species\n5.1,3.5,setosa\n", 1, ["a", "b"]),
         ("2019,2020,price\n1,2,3\n", 1, ["2019", "2020"]),
         (",b,price\n1,2,3\n", 1, ["", "b"]),
@@ -200,12 +224,16 @@ def test_a_header_is_found_out(tmp_path, text, samples, names):
 def test_a_missing_value_in_the_first_line_is_no_header(tmp_path):
     for cell in ("", "NA", "?"):
         (tmp_path / "a.csv").write_text(f"1,{cell},0\n2,3,1\n")
-        with pytest.raises(ValueError, match=r"line 1, column 2: this column has no value here .*--ignore 2"):
+        with pytest.raises(
+            ValueError, match=r"line 1, column 2: this column has no value here .*--ignore 2"
+        ):
             read_table(tmp_path / "a.csv")
 
 
 def test_a_file_that_would_fill_the_memory(tmp_path, monkeypatch):
-    """Compressed tables are read in pieces, and refused before they take more than half of the free memory."""
+    """Compressed tables are read in pieces, and refused before they take more than half of the free
+    memory.
+    """
     path = tmp_path / "a.csv.gz"
     path.write_bytes(gzip.compress(b"a,b,c\n" + b"1,2,3\n" * 2**19))
     assert read_table(path).X.shape[0] == 2**19

@@ -1,4 +1,7 @@
-"""The lectures' algorithms reach the production solver's optimum, on easy and hard data; the classic examples come out as by hand."""
+"""The lectures' algorithms reach the production solver's optimum, on easy and hard data.
+
+The classic examples come out as by hand.
+"""
 
 from functools import partial
 from pathlib import Path
@@ -64,11 +67,22 @@ def test_soft_margin_algorithms_reach_the_production_objective(data, kernel, C):
     for algorithm, tol in (
         (textbook.soft_margin_qp, 1e-6),
         (partial(textbook.smo, tol=1e-6), 1e-6),
-        (partial(textbook.smo, selection="maximal violating pair", tol=1e-6, max_iter=200_000, trace=1000), 1e-6),
+        (
+            partial(
+                textbook.smo,
+                selection="maximal violating pair",
+                tol=1e-6,
+                max_iter=200_000,
+                trace=1000,
+            ),
+            1e-6,
+        ),
     ):
         model, trace = algorithm(X, y, C=C, kernel=function)
         assert_reaches(trace, best, tol)
-        np.testing.assert_allclose(model.decision_function(X), exact.decision_function(X), atol=2e-3)
+        np.testing.assert_allclose(
+            model.decision_function(X), exact.decision_function(X), atol=2e-3
+        )
 
 
 @everywhere
@@ -77,7 +91,9 @@ def test_simplified_smo_approaches_the_optimum(data, kernel):
     X, y = DATA[data]()
     function, parameters = KERNELS[kernel]
     best = SVC(C=1.0, **parameters).fit(X, y).certificate_.primal
-    _, trace = textbook.simplified_smo(X, y, C=1.0, kernel=function, tol=1e-4, max_passes=30, trace=50)
+    _, trace = textbook.simplified_smo(
+        X, y, C=1.0, kernel=function, tol=1e-4, max_passes=30, trace=50
+    )
     assert_reaches(trace, best, 2e-3)
     assert np.all(np.diff(trace.column("dual")) >= -1e-12)  # every update raises the dual
 
@@ -102,7 +118,12 @@ def test_smo_moves_the_pair_it_says_and_raises_the_dual(data):
     [
         ([[-1.0], [1.0]], [-1, 1], [1.0], 0.0),
         ([[0.0, 0.0], [2.0, 2.0]], [-1, 1], [0.5, 0.5], -1.0),
-        ([[3, 1], [3, -1], [6, 1], [6, -1], [1, 0], [0, 1], [0, -1], [-1, 0]], [1, 1, 1, 1, -1, -1, -1, -1], [1.0, 0.0], -2.0),
+        (
+            [[3, 1], [3, -1], [6, 1], [6, -1], [1, 0], [0, 1], [0, -1], [-1, 0]],
+            [1, 1, 1, 1, -1, -1, -1, -1],
+            [1.0, 0.0],
+            -2.0,
+        ),
         ([[1, 1], [2, 2], [2, 0], [0, 0], [1, 0], [0, 1]], [1, 1, 1, -1, -1, -1], [2.0, 2.0], -3.0),
     ],
 )
@@ -164,7 +185,9 @@ def test_rules_for_the_bias_agree(data):
     separable = textbook.kernels.rbf(20.0)(X[:30:3], X[:30:3]) + 1e-9 * np.eye(10)
     t = np.where(np.arange(10) % 2, 1.0, -1.0)
     hard_model, _ = textbook.hard_margin_qp(X[:30:3], t, kernel=textbook.kernels.rbf(20.0))
-    assert bias_of_one(separable, t, hard_model.alpha) == pytest.approx(bias_of_all(separable, t, hard_model.alpha), abs=1e-5)
+    assert bias_of_one(separable, t, hard_model.alpha) == pytest.approx(
+        bias_of_all(separable, t, hard_model.alpha), abs=1e-5
+    )
 
 
 @everywhere
@@ -172,7 +195,13 @@ def test_rules_for_the_bias_agree(data):
 def test_dual_coordinate_descent(data, bias):
     X, y = DATA[data]()
     model, trace = textbook.dual_coordinate_descent(X, y, C=0.5, bias=bias, tol=1e-8)
-    exact = LinearSVC(loss="hinge", C=0.5, tol=1e-10, fit_intercept=bias, intercept="regularised" if bias else "free").fit(X, y)
+    exact = LinearSVC(
+        loss="hinge",
+        C=0.5,
+        tol=1e-10,
+        fit_intercept=bias,
+        intercept="regularised" if bias else "free",
+    ).fit(X, y)
     assert_reaches(trace, exact.certificate_.primal, 1e-7)
     np.testing.assert_allclose(model.w, exact.coef_[0], atol=1e-5)
     assert model.b == pytest.approx(float(np.ravel(exact.intercept_)[0]), abs=1e-5)
@@ -194,7 +223,9 @@ def test_primal_newton(data, kernel, C):
 
 @everywhere
 def test_pegasos_approaches_at_its_rate(data):
-    """P(average) - P* <= 4 R^2 (1 + log k) / (2 lambda k), the theorem's bound, and both algorithms take the same steps."""
+    """P(average) - P* <= 4 R^2 (1 + log k) / (2 lambda k), the theorem's bound, and both algorithms
+    take the same steps.
+    """
     X, y = DATA[data]()
     X = X / np.linalg.norm(X, axis=1).max()
     lam = 0.05
@@ -232,7 +263,8 @@ def _no_bias_optimum(K, y, C):
 
 
 @pytest.mark.parametrize(
-    ("data", "kernel"), [("blobs", "linear"), ("moons", "linear"), ("blobs", "rbf"), ("moons", "rbf"), ("hard", "rbf")]
+    ("data", "kernel"),
+    [("blobs", "linear"), ("moons", "linear"), ("blobs", "rbf"), ("moons", "rbf"), ("hard", "rbf")],
 )
 def test_nu_svc(data, kernel):
     X, y = DATA[data]()
@@ -255,7 +287,9 @@ def test_one_class(data):
     X, _ = DATA[data]()
     exact = OneClassSVM(nu=0.2, gamma=0.7, tol=1e-8).fit(X)
     model, trace = textbook.one_class(X, nu=0.2, kernel=RBF)
-    np.testing.assert_allclose(model.decision_function(X) * 0.2 * len(X), exact.decision_function(X), atol=1e-4)
+    np.testing.assert_allclose(
+        model.decision_function(X) * 0.2 * len(X), exact.decision_function(X), atol=1e-4
+    )
     assert trace.steps[0].gap == pytest.approx(0, abs=1e-7)
     assert np.mean(model.decision_function(X) < -1e-6) <= 0.2
 
@@ -330,7 +364,9 @@ def test_losses_at_known_points():
     assert losses.epsilon_insensitive(1.0, 1.05, 0.1) == 0.0
     assert losses.zero_one(-1, 2) == 1.0
     scores = np.array([[0.3, 0.0]])
-    assert losses.softmax([0], scores)[0] == pytest.approx(losses.logistic(1, 0.3))  # "L(t, y) = L(t, [y, 0])"
+    assert losses.softmax([0], scores)[0] == pytest.approx(
+        losses.logistic(1, 0.3)
+    )  # "L(t, y) = L(t, [y, 0])"
 
 
 def test_primal_and_dual_are_the_same_model():
@@ -343,7 +379,9 @@ def test_primal_and_dual_are_the_same_model():
         assert table.dual.parameters == len(X)
         assert "inference" in str(table)
     Z = np.random.default_rng(0).normal(size=(5, 3))
-    np.testing.assert_allclose(polynomial_features(Z, 3) @ polynomial_features(Z, 3).T + 1, (1 + Z @ Z.T) ** 3)
+    np.testing.assert_allclose(
+        polynomial_features(Z, 3) @ polynomial_features(Z, 3).T + 1, (1 + Z @ Z.T) ** 3
+    )
     with pytest.raises(ValueError, match="features"):
         textbook.primal_versus_dual(np.ones((4, 100)), [1, 1, -1, -1], degree=4)
 
@@ -363,7 +401,12 @@ def test_kkt_table(data):
     broken = textbook.kkt_table(wrong, X, y, C=1.0)
     assert not broken.holds.all()
     assert "NO" in str(broken)
-    assert set(broken.place) <= {"outside the margin", "on the margin", "inside the margin", "misclassified"}
+    assert set(broken.place) <= {
+        "outside the margin",
+        "on the margin",
+        "inside the margin",
+        "misclassified",
+    }
 
 
 def test_kkt_table_says_what_it_needs():
@@ -384,10 +427,14 @@ def test_coordinate_descent():
         A = random.normal(size=(6, 4))
         b = random.normal(size=4)
         P = A.T @ A + 0.1 * np.eye(4)
-        w, trace = textbook.coordinate_descent(lambda w, P=P, b=b: float(0.5 * w @ P @ w - b @ w), np.zeros(4), tol=1e-15)
+        w, trace = textbook.coordinate_descent(
+            lambda w, P=P, b=b: float(0.5 * w @ P @ w - b @ w), np.zeros(4), tol=1e-15
+        )
         np.testing.assert_allclose(w, np.linalg.solve(P, b), atol=1e-4)
         assert np.all(np.diff(trace.column("primal")) <= 1e-12)
-    stuck, _ = textbook.coordinate_descent(lambda w: abs(w[0] - w[1]) + 0.1 * float(w @ w), [1.0, 1.0])
+    stuck, _ = textbook.coordinate_descent(
+        lambda w: abs(w[0] - w[1]) + 0.1 * float(w @ w), [1.0, 1.0]
+    )
     np.testing.assert_allclose(stuck, [1.0, 1.0], atol=1e-6)  # a kink: no coordinate helps alone
 
 
@@ -405,14 +452,24 @@ def test_margin_and_slack_fall_as_C_grows():
 
 def test_traces_can_be_switched_off_and_tell():
     X, y = blobs()
-    for algorithm in (textbook.smo, textbook.simplified_smo, textbook.pegasos, textbook.kernel_pegasos, textbook.primal_newton):
+    for algorithm in (
+        textbook.smo,
+        textbook.simplified_smo,
+        textbook.pegasos,
+        textbook.kernel_pegasos,
+        textbook.primal_newton,
+    ):
         model, trace = algorithm(X, y, trace=0)
         assert len(trace) == 0
         assert "no steps" in repr(trace)
         same, kept = algorithm(X, y, trace=1)
         np.testing.assert_array_equal(model.decision_function(X), same.decision_function(X))
         assert len(kept) > 1
-        np.testing.assert_allclose(kept.model_at(kept.steps[-1]).decision_function(X), same.decision_function(X), atol=1e-12)
+        np.testing.assert_allclose(
+            kept.model_at(kept.steps[-1]).decision_function(X),
+            same.decision_function(X),
+            atol=1e-12,
+        )
     with pytest.raises(ValueError, match="trace=-1"):
         textbook.smo(X, y, trace=-1)
 
@@ -464,7 +521,9 @@ def test_extreme_prices_of_errors(C):
     exact = SVC(kernel="linear", C=C).fit(X, y).certificate_.primal
     assert textbook.soft_margin_qp(X, y, C=C)[1].steps[-1].primal == pytest.approx(exact, rel=1e-5)
     if C < 1:
-        assert textbook.simplified_smo(X, y, C=C)[1].steps[-1].primal == pytest.approx(exact, rel=1e-2)
+        assert textbook.simplified_smo(X, y, C=C)[1].steps[-1].primal == pytest.approx(
+            exact, rel=1e-2
+        )
 
 
 def test_hard_margin_multipliers_have_no_bound():
@@ -482,7 +541,10 @@ def test_hard_margin_multipliers_have_no_bound():
 def test_regressions_predict_numbers():
     x = np.linspace(0, 1, 9)[:, None]
     t = 2 * x[:, 0] + 0.5
-    for model in (textbook.epsilon_svr(x, t, C=100, epsilon=0.01)[0], textbook.linear_regression(x, t)[0]):
+    for model in (
+        textbook.epsilon_svr(x, t, C=100, epsilon=0.01)[0],
+        textbook.linear_regression(x, t)[0],
+    ):
         np.testing.assert_allclose(model.predict(x), t, atol=0.011)
 
 

@@ -1,4 +1,7 @@
-"""From a solution to a verdict: what is computed again, what is audited, which of several problems run when."""
+"""From a solution to a verdict.
+
+What is computed again, what is audited, which of several problems run when.
+"""
 
 import numpy as np
 import pytest
@@ -35,14 +38,16 @@ def space(source=SOURCE, kernel=RBF, data=X, monitor=None):
 
 
 def trained(form, kernel=RBF, monitor=None):
-    return training.train(Task(form, 1e-3), KernelWorkspace.of(kernel, X, monitor or Monitor(), 200.0))
+    return training.train(
+        Task(form, 1e-3), KernelWorkspace.of(kernel, X, monitor or Monitor(), 200.0)
+    )
 
 
 def solution(b, part, level=0.25, ended=None, n_iter=7, **more):
     return Solution(ended, b, part, (Level(level, level, level),), n_iter, False, 1.0, **more)
 
 
-# ---- parts ---------------------------------------------------------------------------------------------------------------------
+# ---- parts ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("small", [False, True])
@@ -54,7 +59,9 @@ def test_near_the_boundary_values_are_computed_in_float64(small, monkeypatch):
     found = training._with_exact_boundary(PROBLEM, solution(b, wrong), space(), tol)
     near = np.abs(wrong + 0.25) <= 2 * tol
     assert 10 < near.sum() < 30
-    np.testing.assert_allclose(found.kernel_part, wrong if small else np.where(near, K @ b, wrong), rtol=1e-12)
+    np.testing.assert_allclose(
+        found.kernel_part, wrong if small else np.where(near, K @ b, wrong), rtol=1e-12
+    )
     assert found.n_iter == 7
 
 
@@ -67,10 +74,15 @@ def test_sizes_of_the_terms_of_values_near_0(entries, monkeypatch):
     monkeypatch.setattr(training, "kernel_diagonal", lambda kernel, data: diagonal)
     found = training._with_exact_boundary(PROBLEM, solution(b, part), space(), 1e-3)
     assert found.scale == 2.0
-    reach = [np.sqrt(diagonal[i]) * sum(abs(b[j]) * np.sqrt(diagonal[j]) for j in range(n)) for i in range(n)]
+    reach = [
+        np.sqrt(diagonal[i]) * sum(abs(b[j]) * np.sqrt(diagonal[j]) for j in range(n))
+        for i in range(n)
+    ]
     near = [part[i] + 0.25 < 0.05 * reach[i] for i in range(n)]
     assert 0 < sum(near) < n
-    wanted = [sum(abs(b[j] * K[i, j]) for j in range(n)) if near[i] else abs(part[i]) for i in range(n)]
+    wanted = [
+        sum(abs(b[j] * K[i, j]) for j in range(n)) if near[i] else abs(part[i]) for i in range(n)
+    ]
     np.testing.assert_allclose(found.size, wanted)
 
 
@@ -125,7 +137,9 @@ def test_a_solver_goes_on_by_differences_where_rounding_may_move_values(monkeypa
             assert (found.n_iter, ended) == (7, begun)
     solver = Steps(monkeypatch, first)
     other = space(make_source(Kernel.precomputed(), K), Kernel.precomputed(), K)
-    assert training._solve(Task(form(), 1e-3), PROBLEM, other)[1] is other, "there are no differences"
+    assert training._solve(Task(form(), 1e-3), PROBLEM, other)[1] is other, (
+        "there are no differences"
+    )
 
 
 def test_a_start_is_given_as_coefficients_of_samples(monkeypatch):
@@ -135,7 +149,7 @@ def test_a_start_is_given_as_coefficients_of_samples(monkeypatch):
     np.testing.assert_array_equal(solver.asked[0][2], np.tile(y, 2))
 
 
-# ---- the audit -----------------------------------------------------------------------------------------------------------------
+# ---- the audit -----------------------------------------------------------------------------------
 
 
 def audit(slack, kernel=RBF, data=X, b=None, wrong=0.0, source=SOURCE, problems_=1, k=K):
@@ -143,7 +157,9 @@ def audit(slack, kernel=RBF, data=X, b=None, wrong=0.0, source=SOURCE, problems_
     decision = Decision(b, 0.25, (0.25, 0.25), diagonal=1.0)
     f = k @ b + 0.25
     f[5] += wrong
-    return auditing.audit(space(source, kernel, data).share(Monitor(), 1, problems_), decision, f, slack)
+    return auditing.audit(
+        space(source, kernel, data).share(Monitor(), 1, problems_), decision, f, slack
+    )
 
 
 @pytest.mark.parametrize("kernel", [RBF, Kernel.linear(), Kernel.precomputed()])
@@ -181,13 +197,15 @@ def test_where_not_all_rows_can_be_compared_the_error_is_no_less_than_rounding(m
 
 def test_problems_of_one_fit_share_the_audit(monkeypatch):
     seen = []
-    monkeypatch.setattr(auditing, "_audited", lambda source, coef, count: seen.append(count) or np.arange(3))
+    monkeypatch.setattr(
+        auditing, "_audited", lambda source, coef, count: seen.append(count) or np.arange(3)
+    )
     for many in (1, 4, 8, 9, 100):
         audit(1.0, problems_=many)
     assert seen == [64, 16, 8, 8, 8]
 
 
-# ---- one problem ---------------------------------------------------------------------------------------------------------------
+# ---- one problem ---------------------------------------------------------------------------------
 
 
 def test_a_small_problem_of_a_kernel_function_is_asked_for_once(monkeypatch):
@@ -225,7 +243,11 @@ def test_a_degenerate_problem(monkeypatch):
     bad = solved()._replace(ended=Status.DEGENERATE)
     Steps(monkeypatch, bad, bad)
     found = trained(form())
-    assert (found.status, found.decision.coef.any(), found.certificate.n_iter) == (Status.DEGENERATE, False, bad.n_iter)
+    assert (found.status, found.decision.coef.any(), found.certificate.n_iter) == (
+        Status.DEGENERATE,
+        False,
+        bad.n_iter,
+    )
     with pytest.raises(ValueError, match="nothing to be found"):
         trained(form(no_solution="nothing to be found"))
 
@@ -243,7 +265,9 @@ def test_what_was_stopped_early_is_shrunk(monkeypatch):
         plain = trained(form())
         found = trained(form(shrink=shrink))
         assert found.status is plain.status is Status.MAX_ITER
-        wanted = kernel_certificate.classification(factor * K @ b + intercept, y, C, factor * b, intercept)
+        wanted = kernel_certificate.classification(
+            factor * K @ b + intercept, y, C, factor * b, intercept
+        )
         assert found.certificate.primal == pytest.approx(wanted.primal)
         assert (found.certificate.primal != plain.certificate.primal) is changed
     Steps(monkeypatch, solved())
@@ -268,7 +292,10 @@ def test_what_does_not_change_is_not_judged_again(monkeypatch):
     for factor, times in ((1.0, 1), (0.5, 2)):
         Steps(monkeypatch, early)
         calls = spied(monkeypatch, "_judged")
-        shrink = lambda decision, part, factor=factor: (factor, decision._replace(coef=factor * decision.coef))  # noqa: E731
+
+        def shrink(decision, part, factor=factor):
+            return factor, decision._replace(coef=factor * decision.coef)
+
         trained(form(shrink=shrink))
         assert len(calls) == times
         monkeypatch.undo()
@@ -280,15 +307,21 @@ def test_the_audit_may_find_a_quarter_of_the_error_allowed(monkeypatch):
     slack = calls[0][-1]
     f = found.decision.coef @ K + found.decision.intercept
     size = training.size_of(np.append(f, found.decision.intercept), found.decision.coef, C)
-    plain = kernel_certificate.classification(f, y, C, found.decision.coef, found.decision.intercept)
-    assert slack == pytest.approx(0.25 * training.error_allowed(None, plain, training.demand_of(1e-3), size), rel=1e-6)
+    plain = kernel_certificate.classification(
+        f, y, C, found.decision.coef, found.decision.intercept
+    )
+    assert slack == pytest.approx(
+        0.25 * training.error_allowed(None, plain, training.demand_of(1e-3), size), rel=1e-6
+    )
 
 
 def test_values_that_the_audit_computed_are_those_judged(monkeypatch):
     exact = 0.5 * y
     spied(monkeypatch, "audit", (0.125, exact))
     found = trained(form())
-    wanted = kernel_certificate.classification(exact, y, C, found.decision.coef, found.decision.intercept)
+    wanted = kernel_certificate.classification(
+        exact, y, C, found.decision.coef, found.decision.intercept
+    )
     assert found.certificate.primal == wanted.primal
     assert found.certificate.audit_error == 0.125
     assert found.status is Status.STALLED
@@ -301,7 +334,10 @@ def test_another_problem_instead_where_float64_does_not_resolve_it(monkeypatch):
     def _train(task, workspace):
         seen.append((task.formulation, task.start))
         k = len(seen) - 1
-        decision, found = Decision(np.array([2.0, -3.0]), 0.0, (0.0, 0.0)), Certificate("", 0, 0, gaps[k], 0, 0, 0, 0)
+        decision, found = (
+            Decision(np.array([2.0, -3.0]), 0.0, (0.0, 0.0)),
+            Certificate("", 0, 0, gaps[k], 0, 0, 0, 0),
+        )
         return training.Trained(decision, statuses[k], found)
 
     monkeypatch.setattr(training, "_train", _train)
@@ -332,14 +368,20 @@ def test_the_last_line_of_progress(monkeypatch):
     monkeypatch.setattr(monitor, "report", lambda *line: shown.append(line))
     found = trained(form(), monitor=monitor)
     support = int(np.count_nonzero(found.decision.coef))
-    assert shown[-1] == (found.certificate.n_iter, found.certificate.gap, found.certificate.kkt_violation, support, ": optimal")
+    assert shown[-1] == (
+        found.certificate.n_iter,
+        found.certificate.gap,
+        found.certificate.kkt_violation,
+        support,
+        ": optimal",
+    )
     monkeypatch.setattr(monitor, "_line", None)
     shown.clear()
     trained(form(), monitor=monitor)
     assert not shown
 
 
-# ---- several problems ----------------------------------------------------------------------------------------------------------
+# ---- several problems ----------------------------------------------------------------------------
 
 
 class Told:
@@ -366,7 +408,9 @@ class Job:
         self.k, self.rows, self.seen = k, np.arange(samples), [] if seen is None else seen
 
     def train(self, workspace):
-        self.seen.append((self.k, workspace.side_by_side, workspace.problems, workspace.monitor, thread_count()))
+        self.seen.append(
+            (self.k, workspace.side_by_side, workspace.problems, workspace.monitor, thread_count())
+        )
         return self.k
 
     def unsolved(self, workspace, status):
@@ -380,7 +424,10 @@ def test_problems_run_side_by_side_where_they_are_large(largest, monkeypatch):
     tasks = [Job(k, samples, seen) for k, samples in enumerate((5, largest, 7))]
     assert train_many(tasks, space(monitor=monitor)) == [0, 1, 2]
     workers = 2 if largest > block.POLISHED else 1
-    assert sorted(seen) == [(k, workers, 3, (workers / (3 - k), f" {k + 1}/3"), 1 if workers > 1 else 2) for k in range(3)]
+    assert sorted(seen) == [
+        (k, workers, 3, (workers / (3 - k), f" {k + 1}/3"), 1 if workers > 1 else 2)
+        for k in range(3)
+    ]
     assert monitor.asked == 2, "the first always begins"
     for many, labels in ((1, [""]), (2, [" 1/2", " 2/2"])):
         monitor = Told()
@@ -394,7 +441,11 @@ def test_problems_that_begin_too_late_are_not_solved():
     tasks = [Job("solved", samples) for samples in (4, 5, 6)]
     first, second, third = train_many(tasks, space(monitor=monitor))
     assert first == "solved"
-    assert (second.status, len(second.decision.coef), len(third.decision.coef)) == (Status.TIME_LIMIT, 5, 6)
+    assert (second.status, len(second.decision.coef), len(third.decision.coef)) == (
+        Status.TIME_LIMIT,
+        5,
+        6,
+    )
     monitor.max_iter = 0
     assert train_many(tasks, space(monitor=monitor)) == ["solved"] * 3
 
@@ -404,10 +455,14 @@ def test_constants_need_no_time():
     monitor.late = Status.TIME_LIMIT
     tasks = [Job("solved", 4), training.Constant(-1.0, np.arange(5))]
     found = train_many(tasks, space(monitor=monitor))[1]
-    assert (found.status, found.decision.intercept, len(found.decision.coef)) == (Status.OPTIMAL, -1.0, 5)
+    assert (found.status, found.decision.intercept, len(found.decision.coef)) == (
+        Status.OPTIMAL,
+        -1.0,
+        5,
+    )
 
 
-# ---- what is kept ----------------------------------------------------------------------------------------------------------------
+# ---- what is kept --------------------------------------------------------------------------------
 
 
 def test_rows_are_kept_from_solve_to_solve_in_one_precision():

@@ -38,7 +38,7 @@ def quiet(model, *data, **more):
         return model.fit(*data, **more)
 
 
-# ---- the rule ----------------------------------------------------------------------------------------------------------------
+# ---- the rule ------------------------------------------------------------------------------------
 
 
 def test_what_passes_is_optimal_whatever_the_solver_thought():
@@ -67,13 +67,18 @@ def test_what_passes_is_optimal_whatever_the_solver_thought():
     ids=str,
 )
 def test_each_condition_is_needed(broken):
-    """One condition broken: what the solver said of itself stays, and it is stalled where it thought it was done."""
+    """One condition broken.
+
+    What the solver said of itself stays, and it is stalled where it thought it was done.
+    """
     assert judged(**broken) is Status.STALLED
     for ended in (Status.MAX_ITER, Status.INTERRUPTED):
         assert verdict(ended, replace(GOOD, **broken), DEMAND, SIZE) is ended
     assert verdict_again(Status.OPTIMAL, replace(GOOD, **broken), DEMAND, SIZE) is Status.REFUTED
     assert verdict_again(Status.STATIONARY, replace(GOOD, **broken), DEMAND, SIZE) is Status.REFUTED
-    assert verdict_again(Status.TIME_LIMIT, replace(GOOD, **broken), DEMAND, SIZE) is Status.TIME_LIMIT
+    assert (
+        verdict_again(Status.TIME_LIMIT, replace(GOOD, **broken), DEMAND, SIZE) is Status.TIME_LIMIT
+    )
 
 
 def test_an_exact_gap_needs_no_tolerance():
@@ -81,7 +86,9 @@ def test_an_exact_gap_needs_no_tolerance():
 
 
 def test_an_exact_gap_is_known_as_well_as_the_decision_values():
-    """A gap of 0 in the fit's own decision values says nothing where their error may add more than is allowed."""
+    """A gap of 0 in the fit's own decision values says nothing where their error may add more than
+    is allowed.
+    """
     nothing = replace(GOOD, gap=0.0, relative_gap=0.0, kkt_violation=0.0, audit_error=4e-4)
     assert verdict(None, nothing, DEMAND, SIZE) is Status.OPTIMAL
     assert verdict(None, nothing, DEMAND, SIZE._replace(weight=1e4)) is Status.STALLED
@@ -136,7 +143,10 @@ def test_known_values_are_judged_as_certify_judges_them():
 
 @pytest.mark.parametrize("kernel", ["laplacian", "sigmoid", "linear", "precomputed"])
 def test_certify_sums_as_the_audit_does(kernel):
-    """Large coefficients that cancel: the sum of the terms depends on their order, its certificate must not."""
+    """Large coefficients that cancel.
+
+    The sum of the terms depends on their order, its certificate must not.
+    """
     r = np.random.default_rng(3)
     X = r.normal(size=(40, 2))
     z = r.normal(size=40)
@@ -157,21 +167,31 @@ def test_no_optimum_without_convexity(convexity):
 def test_what_was_assumed_is_said(convexity):
     assert judged(convexity=convexity) is Status.OPTIMAL
     text = str(replace(GOOD, status="optimal", convexity=convexity))
-    assert text.startswith("optimal (kernel assumed positive semidefinite): gap" if convexity == "assumed" else "optimal: gap")
+    assert text.startswith(
+        "optimal (kernel assumed positive semidefinite): gap"
+        if convexity == "assumed"
+        else "optimal: gap"
+    )
 
 
 def test_imported_models_have_fewer_digits():
     rough = replace(GOOD, box_violation=5e-7, equality_violation=2e-5)
     assert verdict_again(Status.IMPORTED, rough, DEMAND, SIZE) is Status.OPTIMAL
     assert verdict_again(Status.OPTIMAL, rough, DEMAND, SIZE) is Status.REFUTED
-    assert verdict_again(Status.IMPORTED, replace(GOOD, relative_gap=0.02), DEMAND, SIZE) is Status.REFUTED
+    assert (
+        verdict_again(Status.IMPORTED, replace(GOOD, relative_gap=0.02), DEMAND, SIZE)
+        is Status.REFUTED
+    )
 
 
-# ---- a small gap, too ----------------------------------------------------------------------------------------------------------
+# ---- a small gap, too ----------------------------------------------------------------------------
 
 
 def test_nu_svr_with_huge_weights_has_a_small_gap():
-    """Both variables of a sample were about 1e9, their difference about 1: its digits were lost, and with them the gap."""
+    """Both variables of a sample were about 1e9, their difference about 1.
+
+    Its digits were lost, and with them the gap.
+    """
     X = rng.normal(size=(60, 3))
     z = X[:, 0] + 0.1 * rng.normal(size=60)
     weight = np.full(60, 1e9)
@@ -181,14 +201,27 @@ def test_nu_svr_with_huge_weights_has_a_small_gap():
 
 
 def draw(seed):
-    """A small problem of any scale, with duplicates, constant targets and unequal weights now and then."""
+    """A small problem of any scale, with duplicates, constant targets and unequal weights now and
+    then.
+    """
     r = np.random.default_rng(seed)
     n, d = int(r.integers(3, 60)), int(r.integers(1, 5))
     X = r.normal(size=(n, d)) * 10 ** r.uniform(-3, 3)
-    z = np.full(n, 3.7) if r.random() < 0.2 else r.normal(size=n) * 10 ** r.uniform(-6, 6) + r.choice([0, 1e3])
+    z = (
+        np.full(n, 3.7)
+        if r.random() < 0.2
+        else r.normal(size=n) * 10 ** r.uniform(-6, 6) + r.choice([0, 1e3])
+    )
     X = X[r.integers(0, n, n)] if r.random() < 0.3 else X
     weight = None if r.random() < 0.5 else 10 ** r.uniform(-4, 4, n)
-    return X, z, weight, 10 ** r.uniform(-6, 8), r.uniform(0.05, 1), str(r.choice(["rbf", "linear", "poly"]))
+    return (
+        X,
+        z,
+        weight,
+        10 ** r.uniform(-6, 8),
+        r.uniform(0.05, 1),
+        str(r.choice(["rbf", "linear", "poly"])),
+    )
 
 
 @pytest.mark.parametrize("kind", [NuSVR, SVR, OneClassSVM])
@@ -197,7 +230,9 @@ def test_optimal_means_a_small_gap(kind):
     for seed in range(40):
         X, z, weight, C, nu, kernel = draw(seed)
         model = kind(kernel=kernel)
-        model.set_params(**{name: value for name, value in (("C", C), ("nu", nu)) if name in model.get_params()})
+        model.set_params(
+            **{name: value for name, value in (("C", C), ("nu", nu)) if name in model.get_params()}
+        )
         quiet(model, X, z, sample_weight=weight)
         if model.certificate_.status == "optimal":
             optimal += 1
@@ -209,10 +244,14 @@ def test_optimal_means_a_small_gap(kind):
 
 def test_an_objective_of_zero_has_no_relative_gap():
     """Constant targets: both objectives are rounding of 0, and their quotient says nothing."""
-    found = kernel_certificate.regression(np.full(5, 3.7) + 4e-16, np.full(5, 3.7), np.ones(5), 0.0, np.zeros(5), 3.7)
+    found = kernel_certificate.regression(
+        np.full(5, 3.7) + 4e-16, np.full(5, 3.7), np.ones(5), 0.0, np.zeros(5), 3.7
+    )
     assert found.gap > 0
     assert found.relative_gap == 0
-    found = kernel_certificate.regression(np.full(5, 3.8), np.full(5, 3.7), np.ones(5), 0.0, np.zeros(5), 3.8)
+    found = kernel_certificate.regression(
+        np.full(5, 3.8), np.full(5, 3.7), np.ones(5), 0.0, np.zeros(5), 3.8
+    )
     assert found.relative_gap == 1
 
 
@@ -223,13 +262,15 @@ def test_the_width_of_the_nu_tube_is_certified():
     tube = SVR(epsilon=0.05, C=2.0).fit(X, z)
     model = NuSVR(nu=0.3, C=2.0).fit(X, z)
     assert model.epsilon_ > 0.06
-    model.__dict__.update({k: v for k, v in tube.__dict__.items() if k not in ("C", "epsilon")}, epsilon_=0.05)
+    model.__dict__.update(
+        {k: v for k, v in tube.__dict__.items() if k not in ("C", "epsilon")}, epsilon_=0.05
+    )
     found = model.certify(X, z)
     assert found.status == "refuted"
     assert found.equality_violation > 0.1
 
 
-# ---- definiteness --------------------------------------------------------------------------------------------------------------
+# ---- definiteness --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("rows", [(1050, 1060, 1070, 1080), (3, 4, 5, 6)])
@@ -262,7 +303,9 @@ def symmetric_matrix(n, least):
     return (Q * np.append(least, np.ones(n - 1))) @ Q.T
 
 
-@pytest.mark.parametrize(("least", "positive"), [(1.0, True), (-1e-12, True), (-1e-7, False), (-0.5, False)])
+@pytest.mark.parametrize(
+    ("least", "positive"), [(1.0, True), (-1e-12, True), (-1e-7, False), (-0.5, False)]
+)
 def test_slightly_indefinite_matrices(least, positive):
     K = symmetric_matrix(60, least)
     assert definiteness.is_positive_semidefinite(K) is positive
@@ -296,8 +339,13 @@ def test_a_kernel_function_may_return_float32(n):
     """Its rounding is no sign of indefiniteness, in any number of rows."""
     X = np.random.default_rng(2).normal(size=(n, 2))
     X[n // 2 :] = X[: n - n // 2] + 1e-7
-    model = SVC(kernel=partial(rbf_of, np.float32), C=10.0).fit(X, X[:, 0] + 0.3 * X[:, 1] ** 2 > 0.2)
-    assert (model.certificate_.status, model.certificate_.convexity) == ("optimal", "checked" if n == 200 else "assumed")
+    model = SVC(kernel=partial(rbf_of, np.float32), C=10.0).fit(
+        X, X[:, 0] + 0.3 * X[:, 1] ** 2 > 0.2
+    )
+    assert (model.certificate_.status, model.certificate_.convexity) == (
+        "optimal",
+        "checked" if n == 200 else "assumed",
+    )
 
 
 @pytest.mark.parametrize(("coef0", "proved"), [(0.0, True), (2.0, True), (-1e-3, None)])
@@ -310,13 +358,16 @@ def test_a_polynomial_is_proved_to_be_positive_only_where_it_is(coef0, proved):
     np.testing.assert_allclose(evaluation.kernel_values(kernel, A, A), (A @ A.T + coef0) ** 2)
 
 
-# ---- the boundary of a one-class model -------------------------------------------------------------------------------------------
+# ---- the boundary of a one-class model -----------------------------------------------------------
 
 
 @pytest.mark.parametrize("tol", [1e-3, 1e-8])
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
 def test_points_on_the_boundary_are_inliers(kernel, tol):
-    """More rows than are solved to rounding: free support vectors have f of either sign, within tol."""
+    """More rows than are solved to rounding.
+
+    Free support vectors have f of either sign, within tol.
+    """
     X = np.random.default_rng(3).normal(size=(1500, 3)) + 2.0
     model = OneClassSVM(nu=0.2, tol=tol, kernel=kernel).fit(X)
     assert model.certificate_.status == "optimal"
@@ -329,7 +380,7 @@ def test_points_on_the_boundary_are_inliers(kernel, tol):
     assert model.certify(X).status == "optimal"
 
 
-# ---- every fit ends --------------------------------------------------------------------------------------------------------------
+# ---- every fit ends ------------------------------------------------------------------------------
 
 ALTERNATING = np.arange(5) % 2
 
@@ -349,7 +400,10 @@ ALTERNATING = np.arange(5) % 2
     ids=str,
 )
 def test_equal_rows_with_huge_kernel_values(model, X):
-    """No curvature between equal rows: steps go to the bounds at once, and the answer is right: nothing but a constant."""
+    """No curvature between equal rows: steps go to the bounds at once, and the answer is right.
+
+    Nothing but a constant.
+    """
     y = np.resize(ALTERNATING, len(X))
     began = time.perf_counter()
     model.fit(X, y)
@@ -360,7 +414,7 @@ def test_equal_rows_with_huge_kernel_values(model, X):
         np.testing.assert_allclose(model.predict(X), np.clip(np.median(y), 0.1, 0.9), atol=1e-3)
 
 
-# ---- weights of any scale, and what is stopped early -------------------------------------------------------------------------------
+# ---- weights of any scale, and what is stopped early ---------------------------------------------
 
 
 @pytest.mark.parametrize("scale", [1e100, 1e300, 1e-300])
@@ -405,7 +459,7 @@ def test_squared_losses_stopped_early_are_no_worse_than_a_constant(steps, epsilo
     assert again.primal == pytest.approx(model.certificate_.primal, rel=1e-6)
 
 
-# ---- guards ------------------------------------------------------------------------------------------------------------------------
+# ---- guards --------------------------------------------------------------------------------------
 
 
 def test_values_beyond_float32_are_computed_in_float64():
@@ -426,7 +480,9 @@ def test_the_tube_of_a_regression_without_loss_is_widened_to_the_residuals():
     assert model.certificate_.status == "optimal"
     assert model.certificate_.relative_gap <= 0.01
     f = np.array([1.0, 2.0])
-    wide = kernel_certificate.regression(f, np.array([1.0, 2.3]), np.full(2, np.inf), 0.1, np.zeros(2), 0.0)
+    wide = kernel_certificate.regression(
+        f, np.array([1.0, 2.3]), np.full(2, np.inf), 0.1, np.zeros(2), 0.0
+    )
     assert (wide.gap, wide.kkt_violation) == (0.0, 0.0)
 
 
@@ -449,9 +505,15 @@ def test_problems_not_begun_at_a_time_limit_know_nothing():
     assert all(np.isfinite(part.gap) for part in model.certificate_.parts)
 
 
-@pytest.mark.parametrize(("b", "F", "endless"), [((1.0, -1.0), 0.0, True), ((1.0, -1.0), 1.0, False), ((-1.0, 1.0), 0.0, False)])
+@pytest.mark.parametrize(
+    ("b", "F", "endless"),
+    [((1.0, -1.0), 0.0, True), ((1.0, -1.0), 1.0, False), ((-1.0, 1.0), 0.0, False)],
+)
 def test_a_problem_without_bounds_falls_forever_along_a_direction_without_norm(b, F, endless):
-    """SVR with C = inf on two equal points of unequal targets; not where the norm grows, nor where the objective does not fall."""
+    """SVR with C = inf on two equal points of unequal targets.
+
+    Not where the norm grows, nor where the objective does not fall.
+    """
     problem = problems.eps_svr(np.array([1.0, -1.0]), np.full(2, np.inf), 0.1)
     variables = np.array([max(b[0], 0.0), max(b[1], 0.0), min(b[0], 0.0), min(b[1], 0.0)])
     state = State(problem, variables, F * np.array(b), variables, np.zeros(2), scale=1.0)
@@ -479,20 +541,35 @@ class Crooked(MatrixSource):
         self.rounded = MatrixSource(-np.eye(n))
 
     def block(self, a, b, dtype):
-        return self.rounded.block(a, b, dtype).astype(dtype) if dtype == np.float32 else super().block(a, b, dtype)
+        return (
+            self.rounded.block(a, b, dtype).astype(dtype)
+            if dtype == np.float32
+            else super().block(a, b, dtype)
+        )
 
     def add_product(self, a, coef, b, out, dtype):
         (self.rounded if dtype == np.float32 else super()).add_product(a, coef, b, out, np.float64)
 
 
 def test_rounded_values_may_not_lead_above_a_primal_value(monkeypatch):
-    """No dual value of a convex problem exceeds the primal value at 0: float32 then gives up where it was exact."""
+    """No dual value of a convex problem exceeds the primal value at 0.
+
+    Float32 then gives up where it was exact.
+    """
     monkeypatch.setattr(block, "ACTIVE", 8)
     monkeypatch.setattr(block, "MOST_ACTIVE", 8)
     y = np.where(np.arange(200) % 2, 1.0, -1.0)
     source, problem = Crooked(200), problems.c_svc(y, np.full(200, 10.0))
     nothing = np.zeros(200)
-    state = State(problem, nothing.copy(), nothing.copy(), nothing.copy(), nothing.copy(), scale=1.0, convex=True)
+    state = State(
+        problem,
+        nothing.copy(),
+        nothing.copy(),
+        nothing.copy(),
+        nothing.copy(),
+        scale=1.0,
+        convex=True,
+    )
     reason = block._descend(state, RowCache(source, np.float32, 0.0), 1e-3, monitor.Monitor())
     assert reason is Status.STALLED
     assert not state.b.any()
@@ -500,10 +577,17 @@ def test_rounded_values_may_not_lead_above_a_primal_value(monkeypatch):
 
 
 def test_a_solver_that_creeps_ends():
-    """Kernel values of 1e15 and more under a squared loss: each round lowered a dual of nearly 0 by some share of itself."""
+    """Kernel values of 1e15 and more under a squared loss.
+
+    Each round lowered a dual of nearly 0 by some share of itself.
+    """
     r = np.random.default_rng(5)
     X = 1e5 * r.normal(size=(180, 1))
-    model = quiet(SVR(kernel="poly", gamma=1.0, C=17.5, epsilon=0.0, loss="squared_epsilon_insensitive"), X, r.normal(size=180))
+    model = quiet(
+        SVR(kernel="poly", gamma=1.0, C=17.5, epsilon=0.0, loss="squared_epsilon_insensitive"),
+        X,
+        r.normal(size=180),
+    )
     assert model.certificate_.status == "stalled"
     assert model.n_iter_ <= 2_000_000
 
@@ -513,7 +597,9 @@ def test_what_creeping_is():
     problem = problems.c_svc(np.array([1.0, -1.0]), np.ones(2))
     state = State(problem, np.array([0.5, -0.5]), np.array([0.5, -0.5]), np.zeros(2), np.zeros(2))
     progress = Progress()
-    assert [progress.creeps(state) for _ in range(2 * WINDOW)] == [False] * (2 * WINDOW - 1) + [True]
+    assert [progress.creeps(state) for _ in range(2 * WINDOW)] == [False] * (2 * WINDOW - 1) + [
+        True
+    ]
     state.b = 0.6 * np.sign(state.b)
     assert not any(progress.creeps(state) for _ in range(WINDOW))
     state.steps += 2 * STEPS
@@ -532,12 +618,17 @@ def test_indefinite_problems_end():
 
 def test_huge_objectives_raise_no_warning():
     f = np.array([1e300, -1e300])
-    found = kernel_certificate.classification(f, np.array([1.0, -1.0]), np.full(2, 1e200), np.array([1e200, -1e200]), 0.0)
+    found = kernel_certificate.classification(
+        f, np.array([1.0, -1.0]), np.full(2, 1e200), np.array([1e200, -1e200]), 0.0
+    )
     assert verdict(None, found, DEMAND, SIZE) is Status.STALLED
 
 
 def test_errors_that_solvers_leave_do_not_stall_a_fit(monkeypatch):
-    """Decision values known to 1e-5 are good enough for tol, but not for the gap at C=1e6: they are computed again."""
+    """Decision values known to 1e-5 are good enough for tol, but not for the gap at C=1e6.
+
+    They are computed again.
+    """
     monkeypatch.setattr(block, "STIFF", 2)
     monkeypatch.setattr(block, "SETTLED", 10.0)
     rng = np.random.default_rng(0)

@@ -34,12 +34,27 @@ LIMITS = {
     "bounds": (GOOD, {}, "box_violation", lambda slack: slack * 2e-9),
     "sum": (GOOD, {}, "equality_violation", lambda slack: slack * 5e-8),
     "violation": (GOOD, {}, "kkt_violation", lambda slack: slack * 1e-3),
-    "violation and error": (GOOD, {"audit_error": 5e-4}, "kkt_violation", lambda slack: slack * 1e-3 - 5e-4),
+    "violation and error": (
+        GOOD,
+        {"audit_error": 5e-4},
+        "kkt_violation",
+        lambda slack: slack * 1e-3 - 5e-4,
+    ),
     "gap": (GOOD, {}, "relative_gap", lambda slack: slack * 1e-2),
     "gap below 0": (GOOD, {}, "relative_gap", lambda slack: slack * -1e-2),
-    "gap and error": (GOOD, {"audit_error": ERROR}, "relative_gap", lambda slack: slack * 1e-2 - ADDED),
+    "gap and error": (
+        GOOD,
+        {"audit_error": ERROR},
+        "relative_gap",
+        lambda slack: slack * 1e-2 - ADDED,
+    ),
     "exact": (GOOD, EXACT, "relative_gap", lambda slack: slack * 1e-12),
-    "exact and error": (GOOD, {**EXACT, "relative_gap": 1e-13}, "audit_error", lambda slack: slack * 1e-9 / 0.8),
+    "exact and error": (
+        GOOD,
+        {**EXACT, "relative_gap": 1e-13},
+        "audit_error",
+        lambda slack: slack * 1e-9 / 0.8,
+    ),
     "violation at 0": (ZERO, {}, "kkt_violation", lambda slack: slack * 1e-3),
     "error at 0": (ZERO, {}, "audit_error", lambda slack: 1e-11),
 }
@@ -53,19 +68,37 @@ def test_each_limit_from_both_sides(name, slack):
     size = SIZE._replace(curvature=0.0) if name == "violation and error" else SIZE
     found, others, field, limit = LIMITS[name]
     for share, passes in ((0.99, True), (1.01, False)):
-        assert holds(replace(found, **{**others, field: share * limit(slack)}), DEMAND, size, slack=slack) is passes, share
+        assert (
+            holds(
+                replace(found, **{**others, field: share * limit(slack)}), DEMAND, size, slack=slack
+            )
+            is passes
+        ), share
 
 
 def test_limits_of_an_objective_of_0_where_only_what_is_exact_passes():
-    for violation, error, passes in ((0.99e-8, 0.0, True), (1.01e-8, 0.0, False), (0.0, 0.99e-11, True), (0.0, 1.01e-11, False)):
+    for violation, error, passes in (
+        (0.99e-8, 0.0, True),
+        (1.01e-8, 0.0, False),
+        (0.0, 0.99e-11, True),
+        (0.0, 1.01e-11, False),
+    ):
         found = replace(ZERO, kkt_violation=violation, audit_error=error)
         assert holds(found, TIGHT, SIZE) is passes
     assert holds(replace(ZERO, gap=0.0, primal=0.0, dual=0.0, kkt_violation=0.99e-8), TIGHT, SIZE)
     exact = replace(GOOD, relative_gap=0.0, gap=0.0, kkt_violation=1.0)
     assert holds(exact, TIGHT, SIZE), "a gap of 0 of an objective that is not"
     assert holds(replace(exact, audit_error=0.9e-9), TIGHT, SIZE)
-    assert not holds(replace(exact, audit_error=1.1e-8), TIGHT, SIZE._replace(total=0.0, weight=0.0, curvature=0.0)), "of the values"
-    assert holds(replace(exact, audit_error=0.9e-8), TIGHT, SIZE._replace(total=0.0, weight=0.0, curvature=0.0))
+    assert not holds(
+        replace(exact, audit_error=1.1e-8),
+        TIGHT,
+        SIZE._replace(total=0.0, weight=0.0, curvature=0.0),
+    ), "of the values"
+    assert holds(
+        replace(exact, audit_error=0.9e-8),
+        TIGHT,
+        SIZE._replace(total=0.0, weight=0.0, curvature=0.0),
+    )
 
 
 def test_an_error_may_have_a_limit_of_its_own():
@@ -87,22 +120,35 @@ def test_certify_allows_a_millionth_more_than_fit():
         demand = linear_demand(1e-4)
         assert verdict(None, gap, demand, SIZE) is Status.STALLED
         for before in (Status.APPROXIMATE, Status.STATIONARY):
-            assert verdict_again(before, gap, demand, SIZE) is (before if again is Status.OPTIMAL else Status.REFUTED)
+            assert verdict_again(before, gap, demand, SIZE) is (
+                before if again is Status.OPTIMAL else Status.REFUTED
+            )
     for field, limit in (("box_violation", 2e-6), ("equality_violation", 5e-5)):
         for share, passes in ((0.99, Status.OPTIMAL), (1.01, Status.REFUTED)):
-            assert verdict_again(Status.IMPORTED, replace(GOOD, **{field: share * limit}), DEMAND, SIZE) is passes
+            assert (
+                verdict_again(
+                    Status.IMPORTED, replace(GOOD, **{field: share * limit}), DEMAND, SIZE
+                )
+                is passes
+            )
     indefinite = replace(GOOD, convexity="indefinite")
     assert verdict_again(Status.IMPORTED, indefinite, DEMAND, SIZE) is Status.STATIONARY
 
 
 def test_a_gap_within_its_limit_is_approximate():
     demand, found = linear_demand(1e-2), replace(GOOD, kkt_violation=5.0)
-    for convexity, status in (("proved", Status.APPROXIMATE), ("indefinite", Status.STATIONARY), ("unknown", Status.STATIONARY)):
+    for convexity, status in (
+        ("proved", Status.APPROXIMATE),
+        ("indefinite", Status.STATIONARY),
+        ("unknown", Status.STATIONARY),
+    ):
         assert verdict(None, replace(found, convexity=convexity), demand, SIZE) is status
         assert verdict(Status.MAX_ITER, replace(found, convexity=convexity), demand, SIZE) is status
     assert verdict(None, found, DEMAND, SIZE) is Status.STALLED, "of others the violation counts"
     assert verdict(Status.OPTIMAL, found, DEMAND, SIZE) is Status.STALLED
-    assert verdict(Status.MAX_ITER, replace(found, relative_gap=0.02), demand, SIZE) is Status.MAX_ITER
+    assert (
+        verdict(Status.MAX_ITER, replace(found, relative_gap=0.02), demand, SIZE) is Status.MAX_ITER
+    )
     assert not approximates(replace(found, box_violation=1.0), demand, SIZE)
 
 
@@ -111,7 +157,9 @@ def test_a_gap_may_be_relative_to_more_than_the_objective():
     for gap, passes in ((0.99, True), (1.01, False), (-0.99, True), (-1.01, False)):
         found = replace(GOOD, gap=gap, relative_gap=gap / 100, kkt_violation=5.0)
         assert approximates(found, demand, SIZE) is passes
-        assert not approximates(found, demand._replace(value=99.0), SIZE), "of the objective, which is more"
+        assert not approximates(found, demand._replace(value=99.0), SIZE), (
+            "of the objective, which is more"
+        )
     error = replace(GOOD, gap=0.99, audit_error=1e-5, kkt_violation=5.0)
     assert not approximates(error, demand, SIZE), "what the error adds is relative to it, too"
     assert approximates(replace(error, gap=0.98), demand, SIZE)
@@ -122,20 +170,28 @@ def test_the_error_that_uses_up_the_room_of_the_gap(curvature):
     demand, size = Demand(1e9, 1e-2), SIZE._replace(curvature=curvature)
     error = error_allowed(None, GOOD, demand, size)
     assert 0.5 + 80 * error + curvature * error**2 == pytest.approx(1.0)
-    negative = error_allowed(None, replace(GOOD, relative_gap=-0.005, primal=-99.5, dual=-100.0), demand, size)
+    negative = error_allowed(
+        None, replace(GOOD, relative_gap=-0.005, primal=-99.5, dual=-100.0), demand, size
+    )
     assert negative == pytest.approx(error, rel=1e-9, abs=0.0)
 
 
 def test_what_error_is_allowed():
     nothing = SIZE._replace(total=0.0, weight=0.0, curvature=0.0)
-    assert error_allowed(None, GOOD, DEMAND, nothing) == pytest.approx(5e-4), "the values do not depend on it"
+    assert error_allowed(None, GOOD, DEMAND, nothing) == pytest.approx(5e-4), (
+        "the values do not depend on it"
+    )
     assert error_allowed(None, ZERO, DEMAND, SIZE) == 0.0
     assert error_allowed(None, replace(ZERO, gap=0.0, primal=0.0, dual=0.0), DEMAND, SIZE) == 0.0
-    assert error_allowed(None, replace(GOOD, relative_gap=0.0, gap=0.0), DEMAND, nothing) == pytest.approx(5e-4)
+    assert error_allowed(
+        None, replace(GOOD, relative_gap=0.0, gap=0.0), DEMAND, nothing
+    ) == pytest.approx(5e-4)
     assert error_allowed(None, replace(GOOD, relative_gap=1e-2), DEMAND, nothing) == 0.0
     assert error_allowed(None, replace(GOOD, relative_gap=np.nan), DEMAND, nothing) == 0.0
     assert error_allowed(Status.OPTIMAL, replace(GOOD, kkt_violation=1.0), DEMAND, nothing) == 0.0
-    assert error_allowed(Status.MAX_ITER, replace(GOOD, kkt_violation=1.0), DEMAND, nothing) == np.inf
+    assert (
+        error_allowed(Status.MAX_ITER, replace(GOOD, kkt_violation=1.0), DEMAND, nothing) == np.inf
+    )
 
 
 def test_the_size_of_a_model():

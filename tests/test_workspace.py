@@ -1,4 +1,7 @@
-"""Views of one kernel, class pairs and folds: the values, products and models of a kernel of their own."""
+"""Views of one kernel, class pairs and folds.
+
+The values, products and models of a kernel of their own.
+"""
 
 import numpy as np
 import pytest
@@ -26,10 +29,14 @@ def test_a_pair_has_the_values_of_the_whole_kernel(dtype):
         pair, index = shared.view(i, j), np.concatenate([members[i], members[j]])
         assert np.array_equal(pair.block(None, None, dtype), whole[np.ix_(index, index)])
         some = np.array([3, 0, 7])
-        assert np.array_equal(pair.block(some, some, dtype), whole[np.ix_(index[some], index[some])])
+        assert np.array_equal(
+            pair.block(some, some, dtype), whole[np.ix_(index[some], index[some])]
+        )
         other = np.array([2, 5])
         for a, b in ((some, other), (some, None), (None, other)):
-            wanted = whole[np.ix_(index if a is None else index[a], index if b is None else index[b])]
+            wanted = whole[
+                np.ix_(index if a is None else index[a], index if b is None else index[b])
+            ]
             assert np.array_equal(pair.block(a, b, dtype), wanted)
             out = np.empty_like(wanted)
             pair.fill_block(a, b, out)
@@ -37,7 +44,9 @@ def test_a_pair_has_the_values_of_the_whole_kernel(dtype):
         rows = np.zeros((5, len(index)), dtype)
         pair.fill_rows(some, rows, np.array([4, 0, 2]))
         assert np.array_equal(rows[[4, 0, 2]], whole[np.ix_(index[some], index)])
-        np.testing.assert_allclose(pair.product(some, np.ones(3)), whole[np.ix_(index[some], index)].sum(axis=0), rtol=1e-5)
+        np.testing.assert_allclose(
+            pair.product(some, np.ones(3)), whole[np.ix_(index[some], index)].sum(axis=0), rtol=1e-5
+        )
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -48,7 +57,9 @@ def test_a_union_of_cells_has_the_values_of_the_whole_kernel(dtype):
     for chosen in ((0, 1, 2), (3, 1, 0), (0, 1, 2, 3), (2,)):
         view, index = cells.view(*chosen), np.concatenate([members[c] for c in chosen])
         assert np.array_equal(view.block(None, None, dtype), whole[np.ix_(index, index)])
-        assert np.array_equal(view.block(np.array([1]), None, dtype), whole[np.ix_(index[[1]], index)])
+        assert np.array_equal(
+            view.block(np.array([1]), None, dtype), whole[np.ix_(index[[1]], index)]
+        )
 
 
 def test_members_of_classes():
@@ -57,7 +68,10 @@ def test_members_of_classes():
 
 @pytest.mark.parametrize("wide", [False, True])
 def test_pairs_of_a_fit_are_the_binary_fits(wide):
-    """Three classes of 700 rows, cheap and expensive kernels: every pair's values are those of a fit of these two classes."""
+    """Three classes of 700 rows, cheap and expensive kernels.
+
+    Every pair's values are those of a fit of these two classes.
+    """
     data, y = make_blobs(2100, n_features=5, centers=3, cluster_std=5.0, random_state=0)
     if wide:
         data = np.hstack([data, np.random.default_rng(1).normal(scale=0.1, size=(2100, 95))])
@@ -71,14 +85,26 @@ def test_pairs_of_a_fit_are_the_binary_fits(wide):
 
 
 def test_dense_data_of_few_non_zeros_give_the_model_of_csr():
-    """Compressed or CSR: the same kernel but for centring, so the same decision values to the tolerance."""
+    """Compressed or CSR.
+
+    The same kernel but for centring, so the same decision values to the tolerance.
+    """
     Z = rng.random((1400, 40)) * (rng.random((1400, 40)) < 0.15)
     y = Z[:, 0] + Z[:, 1] - Z[:, 2] + 0.2 * rng.normal(size=1400) > 0
-    dense, csr = SVC(C=5, gamma=1.0, tol=1e-5).fit(Z, y), SVC(C=5, gamma=1.0, tol=1e-5).fit(sparse.csr_matrix(Z), y)
+    dense, csr = (
+        SVC(C=5, gamma=1.0, tol=1e-5).fit(Z, y),
+        SVC(C=5, gamma=1.0, tol=1e-5).fit(sparse.csr_matrix(Z), y),
+    )
     assert dense.certificate_.status == csr.certificate_.status == "optimal"
-    np.testing.assert_allclose(dense.decision_function(Z[:100]), csr.decision_function(sparse.csr_matrix(Z[:100])), atol=1e-4)
+    np.testing.assert_allclose(
+        dense.decision_function(Z[:100]),
+        csr.decision_function(sparse.csr_matrix(Z[:100])),
+        atol=1e-4,
+    )
     far = SVC(C=5, gamma=1.0, tol=1e-5).fit(1e3 + Z, y)  # no zeros left: centred instead
-    np.testing.assert_allclose(far.decision_function(1e3 + Z[:100]), dense.decision_function(Z[:100]), atol=1e-4)
+    np.testing.assert_allclose(
+        far.decision_function(1e3 + Z[:100]), dense.decision_function(Z[:100]), atol=1e-4
+    )
 
 
 class Counting(NativeSource):
@@ -108,16 +134,29 @@ def test_a_pair_is_a_part_of_the_whole_source():
     shared = Cells(source, members)
     pair, index = shared.view(2, 0), np.concatenate([members[2], members[0]])
     assert (pair.n_rows, pair.n_columns) == (len(index), len(index))
-    assert (pair.value_error, pair.dtypes, pair.cheap, pair.convex) == (source.value_error, source.dtypes, source.cheap, source.convex)
+    assert (pair.value_error, pair.dtypes, pair.cheap, pair.convex) == (
+        source.value_error,
+        source.dtypes,
+        source.cheap,
+        source.convex,
+    )
     assert pair.suspects(5).tolist() == source.suspects(5, index).tolist()
     by = pair.by_differences()
     assert by.differences
-    np.testing.assert_allclose(by.block(None, None, np.float64), source.block(index, index, np.float64), rtol=1e-10)
+    np.testing.assert_allclose(
+        by.block(None, None, np.float64), source.block(index, index, np.float64), rtol=1e-10
+    )
     a = np.array([4, 1, 9])
     G, b = np.array([-1.0, 1.0, -1.0]), np.zeros(3)
-    variables = Variables(G, b, -np.ones(3), np.ones(3), np.zeros(3), np.array([0, 3]), np.ones(1, bool))
+    variables = Variables(
+        G, b, -np.ones(3), np.ones(3), np.zeros(3), np.array([0, 3]), np.ones(1, bool)
+    )
     steps, violation, negative, unbounded = pair.pair_steps(a, np.float64, variables, 1e-9, 1000)
     assert (steps > 0, violation <= 1e-9, negative, unbounded) == (True, True, False, False)
-    np.testing.assert_allclose(G, source.block(index[a], index[a], np.float64) @ b + [-1.0, 1.0, -1.0], atol=1e-12)
-    assert np.shares_memory(pair.block(None, None, np.float64), shared.view(0, 2).block(None, None, np.float64)), "used again"
+    np.testing.assert_allclose(
+        G, source.block(index[a], index[a], np.float64) @ b + [-1.0, 1.0, -1.0], atol=1e-12
+    )
+    assert np.shares_memory(
+        pair.block(None, None, np.float64), shared.view(0, 2).block(None, None, np.float64)
+    ), "used again"
     assert shared.scratch is shared.scratch

@@ -1,4 +1,7 @@
-"""With `pytest -p threaded` the core starts its threads for the smallest work too: see tools/sanitize.sh."""
+"""With `pytest -p threaded` the core starts its threads for the smallest work too.
+
+See tools/sanitize.sh.
+"""
 
 from maxmargin.core import threads
 

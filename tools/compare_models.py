@@ -1,10 +1,12 @@
-"""Fitted models of two commits, bit for bit, on more than 200 configurations: for changes that must not change results.
+"""Fitted models of two commits, bit for bit, on more than 200 configurations: for changes that must
+not change results.
 
     tools/compare_models.py OLD NEW      two checkouts, each with its .venv
     tools/compare_models.py OLD NEW --only SVR
 
-Each checkout fits in a process of its own; what a user can see of a model (decision values, labels, coefficients, intercepts,
-support vectors, certificate, steps) is compared by its bytes. Exit code 1 if anything differs.
+Each checkout fits in a process of its own; what a user can see of a model (decision values, labels,
+coefficients, intercepts, support vectors, certificate, steps) is compared by its bytes. Exit code 1
+if anything differs.
 """
 
 import argparse
@@ -51,7 +53,14 @@ def data(kind: str) -> tuple[Any, Any, Any]:
     return sparse.csr_matrix(X) if form == "sparse" else X, y, z
 
 
-SHAPES = ("60x3 dense 2", "300x8 float32 3", "1500x6 dense 2", "1300x20 sparse 3", "4000x5 dense 2", "3500x40 sparse 4")
+SHAPES = (
+    "60x3 dense 2",
+    "300x8 float32 3",
+    "1500x6 dense 2",
+    "1300x20 sparse 3",
+    "4000x5 dense 2",
+    "3500x40 sparse 4",
+)
 LINEAR_SHAPES = ("60x3 dense 2", "1500x20 dense 3", "3000x300 sparse 2", "30000x10 float32 2")
 
 
@@ -93,7 +102,9 @@ def configurations() -> Iterator[tuple[str, str, dict[str, Any]]]:
         yield "SVC", shape, {"loss": "squared_hinge", "solver": "newton"}
         yield "SVR", shape, {"loss": "squared_epsilon_insensitive", "solver": "newton"}
     for shape in LINEAR_SHAPES:
-        for loss, intercept in itertools.product(("hinge", "squared_hinge"), ("free", "regularised")):
+        for loss, intercept in itertools.product(
+            ("hinge", "squared_hinge"), ("free", "regularised")
+        ):
             yield "LinearSVC", shape, {"loss": loss, "intercept": intercept}
         for solver in ("newton", "coordinate"):
             yield "LinearSVC", shape, {"solver": solver, "weights": True, "C": 10.0}
@@ -106,7 +117,11 @@ def configurations() -> Iterator[tuple[str, str, dict[str, Any]]]:
         yield "NormaSVC", shape.replace("30000", "2000"), {"random_state": 0}
     for shape in SHAPES[:3]:
         yield "PegasosSVC", shape, {"kernel": "rbf", "random_state": 0, "max_iter": 20}
-        yield "PegasosSVC", shape, {"kernel": "rbf", "random_state": 0, "max_iter": 5, "budget": 50, "tol": None}
+        yield (
+            "PegasosSVC",
+            shape,
+            {"kernel": "rbf", "random_state": 0, "max_iter": 5, "budget": 50, "tol": None},
+        )
         yield "NormaSVC", shape, {"kernel": "rbf", "random_state": 0}
 
 
@@ -129,10 +144,18 @@ def fitted(name: str, shape: str, parameters: dict[str, Any]) -> dict[str, str]:
 
     X, y, z = data(shape)
     parameters = dict(parameters)
-    weight = np.random.RandomState(3).uniform(0.2, 3.0, len(y)) if parameters.pop("weights", False) else None
+    weight = (
+        np.random.RandomState(3).uniform(0.2, 3.0, len(y))
+        if parameters.pop("weights", False)
+        else None
+    )
     if parameters.get("kernel") == "precomputed":
         dense = X.toarray() if hasattr(X, "toarray") else X
-        X = np.exp(-0.1 * ((dense[:, None, :] - dense[None, :1500, :]) ** 2).sum(axis=2)) if len(y) <= 1500 else None
+        X = (
+            np.exp(-0.1 * ((dense[:, None, :] - dense[None, :1500, :]) ** 2).sum(axis=2))
+            if len(y) <= 1500
+            else None
+        )
         if X is None:
             return {}
     model = getattr(maxmargin, name)(**parameters)
@@ -144,7 +167,11 @@ def fitted(name: str, shape: str, parameters: dict[str, Any]) -> dict[str, str]:
             model.fit(X, target, sample_weight=weight)
     except (ValueError, TypeError) as error:
         return {"error": str(error)}
-    found = {attribute: fingerprint(getattr(model, attribute)) for attribute in SEEN if _has(model, attribute)}
+    found = {
+        attribute: fingerprint(getattr(model, attribute))
+        for attribute in SEEN
+        if _has(model, attribute)
+    }
     found["predict"] = fingerprint(model.predict(X))
     if hasattr(model, "decision_function"):
         found["decision_function"] = fingerprint(model.decision_function(X))
@@ -167,12 +194,21 @@ def child(only: str) -> None:
     warnings.simplefilter("ignore")
     for name, shape, parameters in configurations():
         if only in name:
-            print(json.dumps([f"{name} {shape} {parameters}", fitted(name, shape, parameters)]), flush=True)
+            print(
+                json.dumps([f"{name} {shape} {parameters}", fitted(name, shape, parameters)]),
+                flush=True,
+            )
 
 
 def models_of(checkout: Path, only: str) -> Iterator[tuple[str, dict[str, str]]]:
     """What a checkout says, as it says it."""
-    command = [str(checkout / ".venv/bin/python"), str(Path(__file__).resolve()), "--child", "--only", only]
+    command = [
+        str(checkout / ".venv/bin/python"),
+        str(Path(__file__).resolve()),
+        "--child",
+        "--only",
+        only,
+    ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=checkout) as process:
         assert process.stdout is not None
         for line in process.stdout:
@@ -183,7 +219,9 @@ def models_of(checkout: Path, only: str) -> Iterator[tuple[str, dict[str, str]]]
 
 def main() -> int:
     """Compare and report."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("checkouts", nargs="*", type=Path, metavar="OLD NEW")
     parser.add_argument("--only", default="", help="estimators whose name holds this")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
@@ -197,7 +235,9 @@ def main() -> int:
     count = different = 0
     for (title, before), (_, after) in zip(old, new, strict=True):
         count += 1
-        changed = sorted(key for key in before.keys() | after.keys() if before.get(key) != after.get(key))
+        changed = sorted(
+            key for key in before.keys() | after.keys() if before.get(key) != after.get(key)
+        )
         if changed:
             different += 1
             print(f"{title}:")

@@ -24,14 +24,20 @@ def requirements(groups, oldest=False):
     }
     unknown = [name for name in groups if name not in known]
     if unknown:
-        raise SystemExit(f"no extra {', '.join(unknown)} in pyproject.toml: choose from {', '.join(known)}")
+        raise SystemExit(
+            f"no extra {', '.join(unknown)} in pyproject.toml: choose from {', '.join(known)}"
+        )
     lines = dict.fromkeys(line for name in groups for line in known[name])
     return [line.replace(">=", "==") if oldest else line for line in lines]
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("groups", nargs="+", help="build, run, or extras")
-    parser.add_argument("--oldest", action="store_true", help="the oldest version that each lower bound allows")
+    parser.add_argument(
+        "--oldest", action="store_true", help="the oldest version that each lower bound allows"
+    )
     arguments = parser.parse_args()
     print("\n".join(requirements(arguments.groups, arguments.oldest)))

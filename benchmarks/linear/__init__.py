@@ -1,1 +1,4 @@
-"""``make bench-linear``: linear models, by the time each library takes to the same objective. See run.py."""
+"""``make bench-linear``: linear models, by the time each library takes to the same objective.
+
+See run.py.
+"""

@@ -1,12 +1,15 @@
-"""The one objective by which all libraries are judged, and a bound below it that nobody can pass, in float64 NumPy.
+"""The one objective by which all libraries are judged, and a bound below it that nobody can pass,
+in float64 NumPy.
 
     l2      1/2 sum |w_k|^2 + C sum_i loss_i            loss: (squared) hinge, (squared) epsilon-insensitive,
     l1          sum |w_k|_1 + C sum_i loss_i            or Crammer and Singer's  max_k over k != y_i of max(0, 1 - f_y + f_k)
 
-with f_k = X w_k + b_k, one k for two classes (positive for class 1) and for regression, one for each class against the rest otherwise.
-Two models: LIBLINEAR's ("regularised") counts each b_k as one more weight, of a column of ones; the other ("free") does not count it.
+with f_k = X w_k + b_k, one k for two classes (positive for class 1) and for regression, one for
+each class against the rest otherwise. Two models: LIBLINEAR's ("regularised") counts each b_k as
+one more weight, of a column of ones; the other ("free") does not count it.
 
-By weak duality every feasible point t of the dual gives a number that no objective is below, whoever found t:
+By weak duality every feasible point t of the dual gives a number that no objective is below,
+whoever found t:
 
     l2      sum_i gain_i(t) - 1/2 sum_k |X't_k|^2  (- 1/2 (sum_i t_ki)^2 for a regularised bias; a free one needs sum_i t_ki = 0)
     l1      sum_i gain_i(t)                        where |X't| <= 1 (and |sum_i t_i| <= 1 for a regularised bias)
@@ -30,21 +33,41 @@ def _loss(parameters: dict[str, Any], y: np.ndarray, f: np.ndarray) -> float:
     if "insensitive" in kind:
         slack = np.maximum(0.0, np.abs(f[:, 0] - y) - parameters["epsilon"])[:, None]
     else:
-        signs = np.where(y == 1, 1.0, -1.0)[:, None] if f.shape[1] == 1 else np.where(y[:, None] == np.arange(f.shape[1]), 1.0, -1.0)
+        signs = (
+            np.where(y == 1, 1.0, -1.0)[:, None]
+            if f.shape[1] == 1
+            else np.where(y[:, None] == np.arange(f.shape[1]), 1.0, -1.0)
+        )
         slack = np.maximum(0.0, 1 - signs * f)
     return float((slack**2).sum() if kind.startswith("squared") else slack.sum())
 
 
-def objective(parameters: dict[str, Any], model: str, X: Any, y: np.ndarray, coef: np.ndarray, intercept: np.ndarray) -> float:
+def objective(
+    parameters: dict[str, Any],
+    model: str,
+    X: Any,
+    y: np.ndarray,
+    coef: np.ndarray,
+    intercept: np.ndarray,
+) -> float:
     """The objective of a model, "regularised" or "free"; coef has one row for each k."""
     coef, intercept = np.asarray(coef, np.float64), np.asarray(intercept, np.float64)
     counted = np.column_stack([coef, intercept]) if model == "regularised" else coef
-    size = np.abs(counted).sum() if parameters.get("penalty", "l2") == "l1" else 0.5 * (counted**2).sum()
+    size = (
+        np.abs(counted).sum()
+        if parameters.get("penalty", "l2") == "l1"
+        else 0.5 * (counted**2).sum()
+    )
     return float(size + parameters["C"] * _loss(parameters, y, np.asarray(X @ coef.T) + intercept))
 
 
-def lower_bound(parameters: dict[str, Any], model: str, X: Any, y: np.ndarray, duals: np.ndarray) -> float:
-    """A number below every objective of the problem, from any duals: a row for each k, coef_k = sum_i t_ki x_i."""
+def lower_bound(
+    parameters: dict[str, Any], model: str, X: Any, y: np.ndarray, duals: np.ndarray
+) -> float:
+    """A number below every objective of the problem, from any duals.
+
+    A row for each k, coef_k = sum_i t_ki x_i.
+    """
     if parameters.get("multi_class") == "crammer_singer":
         t = _crammer_singer_feasible(parameters["C"], y, np.array(duals, np.float64))
         gain = float(t[y, np.arange(len(y))].sum())
@@ -54,9 +77,17 @@ def lower_bound(parameters: dict[str, Any], model: str, X: Any, y: np.ndarray, d
     sums = t.sum(axis=1)
     Xt = np.asarray(X.T @ t.T)
     if parameters.get("penalty", "l2") == "l1":
-        reach = max(1.0, float(np.abs(Xt).max()), float(np.abs(sums).max()) if model == "regularised" else 0.0)
+        reach = max(
+            1.0,
+            float(np.abs(Xt).max()),
+            float(np.abs(sums).max()) if model == "regularised" else 0.0,
+        )
         return _gain(parameters, y, t / reach)
-    return gain - 0.5 * float((Xt**2).sum()) - (0.5 * float((sums**2).sum()) if model == "regularised" else 0.0)
+    return (
+        gain
+        - 0.5 * float((Xt**2).sum())
+        - (0.5 * float((sums**2).sum()) if model == "regularised" else 0.0)
+    )
 
 
 def _signs(parameters: dict[str, Any], y: np.ndarray, t: np.ndarray) -> np.ndarray:
@@ -68,7 +99,10 @@ def _signs(parameters: dict[str, Any], y: np.ndarray, t: np.ndarray) -> np.ndarr
 
 
 def _feasible(parameters: dict[str, Any], model: str, y: np.ndarray, t: np.ndarray) -> np.ndarray:
-    """Duals inside their bounds; of sum 0 where the bias is free, by taking off the side that is too heavy."""
+    """Duals inside their bounds.
+
+    Of sum 0 where the bias is free, by taking off the side that is too heavy.
+    """
     signs, C = _signs(parameters, y, t), parameters["C"]
     t = np.where(signs == 0, t, np.where(signs * t > 0, t, 0.0))
     if not parameters["loss"].startswith("squared"):
@@ -82,8 +116,19 @@ def _feasible(parameters: dict[str, Any], model: str, y: np.ndarray, t: np.ndarr
 
 
 def _gain(parameters: dict[str, Any], y: np.ndarray, t: np.ndarray) -> float:
-    gain = np.abs(t).sum() if "insensitive" not in parameters["loss"] else (y * t).sum() - parameters["epsilon"] * np.abs(t).sum()
-    return float(gain - ((t**2).sum() / (4 * parameters["C"]) if parameters["loss"].startswith("squared") else 0.0))
+    gain = (
+        np.abs(t).sum()
+        if "insensitive" not in parameters["loss"]
+        else (y * t).sum() - parameters["epsilon"] * np.abs(t).sum()
+    )
+    return float(
+        gain
+        - (
+            (t**2).sum() / (4 * parameters["C"])
+            if parameters["loss"].startswith("squared")
+            else 0.0
+        )
+    )
 
 
 def _crammer_singer_feasible(C: float, y: np.ndarray, t: np.ndarray) -> np.ndarray:

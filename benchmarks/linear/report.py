@@ -17,13 +17,19 @@ BEGIN, END = "<!-- written by make bench-linear ARGS=--save -->", "<!-- until he
 
 
 class LinearRow(report.Row):
-    """A case at one target. A peer is compared with ours on its own model, so that the best peer is the one of the least ratio."""
+    """A case at one target.
+
+    A peer is compared with ours on its own model, so that the best peer is the one of the least
+    ratio.
+    """
 
     def __init__(self, record: dict[str, Any], target: float) -> None:
         variants = record["targets"][str(target)]
         self.mine = {v["model"]: v for v in variants if v["library"] == OURS.name}
         first = next(iter(self.mine.values()))
-        super().__init__({**record, "variants": [first, *(v for v in variants if v["library"] != OURS.name)]})
+        super().__init__(
+            {**record, "variants": [first, *(v for v in variants if v["library"] != OURS.name)]}
+        )
         self.best = self.least(self.others)
 
     def counterpart(self, other: dict[str, Any]) -> dict[str, Any]:
@@ -57,7 +63,11 @@ def _rung_text(entry: dict[str, Any], *more: str) -> str:
 
 
 def _rows(results: dict[str, Any], target: float, group: str = "") -> list[LinearRow]:
-    return [LinearRow(record, target) for record in results["cases"] if not group or group in record["groups"]]
+    return [
+        LinearRow(record, target)
+        for record in results["cases"]
+        if not group or group in record["groups"]
+    ]
 
 
 def main_table(results: dict[str, Any]) -> list[str]:
@@ -74,7 +84,14 @@ def main_table(results: dict[str, Any]) -> list[str]:
             row = LinearRow(record, target)
             cells += [row.compared_text, row.best_text, row.ratio_text]
         last = LinearRow(record, TARGETS[-1]).ours
-        lines.append([*cells, last.get("solver") or NOTHING, count_text(last.get("iterations")), _apart_text(record)])
+        lines.append(
+            [
+                *cells,
+                last.get("solver") or NOTHING,
+                count_text(last.get("iterations")),
+                _apart_text(record),
+            ]
+        )
     return table([*head, "solver", "steps", "peers' least objective"], lines) if lines else []
 
 
@@ -85,8 +102,14 @@ def _marked(record: dict[str, Any]) -> str:
 
 def _apart_text(record: dict[str, Any]) -> str:
     """How far the best objective of a peer is above the proved bound, relative."""
-    known = [found for found in record["objectives"].values() if not math.isnan(found["bound"] + found["peer"])]
-    texts = [((found["peer"] - found["bound"]) / abs(found["bound"]), found["label"]) for found in known]
+    known = [
+        found
+        for found in record["objectives"].values()
+        if not math.isnan(found["bound"] + found["peer"])
+    ]
+    texts = [
+        ((found["peer"] - found["bound"]) / abs(found["bound"]), found["label"]) for found in known
+    ]
     return "{:+.0e} {}".format(*min(texts)) if texts else NOTHING
 
 
@@ -106,7 +129,9 @@ def growth_table(results: dict[str, Any]) -> list[str]:
     for target in TARGETS:
         groups: dict[tuple[str, str], list[LinearRow]] = {}
         for row in _rows(results, target, "growth"):
-            groups.setdefault((row.record["data"], row.record["parameters"]["loss"]), []).append(row)
+            groups.setdefault((row.record["data"], row.record["parameters"]["loss"]), []).append(
+                row
+            )
         for rows in groups.values():
             rows.sort(key=lambda row: row.record["n"])
             if len(rows) < 2:
@@ -117,17 +142,36 @@ def growth_table(results: dict[str, Any]) -> list[str]:
                 name = f"{row.record['data']} {row.record['parameters']['loss']}"
                 star = " *" if row.record["data"] in CHOSEN_ON else ""
                 ours = row.ours_text + _rung_text(row.ours)
-                lines.append([name + star, f"{row.record['n']:,}", f"{target:g}", ours, exponent, row.best_text, row.ratio_text])
+                lines.append(
+                    [
+                        name + star,
+                        f"{row.record['n']:,}",
+                        f"{target:g}",
+                        ours,
+                        exponent,
+                        row.best_text,
+                        row.ratio_text,
+                    ]
+                )
     if not lines:
         return []
     head = ["data", "rows", "target", "maxmargin", "exponent", "best peer", "ratio"]
-    return ["", "## How time grows with rows", "", *table(head, lines), "", "Exponent p: seconds grew like rows^p from the size before."]
+    return [
+        "",
+        "## How time grows with rows",
+        "",
+        *table(head, lines),
+        "",
+        "Exponent p: seconds grew like rows^p from the size before.",
+    ]
 
 
 def _power(before: LinearRow, after: LinearRow) -> float:
     if "fit" not in before.ours or "fit" not in after.ours:
         return math.nan
-    return math.log(after.ours["fit"] / before.ours["fit"]) / math.log(after.record["n"] / before.record["n"])
+    return math.log(after.ours["fit"] / before.ours["fit"]) / math.log(
+        after.record["n"] / before.record["n"]
+    )
 
 
 def full_tables(results: dict[str, Any]) -> list[str]:
@@ -137,9 +181,23 @@ def full_tables(results: dict[str, Any]) -> list[str]:
         lines, rows = [], _rows(results, target)
         names = list(dict.fromkeys(v["library"] for row in rows for v in row.others))
         for row in rows:
-            mine = [result_text(row.mine[model]) if model in row.mine else NOTHING for model in ("regularised", "free")]
-            lines.append([row.name, *mine, *(_cell([v for v in row.others if v["library"] == name]) for name in names)])
-        out += ["", f"## Every library to {target:g}", "", *table(["case", "maxmargin", "maxmargin, free bias", *names], lines)]
+            mine = [
+                result_text(row.mine[model]) if model in row.mine else NOTHING
+                for model in ("regularised", "free")
+            ]
+            lines.append(
+                [
+                    row.name,
+                    *mine,
+                    *(_cell([v for v in row.others if v["library"] == name]) for name in names),
+                ]
+            )
+        out += [
+            "",
+            f"## Every library to {target:g}",
+            "",
+            *table(["case", "maxmargin", "maxmargin, free bias", *names], lines),
+        ]
     return out
 
 
@@ -151,30 +209,53 @@ def _cell(entries: list[dict[str, Any]]) -> str:
     if "fit" not in chosen:
         return result_text(max(entries, key=lambda v: v["bound"] or 0.0))
     short = chosen["label"].removeprefix(chosen["library"]).strip()
-    convert = f" + {seconds_text(chosen['convert'])} to convert" if chosen.get("convert", 0) > 0.05 * chosen["fit"] else ""
+    convert = (
+        f" + {seconds_text(chosen['convert'])} to convert"
+        if chosen.get("convert", 0) > 0.05 * chosen["fit"]
+        else ""
+    )
     return f"{seconds_text(chosen['fit'])}" + (f" ({short})" if short else "") + convert
 
 
-def _ratios(results: dict[str, Any], target: float, get: Any, unseen: bool = False) -> list[tuple[float, str]]:
-    """Ratios of all cases, those of more and more rows too, or of those on whose data no constant was chosen."""
-    rows = [row for row in _rows(results, target) if not (unseen and row.record["data"] in CHOSEN_ON)]
+def _ratios(
+    results: dict[str, Any], target: float, get: Any, unseen: bool = False
+) -> list[tuple[float, str]]:
+    """Ratios of all cases, those of more and more rows too, or of those on whose data no constant
+    was chosen.
+    """
+    rows = [
+        row for row in _rows(results, target) if not (unseen and row.record["data"] in CHOSEN_ON)
+    ]
     return [row.ratio(get(row)) for row in rows]
 
 
 def mean_lines(results: dict[str, Any]) -> list[str]:
     """Geometric means of the ratios of all cases at both targets."""
-    both = {unseen: [r for t in TARGETS for r in _ratios(results, t, lambda r: r.best, unseen)] for unseen in (False, True)}
-    lines = [f"Ratio to the best peer, every case at both targets, geometric mean: **{mean_text(both[False])}**."]
+    both = {
+        unseen: [r for t in TARGETS for r in _ratios(results, t, lambda r: r.best, unseen)]
+        for unseen in (False, True)
+    }
+    lines = [
+        "Ratio to the best peer, every case at both targets, geometric mean: "
+        f"**{mean_text(both[False])}**."
+    ]
     if both[True]:
         lines.append(f"On data sets on which no constant was chosen: **{mean_text(both[True])}**.")
     for target in TARGETS:
-        best, sklearn = (mean_text(_ratios(results, target, get)) for get in (lambda r: r.best, lambda r: r.sklearn))
-        lines.append(f"To {target:g}: ratio to the best peer **{best}**; to scikit-learn **{sklearn}**.")
+        best, sklearn = (
+            mean_text(_ratios(results, target, get))
+            for get in (lambda r: r.best, lambda r: r.sklearn)
+        )
+        lines.append(
+            f"To {target:g}: ratio to the best peer **{best}**; to scikit-learn **{sklearn}**."
+        )
     return lines
 
 
 def notes(results: dict[str, Any]) -> list[str]:
-    """What could not be installed or failed, where ours did not reach a target, and what is wrong with a bound."""
+    """What could not be installed or failed, where ours did not reach a target, and what is wrong
+    with a bound.
+    """
     seen: dict[str, list[str]] = {}
 
     def note(record: dict[str, Any], what: str) -> None:
@@ -192,10 +273,21 @@ def notes(results: dict[str, Any]) -> list[str]:
             if math.isnan(bound):
                 note(record, f"no bound was found ({model} bias)")
             elif ours > bound + LOOSE * abs(bound):
-                note(record, f"the bound may be {(ours - bound) / abs(bound):.1g} below the optimum ({model} bias)")
+                note(
+                    record,
+                    f"the bound may be {(ours - bound) / abs(bound):.1g} below the optimum "
+                    f"({model} bias)",
+                )
             if peer < bound - ROUNDING * abs(bound):
-                note(record, f"{found['label']} is below the bound by {(bound - peer) / abs(bound):.1g}: one of the two is wrong")
-    lines = [f"- {what} ({', '.join(names) if len(names) < 6 else f'{len(names)} cases'})" for what, names in seen.items()]
+                note(
+                    record,
+                    f"{found['label']} is below the bound by {(bound - peer) / abs(bound):.1g}: "
+                    "one of the two is wrong",
+                )
+    lines = [
+        f"- {what} ({', '.join(names) if len(names) < 6 else f'{len(names)} cases'})"
+        for what, names in seen.items()
+    ]
     return ["", "## What failed", "", *lines] if lines else []
 
 
@@ -205,7 +297,13 @@ def markdown(results: dict[str, Any]) -> str:
     versions = dict(sorted({v["library"]: v["version"] for v in parts if "version" in v}.items()))
     machine = report.machine_line(results, versions)
     title = "# Linear benchmark" + (" (quick run: few rows)" if results["quick"] else "")
-    body = [*main_table(results), "", LEGEND.format(repeats=results["repeats"]), *growth_table(results), *full_tables(results)]
+    body = [
+        *main_table(results),
+        "",
+        LEGEND.format(repeats=results["repeats"]),
+        *growth_table(results),
+        *full_tables(results),
+    ]
     return "\n".join([title, "", machine, "", *mean_lines(results), "", *body, *notes(results), ""])
 
 
@@ -217,9 +315,26 @@ def readme(results: dict[str, Any], path: Path) -> None:
         if "table" in record["groups"]:
             row = LinearRow(record, TARGETS[-1])
             size = [f"{record[key]:,}" for key in ("n", "d")]
-            cells.append([_marked(record), *size, f"{TARGETS[-1]:g}", row.compared_text, row.best_text, row.ratio_text])
+            cells.append(
+                [
+                    _marked(record),
+                    *size,
+                    f"{TARGETS[-1]:g}",
+                    row.compared_text,
+                    row.best_text,
+                    row.ratio_text,
+                ]
+            )
     star = "\\* Constants were chosen on this data set."
-    lines = [report.run_line(results), "", *table(head, cells), "", star, "", *mean_lines(results)[:2]]
+    lines = [
+        report.run_line(results),
+        "",
+        *table(head, cells),
+        "",
+        star,
+        "",
+        *mean_lines(results)[:2],
+    ]
     report.replace_block(path, BEGIN, END, lines)
 
 
@@ -227,7 +342,10 @@ def picture(results: dict[str, Any], path: Path) -> None:
     """Ratios to the best peer at both targets."""
     colours = ("#4c72b0", "#c44e52")
     rows = {target: _rows(results, target) for target in TARGETS}
-    series = [(f"best peer, to {t:g}", c, [row.ratio(row.best) for row in rows[t]]) for t, c in zip(TARGETS, colours, strict=True)]
+    series = [
+        (f"best peer, to {t:g}", c, [row.ratio(row.best) for row in rows[t]])
+        for t, c in zip(TARGETS, colours, strict=True)
+    ]
     report.draw(results, [row.name for row in rows[TARGETS[0]]], series, path)
 
 
@@ -236,5 +354,8 @@ def line(record: dict[str, Any]) -> str:
     texts = []
     for target in TARGETS:
         row = LinearRow(record, target)
-        texts.append(f"to {target:g} ours {row.compared_text:>9}, best peer {row.best_text:34} ratio {row.ratio_text:>6}")
+        texts.append(
+            f"to {target:g} ours {row.compared_text:>9}, best peer {row.best_text:34} ratio "
+            f"{row.ratio_text:>6}"
+        )
     return "   ".join(texts)

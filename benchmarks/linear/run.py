@@ -7,7 +7,8 @@
     make bench-linear ARGS=--quick                     at most 2,000 rows a case, once
     make bench-linear ARGS=--save                      and publish: docs/linear-benchmark.{md,json,svg} and the README
 
-Peers live in environments of their own under .bench/; results go to run/bench/linear.{md,json,svg}. What is measured: linear/measure.py.
+Peers live in environments of their own under .bench/; results go to run/bench/linear.{md,json,svg}.
+What is measured: linear/measure.py.
 """
 
 import argparse
@@ -33,15 +34,28 @@ from linear.report import line, markdown, picture, readme
 
 def options() -> argparse.Namespace:
     """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("words", nargs="*", help="substrings of the names or groups of the cases to run")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "words", nargs="*", help="substrings of the names or groups of the cases to run"
+    )
     parser.add_argument("--quick", action="store_true", help="at most 2,000 rows a case, once each")
     parser.add_argument("--repeats", type=int, help="runs of each library (3; quick: 1)")
     parser.add_argument("--timeout", type=float, help="seconds for one fit (8; quick: 6)")
-    parser.add_argument("--save", action="store_true", help="copy the results to docs/linear-benchmark.{md,json,svg} and the README")
+    parser.add_argument(
+        "--save",
+        action="store_true",
+        help="copy the results to docs/linear-benchmark.{md,json,svg} and the README",
+    )
     parser.add_argument("--list", action="store_true", help="list the cases and stop")
     parser.add_argument("--set-up", action="store_true", help="make the environments and stop")
-    parser.add_argument("--show", type=Path, metavar="FILE.json", help="write the tables of saved results, measure nothing")
+    parser.add_argument(
+        "--show",
+        type=Path,
+        metavar="FILE.json",
+        help="write the tables of saved results, measure nothing",
+    )
     return parser.parse_args()
 
 
@@ -63,7 +77,9 @@ def main() -> None:
     if asked.show:
         return finish(json.loads(asked.show.read_text()), "linear", asked.save)
     if not chosen:
-        sys.exit(f"No case matches {asked.words}. There are: {', '.join(case.name for case in CASES)}.")
+        sys.exit(
+            f"No case matches {asked.words}. There are: {', '.join(case.name for case in CASES)}."
+        )
     OUT.mkdir(parents=True, exist_ok=True)
     environments = set_up([library for library, _ in LIBRARIES])
     if asked.set_up:
@@ -72,8 +88,17 @@ def main() -> None:
     repeats = asked.repeats or (1 if asked.quick else 3)
     store = OUT / ("linear-quick.json" if asked.quick else "linear.json")
     progress = Progress([case.name for case in chosen], expectations(store))
-    results = {**machine(), "timeout": timeout, "repeats": repeats, "quick": asked.quick, "cases": []}
-    with tempfile.TemporaryDirectory(dir=OUT) as folder, contextlib.suppress(KeyboardInterrupt):  # Ctrl-C shows what there is
+    results = {
+        **machine(),
+        "timeout": timeout,
+        "repeats": repeats,
+        "quick": asked.quick,
+        "cases": [],
+    }
+    with (
+        tempfile.TemporaryDirectory(dir=OUT) as folder,
+        contextlib.suppress(KeyboardInterrupt),
+    ):  # Ctrl-C shows what there is
         bench = LinearBench(environments, Path(folder), timeout, repeats)
         for case in chosen:
             began = time.monotonic()

@@ -10,9 +10,10 @@ An adapter is a module beside this one with the functions
     decide(model, Z)                values of the decision functions, one column each
     solution(model)                 a Solution
 
-``parameters`` are scikit-learn's. Adapters are imported in the library's own environment, which need not have maxmargin; this module
-needs only NumPy. Decision functions are f(x) = sum_i coef_i k(x_i, x) + intercept: for two classes one, positive for class 1; for more
-one for each pair (i, j), i < j, in the order (0,1), (0,2), ..., positive for class i.
+``parameters`` are scikit-learn's. Adapters are imported in the library's own environment, which
+need not have maxmargin; this module needs only NumPy. Decision functions are f(x) = sum_i coef_i
+k(x_i, x) + intercept: for two classes one, positive for class 1; for more one for each pair (i, j),
+i < j, in the order (0,1), (0,2), ..., positive for class i.
 """
 
 import itertools
@@ -42,12 +43,25 @@ OURS = Library("maxmargin", "ours", sparse_forms=("csr",))
 SKLEARN = "scikit-learn"
 
 PEERS = [
-    Library("aoclda", "aoclda", ("aoclda", "scipy"), dtypes=("float32", "float64"), lacks=("OneClassSVM",)),
     Library(
-        "scikit-learn-intelex", "sklearnex", ("scikit-learn-intelex",), ("float32", "float64"), ("csr", "dense"), lacks=("OneClassSVM",)
+        "aoclda",
+        "aoclda",
+        ("aoclda", "scipy"),
+        dtypes=("float32", "float64"),
+        lacks=("OneClassSVM",),
+    ),
+    Library(
+        "scikit-learn-intelex",
+        "sklearnex",
+        ("scikit-learn-intelex",),
+        ("float32", "float64"),
+        ("csr", "dense"),
+        lacks=("OneClassSVM",),
     ),
     Library(SKLEARN, "scikit_learn", sparse_forms=("csr", "dense")),
-    Library("thundersvm-cpu", "thundersvm", ("thundersvm-cpu",), ("float32",)),  # CSR takes it twenty times as long
+    Library(
+        "thundersvm-cpu", "thundersvm", ("thundersvm-cpu",), ("float32",)
+    ),  # CSR takes it twenty times as long
     Library("libsvm-official", "libsvm", ("libsvm-official",), sparse_forms=("csr",)),
 ]
 
@@ -70,12 +84,16 @@ def estimator(module: Any, problem: str, parameters: dict[str, Any]) -> Any:
 
 
 def pair_order(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where each pair of a library that numbers its classes in the order ``labels`` belongs, and with which sign."""
+    """Where each pair of a library that numbers its classes in the order ``labels`` belongs, and
+    with which sign.
+    """
     classes = len(labels)
     place = {pair: k for k, pair in enumerate(itertools.combinations(range(classes), 2))}
     pairs = [(labels[p], labels[q]) for p, q in itertools.combinations(range(classes), 2)]
     sign = np.array([1.0 if a < b else -1.0 for a, b in pairs])
-    return np.array([place[min(pair), max(pair)] for pair in pairs]), -sign if classes == 2 else sign
+    return np.array(
+        [place[min(pair), max(pair)] for pair in pairs]
+    ), -sign if classes == 2 else sign
 
 
 def in_order(columns: np.ndarray, labels: np.ndarray) -> np.ndarray:
@@ -89,8 +107,8 @@ def in_order(columns: np.ndarray, labels: np.ndarray) -> np.ndarray:
 def unpack(packed: np.ndarray, n_support: np.ndarray) -> np.ndarray:
     """One row for each pair from the layout that LIBSVM introduced.
 
-    There a support vector of the p-th class has its coefficient against the q-th class in row q - 1 if q > p, else in row q; support
-    vectors are sorted by class.
+    There a support vector of the p-th class has its coefficient against the q-th class in row q - 1
+    if q > p, else in row q; support vectors are sorted by class.
     """
     ends = np.concatenate([[0], np.cumsum(n_support)])
     members = [slice(begin, end) for begin, end in itertools.pairwise(ends)]

@@ -34,7 +34,13 @@ def decide(model: Any, Z: Any) -> np.ndarray:
 
 def solution(model: Any) -> Solution:
     """Read off dual_coef_ and its neighbours."""
-    coef = model.dual_coef_.toarray() if hasattr(model.dual_coef_, "toarray") else np.asarray(model.dual_coef_)
+    coef = (
+        model.dual_coef_.toarray()
+        if hasattr(model.dual_coef_, "toarray")
+        else np.asarray(model.dual_coef_)
+    )
     if len(getattr(model, "classes_", ())) > 2:
         coef = unpack(coef, np.asarray(model.n_support_))
-    return Solution(np.asarray(model.support_), coef, np.ravel(model.intercept_), int(np.sum(model.n_iter_)))
+    return Solution(
+        np.asarray(model.support_), coef, np.ravel(model.intercept_), int(np.sum(model.n_iter_))
+    )

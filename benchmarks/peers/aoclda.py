@@ -1,4 +1,7 @@
-"""AMD's AOCL-DA. Dense data only, no one-class; row-major input is as fast for it as column-major."""
+"""AMD's AOCL-DA. Dense data only, no one-class.
+
+Row-major input is as fast for it as column-major.
+"""
 
 from importlib.metadata import version as version_of
 from typing import Any
@@ -38,13 +41,21 @@ def predict(model: Any, Z: np.ndarray) -> np.ndarray:
 
 def decide(model: Any, Z: np.ndarray) -> np.ndarray:
     """Values, one column for each decision function."""
-    values = model.predict(Z) if type(model).__name__ in WITHOUT_MARGIN else model.decision_function(Z, shape="ovo")
+    values = (
+        model.predict(Z)
+        if type(model).__name__ in WITHOUT_MARGIN
+        else model.decision_function(Z, shape="ovo")
+    )
     return values.reshape(len(Z), -1)
 
 
 def solution(model: Any) -> Solution:
-    """Its coefficients are laid out as LIBSVM's, classes in the order 0, 1, ..., two classes with scikit-learn's sign."""
+    """Its coefficients are laid out as LIBSVM's, classes in the order 0, 1, ..., two classes with
+    scikit-learn's sign.
+    """
     coef = model.dual_coef
     if len(coef) > 1:
         coef = unpack(coef, model.n_support_per_class)
-    return Solution(model.support_vectors_idx, coef, np.ravel(model.bias), int(np.sum(model.n_iter)))
+    return Solution(
+        model.support_vectors_idx, coef, np.ravel(model.bias), int(np.sum(model.n_iter))
+    )

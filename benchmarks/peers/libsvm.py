@@ -1,6 +1,8 @@
-"""LIBSVM's own Python package: sparse inside, one thread, classes in the order of their first sample.
+"""LIBSVM's own Python package: sparse inside, one thread, classes in the order of their first
+sample.
 
-Building its nodes from arrays is not counted in the fit (it takes longer than small fits); in predict it is part of the call.
+Building its nodes from arrays is not counted in the fit (it takes longer than small fits); in
+predict it is part of the call.
 """
 
 from importlib.metadata import version as version_of
@@ -14,7 +16,15 @@ from peers import CACHE, Solution, in_order, unpack
 
 PROBLEMS = {"SVC": 0, "NuSVC": 1, "OneClassSVM": 2, "SVR": 3}
 KERNELS = {"linear": 0, "poly": 1, "rbf": 2}
-OPTIONS = {"C": "c", "nu": "n", "epsilon": "p", "gamma": "g", "coef0": "r", "degree": "d", "tol": "e"}
+OPTIONS = {
+    "C": "c",
+    "nu": "n",
+    "epsilon": "p",
+    "gamma": "g",
+    "coef0": "r",
+    "degree": "d",
+    "tol": "e",
+}
 
 
 def version() -> str:
@@ -34,7 +44,9 @@ def rows(Z: Any) -> Any:
 
 def fit(data: Any, problem: str, parameters: dict[str, Any]) -> Any:
     """Fit with its command-line options."""
-    options = [f"-{OPTIONS[name]} {value!r}" for name, value in parameters.items() if name in OPTIONS]
+    options = [
+        f"-{OPTIONS[name]} {value!r}" for name, value in parameters.items() if name in OPTIONS
+    ]
     text = f"-q -s {PROBLEMS[problem]} -t {KERNELS[parameters.get('kernel', 'rbf')]} -m {CACHE} {' '.join(options)}"
     model = svmutil.svm_train(data, svmutil.svm_parameter(text))
     model.problem = problem
@@ -66,4 +78,6 @@ def solution(model: Any) -> Solution:
     if "SVC" in model.problem:
         coef = in_order(unpack(coef, np.array(model.nSV[:classes])).T, _order(model)).T
         intercept = in_order(intercept, _order(model))
-    return Solution(np.array(model.get_sv_indices()) - 1, coef, intercept.ravel()[: len(coef)], None)
+    return Solution(
+        np.array(model.get_sv_indices()) - 1, coef, intercept.ravel()[: len(coef)], None
+    )

@@ -1,4 +1,7 @@
-"""scikit-learn-intelex: scikit-learn's interface on oneDAL. It has no one-class estimator of its own."""
+"""scikit-learn-intelex: scikit-learn's interface on oneDAL.
+
+It has no one-class estimator of its own.
+"""
 
 from importlib.metadata import version as version_of
 from typing import Any

@@ -1,4 +1,7 @@
-"""ThunderSVM's build for CPUs: float32 inside; classes in the order of their first sample; intercept_ is LIBSVM's rho."""
+"""ThunderSVM's build for CPUs: float32 inside; classes in the order of their first sample.
+
+Intercept_ is LIBSVM's rho.
+"""
 
 from importlib.metadata import version as version_of
 from typing import Any
@@ -26,7 +29,12 @@ def rows(Z: Any) -> Any:
 
 def fit(data: Any, problem: str, parameters: dict[str, Any]) -> Any:
     """Fit; its polynomial kernel has another name, and one-class does not return itself."""
-    options = dict(parameters, kernel={"poly": "polynomial"}.get(parameters.get("kernel", "rbf"), parameters.get("kernel", "rbf")))
+    options = dict(
+        parameters,
+        kernel={"poly": "polynomial"}.get(
+            parameters.get("kernel", "rbf"), parameters.get("kernel", "rbf")
+        ),
+    )
     model = getattr(thundersvm, problem)(**options, cache_size=CACHE, max_mem_size=CACHE)
     X, y = data
     model.fit(X, y)

@@ -1,7 +1,9 @@
-"""``make gallery``: figures of the lectures, drawn by code, and a page that shows picture, formula and the lines that draw it.
+"""``make gallery``: figures of the lectures, drawn by code, and a page that shows picture, formula
+and the lines that draw it.
 
-A figure is a function of a module ``lecture_NNN`` that returns a matplotlib figure; the first line of its docstring is its title, the
-rest its text. Names given on the command line draw those figures only and leave the page as it is.
+A figure is a function of a module ``lecture_NNN`` that returns a matplotlib figure; the first line
+of its docstring is its title, the rest its text. Names given on the command line draw those figures
+only and leave the page as it is.
 """
 
 import importlib
@@ -33,7 +35,11 @@ def lectures():
 
 def figures(module):
     """The functions of a module that draw, in the order they are written."""
-    own = [f for name, f in vars(module).items() if inspect.isfunction(f) and f.__module__ == module.__name__ and not name.startswith("_")]
+    own = [
+        f
+        for name, f in vars(module).items()
+        if inspect.isfunction(f) and f.__module__ == module.__name__ and not name.startswith("_")
+    ]
     return sorted(own, key=lambda f: f.__code__.co_firstlineno)
 
 
@@ -49,7 +55,10 @@ def section(module, draw):
     docstring = code[code.index('"""') : code.index('"""', code.index('"""') + 3) + 3]
     code = textwrap.dedent(code.replace("    " + docstring + "\n", "", 1))
     shown = f"## {title}\n\n![{title}]({picture(module, draw)})\n\n{text.strip()}\n\n"
-    return shown + f"<details><summary>The lines that draw it</summary>\n\n```python\n{code}```\n\n</details>\n"
+    return (
+        shown
+        + f"<details><summary>The lines that draw it</summary>\n\n```python\n{code}```\n\n</details>\n"
+    )
 
 
 def films():
@@ -83,7 +92,8 @@ def main(names):
             print(picture(module, draw))
     if not names:
         contents = [
-            f"* [{inspect.getdoc(f).splitlines()[0]}](#{_anchor(inspect.getdoc(f).splitlines()[0])})"
+            "* "
+            f"[{inspect.getdoc(f).splitlines()[0]}](#{_anchor(inspect.getdoc(f).splitlines()[0])})"
             for m in lectures()
             for f in figures(m)
         ]

@@ -39,7 +39,10 @@ def three_clouds(seed=1, n=90, spread=0.6):
 
 
 def uneven_clouds(seed=0, k=3):
-    """Clouds of unequal width at random places: their pairs' boundaries do not meet in one point."""
+    """Clouds of unequal width at random places.
+
+    Their pairs' boundaries do not meet in one point.
+    """
     random = np.random.default_rng(seed)
     y = np.arange(30 * k) % k
     places, width = random.uniform(-2.2, 2.2, size=(k, 2)), random.uniform(0.2, 0.9, size=k)

@@ -7,7 +7,13 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from data import crescents, overlapping, sine, uneven_clouds
 from maxmargin import SVC, SVR, NuSVC, NuSVR, textbook
-from maxmargin.plots import ClassesDisplay, ConvergenceDisplay, DecisionDisplay, LossDisplay, TubeDisplay
+from maxmargin.plots import (
+    ClassesDisplay,
+    ConvergenceDisplay,
+    DecisionDisplay,
+    LossDisplay,
+    TubeDisplay,
+)
 from maxmargin.plots.style import CLASS_COLOURS, INK, figure, titled
 
 SEED = "000_aa3cb9f2e9a3f579.txt"
@@ -24,7 +30,14 @@ def gaussian_kernel():
     model = SVC(C=1e4, gamma=1.0).fit(X, y)
     shown = DecisionDisplay.from_estimator(model, X, y)
     a, b, grid = shown.plane.grid(200)
-    shown.ax_.contour(a, b, model.decision_function(grid).reshape(a.shape), levels=np.arange(-8, 9, 2), colors=INK, linewidths=0.3)
+    shown.ax_.contour(
+        a,
+        b,
+        model.decision_function(grid).reshape(a.shape),
+        levels=np.arange(-8, 9, 2),
+        colors=INK,
+        linewidths=0.3,
+    )
     return shown.figure_
 
 
@@ -33,7 +46,8 @@ def slack_variables():
 
     $$\\xi_i = \\max(0,\\ 1 - t_i\\,y(x_i))$$
 
-    Dotted: from a point to its margin, $\\xi_i / |w|$ long. $\\xi = 0$ outside, below 1 inside, above 1 on the wrong side.
+    Dotted: from a point to its margin, $\\xi_i / |w|$ long. $\\xi = 0$ outside, below 1 inside,
+    above 1 on the wrong side.
     """
     X, y = overlapping(gap=1.2)
     return DecisionDisplay.from_estimator(SVC(kernel="linear", C=1.0).fit(X, y), X, y).figure_
@@ -42,10 +56,13 @@ def slack_variables():
 def nu_classification():
     """Support vectors of overlapping classes (figure 7.4)
 
-    The nu-SVM: at most a share $\\nu$ of the points may lie inside the margin, at least that share are support vectors.
+    The nu-SVM: at most a share $\\nu$ of the points may lie inside the margin, at least that share
+    are support vectors.
     """
     X, y = crescents(noise=0.35, n=120)
-    return DecisionDisplay.from_estimator(NuSVC(nu=0.3, gamma=0.8).fit(X, y), X, y, title="$\\nu = 0.3$").figure_
+    return DecisionDisplay.from_estimator(
+        NuSVC(nu=0.3, gamma=0.8).fit(X, y), X, y, title="$\\nu = 0.3$"
+    ).figure_
 
 
 def losses_compared():
@@ -59,8 +76,8 @@ def losses_compared():
 def coordinate_descent():
     """Coordinate descent
 
-    Loop: for each $i$, $w_i \\leftarrow \\arg\\min_{w_i} L(w_1, \\dots, w_D)$. Each step is parallel to an axis and ends where it touches
-    a contour.
+    Loop: for each $i$, $w_i \\leftarrow \\arg\\min_{w_i} L(w_1, \\dots, w_D)$. Each step is
+    parallel to an axis and ends where it touches a contour.
     """
     P = np.array([[1.0, 0.8], [0.8, 1.0]])
 
@@ -71,7 +88,14 @@ def coordinate_descent():
     levels = np.unique(np.round(trace.column("primal")[:10], 6))
     drawing, ax = figure()
     a, b = np.meshgrid(np.linspace(-2.6, 2.8, 120), np.linspace(-2.8, 2.6, 120))
-    ax.contour(a, b, np.vectorize(lambda u, v: L(np.array([u, v])))(a, b), levels=levels, cmap="cividis", linewidths=0.8)
+    ax.contour(
+        a,
+        b,
+        np.vectorize(lambda u, v: L(np.array([u, v])))(a, b),
+        levels=levels,
+        cmap="cividis",
+        linewidths=0.8,
+    )
     path = trace.column("variables")
     ax.plot(*path.T, "o-", color=CLASS_COLOURS[1], markersize=3.5)
     ax.set(xlabel="$w_1$", ylabel="$w_2$")
@@ -81,22 +105,39 @@ def coordinate_descent():
 def clipping():
     """The segment of a pair, and its ends L and H
 
-    $$t_i \\ne t_j:\\ L = \\max(0, a_j - a_i),\\ H = \\min(C, C + a_j - a_i)\\qquad t_i = t_j:\\ L = \\max(0, a_i + a_j - C),\\ H =
-    \\min(C, a_i + a_j)$$
+    $$t_i \\ne t_j:\\ L = \\max(0, a_j - a_i),\\ H = \\min(C, C + a_j - a_i)\\qquad t_i = t_j:\\ L =
+    \\max(0, a_i + a_j - C),\\ H = \\min(C, a_i + a_j)$$
 
     $\\sum_i a_i t_i = 0$ leaves a pair a line inside the box $[0, C]^2$.
     """
     drawing, panels = figure(1, 2)
     for ax, equal, (ai, aj) in zip(panels, (False, True), ((0.3, 0.6), (0.5, 0.9)), strict=True):
-        low, high = (max(0, ai + aj - 1), min(1, ai + aj)) if equal else (max(0, aj - ai), min(1, 1 + aj - ai))
+        low, high = (
+            (max(0, ai + aj - 1), min(1, ai + aj))
+            if equal
+            else (max(0, aj - ai), min(1, 1 + aj - ai))
+        )
         along = np.array([low, high])
         ax.plot([0, 1, 1, 0, 0], [0, 0, 1, 1, 0], color=INK, linewidth=1)
-        ax.plot(along, ai + aj - along if equal else ai + along - aj, color=CLASS_COLOURS[0], linewidth=3)
+        ax.plot(
+            along,
+            ai + aj - along if equal else ai + along - aj,
+            color=CLASS_COLOURS[0],
+            linewidth=3,
+        )
         ax.plot([aj], [ai], "o", color=CLASS_COLOURS[1], markersize=8)
         for value, name in ((low, "L"), (high, "H")):
             ax.axvline(value, color=CLASS_COLOURS[0], linewidth=0.8, linestyle=":")
             ax.text(value + 0.015, 1.03, f"${name}$")
-        ax.set(xlabel="$a_j$", ylabel="$a_i$", xlim=(-0.08, 1.12), ylim=(-0.08, 1.12), aspect="equal", xticks=[0, 1], yticks=[0, 1])
+        ax.set(
+            xlabel="$a_j$",
+            ylabel="$a_i$",
+            xlim=(-0.08, 1.12),
+            ylim=(-0.08, 1.12),
+            aspect="equal",
+            xticks=[0, 1],
+            yticks=[0, 1],
+        )
         ax.set_xticklabels(["0", "C"])
         ax.set_yticklabels(["0", "C"])
         ax.set_title("$t_i = t_j$" if equal else "$t_i \\neq t_j$", pad=18)
@@ -108,7 +149,8 @@ def smo_at_work():
 
     $$\\mathrm{primal} - \\mathrm{dual} = C\\sum_i \\xi_i + |w|^2 - \\sum_i a_i \\ \\ge 0$$
 
-    A random partner (simplified SMO), the pair that violates the most, and the pair that gains the most with its first point.
+    A random partner (simplified SMO), the pair that violates the most, and the pair that gains the
+    most with its first point.
     """
     X, y = crescents()
     fit = {"C": 10.0, "kernel": textbook.kernels.rbf(1.0)}
@@ -123,7 +165,8 @@ def smo_at_work():
 def nearest_neighbours():
     """An RBF machine as a better nearest-neighbour rule (figures 1.19 and 1.20)
 
-    Every training point votes with weight $a_i t_i \\exp(-\\gamma |x - x_i|^2)$; the nearest-neighbour rule counts the $k$ nearest alike.
+    Every training point votes with weight $a_i t_i \\exp(-\\gamma |x - x_i|^2)$; the
+    nearest-neighbour rule counts the $k$ nearest alike.
     """
     X, y = crescents(noise=0.3, n=140)
     drawing, panels = figure(1, 3, size=(13, 3.9))
@@ -144,7 +187,12 @@ def ambiguous_regions():
     drawing, panels = figure(1, 2)
     rest, _ = textbook.one_vs_rest(X, y, partial(textbook.smo, trace=0))
     pairs, _ = textbook.one_vs_one(X, y, partial(textbook.smo, trace=0))
-    for ax, model, name in zip(panels, (rest, pairs), ("one-versus-rest: $\\arg\\max_k\\, y_k(x)$", "one-versus-one: votes"), strict=True):
+    for ax, model, name in zip(
+        panels,
+        (rest, pairs),
+        ("one-versus-rest: $\\arg\\max_k\\, y_k(x)$", "one-versus-one: votes"),
+        strict=True,
+    ):
         ClassesDisplay.from_estimator(model, X, y, ax=ax)
         titled(ax, name)
     return drawing
@@ -155,7 +203,8 @@ def softmax_and_one_versus_rest():
 
     $$\\mathrm{softmax}(y)_k = e^{y_k} / \\sum_j e^{y_j}$$
 
-    One-versus-rest trains the three scores apart, softmax together: their boundaries lean differently.
+    One-versus-rest trains the three scores apart, softmax together: their boundaries lean
+    differently.
     """
     random = np.random.default_rng(0)
     y = np.arange(120) % 3
@@ -163,7 +212,9 @@ def softmax_and_one_versus_rest():
     drawing, panels = figure(1, 2)
     rest, _ = textbook.one_vs_rest(X, y, partial(textbook.logistic_regression, lam=0.1))
     together, _ = textbook.softmax_regression(X, y, lam=0.1)
-    for ax, model, name in zip(panels, (rest, together), ("one-versus-rest", "softmax"), strict=True):
+    for ax, model, name in zip(
+        panels, (rest, together), ("one-versus-rest", "softmax"), strict=True
+    ):
         ClassesDisplay.from_estimator(model, X, y, ax=ax)
         titled(ax, name)
     return drawing

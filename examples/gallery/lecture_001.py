@@ -4,7 +4,15 @@ import numpy as np
 
 from data import crescents, overlapping, separable, sine
 from maxmargin import SVC, LinearSVC, LinearSVR, OneClassSVM, textbook
-from maxmargin.plots import ConvergenceDisplay, DecisionDisplay, KernelMatrixDisplay, LossDisplay, OutlierDisplay, PathDisplay, TubeDisplay
+from maxmargin.plots import (
+    ConvergenceDisplay,
+    DecisionDisplay,
+    KernelMatrixDisplay,
+    LossDisplay,
+    OutlierDisplay,
+    PathDisplay,
+    TubeDisplay,
+)
 from maxmargin.plots.loss import OF_MARGIN
 from maxmargin.plots.style import figure
 
@@ -20,7 +28,9 @@ def border_and_margin():
     """
     X, y = separable()
     model, _ = textbook.hard_margin_qp(X, y)
-    return DecisionDisplay.from_estimator(model, X, y, title=f"$2/|w|$ = {2 / np.linalg.norm(model.w):.3g}").figure_
+    return DecisionDisplay.from_estimator(
+        model, X, y, title=f"$2/|w|$ = {2 / np.linalg.norm(model.w):.3g}"
+    ).figure_
 
 
 def kernel_trick():
@@ -48,8 +58,8 @@ def multipliers_along_C():
 def one_class():
     """One-class machine
 
-    $$\\min_{w, \\xi, \\rho}\\ \\tfrac12 |w|^2 - \\rho + \\frac1{\\nu n} \\sum_i \\xi_i \\quad\\text{s.t.}\\quad w^\\mathsf{T}\\phi(x_i)
-    \\ge \\rho - \\xi_i$$
+    $$\\min_{w, \\xi, \\rho}\\ \\tfrac12 |w|^2 - \\rho + \\frac1{\\nu n} \\sum_i \\xi_i
+    \\quad\\text{s.t.}\\quad w^\\mathsf{T}\\phi(x_i) \\ge \\rho - \\xi_i$$
     """
     X, _ = crescents(noise=0.12, n=150)
     return OutlierDisplay.from_estimator(OneClassSVM(nu=0.1, gamma=3.0).fit(X), X).figure_
@@ -79,15 +89,20 @@ def hinge_and_logistic():
 def primal_and_dual_solvers():
     """The linear soft margin by four algorithms
 
-    Pegasos (10), dual coordinate descent (12), SMO (13) and Newton's method all reach an optimum: the first slowly, the second at a linear
-    rate, SMO over pairs, Newton's in a few steps. Curves show the distance to the optimum of each one's own problem.
+    Pegasos (10), dual coordinate descent (12), SMO (13) and Newton's method all reach an optimum:
+    the first slowly, the second at a linear rate, SMO over pairs, Newton's in a few steps. Curves
+    show the distance to the optimum of each one's own problem.
     """
     X, y = overlapping(n=80)
     C = 0.5
     lam = 1 / (C * len(y))
     with_b = SVC(kernel="linear", C=C, tol=1e-8).fit(X, y).certificate_.primal
-    without_b = LinearSVC(loss="hinge", fit_intercept=False, C=C, tol=1e-12).fit(X, y).certificate_.primal
-    squared = SVC(kernel="linear", loss="squared_hinge", C=C, tol=1e-9).fit(X, y).certificate_.primal
+    without_b = (
+        LinearSVC(loss="hinge", fit_intercept=False, C=C, tol=1e-12).fit(X, y).certificate_.primal
+    )
+    squared = (
+        SVC(kernel="linear", loss="squared_hinge", C=C, tol=1e-9).fit(X, y).certificate_.primal
+    )
     runs = [
         (textbook.pegasos(X, y, lam, steps=20_000, trace=50)[1], lam * without_b, lam),
         (textbook.dual_coordinate_descent(X, y, C, tol=1e-10)[1], without_b, 1.0),
@@ -96,5 +111,18 @@ def primal_and_dual_solvers():
     ]
     from maxmargin.plots.convergence import Curve
 
-    curves = [Curve(t.name, t.column("iteration") + 1, np.maximum((t.column("primal") - best) / scale, 1e-13)) for t, best, scale in runs]
-    return ConvergenceDisplay(curves, "iteration: a point, a sweep, a pair, a Newton step", "primal - optimum").plot().figure_
+    curves = [
+        Curve(
+            t.name,
+            t.column("iteration") + 1,
+            np.maximum((t.column("primal") - best) / scale, 1e-13),
+        )
+        for t, best, scale in runs
+    ]
+    return (
+        ConvergenceDisplay(
+            curves, "iteration: a point, a sweep, a pair, a Newton step", "primal - optimum"
+        )
+        .plot()
+        .figure_
+    )

@@ -15,17 +15,27 @@ def six_points():
 
     $$\\xi_i \\ge 1 - y^{(i)} (w \\cdot x^{(i)} + b),\\qquad \\xi_i \\ge 0$$
 
-    Points 1 and 5 are outside the margin ($\\xi = 0$), 4 is inside but on the right side ($0 < \\xi < 1$), 2, 3 and 6 are on the wrong
-    side ($\\xi > 1$).
+    Points 1 and 5 are outside the margin ($\\xi = 0$), 4 is inside but on the right side ($0 < \\xi
+    < 1$), 2, 3 and 6 are on the wrong side ($\\xi > 1$).
     """
-    X = np.array([[1.3, 1.7], [2.2, 0.3], [1.4, -0.6], [0.1, 1.1], [-1.7, -1.8], [-1.1, 0.2], [-0.6, -1.6]])
+    X = np.array(
+        [[1.3, 1.7], [2.2, 0.3], [1.4, -0.6], [0.1, 1.1], [-1.7, -1.8], [-1.1, 0.2], [-0.6, -1.6]]
+    )
     y = np.array([1, -1, -1, 1, -1, 1, -1])
     model = textbook.LinearModel(np.array([0.6, 0.6]), 0.0)
     shown = DecisionDisplay.computed(model, X, y)
     shown.support = shown.support[:0]  # this plane was not trained
     shown.plot()
-    for i, (point, slack) in enumerate(zip(X[:6], textbook.slacks(model, X, y), strict=False), start=1):
-        shown.ax_.annotate(f"$x^{{({i})}}$, $\\xi$ = {slack:.2f}", point, xytext=(7, -11), textcoords="offset points", fontsize=8)
+    for i, (point, slack) in enumerate(
+        zip(X[:6], textbook.slacks(model, X, y), strict=False), start=1
+    ):
+        shown.ax_.annotate(
+            f"$x^{{({i})}}$, $\\xi$ = {slack:.2f}",
+            point,
+            xytext=(7, -11),
+            textcoords="offset points",
+            fontsize=8,
+        )
     return shown.figure_
 
 
@@ -46,9 +56,14 @@ def hinge_and_squared_hinge():
     The quadratic loss grows on both sides: it punishes points for being right.
     """
     drawing, panels = figure(1, 2)
-    hinges = {"hinge": lambda m: np.maximum(0, 1 - m), "squared hinge": lambda m: np.maximum(0, 1 - m) ** 2}
+    hinges = {
+        "hinge": lambda m: np.maximum(0, 1 - m),
+        "squared hinge": lambda m: np.maximum(0, 1 - m) ** 2,
+    }
     LossDisplay(hinges, "prediction $\\hat y$ of a positive sample").plot(panels[0])
-    LossDisplay({"quadratic": lambda m: (m - 1) ** 2}, "prediction $\\hat y$ of a positive sample").plot(panels[1])
+    LossDisplay(
+        {"quadratic": lambda m: (m - 1) ** 2}, "prediction $\\hat y$ of a positive sample"
+    ).plot(panels[1])
     return drawing
 
 
@@ -57,7 +72,8 @@ def decision_function():
 
     $$b = -\\tfrac12\\left(\\max w\\cdot x_{SV}^{(+)} + \\min w\\cdot x_{SV}^{(-)}\\right)$$
 
-    The positive support vector with the largest $w\\cdot x$ lies on its margin, and so does the negative one with the smallest.
+    The positive support vector with the largest $w\\cdot x$ lies on its margin, and so does the
+    negative one with the smallest.
     """
     X, y = overlapping(gap=1.3)
     model, _ = textbook.soft_margin_qp(X, y, C=1.0)
@@ -89,5 +105,7 @@ def effect_of_C():
 def margin_and_slack_over_C():
     """The same over all C"""
     X, y = overlapping()
-    effect = EffectDisplay.computed(SVC(kernel="linear"), X, y, values=tuple(np.geomspace(0.01, 100, 25)))
+    effect = EffectDisplay.computed(
+        SVC(kernel="linear"), X, y, values=tuple(np.geomspace(0.01, 100, 25))
+    )
     return effect.plot_curves().figure

@@ -14,7 +14,14 @@ SEED = "004_6d094d89e237d073.txt"
 def _points(ax, X, y):
     """The data alone."""
     for k, sign in enumerate((-1, 1)):
-        ax.scatter(*X[y == sign].T, s=30, c=CLASS_COLOURS[k], marker=MARKERS[k], edgecolors="white", linewidths=0.5)
+        ax.scatter(
+            *X[y == sign].T,
+            s=30,
+            c=CLASS_COLOURS[k],
+            marker=MARKERS[k],
+            edgecolors="white",
+            linewidths=0.5,
+        )
     ax.set(xlabel="$x_1$", ylabel="$x_2$")
 
 
@@ -35,9 +42,19 @@ def many_boundaries():
     drawing, ax = figure()
     _points(ax, X, y)
     ax.set(xlim=(-3.2, 3.2), ylim=(-3.2, 3.2))
-    turned = [np.array([[np.cos(r), -np.sin(r)], [np.sin(r), np.cos(r)]]) @ best.w for r in (-0.42, 0.0, 0.42)]
+    turned = [
+        np.array([[np.cos(r), -np.sin(r)], [np.sin(r), np.cos(r)]]) @ best.w
+        for r in (-0.42, 0.0, 0.42)
+    ]
     for k, w in enumerate(turned):
-        _line(ax, w, best.b, color=CLASS_COLOURS[k + 2], linestyle=("--", "-", "-.")[k], label=f"$w_{k + 1}$")
+        _line(
+            ax,
+            w,
+            best.b,
+            color=CLASS_COLOURS[k + 2],
+            linestyle=("--", "-", "-.")[k],
+            label=f"$w_{k + 1}$",
+        )
     ax.legend(loc="upper left")
     return drawing
 
@@ -63,8 +80,16 @@ def inner_product():
     for ax, nu in zip(panels, (np.array([1.0, 1.6]), np.array([-1.0, 1.3])), strict=True):
         p = nu @ mu / np.linalg.norm(mu)
         foot = p * mu / np.linalg.norm(mu)
-        for vector, name, colour in ((mu, "$\\mu$", CLASS_COLOURS[0]), (nu, "$\\nu$", CLASS_COLOURS[1])):
-            ax.annotate("", vector, (0, 0), arrowprops={"arrowstyle": "-|>", "color": colour, "linewidth": 1.8})
+        for vector, name, colour in (
+            (mu, "$\\mu$", CLASS_COLOURS[0]),
+            (nu, "$\\nu$", CLASS_COLOURS[1]),
+        ):
+            ax.annotate(
+                "",
+                vector,
+                (0, 0),
+                arrowprops={"arrowstyle": "-|>", "color": colour, "linewidth": 1.8},
+            )
             ax.text(*(vector * 1.06), name, color=colour, fontsize=12)
         ax.plot(*zip(nu, foot, strict=True), color=PALE, linestyle=":")
         ax.plot(*zip((0, 0), foot, strict=True), color=INK, linewidth=3, alpha=0.6)
@@ -75,7 +100,8 @@ def inner_product():
 def distance_to_the_plane():
     """The distance of a point to the plane
 
-    $$x = x_\\perp + r \\frac{w}{|w|},\\qquad |r| = \\frac{|w^\\top x + b|}{|w|},\\qquad \\text{of the origin: } \\frac{|b|}{|w|}$$
+    $$x = x_\\perp + r \\frac{w}{|w|},\\qquad |r| = \\frac{|w^\\top x + b|}{|w|},\\qquad \\text{of
+    the origin: } \\frac{|b|}{|w|}$$
     """
     w, b = np.array([0.8, 1.0]), -1.6
     drawing, ax = figure()
@@ -85,9 +111,16 @@ def distance_to_the_plane():
         r = (w @ point + b) / np.linalg.norm(w)
         foot = point - r * w / np.linalg.norm(w)
         ax.plot(*zip(foot, point, strict=True), "o--", color=CLASS_COLOURS[0], markersize=5)
-        ax.annotate(f"{name}:  $|r|$ = {abs(r):.2f}", point, xytext=(8, 4), textcoords="offset points")
+        ax.annotate(
+            f"{name}:  $|r|$ = {abs(r):.2f}", point, xytext=(8, 4), textcoords="offset points"
+        )
     start = np.array([0.75, 1.0])
-    ax.annotate("", start + 0.6 * w, start, arrowprops={"arrowstyle": "-|>", "color": CLASS_COLOURS[1], "linewidth": 1.8})
+    ax.annotate(
+        "",
+        start + 0.6 * w,
+        start,
+        arrowprops={"arrowstyle": "-|>", "color": CLASS_COLOURS[1], "linewidth": 1.8},
+    )
     ax.text(*(start + 0.63 * w), "$w$", color=CLASS_COLOURS[1])
     ax.legend(loc="upper right")
     return drawing
@@ -96,14 +129,17 @@ def distance_to_the_plane():
 def costs_of_both_classes():
     """The cost of each class
 
-    $$\\mathrm{cost}_1(z) = \\max(0, 1 - z),\\qquad \\mathrm{cost}_{-1}(z) = \\max(0, 1 + z),\\qquad z = w^\\top x + b$$
+    $$\\mathrm{cost}_1(z) = \\max(0, 1 - z),\\qquad \\mathrm{cost}_{-1}(z) = \\max(0, 1 + z),\\qquad
+    z = w^\\top x + b$$
 
     Dashed: what logistic regression pays.
     """
     drawing, panels = figure(1, 2)
     z = np.linspace(-3, 3, 400)
     for ax, t in zip(panels, (1, -1), strict=True):
-        ax.plot(z, np.maximum(0, 1 - t * z), color=CLASS_COLOURS[0], label=f"$\\mathrm{{cost}}_{{{t}}}$")
+        ax.plot(
+            z, np.maximum(0, 1 - t * z), color=CLASS_COLOURS[0], label=f"$\\mathrm{{cost}}_{{{t}}}$"
+        )
         ax.plot(z, np.logaddexp(0, -t * z), "--", color=CLASS_COLOURS[1], label="logistic")
         ax.set(xlabel="$z$", ylabel="cost", title=f"$y = {t:+d}$")
         ax.legend()
@@ -115,7 +151,8 @@ def projection_lengths():
 
     $$y_i\\,p_i\\,|w| \\ge 1$$
 
-    Left a boundary close to the points: the projections $p_i$ on $w$ are short, so $|w|$ must be large. Right the largest margin.
+    Left a boundary close to the points: the projections $p_i$ on $w$ are short, so $|w|$ must be
+    large. Right the largest margin.
     """
     X, y = separable(n=12)
     best, _ = textbook.hard_margin_qp(X, y)
@@ -146,8 +183,8 @@ def overlapping_classes():
 def three_cases():
     """The three cases of a solution
 
-    $$\\alpha_i = 0:\\ \\text{outside},\\qquad 0 < \\alpha_i < C:\\ \\text{on the margin},\\qquad \\alpha_i = C:\\ \\text{inside, or wrong
-    if } \\xi_i > 1$$
+    $$\\alpha_i = 0:\\ \\text{outside},\\qquad 0 < \\alpha_i < C:\\ \\text{on the margin},\\qquad
+    \\alpha_i = C:\\ \\text{inside, or wrong if } \\xi_i > 1$$
     """
     X, y = overlapping()
     model = SVC(kernel="linear", C=1.0).fit(X, y)
@@ -155,7 +192,12 @@ def three_cases():
     shown = DecisionDisplay.from_estimator(model, X, y, slacks=False)
     for case, name in ((1, "$0 < \\alpha < C$"), (2, "$\\alpha = C$")):
         shown.ax_.scatter(
-            *X[table.case == case].T, s=130, facecolors="none", edgecolors=CLASS_COLOURS[case + 1], linewidths=1.6, label=name
+            *X[table.case == case].T,
+            s=130,
+            facecolors="none",
+            edgecolors=CLASS_COLOURS[case + 1],
+            linewidths=1.6,
+            label=name,
         )
     legend_outside(shown.ax_)
     return shown.figure_
@@ -180,8 +222,8 @@ def polynomial_boundary():
 def kernels_compared():
     """Comparing kernels
 
-    $$\\left(1 + \\frac{x^\\top z}{\\sigma^2}\\right)^p,\\qquad \\exp\\left(-\\frac{|x - z|^2}{2\\sigma^2}\\right),\\qquad \\frac1{1 +
-    \\exp(-(x^\\top z + b)/\\sigma^2)}$$
+    $$\\left(1 + \\frac{x^\\top z}{\\sigma^2}\\right)^p,\\qquad \\exp\\left(-\\frac{|x -
+    z|^2}{2\\sigma^2}\\right),\\qquad \\frac1{1 + \\exp(-(x^\\top z + b)/\\sigma^2)}$$
 
     As functions of $x$ in one dimension, $z = 1$.
     """
@@ -196,7 +238,13 @@ def kernels_compared():
             "sigmoidal": kernels.sigmoid(),
         }.items()
     ):
-        ax.plot(x, kernel(x, np.array([[1.0]])), color=CLASS_COLOURS[k], linestyle=("-", "--", "-.", ":")[k], label=name)
+        ax.plot(
+            x,
+            kernel(x, np.array([[1.0]])),
+            color=CLASS_COLOURS[k],
+            linestyle=("-", "--", "-.", ":")[k],
+            label=name,
+        )
     ax.set(xlabel="$x$", ylabel="$k(x, 1)$", ylim=(-1.5, 4))
     ax.legend(loc="upper left")
     return drawing
@@ -224,7 +272,9 @@ def effect_of_gamma():
     Too wide a kernel sees no structure, too narrow a one sees nothing else.
     """
     X, y = crescents(noise=0.25)
-    return EffectDisplay.from_estimator(SVC(C=1.0), X, y, parameter="gamma", values=(0.05, 1, 50)).figure_
+    return EffectDisplay.from_estimator(
+        SVC(C=1.0), X, y, parameter="gamma", values=(0.05, 1, 50)
+    ).figure_
 
 
 def one_versus_rest():
@@ -236,7 +286,14 @@ def one_versus_rest():
     model, _ = textbook.one_vs_rest(X, y)
     drawing, panels = figure(1, 4, size=(15, 3.9))
     for k, (ax, machine) in enumerate(zip(panels, model.machines, strict=False)):
-        DecisionDisplay.from_estimator(machine, X, np.where(y == k, 1, -1), slacks=False, title=f"class {k} against the rest", ax=ax)
+        DecisionDisplay.from_estimator(
+            machine,
+            X,
+            np.where(y == k, 1, -1),
+            slacks=False,
+            title=f"class {k} against the rest",
+            ax=ax,
+        )
         ax.get_legend().remove()
     ClassesDisplay.from_estimator(model, X, y, ax=panels[3])
     titled(panels[3], "the largest wins")
@@ -254,8 +311,18 @@ def svm_and_logistic_regression():
     _points(panels[1], X, y)
     panels[1].set(xlim=(-3.5, 3.5), ylim=(-3.5, 3.5))
     for k, (name, model) in enumerate(
-        {"SVM": textbook.soft_margin_qp(X, y, C=1.0)[0], "logistic regression": textbook.logistic_regression(X, y, lam=1.0)[0]}.items()
+        {
+            "SVM": textbook.soft_margin_qp(X, y, C=1.0)[0],
+            "logistic regression": textbook.logistic_regression(X, y, lam=1.0)[0],
+        }.items()
     ):
-        _line(panels[1], model.w, model.b, color=CLASS_COLOURS[k + 2], linestyle=("-", "--")[k], label=name)
+        _line(
+            panels[1],
+            model.w,
+            model.b,
+            color=CLASS_COLOURS[k + 2],
+            linestyle=("-", "--")[k],
+            label=name,
+        )
     panels[1].legend(loc="lower left")
     return drawing

@@ -1,7 +1,5 @@
-# %% [markdown]
-# # 3. Kernels
-# The dual sees the data through inner products only. Replace them by k(x, z) = phi(x)'phi(z) and the same machine works in the space of
-# phi.
+# %% [markdown] # 3. Kernels The dual sees the data through inner products only. Replace them by
+# k(x, z) = phi(x)'phi(z) and the same machine works in the space of phi.
 
 # %%
 import numpy as np
@@ -11,9 +9,8 @@ from maxmargin import SVC, Kernel, kernel_matrix, textbook
 from maxmargin.plots import DecisionDisplay, EffectDisplay, KernelMatrixDisplay
 from maxmargin.textbook.primal_versus_dual import polynomial_features
 
-# %% [markdown]
-# ## Exclusive or
-# No line separates the corners of a square by their diagonal. With (1 + x'z)^2 one plane does: y(x) = x1 x2, all multipliers 1/8.
+# %% [markdown] ## Exclusive or No line separates the corners of a square by their diagonal. With (1
+# + x'z)^2 one plane does: y(x) = x1 x2, all multipliers 1/8.
 
 # %%
 X = np.array([[-1.0, -1], [-1, 1], [1, -1], [1, 1]])
@@ -30,7 +27,9 @@ DecisionDisplay.from_estimator(model, X, y)
 Z = np.random.default_rng(0).normal(size=(5, 2))
 phi = polynomial_features(Z, 3)
 print(phi.shape[1], "features")
-np.testing.assert_allclose(phi @ phi.T + 1, kernel_matrix(Kernel.poly(degree=3, gamma=1.0, coef0=1.0), Z))
+np.testing.assert_allclose(
+    phi @ phi.T + 1, kernel_matrix(Kernel.poly(degree=3, gamma=1.0, coef0=1.0), Z)
+)
 
 # %% [markdown]
 # ## The width of the RBF kernel

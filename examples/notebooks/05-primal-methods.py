@@ -14,9 +14,8 @@ X = random.normal(size=(80, 2)) + y[:, None]
 C = 0.5
 lam = 1 / (C * len(y))
 
-# %% [markdown]
-# ## Pegasos
-# Draw a point, take a subgradient step of length 1 / (lambda k). The objective falls like log k / k: quickly useful, slowly exact.
+# %% [markdown] ## Pegasos Draw a point, take a subgradient step of length 1 / (lambda k). The
+# objective falls like log k / k: quickly useful, slowly exact.
 
 # %%
 exact = LinearSVC(loss="hinge", fit_intercept=False, C=C, tol=1e-12).fit(X, y)
@@ -47,17 +46,27 @@ ConvergenceDisplay.from_traces(trace)
 # %%
 _, trace = textbook.primal_newton(X, y, C)
 print(trace)
-np.testing.assert_allclose(trace.steps[-1].primal, SVC(kernel="linear", loss="squared_hinge", C=C).fit(X, y).certificate_.primal)
+np.testing.assert_allclose(
+    trace.steps[-1].primal,
+    SVC(kernel="linear", loss="squared_hinge", C=C).fit(X, y).certificate_.primal,
+)
 
 # %% [markdown]
 # ## Primal or dual?
 
 # %%
-print(textbook.primal_versus_dual(random.normal(size=(300, 4)), np.where(random.normal(size=300) > 0, 1, -1), degree=2))
+print(
+    textbook.primal_versus_dual(
+        random.normal(size=(300, 4)), np.where(random.normal(size=300) > 0, 1, -1), degree=2
+    )
+)
 
 # %% [markdown]
 # ## In production
 
 # %%
 print(LinearSVC(loss="hinge", C=C).fit(X, y).certificate_)
-print("Pegasos, online:", PegasosSVC(alpha=lam, tol=None, max_iter=20, random_state=0).fit(X, y).score(X, y))
+print(
+    "Pegasos, online:",
+    PegasosSVC(alpha=lam, tol=None, max_iter=20, random_state=0).fit(X, y).score(X, y),
+)

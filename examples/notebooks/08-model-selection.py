@@ -1,6 +1,5 @@
-# %% [markdown]
-# # 8. Model selection
-# C and gamma decide everything, and nothing but data can choose them. Scale the features first: the RBF kernel measures distances.
+# %% [markdown] # 8. Model selection C and gamma decide everything, and nothing but data can choose
+# them. Scale the features first: the RBF kernel measures distances.
 
 # %%
 from sklearn.datasets import load_breast_cancer
@@ -15,9 +14,11 @@ X, y = load_breast_cancer(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
 
 # %%
-search = GridSearchCV(make_pipeline(StandardScaler(), SVC()), {"svc__C": [0.1, 1, 10, 100], "svc__gamma": [0.001, 0.01, 0.1, 1]}, cv=4).fit(
-    X_train, y_train
-)
+search = GridSearchCV(
+    make_pipeline(StandardScaler(), SVC()),
+    {"svc__C": [0.1, 1, 10, 100], "svc__gamma": [0.001, 0.01, 0.1, 1]},
+    cv=4,
+).fit(X_train, y_train)
 GridSearchDisplay.from_search(search)
 
 # %%

@@ -47,7 +47,8 @@ __all__ = [
 ]
 
 _LAZY = ("io", "plots", "textbook")
-"""Modules that are loaded when they are first used: not everybody reads files or draws, and pictures need matplotlib."""
+"""Modules that are loaded when they are first used: not everybody reads files or draws, and
+pictures need matplotlib."""
 
 
 def __getattr__(name: str) -> ModuleType:

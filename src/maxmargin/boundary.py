@@ -3,7 +3,8 @@
 from maxmargin.core.arrays import Floats
 
 BOUNDARY, ROUNDED = 1e-13, 1e-14
-"""Shares of the offset, and of the sizes that add up to a score, that cover the rounding of scores."""
+"""Shares of the offset, and of the sizes that add up to a score, that cover the rounding of
+scores."""
 
 
 def outward(f: Floats, dual: Floats, upper: Floats, offset: float, size: Floats) -> float:
@@ -14,7 +15,8 @@ def outward(f: Floats, dual: Floats, upper: Floats, offset: float, size: Floats)
     keeps them exactly, and the violation does not exceed the greatest difference of f between two
     samples on the boundary, which is what solvers bound by tol. So outliers have their variables at
     the bound, and as the variables sum to nu n these are at most nu n. Rounding is added, because
-    predictions are computed in another order: ``size`` bounds sum_i |b_i k(x_i, x)| for every sample x.
+    predictions are computed in another order: ``size`` bounds sum_i |b_i k(x_i, x)| for every
+    sample x.
     """
     below = float((ROUNDED * size - f)[dual < upper].max(initial=0.0))
     return below + BOUNDARY * abs(offset)

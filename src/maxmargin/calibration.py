@@ -1,20 +1,24 @@
 """Probabilities from decision values, as LIBSVM has them.
 
-A pair of classes has P(first | f) = 1 / (1 + exp(A f + B)), f the decision value, positive for the first. A and B maximise the likelihood
-of decision values of samples that the machine was not trained on (Platt 1999), with targets t a little inside 0 and 1,
+A pair of classes has P(first | f) = 1 / (1 + exp(A f + B)), f the decision value, positive for the
+first. A and B maximise the likelihood of decision values of samples that the machine was not
+trained on (Platt 1999), with targets t a little inside 0 and 1,
 
     minimise  F(A, B) = sum_i  t_i z_i + log(1 + exp(-z_i)),    z = A f + B
     t = (n1 + 1) / (n1 + 2) for the n1 samples of the first class,  1 / (n2 + 2) for the n2 of the second
 
 which is convex: Newton's method with halved steps ends at the optimum (Lin, Lin, Weng 2007).
 
-Several classes have r_ij = P(i | i or j). Their probabilities p are those that agree best with all pairs (Wu, Lin, Weng 2004),
+Several classes have r_ij = P(i | i or j). Their probabilities p are those that agree best with all
+pairs (Wu, Lin, Weng 2004),
 
     minimise  sum_{i<j} (r_ji p_i - r_ij p_j)^2    subject to  sum p = 1
 
-whose conditions are a system of k + 1 linear equations for each sample; its solution is never negative.
+whose conditions are a system of k + 1 linear equations for each sample; its solution is never
+negative.
 
-A regression has errors of a Laplace distribution, P(|error| > s) = exp(-s / scale), scale the mean absolute error without the extreme ones.
+A regression has errors of a Laplace distribution, P(|error| > s) = exp(-s / scale), scale the mean
+absolute error without the extreme ones.
 """
 
 import numpy as np
@@ -50,7 +54,11 @@ def fit_sigmoid(values: Floats, first: NDArray[np.bool_]) -> tuple[float, float]
         curved += 1e-12 * max(float(np.trace(curved)), np.finfo(float).tiny) * np.eye(2)
         step, length = -np.linalg.solve(curved, slope), 1.0
         expected = float(slope @ step)
-        while length > 1e-10 and (new := _likelihood(design @ (x + length * step), t)) > value + 1e-4 * length * expected:
+        while (
+            length > 1e-10
+            and (new := _likelihood(design @ (x + length * step), t))
+            > value + 1e-4 * length * expected
+        ):
             length *= 0.5
         if length <= 1e-10 or -expected <= 1e-12 * (1 + abs(value)):
             break
@@ -64,13 +72,20 @@ def _likelihood(z: Floats, t: Floats) -> float:
 
 
 def pair_probabilities(values: Floats, a: Floats, b: Floats, n_classes: int) -> Floats:
-    """Probabilities of the classes, a column each, from decision values of their pairs, a column each, in the order of multiclass.pairs."""
+    """Probabilities of the classes, a column each, from decision values of their pairs, a column
+    each, in the order of multiclass.pairs.
+    """
     r = np.clip(expit(-(values * a + b)), LEAST, 1 - LEAST)
     if n_classes == 2:
         return np.column_stack((r[:, 0], 1 - r[:, 0]))
     first, second = np.array(list(multiclass.pairs(n_classes))).T
     step = max(1, BLOCK // (n_classes + 1) ** 2)
-    return np.concatenate([_coupled(r[k : k + step], first, second, n_classes) for k in range(0, max(1, len(r)), step)])
+    return np.concatenate(
+        [
+            _coupled(r[k : k + step], first, second, n_classes)
+            for k in range(0, max(1, len(r)), step)
+        ]
+    )
 
 
 def _coupled(r: Floats, first: NDArray[np.int64], second: NDArray[np.int64], k: int) -> Floats:

@@ -64,8 +64,14 @@ class Certificate:
     parts: tuple["Certificate", ...] = ()
 
     def decision_error(self, kernel_diagonal: float = 1.0) -> float:
-        """Bound on the error of the kernel part of a decision value at a point x with k(x, x) = kernel_diagonal (1 for RBF)."""
-        return float(np.sqrt(2 * max(self.gap, 0.0) * kernel_diagonal)) if self.convexity in CONVEX else np.inf
+        """Bound on the error of the kernel part of a decision value at a point x with k(x, x) =
+        kernel_diagonal (1 for RBF).
+        """
+        return (
+            float(np.sqrt(2 * max(self.gap, 0.0) * kernel_diagonal))
+            if self.convexity in CONVEX
+            else np.inf
+        )
 
     def __repr__(self) -> str:
         """The line of __str__, marked as a certificate; the fields are attributes."""
@@ -76,27 +82,46 @@ class Certificate:
         if self.status in UNCHECKED and not np.isfinite(self.gap):
             return f"{self.status}: {Status[self.status.upper()].value}"
         parts = f", worst of {len(self.parts)} problems" if self.parts else ""
-        assumed = " (kernel assumed positive semidefinite)" if (self.status, self.convexity) == ("optimal", "assumed") else ""
+        assumed = (
+            " (kernel assumed positive semidefinite)"
+            if (self.status, self.convexity) == ("optimal", "assumed")
+            else ""
+        )
         return (
-            f"{self.status}{assumed}: gap {max(self.gap, 0.0):.3g} ({max(self.relative_gap, 0.0):.2g} of the objective {self.primal:.7g}), "
+            f"{self.status}{assumed}: gap {max(self.gap, 0.0):.3g} "
+            f"({max(self.relative_gap, 0.0):.2g} of the objective {self.primal:.7g}), "
             f"KKT violation {self.kkt_violation:.2g}, {self.n_iter:,} steps{parts}"
         )
 
 
 def certificate_of(
-    primal: float, dual: float, gap: float, kkt: Floats, box: Floats, equality: float, rounding: tuple[float, float] = (0.0, 0.0)
+    primal: float,
+    dual: float,
+    gap: float,
+    kkt: Floats,
+    box: Floats,
+    equality: float,
+    rounding: tuple[float, float] = (0.0, 0.0),
 ) -> Certificate:
-    """A certificate without its outcome, from violations of the conditions and the bounds, sample by sample.
+    """A certificate without its outcome, from violations of the conditions and the bounds, sample
+    by sample.
 
-    ``rounding`` is what float64 leaves of a primal and of a dual value of 0. Where both are that small the relative gap is 0: there is
-    no objective to compare the gap with.
+    ``rounding`` is what float64 leaves of a primal and of a dual value of 0. Where both are that
+    small the relative gap is 0: there is no objective to compare the gap with.
     """
     size = max(abs(primal), abs(dual), np.finfo(float).tiny)
     relative = gap / size if np.isfinite(gap) else np.inf
     if abs(primal) <= rounding[0] and abs(dual) <= rounding[1]:
         relative = 0.0
     return Certificate(
-        "", primal, dual, gap, relative, float(max(0.0, kkt.max(initial=0.0))), float(max(0.0, box.max(initial=0.0))), equality
+        "",
+        primal,
+        dual,
+        gap,
+        relative,
+        float(max(0.0, kkt.max(initial=0.0))),
+        float(max(0.0, box.max(initial=0.0))),
+        equality,
     )
 
 

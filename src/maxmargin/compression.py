@@ -1,18 +1,21 @@
 """Fewer support vectors, and how far that moves the decision functions.
 
-Let f = sum_j c_j k(x_j, .) over the support vectors and f' = sum_s a_s k(x_s, .) over those that stay, S. In the space of the kernel
+Let f = sum_j c_j k(x_j, .) over the support vectors and f' = sum_s a_s k(x_s, .) over those that
+stay, S. In the space of the kernel
 
     |f - f'|^2 = u' K u,       u = c - a (a is 0 outside S)
 
-is least for K_SS a = K_S: c, and |f(x) - f'(x)| <= sqrt(k(x, x)) |f - f'| for every x: that is the bound, and k(x, x) = 1 for the RBF,
-Laplacian, chi2 and cosine kernels. Vectors leave one after the other. With P = inverse of K_SS, leaving s out and solving for the others'
-coefficients again adds a_s^2 / P_ss to the squared distance; the vector with the least goes, and
+is least for K_SS a = K_S: c, and |f(x) - f'(x)| <= sqrt(k(x, x)) |f - f'| for every x: that is the
+bound, and k(x, x) = 1 for the RBF, Laplacian, chi2 and cosine kernels. Vectors leave one after the
+other. With P = inverse of K_SS, leaving s out and solving for the others' coefficients again adds
+a_s^2 / P_ss to the squared distance; the vector with the least goes, and
 
     a <- a - (a_s / P_ss) P_:s        P <- P - P_:s P_s: / P_ss
 
-Several functions over the same vectors add up. Each pair of classes has a function of its own, over the vectors of these two classes, and
-a P of its own. K may be singular: P is that of K + ridge I, and decides about the order only. The coefficients are solved for anew in the
-end, and the distance is measured with them, its rounding included.
+Several functions over the same vectors add up. Each pair of classes has a function of its own, over
+the vectors of these two classes, and a P of its own. K may be singular: P is that of K + ridge I,
+and decides about the order only. The coefficients are solved for anew in the end, and the distance
+is measured with them, its rounding included.
 """
 
 import copy
@@ -59,7 +62,9 @@ class Compression(NamedTuple):
         return max(self.distances, default=0.0)
 
     def bound(self, kernel_diagonal: float = 1.0) -> float:
-        """By how much a decision value may have changed at a point x with k(x, x) = kernel_diagonal (1 for RBF)."""
+        """By how much a decision value may have changed at a point x with k(x, x) = kernel_diagonal
+        (1 for RBF).
+        """
         return float(np.sqrt(kernel_diagonal)) * self.distance
 
     def __str__(self) -> str:
@@ -77,7 +82,9 @@ class Group:
     """A row for each function, a column for each member."""
 
 
-def compact(model: Any, *, max_support_vectors: int | None = None, tolerance: float | None = None) -> Any:
+def compact(
+    model: Any, *, max_support_vectors: int | None = None, tolerance: float | None = None
+) -> Any:
     """A copy of a fitted kernel model with fewer support vectors.
 
     Parameters
@@ -110,14 +117,24 @@ def compact(model: Any, *, max_support_vectors: int | None = None, tolerance: fl
     groups = _groups(model)
     needed = 8 * (total**2 + 2 * sum(len(group.members) ** 2 for group in groups))
     if needed > free_memory():
-        raise MemoryError(f"{total} support vectors need {needed / 2**30:.1f} GiB, and {free_memory() / 2**30:.1f} are free.")
+        raise MemoryError(
+            f"{total} support vectors need {needed / 2**30:.1f} GiB, and "
+            f"{free_memory() / 2**30:.1f} are free."
+        )
     K = make_source(model._kernel, model.support_vectors_).block(None, None, np.float64)
     least = 1 if max_support_vectors is None else min(int(max_support_vectors), total)
-    order = _removal_order(K, groups, total - least, np.inf if tolerance is None else 2.0 * tolerance)
-    removed = total - least if tolerance is None else _most_removed(K, groups, order, total, float(tolerance))
+    order = _removal_order(
+        K, groups, total - least, np.inf if tolerance is None else 2.0 * tolerance
+    )
+    removed = (
+        total - least
+        if tolerance is None
+        else _most_removed(K, groups, order, total, float(tolerance))
+    )
     if removed < total - least and max_support_vectors is not None:
         raise ValueError(
-            f"max_support_vectors={max_support_vectors} and tolerance={tolerance:g} cannot both be met: the tolerance needs "
+            f"max_support_vectors={max_support_vectors} and tolerance={tolerance:g} cannot both be "
+            "met: the tolerance needs "
             f"{total - removed} support vectors. Give one of them."
         )
     stay = np.sort(np.setdiff1d(np.arange(total), order[:removed]))
@@ -127,7 +144,8 @@ def compact(model: Any, *, max_support_vectors: int | None = None, tolerance: fl
 def _check_arguments(model: Any, most: Any, tolerance: Any) -> None:
     if problem_of(model) is None:
         raise TypeError(
-            f"compact removes support vectors of SVC, NuSVC, OneClassSVM, SVR and NuSVR, and {type(model).__name__} is none of them."
+            "compact removes support vectors of SVC, NuSVC, OneClassSVM, SVR and NuSVR, and "
+            f"{type(model).__name__} is none of them."
         )
     check_is_fitted(model)
     _state.check(model)
@@ -135,11 +153,14 @@ def _check_arguments(model: Any, most: Any, tolerance: Any) -> None:
         raise ValueError("Give max_support_vectors, tolerance or both.")
     if most is not None and not (isinstance(most, Integral) and int(most) >= 1):
         raise ValueError(f"max_support_vectors must be an integer >= 1, got {most!r}.")
-    if tolerance is not None and not (isinstance(tolerance, Real) and 0 <= float(tolerance) < np.inf):
+    if tolerance is not None and not (
+        isinstance(tolerance, Real) and 0 <= float(tolerance) < np.inf
+    ):
         raise ValueError(f"tolerance must be a finite number >= 0, got {tolerance!r}.")
     if model._kernel.positive_semidefinite is not True or model._kernel.kind is Kind.PRECOMPUTED:
         raise ValueError(
-            f"The distance of two functions is known for positive semidefinite kernels of known points, not for {model._kernel!r}: use one "
+            "The distance of two functions is known for positive semidefinite kernels of known "
+            f"points, not for {model._kernel!r}: use one "
             "of linear, poly with coef0 >= 0, rbf, laplacian, chi2, cosine."
         )
 
@@ -158,7 +179,10 @@ def _groups(model: Any) -> list[Group]:
 
 
 def _inverse(K: Floats) -> Floats:
-    """The inverse of K with the least ridge that makes it positive definite in float64; a symmetric matrix."""
+    """The inverse of K with the least ridge that makes it positive definite in float64.
+
+    A symmetric matrix.
+    """
     ridge = RIDGE * max(float(K.diagonal().mean()), np.finfo(float).tiny)
     while True:
         try:
@@ -202,7 +226,10 @@ class _Shrinking:
 
 
 def _removal_order(K: Floats, groups: list[Group], count: int, limit: float) -> NDArray[np.int64]:
-    """The vectors in the order they leave, at most so many; until the squared distances add up to limit^2 for each function."""
+    """The vectors in the order they leave, at most so many.
+
+    Until the squared distances add up to limit^2 for each function.
+    """
     states = [_Shrinking(K, group) for group in groups] if count else []
     costs, total = np.zeros(len(K)), 0.0
     for state in states:
@@ -224,7 +251,9 @@ def _removal_order(K: Floats, groups: list[Group], count: int, limit: float) -> 
     return np.array(order, np.int64)
 
 
-def _solved(K: Floats, groups: list[Group], stay: NDArray[np.int64]) -> tuple[list[Group], tuple[float, ...]]:
+def _solved(
+    K: Floats, groups: list[Group], stay: NDArray[np.int64]
+) -> tuple[list[Group], tuple[float, ...]]:
     """The best coefficients of the vectors that stay, and the distances measured with them."""
     found, distances = [], {}
     for group in groups:
@@ -233,19 +262,33 @@ def _solved(K: Floats, groups: list[Group], stay: NDArray[np.int64]) -> tuple[li
         values, vectors = interruptible(np.linalg.eigh, part[np.ix_(inside, inside)])
         large = values > SINGULAR * values.max(initial=0.0)
         basis = vectors[:, large]
-        missing = group.coef @ part[:, inside] - group.coef[:, inside] @ part[np.ix_(inside, inside)]
-        coef = group.coef[:, inside] if inside.all() else group.coef[:, inside] + (missing @ basis / values[large]) @ basis.T
+        missing = (
+            group.coef @ part[:, inside] - group.coef[:, inside] @ part[np.ix_(inside, inside)]
+        )
+        coef = (
+            group.coef[:, inside]
+            if inside.all()
+            else group.coef[:, inside] + (missing @ basis / values[large]) @ basis.T
+        )
         rest = group.coef.copy()
         rest[:, inside] -= coef
         square = np.sum((rest @ part) * rest, axis=1)
-        rounding = len(part) * np.finfo(float).eps * np.sum((np.abs(rest) @ np.abs(part)) * np.abs(rest), axis=1)
-        for k, one in zip(group.functions, np.sqrt(np.maximum(square, 0.0) + rounding), strict=True):
+        rounding = (
+            len(part)
+            * np.finfo(float).eps
+            * np.sum((np.abs(rest) @ np.abs(part)) * np.abs(rest), axis=1)
+        )
+        for k, one in zip(
+            group.functions, np.sqrt(np.maximum(square, 0.0) + rounding), strict=True
+        ):
             distances[k] = float(one)
         found.append(Group(group.members[inside], group.functions, coef))
     return found, tuple(distances[k] for k in sorted(distances))
 
 
-def _most_removed(K: Floats, groups: list[Group], order: NDArray[np.int64], total: int, tolerance: float) -> int:
+def _most_removed(
+    K: Floats, groups: list[Group], order: NDArray[np.int64], total: int, tolerance: float
+) -> int:
     """How many of the vectors may leave, in their order, within the tolerance; by bisection."""
     good, bad = 0, len(order) + 1
     while bad - good > 1:
@@ -258,7 +301,9 @@ def _most_removed(K: Floats, groups: list[Group], order: NDArray[np.int64], tota
     return good
 
 
-def _rebuilt(model: Any, stay: NDArray[np.int64], groups: list[Group], distances: tuple[float, ...]) -> Any:
+def _rebuilt(
+    model: Any, stay: NDArray[np.int64], groups: list[Group], distances: tuple[float, ...]
+) -> Any:
     """A copy of the model with these vectors and coefficients."""
     small = copy.deepcopy(model)
     place = np.full(len(model.support_), -1)
@@ -270,7 +315,9 @@ def _rebuilt(model: Any, stay: NDArray[np.int64], groups: list[Group], distances
     for group in groups:
         columns = place[group.members]
         for k, row in zip(group.functions, group.coef, strict=True):
-            packed[multiclass.packed_rows(k, label[columns], n_classes) if pairs else k, columns] = row
+            packed[
+                multiclass.packed_rows(k, label[columns], n_classes) if pairs else k, columns
+            ] = row
     small.support_, small.support_vectors_ = model.support_[stay], model.support_vectors_[stay]
     small._n_support = np.bincount(label, minlength=len(model._n_support)).astype(np.int32)
     two = n_classes == 2

@@ -1,8 +1,9 @@
 """Budgets, Ctrl-C and progress of one fit: what a solver asks between two blocks of work.
 
-A solver calls ``stop(steps)`` often and ``report(...)`` as often as it likes; it never prints and never sees a signal. Ctrl-C sets a
-flag that ``stop`` returns within one block of work (a fraction of a second) and, unless the best model so far is to be kept, raises
-KeyboardInterrupt at once, also inside a user's kernel function; where it is to be kept, a second Ctrl-C does.
+A solver calls ``stop(steps)`` often and ``report(...)`` as often as it likes; it never prints and
+never sees a signal. Ctrl-C sets a flag that ``stop`` returns within one block of work (a fraction
+of a second) and, unless the best model so far is to be kept, raises KeyboardInterrupt at once, also
+inside a user's kernel function; where it is to be kept, a second Ctrl-C does.
 """
 
 import importlib.util
@@ -31,7 +32,8 @@ LISTEN_EVERY = 0.1
 REPORT_EVERY = 0.5
 """Seconds between two progress lines."""
 GRACE, LEAST = 0.25, 0.02
-"""Shares of the time limit: how long after it another of several problems may begin, and the least time each has. One long step of a
+"""Shares of the time limit: how long after it another of several problems may begin, and the least
+time each has. One long step of a
 problem cannot take all the time of those that come after it (decision 19)."""
 
 
@@ -39,7 +41,12 @@ class Monitor:
     """One fit's budget and its progress line; use it as a context manager around the work."""
 
     def __init__(
-        self, max_iter: int = -1, time_limit: float | None = None, verbose: int = 0, title: str = "fit", keep: bool = False
+        self,
+        max_iter: int = -1,
+        time_limit: float | None = None,
+        verbose: int = 0,
+        title: str = "fit",
+        keep: bool = False,
     ) -> None:
         self.max_iter = max_iter if max_iter >= 0 else DEFAULT_STEPS
         self.began = time.perf_counter()
@@ -52,7 +59,10 @@ class Monitor:
         self._handler: Any = None
 
     def part(self, share: float, label: str = "") -> "Monitor":
-        """A monitor for one of several problems: its share of the time that is left, the same Ctrl-C, the same line."""
+        """A monitor for one of several problems.
+
+        Its share of the time that is left, the same Ctrl-C, the same line.
+        """
         part = copy(self)
         part.title = self.title + label
         now = time.perf_counter()
@@ -68,11 +78,19 @@ class Monitor:
         return None if stopped is Status.TIME_LIMIT and not late else stopped
 
     def __enter__(self) -> "Monitor":
-        if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        if (
+            threading.current_thread() is threading.main_thread()
+            and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        ):
             self._handler = signal.signal(signal.SIGINT, self._on_sigint)
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         if self._handler is not None:
             signal.signal(signal.SIGINT, self._handler)
         if self._line is not None:
@@ -108,7 +126,9 @@ class Monitor:
         """Whether a progress line is due."""
         return self._line is not None and time.perf_counter() - self._last_report >= REPORT_EVERY
 
-    def report(self, steps: int, gap: float, violation: float, support: int, note: str = "") -> None:
+    def report(
+        self, steps: int, gap: float, violation: float, support: int, note: str = ""
+    ) -> None:
         """Show where the solver is."""
         if self._line is None:
             return
@@ -121,7 +141,9 @@ class Monitor:
 
 
 class _Line:
-    """One line that rewrites itself on a terminal (with rich, where installed), and log records elsewhere."""
+    """One line that rewrites itself on a terminal (with rich, where installed), and log records
+    elsewhere.
+    """
 
     def __init__(self) -> None:
         self._live: Any = None
@@ -139,7 +161,11 @@ class _Line:
             from rich.text import Text
 
             if self._live is None:
-                self._live = Live(console=Console(stderr=True, highlight=False), transient=True, auto_refresh=False)
+                self._live = Live(
+                    console=Console(stderr=True, highlight=False),
+                    transient=True,
+                    auto_refresh=False,
+                )
                 self._live.start()
             self._live.update(Text(text, no_wrap=True, overflow="ellipsis"), refresh=True)
 
@@ -154,7 +180,10 @@ class _Line:
 
 
 def _log(text: str) -> None:
-    """Log at level INFO; where nobody listens at that level, to standard error, because the user asked to see it."""
+    """Log at level INFO.
+
+    Where nobody listens at that level, to standard error, because the user asked to see it.
+    """
     if logger.hasHandlers() and logger.isEnabledFor(logging.INFO):
         logger.info(text)
     else:
@@ -162,7 +191,8 @@ def _log(text: str) -> None:
 
 
 def interruptible(function: Callable[..., T], *arguments: Any) -> T:
-    """function(*arguments), one long call that releases the GIL, such as numpy.linalg.eigh; Ctrl-C is heard while it runs.
+    """function(*arguments), one long call that releases the GIL, such as numpy.linalg.eigh; Ctrl-C
+    is heard while it runs.
 
     It runs on a thread of its own. After Ctrl-C it ends by itself and its result is dropped.
     """

@@ -1,7 +1,7 @@
 """Put maxmargin's classes in scikit-learn's place, and back.
 
-As a pytest plugin (``pytest -p maxmargin.sklearn_patch --pyargs sklearn.svm``) it does so before any test module is imported, and says at
-the end how many fits went through our classes.
+As a pytest plugin (``pytest -p maxmargin.sklearn_patch --pyargs sklearn.svm``) it does so before
+any test module is imported, and says at the end how many fits went through our classes.
 """
 
 import sys
@@ -35,13 +35,15 @@ def _ours() -> dict[str, Any]:
 
 
 def patch_sklearn() -> None:
-    """Make ``sklearn.svm.SVC``, ``NuSVC``, ``SVR``, ``NuSVR``, ``OneClassSVM``, ``LinearSVC`` and ``LinearSVR`` those of maxmargin.
+    """Make ``sklearn.svm.SVC``, ``NuSVC``, ``SVR``, ``NuSVR``, ``OneClassSVM``, ``LinearSVC`` and
+    ``LinearSVR`` those of maxmargin.
 
-    The linear two keep scikit-learn's model, in which the intercept is penalised (``intercept="regularised"``); ``maxmargin.LinearSVC``
-    and ``LinearSVR`` do not penalise it unless asked to.
+    The linear two keep scikit-learn's model, in which the intercept is penalised
+    (``intercept="regularised"``); ``maxmargin.LinearSVC`` and ``LinearSVR`` do not penalise it
+    unless asked to.
 
-    Names imported from scikit-learn by your own modules before the call keep the old classes; those of the script or notebook
-    that runs are named in a warning. Calling it twice changes nothing.
+    Names imported from scikit-learn by your own modules before the call keep the old classes; those
+    of the script or notebook that runs are named in a warning. Calling it twice changes nothing.
     """
     import sklearn.svm
 
@@ -52,7 +54,8 @@ def patch_sklearn() -> None:
         early = [name for name in NAMES if script.get(name) is _originals[name]]
         if early:
             warnings.warn(
-                f"{', '.join(early)} {'was' if len(early) == 1 else 'were'} imported before scikit-learn was patched "
+                f"{', '.join(early)} {'was' if len(early) == 1 else 'were'} imported before "
+                "scikit-learn was patched "
                 "and will not be maxmargin's: call patch_sklearn() first, then import.",
                 UserWarning,
                 stacklevel=2,
@@ -66,7 +69,7 @@ def unpatch_sklearn() -> None:
         _originals.clear()
 
 
-# ---- pytest plugin ---------------------------------------------------------------------------------------------------
+# ---- pytest plugin -------------------------------------------------------------------------------
 
 _fits = 0
 

@@ -1,7 +1,7 @@
 """What a wrong word was probably meant to be, for the ends of error messages.
 
-In this order: the same word in other letters (RBF, Squared-Hinge), another name of the same thing (gaussian), a beginning or a longer
-form (polynomial), a slip of the pen (laplacain).
+In this order: the same word in other letters (RBF, Squared-Hinge), another name of the same thing
+(gaussian), a beginning or a longer form (polynomial), a slip of the pen (laplacain).
 """
 
 import difflib
@@ -47,7 +47,8 @@ SYNONYMS = {
     "text": "svmlight",
     "pickle": "mm",
 }
-"""Other names, letters and digits only, of words that options know; each serves whatever option knows its word."""
+"""Other names, letters and digits only, of words that options know; each serves whatever option
+knows its word."""
 SHORTEST = 3
 """Letters that a beginning needs to say something."""
 SIMILAR = 0.75
@@ -65,7 +66,11 @@ def closest(word: Any, known: Iterable[str]) -> str | None:
         return options[plain]
     if _letters(SYNONYMS.get(plain, "")) in options:
         return options[_letters(SYNONYMS[plain])]
-    begun = [option for text, option in options.items() if min(len(text), len(plain)) >= SHORTEST and _begins(text, plain)]
+    begun = [
+        option
+        for text, option in options.items()
+        if min(len(text), len(plain)) >= SHORTEST and _begins(text, plain)
+    ]
     if len(begun) == 1:
         return begun[0]
     similar = difflib.get_close_matches(plain, options, n=1, cutoff=SIMILAR)

@@ -1,4 +1,7 @@
-"""The trainer of every family: several tasks on one workspace, side by side or one after the other."""
+"""The trainer of every family.
+
+Several tasks on one workspace, side by side or one after the other.
+"""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -23,8 +26,9 @@ class Task(Protocol):
 def train_many(tasks: Sequence[Task], workspace: Workspace) -> list[Any]:
     """Train every task, results in order.
 
-    Side by side each task has one thread. Each has an equal share of the time that is left when it starts, so that a time limit leaves
-    every task with some solution; long after the limit tasks but the first are not begun.
+    Side by side each task has one thread. Each has an equal share of the time that is left when it
+    starts, so that a time limit leaves every task with some solution; long after the limit tasks
+    but the first are not begun.
     """
     monitor, workers = workspace.monitor, workspace.workers(tasks)
 
@@ -33,7 +37,9 @@ def train_many(tasks: Sequence[Task], workspace: Workspace) -> list[Any]:
         unsolved = None if stopped is None else tasks[k].unsolved(workspace, stopped)
         if unsolved is not None:
             return unsolved
-        part = monitor.part(workers / (len(tasks) - k), f" {k + 1}/{len(tasks)}" if len(tasks) > 1 else "")
+        part = monitor.part(
+            workers / (len(tasks) - k), f" {k + 1}/{len(tasks)}" if len(tasks) > 1 else ""
+        )
         with one_thread() if workers > 1 else nullcontext():
             return tasks[k].train(workspace.share(part, workers, len(tasks)))
 

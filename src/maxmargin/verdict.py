@@ -1,4 +1,5 @@
-"""The one place that calls a solution optimal, for every solver and family, in ``fit`` and in ``certify``.
+"""The one place that calls a solution optimal, for every solver and family, in ``fit`` and in
+``certify``.
 
 A solver says how it ended, and nothing more. What may be said about its solution follows from the
 certificate alone:
@@ -52,7 +53,8 @@ from maxmargin.core.arrays import Floats
 from maxmargin.status import Status
 
 GAP = 10
-"""The relative gap of a kernel machine may be GAP * tol: at large C a small violation alone says little."""
+"""The relative gap of a kernel machine may be GAP * tol: at large C a small violation alone says
+little."""
 EXACT = 1e-12
 """A gap of this share of the objective is rounding, whatever the tolerance."""
 AGREED = 1e-9
@@ -78,7 +80,8 @@ class Demand(NamedTuple):
     by_gap: bool = False
     """Whether a gap within its limit makes a solution approximate, whatever the violation."""
     value: float = 0.0
-    """What the gap of an approximate solution is relative to, where that is more than the objective."""
+    """What the gap of an approximate solution is relative to, where that is more than the
+    objective."""
 
 
 class Size(NamedTuple):
@@ -101,7 +104,9 @@ def demand_of(tol: float, unit: float = 1.0) -> Demand:
     return Demand(tol * unit, GAP * tol)
 
 
-def linear_demand(tol: float, unit: float = 1.0, squared: bool = False, error: float = np.inf) -> Demand:
+def linear_demand(
+    tol: float, unit: float = 1.0, squared: bool = False, error: float = np.inf
+) -> Demand:
     """Linear models and Pegasos: a relative gap up to tol, of which each sample may take sqrt(tol).
 
     A sample takes weight * violation of the gap, or weight * violation^2 where losses are squared.
@@ -109,8 +114,13 @@ def linear_demand(tol: float, unit: float = 1.0, squared: bool = False, error: f
     return Demand(unit * tol ** (0.25 if squared else 0.5), tol, error, by_gap=True)
 
 
-def size_of(f: Floats, variables: Floats, bounds: Floats | None = None, curvature: float = 0.0) -> Size:
-    """The size of a model with decision values f; ``bounds`` are the greatest its variables may be."""
+def size_of(
+    f: Floats, variables: Floats, bounds: Floats | None = None, curvature: float = 0.0
+) -> Size:
+    """The size of a model with decision values f.
+
+    ``bounds`` are the greatest its variables may be.
+    """
     size = np.abs(variables)
     total = float(size.sum())
     weight = total
@@ -130,7 +140,10 @@ def holds(
 ) -> bool:
     """Whether a certificate passes: feasible, and converged or exact; see the top of this file."""
     feasible *= slack
-    inside = found.box_violation <= feasible * size.largest and found.equality_violation <= feasible * size.total
+    inside = (
+        found.box_violation <= feasible * size.largest
+        and found.equality_violation <= feasible * size.total
+    )
     violation, error = found.kkt_violation, found.audit_error
     gap = largest = abs(found.relative_gap)
     if error > 0 and not _is_zero(found):
@@ -183,7 +196,9 @@ def approximates(found: Certificate, demand: Demand, size: Size, slack: float = 
     return demand.by_gap and holds(found, demand, size, slack=slack)
 
 
-def verdict(ended: Status | None, found: Certificate, demand: Demand, size: Size, known: bool = False) -> Status:
+def verdict(
+    ended: Status | None, found: Certificate, demand: Demand, size: Size, known: bool = False
+) -> Status:
     """Name the outcome of a fit; ``ended`` says why its solver gave up, None if it did not.
 
     ``known`` says that ``found`` is of all decision values as ``certify`` computes them: the audit
@@ -207,7 +222,9 @@ def verdict_again(before: Status, found: Certificate, demand: Demand, size: Size
     if before is Status.IMPORTED:
         passed = holds(found, demand, size, IMPORTED, AGAIN, AGREED)
         return _best(found) if passed else Status.REFUTED
-    if before in (Status.APPROXIMATE, Status.STATIONARY) and approximates(found, demand, size, AGAIN):
+    if before in (Status.APPROXIMATE, Status.STATIONARY) and approximates(
+        found, demand, size, AGAIN
+    ):
         return before
     if before.converged and not holds(found, demand, size, FEASIBLE, AGAIN, AGREED):
         return Status.REFUTED

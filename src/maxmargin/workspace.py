@@ -1,4 +1,5 @@
-"""What several solves share and what outlives them: data, memory for what is computed from them, the clock.
+"""What several solves share and what outlives them: data, memory for what is computed from them,
+the clock.
 
 Each family of models has a workspace. `training.train_many` deals its tasks to threads, and solvers
 take what they need from it. Their contract is
@@ -24,4 +25,6 @@ class Workspace(ABC):
 
     @abstractmethod
     def share(self, monitor: Monitor, workers: int, tasks: int) -> Self:
-        """The workspace of one of so many tasks, with its share of the time and, among the workers, of the memory."""
+        """The workspace of one of so many tasks, with its share of the time and, among the workers,
+        of the memory.
+        """

@@ -1,4 +1,7 @@
-"""Packages that use scikit-learn's SVMs: which of their tests are run, and the differences that are known."""
+"""Packages that use scikit-learn's SVMs.
+
+Which of their tests are run, and the differences that are known.
+"""
 
 from typing import NamedTuple
 
@@ -13,7 +16,8 @@ class Package(NamedTuple):
     tests: tuple[str, ...]
     """Arguments of pytest."""
     where: str
-    """Folder of the tests: in the source distribution ("sdist:tests"), installed ("") or here ("here")."""
+    """Folder of the tests: in the source distribution ("sdist:tests"), installed ("") or here
+    ("here")."""
     needs: tuple[str, ...] = ()
     """Other pinned packages."""
 
@@ -65,11 +69,14 @@ PROBABILITY = "fits with `probability=True`, which raises: use `CalibratedClassi
 KNOWN = {
     r"svm_converters.*_(ptrue(_4)?|class_true|break_ties)$": PROBABILITY,
     r"svm_converters.*::test_convert_nusvc_multi_pfalse$": (
-        "one pair of classes has a margin near 0 at this nu: the coefficients of the exact solution are so large "
-        "that the float32 sums of ONNX lose their digits; those of LIBSVM, which stops earlier, are smaller"
+        "one pair of classes has a margin near 0 at this nu: the coefficients of the exact "
+        "solution are so large "
+        "that the float32 sums of ONNX lose their digits; those of LIBSVM, which stops earlier, "
+        "are smaller"
     ),
     r"test_decoder_regressor_predict_score_surface$": (
-        "asks for an R² below 0 on random targets: scikit-learn stops at `max_iter`, far from the solution; "
+        "asks for an R² below 0 on random targets: scikit-learn stops at `max_iter`, far from the "
+        "solution; "
         "ours is solved, and its R² is a little above 0"
     ),
 }

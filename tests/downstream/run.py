@@ -1,4 +1,5 @@
-"""The tests of packages that use scikit-learn's SVMs, with and without ``patch_sklearn()``: only differences count.
+"""The tests of packages that use scikit-learn's SVMs, with and without ``patch_sklearn()``: only
+differences count.
 
     make downstream                   # all packages
     make downstream ARGS=skl2onnx     # some
@@ -39,10 +40,15 @@ class Result(NamedTuple):
 
     @property
     def different(self) -> list[str]:
-        """Tests that pass without maxmargin and do not with it; of our own, all that do not pass with it."""
+        """Tests that pass without maxmargin and do not with it.
+
+        Of our own, all that do not pass with it.
+        """
         ours = self.package.where == "here"
         names = self.without.keys() | self.patched.keys()
-        return sorted(one for one in names if (ours or self.without.get(one)) and not self.patched.get(one))
+        return sorted(
+            one for one in names if (ours or self.without.get(one)) and not self.patched.get(one)
+        )
 
 
 def requirements() -> list[str]:
@@ -59,7 +65,17 @@ def folder(package: Package) -> Path:
     name = f"{package.name}-{package.version}"
     if not (SOURCES / name).exists():
         options = ["--quiet", "--no-deps", "--no-binary", ":all:", "--dest", str(SOURCES)]
-        subprocess.run([sys.executable, "-m", "pip", "download", *options, f"{package.name}=={package.version}"], check=True)
+        subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "pip",
+                "download",
+                *options,
+                f"{package.name}=={package.version}",
+            ],
+            check=True,
+        )
         with tarfile.open(SOURCES / f"{name}.tar.gz") as archive:
             archive.extractall(SOURCES, filter="data")
     return SOURCES / name / package.where.removeprefix("sdist:")
@@ -67,17 +83,35 @@ def folder(package: Package) -> Path:
 
 def outcomes(package: Package, *options: str) -> tuple[dict[str, bool], int]:
     """Whether each test passed, and the fits by maxmargin."""
-    command = [sys.executable, "-m", "pytest", "-q", "--tb=no", "-rA", "-p", "no:cacheprovider", "-c", os.devnull]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "--tb=no",
+        "-rA",
+        "-p",
+        "no:cacheprovider",
+        "-c",
+        os.devnull,
+    ]
     command += ["--timeout", str(TEST_TIMEOUT)]
     if not package.where:  # or the names of tests lack that of their file
         command += ["--rootdir", sys.prefix]
     environment = os.environ | {"PYTHONWARNINGS": "ignore", "COLUMNS": "1000", "MPLBACKEND": "agg"}
     done = subprocess.run(
-        [*command, *options, *package.tests], cwd=folder(package), env=environment, capture_output=True, text=True, timeout=TIMEOUT
+        [*command, *options, *package.tests],
+        cwd=folder(package),
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
     )
     lines = re.findall(r"^(PASSED|FAILED|ERROR) (\S*::.+?)(?: - .*)?$", done.stdout, re.MULTILINE)
     if not lines:
-        raise RuntimeError(f"{package.name}: no test ran\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
+        raise RuntimeError(
+            f"{package.name}: no test ran\n{done.stdout[-3000:]}{done.stderr[-3000:]}"
+        )
     fits = re.search(r"(\d+) fits by maxmargin", done.stdout)
     return {name: outcome == "PASSED" for outcome, name in lines}, int(fits[1]) if fits else 0
 
@@ -90,10 +124,15 @@ def reason(test: str) -> str | None:
 def complaints(results: list[Result]) -> list[str]:
     """What has to be mended, in the library or in the list of known differences."""
     new = [name for one in results for name in one.different if reason(name) is None]
-    mended = [name for one in results for name, passed in one.patched.items() if passed and reason(name)]
+    mended = [
+        name for one in results for name, passed in one.patched.items() if passed and reason(name)
+    ]
     idle = [one.package.name for one in results if not one.fits]
     return [
-        *(f"NOT KNOWN: {name} fails with maxmargin only: mend it, or list it in KNOWN" for name in new),
+        *(
+            f"NOT KNOWN: {name} fails with maxmargin only: mend it, or list it in KNOWN"
+            for name in new
+        ),
         *(f"NO LONGER: {name} passes with maxmargin: take it from KNOWN" for name in mended),
         *(f"NOT USED: no test of {name} fitted a model of maxmargin" for name in idle),
     ]
@@ -102,21 +141,32 @@ def complaints(results: list[Result]) -> list[str]:
 def page(results: list[Result]) -> str:
     """The table and the known differences, as Markdown."""
     rows = [
-        f"| {one.package.name} {one.package.version}{' (our tests of its use)' if one.package.where == 'here' else ''} | "
-        f"{len(one.without)} | {sum(one.without.values())} | {sum(one.patched.values())} | {one.fits} | {len(one.different)} |"
+        f"| {one.package.name} "
+        f"{one.package.version}{' (our tests of its use)' if one.package.where == 'here' else ''} "
+        "| "
+        f"{len(one.without)} | {sum(one.without.values())} | {sum(one.patched.values())} | "
+        f"{one.fits} | {len(one.different)} |"
         for one in results
     ]
-    known = [f"| `{name.split('/')[-1]}` | {reason(name) or 'not known'} |" for one in results for name in one.different]
+    known = [
+        f"| `{name.split('/')[-1]}` | {reason(name) or 'not known'} |"
+        for one in results
+        for name in one.different
+    ]
     return "\n".join(
         [
             "# Other packages' tests, run on maxmargin",
             "",
-            "`make downstream` runs the tests of packages that use scikit-learn's SVMs, once as they are and once with",
-            "`patch_sklearn()`, and writes this page. A test that fails both ways does not count. mlxtend and pyod publish no tests",
-            "on PyPI: `tests/downstream/uses_*.py` are ours. Those of scikit-learn are scripts in the manner of its gallery, in",
+            "`make downstream` runs the tests of packages that use scikit-learn's SVMs, once as "
+            "they are and once with",
+            "`patch_sklearn()`, and writes this page. A test that fails both ways does not count. "
+            "mlxtend and pyod publish no tests",
+            "on PyPI: `tests/downstream/uses_*.py` are ours. Those of scikit-learn are scripts in "
+            "the manner of its gallery, in",
             "which a warning is an error. The scikit-learn is " + COMMON[0].split("==")[1] + ".",
             "",
-            "| package | tests | pass without | pass with | fits by maxmargin | fail with maxmargin only |",
+            "| package | tests | pass without | pass with | fits by maxmargin | fail with "
+            "maxmargin only |",
             "|---|---|---|---|---|---|",
             *rows,
             "",

@@ -17,18 +17,24 @@ A, z = load_diabetes(return_X_y=True)
 
 def test_stacking_classifiers():
     for stack in (StackingClassifier, StackingCVClassifier):
-        model = stack(classifiers=[SVC(), LinearSVC(random_state=0)], meta_classifier=LogisticRegression())
+        model = stack(
+            classifiers=[SVC(), LinearSVC(random_state=0)], meta_classifier=LogisticRegression()
+        )
         assert cross_val_score(model, X, y, cv=3).mean() > 0.9
 
 
 def test_grid_search_of_a_stack():
-    model = StackingClassifier(classifiers=[SVC(), LogisticRegression(max_iter=1000)], meta_classifier=SVC())
+    model = StackingClassifier(
+        classifiers=[SVC(), LogisticRegression(max_iter=1000)], meta_classifier=SVC()
+    )
     grid = GridSearchCV(model, {"svc__C": [0.1, 10.0], "meta_classifier__C": [1.0]}, cv=3).fit(X, y)
     assert grid.best_score_ > 0.9
 
 
 def test_votes():
-    model = EnsembleVoteClassifier(clfs=[SVC(), SVC(kernel="linear"), LogisticRegression(max_iter=1000)], voting="hard")
+    model = EnsembleVoteClassifier(
+        clfs=[SVC(), SVC(kernel="linear"), LogisticRegression(max_iter=1000)], voting="hard"
+    )
     assert model.fit(X, y).score(X, y) > 0.95
 
 
@@ -45,13 +51,17 @@ def test_feature_selection():
 
 
 def test_bias_and_variance():
-    loss, _, _ = bias_variance_decomp(SVC(), X[::2], y[::2], X[1::2], y[1::2], num_rounds=10, random_seed=0)
+    loss, _, _ = bias_variance_decomp(
+        SVC(), X[::2], y[::2], X[1::2], y[1::2], num_rounds=10, random_seed=0
+    )
     assert loss < 0.1
 
 
 def test_permutation():
     f = SVC().fit(X, y > 0).decision_function(X)
-    assert permutation_test(f[y == 0], f[y > 0], method="approximate", num_rounds=100, seed=0) < 0.05
+    assert (
+        permutation_test(f[y == 0], f[y > 0], method="approximate", num_rounds=100, seed=0) < 0.05
+    )
 
 
 def test_plot():

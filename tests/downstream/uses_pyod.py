@@ -40,4 +40,6 @@ def test_clone_and_pickle():
 
 def test_weights():
     heavy = OCSVM().fit(X, sample_weight=np.where(outside, 1e-3, 1.0))
-    assert np.mean(heavy.decision_function(X)[outside == 1]) > np.mean(heavy.decision_function(X)[outside == 0])
+    assert np.mean(heavy.decision_function(X)[outside == 1]) > np.mean(
+        heavy.decision_function(X)[outside == 0]
+    )

@@ -1,6 +1,7 @@
 """Ten scripts in the manner of scikit-learn's gallery of SVM examples; a warning is an error.
 
-`sklearn.svm` is whatever the names mean in this run, `_classes` holds scikit-learn's own estimators.
+`sklearn.svm` is whatever the names mean in this run, `_classes` holds scikit-learn's own
+estimators.
 """
 
 import matplotlib.pyplot as plt
@@ -45,7 +46,9 @@ def draw(model, X, **options):
 
 def margins(model, X):
     """The boundary, the margin and the support vectors of two classes."""
-    draw(model, X, plot_method="contour", colors="k", levels=[-1, 0, 1], linestyles=["--", "-", "--"])
+    draw(
+        model, X, plot_method="contour", colors="k", levels=[-1, 0, 1], linestyles=["--", "-", "--"]
+    )
     chosen = getattr(model, "support_vectors_", X)
     plt.scatter(chosen[:, 0], chosen[:, 1], s=100, facecolors="none", edgecolors="k")
 
@@ -110,19 +113,25 @@ def test_separating_hyperplane():
     agree(model, points, label)
     margins(model, points)
     assert model.coef_.shape == (1, 2)
-    np.testing.assert_allclose(np.abs(model.decision_function(model.support_vectors_)), 1, rtol=WITHIN)
+    np.testing.assert_allclose(
+        np.abs(model.decision_function(model.support_vectors_)), 1, rtol=WITHIN
+    )
 
 
 def test_ties():
     points, label = make_blobs(random_state=27)
-    grid = np.dstack(np.meshgrid(np.linspace(-12, 12, 100), np.linspace(-12, 12, 100))).reshape(-1, 2)
+    grid = np.dstack(np.meshgrid(np.linspace(-12, 12, 100), np.linspace(-12, 12, 100))).reshape(
+        -1, 2
+    )
     counts = []
     for ties in (False, True):
         model = svm.SVC(kernel="linear", C=1, break_ties=ties, decision_function_shape="ovr")
         counts.append(np.bincount(model.fit(points, label).predict(grid), minlength=3))
         assert model.coef_.shape == (3, 2)
     assert np.any(counts[0] != counts[1])
-    with pytest.raises(ValueError, match="break_ties must be False when decision_function_shape is 'ovo'"):
+    with pytest.raises(
+        ValueError, match="break_ties must be False when decision_function_shape is 'ovo'"
+    ):
         svm.SVC(break_ties=True, decision_function_shape="ovo").fit(points, label).predict(grid)
 
 
@@ -151,7 +160,14 @@ def test_kernel_function():
         return A @ np.diag([2.0, 1.0]) @ B.T
 
     model = svm.SVC(kernel=kernel).fit(PLANE, y)
-    draw(model, PLANE, response_method="predict", plot_method="pcolormesh", multiclass_colors="Paired", shading="auto")
+    draw(
+        model,
+        PLANE,
+        response_method="predict",
+        plot_method="pcolormesh",
+        multiclass_colors="Paired",
+        shading="auto",
+    )
     matrix = kernel(PLANE, PLANE)
     expected = svm.SVC(kernel="precomputed").fit(matrix, y).predict(matrix)
     np.testing.assert_array_equal(model.predict(PLANE), expected)

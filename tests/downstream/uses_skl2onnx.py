@@ -31,13 +31,17 @@ MODELS = [
 @pytest.mark.parametrize(("model", "target"), MODELS, ids=str)
 def test_outputs(model, target):
     model.fit(X, TARGETS[target])
-    session = onnxruntime.InferenceSession(to_onnx(model, X[:1]).SerializeToString(), providers=["CPUExecutionProvider"])
+    session = onnxruntime.InferenceSession(
+        to_onnx(model, X[:1]).SerializeToString(), providers=["CPUExecutionProvider"]
+    )
     label, *values = (np.asarray(one) for one in session.run(None, {"X": X}))
     if not values:
         np.testing.assert_allclose(label.ravel(), model.predict(X), atol=1e-4)
         return
     f = model.decision_function(X)
-    found = values[0].reshape(len(X), -1)[:, 0] if f.ndim == 1 else values[0]  # two classes have a column each
+    found = (
+        values[0].reshape(len(X), -1)[:, 0] if f.ndim == 1 else values[0]
+    )  # two classes have a column each
     np.testing.assert_allclose(found, f, atol=1e-4 * np.abs(f).max())
     clear = np.abs(f).reshape(len(X), -1).min(axis=1) > 1e-4
     assert (label.ravel() == model.predict(X))[clear].all()

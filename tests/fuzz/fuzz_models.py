@@ -1,10 +1,12 @@
-"""Fuzz a model loader with atheris: whatever the bytes, it returns a model, which then predicts or refuses to, or raises ValueError.
+"""Fuzz a model loader with atheris: whatever the bytes, it returns a model, which then predicts or
+refuses to, or raises ValueError.
 
     pip install atheris
     python tests/fuzz/fuzz_models.py libsvm -max_total_time=600        (mm, libsvm, liblinear, svm_light; run.sh runs them all)
 
-The corpus of seeds is in corpus/<name>; findings are written to the current folder. For the .mm format the input is not the zip, which
-random bytes never are, but what is in it: the header's JSON and then the arrays' bytes, and the checksums are made right.
+The corpus of seeds is in corpus/<name>; findings are written to the current folder. For the .mm
+format the input is not the zip, which random bytes never are, but what is in it: the header's JSON
+and then the arrays' bytes, and the checksums are made right.
 """
 
 import inspect
@@ -34,18 +36,30 @@ MODULES = (archive, checks, liblinear, libsvm, model, svm_light, tagged, text, _
 
 
 def instrument():
-    """Let atheris see which lines of the loaders run; an editable installation has an importer of its own, which its hook does not see."""
+    """Let atheris see which lines of the loaders run.
+
+    An editable installation has an importer of its own, which its hook does not see.
+    """
     for module in MODULES:
         for owner in (
             module,
-            *(value for value in vars(module).values() if inspect.isclass(value) and value.__module__ == module.__name__),
+            *(
+                value
+                for value in vars(module).values()
+                if inspect.isclass(value) and value.__module__ == module.__name__
+            ),
         ):
             for value in list(vars(owner).values()):
                 if inspect.isfunction(value) and value.__module__ == module.__name__:
                     atheris.instrument_func(value)
 
 
-READERS = {"mm": io.load, "libsvm": io.load_libsvm, "liblinear": io.load_liblinear, "svm_light": io.load_svm_light}
+READERS = {
+    "mm": io.load,
+    "libsvm": io.load_libsvm,
+    "liblinear": io.load_liblinear,
+    "svm_light": io.load_svm_light,
+}
 
 
 def main():
@@ -65,17 +79,25 @@ def main():
     def check(path):
         try:
             model = READERS[name](path)
-            width = model.n_features_in_ if "precomputed" not in str(getattr(model, "kernel", "")) else model.shape_fit_[0]
+            width = (
+                model.n_features_in_
+                if "precomputed" not in str(getattr(model, "kernel", ""))
+                else model.shape_fit_[0]
+            )
             X = sparse.csr_matrix((2, width))
             dense = hasattr(model, "_sparse") and not model._sparse
-            if not dense or width < 10**6:  # of a kernel among millions of samples no rows are made here
+            if (
+                not dense or width < 10**6
+            ):  # of a kernel among millions of samples no rows are made here
                 model.predict(np.zeros((2, width)) if dense else X)
         except ValueError:
             pass
         grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - start) * 1024
         assert grown < MEMORY, f"{grown} bytes"
 
-    atheris.Setup([sys.argv[0], *sys.argv[1:], str(CORPUS / name), "-timeout=10", "-rss_limit_mb=2048"], one)
+    atheris.Setup(
+        [sys.argv[0], *sys.argv[1:], str(CORPUS / name), "-timeout=10", "-rss_limit_mb=2048"], one
+    )
     atheris.Fuzz()
 
 

@@ -1,4 +1,7 @@
-"""A .mm file from what the fuzzer makes: the header's JSON, a zero byte, the arrays' bytes; the checksums are made right."""
+"""A .mm file from what the fuzzer makes: the header's JSON, a zero byte, the arrays' bytes.
+
+The checksums are made right.
+"""
 
 import hashlib
 import json
@@ -9,7 +12,10 @@ import numpy as np
 
 
 def zipped(data):
-    """A zip whose header and arrays are made of the data; half of the inputs are taken as the file itself."""
+    """A zip whose header and arrays are made of the data.
+
+    Half of the inputs are taken as the file itself.
+    """
     if data[:1] != b"{":
         return data
     text, _, rest = data.partition(b"\0")
@@ -18,7 +24,9 @@ def zipped(data):
         table = header["arrays"]
         arrays = []
         for entry in table[:100]:
-            size = int(np.prod([int(k) for k in entry[1]], dtype=object) * np.dtype(entry[0]).itemsize)
+            size = int(
+                np.prod([int(k) for k in entry[1]], dtype=object) * np.dtype(entry[0]).itemsize
+            )
             arrays.append((rest[:size] + bytes(4096))[: min(size, 4096)])
             rest, entry[2] = rest[size:], hashlib.sha256(arrays[-1]).hexdigest()
         text = json.dumps(header).encode()

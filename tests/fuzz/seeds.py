@@ -1,4 +1,5 @@
-"""Write the seeds of fuzz_models.py into corpus/: small models of every kind, as text and as the parts of .mm files.
+"""Write the seeds of fuzz_models.py into corpus/: small models of every kind, as text and as the
+parts of .mm files.
 
 PYTHONPATH=tests python tests/fuzz/seeds.py
 """
@@ -9,7 +10,18 @@ import zipfile
 from pathlib import Path
 
 from helpers import binary, three
-from maxmargin import SVC, SVR, LinearOneClassSVM, LinearSVC, LinearSVR, NormaSVC, NuSVR, OneClassSVM, PegasosSVC, io
+from maxmargin import (
+    SVC,
+    SVR,
+    LinearOneClassSVM,
+    LinearSVC,
+    LinearSVR,
+    NormaSVC,
+    NuSVR,
+    OneClassSVM,
+    PegasosSVC,
+    io,
+)
 from test_models_crafted import LIBLINEAR, LIBSVM, SVM_LIGHT
 
 CORPUS = Path(__file__).parent / "corpus"
@@ -19,7 +31,11 @@ def unzipped(path):
     """A .mm file as fuzz_models.py takes it: the header, a zero byte, the arrays."""
     with zipfile.ZipFile(path) as file:
         header = json.loads(file.read("header.json"))
-        return json.dumps(header).encode() + b"\0" + b"".join(file.read(f"arrays/{k}") for k in range(len(header["arrays"])))
+        return (
+            json.dumps(header).encode()
+            + b"\0"
+            + b"".join(file.read(f"arrays/{k}") for k in range(len(header["arrays"])))
+        )
 
 
 def main():
@@ -32,10 +48,19 @@ def main():
         "one": OneClassSVM().fit(X),
         "nu": NuSVR().fit(X, X[:, 0]),
     }
-    kernel |= {"poly": SVR(kernel="poly").fit(X, X[:, 0]), "matrix": SVC(kernel="precomputed").fit(X @ X.T, y)}
-    linear = {"three": LinearSVC().fit(X, y), "two": LinearSVC(multi_class="crammer_singer").fit(X2, y2)}
+    kernel |= {
+        "poly": SVR(kernel="poly").fit(X, X[:, 0]),
+        "matrix": SVC(kernel="precomputed").fit(X @ X.T, y),
+    }
+    linear = {
+        "three": LinearSVC().fit(X, y),
+        "two": LinearSVC(multi_class="crammer_singer").fit(X2, y2),
+    }
     linear |= {"real": LinearSVR().fit(X, X[:, 0]), "one": LinearOneClassSVM().fit(X + 3)}
-    online = {"norma": NormaSVC(random_state=0).fit(X, y), "pegasos": PegasosSVC(random_state=0, alpha=0.1).fit(X, y)}
+    online = {
+        "norma": NormaSVC(random_state=0).fit(X, y),
+        "pegasos": PegasosSVC(random_state=0, alpha=0.1).fit(X, y),
+    }
     for name, model in kernel.items():
         io.save_libsvm(model, CORPUS / "libsvm" / name)
     for name, model in linear.items():
@@ -43,9 +68,15 @@ def main():
     (CORPUS / "libsvm" / "by-hand").write_text(LIBSVM)
     (CORPUS / "liblinear" / "by-hand").write_text(LIBLINEAR)
     for kind in range(5):
-        (CORPUS / "svm_light" / f"kernel-{kind}").write_text(SVM_LIGHT.replace("2 # kernel type", f"{kind} # kernel type"))
+        (CORPUS / "svm_light" / f"kernel-{kind}").write_text(
+            SVM_LIGHT.replace("2 # kernel type", f"{kind} # kernel type")
+        )
     with tempfile.TemporaryDirectory() as folder:
-        for name, model in {**kernel, **{f"linear-{key}": value for key, value in linear.items()}, **online}.items():
+        for name, model in {
+            **kernel,
+            **{f"linear-{key}": value for key, value in linear.items()},
+            **online,
+        }.items():
             io.save(model, Path(folder) / "m")
             (CORPUS / "mm" / name).write_bytes(unzipped(Path(folder) / "m"))
             (CORPUS / "mm" / f"{name}.zip").write_bytes((Path(folder) / "m").read_bytes())

@@ -1,4 +1,7 @@
-"""What an input of the svmlight reader must satisfy: refused with a ValueError, or read the same whole, in blocks and by the doctor."""
+"""What an input of the svmlight reader must satisfy.
+
+Refused with a ValueError, or read the same whole, in blocks and by the doctor.
+"""
 
 import tempfile
 from pathlib import Path
@@ -28,18 +31,42 @@ WORDS = """
 0 1 2 3 9 17 10000 10001 99999999999999999999 : : : . - + e E e-324 e308 e999 1:1 2:0.5 3:-1e-3 qid: qid:7 # , nan inf 0x1
 0.12345678901234567 123456789012345678901234567890 1.7976931348623157e308 4.9e-324 00000000000000000001
 """
-OTHERS = (b" ", b" ", b" ", b"\t", b"\n", b"\n", b"\r", b"\r\n", b"# comment", b"\0", b"\xef\xbb\xbf", b"\xd9\xa1", b"\x1f\x8b")
+OTHERS = (
+    b" ",
+    b" ",
+    b" ",
+    b"\t",
+    b"\n",
+    b"\n",
+    b"\r",
+    b"\r\n",
+    b"# comment",
+    b"\0",
+    b"\xef\xbb\xbf",
+    b"\xd9\xa1",
+    b"\x1f\x8b",
+)
 TOKENS = (*(word.encode() for word in WORDS.split()), *OTHERS)
 """Pieces of the format, right and wrong."""
 
 
 def text_of(data: bytes) -> bytes:
-    """The file: the bytes themselves, or pieces of the format, one for each byte, where the first byte is odd."""
-    return b"".join(TOKENS[k % len(TOKENS)] for k in data[1:]) if data[:1] and data[0] % 2 else data[1:]
+    """The file.
+
+    The bytes themselves, or pieces of the format, one for each byte, where the first byte is odd.
+    """
+    return (
+        b"".join(TOKENS[k % len(TOKENS)] for k in data[1:])
+        if data[:1] and data[0] % 2
+        else data[1:]
+    )
 
 
 def one_input(data: bytes) -> tuple[int, ...]:
-    """Check an input, whose first byte is the size of the blocks and how the others are meant; returns what kind of outcome it had."""
+    """Check an input, whose first byte is the size of the blocks and how the others are meant.
+
+    Returns what kind of outcome it had.
+    """
     with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
         return _checked(data, Path(folder))
 
@@ -52,11 +79,17 @@ def _checked(data: bytes, folder: Path) -> tuple[int, ...]:
     found = examine(path, Options(format="svmlight"), most=5)
     if isinstance(whole, str):
         assert whole == blocks, (whole, blocks)
-        return (sum(map(ord, "".join(c for c in whole if c.isalpha())[:90])), len(found.problems), min(whole.count("line"), 3))
+        return (
+            sum(map(ord, "".join(c for c in whole if c.isalpha())[:90])),
+            len(found.problems),
+            min(whole.count("line"), 3),
+        )
     X, y, queries = whole
     assert not isinstance(blocks, str), blocks
     for a, b in zip(
-        (X.data, X.indices, X.indptr, y, queries), (blocks[0].data, blocks[0].indices, blocks[0].indptr, *blocks[1:]), strict=True
+        (X.data, X.indices, X.indptr, y, queries),
+        (blocks[0].data, blocks[0].indices, blocks[0].indptr, *blocks[1:]),
+        strict=True,
     ):
         assert np.array_equal(a, b)
     assert not found.problems
@@ -69,4 +102,9 @@ def _checked(data: bytes, folder: Path) -> tuple[int, ...]:
     assert np.array_equal(back[0].indices, X.indices)
     assert np.array_equal(back[1].view(np.int64), y.view(np.int64))
     assert np.array_equal(back[2], queries)
-    return (len(y).bit_length(), X.nnz.bit_length(), len(queries).bit_length(), X.shape[1].bit_length())
+    return (
+        len(y).bit_length(),
+        X.nnz.bit_length(),
+        len(queries).bit_length(),
+        X.shape[1].bit_length(),
+    )

@@ -1,4 +1,5 @@
-"""Random problems for the hunt: every estimator, feature scales from 1e-12 to 1e12, offsets, weights, duplicates, C and gamma.
+"""Random problems for the hunt: every estimator, feature scales from 1e-12 to 1e12, offsets,
+weights, duplicates, C and gamma.
 
 ``draw(seed, k)`` is trial k of a seed, always the same one.
 """
@@ -8,7 +9,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-KERNELS = ("rbf", "rbf", "rbf", "rbf", "linear", "poly", "laplacian", "chi2", "cosine", "sigmoid", "precomputed")
+KERNELS = (
+    "rbf",
+    "rbf",
+    "rbf",
+    "rbf",
+    "linear",
+    "poly",
+    "laplacian",
+    "chi2",
+    "cosine",
+    "sigmoid",
+    "precomputed",
+)
 ESTIMATORS = (
     "SVC",
     "SVC",
@@ -40,9 +53,21 @@ class Trial(NamedTuple):
     def __repr__(self) -> str:
         """Enough to recognise it."""
         given = ", ".join(f"{name}={value!r}" for name, value in self.parameters.items())
-        kind = f"{type(self.X).__name__} {self.X.dtype}" if sparse.issparse(self.X) else str(self.X.dtype)
-        classes = "" if self.y is None or not self.is_classifier else f", {len(np.unique(self.y))} classes"
-        weights = "" if self.weight is None else f", weights {self.weight.min():.3g} to {self.weight.max():.3g}"
+        kind = (
+            f"{type(self.X).__name__} {self.X.dtype}"
+            if sparse.issparse(self.X)
+            else str(self.X.dtype)
+        )
+        classes = (
+            ""
+            if self.y is None or not self.is_classifier
+            else f", {len(np.unique(self.y))} classes"
+        )
+        weights = (
+            ""
+            if self.weight is None
+            else f", weights {self.weight.min():.3g} to {self.weight.max():.3g}"
+        )
         return f"{self.estimator}({given}) on {self.X.shape[0]} x {self.X.shape[1]} {kind}{classes}{weights}"
 
     @property
@@ -57,7 +82,9 @@ def _decades(rng: np.random.Generator, low: float, high: float) -> float:
 
 
 def _size(rng: np.random.Generator) -> int:
-    low, high = ((3, 12), (12, 60), (60, 200), (200, 600), (1030, 1500))[rng.choice(5, p=(0.25, 0.45, 0.2, 0.08, 0.02))]
+    low, high = ((3, 12), (12, 60), (60, 200), (200, 600), (1030, 1500))[
+        rng.choice(5, p=(0.25, 0.45, 0.2, 0.08, 0.02))
+    ]
     return int(rng.integers(low, high))
 
 
@@ -145,9 +172,15 @@ def _kernel(rng: np.random.Generator, X: np.ndarray) -> tuple[dict[str, Any], np
         width = np.abs(X - X.mean(axis=0)).mean() ** 2 * X.shape[1]
         near = _decades(rng, -2, 2) / width if 1e-280 < width < 1e280 else 1.0
         given["gamma"] = (
-            rng.choice(("scale", "scale", "auto")) if rng.random() < 0.4 else near if rng.random() < 0.6 else _decades(rng, -10, 10)
+            rng.choice(("scale", "scale", "auto"))
+            if rng.random() < 0.4
+            else near
+            if rng.random() < 0.6
+            else _decades(rng, -10, 10)
         )
-        given["gamma"] = str(given["gamma"]) if isinstance(given["gamma"], np.str_) else float(given["gamma"])
+        given["gamma"] = (
+            str(given["gamma"]) if isinstance(given["gamma"], np.str_) else float(given["gamma"])
+        )
     if name in ("poly", "sigmoid"):
         given["coef0"] = float(rng.choice((0.0, 1.0, -1.0, 10.0)))
     if name == "poly":
@@ -211,5 +244,11 @@ def draw(seed: int, k: int) -> Trial:
         given |= {"penalty": "l1", "solver": "auto"}
     if rng.random() < 0.3:
         given["tol"] = float(rng.choice((1e-2, 1e-5, 1e-8, 1e-12)))
-    y = None if "OneClass" in name else _labels(rng, X) if name.endswith("SVC") else _targets(rng, X)
+    y = (
+        None
+        if "OneClass" in name
+        else _labels(rng, X)
+        if name.endswith("SVC")
+        else _targets(rng, X)
+    )
     return Trial(name, given, _form(rng, X, given), y, _weights(rng, X.shape[0]))

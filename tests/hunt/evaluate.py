@@ -1,7 +1,8 @@
 """What a fitted model is worth, in long double, by code that shares nothing with maxmargin.
 
-Kernels are written out here, distances are sums of squared differences, and every problem is its primal and its dual as the textbooks
-have them. With coefficients b, decision values f = K b + bias and |w|^2 = b'K b:
+Kernels are written out here, distances are sums of squared differences, and every problem is its
+primal and its dual as the textbooks have them. With coefficients b, decision values f = K b + bias
+and |w|^2 = b'K b:
 
     SVC          P = 1/2 |w|^2 + sum C_i max(0, 1 - y_i f_i)^p           D = sum |b_i| - 1/2 |w|^2  (- sum b_i^2 / 4 C_i for p = 2)
     SVR          P = 1/2 |w|^2 + sum C_i max(0, |z_i - f_i| - eps)^p     D = z'b - eps sum |b_i| - 1/2 |w|^2  (likewise)
@@ -22,21 +23,26 @@ Long = np.longdouble
 NOISE = 1e-13
 """Sums of float64 are known to this share of the magnitudes they are made of."""
 AT_BOUND = Long(1 - 1e-13)
-"""Share of its bound from which a dual is at it: the bounds of nu-SVC are computed here from other sums than in the fit."""
+"""Share of its bound from which a dual is at it: the bounds of nu-SVC are computed here from other
+sums than in the fit."""
 UNKNOWN = ("sigmoid",)
 """Kernels for which nothing is called optimal."""
 
 
 class Value(NamedTuple):
-    """A model's objective, the gap to a lower bound, and the greatest violation of an optimality condition."""
+    """A model's objective, the gap to a lower bound, and the greatest violation of an optimality
+    condition.
+    """
 
     primal: Any
     gap: Any
     violation: Any
     size: Any
-    """The greatest sum of magnitudes that a decision value is the sum of: what its rounding is relative to."""
+    """The greatest sum of magnitudes that a decision value is the sum of: what its rounding is
+    relative to."""
     natural: Any
-    """What the rounding of the gap is relative to: sizes of decision values times bounds of the duals."""
+    """What the rounding of the gap is relative to: sizes of decision values times bounds of the
+    duals."""
     f: np.ndarray
     """Decision values of the training samples."""
 
@@ -51,7 +57,9 @@ def _dense(X: Any) -> np.ndarray:
     return np.asarray(X.toarray() if sparse.issparse(X) else X).astype(Long)
 
 
-def kernel_matrix(name: str, A: np.ndarray, B: np.ndarray, gamma: float, coef0: float, degree: int) -> np.ndarray:
+def kernel_matrix(
+    name: str, A: np.ndarray, B: np.ndarray, gamma: float, coef0: float, degree: int
+) -> np.ndarray:
     """k(A, B) by the formulas of the textbooks, one row of A at a time."""
     gamma, coef0 = Long(gamma), Long(coef0)
     if name == "rbf":
@@ -82,12 +90,16 @@ def _soft(f: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray,
     return np.maximum(0, low - f), np.maximum(0, f - high)
 
 
-def _value(norm: Any, f: Any, bias: Any, b: Any, low: Any, high: Any, C: Any, squared: bool, size: Any) -> Value:
+def _value(
+    norm: Any, f: Any, bias: Any, b: Any, low: Any, high: Any, C: Any, squared: bool, size: Any
+) -> Value:
     """Losses outside [low, high]; b is the dual, positive below and negative above."""
     below, above = _soft(f, low, high)
     slack, power = below + above, 2 if squared else 1
     edge = np.where(b > 0, np.where(b != 0, low, 0), np.where(b != 0, high, 0))
-    ridge = np.where(b != 0, b * b / (4 * np.where(C > 0, C, 1)), 0) if squared else np.zeros_like(b)
+    ridge = (
+        np.where(b != 0, b * b / (4 * np.where(C > 0, C, 1)), 0) if squared else np.zeros_like(b)
+    )
     loss = np.where(slack > 0, np.where(np.isinf(C), 1, C) * slack**power, 0)
     loss = np.where(np.isinf(C), 0, loss)
     primal = norm / 2 + loss.sum()
@@ -96,7 +108,9 @@ def _value(norm: Any, f: Any, bias: Any, b: Any, low: Any, high: Any, C: Any, sq
         violation = np.abs(slack - np.abs(b) / (2 * np.where(C > 0, C, 1)))[C > 0].max(initial=0)
     else:
         inside = np.where(b > 0, f - low, np.where(b < 0, high - f, 0))
-        violation = max(np.where(np.abs(b) < C * AT_BOUND, slack, 0).max(initial=0), inside.max(initial=0))
+        violation = max(
+            np.where(np.abs(b) < C * AT_BOUND, slack, 0).max(initial=0), inside.max(initial=0)
+        )
     return Value(primal, gap, violation, size, _natural(size, C, b), f)
 
 
@@ -111,7 +125,10 @@ def _natural(size: Any, C: np.ndarray, b: np.ndarray) -> Any:
 
 
 def _best_width(r: np.ndarray, C: np.ndarray, nu: float) -> Any:
-    """The eps that minimises nu eps sum C + sum C max(0, r - eps): a weighted quantile of the residuals r."""
+    """The eps that minimises nu eps sum C + sum C max(0, r - eps).
+
+    A weighted quantile of the residuals r.
+    """
     order = np.argsort(-r)
     outside = np.cumsum(C[order])
     first = int(np.searchsorted(outside, nu * C.sum()))
@@ -126,7 +143,9 @@ def evaluate(trial: Trial, model: Any) -> Value | None:
         return None
     if trial.estimator == "PegasosSVC":
         return _pegasos(trial, model, weight)
-    squared = str(given.get("loss", "")).startswith("squared") or (trial.estimator == "LinearSVC" and "loss" not in given)
+    squared = str(given.get("loss", "")).startswith("squared") or (
+        trial.estimator == "LinearSVC" and "loss" not in given
+    )
     if trial.estimator.startswith("Linear"):
         return _linear(trial, model, weight, squared)
     name, intercept = given["kernel"], Long(np.ravel(model.intercept_)[0])
@@ -138,7 +157,9 @@ def evaluate(trial: Trial, model: Any) -> Value | None:
     K = (
         X[:, used]
         if name == "precomputed"
-        else kernel_matrix(name, X, X[used], model._gamma, given.get("coef0", 0), given.get("degree", 3))
+        else kernel_matrix(
+            name, X, X[used], model._gamma, given.get("coef0", 0), given.get("degree", 3)
+        )
     )
     kernel_part = K @ b[used]
     norm = b @ kernel_part
@@ -147,31 +168,65 @@ def evaluate(trial: Trial, model: Any) -> Value | None:
     infinite = np.full(n, Long(np.inf))
     if trial.is_classifier:
         y = np.where(trial.y == model.classes_[1], 1, -1)
-        C = _bounds(weight, given["C"]) if "C" in given else weight * (np.abs(b).sum() / (given["nu"] * weight.astype(Long).sum()))
-        return _value(norm, f, intercept, b, np.where(y > 0, 1, -infinite), np.where(y > 0, infinite, -1), C, squared, size)
+        C = (
+            _bounds(weight, given["C"])
+            if "C" in given
+            else weight * (np.abs(b).sum() / (given["nu"] * weight.astype(Long).sum()))
+        )
+        return _value(
+            norm,
+            f,
+            intercept,
+            b,
+            np.where(y > 0, 1, -infinite),
+            np.where(y > 0, infinite, -1),
+            C,
+            squared,
+            size,
+        )
     if trial.estimator == "OneClassSVM":
         below, weight = np.maximum(0, -f), weight.astype(Long)
         total = Long(given["nu"]) * weight.sum()
         primal = norm / 2 + intercept * total + (weight * below).sum()
         gap = (weight * below + b * f).sum() + abs(intercept * (b.sum() - total))
-        violation = max(np.where(b < weight * AT_BOUND, below, 0).max(initial=0), np.where(b > 0, f, 0).max(initial=0))
-        largest = np.abs(X.diagonal() if name == "precomputed" else _diagonal(name, X, model, given)).max(initial=0)
-        return Value(primal, gap, violation, size, _natural(size, weight, b) + total * (total + weight.sum()) * largest, f)
+        violation = max(
+            np.where(b < weight * AT_BOUND, below, 0).max(initial=0),
+            np.where(b > 0, f, 0).max(initial=0),
+        )
+        largest = np.abs(
+            X.diagonal() if name == "precomputed" else _diagonal(name, X, model, given)
+        ).max(initial=0)
+        return Value(
+            primal,
+            gap,
+            violation,
+            size,
+            _natural(size, weight, b) + total * (total + weight.sum()) * largest,
+            f,
+        )
     z, C = trial.y.astype(Long), _bounds(weight, given["C"])
-    epsilon = Long(given["epsilon"]) if "epsilon" in given else _best_width(np.abs(z - f), C, given["nu"])
+    epsilon = (
+        Long(given["epsilon"]) if "epsilon" in given else _best_width(np.abs(z - f), C, given["nu"])
+    )
     if np.isinf(C).any():
         epsilon = max(epsilon, np.abs(z - f)[np.isinf(C)].max())
-    found = _value(norm, f, intercept, b, z - epsilon, z + epsilon, C, squared, size + np.abs(z).max())
+    found = _value(
+        norm, f, intercept, b, z - epsilon, z + epsilon, C, squared, size + np.abs(z).max()
+    )
     if trial.estimator == "NuSVR":
         surplus = Long(given["nu"]) * C.sum() - np.abs(b).sum()  # the dual bounds the sum of |b|
-        return found._replace(primal=found.primal + given["nu"] * C.sum() * epsilon, gap=found.gap + epsilon * surplus)
+        return found._replace(
+            primal=found.primal + given["nu"] * C.sum() * epsilon, gap=found.gap + epsilon * surplus
+        )
     return found
 
 
 def _pegasos(trial: Trial, model: Any, weight: np.ndarray) -> Value:
-    """P of the model and D of the duals that were found with it, which belong to other points of the space.
+    """P of the model and D of the duals that were found with it, which belong to other points of
+    the space.
 
-    P = alpha/2 |w|^2 + sum p_i max(0, 1 - y_i f_i), p_i the shares of the weights; D is that of SVC with C_i = p_i / alpha, times alpha.
+    P = alpha/2 |w|^2 + sum p_i max(0, 1 - y_i f_i), p_i the shares of the weights; D is that of SVC
+    with C_i = p_i / alpha, times alpha.
     """
     given, X, n = trial.parameters, _dense(trial.X), len(trial.y)
     y = np.where(trial.y == model.classes_[1], 1, -1)
@@ -185,7 +240,13 @@ def _pegasos(trial: Trial, model: Any, weight: np.ndarray) -> Value:
     else:
         b[model.support_] = np.ravel(model.dual_coef_).astype(Long)
         kernel = model._kernel
-        K = X if name == "precomputed" else kernel_matrix(name, X, X, kernel.gamma, given.get("coef0", 0), given.get("degree", 3))
+        K = (
+            X
+            if name == "precomputed"
+            else kernel_matrix(
+                name, X, X, kernel.gamma, given.get("coef0", 0), given.get("degree", 3)
+            )
+        )
         kernel_part, norm, dual_norm = K @ b, b @ K @ b, t @ K @ t
         terms = np.abs(K) @ np.abs(b)
     bias = Long(model.intercept_[0])
@@ -209,20 +270,31 @@ def _linear(trial: Trial, model: Any, weight: np.ndarray, squared: bool) -> Valu
     total = Long(0)
     if trial.is_classifier:
         y = np.where(trial.y == model.classes_[1], 1, -1)
-        low, high, C = np.where(y > 0, 1, -infinite), np.where(y > 0, infinite, -1), _bounds(weight, given["C"])
+        low, high, C = (
+            np.where(y > 0, 1, -infinite),
+            np.where(y > 0, infinite, -1),
+            _bounds(weight, given["C"]),
+        )
     elif trial.estimator == "LinearOneClassSVM":
         low, high, C = np.zeros(n, Long), infinite, weight.astype(Long)
         total = Long(given["nu"]) * C.sum()
     else:
         z, epsilon = trial.y.astype(Long), Long(given["epsilon"])
-        low, high, C, size = z - epsilon, z + epsilon, _bounds(weight, given["C"]), size + np.abs(z).max()
+        low, high, C, size = (
+            z - epsilon,
+            z + epsilon,
+            _bounds(weight, given["C"]),
+            size + np.abs(z).max(),
+        )
     m = Long(1) if given.get("intercept") == "regularised" else Long(0)
     Xt, excess = X.T @ t, t.sum() - total
     below, above = _soft(f, low, high)
     slack, power = below + above, 2 if squared else 1
     gain = np.where(t > 0, np.where(t != 0, low, 0) * t, np.where(t != 0, high, 0) * t)
     gain = np.where(t == 0, 0, gain)
-    ridge = np.where(t != 0, t * t / (4 * np.where(C > 0, C, 1)), 0) if squared else np.zeros_like(t)
+    ridge = (
+        np.where(t != 0, t * t / (4 * np.where(C > 0, C, 1)), 0) if squared else np.zeros_like(t)
+    )
     loss = (C * slack**power).sum()
     if given.get("penalty") == "l1":
         shrink = 1 / max(Long(1), np.abs(Xt).max(initial=0), abs(excess) if m > 0 else Long(0))
@@ -230,8 +302,15 @@ def _linear(trial: Trial, model: Any, weight: np.ndarray, squared: bool) -> Valu
         dual = shrink * gain.sum() - shrink**2 * ridge.sum() - (0 if m > 0 else abs(bias * excess))
     else:
         primal = (w @ w) / 2 + m * bias**2 / 2 + total * bias + loss
-        dual = gain.sum() - ridge.sum() - (Xt @ Xt) / 2 - (excess**2 / 2 if m > 0 else abs(bias * excess))
+        dual = (
+            gain.sum()
+            - ridge.sum()
+            - (Xt @ Xt) / 2
+            - (excess**2 / 2 if m > 0 else abs(bias * excess))
+        )
     natural = _natural(size, C, t) + (total**2 * (X * X).sum(axis=1).max(initial=0) if total else 0)
-    rounded = np.abs(X).T @ np.abs(t) * Long(2**-53)  # what X't may be wrong by, the duals being float64
+    rounded = (
+        np.abs(X).T @ np.abs(t) * Long(2**-53)
+    )  # what X't may be wrong by, the duals being float64
     natural += (rounded @ rounded) / 2 / NOISE
     return Value(primal, primal - dual, Long(0), size, natural, f)

@@ -1,4 +1,5 @@
-"""``make hunt``: random problems until the time is up; exit code 1 if an answer is wrong, a fit hangs or an exception escapes.
+"""``make hunt``: random problems until the time is up; exit code 1 if an answer is wrong, a fit
+hangs or an exception escapes.
 
     make hunt                                  30 CPU-minutes, seed of today
     make hunt ARGS="--minutes 5 --seed 7"      options as below
@@ -6,7 +7,8 @@
     make hunt ARGS="--seed 7 --only 1234"      one trial again, with everything known about it
 
 Every trial runs in a process that is ended when it takes HANG seconds of CPU time, or IDLE seconds
-on the clock: on a busy machine a trial may wait for its turn. Findings go to run/hunt.txt as they come.
+on the clock: on a busy machine a trial may wait for its turn. Findings go to run/hunt.txt as they
+come.
 """
 
 import argparse
@@ -74,12 +76,20 @@ class Worker:
 
 def options() -> argparse.Namespace:
     """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--minutes", type=float, default=30.0, help="CPU time of all processes together")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--minutes", type=float, default=30.0, help="CPU time of all processes together"
+    )
     parser.add_argument("--seed", type=int, default=int(date.today().strftime("%Y%m%d")))
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes side by side")
+    parser.add_argument(
+        "--jobs", type=int, default=os.cpu_count() or 1, help="processes side by side"
+    )
     parser.add_argument("--first", type=int, default=0, help="the first trial's number")
-    parser.add_argument("--estimators", nargs="+", help="trials of these only, such as NuSVR LinearSVC")
+    parser.add_argument(
+        "--estimators", nargs="+", help="trials of these only, such as NuSVR LinearSVC"
+    )
     parser.add_argument("--only", type=int, help="one trial, here and now")
     return parser.parse_args()
 
@@ -127,7 +137,12 @@ def hunt(asked: argparse.Namespace) -> int:
                 try:
                     number, status, wrong, trial, worker.cpu = worker.pipe.recv()
                 except EOFError:
-                    number, status, wrong, trial = worker.k, "died", ["the process died"], "see --only"
+                    number, status, wrong, trial = (
+                        worker.k,
+                        "died",
+                        ["the process died"],
+                        "see --only",
+                    )
                     worker.end()
                 if status != LEFT_OUT:
                     outcomes[status] += 1
@@ -149,7 +164,11 @@ def hunt(asked: argparse.Namespace) -> int:
         if time.monotonic() - shown > 30:
             shown = time.monotonic()
             seconds = spent + sum(w.cpu for w in workers)
-            print(f"{sum(outcomes.values()):,} trials, {findings} findings, {seconds / 60:.1f} CPU-minutes", flush=True)
+            print(
+                f"{sum(outcomes.values()):,} trials, {findings} findings, {seconds / 60:.1f} "
+                "CPU-minutes",
+                flush=True,
+            )
     total = sum(outcomes.values())
     print(f"seed {asked.seed}: {total:,} trials, {findings} findings, {spent / 60:.1f} CPU-minutes")
     for status, count in outcomes.most_common():

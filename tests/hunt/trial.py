@@ -12,11 +12,13 @@ from sklearn.exceptions import ConvergenceWarning
 import maxmargin
 
 SLACK = 1.5
-"""A violation or a gap may exceed what was promised by this factor: long double sees other roundings than float64."""
+"""A violation or a gap may exceed what was promised by this factor: long double sees other
+roundings than float64."""
 ROUNDING = 1e-9
 """A gap of this share of the objective is rounding, whatever tol."""
 AGREEMENT = 1e-8
-"""Decision values of a model may differ from those in long double by this share of the sums they are made of."""
+"""Decision values of a model may differ from those in long double by this share of the sums they
+are made of."""
 
 
 def judge(trial: Trial, model: Any, certified: Any) -> list[str]:
@@ -37,23 +39,42 @@ def judge(trial: Trial, model: Any, certified: Any) -> list[str]:
     allowed = SLACK * tol * (1 if linear else 10) + ROUNDING
     noise = NOISE * float(value.size)
     if not (relative <= allowed or value.gap <= NOISE * value.natural):
-        found.append(f"long double refutes: relative gap {relative:.3g}, allowed {allowed:.3g}; fit says {c}")
-    elif not violation <= SLACK * tol * getattr(model, "_unit", 1.0) + noise and relative > ROUNDING:
-        found.append(f"long double refutes: violation {violation:.3g}, tol {tol:g}, relative gap {relative:.3g}; fit says {c}")
-    predicted = np.ravel(model.predict(trial.X) if "SVR" in trial.estimator else model.decision_function(trial.X))
+        found.append(
+            f"long double refutes: relative gap {relative:.3g}, allowed {allowed:.3g}; fit says {c}"
+        )
+    elif (
+        not violation <= SLACK * tol * getattr(model, "_unit", 1.0) + noise and relative > ROUNDING
+    ):
+        found.append(
+            f"long double refutes: violation {violation:.3g}, tol {tol:g}, relative gap "
+            f"{relative:.3g}; fit says {c}"
+        )
+    predicted = np.ravel(
+        model.predict(trial.X) if "SVR" in trial.estimator else model.decision_function(trial.X)
+    )
     error = float(np.abs(predicted - value.f).max())
     if not error <= AGREEMENT * float(value.size) + tol * getattr(model, "_unit", 1.0):
-        found.append(f"decision values are wrong by {error:.3g} of {float(value.size):.3g}; fit says {c}")
+        found.append(
+            f"decision values are wrong by {error:.3g} of {float(value.size):.3g}; fit says {c}"
+        )
     if trial.estimator == "LinearOneClassSVM":
         weight = np.ones(trial.X.shape[0]) if trial.weight is None else trial.weight
-        outside, most = weight[model.predict(trial.X) < 0].sum(), trial.parameters["nu"] * weight.sum()
+        outside, most = (
+            weight[model.predict(trial.X) < 0].sum(),
+            trial.parameters["nu"] * weight.sum(),
+        )
         if not outside <= most * (1 + 1e-9):
             found.append(f"outliers weigh {outside:.6g}, at most {most:.6g} may; fit says {c}")
-    if trial.parameters.get("kernel") == "precomputed" and len(trial.y if trial.y is not None else trial.X) <= 600:
+    if (
+        trial.parameters.get("kernel") == "precomputed"
+        and len(trial.y if trial.y is not None else trial.X) <= 600
+    ):
         used = slice(None) if trial.weight is None else np.flatnonzero(trial.weight)
         K = np.asarray(trial.X, dtype=float)[used][:, used]
         least = np.linalg.eigvalsh((K + K.T) / 2)[0]
-        rounding = max(1e-6, len(K) * float(np.finfo(trial.X.dtype).eps))  # that of the entries, as they were given
+        rounding = max(
+            1e-6, len(K) * float(np.finfo(trial.X.dtype).eps)
+        )  # that of the entries, as they were given
         if least < -rounding * np.abs(K).max() and c.convexity in ("proved", "checked"):
             found.append(f"convexity {c.convexity}, least eigenvalue {least:.3g}; fit says {c}")
     return found
@@ -67,8 +88,14 @@ def run(trial: Trial) -> tuple[str, list[str]]:
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings("ignore", category=UserWarning)
         try:
-            model = getattr(maxmargin, trial.estimator)(**trial.parameters).fit(*fitted, sample_weight=trial.weight)
-            certified = model.certify(*fitted, sample_weight=trial.weight) if hasattr(model, "certify") else None
+            model = getattr(maxmargin, trial.estimator)(**trial.parameters).fit(
+                *fitted, sample_weight=trial.weight
+            )
+            certified = (
+                model.certify(*fitted, sample_weight=trial.weight)
+                if hasattr(model, "certify")
+                else None
+            )
             return model.certificate_.status, judge(trial, model, certified)
         except ValueError as error:
             return "ValueError: " + re.sub(r"[\d.e+-]*\d", "#", str(error))[:60], []

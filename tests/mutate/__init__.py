@@ -1,1 +1,4 @@
-"""``make mutate``: faults put into copies of the sources, one at a time, to see whether the tests find them."""
+"""``make mutate``.
+
+Faults put into copies of the sources, one at a time, to see whether the tests find them.
+"""

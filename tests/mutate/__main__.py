@@ -1,4 +1,7 @@
-"""The campaign: mutants in an order that a seed draws, each tried on a copy of the package, until the time is up."""
+"""The campaign.
+
+Mutants in an order that a seed draws, each tried on a copy of the package, until the time is up.
+"""
 
 import argparse
 import difflib
@@ -22,7 +25,10 @@ JUDGED = 20.0
 
 
 def known_equivalents() -> list[dict[str, str]]:
-    """Mutants that no test can tell from the original, each with its reason: one by its name, or all of a function or constant."""
+    """Mutants that no test can tell from the original, each with its reason.
+
+    One by its name, or all of a function or constant.
+    """
     found: list[dict[str, str]] = tomllib.loads(KNOWN.read_text()).get("equivalent", [])
     return found
 
@@ -32,12 +38,18 @@ def matches(mutant: Mutant, entry: dict[str, str]) -> bool:
     like = entry.get("like")
     if like is not None:
         return fnmatchcase(mutant.name, like)
-    return mutant.name == entry.get("mutant") or f"{mutant.file}::{mutant.function}" == entry.get("within")
+    return mutant.name == entry.get("mutant") or f"{mutant.file}::{mutant.function}" == entry.get(
+        "within"
+    )
 
 
 def draw(seed: int, chosen: list[str]) -> list[Mutant]:
     """All mutants of the files whose names contain one of the words, in random order."""
-    files = [path for path in sources() if not chosen or any(word in path.relative_to(PACKAGE).as_posix() for word in chosen)]
+    files = [
+        path
+        for path in sources()
+        if not chosen or any(word in path.relative_to(PACKAGE).as_posix() for word in chosen)
+    ]
     found = [mutant for path in files for mutant in mutants(path)]
     random.Random(seed).shuffle(found)
     return found
@@ -47,11 +59,20 @@ def difference(mutant: Mutant) -> str:
     """The fault as a diff."""
     before = (PACKAGE / mutant.file).read_bytes()
     after = mutant.apply(before) or b""
-    lines = difflib.unified_diff(before.decode().splitlines(), after.decode().splitlines(), mutant.file, mutant.file, n=0, lineterm="")
+    lines = difflib.unified_diff(
+        before.decode().splitlines(),
+        after.decode().splitlines(),
+        mutant.file,
+        mutant.file,
+        n=0,
+        lineterm="",
+    )
     return "\n".join(lines)
 
 
-def campaign(queue: Iterator[Mutant], judges: Judges, jobs: int, seconds: float, until: float) -> Iterator[Verdict]:
+def campaign(
+    queue: Iterator[Mutant], judges: Judges, jobs: int, seconds: float, until: float
+) -> Iterator[Verdict]:
     """Try mutants side by side, one for each job, until the time is up or there are no more."""
     benches = [Bench() for _ in range(jobs)]
     try:
@@ -64,7 +85,9 @@ def campaign(queue: Iterator[Mutant], judges: Judges, jobs: int, seconds: float,
                     for mutant in queue:
                         tests = judges.of(f"{mutant.file}::{mutant.function}", seconds)
                         if tests:
-                            bench.start(mutant, tests, sum(judges.tests[test]["seconds"] for test in tests))
+                            bench.start(
+                                mutant, tests, sum(judges.tests[test]["seconds"] for test in tests)
+                            )
                             break
                         yield Verdict(mutant, Outcome.NOT_REACHED, "", 0.0)
             if all(bench.running is None for bench in benches):
@@ -80,12 +103,19 @@ def control(tests: list[str], judges: Judges) -> set[str]:
     bench, left, failing = Bench(), list(tests), set()
     try:
         while left:
-            bench.start(Mutant("__init__.py", "", "no fault", 0, 0, ""), left, sum(judges.tests[test]["seconds"] for test in left))
+            bench.start(
+                Mutant("__init__.py", "", "no fault", 0, 0, ""),
+                left,
+                sum(judges.tests[test]["seconds"] for test in left),
+            )
             verdict = bench.wait()
             if verdict.outcome is Outcome.SURVIVED:
                 return failing
             if verdict.test not in left:
-                raise RuntimeError(f"the tests cannot be run without a fault: {verdict.outcome.value} {verdict.test}")
+                raise RuntimeError(
+                    f"the tests cannot be run without a fault: {verdict.outcome.value} "
+                    f"{verdict.test}"
+                )
             failing.add(verdict.test)
             left.remove(verdict.test)
         return failing
@@ -97,8 +127,15 @@ def report(verdicts: list[Verdict], equivalent: int) -> str:
     """Counts, score and the survivors."""
     count = Counter(verdict.outcome for verdict in verdicts)
     found = count[Outcome.KILLED] + count[Outcome.TIMED_OUT]
-    lines = [difference(v.mutant) + f"\n    {v.mutant.name}\n" for v in verdicts if v.outcome in (Outcome.SURVIVED, Outcome.NOT_REACHED)]
-    lines.append(", ".join(f"{count[outcome]} {outcome.value}" for outcome in Outcome) + f", {equivalent} known to be equivalent")
+    lines = [
+        difference(v.mutant) + f"\n    {v.mutant.name}\n"
+        for v in verdicts
+        if v.outcome in (Outcome.SURVIVED, Outcome.NOT_REACHED)
+    ]
+    lines.append(
+        ", ".join(f"{count[outcome]} {outcome.value}" for outcome in Outcome)
+        + f", {equivalent} known to be equivalent"
+    )
     if verdicts:
         lines.append(f"score without equivalents: {found / len(verdicts):.1%} of {len(verdicts)}")
     return "\n".join(lines)
@@ -108,11 +145,22 @@ def main() -> None:
     """Parse, draw, try, report."""
     parser = argparse.ArgumentParser(prog="mutate", description=__doc__)
     parser.add_argument("files", nargs="*", help="parts of file names; all without")
-    parser.add_argument("--seed", type=int, default=int(time.time()), help="draws the order of the mutants; the time of day by default")
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=int(time.time()),
+        help="draws the order of the mutants; the time of day by default",
+    )
     parser.add_argument("--minutes", type=float, default=10.0, help="time budget of the trials")
     parser.add_argument("--jobs", type=int, default=1, help="trials side by side")
-    parser.add_argument("--tests", type=float, default=JUDGED, help="seconds of tests for one mutant, at most")
-    parser.add_argument("--map", metavar="WORD", help="find out again what the tests call whose module's name contains the word; '' is all")
+    parser.add_argument(
+        "--tests", type=float, default=JUDGED, help="seconds of tests for one mutant, at most"
+    )
+    parser.add_argument(
+        "--map",
+        metavar="WORD",
+        help="find out again what the tests call whose module's name contains the word; '' is all",
+    )
     parser.add_argument("--only", help="a file with names of mutants, one a line: try these")
     options = parser.parse_args()
     path = ROOT / ".mutate" / "map.json"
@@ -134,19 +182,34 @@ def main() -> None:
             if not listed and mutant.apply((PACKAGE / mutant.file).read_bytes()) is not None:
                 yield mutant
 
-    print(f"seed {options.seed}: {len(drawn):,} mutants of {len(sources())} files, {options.minutes:g} minutes", flush=True)
+    print(
+        f"seed {options.seed}: {len(drawn):,} mutants of {len(sources())} files, "
+        f"{options.minutes:g} minutes",
+        flush=True,
+    )
     judges = Judges(path)
     judges.drop(set(judges.tests) - existing())
     quick = sorted(judges.tests, key=lambda test: float(judges.tests[test]["seconds"]))[:20]
     judges.drop(control(quick, judges))
-    for verdict in campaign(queue(), judges, options.jobs, options.tests, began + 60 * options.minutes):
+    for verdict in campaign(
+        queue(), judges, options.jobs, options.tests, began + 60 * options.minutes
+    ):
         verdicts.append(verdict)
-        test = verdict.test or ("while tests were collected" if verdict.outcome is Outcome.KILLED else "")
-        print(f"{verdict.outcome.value:12}{verdict.seconds:6.1f} s  {verdict.mutant.name}  {test}", flush=True)
-    failing = control(sorted({verdict.test for verdict in verdicts if verdict.test in judges.tests}), judges)
+        test = verdict.test or (
+            "while tests were collected" if verdict.outcome is Outcome.KILLED else ""
+        )
+        print(
+            f"{verdict.outcome.value:12}{verdict.seconds:6.1f} s  {verdict.mutant.name}  {test}",
+            flush=True,
+        )
+    failing = control(
+        sorted({verdict.test for verdict in verdicts if verdict.test in judges.tests}), judges
+    )
     if failing:
         print(f"left out, found by tests that fail without a fault: {', '.join(sorted(failing))}")
-    print(f"\n{report([verdict for verdict in verdicts if verdict.test not in failing], skipped[True])}")
+    print(
+        f"\n{report([verdict for verdict in verdicts if verdict.test not in failing], skipped[True])}"
+    )
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
-"""Which tests call which functions, and how long they take: one run of the judges, every call inside the package noted.
+"""Which tests call which functions, and how long they take: one run of the judges, every call
+inside the package noted.
 
-A pytest plugin. The map is kept by names (file::function, test id), so that edits elsewhere leave it valid.
+A pytest plugin. The map is kept by names (file::function, test id), so that edits elsewhere leave
+it valid.
 """
 
 import json
@@ -20,7 +22,8 @@ from mutate.places import PACKAGE, ROOT, judges
 SLOW = 10.0
 """Seconds beyond which a test is no judge."""
 FEW, QUICK = 4, 0.1
-"""Cases of one parametrised test that are judges, spread evenly; all where they take less than QUICK seconds each."""
+"""Cases of one parametrised test that are judges, spread evenly; all where they take less than
+QUICK seconds each."""
 FOCUSED = 40
 """Functions that a test of a single part calls, at most."""
 
@@ -75,7 +78,9 @@ class Map:
         threading.settrace(None)  # type: ignore[arg-type]
         seconds = time.process_time() - began
         self.taken[item.nodeid.partition("[")[0]].append(seconds)
-        elsewhere = any(code.co_filename == subprocess.__file__ for code in self.called)  # where no fault is
+        elsewhere = any(
+            code.co_filename == subprocess.__file__ for code in self.called
+        )  # where no fault is
         if outcome.excinfo is None and seconds < SLOW and not elsewhere:
             names = sorted({name for code in self.called if (name := self._name(code))})
             self.tests[item.nodeid] = {"seconds": round(seconds, 4), "functions": names}
@@ -95,15 +100,38 @@ def write_map(path: Path, word: str = "") -> None:
     if path.exists():
         again = {judge.relative_to(ROOT).as_posix() for judge in chosen}
         old = json.loads(path.read_text())
-        plugin.tests = {test: entry for test, entry in old.items() if test.partition("::")[0] not in again}
-    options = ["-q", "--no-header", "-p", "no:cacheprovider", "--tb=no", "-W", "ignore", "-r", "f", f"--rootdir={ROOT}"]
+        plugin.tests = {
+            test: entry for test, entry in old.items() if test.partition("::")[0] not in again
+        }
+    options = [
+        "-q",
+        "--no-header",
+        "-p",
+        "no:cacheprovider",
+        "--tb=no",
+        "-W",
+        "ignore",
+        "-r",
+        "f",
+        f"--rootdir={ROOT}",
+    ]
     pytest.main([*map(str, chosen), *options], plugins=[plugin])
     plugin.write()
 
 
 def existing() -> set[str]:
     """The tests that there are now."""
-    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", f"--rootdir={ROOT}", *map(str, judges())]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "--collect-only",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        f"--rootdir={ROOT}",
+        *map(str, judges()),
+    ]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     return {line for line in done.stdout.splitlines() if "::" in line}
 

@@ -4,7 +4,8 @@ A mutant is named by its file, its function and what becomes of the code, as in
 
     kernel/state.py::finish: violation <= tol -> violation < tol
 
-and where that occurs several times in one function by its number among them. The name holds no line, so that it survives edits.
+and where that occurs several times in one function by its number among them. The name holds no
+line, so that it survives edits.
 """
 
 import ast
@@ -70,8 +71,20 @@ ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
 
 
 TOLERANCE = 1e-5
-"""Positive numbers below this are tolerances. A tolerance is an order of magnitude: twice or half of it is no fault. It becomes 1."""
-COMMUTATIVE = ("max", "maximum", "min", "minimum", "array_equal", "isclose", "union1d", "allclose", "dots", "logaddexp")
+"""Positive numbers below this are tolerances. A tolerance is an order of magnitude: twice or half
+of it is no fault. It becomes 1."""
+COMMUTATIVE = (
+    "max",
+    "maximum",
+    "min",
+    "minimum",
+    "array_equal",
+    "isclose",
+    "union1d",
+    "allclose",
+    "dots",
+    "logaddexp",
+)
 """Functions whose first two arguments may be swapped."""
 
 
@@ -80,7 +93,10 @@ TOLERANCES = ("tol", "near", "noise", "rounding")
 
 
 def _has_tolerance(node: ast.AST) -> bool:
-    """Whether a number is compared with a tolerance: what happens at a tie does not matter, and is left alone."""
+    """Whether a number is compared with a tolerance.
+
+    What happens at a tie does not matter, and is left alone.
+    """
     for part in ast.walk(node):
         match part:
             case ast.Name(id=name) | ast.Attribute(attr=name) if name in TOLERANCES:
@@ -111,7 +127,9 @@ def variants(node: ast.AST) -> Iterator[ast.AST]:
             for k in range(len(node.values)):
                 rest = [value for i, value in enumerate(node.values) if i != k]
                 yield rest[0] if len(rest) == 1 else changed(values=rest)
-        case ast.UnaryOp(op=ast.Not() | ast.USub() | ast.Invert(), operand=operand) if not isinstance(operand, ast.Constant):
+        case ast.UnaryOp(op=ast.Not() | ast.USub() | ast.Invert(), operand=operand) if (
+            not isinstance(operand, ast.Constant)
+        ):
             yield operand
         case ast.Constant(value=bool(value)):
             yield ast.Constant(not value)
@@ -128,12 +146,23 @@ def variants(node: ast.AST) -> Iterator[ast.AST]:
         case ast.IfExp(body=body, orelse=orelse):
             yield body
             yield orelse
-        case ast.Call(func=function, args=[first, second, *rest]) if not isinstance(first, ast.Starred):
-            if not isinstance(second, ast.Starred) and ast.unparse(function).split(".")[-1] not in COMMUTATIVE:
+        case ast.Call(func=function, args=[first, second, *rest]) if not isinstance(
+            first, ast.Starred
+        ):
+            if (
+                not isinstance(second, ast.Starred)
+                and ast.unparse(function).split(".")[-1] not in COMMUTATIVE
+            ):
                 yield changed(args=[second, first, *rest])
         case ast.Return(value=value) if value is not None and not isinstance(value, ast.Constant):
             yield ast.Return(ast.Constant(None))
-        case ast.Expr(value=ast.Call() | ast.Yield()) | ast.Break() | ast.Continue() | ast.Raise() | ast.Delete():
+        case (
+            ast.Expr(value=ast.Call() | ast.Yield())
+            | ast.Break()
+            | ast.Continue()
+            | ast.Raise()
+            | ast.Delete()
+        ):
             yield ast.Pass()
         case ast.Assign(targets=[ast.Attribute() | ast.Subscript()]):
             yield ast.Pass()
@@ -159,7 +188,16 @@ def mutants(path: Path) -> list[Mutant]:
             text, change = _text(node, other)
             seen[inside[node], change] += 1
             number = seen[inside[node], change]
-            found.append(Mutant(file, inside[node], change + (f" ({number})" if number > 1 else ""), begin, end, text))
+            found.append(
+                Mutant(
+                    file,
+                    inside[node],
+                    change + (f" ({number})" if number > 1 else ""),
+                    begin,
+                    end,
+                    text,
+                )
+            )
     return found
 
 
@@ -168,11 +206,18 @@ def _text(node: ast.AST, other: ast.AST) -> tuple[str, str]:
     old, new = ast.unparse(node), ast.unparse(ast.fix_missing_locations(other))
     if isinstance(node, ast.expr):
         new = f"({new})"
-    return new, f"{old} -> {new.removeprefix('(').removesuffix(')') if isinstance(node, ast.expr) else new}"
+    return (
+        new,
+        f"{old} -> "
+        f"{new.removeprefix('(').removesuffix(')') if isinstance(node, ast.expr) else new}",
+    )
 
 
 def _mutable(tree: ast.Module) -> Iterator[ast.AST]:
-    """The nodes that a test could see changed: no annotation, docstring, message, import, default of a user's parameter."""
+    """The nodes that a test could see changed.
+
+    No annotation, docstring, message, import, default of a user's parameter.
+    """
     pending: list[ast.AST] = [tree]
     while pending:
         node = pending.pop()
@@ -181,7 +226,16 @@ def _mutable(tree: ast.Module) -> Iterator[ast.AST]:
         if hasattr(node, "lineno"):
             yield node
         for name, value in ast.iter_fields(node):
-            if name in ("annotation", "returns", "decorator_list", "format_spec", "exc", "msg", "type_params", "bases"):
+            if name in (
+                "annotation",
+                "returns",
+                "decorator_list",
+                "format_spec",
+                "exc",
+                "msg",
+                "type_params",
+                "bases",
+            ):
                 continue
             if isinstance(node, ast.JoinedStr | ast.Import | ast.ImportFrom):
                 continue
@@ -190,18 +244,28 @@ def _mutable(tree: ast.Module) -> Iterator[ast.AST]:
 
 
 def _only_speed(node: ast.AST) -> bool:
-    """Whether code only says how much is done at once: ``step = max(1, ...)`` rows, or the threads for so much ``work``.
+    """Whether code only says how much is done at once: ``step = max(1, ...)`` rows, or the threads
+    for so much ``work``.
 
     Answers have the same bits for any number of threads, which tests of the core see to.
     """
     match node:
-        case ast.Assign(targets=[ast.Name("step")], value=ast.Call(func=ast.Name("max"), args=[ast.Constant(1), _])):
+        case ast.Assign(
+            targets=[ast.Name("step")],
+            value=ast.Call(func=ast.Name("max"), args=[ast.Constant(1), _]),
+        ):
             return True
-        case ast.Assign(targets=[ast.Name("work")]) | ast.Call(func=ast.Name("thread_count") | ast.Attribute(attr="thread_count")):
+        case (
+            ast.Assign(targets=[ast.Name("work")])
+            | ast.Call(func=ast.Name("thread_count") | ast.Attribute(attr="thread_count"))
+        ):
             return True
     return False
 
 
 def _is_assertion(node: ast.AST) -> bool:
-    """Whether code only says what is always so: that the sequences of a ``zip(..., strict=True)`` are equally long."""
+    """Whether code only says what is always so.
+
+    That the sequences of a ``zip(..., strict=True)`` are equally long.
+    """
     return isinstance(node, ast.keyword) and node.arg == "strict"

@@ -57,10 +57,19 @@ SETTINGS = re.compile(
     r"kernel/(block|bordered|guess|newton|primal_newton|state)\.py|online/|"
     r"linear/(column_descent|coordinate|crammer_singer|equations|face|lasso|model|quadratic|semismooth)\.py"
 )
-"""The solvers, whose settings are not mutated. A setting of a solver (a number at the top level with a docstring:
-the size of a block, a share, patience) may have any value: it decides how fast a solution is found. What a
-solution is worth is decided elsewhere, by the certificate, whose constants are mutated."""
-NUMERIC = (ast.Constant, ast.Tuple, ast.UnaryOp, ast.BinOp, ast.operator, ast.unaryop, ast.expr_context)
+"""The solvers, whose settings are not mutated. A setting of a solver (a number at the top level
+with a docstring:
+the size of a block, a share, patience) may have any value: it decides how fast a solution is found.
+What a solution is worth is decided elsewhere, by the certificate, whose constants are mutated."""
+NUMERIC = (
+    ast.Constant,
+    ast.Tuple,
+    ast.UnaryOp,
+    ast.BinOp,
+    ast.operator,
+    ast.unaryop,
+    ast.expr_context,
+)
 """What the value of a setting consists of."""
 
 
@@ -73,11 +82,20 @@ def judges() -> list[Path]:
     """The test modules that judge, those of single parts first."""
     folder = ROOT / "tests"
     left_out = {path for pattern in NOT_JUDGES for path in folder.glob(pattern)}
-    return [path for path in (*sorted(folder.glob("test_*.py")), *sorted(folder.glob("regressions/test_*.py"))) if path not in left_out]
+    return [
+        path
+        for path in (
+            *sorted(folder.glob("test_*.py")),
+            *sorted(folder.glob("regressions/test_*.py")),
+        )
+        if path not in left_out
+    ]
 
 
 def functions(tree: ast.Module) -> dict[ast.AST, str]:
-    """The qualified name of the function, class or module constant that each node belongs to, "" for the rest."""
+    """The qualified name of the function, class or module constant that each node belongs to, ""
+    for the rest.
+    """
     found: dict[ast.AST, str] = {}
 
     def visit(node: ast.AST, name: str) -> None:
@@ -103,7 +121,11 @@ def settings(tree: ast.Module) -> set[str]:
     """Constants that only say how a solver works: numbers at the top level with a docstring."""
     found = set()
     for statement, after in pairwise(tree.body):
-        if isinstance(statement, ast.Assign) and isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
+        if (
+            isinstance(statement, ast.Assign)
+            and isinstance(after, ast.Expr)
+            and isinstance(after.value, ast.Constant)
+        ):
             parts = ast.walk(statement.value)
             if all(isinstance(part, NUMERIC) for part in parts):
                 found.add(constant_name(statement))

@@ -1,6 +1,8 @@
-"""One mutant on trial: a copy of the package with the fault in it, the tests chosen for it, a process of its own.
+"""One mutant on trial: a copy of the package with the fault in it, the tests chosen for it, a
+process of its own.
 
-A process is forked from one that has loaded everything but the package itself, which saves most of the time of a trial.
+A process is forked from one that has loaded everything but the package itself, which saves most of
+the time of a trial.
 """
 
 import contextlib
@@ -23,7 +25,8 @@ from mutate.operators import Mutant
 from mutate.places import PACKAGE, ROOT
 
 STARTING, FACTOR = 20.0, 3.0
-"""Processor seconds a trial may take: these, and so many times what its tests take without a fault."""
+"""Processor seconds a trial may take: these, and so many times what its tests take without a
+fault."""
 MEMORY = 16 * 2**30
 """Bytes of address space of a trial."""
 
@@ -31,7 +34,9 @@ MEMORY = 16 * 2**30
 def _core() -> str:
     """The compiled core, found without loading the package here."""
     code = f"import {PACKAGE.name}.core._cpu as core; print(core.__file__)"
-    return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.strip()
+    return subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    ).stdout.strip()
 
 
 class Outcome(Enum):
@@ -53,12 +58,16 @@ class Verdict(NamedTuple):
 
 
 class Bench:
-    """A copy of the package in a folder of its own, with the compiled core, on which one mutant after the other is tried."""
+    """A copy of the package in a folder of its own, with the compiled core, on which one mutant
+    after the other is tried.
+    """
 
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="mutate-"))
         package = self.folder / PACKAGE.name
-        shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__", "*.h", "*.cpp"))
+        shutil.copytree(
+            PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__", "*.h", "*.cpp")
+        )
         shutil.copy(_core(), package / "core")
         self.running: _Running | None = None
 
@@ -70,8 +79,13 @@ class Bench:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def start(self, mutant: Mutant, tests: list[str], seconds: float) -> None:
-        """Begin to run the tests, which take so long without a fault, on the mutant, until one fails."""
-        path, before = self.folder / PACKAGE.name / mutant.file, (PACKAGE / mutant.file).read_bytes()
+        """Begin to run the tests, which take so long without a fault, on the mutant, until one
+        fails.
+        """
+        path, before = (
+            self.folder / PACKAGE.name / mutant.file,
+            (PACKAGE / mutant.file).read_bytes(),
+        )
         path.write_bytes(mutant.apply(before) or before)
         limit = STARTING + FACTOR * seconds
         reader, writer = os.pipe()
@@ -81,7 +95,9 @@ class Bench:
             os.setsid()
             _work(self.folder, tests, int(limit), writer)
         os.close(writer)
-        self.running = _Running(mutant, path, before, child, reader, time.perf_counter(), 10 * limit)
+        self.running = _Running(
+            mutant, path, before, child, reader, time.perf_counter(), 10 * limit
+        )
 
     def wait(self) -> Verdict:
         """The verdict, when there is one."""
@@ -152,12 +168,29 @@ def _work(folder: Path, tests: list[str], limit: int, writer: int) -> None:
         nowhere = os.open(os.devnull, os.O_RDWR)
         for stream in (0, 1, 2):
             os.dup2(nowhere, stream)
-        sys.meta_path[:] = [finder for finder in sys.meta_path if not type(finder).__module__.startswith("_editable_")]
+        sys.meta_path[:] = [
+            finder
+            for finder in sys.meta_path
+            if not type(finder).__module__.startswith("_editable_")
+        ]
         sys.path[:] = [str(folder), *(entry for entry in sys.path if Path(entry) != PACKAGE.parent)]
         sys.dont_write_bytecode = True
-        options = ["-x", "-q", "-p", "no:cacheprovider", "-o", "timeout=0", "--hypothesis-seed=0", f"--rootdir={ROOT}"]
+        options = [
+            "-x",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-o",
+            "timeout=0",
+            "--hypothesis-seed=0",
+            f"--rootdir={ROOT}",
+        ]
         for some in by_module(tests):  # modules that no test of is reached need not be loaded
-            code = int(pytest.main([*(str(ROOT / test) for test in some), *options], plugins=[_First(writer)]))
+            code = int(
+                pytest.main(
+                    [*(str(ROOT / test) for test in some), *options], plugins=[_First(writer)]
+                )
+            )
             if code:
                 break
     finally:

@@ -265,7 +265,9 @@ def test_sklearn_19660_sparse_data_with_more_than_two_to_the_31_cells(exponent, 
 
 
 @pytest.mark.parametrize("cls", FIVE)
-@pytest.mark.parametrize(("indices", "indptr"), [("int32", "int64"), ("int64", "int32"), ("int64", "int64")])
+@pytest.mark.parametrize(
+    ("indices", "indptr"), [("int32", "int64"), ("int64", "int32"), ("int64", "int64")]
+)
 def test_sklearn_9545_sparse_indices_of_64_bits(cls, indices, indptr):
     """CSR with int64 indices was misread or segfaulted: any widths of indices and indptr give the same bits, in fit and predict."""
     X, y = binary()
@@ -341,13 +343,18 @@ def _unsorted(X):
     order = np.concatenate(rows)
     data, indices, indptr = X.data[order], X.indices[order], X.indptr.copy()
     first = data[0] / 2
-    data, indices = np.concatenate([[first, first, 0.0], data[1:]]), np.concatenate([[indices[0]] * 2, [X.shape[1] - 1], indices[1:]])
+    data, indices = (
+        np.concatenate([[first, first, 0.0], data[1:]]),
+        np.concatenate([[indices[0]] * 2, [X.shape[1] - 1], indices[1:]]),
+    )
     indptr[1:] += 2
     return sparse.csr_matrix((data, indices, indptr), shape=X.shape)
 
 
 @pytest.mark.parametrize("cls", FIVE)
-@pytest.mark.parametrize("form", ["dense", "fortran", "csr", "unsorted", "csc", "coo", "precomputed"])
+@pytest.mark.parametrize(
+    "form", ["dense", "fortran", "csr", "unsorted", "csc", "coo", "precomputed"]
+)
 def test_scs_203_inputs_are_never_modified(cls, form):
     """Fits sorted the caller's sparse indices or scaled arrays in place: X, y and weights keep every bit and flag."""
     X, y = binary()
@@ -364,7 +371,9 @@ def test_scs_203_inputs_are_never_modified(cls, form):
         "precomputed": X @ X.T,
     }[form]
     before = [_snapshot(a) for a in (made, y, weight)]
-    model = cls(kernel="precomputed" if form == "precomputed" else "rbf").fit(made, y, sample_weight=weight)
+    model = cls(kernel="precomputed" if form == "precomputed" else "rbf").fit(
+        made, y, sample_weight=weight
+    )
     values(model, made)
     model.certify(made, y, weight)
     assert [_snapshot(a) for a in (made, y, weight)] == before
@@ -400,10 +409,18 @@ def _odd(values):
     """The same numbers at an odd address."""
     if sparse.issparse(values):
         odd = sparse.csr_matrix(values.shape, dtype=values.dtype)
-        odd.data, odd.indices, odd.indptr = _odd(values.data), _odd(values.indices), _odd(values.indptr)
+        odd.data, odd.indices, odd.indptr = (
+            _odd(values.data),
+            _odd(values.indices),
+            _odd(values.indptr),
+        )
         return odd
     values = np.ascontiguousarray(values)
-    odd = np.frombuffer(b"x" + values.tobytes(), np.uint8)[1:].view(values.dtype).reshape(values.shape)
+    odd = (
+        np.frombuffer(b"x" + values.tobytes(), np.uint8)[1:]
+        .view(values.dtype)
+        .reshape(values.shape)
+    )
     assert values.size == 0 or not odd.flags.aligned
     return odd
 
@@ -435,7 +452,10 @@ def test_joblib_1199_misaligned_arrays_of_every_estimator(model, kind):
     """The core reads no number where C++ does not allow it: of the data, the targets, the weights and a model that was loaded."""
     X, y = binary()
     y, weight, X = target(model, X, y), np.linspace(0.5, 1.5, len(X)), kind(np.abs(X))
-    expected, found = clone(model).fit(X, y, weight), clone(model).fit(_odd(X), _odd(y), _odd(weight))
+    expected, found = (
+        clone(model).fit(X, y, weight),
+        clone(model).fit(_odd(X), _odd(y), _odd(weight)),
+    )
     assert_same_bits(values(found, _odd(X)), values(expected, X))
     for name, value in vars(found).items():
         if (isinstance(value, np.ndarray) and value.dtype.kind in "iuf") or sparse.issparse(value):
@@ -443,14 +463,18 @@ def test_joblib_1199_misaligned_arrays_of_every_estimator(model, kind):
     assert_same_bits(values(found, _odd(X)), values(expected, X))
     if hasattr(found, "certify"):
         gap = expected.certify(X, y, weight).gap  # NumPy's own sums depend on the address
-        assert found.certify(_odd(X), _odd(y), _odd(weight)).gap == pytest.approx(gap, rel=1e-9, abs=1e-9)
+        assert found.certify(_odd(X), _odd(y), _odd(weight)).gap == pytest.approx(
+            gap, rel=1e-9, abs=1e-9
+        )
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix])
 def test_joblib_1199_misaligned_arrays_elsewhere(kind, tmp_path):
     X, y = binary()
     X = kind(X)
-    assert_same_bits(kernel_matrix(Kernel.rbf(1.0), _odd(X), _odd(X)), kernel_matrix(Kernel.rbf(1.0), X, X))
+    assert_same_bits(
+        kernel_matrix(Kernel.rbf(1.0), _odd(X), _odd(X)), kernel_matrix(Kernel.rbf(1.0), X, X)
+    )
     io.dump_svmlight(X, y, tmp_path / "plain")
     io.dump_svmlight(_odd(X), _odd(y), tmp_path / "odd")
     assert (tmp_path / "odd").read_bytes() == (tmp_path / "plain").read_bytes()
@@ -459,7 +483,10 @@ def test_joblib_1199_misaligned_arrays_elsewhere(kind, tmp_path):
     for model, name in ((plain, "plain"), (odd, "odd")):
         io.save_libsvm(model, tmp_path / name)
     assert (tmp_path / "odd").read_bytes() == (tmp_path / "plain").read_bytes()
-    assert_same_bits(compact(odd, max_support_vectors=5).decision_function(X), compact(plain, max_support_vectors=5).decision_function(X))
+    assert_same_bits(
+        compact(odd, max_support_vectors=5).decision_function(X),
+        compact(plain, max_support_vectors=5).decision_function(X),
+    )
 
 
 def test_sklearn_10667_sparse_matrix_over_strided_and_read_only_arrays():
@@ -479,7 +506,11 @@ def test_sklearn_10667_sparse_matrix_over_strided_and_read_only_arrays():
 # ---- rows 46, 47: nothing to learn -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("wrap", [np.asarray, sparse.csr_matrix, sparse.csr_array], ids=["dense", "csr_matrix", "csr_array"])
+@pytest.mark.parametrize(
+    "wrap",
+    [np.asarray, sparse.csr_matrix, sparse.csr_array],
+    ids=["dense", "csr_matrix", "csr_array"],
+)
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "precomputed"])
 def test_sklearn_14893_no_support_vectors(kernel, wrap):
     """No support vector was a ZeroDivisionError: constant targets give a constant model with empty attributes, also after pickling."""
@@ -487,12 +518,17 @@ def test_sklearn_14893_no_support_vectors(kernel, wrap):
     if kernel == "precomputed":
         X, wrap = X @ X.T, np.asarray
     X = wrap(X)
-    for model in (SVR(kernel=kernel).fit(X, np.full(60, 7.0)), SVR(kernel=kernel, epsilon=100.0).fit(X, np.linspace(2.0, 12.0, 60))):
+    for model in (
+        SVR(kernel=kernel).fit(X, np.full(60, 7.0)),
+        SVR(kernel=kernel, epsilon=100.0).fit(X, np.linspace(2.0, 12.0, 60)),
+    ):
         assert model.support_.shape == (0,)
         assert model.dual_coef_.shape == (1, 0)
         assert model.n_support_.tolist() == [0]
         assert kernel == "precomputed" or model.support_vectors_.shape == (0, X.shape[1])
-        assert kernel != "linear" or (model.coef_.shape == (1, X.shape[1]) and abs(model.coef_).max() == 0)
+        assert kernel != "linear" or (
+            model.coef_.shape == (1, X.shape[1]) and abs(model.coef_).max() == 0
+        )
         for fitted in (model, pickle.loads(pickle.dumps(model))):
             np.testing.assert_allclose(fitted.predict(X), 7.0, atol=1e-12)
         assert model.certificate_.status == "optimal"
@@ -516,11 +552,19 @@ def test_cuml_4033_negligible_C_and_duplicates_leave_a_valid_model(cls):
 @pytest.mark.parametrize("kernel", ["linear", "poly", "rbf", "laplacian", "cosine"])
 def test_sklearnex_two_samples_of_one_class_and_other_tiny_sets(kernel, wrap):
     """Sets of one, two or three samples failed inside native code: each has a defined answer."""
-    one, pair, zeros = wrap(np.array([[1.0, 2.0]])), wrap(np.array([[1.0, 2.0]] * 2)), wrap(np.zeros((3, 1)))
+    one, pair, zeros = (
+        wrap(np.array([[1.0, 2.0]])),
+        wrap(np.array([[1.0, 2.0]] * 2)),
+        wrap(np.zeros((3, 1))),
+    )
     for cls in REGRESSORS:
         np.testing.assert_allclose(cls(kernel=kernel).fit(one, [3.0]).predict(one), 3.0, atol=1e-12)
-        np.testing.assert_allclose(cls(kernel=kernel).fit(pair, [3.0, 3.0]).predict(pair), 3.0, atol=1e-12)
-        np.testing.assert_allclose(cls(kernel=kernel).fit(zeros, [3.0] * 3).predict(zeros), 3.0, atol=1e-12)
+        np.testing.assert_allclose(
+            cls(kernel=kernel).fit(pair, [3.0, 3.0]).predict(pair), 3.0, atol=1e-12
+        )
+        np.testing.assert_allclose(
+            cls(kernel=kernel).fit(zeros, [3.0] * 3).predict(zeros), 3.0, atol=1e-12
+        )
     for X in (one, pair, zeros):
         model = OneClassSVM(kernel=kernel).fit(X)
         assert np.abs(model.decision_function(X)).max() < 1e-8
@@ -599,7 +643,10 @@ def test_thundersvm_239_models_go_through_joblib_files(tmp_path):
     X, y = three()
     model = SVC().fit(X, y)
     joblib.dump(model, tmp_path / "model.joblib")
-    assert_same_bits(joblib.load(tmp_path / "model.joblib", mmap_mode="r").decision_function(X), model.decision_function(X))
+    assert_same_bits(
+        joblib.load(tmp_path / "model.joblib", mmap_mode="r").decision_function(X),
+        model.decision_function(X),
+    )
 
 
 def test_thundersvm_107_errors_leave_the_process_and_the_model_alive():
@@ -607,7 +654,13 @@ def test_thundersvm_107_errors_leave_the_process_and_the_model_alive():
     X, y = binary()
     model = SVC().fit(X, y)
     expected = model.decision_function(X)
-    for bad_X, bad_y in ((X * np.nan, y), (X[:, :2], y[:-1]), (X, y * 0), (X[:, :3] * 1e200, y), (X[:, :1], y + 0.5)):
+    for bad_X, bad_y in (
+        (X * np.nan, y),
+        (X[:, :2], y[:-1]),
+        (X, y * 0),
+        (X[:, :3] * 1e200, y),
+        (X[:, :1], y + 0.5),
+    ):
         with pytest.raises(ValueError):
             model.fit(bad_X, bad_y)
         assert_same_bits(model.decision_function(X), expected)
@@ -658,7 +711,9 @@ def test_sklearnex_843_memory_is_flat_over_many_fits():
     print(min(np.diff(sizes)) / (12 * 10))
     """
     per_fit = float(in_subprocess(code, timeout=120, OMP_NUM_THREADS="2", OPENBLAS_NUM_THREADS="1"))
-    assert per_fit < 2048  # the least of five slopes: a leak is in all of them; a copy of X is 96 000 bytes
+    assert (
+        per_fit < 2048
+    )  # the least of five slopes: a leak is in all of them; a copy of X is 96 000 bytes
 
 
 # ---- rows 53, 54: the cache, and a dependency gone wrong -------------------------------------------------------------
@@ -713,6 +768,14 @@ def test_cuml_8064_a_solver_that_does_nothing_is_never_certified(monkeypatch):
 
 def test_thundersvm_97_importing_needs_no_configuration():
     """Libraries aborted at import without some file or device: import works in an empty environment and folder."""
-    keep = {name: os.environ[name] for name in ("SYSTEMROOT", "LD_LIBRARY_PATH") if name in os.environ}
-    done = subprocess.run([sys.executable, "-c", "import maxmargin"], env=keep, capture_output=True, text=True, timeout=60)
+    keep = {
+        name: os.environ[name] for name in ("SYSTEMROOT", "LD_LIBRARY_PATH") if name in os.environ
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", "import maxmargin"],
+        env=keep,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -1,4 +1,7 @@
-"""Hangs, interruption and threads: rows 55-62 of the failure table. What may hang runs in a process of its own with a watchdog."""
+"""Hangs, interruption and threads: rows 55-62 of the failure table.
+
+What may hang runs in a process of its own with a watchdog.
+"""
 
 import json
 import os
@@ -14,14 +17,24 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from helpers import FIVE, assert_close, assert_same_bits, binary, child_environment, in_subprocess, target, three, values
+from helpers import (
+    FIVE,
+    assert_close,
+    assert_same_bits,
+    binary,
+    child_environment,
+    in_subprocess,
+    target,
+    three,
+    values,
+)
 from maxmargin import SVC, SVR, NuSVC, NuSVR
 from maxmargin.core import _cpu
 
 linux = pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="needs /proc")
 posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
 
-# ---- row 55: every fit ends ------------------------------------------------------------------------------------------
+# ---- row 55: every fit ends ----------------------------------------------------------------------
 
 
 def _unscaled():
@@ -44,16 +57,28 @@ ENDLESS = {
     "sklearn_13557_unscaled_poly-huge-C": (SVC(kernel="poly", degree=5, C=1e10), _unscaled()),
     "sklearn_13075_nu_svc_6_by_13": (NuSVC(kernel="linear", nu=0.1), _six_by_thirteen()),
     "sklearn_13075_nu_svc_6_by_13-poly": (NuSVC(kernel="poly"), _six_by_thirteen()),
-    "sklearn_11020_regression_with_huge_C": (SVR(kernel="linear", C=1e6), (_unscaled()[0], _unscaled()[1] * 1e5)),
-    "sklearn_11020_nu_regression_with_huge_C": (NuSVR(kernel="linear", C=1e6), (_unscaled()[0], _unscaled()[1] * 1e5)),
-    "cuml_2857_identical_points": (SVC(kernel="linear", C=1e10), (np.ones((40, 3)), np.arange(40) % 2)),
+    "sklearn_11020_regression_with_huge_C": (
+        SVR(kernel="linear", C=1e6),
+        (_unscaled()[0], _unscaled()[1] * 1e5),
+    ),
+    "sklearn_11020_nu_regression_with_huge_C": (
+        NuSVR(kernel="linear", C=1e6),
+        (_unscaled()[0], _unscaled()[1] * 1e5),
+    ),
+    "cuml_2857_identical_points": (
+        SVC(kernel="linear", C=1e10),
+        (np.ones((40, 3)), np.arange(40) % 2),
+    ),
 }
 
 
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("name", ENDLESS)
 def test_sklearn_30353_fit_always_ends(name):
-    """Unscaled data, huge C and poly kernels kept fit running for ever: it ends, optimal or with a warning, never in silence."""
+    """Unscaled data, huge C and poly kernels kept fit running for ever.
+
+    It ends, optimal or with a warning, never in silence.
+    """
     model, (X, y) = ENDLESS[name]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -66,7 +91,10 @@ def test_sklearn_30353_fit_always_ends(name):
 
 @pytest.mark.parametrize(("n", "limit"), [(300, 0.01), (3000, 0.4)])
 def test_aliro_142_time_limit_is_kept_and_the_model_is_usable(n, limit):
-    """A five minute limit took 19 minutes: time_limit ends the fit in time with status, warning and a model that predicts."""
+    """A five minute limit took 19 minutes.
+
+    Time_limit ends the fit in time with status, warning and a model that predicts.
+    """
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(n, 2)), rng.integers(0, 2, n)
     model = SVC(C=1e10, gamma=1.0, tol=1e-13, time_limit=limit, max_iter=10**12)
@@ -81,7 +109,10 @@ def test_aliro_142_time_limit_is_kept_and_the_model_is_usable(n, limit):
 
 @pytest.mark.parametrize("cls", FIVE)
 def test_sklearn_30353_no_time_and_no_steps_still_give_a_model(cls):
-    """Budgets of zero divided by zero or never returned: each estimator warns, keeps a finite model, and warm_start finishes it."""
+    """Budgets of zero divided by zero or never returned.
+
+    Each estimator warns, keeps a finite model, and warm_start finishes it.
+    """
     X, y = binary()
     z = target(cls, X, y)
     for budget in ({"time_limit": 0.0}, {"max_iter": 1}):
@@ -94,7 +125,7 @@ def test_sklearn_30353_no_time_and_no_steps_still_give_a_model(cls):
         assert_close(values(model, X), values(cls().fit(X, z), X), tol=1e-6)
 
 
-# ---- row 56: Ctrl-C --------------------------------------------------------------------------------------------------
+# ---- row 56: Ctrl-C ------------------------------------------------------------------------------
 
 
 class Child:
@@ -102,7 +133,9 @@ class Child:
 
     def __init__(self, code, **environment):
         command = [sys.executable, "-u", "-c", textwrap.dedent(code)]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=child_environment(**environment))
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, text=True, env=child_environment(**environment)
+        )
         self.watchdog = threading.Timer(60, self.process.kill)
 
     def __enter__(self):
@@ -119,7 +152,10 @@ class Child:
         return self.process.stdout.readline().strip()
 
     def interrupt(self, after):
-        """Wait, send SIGINT, and return the next line and the seconds it took to come: of work, which no busy machine lengthens."""
+        """Wait, send SIGINT, and return the next line and the seconds it took to come.
+
+        Of work, which no busy machine lengthens.
+        """
         time.sleep(after)
         began, worked = time.perf_counter(), self.worked()
         self.process.send_signal(signal.SIGINT)
@@ -235,8 +271,16 @@ def test_no_room_for_threads_is_a_memory_error():
         resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY,) * 2)
         print(*sorted(set(seen)))
     """
-    program = ["/bin/sh", "-c", 'ulimit -s 256; exec "$0" -c "$1"', sys.executable, textwrap.dedent(code)]
-    found = subprocess.run(program, capture_output=True, text=True, timeout=60, env=child_environment())
+    program = [
+        "/bin/sh",
+        "-c",
+        'ulimit -s 256; exec "$0" -c "$1"',
+        sys.executable,
+        textwrap.dedent(code),
+    ]
+    found = subprocess.run(
+        program, capture_output=True, text=True, timeout=60, env=child_environment()
+    )
     assert found.returncode == 0, found.stderr
     assert {"ok"} <= set(found.stdout.split()) <= {"ok", "MemoryError"}
 
@@ -244,7 +288,10 @@ def test_no_room_for_threads_is_a_memory_error():
 @posix
 @pytest.mark.parametrize("name", LONG)
 def test_sklearn_9136_ctrl_c_is_honoured_within_a_second(name):
-    """fit ignored Ctrl-C until it ended: KeyboardInterrupt comes within a second, the old model is intact, and fit works again."""
+    """fit ignored Ctrl-C until it ended.
+
+    KeyboardInterrupt comes within a second, the old model is intact, and fit works again.
+    """
     code = f"""{PRELUDE}
 X, y = binary()
 model = SVC().fit(X, y)
@@ -271,7 +318,9 @@ print("fine")
 @posix
 @pytest.mark.parametrize("name", ["blocks", "many-classes"])
 def test_sklearn_9136_ctrl_c_can_keep_the_best_model_so_far(name):
-    """on_interrupt="keep" returns within a second with status "interrupted" and a model that predicts."""
+    """on_interrupt="keep" returns within a second with status "interrupted" and a model that
+    predicts.
+    """
     fit = LONG[name].replace("SVC(", "SVC(on_interrupt='keep', ")
     code = f"""{PRELUDE}
 warnings.simplefilter("error")
@@ -316,7 +365,10 @@ print("fine")
 
 
 def test_sklearn_9136_fits_outside_the_main_thread_need_no_signals():
-    """Signal handlers can be set in the main thread only: fit in another thread works, and leaves the handler alone."""
+    """Signal handlers can be set in the main thread only.
+
+    Fit in another thread works, and leaves the handler alone.
+    """
     X, y = three()
     before, found = signal.getsignal(signal.SIGINT), []
     thread = threading.Thread(target=lambda: found.append(SVC().fit(X, y).decision_function(X)))
@@ -326,7 +378,7 @@ def test_sklearn_9136_fits_outside_the_main_thread_need_no_signals():
     assert signal.getsignal(signal.SIGINT) is before
 
 
-# ---- row 57: the GIL -------------------------------------------------------------------------------------------------
+# ---- row 57: the GIL -----------------------------------------------------------------------------
 
 HEARTBEAT = {
     "kernel_matrix": "kernel_matrix(Kernel.rbf(gamma=0.01), A)",
@@ -358,17 +410,22 @@ thread.join()
 inside = [began, *(t for t in ticks if began < t < ended), ended]
 print(ended - began, len(inside) - 2, max(np.diff(inside)))
 """
-    seconds, ticks, longest = map(float, in_subprocess(code, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1").split())
+    seconds, ticks, longest = map(
+        float, in_subprocess(code, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1").split()
+    )
     assert seconds > 0.1  # long enough to tell
     assert ticks > 0.2 * seconds / 0.005
     assert longest < max(1.0, 0.5 * seconds)
 
 
-# ---- row 58: no global state -----------------------------------------------------------------------------------------
+# ---- row 58: no global state ---------------------------------------------------------------------
 
 
 def test_sklearn_31883_fits_in_many_threads_give_the_bits_of_one():
-    """Global generators and print functions raced: fits and predictions side by side give the same bits as alone."""
+    """Global generators and print functions raced.
+
+    Fits and predictions side by side give the same bits as alone.
+    """
     X, y = three(90)
     jobs = [(cls, target(cls, X, y if cls is SVC else y % 2)) for cls in FIVE] * 4
     alone = [values(cls().fit(X, z), X) for cls, z in jobs]
@@ -389,7 +446,10 @@ def test_sklearn_31883_fits_in_many_threads_give_the_bits_of_one():
 
 
 def test_sklearn_31885_thread_limits_of_others_are_left_alone():
-    """Limits on BLAS threads are global: after fits of many classes and from many threads they are what they were."""
+    """Limits on BLAS threads are global.
+
+    After fits of many classes and from many threads they are what they were.
+    """
     code = """
     import threading
     import numpy as np
@@ -414,23 +474,34 @@ def test_sklearn_31885_thread_limits_of_others_are_left_alone():
 
 
 def test_sklearn_8410_global_generators_and_locale_are_not_touched():
-    """rand() was seeded for the whole process: NumPy's and Python's generators, the locale and NumPy's error state stay."""
+    """rand() was seeded for the whole process.
+
+    NumPy's and Python's generators, the locale and NumPy's error state stay.
+    """
     import locale
     import random
 
     X, y = three()
-    before = np.random.get_state()[1].tolist(), random.getstate(), locale.setlocale(locale.LC_ALL), np.geterr()  # noqa: NPY002
+
+    def state():
+        drawn = np.random.get_state()[1].tolist()  # noqa: NPY002
+        return drawn, random.getstate(), locale.setlocale(locale.LC_ALL), np.geterr()
+
+    before = state()
     SVC(random_state=3).fit(X, y).predict(X)
     NuSVC(nu=0.2).fit(X, y).certify(X, y)
-    assert before == (np.random.get_state()[1].tolist(), random.getstate(), locale.setlocale(locale.LC_ALL), np.geterr())  # noqa: NPY002
+    assert before == state()
 
 
-# ---- row 59: fork ----------------------------------------------------------------------------------------------------
+# ---- row 59: fork --------------------------------------------------------------------------------
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_sklearn_19272_fit_in_a_child_after_fork():
-    """A fork after threads had run deadlocked the child: it fits and predicts, with the parent's bits."""
+    """A fork after threads had run deadlocked the child.
+
+    It fits and predicts, with the parent's bits.
+    """
     code = """
     import os, signal
     import numpy as np
@@ -451,7 +522,7 @@ def test_sklearn_19272_fit_in_a_child_after_fork():
     in_subprocess(code, OMP_NUM_THREADS="3")
 
 
-# ---- row 60: numbers of threads --------------------------------------------------------------------------------------
+# ---- row 60: numbers of threads ------------------------------------------------------------------
 
 COUNT = """
 import os, threading, time
@@ -488,7 +559,10 @@ def most():
     ids=["OMP_NUM_THREADS=1", "threadpoolctl-1", "threadpoolctl-2", "OMP_NUM_THREADS=3"],
 )
 def test_sklearn_6271_thread_limits_are_kept(setting, limit, least, greatest):
-    """n_jobs times all cores ran at once: no thread beyond OMP_NUM_THREADS or threadpoolctl (the waiting main thread not counted)."""
+    """n_jobs times all cores ran at once.
+
+    No thread beyond OMP_NUM_THREADS or threadpoolctl (the waiting main thread not counted).
+    """
     code = f"import warnings; warnings.simplefilter('ignore')\n{COUNT}\nwith threadpool_limits({limit}):\n    print(most())"
     extra = int(in_subprocess(code, OMP_NUM_THREADS=setting, OPENBLAS_NUM_THREADS="1"))
     assert least <= extra <= greatest
@@ -496,7 +570,10 @@ def test_sklearn_6271_thread_limits_are_kept(setting, limit, least, greatest):
 
 @linux
 def test_sklearn_6271_grid_search_workers_use_their_share():
-    """GridSearchCV(n_jobs=2) started two times all cores: a worker fits, certifies and uses no more than its share of threads."""
+    """GridSearchCV(n_jobs=2) started two times all cores.
+
+    A worker fits, certifies and uses no more than its share of threads.
+    """
     code = """
     import os, sys
     from joblib import Parallel, delayed
@@ -513,11 +590,14 @@ def test_sklearn_6271_grid_search_workers_use_their_share():
     assert threads <= max(1, cores // 2)
 
 
-# ---- row 61: floating-point modes ------------------------------------------------------------------------------------
+# ---- row 61: floating-point modes ----------------------------------------------------------------
 
 
 def test_numpy_20895_denormal_numbers_survive_import_and_fit():
-    """-ffast-math flipped flush-to-zero for the process: denormals stay exact, here, in other threads, and in our kernels."""
+    """-ffast-math flipped flush-to-zero for the process.
+
+    Denormals stay exact, here, in other threads, and in our kernels.
+    """
     code = """
     import threading
     import numpy as np
@@ -550,17 +630,23 @@ def test_numpy_20895_denormal_numbers_survive_import_and_fit():
 
 
 def test_qiskit_aer_1461_denormal_data_give_the_answer_of_the_same_data_in_range():
-    """Denormal features were flushed to zero: data scaled into the denormals keep their model, as far as their digits reach."""
+    """Denormal features were flushed to zero.
+
+    Data scaled into the denormals keep their model, as far as their digits reach.
+    """
     X, y = binary()
     whole = np.rint(X * 1000)
     small = whole * np.nextafter(0.0, 1.0)
     assert np.abs(small).max() < np.finfo(float).tiny
     assert np.count_nonzero(small) == np.count_nonzero(whole)
-    assert_close(SVC(kernel="cosine").fit(small, y).decision_function(small), SVC(kernel="cosine").fit(whole, y).decision_function(whole))
+    assert_close(
+        SVC(kernel="cosine").fit(small, y).decision_function(small),
+        SVC(kernel="cosine").fit(whole, y).decision_function(whole),
+    )
     assert SVC(kernel="linear").fit(small, y).certificate_.status == "optimal"
 
 
-# ---- row 62: instruction levels --------------------------------------------------------------------------------------
+# ---- row 62: instruction levels ------------------------------------------------------------------
 
 LEVEL = """
 import json
@@ -588,8 +674,13 @@ print(json.dumps([cpu.INSTRUCTION_LEVEL, found]))
 
 
 def test_skordinal_48_every_instruction_level_gives_certified_agreeing_models():
-    """Other instructions (FMA, AVX) gave other models: each level is optimal by its certificate, and they agree to 1e-6."""
-    results = {level: json.loads(in_subprocess(LEVEL, MAXMARGIN_LEVEL=level)) for level in _cpu.levels()}
+    """Other instructions (FMA, AVX) gave other models.
+
+    Each level is optimal by its certificate, and they agree to 1e-6.
+    """
+    results = {
+        level: json.loads(in_subprocess(LEVEL, MAXMARGIN_LEVEL=level)) for level in _cpu.levels()
+    }
     base = results["base"][1]
     for level, (used, found) in results.items():
         assert used == level
@@ -598,7 +689,10 @@ def test_skordinal_48_every_instruction_level_gives_certified_agreeing_models():
 
 
 def test_skordinal_48_same_process_same_bits():
-    """Results changed from run to run: the same input gives the same bits, whatever the number of threads."""
+    """Results changed from run to run.
+
+    The same input gives the same bits, whatever the number of threads.
+    """
     code = """
     import hashlib
     import numpy as np
@@ -614,11 +708,16 @@ def test_skordinal_48_same_process_same_bits():
     assert len(found) == 1
     print(found.pop())
     """
-    assert in_subprocess(code, OMP_NUM_THREADS="7") == in_subprocess(code, OMP_NUM_THREADS="7", OPENBLAS_NUM_THREADS="1")
+    assert in_subprocess(code, OMP_NUM_THREADS="7") == in_subprocess(
+        code, OMP_NUM_THREADS="7", OPENBLAS_NUM_THREADS="1"
+    )
 
 
 def test_sklearn_31885_warnings_of_worker_threads_reach_the_caller():
-    """Warnings were lost in workers: one ConvergenceWarning that counts the problems, where several classes are trained at once."""
+    """Warnings were lost in workers.
+
+    One ConvergenceWarning that counts the problems, where several classes are trained at once.
+    """
     X, y = three()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

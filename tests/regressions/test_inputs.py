@@ -1,4 +1,7 @@
-"""Inputs: rows 69-73 of the failure table: containers and dtypes, targets, kernels that are none, silence, and messages that help."""
+"""Inputs: rows 69-73 of the failure table.
+
+Containers and dtypes, targets, kernels that are none, silence, and messages that help.
+"""
 
 import logging
 import warnings
@@ -10,14 +13,24 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
 
-from helpers import CLASSIFIERS, FIVE, REGRESSORS, assert_close, assert_same_bits, binary, target, three, values
+from helpers import (
+    CLASSIFIERS,
+    FIVE,
+    REGRESSORS,
+    assert_close,
+    assert_same_bits,
+    binary,
+    target,
+    three,
+    values,
+)
 from maxmargin import SVC, SVR, Kernel, NuSVC, NuSVR, OneClassSVM, kernel_matrix
 
 WHOLE = np.random.default_rng(0).integers(-8, 9, (60, 5)).astype(float)
 """Whole numbers from -8 to 8: every dtype holds them exactly."""
 LABELS = ((WHOLE[:, 0] > 0) ^ (np.arange(60) % 15 == 0)).astype(int)
 
-# ---- row 69: containers and dtypes -----------------------------------------------------------------------------------
+# ---- row 69: containers and dtypes ---------------------------------------------------------------
 
 
 def _misaligned(X):
@@ -61,7 +74,10 @@ DENSE = {
 @pytest.mark.parametrize("cls", FIVE)
 @pytest.mark.parametrize("name", DENSE)
 def test_polars_stats_84_dense_containers_give_the_bits_of_float64(name, cls):
-    """float16 aborted and other dtypes were misread: each container gives the bits of the same numbers as float64 in C order."""
+    """float16 aborted and other dtypes were misread.
+
+    Each container gives the bits of the same numbers as float64 in C order.
+    """
     X = DENSE[name](WHOLE)
     plain = np.array(np.asarray(X), dtype=np.float64, order="C")
     y = target(cls, WHOLE, LABELS)
@@ -75,7 +91,10 @@ def test_polars_stats_84_dense_containers_give_the_bits_of_float64(name, cls):
 @pytest.mark.parametrize("kernel", ["linear", "poly", "rbf", "laplacian", "cosine"])
 @pytest.mark.parametrize("wrap", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
 def test_polars_stats_84_float32_is_computed_and_certified_in_float64(kernel, wrap):
-    """float32 data were computed in float32: they give the bits of their float64 values, and as sharp a certificate."""
+    """float32 data were computed in float32.
+
+    They give the bits of their float64 values, and as sharp a certificate.
+    """
     single = wrap((WHOLE / 7).astype(np.float32))
     double = single.astype(np.float64)
     models = [SVC(kernel=kernel, gamma=0.02).fit(X, LABELS) for X in (single, double)]
@@ -87,9 +106,15 @@ def test_polars_stats_84_float32_is_computed_and_certified_in_float64(kernel, wr
 @pytest.mark.parametrize("weight", [None, np.linspace(0.5, 2, 60)], ids=["plain", "weighted"])
 @pytest.mark.parametrize("wrap", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
 def test_sklearn_12741_gamma_scale_of_float32_is_that_of_float64(wrap, weight):
-    """The variance behind gamma="scale" was taken in float32: float32 data have the gamma of their float64 values."""
+    """The variance behind gamma="scale" was taken in float32.
+
+    Float32 data have the gamma of their float64 values.
+    """
     single = wrap((WHOLE / 7 + 100).astype(np.float32))
-    a, b = (SVC().fit(X, LABELS, sample_weight=weight)._gamma for X in (single, single.astype(np.float64)))
+    a, b = (
+        SVC().fit(X, LABELS, sample_weight=weight)._gamma
+        for X in (single, single.astype(np.float64))
+    )
     assert a == pytest.approx(b, rel=1e-13)
 
 
@@ -104,7 +129,10 @@ def _duplicates(X):
 def _unsorted(X):
     X = X.tocsr().copy()
     for begin, end in zip(X.indptr[:-1], X.indptr[1:], strict=True):
-        X.indices[begin:end], X.data[begin:end] = X.indices[begin:end][::-1].copy(), X.data[begin:end][::-1].copy()
+        X.indices[begin:end], X.data[begin:end] = (
+            X.indices[begin:end][::-1].copy(),
+            X.data[begin:end][::-1].copy(),
+        )
     X.has_sorted_indices = X.has_canonical_format = False
     return X
 
@@ -112,7 +140,9 @@ def _unsorted(X):
 def _explicit_zeros(X):
     """CSR that stores every cell."""
     n, d = X.shape
-    return sparse.csr_matrix((X.toarray().ravel(), np.tile(np.arange(d), n), np.arange(0, n * d + 1, d)), shape=(n, d))
+    return sparse.csr_matrix(
+        (X.toarray().ravel(), np.tile(np.arange(d), n), np.arange(0, n * d + 1, d)), shape=(n, d)
+    )
 
 
 def _wide(X):
@@ -141,15 +171,25 @@ SPARSE = {
 @pytest.mark.parametrize("cls", FIVE)
 @pytest.mark.parametrize("name", SPARSE)
 def test_sklearnex_1880_sparse_containers_give_the_bits_of_csr(name, cls):
-    """Index order, duplicates and explicit zeros changed results: every sparse form gives the bits of canonical CSR, near dense."""
+    """Index order, duplicates and explicit zeros changed results.
+
+    Every sparse form gives the bits of canonical CSR, near dense.
+    """
     dense = np.where(np.abs(WHOLE) < 3, 0, WHOLE)
     canonical = sparse.csr_matrix(dense)
     X = SPARSE[name](canonical)
     y = target(cls, WHOLE, LABELS)
     for kernel in ("linear", "rbf", "laplacian"):
-        expected, model = cls(kernel=kernel, gamma=0.05).fit(canonical, y), cls(kernel=kernel, gamma=0.05).fit(X, y)
+        expected, model = (
+            cls(kernel=kernel, gamma=0.05).fit(canonical, y),
+            cls(kernel=kernel, gamma=0.05).fit(X, y),
+        )
         assert_same_bits(values(model, X), values(expected, canonical))
-        assert_close(values(expected, canonical), values(cls(kernel=kernel, gamma=0.05).fit(dense, y), dense), tol=1e-7)
+        assert_close(
+            values(expected, canonical),
+            values(cls(kernel=kernel, gamma=0.05).fit(dense, y), dense),
+            tol=1e-7,
+        )
     assert cls().fit(X, y)._gamma == pytest.approx(cls().fit(dense, y)._gamma, rel=1e-13)
 
 
@@ -166,17 +206,26 @@ REFUSED = {
     "ragged": lambda X: [[1.0, 2.0], [3.0]] * 30,
     "pandas-NA": lambda X: pd.DataFrame(X).astype("Int64").where(X[3, 2] != X),
     "pandas-Float64-NA": lambda X: pd.DataFrame(X).astype("Float64").where(X[3, 2] != X),
-    "polars-null": lambda X: pl.DataFrame({name: [None, *X[1:, k]] for k, name in enumerate("abcde")}),
-    "polars-int-null": lambda X: pl.DataFrame({name: [None, *X[1:, k].astype(int).tolist()] for k, name in enumerate("abcde")}),
+    "polars-null": lambda X: pl.DataFrame(
+        {name: [None, *X[1:, k]] for k, name in enumerate("abcde")}
+    ),
+    "polars-int-null": lambda X: pl.DataFrame(
+        {name: [None, *X[1:, k].astype(int).tolist()] for k, name in enumerate("abcde")}
+    ),
     "overflowing-longdouble": lambda X: np.abs(X).astype(np.longdouble) * np.longdouble("1e400"),
 }
 
 
-@pytest.mark.filterwarnings("ignore:overflow encountered in cast:RuntimeWarning", "ignore:X has feature names:UserWarning")
+@pytest.mark.filterwarnings(
+    "ignore:overflow encountered in cast:RuntimeWarning", "ignore:X has feature names:UserWarning"
+)
 @pytest.mark.parametrize("cls", FIVE)
 @pytest.mark.parametrize("name", REFUSED)
 def test_feature_engine_989_nulls_and_what_has_no_float64_value_raise(name, cls):
-    """Nulls passed as numbers and odd arrays crashed: what is not a finite table of real numbers is refused, in fit and predict."""
+    """Nulls passed as numbers and odd arrays crashed.
+
+    What is not a finite table of real numbers is refused, in fit and predict.
+    """
     if name == "overflowing-longdouble" and np.finfo(np.longdouble).max == np.finfo(float).max:
         pytest.skip("long double is float64 here")
     X = REFUSED[name](WHOLE)
@@ -188,8 +237,14 @@ def test_feature_engine_989_nulls_and_what_has_no_float64_value_raise(name, cls)
 
 
 def test_feature_engine_989_columns_in_another_order_raise():
-    """Frames with columns renamed or in another order were accepted: ValueError names the columns, for pandas and polars."""
-    for frame in (pd.DataFrame(WHOLE, columns=list("abcde")), pl.DataFrame(WHOLE, schema=list("abcde"))):
+    """Frames with columns renamed or in another order were accepted.
+
+    ValueError names the columns, for pandas and polars.
+    """
+    for frame in (
+        pd.DataFrame(WHOLE, columns=list("abcde")),
+        pl.DataFrame(WHOLE, schema=list("abcde")),
+    ):
         model = SVC().fit(frame, LABELS)
         assert model.feature_names_in_.tolist() == list("abcde")
         for columns in (list("edcba"), list("abcd")):
@@ -197,20 +252,29 @@ def test_feature_engine_989_columns_in_another_order_raise():
                 model.predict(frame[columns])
 
 
-# ---- row 70: targets -------------------------------------------------------------------------------------------------
+# ---- row 70: targets -----------------------------------------------------------------------------
 
 
 @pytest.mark.filterwarnings("ignore:invalid value encountered in cast:RuntimeWarning")
 @pytest.mark.parametrize("cls", CLASSIFIERS + REGRESSORS)
 @pytest.mark.parametrize("kernel", ["rbf", lambda A, B: A @ B.T], ids=["rbf", "callable"])
 def test_sklearn_check_supervised_y_2d_column_vectors_warn_and_tables_raise(cls, kernel):
-    """A column vector y is flattened with a warning; several columns, a scalar, None or another length raise ValueError."""
+    """A column vector y is flattened with a warning.
+
+    Several columns, a scalar, None or another length raise ValueError.
+    """
     X, y = binary()
     y = target(cls, X, y)
     with pytest.warns(DataConversionWarning, match="column-vector"):
         model = cls(kernel=kernel).fit(X, y[:, None])
     assert_same_bits(values(model, X), values(cls(kernel=kernel).fit(X, y), X))
-    for bad in (np.column_stack([y, y]), y[:-1], None, np.full(60, np.nan), np.where(np.arange(60) == 3, np.inf, y)):
+    for bad in (
+        np.column_stack([y, y]),
+        y[:-1],
+        None,
+        np.full(60, np.nan),
+        np.where(np.arange(60) == 3, np.inf, y),
+    ):
         with pytest.raises(ValueError):
             cls(kernel=kernel).fit(X, bad)
 
@@ -220,21 +284,39 @@ def test_sklearn_check_supervised_y_2d_column_vectors_warn_and_tables_raise(cls,
 def test_scikit_multilearn_56_targets_that_are_no_classes_raise(cls, kernel):
     """Continuous and multilabel targets were taken for classes: ValueError."""
     X, y = binary()
-    for bad in (X[:, 0], np.eye(2, dtype=int)[y], sparse.csr_matrix(np.eye(2)[y]), y + 0j, [[1], [1, 2]] * 30):
+    for bad in (
+        X[:, 0],
+        np.eye(2, dtype=int)[y],
+        sparse.csr_matrix(np.eye(2)[y]),
+        y + 0j,
+        [[1], [1, 2]] * 30,
+    ):
         with pytest.raises((ValueError, TypeError)):
             cls(kernel=kernel).fit(X, bad)
 
 
 @pytest.mark.parametrize("cls", REGRESSORS)
 def test_scikit_multilearn_56_regression_targets_must_be_real(cls):
-    """Text, complex and huge targets reached the solver: they raise; text that is a number counts as one."""
+    """Text, complex and huge targets reached the solver: they raise.
+
+    Text that is a number counts as one.
+    """
     X, _ = binary()
     for bad in (np.array(["a", "b"] * 30), X[:, 0] + 1j, np.full(60, None)):
         with pytest.raises((ValueError, TypeError)):
             cls().fit(X, bad)
 
 
-@pytest.mark.parametrize("labels", [[False, True], ["b", "a"], [-3.0, 2.0], [2**53, 2**53 + 1], [np.uint64(2**64 - 1), np.uint64(0)]])
+@pytest.mark.parametrize(
+    "labels",
+    [
+        [False, True],
+        ["b", "a"],
+        [-3.0, 2.0],
+        [2**53, 2**53 + 1],
+        [np.uint64(2**64 - 1), np.uint64(0)],
+    ],
+)
 def test_scikit_multilearn_56_every_type_of_label_comes_back(labels):
     """Labels were squeezed through int or float: predictions are the very labels given."""
     X, y = binary()
@@ -244,12 +326,15 @@ def test_scikit_multilearn_56_every_type_of_label_comes_back(labels):
     np.testing.assert_array_equal(predicted, labels[y])
 
 
-# ---- row 71: kernels that are none -----------------------------------------------------------------------------------
+# ---- row 71: kernels that are none ---------------------------------------------------------------
 
 
 @pytest.mark.parametrize("cls", FIVE)
 def test_sklearn_8590_precomputed_kernels_must_be_square_and_symmetric(cls):
-    """A kernel matrix that is not square or not symmetric gave garbage: ValueError that says so, and says what was given."""
+    """A kernel matrix that is not square or not symmetric gave garbage.
+
+    ValueError that says so, and says what was given.
+    """
     X, y = binary()
     K, y = X @ X.T, target(cls, X, y)
     with pytest.raises(ValueError, match=r"square[\s\S]*50|50[\s\S]*square"):
@@ -259,7 +344,11 @@ def test_sklearn_8590_precomputed_kernels_must_be_square_and_symmetric(cls):
     with pytest.raises(ValueError, match="symmetric"):
         cls(kernel="precomputed").fit(K + np.triu(np.ones_like(K)), y)
     rounded = K * (1 + 1e-15 * np.random.default_rng(0).normal(size=K.shape))
-    assert_close(values(cls(kernel="precomputed").fit(rounded, y), K), values(cls(kernel="precomputed").fit(K, y), K), tol=1e-6)
+    assert_close(
+        values(cls(kernel="precomputed").fit(rounded, y), K),
+        values(cls(kernel="precomputed").fit(K, y), K),
+        tol=1e-6,
+    )
 
 
 def test_sklearn_8590_precomputed_prediction_needs_a_column_for_each_training_sample():
@@ -280,7 +369,10 @@ def _definite(K):
 @pytest.mark.parametrize("cls", [SVC, SVR, OneClassSVM])
 @pytest.mark.parametrize("coef0", [-10.0, -1.0, 0.0, 1.0, 10.0])
 def test_sklearn_8590_sigmoid_kernels_end_at_stationary_points(cls, coef0):
-    """An indefinite kernel looped or was called solved: fit ends, and only a definite matrix is "optimal", others "stationary"."""
+    """An indefinite kernel looped or was called solved.
+
+    Fit ends, and only a definite matrix is "optimal", others "stationary".
+    """
     X, y = binary()
     model = cls(kernel="sigmoid", gamma=0.5, coef0=coef0)
     with warnings.catch_warnings(record=True) as caught:
@@ -298,7 +390,10 @@ def test_sklearn_8590_sigmoid_kernels_end_at_stationary_points(cls, coef0):
 @pytest.mark.parametrize("cls", FIVE)
 @pytest.mark.parametrize("seed", range(4))
 def test_cuml_indefinite_precomputed_matrices_end_and_are_not_called_optimal(cls, seed):
-    """A random symmetric matrix is no kernel: fit ends with finite values, and says "indefinite", never "optimal"."""
+    """A random symmetric matrix is no kernel.
+
+    Fit ends with finite values, and says "indefinite", never "optimal".
+    """
     rng = np.random.default_rng(seed)
     K = rng.normal(size=(40, 40))
     K, y = (K + K.T) / 2, np.arange(40) % 2
@@ -311,19 +406,28 @@ def test_cuml_indefinite_precomputed_matrices_end_and_are_not_called_optimal(cls
 
 
 def test_cuml_indefinite_kernels_without_bounds_raise():
-    """With no upper bounds an indefinite kernel has no minimum: hard margin and squared hinge say so."""
+    """With no upper bounds an indefinite kernel has no minimum.
+
+    Hard margin and squared hinge say so.
+    """
     K, y = -np.eye(20), np.arange(20) % 2
-    for model in (SVC(kernel="precomputed", C=np.inf), SVC(kernel="precomputed", loss="squared_hinge", C=100.0)):
+    for model in (
+        SVC(kernel="precomputed", C=np.inf),
+        SVC(kernel="precomputed", loss="squared_hinge", C=100.0),
+    ):
         with pytest.raises(ValueError, match=r"positive semidefinite|hulls"):
             model.fit(K, y)
 
 
-# ---- row 72: silence -------------------------------------------------------------------------------------------------
+# ---- row 72: silence -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("cls", FIVE)
 def test_libsvm_167_nothing_is_printed(cls, capfd, caplog):
-    """Native code printed dots and stars: with verbose=False nothing is written or logged, whatever happens."""
+    """Native code printed dots and stars.
+
+    With verbose=False nothing is written or logged, whatever happens.
+    """
     caplog.set_level(logging.DEBUG)
     X, y = three()
     z = target(cls, X, y)
@@ -338,45 +442,132 @@ def test_libsvm_167_nothing_is_printed(cls, capfd, caplog):
 
 @pytest.mark.parametrize("cls", FIVE)
 def test_libsvm_167_progress_goes_to_logging_not_to_stdout(cls, capfd, caplog):
-    """verbose wrote to C's stdout past Python's: progress goes to the logger "maxmargin", and standard output stays empty."""
+    """verbose wrote to C's stdout past Python's.
+
+    Progress goes to the logger "maxmargin", and standard output stays empty.
+    """
     caplog.set_level(logging.INFO, logger="maxmargin")
     X, y = binary()
     cls(verbose=True).fit(X, target(cls, X, y))
     assert capfd.readouterr().out == ""
     assert [r.name for r in caplog.records] == ["maxmargin"]
-    assert all(word in caplog.text for word in (cls.__name__, "steps", "gap", "violation", "support vectors"))
+    assert all(
+        word in caplog.text
+        for word in (cls.__name__, "steps", "gap", "violation", "support vectors")
+    )
 
 
-# ---- row 73: messages ------------------------------------------------------------------------------------------------
+# ---- row 73: messages ----------------------------------------------------------------------------
 
 X_SMALL, Y_SMALL = binary()
 MESSAGES = {
-    "overflow": (SVC(kernel="poly", degree=40, gamma=1e3), X_SMALL * 1e5, Y_SMALL, {}, ("poly", "degree=40", "gamma=1000", "Scale")),
-    "infeasible-nu": (NuSVC(nu=0.9), X_SMALL, (np.arange(60) < 6) * 1, {}, ("nu=0.9", "0.2", "lighter class")),
-    "hard-margin": (SVC(kernel="linear", C=np.inf), X_SMALL * 0, Y_SMALL, {}, ("C=inf", "hulls", "finite C")),
-    "hard-tube": (SVR(kernel="linear", C=np.inf), X_SMALL * 0, X_SMALL[:, 0], {}, ("C=inf", "epsilon=0.1", "finite C")),
-    "one-class-left": (SVC(), X_SMALL, Y_SMALL, {"sample_weight": Y_SMALL * 1.0}, ("same class", "[1]")),
-    "negative-weight": (SVR(), X_SMALL, X_SMALL[:, 0], {"sample_weight": np.linspace(-1, 1, 60)}, ("30 negative", "-1", ">= 0")),
-    "nan-weight": (SVC(), X_SMALL, Y_SMALL, {"sample_weight": np.full(60, np.nan)}, ("sample_weight", "NaN")),
-    "weights-too-few": (SVC(), X_SMALL, Y_SMALL, {"sample_weight": np.ones(59)}, ("sample_weight", "59", "60")),
+    "overflow": (
+        SVC(kernel="poly", degree=40, gamma=1e3),
+        X_SMALL * 1e5,
+        Y_SMALL,
+        {},
+        ("poly", "degree=40", "gamma=1000", "Scale"),
+    ),
+    "infeasible-nu": (
+        NuSVC(nu=0.9),
+        X_SMALL,
+        (np.arange(60) < 6) * 1,
+        {},
+        ("nu=0.9", "0.2", "lighter class"),
+    ),
+    "hard-margin": (
+        SVC(kernel="linear", C=np.inf),
+        X_SMALL * 0,
+        Y_SMALL,
+        {},
+        ("C=inf", "hulls", "finite C"),
+    ),
+    "hard-tube": (
+        SVR(kernel="linear", C=np.inf),
+        X_SMALL * 0,
+        X_SMALL[:, 0],
+        {},
+        ("C=inf", "epsilon=0.1", "finite C"),
+    ),
+    "one-class-left": (
+        SVC(),
+        X_SMALL,
+        Y_SMALL,
+        {"sample_weight": Y_SMALL * 1.0},
+        ("same class", "[1]"),
+    ),
+    "negative-weight": (
+        SVR(),
+        X_SMALL,
+        X_SMALL[:, 0],
+        {"sample_weight": np.linspace(-1, 1, 60)},
+        ("30 negative", "-1", ">= 0"),
+    ),
+    "nan-weight": (
+        SVC(),
+        X_SMALL,
+        Y_SMALL,
+        {"sample_weight": np.full(60, np.nan)},
+        ("sample_weight", "NaN"),
+    ),
+    "weights-too-few": (
+        SVC(),
+        X_SMALL,
+        Y_SMALL,
+        {"sample_weight": np.ones(59)},
+        ("sample_weight", "59", "60"),
+    ),
     "nan": (SVC(), X_SMALL * np.nan, Y_SMALL, {}, ("NaN",)),
-    "negative-histogram": (SVC(kernel="chi2"), X_SMALL, Y_SMALL, {}, ("Negative", "chi2", "non-negative")),
+    "negative-histogram": (
+        SVC(kernel="chi2"),
+        X_SMALL,
+        Y_SMALL,
+        {},
+        ("Negative", "chi2", "non-negative"),
+    ),
     "probability": (SVC(probability=True), X_SMALL, Y_SMALL, {}, ("CalibratedClassifierCV",)),
-    "kernel-and-gamma": (SVC(kernel=Kernel.rbf(1.0), gamma=2.0), X_SMALL, Y_SMALL, {}, ("gamma", "Kernel")),
-    "kernel-shape": (SVC(kernel=lambda A, B: np.ones(3)), X_SMALL, Y_SMALL, {}, ("(60, 60)", "(3,)")),
-    "kernel-nan": (SVC(kernel=lambda A, B: np.full((len(A), len(B)), np.nan)), X_SMALL, Y_SMALL, {}, ("callable", "not a number")),
+    "kernel-and-gamma": (
+        SVC(kernel=Kernel.rbf(1.0), gamma=2.0),
+        X_SMALL,
+        Y_SMALL,
+        {},
+        ("gamma", "Kernel"),
+    ),
+    "kernel-shape": (
+        SVC(kernel=lambda A, B: np.ones(3)),
+        X_SMALL,
+        Y_SMALL,
+        {},
+        ("(60, 60)", "(3,)"),
+    ),
+    "kernel-nan": (
+        SVC(kernel=lambda A, B: np.full((len(A), len(B)), np.nan)),
+        X_SMALL,
+        Y_SMALL,
+        {},
+        ("callable", "not a number"),
+    ),
     "C": (SVC(C=-1.0), X_SMALL, Y_SMALL, {}, ("'C'", "-1.0")),
     "epsilon": (SVR(epsilon=-0.5), X_SMALL, Y_SMALL, {}, ("'epsilon'", "-0.5")),
     "nu": (NuSVR(nu=1.5), X_SMALL, Y_SMALL, {}, ("'nu'", "1.5")),
     "kernel": (SVC(kernel="gaussian"), X_SMALL, Y_SMALL, {}, ("'kernel'", "rbf", "gaussian")),
     "time_limit": (SVC(time_limit=-1), X_SMALL, Y_SMALL, {}, ("'time_limit'", "-1")),
-    "on_interrupt": (SVC(on_interrupt="stop"), X_SMALL, Y_SMALL, {}, ("'on_interrupt'", "keep", "stop")),
+    "on_interrupt": (
+        SVC(on_interrupt="stop"),
+        X_SMALL,
+        Y_SMALL,
+        {},
+        ("'on_interrupt'", "keep", "stop"),
+    ),
 }
 
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_libsvm_faq_errors_name_the_cause_the_number_and_the_remedy(name):
-    """The FAQ blamed a VPN client for NaN: every error says what is wrong, with the number, and where possible what to do."""
+    """The FAQ blamed a VPN client for NaN.
+
+    Every error says what is wrong, with the number, and where possible what to do.
+    """
     model, X, y, weights, words = MESSAGES[name]
     with pytest.raises(ValueError) as raised:
         model.fit(X, y, **weights)
@@ -384,12 +575,25 @@ def test_libsvm_faq_errors_name_the_cause_the_number_and_the_remedy(name):
 
 
 def test_libsvm_faq_warnings_name_the_violation_and_the_remedy():
-    """A fit that fell short said nothing: the warning has the status, the violation, the tolerance and what to do."""
+    """A fit that fell short said nothing.
+
+    The warning has the status, the violation, the tolerance and what to do.
+    """
     X, y = binary()
     with pytest.warns(ConvergenceWarning) as caught:
         SVC(max_iter=2).fit(X, y)
     (message,) = (str(w.message) for w in caught)
-    assert all(word in message for word in ("max_iter=2", "KKT violation", "tol=0.001", "relative gap", "warm_start", "Scaler"))
+    assert all(
+        word in message
+        for word in (
+            "max_iter=2",
+            "KKT violation",
+            "tol=0.001",
+            "relative gap",
+            "warm_start",
+            "Scaler",
+        )
+    )
     with pytest.warns(ConvergenceWarning) as caught:
         NuSVC(kernel="linear", nu=1e-3).fit(X * 0, y)
     (message,) = (str(w.message) for w in caught)

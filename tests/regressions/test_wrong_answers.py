@@ -1,4 +1,7 @@
-"""Silent wrong answers of solvers: rows 1, 2, 22, 26, 28, 29 and 33 of the failure table. Compared are decision values and objectives."""
+"""Silent wrong answers of solvers: rows 1, 2, 22, 26, 28, 29 and 33 of the failure table.
+
+Compared are decision values and objectives.
+"""
 
 import warnings
 
@@ -14,13 +17,16 @@ import reference
 from helpers import FIVE, assert_close, assert_same_bits, binary, target, values
 from maxmargin import SVC, SVR, NuSVC, OneClassSVM
 
-# ---- row 1: stopping early -------------------------------------------------------------------------------------------
+# ---- row 1: stopping early -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_sklearn_22283_linear_svm_reaches_the_interior_point_objective(C, loss):
-    """LinearSVC(hinge) plateaued above the optimum: the objective, computed from coef_ alone, must be the true minimum."""
+    """LinearSVC(hinge) plateaued above the optimum.
+
+    The objective, computed from coef_ alone, must be the true minimum.
+    """
     X, y = load_breast_cancer(return_X_y=True)
     X, sign = scale(X)[:100], np.where(y[:100] == 1, 1.0, -1.0)
     model = SVC(kernel="linear", C=C, loss=loss).fit(X, sign)
@@ -34,7 +40,10 @@ def test_sklearn_22283_linear_svm_reaches_the_interior_point_objective(C, loss):
 
 
 def test_sklearn_18264_centred_iris_does_not_depend_on_seed_or_order():
-    """LIBLINEAR got stuck on centred iris, depending on the seed: order and random_state must not matter."""
+    """LIBLINEAR got stuck on centred iris, depending on the seed.
+
+    Order and random_state must not matter.
+    """
     X, y = load_iris(return_X_y=True)
     X, y = scale(X[50:], with_std=False), y[50:]
     first = SVC(kernel="linear", random_state=0).fit(X, y)
@@ -48,7 +57,10 @@ def test_sklearn_18264_centred_iris_does_not_depend_on_seed_or_order():
 
 @pytest.mark.parametrize("cls", FIVE)
 def test_osqp_273_optimal_means_feasible_and_certified(cls):
-    """OSQP said "solved" of an infeasible point: "optimal" must hold when everything is recomputed in float64 from the model."""
+    """OSQP said "solved" of an infeasible point.
+
+    "optimal" must hold when everything is recomputed in float64 from the model.
+    """
     X, y = binary(90)
     y = target(cls, X, y)
     model = cls(gamma=0.3).fit(X, y)
@@ -61,13 +73,18 @@ def test_osqp_273_optimal_means_feasible_and_certified(cls):
         assert found.audit_error <= 1e-9
 
 
-# ---- row 2: a cap or stagnation reported as success ------------------------------------------------------------------
+# ---- row 2: a cap or stagnation reported as success ----------------------------------------------
 
 
 @pytest.mark.parametrize("cls", FIVE)
-@pytest.mark.parametrize(("limit", "status"), [({"max_iter": 1}, "max_iter"), ({"time_limit": 0}, "time_limit")])
+@pytest.mark.parametrize(
+    ("limit", "status"), [({"max_iter": 1}, "max_iter"), ({"time_limit": 0}, "time_limit")]
+)
 def test_cuml_smosolver_297_a_budget_is_never_reported_as_success(cls, limit, status):
-    """cuML set fit_status_ = 0 whatever happened: a spent budget must warn, say so, and keep the gap reached."""
+    """cuML set fit_status_ = 0 whatever happened.
+
+    A spent budget must warn, say so, and keep the gap reached.
+    """
     X, y = binary()
     y = target(cls, X, y)
     with pytest.warns(ConvergenceWarning, match=next(iter(limit))):
@@ -81,7 +98,10 @@ def test_cuml_smosolver_297_a_budget_is_never_reported_as_success(cls, limit, st
 
 
 def test_cuml_smosolver_297_stagnation_is_never_reported_as_success():
-    """Where float64 can no more, the fit must end, warn, and not say optimal; a gap at rounding is optimal whatever tol asks."""
+    """Where float64 can no more, the fit must end, warn, and not say optimal.
+
+    A gap at rounding is optimal whatever tol asks.
+    """
     X, y = binary()
     model = SVC(tol=1e-300).fit(X, y)
     assert model.certificate_.status == "optimal"
@@ -93,7 +113,7 @@ def test_cuml_smosolver_297_stagnation_is_never_reported_as_success():
     assert model.certificate_.status in ("stalled", "max_iter")
 
 
-# ---- row 22: C and scale ---------------------------------------------------------------------------------------------
+# ---- row 22: C and scale -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("C", 10.0 ** np.arange(-6, 13, 3))
@@ -101,7 +121,10 @@ def test_cuml_smosolver_297_stagnation_is_never_reported_as_success():
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
 @pytest.mark.parametrize("cls", [SVC, SVR])
 def test_libsvm_faq_float32_cache_huge_C_ends_with_a_certificate_or_a_warning(cls, kernel, size, C):
-    """Single precision loses the solution at huge C: a fit must satisfy a recomputed certificate or warn, never neither or both."""
+    """Single precision loses the solution at huge C.
+
+    A fit must satisfy a recomputed certificate or warn, never neither or both.
+    """
     X, y = binary(30, 3)
     X, y = X * size, target(cls, X, y)
     with warnings.catch_warnings(record=True) as caught:
@@ -122,43 +145,65 @@ def test_libsvm_faq_float32_cache_huge_C_ends_with_a_certificate_or_a_warning(cl
 @pytest.mark.parametrize("C", [1.0, 1e3, 1e6, 1e9])
 @pytest.mark.parametrize("cls", [SVC, SVR])
 def test_libsvm_faq_float32_cache_optimal_means_a_small_relative_gap(cls, C):
-    """A violation of 1e-3 at C=1e6 can be an objective a hundred times too high: "optimal" must mean a small gap, else the fit warns."""
+    """A violation of 1e-3 at C=1e6 can be an objective a hundred times too high.
+
+    "optimal" must mean a small gap, else the fit warns.
+    """
     X, y = binary(1100, 6)  # large enough for float32 rows
     y = target(cls, X, y)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = cls(C=C, gamma=5.0, max_iter=1_000_000).fit(X, y)
     found = model.certify(X, y)
-    assert caught or (found.status == "optimal" and found.kkt_violation <= model.tol and found.relative_gap <= 0.01)
+    assert caught or (
+        found.status == "optimal"
+        and found.kkt_violation <= model.tol
+        and found.relative_gap <= 0.01
+    )
 
 
 def test_cuml_1349_float32_data_give_the_model_of_the_same_numbers_in_float64():
-    """Data cast to float32 lost the solution at large C: float32 input must give the model of the same numbers in float64."""
+    """Data cast to float32 lost the solution at large C.
+
+    Float32 input must give the model of the same numbers in float64.
+    """
     X, y = binary(80)
     X32 = X.astype(np.float32)
     for C in (1.0, 1e6):
-        single, double = (SVC(C=C, gamma=0.5).fit(data, y) for data in (X32, X32.astype(np.float64)))
-        assert_same_bits(single.decision_function(X32), double.decision_function(X32.astype(np.float64)))
+        single, double = (
+            SVC(C=C, gamma=0.5).fit(data, y) for data in (X32, X32.astype(np.float64))
+        )
+        assert_same_bits(
+            single.decision_function(X32), double.decision_function(X32.astype(np.float64))
+        )
         assert single.certify(X32, y).kkt_violation <= 1e-6
 
 
-# ---- rows 26, 28, 29, 33 ---------------------------------------------------------------------------------------------
+# ---- rows 26, 28, 29, 33 -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("cls", FIVE)
 def test_sklearnex_15_duplicate_rows_change_no_decision_value(cls):
-    """Duplicates make the dual not unique: the order of equal rows may change coefficients, not decision values or the objective."""
+    """Duplicates make the dual not unique.
+
+    The order of equal rows may change coefficients, not decision values or the objective.
+    """
     X, y = binary(30)
     X, y = np.vstack([X, X, X]), np.tile(target(cls, X, y), 3)
     model = cls(gamma=0.5).fit(X, y)
     order = np.random.default_rng(1).permutation(len(y))
     other = cls(gamma=0.5).fit(X[order], y[order])
     assert_close(values(other, X), values(model, X), 1e-7)
-    assert other.certificate_.primal == pytest.approx(model.certificate_.primal, rel=1e-9, abs=1e-12)
+    assert other.certificate_.primal == pytest.approx(
+        model.certificate_.primal, rel=1e-9, abs=1e-12
+    )
 
 
 def test_sklearnex_15_conflicting_duplicates_reach_the_interior_point_optimum():
-    """Equal rows with opposite labels make the kernel matrix singular: the objective must still be the true minimum."""
+    """Equal rows with opposite labels make the kernel matrix singular.
+
+    The objective must still be the true minimum.
+    """
     X, y = binary(30)
     X, sign = np.vstack([X, X]), np.concatenate([2.0 * y - 1, 1 - 2.0 * y])
     sign[:8] = 1
@@ -169,7 +214,10 @@ def test_sklearnex_15_conflicting_duplicates_reach_the_interior_point_optimum():
 
 @pytest.mark.parametrize("model", [SVC(), SVC(loss="squared_hinge"), SVR(), NuSVC(nu=0.71)])
 def test_sklearn_26812_the_intercept_is_not_penalised(model):
-    """LinearSVC penalises its intercept, so a shift of the data changes it: here X + t must give the same decision values."""
+    """LinearSVC penalises its intercept, so a shift of the data changes it.
+
+    Here X + t must give the same decision values.
+    """
     X, y = binary()
     y = target(model, X, y)
     model = clone(model).set_params(kernel="linear")
@@ -180,7 +228,10 @@ def test_sklearn_26812_the_intercept_is_not_penalised(model):
 @pytest.mark.parametrize("cls", FIVE)
 @pytest.mark.parametrize("max_iter", [-1, 0, 1, 7])
 def test_sklearn_34029_n_iter_is_a_count_within_the_budget(cls, max_iter):
-    """An uninitialised n_iter_ gave false convergence warnings: it must be a count from 0 to max_iter, and repeatable."""
+    """An uninitialised n_iter_ gave false convergence warnings.
+
+    It must be a count from 0 to max_iter, and repeatable.
+    """
     X, y = binary()
     y = target(cls, X, y)
 
@@ -199,7 +250,10 @@ def test_sklearn_34029_n_iter_is_a_count_within_the_budget(cls, max_iter):
 @pytest.mark.parametrize("nu", [0.01, 0.1, 0.5, 0.9, 1.0])
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
 def test_libsvm_faq_one_class_nu_bounds_outliers_and_support_vectors(nu, kernel):
-    """Points exactly on the boundary were counted as outliers: outliers <= nu n <= support vectors must hold by predict itself."""
+    """Points exactly on the boundary were counted as outliers.
+
+    Outliers <= nu n <= support vectors must hold by predict itself.
+    """
     X = load_diabetes().data[:200] + 1.0
     model = OneClassSVM(nu=nu, kernel=kernel).fit(X)
     outliers = np.count_nonzero(model.predict(X) == -1)

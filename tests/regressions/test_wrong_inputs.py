@@ -1,4 +1,7 @@
-"""Silent wrong answers that depend on how data come in: rows 7, 24, 25, 27 and 31 of the failure table."""
+"""Silent wrong answers that depend on how data come in.
+
+Rows 7, 24, 25, 27 and 31 of the failure table.
+"""
 
 import numpy as np
 import pandas as pd
@@ -7,7 +10,17 @@ import pytest
 from scipy import sparse
 from sklearn.metrics.pairwise import rbf_kernel
 
-from helpers import FIVE, CacheUse, assert_close, assert_same_bits, binary, cached, target, three, values
+from helpers import (
+    FIVE,
+    CacheUse,
+    assert_close,
+    assert_same_bits,
+    binary,
+    cached,
+    target,
+    three,
+    values,
+)
 from maxmargin import SVC, SVR, Kernel, NuSVC
 from maxmargin.core import threads as cores
 
@@ -22,14 +35,16 @@ KERNELS = {
 }
 FORMS = {"dense": np.asarray, "csr": sparse.csr_matrix}
 
-# ---- row 7: a row's value does not depend on the batch ---------------------------------------------------------------
+# ---- row 7: a row's value does not depend on the batch -------------------------------------------
 
 
 def assert_batches_agree(model, X):
     """Every split into batches, and every row alone, gives the bits of the whole."""
     whole, n = values(model, X), X.shape[0]
     for size in (1, 2, 3, 5, 7, 16, 31, n - 1):
-        assert_same_bits(np.concatenate([values(model, X[i : i + size]) for i in range(0, n, size)]), whole)
+        assert_same_bits(
+            np.concatenate([values(model, X[i : i + size]) for i in range(0, n, size)]), whole
+        )
     order = np.random.default_rng(0).permutation(n)
     assert_same_bits(values(model, X[order]), whole[order])
 
@@ -37,7 +52,10 @@ def assert_batches_agree(model, X):
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("kernel", [k for k in KERNELS if k != "callable"])
 def test_sklearn_9174_decision_value_does_not_depend_on_batch(kernel, form):
-    """The decision value of a row changed with the other rows of the batch: it must have the same bits in every batch."""
+    """The decision value of a row changed with the other rows of the batch.
+
+    It must have the same bits in every batch.
+    """
     X, y = three(70, 5)
     X = FORMS[form](np.abs(X) * (X > -1))
     assert_batches_agree(SVC(kernel=KERNELS[kernel]).fit(X, y), X)
@@ -51,7 +69,9 @@ def test_sklearnex_1880_single_rows_are_predicted_as_in_a_batch(cls, form):
     y, X = target(cls, X, y), FORMS[form](np.where(np.abs(X) < 0.5, 0, X))
     model = cls().fit(X, y)
     assert_batches_agree(model, X)
-    np.testing.assert_array_equal(np.concatenate([model.predict(X[i : i + 1]) for i in range(90)]), model.predict(X))
+    np.testing.assert_array_equal(
+        np.concatenate([model.predict(X[i : i + 1]) for i in range(90)]), model.predict(X)
+    )
 
 
 def test_sklearn_9174_precomputed_values_do_not_depend_on_batch():
@@ -61,11 +81,14 @@ def test_sklearn_9174_precomputed_values_do_not_depend_on_batch():
     assert_batches_agree(SVC(kernel="precomputed").fit(K, y), K)
 
 
-# ---- row 24: the same sparse matrix written in another way -----------------------------------------------------------
+# ---- row 24: the same sparse matrix written in another way ---------------------------------------
 
 
 def rewritten(X):
-    """The same matrix: unsorted indices, explicit zeros, duplicate entries (halves), 64-bit indices."""
+    """The same matrix.
+
+    Unsorted indices, explicit zeros, duplicate entries (halves), 64-bit indices.
+    """
     coo, rng = X.tocoo(), np.random.default_rng(0)
     unsorted = X.copy()
     for i in range(X.shape[0]):
@@ -79,13 +102,24 @@ def rewritten(X):
     ends = np.searchsorted(at[0][order], np.arange(X.shape[0] + 1))
     data = np.concatenate([coo.data, np.where(np.arange(len(rows[::2])) % 2, 0.0, -0.0)])[order]
     yield "explicit zeros", sparse.csr_matrix((data, at[1][order], ends), X.shape)
-    yield "duplicates", sparse.csr_matrix((np.repeat(X.data / 2, 2), np.repeat(X.indices, 2), 2 * X.indptr), X.shape)
-    yield "64-bit", sparse.csr_matrix((X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)), X.shape)
+    yield (
+        "duplicates",
+        sparse.csr_matrix(
+            (np.repeat(X.data / 2, 2), np.repeat(X.indices, 2), 2 * X.indptr), X.shape
+        ),
+    )
+    yield (
+        "64-bit",
+        sparse.csr_matrix((X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)), X.shape),
+    )
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "linear", "poly", "laplacian", "cosine"])
 def test_sklearn_1476_the_same_sparse_matrix_gives_the_same_bits(kernel):
-    """Unsorted, duplicate and explicitly zero entries changed results: the same matrix must give the same bits, and stay as it is."""
+    """Unsorted, duplicate and explicitly zero entries changed results.
+
+    The same matrix must give the same bits, and stay as it is.
+    """
     X, y = binary(60, 8)
     X = sparse.csr_matrix(np.where(np.abs(X) < 0.7, 0, X))
     model = SVC(kernel=kernel).fit(X, y)
@@ -99,21 +133,36 @@ def test_sklearn_1476_the_same_sparse_matrix_gives_the_same_bits(kernel):
             assert_same_bits(now, then)
 
 
-# ---- row 25: dense and every sparse container ------------------------------------------------------------------------
+# ---- row 25: dense and every sparse container ----------------------------------------------------
 
-CONTAINERS = ["csr_matrix", "csr_array", "csc_matrix", "csc_array", "coo_matrix", "coo_array", "lil_matrix", "dok_matrix", "bsr_matrix"]
+CONTAINERS = [
+    "csr_matrix",
+    "csr_array",
+    "csc_matrix",
+    "csc_array",
+    "coo_matrix",
+    "coo_array",
+    "lil_matrix",
+    "dok_matrix",
+    "bsr_matrix",
+]
 
 
 @pytest.mark.parametrize("cls", FIVE)
 @pytest.mark.parametrize("container", CONTAINERS)
 def test_sklearnex_test_sparse_every_container_gives_one_model(cls, container):
-    """Sparse data gave another model than dense: the same objective and decision values, the same bits in every sparse container."""
+    """Sparse data gave another model than dense.
+
+    The same objective and decision values, the same bits in every sparse container.
+    """
     X, y = binary(60, 6)
     X = np.where(np.abs(X) < 0.6, 0, X)
     y, kept = target(cls, X, y), getattr(sparse, container)(X)
     dense, model, csr = cls().fit(X, y), cls().fit(kept, y), cls().fit(sparse.csr_matrix(X), y)
     assert_close(values(model, kept), values(dense, X), 1e-7)
-    assert model.certificate_.primal == pytest.approx(dense.certificate_.primal, rel=1e-9, abs=1e-12)
+    assert model.certificate_.primal == pytest.approx(
+        dense.certificate_.primal, rel=1e-9, abs=1e-12
+    )
     assert_same_bits(values(model, kept), values(csr, sparse.csr_matrix(X)))
     assert_same_bits(values(model, X), values(model, kept))
 
@@ -137,7 +186,9 @@ def test_gmum_r_400_built_in_callable_and_precomputed_kernels_give_one_model(cls
     assert_close(values(cls(kernel="precomputed").fit(K, y), K), f, 1e-7)
 
 
-@pytest.mark.parametrize("layout", ["fortran", "strided", "reversed", "float32", "int", "list", "readonly"])
+@pytest.mark.parametrize(
+    "layout", ["fortran", "strided", "reversed", "float32", "int", "list", "readonly"]
+)
 def test_sklearnex_test_sparse_memory_layout_changes_no_bit(layout):
     """Layout, strides, and any type that holds the numbers exactly must give the same bits."""
     X, y = binary()
@@ -159,19 +210,24 @@ def test_sklearnex_test_sparse_memory_layout_changes_no_bit(layout):
     assert_same_bits(SVC(gamma=0.02).fit(forms[layout], y).decision_function(forms[layout]), f)
 
 
-# ---- row 27: threads and runs ----------------------------------------------------------------------------------------
+# ---- row 27: threads and runs --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("cls", FIVE)
 @pytest.mark.parametrize("n", [300, 1650])
 def test_thundersvm_245_same_bits_for_any_number_of_threads_and_every_run(cls, n, monkeypatch):
-    """Results differed from run to run: fit and predict must give the same bits with 1, 2, 3 and 7 threads, small and large problems."""
+    """Results differed from run to run.
+
+    Fit and predict must give the same bits with 1, 2, 3 and 7 threads, small and large problems.
+    """
     X, y = three(n, 10)
     y = target(cls, X, y)
 
     def f(threads):
         monkeypatch.setattr(cores, "_openmp_effective_n_threads", lambda: threads)
-        return values(cls(gamma=0.05, **({"nu": 0.2} if cls not in (SVC, SVR) else {})).fit(X, y), X)
+        return values(
+            cls(gamma=0.05, **({"nu": 0.2} if cls not in (SVC, SVR) else {})).fit(X, y), X
+        )
 
     first = f(1)
     for threads in (1, 2, 3, 7, 7):
@@ -180,7 +236,10 @@ def test_thundersvm_245_same_bits_for_any_number_of_threads_and_every_run(cls, n
 
 @pytest.mark.parametrize("cls", FIVE)
 def test_sklearnex_1390_the_size_of_the_cache_changes_no_bit(cls, monkeypatch):
-    """The cache of kernel rows must never change the result: the same bits with no room, all of it, and where rows are dropped."""
+    """The cache of kernel rows must never change the result.
+
+    The same bits with no room, all of it, and where rows are dropped.
+    """
     X, y = cached(cls)
     use, reference = CacheUse(monkeypatch), cls()
     assert use.of(reference, X, y) == len(X)
@@ -193,7 +252,10 @@ def test_sklearnex_1390_the_size_of_the_cache_changes_no_bit(cls, monkeypatch):
 
 
 def test_sklearn_8410_nothing_is_random():
-    """A global random state steered the solver: seeds, NumPy's or random_state, must change no bit."""
+    """A global random state steered the solver.
+
+    Seeds, NumPy's or random_state, must change no bit.
+    """
     X, y = binary(1300, 6)
     found = []
     for seed in (0, 1, None):
@@ -215,13 +277,16 @@ def test_gmum_r_403_a_fitted_estimator_refits_to_the_same_bits():
     assert_same_bits(y, copies[1])
 
 
-# ---- row 31: columns in another order --------------------------------------------------------------------------------
+# ---- row 31: columns in another order ------------------------------------------------------------
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
 @pytest.mark.parametrize("cls", FIVE)
 def test_sklearn_7242_columns_in_another_order_are_refused(cls, frame):
-    """Reordered columns were accepted and gave wrong values: reordered, renamed or missing names must raise, lost names warn."""
+    """Reordered columns were accepted and gave wrong values.
+
+    Reordered, renamed or missing names must raise, lost names warn.
+    """
     X, y = binary()
     y, names = target(cls, X, y), list("abcd")
     made = frame({name: X[:, k] for k, name in enumerate(names)})

@@ -11,17 +11,30 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import InvalidParameterError
 
-from helpers import CLASSIFIERS, FIVE, REGRESSORS, assert_close, assert_same_bits, binary, target, three, values
+from helpers import (
+    CLASSIFIERS,
+    FIVE,
+    REGRESSORS,
+    assert_close,
+    assert_same_bits,
+    binary,
+    target,
+    three,
+    values,
+)
 from maxmargin import SVC, SVR, Kernel, NuSVC, NuSVR, OneClassSVM
 
-# ---- row 11: no argument is ignored ----------------------------------------------------------------------------------
+# ---- row 11: no argument is ignored --------------------------------------------------------------
 
 
 @pytest.mark.parametrize("cls", CLASSIFIERS)
 @pytest.mark.parametrize("options", [{}, {"multiclass": "ovr"}, {"decision_function_shape": "ovo"}])
 @pytest.mark.parametrize("data", [binary, three])
 def test_sklearn_30332_class_weight_moves_the_boundary(cls, options, data):
-    """NuSVC ignored class_weight and cuML ignores it for many classes: a heavy class must win more points, for every scheme."""
+    """NuSVC ignored class_weight and cuML ignores it for many classes.
+
+    A heavy class must win more points, for every scheme.
+    """
     X, y = data()
     if len(np.unique(y)) == 2:
         options = {k: v for k, v in options.items() if k != "decision_function_shape"}
@@ -39,7 +52,9 @@ def test_sklearn_30332_class_weight_is_the_sample_weight_of_its_members(cls, mul
     X, y = three()
     weight = np.array([1.0, 1.5, 0.75])
     nu = {"nu": 0.4} if cls is NuSVC else {}
-    by_class = cls(gamma=0.3, multiclass=multiclass, class_weight=dict(enumerate(weight)), **nu).fit(X, y)
+    by_class = cls(
+        gamma=0.3, multiclass=multiclass, class_weight=dict(enumerate(weight)), **nu
+    ).fit(X, y)
     by_sample = cls(gamma=0.3, multiclass=multiclass, **nu).fit(X, y, weight[y])
     assert_same_bits(by_class.decision_function(X), by_sample.decision_function(X))
 
@@ -57,7 +72,8 @@ OTHER = {
     "multiclass": "ovr",
     "loss": {SVC: "squared_hinge", SVR: "squared_epsilon_insensitive"},
 }
-"""For each parameter that chooses the model another value than its default; with kernel="poly" every one of them has an effect."""
+"""For each parameter that chooses the model another value than its default; with kernel="poly"
+every one of them has an effect."""
 HOW = {
     "shrinking": False,
     "tol": 1e-6,
@@ -72,9 +88,15 @@ HOW = {
 """Parameters that say how to compute: none of them may change the model of a finished fit."""
 
 
-@pytest.mark.parametrize(("cls", "name"), [(cls, name) for cls in FIVE for name in sorted(inspect.signature(cls).parameters)])
+@pytest.mark.parametrize(
+    ("cls", "name"),
+    [(cls, name) for cls in FIVE for name in sorted(inspect.signature(cls).parameters)],
+)
 def test_sklearn_30332_every_parameter_changes_the_model_or_raises_or_only_says_how(cls, name):
-    """Arguments were accepted and ignored: each parameter must change the decision values, be refused, or provably not choose the model."""
+    """Arguments were accepted and ignored.
+
+    Each parameter must change the decision values, be refused, or provably not choose the model.
+    """
     X, y = three()
     X, y = X + 1.0, target(cls, X, y)
     base = {"kernel": "poly" if name in ("degree", "coef0") else "rbf"}
@@ -83,7 +105,10 @@ def test_sklearn_30332_every_parameter_changes_the_model_or_raises_or_only_says_
         assert_close(values(cls(**base, **{name: HOW[name]}).fit(X, y), X), plain, 1e-7)
     elif name == "solver":  # the other solver wants a squared loss, and then gives the same model
         squared = base | {"loss": OTHER["loss"][cls]}
-        found = [values(cls(**squared, solver=solver).fit(X, y), X) for solver in ("auto", "block", "newton")]
+        found = [
+            values(cls(**squared, solver=solver).fit(X, y), X)
+            for solver in ("auto", "block", "newton")
+        ]
         assert_close(found[1], found[0], 1e-7)
         assert_close(found[2], found[0], 1e-7)
         with pytest.raises(ValueError, match="squared"):
@@ -101,7 +126,10 @@ def test_sklearn_30332_every_parameter_changes_the_model_or_raises_or_only_says_
 
 
 def test_sklearn_30332_numbers_beside_a_kernel_record_are_refused():
-    """A Kernel carries its numbers: gamma, coef0 or degree given beside it would be ignored, so they must raise."""
+    """A Kernel carries its numbers.
+
+    Gamma, coef0 or degree given beside it would be ignored, so they must raise.
+    """
     X, y = binary()
     for beside in ({"gamma": 0.5}, {"coef0": 1.0}, {"degree": 2}):
         with pytest.raises(ValueError, match="would be ignored"):
@@ -110,31 +138,47 @@ def test_sklearn_30332_numbers_beside_a_kernel_record_are_refused():
 
 @pytest.mark.parametrize("cls", FIVE)
 def test_cuml_svc_sample_weight_is_never_ignored(cls):
-    """cuML only logs that sample weights are ignored for many classes: they must change the model of every estimator."""
+    """cuML only logs that sample weights are ignored for many classes.
+
+    They must change the model of every estimator.
+    """
     X, y = three()
     y, weight = target(cls, X, y), np.where(np.arange(60) % 2, 1.0, 4.0)
     nu = {"nu": 0.3} if cls in (NuSVC, NuSVR, OneClassSVM) else {}
-    plain, weighted = values(cls(**nu).fit(X, y), X), values(cls(**nu).fit(X, y, sample_weight=weight), X)
+    plain, weighted = (
+        values(cls(**nu).fit(X, y), X),
+        values(cls(**nu).fit(X, y, sample_weight=weight), X),
+    )
     assert np.abs(plain - weighted).max() > 1e-2
 
 
-# ---- rows 12 and 13: weight k is k copies ----------------------------------------------------------------------------
+# ---- rows 12 and 13: weight k is k copies --------------------------------------------------------
 
 
 def assert_weights_are_copies(estimator, X, y, count):
-    """The fit with weights is the fit with copies: the same gamma, objective and decision values."""
+    """The fit with weights is the fit with copies.
+
+    The same gamma, objective and decision values.
+    """
     weighted = clone(estimator).fit(X, y, sample_weight=count)
     copied = clone(estimator).fit(np.repeat(X, count, axis=0), np.repeat(y, count))
     assert weighted._gamma == pytest.approx(copied._gamma, rel=1e-12)
-    assert weighted.certificate_.primal == pytest.approx(copied.certificate_.primal, rel=1e-8, abs=1e-9)
+    assert weighted.certificate_.primal == pytest.approx(
+        copied.certificate_.primal, rel=1e-8, abs=1e-9
+    )
     assert_close(values(weighted, X), values(copied, X), 1e-6)
 
 
-@pytest.mark.parametrize("estimator", [SVC(), NuSVC(nu=0.21), SVR(), NuSVR(nu=0.51), OneClassSVM(nu=0.51)])
+@pytest.mark.parametrize(
+    "estimator", [SVC(), NuSVC(nu=0.21), SVR(), NuSVR(nu=0.51), OneClassSVM(nu=0.51)]
+)
 @settings(max_examples=15, deadline=None, derandomize=True)
 @given(count=st.lists(st.integers(0, 4), min_size=24, max_size=24))
 def test_sklearn_16298_weight_k_is_k_copies_and_0_is_absent(estimator, count):
-    """Weights were not equivalent to repetition: the fit with weights k must be the fit with k copies, gamma="scale" included."""
+    """Weights were not equivalent to repetition.
+
+    The fit with weights k must be the fit with k copies, gamma="scale" included.
+    """
     X, y = three(24, 3)
     count = np.maximum(count, np.arange(24) < 6)  # of each class two samples stay
     assert_weights_are_copies(estimator, X, target(estimator, X, y), count)
@@ -142,7 +186,10 @@ def test_sklearn_16298_weight_k_is_k_copies_and_0_is_absent(estimator, count):
 
 @pytest.mark.parametrize("heavy", [{7: 2, 13: 4}, {1: 4, 7: 3}])
 def test_sklearn_16298_weight_k_is_k_copies_where_the_margin_is_an_interval(heavy):
-    """Where nu times the weight fills whole samples the margin is an interval: which point is taken must not depend on rounding."""
+    """Where nu times the weight fills whole samples the margin is an interval.
+
+    Which point is taken must not depend on rounding.
+    """
     X, y = three(24, 3)
     count = (np.arange(24) < 6).astype(int)
     count[list(heavy)] = list(heavy.values())
@@ -152,11 +199,17 @@ def test_sklearn_16298_weight_k_is_k_copies_where_the_margin_is_an_interval(heav
 @pytest.mark.parametrize("cls", FIVE)
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
 def test_sklearn_16298_weight_zero_is_the_sample_removed_bitwise(cls, form):
-    """A zero weight must be the sample removed before gamma, nu and the classes are looked at: the same bits."""
+    """A zero weight must be the sample removed before gamma, nu and the classes are looked at.
+
+    The same bits.
+    """
     X, y = three()
     y, keep = target(cls, X, y), np.random.default_rng(0).random(60) < 0.7
     X[~keep] *= 1000  # would change gamma="scale"
-    weighted, removed = cls().fit(form(X), y, sample_weight=keep.astype(float)), cls().fit(form(X[keep]), y[keep])
+    weighted, removed = (
+        cls().fit(form(X), y, sample_weight=keep.astype(float)),
+        cls().fit(form(X[keep]), y[keep]),
+    )
     assert_same_bits(values(weighted, form(X[keep])), values(removed, form(X[keep])))
     np.testing.assert_array_equal(np.flatnonzero(keep)[removed.support_], weighted.support_)
 
@@ -172,7 +225,10 @@ def test_sklearn_16298_C_times_k_is_weights_times_k(cls):
 
 @pytest.mark.parametrize("cls", [NuSVC, OneClassSVM])
 def test_sklearn_16298_nu_ignores_the_unit_of_weights(cls):
-    """nu is a share: weights in another unit must give the same decision function (one-class: in that unit)."""
+    """nu is a share: weights in another unit must give the same decision function (one-class.
+
+    In that unit).
+    """
     X, y = binary()
     plain = values(cls().fit(X, y), X)
     for unit in (2.0**-30, 2.0**30):
@@ -183,7 +239,10 @@ def test_sklearn_16298_nu_ignores_the_unit_of_weights(cls):
 @pytest.mark.parametrize("cls", CLASSIFIERS)
 @pytest.mark.parametrize("data", [binary, three])
 def test_sklearn_30056_balanced_counts_are_weighted_counts(cls, data):
-    """class_weight="balanced" ignored sample_weight: with weights it must equal the copies, and balance the weighted classes."""
+    """class_weight="balanced" ignored sample_weight.
+
+    With weights it must equal the copies, and balance the weighted classes.
+    """
     X, y = data(45)
     count = 1 + (np.arange(45) % 4) * (y == 0)
     weighted = cls(class_weight="balanced").fit(X, y, sample_weight=count)
@@ -194,14 +253,19 @@ def test_sklearn_30056_balanced_counts_are_weighted_counts(cls, data):
     assert_close(weighted.decision_function(X), copied.decision_function(X), 1e-7)
 
 
-# ---- row 14: a whole class of weight zero ----------------------------------------------------------------------------
+# ---- row 14: a whole class of weight zero --------------------------------------------------------
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
 @pytest.mark.parametrize("multiclass", ["ovo", "ovr"])
 @pytest.mark.parametrize(("n_classes", "gone"), [(3, 0), (3, 1), (3, 2), (4, 0), (4, 2), (4, 3)])
-def test_sklearn_5150_a_class_of_weight_zero_stays_and_never_wins(form, multiclass, n_classes, gone):
-    """A class of weight zero lost its column or crashed: it must stay in classes_, never win, and leave the other pairs as they are."""
+def test_sklearn_5150_a_class_of_weight_zero_stays_and_never_wins(
+    form, multiclass, n_classes, gone
+):
+    """A class of weight zero lost its column or crashed.
+
+    It must stay in classes_, never win, and leave the other pairs as they are.
+    """
     y = np.arange(48) % n_classes
     X = np.random.default_rng(0).normal(size=(48, 3)) + y[:, None]
     left = y != gone
@@ -217,14 +281,17 @@ def test_sklearn_5150_a_class_of_weight_zero_stays_and_never_wins(form, multicla
 @pytest.mark.parametrize("cls", CLASSIFIERS)
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
 def test_sklearn_25380_zero_weight_on_one_of_two_classes_names_what_is_left(cls, form):
-    """With one class left there is nothing to separate: ValueError that names it, dense and sparse."""
+    """With one class left there is nothing to separate.
+
+    ValueError that names it, dense and sparse.
+    """
     X, y = binary()
     for gone in (0, 1):
         with pytest.raises(ValueError, match=rf"same class \(\[{1 - gone}\]\)"):
             cls().fit(form(X), y, sample_weight=(y != gone).astype(float))
 
 
-# ---- rows 15, 16, 30: what is refused --------------------------------------------------------------------------------
+# ---- rows 15, 16, 30: what is refused ------------------------------------------------------------
 
 
 @pytest.mark.parametrize("cls", FIVE)
@@ -239,13 +306,19 @@ def test_sklearn_9494_negative_weights_are_refused(cls):
         cls().fit(X, y, sample_weight=-np.ones(60))
     weight[3] = -0.0
     zero = np.where(np.arange(60) == 3, 0.0, 1.0)
-    assert_same_bits(values(cls().fit(X, y, sample_weight=weight), X), values(cls().fit(X, y, sample_weight=zero), X))
+    assert_same_bits(
+        values(cls().fit(X, y, sample_weight=weight), X),
+        values(cls().fit(X, y, sample_weight=zero), X),
+    )
 
 
 @pytest.mark.parametrize("cls", FIVE)
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 def test_sklearn_baselibsvm_fit_weights_must_be_finite(cls, bad):
-    """NaN compares false and slips through: a weight, a feature, a class weight or a target that is not finite must raise."""
+    """NaN compares false and slips through.
+
+    A weight, a feature, a class weight or a target that is not finite must raise.
+    """
     X, y = binary()
     y, hole = target(cls, X, y), np.where(np.arange(60) == 5, bad, 1.0)
     broken = X.copy()
@@ -291,22 +364,37 @@ ACCEPTED = {
 
 def table(entries):
     """(class, name, value) for every class that has the parameter."""
-    return [(cls, name, v) for cls in FIVE for name in entries if name in inspect.signature(cls).parameters for v in entries[name]]
+    return [
+        (cls, name, v)
+        for cls in FIVE
+        for name in entries
+        if name in inspect.signature(cls).parameters
+        for v in entries[name]
+    ]
 
 
-@pytest.mark.parametrize(("cls", "name", "value"), table({name: [*bad, np.nan] for name, bad in REFUSED.items()}))
+@pytest.mark.parametrize(
+    ("cls", "name", "value"), table({name: [*bad, np.nan] for name, bad in REFUSED.items()})
+)
 def test_scs_205_numbers_out_of_range_and_nan_are_refused(cls, name, value):
-    """NaN passed range checks written as comparisons: every number outside its range, and NaN, must raise and name the parameter."""
+    """NaN passed range checks written as comparisons.
+
+    Every number outside its range, and NaN, must raise and name the parameter.
+    """
     X, y = binary(20)
     with pytest.raises(InvalidParameterError, match=f"The '{name}' parameter"):
         cls(**{name: value}).fit(X, target(cls, X, y))
 
 
 @pytest.mark.parametrize(
-    ("cls", "name", "value"), [case for case in table(ACCEPTED) if case[0] is not NuSVC and case[::2] != (NuSVR, np.inf)]
+    ("cls", "name", "value"),
+    [case for case in table(ACCEPTED) if case[0] is not NuSVC and case[::2] != (NuSVR, np.inf)],
 )
 def test_sklearn_29772_valid_extremes_are_accepted(cls, name, value):
-    """C=inf was rejected by a change of validation: every valid extreme must give a finite, certified model."""
+    """C=inf was rejected by a change of validation.
+
+    Every valid extreme must give a finite, certified model.
+    """
     X, y = binary(20)
     X, y = np.where(y[:, None] == 1, X + 9, X) / 10, target(cls, X, y)
     base = {"kernel": "poly" if name in ("coef0", "degree") else "rbf"}
@@ -329,10 +417,15 @@ def test_scs_205_a_kernel_record_refuses_what_is_not_finite(number, bad):
 
 
 def test_sklearn_29772_C_inf_is_the_limit_of_large_C():
-    """C=inf must be the hard margin: the limit of the soft one on separable data, an error on data that are not."""
+    """C=inf must be the hard margin.
+
+    The limit of the soft one on separable data, an error on data that are not.
+    """
     X, y = binary(40)
     hard = SVC(C=np.inf, gamma=5.0).fit(X, y)
-    assert_close(SVC(C=1e9, gamma=5.0).fit(X, y).decision_function(X), hard.decision_function(X), 1e-7)
+    assert_close(
+        SVC(C=1e9, gamma=5.0).fit(X, y).decision_function(X), hard.decision_function(X), 1e-7
+    )
     assert (2 * y - 1) @ hard.decision_function(X) >= len(y) * (1 - 1e-9)
     with pytest.raises(ValueError, match="no hyperplane separates"):
         SVC(C=np.inf, kernel="linear").fit(X, y)

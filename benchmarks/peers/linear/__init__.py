@@ -1,4 +1,5 @@
-"""The libraries of linear models: how each is set for a case, and by what ladder it comes nearer to the optimum.
+"""The libraries of linear models: how each is set for a case, and by what ladder it comes nearer to
+the optimum.
 
 An adapter is a module beside this one with the functions
 
@@ -7,8 +8,9 @@ An adapter is a module beside this one with the functions
     fit(data, job, options)    a fitted model (timed); job has scikit-learn's parameters and the model's bias, options those of a rung
     solution(model)            coef (a row for each decision function, positive for class 1 or for class k), intercept, iterations
 
-A rung is a set of options; a ladder goes from loose to tight. Each library has the model it solves: LIBLINEAR's with a regularised bias,
-or one with a free bias. This module needs only Python: adapters are imported in environments that have no maxmargin.
+A rung is a set of options; a ladder goes from loose to tight. Each library has the model it solves:
+LIBLINEAR's with a regularised bias, or one with a free bias. This module needs only Python:
+adapters are imported in environments that have no maxmargin.
 """
 
 from collections.abc import Callable
@@ -36,7 +38,11 @@ class Setting(NamedTuple):
 
 def tolerances(first: int, last: int) -> list[Rung]:
     """Two rungs a decade, from 10^-first to 10^-last."""
-    return [{"tol": float(f"{digit}e-{decade}")} for decade in range(first, last + 1) for digit in ((1,) if decade == last else (1, 0.3))]
+    return [
+        {"tol": float(f"{digit}e-{decade}")}
+        for decade in range(first, last + 1)
+        for digit in ((1,) if decade == last else (1, 0.3))
+    ]
 
 
 def _is_binary(case: LinearCase) -> bool:
@@ -60,47 +66,81 @@ def liblinear(case: LinearCase) -> list[Setting]:
     elif case.parameters.get("penalty") == "l1":
         solvers = [5]
     else:
-        solvers = {"hinge": [3], "squared_hinge": [1, 2], "epsilon_insensitive": [13], "squared_epsilon_insensitive": [11, 12]}[loss]
+        solvers = {
+            "hinge": [3],
+            "squared_hinge": [1, 2],
+            "epsilon_insensitive": [13],
+            "squared_epsilon_insensitive": [11, 12],
+        }[loss]
     ladders = {2: tolerances(0, 8), 11: tolerances(1, 9), 5: tolerances(0, 8)}
-    return [Setting(f"liblinear -s {s}", {"solver": s}, ladders.get(s, tolerances(0, 6))) for s in solvers]
+    return [
+        Setting(f"liblinear -s {s}", {"solver": s}, ladders.get(s, tolerances(0, 6)))
+        for s in solvers
+    ]
 
 
 def scikit_learn(case: LinearCase) -> list[Setting]:
     """LinearSVC or LinearSVR, primal and dual where there are both."""
     loss, penalty = case.parameters["loss"], case.parameters.get("penalty")
-    if case.parameters.get("multi_class") == "crammer_singer" or loss in ("hinge", "epsilon_insensitive"):
+    if case.parameters.get("multi_class") == "crammer_singer" or loss in (
+        "hinge",
+        "epsilon_insensitive",
+    ):
         duals = [True]
     else:
         duals = [False] if penalty == "l1" else [True, False]
     name = case.problem
     return [
-        Setting(f"scikit-learn {name} dual={dual}", {"dual": dual, "max_iter": 100_000}, tolerances(0, 6) if dual else tolerances(1, 9))
+        Setting(
+            f"scikit-learn {name} dual={dual}",
+            {"dual": dual, "max_iter": 100_000},
+            tolerances(0, 6) if dual else tolerances(1, 9),
+        )
         for dual in duals
     ]
 
 
 def sgd(case: LinearCase) -> list[Setting]:
-    """Passes instead of tolerances; its bias is free. Crammer and Singer's loss it does not have."""
+    """Passes instead of tolerances; its bias is free.
+
+    Crammer and Singer's loss it does not have.
+    """
     if case.parameters.get("multi_class") == "crammer_singer":
         return []
     name = "SGDClassifier" if case.problem == "LinearSVC" else "SGDRegressor"
     ladder = [{"max_iter": passes} for passes in (2, 5, 10, 20, 50, 100, 200, 500, 1000)]
     schedules = [{"learning_rate": "optimal"}, {"learning_rate": "optimal", "average": True}]
-    if case.parameters["loss"].startswith("squared"):  # "optimal" diverges at first on large gradients
-        schedules = [{"learning_rate": "invscaling", "average": average} for average in (False, True)]
-    return [Setting(f"{name} averaged" if s.get("average") else name, s, ladder, FREE) for s in schedules]
+    if case.parameters["loss"].startswith(
+        "squared"
+    ):  # "optimal" diverges at first on large gradients
+        schedules = [
+            {"learning_rate": "invscaling", "average": average} for average in (False, True)
+        ]
+    return [
+        Setting(f"{name} averaged" if s.get("average") else name, s, ladder, FREE)
+        for s in schedules
+    ]
 
 
 def snapml(case: LinearCase) -> list[Setting]:
     """Classification with an l2 penalty, with one thread and with all."""
-    if case.problem != "LinearSVC" or case.parameters["penalty"] != "l2" or "multi_class" in case.parameters:
+    if (
+        case.problem != "LinearSVC"
+        or case.parameters["penalty"] != "l2"
+        or "multi_class" in case.parameters
+    ):
         return []
     cores = (("snapml", False), ("snapml all cores", True))
-    return [Setting(label, {"all_cores": all_cores}, tolerances(3, 12)) for label, all_cores in cores]
+    return [
+        Setting(label, {"all_cores": all_cores}, tolerances(3, 12)) for label, all_cores in cores
+    ]
 
 
 def sklearnex(case: LinearCase) -> list[Setting]:
-    """It has no linear estimator of its own; SVC(kernel="linear") solves the hinge with a free bias (one against one if more classes)."""
+    """It has no linear estimator of its own.
+
+    SVC(kernel="linear") solves the hinge with a free bias (one against one if more classes).
+    """
     if not _is_binary(case) or case.parameters["loss"] != "hinge":
         return []
     return [Setting('scikit-learn-intelex SVC(kernel="linear")', {}, tolerances(1, 5), FREE)]

@@ -1,6 +1,8 @@
-"""LIBLINEAR's own Python package: sparse inside, one thread, classes in the order of their first sample.
+"""LIBLINEAR's own Python package: sparse inside, one thread, classes in the order of their first
+sample.
 
-Building its nodes from arrays is not counted in the fit, though whoever uses it waits for it: it is shown apart.
+Building its nodes from arrays is not counted in the fit, though whoever uses it waits for it: it is
+shown apart.
 """
 
 from importlib.metadata import version as version_of

@@ -19,9 +19,14 @@ def version() -> str:
 
 def fit(data: Any, job: dict[str, Any], options: dict[str, Any]) -> Any:
     """Fit with the estimator of that name."""
-    return getattr(maxmargin, job["problem"])(**job["parameters"], **options, max_iter=PASSES).fit(*data)
+    return getattr(maxmargin, job["problem"])(**job["parameters"], **options, max_iter=PASSES).fit(
+        *data
+    )
 
 
 def duals(model: Any) -> Any:
-    """The duals, a row for each decision function: what a lower bound of the objective is made of."""
+    """The duals, a row for each decision function.
+
+    What a lower bound of the objective is made of.
+    """
     return model.dual_coef_.toarray()

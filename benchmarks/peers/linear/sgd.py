@@ -1,4 +1,7 @@
-"""scikit-learn's SGDClassifier and SGDRegressor: mean loss + alpha times the penalty, so that alpha = 1 / (C n)."""
+"""scikit-learn's SGDClassifier and SGDRegressor.
+
+Mean loss + alpha times the penalty, so that alpha = 1 / (C n).
+"""
 
 from typing import Any
 
@@ -19,5 +22,9 @@ def fit(data: Any, job: dict[str, Any], options: dict[str, Any]) -> Any:
     """So many passes."""
     parameters = dict(job["parameters"])
     alpha = 1 / (parameters.pop("C") * data[0].shape[0])
-    kind, parallel = (SGDClassifier, {"n_jobs": -1}) if job["problem"] == "LinearSVC" else (SGDRegressor, {})
-    return kind(**parameters, **options, **parallel, alpha=alpha, tol=None, random_state=0).fit(*data)
+    kind, parallel = (
+        (SGDClassifier, {"n_jobs": -1}) if job["problem"] == "LinearSVC" else (SGDRegressor, {})
+    )
+    return kind(**parameters, **options, **parallel, alpha=alpha, tol=None, random_state=0).fit(
+        *data
+    )

@@ -18,7 +18,9 @@ def version() -> str:
 
 def fit(data: Any, job: dict[str, Any], options: dict[str, Any]) -> Any:
     """Fit; it must not hand the work to scikit-learn unsaid."""
-    model = svm.SVC(C=job["parameters"]["C"], kernel="linear", cache_size=CACHE, **options).fit(*data)
+    model = svm.SVC(C=job["parameters"]["C"], kernel="linear", cache_size=CACHE, **options).fit(
+        *data
+    )
     if not hasattr(model, "_onedal_estimator"):
         raise NotImplementedError("hands this problem to scikit-learn")
     return model

@@ -1,6 +1,8 @@
-"""IBM's Snap ML: sum of the losses + regularizer/2 |w|^2 with the bias as one more weight, so that regularizer = 1 / C.
+"""IBM's Snap ML: sum of the losses + regularizer/2 |w|^2 with the bias as one more weight, so that
+regularizer = 1 / C.
 
-It rounds the data to float32 (the coefficients are the same bits for both precisions), so that float32 is what it is given.
+It rounds the data to float32 (the coefficients are the same bits for both precisions), so that
+float32 is what it is given.
 """
 
 import os
@@ -25,7 +27,10 @@ def prepare(X: Any, y: np.ndarray, job: dict[str, Any]) -> Any:
 
 def fit(data: Any, job: dict[str, Any], options: dict[str, Any]) -> Any:
     """Fit with one thread or with all."""
-    parameters, cores = job["parameters"], len(os.sched_getaffinity(0)) if options["all_cores"] else 1
+    parameters, cores = (
+        job["parameters"],
+        len(os.sched_getaffinity(0)) if options["all_cores"] else 1,
+    )
     model = SupportVectorMachine(
         loss=parameters["loss"],
         regularizer=1 / parameters["C"],

@@ -1,4 +1,7 @@
-"""The ``maxmargin`` command: one file for each subcommand, on the public interface only. It needs the extra ``cli``."""
+"""The ``maxmargin`` command: one file for each subcommand, on the public interface only.
+
+It needs the extra ``cli``.
+"""
 
 import sys
 

@@ -46,7 +46,9 @@ RAW: dict[str, Any] = {"ignore_unknown_options": True, "allow_extra_args": True}
 for ours in OURS:
     app.command(ours.__name__)(reported(ours))
 for name, theirs in LIKE_THEIRS.items():
-    app.command(name, context_settings=RAW, rich_help_panel="As LIBSVM and LIBLINEAR")(reported(theirs))
+    app.command(name, context_settings=RAW, rich_help_panel="As LIBSVM and LIBLINEAR")(
+        reported(theirs)
+    )
 
 
 def _version(wanted: bool) -> None:
@@ -57,6 +59,11 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _common(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")] = False,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Show the version and exit."
+        ),
+    ] = False,
 ) -> None:
     """Options before the command."""

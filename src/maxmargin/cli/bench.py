@@ -40,9 +40,16 @@ THEIRS: dict[str, Any] = {
 
 def bench(
     data: DataFile,
-    problem: Annotated[str, typer.Option("--problem", "-p", help=f"One of {', '.join(THEIRS)}.")] = "svc",
-    set_: Annotated[list[str] | None, typer.Option("--set", help="A parameter of both: name=value; may be repeated.")] = None,
-    rounds: Annotated[int, typer.Option(min=1, help="Fits of each, in turns; the median counts.")] = 3,
+    problem: Annotated[
+        str, typer.Option("--problem", "-p", help=f"One of {', '.join(THEIRS)}.")
+    ] = "svc",
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="A parameter of both: name=value; may be repeated."),
+    ] = None,
+    rounds: Annotated[
+        int, typer.Option(min=1, help="Fits of each, in turns; the median counts.")
+    ] = 3,
     target: Target = None,
     ignore: Ignore = None,
     header: Header = None,
@@ -51,9 +58,11 @@ def bench(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Fit and predict with this library and with scikit-learn, in turns, on your data; show medians.
+    """Fit and predict with this library and with scikit-learn, in turns, on your data; show
+    medians.
 
-    Linear models are given scikit-learn's problem, with the penalised intercept. Predictions are compared on the training data.
+    Linear models are given scikit-learn's problem, with the penalised intercept. Predictions are
+    compared on the training data.
 
     Examples:
 
@@ -63,7 +72,9 @@ def bench(
     """
     one_of("--problem", problem, THEIRS)
     given = models.assignments(set_)
-    ours = models.build(problem, {**({"intercept": "regularised"} if problem.startswith("linear") else {}), **given})
+    ours = models.build(
+        problem, {**({"intercept": "regularised"} if problem.startswith("linear") else {}), **given}
+    )
     theirs = THEIRS[problem](**given)
     table = load(data, target, header, data_format, zero_based, ignore=ignore)
     y = None if is_outlier_detector(ours) else with_target(table)
@@ -92,12 +103,23 @@ def _timed(model: Any, X: Any, y: Any) -> tuple[list[float], Any]:
 
 def _agreement(predictions: dict[str, Any], classes: bool) -> dict[str, float]:
     a, b = predictions.values()
-    return {"same_predictions": float(np.mean(a == b))} if classes else {"greatest_difference": float(np.max(np.abs(a - b)))}
+    return (
+        {"same_predictions": float(np.mean(a == b))}
+        if classes
+        else {"greatest_difference": float(np.max(np.abs(a - b)))}
+    )
 
 
-def _report(source: str, medians: dict[str, Any], agreement: dict[str, float], as_json: bool, quiet: bool) -> None:
-    seconds = {name: {"fit": float(row[0]), "predict": float(row[1])} for name, row in medians.items()}
-    ratios = {step: seconds["scikit-learn"][step] / max(seconds["maxmargin"][step], 1e-9) for step in ("fit", "predict")}
+def _report(
+    source: str, medians: dict[str, Any], agreement: dict[str, float], as_json: bool, quiet: bool
+) -> None:
+    seconds = {
+        name: {"fit": float(row[0]), "predict": float(row[1])} for name, row in medians.items()
+    }
+    ratios = {
+        step: seconds["scikit-learn"][step] / max(seconds["maxmargin"][step], 1e-9)
+        for step in ("fit", "predict")
+    }
     if as_json:
         return show({"data": source, "seconds": seconds, "ratio": ratios, **agreement}, True)
     if quiet:

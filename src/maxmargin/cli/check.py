@@ -4,7 +4,17 @@ from typing import Annotated, Any
 
 import typer
 
-from maxmargin.cli.common import AsJson, DataFile, DataFormat, Header, Ignore, Target, ZeroBased, console, show
+from maxmargin.cli.common import (
+    AsJson,
+    DataFile,
+    DataFormat,
+    Header,
+    Ignore,
+    Target,
+    ZeroBased,
+    console,
+    show,
+)
 from maxmargin.io.doctor import Findings, advice, examine, statistics
 from maxmargin.io.tables import Options
 
@@ -21,8 +31,9 @@ def check(
 ) -> None:
     """Look for problems in a data file, all of them, and say what the data are like.
 
-    Every line that is not of the format is shown with its line, column and remedy; then sizes, class balance, constant and unscaled
-    features, duplicate rows. The exit code is 1 if the file has problems, 0 if it has none; advice is no problem.
+    Every line that is not of the format is shown with its line, column and remedy; then sizes,
+    class balance, constant and unscaled features, duplicate rows. The exit code is 1 if the file
+    has problems, 0 if it has none; advice is no problem.
 
     Examples:
 
@@ -32,11 +43,23 @@ def check(
 
       zcat big.svm.gz | maxmargin check - --most 10
     """
-    found = examine(data, Options(data_format, target, header, None, zero_based, ignore=tuple(ignore or ())), most)
+    found = examine(
+        data,
+        Options(data_format, target, header, None, zero_based, ignore=tuple(ignore or ())),
+        most,
+    )
     numbers = statistics(found.data) if found.data is not None else {}
     if as_json:
         problems = [item._asdict() for item in found.problems]
-        show({"problems": problems, "complete": found.complete, **numbers, "advice": advice(numbers) if numbers else []}, True)
+        show(
+            {
+                "problems": problems,
+                "complete": found.complete,
+                **numbers,
+                "advice": advice(numbers) if numbers else [],
+            },
+            True,
+        )
     else:
         _print(found, numbers)
     if found.problems:

@@ -1,7 +1,7 @@
 """What the commands share: data options, reports for people and for machines, errors as one line.
 
-Exit codes: 0 done; 1 it failed, and one line on standard error says why, as does {"error": ...} on standard output with --json; 2 the
-command line itself was wrong; 130 Ctrl-C.
+Exit codes: 0 done; 1 it failed, and one line on standard error says why, as does {"error": ...} on
+standard output with --json; 2 the command line itself was wrong; 130 Ctrl-C.
 """
 
 import functools
@@ -23,33 +23,67 @@ from maxmargin.io.files import atomic_write
 from maxmargin.io.tables import READERS, Data, Options, read_table
 from maxmargin.suggestions import did_you_mean
 
-FAILURES = (ValueError, TypeError, OSError, ImportError, MemoryError, NotImplementedError, ArithmeticError)
+FAILURES = (
+    ValueError,
+    TypeError,
+    OSError,
+    ImportError,
+    MemoryError,
+    NotImplementedError,
+    ArithmeticError,
+)
 """What is reported as one line; anything else is a mistake of ours, and its traceback is wanted."""
 PICTURES = (".png", ".svg", ".pdf")
 MOST_ITEMS = 10
 """Items of a list that people are shown; machines get all."""
 
 DataFile = Annotated[
-    str, typer.Argument(metavar="DATA", help="svmlight, CSV, TSV, Parquet, .npy or .npz file, compressed or not; - is standard input.")
+    str,
+    typer.Argument(
+        metavar="DATA",
+        help="svmlight, CSV, TSV, Parquet, .npy or .npz file, compressed or not; - is standard input.",
+    ),
 ]
 Target = Annotated[
-    str | None, typer.Option("--target", help="Column of the target in a table: name, number from 1 (-1 is the last), or none.")
+    str | None,
+    typer.Option(
+        "--target",
+        help="Column of the target in a table: name, number from 1 (-1 is the last), or none.",
+    ),
 ]
 Header = Annotated[
     bool | None,
-    typer.Option("--header/--no-header", help="Whether a CSV file's first line holds names; by default if a word stands over a number."),
+    typer.Option(
+        "--header/--no-header",
+        help="Whether a CSV file's first line holds names; by default if a word stands over a number.",
+    ),
 ]
 Ignore = Annotated[
     list[str] | None,
-    typer.Option("--ignore", help="Columns of a table to leave out, by name or number: id,date. May be repeated."),
+    typer.Option(
+        "--ignore",
+        help="Columns of a table to leave out, by name or number: id,date. May be repeated.",
+    ),
 ]
 Weight = Annotated[
-    str | None, typer.Option("--weight", help="Column of a table with the sample weights: name or number. Weight 2 counts as two copies.")
+    str | None,
+    typer.Option(
+        "--weight",
+        help="Column of a table with the sample weights: name or number. Weight 2 counts as two copies.",
+    ),
 ]
-DataFormat = Annotated[str | None, typer.Option("--data-format", help=f"Format of the data: {', '.join(READERS)}; found out by default.")]
+DataFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--data-format", help=f"Format of the data: {', '.join(READERS)}; found out by default."
+    ),
+]
 ZeroBased = Annotated[
     bool | None,
-    typer.Option("--zero-based/--one-based", help="Where svmlight indices begin; by default 1 unless a 0 occurs anywhere in the file."),
+    typer.Option(
+        "--zero-based/--one-based",
+        help="Where svmlight indices begin; by default 1 unless a 0 occurs anywhere in the file.",
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no report.")]
@@ -68,16 +102,35 @@ def load(
     ignore: list[str] | None = None,
     weight: str | None = None,
 ) -> Data:
-    """The data of a command's options; of a model's features by their names, where both have names."""
+    """The data of a command's options.
+
+    Of a model's features by their names, where both have names.
+    """
     left_out = tuple(ignore or ())
-    return read_table(path, Options(data_format, target, header, n_features, zero_based, features, known_target, left_out, weight))
+    return read_table(
+        path,
+        Options(
+            data_format,
+            target,
+            header,
+            n_features,
+            zero_based,
+            features,
+            known_target,
+            left_out,
+            weight,
+        ),
+    )
 
 
 def one_of(option: str, value: str, known: Iterable[str]) -> str:
     """A value that must be one of a few words."""
     names = list(known)
     if value not in names:
-        raise usage(f"{option} must be one of {', '.join(names)}, got {value!r}.{did_you_mean(value, names)}")
+        raise usage(
+            f"{option} must be one of {', '.join(names)}, got "
+            f"{value!r}.{did_you_mean(value, names)}"
+        )
     return value
 
 
@@ -95,7 +148,7 @@ def labels(y: Any) -> Any:
     return as_target(np.asarray(y))
 
 
-# ---- reports -----------------------------------------------------------------------------------------------------------
+# ---- reports -------------------------------------------------------------------------------------
 
 
 def console(stderr: bool = False) -> Console:
@@ -104,7 +157,10 @@ def console(stderr: bool = False) -> Console:
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON knows it: NumPy's numbers as Python's, and no NaN or infinity, which JSON has not."""
+    """A value as JSON knows it.
+
+    NumPy's numbers as Python's, and no NaN or infinity, which JSON has not.
+    """
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | np.ndarray):
@@ -121,9 +177,14 @@ def show(values: dict[str, Any], as_json: bool = False, stderr: bool = False) ->
     if as_json:
         typer.echo(json.dumps(plain(values), ensure_ascii=False))
         return
-    shown = {name.replace("_", " "): _text(value) for name, value in values.items() if value is not None}
+    shown = {
+        name.replace("_", " "): _text(value) for name, value in values.items() if value is not None
+    }
     width, out = max(map(len, shown), default=0), console(stderr)
-    for name, text in shown.items():  # lines as they are, neither filled nor folded: programs read them, too
+    for (
+        name,
+        text,
+    ) in shown.items():  # lines as they are, neither filled nor folded: programs read them, too
         out.print(f"[bold]{name}[/]{' ' * (width - len(name))}  {text}")
 
 
@@ -146,8 +207,16 @@ def _text(value: Any) -> str:
 
 @contextmanager
 def progress(title: str, total: int, quiet: bool = False) -> Iterator[Callable[[], None]]:
-    """A bar on a terminal that vanishes when done; nothing where standard error is no terminal. Yields what advances it."""
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    """A bar on a terminal that vanishes when done; nothing where standard error is no terminal.
+
+    Yields what advances it.
+    """
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
     hidden = quiet or not sys.stderr.isatty()
     with Progress(*columns, console=console(stderr=True), transient=True, disable=hidden) as bar:
         task = bar.add_task(title, total=total)
@@ -159,11 +228,13 @@ def verbosity(quiet: bool) -> int:
     return int(sys.stderr.isatty() and not quiet)
 
 
-# ---- errors ------------------------------------------------------------------------------------------------------------
+# ---- errors --------------------------------------------------------------------------------------
 
 
 def reported(command: Callable[..., None]) -> Callable[..., None]:
-    """A command whose failures are one line on standard error and exit code 1, and whose warnings are one line each."""
+    """A command whose failures are one line on standard error and exit code 1, and whose warnings
+    are one line each.
+    """
 
     @functools.wraps(command)
     def run(*arguments: Any, **options: Any) -> None:
@@ -171,14 +242,20 @@ def reported(command: Callable[..., None]) -> Callable[..., None]:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 warnings.filterwarnings("always", category=UserWarning)
-                warnings.filterwarnings("ignore", "X does not have valid feature names")  # load finds the features by their names
+                warnings.filterwarnings(
+                    "ignore", "X does not have valid feature names"
+                )  # load finds the features by their names
                 warnings.showwarning = _show_warning
                 command(*arguments, **options)
         except BrokenPipeError:  # the reader went away: head, less
             sys.stderr.close()
             raise typer.Exit(1) from None
         except FAILURES as error:
-            text = str(error) if isinstance(error, ValueError | TypeError | ImportError | OSError) else f"{type(error).__name__}: {error}"
+            text = (
+                str(error)
+                if isinstance(error, ValueError | TypeError | ImportError | OSError)
+                else f"{type(error).__name__}: {error}"
+            )
             if options.get("as_json"):
                 show({"error": " ".join(text.split())}, True)
             fail(text)
@@ -221,7 +298,10 @@ def write_picture(display: Any, path: str | Path) -> None:
 
 
 def check_outputs(*outputs: str | None, inputs: tuple[str | None, ...] = ()) -> None:
-    """Files can be written where they are wanted, over none that is read or written as well; found out before the work, not after it."""
+    """Files can be written where they are wanted, over none that is read or written as well.
+
+    Found out before the work, not after it.
+    """
     taken = {os.path.realpath(path) for path in inputs if path not in (None, "-")}
     for path in (Path(name) for name in outputs if name not in (None, "-")):
         if not path.parent.is_dir():
@@ -230,5 +310,8 @@ def check_outputs(*outputs: str | None, inputs: tuple[str | None, ...] = ()) -> 
             raise IsADirectoryError(f"{path} is a folder: name a file to write to")
         real = os.path.realpath(path)
         if real in taken and (path.is_file() or not path.exists()):  # a device may be named twice
-            raise ValueError(f"{path} would be written over, and this command needs it for something else: name another file")
+            raise ValueError(
+                f"{path} would be written over, and this command needs it for something else: name "
+                "another file"
+            )
         taken.add(real)

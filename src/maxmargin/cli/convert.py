@@ -8,7 +8,20 @@ import typer
 
 import maxmargin
 from maxmargin.cli import models
-from maxmargin.cli.common import AsJson, DataFormat, Header, Ignore, Quiet, Target, ZeroBased, check_outputs, load, one_of, show, usage
+from maxmargin.cli.common import (
+    AsJson,
+    DataFormat,
+    Header,
+    Ignore,
+    Quiet,
+    Target,
+    ZeroBased,
+    check_outputs,
+    load,
+    one_of,
+    show,
+    usage,
+)
 from maxmargin.io.files import STDIN, atomic_write, open_read, require_file
 from maxmargin.io.tables_write import WRITERS, write_table
 
@@ -18,12 +31,32 @@ MODEL_FORMATS = (*models.FORMATS, "onnx", "c", "javascript")
 
 
 def convert(
-    source: Annotated[str, typer.Argument(metavar="INPUT", help="A model file or a data file of any format.")],
-    output: Annotated[str, typer.Argument(metavar="OUTPUT", help="Where to; the name's ending says the format unless --to does.")],
-    to: Annotated[str | None, typer.Option("--to", help=f"Models: {', '.join(MODEL_FORMATS)}; data: {', '.join(WRITERS)}.")] = None,
-    max_support_vectors: Annotated[int | None, typer.Option(help="Compress a kernel model to so many support vectors.")] = None,
-    tolerance: Annotated[float | None, typer.Option(help="Compress a kernel model while its decision values change by less.")] = None,
-    write_zero_based: Annotated[bool, typer.Option("--write-zero-based", help="Count the features of svmlight output from 0.")] = False,
+    source: Annotated[
+        str, typer.Argument(metavar="INPUT", help="A model file or a data file of any format.")
+    ],
+    output: Annotated[
+        str,
+        typer.Argument(
+            metavar="OUTPUT", help="Where to; the name's ending says the format unless --to does."
+        ),
+    ],
+    to: Annotated[
+        str | None,
+        typer.Option(
+            "--to", help=f"Models: {', '.join(MODEL_FORMATS)}; data: {', '.join(WRITERS)}."
+        ),
+    ] = None,
+    max_support_vectors: Annotated[
+        int | None, typer.Option(help="Compress a kernel model to so many support vectors.")
+    ] = None,
+    tolerance: Annotated[
+        float | None,
+        typer.Option(help="Compress a kernel model while its decision values change by less."),
+    ] = None,
+    write_zero_based: Annotated[
+        bool,
+        typer.Option("--write-zero-based", help="Count the features of svmlight output from 0."),
+    ] = False,
     target: Target = None,
     ignore: Ignore = None,
     header: Header = None,
@@ -34,8 +67,8 @@ def convert(
 ) -> None:
     """Convert a model or a data file.
 
-    Models: .mm, LIBSVM's and LIBLINEAR's text (.model), SVM-light's (read), ONNX, C and JavaScript (written). Data: svmlight, CSV, TSV,
-    Parquet, .npy, .npz.
+    Models: .mm, LIBSVM's and LIBLINEAR's text (.model), SVM-light's (read), ONNX, C and JavaScript
+    (written). Data: svmlight, CSV, TSV, Parquet, .npy, .npz.
 
     Examples:
 
@@ -51,17 +84,30 @@ def convert(
     compress = {"max_support_vectors": max_support_vectors, "tolerance": tolerance}
     compress = {name: value for name, value in compress.items() if value is not None}
     if is_model(Path(source)):
-        if not all(item is None for item in (target, ignore, header, data_format, zero_based)) or write_zero_based:
+        if (
+            not all(item is None for item in (target, ignore, header, data_format, zero_based))
+            or write_zero_based
+        ):
             raise usage(f"{source} is a model: options of data files do not apply.")
         report = _convert_model(source, Path(output), to, compress)
     else:
         if compress:
-            raise usage(f"{source} is no model: --max-support-vectors and --tolerance do not apply.")
+            raise usage(
+                f"{source} is no model: --max-support-vectors and --tolerance do not apply."
+            )
         if to is None and Path(output).suffix in (".mm", ".model", *models.EXPORTS):
-            raise usage(f"{source} holds data, and {output} is the name of a model: train makes models of data.")
+            raise usage(
+                f"{source} holds data, and {output} is the name of a model: train makes models of "
+                "data."
+            )
         table = load(source, target, header, data_format, zero_based, ignore=ignore)
         kind = write_table(table, output, to, write_zero_based)
-        report = {"samples": table.X.shape[0], "features": table.X.shape[1], "from": table.format, "to": kind}
+        report = {
+            "samples": table.X.shape[0],
+            "features": table.X.shape[1],
+            "from": table.format,
+            "to": kind,
+        }
     if as_json or not quiet:
         show({**report, "output": output}, as_json, stderr=output == "-")
 
@@ -77,7 +123,9 @@ def is_model(path: Path) -> bool:
         return file.read(32).startswith(HEADS)
 
 
-def _convert_model(source: str, output: Path, to: str | None, compress: dict[str, Any]) -> dict[str, Any]:
+def _convert_model(
+    source: str, output: Path, to: str | None, compress: dict[str, Any]
+) -> dict[str, Any]:
     from maxmargin import io
 
     model = models.load_model(source)
@@ -88,13 +136,23 @@ def _convert_model(source: str, output: Path, to: str | None, compress: dict[str
     if kind in models.FORMATS:
         models.save_model(model, output, kind)
     else:
-        exports: dict[str, Callable[[Any], Any]] = {"onnx": io.to_onnx, "c": io.to_c, "javascript": io.to_javascript}
+        exports: dict[str, Callable[[Any], Any]] = {
+            "onnx": io.to_onnx,
+            "c": io.to_c,
+            "javascript": io.to_javascript,
+        }
         _write(output, exports[kind](model))
     return {"estimator": type(model).__name__, "to": kind, "bytes": output.stat().st_size}
 
 
 def _write(path: Path, content: Any) -> None:
     """Text, bytes, or a message of protocol buffers."""
-    data = content.encode() if isinstance(content, str) else content if isinstance(content, bytes) else content.SerializeToString()
+    data = (
+        content.encode()
+        if isinstance(content, str)
+        else content
+        if isinstance(content, bytes)
+        else content.SerializeToString()
+    )
     with atomic_write(path) as file:
         file.write(data)

@@ -18,10 +18,13 @@ from maxmargin.io.tables_write import write_table
 
 
 def demo(
-    folder: Annotated[str, typer.Argument(metavar="FOLDER", help="Where everything is written.")] = "maxmargin-demo",
+    folder: Annotated[
+        str, typer.Argument(metavar="FOLDER", help="Where everything is written.")
+    ] = "maxmargin-demo",
     as_json: AsJson = False,
 ) -> None:
-    """Show what this program does: data, scaling, a search, three models and their pictures, into a folder.
+    """Show what this program does: data, scaling, a search, three models and their pictures, into a
+    folder.
 
     Examples:
 
@@ -47,7 +50,9 @@ def demo(
     return None
 
 
-def _write(place: Path, name: str, X: Any, y: Any, written: list[str], names: list[str] | None = None) -> Data:
+def _write(
+    place: Path, name: str, X: Any, y: Any, written: list[str], names: list[str] | None = None
+) -> Data:
     table = Data(X, y, names, "csv", str(place / name))
     write_table(table, place / name)
     written.append(name)
@@ -67,7 +72,10 @@ def _moons(place: Path, written: list[str], commands: list[str]) -> None:
     models.save_model(model, place / "moons.mm", "mm")
     written.append("moons.mm")
     _draw(place, "moons.png", "decision", model, table, written)
-    commands += ["maxmargin train moons.csv moons.mm -C 10 --gamma 1", "maxmargin plot moons.csv moons.mm moons.png"]
+    commands += [
+        "maxmargin train moons.csv moons.mm -C 10 --gamma 1",
+        "maxmargin plot moons.csv moons.mm moons.png",
+    ]
 
 
 def _regression(place: Path, written: list[str], commands: list[str]) -> None:
@@ -95,7 +103,10 @@ def _outliers(place: Path, written: list[str], commands: list[str]) -> None:
     models.save_model(model, place / "points.mm", "mm")
     written.append("points.mm")
     _draw(place, "points.png", "outliers", model, table, written)
-    commands += ["maxmargin train points.csv points.mm --problem one-class --nu 0.1 --gamma 0.3 --target none"]
+    commands += [
+        "maxmargin train points.csv points.mm --problem one-class --nu 0.1 --gamma 0.3 --target "
+        "none"
+    ]
 
 
 def _cancer(place: Path, written: list[str], commands: list[str]) -> None:
@@ -115,4 +126,6 @@ def _cancer(place: Path, written: list[str], commands: list[str]) -> None:
     found = search(maxmargin.SVC(), grid, table, 5, None, 0, quiet=False)
     write_picture(GridSearchDisplay.from_search(found), place / "search.png")
     written.append("search.png")
-    commands += ["maxmargin tune cancer.csv -C log2:-1,7,2 --gamma log2:-7,1,2 --picture search.png"]
+    commands += [
+        "maxmargin tune cancer.csv -C log2:-1,7,2 --gamma log2:-7,1,2 --picture search.png"
+    ]

@@ -1,4 +1,7 @@
-"""Options as LIBSVM's and LIBLINEAR's programs read them: letters with a value, then files; nothing is ignored."""
+"""Options as LIBSVM's and LIBLINEAR's programs read them: letters with a value, then files.
+
+Nothing is ignored.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,19 +23,29 @@ class Flags:
         return self.values[name]
 
 
-def parse(arguments: list[str], defaults: Mapping[str, Any], switches: str = "q", weights: bool = False) -> Flags:
-    """Read options, each of the type of its default; -w1 5 weighs class 1 where `weights` are known; `switches` have no value."""
+def parse(
+    arguments: list[str], defaults: Mapping[str, Any], switches: str = "q", weights: bool = False
+) -> Flags:
+    """Read options, each of the type of its default.
+
+    -w1 5 weighs class 1 where `weights` are known; `switches` have no value.
+    """
     found, rest = Flags(dict(defaults)), list(arguments)
     while rest and rest[0].startswith("-") and len(rest[0]) > 1:
         name = rest.pop(0)[1:]
         if name in switches:
             found.values[name] = True
         elif weights and name.startswith("w"):
-            found.weights[_number(int, name[1:], "the class of -w")] = _number(float, _value(rest, name), f"-{name}")
+            found.weights[_number(int, name[1:], "the class of -w")] = _number(
+                float, _value(rest, name), f"-{name}"
+            )
         elif name in defaults:
             found.values[name] = _number(type(defaults[name]), _value(rest, name), f"-{name}")
         else:
-            raise usage(f"unknown option -{name}; those known are {', '.join('-' + key for key in (*defaults, *switches))}")
+            raise usage(
+                f"unknown option -{name}; those known are "
+                f"{', '.join('-' + key for key in (*defaults, *switches))}"
+            )
         found.given.add(name)
     found.files = rest
     return found
@@ -48,7 +61,9 @@ def _number(kind: type, text: str, name: str) -> Any:
     try:
         return kind(text)
     except ValueError:
-        raise usage(f"{name} must be {'a whole number' if kind is int else 'a number'}, got {text!r}") from None
+        raise usage(
+            f"{name} must be {'a whole number' if kind is int else 'a number'}, got {text!r}"
+        ) from None
 
 
 def files(found: Flags, least: int, most: int, names: str) -> list[str]:

@@ -12,7 +12,12 @@ from maxmargin.cli.common import AsJson, show
 
 
 def inspect(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file: .mm, LIBSVM's, LIBLINEAR's or SVM-light's.")],
+    model: Annotated[
+        str,
+        typer.Argument(
+            metavar="MODEL", help="A model file: .mm, LIBSVM's, LIBLINEAR's or SVM-light's."
+        ),
+    ],
     as_json: AsJson = False,
 ) -> None:
     """Show a model: its kernel and parameters, support vectors, certificate and size.
@@ -53,14 +58,23 @@ def _item(value: Any) -> Any:
 def _changed(model: Any) -> dict[str, Any] | None:
     """Parameters that are not the defaults."""
     defaults = type(model)().get_params()
-    found = {name: value for name, value in model.get_params().items() if repr(value) != repr(defaults.get(name)) and name != "verbose"}
+    found = {
+        name: value
+        for name, value in model.get_params().items()
+        if repr(value) != repr(defaults.get(name)) and name != "verbose"
+    }
     return found or None
 
 
 def _support(model: Any) -> Any:
     counts = getattr(model, "n_support_", None)
-    if counts is not None and len(counts) == len(getattr(model, "classes_", ())):  # online models count all together
-        return {"total": int(np.sum(counts)), **{str(label): int(count) for label, count in zip(model.classes_, counts, strict=True)}}
+    if counts is not None and len(counts) == len(
+        getattr(model, "classes_", ())
+    ):  # online models count all together
+        return {
+            "total": int(np.sum(counts)),
+            **{str(label): int(count) for label, count in zip(model.classes_, counts, strict=True)},
+        }
     vectors = getattr(model, "support_vectors_", None)
     return None if vectors is None else {"total": int(vectors.shape[0])}
 

@@ -1,12 +1,14 @@
-"""``maxmargin linear-train`` and ``linear-predict``: LIBLINEAR's options and model files, our solver.
+"""``maxmargin linear-train`` and ``linear-predict``: LIBLINEAR's options and model files, our
+solver.
 
     -s 1, 2 squared hinge   3 hinge   4 Crammer and Singer   5 squared hinge, l1 penalty   21 one-class
     -s 11, 12 squared epsilon-insensitive   13 epsilon-insensitive   -c C 1   -p epsilon 0.1   -n nu 0.5   -e tolerance
     -B bias -1: no intercept; b > 0: an intercept, penalised, of a feature b   -R do not penalise it (with -B 1)
     -wi weight of class i   -v folds   -C find C by cross-validation (with -s 2)   -q quiet
 
-Here -e is the relative duality gap, 1e-4 by default: it bounds the error of the answer, which LIBLINEAR's thresholds do not. Logistic
-regression (-s 0, 6, 7) is no support vector machine and an error, as are -M 1 and -b 1.
+Here -e is the relative duality gap, 1e-4 by default: it bounds the error of the answer, which
+LIBLINEAR's thresholds do not. Logistic regression (-s 0, 6, 7) is no support vector machine and an
+error, as are -M 1 and -b 1.
 """
 
 from pathlib import Path
@@ -20,7 +22,12 @@ import maxmargin
 from maxmargin.cli import models
 from maxmargin.cli.common import check_outputs, labels, load, usage, verbosity, with_target
 from maxmargin.cli.flags import Flags, files, parse
-from maxmargin.cli.libsvm import predict_like_theirs, print_cross_validation, use_weights, warn_unused
+from maxmargin.cli.libsvm import (
+    predict_like_theirs,
+    print_cross_validation,
+    use_weights,
+    warn_unused,
+)
 from maxmargin.io.libsvm import label_order
 from maxmargin.io.tables import Data
 
@@ -35,22 +42,39 @@ SOLVERS: dict[int, tuple[Any, dict[str, Any]]] = {
     13: (maxmargin.LinearSVR, {}),
     21: (maxmargin.LinearOneClassSVM, {}),
 }
-DEFAULTS: dict[str, Any] = {"s": 1, "c": 1.0, "p": 0.1, "n": 0.5, "e": 1e-4, "B": -1.0, "M": 0, "v": 0}
+DEFAULTS: dict[str, Any] = {
+    "s": 1,
+    "c": 1.0,
+    "p": 0.1,
+    "n": 0.5,
+    "e": 1e-4,
+    "B": -1.0,
+    "M": 0,
+    "v": 0,
+}
 LEAST_C, GREATEST_C = 2.0**-10, 2.0**10
 """-C tries the first of them, or that of -c, and doubles it up to the second."""
 
-Arguments = Annotated[list[str] | None, typer.Argument(metavar="TRAINING_FILE [MODEL_FILE]", help="As LIBLINEAR's train takes them.")]
+Arguments = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="TRAINING_FILE [MODEL_FILE]", help="As LIBLINEAR's train takes them."),
+]
 PredictArguments = Annotated[
-    list[str] | None, typer.Argument(metavar="TEST_FILE MODEL_FILE OUTPUT_FILE", help="As LIBLINEAR's predict takes them.")
+    list[str] | None,
+    typer.Argument(
+        metavar="TEST_FILE MODEL_FILE OUTPUT_FILE", help="As LIBLINEAR's predict takes them."
+    ),
 ]
 
 
 def linear_train(arguments: Arguments = None) -> None:
     """Train as LIBLINEAR's train does: its options, its regularised bias, its model file.
 
-    -s problem: 1, 2 squared hinge, 3 hinge, 4 Crammer and Singer, 5 squared hinge with l1 penalty, 11, 12 squared epsilon-insensitive,
-    13 epsilon-insensitive, 21 one-class. -c C (1), -p epsilon (0.1), -n nu (0.5), -B bias (-1, none), -R do not penalise it, -wi weight
-    of class i, -v folds, -C find C, -q quiet. -e is the relative duality gap (1e-4). Logistic regression (-s 0, 6, 7) is not available.
+    -s problem: 1, 2 squared hinge, 3 hinge, 4 Crammer and Singer, 5 squared hinge with l1 penalty,
+    11, 12 squared epsilon-insensitive, 13 epsilon-insensitive, 21 one-class. -c C (1), -p epsilon
+    (0.1), -n nu (0.5), -B bias (-1, none), -R do not penalise it, -wi weight of class i, -v folds,
+    -C find C, -q quiet. -e is the relative duality gap (1e-4). Logistic regression (-s 0, 6, 7) is
+    not available.
 
     Examples:
 
@@ -75,7 +99,8 @@ def linear_train(arguments: Arguments = None) -> None:
         return print_cross_validation(model, data, found["v"], quiet)
     if found.weights and found["s"] != 4 and len(np.unique(with_target(data))) > 2:
         raise ValueError(
-            "-wi with several classes: LIBLINEAR weighs a class where it stands against the rest, and not where it is part of the rest; "
+            "-wi with several classes: LIBLINEAR weighs a class where it stands against the rest, "
+            "and not where it is part of the rest; "
             "maxmargin train --class-weight weighs it everywhere"
         )
     models.fit(model, data)
@@ -91,11 +116,16 @@ def _refuse(found: Flags) -> None:
     """What LIBLINEAR would not take, and what is not available."""
     solver, given = found["s"], found.given
     if solver in (0, 6, 7):
-        raise ValueError(f"-s {solver} is logistic regression, which is no support vector machine: use -s 1, 2, 3, 4 or 5")
+        raise ValueError(
+            f"-s {solver} is logistic regression, which is no support vector machine: use -s 1, 2, "
+            "3, 4 or 5"
+        )
     if solver not in SOLVERS:
         raise usage(f"-s must be one of {', '.join(map(str, SOLVERS))}, got {solver}")
     if found["M"]:
-        raise ValueError("-M 1: one-vs-one linear models are not available; svm-train -t 0 trains them")
+        raise ValueError(
+            "-M 1: one-vs-one linear models are not available; svm-train -t 0 trains them"
+        )
     if "R" in given and found["B"] != 1:
         raise usage("-R needs -B 1")
     if "R" in given and solver not in (2, 5, 11):
@@ -108,7 +138,12 @@ def _refuse(found: Flags) -> None:
 
 def _warn_unused(found: Flags) -> None:
     solver = found["s"]
-    unused = {"p": solver not in (11, 12, 13), "n": solver != 21, "c": solver == 21, "B": solver == 21}
+    unused = {
+        "p": solver not in (11, 12, 13),
+        "n": solver != 21,
+        "c": solver == 21,
+        "B": solver == 21,
+    }
     for name in [name for name, useless in unused.items() if useless]:
         warn_unused(found, name)
 
@@ -136,9 +171,14 @@ def estimator(found: Flags, verbose: int) -> Any:
 def _find_C(model: Any, data: Data, folds: int, least: float) -> None:
     """The C with the best cross-validated accuracy."""
     if not 0 < least <= GREATEST_C:
-        raise usage(f"-C begins at the C of -c, which must be above 0 and at most {GREATEST_C:g}, got {least:g}")
+        raise usage(
+            f"-C begins at the C of -c, which must be above 0 and at most {GREATEST_C:g}, got "
+            f"{least:g}"
+        )
     values = least * 2.0 ** np.arange(int(np.log2(GREATEST_C / least)) + 1)
-    search = maxmargin.LinearSVCCV(values, cv=folds, estimator=model).fit(data.X, labels(with_target(data)))
+    search = maxmargin.LinearSVCCV(values, cv=folds, estimator=model).fit(
+        data.X, labels(with_target(data))
+    )
     typer.echo(f"Best C = {search.C_:g}  CV accuracy = {100 * search.best_score_:g}%")
 
 

@@ -1,4 +1,5 @@
-"""``maxmargin svm-train`` and ``svm-predict``: LIBSVM's options, defaults and model files, our solver.
+"""``maxmargin svm-train`` and ``svm-predict``: LIBSVM's options, defaults and model files, our
+solver.
 
     -s 0 C-SVC   1 nu-SVC   2 one-class   3 eps-SVR   4 nu-SVR            -t 0 linear   1 polynomial   2 RBF   3 sigmoid   4 precomputed
     -d degree 3   -g gamma 1/features   -r coef0 0   -c C 1   -n nu 0.5   -p epsilon 0.1   -m cache MB 100   -e tolerance 0.001
@@ -30,23 +31,42 @@ from maxmargin.kernel.kernels import Kind
 SOLVERS = (maxmargin.SVC, maxmargin.NuSVC, maxmargin.OneClassSVM, maxmargin.SVR, maxmargin.NuSVR)
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 DEFAULTS: dict[str, Any] = {
-    **{"s": 0, "t": 2, "d": 3, "g": 0.0, "r": 0.0, "c": 1.0, "n": 0.5, "p": 0.1, "m": 100.0, "e": 0.001, "h": 1, "b": 0, "v": 0}
+    **{
+        "s": 0,
+        "t": 2,
+        "d": 3,
+        "g": 0.0,
+        "r": 0.0,
+        "c": 1.0,
+        "n": 0.5,
+        "p": 0.1,
+        "m": 100.0,
+        "e": 0.001,
+        "h": 1,
+        "b": 0,
+        "v": 0,
+    }
 }
 USED_BY_SOLVER = {"c": (0, 3, 4), "n": (1, 2, 4), "p": (3,)}
 USED_BY_KERNEL = {"d": (1,), "g": (1, 2, 3), "r": (1, 3)}
 
-Arguments = Annotated[list[str] | None, typer.Argument(metavar="TRAINING_FILE [MODEL_FILE]", help="As svm-train takes them.")]
+Arguments = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="TRAINING_FILE [MODEL_FILE]", help="As svm-train takes them."),
+]
 PredictArguments = Annotated[
-    list[str] | None, typer.Argument(metavar="TEST_FILE MODEL_FILE OUTPUT_FILE", help="As svm-predict takes them.")
+    list[str] | None,
+    typer.Argument(metavar="TEST_FILE MODEL_FILE OUTPUT_FILE", help="As svm-predict takes them."),
 ]
 
 
 def svm_train(arguments: Arguments = None) -> None:
     """Train as LIBSVM's svm-train does: its options, its defaults, its model file.
 
-    -s problem: 0 C-SVC, 1 nu-SVC, 2 one-class, 3 eps-SVR, 4 nu-SVR. -t kernel: 0 linear, 1 polynomial, 2 RBF, 3 sigmoid, 4 precomputed.
-    -d degree (3), -g gamma (1/features), -r coef0 (0), -c C (1), -n nu (0.5), -p epsilon (0.1), -m cache in MB (100), -e tolerance (0.001),
-    -h shrinking (1), -b 1 probabilities, -wi weight of class i, -v folds, -q quiet.
+    -s problem: 0 C-SVC, 1 nu-SVC, 2 one-class, 3 eps-SVR, 4 nu-SVR. -t kernel: 0 linear, 1
+    polynomial, 2 RBF, 3 sigmoid, 4 precomputed. -d degree (3), -g gamma (1/features), -r coef0 (0),
+    -c C (1), -n nu (0.5), -p epsilon (0.1), -m cache in MB (100), -e tolerance (0.001), -h
+    shrinking (1), -b 1 probabilities, -wi weight of class i, -v folds, -q quiet.
 
     Options that the chosen -s or -t does not use have no effect, as in LIBSVM; a warning says so.
 
@@ -63,7 +83,10 @@ def svm_train(arguments: Arguments = None) -> None:
     paths = files(found, 1, 2, "a training file and a model file")
     output = Path(paths[1] if len(paths) > 1 else f"{Path(paths[0]).name}.model")
     check_outputs(str(output), inputs=(paths[0],))
-    data, quiet = load(paths[0], data_format="svmlight", zero_based=found["t"] == 4), "q" in found.given
+    data, quiet = (
+        load(paths[0], data_format="svmlight", zero_based=found["t"] == 4),
+        "q" in found.given,
+    )
     _warn_unused(found)
     use_weights(found, data, found["s"] == 0)
     model = estimator(found, 0 if quiet else verbosity(False))
@@ -93,7 +116,10 @@ def _refuse(found: Flags) -> None:
     if found["b"] not in (0, 1):
         raise usage(f"-b must be 0 or 1, got {found['b']}")
     if found["b"] and (found["s"] == 2 or found["v"]):
-        raise usage("-b 1 is for models of classes and regressions that are written: not for one-class models (-s 2), nor for -v")
+        raise usage(
+            "-b 1 is for models of classes and regressions that are written: not for one-class "
+            "models (-s 2), nor for -v"
+        )
     if "v" in found.given and found["v"] < 2:
         raise usage(f"-v needs at least 2 folds, got {found['v']}")
     if "g" in found.given and found["g"] < 0:
@@ -135,10 +161,17 @@ def estimator(found: Flags, verbose: int) -> Any:
 
 
 def use_weights(found: Flags, data: Data, used: bool) -> None:
-    """Keep the weights of classes that occur, where they are used at all; a warning names each of the others."""
+    """Keep the weights of classes that occur, where they are used at all.
+
+    A warning names each of the others.
+    """
     known = set(np.unique(with_target(data)).tolist()) if used else set()
     for label in [label for label in found.weights if label not in known]:
-        cause = f"{data.source} has no sample of class {label}" if used else f"-s {found['s']} does not weigh classes"
+        cause = (
+            f"{data.source} has no sample of class {label}"
+            if used
+            else f"-s {found['s']} does not weigh classes"
+        )
         warnings.warn(f"-w{label} has no effect: {cause}", stacklevel=2)
         del found.weights[label]
 
@@ -147,7 +180,10 @@ def print_cross_validation(model: Any, data: Data, folds: int, quiet: bool) -> N
     """The lines of svm-train -v."""
     predicted, y = cross_predict(model, data, folds, seed=0, quiet=quiet)
     if is_outlier_detector(model) and not np.isin(y, (-1, 1)).all():
-        raise ValueError("-v compares the predictions of a one-class model with the labels, which must be 1 (inside) and -1")
+        raise ValueError(
+            "-v compares the predictions of a one-class model with the labels, which must be 1 "
+            "(inside) and -1"
+        )
     if is_regressor(model):
         error, correlation = _errors(predicted, y)
         typer.echo(f"Cross Validation Mean squared error = {error:.6g}")
@@ -157,7 +193,8 @@ def print_cross_validation(model: Any, data: Data, folds: int, quiet: bool) -> N
 
 
 def svm_predict(arguments: PredictArguments = None) -> None:
-    """Predict as LIBSVM's svm-predict does, from its model files or ours. Options: -b 1 probabilities, -q.
+    """Predict as LIBSVM's svm-predict does, from its model files or ours. Options: -b 1
+    probabilities, -q.
 
     Examples:
 
@@ -169,21 +206,30 @@ def svm_predict(arguments: PredictArguments = None) -> None:
 
 
 def predict_like_theirs(arguments: list[str], ending: str = "") -> None:
-    """What svm-predict and LIBLINEAR's predict share; the former's line of the accuracy has an ending."""
+    """What svm-predict and LIBLINEAR's predict share.
+
+    The former's line of the accuracy has an ending.
+    """
     found = parse(arguments, {"b": 0})
     test, path, output = files(found, 3, 3, "a test file, a model file and an output file")
     check_outputs(output, inputs=(test, path))
     model = models.load_model(path)
     kernel = getattr(model, "kernel_", None)
     kind = None if kernel is None else kernel.kind
-    data = load(test, data_format="svmlight", zero_based=models.takes_kernel(model), n_features=model.n_features_in_)
+    data = load(
+        test,
+        data_format="svmlight",
+        zero_based=models.takes_kernel(model),
+        n_features=model.n_features_in_,
+    )
     data = models.with_kernel(model, data, training=False)
     model = models.widened(model, path, data.X.shape[1])
     if data.X.shape[1] > model.n_features_in_ and kind in (None, Kind.LINEAR, Kind.POLY, Kind.TANH):
         data = drop_features(data, model.n_features_in_)
     if data.X.shape[1] != model.n_features_in_:
         raise ValueError(
-            f"{data.source} has {data.X.shape[1]} features, the model was trained on {model.n_features_in_}: with this kernel new features "
+            f"{data.source} has {data.X.shape[1]} features, the model was trained on "
+            f"{model.n_features_in_}: with this kernel new features "
             "would change the values; train on data with all features"
         )
     predicted = _predicted(model, models.rows_for(model, data), path, output, bool(found["b"]))
@@ -192,7 +238,10 @@ def predict_like_theirs(arguments: list[str], ending: str = "") -> None:
 
 
 def _predicted(model: Any, X: Any, path: str, output: str, with_probabilities: bool) -> Any:
-    """Write predictions and, where they are asked for, probabilities after a line of the classes; the label is then the likeliest."""
+    """Write predictions and, where they are asked for, probabilities after a line of the classes.
+
+    The label is then the likeliest.
+    """
     if not with_probabilities or (is_regressor(model) and len(getattr(model, "_probA", ()))):
         predicted = model.predict(X)
         if with_probabilities:
@@ -202,7 +251,9 @@ def _predicted(model: Any, X: Any, path: str, output: str, with_probabilities: b
         return predicted
     classes, values = probabilities.probabilities(model, X, path)
     predicted = classes[values.argmax(axis=1)]
-    write_predictions(output, predicted, values, heading=" ".join(["labels", *map(str, classes.tolist())]))
+    write_predictions(
+        output, predicted, values, heading=" ".join(["labels", *map(str, classes.tolist())])
+    )
     return predicted
 
 
@@ -218,6 +269,10 @@ def _print_scores(model: Any, predicted: Any, y: Any, ending: str) -> None:
 
 
 def _errors(predicted: Any, y: Any) -> tuple[float, float]:
-    """The mean squared error and the squared correlation coefficient, nan where one of the two does not vary."""
+    """The mean squared error and the squared correlation coefficient, nan where one of the two does
+    not vary.
+    """
     varied = np.ptp(predicted) > 0 and np.ptp(y) > 0
-    return float(np.mean((predicted - y) ** 2)), float(np.corrcoef(predicted, y)[0, 1] ** 2) if varied else float("nan")
+    return float(np.mean((predicted - y) ** 2)), float(
+        np.corrcoef(predicted, y)[0, 1] ** 2
+    ) if varied else float("nan")

@@ -1,6 +1,7 @@
 """The problems a model can be trained for, their parameters from the command line, and model files.
 
-A problem is one entry of PROBLEMS. Parameters that were given and that its estimator does not have are errors.
+A problem is one entry of PROBLEMS. Parameters that were given and that its estimator does not have
+are errors.
 """
 
 import ast
@@ -47,7 +48,10 @@ def problem_class(name: str) -> Any:
 
 
 def value_of(text: str) -> Any:
-    """A parameter's value: a number, True, False, None, a dict or list as Python writes them, else the text itself."""
+    """A parameter's value.
+
+    A number, True, False, None, a dict or list as Python writes them, else the text itself.
+    """
     if text.lower() in ("inf", "infinity"):
         return float("inf")
     try:
@@ -73,7 +77,10 @@ def class_weights(text: str | None) -> Any:
 
 
 def assignments(items: list[str] | None, given: dict[str, Any] | None = None) -> dict[str, Any]:
-    """The parameters that options of their own have given, and those of --set name=value; none twice."""
+    """The parameters that options of their own have given, and those of --set name=value.
+
+    None twice.
+    """
     found = {name: value for name, value in (given or {}).items() if value is not None}
     for item in items or []:
         name, mark, text = item.partition("=")
@@ -93,13 +100,23 @@ def build(problem: str, given: dict[str, Any], **always: Any) -> Any:
     unknown = [name for name in parameters if name not in known]
     if unknown:
         hint = did_you_mean(unknown[0], known)
-        raise usage(f"{problem} has no parameter {', '.join(unknown)}; its parameters are {', '.join(known)}.{hint}")
+        raise usage(
+            f"{problem} has no parameter {', '.join(unknown)}; its parameters are "
+            f"{', '.join(known)}.{hint}"
+        )
     return cls(**{**{name: value for name, value in always.items() if name in known}, **parameters})
 
 
 def fit(model: Any, data: Data) -> Any:
-    """Fit on data, with targets where the problem has some; the model knows its features by the names they have, as with a data frame."""
-    model.fit(data.X, None if is_outlier_detector(model) else target_of(model, data), **weights(data.weight))
+    """Fit on data, with targets where the problem has some.
+
+    The model knows its features by the names they have, as with a data frame.
+    """
+    model.fit(
+        data.X,
+        None if is_outlier_detector(model) else target_of(model, data),
+        **weights(data.weight),
+    )
     if data.names:
         model.feature_names_in_ = np.array(data.names, dtype=object)
     if data.target is not None:
@@ -115,7 +132,9 @@ def weights(weight: Any) -> dict[str, Any]:
 def check_weight(model: Any, problem: str, weight: str | None) -> None:
     """Refuse weights that the estimator could not honour."""
     if weight is not None and not has_fit_parameter(model, "sample_weight"):
-        raise usage(f"{problem} takes no sample weights: leave --weight out, or choose another --problem.")
+        raise usage(
+            f"{problem} takes no sample weights: leave --weight out, or choose another --problem."
+        )
 
 
 def weight_report(data: Data) -> str | None:
@@ -131,15 +150,23 @@ def takes_kernel(model: Any) -> bool:
 
 
 def with_kernel(model: Any, data: Data, training: bool) -> Data:
-    """The data; a precomputed kernel in svmlight text has LIBSVM's form: 0:i for row i, then j:k, its kernel with training row j."""
+    """The data; a precomputed kernel in svmlight text has LIBSVM's form.
+
+    0:i for row i, then j:k, its kernel with training row j.
+    """
     if data.format != "svmlight" or not takes_kernel(model):
         return data
     n = data.X.shape[0]
     K = sparse.csr_matrix(data.X, copy=True)
-    K.resize(n, max(K.shape[1], (n if training else model.n_features_in_) + 1))  # the last kernel values may be zero in all rows
+    K.resize(
+        n, max(K.shape[1], (n if training else model.n_features_in_) + 1)
+    )  # the last kernel values may be zero in all rows
     K = K.toarray()
     if training and (K.shape[1] != n + 1 or not np.array_equal(K[:, 0], np.arange(1, n + 1))):
-        raise ValueError(f"{data.source} is no precomputed kernel: row i must begin with 0:i and hold 1:K(i,1) to {n}:K(i,{n})")
+        raise ValueError(
+            f"{data.source} is no precomputed kernel: row i must begin with 0:i and hold 1:K(i,1) "
+            f"to {n}:K(i,{n})"
+        )
     return data._replace(X=np.ascontiguousarray(K[:, 1:]))
 
 
@@ -150,34 +177,58 @@ def target_of(model: Any, data: Data) -> Any:
         return numbers(y, data)
     found = labels(y)
     if found.dtype.kind == "f" and (found != np.round(found)).any():
-        raise ValueError(f"{data.source} has targets like {found[found != np.round(found)][0]:g}, which are no classes: --problem svr?")
+        raise ValueError(
+            f"{data.source} has targets like {found[found != np.round(found)][0]:g}, which are no "
+            "classes: --problem svr?"
+        )
     classes = np.unique(found).tolist()
     if len(classes) < 2:
-        raise ValueError(f"all targets of {data.source} are {classes[0]!r}: at least two classes are needed (or --problem one-class)")
+        raise ValueError(
+            f"all targets of {data.source} are {classes[0]!r}: at least two classes are needed (or "
+            "--problem one-class)"
+        )
     weights = model.class_weight if isinstance(getattr(model, "class_weight", None), dict) else {}
     unknown = [label for label in weights if label not in classes]
     if unknown:
-        raise ValueError(f"the class weights name {unknown[0]!r}, the classes of {data.source} are {', '.join(map(repr, classes[:20]))}")
+        raise ValueError(
+            f"the class weights name {unknown[0]!r}, the classes of {data.source} are "
+            f"{', '.join(map(repr, classes[:20]))}"
+        )
     return found
 
 
 def folds_of(model: Any, y: Any, count: int, seed: int) -> StratifiedKFold | KFold:
     """The folds of a cross-validation, classes in their shares."""
     if len(y) < count:
-        raise ValueError(f"{count} folds need at least as many samples, there are {len(y)}: use fewer folds")
+        raise ValueError(
+            f"{count} folds need at least as many samples, there are {len(y)}: use fewer folds"
+        )
     if is_classifier(model):
         least = np.unique(y, return_counts=True)[1].min()
         if least < count:
-            raise ValueError(f"{count} folds need as many samples of each class, the smallest has {least}: use fewer folds")
-    return (StratifiedKFold if is_classifier(model) else KFold)(count, shuffle=True, random_state=seed)
+            raise ValueError(
+                f"{count} folds need as many samples of each class, the smallest has {least}: use "
+                "fewer folds"
+            )
+    return (StratifiedKFold if is_classifier(model) else KFold)(
+        count, shuffle=True, random_state=seed
+    )
 
 
-def by_folds(model: Any, X: Any, y: Any, count: int, seed: int, weight: Any = None) -> Iterator[tuple[Any, Any, Any]]:
-    """For each fold its samples, a model of the others, and the fold's rows as that model takes them."""
+def by_folds(
+    model: Any, X: Any, y: Any, count: int, seed: int, weight: Any = None
+) -> Iterator[tuple[Any, Any, Any]]:
+    """For each fold its samples, a model of the others, and the fold's rows as that model takes
+    them.
+    """
     for inside, outside in folds_of(model, y, count, seed).split(X, y):
         columns = inside if takes_kernel(model) else slice(None)
         own = weights(None if weight is None else weight[inside])
-        yield outside, clone(model).set_params(verbose=0).fit(X[inside][:, columns], y[inside], **own), X[outside][:, columns]
+        yield (
+            outside,
+            clone(model).set_params(verbose=0).fit(X[inside][:, columns], y[inside], **own),
+            X[outside][:, columns],
+        )
 
 
 def numbers(y: Any, data: Data) -> Any:
@@ -185,11 +236,14 @@ def numbers(y: Any, data: Data) -> Any:
     try:
         return np.asarray(y, dtype=np.float64)
     except ValueError:
-        raise ValueError(f"{data.source} has targets that are no numbers: this is classification, not regression") from None
+        raise ValueError(
+            f"{data.source} has targets that are no numbers: this is classification, not regression"
+        ) from None
 
 
 def scores(model: Any, predicted: Any, y: Any, weight: Any = None) -> dict[str, Any]:
-    """How good predictions are: accuracy, or errors of a regression; for a one-class model the share inside, and accuracy if y is +-1.
+    """How good predictions are: accuracy, or errors of a regression; for a one-class model the
+    share inside, and accuracy if y is +-1.
 
     Means are weighted where there are weights.
     """
@@ -200,7 +254,10 @@ def scores(model: Any, predicted: Any, y: Any, weight: Any = None) -> dict[str, 
     if is_regressor(model):
         z = np.asarray(y, float)
         difference, spread = z - predicted, mean((z - mean(z)) ** 2)
-        found = {"mean_squared_error": mean(difference**2), "mean_absolute_error": mean(np.abs(difference))}
+        found = {
+            "mean_squared_error": mean(difference**2),
+            "mean_absolute_error": mean(np.abs(difference)),
+        }
         return {**found, "r2": 1 - mean(difference**2) / spread if spread > 0 else None}
     if is_outlier_detector(model):
         found = {"inside": mean(predicted > 0)}
@@ -210,7 +267,7 @@ def scores(model: Any, predicted: Any, y: Any, weight: Any = None) -> dict[str, 
     return {"accuracy": mean(right), "correct": f"{int(right.sum())} of {len(right)}"}
 
 
-# ---- files -------------------------------------------------------------------------------------------------------------
+# ---- files ---------------------------------------------------------------------------------------
 
 
 def model_format(path: Path, asked: str | None, model: Any) -> str:
@@ -222,7 +279,9 @@ def model_format(path: Path, asked: str | None, model: Any) -> str:
     if ending_of(path) == ".model":
         return "liblinear" if isinstance(model, LINEAR) else "libsvm"
     pickle = " (joblib.dump writes pickles, in Python)" if path.suffix in PICKLES else ""
-    raise usage(f"{path} is the name of another kind of file{pickle}: end a model's name in .mm or .model.")
+    raise usage(
+        f"{path} is the name of another kind of file{pickle}: end a model's name in .mm or .model."
+    )
 
 
 def save_model(model: Any, path: Path, format: str) -> None:
@@ -242,7 +301,10 @@ def load_model(path: str) -> Any:
 
 
 def widened(model: Any, path: str, width: int) -> Any:
-    """The model for data of so many features: a LIBSVM file does not say how many there were, and those it does not name are zero."""
+    """The model for data of so many features.
+
+    A LIBSVM file does not say how many there were, and those it does not name are zero.
+    """
     from maxmargin import io
     from maxmargin.io.files import open_read
 
@@ -268,12 +330,23 @@ def target_name(model: Any) -> str | None:
 def rows_for(model: Any, data: Data) -> Any:
     """The rows as the model takes them: with its features, and dense if its support vectors are."""
     if data.X.shape[1] != model.n_features_in_:
-        raise ValueError(f"{data.source} has {data.X.shape[1]} features, the model was trained on {model.n_features_in_}")
+        raise ValueError(
+            f"{data.source} has {data.X.shape[1]} features, the model was trained on "
+            f"{model.n_features_in_}"
+        )
     names = names_of(model)
     if names is not None and data.names is None:
         order = ", ".join(names[:5]) + ", ..." * (len(names) > 5)
-        warnings.warn(f"{data.source} does not name its columns: they are taken for the model's, in its order: {order}", stacklevel=2)
-    return data.X.toarray() if sparse.issparse(data.X) and not getattr(model, "_sparse", True) else data.X
+        warnings.warn(
+            f"{data.source} does not name its columns: they are taken for the model's, in its "
+            f"order: {order}",
+            stacklevel=2,
+        )
+    return (
+        data.X.toarray()
+        if sparse.issparse(data.X) and not getattr(model, "_sparse", True)
+        else data.X
+    )
 
 
 def certificate_report(model: Any) -> dict[str, Any] | None:

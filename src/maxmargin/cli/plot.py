@@ -47,12 +47,22 @@ MOST_POINTS = 2000
 def plot(
     data: DataFile,
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file.")],
-    picture: Annotated[str, typer.Argument(metavar="PICTURE", help="Where to: .png, .svg or .pdf.")],
-    kind: Annotated[str | None, typer.Option("--kind", help=f"One of {', '.join(KINDS)}; by default what suits the model.")] = None,
-    features: Annotated[
-        str | None, typer.Option(help="Two features to show, by name or number from 1: age,income. By default the principal components.")
+    picture: Annotated[
+        str, typer.Argument(metavar="PICTURE", help="Where to: .png, .svg or .pdf.")
+    ],
+    kind: Annotated[
+        str | None,
+        typer.Option("--kind", help=f"One of {', '.join(KINDS)}; by default what suits the model."),
     ] = None,
-    most: Annotated[int, typer.Option(min=1, help="Draw a sample of so many points if there are more.")] = MOST_POINTS,
+    features: Annotated[
+        str | None,
+        typer.Option(
+            help="Two features to show, by name or number from 1: age,income. By default the principal components."
+        ),
+    ] = None,
+    most: Annotated[
+        int, typer.Option(min=1, help="Draw a sample of so many points if there are more.")
+    ] = MOST_POINTS,
     target: Target = None,
     ignore: Ignore = None,
     header: Header = None,
@@ -77,13 +87,28 @@ def plot(
     one_of("--kind", chosen, KINDS)
     if not KINDS[chosen](fitted):
         suitable = ", ".join(name for name, suits in KINDS.items() if suits(fitted))
-        raise ValueError(f"{model} is a {type(fitted).__name__}, which --kind {chosen} does not suit: use {suitable}")
+        raise ValueError(
+            f"{model} is a {type(fitted).__name__}, which --kind {chosen} does not suit: use "
+            f"{suitable}"
+        )
     names = models.names_of(fitted)
-    table = load(data, target, header, data_format, zero_based, fitted.n_features_in_, names, models.target_name(fitted), ignore)
+    table = load(
+        data,
+        target,
+        header,
+        data_format,
+        zero_based,
+        fitted.n_features_in_,
+        names,
+        models.target_name(fitted),
+        ignore,
+    )
     fitted = models.widened(fitted, model, table.X.shape[1])
     table = table._replace(X=models.rows_for(fitted, table))
     if table.X.shape[0] > most:
-        table = choose(table, most, seed, stratified=not is_regressor(fitted) and table.y is not None)
+        table = choose(
+            table, most, seed, stratified=not is_regressor(fitted) and table.y is not None
+        )
     table = table._replace(X=table.X.toarray() if sparse.issparse(table.X) else table.X)
     shown = draw(chosen, fitted, table, _columns(features, table))
     write_picture(shown, picture)
@@ -115,7 +140,11 @@ def draw(kind: str, model: Any, table: Data, columns: list[int] | None) -> Any:
             raise ValueError("a tube is drawn over one feature: give --features one name or number")
         k = columns[0] if columns else 0
         return plots.TubeDisplay.from_estimator(
-            model, X, np.asarray(with_target(table), float), feature=k, name=names[k] if names else None
+            model,
+            X,
+            np.asarray(with_target(table), float),
+            feature=k,
+            name=names[k] if names else None,
         )
     if kind in ("outliers", "kernel-matrix"):
         if kind == "kernel-matrix" and columns:
@@ -140,5 +169,7 @@ def _columns(text: str | None, table: Data) -> list[int] | None:
         elif item.isdigit() and 1 <= int(item) <= table.X.shape[1]:
             found.append(int(item) - 1)
         else:
-            raise usage(f"--features: {item!r} is neither a name nor a number from 1 to {table.X.shape[1]}.")
+            raise usage(
+                f"--features: {item!r} is neither a name nor a number from 1 to {table.X.shape[1]}."
+            )
     return found

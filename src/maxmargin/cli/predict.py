@@ -31,9 +31,18 @@ from maxmargin.io.tables import Data
 
 def predict(
     data: DataFile,
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file: .mm, LIBSVM's, LIBLINEAR's or SVM-light's.")],
-    output: Annotated[str, typer.Argument(metavar="OUTPUT", help="Where to; - is standard output.")] = "-",
-    decision: Annotated[bool, typer.Option("--decision", help="Write decision values after each label.")] = False,
+    model: Annotated[
+        str,
+        typer.Argument(
+            metavar="MODEL", help="A model file: .mm, LIBSVM's, LIBLINEAR's or SVM-light's."
+        ),
+    ],
+    output: Annotated[
+        str, typer.Argument(metavar="OUTPUT", help="Where to; - is standard output.")
+    ] = "-",
+    decision: Annotated[
+        bool, typer.Option("--decision", help="Write decision values after each label.")
+    ] = False,
     target: Target = None,
     ignore: Ignore = None,
     weight: Weight = None,
@@ -48,8 +57,8 @@ def predict(
     Columns with names are found by the names that the model was trained on, in any order, and so is
     the target; other columns are left out with a warning. Where the data have targets, the accuracy
     or the error is shown as well: on standard error if the predictions go to standard output.
-    Decision values stand in the order of the classes. With --json and no OUTPUT, the predictions are
-    part of the object.
+    Decision values stand in the order of the classes. With --json and no OUTPUT, the predictions
+    are part of the object.
 
     Examples:
 
@@ -84,19 +93,27 @@ def predict(
 def decision_values(model: Any, X: Any) -> Any:
     """Decision values, a row for each sample."""
     if is_regressor(model):
-        raise ValueError("a regression has no decision values besides its predictions: leave --decision out")
+        raise ValueError(
+            "a regression has no decision values besides its predictions: leave --decision out"
+        )
     values = np.asarray(model.decision_function(X))
     return values.reshape(len(values), -1)
 
 
 def _scores(model: Any, predicted: Any, table: Data) -> dict[str, Any]:
-    """The scores, where the targets can be compared: words or other numbers are no targets of this model."""
+    """The scores, where the targets can be compared.
+
+    Words or other numbers are no targets of this model.
+    """
     if table.y is None:
         return {}
     y = labels(table.y) if is_classifier(model) else table.y
-    if is_classifier(model) and (y.dtype.kind in "US") != (np.asarray(predicted).dtype.kind in "US"):
+    if is_classifier(model) and (y.dtype.kind in "US") != (
+        np.asarray(predicted).dtype.kind in "US"
+    ):
         raise ValueError(
-            f"{table.source} has targets like {str(y[0])!r}, the model predicts classes like {str(predicted[0])!r}: is it the right column?"
+            f"{table.source} has targets like {str(y[0])!r}, the model predicts classes like "
+            f"{str(predicted[0])!r}: is it the right column?"
         )
     if is_classifier(model):
         _check_labels(y, model.classes_, table)
@@ -106,7 +123,10 @@ def _scores(model: Any, predicted: Any, table: Data) -> dict[str, Any]:
 
 
 def _check_labels(y: Any, classes: Any, table: Data) -> None:
-    """Labels that the model was not trained on are never right: all of them are no labels, some are worth a word."""
+    """Labels that the model was not trained on are never right.
+
+    All of them are no labels, some are worth a word.
+    """
     unknown = np.setdiff1d(y, classes).tolist()
     if not unknown:
         return
@@ -118,22 +138,41 @@ def _check_labels(y: Any, classes: Any, table: Data) -> None:
     warnings.warn(f"{said}; they count as errors", stacklevel=2)
 
 
-def write_predictions(path: str, predicted: Any, values: Any = None, heading: str | None = None) -> None:
-    """One line for each sample, after a heading if there is one: the prediction, then its values; whole or not at all."""
+def write_predictions(
+    path: str, predicted: Any, values: Any = None, heading: str | None = None
+) -> None:
+    """One line for each sample, after a heading if there is one: the prediction, then its values.
+
+    Whole or not at all.
+    """
     lines = [number(value) for value in plain(predicted)]
     if values is not None:
-        lines = [" ".join([line, *(number(v) for v in row)]) for line, row in zip(lines, values.tolist(), strict=True)]
+        lines = [
+            " ".join([line, *(number(v) for v in row)])
+            for line, row in zip(lines, values.tolist(), strict=True)
+        ]
     lines = lines if heading is None else [heading, *lines]
     with compressed_write(path) as file:
         file.write("".join(f"{line}\n" for line in lines).encode())
 
 
 def number(value: Any) -> str:
-    """A value as text that reads back as the same; whole ones without a point, as LIBSVM writes them."""
-    return str(int(value)) if isinstance(value, float) and value == int(value) and abs(value) < 2**53 else str(value)
+    """A value as text that reads back as the same.
+
+    Whole ones without a point, as LIBSVM writes them.
+    """
+    return (
+        str(int(value))
+        if isinstance(value, float) and value == int(value) and abs(value) < 2**53
+        else str(value)
+    )
 
 
 def drop_features(table: Data, n_features: int) -> Data:
     """Without features beyond the model's, which kernels of dot products do not see."""
-    X = sparse.csr_matrix(table.X)[:, :n_features] if sparse.issparse(table.X) else table.X[:, :n_features]
+    X = (
+        sparse.csr_matrix(table.X)[:, :n_features]
+        if sparse.issparse(table.X)
+        else table.X[:, :n_features]
+    )
     return table._replace(X=X)

@@ -1,7 +1,9 @@
-"""LIBSVM's -b 1: probabilities that a model file carries as probA and probB, learnt from folds, and their use for prediction.
+"""LIBSVM's -b 1: probabilities that a model file carries as probA and probB, learnt from folds, and
+their use for prediction.
 
-As in LIBSVM each pair of classes has a machine of its own, trained on four fifths of its samples for the values of the last fifth, and so
-has a regression for its errors. calibration.py has the formulas.
+As in LIBSVM each pair of classes has a machine of its own, trained on four fifths of its samples
+for the values of the last fifth, and so has a regression for its errors. calibration.py has the
+formulas.
 """
 
 from typing import Any
@@ -22,10 +24,15 @@ def learn(model: Any, data: Data, seed: int = 0) -> None:
     """Give a fitted model of classes or a regression its probA and probB."""
     if is_regressor(model):
         y = models.target_of(model, data)
-        model._probA = np.array([calibration.laplace_scale(y - _out_of_fold(model, data.X, y, seed))])
+        model._probA = np.array(
+            [calibration.laplace_scale(y - _out_of_fold(model, data.X, y, seed))]
+        )
         return
     y = labels(data.y)
-    fitted = [_sigmoid(model, data.X, y, model.classes_[[i, j]], seed) for i, j in multiclass.pairs(len(model.classes_))]
+    fitted = [
+        _sigmoid(model, data.X, y, model.classes_[[i, j]], seed)
+        for i, j in multiclass.pairs(len(model.classes_))
+    ]
     model._probA, model._probB = np.array(fitted).T.copy()
 
 
@@ -34,27 +41,44 @@ def _sigmoid(model: Any, X: Any, y: Any, pair: Any, seed: int) -> tuple[float, f
     rows = np.flatnonzero(np.isin(y, pair))
     alone = clone(model)
     if isinstance(model.get_params().get("class_weight"), dict):
-        alone.set_params(class_weight={label: weight for label, weight in model.class_weight.items() if label in pair})
+        alone.set_params(
+            class_weight={
+                label: weight for label, weight in model.class_weight.items() if label in pair
+            }
+        )
     part = X[rows][:, rows] if models.takes_kernel(model) else X[rows]
     values = _out_of_fold(alone, part, y[rows], seed)
-    return calibration.fit_sigmoid(-values, y[rows] == pair[0])  # ours is positive for the second class
+    return calibration.fit_sigmoid(
+        -values, y[rows] == pair[0]
+    )  # ours is positive for the second class
 
 
 def _out_of_fold(model: Any, X: Any, y: Any, seed: int) -> Any:
-    """Decision values, or a regression's predictions, by machines that were not trained on the samples."""
+    """Decision values, or a regression's predictions, by machines that were not trained on the
+    samples.
+    """
     least = int(np.unique(y, return_counts=True)[1].min()) if is_classifier(model) else len(y)
     if least < 2:
-        raise ValueError("-b 1 needs at least two samples of each class: probabilities are learnt from samples that are left out")
+        raise ValueError(
+            "-b 1 needs at least two samples of each class: probabilities are learnt from samples "
+            "that are left out"
+        )
     found = np.empty(len(y))
     for outside, fitted, rows in models.by_folds(model, X, y, min(FOLDS, least), seed):
-        found[outside] = fitted.decision_function(rows) if is_classifier(model) else fitted.predict(rows)
+        found[outside] = (
+            fitted.decision_function(rows) if is_classifier(model) else fitted.predict(rows)
+        )
     return found
 
 
 def probabilities(model: Any, X: Any, path: str) -> tuple[Any, Any]:
-    """The classes, in the order of the model's file where it is known, and their probabilities, a column each."""
+    """The classes, in the order of the model's file where it is known, and their probabilities, a
+    column each.
+    """
     if not is_classifier(model) or not len(getattr(model, "_probB", ())):
         raise ValueError(f"{path} holds no probabilities: models of svm-train -b 1 do")
-    p = calibration.pair_probabilities(model._decision_values(X), model._probA, model._probB, len(model.classes_))
+    p = calibration.pair_probabilities(
+        model._decision_values(X), model._probA, model._probB, len(model.classes_)
+    )
     order = getattr(model, "_label_order", np.arange(len(model.classes_)))
     return model.classes_[order], p[:, order]

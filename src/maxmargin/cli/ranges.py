@@ -1,8 +1,10 @@
-"""Ranges of features: linear maps of each onto [lower, upper], computed on one file and applied to others, in svm-scale's files too.
+"""Ranges of features: linear maps of each onto [lower, upper], computed on one file and applied to
+others, in svm-scale's files too.
 
     x -> lower + (upper - lower) (x - least) / (greatest - least)
 
-A feature that was constant, or that was not seen, says nothing and becomes 0, as in svm-scale. Its file is
+A feature that was constant, or that was not seen, says nothing and becomes 0, as in svm-scale. Its
+file is
 
     y                      only if targets were scaled
     lower upper
@@ -61,10 +63,16 @@ class Ranges(NamedTuple):
     target_name: str | None = None
 
     def __call__(self, X: Any) -> Any:
-        """Mapped values, sparse if X is and zeros stay zeros; sparse data may end before the last feature, which is zero then."""
+        """Mapped values, sparse if X is and zeros stay zeros.
+
+        Sparse data may end before the last feature, which is zero then.
+        """
         if X.shape[1] < len(self.least):
             if not sparse.issparse(X):
-                raise ValueError(f"the ranges are of {len(self.least)} features or more, the data have {X.shape[1]}")
+                raise ValueError(
+                    f"the ranges are of {len(self.least)} features or more, the data have "
+                    f"{X.shape[1]}"
+                )
             X = sparse.csr_matrix(X, copy=True)
             X.resize(X.shape[0], len(self.least))
         width = X.shape[1]
@@ -75,12 +83,17 @@ class Ranges(NamedTuple):
         if sparse.issparse(X) and np.all(self.zero_image(least, greatest)[varied] == 0):
             X = X.tocsr().copy()
             column = X.indices
-            X.data = np.where(varied[column], _mapped(X.data, self.lower, self.upper, least[column], greatest[column]), 0.0)
+            X.data = np.where(
+                varied[column],
+                _mapped(X.data, self.lower, self.upper, least[column], greatest[column]),
+                0.0,
+            )
             X.eliminate_zeros()
             return X
         if sparse.issparse(X) and X.shape[0] * width > MOST_DENSE:
             raise ValueError(
-                f"scaling to [{self.lower:g}, {self.upper:g}] moves zeros, and {X.shape[0]} x {width} values do not fit into memory: "
+                f"scaling to [{self.lower:g}, {self.upper:g}] moves zeros, and {X.shape[0]} x "
+                f"{width} values do not fit into memory: "
                 "choose limits that keep zeros, for example --lower 0 where no feature is negative"
             )
         dense = X.toarray() if sparse.issparse(X) else np.asarray(X, float)
@@ -99,33 +112,45 @@ def _mapped(x: Any, lower: float, upper: float, least: Any, greatest: Any) -> Fl
     return found
 
 
-def ranges_of(X: Any, lower: float, upper: float, y: Any = None, y_limits: tuple[float, float] | None = None) -> Ranges:
+def ranges_of(
+    X: Any, lower: float, upper: float, y: Any = None, y_limits: tuple[float, float] | None = None
+) -> Ranges:
     """The ranges of a data set."""
     if not lower < upper:
-        raise ValueError(f"the lower limit must be below the upper one, got {lower:g} and {upper:g}")
+        raise ValueError(
+            f"the lower limit must be below the upper one, got {lower:g} and {upper:g}"
+        )
     if sparse.issparse(X):
         least, greatest = (
-            np.asarray(end.todense() if sparse.issparse(end) else end, float).ravel() for end in (X.min(axis=0), X.max(axis=0))
+            np.asarray(end.todense() if sparse.issparse(end) else end, float).ravel()
+            for end in (X.min(axis=0), X.max(axis=0))
         )
     else:
         least, greatest = np.min(X, axis=0).astype(float), np.max(X, axis=0).astype(float)
     target = None
     if y_limits is not None:
         if not y_limits[0] < y_limits[1]:
-            raise ValueError(f"the lower limit of targets must be below the upper one, got {y_limits[0]:g} and {y_limits[1]:g}")
+            raise ValueError(
+                f"the lower limit of targets must be below the upper one, got {y_limits[0]:g} and "
+                f"{y_limits[1]:g}"
+            )
         z = np.asarray(y, float)
         target = Range(*y_limits, float(z.min()), float(z.max()))
     return Ranges(lower, upper, least, greatest, target)
 
 
-# ---- files -------------------------------------------------------------------------------------------------------------
+# ---- files ---------------------------------------------------------------------------------------
 
 
 def save_ranges(ranges: Ranges, path: Path) -> None:
     """Write svm-scale's file, with all digits."""
     lines = []
     if ranges.target is not None:
-        lines += ["y", f"{ranges.target.lower!r} {ranges.target.upper!r}", f"{ranges.target.least!r} {ranges.target.greatest!r}"]
+        lines += [
+            "y",
+            f"{ranges.target.lower!r} {ranges.target.upper!r}",
+            f"{ranges.target.least!r} {ranges.target.greatest!r}",
+        ]
     lines += ["x", f"{float(ranges.lower)!r} {float(ranges.upper)!r}"]
     for k in np.flatnonzero(ranges.greatest > ranges.least):
         lines.append(f"{k + 1} {float(ranges.least[k])!r} {float(ranges.greatest[k])!r}")
@@ -146,7 +171,10 @@ def load_ranges(path: Path) -> Ranges:
         target = Range(*_floats(path, *next(lines), 2), *_floats(path, *next(lines), 2))
         line, words = next(lines)
     if words != ["x"]:
-        raise ValueError(f"{path}, line {line}: 'x' was expected, found {' '.join(words)!r}: is it a range file of svm-scale?")
+        raise ValueError(
+            f"{path}, line {line}: 'x' was expected, found {' '.join(words)!r}: is it a range file "
+            "of svm-scale?"
+        )
     lower, upper = _floats(path, *next(lines), 2)
     found: dict[int, tuple[float, float]] = {}
     names = target_name = None
@@ -159,7 +187,9 @@ def load_ranges(path: Path) -> Ranges:
             continue
         index, least, greatest = _floats(path, line, words, 3)
         if index != int(index) or not 1 <= index <= MOST_FEATURES:
-            raise ValueError(f"{path}, line {line}: {words[0]} is no index from 1 to {MOST_FEATURES}")
+            raise ValueError(
+                f"{path}, line {line}: {words[0]} is no index from 1 to {MOST_FEATURES}"
+            )
         found[int(index)] = least, greatest
     if names is not None and len(names) < max(found, default=0):
         raise ValueError(f"{path} has the ranges of feature {max(found)} and {len(names)} names")
@@ -174,14 +204,22 @@ def _names(path: Path, line: int, text: str) -> list[str] | str:
         names = json.loads(text)
     except ValueError:
         names = None
-    if not isinstance(names, str) and not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
-        raise ValueError(f"{path}, line {line}: a list of names was expected, or the target's name, found {text!r:.100}")
+    if not isinstance(names, str) and not (
+        isinstance(names, list) and all(isinstance(name, str) for name in names)
+    ):
+        raise ValueError(
+            f"{path}, line {line}: a list of names was expected, or the target's name, found "
+            f"{text!r:.100}"
+        )
     found: list[str] | str = names
     return found
 
 
 def _numbered(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """The words of each line that has some, with its number, and then the end again and again; after # the rest is one word."""
+    """The words of each line that has some, with its number, and then the end again and again.
+
+    After # the rest is one word.
+    """
     number = 0
     with open(path, encoding="ascii", errors="replace") as file:
         for number, text in enumerate(file, 1):
@@ -198,5 +236,7 @@ def _floats(path: Path, line: int, words: list[str], count: int) -> list[float]:
     except ValueError:
         values = []
     if len(values) != count or not np.isfinite(values).all():
-        raise ValueError(f"{path}, line {line}: {count} numbers were expected, found {' '.join(words)!r}")
+        raise ValueError(
+            f"{path}, line {line}: {count} numbers were expected, found {' '.join(words)!r}"
+        )
     return values

@@ -28,13 +28,27 @@ from maxmargin.io.tables_write import write_table
 def scale(
     data: DataFile,
     output: Annotated[
-        str, typer.Argument(metavar="OUTPUT", help="Where to; - is standard output. Its name's ending says the format.")
+        str,
+        typer.Argument(
+            metavar="OUTPUT",
+            help="Where to; - is standard output. Its name's ending says the format.",
+        ),
     ] = "-",
-    lower: Annotated[float | None, typer.Option(help="Where each feature's least value goes; -1 by default.")] = None,
-    upper: Annotated[float | None, typer.Option(help="Where its greatest goes; 1 by default.")] = None,
-    save: Annotated[str | None, typer.Option(help="Write the ranges to this file, in svm-scale's form.")] = None,
-    restore: Annotated[str | None, typer.Option(help="Use the ranges of this file, ours or svm-scale's.")] = None,
-    output_format: Annotated[str | None, typer.Option(help="Format of the output, if not by its name.")] = None,
+    lower: Annotated[
+        float | None, typer.Option(help="Where each feature's least value goes; -1 by default.")
+    ] = None,
+    upper: Annotated[
+        float | None, typer.Option(help="Where its greatest goes; 1 by default.")
+    ] = None,
+    save: Annotated[
+        str | None, typer.Option(help="Write the ranges to this file, in svm-scale's form.")
+    ] = None,
+    restore: Annotated[
+        str | None, typer.Option(help="Use the ranges of this file, ours or svm-scale's.")
+    ] = None,
+    output_format: Annotated[
+        str | None, typer.Option(help="Format of the output, if not by its name.")
+    ] = None,
     target: Target = None,
     ignore: Ignore = None,
     weight: Weight = None,
@@ -46,8 +60,9 @@ def scale(
 ) -> None:
     """Scale features to [-1, 1], or as a range file says.
 
-    Support vector machines see distances: a feature in thousands drowns one in tenths. Fit the ranges on the training data (--save) and
-    use the same for the test data (--restore); columns with names are found by their names. Features that are constant become 0.
+    Support vector machines see distances: a feature in thousands drowns one in tenths. Fit the
+    ranges on the training data (--save) and use the same for the test data (--restore); columns
+    with names are found by their names. Features that are constant become 0.
 
     Examples:
 
@@ -58,7 +73,10 @@ def scale(
       maxmargin scale houses.csv - --target price --lower 0 > scaled.csv
     """
     if restore is not None and not (lower is None and upper is None and save is None):
-        raise usage("--restore brings its own limits and ranges: --lower, --upper and --save cannot be given with it.")
+        raise usage(
+            "--restore brings its own limits and ranges: --lower, --upper and --save cannot be "
+            "given with it."
+        )
     if as_json and output == "-":
         raise usage("--json and the data cannot both go to standard output: name an OUTPUT.")
     check_outputs(output, save, inputs=(data, restore))
@@ -68,7 +86,9 @@ def scale(
     names, known = (None, None) if restored is None else (restored.names, restored.target_name)
     table = load(data, target, header, data_format, zero_based, None, names, known, ignore, weight)
     ends = -1.0 if lower is None else lower, 1.0 if upper is None else upper
-    ranges = restored or ranges_of(table.X, *ends)._replace(names=table.names, target_name=table.target)
+    ranges = restored or ranges_of(table.X, *ends)._replace(
+        names=table.names, target_name=table.target
+    )
     scaled = table._replace(X=ranges(table.X))
     kind = write_table(scaled, output, output_format or (table.format if output == "-" else None))
     if save is not None:
@@ -82,4 +102,8 @@ def scale(
             "lower": ranges.lower,
             "upper": ranges.upper,
         }
-        show({**report, "output": output, "format": kind, "ranges": save or restore}, as_json, stderr=output == "-")
+        show(
+            {**report, "output": output, "format": kind, "ranges": save or restore},
+            as_json,
+            stderr=output == "-",
+        )

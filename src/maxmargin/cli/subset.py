@@ -31,11 +31,19 @@ def subset(
     data: DataFile,
     size: Annotated[int, typer.Argument(metavar="SIZE", help="How many samples.", min=1)],
     output: Annotated[
-        str, typer.Argument(metavar="OUTPUT", help="Where to; - is standard output. Its name's ending says the format.")
+        str,
+        typer.Argument(
+            metavar="OUTPUT",
+            help="Where to; - is standard output. Its name's ending says the format.",
+        ),
     ] = "-",
     rest: Annotated[str | None, typer.Option(help="Write the other samples to this file.")] = None,
-    stratified: Annotated[bool, typer.Option("--stratified/--random", help="Keep the shares of the classes, or not.")] = True,
-    output_format: Annotated[str | None, typer.Option(help="Format of the output, if not by its name.")] = None,
+    stratified: Annotated[
+        bool, typer.Option("--stratified/--random", help="Keep the shares of the classes, or not.")
+    ] = True,
+    output_format: Annotated[
+        str | None, typer.Option(help="Format of the output, if not by its name.")
+    ] = None,
     target: Target = None,
     ignore: Ignore = None,
     weight: Weight = None,
@@ -62,9 +70,15 @@ def subset(
     kind = output_format or (table.format if output == "-" else None)
     write_table(rows_of(table, some), output, kind)
     if rest is not None:
-        write_table(rows_of(table, np.setdiff1d(np.arange(table.X.shape[0]), some)), rest, output_format)
+        write_table(
+            rows_of(table, np.setdiff1d(np.arange(table.X.shape[0]), some)), rest, output_format
+        )
     if as_json or not quiet:
-        show({"samples": len(some), "of": table.X.shape[0], "output": output, "rest": rest}, as_json, stderr=output == "-")
+        show(
+            {"samples": len(some), "of": table.X.shape[0], "output": output, "rest": rest},
+            as_json,
+            stderr=output == "-",
+        )
 
 
 def choose(table: Data, size: int, seed: int, stratified: bool) -> Data:
@@ -75,7 +89,9 @@ def choose(table: Data, size: int, seed: int, stratified: bool) -> Data:
 def rows_of(table: Data, rows: NDArray[np.int64]) -> Data:
     """Some rows."""
     parts: dict[str, Any] = {"y": table.y, "queries": table.queries, "weight": table.weight}
-    return table._replace(X=table.X[rows], **{name: part[rows] for name, part in parts.items() if part is not None})
+    return table._replace(
+        X=table.X[rows], **{name: part[rows] for name, part in parts.items() if part is not None}
+    )
 
 
 def chosen_rows(table: Data, size: int, seed: int, stratified: bool) -> NDArray[Any]:
@@ -89,9 +105,19 @@ def chosen_rows(table: Data, size: int, seed: int, stratified: bool) -> NDArray[
     y = with_target(table)
     classes, label, counts = np.unique(y, return_inverse=True, return_counts=True)
     if len(classes) > max(20, n // 2):
-        raise ValueError(f"the {n} targets of {table.source} have {len(classes)} values, which are no classes: use --random")
+        raise ValueError(
+            f"the {n} targets of {table.source} have {len(classes)} values, which are no classes: "
+            "use --random"
+        )
     exact = size * counts / n
     take = np.floor(exact).astype(int)
     short = np.argsort(take - exact, kind="stable")[: size - take.sum()]
     take[short] += 1
-    return np.sort(np.concatenate([rng.choice(np.flatnonzero(label == k), take[k], replace=False) for k in range(len(classes))]))
+    return np.sort(
+        np.concatenate(
+            [
+                rng.choice(np.flatnonzero(label == k), take[k], replace=False)
+                for k in range(len(classes))
+            ]
+        )
+    )

@@ -16,7 +16,9 @@ from maxmargin.cli.flags import files, parse
 from maxmargin.cli.ranges import load_ranges, ranges_of, save_ranges
 from maxmargin.io import dump_svmlight
 
-Arguments = Annotated[list[str] | None, typer.Argument(metavar="DATA_FILE", help="As svm-scale takes them.")]
+Arguments = Annotated[
+    list[str] | None, typer.Argument(metavar="DATA_FILE", help="As svm-scale takes them.")
+]
 
 
 def svm_scale(arguments: Arguments = None) -> None:
@@ -35,12 +37,18 @@ def svm_scale(arguments: Arguments = None) -> None:
     (path,) = files(found, 1, 1, "one data file")
     data = load(path, data_format="svmlight", zero_based=False)
     restore = "r" in found.given
-    ranges = load_ranges(Path(found["r"])) if restore else ranges_of(data.X, found["l"], found["u"], data.y, limits)
+    ranges = (
+        load_ranges(Path(found["r"]))
+        if restore
+        else ranges_of(data.X, found["l"], found["u"], data.y, limits)
+    )
     if "s" in found.given:
         check_outputs(found["s"], inputs=(path,))
         save_ranges(ranges, Path(found["s"]))
     y = np.asarray(data.y)
-    dump_svmlight(ranges(data.X), y if ranges.target is None else ranges.target(y), "-", query_id=data.queries)
+    dump_svmlight(
+        ranges(data.X), y if ranges.target is None else ranges.target(y), "-", query_id=data.queries
+    )
 
 
 def _y_limits(arguments: list[str]) -> tuple[list[str], tuple[float, float] | None]:

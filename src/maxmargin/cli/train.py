@@ -33,27 +33,65 @@ from maxmargin.io.tables import Data
 
 def train(
     data: DataFile,
-    model: Annotated[str | None, typer.Argument(metavar="MODEL", help="Where to; by default the data file's name and .mm.")] = None,
-    problem: Annotated[str, typer.Option("--problem", "-p", help=f"One of {', '.join(models.PROBLEMS)}.")] = "svc",
+    model: Annotated[
+        str | None,
+        typer.Argument(metavar="MODEL", help="Where to; by default the data file's name and .mm."),
+    ] = None,
+    problem: Annotated[
+        str, typer.Option("--problem", "-p", help=f"One of {', '.join(models.PROBLEMS)}.")
+    ] = "svc",
     kernel: Annotated[
-        str | None, typer.Option("--kernel", "-k", help="rbf, linear, poly, sigmoid, laplacian, chi2, cosine, logistic, precomputed.")
+        str | None,
+        typer.Option(
+            "--kernel",
+            "-k",
+            help="rbf, linear, poly, sigmoid, laplacian, chi2, cosine, logistic, precomputed.",
+        ),
     ] = None,
-    C: Annotated[float | None, typer.Option("-C", help="Weight of the errors; inf is the hard margin.")] = None,
-    gamma: Annotated[str | None, typer.Option("--gamma", "-g", help="Of the kernel: a number, scale or auto.")] = None,
-    degree: Annotated[int | None, typer.Option("--degree", "-d", help="Of the polynomial kernel.")] = None,
-    coef0: Annotated[float | None, typer.Option(help="Constant of the polynomial and sigmoid kernels.")] = None,
-    nu: Annotated[float | None, typer.Option("--nu", "-n", help="Share of margin errors or outliers.")] = None,
-    epsilon: Annotated[float | None, typer.Option("--epsilon", "-e", help="Half width of the tube of a regression.")] = None,
+    C: Annotated[
+        float | None, typer.Option("-C", help="Weight of the errors; inf is the hard margin.")
+    ] = None,
+    gamma: Annotated[
+        str | None, typer.Option("--gamma", "-g", help="Of the kernel: a number, scale or auto.")
+    ] = None,
+    degree: Annotated[
+        int | None, typer.Option("--degree", "-d", help="Of the polynomial kernel.")
+    ] = None,
+    coef0: Annotated[
+        float | None, typer.Option(help="Constant of the polynomial and sigmoid kernels.")
+    ] = None,
+    nu: Annotated[
+        float | None, typer.Option("--nu", "-n", help="Share of margin errors or outliers.")
+    ] = None,
+    epsilon: Annotated[
+        float | None,
+        typer.Option("--epsilon", "-e", help="Half width of the tube of a regression."),
+    ] = None,
     tol: Annotated[float | None, typer.Option(help="Tolerance.")] = None,
-    loss: Annotated[str | None, typer.Option(help="hinge, squared_hinge, epsilon_insensitive, ...")] = None,
-    penalty: Annotated[str | None, typer.Option(help="l1 or l2, of linear models.")] = None,
-    class_weight: Annotated[str | None, typer.Option(help="balanced, or label=weight,label=weight.")] = None,
-    time_limit: Annotated[float | None, typer.Option(help="Seconds after which the best model so far is kept.")] = None,
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", help="Any other parameter of the estimator: name=value; may be repeated.")
+    loss: Annotated[
+        str | None, typer.Option(help="hinge, squared_hinge, epsilon_insensitive, ...")
     ] = None,
-    cv: Annotated[int | None, typer.Option(help="Show the score of a cross-validation with so many folds, too.")] = None,
-    format: Annotated[str | None, typer.Option("--format", help="mm, libsvm or liblinear; by default by the model's name.")] = None,
+    penalty: Annotated[str | None, typer.Option(help="l1 or l2, of linear models.")] = None,
+    class_weight: Annotated[
+        str | None, typer.Option(help="balanced, or label=weight,label=weight.")
+    ] = None,
+    time_limit: Annotated[
+        float | None, typer.Option(help="Seconds after which the best model so far is kept.")
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", help="Any other parameter of the estimator: name=value; may be repeated."
+        ),
+    ] = None,
+    cv: Annotated[
+        int | None,
+        typer.Option(help="Show the score of a cross-validation with so many folds, too."),
+    ] = None,
+    format: Annotated[
+        str | None,
+        typer.Option("--format", help="mm, libsvm or liblinear; by default by the model's name."),
+    ] = None,
     target: Target = None,
     ignore: Ignore = None,
     weight: Weight = None,
@@ -66,8 +104,8 @@ def train(
 ) -> None:
     """Fit a support vector machine on a data file.
 
-    The certificate says how far from the optimum the solution is at most; accuracy and errors are those on the training data; --cv adds
-    those of a cross-validation.
+    The certificate says how far from the optimum the solution is at most; accuracy and errors are
+    those on the training data; --cv adds those of a cross-validation.
 
     Examples:
 
@@ -99,16 +137,26 @@ def train(
         "class_weight": models.class_weights(class_weight),
         "time_limit": time_limit,
     }
-    estimator = models.build(problem, models.assignments(set_, given), random_state=seed, verbose=verbosity(quiet))
+    estimator = models.build(
+        problem, models.assignments(set_, given), random_state=seed, verbose=verbosity(quiet)
+    )
     models.check_weight(estimator, problem, weight)
     path = _model_path(data, model)
     check_outputs(str(path), inputs=(data,))
     kind = models.model_format(path, format, estimator)
-    table = models.with_kernel(estimator, load(data, target, header, data_format, zero_based, ignore=ignore, weight=weight), training=True)
+    table = models.with_kernel(
+        estimator,
+        load(data, target, header, data_format, zero_based, ignore=ignore, weight=weight),
+        training=True,
+    )
     began = time.perf_counter()
     models.fit(estimator, table)
     seconds = time.perf_counter() - began
-    report = {**describe(estimator, table), "seconds": round(seconds, 4), **_training_scores(estimator, table)}
+    report = {
+        **describe(estimator, table),
+        "seconds": round(seconds, 4),
+        **_training_scores(estimator, table),
+    }
     if cv is not None:
         report["cross_validation"] = cross_validate(estimator, table, cv, seed, quiet)
     models.save_model(estimator, path, kind)
@@ -123,7 +171,9 @@ def _model_path(data: str, model: str | None) -> Path:
     if model is not None:
         return Path(model)
     if data == "-":
-        raise usage("The data come from standard input: say where the model goes, for example model.mm.")
+        raise usage(
+            "The data come from standard input: say where the model goes, for example model.mm."
+        )
     return Path(f"{Path(data).name}.mm")
 
 
@@ -143,10 +193,15 @@ def describe(model: Any, table: Data) -> dict[str, Any]:
 def _training_scores(model: Any, table: Data) -> dict[str, Any]:
     """The scores on the training data, so called."""
     y = table.y if is_outlier_detector(model) else with_target(table)
-    return {f"training_{name}": value for name, value in models.scores(model, model.predict(table.X), y, table.weight).items()}
+    return {
+        f"training_{name}": value
+        for name, value in models.scores(model, model.predict(table.X), y, table.weight).items()
+    }
 
 
-def cross_validate(model: Any, table: Data, folds: int, seed: int, quiet: bool = False) -> dict[str, Any]:
+def cross_validate(
+    model: Any, table: Data, folds: int, seed: int, quiet: bool = False
+) -> dict[str, Any]:
     """Scores of the predictions of all folds together."""
     if is_outlier_detector(model):
         raise ValueError("--cv needs a classifier or a regressor: a one-class model has no score")
@@ -154,7 +209,9 @@ def cross_validate(model: Any, table: Data, folds: int, seed: int, quiet: bool =
     return {"folds": folds, **models.scores(model, predicted, y, table.weight)}
 
 
-def cross_predict(model: Any, table: Data, folds: int, seed: int, quiet: bool = False) -> tuple[Any, Any]:
+def cross_predict(
+    model: Any, table: Data, folds: int, seed: int, quiet: bool = False
+) -> tuple[Any, Any]:
     """The predictions for each fold by a model of the others, and the targets."""
     y = models.target_of(model, table)
     predicted = np.empty_like(y)

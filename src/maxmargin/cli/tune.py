@@ -43,20 +43,48 @@ MOST_SHOWN = 10
 
 def tune(
     data: DataFile,
-    problem: Annotated[str, typer.Option("--problem", "-p", help=f"One of {', '.join(models.PROBLEMS)}.")] = "svc",
-    kernel: Annotated[str | None, typer.Option("--kernel", "-k", help="Of all points of the grid.")] = None,
-    C: Annotated[str | None, typer.Option("-C", help=f"Values: 0.1,1,10, or log2:begin,end,step; {DEFAULT_C} by default.")] = None,
+    problem: Annotated[
+        str, typer.Option("--problem", "-p", help=f"One of {', '.join(models.PROBLEMS)}.")
+    ] = "svc",
+    kernel: Annotated[
+        str | None, typer.Option("--kernel", "-k", help="Of all points of the grid.")
+    ] = None,
+    C: Annotated[
+        str | None,
+        typer.Option(
+            "-C", help=f"Values: 0.1,1,10, or log2:begin,end,step; {DEFAULT_C} by default."
+        ),
+    ] = None,
     gamma: Annotated[
-        str | None, typer.Option("--gamma", "-g", help=f"Values, as for -C; {DEFAULT_GAMMA} by default where the kernel has a gamma.")
+        str | None,
+        typer.Option(
+            "--gamma",
+            "-g",
+            help=f"Values, as for -C; {DEFAULT_GAMMA} by default where the kernel has a gamma.",
+        ),
     ] = None,
     vary: Annotated[
-        list[str] | None, typer.Option("--vary", help="Another parameter and its values: epsilon=0.01,0.1; may be repeated.")
+        list[str] | None,
+        typer.Option(
+            "--vary", help="Another parameter and its values: epsilon=0.01,0.1; may be repeated."
+        ),
     ] = None,
-    set_: Annotated[list[str] | None, typer.Option("--set", help="A parameter of all points: name=value; may be repeated.")] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="A parameter of all points: name=value; may be repeated."),
+    ] = None,
     cv: Annotated[int, typer.Option(help="Folds.")] = 5,
-    scoring: Annotated[str | None, typer.Option(help="scikit-learn's name of a score; by default accuracy or R2.")] = None,
-    picture: Annotated[str | None, typer.Option(help="Draw the scores as a heat map to this file (.png, .svg, .pdf).")] = None,
-    model: Annotated[str | None, typer.Option(help="Train with the best parameters on all data and write the model here.")] = None,
+    scoring: Annotated[
+        str | None, typer.Option(help="scikit-learn's name of a score; by default accuracy or R2.")
+    ] = None,
+    picture: Annotated[
+        str | None,
+        typer.Option(help="Draw the scores as a heat map to this file (.png, .svg, .pdf)."),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(help="Train with the best parameters on all data and write the model here."),
+    ] = None,
     target: Target = None,
     ignore: Ignore = None,
     weight: Weight = None,
@@ -83,10 +111,16 @@ def tune(
     grid = grid_of(estimator, C, gamma, vary, fixed)
     check_outputs(picture, model, inputs=(data,))
     if model is not None:
-        models.model_format(Path(model), None, estimator)  # a name of another kind of file, before the work
+        models.model_format(
+            Path(model), None, estimator
+        )  # a name of another kind of file, before the work
     if picture is not None:
         check_picture(picture)
-    table = models.with_kernel(estimator, load(data, target, header, data_format, zero_based, ignore=ignore, weight=weight), training=True)
+    table = models.with_kernel(
+        estimator,
+        load(data, target, header, data_format, zero_based, ignore=ignore, weight=weight),
+        training=True,
+    )
     found = search(estimator, grid, table, cv, scoring, seed, quiet)
     if picture is not None:
         from maxmargin.plots import GridSearchDisplay
@@ -98,12 +132,18 @@ def tune(
     _report(found, {"picture": picture, "model": model}, as_json, quiet)
 
 
-def grid_of(estimator: Any, C: str | None, gamma: str | None, vary: list[str] | None, fixed: dict[str, Any]) -> dict[str, list[Any]]:
+def grid_of(
+    estimator: Any, C: str | None, gamma: str | None, vary: list[str] | None, fixed: dict[str, Any]
+) -> dict[str, list[Any]]:
     """The values of each parameter that varies; C and gamma do unless they are fixed."""
     known, grid = estimator.get_params(), {}
     if C is not None or ("C" in known and "C" not in fixed):
         grid["C"] = values_of("-C", C or DEFAULT_C)
-    has_gamma = "gamma" in known and "gamma" not in fixed and known.get("kernel") not in ("linear", "precomputed", "cosine")
+    has_gamma = (
+        "gamma" in known
+        and "gamma" not in fixed
+        and known.get("kernel") not in ("linear", "precomputed", "cosine")
+    )
     if gamma is not None or has_gamma:
         grid["gamma"] = values_of("--gamma", gamma or DEFAULT_GAMMA)
     for item in vary or []:
@@ -117,14 +157,20 @@ def grid_of(estimator: Any, C: str | None, gamma: str | None, vary: list[str] | 
     unknown = [name for name in grid if name not in known]
     if unknown:
         hint = did_you_mean(unknown[0], known)
-        raise usage(f"{type(estimator).__name__} has no parameter {', '.join(unknown)}; its parameters are {', '.join(known)}.{hint}")
+        raise usage(
+            f"{type(estimator).__name__} has no parameter {', '.join(unknown)}; its parameters are "
+            f"{', '.join(known)}.{hint}"
+        )
     if not grid:
         raise usage("nothing varies: give --vary name=value,value,...")
     return grid
 
 
 def values_of(name: str, text: str) -> list[Any]:
-    """0.1,1,10 or rbf,linear; log2:-5,15,2 and log10:-3,3,1 are powers from the first to the second, in steps of the third."""
+    """0.1,1,10 or rbf,linear.
+
+    Log2:-5,15,2 and log10:-3,3,1 are powers from the first to the second, in steps of the third.
+    """
     base, mark, rest = text.partition(":")
     if not mark:
         return [models.value_of(item.strip()) for item in text.split(",")]
@@ -132,13 +178,26 @@ def values_of(name: str, text: str) -> list[Any]:
         begin, end, step = (float(item) for item in rest.split(","))
         power = {"log2": 2.0, "log10": 10.0}[base]
     except (ValueError, KeyError):
-        raise usage(f"{name} takes values or log2:begin,end,step or log10:begin,end,step, got {text!r}.") from None
+        raise usage(
+            f"{name} takes values or log2:begin,end,step or log10:begin,end,step, got {text!r}."
+        ) from None
     if step == 0 or (end - begin) / step < 0 or (end - begin) / step > 1000:
         raise usage(f"{name}: {text} is no range of at most 1001 values.")
-    return [power ** float(value) for value in begin + step * np.arange(int((end - begin) / step + 1e-9) + 1)]
+    return [
+        power ** float(value)
+        for value in begin + step * np.arange(int((end - begin) / step + 1e-9) + 1)
+    ]
 
 
-def search(estimator: Any, grid: dict[str, list[Any]], table: Data, cv: int, scoring: str | None, seed: int, quiet: bool) -> GridSearchCV:
+def search(
+    estimator: Any,
+    grid: dict[str, list[Any]],
+    table: Data,
+    cv: int,
+    scoring: str | None,
+    seed: int,
+    quiet: bool,
+) -> GridSearchCV:
     """scikit-learn's search, with a bar that counts fits: the scorer moves it."""
     if is_outlier_detector(estimator):
         raise ValueError("tune needs a classifier or a regressor: a one-class model has no score")
@@ -147,23 +206,38 @@ def search(estimator: Any, grid: dict[str, list[Any]], table: Data, cv: int, sco
         raise usage(f"--cv must be at least 2, got {cv}.")
     folds = models.folds_of(estimator, y, cv, seed)
     own = models.weights(table.weight)
-    with config_context(enable_metadata_routing=bool(own)), progress("search", len(ParameterGrid(grid)) * cv, quiet) as advance:
+    with (
+        config_context(enable_metadata_routing=bool(own)),
+        progress("search", len(ParameterGrid(grid)) * cv, quiet) as advance,
+    ):
         if own:
-            estimator = clone(estimator).set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+            estimator = (
+                clone(estimator)
+                .set_fit_request(sample_weight=True)
+                .set_score_request(sample_weight=True)
+            )
         score = Counted(_scorer(estimator, scoring, weighted=bool(own)), advance)
-        return GridSearchCV(estimator, grid, scoring=score, cv=folds, refit=False, error_score="raise").fit(table.X, y, **own)
+        return GridSearchCV(
+            estimator, grid, scoring=score, cv=folds, refit=False, error_score="raise"
+        ).fit(table.X, y, **own)
 
 
 def _scorer(estimator: Any, scoring: str | None, weighted: bool) -> Any:
     """scikit-learn's scorer, one that takes sample weights where there are some."""
     known = get_scorer_names()
     if scoring is not None and scoring not in known:
-        raise usage(f"--scoring must be one of scikit-learn's scores, got {scoring!r}.{did_you_mean(scoring, known)}")
+        raise usage(
+            "--scoring must be one of scikit-learn's scores, got "
+            f"{scoring!r}.{did_you_mean(scoring, known)}"
+        )
     score = check_scoring(estimator, scoring=scoring)
     if not weighted or scoring is None:
         return score
     if "sample_weight" not in signature(score._score_func).parameters:
-        raise ValueError(f"--scoring {scoring} takes no sample weights: leave --weight out, or choose another score")
+        raise ValueError(
+            f"--scoring {scoring} takes no sample weights: leave --weight out, or choose another "
+            "score"
+        )
     return score.set_score_request(sample_weight=True)
 
 

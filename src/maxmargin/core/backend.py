@@ -1,9 +1,10 @@
 """What a machine must offer. This page is all that a new backend has to know.
 
-A backend is a value: data hold it (`Source.backend`, `Design.backend`), and solvers ask the data for
-it. They never import one, so the same outer loop runs wherever the arrays live. `Backend` is what
-kernel machines need, `LinearBackend` what linear models need, `OnlineBackend` what Pegasos and NORMA
-need; `core.cpu.CPU` offers all three, and tests/numpy_backend.py is a slow and obvious `Backend`.
+A backend is a value: data hold it (`Source.backend`, `Design.backend`), and solvers ask the data
+for it. They never import one, so the same outer loop runs wherever the arrays live. `Backend` is
+what kernel machines need, `LinearBackend` what linear models need, `OnlineBackend` what Pegasos and
+NORMA need; `core.cpu.CPU` offers all three, and tests/numpy_backend.py is a slow and obvious
+`Backend`.
 
 **Arrays** belong to the namespace `xp` (NumPy's for the CPU). Gradients, variables and sums are
 float64, index arrays int64; kernel values are float32 or float64. Arrays called `out`, `F`, `G` and
@@ -11,8 +12,8 @@ float64, index arrays int64; kernel values are float32 or float64. Arrays called
 
 **Indices** `a` and `b` select points by their numbers; None selects all of them.
 
-**Kernels** are tuples (kind, gamma, coef0, degree); the kinds are those of `maxmargin.kernel.kernels`
-and RBF_BY_DIFFERENCES.
+**Kernels** are tuples (kind, gamma, coef0, degree); the kinds are those of
+`maxmargin.kernel.kernels` and RBF_BY_DIFFERENCES.
 
 **Bits.** Results do not depend on the number of threads, nor on how work is split into calls.
 """
@@ -41,10 +42,11 @@ class NotFinite(ArithmeticError):
 
 
 class Variables(NamedTuple):
-    """Dual variables sorted by group, all or some of a problem's, and their gradient G = (K + diag(ridge)) b + linear.
+    """Dual variables sorted by group, all or some of a problem's, and their gradient G = (K +
+    diag(ridge)) b + linear.
 
-    Their problem is to minimise  1/2 b' (K + diag(ridge)) b + linear' b  subject to  lower <= b <= upper
-    and to the sum of b in each group whose sum is fixed.
+    Their problem is to minimise  1/2 b' (K + diag(ridge)) b + linear' b  subject to  lower <= b <=
+    upper and to the sum of b in each group whose sum is fixed.
     """
 
     G: Floats
@@ -60,7 +62,15 @@ class Variables(NamedTuple):
     def pick(self, at: Integers) -> "Variables":
         """Some of them, in order, copied."""
         begin = np.searchsorted(at, self.begin)
-        return Variables(self.G[at], self.b[at], self.lower[at], self.upper[at], self.ridge[at], begin, self.fixed)
+        return Variables(
+            self.G[at],
+            self.b[at],
+            self.lower[at],
+            self.upper[at],
+            self.ridge[at],
+            begin,
+            self.fixed,
+        )
 
 
 class Steps(NamedTuple):
@@ -97,28 +107,54 @@ class Backend(ABC):
 
     @abstractmethod
     def points(self, X: Any, compress: bool = False) -> Points:
-        """The rows of a C-contiguous array or a canonical CSR matrix of float32 or float64 as points.
+        """The rows of a C-contiguous array or a canonical CSR matrix of float32 or float64 as
+        points.
 
-        With `compress` the non-zeros of an array are stored: dot products then cost what these cost.
+        With `compress` the non-zeros of an array are stored: dot products then cost what these
+        cost.
         """
 
     @abstractmethod
     def kernel_block(
-        self, kernel: KernelTuple, A: Points, a: Indices, B: Points, b: Indices, out: Matrix | None = None, slots: Indices = None
+        self,
+        kernel: KernelTuple,
+        A: Points,
+        a: Indices,
+        B: Points,
+        b: Indices,
+        out: Matrix | None = None,
+        slots: Indices = None,
     ) -> Matrix:
-        """k(A[a], B[b]), a row for each of A[a]; with slots, row j goes to out[slots[j]]. Raises NotFinite."""
+        """k(A[a], B[b]), a row for each of A[a]; with slots, row j goes to out[slots[j]].
+
+        Raises NotFinite.
+        """
 
     @abstractmethod
-    def kernel_product(self, kernel: KernelTuple, A: Points, a: Indices, coef: Matrix, B: Points, b: Indices, out: Floats) -> None:
-        """out += coef' k(A[a], B[b]) without storing k; a row of out for each column of coef. Raises NotFinite.
+    def kernel_product(
+        self,
+        kernel: KernelTuple,
+        A: Points,
+        a: Indices,
+        coef: Matrix,
+        B: Points,
+        b: Indices,
+        out: Floats,
+    ) -> None:
+        """out += coef' k(A[a], B[b]) without storing k; a row of out for each column of coef.
+        Raises NotFinite.
 
         With float64 coefficients sums are float64. With float32 ones no term is rounded to float32
         more than `longest_run` times.
         """
 
     @abstractmethod
-    def kernel_products(self, kernel: KernelTuple, A: Points, begin: Integers, coef: Matrix, B: Points, out: Floats) -> None:
-        """kernel_product for each group of A, the points begin[g], ..., begin[g + 1] - 1, into out[g]. Raises NotFinite."""
+    def kernel_products(
+        self, kernel: KernelTuple, A: Points, begin: Integers, coef: Matrix, B: Points, out: Floats
+    ) -> None:
+        """kernel_product for each group of A, the points begin[g], ..., begin[g + 1] - 1, into
+        out[g]. Raises NotFinite.
+        """
 
     longest_run: int
     """How often a float32 sum of `kernel_product` rounds a term, at most."""
@@ -141,27 +177,50 @@ class Backend(ABC):
 
     @abstractmethod
     def group_extremes(
-        self, G: Floats, b: Floats, lower: Floats, upper: Floats, begin: Integers, fixed: NDArray[np.bool_]
+        self,
+        G: Floats,
+        b: Floats,
+        lower: Floats,
+        upper: Floats,
+        begin: Integers,
+        fixed: NDArray[np.bool_],
     ) -> list[Extremes]:
-        """The extremes of every group; where its sum is not fixed, 0 is among the gradients on both sides."""
+        """The extremes of every group.
+
+        Where its sum is not fixed, 0 is among the gradients on both sides.
+        """
 
     @abstractmethod
     def pair_steps(self, K: Matrix, variables: Variables, tol: float, most: int) -> Steps:
-        """Sequential minimal optimisation on a stored tile K, until the violation is at most tol; G and b change.
+        """Sequential minimal optimisation on a stored tile K, until the violation is at most tol; G
+        and b change.
 
         A step moves two variables of a group, and keeps its sum. Where the sum is not fixed it may
         move one variable alone.
         """
 
     @abstractmethod
-    def pair_steps_on_points(self, kernel: KernelTuple, A: Points, a: Indices, variables: Variables, tol: float, most: int) -> Steps:
-        """The same for K = k(A[a], A[a]), of which only what is needed is computed. Raises NotFinite."""
+    def pair_steps_on_points(
+        self,
+        kernel: KernelTuple,
+        A: Points,
+        a: Indices,
+        variables: Variables,
+        tol: float,
+        most: int,
+    ) -> Steps:
+        """The same for K = k(A[a], A[a]), of which only what is needed is computed.
+
+        Raises NotFinite.
+        """
 
     # ---- factors --------------------------------------------------------------------------------
 
     @abstractmethod
     def cholesky(self, Q: Floats) -> Floats | None:
-        """The factor of a symmetric matrix, of which the upper triangle is read and all may be overwritten; None if it is not definite."""
+        """The factor of a symmetric matrix, of which the upper triangle is read and all may be
+        overwritten; None if it is not definite.
+        """
 
     @abstractmethod
     def cholesky_solve(self, factor: Floats, right: Floats) -> Floats:
@@ -177,7 +236,14 @@ class LinearBackend(ABC):
 
     @abstractmethod
     def kernel_block(
-        self, kernel: KernelTuple, A: Points, a: Indices, B: Points, b: Indices, out: Matrix | None = None, slots: Indices = None
+        self,
+        kernel: KernelTuple,
+        A: Points,
+        a: Indices,
+        B: Points,
+        b: Indices,
+        out: Matrix | None = None,
+        slots: Indices = None,
     ) -> Matrix:
         """As for kernel machines: dot products of samples."""
 
@@ -199,13 +265,28 @@ class LinearBackend(ABC):
 
     @abstractmethod
     def corridor_duals(
-        self, corridor: tuple[Any, ...], f: Floats, centre: Floats | None, width: float, t: Floats, curvature: Floats
+        self,
+        corridor: tuple[Any, ...],
+        f: Floats,
+        centre: Floats | None,
+        width: float,
+        t: Floats,
+        curvature: Floats,
     ) -> tuple[float, float, float]:
-        """Write the duals at f and their curvature (losses.py); return the sums of losses, gains and duals."""
+        """Write the duals at f and their curvature (losses.py).
+
+        Return the sums of losses, gains and duals.
+        """
 
     @abstractmethod
     def corridor_slope(
-        self, corridor: tuple[Any, ...], f: Floats, change: Floats, step: float, centre: Floats | None, width: float
+        self,
+        corridor: tuple[Any, ...],
+        f: Floats,
+        change: Floats,
+        step: float,
+        centre: Floats | None,
+        width: float,
     ) -> float:
         """The derivative of the smoothed losses by s at f + s change, s = step."""
 
@@ -213,29 +294,41 @@ class LinearBackend(ABC):
     def coordinate_descent(self, X: Points, *arguments: Any) -> Any:
         """An object that holds the duals of dual coordinate descent; see coordinate.h.
 
-        Its run(w, bias, order, active, begin, aside, seed, threads) is a part of a pass, which is done
-        when run returns `active` as its end; settle(order) then brings the samples to be visited again
-        to the front.
+        Its run(w, bias, order, active, begin, aside, seed, threads) is a part of a pass, which is
+        done when run returns `active` as its end; settle(order) then brings the samples to be
+        visited again to the front.
         """
 
     @abstractmethod
-    def lasso_descent(self, H: Floats, price: Floats, u: Floats, slope: Floats, tol: float, most: int) -> float:
-        """Minimise the model of which `slope` is the gradient at u (lasso.h); return the violation left."""
+    def lasso_descent(
+        self, H: Floats, price: Floats, u: Floats, slope: Floats, tol: float, most: int
+    ) -> float:
+        """Minimise the model of which `slope` is the gradient at u (lasso.h).
+
+        Return the violation left.
+        """
 
     @abstractmethod
     def scaled_columns(self, X: Points, factor: Floats, last: float) -> Points:
-        """The columns of diag(factor) X, X in CSR, as points, and one more of `last` times the factors.
+        """The columns of diag(factor) X, X in CSR, as points, and one more of `last` times the
+        factors.
 
         With twice as many factors as samples all samples are there twice.
         """
 
     @abstractmethod
     def column_pass(self, columns: Points, *arguments: Any) -> tuple[float, int]:
-        """Visit the active columns once (columns.h); return the greatest violation met and the number left active."""
+        """Visit the active columns once (columns.h).
+
+        Return the greatest violation met and the number left active.
+        """
 
     @abstractmethod
     def crammer_singer_pass(self, X: Points, *arguments: Any) -> tuple[float, float, int]:
-        """Visit the active samples once (crammer_singer.h); return gap and violation met, and the number left active."""
+        """Visit the active samples once (crammer_singer.h).
+
+        Return gap and violation met, and the number left active.
+        """
 
     @abstractmethod
     def class_values(self, X: Points, rows: Indices, W: Floats) -> Floats:
@@ -254,7 +347,10 @@ class LinearBackend(ABC):
 
 
 class OnlineBackend(ABC):
-    """The functions of Pegasos and NORMA on kernel values; they return how many samples were used, as `pegasos_rows` does."""
+    """The functions of Pegasos and NORMA on kernel values.
+
+    They return how many samples were used, as `pegasos_rows` does.
+    """
 
     @abstractmethod
     def points(self, X: Any, compress: bool = False) -> Points:

@@ -28,7 +28,8 @@ from maxmargin.core.memory import contiguous
 from maxmargin.core.threads import thread_count
 
 INSTRUCTION_LEVEL = _cpu.level()
-"""The instruction level chosen at import: "base", "v3" (AVX2) or "v4" (AVX-512); the environment variable MAXMARGIN_LEVEL forces one."""
+"""The instruction level chosen at import: "base", "v3" (AVX2) or "v4" (AVX-512); the environment
+variable MAXMARGIN_LEVEL forces one."""
 
 
 def _size(P: Points, index: Indices) -> int:
@@ -52,28 +53,52 @@ class CPU(Backend, LinearBackend, OnlineBackend):
         return (_cpu.compressed_points if compress else _cpu.dense_points)(contiguous(X))
 
     def kernel_block(
-        self, kernel: KernelTuple, A: Points, a: Indices, B: Points, b: Indices, out: Matrix | None = None, slots: Indices = None
+        self,
+        kernel: KernelTuple,
+        A: Points,
+        a: Indices,
+        B: Points,
+        b: Indices,
+        out: Matrix | None = None,
+        slots: Indices = None,
     ) -> Matrix:
         rows, columns = _size(A, a), _size(B, b)
         if out is None:
-            out = np.empty((rows, columns), np.float32 if isinstance(A, _cpu.Points32) else np.float64)
-        if not _cpu.kernel_block(kernel, A, a, B, b, out, slots, thread_count(rows * columns * (A.shape[1] + 16.0))):
+            out = np.empty(
+                (rows, columns), np.float32 if isinstance(A, _cpu.Points32) else np.float64
+            )
+        if not _cpu.kernel_block(
+            kernel, A, a, B, b, out, slots, thread_count(rows * columns * (A.shape[1] + 16.0))
+        ):
             raise NotFinite
         return out
 
-    def kernel_product(self, kernel: KernelTuple, A: Points, a: Indices, coef: Matrix, B: Points, b: Indices, out: Floats) -> None:
+    def kernel_product(
+        self,
+        kernel: KernelTuple,
+        A: Points,
+        a: Indices,
+        coef: Matrix,
+        B: Points,
+        b: Indices,
+        out: Floats,
+    ) -> None:
         rows, columns = _size(A, a), _size(B, b)
         work = rows * columns * (A.shape[1] + coef.shape[1] + 16.0)
         if not _cpu.kernel_matvec(kernel, A, a, contiguous(coef), B, b, out, thread_count(work)):
             raise NotFinite
 
-    def kernel_products(self, kernel: KernelTuple, A: Points, begin: Integers, coef: Matrix, B: Points, out: Floats) -> None:
+    def kernel_products(
+        self, kernel: KernelTuple, A: Points, begin: Integers, coef: Matrix, B: Points, out: Floats
+    ) -> None:
         work = A.shape[0] * B.shape[0] * (A.shape[1] + coef.shape[1] + 16.0) / max(1, len(out))
         if not _cpu.grouped_matvec(kernel, A, begin, contiguous(coef), B, out, thread_count(work)):
             raise NotFinite
 
     def update_gradient(self, rows: Matrix, slots: Integers, delta: Floats, F: Floats) -> None:
-        _cpu.update_gradient(rows, slots, contiguous(delta), F, thread_count(len(slots) * rows.shape[1]))
+        _cpu.update_gradient(
+            rows, slots, contiguous(delta), F, thread_count(len(slots) * rows.shape[1])
+        )
 
     def gather(self, rows: Matrix, slots: Integers, columns: Integers) -> Matrix:
         out = np.empty((len(slots), len(columns)), rows.dtype)
@@ -84,23 +109,41 @@ class CPU(Backend, LinearBackend, OnlineBackend):
         _cpu.join_blocks(first, between, second, out)
 
     def group_extremes(
-        self, G: Floats, b: Floats, lower: Floats, upper: Floats, begin: Integers, fixed: NDArray[np.bool_]
+        self,
+        G: Floats,
+        b: Floats,
+        lower: Floats,
+        upper: Floats,
+        begin: Integers,
+        fixed: NDArray[np.bool_],
     ) -> list[Extremes]:
         return [Extremes(*found) for found in _cpu.group_ends(G, b, lower, upper, begin, fixed)]
 
     def pair_steps(self, K: Matrix, variables: Variables, tol: float, most: int) -> Steps:
         return Steps(*_cpu.solve_block(K, *variables, tol, most))
 
-    def pair_steps_on_points(self, kernel: KernelTuple, A: Points, a: Indices, variables: Variables, tol: float, most: int) -> Steps:
+    def pair_steps_on_points(
+        self,
+        kernel: KernelTuple,
+        A: Points,
+        a: Indices,
+        variables: Variables,
+        tol: float,
+        most: int,
+    ) -> Steps:
         # A round computes some hundred times as many values: below, starting threads costs more.
         threads = thread_count(len(variables.G) * (A.shape[1] + 16.0) * 2)
-        taken, violation, negative, unbounded, finite = _cpu.solve_points(kernel, A, a, *variables, tol, most, threads)
+        taken, violation, negative, unbounded, finite = _cpu.solve_points(
+            kernel, A, a, *variables, tol, most, threads
+        )
         if not finite:
             raise NotFinite
         return Steps(taken, violation, negative, unbounded)
 
     def cholesky(self, Q: Floats) -> Floats | None:
-        L, failed = lapack.dpotrf(Q.T, lower=1, clean=0, overwrite_a=1)  # Q' = Q, in Fortran's order: in place
+        L, failed = lapack.dpotrf(
+            Q.T, lower=1, clean=0, overwrite_a=1
+        )  # Q' = Q, in Fortran's order: in place
         return None if failed else L
 
     def cholesky_solve(self, factor: Floats, right: Floats) -> Floats:
@@ -126,31 +169,55 @@ class CPU(Backend, LinearBackend, OnlineBackend):
 
     def gram(self, X: Points, rows: Indices, weight: Floats) -> Floats:
         out = np.empty((X.shape[1], X.shape[1]))
-        _cpu.gram(X, rows, contiguous(weight), out, thread_count(_entries(X, rows) * float(X.terms)))
+        _cpu.gram(
+            X, rows, contiguous(weight), out, thread_count(_entries(X, rows) * float(X.terms))
+        )
         return out
 
     def corridor_duals(
-        self, corridor: tuple[Any, ...], f: Floats, centre: Floats | None, width: float, t: Floats, curvature: Floats
+        self,
+        corridor: tuple[Any, ...],
+        f: Floats,
+        centre: Floats | None,
+        width: float,
+        t: Floats,
+        curvature: Floats,
     ) -> tuple[float, float, float]:
-        sums: tuple[float, float, float] = _cpu.corridor_duals(*corridor, f, centre, width, t, curvature, thread_count(40.0 * len(f)))
+        sums: tuple[float, float, float] = _cpu.corridor_duals(
+            *corridor, f, centre, width, t, curvature, thread_count(40.0 * len(f))
+        )
         return sums
 
     def corridor_slope(
-        self, corridor: tuple[Any, ...], f: Floats, change: Floats, step: float, centre: Floats | None, width: float
+        self,
+        corridor: tuple[Any, ...],
+        f: Floats,
+        change: Floats,
+        step: float,
+        centre: Floats | None,
+        width: float,
     ) -> float:
-        return float(_cpu.corridor_slope(*corridor, f, change, step, centre, width, thread_count(40.0 * len(f))))
+        return float(
+            _cpu.corridor_slope(
+                *corridor, f, change, step, centre, width, thread_count(40.0 * len(f))
+            )
+        )
 
     def coordinate_descent(self, X: Points, *arguments: Any) -> Any:
         return (_cpu.Descent32 if isinstance(X, _cpu.Points32) else _cpu.Descent64)(X, *arguments)
 
-    def lasso_descent(self, H: Floats, price: Floats, u: Floats, slope: Floats, tol: float, most: int) -> float:
+    def lasso_descent(
+        self, H: Floats, price: Floats, u: Floats, slope: Floats, tol: float, most: int
+    ) -> float:
         return float(_cpu.lasso_descent(H, price, u, slope, tol, most))
 
     def scaled_columns(self, X: Points, factor: Floats, last: float) -> Points:
         return _cpu.scaled_columns(X, factor, last, thread_count(8.0 * _entries(X, None)))
 
     def column_pass(self, columns: Points, *arguments: Any) -> tuple[float, int]:
-        found: tuple[float, int] = _cpu.column_pass(columns, *arguments, thread_count(_entries(columns, None)))
+        found: tuple[float, int] = _cpu.column_pass(
+            columns, *arguments, thread_count(_entries(columns, None))
+        )
         return found
 
     def crammer_singer_pass(self, X: Points, *arguments: Any) -> tuple[float, float, int]:

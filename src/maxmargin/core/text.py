@@ -13,6 +13,12 @@ TEXT_PADDING = _cpu.TEXT_PADDING
 """So many bytes must follow a text that is parsed."""
 
 
-def parse_svmlight(buffer: NDArray[np.uint8], size: int, limit: int, queries: int, threads: int = 0) -> list[tuple[Any, ...]]:
-    """Return pieces of rows: targets, row ends, indices, values, queries, least and greatest index, lines, and an error with its place."""
+def parse_svmlight(
+    buffer: NDArray[np.uint8], size: int, limit: int, queries: int, threads: int = 0
+) -> list[tuple[Any, ...]]:
+    """Return pieces of rows.
+
+    Targets, row ends, indices, values, queries, least and greatest index, lines, and an error with
+    its place.
+    """
     return _cpu.parse_svmlight(buffer, size, limit, queries, threads or thread_count(10.0 * size))

@@ -1,4 +1,5 @@
-"""How many threads work takes: those of the core, and those of the BLAS libraries of NumPy and SciPy.
+"""How many threads work takes: those of the core, and those of the BLAS libraries of NumPy and
+SciPy.
 
 The core uses as many as scikit-learn's OpenMP code would, so that OMP_NUM_THREADS, threadpoolctl,
 joblib's workers and container limits are honoured; within `one_thread()` just one.
@@ -44,8 +45,13 @@ def thread_count(work: float = np.inf) -> int:
 
 @cache
 def _blas() -> list[Any]:
-    """The BLAS libraries of this process; looking for them takes milliseconds, so it is done once."""
-    return [library for library in ThreadpoolController().lib_controllers if library.user_api == "blas"]
+    """The BLAS libraries of this process.
+
+    Looking for them takes milliseconds, so it is done once.
+    """
+    return [
+        library for library in ThreadpoolController().lib_controllers if library.user_api == "blas"
+    ]
 
 
 @cache
@@ -54,7 +60,9 @@ def _buffers() -> None:
     try:
         mmap(-1, BUFFERS).close()
     except OSError:
-        raise MemoryError(f"BLAS needs {BUFFERS >> 20} MiB of address space for its buffers: raise the limit.") from None
+        raise MemoryError(
+            f"BLAS needs {BUFFERS >> 20} MiB of address space for its buffers: raise the limit."
+        ) from None
     lapack.dpotrf(np.eye(64))
     np.ones((64, 64)) @ np.ones((64, 64))
 
@@ -66,7 +74,10 @@ _blas_before: list[Any] = []
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Hold BLAS to one thread, so that bits do not depend on the number of threads; the first user sets it, the last restores it."""
+    """Hold BLAS to one thread, so that bits do not depend on the number of threads.
+
+    The first user sets it, the last restores it.
+    """
     global _blas_users, _blas_before
     with _blas_lock:
         _buffers()

@@ -66,7 +66,7 @@ class BaseSVM(QuickParameters, ABC):
         tags.input_tags.positive_only = self._kernel_kind() is Kind.CHI2
         return tags
 
-    # ---- the kernel --------------------------------------------------------------------------------------------------
+    # ---- the kernel ------------------------------------------------------------------------------
 
     def _kernel_kind(self) -> Kind | None:
         if isinstance(self.kernel, Kernel):
@@ -84,10 +84,15 @@ class BaseSVM(QuickParameters, ABC):
     def _resolve_kernel(self, X: Any, weight: Floats | None) -> Kernel:
         """The kernel as data, gamma computed from the samples in use."""
         if isinstance(self.kernel, Kernel):
-            changed = [name for name, default in (("gamma", "scale"), ("coef0", 0.0), ("degree", 3)) if getattr(self, name) != default]
+            changed = [
+                name
+                for name, default in (("gamma", "scale"), ("coef0", 0.0), ("degree", 3))
+                if getattr(self, name) != default
+            ]
             if changed:
                 raise ValueError(
-                    f"kernel={self.kernel!r} carries its own numbers; {', '.join(changed)} given to the estimator would be ignored. "
+                    f"kernel={self.kernel!r} carries its own numbers; {', '.join(changed)} given "
+                    "to the estimator would be ignored. "
                     "Set them in the Kernel."
                 )
             return self.kernel
@@ -100,7 +105,7 @@ class BaseSVM(QuickParameters, ABC):
             values["gamma"] = float(gamma_value(self.gamma, X, weight))
         return Kernel(kind, **values)
 
-    # ---- validation --------------------------------------------------------------------------------------------------
+    # ---- validation ------------------------------------------------------------------------------
 
     def _validate_X(self, X: Any, *, reset: bool) -> Any:
         """X as a float array or canonical CSR; objects for a callable kernel are passed through."""
@@ -115,7 +120,9 @@ class BaseSVM(QuickParameters, ABC):
         """X as above, and y, equally long."""
         if self._kernel_kind() is Kind.CALLABLE:
             if y is None:
-                raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+                raise ValueError(
+                    f"{type(self).__name__} requires y to be passed, but the target y is None"
+                )
             check_consistent_length(X, y)
             return X, y
         if self._as_it_is(X, reset) and plain_target(y, len(X)):
@@ -126,7 +133,11 @@ class BaseSVM(QuickParameters, ABC):
 
     def _as_it_is(self, X: Any, reset: bool) -> bool:
         """Whether X needs no further check; it has no names of features."""
-        if self._kernel_kind() in (Kind.PRECOMPUTED, Kind.CHI2) or hasattr(self, "feature_names_in_") or not plain_data(X):
+        if (
+            self._kernel_kind() in (Kind.PRECOMPUTED, Kind.CHI2)
+            or hasattr(self, "feature_names_in_")
+            or not plain_data(X)
+        ):
             return False
         if reset:
             self.n_features_in_ = X.shape[1]
@@ -138,10 +149,19 @@ class BaseSVM(QuickParameters, ABC):
 
     def _canonical(self, X: Any, fitting: bool) -> Any:
         if fitting and self._kernel_kind() is Kind.PRECOMPUTED and X.shape[0] != X.shape[1]:
-            raise ValueError(f"Precomputed matrix must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix.")
+            raise ValueError(
+                f"Precomputed matrix must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} "
+                "matrix."
+            )
         X = canonical_csr(X) if sparse.issparse(X) else X
-        if self._kernel_kind() is Kind.CHI2 and (X.data if sparse.issparse(X) else X).min(initial=0) < 0:
-            raise ValueError("Negative values in data: the chi2 kernel needs non-negative features, such as histograms.")
+        if (
+            self._kernel_kind() is Kind.CHI2
+            and (X.data if sparse.issparse(X) else X).min(initial=0) < 0
+        ):
+            raise ValueError(
+                "Negative values in data: the chi2 kernel needs non-negative features, such as "
+                "histograms."
+            )
         return X
 
     def _method(self) -> Method:
@@ -149,9 +169,15 @@ class BaseSVM(QuickParameters, ABC):
         return Method.BLOCK
 
     def _monitor(self) -> Monitor:
-        return Monitor(self.max_iter, self.time_limit, int(self.verbose), type(self).__name__, self.on_interrupt == "keep")
+        return Monitor(
+            self.max_iter,
+            self.time_limit,
+            int(self.verbose),
+            type(self).__name__,
+            self.on_interrupt == "keep",
+        )
 
-    # ---- the fitted state --------------------------------------------------------------------------------------------
+    # ---- the fitted state ------------------------------------------------------------------------
 
     def _conclude(self, trained: list[Trained], monitor: Monitor, X: Any) -> None:
         """Raise on Ctrl-C, keep certificate and status, warn of what fell short."""
@@ -173,17 +199,27 @@ class BaseSVM(QuickParameters, ABC):
         self._warn(trained)
 
     def _warn(self, trained: list[Trained]) -> None:
-        """Warn of every outcome that is not what was asked for, with the numbers that fell short and what to do."""
+        """Warn of every outcome that is not what was asked for, with the numbers that fell short
+        and what to do.
+        """
         negative = any(t.certificate.convexity == "indefinite" for t in trained)
         for status in Status:
             some = [t.certificate for t in trained if t.status is status]
             if not some or (status.converged and not (status is Status.STATIONARY and negative)):
                 continue
             many = f" ({len(some)} of {len(trained)} binary problems)" if len(trained) > 1 else ""
-            early = f"Solver terminated early (max_iter={self.max_iter}).  {SCALE} " if status is Status.MAX_ITER else ""
-            violation, gap = max(c.kkt_violation for c in some) / self._unit, max(c.relative_gap for c in some)
+            early = (
+                f"Solver terminated early (max_iter={self.max_iter}).  {SCALE} "
+                if status is Status.MAX_ITER
+                else ""
+            )
+            violation, gap = (
+                max(c.kkt_violation for c in some) / self._unit,
+                max(c.relative_gap for c in some),
+            )
             warn(
-                f"{early}{status.value}{many} KKT violation {violation:.3g} (tol={self.tol:g}), relative gap {gap:.3g} "
+                f"{early}{status.value}{many} KKT violation {violation:.3g} (tol={self.tol:g}), "
+                f"relative gap {gap:.3g} "
                 f"(10 tol={GAP * self.tol:g}).",
                 ConvergenceWarning,
             )
@@ -202,10 +238,14 @@ class BaseSVM(QuickParameters, ABC):
             self.support_vectors_ = X[support].astype(np.float64)
 
     def _keep_coef(self, dual_coef: Floats, intercept: Floats, flipped: bool = False) -> None:
-        """Keep coefficients (sparse for sparse data); the underscored twins have LIBSVM's sign, which is flipped for two classes."""
+        """Keep coefficients (sparse for sparse data).
+
+        The underscored twins have LIBSVM's sign, which is flipped for two classes.
+        """
         if not (np.isfinite(dual_coef).all() and np.isfinite(intercept).all()):
             raise ValueError(
-                "The dual coefficients or intercepts are not finite. The input data may contain large values and need to be preprocessed."
+                "The dual coefficients or intercepts are not finite. The input data may contain "
+                "large values and need to be preprocessed."
             )
         sign = -1.0 if flipped else 1.0
         wrap: Callable[[Floats], Any] = sparse_like_sklearn if self._sparse else np.asarray
@@ -219,7 +259,9 @@ class BaseSVM(QuickParameters, ABC):
         try:
             check_is_fitted(self)
         except NotFittedError:
-            raise AttributeError(f"{type(self).__name__} is not fitted yet: n_support_ is not available.") from None
+            raise AttributeError(
+                f"{type(self).__name__} is not fitted yet: n_support_ is not available."
+            ) from None
         count: NDArray[np.int32] = self._n_support
         return count
 
@@ -240,16 +282,22 @@ class BaseSVM(QuickParameters, ABC):
 
     @abstractmethod
     def _linear_coef(self) -> Any:
-        """Coefficients of the support vectors as coef_ uses them, one row for each decision function."""
+        """Coefficients of the support vectors as coef_ uses them, one row for each decision
+        function.
+        """
 
     def _columns(self) -> Floats:
-        """Coefficients of the support vectors, one row for each decision function, from _dual_coef_."""
+        """Coefficients of the support vectors, one row for each decision function, from
+        _dual_coef_.
+        """
         if not sparse.issparse(self._dual_coef_):
             return np.asarray(self._dual_coef_)
-        self._dual_coef_.check_format(full_check=True)  # SciPy would write where altered indices point
+        self._dual_coef_.check_format(
+            full_check=True
+        )  # SciPy would write where altered indices point
         return np.asarray(self._dual_coef_.toarray())
 
-    # ---- prediction --------------------------------------------------------------------------------------------------
+    # ---- prediction ------------------------------------------------------------------------------
 
     @abstractmethod
     def _shapes(self) -> tuple[int, int, int]:
@@ -261,24 +309,31 @@ class BaseSVM(QuickParameters, ABC):
         return Coefficients(np.array([0, len(columns)]), columns)
 
     def _join(self, parts: Floats) -> Floats:
-        """The decision functions, one row each, from what each group of coefficients adds to its own."""
+        """The decision functions, one row each, from what each group of coefficients adds to its
+        own.
+        """
         return cast(Floats, parts[0])
 
     def _ask(self, X: Any) -> Question:
-        """The kernel values between the support vectors and X, and the coefficients that multiply them."""
+        """The kernel values between the support vectors and X, and the coefficients that multiply
+        them.
+        """
         check_is_fitted(self)
         X = self._validate_X(X, reset=False)
         state, kernel = _state.prepared(self), self._kernel
         if kernel.kind is Kind.PRECOMPUTED:
             if X.shape[1] != self.shape_fit_[0]:
                 raise ValueError(
-                    f"X.shape[1] = {X.shape[1]} should be equal to {self.shape_fit_[0]}, the number of samples at training time"
+                    f"X.shape[1] = {X.shape[1]} should be equal to {self.shape_fit_[0]}, the "
+                    "number of samples at training time"
                 )
             return Question(make_source(kernel, X[:, self.support_].T), state.coefficients)
         if state.source is None:
             return Question(make_source(kernel, self.support_vectors_, X), state.coefficients)
         if sparse.issparse(X) and not self._sparse:
-            raise ValueError(f"cannot use sparse input in {type(self).__name__!r} trained on dense data")
+            raise ValueError(
+                f"cannot use sparse input in {type(self).__name__!r} trained on dense data"
+            )
         X = canonical_csr(sparse.csr_matrix(X)) if self._sparse and not sparse.issparse(X) else X
         return Question(state.source.against(X), state.coefficients)
 
@@ -295,7 +350,7 @@ class BaseSVM(QuickParameters, ABC):
         values += np.asarray(self._intercept_)[:, None]
         return values
 
-    # ---- certification -----------------------------------------------------------------------------------------------
+    # ---- certification ---------------------------------------------------------------------------
 
     def _certified_values(self, X: Any) -> Floats:
         """Decision values by the independent float64 evaluation of maxmargin.certificate."""
@@ -314,25 +369,38 @@ class BaseSVM(QuickParameters, ABC):
         return bool(per_row * _num_samples(X) <= evaluation.EXTENDED)
 
     def _needs_more_digits(self, coef: Floats) -> bool:
-        """Whether float64 may round dot products so much that decision values are not known to tol (rounding.py)."""
+        """Whether float64 may round dot products so much that decision values are not known to tol
+        (rounding.py).
+        """
         error = make_source(self._kernel, self.support_vectors_).value_error
-        return error * float(np.abs(coef).sum(axis=0).max(initial=0.0)) > SHARE * float(self.tol) * self._unit
+        return (
+            error * float(np.abs(coef).sum(axis=0).max(initial=0.0))
+            > SHARE * float(self.tol) * self._unit
+        )
 
-    def _certify_all(self, found: list[Certificate], solver_values: Floats, exact: Floats) -> Certificate:
+    def _certify_all(
+        self, found: list[Certificate], solver_values: Floats, exact: Floats
+    ) -> Certificate:
         """Give each part its outcome, judged by what was recomputed."""
         parts = self.certificate_.parts or (self.certificate_,)
         judged, columns, demand = [], self._columns(), demand_of(self.tol, self._unit)
         for k, (old, new) in enumerate(zip(parts, found, strict=True)):
             new = replace(new, convexity=old.convexity, n_iter=old.n_iter)
             status = verdict_again(
-                Status[old.status.upper()], new, demand, size_of(np.append(exact[:, k], self._intercept_[k]), columns[k])
+                Status[old.status.upper()],
+                new,
+                demand,
+                size_of(np.append(exact[:, k], self._intercept_[k]), columns[k]),
             )
             error = float(np.abs(solver_values[:, k] - exact[:, k]).max(initial=0.0))
             judged.append(certificate.with_status(replace(new, audit_error=error), status))
         return certificate.worst(judged)
 
     def _training_rows(self, X: Any, label: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Where the support vectors are among the samples: fits know it, model files of other programs do not."""
+        """Where the support vectors are among the samples.
+
+        Fits know it, model files of other programs do not.
+        """
         if getattr(self, "_rows_known", True):
             return cast(NDArray[np.int64], self.support_)
         groups = np.repeat(np.arange(len(self._n_support)), self._n_support)
@@ -340,7 +408,11 @@ class BaseSVM(QuickParameters, ABC):
 
     def _warm(self, n: int) -> tuple[NDArray[np.int64], Floats] | None:
         """Support indices and coefficient rows of the last fit, if this fit may start from them."""
-        if not self.warm_start or not hasattr(self, "support_") or not getattr(self, "_rows_known", True):
+        if (
+            not self.warm_start
+            or not hasattr(self, "support_")
+            or not getattr(self, "_rows_known", True)
+        ):
             return None
         if len(self.support_) and self.support_.max() >= n:
             return None
@@ -360,10 +432,14 @@ def all_or_nothing(estimator: BaseSVM) -> Iterator[None]:
 
 
 def method_for(solver: str, squared: bool, C: float, loss: str) -> Method:
-    """The solver by its name; ValueError where it cannot solve the problem, naming the loss that it can."""
+    """The solver by its name.
+
+    ValueError where it cannot solve the problem, naming the loss that it can.
+    """
     if solver == "newton" and not (squared and np.isfinite(C)):
         cause = f"C={C:g} is the limit without loss" if squared else "the loss is not squared"
         raise ValueError(
-            f"solver='newton' minimises squared losses at a finite C, but {cause}: use loss='{loss}' with a finite C, or solver='block'."
+            f"solver='newton' minimises squared losses at a finite C, but {cause}: use "
+            f"loss='{loss}' with a finite C, or solver='block'."
         )
     return Method.BLOCK if solver == "auto" else Method(solver)

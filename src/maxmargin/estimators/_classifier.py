@@ -1,4 +1,7 @@
-"""What both classifiers share beyond prediction: labels, weights, training of every pair, certification."""
+"""What both classifiers share beyond prediction.
+
+Labels, weights, training of every pair, certification.
+"""
 
 from abc import abstractmethod
 from typing import Any, ClassVar, NamedTuple, Self
@@ -29,7 +32,8 @@ from maxmargin.status import Status
 from maxmargin.training import train_many
 
 NO_PROBABILITY = (
-    "probability=True is not available. Use CalibratedClassifierCV({name}(...), ensemble=False) from sklearn.calibration, which gives "
+    "probability=True is not available. Use CalibratedClassifierCV({name}(...), ensemble=False) "
+    "from sklearn.calibration, which gives "
     "probabilities from out-of-fold decision values."
 )
 
@@ -64,7 +68,10 @@ class BaseSVC(ClassifierMixin, Voting):  # type: ignore[misc]
 
     @property
     def probA_(self) -> Floats:
-        """Platt's slopes of a model that was made with probabilities elsewhere; empty after a fit."""
+        """Platt's slopes of a model that was made with probabilities elsewhere.
+
+        Empty after a fit.
+        """
         check_is_fitted(self)
         slopes: Floats = self._probA
         return slopes
@@ -76,7 +83,7 @@ class BaseSVC(ClassifierMixin, Voting):  # type: ignore[misc]
         constants: Floats = self._probB
         return constants
 
-    # ---- fitting -----------------------------------------------------------------------------------------------------
+    # ---- fitting ---------------------------------------------------------------------------------
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -103,7 +110,10 @@ class BaseSVC(ClassifierMixin, Voting):  # type: ignore[misc]
         if self.probability is True:
             raise ValueError(NO_PROBABILITY.format(name=type(self).__name__))
         if self.multiclass == "ovr" and self.decision_function_shape == "ovo":
-            raise ValueError("decision_function_shape='ovo' needs multiclass='ovo': no pair is trained with multiclass='ovr'.")
+            raise ValueError(
+                "decision_function_shape='ovo' needs multiclass='ovo': no pair is trained with "
+                "multiclass='ovr'."
+            )
         X, y = self._validate_Xy(X, y, reset=True)
         classes, label = encode(y)
         weight = finite_weight(sample_weight, _num_samples(X))
@@ -120,7 +130,9 @@ class BaseSVC(ClassifierMixin, Voting):  # type: ignore[misc]
         X = symmetric(self._kernel_kind(), X)
         counted, used = np.flatnonzero(weight > 0), np.flatnonzero(effective > 0)
         kernel = self._resolve_kernel(take(self._kernel_kind(), X, counted), weight[counted])
-        samples = Weighted(take(kernel.kind, X, used), label[used], effective[used], class_weight[label[used]])
+        samples = Weighted(
+            take(kernel.kind, X, used), label[used], effective[used], class_weight[label[used]]
+        )
         tasks = multiclass.tasks(samples.label, len(classes), self.multiclass == "ovr")
         starts = self._starts(used, len(label), tasks, classes)
         with self._monitor() as monitor:
@@ -131,17 +143,26 @@ class BaseSVC(ClassifierMixin, Voting):  # type: ignore[misc]
         return self
 
     def _refuse_too_many(self, n_classes: int) -> None:
-        """One-vs-one of very many classes needs more memory than there is: say so before anything is allocated."""
+        """One-vs-one of very many classes needs more memory than there is.
+
+        Say so before anything is allocated.
+        """
         problems = n_classes * (n_classes - 1) // 2
         needed = problems * BYTES_PER_PROBLEM
         if self.multiclass == "ovo" and n_classes > 100 and needed > free_memory():
             raise MemoryError(
-                f"{n_classes} classes make {problems} one-vs-one problems, which take at least {needed / 2**30:.0f} GiB; "
-                f"{free_memory() / 2**30:.0f} are free. Use multiclass='ovr', which trains {n_classes}, and check that y holds labels."
+                f"{n_classes} classes make {problems} one-vs-one problems, which take at least "
+                f"{needed / 2**30:.0f} GiB; "
+                f"{free_memory() / 2**30:.0f} are free. Use multiclass='ovr', which trains "
+                f"{n_classes}, and check that y holds labels."
             )
 
-    def _starts(self, used: NDArray[np.int64], n: int, tasks: list[BinaryTask], classes: NDArray[Any]) -> list[Floats] | None:
-        """For each task the dual variables of the last fit on its samples, if warm_start can use them."""
+    def _starts(
+        self, used: NDArray[np.int64], n: int, tasks: list[BinaryTask], classes: NDArray[Any]
+    ) -> list[Floats] | None:
+        """For each task the dual variables of the last fit on its samples, if warm_start can use
+        them.
+        """
         warm = self._warm(n)
         if warm is None or not np.array_equal(self.classes_, classes) or len(warm[1]) != len(tasks):
             return None
@@ -151,28 +172,58 @@ class BaseSVC(ClassifierMixin, Voting):  # type: ignore[misc]
         return [guess[k, used[task.samples]] for k, task in enumerate(tasks)]
 
     def _train(
-        self, samples: Weighted, n_classes: int, kernel: Kernel, tasks: list[BinaryTask], starts: list[Floats] | None, monitor: Monitor
+        self,
+        samples: Weighted,
+        n_classes: int,
+        kernel: Kernel,
+        tasks: list[BinaryTask],
+        starts: list[Floats] | None,
+        monitor: Monitor,
     ) -> list[Trained]:
         """Train every binary problem; pairs of classes share the kernel values inside a class."""
         pairs = len(tasks) > 1 and self.multiclass == "ovo"
-        work = [self._task(k, task, samples, n_classes if pairs else 0, starts) for k, task in enumerate(tasks)]
+        work = [
+            self._task(k, task, samples, n_classes if pairs else 0, starts)
+            for k, task in enumerate(tasks)
+        ]
         refuse_batch_dependence(kernel, samples.X)
         members = multiclass.members_of(samples.label, n_classes) if pairs else None
-        return train_many(work, KernelWorkspace.of(kernel, samples.X, monitor, self.cache_size, members))
+        return train_many(
+            work, KernelWorkspace.of(kernel, samples.X, monitor, self.cache_size, members)
+        )
 
-    def _task(self, k: int, task: BinaryTask, samples: Weighted, of_pairs: int, starts: list[Floats] | None) -> Task | Constant:
+    def _task(
+        self,
+        k: int,
+        task: BinaryTask,
+        samples: Weighted,
+        of_pairs: int,
+        starts: list[Floats] | None,
+    ) -> Task | Constant:
         """One binary problem, of a pair of so many classes or of all samples."""
         if not _two_sided(task):
             return _constant(task)
-        form = self._formulation(task.sign, samples.weight[task.samples], samples.class_weight[task.samples])
+        form = self._formulation(
+            task.sign, samples.weight[task.samples], samples.class_weight[task.samples]
+        )
         start = None if starts is None else starts[k]
         if not of_pairs:
             return Task(form, float(self.tol), self._method(), start)
-        return Task(form, float(self.tol), self._method(), start, task.samples, multiclass.pairs(of_pairs)[k])
+        return Task(
+            form,
+            float(self.tol),
+            self._method(),
+            start,
+            task.samples,
+            multiclass.pairs(of_pairs)[k],
+        )
 
     @abstractmethod
     def _formulation(self, sign: Floats, weight: Floats, class_weight: Floats) -> Formulation:
-        """The binary problem on samples of the given signs, effective weights and class weights; refuses an infeasible nu."""
+        """The binary problem on samples of the given signs, effective weights and class weights.
+
+        Refuses an infeasible nu.
+        """
 
     def _keep(
         self,
@@ -183,7 +234,9 @@ class BaseSVC(ClassifierMixin, Voting):  # type: ignore[misc]
         used: NDArray[np.int64],
         label: NDArray[np.int64],
     ) -> None:
-        """Keep the union of the support vectors, sorted by class, and the coefficients in scikit-learn's layout."""
+        """Keep the union of the support vectors, sorted by class, and the coefficients in
+        scikit-learn's layout.
+        """
         n_classes = len(self.classes_)
         in_use = np.zeros(len(label), bool)
         for task, result in zip(tasks, trained, strict=True):
@@ -200,15 +253,24 @@ class BaseSVC(ClassifierMixin, Voting):  # type: ignore[misc]
         for k, (task, result) in enumerate(zip(tasks, trained, strict=True)):
             nonzero = np.flatnonzero(result.decision.coef)
             columns = position[used[task.samples[nonzero]]]
-            rows = multiclass.packed_rows(k, label[support[columns]], n_classes) if self._one_vs_one else k
+            rows = (
+                multiclass.packed_rows(k, label[support[columns]], n_classes)
+                if self._one_vs_one
+                else k
+            )
             packed[rows, columns] = result.decision.coef[nonzero]
-        self._keep_coef(packed, np.array([t.decision.intercept for t in trained]), flipped=n_classes == 2)
-        self.n_iter_ = self._num_iter = np.array([t.certificate.n_iter for t in trained], dtype=np.int64)
+        self._keep_coef(
+            packed, np.array([t.decision.intercept for t in trained]), flipped=n_classes == 2
+        )
+        self.n_iter_ = self._num_iter = np.array(
+            [t.certificate.n_iter for t in trained], dtype=np.int64
+        )
 
-    # ---- certification -------------------------------------------------------------------------------------------------
+    # ---- certification ---------------------------------------------------------------------------
 
     def certify(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
-        """Check the fitted model on its training data, everything recomputed in float64 by code the solver does not share.
+        """Check the fitted model on its training data, everything recomputed in float64 by code the
+        solver does not share.
 
         Parameters
         ----------
@@ -223,17 +285,24 @@ class BaseSVC(ClassifierMixin, Voting):  # type: ignore[misc]
         check_is_fitted(self)
         X, y = self._validate_Xy(X, y, reset=False)
         label = np.searchsorted(self.classes_, column_or_1d(y))
-        if not np.array_equal(self.classes_[np.minimum(label, len(self.classes_) - 1)], column_or_1d(y)) or (
-            getattr(self, "_rows_known", True) and len(label) != self.shape_fit_[0]
-        ):
-            raise ValueError("certify needs the data the model was fitted on: other labels or another number of samples were given.")
-        effective = _effective(finite_weight(sample_weight, _num_samples(X)), self.class_weight_[label])
+        if not np.array_equal(
+            self.classes_[np.minimum(label, len(self.classes_) - 1)], column_or_1d(y)
+        ) or (getattr(self, "_rows_known", True) and len(label) != self.shape_fit_[0]):
+            raise ValueError(
+                "certify needs the data the model was fitted on: other labels or another number of "
+                "samples were given."
+            )
+        effective = _effective(
+            finite_weight(sample_weight, _num_samples(X)), self.class_weight_[label]
+        )
         exact, solver = self._certified_values(X), self._decision_values(X)
         columns = np.zeros((exact.shape[1], len(label)))
         columns[:, self._training_rows(X, label)] = self._columns()
         flip = libsvm_sign(len(self.classes_))
         found = []
-        for k, task in enumerate(multiclass.tasks(label, len(self.classes_), self.multiclass == "ovr")):
+        for k, task in enumerate(
+            multiclass.tasks(label, len(self.classes_), self.multiclass == "ovr")
+        ):
             keep = effective[task.samples] > 0
             rows, sign = task.samples[keep], task.sign[keep]
             if len(np.unique(sign)) < 2:
@@ -245,7 +314,9 @@ class BaseSVC(ClassifierMixin, Voting):  # type: ignore[misc]
                 continue
             form = self._formulation(sign, effective[rows], self.class_weight_[label[rows]])
             scale = 0.0 if before.status == Status.IMPORTED.name.lower() else self._scales[k]
-            decision = Decision(flip * columns[k, rows], flip * self._intercept_[k], (0.0, 0.0), scale)
+            decision = Decision(
+                flip * columns[k, rows], flip * self._intercept_[k], (0.0, 0.0), scale
+            )
             found.append(form.certify(flip * exact[rows, k], decision))
         return self._certify_all(found, solver, exact)
 
@@ -256,7 +327,8 @@ def _effective(weight: Floats, class_weight: Floats) -> Floats:
         effective: Floats = weight * class_weight
     if not np.isfinite(effective).all():
         raise ValueError(
-            f"sample_weight times class_weight is beyond float64: the greatest are {weight.max():g} and "
+            "sample_weight times class_weight is beyond float64: the greatest are "
+            f"{weight.max():g} and "
             f"{class_weight.max():g}. Divide the sample weights by a constant."
         )
     return effective
@@ -267,5 +339,8 @@ def _two_sided(task: BinaryTask) -> bool:
 
 
 def _constant(task: BinaryTask) -> Constant:
-    """The decision function of a problem one of whose classes has no weight: the other class always wins."""
+    """The decision function of a problem one of whose classes has no weight.
+
+    The other class always wins.
+    """
     return Constant(-1.0 if (task.sign < 0).any() else 1.0, task.samples)

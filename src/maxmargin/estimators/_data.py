@@ -14,18 +14,27 @@ from maxmargin.estimators._warnings import warn
 from maxmargin.kernel.kernels import Kernel, Kind
 from maxmargin.kernel.sources import pick
 
-CHECKS: dict[str, Any] = {"dtype": [np.float64, np.float32], "order": "C", "accept_sparse": "csr", "accept_large_sparse": True}
+CHECKS: dict[str, Any] = {
+    "dtype": [np.float64, np.float32],
+    "order": "C",
+    "accept_sparse": "csr",
+    "accept_large_sparse": True,
+}
 """How X is validated: float32 stays float32, everything else becomes float64."""
 
 SINGLE, ASYMMETRY = 1e-5, 1e-3
-"""Shares of the greatest kernel value: a difference up to the first is rounding in float32, up to the second it is averaged out with a
+"""Shares of the greatest kernel value: a difference up to the first is rounding in float32, up to
+the second it is averaged out with a
 warning where values are a matrix, beyond it is an error."""
 BATCH_ROWS = 8
 """Samples on which a kernel function is asked twice."""
 
 
 def validated(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
-    """scikit-learn's validate_data with CHECKS; words in X or y get an error that says where they are and what to do about them."""
+    """scikit-learn's validate_data with CHECKS.
+
+    Words in X or y get an error that says where they are and what to do about them.
+    """
     try:
         return validate_data(estimator, X, *y, **CHECKS, **options)
     except ValueError as error:
@@ -49,13 +58,19 @@ def _where_words_are(X: Any) -> str:
     if hasattr(X, "columns"):
         columns = [(repr(str(name)), np.asarray(X[name])) for name in X.columns]
     else:
-        columns = [(f"{k} (counted from 0)", column) for k, column in enumerate(np.atleast_2d(np.asarray(X, dtype=object)).T)]
+        columns = [
+            (f"{k} (counted from 0)", column)
+            for k, column in enumerate(np.atleast_2d(np.asarray(X, dtype=object)).T)
+        ]
     found = [(name, word) for name, column in columns if (word := _first_word(column)) is not None]
     if not found:
         return WORDS_IN_Y
-    shown = ", ".join(f"{name} with {word!r}" for name, word in found[:5]) + f" and {len(found) - 5} more" * (len(found) > 5)
+    shown = ", ".join(
+        f"{name} with {word!r}" for name, word in found[:5]
+    ) + f" and {len(found) - 5} more" * (len(found) > 5)
     return (
-        f"X has {len(found)} {'column' if len(found) == 1 else 'columns'} of words: {shown}. Encode categories as numbers (OneHotEncoder, "
+        f"X has {len(found)} {'column' if len(found) == 1 else 'columns'} of words: {shown}. "
+        "Encode categories as numbers (OneHotEncoder, "
         "OrdinalEncoder, within a ColumnTransformer), or leave the columns out."
     )
 
@@ -72,24 +87,43 @@ def _first_word(column: NDArray[Any]) -> str | None:
 
 
 def symmetric(kind: Kind | None, K: Any) -> Any:
-    """A precomputed kernel, symmetric but for rounding, which is averaged out; other data as they are."""
+    """A precomputed kernel, symmetric but for rounding, which is averaged out.
+
+    Other data as they are.
+    """
     if kind is not Kind.PRECOMPUTED:
         return K
     step = max(1, 2**22 // max(1, len(K)))
-    worst = max((float(np.abs(K[i : i + step] - K[:, i : i + step].T).max(initial=0.0)) for i in range(0, len(K), step)), default=0.0)
+    worst = max(
+        (
+            float(np.abs(K[i : i + step] - K[:, i : i + step].T).max(initial=0.0))
+            for i in range(0, len(K), step)
+        ),
+        default=0.0,
+    )
     if worst == 0:
         return K
     size = float(np.abs(K).max())
     differ = f"entries differ from their mirror images by up to {worst:.3g}, with values up to {size:.3g}"
     if not worst <= ASYMMETRY * size:
-        raise ValueError(f"Precomputed matrix must be symmetric: {differ}. Pass (K + K.T) / 2 if the difference is meant to be ignored.")
+        raise ValueError(
+            f"Precomputed matrix must be symmetric: {differ}. Pass (K + K.T) / 2 if the difference "
+            "is meant to be ignored."
+        )
     if worst > SINGLE * size:
-        warn(f"The precomputed matrix is not symmetric: {differ}. (K + K.T) / 2 is used; pass that to avoid this warning.", UserWarning)
+        warn(
+            f"The precomputed matrix is not symmetric: {differ}. (K + K.T) / 2 is used; pass that "
+            "to avoid this warning.",
+            UserWarning,
+        )
     return (K + K.T) / 2
 
 
 def refuse_batch_dependence(kernel: Any, X: Any) -> None:
-    """Evaluate a few entries of a kernel function in two blocks; ValueError where they differ. Other kernels are not asked."""
+    """Evaluate a few entries of a kernel function in two blocks; ValueError where they differ.
+
+    Other kernels are not asked.
+    """
     function = kernel.function if isinstance(kernel, Kernel) else kernel
     if not callable(function):
         return
@@ -98,15 +132,21 @@ def refuse_batch_dependence(kernel: Any, X: Any) -> None:
         return
     rows = np.linspace(0, n - 1, min(n, BATCH_ROWS)).astype(np.int64)
     few = len(rows) // 2
-    whole, part = (_dense(function(pick(X, a), pick(X, b))) for a, b in ((rows, rows), (rows[:few], rows[few:])))
+    whole, part = (
+        _dense(function(pick(X, a), pick(X, b)))
+        for a, b in ((rows, rows), (rows[:few], rows[few:]))
+    )
     if whole.shape != (len(rows), len(rows)) or part.shape != (few, len(rows) - few):
         return  # the fit says what is wrong with the shape
     difference = float(np.abs(whole[:few, few:] - part).max(initial=0.0))
     if difference > ASYMMETRY * float(np.abs(whole).max()):
         raise ValueError(
-            f"The kernel function depends on its batch: values of the same pairs of samples differ by up to {difference:.3g} between two "
-            "calls with different samples beside them. A value k(x, z) may depend on x and z only, as it is asked for in blocks. Divide "
-            "by a constant instead of K.max(), do not centre the block; or compute the matrices yourself and use kernel='precomputed'."
+            "The kernel function depends on its batch: values of the same pairs of samples differ "
+            f"by up to {difference:.3g} between two "
+            "calls with different samples beside them. A value k(x, z) may depend on x and z only, "
+            "as it is asked for in blocks. Divide "
+            "by a constant instead of K.max(), do not centre the block; or compute the matrices "
+            "yourself and use kernel='precomputed'."
         )
 
 
@@ -115,9 +155,15 @@ def _dense(values: Any) -> Floats:
 
 
 def canonical_csr(X: Any) -> Any:
-    """CSR with sorted, unique indices, 32 bits wide; a copy where the caller's matrix is not so already."""
+    """CSR with sorted, unique indices, 32 bits wide.
+
+    A copy where the caller's matrix is not so already.
+    """
     if X.shape[1] > np.iinfo(np.int32).max:
-        raise ValueError(f"Sparse data with {X.shape[1]} columns: at most 2**31 - 1 are supported. Drop or hash empty columns.")
+        raise ValueError(
+            f"Sparse data with {X.shape[1]} columns: at most 2**31 - 1 are supported. Drop or hash "
+            "empty columns."
+        )
     X.check_format(full_check=True)
     if not X.has_canonical_format:
         X = X.copy()
@@ -132,14 +178,16 @@ def sparse_like_sklearn(values: Floats) -> Any:
     if columns == 0:
         return sparse.csr_matrix(values.shape)
     indices = np.tile(np.arange(columns, dtype=np.int32), rows)
-    return sparse.csr_matrix((values.ravel(), indices, np.arange(0, rows * columns + 1, columns)), shape=values.shape)
+    return sparse.csr_matrix(
+        (values.ravel(), indices, np.arange(0, rows * columns + 1, columns)), shape=values.shape
+    )
 
 
 def gamma_value(gamma: Any, X: Any, weight: Floats | None) -> float:
     """gamma as a number: "scale" is 1 / (n_features var(X)), "auto" is 1 / n_features.
 
-    The variance is taken in two passes, the same for sparse data; with sample weights it is that of the data with each sample repeated
-    as often as its weight says.
+    The variance is taken in two passes, the same for sparse data; with sample weights it is that of
+    the data with each sample repeated as often as its weight says.
     """
     if not isinstance(gamma, str):
         return float(gamma)
@@ -151,24 +199,36 @@ def _gamma_of_data(gamma: str, X: Any, weight: Floats | None) -> float:
     n, d = X.shape
     if gamma == "auto":
         return 1.0 / float(d)
-    weight = np.ones(n) if weight is None else np.ldexp(weight, -np.frexp(weight.max(initial=0.0))[1])  # their scale does not matter
+    weight = (
+        np.ones(n) if weight is None else np.ldexp(weight, -np.frexp(weight.max(initial=0.0))[1])
+    )  # their scale does not matter
     uniform = bool((weight == weight[0]).all())
     total = float(weight.sum()) * d
     if sparse.issparse(X):
         entries = np.repeat(weight, np.diff(X.indptr))
         mean = float(np.sum(entries * X.data)) / total
         absent = max(0.0, total - float(entries.sum()))
-        variance = (float(np.sum(entries * np.subtract(X.data, mean, dtype=np.float64) ** 2)) + absent * mean * mean) / total
+        variance = (
+            float(np.sum(entries * np.subtract(X.data, mean, dtype=np.float64) ** 2))
+            + absent * mean * mean
+        ) / total
     elif uniform:
         variance = float(np.var(X, dtype=np.float64))
     else:
         mean = float(np.sum(weight * X.sum(axis=1, dtype=np.float64))) / total
-        variance = float(np.sum(weight * np.sum(np.subtract(X, mean, dtype=np.float64) ** 2, axis=1))) / total
+        variance = (
+            float(np.sum(weight * np.sum(np.subtract(X, mean, dtype=np.float64) ** 2, axis=1)))
+            / total
+        )
     if not np.isfinite(variance):
         raise ValueError(
-            "The dual coefficients or intercepts are not finite: the variance of X overflows. Scale the data (StandardScaler)."
+            "The dual coefficients or intercepts are not finite: the variance of X overflows. "
+            "Scale the data (StandardScaler)."
         )
     values = X.data if sparse.issparse(X) else X
     if variance == 0 and values.size and values.min() != values.max():
-        raise ValueError("The variance of X underflows: gamma='scale' is infinite. Scale the data (StandardScaler).")
+        raise ValueError(
+            "The variance of X underflows: gamma='scale' is infinite. Scale the data "
+            "(StandardScaler)."
+        )
     return 1.0 / (d * variance) if variance != 0 else 1.0

@@ -1,15 +1,20 @@
-"""Class labels from float32 decision values, wherever a bound of their error decides; the other rows are evaluated in float64.
+"""Class labels from float32 decision values, wherever a bound of their error decides; the other
+rows are evaluated in float64.
 
-Let f be the float64 decision values of a row and |f32 - f| <= E for all of its functions (maxmargin.kernel.rounding). Then
+Let f be the float64 decision values of a row and |f32 - f| <= E for all of its functions
+(maxmargin.kernel.rounding). Then
 
 * two classes (and the one-class boundary): the sign of f is that of f32 if |f32| > E;
 * one-vs-rest: the greatest of f is the greatest of f32 if that is more than 2 E above the second;
 * one-vs-one: if one class wins all its pairs in f32, each by more than E, then in f it wins them too. Every other class then has a vote
-  less at least, so it is the label, whether ties are broken by order or by confidence, which is less than 1/3.
+  less at least, so it is the label, whether ties are broken by order or by confidence, which is
+  less than 1/3.
 
-Labels are therefore those of the float64 decision values, always; what is not decided, NaN included, is evaluated again.
+Labels are therefore those of the float64 decision values, always; what is not decided, NaN
+included, is evaluated again.
 
-The bound needs sum_j m_j k_j and sum_j m_j k_j |z_j|^2 with m_j >= |c_j| for all functions of a group: two more columns of the product.
+The bound needs sum_j m_j k_j and sum_j m_j k_j |z_j|^2 with m_j >= |c_j| for all functions of a
+group: two more columns of the product.
 """
 
 import itertools
@@ -29,26 +34,35 @@ USEFUL = 1.01
 
 
 class Coefficients(NamedTuple):
-    """Coefficients of the support vectors, a row each; those of begin[g], ..., begin[g + 1] - 1 make group g, with functions of its own."""
+    """Coefficients of the support vectors, a row each.
+
+    Those of begin[g], ..., begin[g + 1] - 1 make group g, with functions of its own.
+    """
 
     begin: NDArray[np.int64]
     coef: Floats
 
 
 class Question(NamedTuple):
-    """Kernel values between support vectors and the rows asked about, and the coefficients that multiply them."""
+    """Kernel values between support vectors and the rows asked about, and the coefficients that
+    multiply them.
+    """
 
     source: Source
     coefficients: Coefficients
 
     def at(self, rows: NDArray[np.intp]) -> "Question":
         """The same for these rows alone."""
-        assert isinstance(self.source, NativeSource)  # no other has a float32_bound, which leaves rows undecided
+        assert isinstance(
+            self.source, NativeSource
+        )  # no other has a float32_bound, which leaves rows undecided
         return Question(self.source.at(rows), self.coefficients)
 
 
 class Estimate(NamedTuple):
-    """What each group adds to its functions, in float32, and for each group and row the bound of its error."""
+    """What each group adds to its functions, in float32, and for each group and row the bound of
+    its error.
+    """
 
     parts: Floats
     errors: Floats
@@ -70,19 +84,24 @@ def estimate(question: Question) -> Estimate | None:
         return None
     size = np.abs(coef).max(axis=1, initial=0.0)
     with np.errstate(over="ignore"):
-        columns = np.column_stack([coef, size, size * np.square(bound.lengths_a)]).astype(np.float32)
+        columns = np.column_stack([coef, size, size * np.square(bound.lengths_a)]).astype(
+            np.float32
+        )
     parts = np.zeros((len(begin) - 1, columns.shape[1], source.n_columns))
     try:
         source.add_products(begin, columns, parts, np.float32)
     except KernelNotFinite:
         return None
     total = np.array([size[first:last].sum() for first, last in itertools.pairwise(begin)])
-    errors = rounding.sum_bound(bound, parts[:, -2], parts[:, -1], total, question.source.backend.longest_run, len(coef))
+    errors = rounding.sum_bound(
+        bound, parts[:, -2], parts[:, -1], total, question.source.backend.longest_run, len(coef)
+    )
     return Estimate(parts[:, :-2], errors)
 
 
 ADDITIONS = 8 * rounding.UNIT64
-"""Adding parts and an intercept in float64, here and there, is wrong by at most that share of value and intercept."""
+"""Adding parts and an intercept in float64, here and there, is wrong by at most that share of value
+and intercept."""
 
 
 OPEN = -1
@@ -103,7 +122,10 @@ def by_greatest(values: Floats, error: Floats) -> NDArray[np.intp]:
 
 
 def by_pairs(parts: Floats, errors: Floats, intercept: Floats) -> NDArray[np.intp]:
-    """The class that wins all its pairs, from what each class adds to them; worst is its least win, less the error, so far."""
+    """The class that wins all its pairs, from what each class adds to them.
+
+    Worst is its least win, less the error, so far.
+    """
     worst = np.full(errors.shape, np.inf)
     for i, some in multiclass.pairs_of_first(len(errors)):
         values = parts[i, i:] + parts[i + 1 :, i]

@@ -1,4 +1,7 @@
-"""What the linear estimators share: parameters, validation, choice of the solver, warm start, certification, chunks."""
+"""What the linear estimators share.
+
+Parameters, validation, choice of the solver, warm start, certification, chunks.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -61,7 +64,7 @@ class BaseLinear(QuickParameters):
         tags.input_tags.sparse = True
         return tags
 
-    # ---- input -------------------------------------------------------------------------------------------------------
+    # ---- input -----------------------------------------------------------------------------------
 
     def _as_it_is(self, X: Any, reset: bool) -> bool:
         """Whether X needs no further check; it has no names of features."""
@@ -86,13 +89,16 @@ class BaseLinear(QuickParameters):
         return canonical_csr(X) if sparse.issparse(X) else X, y
 
     def _first_pass(self, read: Read) -> tuple[NDArray[Any], Floats | None, tuple[int, int]]:
-        """Targets, weights and the shape of data that come in chunks; they have no names of features."""
+        """Targets, weights and the shape of data that come in chunks.
+
+        They have no names of features.
+        """
         found = read_all(read)
         self.n_features_in_ = found[2][1]
         self.__dict__.pop("feature_names_in_", None)
         return found
 
-    # ---- the problem -------------------------------------------------------------------------------------------------
+    # ---- the problem -----------------------------------------------------------------------------
 
     def _bias(self) -> tuple[Bias, float]:
         """What becomes of the intercept, and the column that penalises it."""
@@ -102,13 +108,17 @@ class BaseLinear(QuickParameters):
             return Bias.PENALISED, float(self.intercept_scaling)
         if self.intercept_scaling != 1:
             raise ValueError(
-                f"intercept_scaling={self.intercept_scaling:g} has no effect on an intercept that is not penalised. Use "
+                f"intercept_scaling={self.intercept_scaling:g} has no effect on an intercept that "
+                "is not penalised. Use "
                 "intercept='regularised' for LIBLINEAR's model, or leave intercept_scaling at 1."
             )
         return Bias.FREE, 1.0
 
     def _choose(self, design: Design) -> Choice:
-        """The solver that was asked for, or the one for these data; ``dual`` says which one begins, no more."""
+        """The solver that was asked for, or the one for these data.
+
+        ``dual`` says which one begins, no more.
+        """
         if self.solver != "auto":
             return Choice(Solver(self.solver), binding=True)
         if isinstance(self.dual, str):
@@ -117,36 +127,70 @@ class BaseLinear(QuickParameters):
 
     @contextmanager
     def _watched(self) -> Iterator[tuple[Monitor, int]]:
-        """The monitor and the seed of a fit; Ctrl-C raises afterwards unless the model is to be kept."""
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1)) if self.random_state is not None else 0
-        monitor = Monitor(self.max_iter, self.time_limit, int(self.verbose), type(self).__name__, self.on_interrupt == "keep")
+        """The monitor and the seed of a fit.
+
+        Ctrl-C raises afterwards unless the model is to be kept.
+        """
+        seed = (
+            int(check_random_state(self.random_state).randint(2**31 - 1))
+            if self.random_state is not None
+            else 0
+        )
+        monitor = Monitor(
+            self.max_iter,
+            self.time_limit,
+            int(self.verbose),
+            type(self).__name__,
+            self.on_interrupt == "keep",
+        )
         with monitor, np.errstate(over="ignore", invalid="ignore"):
             yield monitor, seed
         if monitor.interrupted.is_set() and self.on_interrupt == "raise":
             raise KeyboardInterrupt
 
     def _run(
-        self, problems: Sequence[LinearProblem], design: Design, choice: Choice, starts: list[LinearSolution] | None
+        self,
+        problems: Sequence[LinearProblem],
+        design: Design,
+        choice: Choice,
+        starts: list[LinearSolution] | None,
     ) -> list[TrainedLinear]:
         """Train every problem; keep certificate and counts; warn of what fell short."""
         if not np.isfinite(design.largest_square):
-            raise ValueError("X has samples whose values are too large to be squared in float64: scale them (StandardScaler).")
+            raise ValueError(
+                "X has samples whose values are too large to be squared in float64: scale them "
+                "(StandardScaler)."
+            )
         tol = float(self.tol)
-        tasks = [Task(problem, tol, choice, None if starts is None else starts[k]) for k, problem in enumerate(problems)]
+        tasks = [
+            Task(problem, tol, choice, None if starts is None else starts[k])
+            for k, problem in enumerate(problems)
+        ]
         with self._watched() as (monitor, seed):
             trained = train_many(tasks, LinearWorkspace(design, monitor, seed))
-            trained = [self._finished(t, problem, design) for t, problem in zip(trained, problems, strict=True)]
+            trained = [
+                self._finished(t, problem, design)
+                for t, problem in zip(trained, problems, strict=True)
+            ]
         for k, (found, known, _) in enumerate(trained if monitor.verbose else ()):
             part = monitor.part(1.0, f" {k + 1}/{len(trained)}" if len(trained) > 1 else "")
             support = int(np.count_nonzero(found.t))
             part.report(found.n_iter, known.gap, known.kkt_violation, support, f": {known.status}")
         after = [t.solver for t in trained if t.solver is not choice.solver]
-        solver, n_iter = after[0] if after else choice.solver, max(t.solution.n_iter for t in trained)
+        solver, n_iter = (
+            after[0] if after else choice.solver,
+            max(t.solution.n_iter for t in trained),
+        )
         self._conclude([t.certificate for t in trained], solver, n_iter)
         return trained
 
-    def _finished(self, trained: TrainedLinear, problem: LinearProblem, design: Design) -> TrainedLinear:
-        """What an estimator makes of a solution before it is kept: nothing, unless it says otherwise."""
+    def _finished(
+        self, trained: TrainedLinear, problem: LinearProblem, design: Design
+    ) -> TrainedLinear:
+        """What an estimator makes of a solution before it is kept.
+
+        Nothing, unless it says otherwise.
+        """
         return trained
 
     def _conclude(self, parts: list[Certificate], solver: Solver, n_iter: int) -> None:
@@ -161,7 +205,8 @@ class BaseLinear(QuickParameters):
                 continue
             many = f" ({len(some)} of {len(parts)} problems)" if len(parts) > 1 else ""
             warn(
-                f"{type(self).__name__} failed to converge{many}: {status.value} Relative gap {max(c.relative_gap for c in some):.3g} "
+                f"{type(self).__name__} failed to converge{many}: {status.value} Relative gap "
+                f"{max(c.relative_gap for c in some):.3g} "
                 f"(tol={self.tol:g}).",
                 ConvergenceWarning,
             )
@@ -170,14 +215,21 @@ class BaseLinear(QuickParameters):
         """Keep weights, intercepts and duals, a row for each problem."""
         coef = np.array([t.solution.w for t in trained])
         intercept = np.array([t.solution.bias for t in trained])
-        if not (np.isfinite(coef).all() and np.isfinite(intercept).all() and all(np.isfinite(t.certificate.gap) for t in trained)):
+        if not (
+            np.isfinite(coef).all()
+            and np.isfinite(intercept).all()
+            and all(np.isfinite(t.certificate.gap) for t in trained)
+        ):
             raise ValueError(
-                "The objective exceeds the range of float64: the squares of the data, or the losses times C and the sample weights, are "
+                "The objective exceeds the range of float64: the squares of the data, or the "
+                "losses times C and the sample weights, are "
                 "too large. Scale the data (StandardScaler), lower C, or divide the weights."
             )
         self.coef_: Any = coef
         self.intercept_: Any = intercept if self.fit_intercept else 0.0
-        self.dual_coef_: Any = sparse.vstack([sparse.csr_matrix(t.solution.t) for t in trained], format="csr")
+        self.dual_coef_: Any = sparse.vstack(
+            [sparse.csr_matrix(t.solution.t) for t in trained], format="csr"
+        )
 
     def _models(self) -> tuple[Floats, Floats]:
         """Weights and intercepts, a row for each problem."""
@@ -187,8 +239,16 @@ class BaseLinear(QuickParameters):
         return coef, np.broadcast_to(np.asarray(self.intercept_, dtype=np.float64), len(coef))
 
     def _starts(self, n: int, count: int) -> list[LinearSolution] | None:
-        """The last fit's solutions, where warm_start can use them: as many problems and features; more samples may have been added."""
-        if not self.warm_start or not hasattr(self, "coef_") or self.dual_coef_.shape[1] > n or self.dual_coef_.shape[0] != count:
+        """The last fit's solutions, where warm_start can use them: as many problems and features.
+
+        More samples may have been added.
+        """
+        if (
+            not self.warm_start
+            or not hasattr(self, "coef_")
+            or self.dual_coef_.shape[1] > n
+            or self.dual_coef_.shape[0] != count
+        ):
             return None
         _state.check_duals(self)
         coef, intercept = self._models()
@@ -197,7 +257,10 @@ class BaseLinear(QuickParameters):
         t = np.zeros((count, n))
         t[:, : self.dual_coef_.shape[1]] = self.dual_coef_.toarray()
         nothing = np.empty(0)
-        return [LinearSolution(coef[k], float(intercept[k]), t[k], nothing, nothing, None, 0) for k in range(count)]
+        return [
+            LinearSolution(coef[k], float(intercept[k]), t[k], nothing, nothing, None, 0)
+            for k in range(count)
+        ]
 
     def _scores(self, X: Any) -> Floats:
         """Values of every linear function, one column each; the same bits for any split of X."""
@@ -207,21 +270,27 @@ class BaseLinear(QuickParameters):
         coef, intercept = self._models()
         return ArrayDesign(X).values_of_all(np.ascontiguousarray(coef)) + intercept
 
-    # ---- certification -----------------------------------------------------------------------------------------------
+    # ---- certification ---------------------------------------------------------------------------
 
     def _check_duals(self) -> None:
         """Refuse to certify without dual variables, and with altered ones."""
         check_is_fitted(self)
         _state.check_duals(self)
         if self.certificate_.status == Status.IMPORTED.name.lower():
-            raise ValueError("The model was read from a file, which holds no dual variables: they are what certifies a model. Fit it anew.")
+            raise ValueError(
+                "The model was read from a file, which holds no dual variables: they are what "
+                "certifies a model. Fit it anew."
+            )
 
     def _certify(self, problems: Sequence[LinearProblem], X: Any) -> Certificate:
         """Recompute everything from the data in float64."""
         self._check_duals()
         parts = self.certificate_.parts or (self.certificate_,)
         if self.dual_coef_.shape != (len(problems), X.shape[0]):
-            raise ValueError("certify needs the data the model was fitted on: another number of samples or classes was given.")
+            raise ValueError(
+                "certify needs the data the model was fitted on: another number of samples or "
+                "classes was given."
+            )
         coef, intercept = self._models()
         found, design = [], ArrayDesign(X)
         for k, problem in enumerate(problems):
@@ -229,32 +298,52 @@ class BaseLinear(QuickParameters):
             Xw, Xt = linear_certificate.linear_products(X, w, t)
             solution = LinearSolution(w, bias, t, Xw + bias, Xt, None, 0)
             new = certify_again(parts[k], problem, solution, design, self.tol)
-            found.append(replace(new, audit_error=float(np.abs(design.values(w) - Xw).max(initial=0.0))))
+            found.append(
+                replace(new, audit_error=float(np.abs(design.values(w) - Xw).max(initial=0.0)))
+            )
         return certificate.worst(found)
 
 
 def read_all(read: Read) -> tuple[NDArray[Any], Floats | None, tuple[int, int]]:
     """The first pass: targets and weights of all chunks, and the shape of the data."""
     if not callable(read):
-        raise TypeError(f"read must be a function that returns the chunks at each call, got {type(read).__name__}: the data are read often")
+        raise TypeError(
+            "read must be a function that returns the chunks at each call, got "
+            f"{type(read).__name__}: the data are read often"
+        )
     targets: list[NDArray[Any]] = []
     weights: list[Floats] = []
     n, d = 0, None
     for k, chunk in enumerate(read()):
         if not (isinstance(chunk, tuple) and len(chunk) in (2, 3)):
-            raise ValueError(f"chunk {k} is no (X, y) or (X, y, sample_weight), but {type(chunk).__name__}")
+            raise ValueError(
+                f"chunk {k} is no (X, y) or (X, y, sample_weight), but {type(chunk).__name__}"
+            )
         X, y, *weight = chunk
         rows, columns = np.shape(X)
         if d is not None and columns != d:
             raise ValueError(f"chunk {k} has {columns} features, the ones before {d}")
         d, n = columns, n + rows
-        targets.append(column_or_1d(check_array(y, ensure_2d=False, dtype=None, ensure_min_samples=0, input_name=f"y of chunk {k}")))
+        targets.append(
+            column_or_1d(
+                check_array(
+                    y,
+                    ensure_2d=False,
+                    dtype=None,
+                    ensure_min_samples=0,
+                    input_name=f"y of chunk {k}",
+                )
+            )
+        )
         weights.extend(np.asarray(w, dtype=np.float64) for w in weight)
         for part, name in [(targets[-1], "targets"), *((w, "weights") for w in weights[k:])]:
             if len(part) != rows:
                 raise ValueError(f"chunk {k} has {rows} samples and {len(part)} {name}")
     if d is None:
-        raise ValueError("no chunks: the reader must return an iterable of (X, y) at each call, not an iterator that is used up")
+        raise ValueError(
+            "no chunks: the reader must return an iterable of (X, y) at each call, not an iterator "
+            "that is used up"
+        )
     if weights and len(weights) != len(targets):
         raise ValueError("some chunks have sample weights and some have none")
     return np.concatenate(targets), np.concatenate(weights) if weights else None, (n, d)

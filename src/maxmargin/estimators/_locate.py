@@ -1,6 +1,8 @@
-"""Which training samples the support vectors are: model files of other programs hold their values and not their places.
+"""Which training samples the support vectors are: model files of other programs hold their values
+and not their places.
 
-Rows are compared by their bytes. LIBSVM writes support vectors with 8 digits: where not all are found so, both sides are rounded to 8.
+Rows are compared by their bytes. LIBSVM writes support vectors with 8 digits: where not all are
+found so, both sides are rounded to 8.
 """
 
 from collections import defaultdict, deque
@@ -24,8 +26,12 @@ def _keys(X: Any, rounded: bool) -> Iterator[bytes]:
         yield indices[begin:end].tobytes() + data[begin:end].tobytes()
 
 
-def _found(vectors: Any, groups: Sequence[int], X: Any, labels: Sequence[int], rounded: bool) -> NDArray[np.int64]:
-    """For each vector a row of X with the same values and label, another for each, equal ones in order; -1 where there is none."""
+def _found(
+    vectors: Any, groups: Sequence[int], X: Any, labels: Sequence[int], rounded: bool
+) -> NDArray[np.int64]:
+    """For each vector a row of X with the same values and label, another for each, equal ones in
+    order; -1 where there is none.
+    """
     wanted = list(zip(_keys(vectors, rounded), groups, strict=True))
     known = set(wanted)
     places: dict[Any, deque[int]] = defaultdict(deque)
@@ -42,7 +48,8 @@ def locate(vectors: Any, groups: Sequence[int], X: Any, labels: Sequence[int]) -
         found = _found(vectors, groups, X, labels, rounded=True)
     if (found < 0).any():
         raise ValueError(
-            f"certify needs the data the model was fitted on: support vector {int(np.argmin(found))} of {len(found)} is not among the "
+            "certify needs the data the model was fitted on: support vector "
+            f"{int(np.argmin(found))} of {len(found)} is not among the "
             "samples given. Were they scaled before the fit?"
         )
     return found

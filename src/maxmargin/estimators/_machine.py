@@ -1,15 +1,18 @@
-"""A kernel machine as data, and the estimator that predicts what it says: the one record that every foreign model format reads and writes.
+"""A kernel machine as data, and the estimator that predicts what it says: the one record that every
+foreign model format reads and writes.
 
 A machine has decision functions
 
     f_k(x) = sum_j coef_kj k(x_j, x) - rho_k
 
-Its support vectors x_j are sorted by class and its coefficients are in LIBSVM's layout, which ``maxmargin.kernel.multiclass`` describes: for pairs
-of classes one row less than there are classes; for two classes f is positive for classes[0]. The estimators' underscored attributes hold
-the same: _dual_coef_ = coef, _intercept_ = -rho.
+Its support vectors x_j are sorted by class and its coefficients are in LIBSVM's layout, which
+``maxmargin.kernel.multiclass`` describes: for pairs of classes one row less than there are classes;
+for two classes f is positive for classes[0]. The estimators' underscored attributes hold the same:
+_dual_coef_ = coef, _intercept_ = -rho.
 
-A file of another program says neither how the model was trained nor on how many samples: parameters that it lacks have their defaults, the
-certificate's status is "imported", and ``certify`` finds the support vectors among the samples by their values.
+A file of another program says neither how the model was trained nor on how many samples: parameters
+that it lacks have their defaults, the certificate's status is "imported", and ``certify`` finds the
+support vectors among the samples by their values.
 """
 
 from dataclasses import replace
@@ -76,7 +79,8 @@ class Machine(NamedTuple):
     classes: NDArray[Any] | None = None
     """Sorted."""
     one_vs_rest: bool = False
-    """Whether more than two classes were each trained against the rest; coef has a row for each class then."""
+    """Whether more than two classes were each trained against the rest; coef has a row for each
+    class then."""
     rows: NDArray[np.int64] | None = None
     """Where the support vectors were among the training samples, if that is known."""
     n_samples: int = 0
@@ -87,7 +91,8 @@ class Machine(NamedTuple):
     marks: Floats = NONE
     """LIBSVM's density marks of a one-class model."""
     label_order: NDArray[np.int64] | None = None
-    """Positions in classes: the order of the labels in LIBSVM's file, which breaks ties; None is that of classes."""
+    """Positions in classes: the order of the labels in LIBSVM's file, which breaks ties; None is
+    that of classes."""
 
 
 def problem_of(model: Any) -> Problem | None:
@@ -110,7 +115,9 @@ def machine_of(model: Any) -> Machine:
         problem,
         model._kernel,
         model.support_vectors_,
-        model.shape_fit_[0] if model._kernel.kind is Kind.PRECOMPUTED else getattr(model, "n_features_in_", 0),
+        model.shape_fit_[0]
+        if model._kernel.kind is Kind.PRECOMPUTED
+        else getattr(model, "n_features_in_", 0),
         np.asarray(coef, np.float64),
         np.negative(model._intercept_),
         np.asarray(model._n_support, np.int64),
@@ -126,10 +133,14 @@ def machine_of(model: Any) -> Machine:
 
 
 def restore(machine: Machine, **parameters: Any) -> Any:
-    """An estimator that predicts what the machine says, with the parameters given and those of the kernel."""
+    """An estimator that predicts what the machine says, with the parameters given and those of the
+    kernel.
+    """
     kernel = machine.kernel
     numbers = {name: getattr(kernel, name) for name in PARAMETERS.get(kernel.kind, ())}
-    model: Any = ESTIMATORS[machine.problem](**{"kernel": NAME_OF[kernel.kind], **numbers, **parameters})
+    model: Any = ESTIMATORS[machine.problem](
+        **{"kernel": NAME_OF[kernel.kind], **numbers, **parameters}
+    )
     model._validate_params()
     count, precomputed = machine.coef.shape[1], kernel.kind is Kind.PRECOMPUTED
     rows = np.arange(count) if machine.rows is None else machine.rows
@@ -153,7 +164,10 @@ def restore(machine: Machine, **parameters: Any) -> Any:
 
 
 def _set_outcome(model: Any, machine: Machine) -> None:
-    """What a fit would have told besides the functions: nothing is known, and the certificate says so."""
+    """What a fit would have told besides the functions.
+
+    Nothing is known, and the certificate says so.
+    """
     functions = len(machine.rho)
     unknown = unsolved(0, Status.IMPORTED).certificate
     convexity = "proved" if machine.kernel.positive_semidefinite else "unknown"

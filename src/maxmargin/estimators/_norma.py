@@ -31,20 +31,34 @@ class BaseNorma(BaseOnline):
     def _checked_rule(self, nu: float | None, bias: bool) -> Rule:
         if self.eta0 * self.alpha >= 1:
             raise ValueError(
-                f"eta0 * alpha = {self.eta0 * self.alpha:g} must be less than 1: a step would forget everything. Lower eta0 or alpha."
+                f"eta0 * alpha = {self.eta0 * self.alpha:g} must be less than 1: a step would "
+                "forget everything. Lower eta0 or alpha."
             )
         return Rule(float(self.alpha), float(self.eta0), float(self.power_t), nu, bias, self.budget)
 
-    def _begin(self, X: Any, weight: Floats, functions: int, rho: float, warm: bool) -> tuple[Points, Functions]:
-        """The functions of a fit: 0, or those of the last one where the data have the same shape."""
+    def _begin(
+        self, X: Any, weight: Floats, functions: int, rho: float, warm: bool
+    ) -> tuple[Points, Functions]:
+        """The functions of a fit.
+
+        0, or those of the last one where the data have the same shape.
+        """
         counted, n = np.flatnonzero(weight > 0), _num_samples(X)
-        self._kernel = self._resolve_kernel(pick(X, counted) if len(counted) < n else X, weight[counted])
+        self._kernel = self._resolve_kernel(
+            pick(X, counted) if len(counted) < n else X, weight[counted]
+        )
         found = Functions.new(functions, n, rho)
-        if warm and self._functions.coef.shape == (functions, len(self.support_)) and self.support_.max(initial=-1) < n:
+        if (
+            warm
+            and self._functions.coef.shape == (functions, len(self.support_))
+            and self.support_.max(initial=-1) < n
+        ):
             found.coef[:, self.support_], found.numbers[:], found.lost[:] = self._functions
         return Points(self._kernel, X, whole=self.max_iter > 2), found
 
-    def _continue(self, X: Any, weight: Floats, functions: int, rho: float) -> tuple[Any, Points, Functions]:
+    def _continue(
+        self, X: Any, weight: Floats, functions: int, rho: float
+    ) -> tuple[Any, Points, Functions]:
         """The functions so far, over the points so far and a chunk."""
         n = _num_samples(X)
         if not hasattr(self, "_functions"):
@@ -53,10 +67,14 @@ class BaseNorma(BaseOnline):
         self._check_kernel_of_chunk(X, weight)
         points = stack(self.support_vectors_, like(X, self.support_vectors_))
         old = self._functions
-        found = Functions(np.hstack([old.coef, np.zeros((functions, n))]), old.numbers.copy(), old.lost.copy())
+        found = Functions(
+            np.hstack([old.coef, np.zeros((functions, n))]), old.numbers.copy(), old.lost.copy()
+        )
         return points, Points(self._kernel, points, whole=False), found
 
-    def _run(self, points: Points, functions: Functions, rule: Rule, task: Task, epochs: int) -> None:
+    def _run(
+        self, points: Points, functions: Functions, rule: Rule, task: Task, epochs: int
+    ) -> None:
         """Epochs over the samples; a limit or Ctrl-C ends them early, with a warning."""
         rng, stopped, step = self._random(), None, block_size(1, rule.budget)
         with self._monitor() as monitor:
@@ -67,7 +85,12 @@ class BaseNorma(BaseOnline):
                     norma.advance(points, functions, rule, order[begin : begin + step], task)
                     stopped = monitor.stop(0)
                     if monitor.wants_report():
-                        monitor.report(int(functions.numbers[0, STEPS]), np.nan, np.nan, len(in_use(functions.coef)))
+                        monitor.report(
+                            int(functions.numbers[0, STEPS]),
+                            np.nan,
+                            np.nan,
+                            len(in_use(functions.coef)),
+                        )
                     if stopped is not None:
                         break
                 if stopped is not None:
@@ -86,4 +109,7 @@ class BaseNorma(BaseOnline):
         self._matrix_width = _num_samples(points)
         self.t_, self.truncation_ = int(functions.numbers[0, STEPS]), functions.lost.copy()
         if not np.isfinite(functions.numbers).all() or not np.isfinite(functions.coef).all():
-            raise ValueError("The coefficients are not finite: lower eta0 or the sample weights, or scale the data (StandardScaler).")
+            raise ValueError(
+                "The coefficients are not finite: lower eta0 or the sample weights, or scale the "
+                "data (StandardScaler)."
+            )

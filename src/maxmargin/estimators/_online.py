@@ -1,4 +1,7 @@
-"""What the online estimators share: the order of visits, chunks of data, kernels whose points grow, labels, prediction."""
+"""What the online estimators share.
+
+The order of visits, chunks of data, kernels whose points grow, labels, prediction.
+"""
 
 from dataclasses import replace
 from numbers import Integral, Real
@@ -17,15 +20,30 @@ from maxmargin.core.arrays import Floats
 from maxmargin.estimators import _state
 from maxmargin.estimators._base import BaseSVM
 from maxmargin.estimators._data import canonical_csr
-from maxmargin.estimators._targets import class_weights, finite_weight, refuse_mixed_labels, refuse_negative
+from maxmargin.estimators._targets import (
+    class_weights,
+    finite_weight,
+    refuse_mixed_labels,
+    refuse_negative,
+)
 from maxmargin.kernel.kernels import Kind
 from maxmargin.kernel.sources import make_source, pick
 from maxmargin.linear.designs import ArrayDesign
 from maxmargin.online.pegasos import Task
 
 MOST_VISITS = 10
-"""Whole sample weights are so many visits an epoch up to this mean; other weights scale the steps."""
-SHARED = ("kernel", "degree", "gamma", "coef0", "warm_start", "verbose", "time_limit", "on_interrupt")
+"""Whole sample weights are so many visits an epoch up to this mean; other weights scale the
+steps."""
+SHARED = (
+    "kernel",
+    "degree",
+    "gamma",
+    "coef0",
+    "warm_start",
+    "verbose",
+    "time_limit",
+    "on_interrupt",
+)
 """Parameters that mean what they mean for the exact estimators."""
 
 
@@ -55,9 +73,15 @@ def canonical_order(design: ArrayDesign) -> NDArray[np.int64]:
 
 
 def takes_chunks(model: "BaseOnline") -> bool:
-    """Whether there is a partial_fit: a matrix of kernel values has no samples that could be kept."""
+    """Whether there is a partial_fit.
+
+    A matrix of kernel values has no samples that could be kept.
+    """
     if model._kernel_kind() is Kind.PRECOMPUTED:
-        raise AttributeError("partial_fit needs samples, and kernel='precomputed' has none: use fit, or a kernel of the data.")
+        raise AttributeError(
+            "partial_fit needs samples, and kernel='precomputed' has none: use fit, or a kernel of "
+            "the data."
+        )
     return True
 
 
@@ -76,18 +100,31 @@ class BaseOnline(BaseSVM):
     def _design(self, X: Any) -> ArrayDesign | None:
         """The samples as a matrix; None where they are objects or kernel values."""
         matrix = isinstance(X, np.ndarray) or sparse.issparse(X)
-        return ArrayDesign(X) if matrix and X.dtype.kind == "f" and self._kernel_kind() is not Kind.PRECOMPUTED else None
+        return (
+            ArrayDesign(X)
+            if matrix and X.dtype.kind == "f" and self._kernel_kind() is not Kind.PRECOMPUTED
+            else None
+        )
 
-    def _visits(self, design: ArrayDesign | None, weight: Floats, used: NDArray[np.int64]) -> tuple[NDArray[np.int64], Floats]:
-        """The visits of an epoch, and what is left of the weights: k copies and weight k are the same visits in the same order.
+    def _visits(
+        self, design: ArrayDesign | None, weight: Floats, used: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], Floats]:
+        """The visits of an epoch, and what is left of the weights: k copies and weight k are the
+        same visits in the same order.
 
         Objects and kernel values are visited in the order given.
         """
-        order = canonical_order(design) if self.shuffle and design is not None else np.arange(len(weight))
+        order = (
+            canonical_order(design)
+            if self.shuffle and design is not None
+            else np.arange(len(weight))
+        )
         counts = np.zeros(len(weight), bool)
         counts[used] = True
         order = order[counts[order]]
-        whole = bool((weight == np.floor(weight)).all()) and weight.sum() <= MOST_VISITS * len(weight)
+        whole = bool((weight == np.floor(weight)).all()) and weight.sum() <= MOST_VISITS * len(
+            weight
+        )
         if whole:
             return np.repeat(order, weight[order].astype(np.int64)), np.ones(len(weight))
         return order, weight
@@ -106,27 +143,35 @@ class BaseOnline(BaseSVM):
         if isinstance(self.kernel, str) and isinstance(self.gamma, str):
             wanted = replace(wanted, gamma=self._kernel.gamma)  # that of the first chunk
         if wanted != self._kernel:
-            raise ValueError(f"partial_fit continues with the kernel {self._kernel!r}, not with {wanted!r}: use fit to begin anew.")
+            raise ValueError(
+                f"partial_fit continues with the kernel {self._kernel!r}, not with {wanted!r}: use "
+                "fit to begin anew."
+            )
 
-    # ---- functions of points -----------------------------------------------------------------------------------------
+    # ---- functions of points ---------------------------------------------------------------------
 
     def _keep_points(self, points: Any, support: NDArray[np.int64], coef: Floats) -> None:
         """Keep the points in use and their coefficients."""
         self.support_ = support.astype(np.int32)
         self.dual_coef_: Any = np.ascontiguousarray(coef[:, support])
         self._n_support = np.array([len(support)], dtype=np.int32)
-        self.support_vectors_ = np.empty((0, 0)) if self._kernel_kind() is Kind.PRECOMPUTED else pick(points, support)
+        self.support_vectors_ = (
+            np.empty((0, 0)) if self._kernel_kind() is Kind.PRECOMPUTED else pick(points, support)
+        )
 
     def _kernel_values(self, X: Any) -> Floats:
         """sum_j coef_j k(x_j, x) at the samples X, a row for each function."""
         if self._kernel.kind is Kind.PRECOMPUTED:
             if X.shape[1] != self._matrix_width:
                 raise ValueError(
-                    f"X.shape[1] = {X.shape[1]} should be equal to {self._matrix_width}, the number of samples at training time"
+                    f"X.shape[1] = {X.shape[1]} should be equal to {self._matrix_width}, the "
+                    "number of samples at training time"
                 )
             source = make_source(self._kernel, X[:, self.support_].T)
         else:
-            source = make_source(self._kernel, self.support_vectors_, like(X, self.support_vectors_))
+            source = make_source(
+                self._kernel, self.support_vectors_, like(X, self.support_vectors_)
+            )
         out = np.zeros((len(self.dual_coef_), _num_samples(X)))
         if len(self.support_):
             source.add_product(None, np.ascontiguousarray(self.dual_coef_.T), None, out, np.float64)
@@ -153,12 +198,15 @@ class OnlineClassifier(ClassifierMixin, BaseOnline):  # type: ignore[misc]
         y = column_or_1d(y, warn=True)
         refuse_mixed_labels(y)
         if len(self.classes_) < 2:
-            raise ValueError(f"The number of classes has to be greater than one; got {len(self.classes_)} class")
+            raise ValueError(
+                f"The number of classes has to be greater than one; got {len(self.classes_)} class"
+            )
         label = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
         odd = self.classes_[label] != y
         if odd.any():
             raise ValueError(
-                f"y has the label {np.asarray(y)[odd].tolist()[0]!r}, which is not among the classes {self.classes_.tolist()}."
+                f"y has the label {np.asarray(y)[odd].tolist()[0]!r}, which is not among the "
+                f"classes {self.classes_.tolist()}."
             )
         return np.asarray(label, dtype=np.int64)
 
@@ -166,14 +214,22 @@ class OnlineClassifier(ClassifierMixin, BaseOnline):  # type: ignore[misc]
         """How much each sample of a chunk counts."""
         if self.class_weight == "balanced":
             raise ValueError(
-                "class_weight='balanced' is not supported by partial_fit: a chunk does not know how many samples of a class will come. Use "
-                "compute_class_weight('balanced', classes=classes, y=y) on a sample of the labels, and pass the dictionary."
+                "class_weight='balanced' is not supported by partial_fit: a chunk does not know "
+                "how many samples of a class will come. Use "
+                "compute_class_weight('balanced', classes=classes, y=y) on a sample of the labels, "
+                "and pass the dictionary."
             )
-        return weight * class_weights(self.class_weight, self.classes_, label, self.classes_, weight)[label]
+        return (
+            weight
+            * class_weights(self.class_weight, self.classes_, label, self.classes_, weight)[label]
+        )
 
     @staticmethod
     def _signs(label: NDArray[np.int64], n_classes: int) -> Floats:
-        """+1 for the class of each function, -1 for the rest; for two classes one function, of the second."""
+        """+1 for the class of each function, -1 for the rest.
+
+        For two classes one function, of the second.
+        """
         ids = np.array([1]) if n_classes == 2 else np.arange(n_classes)
         return np.where(label[None, :] == ids[:, None], 1.0, -1.0)
 
@@ -185,7 +241,10 @@ class OnlineClassifier(ClassifierMixin, BaseOnline):  # type: ignore[misc]
         class_weight = class_weights(self.class_weight, classes, label, y, np.maximum(weight, 0.0))
         used = np.flatnonzero(weight * class_weight[label] > 0)
         if len(np.unique(label[used])) < 2:
-            raise ValueError("Invalid input - all samples with positive weights belong to the same class; at least two are needed.")
+            raise ValueError(
+                "Invalid input - all samples with positive weights belong to the same class; at "
+                "least two are needed."
+            )
         refuse_negative(weight)
         return weight, class_weight, used
 
@@ -224,5 +283,7 @@ class OnlineClassifier(ClassifierMixin, BaseOnline):  # type: ignore[misc]
             The class of the greatest decision value, the first where equal; for two classes ``classes_[1]`` from 0 on.
         """
         f = self.decision_function(X)
-        labels: NDArray[Any] = self.classes_[(f >= 0).astype(int) if f.ndim == 1 else f.argmax(axis=1)]
+        labels: NDArray[Any] = self.classes_[
+            (f >= 0).astype(int) if f.ndim == 1 else f.argmax(axis=1)
+        ]
         return labels

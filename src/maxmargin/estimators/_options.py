@@ -1,4 +1,7 @@
-"""Parameters that are one of a few words: listed in the same order in every process, and a wrong one gets the word that was meant."""
+"""Parameters that are one of a few words.
+
+Listed in the same order in every process, and a wrong one gets the word that was meant.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +13,9 @@ from maxmargin.suggestions import did_you_mean
 
 
 class StrOptions(_param_validation.StrOptions):  # type: ignore[misc]
-    """scikit-learn's constraint, whose message lists a set in whatever order the hashes of this process give it."""
+    """scikit-learn's constraint, whose message lists a set in whatever order the hashes of this
+    process give it.
+    """
 
     def __str__(self) -> str:
         """The options in alphabetical order."""
@@ -23,5 +28,10 @@ def validate(constraints: Mapping[str, Any], values: Mapping[str, Any], caller: 
         try:
             validate_parameter_constraints(constraints, {name: value}, caller_name=caller)
         except InvalidParameterError as error:
-            known = [option for item in constraints[name] if isinstance(item, StrOptions) for option in item.options]
+            known = [
+                option
+                for item in constraints[name]
+                if isinstance(item, StrOptions)
+                for option in item.options
+            ]
             raise InvalidParameterError(f"{error}{did_you_mean(value, sorted(known))}") from None

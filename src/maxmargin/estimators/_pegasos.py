@@ -51,10 +51,22 @@ class BasePegasos(OnlineClassifier):
 
     def _rule(self) -> Rule:
         if self.budget is not None and self._kernel_kind() is Kind.LINEAR:
-            raise ValueError(f"budget={self.budget} needs a kernel: a linear model keeps weights of features, not support vectors.")
-        return Rule(float(self.alpha), int(self.batch_size), self.project, self.fit_intercept, self.average, self.budget)
+            raise ValueError(
+                f"budget={self.budget} needs a kernel: a linear model keeps weights of features, "
+                "not support vectors."
+            )
+        return Rule(
+            float(self.alpha),
+            int(self.batch_size),
+            self.project,
+            self.fit_intercept,
+            self.average,
+            self.budget,
+        )
 
-    def _path(self, X: Any, design: ArrayDesign | None, weight: Floats, task: Task, warm: bool) -> Path:
+    def _path(
+        self, X: Any, design: ArrayDesign | None, weight: Floats, task: Task, warm: bool
+    ) -> Path:
         """The walks of a fit: new ones, or those of the last fit where it had the same shape."""
         rule, (functions, n) = self._rule(), task.signs.shape
         if self._kernel_kind() is Kind.LINEAR:
@@ -62,14 +74,24 @@ class BasePegasos(OnlineClassifier):
             warm = warm and self._walks.v.shape == (functions, X.shape[1])
             walks = _copy(self._walks) if warm else Walks.new(functions, X.shape[1])
             kept = getattr(self, "_coefs", None) if warm else None
-            coefs = kept.copy() if kept is not None and kept.shape == (functions, n, 2) else np.zeros((functions, n, 2))
+            coefs = (
+                kept.copy()
+                if kept is not None and kept.shape == (functions, n, 2)
+                else np.zeros((functions, n, 2))
+            )
             self._kernel = Kernel.linear()
             centre = self._centre if warm else design.sum(task.share)
             return LinearPath(design, walks, rule, task, coefs, centre)
         counted = np.flatnonzero(weight > 0)
-        self._kernel = self._resolve_kernel(pick(X, counted) if len(counted) < n else X, weight[counted])
+        self._kernel = self._resolve_kernel(
+            pick(X, counted) if len(counted) < n else X, weight[counted]
+        )
         walks = Walks.new(functions, n)
-        if warm and self._walks.v.shape == (functions, len(self.support_)) and self.support_.max(initial=-1) < n:
+        if (
+            warm
+            and self._walks.v.shape == (functions, len(self.support_))
+            and self.support_.max(initial=-1) < n
+        ):
             walks.v[:, self.support_], walks.u[:, self.support_], walks.numbers[:] = self._walks
         return KernelPath(Points(self._kernel, X, whole=True), walks, rule, task)
 
@@ -88,16 +110,20 @@ class BasePegasos(OnlineClassifier):
         if first:
             self._kernel = self._resolve_kernel(X, weight)
             self._points = X
-            return KernelPath(Points(self._kernel, X, whole=False), Walks.new(functions, n), rule, task)
+            return KernelPath(
+                Points(self._kernel, X, whole=False), Walks.new(functions, n), rule, task
+            )
         self._points = stack(self.support_vectors_, like(X, self.support_vectors_))
         old = self._walks
         v, u = (np.hstack([part, np.zeros((functions, n))]) for part in (old.v, old.u))
         walks = Walks(v, u, old.numbers.copy())
         return KernelPath(Points(self._kernel, self._points, whole=False), walks, rule, task)
 
-    # ---- the fitted state --------------------------------------------------------------------------------------------
+    # ---- the fitted state ------------------------------------------------------------------------
 
-    def _keep_path(self, path: Path, X: Any, model: Floats, biases: Floats, chunk: bool = False) -> None:
+    def _keep_path(
+        self, path: Path, X: Any, model: Floats, biases: Floats, chunk: bool = False
+    ) -> None:
         """Keep the model and the walks, from which warm starts and chunks go on."""
         walks = path.walks
         self.t_ = int(walks.numbers[0, STEPS])
@@ -107,16 +133,29 @@ class BasePegasos(OnlineClassifier):
             self._coef, self.intercept_ = model, path.intercepts(biases, model)
         else:
             support = in_use(walks.v, walks.u)
-            self._walks = Walks(np.ascontiguousarray(walks.v[:, support]), np.ascontiguousarray(walks.u[:, support]), walks.numbers)
+            self._walks = Walks(
+                np.ascontiguousarray(walks.v[:, support]),
+                np.ascontiguousarray(walks.u[:, support]),
+                walks.numbers,
+            )
             self._keep_points(self.__dict__.pop("_points") if chunk else X, support, model)
             self.support_ = np.arange(len(support), dtype=np.int32) if chunk else self.support_
             self._matrix_width, self.intercept_ = _num_samples(X), biases
         if not all(np.isfinite(part).all() for part in (model, self.intercept_, *walks)):
-            raise ValueError("The weights are not finite: alpha is too small or the data are too large. Scale the data (StandardScaler).")
+            raise ValueError(
+                "The weights are not finite: alpha is too small or the data are too large. Scale "
+                "the data (StandardScaler)."
+            )
 
     def _conclude_epochs(self, outcome: epochs.Outcome, path: Path, X: Any, before: int) -> None:
-        """Keep certificate and duals; warn where a tolerance was asked for and not reached, or the fit was cut short."""
-        asked, steps = epochs.problems(path.task, path.rule), int(path.walks.numbers[0, STEPS]) - before
+        """Keep certificate and duals.
+
+        Warn where a tolerance was asked for and not reached, or the fit was cut short.
+        """
+        asked, steps = (
+            epochs.problems(path.task, path.rule),
+            int(path.walks.numbers[0, STEPS]) - before,
+        )
         T = np.array([one.t for one in outcome.found])
         self._duals = sparse.csr_matrix(T)
         parts, convexity = [], self._convexity(X, (T != 0).any(axis=0))
@@ -132,11 +171,16 @@ class BasePegasos(OnlineClassifier):
         stopped = outcome.ended or Status.STALLED  # rounding took what the gap had left
         if reached or (stopped is Status.MAX_ITER and self.tol is None):
             return
-        limit = f" A budget of {self.budget} support vectors may be too small for this tol." if self.budget is not None else ""
+        limit = (
+            f" A budget of {self.budget} support vectors may be too small for this tol."
+            if self.budget is not None
+            else ""
+        )
         text = f"{outcome.epochs} epochs were not enough: scale the data (StandardScaler), raise alpha, or raise max_iter."
         text = text if stopped is Status.MAX_ITER else stopped.value
         warn(
-            f"{text} The gap is {self._largest_gap(parts, asked):.3g} of the loss of a constant (tol={self.tol}); tol=None asks for "
+            f"{text} The gap is {self._largest_gap(parts, asked):.3g} of the loss of a constant "
+            f"(tol={self.tol}); tol=None asks for "
             f"none.{limit}",
             ConvergenceWarning,
         )
@@ -165,7 +209,9 @@ class BasePegasos(OnlineClassifier):
             found = self._judged(problem, rule, numbers[0], one.t, *numbers[1:])
             yield replace(found, audit_error=error), doubt, size_of(one.f, one.t)
 
-    def _doubt(self, problem: LinearProblem, k: int, t: Floats, dual_square: float, largest: float) -> float:
+    def _doubt(
+        self, problem: LinearProblem, k: int, t: Floats, dual_square: float, largest: float
+    ) -> float:
         """What rounding may add to the gap; ``largest`` is the greatest k(x, x).
 
         The terms of a decision value add up to |w||x| (linear) or sum_j |c_j| k(x_j, x) at most.
@@ -194,7 +240,9 @@ class BasePegasos(OnlineClassifier):
         return found
 
     def _exact_kernel_values(self, points: Any) -> Floats:
-        """w.phi(x) of every function at some points (samples, or their rows of the kernel matrix), by the code of `certify`."""
+        """w.phi(x) of every function at some points (samples, or their rows of the kernel matrix),
+        by the code of `certify`.
+        """
         points = points[:, self.support_] if self._kernel.kind is Kind.PRECOMPUTED else points
         return kernel_products(self._kernel, self.support_vectors_, self.dual_coef_.T, points).T
 
@@ -202,7 +250,11 @@ class BasePegasos(OnlineClassifier):
         """What is known about the kernel matrix of the samples, those in use first."""
         if self._kernel.positive_semidefinite:
             return "proved"
-        return convexity_of(Samples(self._kernel, X), used.astype(np.float64), make_source(self._kernel, X).precision)
+        return convexity_of(
+            Samples(self._kernel, X),
+            used.astype(np.float64),
+            make_source(self._kernel, X).precision,
+        )
 
     def _demand(self, problem: LinearProblem) -> Demand:
         """What the certificate must fulfil; without a tolerance nothing but rounding will do."""
@@ -210,12 +262,28 @@ class BasePegasos(OnlineClassifier):
         return asked._replace(value=epochs.constant_loss(problem))
 
     def _largest_gap(self, parts: list[Certificate], asked: list[LinearProblem]) -> float:
-        """What ``tol`` bounds: the greatest gap relative to the loss of the best constant function."""
-        alpha = float(self.alpha)
-        losses = [alpha * epochs.constant_loss(one) for one in asked]  # 0 for a class without weight
-        return max(part.gap / loss if loss > 0 else np.inf for part, loss in zip(parts, losses, strict=True))
+        """What ``tol`` bounds.
 
-    def _judged(self, problem: LinearProblem, rule: Rule, f: Floats, t: Floats, square: float, dual_square: float) -> Certificate:
+        The greatest gap relative to the loss of the best constant function.
+        """
+        alpha = float(self.alpha)
+        losses = [
+            alpha * epochs.constant_loss(one) for one in asked
+        ]  # 0 for a class without weight
+        return max(
+            part.gap / loss if loss > 0 else np.inf
+            for part, loss in zip(parts, losses, strict=True)
+        )
+
+    def _judged(
+        self,
+        problem: LinearProblem,
+        rule: Rule,
+        f: Floats,
+        t: Floats,
+        square: float,
+        dual_square: float,
+    ) -> Certificate:
         """The certificate of one function before the verdict, the objectives divided by alpha."""
         corridor = (*problem.corridor[:4], False)
         return linear_certificate.from_norms(f, corridor, t, square, dual_square, rule.bias)
@@ -230,7 +298,10 @@ class BasePegasos(OnlineClassifier):
         """Recompute everything from the data in float64, by code that the steps do not share."""
         T, parts = self._duals.toarray(), self.certificate_.parts or (self.certificate_,)
         if T.shape != task.signs.shape:
-            raise ValueError("certify needs the data the model was fitted on: another number of samples or classes was given.")
+            raise ValueError(
+                "certify needs the data the model was fitted on: another number of samples or "
+                "classes was given."
+            )
         F, squares, dual_squares = self._evaluated(X, T)
         solver_values = self._function_values(X)
         found = []
@@ -238,7 +309,9 @@ class BasePegasos(OnlineClassifier):
             f = F[k] + float(self.intercept_[k])
             new = self._judged(problem, rule, f, T[k], squares[k], dual_squares[k])
             new = replace(new, n_iter=parts[k].n_iter, convexity=parts[k].convexity)
-            status = verdict_again(Status[parts[k].status.upper()], new, self._demand(problem), size_of(f, T[k]))
+            status = verdict_again(
+                Status[parts[k].status.upper()], new, self._demand(problem), size_of(f, T[k])
+            )
             error = float(np.abs(solver_values[k] - F[k]).max(initial=0.0))
             found.append(self._shown(replace(new, audit_error=error), status))
         return certificate.worst(found)
@@ -246,13 +319,21 @@ class BasePegasos(OnlineClassifier):
     def _evaluated(self, X: Any, T: Floats) -> Evaluated:
         """What certify judges."""
         if self._kernel.kind is Kind.LINEAR:
-            products = [linear_certificate.linear_products(X, w, t) for w, t in zip(self._coef, T, strict=True)]
+            products = [
+                linear_certificate.linear_products(X, w, t)
+                for w, t in zip(self._coef, T, strict=True)
+            ]
             F, W = np.array([Xw for Xw, _ in products]), np.array([Xt for _, Xt in products])
             return Evaluated(F, np.sum(self._coef**2, axis=1), np.sum(W**2, axis=1))
         given, coef = self._kernel.kind is Kind.PRECOMPUTED, self.dual_coef_
-        squares = np.sum(coef * self._exact_kernel_values(X[self.support_] if given else self.support_vectors_), axis=1)
+        squares = np.sum(
+            coef * self._exact_kernel_values(X[self.support_] if given else self.support_vectors_),
+            axis=1,
+        )
         dual_squares = np.sum(T * kernel_products(self._kernel, X, T.T, X).T, axis=1)
-        return Evaluated(self._exact_kernel_values(X), np.maximum(squares, 0.0), np.maximum(dual_squares, 0.0))
+        return Evaluated(
+            self._exact_kernel_values(X), np.maximum(squares, 0.0), np.maximum(dual_squares, 0.0)
+        )
 
     @property
     def coef_(self) -> Any:

@@ -1,7 +1,8 @@
-"""Validation of what needs none: scikit-learn's checks take longer than a small fit, and a grid search makes thousands of them.
+"""Validation of what needs none: scikit-learn's checks take longer than a small fit, and a grid
+search makes thousands of them.
 
-An array is plain if scikit-learn would return it as it is; a parameter's value that was valid once is valid again. Everything else goes
-the long way, which also words the errors.
+An array is plain if scikit-learn would return it as it is; a parameter's value that was valid once
+is valid again. Everything else goes the long way, which also words the errors.
 """
 
 from functools import cache
@@ -27,8 +28,17 @@ def _finite(values: Any) -> bool:
 
 
 def plain_data(X: Any) -> bool:
-    """Whether X is a finite array of float32 or float64 in C's order, with at least one row and column."""
-    return type(X) is np.ndarray and X.ndim == 2 and X.dtype in FLOATS and X.flags.c_contiguous and X.size > 0 and _finite(X)
+    """Whether X is a finite array of float32 or float64 in C's order, with at least one row and
+    column.
+    """
+    return (
+        type(X) is np.ndarray
+        and X.ndim == 2
+        and X.dtype in FLOATS
+        and X.flags.c_contiguous
+        and X.size > 0
+        and _finite(X)
+    )
 
 
 def plain_labels(y: Any) -> bool:
@@ -38,7 +48,12 @@ def plain_labels(y: Any) -> bool:
 
 def plain_target(y: Any, n: int) -> bool:
     """Whether y is a vector of n finite numbers."""
-    return type(y) is np.ndarray and y.ndim == 1 and len(y) == n and (y.dtype.kind in "iub" or (y.dtype in FLOATS and _finite(y)))
+    return (
+        type(y) is np.ndarray
+        and y.ndim == 1
+        and len(y) == n
+        and (y.dtype.kind in "iub" or (y.dtype in FLOATS and _finite(y)))
+    )
 
 
 class QuickParameters(BaseEstimator):  # type: ignore[misc]
@@ -52,7 +67,15 @@ class QuickParameters(BaseEstimator):  # type: ignore[misc]
 
     def _validate_params(self) -> None:
         values = ((name, getattr(self, name)) for name in self._get_param_names())
-        new = {name: value for name, value in values if type(value) not in PLAIN or (type(self), name, type(value), value) not in _valid}
+        new = {
+            name: value
+            for name, value in values
+            if type(value) not in PLAIN or (type(self), name, type(value), value) not in _valid
+        }
         validate(self._parameter_constraints, new, type(self).__name__)
         if len(_valid) < MANY:
-            _valid.update((type(self), name, type(value), value) for name, value in new.items() if type(value) in PLAIN)
+            _valid.update(
+                (type(self), name, type(value), value)
+                for name, value in new.items()
+                if type(value) in PLAIN
+            )

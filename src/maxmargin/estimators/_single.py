@@ -53,12 +53,16 @@ class BaseSingle(BaseSVM):
         with self._monitor() as monitor:
             refuse_batch_dependence(kernel, samples)
             task = Task(form, float(self.tol), self._method(), start)
-            (trained,) = train_many([task], KernelWorkspace.of(kernel, samples, monitor, self.cache_size))
+            (trained,) = train_many(
+                [task], KernelWorkspace.of(kernel, samples, monitor, self.cache_size)
+            )
         self._conclude([trained], monitor, X)
         support = np.flatnonzero(trained.decision.coef)
         self._keep_support(X, used[support], kernel)
         self._n_support = np.array([len(support)], dtype=np.int32)
-        self._keep_coef(trained.decision.coef[None, support], np.array([trained.decision.intercept]))
+        self._keep_coef(
+            trained.decision.coef[None, support], np.array([trained.decision.intercept])
+        )
         self._scale: float = trained.decision.scale
         self._keep_decision(trained.decision)
         self.n_iter_ = trained.certificate.n_iter
@@ -75,12 +79,20 @@ class BaseSingle(BaseSVM):
         """Recompute the certificate."""
         weight = finite_weight(sample_weight, _num_samples(X))
         if getattr(self, "_rows_known", True) and len(weight) != self.shape_fit_[0]:
-            raise ValueError(f"certify needs the data the model was fitted on: {self.shape_fit_[0]} samples, got {len(weight)}.")
+            raise ValueError(
+                f"certify needs the data the model was fitted on: {self.shape_fit_[0]} samples, "
+                f"got {len(weight)}."
+            )
         used = weight > 0
         exact, solver = self._certified_values(X), self._decision_values(X)
         coef = np.zeros(len(weight))
         coef[self._training_rows(X, np.zeros(len(weight), np.int64))] = self._columns()[0]
-        decision = Decision(coef[used], float(self._intercept_[0]), (0.0, 0.0), epsilon=self._tube(z - exact[:, 0], coef))
+        decision = Decision(
+            coef[used],
+            float(self._intercept_[0]),
+            (0.0, 0.0),
+            epsilon=self._tube(z - exact[:, 0], coef),
+        )
         form = self._formulation(z[used], weight[used])
         if form.boundary:
             diagonal = float(kernel_diagonal(self._kernel, X)[used].max())

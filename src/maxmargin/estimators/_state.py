@@ -1,8 +1,9 @@
 """The fitted state as prediction uses it: checked, and prepared once.
 
-Native code must never meet a state that was altered, and checking and preparing it costs more than predicting a few rows. So what was
-prepared is kept beside a fingerprint of all it was made from: as long as that is the same, so is the state. It is kept outside the
-estimator, whose attributes, copies and pickles do not change by predicting.
+Native code must never meet a state that was altered, and checking and preparing it costs more than
+predicting a few rows. So what was prepared is kept beside a fingerprint of all it was made from: as
+long as that is the same, so is the state. It is kept outside the estimator, whose attributes,
+copies and pickles do not change by predicting.
 """
 
 from collections.abc import Callable
@@ -30,7 +31,8 @@ class Prepared(NamedTuple):
 
     fingerprint: Any
     source: NativeSource | None
-    """The support vectors; with a linear kernel instead of them the weights of the features, a row for each function. None where the kernel
+    """The support vectors; with a linear kernel instead of them the weights of the features, a row
+    for each function. None where the kernel
     is a matrix or a Python function."""
     coefficients: Coefficients
 
@@ -49,7 +51,8 @@ def prepared(model: Any) -> Prepared:
 
 
 PREDICTED = 1e-5
-"""Error of a decision value, by its bound, from which distances are computed by differences (rounding.py). A constant, not a share of
+"""Error of a decision value, by its bound, from which distances are computed by differences
+(rounding.py). A constant, not a share of
 tol: parameters that are set after the fit leave a model as it is."""
 
 
@@ -76,20 +79,43 @@ def _arrays(matrix: Any) -> list[Any]:
 
 
 def _fingerprint(model: Any) -> Any:
-    """All that the checks and the prepared points depend on; None for a state that has no fingerprint."""
+    """All that the checks and the prepared points depend on.
+
+    None for a state that has no fingerprint.
+    """
     try:
         matrices = (model._dual_coef_, model.support_vectors_)
-        arrays = [model._intercept_, model.support_, model._n_support, *_arrays(matrices[0]), *_arrays(matrices[1])]
+        arrays = [
+            model._intercept_,
+            model.support_,
+            model._n_support,
+            *_arrays(matrices[0]),
+            *_arrays(matrices[1]),
+        ]
         numbers = [(fingerprint(array), array.dtype, array.shape) for array in arrays]
-        shapes = (matrices[0].shape, matrices[1].shape, model.shape_fit_, model.n_features_in_, model._shapes())
+        shapes = (
+            matrices[0].shape,
+            matrices[1].shape,
+            model.shape_fit_,
+            model.n_features_in_,
+            model._shapes(),
+        )
         return numbers, shapes, model._kernel
     except ODD:
         return None
 
 
 def _is_consistent(model: Any) -> bool:
-    coef, intercept, support, vectors = model._dual_coef_, model._intercept_, model.support_, model.support_vectors_
-    precomputed, objects = model._kernel.kind is Kind.PRECOMPUTED, model._kernel.kind is Kind.CALLABLE
+    coef, intercept, support, vectors = (
+        model._dual_coef_,
+        model._intercept_,
+        model.support_,
+        model.support_vectors_,
+    )
+    precomputed, objects = (
+        model._kernel.kind is Kind.PRECOMPUTED,
+        model._kernel.kind is Kind.CALLABLE,
+    )
     matrices = [coef] if precomputed or objects else [coef, vectors]
     for matrix in matrices:
         if sparse.issparse(matrix):
@@ -111,7 +137,7 @@ def _is_consistent(model: Any) -> bool:
     )
 
 
-# ---- models without prepared points --------------------------------------------------------------------------------------
+# ---- models without prepared points --------------------------------------------------------------
 
 
 def check_linear(model: Any) -> None:
@@ -120,7 +146,10 @@ def check_linear(model: Any) -> None:
 
 
 def check_duals(model: Any) -> None:
-    """Refuse duals of a linear model that were altered; a crafted sparse matrix would make SciPy write where it must not."""
+    """Refuse duals of a linear model that were altered.
+
+    A crafted sparse matrix would make SciPy write where it must not.
+    """
     _refuse_unless(model, _duals_are_consistent)
 
 
@@ -144,7 +173,10 @@ def _finite(values: Any, shape: tuple[int, ...], dtypes: tuple[Any, ...] = FLOAT
 
 
 def _functions(model: Any) -> int:
-    """Decision functions that labels need: one for two classes, else one for each; without labels one."""
+    """Decision functions that labels need: one for two classes, else one for each.
+
+    Without labels one.
+    """
     classes = getattr(model, "classes_", None)
     if classes is None:
         return 1
@@ -186,13 +218,22 @@ def _online_is_consistent(model: Any) -> bool:
     else:
         width, good = (
             len(model.support_),
-            _points_are_consistent(model, kind) and _finite(model.dual_coef_, (functions, len(model.support_))),
+            _points_are_consistent(model, kind)
+            and _finite(model.dual_coef_, (functions, len(model.support_))),
         )
     if walks is not None:
-        good = good and all(_finite(part, (functions, width)) for part in walks[:2]) and _finite(walks.numbers, (functions, WALK_NUMBERS))
+        good = (
+            good
+            and all(_finite(part, (functions, width)) for part in walks[:2])
+            and _finite(walks.numbers, (functions, WALK_NUMBERS))
+        )
     else:
         found = model._functions
-        good = good and _finite(found.coef, (functions, width)) and _finite(found.numbers, (functions, FUNCTION_NUMBERS))
+        good = (
+            good
+            and _finite(found.coef, (functions, width))
+            and _finite(found.numbers, (functions, FUNCTION_NUMBERS))
+        )
         good = good and _finite(found.lost, (functions,))
     return bool(good)
 
@@ -200,7 +241,11 @@ def _online_is_consistent(model: Any) -> bool:
 def _points_are_consistent(model: Any, kind: Kind) -> bool:
     """The points that an online model keeps; a matrix of kernel values has none."""
     support, points = model.support_, model.support_vectors_
-    good = support.ndim == 1 and np.issubdtype(support.dtype, np.integer) and (len(support) == 0 or support.min() >= 0)
+    good = (
+        support.ndim == 1
+        and np.issubdtype(support.dtype, np.integer)
+        and (len(support) == 0 or support.min() >= 0)
+    )
     if kind is Kind.PRECOMPUTED:
         return bool(good and (len(support) == 0 or support.max() < model._matrix_width))
     if kind is Kind.CALLABLE:
@@ -208,4 +253,8 @@ def _points_are_consistent(model: Any, kind: Kind) -> bool:
     if sparse.issparse(points):
         points.check_format(full_check=True)
     values = points.data if sparse.issparse(points) else points
-    return bool(good and points.shape == (len(support), model.n_features_in_) and _finite(values, values.shape, FLOATS))
+    return bool(
+        good
+        and points.shape == (len(support), model.n_features_in_)
+        and _finite(values, values.shape, FLOATS)
+    )

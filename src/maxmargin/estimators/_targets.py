@@ -12,7 +12,9 @@ from maxmargin.core.arrays import Floats
 from maxmargin.estimators._plain import plain_labels
 from maxmargin.kernel.problems import weight_unit
 
-WORDS_IN_Y = "The targets y are words: a regression needs numbers, and words are classes (SVC, LinearSVC)."
+WORDS_IN_Y = (
+    "The targets y are words: a regression needs numbers, and words are classes (SVC, LinearSVC)."
+)
 
 
 def is_word_error(error: ValueError) -> bool:
@@ -37,26 +39,40 @@ def encode(y: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
         y = column_or_1d(y, warn=True)
         refuse_mixed_labels(y)
         check_classification_targets(y)
-    classes, label = _sorted_integers(y) if plain and y.dtype.kind in "iu" else np.unique(y, return_inverse=True)
+    classes, label = (
+        _sorted_integers(y) if plain and y.dtype.kind in "iu" else np.unique(y, return_inverse=True)
+    )
     if plain and 2 * len(classes) >= len(y):
         check_classification_targets(y)  # warns of targets that look like those of a regression
     if len(classes) < 2:
-        raise ValueError(f"The number of classes has to be greater than one; got {len(classes)} class")
+        raise ValueError(
+            f"The number of classes has to be greater than one; got {len(classes)} class"
+        )
     return classes, label.astype(np.int64)
 
 
 def refuse_mixed_labels(y: Any) -> None:
-    """Labels are of one kind, words or numbers: others cannot be sorted, and one that is missing is no label."""
+    """Labels are of one kind, words or numbers.
+
+    Others cannot be sorted, and one that is missing is no label.
+    """
     if np.asarray(y).dtype.kind != "O":
         return
     first: dict[str, Any] = {}
     for label in np.asarray(y).ravel().tolist():
-        kind = "words" if isinstance(label, str) else "numbers" if isinstance(label, Real) else f"{type(label).__name__} objects"
+        kind = (
+            "words"
+            if isinstance(label, str)
+            else "numbers"
+            if isinstance(label, Real)
+            else f"{type(label).__name__} objects"
+        )
         first.setdefault(kind, label)
     if len(first) > 1:
         kinds = " and ".join(f"{kind} like {label!r}" for kind, label in first.items())
         raise ValueError(
-            f"Unknown label type: y mixes {kinds}. Make all labels one kind, for example np.asarray(y, dtype=str), and fill those that "
+            f"Unknown label type: y mixes {kinds}. Make all labels one kind, for example "
+            "np.asarray(y, dtype=str), and fill those that "
             "are missing or leave their rows out."
         )
 
@@ -72,17 +88,26 @@ def _sorted_integers(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
     return classes, (np.cumsum(occurs) - 1)[shifted]
 
 
-def class_weights(asked: Any, classes: NDArray[Any], label: NDArray[np.int64], y: Any, weight: Floats) -> Floats:
+def class_weights(
+    asked: Any, classes: NDArray[Any], label: NDArray[np.int64], y: Any, weight: Floats
+) -> Floats:
     """The weight of each class; "balanced" counts samples by their weights."""
     if asked is None:
         return np.ones(len(classes))
     if isinstance(asked, str):
         weight = weight / weight_unit(weight[weight > 0])  # sums stay finite
         mass = np.bincount(label, weights=weight, minlength=len(classes))
-        return np.where(mass > 0, mass.sum() / (np.count_nonzero(mass) * np.where(mass > 0, mass, 1.0)), 1.0)
-    values: Floats = np.asarray(compute_class_weight(asked, classes=classes, y=np.asarray(y).ravel()), dtype=np.float64)
+        return np.where(
+            mass > 0, mass.sum() / (np.count_nonzero(mass) * np.where(mass > 0, mass, 1.0)), 1.0
+        )
+    values: Floats = np.asarray(
+        compute_class_weight(asked, classes=classes, y=np.asarray(y).ravel()), dtype=np.float64
+    )
     if not (np.isfinite(values).all() and (values >= 0).all()):
-        raise ValueError(f"class_weight must be finite and >= 0, got {values.tolist()} for the classes {classes.tolist()}.")
+        raise ValueError(
+            f"class_weight must be finite and >= 0, got {values.tolist()} for the classes "
+            f"{classes.tolist()}."
+        )
     return values
 
 
@@ -91,9 +116,18 @@ def finite_weight(sample_weight: Any, n: int) -> Floats:
     if sample_weight is None or isinstance(sample_weight, Real):
         weight = np.full(n, 1.0 if sample_weight is None else float(sample_weight))
     else:
-        weight = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight", ensure_min_samples=0)
+        weight = check_array(
+            sample_weight,
+            ensure_2d=False,
+            dtype=np.float64,
+            input_name="sample_weight",
+            ensure_min_samples=0,
+        )
     if weight.shape != (n,):
-        raise ValueError(f"sample_weight and X have incompatible shapes: sample_weight.shape == {weight.shape}, expected {(n,)}!")
+        raise ValueError(
+            f"sample_weight and X have incompatible shapes: sample_weight.shape == {weight.shape}, "
+            f"expected {(n,)}!"
+        )
     if not np.isfinite(weight).all():
         raise ValueError("sample_weight contains NaN or infinity.")
     if not (weight > 0).any():
@@ -105,7 +139,8 @@ def refuse_negative(weight: Floats) -> None:
     """Weights count copies of a sample."""
     if (weight < 0).any():
         raise ValueError(
-            f"sample_weight has {int((weight < 0).sum())} negative values, the least is {weight.min():g}. Weights count copies of a "
+            f"sample_weight has {int((weight < 0).sum())} negative values, the least is "
+            f"{weight.min():g}. Weights count copies of a "
             "sample and must be >= 0; use 0 to leave a sample out."
         )
 

@@ -15,7 +15,10 @@ from maxmargin.kernel import multiclass
 
 
 class Voting(BaseSVM):
-    """From the kept model to decision values and labels; maxmargin.kernel.multiclass says who votes how."""
+    """From the kept model to decision values and labels.
+
+    Maxmargin.kernel.multiclass says who votes how.
+    """
 
     def _shapes(self) -> tuple[int, int, int]:
         n = len(self.classes_)
@@ -28,13 +31,22 @@ class Voting(BaseSVM):
 
     def _columns(self) -> Floats:
         coef = super()._columns()
-        return multiclass.unpack_pairs(coef, self._support_label(), len(self.classes_)) if self._one_vs_one else coef
+        return (
+            multiclass.unpack_pairs(coef, self._support_label(), len(self.classes_))
+            if self._one_vs_one
+            else coef
+        )
 
     def _coefficients(self) -> Coefficients:
-        """For pairs of classes, class by class: the coefficients of a class are a dense block in LIBSVM's layout."""
+        """For pairs of classes, class by class.
+
+        The coefficients of a class are a dense block in LIBSVM's layout.
+        """
         if not self._one_vs_one:
             return super()._coefficients()
-        return Coefficients(np.cumsum([0, *self._n_support]), np.ascontiguousarray(super()._columns().T))
+        return Coefficients(
+            np.cumsum([0, *self._n_support]), np.ascontiguousarray(super()._columns().T)
+        )
 
     def _join(self, parts: Floats) -> Floats:
         return multiclass.join_pairs(parts) if self._one_vs_one else super()._join(parts)
@@ -84,7 +96,10 @@ class Voting(BaseSVM):
         return labels
 
     def _positions(self, question: Question) -> NDArray[np.intp]:
-        """The position of each row's label in classes_: that of its float64 decision values, which are computed where need be."""
+        """The position of each row's label in classes_.
+
+        That of its float64 decision values, which are computed where need be.
+        """
         estimate = _labels.estimate(question)
         if estimate is None:
             return self._winners(self._values(question))
@@ -97,7 +112,9 @@ class Voting(BaseSVM):
     def _winners(self, values: Floats) -> NDArray[np.intp]:
         """The label's position for each column of decision values."""
         order, n_classes = getattr(self, "_label_order", None), len(self.classes_)
-        if order is not None and not self.break_ties:  # LIBSVM's votes, the classes in the order of its file
+        if (
+            order is not None and not self.break_ties
+        ):  # LIBSVM's votes, the classes in the order of its file
             source, sign = multiclass.pairs_in_order(order)
             counts = multiclass.votes(values[source].T * sign, n_classes)
             first: NDArray[np.intp] = order[counts.argmax(axis=1)]
@@ -117,10 +134,19 @@ class Voting(BaseSVM):
         if self._one_vs_one:
             return _labels.by_pairs(estimate.parts, estimate.errors, intercept)
         values = estimate.parts[0] + intercept[:, None]
-        error = estimate.errors[0] + _labels.ADDITIONS * (np.abs(values) + np.abs(intercept[:, None])).max(axis=0)
-        return _labels.by_sign(values[0], error) if len(values) == 1 else _labels.by_greatest(values, error)
+        error = estimate.errors[0] + _labels.ADDITIONS * (
+            np.abs(values) + np.abs(intercept[:, None])
+        ).max(axis=0)
+        return (
+            _labels.by_sign(values[0], error)
+            if len(values) == 1
+            else _labels.by_greatest(values, error)
+        )
 
 
 def libsvm_sign(n_classes: int) -> float:
-    """What turns the underscored attributes, in LIBSVM's sign, into scikit-learn's: -1 for two classes."""
+    """What turns the underscored attributes, in LIBSVM's sign, into scikit-learn's.
+
+    -1 for two classes.
+    """
     return -1.0 if n_classes == 2 else 1.0

@@ -1,4 +1,6 @@
-"""Warnings that point at the user's line, through however many frames of this package, scikit-learn and joblib."""
+"""Warnings that point at the user's line, through however many frames of this package, scikit-learn
+and joblib.
+"""
 
 import sys
 import warnings
@@ -10,6 +12,8 @@ INSIDE = ("maxmargin", "sklearn", "joblib")
 def warn(text: str, category: type[Warning]) -> None:
     """Warn at the first line outside INSIDE."""
     level, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in INSIDE:
+    while (
+        frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in INSIDE
+    ):
         level, frame = level + 1, frame.f_back
     warnings.warn(text, category, stacklevel=level)

@@ -18,8 +18,9 @@ from maxmargin.kernel.training import Method
 class SVC(BaseSVC):
     """C-support vector classification, solved exactly and certified.
 
-    Minimises 1/2 |w|^2 + C sum_i loss(y_i f(x_i)) over f(x) = w.phi(x) + b, with the intercept b not penalised. ``C=inf`` is the hard
-    margin: an error is raised if no hyperplane separates the classes.
+    Minimises 1/2 |w|^2 + C sum_i loss(y_i f(x_i)) over f(x) = w.phi(x) + b, with the intercept b
+    not penalised. ``C=inf`` is the hard margin: an error is raised if no hyperplane separates the
+    classes.
 
     Parameters
     ----------
@@ -179,22 +180,26 @@ class SVC(BaseSVC):
 class NuSVC(BaseSVC):
     """nu-support vector classification, solved exactly and certified.
 
-    nu is an upper bound on the share of margin errors and a lower bound on the share of support vectors; shares count sample weights
-    times class weights, so ``class_weight="balanced"`` makes every nu feasible. Where given class weights make a class so light that nu
-    is out of its reach, the largest feasible nu is used for that pair: all of the light class are margin errors. An nu below the share of
-    unavoidable margin errors has the optimum w = 0: the decision values are 0 then, with a warning and the status "degenerate".
+    nu is an upper bound on the share of margin errors and a lower bound on the share of support
+    vectors; shares count sample weights times class weights, so ``class_weight="balanced"`` makes
+    every nu feasible. Where given class weights make a class so light that nu is out of its reach,
+    the largest feasible nu is used for that pair: all of the light class are margin errors. An nu
+    below the share of unavoidable margin errors has the optimum w = 0: the decision values are 0
+    then, with a warning and the status "degenerate".
 
     Parameters
     ----------
     nu : float, default=0.5
         In (0, 1]; at most 2 min(class weight) / total weight for every pair of classes.
-    kernel, degree, gamma, coef0, shrinking, probability, tol, cache_size, class_weight, verbose, max_iter, \
+    kernel, degree, gamma, coef0, shrinking, probability, tol, cache_size, class_weight, verbose,
+    max_iter, \
 decision_function_shape, break_ties, random_state, multiclass, time_limit, on_interrupt, warm_start
         As for SVC.
 
     Attributes
     ----------
-    classes_, class_weight_, support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, probA_, probB_, certificate_, \
+    classes_, class_weight_, support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_,
+    probA_, probB_, certificate_, \
 fit_status_, n_iter_
         As for SVC; the certificate is that of the C-SVC with C_i = w_i / r, r = nu sum_i w_i / sum_i |dual_coef_i| the margin.
     """
@@ -252,7 +257,8 @@ fit_status_, n_iter_
         nu = formulations.feasible_nu(float(self.nu), sign, weight, class_weight)
         if self.nu > nu * (1 + 1e-12):
             warn(
-                f"class_weight makes nu={self.nu:g} infeasible for a pair of classes; the largest feasible nu, {nu:.6g}, is used for it.",
+                f"class_weight makes nu={self.nu:g} infeasible for a pair of classes; the largest "
+                f"feasible nu, {nu:.6g}, is used for it.",
                 UserWarning,
             )
         return formulations.nu_svc(sign, weight, nu)

@@ -28,9 +28,10 @@ from maxmargin.training import train_many
 class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinear):  # type: ignore[misc]
     """Linear support vector classification of any number of samples, certified.
 
-    Minimises 1/2 |w|^2 + C sum_i loss(y_i f(x_i)) over f(x) = w.x + b, with the intercept not penalised: ``loss="hinge"`` gives the model
-    of ``SVC(kernel="linear")``. ``intercept="regularised"`` adds b^2 / (2 intercept_scaling^2), which is LIBLINEAR's model and that of
-    scikit-learn's LinearSVC. Several classes are each trained against the rest.
+    Minimises 1/2 |w|^2 + C sum_i loss(y_i f(x_i)) over f(x) = w.x + b, with the intercept not
+    penalised: ``loss="hinge"`` gives the model of ``SVC(kernel="linear")``.
+    ``intercept="regularised"`` adds b^2 / (2 intercept_scaling^2), which is LIBLINEAR's model and
+    that of scikit-learn's LinearSVC. Several classes are each trained against the rest.
 
     Parameters
     ----------
@@ -150,7 +151,7 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinear):  # type: ig
         self.on_interrupt = on_interrupt
         self.warm_start = warm_start
 
-    # ---- fitting -----------------------------------------------------------------------------------------------------
+    # ---- fitting ---------------------------------------------------------------------------------
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -195,10 +196,16 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinear):  # type: ig
             The fitted estimator; its certificate is that of all data.
         """
         self._refuse_combination()
-        if self.penalty == "l1" or self.multi_class == "crammer_singer" or self.solver == "coordinate":
+        if (
+            self.penalty == "l1"
+            or self.multi_class == "crammer_singer"
+            or self.solver == "coordinate"
+        ):
             raise ValueError(
-                "fit_chunks reads the data a few times as a whole, which Newton's method for penalty='l2', multi_class='ovr' can do; "
-                f"got penalty={self.penalty!r}, multi_class={self.multi_class!r}, solver={self.solver!r}."
+                "fit_chunks reads the data a few times as a whole, which Newton's method for "
+                "penalty='l2', multi_class='ovr' can do; "
+                f"got penalty={self.penalty!r}, multi_class={self.multi_class!r}, "
+                f"solver={self.solver!r}."
             )
         with all_or_nothing(self):
             y, weight, shape = self._first_pass(read)
@@ -206,9 +213,14 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinear):  # type: ig
             if classes is not None:
                 wanted = np.unique(classes)
                 if not np.isin(found, wanted).all():
-                    raise ValueError(f"the chunks hold labels {np.setdiff1d(found, wanted)[:10].tolist()} that are not in classes")
+                    raise ValueError(
+                        f"the chunks hold labels {np.setdiff1d(found, wanted)[:10].tolist()} that "
+                        "are not in classes"
+                    )
                 label, found = np.searchsorted(wanted, found)[label], wanted
-            return self._fit_design(chunk_design(read, shape), found, label, y, validate_weight(weight, shape[0]))
+            return self._fit_design(
+                chunk_design(read, shape), found, label, y, validate_weight(weight, shape[0])
+            )
 
     def _refuse_combination(self) -> None:
         if self.multi_class == "crammer_singer":
@@ -216,17 +228,31 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinear):  # type: ig
                 raise ValueError("multi_class='crammer_singer' needs penalty='l2'.")
             return
         wrong = {
-            (self.penalty, self.loss) == ("l1", "hinge"): "The l1 penalty needs loss='squared_hinge'.",
-            self.penalty == "l1" and (self.dual is True or self.solver != "auto"): "Use dual=False or 'auto', and solver='auto'.",
-            self.loss == "hinge" and self.dual is False: "Use dual=True or 'auto'; solver='newton' asks for Newton's method.",
+            (self.penalty, self.loss)
+            == ("l1", "hinge"): "The l1 penalty needs loss='squared_hinge'.",
+            self.penalty == "l1"
+            and (
+                self.dual is True or self.solver != "auto"
+            ): "Use dual=False or 'auto', and solver='auto'.",
+            self.loss == "hinge"
+            and self.dual
+            is False: "Use dual=True or 'auto'; solver='newton' asks for Newton's method.",
         }
         if True in wrong:
             raise ValueError(
-                f"Unsupported set of arguments: The combination of penalty='{self.penalty}' and loss='{self.loss}' is not supported when "
+                f"Unsupported set of arguments: The combination of penalty='{self.penalty}' and "
+                f"loss='{self.loss}' is not supported when "
                 f"dual={self.dual}, solver={self.solver!r}. {wrong[True]}"
             )
 
-    def _fit_design(self, design: Design, classes: NDArray[Any], label: NDArray[np.int64], y: Any, weight: Floats) -> Self:
+    def _fit_design(
+        self,
+        design: Design,
+        classes: NDArray[Any],
+        label: NDArray[np.int64],
+        y: Any,
+        weight: Floats,
+    ) -> Self:
         class_weight = class_weights(self.class_weight, classes, label, y, weight)
         effective = weight * class_weight[label]
         present = np.flatnonzero(np.bincount(label[effective > 0], minlength=len(classes)))
@@ -241,7 +267,9 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinear):  # type: ig
         problems = self._problems(label, len(classes), effective)
         lasso = self.penalty == "l1"
         choice = Choice(Solver.LASSO) if lasso else self._choose(design)
-        trained = self._run(problems, design, choice, None if lasso else self._starts(len(label), len(problems)))
+        trained = self._run(
+            problems, design, choice, None if lasso else self._starts(len(label), len(problems))
+        )
         self._keep(trained)
         return self
 
@@ -258,15 +286,22 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinear):  # type: ig
         self.dual_coef_ = sparse.csr_matrix(found.t.T)
         return self
 
-    def _problems(self, label: NDArray[np.int64], n_classes: int, effective: Floats) -> list[LinearProblem]:
+    def _problems(
+        self, label: NDArray[np.int64], n_classes: int, effective: Floats
+    ) -> list[LinearProblem]:
         """One problem for two classes, else one for each class against the rest."""
         bias, column = self._bias()
-        make = partial(losses.classification, C=self.C * effective, squared=self.loss == "squared_hinge")
+        make = partial(
+            losses.classification, C=self.C * effective, squared=self.loss == "squared_hinge"
+        )
         positive = [1] if n_classes == 2 else range(n_classes)
         penalty = Penalty(self.penalty)
-        return [LinearProblem(make(np.where(label == k, 1.0, -1.0)), bias, column, penalty=penalty) for k in positive]
+        return [
+            LinearProblem(make(np.where(label == k, 1.0, -1.0)), bias, column, penalty=penalty)
+            for k in positive
+        ]
 
-    # ---- prediction and certification --------------------------------------------------------------------------------
+    # ---- prediction and certification ------------------------------------------------------------
 
     def decision_function(self, X: Any) -> Floats:
         """Signed distances to the hyperplanes, times |w|.
@@ -306,12 +341,16 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinear):  # type: ig
         return labels
 
     def _zero_is_second(self) -> bool:
-        """Whether a decision value of 0 means classes_[1]: LIBLINEAR takes the second label of its file."""
+        """Whether a decision value of 0 means classes_[1].
+
+        LIBLINEAR takes the second label of its file.
+        """
         order = getattr(self, "_label_order", None)
         return order is not None and bool(order[1] == 1)
 
     def certify(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
-        """Check the fitted model on its training data, everything recomputed in float64 by code the solver does not share.
+        """Check the fitted model on its training data, everything recomputed in float64 by code the
+        solver does not share.
 
         Parameters
         ----------
@@ -327,7 +366,9 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinear):  # type: ig
         X, y = self._validate_Xy(X, y, reset=False)
         label = np.searchsorted(self.classes_, y)
         if not np.array_equal(self.classes_[np.minimum(label, len(self.classes_) - 1)], y):
-            raise ValueError("certify needs the data the model was fitted on: other labels were given.")
+            raise ValueError(
+                "certify needs the data the model was fitted on: other labels were given."
+            )
         effective = validate_weight(sample_weight, X.shape[0]) * self.class_weight_[label]
         if self.multi_class == "crammer_singer":
             return self._certify_together(X, label, effective)

@@ -1,7 +1,8 @@
 """LinearSVCCV: C by cross-validation along a warm-started path.
 
-For each fold the values of C are tried in ascending order, each fit starting from the duals of the one before: their bounds grow in
-proportion to C, so most duals at a bound stay there. One fold's data are prepared once for the whole path.
+For each fold the values of C are tried in ascending order, each fit starting from the duals of the
+one before: their bounds grow in proportion to C, so most duals at a bound stay there. One fold's
+data are prepared once for the whole path.
 """
 
 from numbers import Integral
@@ -73,7 +74,15 @@ class LinearSVCCV(ClassifierMixin, QuickParameters):  # type: ignore[misc]
         "verbose": ["verbose"],
     }
 
-    def __init__(self, Cs: Any = 10, *, cv: Any = None, scoring: Any = None, estimator: Any = None, verbose: Any = 0) -> None:
+    def __init__(
+        self,
+        Cs: Any = 10,
+        *,
+        cv: Any = None,
+        scoring: Any = None,
+        estimator: Any = None,
+        verbose: Any = 0,
+    ) -> None:
         self.Cs = Cs
         self.cv = cv
         self.scoring = scoring
@@ -116,23 +125,42 @@ class LinearSVCCV(ClassifierMixin, QuickParameters):  # type: ignore[misc]
             means = self.scores_.mean(axis=0)
             best = int(np.argmax(means))
             self.C_, self.best_score_ = float(self.Cs_[best]), float(means[best])
-            self.estimator_ = base.set_params(C=self.C_, warm_start=False).fit(X, y, sample_weight=sample_weight)
-            self.classes_, self.coef_, self.intercept_ = self.estimator_.classes_, self.estimator_.coef_, self.estimator_.intercept_
+            self.estimator_ = base.set_params(C=self.C_, warm_start=False).fit(
+                X, y, sample_weight=sample_weight
+            )
+            self.classes_, self.coef_, self.intercept_ = (
+                self.estimator_.classes_,
+                self.estimator_.coef_,
+                self.estimator_.intercept_,
+            )
             self.certificate_ = self.estimator_.certificate_
             return self
 
     def _values(self) -> Floats:
-        values = np.logspace(-4, 4, self.Cs) if isinstance(self.Cs, Integral) else np.unique(np.asarray(self.Cs, dtype=np.float64))
+        values = (
+            np.logspace(-4, 4, self.Cs)
+            if isinstance(self.Cs, Integral)
+            else np.unique(np.asarray(self.Cs, dtype=np.float64))
+        )
         if not (values.size and np.isfinite(values).all() and (values > 0).all()):
             raise ValueError(f"Cs must be positive and finite, got {self.Cs!r}")
         return values
 
     def _path(
-        self, model: LinearSVC, X: Any, y: Any, sample_weight: Any, train: NDArray[np.int64], test: NDArray[np.int64]
+        self,
+        model: LinearSVC,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        train: NDArray[np.int64],
+        test: NDArray[np.int64],
     ) -> tuple[list[float], list[int]]:
         """Scores and steps of every C on one fold."""
         inside, outside = (_safe_indexing(X, part) for part in (train, test))
-        weights = [None if sample_weight is None else _safe_indexing(np.asarray(sample_weight), part) for part in (train, test)]
+        weights = [
+            None if sample_weight is None else _safe_indexing(np.asarray(sample_weight), part)
+            for part in (train, test)
+        ]
         scorer = check_scoring(model, scoring=self.scoring)
         scores, steps = [], []
         for C in self.Cs_:

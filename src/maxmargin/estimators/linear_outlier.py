@@ -30,9 +30,10 @@ SPENT, NEGLIGIBLE = 1e-2, 1e-9
 class LinearOneClassSVM(BaseOneClass, BaseLinear):
     """One-class SVM with a linear kernel, for any number of samples, certified.
 
-    Minimises 1/2 |w|^2 - rho nu n + sum_i max(0, rho - w.x_i), as ``OneClassSVM(kernel="linear")`` and LIBLINEAR's -s 21 do; the decision
-    function is w.x - rho, negative for outliers. Samples on both sides of the origin may leave w = 0, which separates nothing: shift the
-    data, or use a kernel.
+    Minimises 1/2 |w|^2 - rho nu n + sum_i max(0, rho - w.x_i), as ``OneClassSVM(kernel="linear")``
+    and LIBLINEAR's -s 21 do; the decision function is w.x - rho, negative for outliers. Samples on
+    both sides of the origin may leave w = 0, which separates nothing: shift the data, or use a
+    kernel.
 
     Parameters
     ----------
@@ -56,8 +57,14 @@ class LinearOneClassSVM(BaseOneClass, BaseLinear):
 
     dual, fit_intercept = "auto", True
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **{name: BaseLinear._parameter_constraints[name] for name in ("tol", "verbose", "random_state", "max_iter", "solver")},
-        **{name: BaseLinear._parameter_constraints[name] for name in ("time_limit", "on_interrupt", "warm_start")},
+        **{
+            name: BaseLinear._parameter_constraints[name]
+            for name in ("tol", "verbose", "random_state", "max_iter", "solver")
+        },
+        **{
+            name: BaseLinear._parameter_constraints[name]
+            for name in ("time_limit", "on_interrupt", "warm_start")
+        },
         "nu": [Interval(Real, 0.0, 1.0, closed="right")],
     }
 
@@ -107,16 +114,23 @@ class LinearOneClassSVM(BaseOneClass, BaseLinear):
             return self._fit_design(ArrayDesign(X), validate_weight(sample_weight, X.shape[0]))
 
     def _fit_design(self, design: Design, weight: Floats) -> Self:
-        self._keep(self._run([self._problem(weight)], design, self._choose(design), self._starts(len(weight), 1)))
+        self._keep(
+            self._run(
+                [self._problem(weight)], design, self._choose(design), self._starts(len(weight), 1)
+            )
+        )
         self.offset_ = -self.intercept_
         return self
 
-    def _finished(self, trained: TrainedLinear, problem: LinearProblem, design: Design) -> TrainedLinear:
+    def _finished(
+        self, trained: TrainedLinear, problem: LinearProblem, design: Design
+    ) -> TrainedLinear:
         """Move the offset outward, and certify the model that results.
 
-        The best offset for given weights leaves at most nu of the samples below it, as its slope says:
-        nu n >= sum of the weights of those below. Lowered, it lets samples on the boundary be inliers
-        however rounding falls, and those that violate the conditions where that costs next to nothing.
+        The best offset for given weights leaves at most nu of the samples below it, as its slope
+        says: nu n >= sum of the weights of those below. Lowered, it lets samples on the boundary be
+        inliers however rounding falls, and those that violate the conditions where that costs next
+        to nothing.
         """
         found, before = trained.solution, trained.certificate
         if not Status[before.status.upper()].converged:
@@ -128,13 +142,19 @@ class LinearOneClassSVM(BaseOneClass, BaseLinear):
         room = 0.5 * (float(self.tol) * value - before.gap)
         allowed = max(0.0, min(max(SPENT * before.gap, NEGLIGIBLE * value), room)) / problem.total
         f, inside = np.maximum(scores + bias, -allowed), problem.corridor.up * (1 - NEGLIGIBLE)
-        dual = np.where(np.abs(scores + bias) <= ROUNDED * size, 0.0, found.t)  # on the boundary, whatever the duals say
+        dual = np.where(
+            np.abs(scores + bias) <= ROUNDED * size, 0.0, found.t
+        )  # on the boundary, whatever the duals say
         bias += outward(f, dual, inside, bias, size)
         moved = found._replace(bias=bias, f=scores + bias)
-        return trained._replace(solution=moved, certificate=certify(problem, moved, design, float(self.tol)))
+        return trained._replace(
+            solution=moved, certificate=certify(problem, moved, design, float(self.tol))
+        )
 
     def _problem(self, weight: Floats) -> LinearProblem:
-        return LinearProblem(losses.one_class(weight), Bias.FREE, total=self.nu * float(weight.sum()))
+        return LinearProblem(
+            losses.one_class(weight), Bias.FREE, total=self.nu * float(weight.sum())
+        )
 
     def score_samples(self, X: Any) -> Floats:
         """The decision function without its offset.
@@ -153,7 +173,8 @@ class LinearOneClassSVM(BaseOneClass, BaseLinear):
         return ArrayDesign(self._validate_X(X, reset=False)).values(self.coef_[0])
 
     def certify(self, X: Any, y: Any = None, sample_weight: Any = None) -> Certificate:
-        """Check the fitted model on its training data, everything recomputed in float64 by code the solver does not share.
+        """Check the fitted model on its training data, everything recomputed in float64 by code the
+        solver does not share.
 
         Parameters
         ----------

@@ -22,14 +22,15 @@ from maxmargin.linear.losses import LinearProblem
 class LinearSVR(RegressorMixin, LinearModel, BaseLinear):  # type: ignore[misc]
     """Linear support vector regression of any number of samples, certified.
 
-    Minimises 1/2 |w|^2 + C sum_i loss(z_i - f(x_i)) over f(x) = w.x + b, with the intercept not penalised unless
-    ``intercept="regularised"``.
+    Minimises 1/2 |w|^2 + C sum_i loss(z_i - f(x_i)) over f(x) = w.x + b, with the intercept not
+    penalised unless ``intercept="regularised"``.
 
     Parameters
     ----------
     epsilon : float, default=0.0
         Half-width of the tube inside which residuals cost nothing.
-    tol, C, fit_intercept, intercept_scaling, dual, verbose, random_state, max_iter, intercept, solver, time_limit, on_interrupt, warm_start
+    tol, C, fit_intercept, intercept_scaling, dual, verbose, random_state, max_iter, intercept,
+    solver, time_limit, on_interrupt, warm_start
         As for LinearSVC.
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
         max(0, |z - f| - epsilon) or its square.
@@ -113,7 +114,9 @@ class LinearSVR(RegressorMixin, LinearModel, BaseLinear):  # type: ignore[misc]
         """
         with all_or_nothing(self):
             X, y = self._validate_Xy(X, y, reset=True, y_numeric=True)
-            return self._fit_design(ArrayDesign(X), numbers(y), validate_weight(sample_weight, X.shape[0]))
+            return self._fit_design(
+                ArrayDesign(X), numbers(y), validate_weight(sample_weight, X.shape[0])
+            )
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit_chunks(self, read: Read) -> Self:
@@ -130,20 +133,28 @@ class LinearSVR(RegressorMixin, LinearModel, BaseLinear):  # type: ignore[misc]
             The fitted estimator; its certificate is that of all data.
         """
         if self.solver == "coordinate":
-            raise ValueError("fit_chunks reads the data a few times as a whole: use solver='auto' or 'newton'.")
+            raise ValueError(
+                "fit_chunks reads the data a few times as a whole: use solver='auto' or 'newton'."
+            )
         with all_or_nothing(self):
             y, weight, shape = self._first_pass(read)
-            return self._fit_design(chunk_design(read, shape), numbers(y), validate_weight(weight, shape[0]))
+            return self._fit_design(
+                chunk_design(read, shape), numbers(y), validate_weight(weight, shape[0])
+            )
 
     def _fit_design(self, design: Design, z: Floats, weight: Floats) -> Self:
-        trained = self._run([self._problem(z, weight)], design, self._choose(design), self._starts(len(z), 1))
+        trained = self._run(
+            [self._problem(z, weight)], design, self._choose(design), self._starts(len(z), 1)
+        )
         self._keep(trained)
         self.coef_ = self.coef_[0]
         return self
 
     def _problem(self, z: Floats, weight: Floats) -> LinearProblem:
         squared = self.loss == "squared_epsilon_insensitive"
-        return LinearProblem(losses.regression(z, self.C * weight, self.epsilon, squared), *self._bias())
+        return LinearProblem(
+            losses.regression(z, self.C * weight, self.epsilon, squared), *self._bias()
+        )
 
     def predict(self, X: Any) -> Floats:
         """Predicted targets.
@@ -160,7 +171,8 @@ class LinearSVR(RegressorMixin, LinearModel, BaseLinear):  # type: ignore[misc]
         return self._scores(X)[:, 0]
 
     def certify(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
-        """Check the fitted model on its training data, everything recomputed in float64 by code the solver does not share.
+        """Check the fitted model on its training data, everything recomputed in float64 by code the
+        solver does not share.
 
         Parameters
         ----------
@@ -174,4 +186,6 @@ class LinearSVR(RegressorMixin, LinearModel, BaseLinear):  # type: ignore[misc]
         """
         check_is_fitted(self)
         X, y = self._validate_Xy(X, y, reset=False, y_numeric=True)
-        return self._certify([self._problem(numbers(y), validate_weight(sample_weight, X.shape[0]))], X)
+        return self._certify(
+            [self._problem(numbers(y), validate_weight(sample_weight, X.shape[0]))], X
+        )

@@ -23,11 +23,14 @@ from maxmargin.online.pegasos import Task
 class NormaSVC(OnlineClassifier, BaseNorma):
     """Online classification with a kernel and a bounded number of support vectors (NORMA).
 
-    Takes a gradient step for each sample on alpha/2 |g|^2 + max(0, rho - y f(x)) with f = g + b, g in the space of the kernel, of length
-    eta0 / t^power_t: the mean loss along the way approaches that of the best function like 1/sqrt(t), whatever the samples. For a fixed
-    data set ``PegasosSVC`` gets nearer to the optimum, and ``SVC`` to it; NORMA is for streams, whose law may drift: old samples fade.
+    Takes a gradient step for each sample on alpha/2 |g|^2 + max(0, rho - y f(x)) with f = g + b, g
+    in the space of the kernel, of length eta0 / t^power_t: the mean loss along the way approaches
+    that of the best function like 1/sqrt(t), whatever the samples. For a fixed data set
+    ``PegasosSVC`` gets nearer to the optimum, and ``SVC`` to it; NORMA is for streams, whose law
+    may drift: old samples fade.
 
-    ``fit`` sets b, in the end, to the minimiser of the mean loss over the training samples; ``partial_fit`` leaves it to the steps.
+    ``fit`` sets b, in the end, to the minimiser of the mean loss over the training samples;
+    ``partial_fit`` leaves it to the steps.
 
     Parameters
     ----------
@@ -52,7 +55,8 @@ class NormaSVC(OnlineClassifier, BaseNorma):
 
     Attributes
     ----------
-    classes_, intercept_, support_, support_vectors_, dual_coef_, n_iter_, t_, n_features_in_, feature_names_in_
+    classes_, intercept_, support_, support_vectors_, dual_coef_, n_iter_, t_, n_features_in_,
+    feature_names_in_
         As for PegasosSVC.
     rho_ : ndarray of shape (1,) or (n_classes,)
         The margin of each function.
@@ -148,7 +152,11 @@ class NormaSVC(OnlineClassifier, BaseNorma):
             refuse_batch_dependence(self.kernel, X)
             visits, gain = self._visits(self._design(X), weight, used)
             task = self._task(self._signs(label, len(classes)), gain * class_weight[label], visits)
-            warm = self.warm_start and hasattr(self, "_functions") and np.array_equal(self.classes_, classes)
+            warm = (
+                self.warm_start
+                and hasattr(self, "_functions")
+                and np.array_equal(self.classes_, classes)
+            )
             rule = self._checked_rule(self.nu, self.fit_intercept)
             points, functions = self._begin(X, weight, len(task.signs), self.rho, warm)
             self._run(points, functions, rule, task, self.max_iter)
@@ -183,7 +191,11 @@ class NormaSVC(OnlineClassifier, BaseNorma):
             X, y = self._validate_Xy(X, y, reset=not hasattr(self, "_functions"))
             label = self._encode_chunk(y, classes)
             weight = validate_weight(sample_weight, len(label))
-            task = Task(self._signs(label, len(self.classes_)), self._chunk_gain(label, weight), np.flatnonzero(weight > 0))
+            task = Task(
+                self._signs(label, len(self.classes_)),
+                self._chunk_gain(label, weight),
+                np.flatnonzero(weight > 0),
+            )
             rule = self._checked_rule(self.nu, self.fit_intercept)
             kept, points, functions = self._continue(X, weight, len(task.signs), self.rho)
             self._run(points, functions, rule, task, 1)
@@ -199,4 +211,7 @@ class NormaSVC(OnlineClassifier, BaseNorma):
 
     def _keep_classifier(self, points: Any, functions: Functions, chunk: bool) -> None:
         self._keep_functions(points, functions, chunk)
-        self.intercept_, self.rho_ = functions.numbers[:, BIAS].copy(), functions.numbers[:, RHO].copy()
+        self.intercept_, self.rho_ = (
+            functions.numbers[:, BIAS].copy(),
+            functions.numbers[:, RHO].copy(),
+        )

@@ -22,15 +22,19 @@ from maxmargin.online.norma import RHO, Functions
 from maxmargin.online.pegasos import Task
 
 BOUNDARY = 1e-10
-"""The exact offset is lowered by this share, so that a sample on the boundary is an inlier and not a matter of rounding."""
+"""The exact offset is lowered by this share, so that a sample on the boundary is an inlier and not
+a matter of rounding."""
 
 
 class NormaNovelty(BaseOneClass, BaseNorma):
-    """Online novelty detection with a kernel and a bounded number of support vectors (NORMA): the one-class SVM of a stream.
+    """Online novelty detection with a kernel and a bounded number of support vectors (NORMA): the
+    one-class SVM of a stream.
 
-    Takes a gradient step for each sample on alpha/2 |g|^2 + max(0, rho - g(x)) - nu rho: in the long run g falls short of rho at a share nu
-    of the samples. The optimum is that of ``OneClassSVM``, up to a common factor of g and rho. ``fit`` sets rho, in the end, to the exact
-    minimiser, the nu-quantile of g over the training samples; ``partial_fit`` leaves it to the steps.
+    Takes a gradient step for each sample on alpha/2 |g|^2 + max(0, rho - g(x)) - nu rho: in the
+    long run g falls short of rho at a share nu of the samples. The optimum is that of
+    ``OneClassSVM``, up to a common factor of g and rho. ``fit`` sets rho, in the end, to the exact
+    minimiser, the nu-quantile of g over the training samples; ``partial_fit`` leaves it to the
+    steps.
 
     Parameters
     ----------
@@ -38,14 +42,16 @@ class NormaNovelty(BaseOneClass, BaseNorma):
         In (0, 1]: the share of outliers.
     alpha : float, default=0.01
         Weight of the penalty: it scales g and rho, and older samples fade by 1 - eta_t alpha with every step.
-    kernel, degree, gamma, coef0, eta0, power_t, max_iter, budget, shuffle, random_state, warm_start, verbose, time_limit, on_interrupt
+    kernel, degree, gamma, coef0, eta0, power_t, max_iter, budget, shuffle, random_state,
+    warm_start, verbose, time_limit, on_interrupt
         As for NormaSVC.
 
     Attributes
     ----------
     offset_ : ndarray of shape (1,)
         rho: ``decision_function = score_samples - offset_``.
-    intercept_, support_, support_vectors_, dual_coef_, truncation_, n_iter_, t_, n_features_in_, feature_names_in_
+    intercept_, support_, support_vectors_, dual_coef_, truncation_, n_iter_, t_, n_features_in_,
+    feature_names_in_
         As for NormaSVC.
     """
 
@@ -117,7 +123,9 @@ class NormaNovelty(BaseOneClass, BaseNorma):
             visits, gain = self._visits(self._design(X), weight, np.flatnonzero(weight > 0))
             task = self._task(np.ones((1, len(weight))), gain, visits)
             rule = self._checked_rule(self.nu, bias=False)
-            points, functions = self._begin(X, weight, 1, 0.0, self.warm_start and hasattr(self, "_functions"))
+            points, functions = self._begin(
+                X, weight, 1, 0.0, self.warm_start and hasattr(self, "_functions")
+            )
             self._run(points, functions, rule, task, self.max_iter)
             rho = norma.quantile(points.values(functions.coef)[0], task.share, self.nu)
             functions.numbers[0, RHO] = rho - BOUNDARY * abs(rho)

@@ -28,17 +28,20 @@ from maxmargin.status import Status
 
 
 class PegasosSVC(BasePegasos):
-    """C-support vector classification by Pegasos: stochastic steps on the primal problem, linear or with a kernel.
+    """C-support vector classification by Pegasos: stochastic steps on the primal problem, linear or
+    with a kernel.
 
-    Minimises alpha/2 |w|^2 + (weighted mean of) max(0, 1 - y f(x)) over f(x) = w.phi(x) + b: the problem of ``SVC`` with
-    C = 1 / (alpha n_samples). It needs no more memory than the data (linear) or the support vectors (kernel), learns from chunks through
-    ``partial_fit``, and gets near the optimum fast, but to the optimum slowly: the error falls like 1 / (alpha steps). For an exact
-    solution use ``SVC``.
+    Minimises alpha/2 |w|^2 + (weighted mean of) max(0, 1 - y f(x)) over f(x) = w.phi(x) + b: the
+    problem of ``SVC`` with C = 1 / (alpha n_samples). It needs no more memory than the data
+    (linear) or the support vectors (kernel), learns from chunks through ``partial_fit``, and gets
+    near the optimum fast, but to the optimum slowly: the error falls like 1 / (alpha steps). For an
+    exact solution use ``SVC``.
 
-    The bias b is not penalised. It takes steps of 1/(4 sqrt(t)) beside those of w; ``fit`` also sets it, after every epoch and at
-    the end, to the exact minimiser over all training samples. With the linear kernel the steps are taken along x minus the mean of the
-    training data (of the first chunk in ``partial_fit``), which changes no model but keeps b calm; ``coef_`` and ``intercept_`` are those
-    of x.
+    The bias b is not penalised. It takes steps of 1/(4 sqrt(t)) beside those of w; ``fit`` also
+    sets it, after every epoch and at the end, to the exact minimiser over all training samples.
+    With the linear kernel the steps are taken along x minus the mean of the training data (of the
+    first chunk in ``partial_fit``), which changes no model but keeps b calm; ``coef_`` and
+    ``intercept_`` are those of x.
 
     Parameters
     ----------
@@ -166,7 +169,7 @@ class PegasosSVC(BasePegasos):
         self.time_limit = time_limit
         self.on_interrupt = on_interrupt
 
-    # ---- fitting -----------------------------------------------------------------------------------------------------
+    # ---- fitting ---------------------------------------------------------------------------------
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -198,7 +201,9 @@ class PegasosSVC(BasePegasos):
         design = self._design(X)
         visits, gain = self._visits(design, weight, used)
         task = self._task(self._signs(label, len(classes)), gain * class_weight[label], visits)
-        warm = self.warm_start and hasattr(self, "_walks") and np.array_equal(self.classes_, classes)
+        warm = (
+            self.warm_start and hasattr(self, "_walks") and np.array_equal(self.classes_, classes)
+        )
         path = self._path(X, design, weight, task, warm)
         before = int(path.walks.numbers[0, STEPS])
         with self._monitor() as monitor:
@@ -218,10 +223,16 @@ class PegasosSVC(BasePegasos):
         X = symmetric(self._kernel_kind(), X)
         design = self._design(X)
         visits, gain = self._visits(design, weight, used)
-        return X, design, weight, self._task(self._signs(label, len(classes)), gain * class_weight[label], visits)
+        return (
+            X,
+            design,
+            weight,
+            self._task(self._signs(label, len(classes)), gain * class_weight[label], visits),
+        )
 
     def certify(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
-        """Check the fitted model on its training data, everything recomputed in float64 by code the steps do not share.
+        """Check the fitted model on its training data, everything recomputed in float64 by code the
+        steps do not share.
 
         Parameters
         ----------
@@ -236,11 +247,16 @@ class PegasosSVC(BasePegasos):
         check_is_fitted(self)
         _state.check_online(self)
         if "certificate_" not in vars(self):
-            raise ValueError("certify needs a model of fit: chunks say nothing about the samples before and after them.")
+            raise ValueError(
+                "certify needs a model of fit: chunks say nothing about the samples before and "
+                "after them."
+            )
         X, y = self._validate_Xy(X, y, reset=False)
         classes, label = encode(y)
         if not np.array_equal(classes, self.classes_):
-            raise ValueError("certify needs the data the model was fitted on: other labels were given.")
+            raise ValueError(
+                "certify needs the data the model was fitted on: other labels were given."
+            )
         X, _, _, task = self._samples(X, y, classes, label, sample_weight)
         return self._certify(X, task, self._rule())
 
@@ -284,5 +300,11 @@ class PegasosSVC(BasePegasos):
         for name in ("certificate_", "fit_status_", "_duals"):
             self.__dict__.pop(name, None)
         self.n_iter_ = 1
-        self._keep_path(path, X, path.model(), path.biases() if self.fit_intercept else np.zeros(len(path.walks.v)), chunk=True)
+        self._keep_path(
+            path,
+            X,
+            path.model(),
+            path.biases() if self.fit_intercept else np.zeros(len(path.walks.v)),
+            chunk=True,
+        )
         return self

@@ -18,9 +18,11 @@ from maxmargin.kernel.formulations import Decision, Formulation
 
 
 class OneClassSVM(BaseOneClass, BaseSingle):
-    """One-class SVM: the region that holds all but a share nu of the samples, solved exactly and certified.
+    """One-class SVM: the region that holds all but a share nu of the samples, solved exactly and
+    certified.
 
-    Minimises 1/2 |w|^2 - rho nu n + sum_i max(0, rho - w.phi(x_i)); the decision function is w.phi(x) - rho, negative for outliers.
+    Minimises 1/2 |w|^2 - rho nu n + sum_i max(0, rho - w.phi(x_i)); the decision function is
+    w.phi(x) - rho, negative for outliers.
 
     Parameters
     ----------
@@ -138,7 +140,8 @@ class OneClassSVM(BaseOneClass, BaseSingle):
         return scores
 
     def certify(self, X: Any, y: Any = None, sample_weight: Any = None) -> Certificate:
-        """Check the fitted model on its training data, everything recomputed in float64 by code the solver does not share.
+        """Check the fitted model on its training data, everything recomputed in float64 by code the
+        solver does not share.
 
         Parameters
         ----------

@@ -68,7 +68,8 @@ class BaseSVR(RegressorMixin, BaseSingle):  # type: ignore[misc]
         return self._decision_values(X)[:, 0].copy()
 
     def certify(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
-        """Check the fitted model on its training data, everything recomputed in float64 by code the solver does not share.
+        """Check the fitted model on its training data, everything recomputed in float64 by code the
+        solver does not share.
 
         Parameters
         ----------
@@ -88,7 +89,8 @@ class BaseSVR(RegressorMixin, BaseSingle):  # type: ignore[misc]
 class SVR(BaseSVR):
     """epsilon-support vector regression, solved exactly and certified.
 
-    Minimises 1/2 |w|^2 + C sum_i loss(y_i - f(x_i)) with loss max(0, |r| - epsilon) or its square; the intercept is not penalised.
+    Minimises 1/2 |w|^2 + C sum_i loss(y_i - f(x_i)) with loss max(0, |r| - epsilon) or its square;
+    the intercept is not penalised.
 
     Parameters
     ----------
@@ -170,7 +172,8 @@ class SVR(BaseSVR):
 
 
 class NuSVR(BaseSVR):
-    """nu-support vector regression: the tube's width is found so that at most a share nu of the samples lies outside.
+    """nu-support vector regression: the tube's width is found so that at most a share nu of the
+    samples lies outside.
 
     Parameters
     ----------
@@ -178,7 +181,8 @@ class NuSVR(BaseSVR):
         In (0, 1].
     C : float, default=1.0
         Weight of the losses, positive.
-    kernel, degree, gamma, coef0, shrinking, tol, cache_size, verbose, max_iter, time_limit, on_interrupt, warm_start
+    kernel, degree, gamma, coef0, shrinking, tol, cache_size, verbose, max_iter, time_limit,
+    on_interrupt, warm_start
         As for SVR.
 
     Attributes
@@ -237,9 +241,16 @@ class NuSVR(BaseSVR):
         self.epsilon_ = decision.epsilon
 
     def _tube(self, residual: Floats, coef: Floats) -> float:
-        """An imported model does not say: the tube ends where the free variables are, else at the farthest sample inside."""
+        """An imported model does not say.
+
+        The tube ends where the free variables are, else at the farthest sample inside.
+        """
         if hasattr(self, "epsilon_"):
             return float(self.epsilon_)
         size = np.abs(coef)
         free = (size > 0) & (size < self.C * (1 - 1e-6))
-        return float(np.abs(residual[free]).mean() if free.any() else np.abs(residual[size == 0]).max(initial=0.0))
+        return float(
+            np.abs(residual[free]).mean()
+            if free.any()
+            else np.abs(residual[size == 0]).max(initial=0.0)
+        )

@@ -1,4 +1,7 @@
-"""File formats: data as svmlight text, models of our own and of other programs, exports to other languages."""
+"""File formats.
+
+Data as svmlight text, models of our own and of other programs, exports to other languages.
+"""
 
 from maxmargin.io.liblinear import load_liblinear, save_liblinear
 from maxmargin.io.libsvm import load_libsvm, save_libsvm

@@ -1,11 +1,13 @@
-"""The container of .mm files: a zip of header.json and raw arrays, nothing compressed, nothing executable.
+"""The container of .mm files: a zip of header.json and raw arrays, nothing compressed, nothing
+executable.
 
     header.json      {"format": "maxmargin model", "version": 1, "library": "0.1.0", "model": ..., "arrays": [[dtype, shape, sha256], ...]}
     arrays/0, ...    the bytes of each array, little-endian, in C's order
 
-Files may come from strangers, so the parser is bounded: the central directory and the header have greatest sizes, nothing is decompressed,
-the members may not be larger together than the file, and a shape is multiplied out in Python's integers and compared with the size of its
-member before anything is allocated. What is read is never more than the file, and is compared with its checksum.
+Files may come from strangers, so the parser is bounded: the central directory and the header have
+greatest sizes, nothing is decompressed, the members may not be larger together than the file, and a
+shape is multiplied out in Python's integers and compared with the size of its member before
+anything is allocated. What is read is never more than the file, and is compared with its checksum.
 """
 
 import hashlib
@@ -39,8 +41,17 @@ EPOCH = (1980, 1, 1, 0, 0, 0)
 """The date of every member, so that equal models are equal files."""
 
 
-DAMAGED = (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, struct.error, OverflowError)
-"""What a zip that was tampered with raises where it is read; OSError for places before its beginning."""
+DAMAGED = (
+    zipfile.BadZipFile,
+    NotImplementedError,
+    RuntimeError,
+    EOFError,
+    OSError,
+    struct.error,
+    OverflowError,
+)
+"""What a zip that was tampered with raises where it is read; OSError for places before its
+beginning."""
 
 
 class Arrays:
@@ -70,19 +81,33 @@ def _bytes(array: NDArray[Any]) -> Any:
 
 def write(path: Any, model: Any, arrays: Arrays) -> None:
     """Write a file, whole or not at all."""
-    table = [[array.dtype.str, list(array.shape), hashlib.sha256(_bytes(array)).hexdigest()] for array in arrays.kept]
-    header = {"format": FORMAT, "version": VERSION, "library": metadata.version("maxmargin"), "model": model, "arrays": table}
+    table = [
+        [array.dtype.str, list(array.shape), hashlib.sha256(_bytes(array)).hexdigest()]
+        for array in arrays.kept
+    ]
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "library": metadata.version("maxmargin"),
+        "model": model,
+        "arrays": table,
+    }
     text = json.dumps(header, allow_nan=False, separators=(",", ":")).encode()
     if len(text) > MOST_HEADER or len(arrays.kept) >= MOST_MEMBERS:
-        raise ValueError(f"the model has too many parts for a file: a header of {len(text)} bytes, {len(arrays.kept)} arrays.")
+        raise ValueError(
+            f"the model has too many parts for a file: a header of {len(text)} bytes, "
+            f"{len(arrays.kept)} arrays."
+        )
     with atomic_write(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr(zipfile.ZipInfo(HEADER, EPOCH), text)
         for k, array in enumerate(arrays.kept):
-            with archive.open(zipfile.ZipInfo(f"{PREFIX}{k}", EPOCH), "w", force_zip64=array.nbytes >= 2**31) as member:
+            with archive.open(
+                zipfile.ZipInfo(f"{PREFIX}{k}", EPOCH), "w", force_zip64=array.nbytes >= 2**31
+            ) as member:
                 member.write(_bytes(array))
 
 
-# ---- reading ---------------------------------------------------------------------------------------------------------
+# ---- reading -------------------------------------------------------------------------------------
 
 
 class Archive:
@@ -107,9 +132,15 @@ class Archive:
             members = self._members(archive, size)
             self.header = self._header(archive.read(members[HEADER]))
             table = self.header.get("arrays")
-            if not isinstance(table, list) or set(members) != {HEADER, *(f"{PREFIX}{k}" for k in range(len(table)))}:
+            if not isinstance(table, list) or set(members) != {
+                HEADER,
+                *(f"{PREFIX}{k}" for k in range(len(table))),
+            }:
                 raise self.error("its members are not those that its header lists.")
-            self.arrays = [self._array(archive, members[f"{PREFIX}{k}"], entry) for k, entry in enumerate(table)]
+            self.arrays = [
+                self._array(archive, members[f"{PREFIX}{k}"], entry)
+                for k, entry in enumerate(table)
+            ]
 
     def _check_directory(self, file: BinaryIO, size: int) -> None:
         """Refuse a directory that would take much memory, before it is read."""
@@ -120,10 +151,15 @@ class Archive:
         count, directory = struct.unpack("<HL", tail[-12:-6])
         if tail[-42:-38] == LOCATOR:
             if tail[:4] != END64:
-                raise self.error("it is damaged: the end of its directory is not where it should be.")
+                raise self.error(
+                    "it is damaged: the end of its directory is not where it should be."
+                )
             count, directory = struct.unpack("<QQ", tail[32:48])
         if count > MOST_MEMBERS or directory > MOST_DIRECTORY:
-            raise self.error(f"it has {count} members in a directory of {directory} bytes, more than a model has.")
+            raise self.error(
+                f"it has {count} members in a directory of {directory} bytes, more than a model "
+                "has."
+            )
 
     def _members(self, archive: zipfile.ZipFile, size: int) -> dict[str, zipfile.ZipInfo]:
         infos = archive.infolist()
@@ -132,13 +168,25 @@ class Archive:
             raise self.error("two of its members have the same name.")
         if HEADER not in members:
             raise self.error(f"it has no {HEADER}: it is a zip, but not a model.")
-        stored = all(i.compress_type == zipfile.ZIP_STORED and i.file_size == i.compress_size and not i.flag_bits & 1 for i in infos)
+        stored = all(
+            i.compress_type == zipfile.ZIP_STORED
+            and i.file_size == i.compress_size
+            and not i.flag_bits & 1
+            for i in infos
+        )
         if not stored:
-            raise self.error("its members are compressed or encrypted, which those of a model never are.")
+            raise self.error(
+                "its members are compressed or encrypted, which those of a model never are."
+            )
         if sum(info.file_size for info in infos) > size:
-            raise self.error("its members are larger than the file: they overlap, or it was cut off.")
+            raise self.error(
+                "its members are larger than the file: they overlap, or it was cut off."
+            )
         if members[HEADER].file_size > MOST_HEADER:
-            raise self.error(f"its header has {members[HEADER].file_size} bytes, more than the {MOST_HEADER} that are accepted.")
+            raise self.error(
+                f"its header has {members[HEADER].file_size} bytes, more than the {MOST_HEADER} "
+                "that are accepted."
+            )
         return members
 
     def _header(self, text: bytes) -> dict[str, Any]:
@@ -151,24 +199,42 @@ class Archive:
         version = header.get("version")
         if type(version) is not int or version != VERSION:
             newer = type(version) is int and version > VERSION
-            remedy = f" It was written by maxmargin {str(header.get('library'))[:20]!r}; update maxmargin." if newer else ""
-            raise self.error(f"its format has version {str(version)[:20]}, and version {VERSION} is read.{remedy}")
+            remedy = (
+                f" It was written by maxmargin {str(header.get('library'))[:20]!r}; update "
+                "maxmargin."
+                if newer
+                else ""
+            )
+            raise self.error(
+                f"its format has version {str(version)[:20]}, and version {VERSION} is "
+                f"read.{remedy}"
+            )
         return header
 
     def _array(self, archive: zipfile.ZipFile, info: zipfile.ZipInfo, entry: Any) -> NDArray[Any]:
         """The array of a member, after its shape, its size and its checksum were compared."""
         if not (
-            isinstance(entry, list) and len(entry) == 3 and all(isinstance(entry[k], str) for k in (0, 2)) and isinstance(entry[1], list)
+            isinstance(entry, list)
+            and len(entry) == 3
+            and all(isinstance(entry[k], str) for k in (0, 2))
+            and isinstance(entry[1], list)
         ):
             raise self.error(f"{info.filename} is not described by type, shape and checksum.")
         name, shape, digest = entry
         if not DTYPES.fullmatch(name):
-            raise self.error(f"{info.filename} is an array of type {name[:20]!r}, which is not accepted.")
-        if len(shape) > MOST_AXES or not all(type(k) is int and 0 <= k <= MOST_DIMENSION for k in shape):
+            raise self.error(
+                f"{info.filename} is an array of type {name[:20]!r}, which is not accepted."
+            )
+        if len(shape) > MOST_AXES or not all(
+            type(k) is int and 0 <= k <= MOST_DIMENSION for k in shape
+        ):
             raise self.error(f"{info.filename} has a shape that is not accepted.")
         dtype = np.dtype(name)
         if math.prod(shape) * dtype.itemsize != info.file_size:
-            raise self.error(f"{info.filename} has {info.file_size} bytes, which are not {name} of shape {tuple(shape)}.")
+            raise self.error(
+                f"{info.filename} has {info.file_size} bytes, which are not {name} of shape "
+                f"{tuple(shape)}."
+            )
         raw = _content(archive, info)
         if hashlib.sha256(raw).hexdigest() != digest:
             raise self.error(f"{info.filename} does not have the checksum it was written with.")

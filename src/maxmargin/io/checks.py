@@ -1,7 +1,9 @@
-"""Whether the fitted attributes of an estimator fit together: asked before a model is written, and of every model that was read.
+"""Whether the fitted attributes of an estimator fit together: asked before a model is written, and
+of every model that was read.
 
-What a file says twice must agree (public coefficients and the underscored ones that prediction uses, an offset and an intercept), and what
-later calls take for granted must be there: weights of the classes for ``certify``, a certificate, scales, the numbers of iterations.
+What a file says twice must agree (public coefficients and the underscored ones that prediction
+uses, an offset and an intercept), and what later calls take for granted must be there: weights of
+the classes for ``certify``, a certificate, scales, the numbers of iterations.
 """
 
 from typing import Any
@@ -19,7 +21,15 @@ from maxmargin.estimators._outlier import BaseOneClass
 from maxmargin.estimators._voting import Voting, libsvm_sign
 from maxmargin.kernel.kernels import Kernel, Kind
 
-WRONG = (TypeError, AttributeError, KeyError, IndexError, ArithmeticError, RecursionError, AssertionError)
+WRONG = (
+    TypeError,
+    AttributeError,
+    KeyError,
+    IndexError,
+    ArithmeticError,
+    RecursionError,
+    AssertionError,
+)
 """What values of the wrong type or size raise where they are looked at."""
 
 
@@ -28,7 +38,9 @@ def validate(model: Any) -> None:
     try:
         _validate(model)
     except WRONG as error:
-        raise ValueError(f"The internal representation of {type(model).__name__} is inconsistent: {error}") from None
+        raise ValueError(
+            f"The internal representation of {type(model).__name__} is inconsistent: {error}"
+        ) from None
 
 
 def _validate(model: Any) -> None:
@@ -65,15 +77,26 @@ def _check_common(model: Any) -> None:
         _require(type(model.n_features_in_) is int and model.n_features_in_ >= 0, "n_features_in_")
     if "feature_names_in_" in has:
         names = model.feature_names_in_
-        _require(names.shape == (model.n_features_in_,) and all(isinstance(name, str) for name in names.tolist()), "feature_names_in_")
+        _require(
+            names.shape == (model.n_features_in_,)
+            and all(isinstance(name, str) for name in names.tolist()),
+            "feature_names_in_",
+        )
     if "_target_name" in has:
         _require(isinstance(model._target_name, str), "_target_name")
     if "classes_" in has:
         classes = model.classes_
-        _require(classes.ndim == 1 and len(classes) >= 2 and bool((classes[:-1] < classes[1:]).all()), "classes_")
+        _require(
+            classes.ndim == 1 and len(classes) >= 2 and bool((classes[:-1] < classes[1:]).all()),
+            "classes_",
+        )
     if "_label_order" in has:
         order = model._label_order
-        _require(order.dtype == np.int64 and np.array_equal(np.sort(order), np.arange(len(model.classes_))), "_label_order")
+        _require(
+            order.dtype == np.int64
+            and np.array_equal(np.sort(order), np.arange(len(model.classes_))),
+            "_label_order",
+        )
     if "certificate_" in has:
         _require(isinstance(model.certificate_, Certificate), "certificate_")
     if "offset_" in has:
@@ -81,10 +104,16 @@ def _check_common(model: Any) -> None:
 
 
 def _check_kernel(model: Any) -> None:
-    _require(isinstance(model._kernel, Kernel) and model._kernel.kind is model._kernel_kind(), "the kernel")
+    _require(
+        isinstance(model._kernel, Kernel) and model._kernel.kind is model._kernel_kind(),
+        "the kernel",
+    )
     if "shape_fit_" in vars(model):
         shape = model.shape_fit_
-        _require(type(shape) is tuple and all(type(k) is int and k >= 0 for k in shape) and shape, "shape_fit_")
+        _require(
+            type(shape) is tuple and all(type(k) is int and k >= 0 for k in shape) and shape,
+            "shape_fit_",
+        )
     if isinstance(model, BaseOnline):
         return
     numeric = model._kernel.kind not in (Kind.PRECOMPUTED, Kind.CALLABLE)
@@ -96,9 +125,17 @@ def _check_machine(model: Any) -> None:
     """What a kernel machine holds besides what prediction uses."""
     functions, classifies = model._shapes()[2], isinstance(model, Voting)
     sign = libsvm_sign(len(model.classes_)) if classifies else 1.0
-    _require(_same(model.dual_coef_, sign * model._dual_coef_), "dual_coef_, which disagrees with _dual_coef_,")
-    _require(_same(model.intercept_, sign * model._intercept_), "intercept_, which disagrees with _intercept_,")
-    _require(_numbers(model.intercept_interval_, (functions, 2), finite=False), "intercept_interval_")
+    _require(
+        _same(model.dual_coef_, sign * model._dual_coef_),
+        "dual_coef_, which disagrees with _dual_coef_,",
+    )
+    _require(
+        _same(model.intercept_, sign * model._intercept_),
+        "intercept_, which disagrees with _intercept_,",
+    )
+    _require(
+        _numbers(model.intercept_interval_, (functions, 2), finite=False), "intercept_interval_"
+    )
     _require(type(model._gamma) is float, "_gamma")
     _require(type(model._unit) is float and 0 < model._unit < np.inf, "_unit")
     _require(model.fit_status_ in (0, 1), "fit_status_")
@@ -115,7 +152,9 @@ def _check_machine(model: Any) -> None:
         _require(type(model._scale) is float and 0 < model._scale < np.inf, "_scale")
         _require(type(model.n_iter_) is int, "n_iter_")
     if isinstance(model, BaseOneClass):
-        _require(_same(model.offset_, -model._intercept_), "offset_, which disagrees with _intercept_,")
+        _require(
+            _same(model.offset_, -model._intercept_), "offset_, which disagrees with _intercept_,"
+        )
 
 
 def _check_linear(model: Any) -> None:
@@ -126,7 +165,10 @@ def _check_linear(model: Any) -> None:
     if "classes_" in vars(model):
         _check_class_weight(model)
     if isinstance(model, BaseOneClass):
-        _require(_same(model.offset_, -np.asarray(model.intercept_)), "offset_, which disagrees with intercept_,")
+        _require(
+            _same(model.offset_, -np.asarray(model.intercept_)),
+            "offset_, which disagrees with intercept_,",
+        )
 
 
 def _check_class_weight(model: Any) -> None:
@@ -136,7 +178,11 @@ def _check_class_weight(model: Any) -> None:
 
 def _numbers(values: Any, shape: tuple[int, ...], finite: bool = True) -> bool:
     """Whether values are float64 of this shape."""
-    return bool(values.shape == shape and values.dtype == np.float64 and (np.isfinite(values).all() or not finite))
+    return bool(
+        values.shape == shape
+        and values.dtype == np.float64
+        and (np.isfinite(values).all() or not finite)
+    )
 
 
 def _counts(values: Any, count: int) -> bool:

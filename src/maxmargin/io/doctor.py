@@ -1,6 +1,8 @@
-"""A data file's doctor: every problem with its line and column, and what a look at the data says about training on them.
+"""A data file's doctor: every problem with its line and column, and what a look at the data says
+about training on them.
 
-svmlight files are read line by line over a problem, and tables cell by cell, so that all are found; a column of words is one problem.
+svmlight files are read line by line over a problem, and tables cell by cell, so that all are found;
+a column of words is one problem.
 """
 
 from collections.abc import Iterator
@@ -19,7 +21,8 @@ from maxmargin.io.svmlight import Problem, Rows, SvmlightChunks, svmlight_chunks
 from maxmargin.io.tables import Data, Options, TableError, format_of, local_file, read_table
 
 BLOCK = 2**20
-"""Bytes of text looked at together: what follows a problem is parsed again, so less than what is read otherwise."""
+"""Bytes of text looked at together: what follows a problem is parsed again, so less than what is
+read otherwise."""
 UNSCALED = 100.0
 """Features whose greatest magnitudes differ by more than this factor want scaling."""
 
@@ -62,12 +65,25 @@ def examine(path: str | Path, options: Options, most: int = 100) -> Findings:
         kind = options.format or format_of(file)
         if kind != "svmlight":
             try:
-                return Findings(read_table(file, replace(options, format=kind, source=source))._replace(source=source))
+                return Findings(
+                    read_table(file, replace(options, format=kind, source=source))._replace(
+                        source=source
+                    )
+                )
             except TableError as error:
-                return Findings(error.data and error.data._replace(source=source), error.problems[:most], len(error.problems) <= most)
+                return Findings(
+                    error.data and error.data._replace(source=source),
+                    error.problems[:most],
+                    len(error.problems) <= most,
+                )
             except ValueError as error:
                 return Findings(problems=[Problem(0, 0, str(error))])
-        chunks = replace(svmlight_chunks(file, zero_based="auto" if options.zero_based is None else options.zero_based), name=source)
+        chunks = replace(
+            svmlight_chunks(
+                file, zero_based="auto" if options.zero_based is None else options.zero_based
+            ),
+            name=source,
+        )
         return _examine_text(chunks, source, most)
 
 
@@ -81,9 +97,16 @@ def _examine_text(chunks: SvmlightChunks, source: str, most: int) -> Findings:
                 break
         else:
             parts.append(item)
-    n, entries = sum(len(rows.targets) for rows in parts), [rows for rows in parts if len(rows.indices)]
+    n, entries = (
+        sum(len(rows.targets) for rows in parts),
+        [rows for rows in parts if len(rows.indices)],
+    )
     try:
-        layout = chunks.layout_of(n, min((r.least for r in entries), default=1), max((r.greatest for r in entries), default=-1))
+        layout = chunks.layout_of(
+            n,
+            min((r.least for r in entries), default=1),
+            max((r.greatest for r in entries), default=-1),
+        )
     except ValueError as error:
         found.problems.append(Problem(0, 0, str(error)))
         return found
@@ -107,7 +130,9 @@ def _pieces(chunks: SvmlightChunks) -> Iterator[Rows | Problem]:
         for buffer, begin, end in blocks_of_lines(file, BLOCK, TEXT_PADDING, chunks.name):
             while begin < end:
                 text = buffer[begin:]
-                for *arrays, passed, error, at, column in parse_svmlight(text, end - begin, chunks.max_features, queries):
+                for *arrays, passed, error, at, column in parse_svmlight(
+                    text, end - begin, chunks.max_features, queries
+                ):
                     rows, lines = Rows(*arrays), lines + passed
                     if len(rows.targets):
                         queries = int(len(rows.queries) > 0)
@@ -129,7 +154,7 @@ def _line_end(text: NDArray[np.uint8], at: int) -> int:
     return at + end + (2 if rest[end : end + 2] == b"\r\n" else 1)
 
 
-# ---- statistics --------------------------------------------------------------------------------------------------------
+# ---- statistics ----------------------------------------------------------------------------------
 
 
 def statistics(data: Data) -> dict[str, Any]:
@@ -159,12 +184,17 @@ def statistics(data: Data) -> dict[str, Any]:
 
 
 def _occurring(X: Any) -> tuple[NDArray[Any], Any]:
-    """The features that are not zero everywhere, and X without the others: an absurd index must not take memory."""
+    """The features that are not zero everywhere, and X without the others.
+
+    An absurd index must not take memory.
+    """
     if not sparse.issparse(X):
         return np.arange(X.shape[1]), np.asarray(X)
     X = X.tocsr()
     columns, inverse = np.unique(X.indices, return_inverse=True)
-    return columns, sparse.csr_matrix((X.data, inverse, X.indptr), shape=(X.shape[0], max(len(columns), 1)))
+    return columns, sparse.csr_matrix(
+        (X.data, inverse, X.indptr), shape=(X.shape[0], max(len(columns), 1))
+    )
 
 
 def _dense(end: Any) -> NDArray[np.float64]:
@@ -191,8 +221,15 @@ def _target_statistics(y: NDArray[Any]) -> dict[str, Any]:
     values, counts = np.unique(y, return_counts=True)
     whole = y.dtype.kind in "USbiu" or bool((y == np.round(y)).all())
     if whole and len(values) <= max(20, len(y) // 20):
-        shown = {str(value): int(count) for value, count in zip(values[:50], counts[:50], strict=True)}
-        return {"target": "classes", "classes": len(values), "balance": shown, "smallest_class": float(counts.min() / len(y))}
+        shown = {
+            str(value): int(count) for value, count in zip(values[:50], counts[:50], strict=True)
+        }
+        return {
+            "target": "classes",
+            "classes": len(values),
+            "balance": shown,
+            "smallest_class": float(counts.min() / len(y)),
+        }
     z = y.astype(float)
     return {
         "target": "numbers",
@@ -206,13 +243,25 @@ def advice(numbers: dict[str, Any]) -> list[str]:
     """What the statistics ask for."""
     found = []
     if numbers["unscaled"]:
-        found.append(f"features differ in size by a factor of {numbers['scale_factor']:.3g}: scale them (maxmargin scale)")
+        found.append(
+            f"features differ in size by a factor of {numbers['scale_factor']:.3g}: scale them "
+            "(maxmargin scale)"
+        )
     if numbers["constant_count"]:
-        found.append(f"{numbers['constant_count']} features are constant and say nothing: {', '.join(numbers['constant_features'])}")
+        found.append(
+            f"{numbers['constant_count']} features are constant and say nothing: "
+            f"{', '.join(numbers['constant_features'])}"
+        )
     if numbers["duplicates"]:
-        found.append(f"{numbers['duplicates']} rows are copies of others: make sure that no copy is in both training and test data")
+        found.append(
+            f"{numbers['duplicates']} rows are copies of others: make sure that no copy is in both "
+            "training and test data"
+        )
     if numbers.get("classes") == 1:
         found.append("all targets are the same: nothing can be learnt")
     elif numbers.get("smallest_class", 1.0) < 0.1:
-        found.append(f"the smallest class holds {numbers['smallest_class']:.1%} of the samples: consider --class-weight balanced")
+        found.append(
+            f"the smallest class holds {numbers['smallest_class']:.1%} of the samples: consider "
+            "--class-weight balanced"
+        )
     return found

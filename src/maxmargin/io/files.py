@@ -1,4 +1,7 @@
-"""Opening and writing files: compressed ones by what they are, not by their names; new ones whole or not at all."""
+"""Opening and writing files: compressed ones by what they are, not by their names.
+
+New ones whole or not at all.
+"""
 
 import bz2
 import gzip
@@ -32,15 +35,25 @@ def _open_zst(path: Any, mode: str) -> Any:
         try:
             import zstandard
         except ImportError as missing:
-            raise ImportError(f"{path} is compressed with Zstandard: pip install zstandard, or decompress it first.") from missing
+            raise ImportError(
+                f"{path} is compressed with Zstandard: pip install zstandard, or decompress it "
+                "first."
+            ) from missing
         if mode == "rb":
-            return io.BufferedReader(_ZstReader(path if hasattr(path, "read") else open(path, "rb"), zstandard.ZstdDecompressor))
+            return io.BufferedReader(
+                _ZstReader(
+                    path if hasattr(path, "read") else open(path, "rb"), zstandard.ZstdDecompressor
+                )
+            )
         return zstandard.open(path, mode)
     return zstd.open(path, mode)
 
 
 class _ZstReader(io.RawIOBase):
-    """What the package zstandard decompresses; its own reader takes a file that is cut off for one that ends."""
+    """What the package zstandard decompresses.
+
+    Its own reader takes a file that is cut off for one that ends.
+    """
 
     def __init__(self, file: BinaryIO, decompressor: Any) -> None:
         self._file, self._new = file, decompressor
@@ -78,7 +91,12 @@ COMPRESSED: dict[bytes, Callable[..., Any]] = {
     b"\x28\xb5\x2f\xfd": _open_zst,
 }
 """How a compressed file begins, and what opens it."""
-SUFFIXES: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open, ".zst": _open_zst}
+SUFFIXES: dict[str, Callable[..., Any]] = {
+    ".gz": gzip.open,
+    ".bz2": bz2.open,
+    ".xz": lzma.open,
+    ".zst": _open_zst,
+}
 """How a file with such a name is written."""
 
 
@@ -96,17 +114,25 @@ def open_read(path: Path) -> BinaryIO:
 
 @contextmanager
 def decompressing(name: str) -> Iterator[None]:
-    """While something is read: a damaged compressed file is an error that names it, whatever its library raises."""
+    """While something is read.
+
+    A damaged compressed file is an error that names it, whatever its library raises.
+    """
     try:
         yield
     except Exception as error:
         if isinstance(error, MemoryError) or getattr(error, "errno", None) is not None:
             raise
-        raise ValueError(f"{name} cannot be decompressed, it is damaged or cut off: {error}") from error
+        raise ValueError(
+            f"{name} cannot be decompressed, it is damaged or cut off: {error}"
+        ) from error
 
 
 def read_whole(file: BinaryIO, name: str) -> bytes:
-    """All bytes of a file; ValueError for more than half of the free memory, before they fill it."""
+    """All bytes of a file.
+
+    ValueError for more than half of the free memory, before they fill it.
+    """
     pieces, left = [], free_memory() // 2
     with decompressing(name):
         while piece := file.read(PIECE):
@@ -117,7 +143,8 @@ def read_whole(file: BinaryIO, name: str) -> bytes:
     if left < 0:
         size = sum(map(len, pieces)) / 2**30
         raise ValueError(
-            f"{name} holds more than {size:.1f} GiB, more than half of the free memory: is it what it "
+            f"{name} holds more than {size:.1f} GiB, more than half of the free memory: is it what "
+            "it "
             "seems to be? svmlight files can be read in chunks"
         )
     return b"".join(pieces)
@@ -125,7 +152,9 @@ def read_whole(file: BinaryIO, name: str) -> bytes:
 
 def _opener(head: bytes) -> Callable[..., Any]:
     """What opens a file that begins so."""
-    return next((opener for magic, opener in COMPRESSED.items() if head.startswith(magic)), _as_it_is)
+    return next(
+        (opener for magic, opener in COMPRESSED.items() if head.startswith(magic)), _as_it_is
+    )
 
 
 def _as_it_is(stream: BinaryIO, mode: str) -> BinaryIO:
@@ -140,7 +169,9 @@ def require_file(path: Path) -> None:
     if not path.exists():
         raise FileNotFoundError(f"no file {path}")
     if not path.is_file():
-        raise ValueError(f"{path} is a pipe or a device, which cannot be read again: copy it to a file first")
+        raise ValueError(
+            f"{path} is a pipe or a device, which cannot be read again: copy it to a file first"
+        )
 
 
 def name_of(path: Path) -> str:
@@ -164,11 +195,12 @@ def _naming(temporary: Path, path: str | os.PathLike[str]) -> Iterator[None]:
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Write a file that appears under its name when it is complete and on the disk; until then, and after an error, the old one stays.
+    """Write a file that appears under its name when it is complete and on the disk; until then, and
+    after an error, the old one stays.
 
-    A link stays a link, to the new file; a device or a pipe is written to, never replaced. The new file
-    has the permissions of the old one, and until it is complete only the user can read it; without an
-    old one the system decides, as for any new file.
+    A link stays a link, to the new file; a device or a pipe is written to, never replaced. The new
+    file has the permissions of the old one, and until it is complete only the user can read it;
+    without an old one the system decides, as for any new file.
     """
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
@@ -178,7 +210,12 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
     name = target.parent / f".{target.name[:100]}.{secrets.token_hex(8)}"
     try:
-        with _naming(name, path), open(name, "xb", opener=partial(os.open, mode=0o666 if mode is None else 0o600)) as file:
+        with (
+            _naming(name, path),
+            open(
+                name, "xb", opener=partial(os.open, mode=0o666 if mode is None else 0o600)
+            ) as file,
+        ):
             yield file
             file.flush()
             os.fsync(file.fileno())

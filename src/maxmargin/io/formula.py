@@ -1,8 +1,10 @@
-"""A fitted model as a formula, for the exports that write it out: functions of a point, and a rule that makes a label of their values.
+"""A fitted model as a formula, for the exports that write it out: functions of a point, and a rule
+that makes a label of their values.
 
     f_k(x) = sum_j coef_kj k(x_j, x) + intercept_k
 
-With a linear kernel the vectors are the unit vectors: coef holds the weights of the features, and there are no vectors.
+With a linear kernel the vectors are the unit vectors: coef holds the weights of the features, and
+there are no vectors.
 """
 
 from enum import Enum
@@ -61,7 +63,11 @@ class Formula(NamedTuple):
 
 def formula_of(model: Any) -> Formula:
     """The formula of any fitted estimator but one with a Python function as kernel."""
-    model = model.estimator_ if isinstance(model, LinearSVCCV) and hasattr(model, "estimator_") else model
+    model = (
+        model.estimator_
+        if isinstance(model, LinearSVCCV) and hasattr(model, "estimator_")
+        else model
+    )
     if not isinstance(model, BaseSVM | BaseLinear):
         raise TypeError(f"{type(model).__name__} is no estimator of maxmargin.")
     check_is_fitted(model)
@@ -69,37 +75,82 @@ def formula_of(model: Any) -> Formula:
     if isinstance(model, BaseLinear):
         _state.check_linear(model)
         weights, intercept = model._models()
-        return Formula(Kernel.linear(), None, None, weights.shape[1], weights, np.array(intercept), _rule(model), classes, False, ties)
+        return Formula(
+            Kernel.linear(),
+            None,
+            None,
+            weights.shape[1],
+            weights,
+            np.array(intercept),
+            _rule(model),
+            classes,
+            False,
+            ties,
+        )
     if model._kernel.kind is Kind.CALLABLE:
-        raise ValueError("The kernel is a Python function, which cannot be written in another language.")
+        raise ValueError(
+            "The kernel is a Python function, which cannot be written in another language."
+        )
     columns, intercept = _functions(model)
     kernel, pairs = model._kernel, getattr(model, "decision_function_shape", "") == "ovo"
     if kernel.kind is Kind.PRECOMPUTED:
         width = model._matrix_width if isinstance(model, BaseOnline) else model.shape_fit_[0]
-        return Formula(kernel, None, np.asarray(model.support_, np.int64), width, columns, intercept, _rule(model), classes, pairs, ties)
+        return Formula(
+            kernel,
+            None,
+            np.asarray(model.support_, np.int64),
+            width,
+            columns,
+            intercept,
+            _rule(model),
+            classes,
+            pairs,
+            ties,
+        )
     if kernel.kind is Kind.LINEAR:
         _refuse_large(len(columns), model.n_features_in_)
-        found: Any = columns if hasattr(model, "_coef") else combine(columns, model.support_vectors_)
+        found: Any = (
+            columns if hasattr(model, "_coef") else combine(columns, model.support_vectors_)
+        )
         rows = found.toarray() if sparse.issparse(found) else found
-        return Formula(kernel, None, None, rows.shape[1], rows, intercept, _rule(model), classes, pairs, ties)
+        return Formula(
+            kernel, None, None, rows.shape[1], rows, intercept, _rule(model), classes, pairs, ties
+        )
     vectors: Any = model.support_vectors_
     _refuse_large(*vectors.shape)
     dense = np.asarray(vectors.toarray() if sparse.issparse(vectors) else vectors, np.float64)
-    return Formula(kernel, dense, None, model.n_features_in_, columns, intercept, _rule(model), classes, pairs, ties)
+    return Formula(
+        kernel,
+        dense,
+        None,
+        model.n_features_in_,
+        columns,
+        intercept,
+        _rule(model),
+        classes,
+        pairs,
+        ties,
+    )
 
 
 def _refuse_large(rows: int, columns: int) -> None:
     if rows * columns > MOST_NUMBERS:
         raise ValueError(
-            f"{rows} x {columns} numbers are too many to be written out: at most {MOST_NUMBERS} are. compact() makes models smaller."
+            f"{rows} x {columns} numbers are too many to be written out: at most {MOST_NUMBERS} "
+            "are. compact() makes models smaller."
         )
 
 
 def _functions(model: Any) -> tuple[Floats, Floats]:
-    """Coefficients and intercepts of what decision_function is made of; of a linear Pegasos the weights."""
+    """Coefficients and intercepts of what decision_function is made of.
+
+    Of a linear Pegasos the weights.
+    """
     if isinstance(model, BaseOnline):
         _state.check_online(model)
-        return np.asarray(getattr(model, "_coef", None) if hasattr(model, "_coef") else model.dual_coef_), np.asarray(model.intercept_)
+        return np.asarray(
+            getattr(model, "_coef", None) if hasattr(model, "_coef") else model.dual_coef_
+        ), np.asarray(model.intercept_)
     _state.check(model)
     two = len(getattr(model, "classes_", ())) == 2
     sign = -1.0 if two else 1.0

@@ -1,4 +1,7 @@
-"""An array that is appended to: its memory is enlarged in place where the system can, and its pages are touched once."""
+"""An array that is appended to.
+
+Its memory is enlarged in place where the system can, and its pages are touched once.
+"""
 
 from typing import Any
 
@@ -9,7 +12,10 @@ GROWTH = 1.5
 
 
 class Growing:
-    """Values that come in pieces; `expected` pieces as large as the first are made room for at once."""
+    """Values that come in pieces.
+
+    `expected` pieces as large as the first are made room for at once.
+    """
 
     def __init__(self, dtype: DTypeLike, expected: float = 1.0) -> None:
         self._array: NDArray[Any] = np.empty(0, dtype)

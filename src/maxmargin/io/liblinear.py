@@ -10,9 +10,9 @@
     w_1 of each function                a line for each feature; with an intercept one more, which is multiplied by B
     ...
 
-For two classes there is one function, positive for the first label (two with MCSVM_CS); otherwise one for each class. Our classes are
-sorted; a model remembers the order of its file, which breaks ties (of equal values the first wins, of two labels the second) and in which
-it is written again.
+For two classes there is one function, positive for the first label (two with MCSVM_CS); otherwise
+one for each class. Our classes are sorted; a model remembers the order of its file, which breaks
+ties (of equal values the first wins, of two labels the second) and in which it is written again.
 """
 
 from collections.abc import Callable
@@ -55,7 +55,10 @@ OTHERS = ("L2R_LR", "L1R_LR", "L2R_LR_DUAL")
 
 
 class Linear(NamedTuple):
-    """A linear model: f_k(x) = weights_k . x + intercept_k; for two classes positive for classes[1]."""
+    """A linear model: f_k(x) = weights_k . x + intercept_k.
+
+    For two classes positive for classes[1].
+    """
 
     solver: str
     weights: Floats
@@ -63,20 +66,32 @@ class Linear(NamedTuple):
     fitted_intercept: bool = True
     classes: NDArray[Any] | None = None
     label_order: NDArray[np.int64] | None = None
-    """Positions in classes: the order of the labels in a file; None is the one in which ties are broken as predict does."""
+    """Positions in classes: the order of the labels in a file; None is the one in which ties are
+    broken as predict does."""
 
 
 def linear_of(model: Any) -> Linear:
     """The linear model in a fitted estimator."""
-    model = model.estimator_ if isinstance(model, LinearSVCCV) and hasattr(model, "estimator_") else model
+    model = (
+        model.estimator_
+        if isinstance(model, LinearSVCCV) and hasattr(model, "estimator_")
+        else model
+    )
     if not isinstance(model, BaseLinear):
-        raise TypeError(f"{type(model).__name__} is no linear model: LinearSVC, LinearSVCCV, LinearSVR or LinearOneClassSVM is needed.")
+        raise TypeError(
+            f"{type(model).__name__} is no linear model: LinearSVC, LinearSVCCV, LinearSVR or "
+            "LinearOneClassSVM is needed."
+        )
     check_is_fitted(model)
     _state.check_linear(model)
     weights, intercept = model._models()
     if isinstance(model, LinearSVC):
         table, wanted = CLASSIFIERS, {"penalty": model.penalty, "loss": model.loss}
-        solver = TOGETHER if model.multi_class == "crammer_singer" else _name(table, {"penalty": "l2"}, wanted, model.dual)
+        solver = (
+            TOGETHER
+            if model.multi_class == "crammer_singer"
+            else _name(table, {"penalty": "l2"}, wanted, model.dual)
+        )
         order = getattr(model, "_label_order", None)
         return Linear(solver, weights, intercept, bool(model.fit_intercept), model.classes_, order)
     if isinstance(model, LinearSVR):
@@ -85,8 +100,13 @@ def linear_of(model: Any) -> Linear:
     return Linear(ONE_CLASS, weights, intercept)
 
 
-def _name(table: dict[str, dict[str, Any]], defaults: dict[str, Any], wanted: dict[str, Any], dual: Any) -> str:
-    """What LIBLINEAR calls a model of these parameters; where it has two solvers, "auto" is its default, the dual one."""
+def _name(
+    table: dict[str, dict[str, Any]], defaults: dict[str, Any], wanted: dict[str, Any], dual: Any
+) -> str:
+    """What LIBLINEAR calls a model of these parameters.
+
+    Where it has two solvers, "auto" is its default, the dual one.
+    """
     name = next(name for name, values in table.items() if defaults | values == wanted)
     return PRIMAL.get(name, name) if dual is False else name
 
@@ -112,11 +132,12 @@ def restore_linear(found: Linear, make: Callable[..., Any], **parameters: Any) -
     return model
 
 
-# ---- writing ---------------------------------------------------------------------------------------------------------
+# ---- writing -------------------------------------------------------------------------------------
 
 
 def save_liblinear(model: Any, path: Any) -> None:
-    """Write a fitted linear model as a model file of LIBLINEAR, whose programs then predict the same.
+    """Write a fitted linear model as a model file of LIBLINEAR, whose programs then predict the
+    same.
 
     Parameters
     ----------
@@ -134,7 +155,10 @@ def save_liblinear(model: Any, path: Any) -> None:
     does.
     """
     found = linear_of(model)
-    head = [f"solver_type {found.solver}", f"nr_class {2 if found.classes is None else len(found.classes)}"]
+    head = [
+        f"solver_type {found.solver}",
+        f"nr_class {2 if found.classes is None else len(found.classes)}",
+    ]
     columns, intercept = found.weights, found.intercept
     if found.classes is not None:
         order = _order(found)
@@ -143,7 +167,11 @@ def save_liblinear(model: Any, path: Any) -> None:
             columns, intercept = np.vstack([-columns, columns]), np.append(-intercept, intercept)
         columns, intercept = columns[order], intercept[order]
         if len(labels) == 2:
-            columns, intercept = (columns / 2, intercept / 2) if found.solver == TOGETHER else (columns[:1], intercept[:1])
+            columns, intercept = (
+                (columns / 2, intercept / 2)
+                if found.solver == TOGETHER
+                else (columns[:1], intercept[:1])
+            )
         head.append("label " + " ".join(str(labels[k]) for k in order))
     one_class = found.solver == ONE_CLASS
     extra = found.fitted_intercept and not one_class
@@ -153,7 +181,11 @@ def save_liblinear(model: Any, path: Any) -> None:
     with compressed_write(path) as file:
         file.write("\n".join([*head, "w", ""]).encode())
         for begin in range(0, len(rows), ROWS):
-            file.write("".join(" ".join(map(repr, row)) + "\n" for row in rows[begin : begin + ROWS].tolist()).encode())
+            file.write(
+                "".join(
+                    " ".join(map(repr, row)) + "\n" for row in rows[begin : begin + ROWS].tolist()
+                ).encode()
+            )
 
 
 def _order(found: Linear) -> NDArray[np.int64]:
@@ -164,7 +196,7 @@ def _order(found: Linear) -> NDArray[np.int64]:
     return np.array([1, 0]) if len(found.classes) == 2 else np.arange(len(found.classes))
 
 
-# ---- reading ---------------------------------------------------------------------------------------------------------
+# ---- reading -------------------------------------------------------------------------------------
 
 
 def load_liblinear(path: Any) -> Any:
@@ -184,11 +216,16 @@ def load_liblinear(path: Any) -> Any:
     with Lines(path) as lines:
         head = read_head(lines, WORDS, b"w")
         solver = _solver(head)
-        n_classes, width = head.whole(b"nr_class", least=2)[0], head.whole(b"nr_feature", least=1)[0]
+        n_classes, width = (
+            head.whole(b"nr_class", least=2)[0],
+            head.whole(b"nr_feature", least=1)[0],
+        )
         bias = float(head.numbers(b"bias", 1)[0])
         classifies = solver in CLASSIFIERS
         if not classifies and n_classes != 2:
-            raise lines.error(f"nr_class must be 2 for {solver}, not {n_classes}", head.found[b"nr_class"][0])
+            raise lines.error(
+                f"nr_class must be 2 for {solver}, not {n_classes}", head.found[b"nr_class"][0]
+            )
         labels = head.whole(b"label", n_classes, least=-(2**31)) if classifies else []
         if len(set(labels)) < len(labels):
             raise lines.error("a label occurs twice", head.found[b"label"][0])
@@ -201,7 +238,11 @@ def load_liblinear(path: Any) -> Any:
         return restore_linear(found, LinearOneClassSVM)
     weights, intercept, classes = _sorted(weights, intercept, labels)
     order = np.argsort(np.argsort(labels)) if labels else None
-    has = {"intercept": "regularised", "intercept_scaling": bias} if bias > 0 else {"fit_intercept": False}
+    has = (
+        {"intercept": "regularised", "intercept_scaling": bias}
+        if bias > 0
+        else {"fit_intercept": False}
+    )
     found = Linear(solver, weights, intercept, bias > 0, classes, order)
     if classes is None:
         return restore_linear(found, LinearSVR, **REGRESSORS[solver], **has)
@@ -214,7 +255,9 @@ def _solver(head: Head) -> str:
     if solver in OTHERS:
         line = head.found[b"solver_type"][0]
         raise head.lines.error(
-            f"{solver} is logistic regression, which is no support vector machine: its probabilities would be lost", line
+            f"{solver} is logistic regression, which is no support vector machine: its "
+            "probabilities would be lost",
+            line,
         )
     return solver
 
@@ -233,8 +276,13 @@ def _table(lines: Lines, rows: int, functions: int) -> Floats:
     return np.concatenate(parts)
 
 
-def _sorted(weights: Floats, intercept: Floats, labels: list[int]) -> tuple[Floats, Floats, NDArray[np.int64] | None]:
-    """The functions in the order of the sorted classes; for two of them the one that is positive for the second."""
+def _sorted(
+    weights: Floats, intercept: Floats, labels: list[int]
+) -> tuple[Floats, Floats, NDArray[np.int64] | None]:
+    """The functions in the order of the sorted classes.
+
+    For two of them the one that is positive for the second.
+    """
     if not labels:
         return np.ascontiguousarray(weights), intercept, None
     classes = np.array(labels, np.int64)
@@ -242,7 +290,10 @@ def _sorted(weights: Floats, intercept: Floats, labels: list[int]) -> tuple[Floa
     if len(labels) > 2:
         weights, intercept = weights[order], intercept[order]
     elif len(weights) == 2:
-        weights, intercept = weights[order[[1]]] - weights[order[[0]]], intercept[order[[1]]] - intercept[order[[0]]]
+        weights, intercept = (
+            weights[order[[1]]] - weights[order[[0]]],
+            intercept[order[[1]]] - intercept[order[[0]]],
+        )
     elif order[0] == 0:  # positive for the first label, which is the smaller
         weights, intercept = -weights, -intercept
     return np.ascontiguousarray(weights), intercept, classes[order]

@@ -11,15 +11,18 @@
     SV
     coefficients index:value index:value ...
 
-Each support vector's line begins with nr_class - 1 coefficients. With a precomputed kernel its vector is 0:i, where i is its number among
-the training samples, from 1. The decision value of the pair (i, j) of classes, in the order of the labels, is positive for i.
+Each support vector's line begins with nr_class - 1 coefficients. With a precomputed kernel its
+vector is 0:i, where i is its number among the training samples, from 1. The decision value of the
+pair (i, j) of classes, in the order of the labels, is positive for i.
 
-Our classes are sorted. Of a file with another order the groups of support vectors are sorted; where that turns a pair (i, j) into (j, i),
-its coefficients and rho change their signs, and as 1 / (1 + exp(A f + B)) must become its complement, so does B. The model remembers the
-file's order: it breaks ties (of classes with equal votes the first in the file wins; a decision value of 0 is one for the second of a
-pair), and it is the order in which labels are written and probabilities are printed.
+Our classes are sorted. Of a file with another order the groups of support vectors are sorted; where
+that turns a pair (i, j) into (j, i), its coefficients and rho change their signs, and as 1 / (1 +
+exp(A f + B)) must become its complement, so does B. The model remembers the file's order: it breaks
+ties (of classes with equal votes the first in the file wins; a decision value of 0 is one for the
+second of a pair), and it is the order in which labels are written and probabilities are printed.
 
-A file does not say how many features there are: we write a zero for the last one into the first vector if no vector has it.
+A file does not say how many features there are: we write a zero for the last one into the first
+vector if no vector has it.
 """
 
 from typing import Any
@@ -65,11 +68,12 @@ MARKS = 10
 ROWS = 2000
 """Support vectors turned into text at a time."""
 
-# ---- writing ---------------------------------------------------------------------------------------------------------
+# ---- writing -------------------------------------------------------------------------------------
 
 
 def save_libsvm(model: Any, path: Any) -> None:
-    """Write a fitted SVC, NuSVC, OneClassSVM, SVR or NuSVR as a model file of LIBSVM, whose programs then predict the same.
+    """Write a fitted SVC, NuSVC, OneClassSVM, SVR or NuSVR as a model file of LIBSVM, whose
+    programs then predict the same.
 
     Parameters
     ----------
@@ -106,26 +110,40 @@ def save_libsvm(model: Any, path: Any) -> None:
 def _refuse_others(machine: Machine) -> None:
     """ValueError for what LIBSVM cannot say."""
     if machine.kernel.kind not in KERNEL_NAMES:
-        known = ", ".join(repr(name) for name in ("linear", "poly", "rbf", "sigmoid", "precomputed"))
-        raise ValueError(f"LIBSVM has no {machine.kernel!r}: its kernels are {known}. io.save writes models of every kernel.")
+        known = ", ".join(
+            repr(name) for name in ("linear", "poly", "rbf", "sigmoid", "precomputed")
+        )
+        raise ValueError(
+            f"LIBSVM has no {machine.kernel!r}: its kernels are {known}. io.save writes models of "
+            "every kernel."
+        )
     if machine.one_vs_rest:
-        raise ValueError("LIBSVM has no one-vs-rest models, only pairs of classes: fit with multiclass='ovo'. io.save writes both.")
+        raise ValueError(
+            "LIBSVM has no one-vs-rest models, only pairs of classes: fit with multiclass='ovo'. "
+            "io.save writes both."
+        )
     if machine.classes is not None:
         whole_labels(machine.classes, "LIBSVM")
 
 
 def label_order(y: NDArray[Any]) -> NDArray[np.int64]:
-    """Places of the sorted labels in the order that LIBSVM and LIBLINEAR give them: as they occur in y, but 1 before -1."""
+    """Places of the sorted labels in the order that LIBSVM and LIBLINEAR give them.
+
+    As they occur in y, but 1 before -1.
+    """
     classes, first = np.unique(y, return_index=True)
     return np.array([1, 0]) if classes.tolist() == [-1, 1] else np.argsort(first)
 
 
 def whole_labels(classes: NDArray[Any], program: str) -> list[int]:
     """Labels as whole numbers of 32 bits; ValueError for others."""
-    good = classes.dtype.kind in "iuf" and bool(np.isfinite(classes).all() and (np.abs(classes.astype(np.float64)) < 2**31).all())
+    good = classes.dtype.kind in "iuf" and bool(
+        np.isfinite(classes).all() and (np.abs(classes.astype(np.float64)) < 2**31).all()
+    )
     if not (good and (classes == np.floor(classes)).all()):
         raise ValueError(
-            f"{program} writes labels as whole numbers of 32 bits, not {classes[:5].tolist()}: fit to such numbers (LabelEncoder), or use "
+            f"{program} writes labels as whole numbers of 32 bits, not {classes[:5].tolist()}: fit "
+            "to such numbers (LabelEncoder), or use "
             "io.save, which writes every kind of label."
         )
     return [int(label) for label in classes]
@@ -135,10 +153,22 @@ def _head(machine: Machine, labels: list[int]) -> bytes:
     kernel = machine.kernel
     used = PARAMETERS.get(kernel.kind, ())
     found = [("svm_type", machine.problem.value), ("kernel_type", KERNEL_NAMES[kernel.kind])]
-    found += [(name, repr(float(getattr(kernel, name)) if name != "degree" else int(kernel.degree))) for name in ORDER if name in used]
-    found += [("nr_class", str(max(2, len(labels)))), ("total_sv", str(machine.coef.shape[1])), ("rho", _words(machine.rho))]
+    found += [
+        (name, repr(float(getattr(kernel, name)) if name != "degree" else int(kernel.degree)))
+        for name in ORDER
+        if name in used
+    ]
+    found += [
+        ("nr_class", str(max(2, len(labels)))),
+        ("total_sv", str(machine.coef.shape[1])),
+        ("rho", _words(machine.rho)),
+    ]
     found += [("label", " ".join(map(str, labels)))] if labels else []
-    probabilities = (("probA", machine.prob_a), ("probB", machine.prob_b), ("prob_density_marks", machine.marks))
+    probabilities = (
+        ("probA", machine.prob_a),
+        ("probB", machine.prob_b),
+        ("prob_density_marks", machine.marks),
+    )
     found += [(name, _words(values)) for name, values in probabilities if len(values)]
     found += [("nr_sv", " ".join(map(str, machine.n_support.tolist())))] if labels else []
     return "".join(f"{name} {words}\n" for name, words in found).encode() + b"SV\n"
@@ -153,32 +183,44 @@ def _as_written(machine: Machine) -> Any:
     count, width = machine.coef.shape[1], machine.n_features
     if machine.kernel.kind is Kind.PRECOMPUTED:
         assert machine.rows is not None
-        rows = sparse.csr_matrix((machine.rows + 1.0, np.zeros(count, np.int64), np.arange(count + 1)), shape=(count, width + 1))
+        rows = sparse.csr_matrix(
+            (machine.rows + 1.0, np.zeros(count, np.int64), np.arange(count + 1)),
+            shape=(count, width + 1),
+        )
         last = int(machine.rows.max(initial=-1)) + 1
     else:
         rows = sparse.csr_matrix(machine.vectors, dtype=np.float64, copy=True)
         rows.sum_duplicates()
         rows.eliminate_zeros()
-        rows = sparse.csr_matrix((rows.data, rows.indices.astype(np.int64) + 1, rows.indptr), shape=(count, width + 1))
+        rows = sparse.csr_matrix(
+            (rows.data, rows.indices.astype(np.int64) + 1, rows.indptr), shape=(count, width + 1)
+        )
         last = int(rows.indices.max(initial=0))
     if count and last < width:  # so that the number of features can be read back
         end = rows.indptr[1]
         indices, values = np.insert(rows.indices, end, width), np.insert(rows.data, end, 0.0)
-        rows = sparse.csr_matrix((values, indices, np.append(0, rows.indptr[1:] + 1)), shape=rows.shape)
+        rows = sparse.csr_matrix(
+            (values, indices, np.append(0, rows.indptr[1:] + 1)), shape=rows.shape
+        )
     return rows
 
 
 def _lines(coef: Floats, rows: Any, begin: int, end: int) -> bytes:
     """The lines of some support vectors."""
     ends, indices = rows.indptr[begin : end + 1].astype(np.int64), rows.indices.astype(np.int32)
-    text: bytes = format_svmlight(contiguous(coef[-1]), None, ends, indices, contiguous(rows.data), 0)
+    text: bytes = format_svmlight(
+        contiguous(coef[-1]), None, ends, indices, contiguous(rows.data), 0
+    )
     if len(coef) == 1:
         return text
     before = (_words(column) for column in coef[:-1].T)
-    return b"".join(words.encode() + b" " + line + b"\n" for words, line in zip(before, text.splitlines(), strict=True))
+    return b"".join(
+        words.encode() + b" " + line + b"\n"
+        for words, line in zip(before, text.splitlines(), strict=True)
+    )
 
 
-# ---- reading ---------------------------------------------------------------------------------------------------------
+# ---- reading -------------------------------------------------------------------------------------
 
 
 def load_libsvm(path: Any, *, n_features: int | None = None) -> Any:
@@ -204,20 +246,43 @@ def load_libsvm(path: Any, *, n_features: int | None = None) -> Any:
         kernel = _kernel(head)
         n_classes = head.whole(b"nr_class", least=2)[0]
         if not problem.classifies and n_classes != 2:
-            raise lines.error(f"nr_class must be 2 for {problem.value}, not {n_classes}", head.found[b"nr_class"][0])
+            raise lines.error(
+                f"nr_class must be 2 for {problem.value}, not {n_classes}",
+                head.found[b"nr_class"][0],
+            )
         pairs = n_classes * (n_classes - 1) // 2
         rho = head.numbers(b"rho", pairs)
         labels = head.whole(b"label", n_classes, least=-(2**31)) if problem.classifies else []
         if len(set(labels)) < len(labels):
             raise lines.error("a label occurs twice", head.found[b"label"][0])
-        n_support = head.whole(b"nr_sv", n_classes) if problem.classifies else head.whole(b"total_sv")
+        n_support = (
+            head.whole(b"nr_sv", n_classes) if problem.classifies else head.whole(b"total_sv")
+        )
         prob_a, prob_b, marks = _probabilities(head, problem, pairs)
         count = head.whole(b"total_sv")[0]
         if sum(n_support) != count:
-            raise lines.error(f"nr_sv counts {sum(n_support)} support vectors, total_sv {count}", head.found[b"nr_sv"][0])
+            raise lines.error(
+                f"nr_sv counts {sum(n_support)} support vectors, total_sv {count}",
+                head.found[b"nr_sv"][0],
+            )
         vectors = read_vectors(lines, n_classes - 1, count)
         matrix, width, rows = _placed(lines, kernel, vectors, n_features)
-    found = Machine(problem, kernel, matrix, width, vectors.coef, rho, np.array(n_support), None, False, rows, width, prob_a, prob_b, marks)
+    found = Machine(
+        problem,
+        kernel,
+        matrix,
+        width,
+        vectors.coef,
+        rho,
+        np.array(n_support),
+        None,
+        False,
+        rows,
+        width,
+        prob_a,
+        prob_b,
+        marks,
+    )
     return restore(_sorted(found, labels) if labels else found)
 
 
@@ -236,21 +301,35 @@ def _kernel(head: Head) -> Kernel:
 def _probabilities(head: Head, problem: Problem, pairs: int) -> tuple[Floats, Floats, Floats]:
     """probA, probB and density marks, as far as there are some."""
     counts = {b"probA": pairs, b"probB": pairs, b"prob_density_marks": MARKS}
-    a, b, marks = (head.numbers(name, count) if name in head.found else NONE for name, count in counts.items())
+    a, b, marks = (
+        head.numbers(name, count) if name in head.found else NONE for name, count in counts.items()
+    )
     if problem.classifies and len(a) != len(b):
         raise head.lines.error("probA and probB come together")
     return a, b, marks
 
 
-def _placed(lines: Lines, kernel: Kernel, vectors: Vectors, n_features: int | None) -> tuple[Any, int, NDArray[np.int64] | None]:
-    """The support vectors with columns from 0, the number of features, and for a precomputed kernel their places."""
+def _placed(
+    lines: Lines, kernel: Kernel, vectors: Vectors, n_features: int | None
+) -> tuple[Any, int, NDArray[np.int64] | None]:
+    """The support vectors with columns from 0, the number of features, and for a precomputed kernel
+    their places.
+    """
     matrix, rows = vectors.matrix, None
     if kernel.kind is Kind.PRECOMPUTED:
         first = matrix.indptr[:-1]
         good = bool((np.diff(matrix.indptr) > 0).all()) and bool((matrix.indices[first] == 0).all())
         serial = matrix.data[first] if good else NONE
-        if not (good and (serial == np.floor(serial)).all() and (serial >= 1).all() and (serial < 2**31).all()):
-            raise lines.error("with a precomputed kernel every support vector is 0:i, i its number among the training samples")
+        if not (
+            good
+            and (serial == np.floor(serial)).all()
+            and (serial >= 1).all()
+            and (serial < 2**31).all()
+        ):
+            raise lines.error(
+                "with a precomputed kernel every support vector is 0:i, i its number among the "
+                "training samples"
+            )
         rows = serial.astype(np.int64) - 1
         width = max(int(rows.max(initial=-1)) + 1, vectors.greatest)
         matrix = np.empty((0, 0))
@@ -264,7 +343,13 @@ def _placed(lines: Lines, kernel: Kernel, vectors: Vectors, n_features: int | No
     if width == 0:
         raise lines.error("no feature occurs in the support vectors: give n_features")
     return (
-        (matrix if rows is not None else sparse.csr_matrix((matrix.data, shifted, matrix.indptr), shape=(matrix.shape[0], width))),
+        (
+            matrix
+            if rows is not None
+            else sparse.csr_matrix(
+                (matrix.data, shifted, matrix.indptr), shape=(matrix.shape[0], width)
+            )
+        ),
         width,
         rows,
     )
@@ -286,7 +371,9 @@ def _reordered(machine: Machine, order: NDArray[np.int64]) -> Machine:
     source, sign = multiclass.pairs_in_order(order)
     classes = machine.classes
     return machine._replace(
-        vectors=machine.vectors[columns] if machine.kernel.kind is not Kind.PRECOMPUTED else machine.vectors,
+        vectors=machine.vectors[columns]
+        if machine.kernel.kind is not Kind.PRECOMPUTED
+        else machine.vectors,
         coef=coef,
         rho=sign * machine.rho[source],
         n_support=machine.n_support[order],
@@ -303,4 +390,6 @@ def _sorted(machine: Machine, labels: list[int]) -> Machine:
     order = np.argsort(classes)
     if (order == np.arange(len(order))).all():
         return machine._replace(classes=classes)
-    return _reordered(machine._replace(classes=classes), order)._replace(label_order=np.argsort(order))
+    return _reordered(machine._replace(classes=classes), order)._replace(
+        label_order=np.argsort(order)
+    )

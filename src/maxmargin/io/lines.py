@@ -1,7 +1,8 @@
 """Blocks of whole lines of a file of any size, in one buffer that is used again and again.
 
-A block is what is left of the one before, then block_bytes more, cut after its last line end; a line longer than that is read to its end.
-Line ends are \\n, \\r\\n and \\r. The last line gets a line end if it has none, and `padding` bytes of the buffer follow every block.
+A block is what is left of the one before, then block_bytes more, cut after its last line end; a
+line longer than that is read to its end. Line ends are \\n, \\r\\n and \\r. The last line gets a
+line end if it has none, and `padding` bytes of the buffer follow every block.
 """
 
 from collections.abc import Iterator
@@ -20,18 +21,31 @@ BOMS = {b"\xef\xbb\xbf": "", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 """How files that some editors write begin, and what they are if not UTF-8."""
 
 
-def blocks_of_lines(file: BinaryIO, block_bytes: int, padding: int, name: str) -> Iterator[tuple[Bytes, int, int]]:
-    """Yield a buffer and where in it the block begins and ends; it may be used until the next is asked for."""
-    buffer, filled, first = np.empty(block_bytes + min(block_bytes, 2**16) + 1 + padding, np.uint8), 0, True
+def blocks_of_lines(
+    file: BinaryIO, block_bytes: int, padding: int, name: str
+) -> Iterator[tuple[Bytes, int, int]]:
+    """Yield a buffer and where in it the block begins and ends.
+
+    It may be used until the next is asked for.
+    """
+    buffer, filled, first = (
+        np.empty(block_bytes + min(block_bytes, 2**16) + 1 + padding, np.uint8),
+        0,
+        True,
+    )
     while got := _read_into(file, buffer, filled, block_bytes, name):
         before, filled = filled, filled + got
-        end = _after_last(b"\n", buffer, before, filled) or _after_last(b"\r", buffer, max(before - 1, 0), filled - 1)
+        end = _after_last(b"\n", buffer, before, filled) or _after_last(
+            b"\r", buffer, max(before - 1, 0), filled - 1
+        )
         if end:
             yield buffer, _without_bom(buffer, name) if first else 0, end
             buffer[: filled - end] = buffer[end:filled].copy()
             filled, first = filled - end, False
         if filled > LONGEST_LINE:
-            raise ValueError(f"{name} has a line of more than {LONGEST_LINE} bytes: is it text, with line ends?")
+            raise ValueError(
+                f"{name} has a line of more than {LONGEST_LINE} bytes: is it text, with line ends?"
+            )
         if filled + block_bytes + 1 + padding > len(buffer):
             larger = np.empty(2 * filled + block_bytes + 1 + padding, np.uint8)
             larger[:filled] = buffer[:filled]
@@ -42,7 +56,10 @@ def blocks_of_lines(file: BinaryIO, block_bytes: int, padding: int, name: str) -
 
 
 def _after_last(mark: bytes, buffer: Bytes, begin: int, end: int) -> int:
-    """One past the last such byte of buffer[begin:end], 0 without any; looked for from the end, a piece at a time."""
+    """One past the last such byte of buffer[begin:end], 0 without any.
+
+    Looked for from the end, a piece at a time.
+    """
     while begin < end:
         start = max(begin, end - STEP)
         found = buffer[start:end].tobytes().rfind(mark)
@@ -66,6 +83,9 @@ def _without_bom(buffer: Bytes, name: str) -> int:
     for bom, encoding in BOMS.items():
         if head.startswith(bom):
             if encoding:
-                raise ValueError(f"{name} is {encoding} text: convert it to UTF-8, for example with iconv -f {encoding} -t UTF-8")
+                raise ValueError(
+                    f"{name} is {encoding} text: convert it to UTF-8, for example with iconv -f "
+                    f"{encoding} -t UTF-8"
+                )
             return len(bom)
     return 0

@@ -1,8 +1,9 @@
 """Models in files of our own, and files of other programs recognised by how they begin.
 
-A .mm file holds an estimator's class, parameters and fitted attributes: archive.py is its container, tagged.py its values. It is made of
-the estimator's attributes, so what is loaded is what was saved, bit for bit. Classes come from the list below, attributes must have the
-names of fitted attributes, and what was read is checked as prediction checks it before it is handed out.
+A .mm file holds an estimator's class, parameters and fitted attributes: archive.py is its
+container, tagged.py its values. It is made of the estimator's attributes, so what is loaded is what
+was saved, bit for bit. Classes come from the list below, attributes must have the names of fitted
+attributes, and what was read is checked as prediction checks it before it is handed out.
 """
 
 import re
@@ -41,7 +42,10 @@ def save(model: Any, path: Any) -> None:
         Where to. An old file is replaced when the new one is complete and on the disk.
     """
     if type(model) not in NAMES:
-        raise TypeError(f"{type(model).__module__}.{type(model).__name__} is no estimator of maxmargin: {_remedy(model)}.")
+        raise TypeError(
+            f"{type(model).__module__}.{type(model).__name__} is no estimator of maxmargin: "
+            f"{_remedy(model)}."
+        )
     check_is_fitted(model)
     arrays = archive.Arrays()
     record = _encode(model, arrays)
@@ -69,14 +73,19 @@ def _encode(model: Any, arrays: archive.Arrays) -> dict[str, Any]:
         if callable(value) and name == "kernel" and not isinstance(value, Kernel):
             value = Kernel.callable(value)
         try:
-            found["parameters" if name in parameters else "attributes"][name] = encoder.encode(value)
+            found["parameters" if name in parameters else "attributes"][name] = encoder.encode(
+                value
+            )
         except ValueError as error:
-            raise ValueError(f"{type(model).__name__} cannot be saved because of {name}. {error}") from None
+            raise ValueError(
+                f"{type(model).__name__} cannot be saved because of {name}. {error}"
+            ) from None
     return found
 
 
 def load(path: Any, *, n_features: int | None = None) -> Any:
-    """Read a model: our own format, or LIBSVM's, LIBLINEAR's or SVM-light's, told apart by how the file begins; safe on files of strangers.
+    """Read a model: our own format, or LIBSVM's, LIBLINEAR's or SVM-light's, told apart by how the
+    file begins; safe on files of strangers.
 
     Parameters
     ----------
@@ -96,11 +105,17 @@ def load(path: Any, *, n_features: int | None = None) -> Any:
             begin = file.read(4096)
         except Exception:  # damaged compressed text; each compression has errors of its own
             begin = b""
-    readers: dict[bytes, Callable[[Any], Any]] = {b"SVM-light": load_svm_light, b"solver_type": load_liblinear}
+    readers: dict[bytes, Callable[[Any], Any]] = {
+        b"SVM-light": load_svm_light,
+        b"solver_type": load_liblinear,
+    }
     if begin.startswith(b"PK"):
         with open(path, "rb") as file:
             if file.read(2) != b"PK":
-                raise ValueError(f"{path} is a compressed model file, which is read as it is: decompress it first.")
+                raise ValueError(
+                    f"{path} is a compressed model file, which is read as it is: decompress it "
+                    "first."
+                )
         return _of_width(_load(path), n_features)
     if b"svm_type" in begin:
         return load_libsvm(path, n_features=n_features)
@@ -108,14 +123,18 @@ def load(path: Any, *, n_features: int | None = None) -> Any:
         if mark in begin:
             return _of_width(reader(path), n_features)
     raise ValueError(
-        f"{path} is no model: it begins like none of maxmargin's, LIBSVM's, LIBLINEAR's or SVM-light's. Pickles are read by joblib."
+        f"{path} is no model: it begins like none of maxmargin's, LIBSVM's, LIBLINEAR's or "
+        "SVM-light's. Pickles are read by joblib."
     )
 
 
 def _of_width(model: Any, n_features: int | None) -> Any:
     found = getattr(model, "n_features_in_", None)
     if n_features is not None and found != n_features:
-        raise ValueError(f"The model was trained on {found} features, and n_features={n_features} were asked for.")
+        raise ValueError(
+            f"The model was trained on {found} features, and n_features={n_features} were asked "
+            "for."
+        )
     return model
 
 
@@ -124,7 +143,9 @@ def _load(path: Any) -> Any:
     try:
         return _decode(Decoder(found.arrays, _decode), found.header.get("model"), 0)
     except WRONG as error:
-        raise found.error(f"its contents are inconsistent: {type(error).__name__}: {error}") from None
+        raise found.error(
+            f"its contents are inconsistent: {type(error).__name__}: {error}"
+        ) from None
     except ValueError as error:
         raise found.error(str(error)) from None
 
@@ -138,11 +159,20 @@ def _decode(decoder: Decoder, record: Any, depth: int) -> Any:
     known = set(cls._get_param_names())
     odd = sorted(set(record["parameters"]) - known)
     if odd:
-        raise ValueError(f"{name} has no parameter {odd[0][:40]!r}: the file may be of a newer version.")
-    model = cls(**{key: decoder.decode(value, depth) for key, value in record["parameters"].items()})
+        raise ValueError(
+            f"{name} has no parameter {odd[0][:40]!r}: the file may be of a newer version."
+        )
+    model = cls(
+        **{key: decoder.decode(value, depth) for key, value in record["parameters"].items()}
+    )
     model._validate_params()
     for key, value in record["attributes"].items():
-        if not ATTRIBUTE.fullmatch(key) or key.startswith("__") or key in known or hasattr(cls, key):
+        if (
+            not ATTRIBUTE.fullmatch(key)
+            or key.startswith("__")
+            or key in known
+            or hasattr(cls, key)
+        ):
             raise ValueError(f"{key[:40]!r} is no fitted attribute.")
         setattr(model, key, decoder.decode(value, depth))
     if record["attributes"]:

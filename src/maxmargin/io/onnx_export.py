@@ -1,9 +1,10 @@
 """ONNX export in plain float64 operators.
 
-The operators ai.onnx.ml.SVMClassifier and SVMRegressor compute in float32, which changes labels near a boundary, and they know four
-kernels. So the formula is written out in operators that have float64: a matrix product, the kernel's scalar map, another product,
-comparisons. Squared distances of the RBF kernel are |x|^2 + |z|^2 - 2 x.z of centred data. Labels are looked up in a table, so that they
-may be numbers or strings.
+The operators ai.onnx.ml.SVMClassifier and SVMRegressor compute in float32, which changes labels
+near a boundary, and they know four kernels. So the formula is written out in operators that have
+float64: a matrix product, the kernel's scalar map, another product, comparisons. Squared distances
+of the RBF kernel are |x|^2 + |z|^2 - 2 x.z of centred data. Labels are looked up in a table, so
+that they may be numbers or strings.
 """
 
 from typing import Any
@@ -36,7 +37,9 @@ def to_onnx(model: Any) -> Any:
     try:
         import onnx
     except ImportError as missing:
-        raise ImportError("to_onnx needs the package onnx: pip install 'maxmargin[onnx]'.") from missing
+        raise ImportError(
+            "to_onnx needs the package onnx: pip install 'maxmargin[onnx]'."
+        ) from missing
     formula = formula_of(model)
     graph = _Graph(onnx)
     outputs = _outputs(graph, formula, _values(graph, formula))
@@ -46,9 +49,14 @@ def to_onnx(model: Any) -> Any:
     for name, (source, kind, shape) in outputs.items():
         graph.nodes.append(onnx.helper.make_node("Identity", [source], [name]))
         shown.append(onnx.helper.make_tensor_value_info(name, kind, ["n", *shape]))
-    whole = onnx.helper.make_graph(graph.nodes, type(model).__name__, [given], shown, graph.constants)
+    whole = onnx.helper.make_graph(
+        graph.nodes, type(model).__name__, [given], shown, graph.constants
+    )
     proto = onnx.helper.make_model(
-        whole, opset_imports=[onnx.helper.make_opsetid("", OPSET)], producer_name="maxmargin", ir_version=IR_VERSION
+        whole,
+        opset_imports=[onnx.helper.make_opsetid("", OPSET)],
+        producer_name="maxmargin",
+        ir_version=IR_VERSION,
     )
     onnx.checker.check_model(proto)
     return proto
@@ -72,7 +80,10 @@ class _Graph:
         name, array = self._name(), np.asarray(values)
         if array.dtype.kind in "UO":
             tensor = self.onnx.helper.make_tensor(
-                name, self.onnx.TensorProto.STRING, array.shape, [str(item).encode() for item in array.ravel()]
+                name,
+                self.onnx.TensorProto.STRING,
+                array.shape,
+                [str(item).encode() for item in array.ravel()],
             )
         else:
             tensor = self.onnx.numpy_helper.from_array(np.ascontiguousarray(array), name)
@@ -101,20 +112,31 @@ def _kernel_values(g: _Graph, formula: Formula) -> str:
         centre = V.mean(axis=0) if len(V) else np.zeros(V.shape[1])
         x, v = g.op("Sub", "X", centre), V - centre
         squares = g.op("ReduceSum", g.op("Mul", x, x), _axes(1), keepdims=1)
-        distances = g.op("Add", g.op("Sub", squares, g.op("MatMul", x, 2 * v.T)), np.square(v).sum(axis=1))
-        return g.op("Exp", g.op("Mul", g.op("Max", distances, np.array(0.0)), np.array(-kernel.gamma)))
+        distances = g.op(
+            "Add", g.op("Sub", squares, g.op("MatMul", x, 2 * v.T)), np.square(v).sum(axis=1)
+        )
+        return g.op(
+            "Exp", g.op("Mul", g.op("Max", distances, np.array(0.0)), np.array(-kernel.gamma))
+        )
     if kernel.kind in (Kind.LAPLACIAN, Kind.CHI2):
         x = g.op("Unsqueeze", "X", _axes(1))
         terms = g.op("Abs", g.op("Sub", x, V[None]))
         if kernel.kind is Kind.CHI2:
             sums = g.op("Add", x, V[None])
             empty = g.op("Equal", sums, np.array(0.0))
-            terms = g.op("Div", g.op("Mul", terms, terms), g.op("Where", empty, np.array(1.0), sums))
-        return g.op("Exp", g.op("Mul", g.op("ReduceSum", terms, _axes(2), keepdims=0), np.array(-kernel.gamma)))
+            terms = g.op(
+                "Div", g.op("Mul", terms, terms), g.op("Where", empty, np.array(1.0), sums)
+            )
+        return g.op(
+            "Exp",
+            g.op("Mul", g.op("ReduceSum", terms, _axes(2), keepdims=0), np.array(-kernel.gamma)),
+        )
     if kernel.kind is Kind.COSINE:
         size = np.sqrt(np.square(V).sum(axis=1, keepdims=True))
         length = g.op("Sqrt", g.op("ReduceSum", g.op("Mul", "X", "X"), _axes(1), keepdims=1))
-        x = g.op("Div", "X", g.op("Where", g.op("Equal", length, np.array(0.0)), np.array(1.0), length))
+        x = g.op(
+            "Div", "X", g.op("Where", g.op("Equal", length, np.array(0.0)), np.array(1.0), length)
+        )
         return g.op("MatMul", x, (V / np.where(size == 0, 1.0, size)).T)
     scaled = g.op("Add", g.op("MatMul", "X", kernel.gamma * V.T), np.array(float(kernel.coef0)))
     if kernel.kind is Kind.POLY:
@@ -125,10 +147,16 @@ def _kernel_values(g: _Graph, formula: Formula) -> str:
 def _values(g: _Graph, formula: Formula) -> str:
     """The values of every function, a column each."""
     linear = formula.kernel.kind is Kind.LINEAR
-    return g.op("Add", g.op("MatMul", "X" if linear else _kernel_values(g, formula), formula.coef.T), formula.intercept)
+    return g.op(
+        "Add",
+        g.op("MatMul", "X" if linear else _kernel_values(g, formula), formula.coef.T),
+        formula.intercept,
+    )
 
 
-def _outputs(g: _Graph, formula: Formula, values: str) -> dict[str, tuple[str, int, tuple[int, ...]]]:
+def _outputs(
+    g: _Graph, formula: Formula, values: str
+) -> dict[str, tuple[str, int, tuple[int, ...]]]:
     """Name, tensor, type and shape of what the graph returns."""
     kinds, rule, zero = g.onnx.TensorProto, formula.rule, np.array(0.0)
     if formula.coef.shape[0] == 1:
@@ -138,15 +166,23 @@ def _outputs(g: _Graph, formula: Formula, values: str) -> dict[str, tuple[str, i
         if rule is Rule.INSIDE:
             label = g.op("Where", g.op("Less", f, zero), _axes(-1), _axes(1))
             return {"label": (label, kinds.INT64, ()), "decision": (f, kinds.DOUBLE, ())}
-        second = g.op("Greater", f, zero) if rule is Rule.ABOVE else g.op("Not", g.op("Less", f, zero))
+        second = (
+            g.op("Greater", f, zero) if rule is Rule.ABOVE else g.op("Not", g.op("Less", f, zero))
+        )
         place = g.op("Cast", second, to=kinds.INT64)
         return {"label": _label(g, formula, place), "decision": (f, kinds.DOUBLE, ())}
     assert formula.classes is not None
     decision, shown = values, formula.coef.shape[0]
     if rule in (Rule.VOTES, Rule.CONFIDENCE):
         votes, confident = _votes(g, values, len(formula.classes))
-        place = _most(g, votes, formula.label_order) if rule is Rule.VOTES else _most(g, confident, None)
-        decision, shown = (values, shown) if formula.pairs_shown else (confident, len(formula.classes))
+        place = (
+            _most(g, votes, formula.label_order)
+            if rule is Rule.VOTES
+            else _most(g, confident, None)
+        )
+        decision, shown = (
+            (values, shown) if formula.pairs_shown else (confident, len(formula.classes))
+        )
     else:
         place = _most(g, values, formula.label_order)
     return {"label": _label(g, formula, place), "decision": (decision, kinds.DOUBLE, (shown,))}
@@ -159,7 +195,12 @@ def _most(g: _Graph, scores: str, order: NDArray[np.int64] | None) -> str:
     return g.op(
         "Gather",
         np.asarray(order, np.int64),
-        g.op("ArgMax", g.op("Gather", scores, np.asarray(order, np.int64), axis=1), axis=1, keepdims=0),
+        g.op(
+            "ArgMax",
+            g.op("Gather", scores, np.asarray(order, np.int64), axis=1),
+            axis=1,
+            keepdims=0,
+        ),
     )
 
 
@@ -172,7 +213,9 @@ def _votes(g: _Graph, values: str, n_classes: int) -> tuple[str, str]:
     positive = g.op("Cast", g.op("Greater", values, np.array(0.0)), to=g.onnx.TensorProto.DOUBLE)
     votes = g.op("Add", g.op("MatMul", positive, ballot), np.arange(n_classes, dtype=np.float64))
     sums = g.op("MatMul", values, ballot)
-    squeezed = g.op("Div", sums, g.op("Mul", g.op("Add", g.op("Abs", sums), np.array(1.0)), np.array(3.0)))
+    squeezed = g.op(
+        "Div", sums, g.op("Mul", g.op("Add", g.op("Abs", sums), np.array(1.0)), np.array(3.0))
+    )
     return votes, g.op("Add", votes, squeezed)
 
 
@@ -181,7 +224,14 @@ def _label(g: _Graph, formula: Formula, place: str) -> tuple[str, int, tuple[int
     kinds, classes = g.onnx.TensorProto, formula.classes
     assert classes is not None
     if classes.dtype.kind == "O" and not all(isinstance(label, str) for label in classes):
-        raise ValueError(f"ONNX has labels that are numbers or strings, not {classes[:5].tolist()}.")
-    table = {"i": (np.int64, kinds.INT64), "u": (np.int64, kinds.INT64), "f": (np.float64, kinds.DOUBLE), "b": (np.bool_, kinds.BOOL)}
+        raise ValueError(
+            f"ONNX has labels that are numbers or strings, not {classes[:5].tolist()}."
+        )
+    table = {
+        "i": (np.int64, kinds.INT64),
+        "u": (np.int64, kinds.INT64),
+        "f": (np.float64, kinds.DOUBLE),
+        "b": (np.bool_, kinds.BOOL),
+    }
     dtype, kind = table.get(classes.dtype.kind, (classes.dtype, kinds.STRING))
     return g.op("Gather", classes.astype(dtype), place), kind, ()

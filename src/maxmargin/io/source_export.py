@@ -1,7 +1,9 @@
-"""Models as source in C and JavaScript that needs no library: for microcontrollers, web pages, and whoever wants to read one.
+"""Models as source in C and JavaScript that needs no library: for microcontrollers, web pages, and
+whoever wants to read one.
 
-Both are the formula of formula.py written out in loops. What differs between the languages is in the two templates and the tables below;
-the kernel's expressions are the same in both. Numbers are written so that they read back as they are.
+Both are the formula of formula.py written out in loops. What differs between the languages is in
+the two templates and the tables below; the kernel's expressions are the same in both. Numbers are
+written so that they read back as they are.
 """
 
 import json
@@ -23,13 +25,21 @@ class _Language:
     def __init__(self, c: bool) -> None:
         self.c = c
         self.math = "" if c else "Math."
-        self.number, self.index, self.let = ("double", "int", "double") if c else ("let", "let", "let")
+        self.number, self.index, self.let = (
+            ("double", "int", "double") if c else ("let", "let", "let")
+        )
 
     def array(self, name: str, values: NDArray[Any], kind: str = "double") -> str:
         """A constant vector; C has no empty ones."""
-        items = [repr(float(v)) if kind == "double" else str(int(v)) for v in np.ravel(values)] or ["0"]
+        items = [repr(float(v)) if kind == "double" else str(int(v)) for v in np.ravel(values)] or [
+            "0"
+        ]
         rows = ",\n  ".join(", ".join(items[k : k + 8]) for k in range(0, len(items), 8))
-        return f"static const {kind} {name}[] = {{\n  {rows}\n}};\n" if self.c else f"const {name} = [\n  {rows}\n];\n"
+        return (
+            f"static const {kind} {name}[] = {{\n  {rows}\n}};\n"
+            if self.c
+            else f"const {name} = [\n  {rows}\n];\n"
+        )
 
 
 def _kernel_lines(formula: Formula, t: _Language) -> str:
@@ -63,14 +73,20 @@ def _body(formula: Formula, t: _Language) -> str:
     if formula.kernel.kind is Kind.COSINE:
         lines += f"  {t.let} xx = 0;\n  for ({t.index} i = 0; i < {formula.n_inputs}; i++) xx += x[i] * x[i];\n"
     lines += f"  for ({t.index} j = 0; j < {count}; j++) {{\n{_kernel_lines(formula, t)}"
-    return lines + f"    for ({t.index} c = 0; c < {functions}; c++) f[c] += COEF[j * {functions} + c] * k;\n  }}\n"
+    return (
+        lines
+        + f"    for ({t.index} c = 0; c < {functions}; c++) f[c] += COEF[j * {functions} + c] * k;\n  }}\n"
+    )
 
 
 def _tables(formula: Formula, t: _Language) -> str:
     """The constants."""
     size = formula.coef.size + (0 if formula.vectors is None else formula.vectors.size)
     if size > MOST:
-        raise ValueError(f"{size} numbers are too many for a source file, at most {MOST} are written: compact() makes models smaller.")
+        raise ValueError(
+            f"{size} numbers are too many for a source file, at most {MOST} are written: compact() "
+            "makes models smaller."
+        )
     found = t.array("INTERCEPT", formula.intercept) + t.array("COEF", formula.coef.T)
     if formula.vectors is not None:
         found += t.array("VECTORS", formula.vectors)
@@ -98,26 +114,42 @@ def _place(formula: Formula, t: _Language) -> str:
             else f"const votes = new Array({n}).fill(0), sums = new Array({n}).fill(0);"
         )
         lines = f"  {fill}\n  {t.index} p = 0;\n  for ({t.index} a = 0; a < {n}; a++) for ({t.index} b = a + 1; b < {n}; b++, p++) {{\n"
-        lines += "    votes[f[p] > 0 ? a : b] += 1;\n    sums[a] += f[p];\n    sums[b] -= f[p];\n  }\n"
+        lines += (
+            "    votes[f[p] > 0 ? a : b] += 1;\n    sums[a] += f[p];\n    sums[b] -= f[p];\n  }\n"
+        )
         if rule is Rule.CONFIDENCE:
             size = f"{t.math}{'fabs' if t.c else 'abs'}(sums[c])"
-            lines += f"  for ({t.index} c = 0; c < {n}; c++) votes[c] += sums[c] / (3 * ({size} + 1));\n"
+            lines += (
+                f"  for ({t.index} c = 0; c < {n}; c++) votes[c] += sums[c] / (3 * ({size} + 1));\n"
+            )
         elif t.c:
             lines += "  (void)sums;\n"
     if rule is not Rule.CONFIDENCE and formula.label_order is not None:
         lines += f"  {t.index} best = ORDER[0];\n"
-        return lines + f"  for ({t.index} c = 1; c < {n}; c++) if ({scores}[ORDER[c]] > {scores}[best]) best = ORDER[c];\n"
-    return lines + f"  {t.index} best = 0;\n  for ({t.index} c = 1; c < {n}; c++) if ({scores}[c] > {scores}[best]) best = c;\n"
+        return (
+            lines
+            + f"  for ({t.index} c = 1; c < {n}; c++) if ({scores}[ORDER[c]] > {scores}[best]) best = ORDER[c];\n"
+        )
+    return (
+        lines
+        + f"  {t.index} best = 0;\n  for ({t.index} c = 1; c < {n}; c++) if ({scores}[c] > {scores}[best]) best = c;\n"
+    )
 
 
 def _about(model: Any, formula: Formula) -> str:
     """What stands in a comment at the top."""
     vectors = "" if formula.vectors is None else f", {len(formula.vectors)} support vectors"
-    return _comment(f"{type(model).__name__} of maxmargin: {formula.kernel!r}{vectors}, {formula.n_inputs} inputs.")
+    return _comment(
+        f"{type(model).__name__} of maxmargin: {formula.kernel!r}{vectors}, {formula.n_inputs} "
+        "inputs."
+    )
 
 
 def _comment(text: str) -> str:
-    """Text that no comment ends in: of printable ASCII characters, and without those that C, JavaScript and HTML give a meaning."""
+    """Text that no comment ends in.
+
+    Of printable ASCII characters, and without those that C, JavaScript and HTML give a meaning.
+    """
     return "".join(c if " " <= c <= "~" and c not in "*/\\<>?" else "_" for c in text)
 
 
@@ -156,8 +188,12 @@ def to_c(model: Any) -> str:
 def _c_labels(classes: NDArray[Any]) -> tuple[str, list[str]]:
     """The type of the labels in C, and their literals."""
     if classes.dtype.kind in "biu":
-        if classes.dtype.kind != "b" and not (int(classes[0]) > -(2**63) and int(classes[-1]) < 2**63):
-            raise ValueError(f"C has no whole numbers as large as the labels {classes[:5].tolist()}.")
+        if classes.dtype.kind != "b" and not (
+            int(classes[0]) > -(2**63) and int(classes[-1]) < 2**63
+        ):
+            raise ValueError(
+                f"C has no whole numbers as large as the labels {classes[:5].tolist()}."
+            )
         return "long long ", [f"{int(label)}LL" for label in classes]
     if classes.dtype.kind == "f":
         return "double ", [repr(float(label)) for label in classes]
@@ -168,7 +204,11 @@ def _c_labels(classes: NDArray[Any]) -> tuple[str, list[str]]:
 
 def _c_string(text: str) -> str:
     plain = set(range(32, 127)) - set(b'"\\?')
-    return '"' + "".join(chr(byte) if byte in plain else f"\\{byte:03o}" for byte in text.encode()) + '"'
+    return (
+        '"'
+        + "".join(chr(byte) if byte in plain else f"\\{byte:03o}" for byte in text.encode())
+        + '"'
+    )
 
 
 def _javascript(value: Any) -> str:
@@ -201,7 +241,11 @@ def to_javascript(model: Any) -> str:
     else:
         assert formula.classes is not None
         labels = formula.classes.tolist()
-        if not all(isinstance(label, str | bool | int | float) and (not isinstance(label, int) or abs(label) <= 2**53) for label in labels):
+        if not all(
+            isinstance(label, str | bool | int | float)
+            and (not isinstance(label, int) or abs(label) <= 2**53)
+            for label in labels
+        ):
             raise ValueError(f"Labels in JavaScript are numbers or strings, not {labels[:5]}.")
         text += f"const LABELS = {_javascript(labels)};\n\n{begin}{_place(formula, t)}  return LABELS[best];\n}}\n"
     return text + 'if (typeof module !== "undefined") module.exports = { decision, predict };\n'

@@ -13,8 +13,8 @@
     0.2 # threshold b, each following line is a SV (starting with alpha*y)
     0.5 1:0.1 4:2 #
 
-The function is f(x) = sum_j (alpha y)_j k(x_j, x) - b, positive for the label +1. The file does not say whether it was trained for labels
-or for real targets.
+The function is f(x) = sum_j (alpha y)_j k(x_j, x) - b, positive for the label +1. The file does not
+say whether it was trained for labels or for real targets.
 """
 
 from typing import Any
@@ -27,7 +27,17 @@ from maxmargin.io.text import HEAD, Lines, numbers, read_vectors, whole
 from maxmargin.kernel.kernels import Kernel
 
 BEGIN = b"SVM-light Version"
-LINES = ("kernel type", "-d", "-g", "-s", "-r", "-u", "highest feature index", "number of training documents", "number of support vectors")
+LINES = (
+    "kernel type",
+    "-d",
+    "-g",
+    "-s",
+    "-r",
+    "-u",
+    "highest feature index",
+    "number of training documents",
+    "number of support vectors",
+)
 
 
 def load_svm_light(path: Any, *, regression: bool = False) -> Any:
@@ -50,13 +60,16 @@ def load_svm_light(path: Any, *, regression: bool = False) -> Any:
             raise lines.error(f"a model of SVM-light begins with {BEGIN.decode()}")
         words = [_value(lines, name) for name in (*LINES, "threshold b")]
         kernel = _kernel(lines, words)
-        width, _, count = (whole(words[k], lines, k + 2, least) for k, least in ((6, 1), (7, 0), (8, 1)))
+        width, _, count = (
+            whole(words[k], lines, k + 2, least) for k, least in ((6, 1), (7, 0), (8, 1))
+        )
         count, rho = count - 1, np.array(numbers(words[9:], lines))
         vectors = read_vectors(lines, 1, count, comments=True)
         matrix = vectors.matrix
         if vectors.greatest > width or vectors.least < 1:
             raise lines.error(
-                f"the features must be 1 to {width}, the highest feature index, and there are {vectors.least} to {vectors.greatest}"
+                f"the features must be 1 to {width}, the highest feature index, and there are "
+                f"{vectors.least} to {vectors.greatest}"
             )
     X = sparse.csr_matrix((matrix.data, matrix.indices - 1, matrix.indptr), shape=(count, width))
     coef = vectors.coef
@@ -65,7 +78,9 @@ def load_svm_light(path: Any, *, regression: bool = False) -> Any:
     order = np.argsort(coef[0] > 0, kind="stable")  # the support vectors of -1 come first
     n_support = np.bincount((coef[0] > 0).astype(np.int64), minlength=2)
     classes = np.array([-1, 1])
-    return restore(Machine(Problem.C_SVC, kernel, X[order], width, -coef[:, order], -rho, n_support, classes))
+    return restore(
+        Machine(Problem.C_SVC, kernel, X[order], width, -coef[:, order], -rho, n_support, classes)
+    )
 
 
 def _value(lines: Lines, name: str) -> bytes:
@@ -82,7 +97,9 @@ def _value(lines: Lines, name: str) -> bytes:
 def _kernel(lines: Lines, words: list[bytes]) -> Kernel:
     kind = whole(words[0], lines, 2, most=4)
     if kind == 4:
-        raise lines.error("kernel type 4 is a function of one's own, which the file does not hold", 2)
+        raise lines.error(
+            "kernel type 4 is a function of one's own, which the file does not hold", 2
+        )
     degree = whole(words[1], lines, 3)
     g, s, r = (numbers([words[k]], lines, k + 2)[0] for k in (2, 3, 4))
     try:

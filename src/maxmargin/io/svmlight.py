@@ -1,11 +1,14 @@
-"""svmlight text of any size: read in blocks of whole lines, each parsed by the core; written so that it reads back bit for bit.
+"""svmlight text of any size: read in blocks of whole lines, each parsed by the core; written so
+that it reads back bit for bit.
 
-A line is ``target [qid:q] index:value index:value ... # comment``; empty lines and comments are skipped, a line may end in \\n, \\r\\n
-or \\r. Whether indices count from 0 or from 1, and how many features there are, can only be known at the end of the file, so both are
-decided there. What is not of this form is an error that names file, line and column.
+A line is ``target [qid:q] index:value index:value ... # comment``; empty lines and comments are
+skipped, a line may end in \\n, \\r\\n or \\r. Whether indices count from 0 or from 1, and how many
+features there are, can only be known at the end of the file, so both are decided there. What is not
+of this form is an error that names file, line and column.
 
-Zeros: what a sparse matrix stores is written, stored zeros of either sign too, so that the matrix reads back with the same entries and
-bits; of an array nothing is written for 0.0 and -0.0, and both read back as 0.0.
+Zeros: what a sparse matrix stores is written, stored zeros of either sign too, so that the matrix
+reads back with the same entries and bits; of an array nothing is written for 0.0 and -0.0, and both
+read back as 0.0.
 """
 
 from collections.abc import Iterator
@@ -25,7 +28,8 @@ from maxmargin.io.growing import Growing
 from maxmargin.io.lines import blocks_of_lines
 
 BLOCK = 2**23
-"""Bytes of text read at once: what is parsed of so many stays in memory that is used again for the next."""
+"""Bytes of text read at once: what is parsed of so many stays in memory that is used again for the
+next."""
 MOST_FEATURES = 2**31 - 2
 """The greatest index accepted: what fits 32 bits."""
 ERRORS = (
@@ -37,7 +41,8 @@ ERRORS = (
     "a number was expected right after ':', for example 0.5 or 1e-3; words (nan, inf) are not read",
     "unexpected character after the value: a blank must follow, and the decimal mark is a point",
     "the number is too large for a float64",
-    "the index is greater than {limit}, the most that is accepted; if it is right, raise max_features or renumber the features",
+    "the index is greater than {limit}, the most that is accepted; if it is right, raise "
+    "max_features or renumber the features",
     "the index is not greater than the one before: sort each line's indices, and give each once",
     "a whole number of 64 bits was expected after qid:",
     "some lines have a qid and others have none: give every line one, or none",
@@ -54,7 +59,10 @@ class Layout(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """What is wrong with a line, and where; line and column from 1, 0 if the message says where, or it is the whole line."""
+    """What is wrong with a line, and where.
+
+    Line and column from 1, 0 if the message says where, or it is the whole line.
+    """
 
     line: int
     column: int
@@ -84,7 +92,11 @@ class Rows(NamedTuple):
         indptr = np.zeros(len(self.ends) + 1, np.int32 if len(self.indices) < 2**31 else np.int64)
         indptr[1:] = self.ends
         X = sparse.csr_matrix((len(self.targets), layout.n_features), dtype=dtype)
-        X.data, X.indices, X.indptr = self.values.astype(dtype, copy=False), self.indices.astype(indptr.dtype, copy=False), indptr
+        X.data, X.indices, X.indptr = (
+            self.values.astype(dtype, copy=False),
+            self.indices.astype(indptr.dtype, copy=False),
+            indptr,
+        )
         X.has_sorted_indices = X.has_canonical_format = True
         return X
 
@@ -130,17 +142,24 @@ def svmlight_chunks(
         raise ValueError(f"block_bytes must be an integer >= 1, got {block_bytes!r}")
     if n_features is not None and not (isinstance(n_features, Integral) and n_features >= 1):
         raise ValueError(f"n_features must be an integer >= 1 or None, got {n_features!r}")
-    if not (isinstance(zero_based, bool | np.bool_) or (isinstance(zero_based, str) and zero_based == "auto")):
+    if not (
+        isinstance(zero_based, bool | np.bool_)
+        or (isinstance(zero_based, str) and zero_based == "auto")
+    ):
         raise ValueError(f"zero_based must be True, False or 'auto', got {zero_based!r}")
     if np.dtype(dtype) not in (np.dtype(np.float64), np.dtype(np.float32)):
         raise ValueError(f"dtype must be float64 or float32, got {np.dtype(dtype)}")
     if not (isinstance(max_features, Integral) and 1 <= max_features <= MOST_FEATURES):
-        raise ValueError(f"max_features must be an integer from 1 to {MOST_FEATURES}, got {max_features!r}")
+        raise ValueError(
+            f"max_features must be an integer from 1 to {MOST_FEATURES}, got {max_features!r}"
+        )
     path = Path(path)
     if path != STDIN:
         require_file(path)
     base = None if isinstance(zero_based, str) else bool(zero_based)
-    return SvmlightChunks(path, n_features, int(block_bytes), base, np.dtype(dtype), int(max_features))
+    return SvmlightChunks(
+        path, n_features, int(block_bytes), base, np.dtype(dtype), int(max_features)
+    )
 
 
 @dataclass(frozen=True)
@@ -160,15 +179,22 @@ class SvmlightChunks:
         """Begin again: X and y of some rows after the other."""
         layout = self.layout
         for rows in self.rows():
-            if rows.greatest >= layout.n_features + (not layout.zero_based) or (rows.least == 0 and not layout.zero_based):
-                raise ValueError(f"{self._name()} changed while it was read: it has features from {rows.least} to {rows.greatest} now")
+            if rows.greatest >= layout.n_features + (not layout.zero_based) or (
+                rows.least == 0 and not layout.zero_based
+            ):
+                raise ValueError(
+                    f"{self._name()} changed while it was read: it has features from {rows.least} "
+                    f"to {rows.greatest} now"
+                )
             yield rows.matrix(layout, self.dtype), rows.targets
 
     @cached_property
     def layout(self) -> Layout:
         """Numbers of samples and features and the base of the indices, by a pass over the file."""
         if self.path == STDIN:
-            raise ValueError("standard input cannot be read twice: write it to a file, or load it as a whole")
+            raise ValueError(
+                "standard input cannot be read twice: write it to a file, or load it as a whole"
+            )
         n, least, greatest = 0, MOST_FEATURES, -1
         for rows in self.rows():
             n += len(rows.targets)
@@ -178,20 +204,37 @@ class SvmlightChunks:
 
     def whole(self) -> tuple[Any, NDArray[np.float64], NDArray[np.int64]]:
         """X, y and queries of the whole file, by one pass over it."""
-        expected = 1.05 * self.path.stat().st_size / self.block_bytes if self.path != STDIN else 1.0  # pieces; compressed files have more
-        columns = [Growing(dtype, expected) for dtype in (np.float64, np.int64, np.int32, self.dtype, np.int64)]
+        expected = (
+            1.05 * self.path.stat().st_size / self.block_bytes if self.path != STDIN else 1.0
+        )  # pieces; compressed files have more
+        columns = [
+            Growing(dtype, expected)
+            for dtype in (np.float64, np.int64, np.int32, self.dtype, np.int64)
+        ]
         entries, least, greatest = 0, MOST_FEATURES, -1
         for rows in self.rows():
             np.add(rows.ends, entries, out=rows.ends)
             entries += len(rows.indices)
             if len(rows.indices):
                 least, greatest = min(least, rows.least), max(greatest, rows.greatest)
-            pieces: tuple[NDArray[Any], ...] = rows.targets, rows.ends, rows.indices, rows.values, rows.queries
+            pieces: tuple[NDArray[Any], ...] = (
+                rows.targets,
+                rows.ends,
+                rows.indices,
+                rows.values,
+                rows.queries,
+            )
             for column, piece in zip(columns, pieces, strict=True):
                 column.append(piece)
         targets, ends, indices, values, queries = (column.whole() for column in columns)
         layout = self.layout_of(len(targets), least, greatest)
-        return Rows(targets, ends, indices, values, queries, least, greatest).matrix(layout, self.dtype), targets, queries
+        return (
+            Rows(targets, ends, indices, values, queries, least, greatest).matrix(
+                layout, self.dtype
+            ),
+            targets,
+            queries,
+        )
 
     def rows(self) -> Iterator[Rows]:
         """The rows of each block that has some; the first problem is an error."""
@@ -204,12 +247,18 @@ class SvmlightChunks:
         """The rows of each block, up to the first problem."""
         lines, queries = 0, -1
         with open_read(self.path) as file:
-            for buffer, begin, end in blocks_of_lines(file, self.block_bytes, TEXT_PADDING, self._name()):
+            for buffer, begin, end in blocks_of_lines(
+                file, self.block_bytes, TEXT_PADDING, self._name()
+            ):
                 text = buffer[begin:]
-                for *arrays, passed, error, at, column in parse_svmlight(text, end - begin, self.max_features, queries):
+                for *arrays, passed, error, at, column in parse_svmlight(
+                    text, end - begin, self.max_features, queries
+                ):
                     rows = Rows(*arrays)
                     if error:
-                        yield Problem(lines + passed + 1, int(column), self.message(error, text, at))
+                        yield Problem(
+                            lines + passed + 1, int(column), self.message(error, text, at)
+                        )
                         return
                     lines += passed
                     if len(rows.targets):
@@ -219,7 +268,11 @@ class SvmlightChunks:
     def message(self, error: int, text: NDArray[np.uint8], at: int) -> str:
         """What is wrong, and what stands there."""
         here = text[at : at + 20].tobytes()
-        shown = repr(here.splitlines()[0].decode("ascii", "replace")) if here[:1] not in (b"\n", b"\r") else "the end of the line"
+        shown = (
+            repr(here.splitlines()[0].decode("ascii", "replace"))
+            if here[:1] not in (b"\n", b"\r")
+            else "the end of the line"
+        )
         return f"{ERRORS[error].format(limit=self.max_features)}; found {shown}"
 
     def _name(self) -> str:
@@ -232,13 +285,17 @@ class SvmlightChunks:
             raise ValueError(f"{name} holds no samples")
         zero_based = least == 0 if self.zero_based is None else self.zero_based
         if not zero_based and least == 0:
-            raise ValueError(f"{name} has a feature with index 0, but zero_based=False says that indices begin at 1")
+            raise ValueError(
+                f"{name} has a feature with index 0, but zero_based=False says that indices begin "
+                "at 1"
+            )
         found = greatest + 1 if zero_based else max(greatest, 0)
         if self.n_features is not None and found > self.n_features:
             raise ValueError(f"{name} has {found} features, more than n_features={self.n_features}")
         if not (found or self.n_features):
             raise ValueError(
-                f"{name} holds {n} samples without any feature: is it a file of labels only? n_features says how many there are"
+                f"{name} holds {n} samples without any feature: is it a file of labels only? "
+                "n_features says how many there are"
             )
         return Layout(n, self.n_features or found, zero_based)
 
@@ -247,7 +304,9 @@ def parse_text(text: bytes, limit: int) -> tuple[Rows, int, int]:
     """The rows of a text in memory, and the number of an error (0 is none) with its byte."""
     end = b"" if not text or text.endswith((b"\n", b"\r")) else b"\n"
     buffer = np.frombuffer(text + end + bytes(TEXT_PADDING), np.uint8)
-    ((*arrays, _, error, at, _),) = parse_svmlight(buffer, len(text) + len(end), limit, -1, threads=1)
+    ((*arrays, _, error, at, _),) = parse_svmlight(
+        buffer, len(text) + len(end), limit, -1, threads=1
+    )
     return Rows(*arrays), error, at
 
 
@@ -275,5 +334,7 @@ def load_svmlight(
     queries : ndarray of int, only if query_id
         Empty if the file has none.
     """
-    X, y, queries = svmlight_chunks(path, n_features, zero_based=zero_based, dtype=dtype, max_features=max_features).whole()
+    X, y, queries = svmlight_chunks(
+        path, n_features, zero_based=zero_based, dtype=dtype, max_features=max_features
+    ).whole()
     return (X, y, queries) if query_id else (X, y)

@@ -12,7 +12,14 @@ from maxmargin.io.files import compressed_write
 
 
 def dump_svmlight(
-    X: Any, y: ArrayLike, path: Any, *, zero_based: bool = False, query_id: ArrayLike | None = None, comment: str = "", rows: int = 50_000
+    X: Any,
+    y: ArrayLike,
+    path: Any,
+    *,
+    zero_based: bool = False,
+    query_id: ArrayLike | None = None,
+    comment: str = "",
+    rows: int = 50_000,
 ) -> None:
     """Write an svmlight file, whole or not at all; it reads back bit for bit.
 
@@ -36,19 +43,39 @@ def dump_svmlight(
     matrix = _canonical(X)
     targets = _numbers(y, matrix.shape[0], "y", np.float64)
     if not (np.isfinite(matrix.data).all() and np.isfinite(targets).all()):
-        raise ValueError("X or y has values that are NaN or infinite: an svmlight file cannot hold them")
-    queries = None if query_id is None else _numbers(query_id, matrix.shape[0], "query_id", np.int64)
-    indices, indptr, values = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int64), contiguous(matrix.data)
+        raise ValueError(
+            "X or y has values that are NaN or infinite: an svmlight file cannot hold them"
+        )
+    queries = (
+        None if query_id is None else _numbers(query_id, matrix.shape[0], "query_id", np.int64)
+    )
+    indices, indptr, values = (
+        matrix.indices.astype(np.int32),
+        matrix.indptr.astype(np.int64),
+        contiguous(matrix.data),
+    )
     with compressed_write(path) as out:
         out.write("".join(f"# {line}\n" for line in comment.splitlines()).encode())
         for begin in range(0, len(targets), rows):
             end = min(begin + rows, len(targets))
             some = None if queries is None else queries[begin:end]
-            out.write(format_svmlight(targets[begin:end], some, indptr[begin : end + 1], indices, values, 0 if zero_based else 1))
+            out.write(
+                format_svmlight(
+                    targets[begin:end],
+                    some,
+                    indptr[begin : end + 1],
+                    indices,
+                    values,
+                    0 if zero_based else 1,
+                )
+            )
 
 
 def _canonical(X: Any) -> Any:
-    """X in CSR of float64, each row sorted and without duplicates; the caller's matrix is not touched."""
+    """X in CSR of float64, each row sorted and without duplicates.
+
+    The caller's matrix is not touched.
+    """
     if np.iscomplexobj(X):
         raise ValueError("X is complex: an svmlight file holds real numbers")
     matrix = sparse.csr_matrix(X, dtype=np.float64)
@@ -56,7 +83,9 @@ def _canonical(X: Any) -> Any:
         matrix = matrix.copy()
         matrix.sum_duplicates()
     if matrix.shape[1] > 2**31 - 1:
-        raise ValueError(f"X has {matrix.shape[1]} features, the indices of an svmlight file go to {2**31 - 1}")
+        raise ValueError(
+            f"X has {matrix.shape[1]} features, the indices of an svmlight file go to {2**31 - 1}"
+        )
     return matrix
 
 
@@ -66,5 +95,8 @@ def _numbers(values: ArrayLike, n: int, name: str, dtype: Any) -> NDArray[Any]:
     if given.shape != (n,):
         raise ValueError(f"X has {n} rows but {name} has shape {given.shape}")
     if given.dtype.kind not in "biuf" or (dtype is np.int64 and given.dtype.kind == "f"):
-        raise ValueError(f"{name} must hold {'whole ' if dtype is np.int64 else ''}numbers in an svmlight file, got {given.dtype}")
+        raise ValueError(
+            f"{name} must hold {'whole ' if dtype is np.int64 else ''}numbers in an svmlight file, "
+            f"got {given.dtype}"
+        )
     return contiguous(given, dtype)

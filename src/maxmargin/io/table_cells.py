@@ -1,4 +1,7 @@
-"""The cells of a table as numbers: what is none is a problem with its place, its cause and a remedy; all problems are collected."""
+"""The cells of a table as numbers.
+
+What is none is a problem with its place, its cause and a remedy; all problems are collected.
+"""
 
 import re
 from typing import Any, NamedTuple
@@ -13,15 +16,18 @@ MISSING = ("", "na", "n/a", "null", "none", "?", "nan")
 """What stands where a value is missing, in small letters: no number, and no name of a column."""
 DECIMAL_COMMA = re.compile(r"\s*[-+]?\d*,\d+\s*")
 CATEGORIES = 0.5
-"""A column in which more than this share of the values are words holds categories: one problem, not one for each row."""
+"""A column in which more than this share of the values are words holds categories: one problem, not
+one for each row."""
 SHOWN = 3
 """Categories that a message shows."""
 
 
 class Column(NamedTuple):
-    """A column of a table: cells, number from 1 (0 for what is no column), name and lines if it has some.
+    """A column of a table: cells, number from 1 (0 for what is no column), name and lines if it has
+    some.
 
-    It is needed if a model has it among its features, and was chosen as a feature if the target was named.
+    It is needed if a model has it among its features, and was chosen as a feature if the target was
+    named.
     """
 
     cells: NDArray[Any]
@@ -51,7 +57,10 @@ class Column(NamedTuple):
 
 
 class Numbers(NamedTuple):
-    """The values of a column, NaN where there is none; its problems, and whether it holds categories instead of numbers."""
+    """The values of a column, NaN where there is none.
+
+    Its problems, and whether it holds categories instead of numbers.
+    """
 
     values: Floats
     problems: list[Problem]
@@ -73,8 +82,14 @@ def as_numbers(column: Column) -> Numbers:
         kinds.setdefault(_kind(cells[row]), []).append(row)
     if len(kinds.get("words", [])) > CATEGORIES * len(cells):
         first = kinds["words"][0]
-        return Numbers(values, [column.problem(first, _categories(column, kinds["words"]))], categories=True)
-    problems = [column.problem(row, _cause(column, kind, row, len(rows))) for kind, rows in kinds.items() for row in rows]
+        return Numbers(
+            values, [column.problem(first, _categories(column, kinds["words"]))], categories=True
+        )
+    problems = [
+        column.problem(row, _cause(column, kind, row, len(rows)))
+        for kind, rows in kinds.items()
+        for row in rows
+    ]
     return Numbers(values, problems)
 
 
@@ -89,9 +104,15 @@ def _kind(cell: Any) -> str:
 def _cause(column: Column, kind: str, row: int, count: int) -> str:
     """What is wrong with a cell, and what to do about it."""
     cell = str(column.cells[row])
-    out = "leave those rows out" if column.needed else f"leave those rows out, or the column (--ignore {column.key})"
+    out = (
+        "leave those rows out"
+        if column.needed
+        else f"leave those rows out, or the column (--ignore {column.key})"
+    )
     if kind == "missing":
-        return f"{column.label} has no value here ({count} missing in this column): fill them, {out}"
+        return (
+            f"{column.label} has no value here ({count} missing in this column): fill them, {out}"
+        )
     if kind == "commas":
         return f"{column.label} has {cell!r}: write decimals with a point ({count} such values)"
     if kind == "infinite":
@@ -103,9 +124,12 @@ def _categories(column: Column, rows: list[int]) -> str:
     words = list(dict.fromkeys(str(column.cells[row]) for row in rows))
     shown = ", ".join(map(repr, words[:SHOWN])) + ", ..." * (len(words) > SHOWN)
     out = "" if column.needed else f", or leave the column out (--ignore {column.key})"
-    question = "" if column.needed or column.chosen else f"; is it the target (--target {column.key})?"
+    question = (
+        "" if column.needed or column.chosen else f"; is it the target (--target {column.key})?"
+    )
     return (
-        f"{column.label} holds words ({shown}; {len(words)} different ones), and features are numbers: "
+        f"{column.label} holds words ({shown}; {len(words)} different ones), and features are "
+        "numbers: "
         f"encode categories as numbers, one column of 0 and 1 for each{out}{question}"
     )
 
@@ -115,7 +139,9 @@ def as_weights(column: Column) -> Numbers:
     found = as_numbers(column)
     negative = np.flatnonzero(found.values < 0).tolist()
     cause = f"{column.label} has a negative weight ({len(negative)} such rows): weights count copies of a sample, 0 leaves it out"
-    return found._replace(problems=[*found.problems, *(column.problem(row, cause) for row in negative)])
+    return found._replace(
+        problems=[*found.problems, *(column.problem(row, cause) for row in negative)]
+    )
 
 
 def bad_targets(cells: NDArray[Any]) -> list[int]:
@@ -126,7 +152,11 @@ def bad_targets(cells: NDArray[Any]) -> list[int]:
         return []
     empty = [_is_empty(cell) for cell in cells.tolist()]
     numbers = all(none or is_number(cell) for none, cell in zip(empty, cells.tolist(), strict=True))
-    return [row for row, cell in enumerate(cells.tolist()) if empty[row] or (numbers and not np.isfinite(float(cell)))]
+    return [
+        row
+        for row, cell in enumerate(cells.tolist())
+        if empty[row] or (numbers and not np.isfinite(float(cell)))
+    ]
 
 
 def target_problems(column: Column) -> list[Problem]:
@@ -155,7 +185,11 @@ def as_target(column: NDArray[Any]) -> NDArray[Any]:
         column = np.array([float(cell) for cell in text])
     if column.dtype.kind == "b":
         return column.astype(np.int64)
-    whole = column.dtype.kind == "f" and np.isfinite(column).all() and (column == np.round(column)).all()
+    whole = (
+        column.dtype.kind == "f"
+        and np.isfinite(column).all()
+        and (column == np.round(column)).all()
+    )
     return column.astype(np.int64) if whole and np.abs(column).max(initial=0) < 2**53 else column
 
 
@@ -169,7 +203,8 @@ def is_number(cell: Any) -> bool:
 
 
 class TableError(ValueError):
-    """A table with problems: the first is the message, all are kept, with what could be read without them.
+    """A table with problems: the first is the message, all are kept, with what could be read
+    without them.
 
     Attributes
     ----------

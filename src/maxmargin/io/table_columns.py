@@ -1,12 +1,15 @@
-"""The columns of a table as X, y, weights and names: some are left out, one is the target, one may be the weights, the others are numbers.
+"""The columns of a table as X, y, weights and names: some are left out, one is the target, one may
+be the weights, the others are numbers.
 
-Columns are named, or counted from 1 (from the right if negative), as they stand in the file. Where no target is named, it is the one
-whose name the model remembers, or else that called target, label, class or y. If there is none, a table without a model has its target
-in the last column, and a table with one more column than the model has features, too: that is a guess, and warns. "none" means that there
-is no target.
+Columns are named, or counted from 1 (from the right if negative), as they stand in the file. Where
+no target is named, it is the one whose name the model remembers, or else that called target, label,
+class or y. If there is none, a table without a model has its target in the last column, and a table
+with one more column than the model has features, too: that is a guess, and warns. "none" means that
+there is no target.
 
-Where a model (or a file of ranges) knows its features' names and the table has names, the features are found by name, in whatever order
-they stand. Columns that are left are not needed: they are left out with a warning, never taken for the target.
+Where a model (or a file of ranges) knows its features' names and the table has names, the features
+are found by name, in whatever order they stand. Columns that are left are not needed: they are left
+out with a warning, never taken for the target.
 """
 
 import warnings
@@ -32,7 +35,10 @@ TARGET_NAMES = ("target", "label", "class", "y")
 
 
 class Data(NamedTuple):
-    """A data set: X an array or CSR, y its targets; names, queries (qid) and sample weights if it has some; and where it was read."""
+    """A data set: X an array or CSR, y its targets.
+
+    Names, queries (qid) and sample weights if it has some; and where it was read.
+    """
 
     X: Any
     y: NDArray[Any] | None
@@ -100,22 +106,33 @@ def from_columns(
     lines: list[int] | None,
     problems: list[Problem] | None = None,
 ) -> Data:
-    """The data of a table; a TableError with all problems, those of its lines included, if there are some."""
+    """The data of a table.
+
+    A TableError with all problems, those of its lines included, if there are some.
+    """
     if names:
         check_names(names, options.source)
     roles = roles_of(len(cells), names, options)
     if not roles.features:
-        raise ValueError(f"{options.source} has no column besides the target: fields of a line are separated by commas, semicolons or tabs")
+        raise ValueError(
+            f"{options.source} has no column besides the target: fields of a line are separated by "
+            "commas, semicolons or tabs"
+        )
     needed, chosen = (
         options.n_features is not None or options.features is not None,
         options.target is not None,
     )
-    columns = [Column(column, k + 1, names[k] if names else None, lines, needed, chosen) for k, column in enumerate(cells)]
+    columns = [
+        Column(column, k + 1, names[k] if names else None, lines, needed, chosen)
+        for k, column in enumerate(cells)
+    ]
     parts = {k: as_numbers(columns[k]) for k in roles.features}
     wrong = [*(problems or []), *(problem for part in parts.values() for problem in part.problems)]
     kept = [k for k, part in parts.items() if not part.categories]
     data = Data(
-        X=np.column_stack([parts[k].values for k in kept]) if kept else np.empty((len(cells[0]), 0)),
+        X=np.column_stack([parts[k].values for k in kept])
+        if kept
+        else np.empty((len(cells[0]), 0)),
         y=None if roles.target is None else as_target(cells[roles.target]),
         names=[names[k] for k in kept] if names else None,
         format=options.format or "",
@@ -146,26 +163,46 @@ def _sound(data: Data, bad_rows: list[int]) -> Data | None:
     if not good.any() or not data.X.shape[1]:
         return None
     weight = None if data.weight is None else data.weight[good]
-    return data._replace(X=data.X[good], y=None if data.y is None else as_target(data.y[good]), weight=weight)
+    return data._replace(
+        X=data.X[good], y=None if data.y is None else as_target(data.y[good]), weight=weight
+    )
 
 
 def check_names(names: list[str], source: str) -> None:
     """Each name is that of one column."""
-    twice = next((name for k, name in enumerate(names) if name in names[:k]), None) if len(set(names)) < len(names) else None
+    twice = (
+        next((name for k, name in enumerate(names) if name in names[:k]), None)
+        if len(set(names)) < len(names)
+        else None
+    )
     if twice is not None:
-        raise ValueError(f"{source} has two columns called {twice!r}: give each column a name of its own")
+        raise ValueError(
+            f"{source} has two columns called {twice!r}: give each column a name of its own"
+        )
 
 
 def roles_of(width: int, names: list[str] | None, options: Options) -> Roles:
     """Which column is the target, which holds the weights, and which are features."""
     ignored = _ignored(width, names, options)
-    weight = None if options.weight is None else _place(options.weight, width, names, options.source)
-    wanted = None if options.target in (None, "none") else _place(options.target, width, names, options.source)
+    weight = (
+        None if options.weight is None else _place(options.weight, width, names, options.source)
+    )
+    wanted = (
+        None
+        if options.target in (None, "none")
+        else _place(options.target, width, names, options.source)
+    )
     for column, what in ((weight, "holds the weights"), (wanted, "is the target")):
         if column in ignored:
-            raise ValueError(f"{_called(column, names)} of {options.source} {what}, and is to be ignored: choose one of them")
+            raise ValueError(
+                f"{_called(column, names)} of {options.source} {what}, and is to be ignored: "
+                "choose one of them"
+            )
     if weight is not None and weight == wanted:
-        raise ValueError(f"{_called(weight, names)} of {options.source} cannot be both the target and the weights")
+        raise ValueError(
+            f"{_called(weight, names)} of {options.source} cannot be both the target and the "
+            "weights"
+        )
     rest = [k for k in range(width) if k not in ignored and k != weight]
     if names and options.features:
         return _for_a_model(rest, wanted, weight, names, options)
@@ -176,24 +213,37 @@ def roles_of(width: int, names: list[str] | None, options: Options) -> Roles:
 def _ignored(width: int, names: list[str] | None, options: Options) -> set[int]:
     """The columns to leave out; a text that is no column's name may name several."""
     known = names or []
-    texts = [part.strip() for text in options.ignore for part in ([text] if text in known else text.split(","))]
+    texts = [
+        part.strip()
+        for text in options.ignore
+        for part in ([text] if text in known else text.split(","))
+    ]
     return {_place(text, width, names, options.source) for text in texts}
 
 
-def _for_a_model(rest: list[int], wanted: int | None, weight: int | None, names: list[str], options: Options) -> Roles:
+def _for_a_model(
+    rest: list[int], wanted: int | None, weight: int | None, names: list[str], options: Options
+) -> Roles:
     """The features by their names; what is left and not the target is left out with a warning."""
     features = find_features([names[k] for k in rest], options.features or [], options.source)
     features = [rest[k] for k in features]
     left = [k for k in rest if k not in features]
     if wanted in features:
-        raise ValueError(f"{names[wanted]!r} of {options.source} cannot be the target: it is a feature of the model")
+        raise ValueError(
+            f"{names[wanted]!r} of {options.source} cannot be the target: it is a feature of the "
+            "model"
+        )
     target = wanted if options.target is not None else _named_target(left, names, options)
     stray = [names[k] for k in left if k != target]
     if stray:
-        known = "" if options.known_target is None else f", nor its target {options.known_target!r},"
+        known = (
+            "" if options.known_target is None else f", nor its target {options.known_target!r},"
+        )
         warnings.warn(
-            f"{options.source}: {_some(stray)} {'is no feature' if len(stray) == 1 else 'are no features'} of the model{known} and "
-            f"{'is' if len(stray) == 1 else 'are'} left out (--ignore silences this, --target names a target)",
+            f"{options.source}: {_some(stray)} "
+            f"{'is no feature' if len(stray) == 1 else 'are no features'} of the model{known} and "
+            f"{'is' if len(stray) == 1 else 'are'} left out (--ignore silences this, --target "
+            "names a target)",
             stacklevel=2,
         )
     return Roles(features, target, weight)
@@ -211,7 +261,10 @@ def _named_target(columns: list[int], names: list[str] | None, options: Options)
 
 
 def _usual_target(columns: list[int], names: list[str] | None, options: Options) -> int | None:
-    """The target where none was chosen: by its name, or else the last column, which is a guess and warns."""
+    """The target where none was chosen.
+
+    By its name, or else the last column, which is a guess and warns.
+    """
     named = _named_target(columns, names, options)
     if named is not None or options.n_features == len(columns) or not columns:
         return named
@@ -220,7 +273,8 @@ def _usual_target(columns: list[int], names: list[str] | None, options: Options)
         return last
     key = names[last] if names else str(last + 1)
     warnings.warn(
-        f"{options.source}: {_called(last, names)}, the last one, is taken for the target; --target {key} says so, --target none that "
+        f"{options.source}: {_called(last, names)}, the last one, is taken for the target; "
+        f"--target {key} says so, --target none that "
         "there is none",
         stacklevel=2,
     )
@@ -238,13 +292,18 @@ def find_features(names: list[str], wanted: list[str], source: str) -> list[int]
     place = {name: k for k, name in enumerate(names)}
     missing = [name for name in wanted if name not in place]
     if missing:
-        raise ValueError(f"{source} has no column {_some(missing)}, as the training data had: its columns are {_some(names)}")
+        raise ValueError(
+            f"{source} has no column {_some(missing)}, as the training data had: its columns are "
+            f"{_some(names)}"
+        )
     return [place[name] for name in wanted]
 
 
 def _some(names: list[str]) -> str:
     """The first names, for messages."""
-    return ", ".join(repr(name) for name in names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
+    return ", ".join(repr(name) for name in names[:10]) + (
+        f" and {len(names) - 10} more" if len(names) > 10 else ""
+    )
 
 
 def _place(wanted: str | int | None, width: int, names: list[str] | None, source: str) -> int:
@@ -254,9 +313,16 @@ def _place(wanted: str | int | None, width: int, names: list[str] | None, source
     try:
         number = int(str(wanted))
     except ValueError:
-        known = f"its columns are {', '.join(names[:20])}" if names else "it has no header, give the column's number"
+        known = (
+            f"its columns are {', '.join(names[:20])}"
+            if names
+            else "it has no header, give the column's number"
+        )
         hint = did_you_mean(wanted, names or [])
         raise ValueError(f"{source} has no column {wanted!r}: {known}.{hint}") from None
     if not 1 <= abs(number) <= width:
-        raise ValueError(f"there is no column {number}: {source} has {width} columns, counted from 1, or from -1 at the right")
+        raise ValueError(
+            f"there is no column {number}: {source} has {width} columns, counted from 1, or from "
+            "-1 at the right"
+        )
     return number - 1 if number > 0 else width + number

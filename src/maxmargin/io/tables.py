@@ -1,7 +1,8 @@
-"""Data files of every usual kind as X, y and names: svmlight text, CSV and TSV, Parquet, .npy, .npz, compressed or not, file or pipe.
+"""Data files of every usual kind as X, y and names: svmlight text, CSV and TSV, Parquet, .npy,
+.npz, compressed or not, file or pipe.
 
-A format is one entry of READERS. Which it is, the caller says, or the name's ending, or else how the content begins.
-The columns of a table are the matter of table_columns.py.
+A format is one entry of READERS. Which it is, the caller says, or the name's ending, or else how
+the content begins. The columns of a table are the matter of table_columns.py.
 """
 
 import csv
@@ -23,13 +24,39 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from maxmargin.io.files import STDIN, SUFFIXES, decompressing, name_of, open_read, read_whole, require_file
+from maxmargin.io.files import (
+    STDIN,
+    SUFFIXES,
+    decompressing,
+    name_of,
+    open_read,
+    read_whole,
+    require_file,
+)
 from maxmargin.io.svmlight import Problem, svmlight_chunks
-from maxmargin.io.table_cells import MISSING, Column, TableError, as_target, is_number, target_problems
+from maxmargin.io.table_cells import (
+    MISSING,
+    Column,
+    TableError,
+    as_target,
+    is_number,
+    target_problems,
+)
 from maxmargin.io.table_columns import Data, Options, check_names, find_features, from_columns
 from maxmargin.suggestions import did_you_mean
 
-__all__ = ["ENDINGS", "READERS", "Data", "Options", "TableError", "as_target", "ending_of", "format_of", "local_file", "read_table"]
+__all__ = [
+    "ENDINGS",
+    "READERS",
+    "Data",
+    "Options",
+    "TableError",
+    "as_target",
+    "ending_of",
+    "format_of",
+    "local_file",
+    "read_table",
+]
 
 HEAD = 2**16
 """Bytes at which the content is looked at."""
@@ -67,21 +94,31 @@ def read_table(path: str | Path, options: Options | None = None) -> Data:
     options = options or Options()
     if options.format is not None and options.format not in READERS:
         hint = did_you_mean(options.format, READERS)
-        raise ValueError(f"the data format must be one of {', '.join(READERS)}, got {options.format!r}.{hint}")
+        raise ValueError(
+            f"the data format must be one of {', '.join(READERS)}, got {options.format!r}.{hint}"
+        )
     with local_file(path) as (file, source):
         kind = options.format or format_of(file)
         if options.zero_based is not None and kind != "svmlight":
-            raise ValueError(f"{source} is {kind}: only the indices of svmlight files begin at 0 or 1")
+            raise ValueError(
+                f"{source} is {kind}: only the indices of svmlight files begin at 0 or 1"
+            )
         if options.header is not None and kind not in ("csv", "tsv"):
             raise ValueError(f"{source} is {kind}: only CSV and TSV files have a header or not")
         if (options.ignore or options.weight is not None) and kind in ("svmlight", "npz"):
-            raise ValueError(f"{source} is {kind}: only the columns of CSV, TSV, Parquet and .npy files can be ignored or hold weights")
+            raise ValueError(
+                f"{source} is {kind}: only the columns of CSV, TSV, Parquet and .npy files can be "
+                "ignored or hold weights"
+            )
         return READERS[kind](file, replace(options, format=kind, source=source))
 
 
 @contextmanager
 def local_file(path: str | Path) -> Iterator[tuple[Path, str]]:
-    """A file that can be read several times, and its name for messages; standard input and pipes are copied to a temporary one."""
+    """A file that can be read several times, and its name for messages.
+
+    Standard input and pipes are copied to a temporary one.
+    """
     path = Path(path)
     if path != STDIN and not path.is_fifo():
         require_file(path)
@@ -89,7 +126,10 @@ def local_file(path: str | Path) -> Iterator[tuple[Path, str]]:
         return
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "stdin"
-        with copy.open("wb") as file, nullcontext(sys.stdin.buffer) if path == STDIN else path.open("rb") as pipe:
+        with (
+            copy.open("wb") as file,
+            nullcontext(sys.stdin.buffer) if path == STDIN else path.open("rb") as pipe,
+        ):
             shutil.copyfileobj(pipe, file)
         yield copy, name_of(path)
 
@@ -103,7 +143,14 @@ def format_of(path: Path) -> str:
     for magic, name in MAGIC.items():
         if head.startswith(magic):
             return name
-    line = next((line for line in head.removeprefix(b"\xef\xbb\xbf").splitlines() if line.strip() and not line.startswith(b"#")), b"")
+    line = next(
+        (
+            line
+            for line in head.removeprefix(b"\xef\xbb\xbf").splitlines()
+            if line.strip() and not line.startswith(b"#")
+        ),
+        b"",
+    )
     if SVMLIGHT_LINE.fullmatch(line):
         return "svmlight"
     delimiter = _delimiter(line.decode("latin-1"))
@@ -132,15 +179,22 @@ def _delimiter(line: str) -> str | None:
     return next((mark for mark in DELIMITERS if mark in line), None)
 
 
-# ---- the formats -------------------------------------------------------------------------------------------------------
+# ---- the formats ---------------------------------------------------------------------------------
 
 
 def _read_svmlight(path: Path, options: Options) -> Data:
     if options.target is not None and options.target != "none":
-        raise ValueError("the target of an svmlight file is the first number of each line: a target column cannot be chosen")
-    chunks = svmlight_chunks(path, zero_based="auto" if options.zero_based is None else options.zero_based)
+        raise ValueError(
+            "the target of an svmlight file is the first number of each line: a target column "
+            "cannot be chosen"
+        )
+    chunks = svmlight_chunks(
+        path, zero_based="auto" if options.zero_based is None else options.zero_based
+    )
     X, y, queries = replace(chunks, name=options.source).whole()
-    if options.n_features is not None and X.shape[1] < options.n_features:  # the last features may be zero in all rows
+    if (
+        options.n_features is not None and X.shape[1] < options.n_features
+    ):  # the last features may be zero in all rows
         X.resize(X.shape[0], options.n_features)
     target, known = None if options.target == "none" else y, queries if len(queries) else None
     return Data(X, target, None, "svmlight", options.source, queries=known)
@@ -164,7 +218,9 @@ def _read_delimited(path: Path, options: Options) -> Data:
         if len(row) == len(first):
             rows.append((number, row))
         else:
-            problems.append(Problem(number, 0, f"{len(row)} fields, the first line has {len(first)}"))
+            problems.append(
+                Problem(number, 0, f"{len(row)} fields, the first line has {len(first)}")
+            )
     if not rows and problems:
         raise TableError(options.source, problems)
     if not rows:
@@ -181,7 +237,10 @@ def _has_header(rows: list[list[str]]) -> bool:
     first, second = rows[0], rows[-1]
     if not any(is_number(cell) for cell in first):
         return True
-    return any(not (is_number(a) or a.strip().lower() in MISSING) and is_number(b) for a, b in zip(first, second, strict=False))
+    return any(
+        not (is_number(a) or a.strip().lower() in MISSING) and is_number(b)
+        for a, b in zip(first, second, strict=False)
+    )
 
 
 def _decoded(content: bytes, source: str) -> str:
@@ -190,7 +249,8 @@ def _decoded(content: bytes, source: str) -> str:
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         raise ValueError(
-            f"{source}, line {line}: this is no UTF-8 text: convert the file, for example with iconv -f ISO-8859-1 -t UTF-8"
+            f"{source}, line {line}: this is no UTF-8 text: convert the file, for example with "
+            "iconv -f ISO-8859-1 -t UTF-8"
         ) from error
 
 
@@ -200,15 +260,26 @@ def _fields(text: str, delimiter: str, source: str) -> Iterator[tuple[int, list[
     try:
         yield from ((reader.line_num, row) for row in reader if row)
     except csv.Error as error:
-        raise ValueError(f"{source}, line {reader.line_num}: {error}: is a quotation mark open, or not doubled?") from error
+        raise ValueError(
+            f"{source}, line {reader.line_num}: {error}: is a quotation mark open, or not doubled?"
+        ) from error
 
 
 def _all_numbers(text: str, delimiter: str, skipped: int, width: int) -> NDArray[np.float64] | None:
-    """The table after some lines if it is nothing but finite numbers, which NumPy reads several times faster; None if it is not."""
+    """The table after some lines if it is nothing but finite numbers, which NumPy reads several
+    times faster; None if it is not.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of no rows
         try:
-            table = np.loadtxt(io.StringIO(text), delimiter=delimiter, skiprows=skipped, comments=None, quotechar='"', ndmin=2)
+            table = np.loadtxt(
+                io.StringIO(text),
+                delimiter=delimiter,
+                skiprows=skipped,
+                comments=None,
+                quotechar='"',
+                ndmin=2,
+            )
         except ValueError:  # the slow way says where
             return None
     return table if len(table) and table.shape[1] == width and np.isfinite(table).all() else None
@@ -218,7 +289,9 @@ def _read_parquet(path: Path, options: Options) -> Data:
     try:
         from pyarrow import parquet
     except ImportError as missing:
-        raise ImportError("Parquet files need pyarrow: pip install pyarrow, or convert the file to CSV.") from missing
+        raise ImportError(
+            "Parquet files need pyarrow: pip install pyarrow, or convert the file to CSV."
+        ) from missing
     content = _content(path, options.source)
     try:
         table = parquet.read_table(io.BytesIO(content))
@@ -231,7 +304,9 @@ def _read_parquet(path: Path, options: Options) -> Data:
 def _read_npy(path: Path, options: Options) -> Data:
     array = _numpy_load(path, options)
     if array.ndim != 2 or not len(array):
-        raise ValueError(f"{options.source} holds an array of shape {array.shape}: rows and columns are needed")
+        raise ValueError(
+            f"{options.source} holds an array of shape {array.shape}: rows and columns are needed"
+        )
     return from_columns(list(array.T), None, options, None)
 
 
@@ -241,7 +316,11 @@ def _read_npz(path: Path, options: Options) -> Data:
     with _numpy_load(path, options) as file:
         try:
             X = _matrix_of(file)
-            y = _checked_target(file["y"], options.source) if "y" in file.files and options.target is None else None
+            y = (
+                _checked_target(file["y"], options.source)
+                if "y" in file.files and options.target is None
+                else None
+            )
             names = [str(name) for name in file["names"]] if "names" in file.files else None
         except (ValueError, TypeError, zipfile.BadZipFile, EOFError) as error:
             raise ValueError(f"{options.source}: {error}") from error
@@ -272,17 +351,26 @@ def _matrix_of(file: Any) -> Any:
         layouts = {"csr": sparse.csr_matrix, "csc": sparse.csc_matrix}
         if kind not in layouts:
             raise ValueError(f"a sparse matrix of format {kind!r} cannot be read: save its tocsr()")
-        X = layouts[kind]((_real(file["data"]), file["indices"], file["indptr"]), shape=tuple(file["shape"].tolist()))
+        X = layouts[kind](
+            (_real(file["data"]), file["indices"], file["indptr"]),
+            shape=tuple(file["shape"].tolist()),
+        )
         X.check_format()
         values, X = X.data, X.tocsr()
     elif "X" in file.files:
         values = X = _real(file["X"])
     else:
-        raise ValueError(f"an array X was expected, or a matrix of scipy.sparse.save_npz; found {', '.join(file.files) or 'nothing'}")
+        raise ValueError(
+            "an array X was expected, or a matrix of scipy.sparse.save_npz; found "
+            f"{', '.join(file.files) or 'nothing'}"
+        )
     if X.ndim != 2 or not X.shape[0]:
         raise ValueError(f"X has shape {X.shape}: rows and columns are needed")
     if not np.isfinite(values).all():
-        raise ValueError(f"X has {np.sum(~np.isfinite(values))} values that are no finite numbers: fill them, or leave those rows out")
+        raise ValueError(
+            f"X has {np.sum(~np.isfinite(values))} values that are no finite numbers: fill them, "
+            "or leave those rows out"
+        )
     return X
 
 

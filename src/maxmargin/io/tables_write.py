@@ -1,4 +1,7 @@
-"""Writing data files: what tables.py reads. A format is one entry of WRITERS; every file is written whole or not at all."""
+"""Writing data files: what tables.py reads. A format is one entry of WRITERS.
+
+Every file is written whole or not at all.
+"""
 
 import csv
 import io
@@ -18,7 +21,9 @@ MOST_DENSE = 2**28
 """Sparse data with more values, the zeros counted, are not written where zeros are."""
 
 
-def write_table(data: Data, path: str | Path, format: str | None = None, zero_based: bool = False) -> str:
+def write_table(
+    data: Data, path: str | Path, format: str | None = None, zero_based: bool = False
+) -> str:
     """Write a data file; the target is the last column of a table.
 
     Parameters
@@ -39,17 +44,28 @@ def write_table(data: Data, path: str | Path, format: str | None = None, zero_ba
     path = Path(path)
     kind = format or ENDINGS.get(ending_of(path), "svmlight")
     if kind not in WRITERS:
-        raise ValueError(f"the data format must be one of {', '.join(WRITERS)}, got {kind!r}.{did_you_mean(kind, WRITERS)}")
+        raise ValueError(
+            f"the data format must be one of {', '.join(WRITERS)}, got "
+            f"{kind!r}.{did_you_mean(kind, WRITERS)}"
+        )
     if data.weight is not None and kind not in ("csv", "tsv", "parquet"):
-        raise ValueError(f"{data.source} has weights, and only CSV, TSV and Parquet files hold them here: write one")
+        raise ValueError(
+            f"{data.source} has weights, and only CSV, TSV and Parquet files hold them here: write "
+            "one"
+        )
     if zero_based and kind != "svmlight":
         raise ValueError(f"indices from 0 are a matter of svmlight files, not of {kind}")
     if kind == "svmlight":
         if data.y is None:
-            raise ValueError(f"{data.source} has no target, and each line of an svmlight file begins with one: choose another format")
+            raise ValueError(
+                f"{data.source} has no target, and each line of an svmlight file begins with one: "
+                "choose another format"
+            )
         dump_svmlight(data.X, data.y, path, zero_based=zero_based, query_id=data.queries)
     elif data.queries is not None:
-        raise ValueError(f"{data.source} has queries (qid), and only svmlight files hold them: write one")
+        raise ValueError(
+            f"{data.source} has queries (qid), and only svmlight files hold them: write one"
+        )
     else:
         with compressed_write(path) as file:
             WRITERS[kind](data, file)
@@ -57,10 +73,14 @@ def write_table(data: Data, path: str | Path, format: str | None = None, zero_ba
 
 
 def _columns(data: Data) -> tuple[list[str], Any]:
-    """Names of a table's columns, features first, then the weights and the target, and the values of the first two."""
+    """Names of a table's columns, features first, then the weights and the target, and the values
+    of the first two.
+    """
     if sparse.issparse(data.X) and np.prod(data.X.shape, dtype=float) > MOST_DENSE:
         size = f"{data.X.shape[0]} x {data.X.shape[1]}"
-        raise ValueError(f"{data.source} is sparse, and all {size} values would be written: use svmlight or .npz")
+        raise ValueError(
+            f"{data.source} is sparse, and all {size} values would be written: use svmlight or .npz"
+        )
     X = data.X.toarray() if sparse.issparse(data.X) else np.asarray(data.X)
     names, target = data.names or [f"x{k + 1}" for k in range(X.shape[1])], data.target or "target"
     if data.weight is not None:
@@ -68,7 +88,10 @@ def _columns(data: Data) -> tuple[list[str], Any]:
     if data.y is None:
         return names, X
     if target in names:
-        raise ValueError(f"{data.source}: a feature is called {target!r}, as the target's column is to be: give it another name")
+        raise ValueError(
+            f"{data.source}: a feature is called {target!r}, as the target's column is to be: give "
+            "it another name"
+        )
     return [*names, target], X
 
 
@@ -96,7 +119,13 @@ def _write_npz(data: Data, file: BinaryIO) -> None:
     arrays: dict[str, Any] = {"X": data.X}
     if sparse.issparse(data.X):
         X = data.X.tocsr()
-        arrays = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": np.array(X.shape), "format": np.array("csr")}
+        arrays = {
+            "data": X.data,
+            "indices": X.indices,
+            "indptr": X.indptr,
+            "shape": np.array(X.shape),
+            "format": np.array("csr"),
+        }
     if data.y is not None:
         arrays["y"] = data.y
     if data.names:

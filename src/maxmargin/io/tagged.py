@@ -1,6 +1,8 @@
-"""Values of parameters and fitted attributes as JSON, and back: every type that an estimator holds, and no other.
+"""Values of parameters and fitted attributes as JSON, and back: every type that an estimator holds,
+and no other.
 
-Numbers, strings, booleans and None are themselves, a list is a list; everything else is an object with one key, its tag:
+Numbers, strings, booleans and None are themselves, a list is a list; everything else is an object
+with one key, its tag:
 
     {"float": "inf"}                                    what JSON has no number for
     {"tuple": [...]}, {"dict": [[key, value], ...]}
@@ -14,8 +16,8 @@ Numbers, strings, booleans and None are themselves, a list is a list; everything
     {"record": ["Walks", [...]]}                        a NamedTuple of the list below
     {"model": {"class": ..., "parameters": ..., "attributes": ...}}
 
-Nothing in a file is called or imported: a tag leads to a line of this file. Python functions, random generators and other objects are
-refused when they are written, with the reason.
+Nothing in a file is called or imported: a tag leads to a line of this file. Python functions,
+random generators and other objects are refused when they are written, with the reason.
 """
 
 import math
@@ -37,7 +39,11 @@ from maxmargin.status import Status
 RECORDS: dict[str, Any] = {cls.__name__: cls for cls in (Walks, Functions, Compression)}
 STATUSES = [status.name.lower() for status in Status]
 CONVEXITIES = ["proved", "checked", "assumed", "indefinite", "unknown"]
-CERTIFICATE = [field.name for field in fields(Certificate) if field.name not in ("status", "convexity", "parts")]
+CERTIFICATE = [
+    field.name
+    for field in fields(Certificate)
+    if field.name not in ("status", "convexity", "parts")
+]
 DEEPEST = 8
 """Levels of values inside values."""
 
@@ -60,8 +66,10 @@ class Encoder:
             if isinstance(value, types):
                 return how(value)
         raise ValueError(
-            f"{value!r:.200} is a {type(value).__name__}: a model file holds numbers, strings, arrays and kernels, and nothing that would "
-            "have to run to be read. Replace it by such a value (a random_state by a number), or use pickle among people you trust."
+            f"{value!r:.200} is a {type(value).__name__}: a model file holds numbers, strings, "
+            "arrays and kernels, and nothing that would "
+            "have to run to be read. Replace it by such a value (a random_state by a number), or "
+            "use pickle among people you trust."
         )
 
     def _table(self) -> list[tuple[Any, Callable[[Any], Any]]]:
@@ -73,10 +81,18 @@ class Encoder:
             (Kernel, self._kernel),
             (Certificate, self._certificate),
             (BaseEstimator, lambda v: {"model": self.model(v)}),
-            (tuple(RECORDS.values()), lambda v: {"record": [type(v).__name__, [self.encode(part) for part in v]]}),
+            (
+                tuple(RECORDS.values()),
+                lambda v: {"record": [type(v).__name__, [self.encode(part) for part in v]]},
+            ),
             (tuple, lambda v: {"tuple": [self.encode(part) for part in v]}),
             (list, lambda v: [self.encode(part) for part in v]),
-            (dict, lambda v: {"dict": [[self.encode(key), self.encode(part)] for key, part in v.items()]}),
+            (
+                dict,
+                lambda v: {
+                    "dict": [[self.encode(key), self.encode(part)] for key, part in v.items()]
+                },
+            ),
             (sparse.csr_matrix | sparse.csr_array, self._csr),
         ]
 
@@ -100,24 +116,40 @@ class Encoder:
 
     def _csr(self, value: Any) -> Any:
         kind = "matrix" if isinstance(value, sparse.csr_matrix) else "array"
-        return {"csr": [[kind, *map(int, value.shape)], *(self.arrays.add(part) for part in (value.data, value.indices, value.indptr))]}
+        return {
+            "csr": [
+                [kind, *map(int, value.shape)],
+                *(self.arrays.add(part) for part in (value.data, value.indices, value.indptr)),
+            ]
+        }
 
     def _kernel(self, value: Kernel) -> Any:
         if value.kind is Kind.CALLABLE:
             raise ValueError(
-                "The kernel is a Python function: a file could only hold its name or its code, and running code from a file is what this "
-                "format is safe against. Use one of the named kernels, kernel='precomputed', or pickle among people who trust each other."
+                "The kernel is a Python function: a file could only hold its name or its code, and "
+                "running code from a file is what this "
+                "format is safe against. Use one of the named kernels, kernel='precomputed', or "
+                "pickle among people who trust each other."
             )
-        return {"kernel": [value.kind.name, float(value.gamma), float(value.coef0), int(value.degree)]}
+        return {
+            "kernel": [value.kind.name, float(value.gamma), float(value.coef0), int(value.degree)]
+        }
 
     def _certificate(self, value: Certificate) -> Any:
         rows = [value, *value.parts]
-        status, convexity = np.array([[STATUSES.index(row.status), CONVEXITIES.index(row.convexity)] for row in rows], np.uint8).T
+        status, convexity = np.array(
+            [[STATUSES.index(row.status), CONVEXITIES.index(row.convexity)] for row in rows],
+            np.uint8,
+        ).T
         table = np.array([[getattr(row, name) for name in CERTIFICATE] for row in rows], np.float64)
-        return {"certificate": [self.arrays.add(part) for part in (status.copy(), convexity.copy(), table)]}
+        return {
+            "certificate": [
+                self.arrays.add(part) for part in (status.copy(), convexity.copy(), table)
+            ]
+        }
 
 
-# ---- reading ---------------------------------------------------------------------------------------------------------
+# ---- reading -------------------------------------------------------------------------------------
 
 
 class Decoder:
@@ -158,7 +190,9 @@ class Decoder:
                 try:
                     return self.tags[tag](content, depth + 1)
                 except (TypeError, KeyError, IndexError, AttributeError, OverflowError) as error:
-                    raise ValueError(f"a value tagged {tag!r} is malformed: {type(error).__name__}") from None
+                    raise ValueError(
+                        f"a value tagged {tag!r} is malformed: {type(error).__name__}"
+                    ) from None
         raise ValueError("a value has an unknown tag")
 
     def _at(self, place: Any) -> Any:
@@ -167,12 +201,19 @@ class Decoder:
         return self.arrays[place]
 
     def _dict(self, content: Any, depth: int) -> Any:
-        pairs = [(self.decode(key, depth), self.decode(value, depth)) for key, value in _list(content)]
+        pairs = [
+            (self.decode(key, depth), self.decode(value, depth)) for key, value in _list(content)
+        ]
         return dict(pairs)
 
     def _scalar(self, content: Any, depth: int) -> Any:
         name, value = content
-        if name not in ("|b1", "|i1", "|u1", *(f"<{kind}{size}" for kind in "iuf" for size in "248")):
+        if name not in (
+            "|b1",
+            "|i1",
+            "|u1",
+            *(f"<{kind}{size}" for kind in "iuf" for size in "248"),
+        ):
             raise ValueError("a number has an unknown type")
         value = self.decode(value, depth)
         if type(value) not in (bool, int, float):
@@ -181,10 +222,20 @@ class Decoder:
 
     def _strings(self, content: Any, _: int) -> Any:
         shape, text, ends = _shape(content[0]), self._at(content[1]), self._at(content[2])
-        good = text.dtype == np.uint8 and text.ndim == 1 and ends.dtype == np.int64 and ends.ndim == 1 and len(ends) == math.prod(shape)
+        good = (
+            text.dtype == np.uint8
+            and text.ndim == 1
+            and ends.dtype == np.int64
+            and ends.ndim == 1
+            and len(ends) == math.prod(shape)
+        )
         stops = ends.tolist() if good else []
         starts = [0, *stops[:-1]]
-        if not good or any(a > b for a, b in zip(starts, stops, strict=False)) or (stops[-1] if stops else 0) != len(text):
+        if (
+            not good
+            or any(a > b for a, b in zip(starts, stops, strict=False))
+            or (stops[-1] if stops else 0) != len(text)
+        ):
             raise ValueError("strings are malformed")
         raw, out = text.tobytes(), np.empty(len(stops), object)
         out[:] = [raw[a:b].decode() for a, b in zip(starts, stops, strict=False)]
@@ -203,8 +254,17 @@ class Decoder:
         (kind, rows, columns), *places = content
         data, indices, indptr = (self._at(place) for place in places)
         _shape([rows, columns])
-        good = all(part.ndim == 1 for part in (data, indices, indptr)) and data.dtype.kind == "f" and indices.dtype == indptr.dtype
-        if not good or indptr.dtype not in (np.int32, np.int64) or len(indptr) != rows + 1 or len(indices) != len(data):
+        good = (
+            all(part.ndim == 1 for part in (data, indices, indptr))
+            and data.dtype.kind == "f"
+            and indices.dtype == indptr.dtype
+        )
+        if (
+            not good
+            or indptr.dtype not in (np.int32, np.int64)
+            or len(indptr) != rows + 1
+            or len(indices) != len(data)
+        ):
             raise ValueError("a sparse matrix is malformed")
         cls = {"matrix": sparse.csr_matrix, "array": sparse.csr_array}[kind]
         found = cls((data, indices, indptr), shape=(rows, columns))
@@ -213,7 +273,11 @@ class Decoder:
 
     def _kernel(self, content: Any, _: int) -> Kernel:
         name, gamma, coef0, degree = content
-        if not (type(gamma) is type(coef0) is float and type(degree) is int and name != Kind.CALLABLE.name):
+        if not (
+            type(gamma) is type(coef0) is float
+            and type(degree) is int
+            and name != Kind.CALLABLE.name
+        ):
             raise ValueError("a kernel is malformed")
         return Kernel(Kind[name], gamma, coef0, degree)
 
@@ -232,7 +296,12 @@ class Decoder:
         def one(k: int, parts: tuple[Certificate, ...]) -> Certificate:
             values = dict(zip(CERTIFICATE, table[k].tolist(), strict=True))
             values["n_iter"] = int(values["n_iter"])
-            return Certificate(status=STATUSES[int(status[k])], convexity=CONVEXITIES[int(convexity[k])], parts=parts, **values)
+            return Certificate(
+                status=STATUSES[int(status[k])],
+                convexity=CONVEXITIES[int(convexity[k])],
+                parts=parts,
+                **values,
+            )
 
         return one(0, tuple(one(k, ()) for k in range(1, rows)))
 

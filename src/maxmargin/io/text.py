@@ -1,9 +1,10 @@
 """Model files that are text, read line by line within bounds.
 
-Such files may come from strangers. A line is at most LONGEST bytes long, the head at most HEAD; compressed text may be EXPANSION
-times as long as its file. What is kept of the text is proportional to it. No count that a file states
-is believed: the lines are counted before any is parsed, and a file that has not as many as its head
-says is refused by then. Every error names the file and the line.
+Such files may come from strangers. A line is at most LONGEST bytes long, the head at most HEAD;
+compressed text may be EXPANSION times as long as its file. What is kept of the text is proportional
+to it. No count that a file states is believed: the lines are counted before any is parsed, and a
+file that has not as many as its head says is refused by then. Every error names the file and the
+line.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -53,11 +54,16 @@ class Lines:
         return ValueError(f"{self.path}, line {self.number if line is None else line}: {message}")
 
     def require_rows(self, rows: int, what: str) -> None:
-        """Refuse a file that has not as many lines below as its head says: they are counted before any is parsed."""
+        """Refuse a file that has not as many lines below as its head says.
+
+        They are counted before any is parsed.
+        """
         with Lines(self.path) as again:
             found = sum(count for _, count in again.blocks()) - self.number
         if found != rows:
-            raise self.error(f"the head says {rows} {what}, but {found} lines follow: was the file cut off?")
+            raise self.error(
+                f"the head says {rows} {what}, but {found} lines follow: was the file cut off?"
+            )
 
     def line(self, most: int = LONGEST) -> bytes | None:
         """The next line without its end; None at the end of the file."""
@@ -84,7 +90,10 @@ class Lines:
             raise self.error(f"the compressed text is damaged: {error}") from None
         self._left -= len(text)
         if self._left < 0:
-            raise self.error(f"the compressed text is more than {EXPANSION} times as long as the file: is this a model?")
+            raise self.error(
+                f"the compressed text is more than {EXPANSION} times as long as the file: is this "
+                "a model?"
+            )
         return text
 
     def blocks(self) -> Iterator[tuple[bytes, int]]:
@@ -94,7 +103,9 @@ class Lines:
                 text += self._take(lambda: self._file.readline(min(LONGEST, self._left) + 2))
             text = b"\n".join(text.splitlines()) if b"\r" in text else text.removesuffix(b"\n")
             if len(text) > LONGEST and max(map(len, text.split(b"\n"))) > LONGEST:
-                raise self.error(f"a line below is longer than {LONGEST} bytes, the most that is accepted")
+                raise self.error(
+                    f"a line below is longer than {LONGEST} bytes, the most that is accepted"
+                )
             count = text.count(b"\n") + 1
             self.number += count
             yield text, count
@@ -119,7 +130,9 @@ def _is_number(token: bytes) -> bool:
         return False
 
 
-def whole(token: bytes, lines: Lines, line: int | None = None, least: int = 0, most: int = 2**31 - 1) -> int:
+def whole(
+    token: bytes, lines: Lines, line: int | None = None, least: int = 0, most: int = 2**31 - 1
+) -> int:
     """A whole number between two bounds."""
     digits = token[1:] if token[:1] in (b"-", b"+") else token
     if not (digits.isdigit() and len(digits) <= 20 and least <= int(token) <= most):
@@ -152,18 +165,32 @@ def read_vectors(lines: Lines, coefficients: int, count: int, comments: bool = F
     for text, n in lines.blocks():
         first = lines.number - n + 1
         if b"#" in text and not comments:
-            raise lines.error("'#' is not part of a model", first + text[: text.index(b"#")].count(b"\n"))
+            raise lines.error(
+                "'#' is not part of a model", first + text[: text.index(b"#")].count(b"\n")
+            )
         before, rest = _split(lines, text, first, coefficients) if coefficients > 1 else ([], text)
         rows, error, at = parse_text(rest, MOST_FEATURES)
         if error:
             where = first + rest[:at].count(b"\n")
-            raise lines.error(ERRORS[error].format(limit=MOST_FEATURES).replace("the target", "the last coefficient"), where)
+            raise lines.error(
+                ERRORS[error]
+                .format(limit=MOST_FEATURES)
+                .replace("the target", "the last coefficient"),
+                where,
+            )
         if len(rows.targets) != n or len(rows.queries):
-            raise lines.error("a support vector was expected: coefficients, then index:value pairs", first)
+            raise lines.error(
+                "a support vector was expected: coefficients, then index:value pairs", first
+            )
         coefs.append(np.column_stack([np.array(before).reshape(n, coefficients - 1), rows.targets]))
         parts.append((rows.ends, rows.indices, rows.values))
-        greatest, least = max(greatest, rows.greatest), min(least, rows.least) if len(rows.indices) else least
-    return Vectors(np.ascontiguousarray(np.concatenate(coefs).T), _stacked(parts, greatest), greatest, least)
+        greatest, least = (
+            max(greatest, rows.greatest),
+            min(least, rows.least) if len(rows.indices) else least,
+        )
+    return Vectors(
+        np.ascontiguousarray(np.concatenate(coefs).T), _stacked(parts, greatest), greatest, least
+    )
 
 
 def _split(lines: Lines, text: bytes, first: int, coefficients: int) -> tuple[list[float], bytes]:
@@ -171,13 +198,18 @@ def _split(lines: Lines, text: bytes, first: int, coefficients: int) -> tuple[li
     words = [line.split(None, coefficients - 1) for line in text.split(b"\n")]
     if min(map(len, words)) < coefficients:
         short = next(k for k, some in enumerate(words) if len(some) < coefficients)
-        raise lines.error(f"{coefficients} coefficients and a support vector were expected", first + short)
+        raise lines.error(
+            f"{coefficients} coefficients and a support vector were expected", first + short
+        )
     rest = b"\n".join([some.pop() for some in words])
     return numbers_of_lines(words, lines, first), rest
 
 
 def numbers_of_lines(words: list[list[bytes]], lines: Lines, first: int) -> list[float]:
-    """The finite decimal numbers of all lines; an error names the line, of which the first has this number."""
+    """The finite decimal numbers of all lines.
+
+    An error names the line, of which the first has this number.
+    """
     try:
         return numbers([word for some in words for word in some], lines)
     except ValueError:
@@ -186,17 +218,21 @@ def numbers_of_lines(words: list[list[bytes]], lines: Lines, first: int) -> list
         raise
 
 
-def _stacked(parts: list[tuple[NDArray[np.int64], NDArray[np.int32], Floats]], greatest: int) -> Any:
+def _stacked(
+    parts: list[tuple[NDArray[np.int64], NDArray[np.int32], Floats]], greatest: int
+) -> Any:
     """CSR of all blocks."""
     if not parts:
         return sparse.csr_matrix((0, greatest + 1))
     starts = np.cumsum([0, *(len(values) for _, _, values in parts)])
-    ends = np.concatenate([[0], *(ends + start for (ends, _, _), start in zip(parts, starts, strict=False))])
+    ends = np.concatenate(
+        [[0], *(ends + start for (ends, _, _), start in zip(parts, starts, strict=False))]
+    )
     indices, values = (np.concatenate([part[k] for part in parts]) for k in (1, 2))
     return sparse.csr_matrix((values, indices, ends), shape=(len(ends) - 1, greatest + 1))
 
 
-# ---- heads -----------------------------------------------------------------------------------------------------------
+# ---- heads ---------------------------------------------------------------------------------------
 
 
 class Head(NamedTuple):
@@ -229,7 +265,9 @@ class Head(NamedTuple):
         if word not in table:
             known = ", ".join(key.decode() for key in table)
             raise self.lines.error(
-                f"{name.decode()} {word[:40].decode('ascii', 'replace')!r} is unknown: {known} are read", self.found[name][0]
+                f"{name.decode()} {word[:40].decode('ascii', 'replace')!r} is unknown: {known} are "
+                "read",
+                self.found[name][0],
             )
         return table[word]
 
@@ -244,7 +282,9 @@ def read_head(lines: Lines, names: set[bytes], last: bytes) -> Head:
         if words == [last]:
             return Head(lines, found)
         if not words or words[0] not in names:
-            raise lines.error(f"a model's head has no such line: {text[:40].decode('ascii', 'replace')!r}")
+            raise lines.error(
+                f"a model's head has no such line: {text[:40].decode('ascii', 'replace')!r}"
+            )
         if words[0] in found:
             raise lines.error(f"{words[0].decode()} occurs twice")
         found[words[0]] = lines.number, words[1:]

@@ -1,4 +1,5 @@
-"""Independent looks at a solution: its decision values on some rows, and whether its kernel matrix is positive semidefinite.
+"""Independent looks at a solution: its decision values on some rows, and whether its kernel matrix
+is positive semidefinite.
 
 Kernel values are computed anew (evaluation.py); nothing is shared with the solvers.
 """
@@ -11,28 +12,44 @@ from numpy.typing import NDArray
 from maxmargin.core.arrays import Floats
 from maxmargin.core.threads import one_blas_thread
 from maxmargin.kernel import block, definiteness
-from maxmargin.kernel.evaluation import EXTENDED, extended_products, kernel_products, kernel_values, products_per_row
+from maxmargin.kernel.evaluation import (
+    EXTENDED,
+    extended_products,
+    kernel_products,
+    kernel_values,
+    products_per_row,
+)
 from maxmargin.kernel.formulations import Decision
 from maxmargin.kernel.kernels import Kind
 from maxmargin.kernel.sources import Source
 from maxmargin.kernel.workspace import KernelWorkspace, Samples
 
 CERTIFIED_ROWS, FEWEST_ROWS = 64, 8
-"""Rows on which every fit's decision values are compared with an independent evaluation; at least, where a fit is many problems."""
+"""Rows on which every fit's decision values are compared with an independent evaluation; at least,
+where a fit is many problems."""
 ROUNDINGS = float(np.finfo(float).eps)
-"""Rounding of a sum of m terms, relative to the sum of their magnitudes, divided by sqrt(m): it adds up like a random walk."""
+"""Rounding of a sum of m terms, relative to the sum of their magnitudes, divided by sqrt(m): it
+adds up like a random walk."""
 ROUNDED = 1e-12
-"""Kernel values that are rounded to more than this share show negative curvature by rounding alone."""
+"""Kernel values that are rounded to more than this share show negative curvature by rounding
+alone."""
 
 
-def audit(workspace: KernelWorkspace, decision: Decision, f: Floats, slack: float) -> tuple[float, Floats | None]:
+def audit(
+    workspace: KernelWorkspace, decision: Decision, f: Floats, slack: float
+) -> tuple[float, Floats | None]:
     """The greatest difference between f and an independent evaluation on some rows.
 
     Where rounding may exceed ``slack`` the evaluation is that of ``certify``, in long double, on
     all rows if that is affordable; the decision values of all rows are then returned too. If it is
     not, the error is no less than the rounding.
     """
-    X, kernel, source, support = workspace.samples, workspace.samples.kernel, workspace.source, np.flatnonzero(decision.coef)
+    X, kernel, source, support = (
+        workspace.samples,
+        workspace.samples.kernel,
+        workspace.source,
+        np.flatnonzero(decision.coef),
+    )
     sample = _audited(source, decision.coef, max(FEWEST_ROWS, CERTIFIED_ROWS // workspace.problems))
     given = kernel.kind is Kind.PRECOMPUTED
     A = X.X if given else X.pick(support)
@@ -47,7 +64,9 @@ def audit(workspace: KernelWorkspace, decision: Decision, f: Floats, slack: floa
     if closer and kernel.has_dot_product:
         exact = extended_products(kernel, A, coef, B, decision.intercept)
     else:
-        exact = kernel_products(kernel, A, coef, B[:, support] if given else B, decision.intercept, exact=closer)
+        exact = kernel_products(
+            kernel, A, coef, B[:, support] if given else B, decision.intercept, exact=closer
+        )
     error = float(np.abs(exact[:, 0] - f[sample]).max(initial=0.0))
     if closer and len(sample) == len(f):
         return error, exact[:, 0]
@@ -61,9 +80,11 @@ def _drawn(n: int, count: int) -> NDArray[np.int64]:
 
 
 def _audited(source: Source, coef: Floats, count: int) -> NDArray[np.int64]:
-    """Rows to compare: half of them drawn at random, the others where an error is most likely or weighs most.
+    """Rows to compare: half of them drawn at random, the others where an error is most likely or
+    weighs most.
 
-    Small problems are solved in float64, whose values have a bound: no row of theirs is more suspect than others.
+    Small problems are solved in float64, whose values have a bound: no row of theirs is more
+    suspect than others.
     """
     n, some = len(coef), count // 4
     if n <= count:
@@ -79,11 +100,16 @@ def _affordable(sample: NDArray[np.int64], n: int, count: int) -> NDArray[np.int
 
 
 def convexity_of(X: Samples, coef: Floats, rounding: float, indefinite: bool = False) -> str:
-    """What is known about the definiteness of the kernel matrix, see Certificate.convexity; ``indefinite`` where a solver saw it is not."""
+    """What is known about the definiteness of the kernel matrix, see Certificate.convexity.
+
+    ``indefinite`` where a solver saw it is not.
+    """
     kernel = X.kernel
     if kernel.positive_semidefinite:
         return "proved"
-    rounded = rounding > ROUNDED  # negative curvature that the solver met may be rounding of the values
+    rounded = (
+        rounding > ROUNDED
+    )  # negative curvature that the solver met may be rounding of the values
     if indefinite and not rounded:
         return "indefinite"
     n, support = len(coef), np.flatnonzero(coef)

@@ -1,21 +1,24 @@
-"""The exact kernel solver: rounds of an active set, solved on its own tile, and one product with what moved.
+"""The exact kernel solver: rounds of an active set, solved on its own tile, and one product with
+what moved.
 
     repeat  choose the active variables: the free ones, violators of optimality drawn at random, and those nearest to the margin
             solve the problem of these variables alone            (pairwise SMO, itself in blocks: core/nested.h; newton.py)
             F += K[:, moved] delta                                (F = K b, the kernel part of the decision values)
     until   no pair of variables can improve by more than tol
 
-The first active set is a random subsample: its solution seeds the rest; where b = 0 is not feasible a subsample makes a first guess
-(guess.py). A product computes each kernel value, uses it and forgets it,
-which for cheap kernels is faster than reading it from memory; rows of expensive ones are kept (rows.py). A round costs the same for any C;
-large C takes more rounds.
+The first active set is a random subsample: its solution seeds the rest; where b = 0 is not feasible
+a subsample makes a first guess (guess.py). A product computes each kernel value, uses it and
+forgets it, which for cheap kernels is faster than reading it from memory; rows of expensive ones
+are kept (rows.py). A round costs the same for any C; large C takes more rounds.
 
-**Precision.** Kernel values are float32, F and b float64. The error this leaves in F is proportional to how far b moved since F was last
-exact. So when the loop ends, F is made exact in float64: F_exact + K64 (b - b_exact), and the loop goes on from there if the true
-violation is too large. Each such refinement gains the digits of float32 anew; if that does not suffice, the values become float64.
+**Precision.** Kernel values are float32, F and b float64. The error this leaves in F is
+proportional to how far b moved since F was last exact. So when the loop ends, F is made exact in
+float64: F_exact + K64 (b - b_exact), and the loop goes on from there if the true violation is too
+large. Each such refinement gains the digits of float32 anew; if that does not suffice, the values
+become float64.
 
-**Small problems** are one tile, in float64, and finish with Newton steps on the free variables (newton.py): they are solved to
-rounding, whatever tol is.
+**Small problems** are one tile, in float64, and finish with Newton steps on the free variables
+(newton.py): they are solved to rounding, whatever tol is.
 """
 
 from contextlib import suppress
@@ -39,25 +42,31 @@ from maxmargin.status import Status
 ACTIVE = 1536
 """Active variables, at least: a float32 tile of 9 MB."""
 PART, ROOM = 24, 3
-"""Between these limits: one active variable for every PART variables, and ROOM for every two free ones."""
+"""Between these limits: one active variable for every PART variables, and ROOM for every two free
+ones."""
 MOST_ACTIVE = 4096
 """Active variables, at most, where many are free: a float32 tile of 64 MB."""
 ASKED = 512
-"""Active variables where kernel values are a user's function: as few values as possible are asked for."""
+"""Active variables where kernel values are a user's function: as few values as possible are asked
+for."""
 WHOLE = 3072
-"""A problem with at most this many variables is one tile, unless its kernel is a user's function."""
+"""A problem with at most this many variables is one tile, unless its kernel is a user's
+function."""
 CROWDED = 0.9
-"""Where free variables alone would take more than this share of the active set, half of it is for those that violate optimality most."""
+"""Where free variables alone would take more than this share of the active set, half of it is for
+those that violate optimality most."""
 EXTREME = 32
 """The worst violators of each kind, which are active whatever the draw."""
 MARK = 0.5
 """The share of tol that rounds aim at; the rest is room for the rounding of float32 products."""
 CLOSE = 0.02
-"""Once this share of the violation is within the target a round aims at the target itself, with room for the variables it leaves out."""
+"""Once this share of the violation is within the target a round aims at the target itself, with
+room for the variables it leaves out."""
 POLISHED = SMALL
 """A problem with at most this many rows is solved to rounding, in float64."""
 BURST = 5
-"""Pair steps per variable before Newton steps on a small problem, whether the tolerance is reached or not."""
+"""Pair steps per variable before Newton steps on a small problem, whether the tolerance is reached
+or not."""
 GOAL = 1e-14
 """Violation aimed at in small problems, relative to the greatest gradient."""
 REFINEMENTS = 4
@@ -65,32 +74,42 @@ REFINEMENTS = 4
 PATIENCE = 50
 """Rounds without progress after which a solver is stalled by rounding."""
 LOOK = 10
-"""Pair steps for each active variable, close to the end, between two looks at whether Newton steps would do."""
+"""Pair steps for each active variable, close to the end, between two looks at whether Newton steps
+would do."""
 STIFF = 30
 """Pair steps for each active variable after which Newton steps take over, here and from now on."""
 EASY = 1
 """Pair steps for each active variable before Newton steps, once they took over."""
 SETTLED = 0.1
-"""Newton steps wait until a round changes the status of no more than this share of the free variables."""
+"""Newton steps wait until a round changes the status of no more than this share of the free
+variables."""
 AT_ONCE = 100_000
 """Pair steps between two looks at the clock and at Ctrl-C: a fraction of a second."""
 
 
-def solve(problem: DualProblem, workspace: KernelWorkspace, tol: float, start: Floats | None = None) -> Solution:
+def solve(
+    problem: DualProblem, workspace: KernelWorkspace, tol: float, start: Floats | None = None
+) -> Solution:
     """Solve a dual problem; see the contract in workspace.py."""
     source, monitor = workspace.source, workspace.monitor
     n = source.n_rows
     b = problem.start.copy() if start is None else feasible_start(problem, start)
     xp = source.backend.xp
-    state = State(problem, b, xp.zeros(n), xp.zeros_like(b), xp.zeros(n), source.backend, convex=source.convex)
+    state = State(
+        problem, b, xp.zeros(n), xp.zeros_like(b), xp.zeros(n), source.backend, convex=source.convex
+    )
     source = workspace.whole() if n <= POLISHED else source
     some = np.arange(0, n, max(1, n // 64))
     values = source.K if isinstance(source, MatrixSource) else source.block(some, some, np.float64)
     state.scale = float(np.abs(values.diagonal()).max(initial=0.0))
-    if b.any() and not (start is None and len(b) > WHOLE and begin_at_guess(state, source, monitor)):
+    if b.any() and not (
+        start is None and len(b) > WHOLE and begin_at_guess(state, source, monitor)
+    ):
         state.make_exact(source, monitor)
     if n <= POLISHED:
-        return finish(state, _solve_small(state, source.block(None, None, np.float64), tol, monitor))
+        return finish(
+            state, _solve_small(state, source.block(None, None, np.float64), tol, monitor)
+        )
     reason = None
     for dtype in source.dtypes:
         try:
@@ -107,7 +126,9 @@ def solve(problem: DualProblem, workspace: KernelWorkspace, tol: float, start: F
 
 
 def _solve_small(state: State, K: Matrix, tol: float, monitor: Monitor) -> Status | None:
-    """Bursts of pair steps and Newton steps in turn on the whole matrix, until only rounding is left to gain."""
+    """Bursts of pair steps and Newton steps in turn on the whole matrix, until only rounding is
+    left to gain.
+    """
     problem, lowest, progress = state.problem, np.inf, Progress()
     whole = np.array_equal(problem.row, np.arange(len(K)))
     Q = K if whole else state.backend.gather(K, problem.row, problem.row)
@@ -130,13 +151,20 @@ def _solve_small(state: State, K: Matrix, tol: float, monitor: Monitor) -> Statu
         if state.violation <= tol and (state.indefinite or state.gap_is_small(tol)):
             return None
         objective = state.objective
-        if state.no_minimum() or not objective < lowest - 1e-12 * abs(objective) or progress.creeps(state):
+        if (
+            state.no_minimum()
+            or not objective < lowest - 1e-12 * abs(objective)
+            or progress.creeps(state)
+        ):
             return Status.STALLED
         lowest = objective
 
 
 def _pair_steps(state: State, tile: Tile, tol: float, monitor: Monitor) -> Status | None:
-    """A burst of pair steps, or where the problem is not convex as many as lower the objective; why the work must end, if it must."""
+    """A burst of pair steps, or where the problem is not convex as many as lower the objective.
+
+    Why the work must end, if it must.
+    """
     G, b, most = tile.G, tile.b, BURST * len(tile.b)
     last, lowest = state.steps + most, np.inf
     while True:
@@ -156,8 +184,13 @@ def _pair_steps(state: State, tile: Tile, tol: float, monitor: Monitor) -> Statu
         lowest = min(lowest, objective)
 
 
-def _refine(state: State, source: Source, cache: RowCache, tol: float, monitor: Monitor) -> Status | None:
-    """Descend and make F exact in turn; None when violation and gap are small enough, STALLED when this precision does not suffice."""
+def _refine(
+    state: State, source: Source, cache: RowCache, tol: float, monitor: Monitor
+) -> Status | None:
+    """Descend and make F exact in turn.
+
+    None when violation and gap are small enough, STALLED when this precision does not suffice.
+    """
     strict, left, best = MARK * tol, REFINEMENTS if cache.dtype == np.float32 else 1, np.inf
     while left:
         reason = _descend(state, cache, strict, monitor)
@@ -178,7 +211,9 @@ def _refine(state: State, source: Source, cache: RowCache, tol: float, monitor: 
             return None
         if reason is Status.STALLED or strict < 1e-9 * tol:
             return Status.STALLED
-        if state.violation > strict:  # the rows' rounding stopped the descent: start from an exact F
+        if (
+            state.violation > strict
+        ):  # the rows' rounding stopped the descent: start from an exact F
             left -= 1
             state.make_exact(source, monitor)
         strict *= 0.1
@@ -204,13 +239,21 @@ def _descend(state: State, cache: RowCache, tol: float, monitor: Monitor) -> Sta
         if reason is not None:
             return reason
         objective = 0.5 * float(np.sum(state.b * (G + problem.linear)))
-        if state.convex and not -objective <= ceiling:  # above a primal value: these rows, rounded, are not positive semidefinite
+        if (
+            state.convex and not -objective <= ceiling
+        ):  # above a primal value: these rows, rounded, are not positive semidefinite
             state.b, state.F = state.b_exact.copy(), state.F_exact.copy()
             return Status.STALLED
-        if objective < best_objective - 1e-13 * abs(best_objective) or violation < 0.99 * best_violation:
+        if (
+            objective < best_objective - 1e-13 * abs(best_objective)
+            or violation < 0.99 * best_violation
+        ):
             idle = 0
         idle += 1
-        best_objective, best_violation = min(best_objective, objective), min(best_violation, violation)
+        best_objective, best_violation = (
+            min(best_objective, objective),
+            min(best_violation, violation),
+        )
         if idle > PATIENCE or state.no_minimum() or progress.creeps(state):
             return Status.STALLED
         size = _active_size(state, cache)
@@ -229,21 +272,30 @@ def _active_size(state: State, cache: RowCache) -> int:
         return size
     if not cache.complete and np.float32 not in cache.source.dtypes:
         return min(size, ASKED)
-    free = int(np.count_nonzero(can_grow(state.problem, state.b) & can_shrink(state.problem, state.b)))
+    free = int(
+        np.count_nonzero(can_grow(state.problem, state.b) & can_shrink(state.problem, state.b))
+    )
     return min(size, MOST_ACTIVE, max(ACTIVE, size // PART, ROOM * free // 2))
 
 
 def _choose_active(state: State, G: Floats, size: int, draw: np.random.Generator) -> Integers:
-    """The free variables, violators drawn at random, then those nearest to the margin, at most size of them, in order."""
+    """The free variables, violators drawn at random, then those nearest to the margin, at most size
+    of them, in order.
+    """
     problem, b = state.problem, state.b
     grow, shrink = can_grow(problem, b), can_shrink(problem, b)
-    below = -np.array([end.value for end in levels(state.variables(G), state.backend)])[problem.group] - G
+    below = (
+        -np.array([end.value for end in levels(state.variables(G), state.backend)])[problem.group]
+        - G
+    )
     up, down = np.where(grow, below, -np.inf), np.where(shrink, -below, -np.inf)
     excess, free = np.maximum(up, down), grow & shrink
     first = np.flatnonzero(free | (excess > 0))
     if len(first) < size:
         excess[first] = -np.inf
-        nearest = np.argpartition(excess, len(excess) - (size - len(first)))[len(excess) - (size - len(first)) :]
+        nearest = np.argpartition(excess, len(excess) - (size - len(first)))[
+            len(excess) - (size - len(first)) :
+        ]
         return np.sort(np.concatenate([first, nearest]))
     rank = draw.random(len(first))
     if np.count_nonzero(free) < CROWDED * size:
@@ -259,8 +311,19 @@ def _choose_active(state: State, G: Floats, size: int, draw: np.random.Generator
     return np.sort(first[np.argpartition(-rank, size - 1)[:size]])
 
 
-def _solve_active(state: State, cache: RowCache, active: Integers, G: Floats, tol: float, close: bool, monitor: Monitor) -> int:
-    """Solve the problem of the active variables, close to the end or not, and bring F up to date; return the number of pair steps."""
+def _solve_active(
+    state: State,
+    cache: RowCache,
+    active: Integers,
+    G: Floats,
+    tol: float,
+    close: bool,
+    monitor: Monitor,
+) -> int:
+    """Solve the problem of the active variables, close to the end or not, and bring F up to date.
+
+    Return the number of pair steps.
+    """
     problem, rows = state.problem, state.problem.row[active]
     pair_steps = cache.pair_steps(rows)
     chosen = state.variables(G).pick(active)
@@ -273,7 +336,12 @@ def _solve_active(state: State, cache: RowCache, active: Integers, G: Floats, to
         steps += done.taken
         unbounded = done.unbounded or state.beyond(b)
         state.note(done.negative, unbounded)
-        if unbounded or done.taken < most or done.violation <= tol or monitor.stop(state.steps + steps) is not None:
+        if (
+            unbounded
+            or done.taken < most
+            or done.violation <= tol
+            or monitor.stop(state.steps + steps) is not None
+        ):
             break
         if state.convex and (close or steps >= patience) and _settled(state.b[active], chosen):
             steps += _newton(state, cache, active, chosen, tol, monitor, state.steps + steps)
@@ -288,18 +356,30 @@ def _solve_active(state: State, cache: RowCache, active: Integers, G: Floats, to
     return steps
 
 
-def _newton(state: State, cache: RowCache, active: Integers, chosen: Variables, tol: float, monitor: Monitor, steps: int) -> int:
+def _newton(
+    state: State,
+    cache: RowCache,
+    active: Integers,
+    chosen: Variables,
+    tol: float,
+    monitor: Monitor,
+    steps: int,
+) -> int:
     """Newton steps on the active variables that are free, violate optimality or are in the factor.
 
     Return the number of pair steps between them; b is changed in place.
     """
     known = np.empty(0, np.int64) if state.factor is None else state.factor.members
-    at = np.flatnonzero(may_move(chosen, state.backend) | np.isin(active, known, assume_unique=True))
+    at = np.flatnonzero(
+        may_move(chosen, state.backend) | np.isin(active, known, assume_unique=True)
+    )
     K = cache.tile(state.problem.row[active[at]], np.float64)
     some = chosen.pick(at)
     done = 0
     with suppress(NotConvex):  # by rounding
-        done, state.factor = newton(Tile.of(active[at], K, some, state.backend), tol, monitor, steps, state.factor)
+        done, state.factor = newton(
+            Tile.of(active[at], K, some, state.backend), tol, monitor, steps, state.factor
+        )
     chosen.b[at] = some.b
     return done
 
@@ -308,4 +388,6 @@ def _settled(before: Floats, chosen: Variables) -> bool:
     """Whether few variables came to or left a bound, compared with those that are free."""
     _, after, lower, upper, *_ = chosen
     changed = ((before > lower) != (after > lower)) | ((before < upper) != (after < upper))
-    return bool(np.count_nonzero(changed) <= SETTLED * np.count_nonzero((after > lower) & (after < upper)))
+    return bool(
+        np.count_nonzero(changed) <= SETTLED * np.count_nonzero((after > lower) & (after < upper))
+    )

@@ -1,21 +1,24 @@
-"""Linear systems of a set S of variables and their level, with one Cholesky factor for many sets that differ little.
+"""Linear systems of a set S of variables and their level, with one Cholesky factor for many sets
+that differ little.
 
 Newton steps on the primal solve, for one set S after the other,
 
     [Q_SS  1] [x    ]   [right]
     [1'    0] [level] = [total]        Q = K + diag(ridge)
 
-With the factor of an earlier set M, A = S - M the variables that joined and D = M - S those that left, the same system is
+With the factor of an earlier set M, A = S - M the variables that joined and D = M - S those that
+left, the same system is
 
     [Q_MM  U] [x_M              ]   [right_M            ]         U = [Q_MA  E_D  1]     E_D: the unit vectors of D, which hold x_D = 0
     [U'    T] [x_A, force, level] = [right_A, 0, total  ]         T = Q_AA for A, 0 elsewhere but for the 1's of A and the level
 
-so W = Q_MM^-1 U and one small system with T - U'W do: |A| + |D| + 1 solves with the old factor instead of a new one. Columns of W are
-kept, because a variable that joined or left mostly stays so.
+so W = Q_MM^-1 U and one small system with T - U'W do: |A| + |D| + 1 solves with the old factor
+instead of a new one. Columns of W are kept, because a variable that joined or left mostly stays so.
 
-**The factor** Q = R'R is made panel by panel, each from the panels above it: kernel values are computed where they are needed, the memory
-is one matrix, Ctrl-C is seen between panels, and the columns of a panel are dealt to threads in parts of fixed size, each for one BLAS
-thread, so that bits do not depend on the number of threads.
+**The factor** Q = R'R is made panel by panel, each from the panels above it: kernel values are
+computed where they are needed, the memory is one matrix, Ctrl-C is seen between panels, and the
+columns of a panel are dealt to threads in parts of fixed size, each for one BLAS thread, so that
+bits do not depend on the number of threads.
 """
 
 from collections.abc import Callable
@@ -49,8 +52,12 @@ class Stopped(Exception):
         self.reason = reason
 
 
-def upper_factor(values: Values, members: Integers, ridge: Floats, pause: Callable[[], None]) -> Floats:
-    """R with R'R = K[members, members] + diag(ridge), in the upper triangle of an array whose lower triangle is not set."""
+def upper_factor(
+    values: Values, members: Integers, ridge: Floats, pause: Callable[[], None]
+) -> Floats:
+    """R with R'R = K[members, members] + diag(ridge), in the upper triangle of an array whose lower
+    triangle is not set.
+    """
     n = len(members)
     R = np.empty((n, n))
     with ThreadPoolExecutor(max(1, thread_count(float(n) ** 3))) as pool:
@@ -68,7 +75,16 @@ def upper_factor(values: Values, members: Integers, ridge: Floats, pause: Callab
             corner[...] = C.T
             inverse = lapack.dtrtri(C, lower=1)[0]
             parts = [slice(i, min(n, i + PART)) for i in range(end, n, PART)]
-            list(pool.map(_update, repeat(R), repeat(slice(begin, end)), parts, repeat(above), repeat(inverse)))
+            list(
+                pool.map(
+                    _update,
+                    repeat(R),
+                    repeat(slice(begin, end)),
+                    parts,
+                    repeat(above),
+                    repeat(inverse),
+                )
+            )
     return R
 
 
@@ -82,10 +98,25 @@ def _update(R: Floats, rows: slice, columns: slice, above: Floats, inverse: Floa
 class Bordered:
     """Solves the system above for sets near the one whose factor it holds."""
 
-    def __init__(self, values: Values, members: Integers, ridge: Floats, pause: Callable[[], None], shift: float = 0.0) -> None:
-        self.values, self.members, self.ridge, self.shift, self.pause = values, members, ridge, shift, pause
+    def __init__(
+        self,
+        values: Values,
+        members: Integers,
+        ridge: Floats,
+        pause: Callable[[], None],
+        shift: float = 0.0,
+    ) -> None:
+        self.values, self.members, self.ridge, self.shift, self.pause = (
+            values,
+            members,
+            ridge,
+            shift,
+            pause,
+        )
         self.R = upper_factor(values, members, ridge[members] + shift, pause)
-        self.known: dict[int, int] = {-1: 0}  # by variable, the columns of U and W; -1 is the level's
+        self.known: dict[int, int] = {
+            -1: 0
+        }  # by variable, the columns of U and W; -1 is the level's
         self.U = np.ones((len(members), 1))
         self.W = self._solve(self.U)
 
@@ -112,15 +143,26 @@ class Bordered:
         else:
             U = np.zeros((len(self.members), len(new)))
             U[np.searchsorted(self.members, new), np.arange(len(new))] = 1.0
-        self.known.update(zip(new.tolist(), range(self.U.shape[1], self.U.shape[1] + len(new)), strict=True))
-        self.U, self.W = np.concatenate([self.U, U], axis=1), np.concatenate([self.W, self._solve(U)], axis=1)
+        self.known.update(
+            zip(new.tolist(), range(self.U.shape[1], self.U.shape[1] + len(new)), strict=True)
+        )
+        self.U, self.W = (
+            np.concatenate([self.U, U], axis=1),
+            np.concatenate([self.W, self._solve(U)], axis=1),
+        )
 
     def solve(self, S: Integers, right: Floats, total: float) -> tuple[Floats, float]:
         """x and level for the set S, in order, of which right is given."""
-        joined, left = (np.setdiff1d(a, b, assume_unique=True) for a, b in ((S, self.members), (self.members, S)))
+        joined, left = (
+            np.setdiff1d(a, b, assume_unique=True)
+            for a, b in ((S, self.members), (self.members, S))
+        )
         self._learn(joined, True)
         self._learn(left, False)
-        here, stays = np.isin(S, self.members, assume_unique=True), np.isin(self.members, S, assume_unique=True)
+        here, stays = (
+            np.isin(S, self.members, assume_unique=True),
+            np.isin(self.members, S, assume_unique=True),
+        )
         columns = [self.known[i] for i in (*joined.tolist(), *left.tolist(), -1)]
         U, W, j = self.U[:, columns], self.W[:, columns], len(joined)
         T = np.zeros((len(columns), len(columns)))

@@ -1,8 +1,9 @@
 """Kernel rows on demand, and their cache.
 
-The cache holds full rows in slots of one array; a row that is asked for and not there takes the slot of the least recently used one. The
-solver asks for tiles K[W, W] and for products with rows, in that order: with too little memory the products are computed without storing
-a row, with the same bits.
+The cache holds full rows in slots of one array; a row that is asked for and not there takes the
+slot of the least recently used one. The solver asks for tiles K[W, W] and for products with rows,
+in that order: with too little memory the products are computed without storing a row, with the same
+bits.
 """
 
 import os
@@ -17,9 +18,11 @@ from maxmargin.core.backend import Steps
 from maxmargin.kernel.sources import MatrixSource, Scratch, Source
 
 CACHE_SHARE = 0.25
-"""Share of the free memory that the cache of kernel rows may take when nothing else is asked for."""
+"""Share of the free memory that the cache of kernel rows may take when nothing else is asked
+for."""
 CACHE_DEFAULT = 200
-"""scikit-learn's default of cache_size, in megabytes; here the least that an automatic cache takes."""
+"""scikit-learn's default of cache_size, in megabytes; here the least that an automatic cache
+takes."""
 
 
 def free_memory() -> int:
@@ -40,7 +43,8 @@ def free_memory() -> int:
 def cache_bytes(cache_size: float | str, workers: int = 1) -> float:
     """Bytes of kernel rows for each of several workers, never more than is free.
 
-    ``cache_size`` megabytes; the default and "auto" are that default or CACHE_SHARE of the free memory, whichever is more.
+    ``cache_size`` megabytes; the default and "auto" are that default or CACHE_SHARE of the free
+    memory, whichever is more.
     """
     free = free_memory()
     automatic = isinstance(cache_size, str) or cache_size == CACHE_DEFAULT
@@ -50,13 +54,17 @@ def cache_bytes(cache_size: float | str, workers: int = 1) -> float:
 
 
 class RowCache:
-    """Full kernel rows of one source in one precision, the least recently used ones dropped; exact with any capacity.
+    """Full kernel rows of one source in one precision, the least recently used ones dropped; exact
+    with any capacity.
 
-    Memory: at most ``budget`` bytes; nothing for a precomputed matrix. ``whole`` is for problems of one block: the matrix is computed at
-    once, or where it is cheap, only what pair steps need of it.
+    Memory: at most ``budget`` bytes; nothing for a precomputed matrix. ``whole`` is for problems of
+    one block: the matrix is computed at once, or where it is cheap, only what pair steps need of
+    it.
     """
 
-    def __init__(self, source: Source, dtype: DTypeLike, budget: float, whole: bool = False) -> None:
+    def __init__(
+        self, source: Source, dtype: DTypeLike, budget: float, whole: bool = False
+    ) -> None:
         self.source, self.dtype = source, np.dtype(dtype)
         n = source.n_rows
         self._clock, self.asked_whole = 0, whole
@@ -94,7 +102,8 @@ class RowCache:
         return partial(self.source.backend.pair_steps, self.tile(idx))
 
     def tile(self, idx: NDArray[np.int64], dtype: DTypeLike | None = None) -> Matrix:
-        """K[idx, idx], from stored rows where there are, without storing new ones; valid until the next call.
+        """K[idx, idx], from stored rows where there are, without storing new ones; valid until the
+        next call.
 
         Another precision than that of the rows is computed anew.
         """
@@ -119,16 +128,24 @@ class RowCache:
     def block(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> Matrix:
         """K[a, b], from stored rows where all of a are, without storing new ones."""
         slots = self._slot[a]
-        return self.source.backend.gather(self._rows, slots, b) if (slots >= 0).all() else self.source.block(a, b, self.dtype)
+        return (
+            self.source.backend.gather(self._rows, slots, b)
+            if (slots >= 0).all()
+            else self.source.block(a, b, self.dtype)
+        )
 
     def keep(self, idx: NDArray[np.int64]) -> None:
         """Store rows that will be asked for, if there is room for all of them."""
         if len(idx) <= self.capacity:
             self._fetch(idx)
 
-    def add_rows(self, idx: NDArray[np.int64], delta: NDArray[np.float64], F: NDArray[np.float64]) -> None:
+    def add_rows(
+        self, idx: NDArray[np.int64], delta: NDArray[np.float64], F: NDArray[np.float64]
+    ) -> None:
         """F += sum of delta_i K[idx_i], in the order of idx."""
         if len(idx) <= self.capacity:
             self.source.backend.update_gradient(self._rows, self._fetch(idx), delta, F)
         else:
-            self.source.add_product(idx, np.ascontiguousarray(delta[:, None]), None, F[None, :], self.dtype)
+            self.source.add_product(
+                idx, np.ascontiguousarray(delta[:, None]), None, F[None, :], self.dtype
+            )

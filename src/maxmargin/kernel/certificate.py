@@ -1,7 +1,9 @@
-"""An independent check of a solution: primal value, dual value, gap and optimality conditions, in float64.
+"""An independent check of a solution: primal value, dual value, gap and optimality conditions, in
+float64.
 
-This file shares no code with the solvers; evaluation.py computes the decision values it is given, by code of its own. With decision values f_i, coefficients b_i, a_i = y_i b_i and |w|^2 = sum_i b_i (f_i - bias), the gap between the primal
-and the dual value is
+This file shares no code with the solvers; evaluation.py computes the decision values it is given,
+by code of its own. With decision values f_i, coefficients b_i, a_i = y_i b_i and |w|^2 = sum_i b_i
+(f_i - bias), the gap between the primal and the dual value is
 
     C-SVC      sum_i (C_i - a_i) max(0, 1 - y_i f_i) + a_i max(0, y_i f_i - 1)
     eps-SVR    sum_i C_i max(0, |r_i| - eps) + eps |b_i| - b_i r_i            r_i = z_i - f_i
@@ -10,10 +12,11 @@ and the dual value is
     hard       |w|^2/2 (1/m^2) - D,  m = min_i y_i f_i: the solution scaled to be feasible
     C = inf    eps-SVR with epsilon raised to the largest residual: the solution is feasible there
 
-nu-SVC is certified as the C-SVC with C_i = w_i / r, r = nu sum_i w_i / sum_i |b_i|: that nu is the right one; nu-SVR as the eps-SVR with
-the width it found, plus eps (nu sum_i C_i - sum_i |b_i|): that width is the right one. Where the kernel is positive
-semidefinite the optimum lies between the dual and the primal value, and the kernel part of every decision value is within
-sqrt(2 gap k(x, x)) of the exact one. Linear models have a file of their own, linear_certificate.py.
+nu-SVC is certified as the C-SVC with C_i = w_i / r, r = nu sum_i w_i / sum_i |b_i|: that nu is the
+right one; nu-SVR as the eps-SVR with the width it found, plus eps (nu sum_i C_i - sum_i |b_i|):
+that width is the right one. Where the kernel is positive semidefinite the optimum lies between the
+dual and the primal value, and the kernel part of every decision value is within sqrt(2 gap k(x, x))
+of the exact one. Linear models have a file of their own, linear_certificate.py.
 """
 
 from dataclasses import replace
@@ -32,7 +35,9 @@ HUGE = np.errstate(over="ignore", invalid="ignore")
 
 
 @HUGE
-def classification(f: Floats, y: Floats, C: Floats, b: Floats, bias: float, squared: bool = False) -> Certificate:
+def classification(
+    f: Floats, y: Floats, C: Floats, b: Floats, bias: float, squared: bool = False
+) -> Certificate:
     """C-SVC; y is +1 or -1; an infinite C is the hard margin."""
     a, distance = y * b, y * f
     slack, excess = np.maximum(0.0, 1 - distance), np.maximum(0.0, distance - 1)
@@ -42,7 +47,9 @@ def classification(f: Floats, y: Floats, C: Floats, b: Floats, bias: float, squa
         least = float(distance.min(initial=np.inf))
         dual = float(np.sum(a)) - norm / 2
         primal = norm / 2 / least / least if least > 0 else np.inf
-        return certificate_of(primal, dual, primal - dual, np.where(a > 0, np.abs(distance - 1), slack), -a, equality)
+        return certificate_of(
+            primal, dual, primal - dual, np.where(a > 0, np.abs(distance - 1), slack), -a, equality
+        )
     if squared:
         primal = norm / 2 + float(np.sum(C * slack**2))
         dual = float(np.sum(a)) - norm / 2 - float(np.sum(a * (a / C))) / 4
@@ -58,8 +65,8 @@ def classification(f: Floats, y: Floats, C: Floats, b: Floats, bias: float, squa
 def bounds_of_nu(weight: Floats, b: Floats, nu: float | None) -> Floats:
     """C_i of the C-SVC with the solution of a nu-SVC: its coefficients sum to nu sum_i C_i.
 
-    Coefficients within rounding of their bound are at it. Without nu (a model of another program) the
-    bounds are the least that the coefficients keep.
+    Coefficients within rounding of their bound are at it. Without nu (a model of another program)
+    the bounds are the least that the coefficients keep.
     """
     size = np.abs(b)
     if nu is None:
@@ -81,7 +88,9 @@ def regression(
 ) -> Certificate:
     """eps-SVR; with ``total`` nu-SVR, whose price for epsilon is total = nu sum_i C_i."""
     r = z - f
-    if np.isinf(C).any():  # no residual may exceed epsilon: certify the problem whose epsilon the solution keeps
+    if np.isinf(
+        C
+    ).any():  # no residual may exceed epsilon: certify the problem whose epsilon the solution keeps
         epsilon = max(epsilon, float(np.abs(r).max(initial=0.0)))
     outside = np.maximum(0.0, np.abs(r) - epsilon)
     norm = float(np.sum(b * (f - bias)))
@@ -98,7 +107,11 @@ def regression(
     primal, dual = norm / 2 + float(np.sum(penalty)), value - norm / 2
     gap = float(np.sum(penalty + epsilon * np.abs(b) - b * r))
     if total is not None:
-        primal, dual, gap = primal + epsilon * total, dual + epsilon * size, gap + epsilon * (total - size)
+        primal, dual, gap = (
+            primal + epsilon * total,
+            dual + epsilon * size,
+            gap + epsilon * (total - size),
+        )
         equality = max(equality, size - total)
     up, down = np.maximum(b, 0.0), np.maximum(-b, 0.0)
     kkt = np.max(
@@ -117,9 +130,16 @@ def regression(
 
 
 @HUGE
-def one_class(f: Floats, C: Floats, b: Floats, offset: float, total: float, diagonal: float = 0.0) -> Certificate:
-    """One-class: f includes the offset -rho, the coefficients sum to total; ``diagonal`` is the greatest k(x, x)."""
-    unit = float(2.0 ** min(max(int(np.frexp(C.max(initial=0.0))[1]), -1022), 1023))  # objectives of any scale have a relative gap
+def one_class(
+    f: Floats, C: Floats, b: Floats, offset: float, total: float, diagonal: float = 0.0
+) -> Certificate:
+    """One-class: f includes the offset -rho, the coefficients sum to total.
+
+    ``diagonal`` is the greatest k(x, x).
+    """
+    unit = float(
+        2.0 ** min(max(int(np.frexp(C.max(initial=0.0))[1]), -1022), 1023)
+    )  # objectives of any scale have a relative gap
     f, C, b, offset, total = f / unit, C / unit, b / unit, offset / unit, total / unit
     norm = float(np.sum(b * (f + offset)))
     below = np.maximum(0.0, -f)
@@ -129,7 +149,9 @@ def one_class(f: Floats, C: Floats, b: Floats, offset: float, total: float, diag
     kkt = np.maximum(np.where(b < C, below, 0.0), np.where(b > 0, f, 0.0))
     zero = ZERO * diagonal * total
     rounding = zero * (total + float(np.sum(C))), zero * total
-    found = certificate_of(primal, dual, gap, kkt, np.maximum(-b, b - C), float(abs(np.sum(b) - total)), rounding)
+    found = certificate_of(
+        primal, dual, gap, kkt, np.maximum(-b, b - C), float(abs(np.sum(b) - total)), rounding
+    )
     return replace(
         found,
         primal=primal * unit * unit,

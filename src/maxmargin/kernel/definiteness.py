@@ -60,7 +60,9 @@ def least_eigenvalue_below(K: Matrix, rounding: float = 1e-15) -> bool:
     for k in range(len(V) - 1):
         w = K @ V[k]
         alpha[k] = V[k] @ w
-        for _ in range(2):  # orthogonal to all vectors so far, twice: once is not enough in floating point
+        for _ in range(
+            2
+        ):  # orthogonal to all vectors so far, twice: once is not enough in floating point
             w -= V[: k + 1].T @ (V[: k + 1] @ w)
         beta[k] = np.linalg.norm(w)
         if beta[k] <= 1e-12 * np.abs(alpha).max():
@@ -72,7 +74,10 @@ def least_eigenvalue_below(K: Matrix, rounding: float = 1e-15) -> bool:
 
 
 def refuted(K: Matrix, first: NDArray[np.int64], rounding: float) -> bool:
-    """Whether a large symmetric matrix is seen not to be positive semidefinite; ``first`` are the rows that matter most."""
+    """Whether a large symmetric matrix is seen not to be positive semidefinite.
+
+    ``first`` are the rows that matter most.
+    """
     if has_bad_pair(K, rounding):
         return True
     if len(first) <= WHOLE:

@@ -1,4 +1,7 @@
-"""Sparse data without their empty columns, which change no kernel value: hashed text has a million columns, few in use."""
+"""Sparse data without their empty columns, which change no kernel value.
+
+Hashed text has a million columns, few in use.
+"""
 
 from typing import Any
 
@@ -10,12 +13,21 @@ MANY_COLUMNS = 4096
 
 
 def without_empty_columns(A: Any, B: Any = None) -> tuple[Any, Any]:
-    """Two CSR matrices over the columns in which one of them stores an entry; anything else as it is."""
-    if not sparse.issparse(A) or A.shape[1] <= MANY_COLUMNS or not (B is None or sparse.issparse(B)):
+    """Two CSR matrices over the columns in which one of them stores an entry.
+
+    Anything else as it is.
+    """
+    if (
+        not sparse.issparse(A)
+        or A.shape[1] <= MANY_COLUMNS
+        or not (B is None or sparse.issparse(B))
+    ):
         return A, B
     used = np.unique(A.indices) if B is None else np.union1d(A.indices, B.indices)
 
     def narrow(X: Any) -> Any:
-        return sparse.csr_matrix((X.data, np.searchsorted(used, X.indices), X.indptr), shape=(X.shape[0], len(used)))
+        return sparse.csr_matrix(
+            (X.data, np.searchsorted(used, X.indices), X.indptr), shape=(X.shape[0], len(used))
+        )
 
     return narrow(A), None if B is None else narrow(B)

@@ -1,6 +1,8 @@
-"""Kernels and decision values by plain NumPy formulas, for audits and `certify`: no code is shared with the solvers and their core.
+"""Kernels and decision values by plain NumPy formulas, for audits and `certify`: no code is shared
+with the solvers and their core.
 
-Squared distances are sums over explicit differences; where digits are scarce, sums are in long double.
+Squared distances are sums over explicit differences; where digits are scarce, sums are in long
+double.
 """
 
 from typing import Any
@@ -42,11 +44,16 @@ def _unit(X: Any) -> Any:
 
 
 def _squared_distances(A: Any, B: Any) -> NDArray[np.float64]:
-    """|a - b|^2 by explicit differences; for sparse data too wide for that by |a|^2 + |b|^2 - 2 a.b."""
+    """|a - b|^2 by explicit differences.
+
+    For sparse data too wide for that by |a|^2 + |b|^2 - 2 a.b.
+    """
     if max(A.shape[0], B.shape[0]) * A.shape[1] <= 4 * BLOCK_ENTRIES or not sparse.issparse(A):
         return np.asarray(cdist(_dense(A), _dense(B), "sqeuclidean"))
     squares = [np.asarray(X.multiply(X).sum(axis=1)).ravel() for X in (A, B)]
-    return np.asarray(np.maximum(0.0, squares[0][:, None] + squares[1][None, :] - 2 * _dense(A @ B.T)))
+    return np.asarray(
+        np.maximum(0.0, squares[0][:, None] + squares[1][None, :] - 2 * _dense(A @ B.T))
+    )
 
 
 def _feature_sums(A: Any, B: Any, squared_over_sum: bool) -> NDArray[np.float64]:
@@ -64,13 +71,20 @@ def _feature_sums(A: Any, B: Any, squared_over_sum: bool) -> NDArray[np.float64]
     return distance
 
 
-@np.errstate(over="ignore", invalid="ignore")  # exp(-inf) is 0; what is not finite is seen in the result
+@np.errstate(
+    over="ignore", invalid="ignore"
+)  # exp(-inf) is 0; what is not finite is seen in the result
 def kernel_values(kernel: Kernel, A: Any, B: Any) -> NDArray[np.float64]:
     """k(A, B) in float64 by the textbook formulas."""
     if kernel.kind is Kind.CALLABLE:
         assert kernel.function is not None
         return _dense(kernel.function(A, B))
-    A, B = without_empty_columns(*(X.astype(np.float64) if sparse.issparse(X) else np.asarray(X, dtype=np.float64) for X in (A, B)))
+    A, B = without_empty_columns(
+        *(
+            X.astype(np.float64) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+            for X in (A, B)
+        )
+    )
     gamma = kernel.gamma
     if kernel.kind is Kind.RBF:
         return np.asarray(np.exp(-gamma * _squared_distances(A, B)))
@@ -101,7 +115,11 @@ def kernel_diagonal(kernel: Kernel, X: Any) -> Floats:
         return np.ones(n)
     if kernel.kind is not Kind.CALLABLE:
         with np.errstate(over="ignore"):
-            squares = X.multiply(X).sum(axis=1) if sparse.issparse(X) else np.einsum("ij,ij->i", X, X, dtype=np.float64)
+            squares = (
+                X.multiply(X).sum(axis=1)
+                if sparse.issparse(X)
+                else np.einsum("ij,ij->i", X, X, dtype=np.float64)
+            )
         return np.abs(_of_dot(kernel, np.asarray(squares, dtype=np.float64).ravel()))
     found = np.zeros(n)
     for begin in range(0, n, DIAGONAL):
@@ -112,7 +130,12 @@ def kernel_diagonal(kernel: Kernel, X: Any) -> Floats:
 
 
 def kernel_products(
-    kernel: Kernel, A: Any, coef: NDArray[np.float64], B: Any, constant: Any = 0.0, exact: bool = False
+    kernel: Kernel,
+    A: Any,
+    coef: NDArray[np.float64],
+    B: Any,
+    constant: Any = 0.0,
+    exact: bool = False,
 ) -> NDArray[np.float64]:
     """K(B, A) @ coef + constant in blocks of B; for a precomputed kernel B is the matrix K(B, A).
 
@@ -136,16 +159,22 @@ def products_per_row(kernel: Kernel, A: Any, support: int) -> int:
     return support * features
 
 
-def extended_products(kernel: Kernel, A: Any, coef: NDArray[np.float64], B: Any, constant: Any = 0.0) -> NDArray[np.float64]:
+def extended_products(
+    kernel: Kernel, A: Any, coef: NDArray[np.float64], B: Any, constant: Any = 0.0
+) -> NDArray[np.float64]:
     """kernel_products for functions of x.z, in long double throughout."""
     A = A.astype(np.longdouble) if sparse.issparse(A) else np.asarray(A, dtype=np.longdouble)
     step = max(1, BLOCK_ENTRIES // max(1, len(coef)))
-    parts = [_extended(kernel, A, coef, B[i : i + step], constant) for i in range(0, B.shape[0], step)]
+    parts = [
+        _extended(kernel, A, coef, B[i : i + step], constant) for i in range(0, B.shape[0], step)
+    ]
     return np.concatenate([np.zeros((0, coef.shape[1])), *parts])
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def _extended(kernel: Kernel, A: Any, coef: NDArray[np.float64], B: Any, constant: Any) -> NDArray[np.float64]:
+def _extended(
+    kernel: Kernel, A: Any, coef: NDArray[np.float64], B: Any, constant: Any
+) -> NDArray[np.float64]:
     B = B.astype(np.longdouble) if sparse.issparse(B) else np.asarray(B, dtype=np.longdouble)
     if kernel.kind is Kind.COSINE:
         A, B = _unit(A), _unit(B)
@@ -159,4 +188,6 @@ def _extended(kernel: Kernel, A: Any, coef: NDArray[np.float64], B: Any, constan
         values = np.tanh(values)
     elif kernel.kind is Kind.LOGISTIC:
         values = 1 / (1 + np.exp(-values))
-    return np.asarray(np.einsum("ij,jc->ic", values, coef.astype(np.longdouble)) + constant, dtype=np.float64)
+    return np.asarray(
+        np.einsum("ij,jc->ic", values, coef.astype(np.longdouble)) + constant, dtype=np.float64
+    )

@@ -1,8 +1,9 @@
-"""Every kernel machine as a record: how its dual problem is built, how its decision function is read off a solution, how it is certified.
+"""Every kernel machine as a record: how its dual problem is built, how its decision function is
+read off a solution, how it is certified.
 
-A new kind of machine is a function that returns a `Formulation`; no solver, no trainer and no certificate of the
-others needs to know of it. tests/test_formulations.py adds two: data description (SVDD), whose problem is
-built from the kernel's diagonal, and ranking, whose variables have no sum.
+A new kind of machine is a function that returns a `Formulation`; no solver, no trainer and no
+certificate of the others needs to know of it. tests/test_formulations.py adds two: data description
+(SVDD), whose problem is built from the kernel's diagonal, and ranking, whose variables have no sum.
 """
 
 from collections.abc import Callable
@@ -51,14 +52,18 @@ class Formulation(NamedTuple):
     certify: Callable[[Floats, Decision], Certificate]
     """(decision values of the samples, decision) -> certificate without its outcome."""
     no_solution: str = ""
-    """What to tell the user when there is no solution; without it a degenerate problem (nu-SVC) has the solution 0."""
+    """What to tell the user when there is no solution; without it a degenerate problem (nu-SVC) has
+    the solution 0."""
     boundary: bool = False
-    """Whether decision values near 0 must be exact: it counts on which side of the boundary a sample lies."""
+    """Whether decision values near 0 must be exact: it counts on which side of the boundary a
+    sample lies."""
     shrink: Callable[[Decision, Floats], tuple[float, Decision]] | None = None
-    """(decision, kernel part of its values) -> a multiple of the coefficients and the decision with it, of no greater primal value
+    """(decision, kernel part of its values) -> a multiple of the coefficients and the decision with
+    it, of no greater primal value
     than a constant: for a solver that was stopped early."""
     instead: "Formulation | None" = None
-    """A problem with the same solution in most cases where float64 does not resolve this one; certified as this one is."""
+    """A problem with the same solution in most cases where float64 does not resolve this one;
+    certified as this one is."""
 
 
 def given(problem: DualProblem) -> Callable[[Source], DualProblem]:
@@ -66,7 +71,7 @@ def given(problem: DualProblem) -> Callable[[Source], DualProblem]:
     return lambda source: problem
 
 
-# ---- classification ---------------------------------------------------------------------------------
+# ---- classification ------------------------------------------------------------------------------
 
 
 def c_svc(y: Floats, C: float, weight: Floats, squared: bool) -> Formulation:
@@ -85,18 +90,23 @@ def c_svc(y: Floats, C: float, weight: Floats, squared: bool) -> Formulation:
         given(problem),
         read,
         certify,
-        "C=inf asks for a hard margin, but no hyperplane separates these classes: their convex hulls in feature space meet. Use a "
+        "C=inf asks for a hard margin, but no hyperplane separates these classes: their convex "
+        "hulls in feature space meet. Use a "
         "finite C, or a richer kernel (for RBF a larger gamma).",
     )
 
 
 def feasible_nu(nu: float, y: Floats, weight: Floats, class_weight: Floats) -> float:
-    """nu, or the largest feasible one where class weights put nu out of reach; ValueError where the samples do."""
+    """nu, or the largest feasible one where class weights put nu out of reach.
+
+    ValueError where the samples do.
+    """
     weight = weight / problems.weight_unit(weight)
     largest, rounding = problems.largest_nu(y, weight), 1 + 1e-12
     if nu > max(largest, problems.largest_nu(y, weight / class_weight)) * rounding:
         raise ValueError(
-            f"specified nu is infeasible: nu={nu:g}, but the largest feasible nu for these classes is {largest:.6g} (twice the "
+            f"specified nu is infeasible: nu={nu:g}, but the largest feasible nu for these classes "
+            f"is {largest:.6g} (twice the "
             "weight of the lighter class over the weight of both)."
         )
     return min(nu, largest)
@@ -104,7 +114,9 @@ def feasible_nu(nu: float, y: Floats, weight: Floats, class_weight: Floats) -> f
 
 def nu_svc(y: Floats, weight: Floats, nu: float) -> Formulation:
     """nu-SVC; nu is feasible."""
-    weight = weight / problems.weight_unit(weight)  # the answer, in units of the margin, does not depend on it
+    weight = weight / problems.weight_unit(
+        weight
+    )  # the answer, in units of the margin, does not depend on it
 
     def certify(f: Floats, decision: Decision) -> Certificate:
         C = certificate.bounds_of_nu(weight, decision.coef, nu if decision.scale > 0 else None)
@@ -113,23 +125,29 @@ def nu_svc(y: Floats, weight: Floats, nu: float) -> Formulation:
     return Formulation(given(problems.nu_svc(y, weight, nu)), read_margin, certify)
 
 
-# ---- regression -------------------------------------------------------------------------------------
+# ---- regression ----------------------------------------------------------------------------------
 
 
 def eps_svr(z: Floats, C: float, weight: Floats, epsilon: float, squared: bool) -> Formulation:
-    """eps-SVR with bounds C weight_i; an infinite C asks for a function that never leaves the tube."""
+    """eps-SVR with bounds C weight_i.
+
+    An infinite C asks for a function that never leaves the tube.
+    """
     squared = squared and not np.isinf(C)
     bounds = problems.bounds(C, weight, squared)
 
     def certify(f: Floats, decision: Decision) -> Certificate:
-        return certificate.regression(f, z, bounds, epsilon, decision.coef, decision.intercept, squared)
+        return certificate.regression(
+            f, z, bounds, epsilon, decision.coef, decision.intercept, squared
+        )
 
     shrink = partial(shrunk, z, bounds, epsilon, 0.0, squared=squared)
     return Formulation(
         given(problems.eps_svr(z, bounds, epsilon, squared)),
         read_level,
         certify,
-        f"C=inf asks that every target lies within epsilon={epsilon:g} of the prediction, but no function of this kernel does that. "
+        f"C=inf asks that every target lies within epsilon={epsilon:g} of the prediction, but no "
+        "function of this kernel does that. "
         "Use a finite C, a larger epsilon, or a richer kernel.",
         shrink=shrink if np.isfinite(bounds).all() else None,
     )
@@ -142,21 +160,26 @@ def nu_svr(z: Floats, C: float, weight: Floats, nu: float) -> Formulation:
         total = nu * float(bounds.sum())
     if not np.isfinite(total):
         raise ValueError(
-            f"C times the sum of the sample weights is beyond float64: C={C:g}, and the greatest weight is "
+            f"C times the sum of the sample weights is beyond float64: C={C:g}, and the greatest "
+            "weight is "
             f"{weight.max():g}. Divide the weights by a constant, or lower C."
         )
 
     def certify(f: Floats, decision: Decision) -> Certificate:
-        return certificate.regression(f, z, bounds, decision.epsilon, decision.coef, decision.intercept, total=total)
+        return certificate.regression(
+            f, z, bounds, decision.epsilon, decision.coef, decision.intercept, total=total
+        )
 
     # Where the tube closes, both variables of a sample are as large as C while their difference is
     # small: digits are lost that the same model as an SVR with epsilon = 0 keeps.
     closed = Formulation(given(problems.eps_svr(z, bounds, 0.0)), read_level, certify)
     shrink = partial(shrunk, z, bounds, None, nu)
-    return Formulation(given(problems.nu_svr(z, bounds, nu)), read_tube, certify, shrink=shrink, instead=closed)
+    return Formulation(
+        given(problems.nu_svr(z, bounds, nu)), read_tube, certify, shrink=shrink, instead=closed
+    )
 
 
-# ---- one class --------------------------------------------------------------------------------------
+# ---- one class -----------------------------------------------------------------------------------
 
 
 def one_class(weight: Floats, nu: float) -> Formulation:
@@ -164,18 +187,26 @@ def one_class(weight: Floats, nu: float) -> Formulation:
     unit = problems.weight_unit(weight)
     if not float((weight / unit).sum()) * unit < np.inf:
         raise ValueError(
-            f"The sample weights, up to {weight.max():g}, add up to more than float64 holds, and so would decision "
+            f"The sample weights, up to {weight.max():g}, add up to more than float64 holds, and "
+            "so would decision "
             "values, which are proportional to them. Divide the weights by a constant."
         )
     total = nu * float(weight.sum())
 
     def certify(f: Floats, decision: Decision) -> Certificate:
-        return certificate.one_class(f, weight, decision.coef, -decision.intercept, total, decision.diagonal)
+        return certificate.one_class(
+            f, weight, decision.coef, -decision.intercept, total, decision.diagonal
+        )
 
-    return Formulation(given(problems.one_class(weight / unit, nu)), partial(read_inside, unit), certify, boundary=True)
+    return Formulation(
+        given(problems.one_class(weight / unit, nu)),
+        partial(read_inside, unit),
+        certify,
+        boundary=True,
+    )
 
 
-# ---- decision functions -----------------------------------------------------------------------------
+# ---- decision functions --------------------------------------------------------------------------
 
 
 def read_level(problem: DualProblem, solution: Solution) -> Decision:
@@ -191,7 +222,12 @@ def read_margin(problem: DualProblem, solution: Solution) -> Decision:
     r = r if r > 0 else 1.0  # stopped before the classes were apart: in the problem's own units
     first, second = solution.levels
     ends = (first.low + second.low) / 2 / r, (first.high + second.high) / 2 / r
-    return Decision(fold(problem, solution.b, len(solution.kernel_part)) / r, (first.value + second.value) / 2 / r, ends, r)
+    return Decision(
+        fold(problem, solution.b, len(solution.kernel_part)) / r,
+        (first.value + second.value) / 2 / r,
+        ends,
+        r,
+    )
 
 
 def read_tube(problem: DualProblem, solution: Solution) -> Decision:
@@ -199,11 +235,16 @@ def read_tube(problem: DualProblem, solution: Solution) -> Decision:
     up, down = solution.levels
     coef = fold(problem, solution.b, len(solution.kernel_part))
     ends = (up.low + down.low) / 2, (up.high + down.high) / 2
-    return Decision(coef, (up.value + down.value) / 2, ends, epsilon=max(0.0, (up.value - down.value) / 2))
+    return Decision(
+        coef, (up.value + down.value) / 2, ends, epsilon=max(0.0, (up.value - down.value) / 2)
+    )
 
 
 def read_inside(unit: float, problem: DualProblem, solution: Solution) -> Decision:
-    """The intercept is the level, moved outward; the problem was solved for weights in the given unit."""
+    """The intercept is the level, moved outward.
+
+    The problem was solved for weights in the given unit.
+    """
     found = read_level(problem, solution)
     low, high = found.interval
     intercept = found.intercept
@@ -211,10 +252,12 @@ def read_inside(unit: float, problem: DualProblem, solution: Solution) -> Decisi
         f = solution.kernel_part + intercept
         size = np.abs(solution.kernel_part) if solution.size is None else solution.size
         intercept += outward(f, solution.b, problem.upper, intercept, size)
-    return Decision(unit * found.coef, unit * intercept, (unit * low, unit * high), scale=1 / unit, unit=unit)
+    return Decision(
+        unit * found.coef, unit * intercept, (unit * low, unit * high), scale=1 / unit, unit=unit
+    )
 
 
-# ---- solvers that were stopped early ----------------------------------------------------------------
+# ---- solvers that were stopped early -------------------------------------------------------------
 
 HALVINGS = 40
 """Multiples of the coefficients tried, each half of the one before, then 0."""
@@ -229,7 +272,8 @@ def _quantile(values: Floats, weight: Floats, share: float) -> float:
 
 
 def best_constant(r: Floats, C: Floats, epsilon: float | None, nu: float) -> tuple[float, float]:
-    """The bias and the half-width of the tube that minimise the losses of residuals r before the bias.
+    """The bias and the half-width of the tube that minimise the losses of residuals r before the
+    bias.
 
     With a given epsilon: the median of the ends of all tubes. Without one (nu-SVR), nu / 2 of the
     weight lies on each side of the tube.
@@ -275,10 +319,14 @@ def shrunk(
         return best_constant(r, C, epsilon, nu)
 
     constant = best(z)
-    if value(1.0, decision.intercept, decision.epsilon if epsilon is None else epsilon) <= value(0.0, *constant):
+    if value(1.0, decision.intercept, decision.epsilon if epsilon is None else epsilon) <= value(
+        0.0, *constant
+    ):
         return 1.0, decision
     factors = [*(0.5**k for k in range(HALVINGS)), 0.0]
     found = [(factor, *best(z - factor * g)) for factor in factors]
     factor, bias, tube = min(found, key=lambda one: value(*one))
     tube = tube if epsilon is None else decision.epsilon
-    return factor, decision._replace(coef=factor * decision.coef, intercept=bias, interval=(bias, bias), epsilon=tube)
+    return factor, decision._replace(
+        coef=factor * decision.coef, intercept=bias, interval=(bias, bias), epsilon=tube
+    )

@@ -1,7 +1,8 @@
 """A first guess where the sums of a problem are not zero: nu-SVC, one-class, nu-SVR.
 
-Every feasible b of such a problem has about as many non-zeros as the solution has support vectors, so a start that knows nothing of the
-data (``DualProblem.start``) costs as many kernel rows as the solution, and all of them move again. Instead, with m rows drawn at random:
+Every feasible b of such a problem has about as many non-zeros as the solution has support vectors,
+so a start that knows nothing of the data (``DualProblem.start``) costs as many kernel rows as the
+solution, and all of them move again. Instead, with m rows drawn at random:
 
     solve the problem of the m rows alone, bounds n / m times as wide, the sums as they are     (its F = K b stands for that of all rows)
     G = K[:, m rows] b + linear                                                                 (on all rows)
@@ -27,19 +28,28 @@ LOOSE = 0.01
 
 
 def begin_at_guess(state: State, source: Source, monitor: Monitor) -> bool:
-    """Begin there, in float32, unless the kernel or the bounds do not allow it or the monitor says stop: then False."""
+    """Begin there, in float32, unless the kernel or the bounds do not allow it or the monitor says
+    stop: then False.
+    """
     bounded = bool(np.isfinite(state.problem.upper - state.problem.lower).all())
     if np.float32 not in source.dtypes or not bounded or state.problem.unconstrained:
         return False
     with suppress(KernelNotFinite):  # beyond the range of float32
-        return state.begin_at(guess(state.problem, source), source, monitor) and not _worse_than_zero(state)
+        return state.begin_at(
+            guess(state.problem, source), source, monitor
+        ) and not _worse_than_zero(state)
     return False
 
 
 def _worse_than_zero(state: State) -> bool:
-    """Whether the problem's own start has coefficients of 0 (nu-SVR) and the lower objective: then the state goes back there."""
+    """Whether the problem's own start has coefficients of 0 (nu-SVR) and the lower objective.
+
+    Then the state goes back there.
+    """
     start = state.problem.start
-    if fold(state.problem, start, len(state.F)).any() or state.objective <= float(np.sum(state.problem.linear * start)):
+    if fold(state.problem, start, len(state.F)).any() or state.objective <= float(
+        np.sum(state.problem.linear * start)
+    ):
         return False
     state.b, state.F = start.copy(), np.zeros_like(state.F)
     return True
@@ -52,13 +62,22 @@ def guess(problem: DualProblem, source: Source) -> Floats:
     drawn[np.random.default_rng(0).choice(n, min(n, DRAWN), replace=False)] = True
     some = np.flatnonzero(drawn[problem.row])
     row, share = problem.row[some], n / min(n, DRAWN)
-    small = problem._replace(lower=share * problem.lower[some], upper=share * problem.upper[some], group=problem.group[some])
+    small = problem._replace(
+        lower=share * problem.lower[some],
+        upper=share * problem.upper[some],
+        group=problem.group[some],
+    )
     sums = [float(problem.start[problem.group == g].sum()) for g in range(problem.groups)]
     b = _fill_in_order(small, problem.linear[some], sums)
-    K, begin = source.block(row, row, np.float32), np.searchsorted(small.group, np.arange(problem.groups + 1))
+    K, begin = (
+        source.block(row, row, np.float32),
+        np.searchsorted(small.group, np.arange(problem.groups + 1)),
+    )
     G = problem.linear[some] + problem.ridge[some] / share * b
     backend.update_gradient(K, np.arange(len(some)), b, G)
-    variables = Variables(G, b, small.lower, small.upper, problem.ridge[some] / share, begin, problem.fixed)
+    variables = Variables(
+        G, b, small.lower, small.upper, problem.ridge[some] / share, begin, problem.fixed
+    )
     backend.pair_steps(K, variables, LOOSE * violation(variables, backend), 10 * len(some))
     moved = np.flatnonzero(b)
     F = source.product(row[moved], b[moved], None, np.float32)

@@ -15,9 +15,9 @@ PRECOMPUTED             the matrix given as X                          unknown
 CALLABLE                function(X, Z), a block of values              unknown
 ======================  =============================================  ==============================
 
-The lectures write some of them with a width sigma: RBF exp(-|x - z|^2 / (2 sigma^2)) is gamma = 1 / (2 sigma^2); the polynomial
-(1 + x.z / sigma^2)^p is gamma = 1 / sigma^2, coef0 = 1; the logistic sigmoid 1 / (1 + exp(-(x.z + b) / sigma^2)) is
-gamma = 1 / sigma^2, coef0 = b / sigma^2.
+The lectures write some of them with a width sigma: RBF exp(-|x - z|^2 / (2 sigma^2)) is gamma = 1 /
+(2 sigma^2); the polynomial (1 + x.z / sigma^2)^p is gamma = 1 / sigma^2, coef0 = 1; the logistic
+sigmoid 1 / (1 + exp(-(x.z + b) / sigma^2)) is gamma = 1 / sigma^2, coef0 = b / sigma^2.
 """
 
 import math
@@ -49,7 +49,10 @@ def gamma_of_sigma(sigma: float, factor: float = 1.0) -> float:
         raise ValueError(f"sigma must be a positive finite number, got {sigma!r}.")
     square = factor * sigma * sigma
     if not (square > 0 and math.isfinite(square) and math.isfinite(1.0 / square)):
-        raise ValueError(f"sigma={sigma!r} is beyond the range of float64: 1 / sigma^2 overflows or is 0. Scale the data.")
+        raise ValueError(
+            f"sigma={sigma!r} is beyond the range of float64: 1 / sigma^2 overflows or is 0. Scale "
+            "the data."
+        )
     return 1.0 / square
 
 
@@ -78,8 +81,9 @@ PARAMETERS = {
 class Kernel:
     """A kernel: its kind and its numbers.
 
-    Build one with the class methods: ``Kernel.rbf(sigma=2.0)``, ``Kernel.poly(degree=2, sigma=1.0)``, ``Kernel.chi2(gamma=0.5)``.
-    Estimators take it in place of a name: ``SVC(kernel=Kernel.laplacian(gamma=0.1))``.
+    Build one with the class methods: ``Kernel.rbf(sigma=2.0)``, ``Kernel.poly(degree=2,
+    sigma=1.0)``, ``Kernel.chi2(gamma=0.5)``. Estimators take it in place of a name:
+    ``SVC(kernel=Kernel.laplacian(gamma=0.1))``.
 
     Parameters
     ----------
@@ -100,14 +104,24 @@ class Kernel:
     def __post_init__(self) -> None:
         """Refuse numbers no formula can use."""
         if not (isinstance(self.gamma, Real) and math.isfinite(self.gamma) and self.gamma >= 0):
-            raise ValueError(f"gamma must be a finite number >= 0, got {self.gamma!r}; 'scale' and 'auto' are the estimators'.")
+            raise ValueError(
+                f"gamma must be a finite number >= 0, got {self.gamma!r}; 'scale' and 'auto' are "
+                "the estimators'."
+            )
         if not math.isfinite(self.coef0):
             raise ValueError(f"coef0 must be finite, got {self.coef0!r}.")
-        if not math.isfinite(self.degree) or int(self.degree) != self.degree or not 0 <= self.degree < 2**31:
+        if (
+            not math.isfinite(self.degree)
+            or int(self.degree) != self.degree
+            or not 0 <= self.degree < 2**31
+        ):
             raise ValueError(f"degree must be a whole number >= 0, got {self.degree!r}.")
         for name, default in (("gamma", 1.0), ("coef0", 0.0), ("degree", 3)):
             if name not in PARAMETERS.get(self.kind, ()) and getattr(self, name) != default:
-                raise ValueError(f"The {self.kind.name.lower()} kernel has no {name}; got {getattr(self, name)!r}.")
+                raise ValueError(
+                    f"The {self.kind.name.lower()} kernel has no {name}; got "
+                    f"{getattr(self, name)!r}."
+                )
         if (self.kind is Kind.CALLABLE) != callable(self.function):
             raise ValueError("A callable kernel, and only that, needs a function(X, Z).")
 
@@ -117,7 +131,10 @@ class Kernel:
         values = {name: getattr(self, name) for name in PARAMETERS.get(self.kind, ())}
         if self.kind is Kind.LOGISTIC and self.gamma > 0:
             values = {"sigma": self.gamma**-0.5, "b": self.coef0 / self.gamma}
-        numbers = ", ".join(f"{name}={value:.6g}" if name != "function" else repr(value) for name, value in values.items())
+        numbers = ", ".join(
+            f"{name}={value:.6g}" if name != "function" else repr(value)
+            for name, value in values.items()
+        )
         return f"Kernel.{names.get(self.kind, self.kind.name.lower())}({numbers})"
 
     @classmethod
@@ -126,7 +143,13 @@ class Kernel:
         return cls(Kind.LINEAR)
 
     @classmethod
-    def poly(cls, degree: int = 3, gamma: float | None = None, coef0: float | None = None, sigma: float | None = None) -> "Kernel":
+    def poly(
+        cls,
+        degree: int = 3,
+        gamma: float | None = None,
+        coef0: float | None = None,
+        sigma: float | None = None,
+    ) -> "Kernel":
         """(gamma x.z + coef0)^degree; with sigma the lectures' (1 + x.z / sigma^2)^degree."""
         constant = (0.0 if sigma is None else 1.0) if coef0 is None else coef0
         return cls(Kind.POLY, _one_of(gamma, sigma, 1.0), constant, degree)
@@ -179,7 +202,10 @@ class Kernel:
 
     @property
     def positive_semidefinite(self) -> bool | None:
-        """Whether every kernel matrix is positive semidefinite; None where that depends on the data."""
+        """Whether every kernel matrix is positive semidefinite.
+
+        None where that depends on the data.
+        """
         if self.kind in (Kind.LINEAR, Kind.RBF, Kind.LAPLACIAN, Kind.CHI2, Kind.COSINE):
             return True
         if self.kind is Kind.POLY:

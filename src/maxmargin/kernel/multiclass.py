@@ -1,19 +1,25 @@
-"""From binary problems to many classes: who is trained against whom, how they vote, how ties end. All of it is on this page.
+"""From binary problems to many classes: who is trained against whom, how they vote, how ties end.
+All of it is on this page.
 
-**One-vs-one** (``multiclass="ovo"``): one problem for each pair (i, j), i < j, in the order (0,1), (0,2), ..., (1,2), ...; its decision
-value is positive for class i. ``decision_function_shape="ovo"`` returns these values. ``"ovr"`` returns for each class its votes plus
-the sum s of its decision values squeezed into (-1/3, 1/3) by s / (3 (|s| + 1)), so that confidence orders classes with equal votes.
-predict takes the class with the most votes, the first of them in ``classes_`` where votes are equal, as LIBSVM does; with
-``break_ties=True`` it takes the argmax of the "ovr" values.
+**One-vs-one** (``multiclass="ovo"``): one problem for each pair (i, j), i < j, in the order (0,1),
+(0,2), ..., (1,2), ...; its decision value is positive for class i.
+``decision_function_shape="ovo"`` returns these values. ``"ovr"`` returns for each class its votes
+plus the sum s of its decision values squeezed into (-1/3, 1/3) by s / (3 (|s| + 1)), so that
+confidence orders classes with equal votes. predict takes the class with the most votes, the first
+of them in ``classes_`` where votes are equal, as LIBSVM does; with ``break_ties=True`` it takes the
+argmax of the "ovr" values.
 
-**One-vs-rest** (``multiclass="ovr"``): one problem for each class against all others; its decision value is positive for the class.
-predict takes the argmax, the first where equal.
+**One-vs-rest** (``multiclass="ovr"``): one problem for each class against all others; its decision
+value is positive for the class. predict takes the argmax, the first where equal.
 
-With **two classes** there is one problem; its decision value is positive for ``classes_[1]``, and 0 is predicted as ``classes_[1]``.
+With **two classes** there is one problem; its decision value is positive for ``classes_[1]``, and 0
+is predicted as ``classes_[1]``.
 
-Models read from files of LIBSVM and LIBLINEAR know the order of the labels there (``_label_order``), and break ties in that order.
+Models read from files of LIBSVM and LIBLINEAR know the order of the labels there
+(``_label_order``), and break ties in that order.
 
-A class whose samples all have weight 0 stays in ``classes_`` and never wins: its problems are constant, +1 for the other side.
+A class whose samples all have weight 0 stays in ``classes_`` and never wins: its problems are
+constant, +1 for the other side.
 """
 
 import itertools
@@ -27,7 +33,10 @@ from maxmargin.core.arrays import Floats
 
 
 class BinaryTask(NamedTuple):
-    """One binary problem: these samples, with signs +1 or -1; for a pair of classes those of the first come first."""
+    """One binary problem: these samples, with signs +1 or -1.
+
+    For a pair of classes those of the first come first.
+    """
 
     samples: NDArray[np.int64]
     sign: Floats
@@ -50,7 +59,10 @@ def tasks(label: NDArray[np.int64], n_classes: int, one_vs_rest: bool) -> list[B
     if n_classes == 2:
         return [BinaryTask(np.arange(len(label)), np.where(label == 1, 1.0, -1.0))]
     if one_vs_rest:
-        return [BinaryTask(np.arange(len(label)), np.where(label == c, 1.0, -1.0)) for c in range(n_classes)]
+        return [
+            BinaryTask(np.arange(len(label)), np.where(label == c, 1.0, -1.0))
+            for c in range(n_classes)
+        ]
     members = members_of(label, n_classes)
     found = []
     for i, j in pairs(n_classes):
@@ -60,7 +72,10 @@ def tasks(label: NDArray[np.int64], n_classes: int, one_vs_rest: bool) -> list[B
 
 
 def pairs_of_first(n_classes: int) -> list[tuple[int, slice]]:
-    """For each class the pairs in which it is the first; their second classes are those after it."""
+    """For each class the pairs in which it is the first.
+
+    Their second classes are those after it.
+    """
     ends = [0, *itertools.accumulate(range(n_classes - 1, 0, -1))]
     return [(i, slice(begin, end)) for i, (begin, end) in enumerate(itertools.pairwise(ends))]
 
@@ -75,13 +90,19 @@ def _ballot(n_classes: int) -> Floats:
 
 
 def votes(decision: Floats, n_classes: int) -> Floats:
-    """Votes of the one-vs-one decision values: of j pairs class j is the second, and of those it wins all that the first does not."""
+    """Votes of the one-vs-one decision values.
+
+    Of j pairs class j is the second, and of those it wins all that the first does not.
+    """
     count: Floats = (decision > 0).astype(np.float64) @ _ballot(n_classes) + np.arange(n_classes)
     return count
 
 
 def votes_and_confidence(decision: Floats, n_classes: int) -> Floats:
-    """The "ovr" shape of one-vs-one decision values: votes, ordered by confidence where they are equal."""
+    """The "ovr" shape of one-vs-one decision values.
+
+    Votes, ordered by confidence where they are equal.
+    """
     values = decision.T
     confidence = np.zeros((n_classes, len(decision)))
     for i, some in pairs_of_first(n_classes):
@@ -94,7 +115,10 @@ def votes_and_confidence(decision: Floats, n_classes: int) -> Floats:
 
 
 def pairs_in_order(order: NDArray[np.int64]) -> tuple[NDArray[np.int64], Floats]:
-    """The pairs of the classes order[0], order[1], ...: which pair each is in the usual order, and -1.0 where it is turned."""
+    """The pairs of the classes order[0], order[1], ....
+
+    Which pair each is in the usual order, and -1.0 where it is turned.
+    """
     number = {pair: k for k, pair in enumerate(pairs(len(order)))}
     turned = [(int(order[a]), int(order[b])) for a, b in pairs(len(order))]
     source = np.array([number[min(p, q), max(p, q)] for p, q in turned], np.int64)
@@ -102,16 +126,21 @@ def pairs_in_order(order: NDArray[np.int64]) -> tuple[NDArray[np.int64], Floats]
 
 
 def packed_rows(pair: int, label: NDArray[np.int64], n_classes: int) -> NDArray[np.int64]:
-    """LIBSVM's layout of one-vs-one coefficients: the row in which support vectors of the given classes hold their coefficient.
+    """LIBSVM's layout of one-vs-one coefficients: the row in which support vectors of the given
+    classes hold their coefficient.
 
-    A support vector of class i has its coefficient against class j in row j - 1 if j > i, and in row j if j < i.
+    A support vector of class i has its coefficient against class j in row j - 1 if j > i, and in
+    row j if j < i.
     """
     i, j = pairs(n_classes)[pair]
     return np.where(label == i, j - 1, i)
 
 
 def unpack_pairs(packed: Floats, label: NDArray[np.int64], n_classes: int) -> Floats:
-    """Coefficients with a row for each pair, from LIBSVM's layout; support vectors are sorted by class."""
+    """Coefficients with a row for each pair, from LIBSVM's layout.
+
+    Support vectors are sorted by class.
+    """
     found, ends = pairs(n_classes), np.searchsorted(label, np.arange(n_classes + 1))
     members = [slice(begin, end) for begin, end in itertools.pairwise(ends)]
     coef = np.zeros((len(found), packed.shape[1]))
@@ -122,7 +151,10 @@ def unpack_pairs(packed: Floats, label: NDArray[np.int64], n_classes: int) -> Fl
 
 
 def join_pairs(parts: Floats) -> Floats:
-    """Values of every pair from what each class contributes, given in LIBSVM's layout: parts[i][j - 1] or parts[i][j] against class j."""
+    """Values of every pair from what each class contributes, given in LIBSVM's layout.
+
+    Parts[i][j - 1] or parts[i][j] against class j.
+    """
     found = np.empty((len(pairs(len(parts))), *parts.shape[2:]))
     for i, some in pairs_of_first(len(parts)):
         np.add(parts[i, i:], parts[i + 1 :, i], out=found[some])

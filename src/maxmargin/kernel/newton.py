@@ -1,21 +1,24 @@
 """Newton steps on the free variables of one tile: large C with fewer pair steps.
 
-With M the free variables (strictly inside their bounds) and the others held, the problem is quadratic in the move d of M:
+With M the free variables (strictly inside their bounds) and the others held, the problem is
+quadratic in the move d of M:
 
     minimise 1/2 d' Q d + g' d    subject to  N' d = 0        Q = K[M, M] + diag(ridge),  g the gradient
 
-The columns of N are the groups' indicators, whose sums are fixed, and a unit vector for each variable that must not move any more. With
-u = Q^-1 g, V = Q^-1 N and S = N' V the minimiser is d = -u + V S^-1 N' u. It is followed up to the first bound it meets; that variable's
-unit vector joins N, which costs one more column of V, and u + t d takes the place of u: no new factor, no new gradient. So the walk goes
-on until a whole step fits, at the minimum of the face. A burst of pair steps then lets variables that violate optimality leave their
-bounds. They border the factor:
+The columns of N are the groups' indicators, whose sums are fixed, and a unit vector for each
+variable that must not move any more. With u = Q^-1 g, V = Q^-1 N and S = N' V the minimiser is d =
+-u + V S^-1 N' u. It is followed up to the first bound it meets; that variable's unit vector joins
+N, which costs one more column of V, and u + t d takes the place of u: no new factor, no new
+gradient. So the walk goes on until a whole step fits, at the minimum of the face. A burst of pair
+steps then lets variables that violate optimality leave their bounds. They border the factor:
 
     [Q   B ]^-1   needs  W = Q^-1 B  and the Cholesky factor of  T = D - B' W
     [B'  D ]
 
-and a new factor is made only after many changes. Every part lowers the objective, so no face returns and the work ends. Q may be
-singular (duplicate points, more points than features): a shift of its diagonal at the level of rounding makes the factor exist, and what
-it spoils is repaired by the next step, whose gradient is exact.
+and a new factor is made only after many changes. Every part lowers the objective, so no face
+returns and the work ends. Q may be singular (duplicate points, more points than features): a shift
+of its diagonal at the level of rounding makes the factor exist, and what it spoils is repaired by
+the next step, whose gradient is exact.
 """
 
 from typing import NamedTuple
@@ -34,9 +37,11 @@ CHANGES = 256
 AHEAD = 24
 """Columns of V made together: those of the next variables to meet a bound, as it seems."""
 LONGER, LONGEST = 4, 64
-"""Where a walk does not reach its end, the next burst of pair steps is LONGER times as long, up to LONGEST steps for each variable."""
+"""Where a walk does not reach its end, the next burst of pair steps is LONGER times as long, up to
+LONGEST steps for each variable."""
 NOISE = 1e-15
-"""The rounding of K b, relative to the size of b and of K's diagonal; twice with b for the objective."""
+"""The rounding of K b, relative to the size of b and of K's diagonal; twice with b for the
+objective."""
 IDLE = 3
 """Cycles that may pass without progress."""
 
@@ -57,7 +62,9 @@ class Tile(NamedTuple):
     backend: Backend
 
     @classmethod
-    def of(cls, numbers: Integers, K: NDArray[np.float64], variables: Variables, backend: Backend) -> "Tile":
+    def of(
+        cls, numbers: Integers, K: NDArray[np.float64], variables: Variables, backend: Backend
+    ) -> "Tile":
         """The tile of some variables, which share their memory with it."""
         return cls(numbers, K, *variables, backend)
 
@@ -97,7 +104,8 @@ class NotConvex(ArithmeticError):
 
 
 class Factor:
-    """Solves with Q on the members: a Cholesky factor on the first of them, bordered by those who joined later.
+    """Solves with Q on the members: a Cholesky factor on the first of them, bordered by those who
+    joined later.
 
     Members are variables of the whole problem: a factor serves every tile that holds them.
     """
@@ -144,8 +152,11 @@ class Factor:
         return np.concatenate([first - self.W @ last, last])
 
 
-def newton(tile: Tile, tol: float, monitor: Monitor, steps_before: int = 0, factor: Factor | None = None) -> tuple[int, Factor | None]:
-    """Lower the violation of a tile to tol, or as far as float64 can; return the number of pair steps, and the last factor.
+def newton(
+    tile: Tile, tol: float, monitor: Monitor, steps_before: int = 0, factor: Factor | None = None
+) -> tuple[int, Factor | None]:
+    """Lower the violation of a tile to tol, or as far as float64 can; return the number of pair
+    steps, and the last factor.
 
     Raises NotConvex where negative curvature is met; b and G are valid then.
     """
@@ -154,7 +165,11 @@ def newton(tile: Tile, tol: float, monitor: Monitor, steps_before: int = 0, fact
     with one_blas_thread():
         while True:
             violation, size = tile.violation, float(np.sqrt(np.sum(tile.b**2)))
-            if violation <= max(tol, noise * size) or idle > IDLE or monitor.stop(steps_before + steps) is not None:
+            if (
+                violation <= max(tol, noise * size)
+                or idle > IDLE
+                or monitor.stop(steps_before + steps) is not None
+            ):
                 return steps, factor
             gain, whole = 0.0, True
             if np.count_nonzero(tile.free) > 1:
@@ -165,7 +180,9 @@ def newton(tile: Tile, tol: float, monitor: Monitor, steps_before: int = 0, fact
             least, violation = min(least, violation), tile.violation
             if violation > tol:
                 left = monitor.max_iter - steps_before - steps
-                done = tile.pair_steps(max(tol, 0.1 * violation), min(burst * len(tile.numbers), left))
+                done = tile.pair_steps(
+                    max(tol, 0.1 * violation), min(burst * len(tile.numbers), left)
+                )
                 steps += done.taken
                 if done.negative:
                     raise NotConvex
@@ -176,20 +193,29 @@ def _factor_for(tile: Tile, factor: Factor | None) -> Factor:
     free = np.flatnonzero(tile.free)
     if factor is not None and np.isin(factor.members, tile.numbers, assume_unique=True).all():
         new = np.flatnonzero(tile.free & ~np.isin(tile.numbers, factor.members, assume_unique=True))
-        joined, left = len(factor.members) - factor.base + len(new), len(factor.members) + len(new) - len(free)
-        if joined + left <= min(CHANGES, len(free) // 4) and (not len(new) or factor.add(tile, new)):
+        joined, left = (
+            len(factor.members) - factor.base + len(new),
+            len(factor.members) + len(new) - len(free),
+        )
+        if joined + left <= min(CHANGES, len(free) // 4) and (
+            not len(new) or factor.add(tile, new)
+        ):
             return factor
     return Factor(tile, free)
 
 
 def _walk(tile: Tile, factor: Factor) -> tuple[float, bool]:
-    """From bound to bound to the minimum of the face; return by how much the objective fell, and whether the minimum was reached."""
+    """From bound to bound to the minimum of the face.
+
+    Return by how much the objective fell, and whether the minimum was reached.
+    """
     at = np.searchsorted(tile.numbers, factor.members)
     b, lower, upper = tile.b[at], tile.lower[at], tile.upper[at]
     N = _groups(at, tile.begin, tile.fixed)
     held = np.flatnonzero((b <= lower) | (b >= upper))
     rest = _Rest(factor, N, held)
-    # N y takes up each group's mean and what is held: without them g is small, and so is the rounding where Q is singular
+    # N y takes up each group's mean and what is held: without them g is small, and so is the
+    # rounding where Q is singular
     u, whole = factor.solve(_without_sums(tile.G[at], N, held)), False
     while not whole and len(rest.held) <= CHANGES:
         d = rest.direction(u)
@@ -211,7 +237,9 @@ def _groups(at: Integers, begin: Integers, fixed: NDArray[np.bool_]) -> Floats:
     """The indicators of the groups that have members and a fixed sum, one column each."""
     if len(fixed) == 1:
         return np.ones((len(at), int(fixed[0])))
-    N: Floats = (np.searchsorted(begin, at, side="right")[:, None] == np.arange(1, len(begin))).astype(np.float64)
+    N: Floats = (
+        np.searchsorted(begin, at, side="right")[:, None] == np.arange(1, len(begin))
+    ).astype(np.float64)
     return N[:, N.any(axis=0) & fixed]
 
 
@@ -227,11 +255,16 @@ def _without_sums(d: Floats, N: Floats, held: Integers) -> Floats:
 
 
 class _Rest:
-    """The constraints N' d = 0 of a walk: sums that are fixed, variables that are held. V = Q^-1 N and S = N' V grow with them."""
+    """The constraints N' d = 0 of a walk: sums that are fixed, variables that are held.
+
+    V = Q^-1 N and S = N' V grow with them.
+    """
 
     def __init__(self, factor: Factor, N: Floats, held: Integers) -> None:
         self.factor, self.N, self.held = factor, N, np.empty(0, np.int64)
-        self.made: dict[int, Floats] = {}  # columns of Q^-1 by member, also of those that may be held next
+        self.made: dict[
+            int, Floats
+        ] = {}  # columns of Q^-1 by member, also of those that may be held next
         self.count, most = N.shape[1], N.shape[1] + min(len(N), len(held) + 2 * CHANGES)
         self.V, self.S = np.empty((len(N), most), order="F"), np.empty((most, most))
         if self.count:
@@ -240,7 +273,10 @@ class _Rest:
         self.hold(held, held)
 
     def hold(self, members: Integers, likely: Integers) -> None:
-        """Hold members; where columns must be made, those of the likely next ones are made with them."""
+        """Hold members.
+
+        Where columns must be made, those of the likely next ones are made with them.
+        """
         if not all(int(k) in self.made for k in members):
             new = [int(k) for k in np.union1d(members, likely) if int(k) not in self.made]
             unit = np.zeros((len(self.N), len(new)), order="F")

@@ -1,4 +1,5 @@
-"""Newton's method on the primal of a squared loss, after Chapelle (2007): exact after finitely many steps.
+"""Newton's method on the primal of a squared loss, after Chapelle (2007): exact after finitely many
+steps.
 
 With f_i = (K x)[row_i] + level and the slack s_i of variable i, positive where the loss is,
 
@@ -8,17 +9,19 @@ the problems with a ridge have the primal, without constraints and once differen
 
     P(x, level) = 1/2 x' K x + sum_i max(0, s_i)^2 / (2 ridge_i)                           (1 / (2 ridge_i) = C_i)
 
-On the support set S = {i: s_i > 0} it is quadratic, and a Newton step goes to the minimum of that quadratic, which is 0 outside S:
+On the support set S = {i: s_i > 0} it is quadratic, and a Newton step goes to the minimum of that
+quadratic, which is 0 outside S:
 
     (K_SS + diag(ridge_S)) x_S + level = -linear_S        sum(x_S) = 0                     (bordered.py)
 
-Where the step's end has the same S it is the minimum of P, and x its dual solution: x_i = sign_i s_i / ridge_i. If P is higher at the
-step's end, the least value on the way is taken, found exactly (P is piecewise quadratic along a line). P falls with every step, so no S
-returns and the method ends; in practice after some ten steps, whatever the tolerance.
+Where the step's end has the same S it is the minimum of P, and x its dual solution: x_i = sign_i
+s_i / ridge_i. If P is higher at the step's end, the least value on the way is taken, found exactly
+(P is piecewise quadratic along a line). P falls with every step, so no S returns and the method
+ends; in practice after some ten steps, whatever the tolerance.
 
-**Growing subsets.** A step costs |S|^3 / 3, and from x = 0 every variable is in S. So the problem of a few random rows is solved first,
-then that of twice as many from there, and so on: the support set of the whole is met when it is nearly known. Only rows of K that belong
-to S are ever needed.
+**Growing subsets.** A step costs |S|^3 / 3, and from x = 0 every variable is in S. So the problem
+of a few random rows is solved first, then that of twice as many from there, and so on: the support
+set of the whole is met when it is nearly known. Only rows of K that belong to S are ever needed.
 
 Everything is float64. The memory is that of |S|^2 numbers; MemoryError says so where there is less.
 """
@@ -45,15 +48,18 @@ WHOLE = 2048
 FEWEST = 512
 """Rows of the first subset, at least."""
 ROUGH = 0.05
-"""A subset's problem is left when a step changes no more than this share of its support set: the next subset changes it more."""
+"""A subset's problem is left when a step changes no more than this share of its support set: the
+next subset changes it more."""
 SHARE = 0.8
 """Share of the free memory that the factor may take."""
 SHIFTS = (0.0, 1e-14, 1e-13, 1e-12, 1e-11)
-"""Shifts of the diagonal, relative to its greatest entry, tried in turn where rounding makes a positive matrix look indefinite."""
+"""Shifts of the diagonal, relative to its greatest entry, tried in turn where rounding makes a
+positive matrix look indefinite."""
 REFINED = 4
 """How often the last step's residual may be solved for again."""
 ROUNDING = 1e-15
-"""A fall of P by less than this share may be rounding, or small beside losses that cannot be avoided."""
+"""A fall of P by less than this share may be rounding, or small beside losses that cannot be
+avoided."""
 IDLE = 30
 """How many such steps may follow each other."""
 
@@ -67,21 +73,46 @@ class Point(NamedTuple):
 
     def towards(self, end: "Point", t: float) -> "Point":
         """The point at a share t of the way."""
-        return Point(self.x + t * (end.x - self.x), self.level + t * (end.level - self.level), self.F + t * (end.F - self.F))
+        return Point(
+            self.x + t * (end.x - self.x),
+            self.level + t * (end.level - self.level),
+            self.F + t * (end.F - self.F),
+        )
 
 
-def solve(problem: DualProblem, workspace: KernelWorkspace, tol: float, start: Floats | None = None) -> Solution:
-    """Solve a dual problem with a ridge; see the contract in workspace.py. Steps are Newton steps."""
+def solve(
+    problem: DualProblem, workspace: KernelWorkspace, tol: float, start: Floats | None = None
+) -> Solution:
+    """Solve a dual problem with a ridge; see the contract in workspace.py.
+
+    Steps are Newton steps.
+    """
     _refuse_other_problems(problem)
     source = workspace.source
-    rows = RowCache(workspace.whole(), np.float64, 0.0) if source.n_rows <= WHOLE else workspace.rows(np.float64)
-    search = _Search(problem, rows, workspace.monitor, SHARE * free_memory() / workspace.side_by_side)
+    rows = (
+        RowCache(workspace.whole(), np.float64, 0.0)
+        if source.n_rows <= WHOLE
+        else workspace.rows(np.float64)
+    )
+    search = _Search(
+        problem, rows, workspace.monitor, SHARE * free_memory() / workspace.side_by_side
+    )
     with one_blas_thread():
         point, reason = search.run(start)
     b = feasible_start(problem, point.x)
     if np.abs(b - point.x).sum() > 1e-14 * np.abs(b).sum():
         point = Point(b, point.level, search.product(b))
-    state = State(problem, b, point.F, b, point.F, source.backend, steps=search.steps, scale=search.scale, convex=source.convex)
+    state = State(
+        problem,
+        b,
+        point.F,
+        b,
+        point.F,
+        source.backend,
+        steps=search.steps,
+        scale=search.scale,
+        convex=source.convex,
+    )
     if state.violation > tol:
         theta = _best_multiple(state)
         state.b, state.F = theta * b, theta * point.F
@@ -89,18 +120,29 @@ def solve(problem: DualProblem, workspace: KernelWorkspace, tol: float, start: F
 
 
 def _best_multiple(state: State) -> float:
-    """The theta >= 0 for which theta b, feasible as b is, has the least dual objective: what was stopped early may be far off."""
+    """The theta >= 0 for which theta b, feasible as b is, has the least dual objective.
+
+    What was stopped early may be far off.
+    """
     square = float(np.sum(state.b * (state.F[state.problem.row] + state.problem.ridge * state.b)))
     slope = float(np.sum(state.b * state.problem.linear))
     return max(0.0, -slope / square) if square > 0 else 0.0
 
 
 def _refuse_other_problems(problem: DualProblem) -> None:
-    """ValueError unless the loss is squared: a ridge everywhere, every variable on a half-line, one sum, of 0."""
-    half = (problem.lower == 0) & np.isposinf(problem.upper) | (problem.upper == 0) & np.isneginf(problem.lower)
-    if not (problem.groups == 1 and (problem.ridge > 0).all() and half.all() and not problem.start.any()):
+    """ValueError unless the loss is squared.
+
+    A ridge everywhere, every variable on a half-line, one sum, of 0.
+    """
+    half = (problem.lower == 0) & np.isposinf(problem.upper) | (problem.upper == 0) & np.isneginf(
+        problem.lower
+    )
+    if not (
+        problem.groups == 1 and (problem.ridge > 0).all() and half.all() and not problem.start.any()
+    ):
         raise ValueError(
-            "Newton's method on the primal needs a squared loss and a finite C: use loss='squared_hinge' (SVC) or "
+            "Newton's method on the primal needs a squared loss and a finite C: use "
+            "loss='squared_hinge' (SVC) or "
             "loss='squared_epsilon_insensitive' (SVR), or solver='block'."
         )
 
@@ -108,17 +150,24 @@ def _refuse_other_problems(problem: DualProblem) -> None:
 class _Search:
     """The method on one problem."""
 
-    def __init__(self, problem: DualProblem, cache: RowCache, monitor: Monitor, memory: float) -> None:
+    def __init__(
+        self, problem: DualProblem, cache: RowCache, monitor: Monitor, memory: float
+    ) -> None:
         self.problem, self.cache, self.monitor, self.memory = problem, cache, monitor, memory
         self.sign = np.where(problem.upper > 0, 1.0, -1.0)
         self.row, self.n = problem.row, cache.source.n_rows
         some = np.arange(0, self.n, max(1, self.n // 64))
-        self.scale = float(np.abs(cache.source.block(some, some, np.float64).diagonal()).max(initial=0.0))
+        self.scale = float(
+            np.abs(cache.source.block(some, some, np.float64).diagonal()).max(initial=0.0)
+        )
         self.steps = 0
         self.system: Bordered | None = None
 
     def run(self, start: Floats | None) -> tuple[Point, Status | None]:
-        """Subsets, each twice as large, then all; from a start at once on all. Return the last point and why it is the last, if early."""
+        """Subsets, each twice as large, then all; from a start at once on all.
+
+        Return the last point and why it is the last, if early.
+        """
         point, halvings = Point(np.zeros(len(self.row)), 0.0, np.zeros(self.n)), 0
         if start is None or not start.any():
             while self.n >> (halvings + 1) >= FEWEST:
@@ -149,7 +198,9 @@ class _Search:
         return levels(variables, self.cache.source.backend)[0].value
 
     def minimise(self, point: Point, inside: NDArray[np.bool_], rough: float) -> Point:
-        """Newton steps on the loss of the variables inside, until the support set changes by no more than a share of rough."""
+        """Newton steps on the loss of the variables inside, until the support set changes by no
+        more than a share of rough.
+        """
         S, value, idle = self.support(point, inside), self.primal(point, inside), 0
         while True:
             self.last = point
@@ -171,14 +222,22 @@ class _Search:
             point, value, S = new, lower, found
 
     def slack(self, point: Point, solved: Integers | None = None) -> Floats:
-        """s. On the set a step was solved for, f = -linear - ridge x says more than F, whose rounding grows with x."""
+        """s.
+
+        On the set a step was solved for, f = -linear - ridge x says more than F, whose rounding
+        grows with x.
+        """
         f = point.F + point.level
         if solved is not None:
-            f[self.row[solved]] = -self.problem.linear[solved] - self.problem.ridge[solved] * point.x[solved]
+            f[self.row[solved]] = (
+                -self.problem.linear[solved] - self.problem.ridge[solved] * point.x[solved]
+            )
         s: Floats = -self.sign * (f[self.row] + self.problem.linear)
         return s
 
-    def support(self, point: Point, inside: NDArray[np.bool_], solved: Integers | None = None) -> Integers:
+    def support(
+        self, point: Point, inside: NDArray[np.bool_], solved: Integers | None = None
+    ) -> Integers:
         """S, in order."""
         return np.flatnonzero(inside & (self.slack(point, solved) > 0))
 
@@ -199,7 +258,12 @@ class _Search:
         best, least = point, np.inf
         for _ in range(REFINED):
             x = point.x[S]
-            residual = -self.problem.linear[S] - point.F[self.row[S]] - self.problem.ridge[S] * x - point.level
+            residual = (
+                -self.problem.linear[S]
+                - point.F[self.row[S]]
+                - self.problem.ridge[S] * x
+                - point.level
+            )
             size = float(np.abs(residual).max(initial=0.0))
             if not size < 0.5 * least:
                 break
@@ -211,10 +275,16 @@ class _Search:
         return best
 
     def least(self, old: Point, new: Point, inside: NDArray[np.bool_]) -> float:
-        """The t in (0, 1] with the least P(old + t (new - old)): the root of its derivative, which is piecewise linear and rises."""
+        """The t in (0, 1] with the least P(old + t (new - old)).
+
+        The root of its derivative, which is piecewise linear and rises.
+        """
         s, slope = self.slack(old)[inside], (self.slack(new) - self.slack(old))[inside]
         move, ridge = new.x - old.x, self.problem.ridge[inside]
-        linear, square = float(np.sum(move * old.F[self.row])), float(np.sum(move * (new.F - old.F)[self.row]))
+        linear, square = (
+            float(np.sum(move * old.F[self.row])),
+            float(np.sum(move * (new.F - old.F)[self.row])),
+        )
 
         def derivative(t: float) -> tuple[float, float]:
             lossy = np.where(s + t * slope > 0, slope / ridge, 0.0)
@@ -264,20 +334,29 @@ class _Search:
         return x, level
 
     def _factor(self, S: Integers) -> Bordered:
-        """A new factor; MemoryError where there is no room, ValueError where the kernel is not positive semidefinite."""
+        """A new factor.
+
+        MemoryError where there is no room, ValueError where the kernel is not positive
+        semidefinite.
+        """
         needed = 8.0 * len(S) ** 2
         if needed > self.memory:
             raise MemoryError(
-                f"solver='newton' keeps a matrix of the {len(S)} support vectors, {needed / 2**30:.1f} GiB; {self.memory / 2**30:.1f} are "
+                f"solver='newton' keeps a matrix of the {len(S)} support vectors, "
+                f"{needed / 2**30:.1f} GiB; {self.memory / 2**30:.1f} are "
                 "available to it. Use solver='block', which needs no such matrix."
             )
         self.cache.keep(self.row[S])
         for shift in SHIFTS:
             with suppress(NotPositive):
-                return Bordered(self._values, S, self.problem.ridge, self._pause, shift * self.scale)
+                return Bordered(
+                    self._values, S, self.problem.ridge, self._pause, shift * self.scale
+                )
         raise ValueError(
-            "solver='newton' needs a positive semidefinite kernel, but this one has negative curvature on these data, more than the "
-            "squared loss makes up for. Use solver='block', a smaller C, or a positive semidefinite kernel."
+            "solver='newton' needs a positive semidefinite kernel, but this one has negative "
+            "curvature on these data, more than the "
+            "squared loss makes up for. Use solver='block', a smaller C, or a positive "
+            "semidefinite kernel."
         )
 
     def _pause(self) -> None:
@@ -287,7 +366,14 @@ class _Search:
             raise Stopped(reason)
 
     def _report(self, point: Point, inside: NDArray[np.bool_], fall: float) -> None:
-        """Show by how much P fell with the last step, which stands for the gap before the end, and how far x is from sign s / ridge."""
+        """Show by how much P fell with the last step, which stands for the gap before the end, and
+        how far x is from sign s / ridge.
+        """
         if self.monitor.wants_report():
             off = np.maximum(0.0, self.slack(point)) - self.sign * point.x * self.problem.ridge
-            self.monitor.report(self.steps, fall, float(np.abs(off[inside]).max(initial=0.0)), int(np.count_nonzero(point.x)))
+            self.monitor.report(
+                self.steps,
+                fall,
+                float(np.abs(off[inside]).max(initial=0.0)),
+                int(np.count_nonzero(point.x)),
+            )

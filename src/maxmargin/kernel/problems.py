@@ -16,12 +16,13 @@ eps-SVR         eps - z, -eps - z     [0, C], [-C, 0]           0               
 nu-SVR          -z, -z                [0, C], [-C, 0]           0, 1             0..n-1, 0..n-1      fill(nu sum(C) / 2)
 ==============  ====================  ========================  ===============  ==================  ====================
 
-w are the sample weights; C stands for C w_i, one bound a sample. A squared loss C xi^2 instead of C xi removes the bounds and adds
-ridge = 1 / (2 C) to the diagonal.
+w are the sample weights; C stands for C w_i, one bound a sample. A squared loss C xi^2 instead of C
+xi removes the bounds and adds ridge = 1 / (2 C) to the diagonal.
 
-Hard margin is the nearest pair of points of the two classes' convex hulls, nu-SVC the nearest pair of their reduced hulls (bounds
-w_i): in both the answer comes in an arbitrary scale and is read in units of the margin (``in_margin_units``). A distance of zero
-says that the (reduced) hulls meet: no hyperplane separates them.
+Hard margin is the nearest pair of points of the two classes' convex hulls, nu-SVC the nearest pair
+of their reduced hulls (bounds w_i): in both the answer comes in an arbitrary scale and is read in
+units of the margin (``in_margin_units``). A distance of zero says that the (reduced) hulls meet: no
+hyperplane separates them.
 """
 
 from typing import Any, NamedTuple
@@ -70,14 +71,20 @@ class DualProblem(NamedTuple):
 
 
 def weight_unit(weight: Floats) -> float:
-    """A power of two near the mean of positive weights: dividing by it changes no bit, and no scale is too large or too small."""
+    """A power of two near the mean of positive weights.
+
+    Dividing by it changes no bit, and no scale is too large or too small.
+    """
     greatest = float(weight.max())
     exponent = round(np.log2(greatest) + np.log2((weight / greatest).mean()))
     return float(2.0 ** min(max(exponent, -1022), 1023))
 
 
 def bounds(C: float, weight: Floats, squared: bool = False) -> Floats:
-    """C_i = C weight_i for positive weights; ValueError where float64 does not hold them, or 1 / (2 C_i) of a squared loss."""
+    """C_i = C weight_i for positive weights.
+
+    ValueError where float64 does not hold them, or 1 / (2 C_i) of a squared loss.
+    """
     with np.errstate(over="ignore", under="ignore"):
         found: Floats = C * weight
     if np.isfinite(C) and not np.isfinite(found).all():
@@ -87,8 +94,10 @@ def bounds(C: float, weight: Floats, squared: bool = False) -> Floats:
         )
     if not found.min(initial=1.0) > (2.0**-1024 if squared else 0.0):
         raise ValueError(
-            f"C times a sample weight is too small for float64: C={C:g}, and the least positive weight is "
-            f"{weight.min():g}. Use 0 to leave a sample out, multiply the weights by a constant, or raise C."
+            f"C times a sample weight is too small for float64: C={C:g}, and the least positive "
+            "weight is "
+            f"{weight.min():g}. Use 0 to leave a sample out, multiply the weights by a constant, "
+            "or raise C."
         )
     return found
 
@@ -107,14 +116,18 @@ def _bounds(sign: Floats, C: Floats, squared: bool) -> tuple[Floats, Floats, Flo
 
 
 def c_svc(y: Floats, C: Floats, squared: bool = False) -> DualProblem:
-    """Soft margin: 1/2 |w|^2 + sum C_i max(0, 1 - y_i f_i), or with the square of the hinge; y is +1 or -1."""
+    """Soft margin: 1/2 |w|^2 + sum C_i max(0, 1 - y_i f_i), or with the square of the hinge.
+
+    Y is +1 or -1.
+    """
     n = len(y)
     lower, upper, ridge = _bounds(y, C, squared)
     return DualProblem(-y, lower, upper, np.zeros(n, np.int64), np.arange(n), np.zeros(n), ridge)
 
 
 def nu_svc(y: Floats, weight: Floats, nu: float) -> DualProblem:
-    """The nu-parametrisation: at most a share nu of the weight are margin errors, at least that share are support vectors.
+    """The nu-parametrisation: at most a share nu of the weight are margin errors, at least that
+    share are support vectors.
 
     Variables are sorted: the positive class first, so that each class is one group.
     """
@@ -125,7 +138,16 @@ def nu_svc(y: Floats, weight: Floats, nu: float) -> DualProblem:
     for sign in (1.0, -1.0):
         start[y == sign] = sign * fill(total, weight[y == sign])
     lower, upper, ridge = _bounds(y, weight, squared=False)
-    return DualProblem(np.zeros(len(y)), lower, upper, (y < 0).astype(np.int64), row, start, ridge, in_margin_units=True)
+    return DualProblem(
+        np.zeros(len(y)),
+        lower,
+        upper,
+        (y < 0).astype(np.int64),
+        row,
+        start,
+        ridge,
+        in_margin_units=True,
+    )
 
 
 def largest_nu(y: Floats, weight: Floats) -> float:
@@ -135,13 +157,25 @@ def largest_nu(y: Floats, weight: Floats) -> float:
 
 
 def hard_margin(y: Floats) -> DualProblem:
-    """The nearest points of the two classes' convex hulls; minimise 1/2 |w|^2 subject to y_i f_i >= 1 after scaling."""
+    """The nearest points of the two classes' convex hulls.
+
+    Minimise 1/2 |w|^2 subject to y_i f_i >= 1 after scaling.
+    """
     row = np.argsort(-y, kind="stable")
     y = y[row]
     lower, upper, ridge = _bounds(y, np.full(len(y), np.inf), squared=False)
     start = np.zeros(len(y))
     start[0], start[-1] = 1.0, -1.0
-    return DualProblem(np.zeros(len(y)), lower, upper, (y < 0).astype(np.int64), row, start, ridge, in_margin_units=True)
+    return DualProblem(
+        np.zeros(len(y)),
+        lower,
+        upper,
+        (y < 0).astype(np.int64),
+        row,
+        start,
+        ridge,
+        in_margin_units=True,
+    )
 
 
 def one_class(weight: Floats, nu: float) -> DualProblem:
@@ -158,7 +192,15 @@ def eps_svr(z: Floats, C: Floats, epsilon: float, squared: bool = False) -> Dual
     sign = np.repeat([1.0, -1.0], n)
     lower, upper, ridge = _bounds(sign, np.tile(C, 2), squared)
     linear = np.concatenate([epsilon - z, -epsilon - z])
-    return DualProblem(linear, lower, upper, np.zeros(2 * n, np.int64), np.tile(np.arange(n), 2), np.zeros(2 * n), ridge)
+    return DualProblem(
+        linear,
+        lower,
+        upper,
+        np.zeros(2 * n, np.int64),
+        np.tile(np.arange(n), 2),
+        np.zeros(2 * n),
+        ridge,
+    )
 
 
 def nu_svr(z: Floats, C: Floats, nu: float) -> DualProblem:
@@ -167,20 +209,36 @@ def nu_svr(z: Floats, C: Floats, nu: float) -> DualProblem:
     sign = np.repeat([1.0, -1.0], n)
     lower, upper, ridge = _bounds(sign, np.tile(C, 2), squared=False)
     half = fill(nu * C.sum() / 2, C)
-    return DualProblem(np.tile(-z, 2), lower, upper, np.repeat([0, 1], n), np.tile(np.arange(n), 2), np.concatenate([half, -half]), ridge)
+    return DualProblem(
+        np.tile(-z, 2),
+        lower,
+        upper,
+        np.repeat([0, 1], n),
+        np.tile(np.arange(n), 2),
+        np.concatenate([half, -half]),
+        ridge,
+    )
 
 
-def fold(problem: DualProblem, b: Floats, n: int, row: Integers | None = None, xp: Any = np) -> Floats:
-    """Add the variables (all, or those of the given rows) that share a kernel row: coefficient of each of the n rows."""
-    coef: Floats = xp.bincount(problem.row if row is None else row, weights=b, minlength=n).astype(np.float64)
+def fold(
+    problem: DualProblem, b: Floats, n: int, row: Integers | None = None, xp: Any = np
+) -> Floats:
+    """Add the variables (all, or those of the given rows) that share a kernel row.
+
+    Coefficient of each of the n rows.
+    """
+    coef: Floats = xp.bincount(problem.row if row is None else row, weights=b, minlength=n).astype(
+        np.float64
+    )
     return coef
 
 
 def feasible_start(problem: DualProblem, guess: Floats) -> Floats:
     """Return the feasible point nearest in spirit to a guess: clipped to the bounds, sums restored.
 
-    Where a sum is too large in magnitude the variables that push it are scaled down, so zeros stay zeros; what is still missing is
-    filled into the variables in their order, those already in use first.
+    Where a sum is too large in magnitude the variables that push it are scaled down, so zeros stay
+    zeros; what is still missing is filled into the variables in their order, those already in use
+    first.
     """
     b = np.clip(guess, problem.lower, problem.upper)
     for g in np.flatnonzero(problem.fixed):

@@ -1,7 +1,9 @@
-"""How far computed kernel values, and sums of them, are from exact ones. Every statement is a bound, none an estimate.
+"""How far computed kernel values, and sums of them, are from exact ones. Every statement is a
+bound, none an estimate.
 
-**RBF values.** Let x, z be prepared points (sources/native.py) in float64, u = 2^-24, t the greatest number of non-zeros of a point,
-S = |x| + |z|, D = |x - z|^2 and g_n = n u / (1 - n u), which bounds n roundings. The float32 value is 2^-s with
+**RBF values.** Let x, z be prepared points (sources/native.py) in float64, u = 2^-24, t the
+greatest number of non-zeros of a point, S = |x| + |z|, D = |x - z|^2 and g_n = n u / (1 - n u),
+which bounds n roundings. The float32 value is 2^-s with
 
     s = (fl|x|^2 + fl|z|^2 - 2 fl x.z) gamma log2(e)
 
@@ -9,36 +11,43 @@ S = |x| + |z|, D = |x - z|^2 and g_n = n u / (1 - n u), which bounds n roundings
 2. two norms and the dot product of t terms are wrong by g_t (|x|^2 + |z|^2 + 2 |x||z|) = g_t S^2, their sum rounds twice: g_(t+2) S^2;
 3. gamma log2(e) and the product round once each: 2 u D <= 2 u S^2. Values of s below 0 are set to 0, which moves them towards D >= 0.
 
-So the exponent is wrong by at most delta = slope S^2, slope = gamma g_(t+8), and 2^-s itself, a polynomial and a shift, by at most 8 u of
-the value. Hence k32 = k exp(e) (1 + h), |e| <= delta, |h| <= 8 u, and with growth = exp(delta) for the greatest delta
+So the exponent is wrong by at most delta = slope S^2, slope = gamma g_(t+8), and 2^-s itself, a
+polynomial and a shift, by at most 8 u of the value. Hence k32 = k exp(e) (1 + h), |e| <= delta, |h|
+<= 8 u, and with growth = exp(delta) for the greatest delta
 
     |k32 - k| <= k32 (exp(delta) (1 + 9 u) - 1) <= k32 growth (delta + 9 u)
 
-Points z with |z| > |x| + q, q^2 = 89 / gamma, need not count for the greatest delta: D > q^2, so k < exp(-89) < UNDERFLOW. Their S is at
-most D^(1/2) / q times the S' of |z| = |x| + q; so k32 is below UNDERFLOW too as long as slope S'^2 < 5, and else growth > 100 covers all.
-UNDERFLOW, added once for each value, is also more than float32 loses to underflow, here and in the sums.
+Points z with |z| > |x| + q, q^2 = 89 / gamma, need not count for the greatest delta: D > q^2, so k
+< exp(-89) < UNDERFLOW. Their S is at most D^(1/2) / q times the S' of |z| = |x| + q; so k32 is
+below UNDERFLOW too as long as slope S'^2 < 5, and else growth > 100 covers all. UNDERFLOW, added
+once for each value, is also more than float32 loses to underflow, here and in the sums.
 
-**float64** makes the same errors with u = 2^-53 (subtracting the centre takes the place of 1.): 2^-29 of the above, for which the factor
-MORE leaves room. Between points of at most the length L the exponent is wrong by at most exponent_error = 4 gamma g_(t+8) L^2. An x
-longer than 2 L needs no more: S <= 3 D^(1/2) then, and gamma D < 745 where a value is not 0. Where L is many times the kernel's width,
-1 / gamma^(1/2), this is no small number: x and z cancel.
+**float64** makes the same errors with u = 2^-53 (subtracting the centre takes the place of 1.):
+2^-29 of the above, for which the factor MORE leaves room. Between points of at most the length L
+the exponent is wrong by at most exponent_error = 4 gamma g_(t+8) L^2. An x longer than 2 L needs no
+more: S <= 3 D^(1/2) then, and gamma D < 745 where a value is not 0. Where L is many times the
+kernel's width, 1 / gamma^(1/2), this is no small number: x and z cancel.
 
-**Differences.** The sum of (x_k - z_k)^2, computed so, has no such error: subtracting rounds once, squaring and adding t terms t + 1 times,
-gamma log2(e) and the product twice, all relative to D. The exponent is wrong by at most g_(t+4) gamma D, whatever the lengths are, and
-gamma D < 745 where a value is not 0. In float64 the data are not centred for it, which would round them. In float32 the copies' errors
-come on top, at most 2 u S D^(1/2) + u^2 S^2 of D: nothing for near points, and delta above covers it.
+**Differences.** The sum of (x_k - z_k)^2, computed so, has no such error: subtracting rounds once,
+squaring and adding t terms t + 1 times, gamma log2(e) and the product twice, all relative to D. The
+exponent is wrong by at most g_(t+4) gamma D, whatever the lengths are, and gamma D < 745 where a
+value is not 0. In float64 the data are not centred for it, which would round them. In float32 the
+copies' errors come on top, at most 2 u S D^(1/2) + u^2 S^2 of D: nothing for near points, and delta
+above covers it.
 
-**Dot products.** x.z is wrong by g_t |x||z|, so gamma x.z + c by g_(t+2) (gamma |x||z| + |c|), its p-th power by p times the power of that
-size and one rounding for each product; tanh and the logistic function have a slope of at most 1. So
-dot_error = p (gamma L^2 + |c|)^p g_(t+p+8).
+**Dot products.** x.z is wrong by g_t |x||z|, so gamma x.z + c by g_(t+2) (gamma |x||z| + |c|), its
+p-th power by p times the power of that size and one rounding for each product; tanh and the
+logistic function have a slope of at most 1. So dot_error = p (gamma L^2 + |c|)^p g_(t+p+8).
 
-The source takes differences where exponent_error > TRUSTED (2^-4 in float32), and a fit does where the sum of |c_j| times it is more than
-its tolerance allows.
+The source takes differences where exponent_error > TRUSTED (2^-4 in float32), and a fit does where
+the sum of |c_j| times it is more than its tolerance allows.
 
-**Sums.** Let m_j >= |c_j|, M = sum m_j k32_j and N = sum m_j k32_j |z_j|^2. Then sum m_j k32_j (|x| + |z_j|)^2 is at most
-(|x| M^(1/2) + N^(1/2))^2, so the values' errors amount to growth (slope (|x| M^(1/2) + N^(1/2))^2 + 9 u M). Float32 coefficients and
-their products, in sums that round no term to float32 more than r times and are float64 beyond, are wrong by g_(r+2) M; a float64 sum of n
-terms by n 2^-53 M. M and N, computed so themselves, are smaller than they should be by less than the factor MORE.
+**Sums.** Let m_j >= |c_j|, M = sum m_j k32_j and N = sum m_j k32_j |z_j|^2. Then sum m_j k32_j (|x|
++ |z_j|)^2 is at most (|x| M^(1/2) + N^(1/2))^2, so the values' errors amount to growth (slope (|x|
+M^(1/2) + N^(1/2))^2 + 9 u M). Float32 coefficients and their products, in sums that round no term
+to float32 more than r times and are float64 beyond, are wrong by g_(r+2) M; a float64 sum of n
+terms by n 2^-53 M. M and N, computed so themselves, are smaller than they should be by less than
+the factor MORE.
 """
 
 import math
@@ -53,7 +62,8 @@ UNIT32, UNIT64 = 2.0**-24, 2.0**-53
 UNDERFLOW = 2.0**-120
 """More than what values, coefficients and products of float32 lose to underflow."""
 MORE = 1 + 2.0**-10
-"""A factor that covers errors of the bounds' own arithmetic and products of small terms left out above."""
+"""A factor that covers errors of the bounds' own arithmetic and products of small terms left out
+above."""
 EXPONENT_END = 89.0
 """More than 127 log(2): exp(-89) < UNDERFLOW."""
 EXPONENT_END64 = 745.2
@@ -84,10 +94,15 @@ class ValueBound(NamedTuple):
     """|x|, alike."""
 
 
-def rbf_bound(gamma: float, terms: int, norms_a: NDArray[np.float32], norms_b: NDArray[np.float32]) -> ValueBound:
+def rbf_bound(
+    gamma: float, terms: int, norms_a: NDArray[np.float32], norms_b: NDArray[np.float32]
+) -> ValueBound:
     """The bound from squared norms in float32."""
     slope, more = gamma * _roundings(terms + 8), 1 + _roundings(terms + 2)
-    lengths_a, lengths_b = np.sqrt(norms_a.astype(np.float64)) * more, np.sqrt(norms_b.astype(np.float64)) * more
+    lengths_a, lengths_b = (
+        np.sqrt(norms_a.astype(np.float64)) * more,
+        np.sqrt(norms_b.astype(np.float64)) * more,
+    )
     near = lengths_b + np.sqrt(EXPONENT_END / gamma) if gamma > 0 else np.inf
     with np.errstate(over="ignore", invalid="ignore"):
         growth = np.exp(slope * np.square(lengths_b + np.minimum(lengths_a.max(initial=0.0), near)))
@@ -95,7 +110,9 @@ def rbf_bound(gamma: float, terms: int, norms_a: NDArray[np.float32], norms_b: N
 
 
 def exponent_error(gamma: float, terms: int, length: float) -> float:
-    """The greatest error of a float64 exponent by |x|^2 + |z|^2 - 2 x.z between points of at most this length."""
+    """The greatest error of a float64 exponent by |x|^2 + |z|^2 - 2 x.z between points of at most
+    this length.
+    """
     reach = 2.0 * length * math.sqrt(gamma)
     return _known(reach * reach * _roundings(terms + 8, UNIT64))
 
@@ -106,7 +123,9 @@ def difference_error(terms: int) -> float:
 
 
 def dot_error(gamma: float, constant: float, degree: int, terms: int, length: float) -> float:
-    """The greatest error of a float64 value (gamma x.z + constant)^degree, or of tanh or the logistic function at degree 1."""
+    """The greatest error of a float64 value (gamma x.z + constant)^degree, or of tanh or the
+    logistic function at degree 1.
+    """
     with np.errstate(over="ignore", invalid="ignore"):
         size = np.float64(gamma) * length * length + constant
         error = max(1, degree) * size**degree * _roundings(terms + degree + 8, UNIT64)
@@ -114,8 +133,15 @@ def dot_error(gamma: float, constant: float, degree: int, terms: int, length: fl
 
 
 def sum_bound(bound: ValueBound, M: Floats, N: Floats, total: Floats, run: int, n: int) -> Floats:
-    """For each sum and each x the bound of |f32 - f64|; a sum has n terms at most, total is that of its m_j."""
+    """For each sum and each x the bound of |f32 - f64|.
+
+    A sum has n terms at most, total is that of its m_j.
+    """
     with np.errstate(over="ignore", invalid="ignore"):
-        values = bound.growth * (bound.slope * np.square(bound.lengths_b * np.sqrt(M) + np.sqrt(N)) + 9 * UNIT32 * M)
-        found: Floats = MORE * (values + (_roundings(run + 2) + n * UNIT64) * M) + 2 * UNDERFLOW * (total[:, None] + n)
+        values = bound.growth * (
+            bound.slope * np.square(bound.lengths_b * np.sqrt(M) + np.sqrt(N)) + 9 * UNIT32 * M
+        )
+        found: Floats = MORE * (values + (_roundings(run + 2) + n * UNIT64) * M) + 2 * UNDERFLOW * (
+            total[:, None] + n
+        )
     return found

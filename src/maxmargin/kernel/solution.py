@@ -4,9 +4,10 @@ At the optimum there is a number u for each group with
 
     b_i can shrink  =>  G_i <= u          b_i can grow  =>  G_i >= u
 
-so every free variable (strictly inside its bounds) has G_i = u. The level of the group is -u: the mean of -G over the free
-variables, as the lectures average the bias over the support vectors on the margin. Without a free variable any u between the
-greatest G that can shrink and the least G that can grow satisfies the conditions: that interval is kept, and its middle is the level.
+so every free variable (strictly inside its bounds) has G_i = u. The level of the group is -u: the
+mean of -G over the free variables, as the lectures average the bias over the support vectors on the
+margin. Without a free variable any u between the greatest G that can shrink and the least G that
+can grow satisfies the conditions: that interval is kept, and its middle is the level.
 
 Bias, offset and tube width are read off the levels:
 
@@ -48,7 +49,8 @@ class Solution(NamedTuple):
     scale: float
     """The greatest k(x, x) of the rows looked at."""
     size: Floats | None = None
-    """The sum of |b_j k(x_j, x)| for every row x near the boundary, where the problem needs to know: a share of it is rounding."""
+    """The sum of |b_j k(x_j, x)| for every row x near the boundary, where the problem needs to
+    know: a share of it is rounding."""
 
 
 def can_grow(problem: DualProblem, b: Floats) -> NDArray[np.bool_]:
@@ -68,7 +70,9 @@ def gradient(problem: DualProblem, b: Floats, kernel_part: Floats) -> Floats:
 
 def levels(variables: Variables, backend: Backend) -> tuple[Level, ...]:
     """The level of each group; see the top of this file."""
-    return tuple(_level(*end) for end in zip(_extremes(variables, backend), variables.fixed, strict=True))
+    return tuple(
+        _level(*end) for end in zip(_extremes(variables, backend), variables.fixed, strict=True)
+    )
 
 
 def _level(end: Extremes, fixed: bool) -> Level:
@@ -78,7 +82,11 @@ def _level(end: Extremes, fixed: bool) -> Level:
         value = -end.free_sum / end.free
         return Level(value, value, value)
     low, high = -end.least, -end.greatest
-    value = (low + high) / 2 if np.isfinite(low) and np.isfinite(high) else (high if np.isfinite(high) else low)
+    value = (
+        (low + high) / 2
+        if np.isfinite(low) and np.isfinite(high)
+        else (high if np.isfinite(high) else low)
+    )
     return Level(value, min(low, high), max(low, high))
 
 
@@ -87,12 +95,18 @@ def _extremes(variables: Variables, backend: Backend) -> list[Extremes]:
 
 
 def margin(ends: tuple[Level, ...]) -> float:
-    """r, half the distance between the levels of the two classes: the unit of nu-SVC and of the hard margin."""
+    """r, half the distance between the levels of the two classes.
+
+    The unit of nu-SVC and of the hard margin.
+    """
     return (ends[1].value - ends[0].value) / 2
 
 
 def violation(variables: Variables, backend: Backend) -> float:
-    """The greatest G that can shrink minus the least that can grow, over the groups; not above 0 at an optimum."""
+    """The greatest G that can shrink minus the least that can grow, over the groups.
+
+    Not above 0 at an optimum.
+    """
     return max((end.greatest - end.least for end in _extremes(variables, backend)), default=-np.inf)
 
 
@@ -100,19 +114,30 @@ def may_move(variables: Variables, backend: Backend) -> NDArray[np.bool_]:
     """Where a variable is free or part of a pair that violates optimality."""
     G, b, lower, upper, _, begin, _ = variables
     ends, xp = _extremes(variables, backend), backend.xp
-    above, below = (G - xp.repeat(xp.asarray([end[side] for end in ends]), xp.diff(begin)) for side in (0, 1))
+    above, below = (
+        G - xp.repeat(xp.asarray([end[side] for end in ends]), xp.diff(begin)) for side in (0, 1)
+    )
     grow, shrink = b < upper, b > lower
     found: NDArray[np.bool_] = (grow & shrink) | (grow & (below < 0)) | (shrink & (above > 0))
     return found
 
 
-def duality_gap(problem: DualProblem, b: Floats, kernel_part: Floats, ends: tuple[Level, ...], xp: Any = np) -> float:
-    """The gap of the dual problem at the given levels, in the problem's own units; what the progress line shows.
+def duality_gap(
+    problem: DualProblem, b: Floats, kernel_part: Floats, ends: tuple[Level, ...], xp: Any = np
+) -> float:
+    """The gap of the dual problem at the given levels, in the problem's own units; what the
+    progress line shows.
 
-    With s_i = (K b)_i + linear_i + level: sum of s_i (b_i - lower_i) where s_i > 0 and s_i (b_i - upper_i) where s_i < 0; with a ridge
-    the variable t minimising s_i t + ridge t^2 / 2 over the bounds takes the place of the bound.
+    With s_i = (K b)_i + linear_i + level: sum of s_i (b_i - lower_i) where s_i > 0 and s_i (b_i -
+    upper_i) where s_i < 0; with a ridge the variable t minimising s_i t + ridge t^2 / 2 over the
+    bounds takes the place of the bound.
     """
-    slope, ridge = kernel_part[problem.row] + problem.linear + xp.asarray([end.value for end in ends])[problem.group], problem.ridge
+    slope, ridge = (
+        kernel_part[problem.row]
+        + problem.linear
+        + xp.asarray([end.value for end in ends])[problem.group],
+        problem.ridge,
+    )
     best = xp.where(slope > 0, problem.lower, xp.where(slope < 0, problem.upper, b))
     squared = bool(ridge.any())
     if squared:

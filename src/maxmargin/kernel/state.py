@@ -1,7 +1,8 @@
 """Where a solver is, and what can be said about it there.
 
-F = K b is the kernel part of the decision values. Float32 rows leave an error in F proportional to how far b moved since F was exact, so
-the last exact pair, F_exact = K b_exact in float64, is kept: ``make_exact`` computes F = F_exact + K64 (b - b_exact).
+F = K b is the kernel part of the decision values. Float32 rows leave an error in F proportional to
+how far b moved since F was exact, so the last exact pair, F_exact = K b_exact in float64, is kept:
+``make_exact`` computes F = F_exact + K64 (b - b_exact).
 """
 
 from dataclasses import dataclass
@@ -16,7 +17,15 @@ from maxmargin.core.backend import Backend, Variables
 from maxmargin.core.choose import HOST
 from maxmargin.kernel.newton import Factor
 from maxmargin.kernel.problems import DualProblem, fold
-from maxmargin.kernel.solution import Level, Solution, duality_gap, gradient, levels, margin, violation
+from maxmargin.kernel.solution import (
+    Level,
+    Solution,
+    duality_gap,
+    gradient,
+    levels,
+    margin,
+    violation,
+)
 from maxmargin.kernel.sources import Source
 from maxmargin.monitor import Monitor
 from maxmargin.status import Status
@@ -31,7 +40,8 @@ MEET = 1e-12
 
 
 WINDOW, STEPS, CREEP = 100, 300, 1e-10
-"""So many rounds, or pair steps for each variable, that lower the objective by less than the share CREEP of it, and the violation by less
+"""So many rounds, or pair steps for each variable, that lower the objective by less than the share
+CREEP of it, and the violation by less
 than a tenth, only creep (decision 19)."""
 
 
@@ -53,7 +63,10 @@ class Progress:
         objective, violation, gap = state.objective, state.violation, state.gap
         size = max(abs(objective), abs(gap - objective) if np.isfinite(gap) else 0.0)
         falls = objective < self.objective - CREEP * size or violation < 0.9 * self.violation
-        self.objective, self.violation = min(self.objective, objective), min(self.violation, violation)
+        self.objective, self.violation = (
+            min(self.objective, objective),
+            min(self.violation, violation),
+        )
         return not falls
 
 
@@ -106,9 +119,14 @@ class State:
 
     @property
     def ceiling(self) -> float:
-        """The primal value at w = 0 and level 0, with room for rounding: no dual value of a convex problem is above it."""
+        """The primal value at w = 0 and level 0, with room for rounding.
+
+        No dual value of a convex problem is above it.
+        """
         nothing = (Level(0.0, 0.0, 0.0),) * self.problem.groups
-        value = duality_gap(self.problem, self.xp.zeros_like(self.b), self.xp.zeros_like(self.F), nothing, self.xp)
+        value = duality_gap(
+            self.problem, self.xp.zeros_like(self.b), self.xp.zeros_like(self.F), nothing, self.xp
+        )
         return value * (1 + 1e-6) + 1e-6 * self._natural + 1e-12
 
     @property
@@ -120,7 +138,9 @@ class State:
     @property
     def gap(self) -> float:
         """The duality gap at the levels, in the problem's own units."""
-        return duality_gap(self.problem, self.b, self.F, levels(self.variables(self.G), self.backend), self.xp)
+        return duality_gap(
+            self.problem, self.b, self.F, levels(self.variables(self.G), self.backend), self.xp
+        )
 
     @property
     def support_vectors(self) -> int:
@@ -134,43 +154,67 @@ class State:
         return max(margin(levels(self.variables(G), self.backend)), 1e-300)
 
     def gap_is_small(self, tol: float) -> bool:
-        """Whether the gap is at most GAP * tol of the objective; where the primal is infeasible by rounding the violation must do."""
+        """Whether the gap is at most GAP * tol of the objective.
+
+        Where the primal is infeasible by rounding the violation must do.
+        """
         gap, dual = self.gap, -self.objective
         rounding = MEET * self._natural  # of an objective that is 0
-        return not np.isfinite(gap) or gap <= max(GAP * tol * max(abs(dual + gap), abs(dual)), rounding)
+        return not np.isfinite(gap) or gap <= max(
+            GAP * tol * max(abs(dual + gap), abs(dual)), rounding
+        )
 
     def no_minimum(self) -> bool:
-        """Whether the hulls of a problem in margin units meet, or one without bounds falls forever, for all float64 can tell."""
+        """Whether the hulls of a problem in margin units meet, or one without bounds falls forever,
+        for all float64 can tell.
+        """
         if self.unbounded:
             return True
         endless = bool(self.xp.isinf(self.problem.upper).any() and not self.problem.ridge.any())
         half = float(self.xp.abs(self.b).sum()) / 2
         if half == 0 or not (self.problem.in_margin_units or endless):
             return False
-        norm, slope = float(self.xp.sum(self.b * self.F[self.problem.row])), float(self.xp.sum(self.b * self.problem.linear))
-        falls = self.problem.in_margin_units or -slope > 1e-3 * half * float(self.xp.abs(self.problem.linear).max())
+        norm, slope = (
+            float(self.xp.sum(self.b * self.F[self.problem.row])),
+            float(self.xp.sum(self.b * self.problem.linear)),
+        )
+        falls = self.problem.in_margin_units or -slope > 1e-3 * half * float(
+            self.xp.abs(self.problem.linear).max()
+        )
         return norm <= MEET * self.scale * half * half and falls
 
     def beyond(self, b: Floats) -> bool:
         """Whether variables without bounds grow without end."""
-        return not self.xp.abs(b).max(initial=0.0) < ENDLESS and bool(self.xp.isinf(self.problem.upper).any())
+        return not self.xp.abs(b).max(initial=0.0) < ENDLESS and bool(
+            self.xp.isinf(self.problem.upper).any()
+        )
 
     def note(self, negative: bool, unbounded: bool) -> None:
-        """Keep what pair steps met; ValueError where a problem that is not convex has no minimum."""
+        """Keep what pair steps met.
+
+        ValueError where a problem that is not convex has no minimum.
+        """
         squared = bool(self.problem.ridge.any())
         if unbounded and not self.convex and (negative or squared):
             raise ValueError(
-                "The kernel is not positive semidefinite on these data and the problem has no upper bounds, so it has no minimum. Use a "
-                "finite C with the plain hinge or epsilon-insensitive loss, or a positive semidefinite kernel."
+                "The kernel is not positive semidefinite on these data and the problem has no "
+                "upper bounds, so it has no minimum. Use a "
+                "finite C with the plain hinge or epsilon-insensitive loss, or a positive "
+                "semidefinite kernel."
             )
         self.unbounded |= unbounded and not squared
         self.indefinite |= negative and not self.convex
 
     def snap(self) -> None:
-        """Put variables within rounding of a bound onto it: whether one is free must not depend on the last bit."""
+        """Put variables within rounding of a bound onto it.
+
+        Whether one is free must not depend on the last bit.
+        """
         lower, upper = self.problem.lower, self.problem.upper
         near = 1e-12 * self.xp.minimum(upper - lower, self.xp.abs(self.b).max(initial=0.0))
-        self.b = self.xp.where(self.b - lower <= near, lower, self.xp.where(upper - self.b <= near, upper, self.b))
+        self.b = self.xp.where(
+            self.b - lower <= near, lower, self.xp.where(upper - self.b <= near, upper, self.b)
+        )
 
     def _change(self) -> tuple[Integers, Floats]:
         """Rows whose coefficient changed since F was exact, and by how much."""
@@ -179,9 +223,11 @@ class State:
         return rows, change[rows]
 
     def spot_check(self, source: Source, tol: float) -> bool:
-        """Whether F's error, seen on a sample of rows in float64, leaves the violation at most tol; the sample's F is exact from then on.
+        """Whether F's error, seen on a sample of rows in float64, leaves the violation at most tol;
+        the sample's F is exact from then on.
 
-        Of the rows whose error is likely to be large the worse half need not agree: they are exact now, and those not seen are better.
+        Of the rows whose error is likely to be large the worse half need not agree: they are exact
+        now, and those not seen are better.
         """
         if self._room(tol) < 0:
             return False
@@ -210,7 +256,10 @@ class State:
         return True
 
     def begin_at(self, b: Floats, source: Source, monitor: Monitor) -> bool:
-        """Another start, F = K b in float32, exact at b = 0 still; False if the monitor said stop before it was done."""
+        """Another start, F = K b in float32, exact at b = 0 still.
+
+        False if the monitor said stop before it was done.
+        """
         coefficients, F = fold(self.problem, b, len(self.F), xp=self.xp), self.xp.zeros_like(self.F)
         rows = self.xp.flatnonzero(coefficients)
         if not self._add(source, rows, coefficients[rows], F, np.float32, monitor):
@@ -218,13 +267,27 @@ class State:
         self.b, self.F, self.b_exact = b, F, self.xp.zeros_like(b)
         return True
 
-    def _add(self, source: Source, rows: Integers, change: Floats, F: Floats, dtype: DTypeLike, monitor: Monitor) -> bool:
+    def _add(
+        self,
+        source: Source,
+        rows: Integers,
+        change: Floats,
+        F: Floats,
+        dtype: DTypeLike,
+        monitor: Monitor,
+    ) -> bool:
         """F += K[:, rows] change, in parts between which the monitor may say stop: then False."""
         step = max(1, int(2e9 / max(1, len(F) * 64)))
         for i in range(0, len(rows), step):
             if i and monitor.stop(self.steps) in (Status.INTERRUPTED, Status.TIME_LIMIT):
                 return False
-            source.add_product(rows[i : i + step], self.xp.ascontiguousarray(change[i : i + step, None]), None, F[None, :], dtype)
+            source.add_product(
+                rows[i : i + step],
+                self.xp.ascontiguousarray(change[i : i + step, None]),
+                None,
+                F[None, :],
+                dtype,
+            )
         return True
 
 

@@ -1,4 +1,7 @@
-"""From a formulation to a trained decision function with its certificate: what every kernel machine does after its input is validated."""
+"""From a formulation to a trained decision function with its certificate.
+
+What every kernel machine does after its input is validated.
+"""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -24,7 +27,8 @@ from maxmargin.verdict import demand_of, error_allowed, size_of, verdict
 NEAR = 1e-12
 """Share of the largest its terms may be below which a decision value may be rounding of 0."""
 SHARE = 0.25
-"""The share of tol that rounding of kernel values may take of decision values, by its bound, without a closer look."""
+"""The share of tol that rounding of kernel values may take of decision values, by its bound,
+without a closer look."""
 
 
 class Method(Enum):
@@ -54,7 +58,9 @@ class Task(NamedTuple):
 
     def train(self, workspace: KernelWorkspace) -> "Trained":
         """Solve and certify it."""
-        return train(self, workspace if self.rows is None else workspace.view(self.rows, self.cells))
+        return train(
+            self, workspace if self.rows is None else workspace.view(self.rows, self.cells)
+        )
 
     def unsolved(self, workspace: KernelWorkspace, status: Status) -> "Trained":
         """Nothing is known of a problem that was not begun."""
@@ -71,7 +77,9 @@ class Constant(NamedTuple):
         """The constant, which needs no solver."""
         decision = Decision(np.zeros(len(self.rows)), self.value, (self.value, self.value))
         nothing = Certificate("", 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-        status = verdict(None, nothing, demand_of(0.0), size_of(np.array([self.value]), decision.coef))
+        status = verdict(
+            None, nothing, demand_of(0.0), size_of(np.array([self.value]), decision.coef)
+        )
         return Trained(decision, status, with_status(nothing, status))
 
     def unsolved(self, workspace: KernelWorkspace, status: Status) -> "Trained":
@@ -89,11 +97,16 @@ class Trained(NamedTuple):
 
 def train(task: Task, workspace: KernelWorkspace) -> Trained:
     """Solve one problem and certify the result."""
-    with np.errstate(over="ignore", invalid="ignore"):  # huge C or huge kernel values: the certificate says what came of it
+    with np.errstate(
+        over="ignore", invalid="ignore"
+    ):  # huge C or huge kernel values: the certificate says what came of it
         trained = _train(task, workspace)
         if trained.status is not Status.STALLED or task.formulation.instead is None:
             return trained
-        other = _train(task._replace(formulation=task.formulation.instead, start=trained.decision.coef), workspace)
+        other = _train(
+            task._replace(formulation=task.formulation.instead, start=trained.decision.coef),
+            workspace,
+        )
         return other if other.certificate.gap < trained.certificate.gap else trained
 
 
@@ -112,7 +125,9 @@ def _train(task: Task, workspace: KernelWorkspace) -> Trained:
             raise ValueError(form.no_solution)
         return zero(len(coef), solution.n_iter, convexity)
     trained = _judged(task, problem, workspace, solution, convexity)
-    if trained.status is Status.STALLED:  # perhaps for errors that solvers leave below the tolerance of a decision value
+    if (
+        trained.status is Status.STALLED
+    ):  # perhaps for errors that solvers leave below the tolerance of a decision value
         solution = _in_float64(problem, solution, workspace.source)
         trained = _judged(task, problem, workspace, solution, convexity)
     if form.shrink is not None and not trained.status.converged:
@@ -124,12 +139,20 @@ def _train(task: Task, workspace: KernelWorkspace) -> Trained:
     return trained
 
 
-def _solve(task: Task, problem: DualProblem, workspace: KernelWorkspace) -> tuple[Solution, KernelWorkspace]:
-    """Solve; where rounding of distances may move decision values too far, go on from there with distances by differences."""
+def _solve(
+    task: Task, problem: DualProblem, workspace: KernelWorkspace
+) -> tuple[Solution, KernelWorkspace]:
+    """Solve.
+
+    Where rounding of distances may move decision values too far, go on from there with distances by
+    differences.
+    """
     solve, source = SOLVERS[task.method], workspace.source
     start = None if task.start is None else task.start[problem.row]
     solution = solve(problem, workspace, task.tol, start)
-    if solution.ended is not None and not (solution.ended.converged or solution.ended is Status.STALLED):
+    if solution.ended is not None and not (
+        solution.ended.converged or solution.ended is Status.STALLED
+    ):
         return solution, workspace
     if _bound_suffices(source, task.formulation.read(problem, solution), task.tol):
         return solution, workspace
@@ -143,7 +166,9 @@ def _solve(task: Task, problem: DualProblem, workspace: KernelWorkspace) -> tupl
 
 
 def _bound_suffices(source: Source, decision: Decision, tol: float) -> bool:
-    """Whether rounding of kernel values cannot move a decision value by more than a share of tol (rounding.py)."""
+    """Whether rounding of kernel values cannot move a decision value by more than a share of tol
+    (rounding.py).
+    """
     size = np.abs(decision.coef)
     most = SHARE * tol * decision.unit / source.value_error if source.value_error > 0 else np.inf
     if float(size.sum()) <= most:
@@ -152,16 +177,22 @@ def _bound_suffices(source: Source, decision: Decision, tol: float) -> bool:
     if source.by_differences() is None or not np.isfinite(most) or most == 0:
         return False
     try:  # errors are relative to the values: sum_j |c_j| k_j counts, which float32 knows to 10 %
-        return 1.1 * float(source.product(support, size[support], dtype=np.float32).max(initial=0.0)) <= most
+        return (
+            1.1 * float(source.product(support, size[support], dtype=np.float32).max(initial=0.0))
+            <= most
+        )
     except KernelNotFinite:
         return False
 
 
-def _with_exact_boundary(problem: DualProblem, solution: Solution, workspace: KernelWorkspace, tol: float) -> Solution:
-    """The kernel part in float64 for samples within tol of the level, and the sizes of the terms of values near 0.
+def _with_exact_boundary(
+    problem: DualProblem, solution: Solution, workspace: KernelWorkspace, tol: float
+) -> Solution:
+    """The kernel part in float64 for samples within tol of the level, and the sizes of the terms of
+    values near 0.
 
-    Solvers of large problems may leave errors of float32 below the tolerance. |k(x, z)| <= (k(x, x) k(z, z))^(1/2) says which
-    values may be near 0.
+    Solvers of large problems may leave errors of float32 below the tolerance. |k(x, z)| <= (k(x, x)
+    k(z, z))^(1/2) says which values may be near 0.
     """
     source, level, part = workspace.source, solution.levels[0].value, solution.kernel_part
     coef = fold(problem, solution.b, len(part))
@@ -191,7 +222,12 @@ def _in_float64(problem: DualProblem, solution: Solution, source: Source) -> Sol
 
 
 def _judged(
-    task: Task, problem: DualProblem, workspace: KernelWorkspace, solution: Solution, convexity: str, decision: Decision | None = None
+    task: Task,
+    problem: DualProblem,
+    workspace: KernelWorkspace,
+    solution: Solution,
+    convexity: str,
+    decision: Decision | None = None,
 ) -> Trained:
     """The decision function of a solution with its certificate and the verdict."""
     form = task.formulation
@@ -201,7 +237,9 @@ def _judged(
     bounds, curvature = _bounds(problem, decision), _curvature(problem)
     size = size_of(np.append(f, decision.intercept), decision.coef, bounds, curvature)
     found, demand = form.certify(f, decision), demand_of(task.tol, decision.unit)
-    error, exact = audit(workspace, decision, f, SHARE * error_allowed(solution.ended, found, demand, size))
+    error, exact = audit(
+        workspace, decision, f, SHARE * error_allowed(solution.ended, found, demand, size)
+    )
     found = found if exact is None else form.certify(exact, decision)
     found = replace(found, convexity=convexity, audit_error=error, n_iter=solution.n_iter)
     status = verdict(solution.ended, found, demand, size, known=exact is not None)
@@ -225,12 +263,25 @@ def _report_end(workspace: KernelWorkspace, trained: Trained) -> None:
     """The last progress line."""
     if workspace.monitor.verbose:
         found, support = trained.certificate, int(np.count_nonzero(trained.decision.coef))
-        workspace.monitor.report(found.n_iter, found.gap, found.kkt_violation, support, f": {found.status}")
+        workspace.monitor.report(
+            found.n_iter, found.gap, found.kkt_violation, support, f": {found.status}"
+        )
 
 
 def zero(n: int, n_iter: int, convexity: str) -> Trained:
     """The solution of a degenerate problem: w = 0, all values 0."""
-    nothing = Certificate(Status.DEGENERATE.name.lower(), 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, n_iter=n_iter, convexity=convexity)
+    nothing = Certificate(
+        Status.DEGENERATE.name.lower(),
+        0.0,
+        0.0,
+        0.0,
+        0.0,
+        0.0,
+        0.0,
+        0.0,
+        n_iter=n_iter,
+        convexity=convexity,
+    )
     return Trained(Decision(np.zeros(n), 0.0, (0.0, 0.0)), Status.DEGENERATE, nothing)
 
 

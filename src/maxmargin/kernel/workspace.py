@@ -1,7 +1,8 @@
-"""The workspace of kernel machines: kernel values of the samples, and what is kept of them from solve to solve.
+"""The workspace of kernel machines: kernel values of the samples, and what is kept of them from
+solve to solve.
 
-A view is the workspace of some of the samples. Class pairs and folds are unions of cells, the members of a class or of a fold: the
-kernel matrix of the cells i and j is made of blocks
+A view is the workspace of some of the samples. Class pairs and folds are unions of cells, the
+members of a class or of a fold: the kernel matrix of the cells i and j is made of blocks
 
     [ K_ii   K_ij ]
     [ K_ij'  K_jj ]
@@ -23,7 +24,15 @@ from maxmargin.core.backend import Steps, Variables
 from maxmargin.core.threads import thread_count
 from maxmargin.kernel.cache import RowCache, cache_bytes
 from maxmargin.kernel.kernels import Kernel
-from maxmargin.kernel.sources import MatrixSource, NativeSource, Scratch, Source, make_source, pick, take
+from maxmargin.kernel.sources import (
+    MatrixSource,
+    NativeSource,
+    Scratch,
+    Source,
+    make_source,
+    pick,
+    take,
+)
 from maxmargin.monitor import Monitor
 from maxmargin.workspace import Workspace
 
@@ -46,7 +55,9 @@ class Samples(NamedTuple):
 
 
 class Cells:
-    """A partition of the samples, and the kernel values inside its cells, computed when first asked for."""
+    """A partition of the samples, and the kernel values inside its cells, computed when first asked
+    for.
+    """
 
     def __init__(self, source: NativeSource, members: list[Integers]) -> None:
         self.source, self.members = source, members
@@ -94,7 +105,10 @@ class CellSource(Source):
         return self.rows if index is None else self.rows[index]
 
     def block(self, a: Indices, b: Indices, dtype: DTypeLike) -> Matrix:
-        """k(A[a], B[b]); the whole matrix lies in memory that the thread's next view will use again."""
+        """k(A[a], B[b]).
+
+        The whole matrix lies in memory that the thread's next view will use again.
+        """
         if a is not None or b is not None:
             rows = self._at(a)
             return self.cells.source.block(rows, rows if a is b else self._at(b), dtype)
@@ -118,10 +132,14 @@ class CellSource(Source):
         rows = self._at(a)
         self.cells.source.fill_block(rows, rows if a is b else self._at(b), out)
 
-    def pair_steps(self, a: Integers, dtype: DTypeLike, variables: Variables, tol: float, most: int) -> Steps:
+    def pair_steps(
+        self, a: Integers, dtype: DTypeLike, variables: Variables, tol: float, most: int
+    ) -> Steps:
         return self.cells.source.pair_steps(self._at(a), dtype, variables, tol, most)
 
-    def add_product(self, a: Indices, coef: Matrix, b: Indices, out: Floats, dtype: DTypeLike) -> None:
+    def add_product(
+        self, a: Indices, coef: Matrix, b: Indices, out: Floats, dtype: DTypeLike
+    ) -> None:
         self.cells.source.add_product(self._at(a), coef, self._at(b), out, dtype)
 
 
@@ -147,11 +165,20 @@ class KernelWorkspace(Workspace):
 
     @classmethod
     def of(
-        cls, kernel: Kernel, X: Any, monitor: Monitor, cache_size: float | str = "auto", members: list[Integers] | None = None
+        cls,
+        kernel: Kernel,
+        X: Any,
+        monitor: Monitor,
+        cache_size: float | str = "auto",
+        members: list[Integers] | None = None,
     ) -> "KernelWorkspace":
         """The workspace of samples; with members, of a partition whose cells will be viewed."""
         source = make_source(kernel, X)
-        cells = Cells(source, members) if members is not None and isinstance(source, NativeSource) else None
+        cells = (
+            Cells(source, members)
+            if members is not None and isinstance(source, NativeSource)
+            else None
+        )
         return cls(source, monitor, cache_size, Samples(kernel, X), cells)
 
     @property
@@ -161,7 +188,10 @@ class KernelWorkspace(Workspace):
         return self._samples
 
     def workers(self, tasks: Sequence[Any]) -> int:
-        """Large problems run side by side, as many at a time as there are threads; small ones would only wait for each other."""
+        """Large problems run side by side, as many at a time as there are threads.
+
+        Small ones would only wait for each other.
+        """
         largest = max(self.source.n_rows if task.rows is None else len(task.rows) for task in tasks)
         return min(thread_count(), len(tasks)) if largest > SMALL else 1
 
@@ -170,10 +200,13 @@ class KernelWorkspace(Workspace):
         other.monitor, other.side_by_side, other.problems = monitor, workers, tasks
         return other
 
-    # ---- other values, other samples ----------------------------------------------------------------
+    # ---- other values, other samples -------------------------------------------------------------
 
     def on(self, source: Source, samples: Samples | None = None) -> "KernelWorkspace":
-        """The same problems with another source of kernel values; nothing is kept of the values before."""
+        """The same problems with another source of kernel values.
+
+        Nothing is kept of the values before.
+        """
         other = copy.copy(self)
         other.source, other._samples = source, samples or self._samples
         other.forget()
@@ -183,7 +216,10 @@ class KernelWorkspace(Workspace):
         """The same with all kernel values computed, as if they had been given."""
         K = self.source.block(None, None, np.float64)
         kernel = Kernel.precomputed()
-        return self.on(make_source(kernel, K, backend=self.source.backend), Samples(kernel, K, rounding=self.source.precision))
+        return self.on(
+            make_source(kernel, K, backend=self.source.backend),
+            Samples(kernel, K, rounding=self.source.precision),
+        )
 
     def view(self, rows: Integers, cells: tuple[int, ...]) -> "KernelWorkspace":
         """The workspace of some samples, which are a union of cells."""
@@ -191,12 +227,17 @@ class KernelWorkspace(Workspace):
         if self.cells is not None and cells:
             return self.on(self.cells.view(*cells), Samples(kernel, X, rows))
         part = take(kernel.kind, X, rows)
-        return self.on(make_source(kernel, part, backend=self.source.backend), Samples(kernel, part))
+        return self.on(
+            make_source(kernel, part, backend=self.source.backend), Samples(kernel, part)
+        )
 
-    # ---- what is kept -----------------------------------------------------------------------------------
+    # ---- what is kept ----------------------------------------------------------------------------
 
     def rows(self, dtype: DTypeLike, whole: bool = False) -> RowCache:
-        """Rows in one precision, those of the last solve still there; another precision takes their place."""
+        """Rows in one precision, those of the last solve still there.
+
+        Another precision takes their place.
+        """
         if self._rows is None or self._rows.dtype != dtype or self._rows.asked_whole != whole:
             self._rows = None  # its memory is free before the next is taken
             budget = 0.0 if self.source.cheap else cache_bytes(self.cache_size, self.side_by_side)
@@ -206,7 +247,9 @@ class KernelWorkspace(Workspace):
     def whole(self) -> MatrixSource:
         """All values in float64, computed once."""
         if self._whole is None:
-            self._whole = MatrixSource(self.source.block(None, None, np.float64), self.source.backend)
+            self._whole = MatrixSource(
+                self.source.block(None, None, np.float64), self.source.backend
+            )
         return self._whole
 
     def forget(self) -> None:

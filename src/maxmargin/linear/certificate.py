@@ -1,15 +1,19 @@
-"""An independent check of linear models, in float64: both objectives of losses.py, their gap and the optimality conditions.
+"""An independent check of linear models, in float64: both objectives of losses.py, their gap and
+the optimality conditions.
 
-Like certificate.py it shares no code with the solvers and their core: products with the data are NumPy's and SciPy's, losses are written
-out here again. P(w, b) - D(t), with duals t that are feasible, bounds how far the model is from the optimum.
+Like certificate.py it shares no code with the solvers and their core: products with the data are
+NumPy's and SciPy's, losses are written out here again. P(w, b) - D(t), with duals t that are
+feasible, bounds how far the model is from the optimum.
 
-The gap is a sum over the samples (and |w - X't|^2 / 2): a sample below its corridor by s, or above its lower end by e, adds
+The gap is a sum over the samples (and |w - X't|^2 / 2): a sample below its corridor by s, or above
+its lower end by e, adds
 
     gap_i = (up_i - t_i) s + t_i e        and likewise at the upper end,
 
-the products of complementary slackness. The violation of a sample is gap_i / up_i: s and e in units of f, each weighted by how far the dual
-is from the bound where it costs nothing. A dual at a bound up to rounding is there, and a model with gap 0 has violation 0. Where the loss
-is squared, the violation is the distance of f from the value that belongs to the dual, |s - t / (2 up)|.
+the products of complementary slackness. The violation of a sample is gap_i / up_i: s and e in units
+of f, each weighted by how far the dual is from the bound where it costs nothing. A dual at a bound
+up to rounding is there, and a model with gap 0 has violation 0. Where the loss is squared, the
+violation is the distance of f from the value that belongs to the dual, |s - t / (2 up)|.
 """
 
 from typing import Any
@@ -30,28 +34,39 @@ Corridor = tuple[Floats, Floats, Floats, Floats, bool]
 """low, high, up, down, squared: the losses of linear models, as in losses.py."""
 
 
-def _corridor(f: Floats, corridor: Corridor, t: Floats, origin: float = 0.0) -> tuple[float, float, Floats, Floats]:
-    """Sum of the losses, sum of the dual gains, violations of conditions and of bounds, the worst of each block of samples.
+def _corridor(
+    f: Floats, corridor: Corridor, t: Floats, origin: float = 0.0
+) -> tuple[float, float, Floats, Floats]:
+    """Sum of the losses, sum of the dual gains, violations of conditions and of bounds, the worst
+    of each block of samples.
 
     Gains are those of corridors measured from ``origin``: far from 0 their sum would be rounding.
     """
     *edges, squared = corridor
     blocks = [slice(begin, begin + BLOCK_SAMPLES) for begin in range(0, len(f), BLOCK_SAMPLES)]
-    parts = [_corridor_block(f[k], (*(edge[k] for edge in edges), squared), t[k], origin) for k in blocks]  # type: ignore[arg-type]
+    parts = [
+        _corridor_block(f[k], (*(edge[k] for edge in edges), squared), t[k], origin) for k in blocks
+    ]  # type: ignore[arg-type]
     losses, gains, kkt, box = zip(*parts, strict=True)
     return float(sum(losses)), float(sum(gains)), np.array(kkt), np.array(box)
 
 
-def _corridor_block(f: Floats, corridor: Corridor, t: Floats, origin: float) -> tuple[float, float, float, float]:
+def _corridor_block(
+    f: Floats, corridor: Corridor, t: Floats, origin: float
+) -> tuple[float, float, float, float]:
     low, high, up, down, squared = corridor
     below, above = np.where(up > 0, low - f, -np.inf), np.where(down > 0, f - high, -np.inf)
     slack_below, slack_above = np.maximum(below, 0.0), np.maximum(above, 0.0)
     power = 2 if squared else 1
     losses = float(np.sum(up * slack_below**power + down * slack_above**power))
     positive, negative = np.maximum(t, 0.0), np.maximum(-t, 0.0)
-    gain = float(np.sum((low[t > 0] - origin) * t[t > 0])) + float(np.sum((high[t < 0] - origin) * t[t < 0]))
+    gain = float(np.sum((low[t > 0] - origin) * t[t > 0])) + float(
+        np.sum((high[t < 0] - origin) * t[t < 0])
+    )
     if squared:
-        gain -= float(np.sum(positive[up > 0] ** 2 / (4 * up[up > 0]))) + float(np.sum(negative[down > 0] ** 2 / (4 * down[down > 0])))
+        gain -= float(np.sum(positive[up > 0] ** 2 / (4 * up[up > 0]))) + float(
+            np.sum(negative[down > 0] ** 2 / (4 * down[down > 0]))
+        )
         price = np.where(up > 0, up, 1.0), np.where(down > 0, down, 1.0)
         kkt = np.maximum(
             np.where(up > 0, np.abs(slack_below - positive / (2 * price[0])), 0.0),
@@ -72,17 +87,34 @@ def _weighted(short: Floats, size: Floats, bound: Floats) -> Floats:
 
 
 def linear(
-    f: Floats, corridor: Corridor, w: Floats, bias: float, t: Floats, Xt: Floats, m: float, total: float, free: bool, power: int = 2
+    f: Floats,
+    corridor: Corridor,
+    w: Floats,
+    bias: float,
+    t: Floats,
+    Xt: Floats,
+    m: float,
+    total: float,
+    free: bool,
+    power: int = 2,
 ) -> Certificate:
-    """A linear model w, bias with decision values f, and duals t with X't; losses.py has the objectives.
+    """A linear model w, bias with decision values f, and duals t with X't; losses.py has the
+    objectives.
 
-    ``m`` is the weight of bias^2 / 2, ``free`` tells whether the sum of the duals must be ``total``. With ``power`` 1 the penalty is the
-    sum of |w_k| (and sqrt(m) |bias|), and the duals must satisfy |X't| <= 1 (and |sum t| <= sqrt(m)): what is too long is shortened.
+    ``m`` is the weight of bias^2 / 2, ``free`` tells whether the sum of the duals must be
+    ``total``. With ``power`` 1 the penalty is the sum of |w_k| (and sqrt(m) |bias|), and the duals
+    must satisfy |X't| <= 1 (and |sum t| <= sqrt(m)): what is too long is shortened.
     """
     if power == 1:
-        beyond = max(1.0, float(np.abs(Xt).max(initial=0.0)), abs(float(t.sum())) / np.sqrt(m) if m > 0 else 0.0)
+        beyond = max(
+            1.0,
+            float(np.abs(Xt).max(initial=0.0)),
+            abs(float(t.sum())) / np.sqrt(m) if m > 0 else 0.0,
+        )
         t = t / beyond
-    origin = bias if free else 0.0  # D is the same wherever targets are measured from, as the sum of the duals is fixed
+    origin = (
+        bias if free else 0.0
+    )  # D is the same wherever targets are measured from, as the sum of the duals is fixed
     losses, gain, kkt, box = _corridor(f, corridor, t, origin)
     gain += origin * total
     excess = float(t.sum()) - total
@@ -95,20 +127,36 @@ def linear(
     return certificate_of(primal, dual, primal - dual, kkt, box, abs(excess) if free else 0.0)
 
 
-def from_norms(f: Floats, corridor: Corridor, t: Floats, square: float, dual_square: float, free: bool) -> Certificate:
-    """A model of which |w|^2 and |X't|^2 are known, in whatever space; its bias is not penalised."""
+def from_norms(
+    f: Floats, corridor: Corridor, t: Floats, square: float, dual_square: float, free: bool
+) -> Certificate:
+    """A model of which |w|^2 and |X't|^2 are known, in whatever space.
+
+    Its bias is not penalised.
+    """
     losses, gain, kkt, box = _corridor(f, corridor, t)
     primal, dual = 0.5 * square + losses, gain - 0.5 * dual_square
-    return certificate_of(primal, dual, primal - dual, kkt, box, abs(float(t.sum())) if free else 0.0)
+    return certificate_of(
+        primal, dual, primal - dual, kkt, box, abs(float(t.sum())) if free else 0.0
+    )
 
 
 def crammer_singer(
-    F: Floats, label: NDArray[np.int64], C: Floats, W: Floats, bias: Floats, t: Floats, Xt: Floats, m: float, free: bool
+    F: Floats,
+    label: NDArray[np.int64],
+    C: Floats,
+    W: Floats,
+    bias: Floats,
+    t: Floats,
+    Xt: Floats,
+    m: float,
+    free: bool,
 ) -> Certificate:
-    """All classes in one linear problem: P = 1/2 |W|^2 + m/2 |bias|^2 + sum_i C_i max_k (1 - [k = y_i] + F_ik - F_i,y_i).
+    """All classes in one linear problem: P = 1/2 |W|^2 + m/2 |bias|^2 + sum_i C_i max_k (1 - [k =
+    y_i] + F_ik - F_i,y_i).
 
-    The duals t (a row for each sample) have t_ik <= C_i [k = y_i] and rows that sum to 0, columns too where the biases are ``free``;
-    D = sum_i t_i,y_i - 1/2 |X't|^2 - 1/(2m) |sum_i t_i|^2.
+    The duals t (a row for each sample) have t_ik <= C_i [k = y_i] and rows that sum to 0, columns
+    too where the biases are ``free``; D = sum_i t_i,y_i - 1/2 |X't|^2 - 1/(2m) |sum_i t_i|^2.
     """
     rows = np.arange(len(label))
     margins = 1.0 + F - F[rows, label][:, None]
@@ -116,13 +164,24 @@ def crammer_singer(
     worst_margin = margins.max(axis=1)
     primal = 0.5 * float(np.sum(W * W)) + 0.5 * m * float(bias @ bias) + float(C @ worst_margin)
     sums = t.sum(axis=0)
-    dual = float(t[rows, label].sum()) - 0.5 * float(np.sum(Xt * Xt)) - (0.5 * float(sums @ sums) / m if m > 0 else 0.0)
+    dual = (
+        float(t[rows, label].sum())
+        - 0.5 * float(np.sum(Xt * Xt))
+        - (0.5 * float(sums @ sums) / m if m > 0 else 0.0)
+    )
     upper = np.zeros_like(t)
     upper[rows, label] = C
-    products = np.sum(np.maximum(upper - t, 0.0) * (worst_margin[:, None] - margins), axis=1)  # of complementary slackness
+    products = np.sum(
+        np.maximum(upper - t, 0.0) * (worst_margin[:, None] - margins), axis=1
+    )  # of complementary slackness
     kkt = np.divide(products, C, out=np.zeros_like(C), where=C > 0)
-    equality = max(float(np.abs(t.sum(axis=1)).max(initial=0.0)), float(np.abs(sums).max(initial=0.0)) if free else 0.0)
-    return certificate_of(primal, dual, primal - dual, kkt, (t - upper).max(axis=1, initial=0.0), equality)
+    equality = max(
+        float(np.abs(t.sum(axis=1)).max(initial=0.0)),
+        float(np.abs(sums).max(initial=0.0)) if free else 0.0,
+    )
+    return certificate_of(
+        primal, dual, primal - dual, kkt, (t - upper).max(axis=1, initial=0.0), equality
+    )
 
 
 def linear_products(X: Any, w: Floats, t: Floats) -> tuple[Floats, Floats]:

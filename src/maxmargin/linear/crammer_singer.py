@@ -1,21 +1,25 @@
-"""All classes at once, after Crammer and Singer: each sample's own class must lead every other by 1.
+"""All classes at once, after Crammer and Singer: each sample's own class must lead every other by
+1.
 
     P(W, b) = 1/2 sum_m |w_m|^2 + 1/2 sum_m b_m^2 / s^2 + sum_i C_i (max_m g_im - f_i,label)
     f = X W' + b,   g_im = f_im + [m != label_i]
 
-without the term in b for a free bias, and b = 0 for none. The dual has a variable t_im for each sample and class, w_m = sum_i t_im x_i:
+without the term in b for a free bias, and b = 0 for none. The dual has a variable t_im for each
+sample and class, w_m = sum_i t_im x_i:
 
     D(t) = sum_i t_i,label - 1/2 sum_m |w_m|^2 - s^2/2 sum_m (sum_i t_im)^2
     t_im <= C_i [m = label_i],   sum_m t_im = 0;   with a free bias also  sum_i t_im = 0  for each class
 
-A pass (core/crammer_singer.h) sets each sample's t_i to its best value, the others fixed. With b_m = s^2 sum_i t_im and w as above,
+A pass (core/crammer_singer.h) sets each sample's t_i to its best value, the others fixed. With b_m
+= s^2 sum_i t_im and w as above,
 
     P - D = sum_i [ C_i (max_m g_im - f_i,label) + sum_m t_im g_im ]
 
-A free bias comes by the method of multipliers: b = centre + sigma sum_i t_i makes of it a penalised one, and between passes the centre
-moves to b, which adds sigma sum_i t_i to b. The sums tend to 0; for the certificate what is left of them is taken off: class m lacking
-something gets it from the samples in proportion to their room C_i [m = label_i] - t_im, at the cost of a class that has too much, whose
-duals have no lower bound.
+A free bias comes by the method of multipliers: b = centre + sigma sum_i t_i makes of it a penalised
+one, and between passes the centre moves to b, which adds sigma sum_i t_i to b. The sums tend to 0;
+for the certificate what is left of them is taken off: class m lacking something gets it from the
+samples in proportion to their room C_i [m = label_i] - t_im, at the cost of a class that has too
+much, whose duals have no lower bound.
 """
 
 from typing import Any, NamedTuple
@@ -35,13 +39,16 @@ from maxmargin.status import Status
 FILLED = 0.4
 """Arrays with a smaller share of non-zeros are passed over as sparse ones."""
 ASIDE = 0.2
-"""Samples are set aside whose class leads by this share of the greatest violation of the last pass."""
+"""Samples are set aside whose class leads by this share of the greatest violation of the last
+pass."""
 EVERY, SOON = 15, 3
 """Passes between two leaps; after a leap that went most of its way."""
 SETTLED = 0.01
-"""A face is left alone while more than this share of its samples comes or goes between two looks."""
+"""A face is left alone while more than this share of its samples comes or goes between two
+looks."""
 FEWEST, MOST = 10, 2000
-"""Products of a leap, at most: few while leaps are cut short, twice as many after each that was not."""
+"""Products of a leap, at most: few while leaps are cut short, twice as many after each that was
+not."""
 ACCURACY = 1e-6
 """Of a leap's squared residual, relative to the first."""
 LOOK = 100
@@ -68,7 +75,9 @@ class ClassesProblem(NamedTuple):
 
 
 class CrammerSinger(NamedTuple):
-    """The model of all classes, the duals that certify it, and both objectives computed from the data."""
+    """The model of all classes, the duals that certify it, and both objectives computed from the
+    data.
+    """
 
     W: NDArray[np.float64]
     bias: Floats
@@ -80,8 +89,16 @@ class CrammerSinger(NamedTuple):
     n_iter: int
 
 
-def solve(problem: ClassesProblem, workspace: LinearWorkspace, tol: float, start: CrammerSinger | None = None) -> CrammerSinger:
-    """Solve the problem of all classes; see the contract in workspace.py. ended is None only if P - D <= tol max(P, D) held."""
+def solve(
+    problem: ClassesProblem,
+    workspace: LinearWorkspace,
+    tol: float,
+    start: CrammerSinger | None = None,
+) -> CrammerSinger:
+    """Solve the problem of all classes; see the contract in workspace.py.
+
+    ended is None only if P - D <= tol max(P, D) held.
+    """
     assert isinstance(workspace.design, ArrayDesign)
     run, monitor, label = _Run(problem, workspace.design), workspace.monitor, problem.label
     if start is not None:
@@ -122,8 +139,17 @@ def solve(problem: ClassesProblem, workspace: LinearWorkspace, tol: float, start
         active, aside = len(order), np.inf
 
 
-def objectives(problem: ClassesProblem, design: ArrayDesign, W: NDArray[np.float64], b: Floats, t: NDArray[np.float64]) -> Gap:
-    """P and D from the data in float64; D is -inf where t breaks a constraint by more than rounding."""
+def objectives(
+    problem: ClassesProblem,
+    design: ArrayDesign,
+    W: NDArray[np.float64],
+    b: Floats,
+    t: NDArray[np.float64],
+) -> Gap:
+    """P and D from the data in float64.
+
+    D is -inf where t breaks a constraint by more than rounding.
+    """
     label, _, C, bias, scaling = problem
     rows = np.arange(len(label))
     g = np.column_stack([design.values(w) for w in W]) + b
@@ -140,7 +166,10 @@ def objectives(problem: ClassesProblem, design: ArrayDesign, W: NDArray[np.float
     if wrong or (bias is Bias.FREE and np.abs(sums).max() > size):
         return Gap(primal, -np.inf)
     V = _weights(design, t)
-    return Gap(primal, float(t[rows, label].sum()) - 0.5 * float(np.sum(V * V)) - 0.5 * s2 * float(sums @ sums))
+    return Gap(
+        primal,
+        float(t[rows, label].sum()) - 0.5 * float(np.sum(V * V)) - 0.5 * s2 * float(sums @ sums),
+    )
 
 
 def _weights(design: ArrayDesign, t: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -157,10 +186,16 @@ class _Run:
         self.small = np.ascontiguousarray(label, np.int32)
         dense = isinstance(design.X, np.ndarray)
         sparse_enough = dense and np.count_nonzero(design.X) < FILLED * design.X.size
-        self.points = design.backend.points(design.X, compress=True) if sparse_enough else design.points
+        self.points = (
+            design.backend.points(design.X, compress=True) if sparse_enough else design.points
+        )
         n, d = design.shape
         lengths = design.squares
-        self.column = {Bias.NONE: 0.0, Bias.PENALISED: scaling**2, Bias.FREE: float(lengths.mean()) or 1.0}[bias]
+        self.column = {
+            Bias.NONE: 0.0,
+            Bias.PENALISED: scaling**2,
+            Bias.FREE: float(lengths.mean()) or 1.0,
+        }[bias]
         self.norms = lengths + self.column
         self.t = np.zeros((n, n_classes))
         self.size = n
@@ -174,24 +209,41 @@ class _Run:
         """Take the duals of an earlier solution, made smaller where the weights are."""
         rows = np.arange(len(self.label))
         own = start.t[rows, self.label]
-        self.t = start.t * np.where(own > self.C, self.C / np.where(own > 0, own, 1.0), 1.0)[:, None]
+        self.t = (
+            start.t * np.where(own > self.C, self.C / np.where(own > 0, own, 1.0), 1.0)[:, None]
+        )
         k = self.t.shape[1]
         self.W[:, :k] = _weights(self.design, self.t).T
         self.b[:k] = self.column * self.t.sum(axis=0)
         if self.bias is Bias.FREE:
             self.b[:k] += start.bias
 
-    def visit(self, order: NDArray[np.int32], active: int, aside: float, seed: int) -> tuple[float, float, int]:
+    def visit(
+        self, order: NDArray[np.int32], active: int, aside: float, seed: int
+    ) -> tuple[float, float, int]:
         """One pass over the active samples."""
         return self.design.backend.crammer_singer_pass(
-            self.points, self.small, self.C, self.norms, self.t, self.W, self.b, self.column, order, active, aside, seed
+            self.points,
+            self.small,
+            self.C,
+            self.norms,
+            self.t,
+            self.W,
+            self.b,
+            self.column,
+            order,
+            active,
+            aside,
+            seed,
         )
 
     def leap(self, products: int, monitor: Monitor) -> bool:
-        """Conjugate gradients on a face, if it is settled: all duals that are not at their bound at once, each sample's sum kept.
+        """Conjugate gradients on a face, if it is settled: all duals that are not at their bound at
+        once, each sample's sum kept.
 
-        A pass finds out quickly which duals these are and slowly what their values are. The end is the nearest feasible point, or the best
-        one on the way there; return whether that was most of the way.
+        A pass finds out quickly which duals these are and slowly what their values are. The end is
+        the nearest feasible point, or the best one on the way there; return whether that was most
+        of the way.
         """
         k, wide, backend = self.t.shape[1], len(self.b), self.design.backend
         inside = self.t < self._upper(slice(None))
@@ -209,17 +261,29 @@ class _Run:
 
         def product(p: Floats) -> Floats:
             step = p.reshape(-1, wide)
-            along = backend.class_values(self.points, rows, backend.class_sum(self.points, rows, step))
+            along = backend.class_values(
+                self.points, rows, backend.class_sum(self.points, rows, step)
+            )
             return kept(along + self.column * step.sum(axis=0))
 
         slope = backend.class_values(self.points, rows, self.W) + self.b
         slope[np.arange(len(rows)), self.label[rows]] -= 1.0
         scale = np.repeat(1 / np.sqrt(self.norms[rows]), wide)
-        step = by_products(product, -kept(slope), scale, ACCURACY, products, monitor).reshape(-1, wide)
-        far = 2 * self.C[rows, None]  # along a direction without curvature a step can be of any length
-        step[:, :k] = _feasible(self.t[rows] + np.clip(step[:, :k], -far, far), self._upper(rows)) - self.t[rows]
+        step = by_products(product, -kept(slope), scale, ACCURACY, products, monitor).reshape(
+            -1, wide
+        )
+        far = (
+            2 * self.C[rows, None]
+        )  # along a direction without curvature a step can be of any length
+        step[:, :k] = (
+            _feasible(self.t[rows] + np.clip(step[:, :k], -far, far), self._upper(rows))
+            - self.t[rows]
+        )
         change, sums = backend.class_sum(self.points, rows, step), step.sum(axis=0)
-        gain, bend = -float(np.sum(slope * step)), float(np.sum(change * change)) + self.column * float(sums @ sums)
+        gain, bend = (
+            -float(np.sum(slope * step)),
+            float(np.sum(change * change)) + self.column * float(sums @ sums),
+        )
         length = min(1.0, gain / bend) if gain > 0 and bend > 0 else 0.0
         self.t[rows] = np.minimum(self.t[rows] + length * step[:, :k], self._upper(rows))
         self.W += length * change
@@ -228,7 +292,9 @@ class _Run:
 
     def _upper(self, rows: Any) -> NDArray[np.float64]:
         """The bounds of some samples' duals."""
-        upper: NDArray[np.float64] = np.where(np.arange(self.t.shape[1]) == self.label[rows, None], self.C[rows, None], 0.0)
+        upper: NDArray[np.float64] = np.where(
+            np.arange(self.t.shape[1]) == self.label[rows, None], self.C[rows, None], 0.0
+        )
         return upper
 
     def recentre(self) -> None:
@@ -240,7 +306,11 @@ class _Run:
         """D as the passes have it."""
         sums = self.t.sum(axis=0)
         penalty = 0.5 * self.column * float(sums @ sums) if self.bias is Bias.PENALISED else 0.0
-        return float(self.t[np.arange(len(self.label)), self.label].sum()) - 0.5 * float(np.sum(self.W * self.W)) - penalty
+        return (
+            float(self.t[np.arange(len(self.label)), self.label].sum())
+            - 0.5 * float(np.sum(self.W * self.W))
+            - penalty
+        )
 
     def solution(self, ended: Status | None, steps: int) -> CrammerSinger:
         """The model of the duals, made feasible, with its objectives."""
@@ -254,7 +324,10 @@ class _Run:
 
 
 def _feasible(t: NDArray[np.float64], upper: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The nearest duals below their bounds whose sum is 0, sample by sample: upper - t is put on a simplex."""
+    """The nearest duals below their bounds whose sum is 0, sample by sample.
+
+    Upper - t is put on a simplex.
+    """
     below = upper - t
     ordered = -np.sort(-below, axis=1)
     excess = np.cumsum(ordered, axis=1) - upper.sum(axis=1, keepdims=True)
@@ -266,7 +339,9 @@ def _feasible(t: NDArray[np.float64], upper: NDArray[np.float64]) -> NDArray[np.
 
 
 def _balance(t: NDArray[np.float64], label: Integers, C: Floats) -> None:
-    """Make every class's sum of duals 0, in place, by moves from one class to another inside samples."""
+    """Make every class's sum of duals 0, in place, by moves from one class to another inside
+    samples.
+    """
     sums = t.sum(axis=0)
     for _ in range(4 * len(sums)):
         poor, rich = int(np.argmin(sums)), int(np.argmax(sums))
@@ -274,8 +349,15 @@ def _balance(t: NDArray[np.float64], label: Integers, C: Floats) -> None:
         if amount <= 1e-15 * float(np.abs(t).sum()):
             return
         room = np.where(label == poor, C, 0.0) - t[:, poor]
-        between = room * np.abs(t[:, rich])  # samples for which both classes matter lose nothing by the move, to first order
-        share = between if float(np.minimum(room, amount * between / max(float(between.sum()), 1e-300)).sum()) >= 0.999 * amount else room
+        between = room * np.abs(
+            t[:, rich]
+        )  # samples for which both classes matter lose nothing by the move, to first order
+        share = (
+            between
+            if float(np.minimum(room, amount * between / max(float(between.sum()), 1e-300)).sum())
+            >= 0.999 * amount
+            else room
+        )
         moved = np.minimum(room, amount * share / float(share.sum()))
         t[:, poor] += moved
         t[:, rich] -= moved

@@ -1,10 +1,12 @@
-"""The data of a linear model, by the three products that its solvers ask for, over an array, CSR, or chunks that are read anew each time.
+"""The data of a linear model, by the three products that its solvers ask for, over an array, CSR,
+or chunks that are read anew each time.
 
     values(w)          X w
     sum(t)             X't
     gram(weight)       X' diag(weight) X
 
-each over all samples or some of them. Values of float32 stay float32, sums are float64; the bits do not depend on the number of threads.
+each over all samples or some of them. Values of float32 stay float32, sums are float64; the bits do
+not depend on the number of threads.
 """
 
 from abc import ABC, abstractmethod
@@ -104,7 +106,9 @@ class ArrayDesign(Design):
     def values_of_all(self, W: Floats) -> NDArray[np.float64]:
         """X W', a column for each row of W; the same bits for any split of the samples."""
         if len(W) > 2 and self.precise and isinstance(self.X, np.ndarray):
-            return self.backend.kernel_block(DOT_PRODUCT, self.points, None, self.backend.points(W), None)
+            return self.backend.kernel_block(
+                DOT_PRODUCT, self.points, None, self.backend.points(W), None
+            )
         return np.column_stack([self.values(w) for w in W])
 
     def pick(self, rows: Integers) -> "ArrayDesign":
@@ -113,18 +117,26 @@ class ArrayDesign(Design):
 
 
 class ChunkDesign(Design):
-    """Samples that come in chunks from a function that starts to read again at each call; one chunk is in memory at a time."""
+    """Samples that come in chunks from a function that starts to read again at each call.
+
+    One chunk is in memory at a time.
+    """
 
     def __init__(self, read: Callable[[], Iterable[Any]], shape: tuple[int, int]) -> None:
         self.read, self.shape = read, shape
 
     def _parts(self, rows: Integers | None) -> Iterator[tuple[ArrayDesign, slice, Integers | None]]:
-        """Each chunk, where its part of the samples or of the list is, and which of its own samples that are."""
+        """Each chunk, where its part of the samples or of the list is, and which of its own samples
+        that are.
+        """
         begin = 0
         for X in self.read():
             end = begin + X.shape[0]
             if end > self.shape[0] or X.shape[1] != self.shape[1]:
-                raise ValueError(f"the chunks changed between two passes: {end} x {X.shape[1]} so far, {self.shape} before")
+                raise ValueError(
+                    f"the chunks changed between two passes: {end} x {X.shape[1]} so far, "
+                    f"{self.shape} before"
+                )
             if rows is None:
                 yield ArrayDesign(X), slice(begin, end), None
             else:
@@ -133,8 +145,15 @@ class ChunkDesign(Design):
                     yield ArrayDesign(X), slice(first, last), rows[first:last] - begin
             begin = end
         if begin != self.shape[0]:
-            remedy = "" if begin else "; read() must begin anew at each call, not return an iterator that is used up"
-            raise ValueError(f"the chunks changed between two passes: {begin} samples, {self.shape[0]} before{remedy}")
+            remedy = (
+                ""
+                if begin
+                else "; read() must begin anew at each call, not return an iterator that is used up"
+            )
+            raise ValueError(
+                f"the chunks changed between two passes: {begin} samples, {self.shape[0]} "
+                f"before{remedy}"
+            )
 
     def values(self, w: Floats, rows: Integers | None = None) -> Floats:
         """X w."""
@@ -159,9 +178,11 @@ class ChunkDesign(Design):
 
 
 class Gram:
-    """X_J' diag(weight) X_J for one set J after another, of which only the samples that enter or leave are looked at.
+    """X_J' diag(weight) X_J for one set J after another, of which only the samples that enter or
+    leave are looked at.
 
-    The matrix kept is that of weight / factor, factor the greatest weight: where all weights change in proportion it stays as it is.
+    The matrix kept is that of weight / factor, factor the greatest weight: where all weights change
+    in proportion it stays as it is.
     """
 
     def __init__(self, design: Design) -> None:
@@ -170,7 +191,10 @@ class Gram:
         self.matrix, self.changes = np.empty((0, 0)), 0
 
     def of(self, rows: Integers, weight: Floats) -> NDArray[np.float64]:
-        """The matrix of these samples and weights; chunks are read as a whole in any case, and nothing is kept of them."""
+        """The matrix of these samples and weights.
+
+        Chunks are read as a whole in any case, and nothing is kept of them.
+        """
         if not isinstance(self.design, ArrayDesign):
             return self.design.gram(weight, rows)
         factor = float(weight.max(initial=0.0))
@@ -180,7 +204,11 @@ class Gram:
         wanted[rows] = weight / factor
         change = wanted if self.weight is None else wanted - self.weight
         up, down = np.flatnonzero(change > SAME), np.flatnonzero(change < -SAME)
-        if self.weight is None or len(up) + len(down) > 0.7 * len(rows) or self.changes >= REFRESHED:
+        if (
+            self.weight is None
+            or len(up) + len(down) > 0.7 * len(rows)
+            or self.changes >= REFRESHED
+        ):
             self.matrix, self.changes = self.design.gram(weight / factor, rows), 0
         else:
             for sign, some in ((1.0, up), (-1.0, down)):

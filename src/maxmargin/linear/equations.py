@@ -1,4 +1,7 @@
-"""Linear equations of the linear solvers, A x = right with a positive (semi)definite A: by its factor, or by products with it."""
+"""Linear equations of the linear solvers, A x = right with a positive (semi)definite A.
+
+By its factor, or by products with it.
+"""
 
 from collections.abc import Callable
 
@@ -10,7 +13,11 @@ from maxmargin.monitor import Monitor
 
 
 def by_factor(A: Floats, right: Floats, more: float = 0.0) -> Floats:
-    """A^-1 right by Cholesky's factor; ``more`` times the mean of the diagonal is added to it, and ever more where rounding asks for it."""
+    """A^-1 right by Cholesky's factor.
+
+    ``more`` times the mean of the diagonal is added to it, and ever more where rounding asks for
+    it.
+    """
     mean = float(np.trace(A)) / len(A)
     while np.isfinite(mean) and more < 1:
         try:
@@ -20,11 +27,23 @@ def by_factor(A: Floats, right: Floats, more: float = 0.0) -> Floats:
             continue
         found: Floats = cho_solve(factor, right, check_finite=False)
         return found
-    return np.zeros_like(right)  # A is far from definite, or not finite: no step, and the caller sees that it makes no progress
+    return np.zeros_like(
+        right
+        # A is far from definite, or not finite: no step, and the caller sees that it makes no progress
+    )
 
 
-def by_products(product: Callable[[Floats], Floats], right: Floats, scale: Floats, accuracy: float, most: int, monitor: Monitor) -> Floats:
-    """x by conjugate gradients on scale A scale, until the squared residual is so much smaller, at most so many products."""
+def by_products(
+    product: Callable[[Floats], Floats],
+    right: Floats,
+    scale: Floats,
+    accuracy: float,
+    most: int,
+    monitor: Monitor,
+) -> Floats:
+    """x by conjugate gradients on scale A scale, until the squared residual is so much smaller, at
+    most so many products.
+    """
     residual = scale * right
     x, p, size = np.zeros(len(residual)), residual.copy(), float(residual @ residual)
     goal = accuracy * size

@@ -1,12 +1,13 @@
 """Conjugate gradients on a face: all duals strictly inside their bounds at once.
 
-Coordinate descent finds out quickly which duals F are inside their bounds and slowly what their values are. With the others fixed the dual
-objective is a quadratic of t_F, whose maximiser solves
+Coordinate descent finds out quickly which duals F are inside their bounds and slowly what their
+values are. With the others fixed the dual objective is a quadratic of t_F, whose maximiser solves
 
     (X_F X_F' + c 1 1' + ridge) change = edge_F - f_F - ridge t_F          ridge = 1 / (2 up) or 1 / (2 down) where squared, else 0
 
-with c the bias column's square and edge the side of the corridor that the sample is at. A product takes two passes over the samples of F.
-The change is clipped to the bounds, and halved until the objective does not fall.
+with c the bias column's square and edge the side of the corridor that the sample is at. A product
+takes two passes over the samples of F. The change is clipped to the bounds, and halved until the
+objective does not fall.
 """
 
 from typing import NamedTuple
@@ -30,7 +31,10 @@ SHORTEST = 0.1
 
 
 class Walk(NamedTuple):
-    """Where coordinate descent is: duals, w = X't, the bias's guess and column, the bias they make."""
+    """Where coordinate descent is.
+
+    Duals, w = X't, the bias's guess and column, the bias they make.
+    """
 
     t: Floats
     w: Floats
@@ -42,10 +46,21 @@ class Walk(NamedTuple):
 def inside(problem: LinearProblem, t: Floats) -> NDArray[np.bool_]:
     """Where duals are neither 0 nor at a bound."""
     found: NDArray[np.bool_] = t != 0
-    return found if problem.corridor.squared else found & (t < problem.corridor.up) & (t > -problem.corridor.down)
+    return (
+        found
+        if problem.corridor.squared
+        else found & (t < problem.corridor.up) & (t > -problem.corridor.down)
+    )
 
 
-def leap(problem: LinearProblem, design: ArrayDesign, walk: Walk, face: Integers, squares: Floats, monitor: Monitor) -> Walk:
+def leap(
+    problem: LinearProblem,
+    design: ArrayDesign,
+    walk: Walk,
+    face: Integers,
+    squares: Floats,
+    monitor: Monitor,
+) -> Walk:
     """The walk after a change of the duals of a face, or as it is where none pays."""
     t, corridor = walk.t, problem.corridor
     up = t[face] > 0
@@ -79,4 +94,9 @@ def leap(problem: LinearProblem, design: ArrayDesign, walk: Walk, face: Integers
 def _objective(problem: LinearProblem, walk: Walk) -> float:
     """The dual objective with the bias penalised around its guess."""
     excess = (walk.bias - walk.guess) / walk.column if walk.column > 0 else 0.0
-    return gains(problem.corridor, walk.t) - 0.5 * float(walk.w @ walk.w) - walk.guess * excess - 0.5 * walk.column * excess * excess
+    return (
+        gains(problem.corridor, walk.t)
+        - 0.5 * float(walk.w @ walk.w)
+        - walk.guess * excess
+        - 0.5 * walk.column * excess * excess
+    )

@@ -7,12 +7,14 @@ Its dual has no quadratic term in X: with t_i = -loss_i'(f_i) at the optimum,
 
     D(t) = sum_i gain_i(t_i)     over   |X't|_inf <= 1   and   |s sum t| <= 1  or, with a free bias,  sum t = 0
 
-Any t is made feasible by the factor 1 / |X't|_inf; below that bound the best factor maximises a parabola, c sum lin_i - c^2 sum quad_i.
-In the code u = (w, v), `price` = the penalties of |u|, `slope` = the gradient (-X't, -s sum t) of the losses by u.
+Any t is made feasible by the factor 1 / |X't|_inf; below that bound the best factor maximises a
+parabola, c sum lin_i - c^2 sum quad_i. In the code u = (w, v), `price` = the penalties of |u|,
+`slope` = the gradient (-X't, -s sum t) of the losses by u.
 
-A Newton step minimises a quadratic model plus the penalties over the features that are used or ought to be (quadratic.py). Where more
-features are used than its matrix is worth, columns.py descends on P itself, one column at a time, which finds the features, and conjugate
-gradients on the weights in use find the values.
+A Newton step minimises a quadratic model plus the penalties over the features that are used or
+ought to be (quadratic.py). Where more features are used than its matrix is worth, columns.py
+descends on P itself, one column at a time, which finds the features, and conjugate gradients on the
+weights in use find the values.
 """
 
 from typing import NamedTuple
@@ -36,11 +38,14 @@ EXPLICIT = 1000
 SMALLER, SEEDED = 8, 40_000
 """More samples than SEEDED begin at the solution of a SMALLER-th of them."""
 FIRST, NEXT, MOST = 4, 2, 40
-"""Passes over the columns before the first conjugate gradients, after a full step by them, and (doubling) after steps cut short."""
+"""Passes over the columns before the first conjugate gradients, after a full step by them, and
+(doubling) after steps cut short."""
 PRODUCTS, CLOSER = 50, 0.1
-"""Products with H that conjugate gradients may take to make their residual so much smaller: at first."""
+"""Products with H that conjugate gradients may take to make their residual so much smaller: at
+first."""
 SLOW, MOST_PRODUCTS, CLOSEST = 0.5, 400, 1e-4
-"""Where the gap is still this share of the one a round before, twice as many products and a tenth of the residual: up to these."""
+"""Where the gap is still this share of the one a round before, twice as many products and a tenth
+of the residual: up to these."""
 
 
 class Point(NamedTuple):
@@ -56,16 +61,25 @@ class Point(NamedTuple):
     dual: float
 
 
-def solve(problem: LinearProblem, workspace: LinearWorkspace, tol: float, start: LinearSolution | None = None) -> LinearSolution:
+def solve(
+    problem: LinearProblem,
+    workspace: LinearWorkspace,
+    tol: float,
+    start: LinearSolution | None = None,
+) -> LinearSolution:
     """Solve a problem with penalised absolute values; see the contract in workspace.py."""
     design, monitor, seed = workspace.design, workspace.monitor, workspace.seed
     if not problem.corridor.squared or problem.total != 0:
-        raise ValueError("penalty='l1' needs a squared loss (squared_hinge or squared_epsilon_insensitive): the others have no curvature")
+        raise ValueError(
+            "penalty='l1' needs a squared loss (squared_hinge or squared_epsilon_insensitive): the "
+            "others have no curvature"
+        )
     n, d = design.shape
     explicit = d <= EXPLICIT
     if not explicit and not isinstance(design, ArrayDesign):
         raise ValueError(
-            f"penalty='l1' on chunks of data takes up to {EXPLICIT} features, these have {d}: select features, or use an array"
+            f"penalty='l1' on chunks of data takes up to {EXPLICIT} features, these have {d}: "
+            "select features, or use an array"
         )
     if start is None and isinstance(design, ArrayDesign) and explicit and n > SEEDED:
         few, some = sample(problem, design, SMALLER, seed)
@@ -78,8 +92,13 @@ def solve(problem: LinearProblem, workspace: LinearWorkspace, tol: float, start:
 
 
 def objectives(problem: LinearProblem, design: Design, w: Floats, bias: float, t: Floats) -> Gap:
-    """P, and D of the greatest multiple of t not above t that is feasible: -inf where a free bias's sum of t is not 0."""
-    return _objectives(problem, LinearSolution(w, bias, t, design.values(w) + bias, design.sum(t), None, 0))
+    """P, and D of the greatest multiple of t not above t that is feasible.
+
+    -inf where a free bias's sum of t is not 0.
+    """
+    return _objectives(
+        problem, LinearSolution(w, bias, t, design.values(w) + bias, design.sum(t), None, 0)
+    )
 
 
 def _objectives(problem: LinearProblem, found: LinearSolution) -> Gap:
@@ -97,11 +116,18 @@ def _objectives(problem: LinearProblem, found: LinearSolution) -> Gap:
 
 
 class _Run:
-    """One solve: the problem, its data, the number of steps so far, and H with the samples it was made of."""
+    """One solve.
 
-    def __init__(self, problem: LinearProblem, design: Design, tol: float, monitor: Monitor) -> None:
+    The problem, its data, the number of steps so far, and H with the samples it was made of.
+    """
+
+    def __init__(
+        self, problem: LinearProblem, design: Design, tol: float, monitor: Monitor
+    ) -> None:
         self.problem, self.design, self.tol, self.monitor = problem, design, tol, monitor
-        self.column = {Bias.NONE: 0.0, Bias.FREE: 1.0, Bias.PENALISED: problem.scaling}[problem.bias]
+        self.column = {Bias.NONE: 0.0, Bias.FREE: 1.0, Bias.PENALISED: problem.scaling}[
+            problem.bias
+        ]
         self.price = np.append(np.ones(design.shape[1]), 0.0 if problem.bias is Bias.FREE else 1.0)
         self.steps = 0
         self.hessian = Hessian(design, self.column)
@@ -125,7 +151,10 @@ class _Run:
             self.steps += 1
 
     def by_columns(self, here: Point, seed: int) -> LinearSolution:
-        """Passes over the columns until the gap is small enough; Newton steps at the end if few features turn out to be used."""
+        """Passes over the columns until the gap is small enough.
+
+        Newton steps at the end if few features turn out to be used.
+        """
         assert isinstance(self.design, ArrayDesign)
         columns = Columns(self.problem.corridor, self.design, self.column, self.price, seed)
         best, idle, most = (np.inf, np.inf), 0, FIRST
@@ -159,20 +188,30 @@ class _Run:
     def at(self, u: Floats, f: Floats | None = None, duals: Duals | None = None) -> Point:
         """Weights with all that follows."""
         f = self.design.values(u[:-1]) + self.column * u[-1] if f is None else f
-        duals = self.problem.corridor.duals(f, None, 1.0, self.design.backend) if duals is None else duals
+        duals = (
+            self.problem.corridor.duals(f, None, 1.0, self.design.backend)
+            if duals is None
+            else duals
+        )
         slope = -np.append(self.design.sum(duals.t), self.column * duals.total)
-        bound = np.abs(slope if self.problem.bias is Bias.PENALISED else slope[:-1]).max(initial=1.0)
+        bound = np.abs(slope if self.problem.bias is Bias.PENALISED else slope[:-1]).max(
+            initial=1.0
+        )
         linear, quadratic = duals.gain + duals.loss, duals.loss
         factor = min(1 / bound, linear / (2 * quadratic)) if quadratic > 0 else 1.0
         value = factor * linear - factor * factor * quadratic
         if self.problem.bias is Bias.FREE:  # what D would be at a feasible sum, to first order
             value -= abs(float(u[-1]) * duals.total)
-        return Point(u, f, duals, slope, float(self.price @ np.abs(u)) + duals.loss, float(factor), value)
+        return Point(
+            u, f, duals, slope, float(self.price @ np.abs(u)) + duals.loss, float(factor), value
+        )
 
     def ended(self, here: Point) -> LinearSolution | None:
         """The solution, if it is good enough or the work must stop."""
         if self.monitor.wants_report():
-            self.monitor.report(self.steps, here.primal - here.dual, 0.0, int(np.count_nonzero(here.duals.t)))
+            self.monitor.report(
+                self.steps, here.primal - here.dual, 0.0, int(np.count_nonzero(here.duals.t))
+            )
         if Gap(here.primal, here.dual).within(self.tol):
             found = self.solution(here, None)
             if _objectives(self.problem, found).within(self.tol):
@@ -185,16 +224,22 @@ class _Run:
         t = here.factor * here.duals.t
         if self.problem.bias is Bias.FREE:
             t = with_sum(self.problem.corridor, t, 0.0)
-            t = with_sum(self.problem.corridor, t, 0.0)  # the first leaves a rounding error of the sizes it took off
+            t = with_sum(
+                self.problem.corridor, t, 0.0
+            )  # the first leaves a rounding error of the sizes it took off
         t = t / max(float(np.abs(self.design.sum(t)).max(initial=0.0)) * (1 + 1e-15), 1.0)
         w, bias = here.u[:-1].copy(), self.column * float(here.u[-1])
-        return LinearSolution(w, bias, t, self.design.values(w) + bias, self.design.sum(t), ended, self.steps)
+        return LinearSolution(
+            w, bias, t, self.design.values(w) + bias, self.design.sum(t), ended, self.steps
+        )
 
     def _step(self, here: Point) -> Point | None:
         """A Newton step as long as P falls; None where it does not any more."""
         used, H = self.hessian.of(self._wanted(here), here.duals.curvature)
         u = here.u.copy()
-        u[used] = minimiser(H, self.price[used], here.u[used], here.slope[used], self.design.backend)
+        u[used] = minimiser(
+            H, self.price[used], here.u[used], here.slope[used], self.design.backend
+        )
         return self._moved(here, u)
 
     def _wanted(self, here: Point) -> NDArray[np.bool_]:
@@ -204,11 +249,16 @@ class _Run:
         return wanted
 
     def _conjugate(self, here: Point, squares: Floats, products: int, closer: float) -> Floats:
-        """The weights in use after a Newton step by conjugate gradients; those that would change sign become 0."""
+        """The weights in use after a Newton step by conjugate gradients.
+
+        Those that would change sign become 0.
+        """
         curved = np.flatnonzero(here.duals.curvature)
         curvature = here.duals.curvature[curved]
         used = here.u != 0
-        scale = np.divide(1.0, np.sqrt(squares), out=np.zeros(len(squares)), where=used & (squares > 0))
+        scale = np.divide(
+            1.0, np.sqrt(squares), out=np.zeros(len(squares)), where=used & (squares > 0)
+        )
 
         def product(x: Floats) -> Floats:
             inside = curvature * (self.design.values(x[:-1], curved) + self.column * x[-1])
@@ -219,7 +269,10 @@ class _Run:
         return np.where((u * here.u < 0) & (self.price > 0), 0.0, u)
 
     def _moved(self, here: Point, u: Floats) -> Point | None:
-        """The point u, or one on the way there where P is least; None where P does not fall any more."""
+        """The point u, or one on the way there where P is least.
+
+        None where P does not fall any more.
+        """
         direction = u - here.u
         if not direction.any():
             return None
@@ -232,7 +285,11 @@ class _Run:
         length = self._length(here, direction, change)
         after = self.at(here.u + length * direction)
         rounding = 1e-14 * here.primal
-        return after if after.primal < here.primal + rounding and (length > 0 or expected < -rounding) else None
+        return (
+            after
+            if after.primal < here.primal + rounding and (length > 0 or expected < -rounding)
+            else None
+        )
 
     def _length(self, here: Point, direction: Floats, change: Floats) -> float:
         """Where P is least along the direction: its slope grows with the length."""
@@ -241,7 +298,11 @@ class _Run:
         def rising(s: float) -> bool:
             at = here.u + s * direction
             side = np.where(at != 0, np.sign(at), np.sign(direction))
-            return float(self.price @ (side * direction)) + self.design.backend.corridor_slope(corridor, here.f, change, s, None, 1.0) > 0
+            return (
+                float(self.price @ (side * direction))
+                + self.design.backend.corridor_slope(corridor, here.f, change, s, None, 1.0)
+                > 0
+            )
 
         low, high = 0.0, 1.0
         for _ in range(25):

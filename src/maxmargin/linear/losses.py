@@ -15,20 +15,23 @@ A linear model has f_i = x_i . w + b and minimises
 
     P(w, b) = 1/2 |w|^2 + m/2 b^2 + total b + sum_i loss_i(f_i)
 
-with m = 0 for a free bias and 1/s^2 for LIBLINEAR's, which is the weight of an added column of s's; total is 0 but for the one-class model.
-Its dual has one variable t_i for each sample, of which w = X't, and
+with m = 0 for a free bias and 1/s^2 for LIBLINEAR's, which is the weight of an added column of s's;
+total is 0 but for the one-class model. Its dual has one variable t_i for each sample, of which w =
+X't, and
 
     D(t) = sum_i gain_i(t_i) - 1/2 |X't|^2 - (sum_i t_i - total)^2 / (2m)      (m = 0: the sum must be total)
     gain_i(t) = low_i t for t >= 0,  high_i t for t <= 0,  less t^2 / (4 up_i) or t^2 / (4 down_i) where squared
     -down_i <= t_i <= up_i  where not squared; t_i may be positive only where up_i > 0, negative only where down_i > 0
 
-P >= D always; where they meet both are optimal. At a decision value f the dual that attains loss_i(f) = gain_i(t) - t f is -loss_i'(f). The
-plain losses have a kink there. Smoothed over a width, around a dual c_i that is thought to be near the optimal one, they are
+P >= D always; where they meet both are optimal. At a decision value f the dual that attains
+loss_i(f) = gain_i(t) - t f is -loss_i'(f). The plain losses have a kink there. Smoothed over a
+width, around a dual c_i that is thought to be near the optimal one, they are
 
     smooth_i(f) = max over t of  gain_i(t) - t f - (t - c_i)^2 width / (2 max(up_i, down_i))
 
-whose derivative is -t(f), t(f) = c_i + (low_i - f) max(up_i, down_i) / width clipped to [0, up_i] (or likewise below 0). The width is in
-units of f, whatever the weights: a sample of weight 2 is smoothed like two samples.
+whose derivative is -t(f), t(f) = c_i + (low_i - f) max(up_i, down_i) / width clipped to [0, up_i]
+(or likewise below 0). The width is in units of f, whatever the weights: a sample of weight 2 is
+smoothed like two samples.
 """
 
 from enum import Enum
@@ -51,15 +54,28 @@ class Corridor(NamedTuple):
 
     def pick(self, rows: Integers, factor: float = 1.0) -> "Corridor":
         """The losses of some samples, weighted by a factor."""
-        return Corridor(self.low[rows], self.high[rows], factor * self.up[rows], factor * self.down[rows], self.squared)
+        return Corridor(
+            self.low[rows],
+            self.high[rows],
+            factor * self.up[rows],
+            factor * self.down[rows],
+            self.squared,
+        )
 
     def losses(self, f: Floats) -> float:
         """The sum of all losses."""
         below, above = np.maximum(0.0, self.low - f), np.maximum(0.0, f - self.high)
         power = 2 if self.squared else 1
-        return float(np.sum(np.where(self.up > 0, self.up * below**power, 0.0) + np.where(self.down > 0, self.down * above**power, 0.0)))
+        return float(
+            np.sum(
+                np.where(self.up > 0, self.up * below**power, 0.0)
+                + np.where(self.down > 0, self.down * above**power, 0.0)
+            )
+        )
 
-    def duals(self, f: Floats, centre: Floats | None, width: float, backend: LinearBackend) -> "Duals":
+    def duals(
+        self, f: Floats, centre: Floats | None, width: float, backend: LinearBackend
+    ) -> "Duals":
         """t(f) and the sums that belong to it."""
         t, curvature = np.empty(len(f)), np.empty(len(f))
         return Duals(t, curvature, *backend.corridor_duals(self, f, centre, width, t, curvature))
@@ -115,7 +131,13 @@ class LinearProblem(NamedTuple):
 def classification(sign: Floats, C: Floats, squared: bool) -> Corridor:
     """(Squared) hinge of samples with signs +1 and -1."""
     up = sign > 0
-    return Corridor(np.where(up, 1.0, -np.inf), np.where(up, np.inf, -1.0), np.where(up, C, 0.0), np.where(up, 0.0, C), squared)
+    return Corridor(
+        np.where(up, 1.0, -np.inf),
+        np.where(up, np.inf, -1.0),
+        np.where(up, C, 0.0),
+        np.where(up, 0.0, C),
+        squared,
+    )
 
 
 def regression(z: Floats, C: Floats, epsilon: float, squared: bool) -> Corridor:
@@ -132,8 +154,8 @@ def one_class(C: Floats) -> Corridor:
 def with_sum(corridor: Corridor, t: Floats, total: float) -> Floats:
     """Duals near t whose sum is total, inside the bounds.
 
-    What is too much is taken off the duals of that sign in proportion to them; what is too little and cannot be had by taking off the
-    others is added in proportion to the room below the bounds.
+    What is too much is taken off the duals of that sign in proportion to them; what is too little
+    and cannot be had by taking off the others is added in proportion to the room below the bounds.
     """
     excess = float(t.sum()) - total
     if excess == 0:

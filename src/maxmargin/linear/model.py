@@ -16,7 +16,8 @@ BLURRED = 1e-3
 """What a gap that is rounding may leave to decision values, in units of them."""
 
 MANY, FEW, BESIDE = 10_000, 2000, 100
-"""Of more than so many ends of corridors a few are looked at first, and then those between so many of the few on either side."""
+"""Of more than so many ends of corridors a few are looked at first, and then those between so many
+of the few on either side."""
 
 
 class LinearSolution(NamedTuple):
@@ -55,7 +56,9 @@ class Gap(NamedTuple):
     def within(self, tol: float) -> bool:
         """Whether the difference is small enough, or nothing but rounding."""
         size = max(abs(self.primal), abs(self.dual))
-        return bool(np.isfinite(self.value)) and self.value <= max(tol * size, ROUNDING * max(size, self.scale))
+        return bool(np.isfinite(self.value)) and self.value <= max(
+            tol * size, ROUNDING * max(size, self.scale)
+        )
 
     def outcome(self, tol: float, reason: Status | None) -> Status | None:
         """None where the difference is small enough, else the reason, else STALLED."""
@@ -68,13 +71,18 @@ def primal(problem: LinearProblem, square: float, bias: float, loss: float) -> f
 
 
 def dual(problem: LinearProblem, square: float, gain: float, total: float) -> float:
-    """D from |X't|^2, the sum of the gains and the sum of the duals; with a free bias that sum must be right."""
+    """D from |X't|^2, the sum of the gains and the sum of the duals.
+
+    With a free bias that sum must be right.
+    """
     excess = total - problem.total
     penalty = 0.5 * excess * excess / problem.m if problem.bias is Bias.PENALISED else 0.0
     return gain - 0.5 * square - penalty
 
 
-def gap_of(problem: LinearProblem, w: Floats, bias: float, t: Floats, f: Floats, Xt: Floats, scale: float) -> Gap:
+def gap_of(
+    problem: LinearProblem, w: Floats, bias: float, t: Floats, f: Floats, Xt: Floats, scale: float
+) -> Gap:
     """P(w, bias) and D(t), of decision values f and X't."""
     value = primal(problem, float(w @ w), bias, problem.corridor.losses(f))
     origin = bias if problem.bias is Bias.FREE else 0.0
@@ -85,9 +93,13 @@ def gap_of(problem: LinearProblem, w: Floats, bias: float, t: Floats, f: Floats,
 def gains(corridor: Corridor, t: Floats, origin: float = 0.0) -> float:
     """Sum of gain_i(t_i), of corridors measured from ``origin``."""
     up, down = t > 0, t < 0
-    value = float(np.sum((corridor.low[up] - origin) * t[up])) + float(np.sum((corridor.high[down] - origin) * t[down]))
+    value = float(np.sum((corridor.low[up] - origin) * t[up])) + float(
+        np.sum((corridor.high[down] - origin) * t[down])
+    )
     if corridor.squared:
-        value -= float(np.sum(t[up] ** 2 / (4 * corridor.up[up]))) + float(np.sum(t[down] ** 2 / (4 * corridor.down[down])))
+        value -= float(np.sum(t[up] ** 2 / (4 * corridor.up[up]))) + float(
+            np.sum(t[down] ** 2 / (4 * corridor.down[down]))
+        )
     return value
 
 
@@ -100,14 +112,25 @@ def feasible(problem: LinearProblem, t: Floats) -> Floats:
 
 
 def best_bias(problem: LinearProblem, Xw: Floats, bias: float = 0.0) -> float:
-    """The b that minimises P for given X w; the middle of them where there are several. The search begins at ``bias``."""
+    """The b that minimises P for given X w; the middle of them where there are several.
+
+    The search begins at ``bias``.
+    """
     if problem.bias is Bias.NONE:
         return 0.0
-    return _root_of_lines(problem, Xw, bias) if problem.corridor.squared else _middle_of_steps(problem, Xw)
+    return (
+        _root_of_lines(problem, Xw, bias)
+        if problem.corridor.squared
+        else _middle_of_steps(problem, Xw)
+    )
 
 
 def _middle_of_steps(problem: LinearProblem, Xw: Floats) -> float:
-    """Plain losses: the slope by b is m b + total - sum up at the far left and grows by a step where a sample leaves its loss behind."""
+    """Plain losses.
+
+    The slope by b is m b + total - sum up at the far left and grows by a step where a sample leaves
+    its loss behind.
+    """
     corridor, m = problem.corridor, problem.m
     left, right = corridor.up > 0, corridor.down > 0
     ends = np.concatenate([(corridor.low - Xw)[left], (corridor.high - Xw)[right]])
@@ -119,21 +142,32 @@ def _middle_of_steps(problem: LinearProblem, Xw: Floats) -> float:
     ends, steps = ends[order], steps[order]
     after = np.cumsum(steps) + start  # slope of the losses to the right of each end
     before = after - steps
-    first = int(np.searchsorted(after + m * ends, -rounding))  # here the slope is no longer negative
+    first = int(
+        np.searchsorted(after + m * ends, -rounding)
+    )  # here the slope is no longer negative
     if first == len(ends):
         return float(ends[-1]) if m == 0 else -float(after[-1]) / m
-    if before[first] + m * ends[first] > rounding:  # within the piece before, which only a penalised bias has
+    if (
+        before[first] + m * ends[first] > rounding
+    ):  # within the piece before, which only a penalised bias has
         return -float(before[first]) / m
     flat = m == 0 and abs(after[first]) <= rounding and first + 1 < len(ends)
     return 0.5 * float(ends[first] + ends[first + 1]) if flat else float(ends[first])
 
 
-def _around_the_root(ends: Floats, steps: Floats, start: float, m: float, rounding: float) -> tuple[Floats, Floats, float]:
-    """The ends in an interval that the slope certainly changes sign in, and the slope before them; a few of all ends say where."""
+def _around_the_root(
+    ends: Floats, steps: Floats, start: float, m: float, rounding: float
+) -> tuple[Floats, Floats, float]:
+    """The ends in an interval that the slope certainly changes sign in, and the slope before them.
+
+    A few of all ends say where.
+    """
     few = np.linspace(0, len(ends) - 1, FEW).astype(np.int64)
     few = few[np.argsort(ends[few], kind="stable")]
     mass = np.cumsum(steps[few])
-    at = int(np.searchsorted(mass * (float(steps.sum()) / float(mass[-1])) + start + m * ends[few], 0.0))
+    at = int(
+        np.searchsorted(mass * (float(steps.sum()) / float(mass[-1])) + start + m * ends[few], 0.0)
+    )
     low, high = ends[few[max(at - BESIDE, 0)]], ends[few[min(at + BESIDE, FEW - 1)]]
     inside = (ends >= low) & (ends <= high)
     new = start + float(np.sum(steps, where=ends < low))
@@ -144,13 +178,20 @@ def _around_the_root(ends: Floats, steps: Floats, start: float, m: float, roundi
 
 
 def _root_of_lines(problem: LinearProblem, Xw: Floats, bias: float) -> float:
-    """Squared losses: the slope is made of lines that do not fall, and Newton's method with bisection finds its root."""
+    """Squared losses.
+
+    The slope is made of lines that do not fall, and Newton's method with bisection finds its root.
+    """
     corridor, low, high = problem.corridor, -np.inf, np.inf
     for _ in range(100):
         f = Xw + bias
         below, above = f < corridor.low, f > corridor.high
         curvature = 2 * float(corridor.up[below].sum() + corridor.down[above].sum()) + problem.m
-        slope = problem.m * bias + problem.total - 2 * float(np.sum(corridor.up[below] * (corridor.low - f)[below]))
+        slope = (
+            problem.m * bias
+            + problem.total
+            - 2 * float(np.sum(corridor.up[below] * (corridor.low - f)[below]))
+        )
         slope += 2 * float(np.sum(corridor.down[above] * (f - corridor.high)[above]))
         if slope > 0:
             high = bias
@@ -175,10 +216,12 @@ class Sizes(NamedTuple):
 
 
 def sizes(problem: LinearProblem, design: Design) -> Sizes:
-    """The scale is P of a constant model, or D's of equal duals (one-class), which do not vanish where the optimum is 0.
+    """The scale is P of a constant model, or D's of equal duals (one-class), which do not vanish
+    where the optimum is 0.
 
-    But a gap may leave sqrt(2 gap) |x| to the decision value of x. The scale is so small that this does not exceed BLURRED units
-    where the gap is ROUNDING times the scale: with huge samples a small gap says little.
+    But a gap may leave sqrt(2 gap) |x| to the decision value of x. The scale is so small that this
+    does not exceed BLURRED units where the gap is ROUNDING times the scale: with huge samples a
+    small gap says little.
     """
     corridor = problem.corridor
     if problem.total:
@@ -187,8 +230,14 @@ def sizes(problem: LinearProblem, design: Design) -> Sizes:
         unit, far, centre = 2 * scale / problem.total, 0.0, 0.0
     else:
         centre = middle(problem)
-        below, above = np.maximum(corridor.low - centre, 0.0), np.maximum(centre - corridor.high, 0.0)
-        costs, price = corridor.up * below + corridor.down * above, np.maximum(corridor.up, corridor.down)
+        below, above = (
+            np.maximum(corridor.low - centre, 0.0),
+            np.maximum(centre - corridor.high, 0.0),
+        )
+        costs, price = (
+            corridor.up * below + corridor.down * above,
+            np.maximum(corridor.up, corridor.down),
+        )
         unit = float(np.sum(costs)) / float(price.sum())
         scale = float(np.sum(costs * (below + above) if corridor.squared else costs))
         far = abs(centre) * float(price.sum()) * (2 * unit if corridor.squared else 1.0)
@@ -200,21 +249,31 @@ def sizes(problem: LinearProblem, design: Design) -> Sizes:
 
 
 def middle(problem: LinearProblem) -> float:
-    """The constant from which decision values are measured: the mean target where a free bias can take it, else 0.
+    """The constant from which decision values are measured: the mean target where a free bias can
+    take it, else 0.
 
-    It is half way between the mean lower and the mean upper end of the corridors: 0 for classes, whatever their sizes.
+    It is half way between the mean lower and the mean upper end of the corridors: 0 for classes,
+    whatever their sizes.
     """
     corridor = problem.corridor
     below, above = corridor.up > 0, corridor.down > 0
     if problem.bias is not Bias.FREE or not (below.any() and above.any()):
         return 0.0
     up, down = corridor.up[below], corridor.down[above]
-    low, high = np.sum(corridor.low[below] * up) / np.sum(up), np.sum(corridor.high[above] * down) / np.sum(down)
+    low, high = (
+        np.sum(corridor.low[below] * up) / np.sum(up),
+        np.sum(corridor.high[above] * down) / np.sum(down),
+    )
     return 0.5 * (float(low) + float(high))
 
 
-def sample(problem: LinearProblem, design: ArrayDesign, smaller: int, seed: int) -> tuple[LinearProblem, ArrayDesign]:
-    """The problem of a ``smaller``-th of the samples, each counting for several, and their data: its solution is a place to begin at."""
+def sample(
+    problem: LinearProblem, design: ArrayDesign, smaller: int, seed: int
+) -> tuple[LinearProblem, ArrayDesign]:
+    """The problem of a ``smaller``-th of the samples, each counting for several, and their data.
+
+    Its solution is a place to begin at.
+    """
     n = design.shape[0]
     rows = np.sort(np.random.default_rng(seed).choice(n, n // smaller, replace=False))
     return problem._replace(corridor=problem.corridor.pick(rows, n / len(rows))), design.pick(rows)

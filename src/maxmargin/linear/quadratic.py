@@ -2,8 +2,9 @@
 
     slope' (u - u_0) + 1/2 (u - u_0)' H (u - u_0) + price' |u|           H = X_J' diag(curvature) X_J with the bias's row last
 
-J are the samples outside the corridor. A squared loss has a constant curvature there: H changes by the samples that enter and leave J
-alone. Coordinate descent (core/lasso.h) finds which weights are not 0, Cholesky's factor of their part of H finds their values.
+J are the samples outside the corridor. A squared loss has a constant curvature there: H changes by
+the samples that enter and leave J alone. Coordinate descent (core/lasso.h) finds which weights are
+not 0, Cholesky's factor of their part of H finds their values.
 """
 
 import numpy as np
@@ -34,7 +35,9 @@ class Hessian:
         self.weight: Floats
         self.H: NDArray[np.float64]
 
-    def of(self, wanted: NDArray[np.bool_], curvature: Floats) -> tuple[Integers, NDArray[np.float64]]:
+    def of(
+        self, wanted: NDArray[np.bool_], curvature: Floats
+    ) -> tuple[Integers, NDArray[np.float64]]:
         """The variables that H is for, the bias last, and H."""
         has = np.zeros(len(wanted), bool)
         has[self.used] = True
@@ -77,10 +80,17 @@ def _columns_of(X: NDArray[np.float64], kept: Integers) -> NDArray[np.float64]:
     return part
 
 
-def minimiser(H: NDArray[np.float64], price: Floats, u: Floats, slope: Floats, backend: LinearBackend) -> Floats:
-    """Minimise the model: rounds of coordinate descent, then the equations of the weights that are not 0, and again."""
+def minimiser(
+    H: NDArray[np.float64], price: Floats, u: Floats, slope: Floats, backend: LinearBackend
+) -> Floats:
+    """Minimise the model.
+
+    Rounds of coordinate descent, then the equations of the weights that are not 0, and again.
+    """
     u, slope = u.copy(), slope.copy()
-    broken = np.where(u != 0, np.abs(slope + price * np.sign(u)), np.maximum(np.abs(slope) - price, 0.0))
+    broken = np.where(
+        u != 0, np.abs(slope + price * np.sign(u)), np.maximum(np.abs(slope) - price, 0.0)
+    )
     tol = max(1e-12, EXACT * float(broken.max(initial=0.0)))
     for _ in range(ROUNDS):
         if backend.lasso_descent(H, price, u, slope, tol, VISITS) <= tol:

@@ -1,20 +1,24 @@
 """Newton's method for linear models: exact for every loss, at a few passes over the data a step.
 
-Squared losses are smooth but for jumps of the curvature: Newton's method on P ends, when no sample enters or leaves the corridor any more,
-at the optimum. The plain losses are smoothed (losses.py) around duals c:
+Squared losses are smooth but for jumps of the curvature: Newton's method on P ends, when no sample
+enters or leaves the corridor any more, at the optimum. The plain losses are smoothed (losses.py)
+around duals c:
 
     Phi(w, b) = 1/2 |w|^2 + m/2 b^2 + total b + sum_i smooth_i(f_i)             f = X w + b
     gradient    w - X't,   m b + total - sum t
     Hessian     1 + X_J' diag(curvature) X_J and the bias's row, J the samples whose loss curves at f
 
-The minimiser of Phi has duals t that are better than c: c <- t, a smaller width, and again. This is the proximal point method on the dual
-(the method of multipliers on the primal), and unlike smoothing alone it arrives at the very optimum: each round gains a factor, more the
-smaller the width. J shrinks to the samples on the edge of the corridor, about as many as there are features.
+The minimiser of Phi has duals t that are better than c: c <- t, a smaller width, and again. This is
+the proximal point method on the dual (the method of multipliers on the primal), and unlike
+smoothing alone it arrives at the very optimum: each round gains a factor, more the smaller the
+width. J shrinks to the samples on the edge of the corridor, about as many as there are features.
 
-The duality gap of Phi is 1/2 |w - X't|^2 (+ the bias's part); what P - D has beyond it is the smoothing's. A round ends when the former is
-a small part of the latter, the work when P - D is small.
+The duality gap of Phi is 1/2 |w - X't|^2 (+ the bias's part); what P - D has beyond it is the
+smoothing's. A round ends when the former is a small part of the latter, the work when P - D is
+small.
 
-Where there are few features the Hessian is factored; where there are many its products, two passes over J, drive conjugate gradients.
+Where there are few features the Hessian is factored; where there are many its products, two passes
+over J, drive conjugate gradients.
 """
 
 from typing import NamedTuple
@@ -25,7 +29,17 @@ from maxmargin.core.arrays import Floats, Integers
 from maxmargin.linear.designs import ArrayDesign, Design, Gram
 from maxmargin.linear.equations import by_factor, by_products
 from maxmargin.linear.losses import Bias, Duals, LinearProblem
-from maxmargin.linear.model import Gap, LinearSolution, dual, feasible, gap_of, middle, primal, sample, sizes
+from maxmargin.linear.model import (
+    Gap,
+    LinearSolution,
+    dual,
+    feasible,
+    gap_of,
+    middle,
+    primal,
+    sample,
+    sizes,
+)
 from maxmargin.linear.workspace import LinearWorkspace
 from maxmargin.monitor import Monitor
 from maxmargin.status import Status
@@ -33,12 +47,15 @@ from maxmargin.status import Status
 FACTORED = 1200
 """Features up to which the Hessian is formed and factored."""
 WIDEST, NARROWER, NARROWEST = 2.0, 0.3, 1e-6
-"""The width of the first round from w = 0, in units of f: every sample shall curve there; of each round, of the one before; and at least,
-in units of f, or of the greatest f where that is smaller: duals are differences of f over the width, and rounding grows."""
+"""The width of the first round from w = 0, in units of f: every sample shall curve there; of each
+round, of the one before; and at least,
+in units of f, or of the greatest f where that is smaller: duals are differences of f over the
+width, and rounding grows."""
 SOLVED = 0.2
 """A round ends when its own gap is this share of the whole."""
 FLAT = 0.1
-"""A step is long enough when the slope at its end is this share of that at its beginning, in size."""
+"""A step is long enough when the slope at its end is this share of that at its beginning, in
+size."""
 SMALLER, SEEDED = 8, 4_000
 """More samples than SEEDED begin at the solution of a SMALLER-th of them."""
 PATIENCE = 5
@@ -48,9 +65,11 @@ FEW = 0.7
 CONJUGATE = 200
 """Products with the Hessian a step, at most."""
 LONGEST, LOOKS, GUARDED = 1e6, 30, 0.05
-"""A line search: the length at most, slopes after the first two, and how far from the ends of its interval it looks, as a share."""
+"""A line search: the length at most, slopes after the first two, and how far from the ends of its
+interval it looks, as a share."""
 FRUITLESS = 20
-"""Steps of a round without a new least P or gap of its own after which rounding is all that is left."""
+"""Steps of a round without a new least P or gap of its own after which rounding is all that is
+left."""
 
 
 class Point(NamedTuple):
@@ -69,7 +88,12 @@ class Point(NamedTuple):
     """The curvature by b; where nothing curves, as if every sample did."""
 
 
-def solve(problem: LinearProblem, workspace: LinearWorkspace, tol: float, start: LinearSolution | None = None) -> LinearSolution:
+def solve(
+    problem: LinearProblem,
+    workspace: LinearWorkspace,
+    tol: float,
+    start: LinearSolution | None = None,
+) -> LinearSolution:
     """Solve a linear problem; see the contract in workspace.py."""
     design, monitor, seed = workspace.design, workspace.monitor, workspace.seed
     if start is None and isinstance(design, ArrayDesign) and design.shape[0] > SEEDED:
@@ -86,7 +110,9 @@ def solve(problem: LinearProblem, workspace: LinearWorkspace, tol: float, start:
 
 
 class _Progress:
-    """The least P and the least gap of its own that a round has met, and the steps since there was a new one."""
+    """The least P and the least gap of its own that a round has met, and the steps since there was
+    a new one.
+    """
 
     def __init__(self) -> None:
         self.least, self.steps = (np.inf, np.inf), 0
@@ -126,7 +152,9 @@ class _Run:
             here = self._at(w, bias, f, centre, width)
             stuck = stuck or not progress.made(here)
             if self.monitor.wants_report():
-                self.monitor.report(self.steps, here.gap.value, here.own, int(np.count_nonzero(here.duals.t)))
+                self.monitor.report(
+                    self.steps, here.gap.value, here.own, int(np.count_nonzero(here.duals.t))
+                )
             solved = here.own <= SOLVED * here.gap.value or stuck
             reason = self.monitor.stop(self.steps)
             if here.gap.within(tol) or solved or reason is not None:
@@ -149,32 +177,59 @@ class _Run:
             w, bias, f = new
             self.steps += 1
 
-    def _conclude(self, here: Point, tol: float, reason: Status | None) -> tuple[LinearSolution, Gap]:
-        """The solution at a point and its gap; where no sum of the duals is asked for they are known already."""
+    def _conclude(
+        self, here: Point, tol: float, reason: Status | None
+    ) -> tuple[LinearSolution, Gap]:
+        """The solution at a point and its gap.
+
+        Where no sum of the duals is asked for they are known already.
+        """
         t, Xt, gap = here.duals.t, here.w - here.slope[:-1], here.gap
         if self.problem.bias is Bias.FREE:
             t = feasible(self.problem, t)
             Xt = self.design.sum(t)
             gap = gap_of(self.problem, here.w, here.bias, t, here.f, Xt, self.scale)
-        return LinearSolution(here.w, here.bias, t, here.f, Xt, gap.outcome(tol, reason), self.steps), gap
+        return LinearSolution(
+            here.w, here.bias, t, here.f, Xt, gap.outcome(tol, reason), self.steps
+        ), gap
 
     def _at(self, w: Floats, bias: float, f: Floats, centre: Floats, width: float) -> Point:
         problem = self.problem
         duals = problem.corridor.duals(f, centre, width, self.design.backend)
         Xt = self.design.sum(duals.t)
-        slope = np.append(w - Xt, problem.m * bias + problem.total - duals.total if problem.bias is not Bias.NONE else 0.0)
+        slope = np.append(
+            w - Xt,
+            problem.m * bias + problem.total - duals.total
+            if problem.bias is not Bias.NONE
+            else 0.0,
+        )
         corner = problem.m + float(duals.curvature.sum()) or self.price / width
         value = dual(problem, float(Xt @ Xt), duals.gain, duals.total)
         own, last = 0.5 * float(slope[:-1] @ slope[:-1]), float(slope[-1])
         if problem.bias is Bias.PENALISED:
             own += 0.5 * last * last / problem.m
-        elif problem.bias is Bias.FREE:  # what D would be at a feasible sum: the duals of samples within a width of the edge must move
+        elif (
+            problem.bias is Bias.FREE
+            # what D would be at a feasible sum: the duals of samples within a width of the edge must
+            # move
+        ):
             less = 0.5 * last * last / corner if problem.corridor.squared else abs(last) * width
             value += bias * (problem.total - duals.total) - less
             own += less
-        return Point(w, bias, f, duals, slope, Gap(primal(problem, float(w @ w), bias, duals.loss), value, self.scale), own, corner)
+        return Point(
+            w,
+            bias,
+            f,
+            duals,
+            slope,
+            Gap(primal(problem, float(w @ w), bias, duals.loss), value, self.scale),
+            own,
+            corner,
+        )
 
-    def _step(self, here: Point, centre: Floats, width: float) -> tuple[Floats, float, Floats] | None:
+    def _step(
+        self, here: Point, centre: Floats, width: float
+    ) -> tuple[Floats, float, Floats] | None:
         """A Newton step as long as it pays; None where rounding leaves no direction of descent."""
         direction = self._direction(here)
         if not float(here.slope @ direction) < 0:
@@ -188,13 +243,28 @@ class _Run:
         """Minus the inverse Hessian times the gradient; the bias is last."""
         curved = np.flatnonzero(here.duals.curvature)
         curvature, d = here.duals.curvature[curved], self.design.shape[1]
-        if len(curved) == 0 and self.problem.bias is Bias.FREE:  # w and b have nothing to do with each other: a length for each
+        if (
+            len(curved) == 0 and self.problem.bias is Bias.FREE
+        ):  # w and b have nothing to do with each other: a length for each
             bias = here.slope[-1] ** 2 > here.corner * float(here.slope[:-1] @ here.slope[:-1])
-            return np.append(np.zeros(d), -here.slope[-1] / here.corner) if bias else np.append(-here.slope[:-1], 0.0)
-        if 0 < len(curved) < FEW * d and len(curved) <= FACTORED and isinstance(self.design, ArrayDesign) and self.design.precise:
+            return (
+                np.append(np.zeros(d), -here.slope[-1] / here.corner)
+                if bias
+                else np.append(-here.slope[:-1], 0.0)
+            )
+        if (
+            0 < len(curved) < FEW * d
+            and len(curved) <= FACTORED
+            and isinstance(self.design, ArrayDesign)
+            and self.design.precise
+        ):
             return self._by_samples(here, self.design.products(curved), curved, curvature)
         corner = here.corner if self.problem.bias is not Bias.NONE else 1.0
-        border = self.design.sum(curvature, curved) if self.problem.bias is not Bias.NONE else np.zeros(d)
+        border = (
+            self.design.sum(curvature, curved)
+            if self.problem.bias is not Bias.NONE
+            else np.zeros(d)
+        )
         if d > FACTORED:
             return self._conjugate(here, curved, curvature, border, corner)
         H = np.empty((d + 1, d + 1))
@@ -207,8 +277,8 @@ class _Run:
     def _by_samples(self, here: Point, S: Floats, curved: Integers, curvature: Floats) -> Floats:
         """The same where fewer samples curve than there are features, from their dot products S.
 
-        With v = diag(curvature) (X_J dw + db) the Newton equation is dw = -g - X_J'v, m db + 1'v = -h (g, h the gradient), so that
-        (diag(1 / curvature) + X_J X_J') v = 1 db - X_J g.
+        With v = diag(curvature) (X_J dw + db) the Newton equation is dw = -g - X_J'v, m db + 1'v =
+        -h (g, h the gradient), so that (diag(1 / curvature) + X_J X_J') v = 1 db - X_J g.
         """
         g, h = here.slope[:-1], float(here.slope[-1])
         S[np.arange(len(S)), np.arange(len(S))] += 1 / curvature
@@ -218,7 +288,9 @@ class _Run:
         db = -(h + float(first.sum())) / stiffness if self.problem.bias is not Bias.NONE else 0.0
         return np.append(-g - self.design.sum(first + db * second, curved), db)
 
-    def _conjugate(self, here: Point, curved: Integers, curvature: Floats, border: Floats, corner: float) -> Floats:
+    def _conjugate(
+        self, here: Point, curved: Integers, curvature: Floats, border: Floats, corner: float
+    ) -> Floats:
         """Conjugate gradients on the Newton equation, the bias scaled to its own curvature."""
         scale = np.append(np.ones(len(border)), 1 / np.sqrt(corner))
 
@@ -229,14 +301,22 @@ class _Run:
 
         return by_products(product, -here.slope, scale, 0.01, CONJUGATE, self.monitor)
 
-    def _length(self, here: Point, direction: Floats, change: Floats, centre: Floats, width: float) -> float:
+    def _length(
+        self, here: Point, direction: Floats, change: Floats, centre: Floats, width: float
+    ) -> float:
         """Where the slope along the direction is nearly 0: it grows with the length."""
         problem, dw, db = self.problem, direction[:-1], float(direction[-1])
         linear = float(here.w @ dw) + (problem.m * here.bias + problem.total) * db
         quadratic = float(dw @ dw) + problem.m * db * db
 
         def slope(s: float) -> float:
-            return linear + s * quadratic + self.design.backend.corridor_slope(problem.corridor, here.f, change, s, centre, width)
+            return (
+                linear
+                + s * quadratic
+                + self.design.backend.corridor_slope(
+                    problem.corridor, here.f, change, s, centre, width
+                )
+            )
 
         first = float(here.slope @ direction)
         low, at_low, high, at_high = 0.0, first, 1.0, slope(1.0)

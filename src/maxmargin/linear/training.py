@@ -1,4 +1,7 @@
-"""From a linear problem to a trained linear model with its certificate: which solver, several problems side by side, the audit."""
+"""From a linear problem to a trained linear model with its certificate.
+
+Which solver, several problems side by side, the audit.
+"""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,7 +26,8 @@ from maxmargin.verdict import Demand, Size, linear_demand, size_of, verdict, ver
 
 EPS, TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
 POLISHED_TOGETHER = 2**13
-"""The same for all classes at once, values times classes: its passes are many where a Newton step is one."""
+"""The same for all classes at once, values times classes: its passes are many where a Newton step
+is one."""
 AUDITED = 64
 """Rows on which every fit's decision values are compared with an independent evaluation."""
 AGREED = 1e-6
@@ -31,9 +35,11 @@ AGREED = 1e-6
 LEAST = 1e-9
 """Tolerances below this are not asked of an objective whose losses rounding blurs by more."""
 LAST_DIGITS, CLOSE = 8, 1e-9
-"""Units in the last place that decision values may be wrong by; what may be neglected, in units of decision values."""
+"""Units in the last place that decision values may be wrong by; what may be neglected, in units of
+decision values."""
 PASSES, EACH = 40, 5
-"""Passes of coordinate descent that cost about as much as Newton's method: PASSES, and one more for every EACH features."""
+"""Passes of coordinate descent that cost about as much as Newton's method: PASSES, and one more for
+every EACH features."""
 
 
 class Solver(Enum):
@@ -56,7 +62,10 @@ SOLVERS: dict[Solver, Solve] = {
 
 
 def choose(design: Design) -> Solver:
-    """The solver for data of this kind: Newton's method where a Hessian is small or the data come in chunks."""
+    """The solver for data of this kind.
+
+    Newton's method where a Hessian is small or the data come in chunks.
+    """
     if design.shape[1] <= semismooth.FACTORED or not isinstance(design, ArrayDesign):
         return Solver.NEWTON
     return Solver.COORDINATE
@@ -92,7 +101,10 @@ class Task(NamedTuple):
             return _train(self, workspace)
 
     def unsolved(self, workspace: LinearWorkspace, status: Status) -> None:
-        """Every problem is begun: a first step takes little time, and without one there is no model."""
+        """Every problem is begun.
+
+        A first step takes little time, and without one there is no model.
+        """
         return
 
 
@@ -101,7 +113,9 @@ def _train(task: Task, workspace: LinearWorkspace) -> TrainedLinear:
     design, monitor = workspace.design, workspace.monitor
     solver, other = task.choice.solver, _other(task.choice, design)
     first = monitor
-    if other is Solver.NEWTON:  # which is the quicker one here, as a rule: coordinate descent may cost as much, and no more
+    if (
+        other is Solver.NEWTON
+    ):  # which is the quicker one here, as a rule: coordinate descent may cost as much, and no more
         first = monitor.part(1.0)
         first.max_iter = min(monitor.max_iter, PASSES + design.shape[1] // EACH)
     found = _solved(task, workspace.share(first, 1, 1), solver)
@@ -112,11 +126,17 @@ def _train(task: Task, workspace: LinearWorkspace) -> TrainedLinear:
     after = _solved(task, workspace, other)
     steps = found.solution.n_iter + after.solution.n_iter
     best = after if after.certificate.gap <= found.certificate.gap or slow else found
-    return best._replace(solution=best.solution._replace(n_iter=steps), certificate=replace(best.certificate, n_iter=steps))
+    return best._replace(
+        solution=best.solution._replace(n_iter=steps),
+        certificate=replace(best.certificate, n_iter=steps),
+    )
 
 
 def _other(choice: Choice, design: Design) -> Solver | None:
-    """The solver that may take over: dual where the first is primal, and Newton's method where its Hessian is small."""
+    """The solver that may take over.
+
+    Dual where the first is primal, and Newton's method where its Hessian is small.
+    """
     if choice.binding or choice.solver is Solver.LASSO or not isinstance(design, ArrayDesign):
         return None
     if choice.solver is Solver.NEWTON:
@@ -132,12 +152,18 @@ def _solved(task: Task, workspace: LinearWorkspace, solver: Solver) -> TrainedLi
         found = _polished(task.problem, workspace, found)
     known = sizes(task.problem, design)
     found, error = _refreshed(found, design, known.unit)
-    return TrainedLinear(found, _certified(task.problem, found, design, task.tol, known, error), solver)
+    return TrainedLinear(
+        found, _certified(task.problem, found, design, task.tol, known, error), solver
+    )
 
 
-def _polished(problem: LinearProblem, workspace: LinearWorkspace, found: LinearSolution) -> LinearSolution:
+def _polished(
+    problem: LinearProblem, workspace: LinearWorkspace, found: LinearSolution
+) -> LinearSolution:
     """A solution to rounding, with the middle of the biases where there are several."""
-    last = (lasso if problem.penalty is Penalty.L1 else semismooth).solve(problem, workspace, 0.0, found)
+    last = (lasso if problem.penalty is Penalty.L1 else semismooth).solve(
+        problem, workspace, 0.0, found
+    )
     if judged(problem, last).gap <= judged(problem, found).gap:
         found = last._replace(ended=None, n_iter=found.n_iter + last.n_iter)
     if problem.bias is Bias.NONE or problem.corridor.squared:
@@ -166,7 +192,10 @@ class ClassesTask(NamedTuple):
         small = design.entries * self.problem.n_classes <= POLISHED_TOGETHER
         with one_blas_thread():
             found = crammer_singer.solve(self.problem, workspace, ROUNDING if small else self.tol)
-        result = replace(_judged_classes(self.problem, design.X, found.W, found.bias, found.t), n_iter=found.n_iter)
+        result = replace(
+            _judged_classes(self.problem, design.X, found.W, found.bias, found.t),
+            n_iter=found.n_iter,
+        )
         status = verdict(found.ended, result, linear_demand(self.tol), _size_of_classes(found.t))
         return TrainedClasses(found, certificate.with_status(result, status))
 
@@ -180,29 +209,59 @@ def _size_of_classes(t: Floats) -> Size:
     return size_of(np.zeros(0), t.ravel())
 
 
-def _judged_classes(problem: ClassesProblem, X: Any, W: Floats, b: Floats, t: Floats) -> Certificate:
-    products = [linear_certificate.linear_products(X, w, dual) for w, dual in zip(W, t.T, strict=True)]
-    F, Xt = np.column_stack([Xw for Xw, _ in products]) + b, np.array([sums for _, sums in products])
-    return linear_certificate.crammer_singer(F, problem.label, problem.C, W, b, t, Xt, problem.m, problem.bias is Bias.FREE)
+def _judged_classes(
+    problem: ClassesProblem, X: Any, W: Floats, b: Floats, t: Floats
+) -> Certificate:
+    products = [
+        linear_certificate.linear_products(X, w, dual) for w, dual in zip(W, t.T, strict=True)
+    ]
+    F, Xt = (
+        np.column_stack([Xw for Xw, _ in products]) + b,
+        np.array([sums for _, sums in products]),
+    )
+    return linear_certificate.crammer_singer(
+        F, problem.label, problem.C, W, b, t, Xt, problem.m, problem.bias is Bias.FREE
+    )
 
 
-def certify_classes(before: Certificate, problem: ClassesProblem, X: Any, W: Floats, b: Floats, t: Floats, tol: float) -> Certificate:
+def certify_classes(
+    before: Certificate,
+    problem: ClassesProblem,
+    X: Any,
+    W: Floats,
+    b: Floats,
+    t: Floats,
+    tol: float,
+) -> Certificate:
     """A fitted machine of all classes on its data again."""
     if len(t) != X.shape[0]:
-        raise ValueError("certify needs the data the model was fitted on: another number of samples was given.")
+        raise ValueError(
+            "certify needs the data the model was fitted on: another number of samples was given."
+        )
     new = replace(_judged_classes(problem, X, W, b, t), n_iter=before.n_iter)
-    status = verdict_again(Status[before.status.upper()], new, linear_demand(tol), _size_of_classes(t))
+    status = verdict_again(
+        Status[before.status.upper()], new, linear_demand(tol), _size_of_classes(t)
+    )
     return certificate.with_status(new, status)
 
 
-def certify(problem: LinearProblem, found: LinearSolution, design: Design, tol: float) -> Certificate:
+def certify(
+    problem: LinearProblem, found: LinearSolution, design: Design, tol: float
+) -> Certificate:
     """The certificate of a solution from its own decision values, with an audit of some of them."""
     known = sizes(problem, design)
     found, error = _refreshed(found, design, known.unit)
     return _certified(problem, found, design, tol, known, error)
 
 
-def _certified(problem: LinearProblem, found: LinearSolution, design: Design, tol: float, known: Sizes, error: float) -> Certificate:
+def _certified(
+    problem: LinearProblem,
+    found: LinearSolution,
+    design: Design,
+    tol: float,
+    known: Sizes,
+    error: float,
+) -> Certificate:
     """The certificate of a solution whose audit found an error.
 
     Small data, and data whose products with the model are known to a few digits only, are judged by
@@ -235,7 +294,9 @@ def _evaluated(found: LinearSolution, design: ArrayDesign) -> tuple[LinearSoluti
 
 
 def _refreshed(found: LinearSolution, design: Design, unit: float) -> tuple[LinearSolution, float]:
-    """Decision values computed anew where those of the solver have drifted, in many steps, by more than their last digits; their error."""
+    """Decision values computed anew where those of the solver have drifted, in many steps, by more
+    than their last digits; their error.
+    """
     if _is_small(design):
         return _evaluated(found, design)
     error = _audit(found, design)
@@ -246,30 +307,49 @@ def _refreshed(found: LinearSolution, design: Design, unit: float) -> tuple[Line
 
 
 def rounding(found: LinearSolution, design: Design, unit: float) -> float:
-    """The last digit of the greatest term that a decision value is a sum of: no decision value is known better."""
+    """The last digit of the greatest term that a decision value is a sum of.
+
+    No decision value is known better.
+    """
     greatest = abs(found.bias) + float(np.abs(found.f).max(initial=0.0))
     products = float(np.sqrt(design.largest_square)) * float(np.sqrt(found.w @ found.w))
-    if EPS * products > CLOSE * unit and isinstance(design, ArrayDesign):  # features may have scales of their own
-        products = float(linear_certificate.linear_products(abs(design.X), np.abs(found.w), np.zeros(design.shape[0]))[0].max())
+    if EPS * products > CLOSE * unit and isinstance(
+        design, ArrayDesign
+    ):  # features may have scales of their own
+        products = float(
+            linear_certificate.linear_products(
+                abs(design.X), np.abs(found.w), np.zeros(design.shape[0])
+            )[0].max()
+        )
     return EPS * (products + greatest)
 
 
-def _blur(problem: LinearProblem, found: LinearSolution, design: Design, error: float, unit: float) -> float:
-    """By how much the losses may be too small, decision values being known to within an error that is not negligible."""
+def _blur(
+    problem: LinearProblem, found: LinearSolution, design: Design, error: float, unit: float
+) -> float:
+    """By how much the losses may be too small, decision values being known to within an error that
+    is not negligible.
+    """
     error = max(error, rounding(found, design, unit))
     if error <= CLOSE * unit:
         return 0.0
     return _moved(problem.corridor, -error).losses(found.f) - problem.corridor.losses(found.f)
 
 
-def _dual_blur(problem: LinearProblem, found: LinearSolution, design: Design, gains: float, limit: float) -> float:
+def _dual_blur(
+    problem: LinearProblem, found: LinearSolution, design: Design, gains: float, limit: float
+) -> float:
     """By how much D may be too large, X't being known to the last digits of its terms.
 
-    A bound on it where that is far below the limit. ``gains`` is a bound on those of the duals, which
-    X't of the lasso shortens in proportion.
+    A bound on it where that is far below the limit. ``gains`` is a bound on those of the duals,
+    which X't of the lasso shortens in proportion.
     """
     error = EPS * float(np.abs(found.t).sum()) * float(np.sqrt(design.largest_square))
-    length = gains if problem.penalty is Penalty.L1 else float(np.sqrt(found.Xt @ found.Xt)) + 0.5 * error
+    length = (
+        gains
+        if problem.penalty is Penalty.L1
+        else float(np.sqrt(found.Xt @ found.Xt)) + 0.5 * error
+    )
     if error * length <= 0.1 * limit or not isinstance(design, ArrayDesign):
         return error * length
     nothing = np.zeros(design.shape[1])
@@ -280,7 +360,10 @@ def _dual_blur(problem: LinearProblem, found: LinearSolution, design: Design, ga
 
 
 def _forgiven(problem: LinearProblem, found: LinearSolution, design: Design, unit: float) -> float:
-    """The part of the losses that is rounding of decision values, where that is negligible: a large C makes much of little."""
+    """The part of the losses that is rounding of decision values, where that is negligible.
+
+    A large C makes much of little.
+    """
     error = LAST_DIGITS * rounding(found, design, unit)
     if error > CLOSE * unit:
         return 0.0
@@ -292,30 +375,51 @@ def _moved(corridor: Corridor, outward: float) -> Corridor:
     return corridor._replace(low=corridor.low - outward, high=corridor.high + outward)
 
 
-def certify_again(before: Certificate, problem: LinearProblem, found: LinearSolution, design: ArrayDesign, tol: float) -> Certificate:
+def certify_again(
+    before: Certificate,
+    problem: LinearProblem,
+    found: LinearSolution,
+    design: ArrayDesign,
+    tol: float,
+) -> Certificate:
     """The certificate of a fitted model whose decision values were computed independently."""
     result = replace(judged(problem, found), n_iter=before.n_iter)
     result, demand, size = question(problem, found, design, result, tol, sizes(problem, design))
-    return certificate.with_status(result, verdict_again(Status[before.status.upper()], result, demand, size))
+    return certificate.with_status(
+        result, verdict_again(Status[before.status.upper()], result, demand, size)
+    )
 
 
 def _audit(found: LinearSolution, design: Design) -> float:
-    """The greatest difference between decision values of the solver and those of an independent evaluation, on some rows."""
+    """The greatest difference between decision values of the solver and those of an independent
+    evaluation, on some rows.
+    """
     if not isinstance(design, ArrayDesign):
         return 0.0
     n = design.shape[0]
-    rows = np.arange(n) if n <= AUDITED else np.random.default_rng(1).choice(n, AUDITED, replace=False)
-    exact = linear_certificate.linear_products(design.X[rows], found.w, np.zeros(len(rows)))[0] + found.bias
+    rows = (
+        np.arange(n) if n <= AUDITED else np.random.default_rng(1).choice(n, AUDITED, replace=False)
+    )
+    exact = (
+        linear_certificate.linear_products(design.X[rows], found.w, np.zeros(len(rows)))[0]
+        + found.bias
+    )
     return float(np.abs(exact - found.f[rows]).max(initial=0.0))
 
 
 def question(
-    problem: LinearProblem, found: LinearSolution, design: Design, result: Certificate, tol: float, known: Sizes
+    problem: LinearProblem,
+    found: LinearSolution,
+    design: Design,
+    result: Certificate,
+    tol: float,
+    known: Sizes,
 ) -> tuple[Certificate, Demand, Size]:
-    """What verdict.py is asked: the certificate, without a gap where it is rounding, and what it must fulfil.
+    """What verdict.py is asked: the certificate, without a gap where it is rounding, and what it
+    must fulfil.
 
-    A gap is rounding where it is lost beside the scale of the problem. More than LEAST of the objective
-    is never called so, unless the objective itself is lost.
+    A gap is rounding where it is lost beside the scale of the problem. More than LEAST of the
+    objective is never called so, unless the objective itself is lost.
     """
     scale, unit = known
     if abs(result.relative_gap) > tol:
@@ -327,13 +431,26 @@ def question(
         relative = 0.0 if lost else gap / value
         result = replace(result, relative_gap=relative) if relative <= tol else result
     size = size_of(found.f, found.t)
-    return result, linear_demand(tol, unit, problem.corridor.squared, AGREED * max(size.values, unit)), size
+    return (
+        result,
+        linear_demand(tol, unit, problem.corridor.squared, AGREED * max(size.values, unit)),
+        size,
+    )
 
 
 def judged(problem: LinearProblem, found: LinearSolution) -> Certificate:
     """Both objectives and the conditions, by code that the solvers do not share."""
     low, high, up, down, squared = problem.corridor
-    model, power = (found.w, found.bias, found.t, found.Xt), 1 if problem.penalty is Penalty.L1 else 2
+    model, power = (
+        (found.w, found.bias, found.t, found.Xt),
+        1 if problem.penalty is Penalty.L1 else 2,
+    )
     return linear_certificate.linear(
-        found.f, (low, high, up, down, squared), *model, problem.m, problem.total, problem.bias is Bias.FREE, power
+        found.f,
+        (low, high, up, down, squared),
+        *model,
+        problem.m,
+        problem.total,
+        problem.bias is Bias.FREE,
+        power,
     )

@@ -11,7 +11,8 @@ from maxmargin.workspace import Workspace
 POLISHED = 2**17
 """Values of X up to which a model is solved to rounding, whatever the tolerance."""
 TOGETHER = 2**26
-"""Values of X up to which several problems are solved side by side; beyond, each has all threads."""
+"""Values of X up to which several problems are solved side by side; beyond, each has all
+threads."""
 
 
 class LinearWorkspace(Workspace):
@@ -21,7 +22,10 @@ class LinearWorkspace(Workspace):
         self.design, self.monitor, self.seed = design, monitor, seed
 
     def workers(self, tasks: Sequence[Any]) -> int:
-        """Problems of data of middling size run side by side; with larger ones each has all threads."""
+        """Problems of data of middling size run side by side.
+
+        With larger ones each has all threads.
+        """
         return min(thread_count(), len(tasks)) if POLISHED < self.design.entries <= TOGETHER else 1
 
     def share(self, monitor: Monitor, workers: int, tasks: int) -> "LinearWorkspace":

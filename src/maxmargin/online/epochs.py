@@ -1,4 +1,7 @@
-"""Epochs of Pegasos over samples that are all at hand: the best bias between them, the gap at times; pegasos.py has the mathematics."""
+"""Epochs of Pegasos over samples that are all at hand.
+
+The best bias between them, the gap at times; pegasos.py has the mathematics.
+"""
 
 from typing import NamedTuple
 
@@ -18,11 +21,15 @@ SHORTEST = 2.0**-60
 """Share of a model below which it is not shortened further."""
 
 LOOKED = 20_000
-"""Samples that tell the bias between epochs. It matters where one class is rare, but not to more digits; the bias at the end is exact."""
+"""Samples that tell the bias between epochs. It matters where one class is rare, but not to more
+digits; the bias at the end is exact."""
 
 
 class Found(NamedTuple):
-    """What is known about one function: P and D, its exact bias, decision values f, duals t, |w|^2 and |sum_i t_i phi(x_i)|^2."""
+    """What is known about one function.
+
+    P and D, its exact bias, decision values f, duals t, |w|^2 and |sum_i t_i phi(x_i)|^2.
+    """
 
     gap: Gap
     bias: float
@@ -54,20 +61,28 @@ def constant_loss(problem: LinearProblem) -> float:
     return problem.corridor.losses(nothing + best_bias(problem, nothing))
 
 
-def judge(path: Path, function: Floats, asked: list[LinearProblem], shorten: bool = False) -> tuple[Floats, list[Found]]:
+def judge(
+    path: Path, function: Floats, asked: list[LinearProblem], shorten: bool = False
+) -> tuple[Floats, list[Found]]:
     """P, D and the exact bias of every function, as it is or shortened."""
     alpha, F, squares = path.rule.alpha, path.values(function), path.norms(function)
     if shorten:
         sizes = np.array([_best_size(*one) for one in zip(asked, F, squares, strict=True)])
         function, F, squares = function * sizes[:, None], F * sizes[:, None], squares * sizes**2
-    choices = [np.array([feasible(problem, t) for problem, t in zip(asked, T, strict=True)]) for T in path.duals()]
+    choices = [
+        np.array([feasible(problem, t) for problem, t in zip(asked, T, strict=True)])
+        for T in path.duals()
+    ]
     lengths = [path.dual_norms(T) for T in choices]
     found = []
     for k, problem in enumerate(asked):
         b = best_bias(problem, F[k])
         f = F[k] + b
         value = primal(problem, float(squares[k]), b, problem.corridor.losses(f))
-        scaled = [_best_scale(problem, T[k], float(square[k])) for T, square in zip(choices, lengths, strict=True)]
+        scaled = [
+            _best_scale(problem, T[k], float(square[k]))
+            for T, square in zip(choices, lengths, strict=True)
+        ]
         bound, t, length = max(scaled, key=lambda one: one[0])
         found.append(Found(Gap(alpha * value, alpha * bound), b, f, t, float(squares[k]), length))
     return function, found
@@ -90,21 +105,33 @@ def _best_size(problem: LinearProblem, Xw: Floats, square: float) -> float:
 
 
 def _best_scale(problem: LinearProblem, t: Floats, square: float) -> tuple[float, Floats, float]:
-    """The greatest D(theta t) over theta in [0, 1], that theta t, and its squared length; the gains of plain losses are linear."""
+    """The greatest D(theta t) over theta in [0, 1], that theta t, and its squared length.
+
+    The gains of plain losses are linear.
+    """
     gain = gains(problem.corridor, t)
     theta = min(1.0, gain / square) if square > 0 else 1.0
-    return dual(problem, theta * theta * square, theta * gain, 0.0), theta * t, theta * theta * square
+    return (
+        dual(problem, theta * theta * square, theta * gain, 0.0),
+        theta * t,
+        theta * theta * square,
+    )
 
 
 class Look(NamedTuple):
-    """The samples that the bias of the next epoch is found from, None for all, and the problems they pose."""
+    """The samples that the bias of the next epoch is found from, None for all, and the problems
+    they pose.
+    """
 
     rows: Integers | None
     problems: list[LinearProblem]
 
 
 def _look(task: Task, rule: Rule, asked: list[LinearProblem]) -> Look:
-    """All samples, or LOOKED of the visits: as many of each class, standing for the others of it."""
+    """All samples, or LOOKED of the visits.
+
+    As many of each class, standing for the others of it.
+    """
     if len(task.visits) <= LOOKED:
         return Look(None, asked)
     label = task.signs.argmax(axis=0) if len(task.signs) > 1 else task.signs[0] > 0
@@ -112,25 +139,47 @@ def _look(task: Task, rule: Rule, asked: list[LinearProblem]) -> Look:
     classes = np.unique(visited)
     for one in classes:
         members = task.visits[visited == one]
-        few = members[np.linspace(0, len(members) - 1, min(len(members), LOOKED // len(classes))).astype(np.int64)]
+        few = members[
+            np.linspace(0, len(members) - 1, min(len(members), LOOKED // len(classes))).astype(
+                np.int64
+            )
+        ]
         rows.append(few)
-        gain.append(task.gain[few] * (float(task.gain[members].sum()) / float(task.gain[few].sum())))
+        gain.append(
+            task.gain[few] * (float(task.gain[members].sum()) / float(task.gain[few].sum()))
+        )
     some, C = np.concatenate(rows), np.concatenate(gain) / (len(task.visits) * rule.alpha)
-    return Look(some, [LinearProblem(classification(y[some], C, False), Bias.FREE) for y in task.signs])
+    return Look(
+        some, [LinearProblem(classification(y[some], C, False), Bias.FREE) for y in task.signs]
+    )
 
 
 def _find_bias(path: Path, look: Look) -> None:
     """Set the biases of the walks to the best for their last iterates."""
-    for k, (problem, values) in enumerate(zip(look.problems, path.values(path.last(), look.rows), strict=True)):
+    for k, (problem, values) in enumerate(
+        zip(look.problems, path.values(path.last(), look.rows), strict=True)
+    ):
         path.walks.numbers[k, BIAS] = best_bias(problem, values)
 
 
-def run(path: Path, max_iter: int, tol: float | None, monitor: Monitor, rng: np.random.RandomState | None) -> Outcome:
-    """Epochs until the gaps are at most tol of constant_loss or the budget is used up; in the order of the visits where rng is None."""
+def run(
+    path: Path,
+    max_iter: int,
+    tol: float | None,
+    monitor: Monitor,
+    rng: np.random.RandomState | None,
+) -> Outcome:
+    """Epochs until the gaps are at most tol of constant_loss or the budget is used up.
+
+    In the order of the visits where rng is None.
+    """
     visits = order = path.task.visits
     n = len(visits)
     asked = problems(path.task, path.rule)
-    look, values = _look(path.task, path.rule, asked), [path.rule.alpha * constant_loss(problem) for problem in asked]
+    look, values = (
+        _look(path.task, path.rule, asked),
+        [path.rule.alpha * constant_loss(problem) for problem in asked],
+    )
     found: list[Found] = []
     model, stopped, epoch, looked = path.last(), None, 0, 0
     while epoch < max_iter and stopped is None:
@@ -156,11 +205,24 @@ def run(path: Path, max_iter: int, tol: float | None, monitor: Monitor, rng: np.
     return _end(path, stopped or Status.MAX_ITER, epoch, model, found, monitor)
 
 
-def _end(path: Path, ended: Status | None, epoch: int, model: Floats, found: list[Found], monitor: Monitor) -> Outcome:
+def _end(
+    path: Path,
+    ended: Status | None,
+    epoch: int,
+    model: Floats,
+    found: list[Found],
+    monitor: Monitor,
+) -> Outcome:
     path.walks.numbers[:, MEAN_BIAS] = [one.bias for one in found]
     if not path.rule.average:
         path.walks.numbers[:, BIAS] = path.walks.numbers[:, MEAN_BIAS]
-    _report(monitor, path, epoch * len(path.task.visits), found, f", {ended.name.lower() if ended else 'done'}")
+    _report(
+        monitor,
+        path,
+        epoch * len(path.task.visits),
+        found,
+        f", {ended.name.lower() if ended else 'done'}",
+    )
     return Outcome(ended, epoch, model, found)
 
 

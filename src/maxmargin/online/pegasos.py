@@ -1,26 +1,34 @@
-"""Pegasos: stochastic subgradient descent on the primal problem of the SVM (Shalev-Shwartz, Singer, Srebro and Cotter 2011).
+"""Pegasos: stochastic subgradient descent on the primal problem of the SVM (Shalev-Shwartz, Singer,
+Srebro and Cotter 2011).
 
     minimise  P(w, b) = alpha/2 |w|^2 + sum_i p_i max(0, 1 - y_i (w.phi(x_i) + b)),    sum_i p_i = 1
 
-core/pegasos.h has the steps. Each of several functions (one for each class against the rest) has a walk: its iterate is w = scale v, and
-its average with weights 1, 2, 3, ... is (sigma v - u) / (T (T + 1) / 2) after T steps; v and u are weights of features (linear) or
-coefficients of points (kernel), so averaging costs nothing in either. Weights that grow with t forget the wild first steps (the first has
-the length 1/alpha) and give P(average) - P(optimum) = O(1 / (alpha T)) without a bias; plain iterates are worse by log T and by noise.
+core/pegasos.h has the steps. Each of several functions (one for each class against the rest) has a
+walk: its iterate is w = scale v, and its average with weights 1, 2, 3, ... is (sigma v - u) / (T (T
++ 1) / 2) after T steps; v and u are weights of features (linear) or coefficients of points
+(kernel), so averaging costs nothing in either. Weights that grow with t forget the wild first steps
+(the first has the length 1/alpha) and give P(average) - P(optimum) = O(1 / (alpha T)) without a
+bias; plain iterates are worse by log T and by noise.
 
-The ball |w| <= 1/sqrt(alpha) holds the optimum: there P = D, so alpha |w|^2 = sum a_i - losses <= 1, whether or not there is a bias.
+The ball |w| <= 1/sqrt(alpha) holds the optimum: there P = D, so alpha |w|^2 = sum a_i - losses <=
+1, whether or not there is a bias.
 
-**The bias.** P is not strongly convex in b, and steps of 1 / (alpha t) would throw it about. So b has steps of its own, 1/(4 sqrt(t)) (its
-subgradient is at most 1 and decision values are in units of the margin); and where all samples are at hand b is set, between epochs, to
-the minimiser of P(w, .) for the current w, and at the end for the average: a weighted quantile of y_i - w.phi(x_i), see linear/model.py. A
-linear walk takes its steps along x - (mean of x), which is the same model with another constant: otherwise each step would move b as well.
+**The bias.** P is not strongly convex in b, and steps of 1 / (alpha t) would throw it about. So b
+has steps of its own, 1/(4 sqrt(t)) (its subgradient is at most 1 and decision values are in units
+of the margin); and where all samples are at hand b is set, between epochs, to the minimiser of P(w,
+.) for the current w, and at the end for the average: a weighted quantile of y_i - w.phi(x_i), see
+linear/model.py. A linear walk takes its steps along x - (mean of x), which is the same model with
+another constant: otherwise each step would move b as well.
 
-**The certificate.** v is a sum of samples, v = sum_i c_i phi(x_i), so a_i = alpha y_i scale c_i are dual variables. Clipped to their box
-[0, p_i], the heavier class scaled down until sum_i a_i y_i = 0, and scaled by the best theta <= 1 they are feasible:
+**The certificate.** v is a sum of samples, v = sum_i c_i phi(x_i), so a_i = alpha y_i scale c_i are
+dual variables. Clipped to their box [0, p_i], the heavier class scaled down until sum_i a_i y_i =
+0, and scaled by the best theta <= 1 they are feasible:
 
     D(a) = sum_i a_i - |sum_i a_i y_i phi(x_i)|^2 / (2 alpha)  <=  P(w, b) for every w, b
 
-Epochs visit all samples alike, so the a of the last iterate are in the box by themselves (c_i counts at most every visit).
-This is the linear model of losses.py with weights p_i / alpha, whose objectives times alpha are P and D and whose duals t are scale c.
+Epochs visit all samples alike, so the a of the last iterate are in the box by themselves (c_i
+counts at most every visit). This is the linear model of losses.py with weights p_i / alpha, whose
+objectives times alpha are P and D and whose duals t are scale c.
 """
 
 from abc import ABC, abstractmethod
@@ -34,10 +42,12 @@ from maxmargin.monitor import Monitor
 from maxmargin.online.budget import Points, block_size
 
 STEPS, SCALE, SIGMA, NORM, BIAS, MEAN_BIAS, BASE, V_SUM, V_CENTRE, U_SUM = range(10)
-"""The numbers of a walk: steps done, w = scale v, sigma, |w|^2, the bias and its average, steps * scale at the last fold; for centred
+"""The numbers of a walk: steps done, w = scale v, sigma, |w|^2, the bias and its average, steps *
+scale at the last fold; for centred
 samples the sum D of what v took, V.m, and the sum of what u took."""
 BIAS_STEP = 0.25
-"""The bias takes steps of this over sqrt(t). Measured: 1 leaves noise in w, 0.03 is too slow for unequal classes."""
+"""The bias takes steps of this over sqrt(t). Measured: 1 leaves noise in w, 0.03 is too slow for
+unequal classes."""
 
 
 class Rule(NamedTuple):
@@ -106,7 +116,9 @@ def fold(numbers: Floats, *pairs: tuple[Floats, Floats]) -> None:
 
 
 def dots(A: Floats, B: Floats) -> Floats:
-    """The dot product of each row of A with B or its row of B, with the same bits for any number of threads."""
+    """The dot product of each row of A with B or its row of B, with the same bits for any number of
+    threads.
+    """
     products: Floats = np.sum(A * B, axis=1)
     return products
 
@@ -183,11 +195,23 @@ class KernelPath(Path):
         v, u, numbers = self.walks
         tile, z = self.points.tile(at), self.points.values(v, at)
         for k in range(len(v)):
-            signs, gain, done = np.ascontiguousarray(task.signs[k, block]), np.ascontiguousarray(task.gain[block]), 0
+            signs, gain, done = (
+                np.ascontiguousarray(task.signs[k, block]),
+                np.ascontiguousarray(task.gain[block]),
+                0,
+            )
             while done < len(block):
                 given = np.zeros((2, len(block)))
                 done = self.points.backend.pegasos_tile(
-                    tile, done, z[k], signs, gain, given[0], given[1], numbers[k], *self._numbers_of_rule()
+                    tile,
+                    done,
+                    z[k],
+                    signs,
+                    gain,
+                    given[0],
+                    given[1],
+                    numbers[k],
+                    *self._numbers_of_rule(),
                 )
                 np.add.at(v[k], at, given[0])
                 np.add.at(u[k], at, given[1])
@@ -201,7 +225,9 @@ class KernelPath(Path):
             numbers[:, NORM] = self.points.norms(w)
 
     def model(self) -> Floats:
-        return averaged(self.walks, self.walks.v, self.walks.u) if self.rule.average else self.last()
+        return (
+            averaged(self.walks, self.walks.v, self.walks.u) if self.rule.average else self.last()
+        )
 
     def values(self, model: Floats, rows: NDArray[np.int64] | None = None) -> Floats:
         rows = np.arange(self.samples) if rows is None else rows
@@ -212,7 +238,10 @@ class KernelPath(Path):
 
     def duals(self) -> list[Floats]:
         first = self.points.size - self.samples
-        return [averaged(self.walks, self.walks.v, self.walks.u)[:, first:], current(self.walks, self.walks.v)[:, first:]]
+        return [
+            averaged(self.walks, self.walks.v, self.walks.u)[:, first:],
+            current(self.walks, self.walks.v)[:, first:],
+        ]
 
     def dual_norms(self, coef: Floats) -> Floats:
         padded = np.zeros((len(coef), self.points.size))

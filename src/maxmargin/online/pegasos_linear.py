@@ -8,10 +8,25 @@ from numpy.typing import NDArray
 from maxmargin.core.arrays import Floats
 from maxmargin.linear.designs import ArrayDesign
 from maxmargin.monitor import Monitor
-from maxmargin.online.pegasos import NORM, SCALE, SIGMA, U_SUM, V_SUM, Path, Rule, Task, Walks, averaged, current, dots, fold
+from maxmargin.online.pegasos import (
+    NORM,
+    SCALE,
+    SIGMA,
+    U_SUM,
+    V_SUM,
+    Path,
+    Rule,
+    Task,
+    Walks,
+    averaged,
+    current,
+    dots,
+    fold,
+)
 
 SIGN, GAIN, CENTRE, SQUARE, V, U, COEFS = 0, 1, 2, 3, 4, 5, slice(4, 6)
-"""Of the eight numbers of a sample in a linear walk: sign, gain, m.x, |x - m|^2, what v and u took of it."""
+"""Of the eight numbers of a sample in a linear walk: sign, gain, m.x, |x - m|^2, what v and u took
+of it."""
 PIECE = 2e7
 """Multiply-adds between two looks at the clock."""
 
@@ -24,10 +39,12 @@ def _records(n: int) -> Floats:
 
 
 class _Folds:
-    """The folds of one call, applied to the coefficients of the samples at its end: one costs O(1), however many samples there are.
+    """The folds of one call, applied to the coefficients of the samples at its end: one costs O(1),
+    however many samples there are.
 
-    A fold turns (v, u) into (scale v, u - sigma v). The first is carried out, and what the samples then have is set apart: it meets all
-    later ones. What a sample takes afterwards meets those after its visit. Where an order lists samples twice every fold is carried out.
+    A fold turns (v, u) into (scale v, u - sigma v). The first is carried out, and what the samples
+    then have is set apart: it meets all later ones. What a sample takes afterwards meets those
+    after its visit. Where an order lists samples twice every fold is carried out.
     """
 
     def __init__(self, samples: Floats, order: NDArray[np.int64]) -> None:
@@ -51,7 +68,10 @@ class _Folds:
         """Apply the folds that were not carried out."""
         if self.before is None:
             return
-        shrunk, taken = np.ones(len(self.folds) + 1), np.zeros(len(self.folds) + 1)  # by the folds from the j-th on
+        shrunk, taken = (
+            np.ones(len(self.folds) + 1),
+            np.zeros(len(self.folds) + 1),
+        )  # by the folds from the j-th on
         for j in range(len(self.folds) - 1, -1, -1):
             _, scale, sigma = self.folds[j]
             shrunk[j], taken[j] = scale * shrunk[j + 1], sigma + scale * taken[j + 1]
@@ -72,13 +92,22 @@ def _apply(samples: Floats, which: Any, shrunk: Any, taken: Any) -> None:
 class LinearPath(Path):
     """V and U are weights of features.
 
-    What a walk knows of a sample, and what V and U took of it, lies in one cache line: ``samples``, for one function at a time. Where a
-    certificate is wanted the latter are kept, as ``coefs``; U is then not walked along with but summed up when it is asked for:
-    U = rest + X'u, where rest is what it had before the coefficients were kept. With a bias the walk is along x - centre; ``intercepts``
-    then leads back to x.
+    What a walk knows of a sample, and what V and U took of it, lies in one cache line: ``samples``,
+    for one function at a time. Where a certificate is wanted the latter are kept, as ``coefs``; U
+    is then not walked along with but summed up when it is asked for: U = rest + X'u, where rest is
+    what it had before the coefficients were kept. With a bias the walk is along x - centre;
+    ``intercepts`` then leads back to x.
     """
 
-    def __init__(self, design: ArrayDesign, walks: Walks, rule: Rule, task: Task, coefs: Floats | None, centre: Floats) -> None:
+    def __init__(
+        self,
+        design: ArrayDesign,
+        walks: Walks,
+        rule: Rule,
+        task: Task,
+        coefs: Floats | None,
+        centre: Floats,
+    ) -> None:
         super().__init__(walks, rule, task)
         self.design, self.centre = design, centre if rule.bias else np.zeros(design.shape[1])
         self._square = float(dots(self.centre[None], self.centre)[0])
@@ -87,11 +116,18 @@ class LinearPath(Path):
         self._samples[:, CENTRE] = design.values(self.centre) if self._square else 0.0
         self._samples[:, SQUARE] = design.squares - 2 * self._samples[:, CENTRE] + self._square
         self._coefs = coefs
-        self._rest = None if coefs is None else (walks.v - self._sums(coefs[:, :, 0]), walks.u - self._sums(coefs[:, :, 1]))
+        self._rest = (
+            None
+            if coefs is None
+            else (walks.v - self._sums(coefs[:, :, 0]), walks.u - self._sums(coefs[:, :, 1]))
+        )
 
     @property
     def piece(self) -> int:
-        return max(1, int(PIECE / (self.design.entries / self.design.shape[0] + 1)) // self.rule.batch) * self.rule.batch
+        return (
+            max(1, int(PIECE / (self.design.entries / self.design.shape[0] + 1)) // self.rule.batch)
+            * self.rule.batch
+        )
 
     @property
     def coefs(self) -> Floats | None:
@@ -108,14 +144,18 @@ class LinearPath(Path):
             done = 0
             while done < len(order):
                 state = self._samples, v, u, self._square, numbers
-                done += self.design.backend.pegasos_rows(self.design.points, order[done:], *state, *self._numbers_of_rule())
+                done += self.design.backend.pegasos_rows(
+                    self.design.points, order[done:], *state, *self._numbers_of_rule()
+                )
                 if monitor.stop(0) is not None:
                     break
                 if done < len(order):
                     folds.add(done, numbers)
                     self._fold(k)
             folds.finish()
-        self.walks.numbers[:, NORM] = self.norms(self.last())  # without the rounding of many small changes
+        self.walks.numbers[:, NORM] = self.norms(
+            self.last()
+        )  # without the rounding of many small changes
 
     def _turn_to(self, function: int) -> None:
         """Make ``samples`` those of a function."""
@@ -140,7 +180,10 @@ class LinearPath(Path):
             self.walks.u[:] = self._rest[1] + self._sums(coefs[:, :, 1])
         if not self.rule.average:
             return self.last()
-        v, u = (part - self.walks.numbers[:, [at]] * self.centre for part, at in ((self.walks.v, V_SUM), (self.walks.u, U_SUM)))
+        v, u = (
+            part - self.walks.numbers[:, [at]] * self.centre
+            for part, at in ((self.walks.v, V_SUM), (self.walks.u, U_SUM))
+        )
         return averaged(self.walks, v, u)
 
     def intercepts(self, biases: Floats, model: Floats) -> Floats:

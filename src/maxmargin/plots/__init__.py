@@ -1,7 +1,8 @@
-"""Pictures of support vector machines, in scikit-learn's convention: ``XDisplay.from_estimator(...)``, then ``.ax_`` and ``.figure_``.
+"""Pictures of support vector machines, in scikit-learn's convention:
+``XDisplay.from_estimator(...)``, then ``.ax_`` and ``.figure_``.
 
-They draw any fitted model with the usual methods, scikit-learn's and those of ``maxmargin.textbook`` too. They need matplotlib:
-``pip install 'maxmargin[plots]'``.
+They draw any fitted model with the usual methods, scikit-learn's and those of
+``maxmargin.textbook`` too. They need matplotlib: ``pip install 'maxmargin[plots]'``.
 """
 
 from maxmargin.plots.classes import ClassesDisplay

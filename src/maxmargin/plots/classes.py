@@ -1,4 +1,7 @@
-"""Regions of several classes; where one-versus-one votes are tied the region is hatched: no class has most of them."""
+"""Regions of several classes; where one-versus-one votes are tied the region is hatched.
+
+No class has most of them.
+"""
 
 from collections.abc import Sequence
 from copy import copy
@@ -47,7 +50,14 @@ class ClassesDisplay(Display):
         labels: NDArray[np.intp],
         classes: NDArray[Any],
     ) -> None:
-        self.plane, self.regions, self.tied, self.points, self.labels, self.classes = plane, regions, tied, points, labels, classes
+        self.plane, self.regions, self.tied, self.points, self.labels, self.classes = (
+            plane,
+            regions,
+            tied,
+            points,
+            labels,
+            classes,
+        )
 
     @classmethod
     def from_estimator(
@@ -76,16 +86,30 @@ class ClassesDisplay(Display):
         """
         plane = Plane.of(X, features, feature_names)
         a, _, grid = plane.grid(resolution)
-        classes = np.asarray(estimator.classes_ if hasattr(estimator, "classes_") else estimator.classes)
+        classes = np.asarray(
+            estimator.classes_ if hasattr(estimator, "classes_") else estimator.classes
+        )
         grid = for_estimator(estimator, X, grid)
         regions = np.searchsorted(classes, np.asarray(estimator.predict(grid)))
         counted = votes(estimator, grid, len(classes))
-        tied = np.zeros(a.size, bool) if counted is None else np.sum(counted == counted.max(axis=1, keepdims=True), axis=1) > 1
+        tied = (
+            np.zeros(a.size, bool)
+            if counted is None
+            else np.sum(counted == counted.max(axis=1, keepdims=True), axis=1) > 1
+        )
         labels = column_or_1d(y)
         if not np.isin(labels, classes).all():
-            raise ValueError(f"y has labels that the model does not know; it knows {', '.join(map(str, classes[:8]))}.")
+            raise ValueError(
+                "y has labels that the model does not know; it knows "
+                f"{', '.join(map(str, classes[:8]))}."
+            )
         return cls(
-            plane, regions.reshape(a.shape), tied.reshape(a.shape), plane.project(X), np.searchsorted(classes, labels), classes
+            plane,
+            regions.reshape(a.shape),
+            tied.reshape(a.shape),
+            plane.project(X),
+            np.searchsorted(classes, labels),
+            classes,
         ).plot(ax)
 
     def _draw(self, ax: Any) -> None:
@@ -99,11 +123,26 @@ class ClassesDisplay(Display):
             if lead.min() < 0 < lead.max():
                 ax.contour(a, b, lead, levels=[0.0], colors=INK, linewidths=0.9)
         for i in range(k):
-            here, marker = self.points[self.labels == i], MARKERS[(i + i // len(MARKERS)) % len(MARKERS)]
-            ax.scatter(*here.T, s=24, c=colour(i), marker=marker, edgecolors="white", linewidths=0.5, label=names[i])
+            here, marker = (
+                self.points[self.labels == i],
+                MARKERS[(i + i // len(MARKERS)) % len(MARKERS)],
+            )
+            ax.scatter(
+                *here.T,
+                s=24,
+                c=colour(i),
+                marker=marker,
+                edgecolors="white",
+                linewidths=0.5,
+                label=names[i],
+            )
         if self.tied.mean() > FEWEST_TIES:
-            ax.contourf(a, b, self.tied.astype(float), levels=[0.5, 1.5], colors="none", hatches=["////"])
-            ax.fill_between([], [], facecolor="white", edgecolor=INK, hatch="////", label="tied votes")
+            ax.contourf(
+                a, b, self.tied.astype(float), levels=[0.5, 1.5], colors="none", hatches=["////"]
+            )
+            ax.fill_between(
+                [], [], facecolor="white", edgecolor=INK, hatch="////", label="tied votes"
+            )
         self.plane.label(ax)
         legend_outside(ax, self.plane.note, columns=4)
 
@@ -111,9 +150,12 @@ class ClassesDisplay(Display):
 def _leads(regions: NDArray[np.intp], k: int) -> Floats:
     """For each class a smooth function of the grid that is positive in its region.
 
-    A region known on a grid has a border of steps; shares of the neighbourhood that belong to each class have a border of lines.
+    A region known on a grid has a border of steps; shares of the neighbourhood that belong to each
+    class have a border of lines.
     """
-    shares = np.array([gaussian_filter((regions == i).astype(float), SMOOTH, mode="nearest") for i in range(k)])
+    shares = np.array(
+        [gaussian_filter((regions == i).astype(float), SMOOTH, mode="nearest") for i in range(k)]
+    )
     first, second = np.sort(shares, axis=0)[[-1, -2]]
     leads: Floats = np.where(shares == first, shares - second, shares - first)
     return leads
@@ -123,7 +165,11 @@ def votes(estimator: Any, X: Any, k: int) -> NDArray[np.int64] | None:
     """One-versus-one votes, a column for each class; None for a model that does not vote."""
     if hasattr(estimator, "votes"):
         return np.asarray(estimator.votes(X))
-    if k < 3 or not hasattr(estimator, "decision_function_shape") or getattr(estimator, "multiclass", "ovo") == "ovr":
+    if (
+        k < 3
+        or not hasattr(estimator, "decision_function_shape")
+        or getattr(estimator, "multiclass", "ovo") == "ovr"
+    ):
         return None
     voting = copy(estimator)
     voting.decision_function_shape, voting.break_ties = "ovo", False

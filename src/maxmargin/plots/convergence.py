@@ -1,4 +1,8 @@
-"""Convergence: how the gap between primal and dual closes, over iterations or over time, for several solvers in one picture."""
+"""Convergence.
+
+How the gap between primal and dual closes, over iterations or over time, for several solvers in one
+picture.
+"""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -35,9 +39,16 @@ class ConvergenceDisplay(Display):
 
     @classmethod
     def from_estimators(
-        cls, estimators: Mapping[str, Any], X: ArrayLike, y: ArrayLike, *, tols: Sequence[float] | None = None, ax: Any = None
+        cls,
+        estimators: Mapping[str, Any],
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        tols: Sequence[float] | None = None,
+        ax: Any = None,
     ) -> "ConvergenceDisplay":
-        """Fit each estimator to tighter and tighter tolerances; show the relative gap of its certificate over the seconds the fit took.
+        """Fit each estimator to tighter and tighter tolerances; show the relative gap of its
+        certificate over the seconds the fit took.
 
         Parameters
         ----------
@@ -60,11 +71,15 @@ class ConvergenceDisplay(Display):
                 seconds.append(time.perf_counter() - began)
                 gaps.append(max(model.certificate_.relative_gap, 1e-16))
             order = np.argsort(seconds)
-            curves.append(Curve(name, np.array(seconds)[order], np.minimum.accumulate(np.array(gaps)[order])))
+            curves.append(
+                Curve(name, np.array(seconds)[order], np.minimum.accumulate(np.array(gaps)[order]))
+            )
         return cls(curves, "seconds", "relative gap").plot(ax)
 
     @classmethod
-    def from_traces(cls, *traces: Any, best: float | None = None, ax: Any = None) -> "ConvergenceDisplay":
+    def from_traces(
+        cls, *traces: Any, best: float | None = None, ax: Any = None
+    ) -> "ConvergenceDisplay":
         """Show traces of ``maxmargin.textbook`` over their iterations.
 
         Parameters
@@ -81,17 +96,32 @@ class ConvergenceDisplay(Display):
         curves = []
         for trace in traces:
             if not len(trace):
-                raise ValueError(f"{trace.name or 'This trace'} keeps no steps: train with trace=1.")
+                raise ValueError(
+                    f"{trace.name or 'This trace'} keeps no steps: train with trace=1."
+                )
             error = trace.column("gap") if best is None else trace.column("primal") - best
             if not np.isfinite(error).any():
-                raise ValueError(f"{trace.name or 'This trace'} has no dual: give best, the optimal objective.")
-            curves.append(Curve(trace.name, trace.column("iteration") + 1.0, np.maximum(error, 1e-16)))
-        return cls(curves, "iteration", "primal - dual" if best is None else "primal - optimum").plot(ax)
+                raise ValueError(
+                    f"{trace.name or 'This trace'} has no dual: give best, the optimal objective."
+                )
+            curves.append(
+                Curve(trace.name, trace.column("iteration") + 1.0, np.maximum(error, 1e-16))
+            )
+        return cls(
+            curves, "iteration", "primal - dual" if best is None else "primal - optimum"
+        ).plot(ax)
 
     def _draw(self, ax: Any) -> None:
         for k, curve in enumerate(self.curves):
             marker = MARKERS[k % len(MARKERS)] if len(curve.x) <= 20 else None
-            ax.plot(curve.x, curve.y, color=colour(k), linestyle=DASHES[k % len(DASHES)], marker=marker, label=curve.name)
+            ax.plot(
+                curve.x,
+                curve.y,
+                color=colour(k),
+                linestyle=DASHES[k % len(DASHES)],
+                marker=marker,
+                label=curve.name,
+            )
         ax.set(xscale="log", yscale="log", xlabel=self.xlabel, ylabel=self.ylabel)
         ax.grid(True, linewidth=0.4, alpha=0.5)
         legend_outside(ax, columns=2)

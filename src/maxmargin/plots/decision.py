@@ -1,7 +1,8 @@
 """Decision regions of two classes: the boundary, the margins, the support vectors and the slacks.
 
-The solid line is y(x) = 0, the dashed ones y(x) = +-1. Support vectors are ringed. In the plane of a linear model the slack xi_i of a
-point is drawn as the segment from it to its margin, of length xi_i / |w|.
+The solid line is y(x) = 0, the dashed ones y(x) = +-1. Support vectors are ringed. In the plane of
+a linear model the slack xi_i of a point is drawn as the segment from it to its margin, of length
+xi_i / |w|.
 """
 
 from collections.abc import Sequence
@@ -55,7 +56,13 @@ class DecisionDisplay(Display):
         title: str = "",
         rings: str = "support vectors",
     ) -> None:
-        self.plane, self.values, self.points, self.positive, self.names = plane, values, points, positive, names
+        self.plane, self.values, self.points, self.positive, self.names = (
+            plane,
+            values,
+            points,
+            positive,
+            names,
+        )
         self.support, self.segments, self.title, self.rings = support, segments, title, rings
 
     @classmethod
@@ -76,9 +83,8 @@ class DecisionDisplay(Display):
 
         Parameters
         ----------
-        estimator : fitted classifier with ``decision_function``, or a model of ``maxmargin.textbook``
-        X, y : the data to show.
-        features : pair of int or str, default=None
+        estimator : fitted classifier with ``decision_function``, or a model of
+        ``maxmargin.textbook`` X, y : the data to show. features : pair of int or str, default=None
             The plane of these features, by number or by column; by default that of the principal components if there are more than two.
         feature_names : list of str, default=None
             By default those of a data frame's columns.
@@ -93,7 +99,14 @@ class DecisionDisplay(Display):
         DecisionDisplay
         """
         return cls.computed(
-            estimator, X, y, features=features, feature_names=feature_names, slacks=slacks, resolution=resolution, title=title
+            estimator,
+            X,
+            y,
+            features=features,
+            feature_names=feature_names,
+            slacks=slacks,
+            resolution=resolution,
+            title=title,
         ).plot(ax)
 
     @classmethod
@@ -113,45 +126,94 @@ class DecisionDisplay(Display):
         labels = column_or_1d(y)
         classes = np.unique(getattr(estimator, "classes_", labels))
         if len(classes) != 2:
-            raise ValueError(f"DecisionDisplay shows two classes, this model has {len(classes)}: use ClassesDisplay.")
+            raise ValueError(
+                f"DecisionDisplay shows two classes, this model has {len(classes)}: use "
+                "ClassesDisplay."
+            )
         plane = Plane.of(X, features, feature_names)
         a, _, grid = plane.grid(resolution)
         positive = labels == classes[1]
-        values = np.asarray(estimator.decision_function(for_estimator(estimator, X, grid))).reshape(a.shape)
+        values = np.asarray(estimator.decision_function(for_estimator(estimator, X, grid))).reshape(
+            a.shape
+        )
         at_points = np.asarray(estimator.decision_function(for_estimator(estimator, X, X)))
         rings = "support vectors"
         support = support_of(estimator, X)
         if support is None:
-            rings, support = "not beyond the margin", np.flatnonzero(np.where(positive, 1, -1) * at_points <= 1.0 + 1e-3)
-        segments = _slacks(estimator, X, np.where(positive, 1.0, -1.0), at_points) if slacks and not plane.note else []
+            rings, support = (
+                "not beyond the margin",
+                np.flatnonzero(np.where(positive, 1, -1) * at_points <= 1.0 + 1e-3),
+            )
+        segments = (
+            _slacks(estimator, X, np.where(positive, 1.0, -1.0), at_points)
+            if slacks and not plane.note
+            else []
+        )
         first, second = class_names(classes)
-        return cls(plane, values, plane.project(X), positive, (first, second), support, segments, title, rings)
+        return cls(
+            plane,
+            values,
+            plane.project(X),
+            positive,
+            (first, second),
+            support,
+            segments,
+            title,
+            rings,
+        )
 
     def _draw(self, ax: Any) -> None:
         a, b, _ = self.plane.grid(self.values.shape[0])
         ax.contourf(a, b, self.values, levels=[-np.inf, 0, np.inf], colors=paler(CLASS_COLOURS[:2]))
         if self.values.min() < 0 < self.values.max():
-            ax.contour(a, b, self.values, levels=[-1, 0, 1], colors=INK, linestyles=["--", "-", "--"], linewidths=[1.0, 1.6, 1.0])
+            ax.contour(
+                a,
+                b,
+                self.values,
+                levels=[-1, 0, 1],
+                colors=INK,
+                linestyles=["--", "-", "--"],
+                linewidths=[1.0, 1.6, 1.0],
+            )
         for start, end in self.segments:
-            ax.plot(*zip(start, end, strict=True), color=INK, linewidth=0.9, linestyle=":", zorder=2)
+            ax.plot(
+                *zip(start, end, strict=True), color=INK, linewidth=0.9, linestyle=":", zorder=2
+            )
         for k, here in enumerate((~self.positive, self.positive)):
             ax.scatter(
-                *self.points[here].T, s=26, c=CLASS_COLOURS[k], marker=MARKERS[k], edgecolors="white", linewidths=0.5, label=self.names[k]
+                *self.points[here].T,
+                s=26,
+                c=CLASS_COLOURS[k],
+                marker=MARKERS[k],
+                edgecolors="white",
+                linewidths=0.5,
+                label=self.names[k],
             )
         if len(self.support):
             shown = f"{self.rings} ({len(self.support)})"
-            ax.scatter(*self.points[self.support].T, s=75, facecolors="none", edgecolors=INK, linewidths=0.9, label=shown)
+            ax.scatter(
+                *self.points[self.support].T,
+                s=75,
+                facecolors="none",
+                edgecolors=INK,
+                linewidths=0.9,
+                label=shown,
+            )
         self.plane.label(ax)
         legend_outside(ax, "\n".join(filter(None, [self.title, self.plane.note])))
 
 
 def support_of(estimator: Any, X: ArrayLike) -> NDArray[np.intp] | None:
-    """Which of the points shown are support vectors, if these are the points of the fit; None for a model that does not say.
+    """Which of the points shown are support vectors, if these are the points of the fit; None for a
+    model that does not say.
 
     A pipeline's last step says it.
     """
     last = estimator[-1] if hasattr(estimator, "named_steps") else estimator
-    support, vectors = getattr(last, "support_", getattr(last, "support", None)), getattr(last, "support_vectors_", None)
+    support, vectors = (
+        getattr(last, "support_", getattr(last, "support", None)),
+        getattr(last, "support_vectors_", None),
+    )
     if support is None:
         return None
     data = dense(X)

@@ -1,7 +1,8 @@
 """What all displays share: scikit-learn's convention.
 
-``XDisplay.from_estimator(estimator, X, y)`` computes and draws, ``XDisplay(...)`` holds what was computed, ``.plot(ax=...)`` draws it
-(again), and afterwards ``.ax_`` and ``.figure_`` are there to be changed or saved.
+``XDisplay.from_estimator(estimator, X, y)`` computes and draws, ``XDisplay(...)`` holds what was
+computed, ``.plot(ax=...)`` draws it (again), and afterwards ``.ax_`` and ``.figure_`` are there to
+be changed or saved.
 """
 
 from abc import ABC, abstractmethod

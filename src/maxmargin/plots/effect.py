@@ -1,8 +1,8 @@
 """The effect of a parameter: the same data, a panel for each value.
 
-``003_45106687ae4c18ad.txt``, last page: as C grows the margin 1 / |w| and the sum of the slacks xi_i both fall, for the optimum pays less
-for one to have less of the other. gamma is the inverse square of the RBF kernel's reach: the larger, the more the boundary follows single
-points.
+``003_45106687ae4c18ad.txt``, last page: as C grows the margin 1 / |w| and the sum of the slacks
+xi_i both fall, for the optimum pays less for one to have less of the other. gamma is the inverse
+square of the RBF kernel's reach: the larger, the more the boundary follows single points.
 """
 
 from collections.abc import Sequence
@@ -34,12 +34,32 @@ class EffectDisplay(Display):
         The sum of max(0, 1 - t_i y(x_i)) for each value.
     """
 
-    def __init__(self, parameter: str, values: Sequence[float], panels: list[DecisionDisplay], margin: Floats, slack: Floats) -> None:
-        self.parameter, self.values, self.panels, self.margin, self.slack = parameter, values, panels, margin, slack
+    def __init__(
+        self,
+        parameter: str,
+        values: Sequence[float],
+        panels: list[DecisionDisplay],
+        margin: Floats,
+        slack: Floats,
+    ) -> None:
+        self.parameter, self.values, self.panels, self.margin, self.slack = (
+            parameter,
+            values,
+            panels,
+            margin,
+            slack,
+        )
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: ArrayLike, y: ArrayLike, *, parameter: str = "C", values: Sequence[float] = (1, 5, 50), ax: Any = None
+        cls,
+        estimator: Any,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        parameter: str = "C",
+        values: Sequence[float] = (1, 5, 50),
+        ax: Any = None,
     ) -> "EffectDisplay":
         """Fit a clone for each value and draw them side by side.
 
@@ -59,14 +79,24 @@ class EffectDisplay(Display):
 
     @classmethod
     def computed(
-        cls, estimator: Any, X: ArrayLike, y: ArrayLike, *, parameter: str = "C", values: Sequence[float] = (1, 5, 50)
+        cls,
+        estimator: Any,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        parameter: str = "C",
+        values: Sequence[float] = (1, 5, 50),
     ) -> "EffectDisplay":
         """What ``from_estimator`` draws, not drawn yet; the same parameters."""
         if len(np.unique(np.asarray(y))) != 2:
-            raise ValueError("EffectDisplay shows two classes; draw each fit with ClassesDisplay instead.")
+            raise ValueError(
+                "EffectDisplay shows two classes; draw each fit with ClassesDisplay instead."
+            )
         fitted = [clone(estimator).set_params(**{parameter: value}).fit(X, y) for value in values]
         margin, slack = np.array([margin_and_slack(model, X, y) for model in fitted]).T
-        symbol = {"gamma": "$\\gamma$", "nu": "$\\nu$", "epsilon": "$\\varepsilon$"}.get(parameter, f"${parameter}$")
+        symbol = {"gamma": "$\\gamma$", "nu": "$\\nu$", "epsilon": "$\\varepsilon$"}.get(
+            parameter, f"${parameter}$"
+        )
         panels = []
         for model, value, room, total in zip(fitted, values, margin, slack, strict=True):
             title = f"{symbol} = {value if isinstance(value, str) else format(value, 'g')}:  margin {room:.3g},  $\\sum\\xi$ = {total:.3g}"
@@ -74,12 +104,19 @@ class EffectDisplay(Display):
         return cls(parameter, values, panels, margin, slack)
 
     def plot_curves(self, ax: Any = None) -> Any:
-        """Margin and sum of slacks over the parameter, in one picture with two scales; returns the axes."""
+        """Margin and sum of slacks over the parameter, in one picture with two scales.
+
+        Returns the axes.
+        """
         with rc():
             ax = figure()[1] if ax is None else ax
             other = ax.twinx()
-            (one,) = ax.plot(self.values, self.margin, "o-", color=CLASS_COLOURS[0], label="margin $1/|w|$")
-            (two,) = other.plot(self.values, self.slack, "s--", color=CLASS_COLOURS[1], label="$\\sum\\xi$")
+            (one,) = ax.plot(
+                self.values, self.margin, "o-", color=CLASS_COLOURS[0], label="margin $1/|w|$"
+            )
+            (two,) = other.plot(
+                self.values, self.slack, "s--", color=CLASS_COLOURS[1], label="$\\sum\\xi$"
+            )
             ax.set(xscale="log", xlabel=self.parameter, ylabel="margin $1/|w|$")
             other.set_ylabel("$\\sum\\xi$")
             other.spines["right"].set_visible(True)
@@ -104,8 +141,8 @@ def margin_and_slack(model: Any, X: ArrayLike, y: ArrayLike) -> tuple[float, flo
     if hasattr(model, "coef_"):
         squared = float(np.sum(np.asarray(model.coef_) ** 2))
     else:
-        of_support = np.asarray(model.decision_function(for_estimator(model, X, model.support_vectors_)), float) - float(
-            np.ravel(model.intercept_)[0]
-        )
+        of_support = np.asarray(
+            model.decision_function(for_estimator(model, X, model.support_vectors_)), float
+        ) - float(np.ravel(model.intercept_)[0])
         squared = float(np.ravel(model.dual_coef_) @ of_support)
     return 1.0 / np.sqrt(max(squared, 1e-300)), float(np.maximum(0.0, 1.0 - t * values).sum())

@@ -1,4 +1,7 @@
-"""A grid search as a heat map: the mean score for each pair of two parameters, the best pair framed."""
+"""A grid search as a heat map.
+
+The mean score for each pair of two parameters, the best pair framed.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -38,12 +41,24 @@ class GridSearchDisplay(Display):
         score_name: str = "mean score",
         note: str = "",
     ) -> None:
-        self.scores, self.x_values, self.y_values, self.x_name, self.y_name = scores, x_values, y_values, x_name, y_name
+        self.scores, self.x_values, self.y_values, self.x_name, self.y_name = (
+            scores,
+            x_values,
+            y_values,
+            x_name,
+            y_name,
+        )
         self.score_name, self.note = score_name, note
 
     @classmethod
     def from_search(
-        cls, search: Any, *, x: str | None = None, y: str | None = None, score: str = "mean_test_score", ax: Any = None
+        cls,
+        search: Any,
+        *,
+        x: str | None = None,
+        y: str | None = None,
+        score: str = "mean_test_score",
+        ax: Any = None,
     ) -> "GridSearchDisplay":
         """Draw the results of any search of scikit-learn.
 
@@ -62,7 +77,10 @@ class GridSearchDisplay(Display):
         """
         results: Mapping[str, Any] = getattr(search, "cv_results_", search)
         if score not in results:
-            raise ValueError(f"{score!r} is not in cv_results_; scores there: {', '.join(k for k in results if k.startswith('mean_'))}.")
+            raise ValueError(
+                f"{score!r} is not in cv_results_; scores there: "
+                f"{', '.join(k for k in results if k.startswith('mean_'))}."
+            )
         columns = {name[6:]: list(results[name]) for name in results if name.startswith("param_")}
         x, y = _axes(columns, x, y)
         x_values, y_values = _ordered(columns[x]), _ordered(columns[y]) if y else [""]
@@ -72,18 +90,32 @@ class GridSearchDisplay(Display):
                 continue  # a grid of several parts: this one does not have the parameter
             cell = (y_values.index(columns[y][k]) if y else 0, x_values.index(columns[x][k]))
             cells[cell] = np.fmax(cells[cell], value)
-        others = [name for name in columns if name not in (x, y) and len(_ordered(columns[name])) > 1]
+        others = [
+            name for name in columns if name not in (x, y) and len(_ordered(columns[name])) > 1
+        ]
         note = f"the best over {', '.join(others)}" if others else ""
         return cls(cells, x_values, y_values, x, y or "", score.replace("_", " "), note).plot(ax)
 
     def _panels(self) -> tuple[Any, ...]:
-        return (1, 1, (max(4.6, 0.62 * len(self.x_values) + 2.0), max(2.2, 0.42 * len(self.y_values) + 1.6)))
+        return (
+            1,
+            1,
+            (max(4.6, 0.62 * len(self.x_values) + 2.0), max(2.2, 0.42 * len(self.y_values) + 1.6)),
+        )
 
     def _draw(self, ax: Any) -> None:
-        ends = {"vmin": np.nanmin(self.scores) - 0.1, "vmax": np.nanmax(self.scores) + 0.1} if flat(self.scores) else {}
+        ends = (
+            {"vmin": np.nanmin(self.scores) - 0.1, "vmax": np.nanmax(self.scores) + 0.1}
+            if flat(self.scores)
+            else {}
+        )
         image = ax.imshow(self.scores, origin="lower", aspect="auto", cmap="cividis", **ends)
         ax.figure.colorbar(image, ax=ax, label=self.score_name)
-        ax.set_xticks(range(len(self.x_values)), [_short(v) for v in self.x_values], rotation=45 if len(self.x_values) > 6 else 0)
+        ax.set_xticks(
+            range(len(self.x_values)),
+            [_short(v) for v in self.x_values],
+            rotation=45 if len(self.x_values) > 6 else 0,
+        )
         ax.set_yticks(range(len(self.y_values)), [_short(v) for v in self.y_values])
         ax.set(xlabel=_last(self.x_name), ylabel=_last(self.y_name))
         if not self.y_name:
@@ -93,12 +125,22 @@ class GridSearchDisplay(Display):
             for (row, column), value in np.ndenumerate(self.scores):
                 if np.isfinite(value):
                     ax.text(
-                        column, row, f"{value:.3g}", ha="center", va="center", fontsize=7.5, color="white" if value < middle else "black"
+                        column,
+                        row,
+                        f"{value:.3g}",
+                        ha="center",
+                        va="center",
+                        fontsize=7.5,
+                        color="white" if value < middle else "black",
                     )
         row, column = np.unravel_index(np.nanargmax(self.scores), self.scores.shape)
         from matplotlib.patches import Rectangle
 
-        ax.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, fill=False, edgecolor="#d55e00", linewidth=2.2))
+        ax.add_patch(
+            Rectangle(
+                (column - 0.5, row - 0.5), 1, 1, fill=False, edgecolor="#d55e00", linewidth=2.2
+            )
+        )
         best = f"best {self.scores[row, column]:.4g} at {_last(self.x_name)} = {_short(self.x_values[column])}"
         best += f", {_last(self.y_name)} = {_short(self.y_values[row])}" if self.y_name else ""
         ax.set_title("\n".join(filter(None, [best, self.note])), color=INK)
@@ -108,17 +150,25 @@ def _axes(columns: dict[str, list[Any]], x: str | None, y: str | None) -> tuple[
     """The parameters of the two axes."""
     for name in (x, y):
         if name is not None and name not in columns:
-            raise ValueError(f"{name!r} is not a parameter of this search; those are {', '.join(columns)}.")
+            raise ValueError(
+                f"{name!r} is not a parameter of this search; those are {', '.join(columns)}."
+            )
     varying = sorted(columns, key=lambda name: -len(_ordered(columns[name])))
     x = x or next(name for name in varying if name != y)
-    y = y or next((name for name in varying if name != x and len(_ordered(columns[name])) > 1), None)
+    y = y or next(
+        (name for name in varying if name != x and len(_ordered(columns[name])) > 1), None
+    )
     return x, y
 
 
 def _ordered(values: list[Any]) -> list[Any]:
     """Different values, numbers in order, others in the order they came."""
     different = list(dict.fromkeys(value for value in values if value is not np.ma.masked))
-    return sorted(different) if all(isinstance(v, int | float | np.number) for v in different) else different
+    return (
+        sorted(different)
+        if all(isinstance(v, int | float | np.number) for v in different)
+        else different
+    )
 
 
 def _short(value: Any) -> str:

@@ -1,4 +1,7 @@
-"""The kernel matrix as a picture, points ordered by class: bright blocks on the diagonal say that a kernel sees the classes."""
+"""The kernel matrix as a picture, points ordered by class.
+
+Bright blocks on the diagonal say that a kernel sees the classes.
+"""
 
 from typing import Any
 
@@ -33,8 +36,11 @@ class KernelMatrixDisplay(Display):
         self.K, self.ends, self.names = K, ends, names
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: ArrayLike, y: ArrayLike | None = None, *, ax: Any = None) -> "KernelMatrixDisplay":
-        """Draw the matrix of a fitted estimator's kernel, or of a ``Kernel``, or of a function of two sets of points.
+    def from_estimator(
+        cls, estimator: Any, X: ArrayLike, y: ArrayLike | None = None, *, ax: Any = None
+    ) -> "KernelMatrixDisplay":
+        """Draw the matrix of a fitted estimator's kernel, or of a ``Kernel``, or of a function of
+        two sets of points.
 
         Parameters
         ----------
@@ -55,7 +61,11 @@ class KernelMatrixDisplay(Display):
         order = np.argsort(labels, kind="stable")
         data, labels = data[order], labels[order]
         classes, counts = np.unique(labels, return_counts=True)
-        return cls(_matrix(estimator, data), [int(e) for e in np.cumsum(counts)], [] if y is None else [str(c) for c in classes]).plot(ax)
+        return cls(
+            _matrix(estimator, data),
+            [int(e) for e in np.cumsum(counts)],
+            [] if y is None else [str(c) for c in classes],
+        ).plot(ax)
 
     def _draw(self, ax: Any) -> None:
         ends = {"vmin": self.K.min() - 1.0, "vmax": self.K.max() + 1.0} if flat(self.K) else {}
@@ -75,7 +85,12 @@ class KernelMatrixDisplay(Display):
 def _matrix(estimator: Any, X: Floats) -> Floats:
     """The kernel's values between all points."""
     if hasattr(estimator, "fit") and not hasattr(estimator, "kernel_"):
-        raise ValueError(f"{type(estimator).__name__} does not say what its kernel is: give a Kernel or a function of two sets of points.")
+        raise ValueError(
+            f"{type(estimator).__name__} does not say what its kernel is: give a Kernel or a "
+            "function of two sets of points."
+        )
     if not hasattr(estimator, "fit") and not isinstance(estimator, Kernel):
         return np.asarray(estimator(X, X), float)
-    return np.asarray(kernel_matrix(estimator if isinstance(estimator, Kernel) else estimator.kernel_, X))
+    return np.asarray(
+        kernel_matrix(estimator if isinstance(estimator, Kernel) else estimator.kernel_, X)
+    )

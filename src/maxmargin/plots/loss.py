@@ -1,7 +1,7 @@
 """The losses of the lectures over the margin m = t y(x): what each asks of a point.
 
-Errors cost 1 however large, the hinge loss asks for m >= 1 and no more, the squared error also punishes points that are classified too
-well.
+Errors cost 1 however large, the hinge loss asks for m >= 1 and no more, the squared error also
+punishes points that are classified too well.
 """
 
 from collections.abc import Callable, Mapping
@@ -46,7 +46,10 @@ class LossDisplay(Display):
     """
 
     def __init__(
-        self, losses: Mapping[str, Loss] = OF_MARGIN, over: str = "margin $t\\,y(x)$", between: tuple[float, float] = (-2.2, 2.8)
+        self,
+        losses: Mapping[str, Loss] = OF_MARGIN,
+        over: str = "margin $t\\,y(x)$",
+        between: tuple[float, float] = (-2.2, 2.8),
     ) -> None:
         self.losses, self.over, self.between = losses, over, between
 
@@ -57,13 +60,20 @@ class LossDisplay(Display):
 
     @classmethod
     def of_regression(cls, ax: Any = None) -> "LossDisplay":
-        """The losses of regression; the epsilon-insensitive one is (32) of ``001_d8d37bb3c233b564.txt``."""
+        """The losses of regression.
+
+        The epsilon-insensitive one is (32) of ``001_d8d37bb3c233b564.txt``.
+        """
         return cls(OF_RESIDUAL, "residual $t - y(x)$", (-2.2, 2.2)).plot(ax)
 
     def _draw(self, ax: Any) -> None:
         m = np.linspace(*self.between, 801)
         for k, (name, loss) in enumerate(self.losses.items()):
-            style = {"color": INK, "linewidth": 1.2} if name == "errors" else {"color": colour(k - ("errors" in self.losses))}
+            style = (
+                {"color": INK, "linewidth": 1.2}
+                if name == "errors"
+                else {"color": colour(k - ("errors" in self.losses))}
+            )
             ax.plot(m, loss(m), label=name, linestyle=DASHES[k % len(DASHES)], **style)
         ax.set(xlabel=self.over, ylabel="loss", ylim=(-0.06, 3.6), xlim=self.between)
         ax.legend(loc="upper right")

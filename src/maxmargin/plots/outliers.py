@@ -1,4 +1,7 @@
-"""One-class machines: the region where the data live, as contours of the decision function; beyond the solid line points count as novel."""
+"""One-class machines: the region where the data live, as contours of the decision function.
+
+Beyond the solid line points count as novel.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -28,8 +31,21 @@ class OutlierDisplay(Display):
         Which points are support vectors.
     """
 
-    def __init__(self, plane: Plane, values: Floats, points: Floats, inside: NDArray[np.bool_], support: NDArray[np.intp]) -> None:
-        self.plane, self.values, self.points, self.inside, self.support = plane, values, points, inside, support
+    def __init__(
+        self,
+        plane: Plane,
+        values: Floats,
+        points: Floats,
+        inside: NDArray[np.bool_],
+        support: NDArray[np.intp],
+    ) -> None:
+        self.plane, self.values, self.points, self.inside, self.support = (
+            plane,
+            values,
+            points,
+            inside,
+            support,
+        )
 
     @classmethod
     def from_estimator(
@@ -46,9 +62,9 @@ class OutlierDisplay(Display):
 
         Parameters
         ----------
-        estimator : fitted outlier detector with ``decision_function``, or a model of ``maxmargin.textbook``
-        X : the data to show.
-        features, feature_names, resolution, ax : as of ``DecisionDisplay.from_estimator``
+        estimator : fitted outlier detector with ``decision_function``, or a model of
+        ``maxmargin.textbook`` X : the data to show. features, feature_names, resolution, ax : as of
+        ``DecisionDisplay.from_estimator``
 
         Returns
         -------
@@ -56,23 +72,52 @@ class OutlierDisplay(Display):
         """
         plane = Plane.of(X, features, feature_names)
         a, _, grid = plane.grid(resolution)
-        values, at_points = (np.asarray(estimator.decision_function(for_estimator(estimator, X, where))) for where in (grid, X))
+        values, at_points = (
+            np.asarray(estimator.decision_function(for_estimator(estimator, X, where)))
+            for where in (grid, X)
+        )
         support = support_of(estimator, X)
         if support is None:
             support = np.flatnonzero(at_points <= 1e-6 * np.abs(at_points).max())
         inside = at_points >= -1e-6 * np.abs(at_points).max()
-        return cls(plane, values.reshape(a.shape), plane.project(X), inside, np.asarray(support)).plot(ax)
+        return cls(
+            plane, values.reshape(a.shape), plane.project(X), inside, np.asarray(support)
+        ).plot(ax)
 
     def _draw(self, ax: Any) -> None:
         a, b, _ = self.plane.grid(self.values.shape[0])
         scale = np.abs(self.values).max()
-        ax.contourf(a, b, self.values, levels=np.linspace(-scale, scale, 15), cmap="PuBu", alpha=0.75)
+        ax.contourf(
+            a, b, self.values, levels=np.linspace(-scale, scale, 15), cmap="PuBu", alpha=0.75
+        )
         if self.values.min() < 0 < self.values.max():
             ax.contour(a, b, self.values, levels=[0.0], colors=INK, linewidths=1.6)
-        ax.scatter(*self.points[self.inside].T, s=18, c=CLASS_COLOURS[0], edgecolors="white", linewidths=0.4, label="inside")
-        ax.scatter(*self.points[~self.inside].T, s=30, c=CLASS_COLOURS[1], marker="X", edgecolors="white", linewidths=0.4, label="novel")
+        ax.scatter(
+            *self.points[self.inside].T,
+            s=18,
+            c=CLASS_COLOURS[0],
+            edgecolors="white",
+            linewidths=0.4,
+            label="inside",
+        )
+        ax.scatter(
+            *self.points[~self.inside].T,
+            s=30,
+            c=CLASS_COLOURS[1],
+            marker="X",
+            edgecolors="white",
+            linewidths=0.4,
+            label="novel",
+        )
         ring = self.points[self.support]
         if len(ring):  # a model fitted to other points has none among these
-            ax.scatter(*ring.T, s=70, facecolors="none", edgecolors=INK, linewidths=0.8, label=f"support vectors ({len(ring)})")
+            ax.scatter(
+                *ring.T,
+                s=70,
+                facecolors="none",
+                edgecolors=INK,
+                linewidths=0.8,
+                label=f"support vectors ({len(ring)})",
+            )
         self.plane.label(ax)
         legend_outside(ax, self.plane.note)

@@ -1,7 +1,7 @@
 """The multipliers along C: each point's a_i as C grows.
 
-A multiplier is at its bound C (on the diagonal), free, or zero. The path is piecewise linear in C for a fixed kernel; points leave the
-bound one after the other.
+A multiplier is at its bound C (on the diagonal), free, or zero. The path is piecewise linear in C
+for a fixed kernel; points leave the bound one after the other.
 """
 
 from collections.abc import Sequence
@@ -32,12 +32,20 @@ class PathDisplay(Display):
         Of the negative and the positive class.
     """
 
-    def __init__(self, C: Floats, alpha: Floats, positive: NDArray[np.bool_], names: tuple[str, str]) -> None:
+    def __init__(
+        self, C: Floats, alpha: Floats, positive: NDArray[np.bool_], names: tuple[str, str]
+    ) -> None:
         self.C, self.alpha, self.positive, self.names = C, alpha, positive, names
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: ArrayLike, y: ArrayLike, *, C: Sequence[float] | None = None, ax: Any = None
+        cls,
+        estimator: Any,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        C: Sequence[float] | None = None,
+        ax: Any = None,
     ) -> "PathDisplay":
         """Fit a clone for each C and draw every multiplier.
 
@@ -52,10 +60,15 @@ class PathDisplay(Display):
         -------
         PathDisplay
         """
-        labels, values = np.asarray(y), np.geomspace(1e-3, 1e3, 60) if C is None else np.asarray(C, float)
+        labels, values = (
+            np.asarray(y),
+            np.geomspace(1e-3, 1e3, 60) if C is None else np.asarray(C, float),
+        )
         classes = np.unique(labels)
         if len(classes) != 2:
-            raise ValueError(f"PathDisplay shows the multipliers of two classes; y has {len(classes)}.")
+            raise ValueError(
+                f"PathDisplay shows the multipliers of two classes; y has {len(classes)}."
+            )
         alpha = np.zeros((len(values), len(labels)))
         for row, value in zip(alpha, values, strict=True):
             model = clone(estimator).set_params(C=float(value)).fit(X, y)

@@ -1,9 +1,10 @@
 """The plane a picture is drawn in.
 
-Data with two features are drawn as they are. With more, a picture shows a plane cut through the space: through the mean of the data,
-along the two principal components, or along two chosen features with all others at their mean. Points are drawn where they project to;
-the decision values in the picture are those *on the plane*, so a point can be on the wrong side of a line that it does not cross: the
-title says so.
+Data with two features are drawn as they are. With more, a picture shows a plane cut through the
+space: through the mean of the data, along the two principal components, or along two chosen
+features with all others at their mean. Points are drawn where they project to; the decision values
+in the picture are those *on the plane*, so a point can be on the wrong side of a line that it does
+not cross: the title says so.
 """
 
 from collections.abc import Sequence
@@ -35,8 +36,11 @@ class Plane(NamedTuple):
     """For the title; empty if the picture is the whole space."""
 
     @classmethod
-    def of(cls, X: Any, features: Sequence[int | str] | None = None, names: Sequence[str] | None = None) -> "Plane":
-        """The plane of the data: their own, two chosen features, or the first two principal components.
+    def of(
+        cls, X: Any, features: Sequence[int | str] | None = None, names: Sequence[str] | None = None
+    ) -> "Plane":
+        """The plane of the data: their own, two chosen features, or the first two principal
+        components.
 
         Features are numbers, or names of columns; ``names`` are those of a data frame unless given.
         """
@@ -49,7 +53,11 @@ class Plane(NamedTuple):
             i, j = _pair(features, called) if features is not None else (0, 1)
             origin, u, v = data.mean(axis=0), np.eye(d)[i], np.eye(d)[j]
             origin[[i, j]] = 0.0
-            note = "" if d == 2 else f"plane of {called[i]} and {called[j]}, other features at their mean"
+            note = (
+                ""
+                if d == 2
+                else f"plane of {called[i]} and {called[j]}, other features at their mean"
+            )
             axes = (called[i], called[j])
         else:
             origin = data.mean(axis=0)
@@ -66,12 +74,16 @@ class Plane(NamedTuple):
 
     def grid(self, resolution: int = 200) -> tuple[Floats, Floats, Floats]:
         """Two arrays of coordinates a and b, and the points of the space at them, a row for each."""
-        a, b = np.meshgrid(np.linspace(*self.limits[:2], resolution), np.linspace(*self.limits[2:], resolution))
+        a, b = np.meshgrid(
+            np.linspace(*self.limits[:2], resolution), np.linspace(*self.limits[2:], resolution)
+        )
         return a, b, self.origin + a.reshape(-1, 1) * self.u + b.reshape(-1, 1) * self.v
 
     def label(self, ax: Any) -> None:
         """Names and limits of the axes."""
-        ax.set(xlabel=self.names[0], ylabel=self.names[1], xlim=self.limits[:2], ylim=self.limits[2:])
+        ax.set(
+            xlabel=self.names[0], ylabel=self.names[1], xlim=self.limits[:2], ylim=self.limits[2:]
+        )
 
 
 def dense(X: Any) -> Floats:
@@ -83,13 +95,16 @@ def feature_names(X: Any, names: Sequence[str] | None = None) -> list[str]:
     """The names given, those of a data frame's columns, or x_1, x_2, ..."""
     if names is None and hasattr(X, "columns"):
         names = [str(name) for name in X.columns]
-    return list(names) if names is not None else [f"$x_{{{i + 1}}}$" for i in range(dense(X).shape[1])]
+    return (
+        list(names) if names is not None else [f"$x_{{{i + 1}}}$" for i in range(dense(X).shape[1])]
+    )
 
 
 def for_estimator(estimator: Any, X: Any, points: Any) -> Any:
     """Points of the space of X in the form the estimator was fitted on.
 
-    An estimator that was fitted on a data frame wants its columns by name; any other wants an array.
+    An estimator that was fitted on a data frame wants its columns by name; any other wants an
+    array.
     """
     if not hasattr(X, "columns"):
         return points
@@ -107,10 +122,14 @@ def _pair(features: Sequence[int | str], names: list[str]) -> tuple[int, int]:
     for feature in features:
         if isinstance(feature, str):
             if feature not in names:
-                raise ValueError(f"There is no feature {feature!r}; there are {', '.join(names[:8])}.")
+                raise ValueError(
+                    f"There is no feature {feature!r}; there are {', '.join(names[:8])}."
+                )
             feature = names.index(feature)
         if not 0 <= feature < len(names):
-            raise ValueError(f"There is no feature {feature}: the data have {len(names)}, counted from 0.")
+            raise ValueError(
+                f"There is no feature {feature}: the data have {len(names)}, counted from 0."
+            )
         found.append(int(feature))
     if len(found) != 2 or found[0] == found[1]:
         raise ValueError(f"A plane has two different features, got {list(features)!r}.")
@@ -118,7 +137,9 @@ def _pair(features: Sequence[int | str], names: list[str]) -> tuple[int, int]:
 
 
 def _principal(centred: Floats) -> tuple[Floats, Floats]:
-    """The first two right singular vectors, each with its largest entry positive, so that pictures do not flip."""
+    """The first two right singular vectors, each with its largest entry positive, so that pictures
+    do not flip.
+    """
     _, _, V = np.linalg.svd(centred, full_matrices=False)
     pair = V[:2] if len(V) > 1 else np.vstack([V, np.eye(V.shape[1])[:1]])
     signs = np.sign(pair[np.arange(2), np.argmax(np.abs(pair), axis=1)])
@@ -127,7 +148,10 @@ def _principal(centred: Floats) -> tuple[Floats, Floats]:
 
 
 def _widened(values: Floats, size: float) -> tuple[float, float]:
-    """Limits around values made of numbers of the given size; a range of rounding is none, and is not shown as one."""
+    """Limits around values made of numbers of the given size.
+
+    A range of rounding is none, and is not shown as one.
+    """
     low, high = float(values.min()), float(values.max())
     room = EDGE * (high - low) if high - low > ROUNDING * size else 1.0
     return low - room, high + room

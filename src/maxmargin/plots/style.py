@@ -1,7 +1,8 @@
-"""How the pictures look: colours that colour-blind readers and black-and-white printers can tell apart, and axes without clutter.
+"""How the pictures look: colours that colour-blind readers and black-and-white printers can tell
+apart, and axes without clutter.
 
-The colours are those of Okabe and Ito; classes also differ in their markers, lines in their dashes. Nothing here changes matplotlib's own
-settings: every display draws inside ``rc``.
+The colours are those of Okabe and Ito; classes also differ in their markers, lines in their dashes.
+Nothing here changes matplotlib's own settings: every display draws inside ``rc``.
 """
 
 import re
@@ -14,7 +15,16 @@ import numpy as np
 
 INK = "#222222"
 PALE = "#9a9a9a"
-CLASS_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#f0e442", "#000000")
+CLASS_COLOURS = (
+    "#0072b2",
+    "#d55e00",
+    "#009e73",
+    "#cc79a7",
+    "#e69f00",
+    "#56b4e9",
+    "#f0e442",
+    "#000000",
+)
 MARKERS = "os^Dv<>P"
 DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)))
 SETTINGS = {
@@ -45,7 +55,9 @@ def pyplot() -> Any:
     try:
         from matplotlib import pyplot as plt
     except ImportError as missing:
-        raise ImportError("The pictures of maxmargin need matplotlib: pip install 'maxmargin[plots]'.") from missing
+        raise ImportError(
+            "The pictures of maxmargin need matplotlib: pip install 'maxmargin[plots]'."
+        ) from missing
     return plt
 
 
@@ -54,11 +66,17 @@ def rc() -> AbstractContextManager[None]:
     return pyplot().rc_context(SETTINGS)  # type: ignore[no-any-return]
 
 
-def figure(rows: int = 1, columns: int = 1, size: tuple[float, float] | None = None, **ratios: Any) -> tuple[Any, Any]:
+def figure(
+    rows: int = 1, columns: int = 1, size: tuple[float, float] | None = None, **ratios: Any
+) -> tuple[Any, Any]:
     """A new figure and its axes, laid out so that no text is cut or overlaps."""
     with rc():
         return pyplot().subplots(  # type: ignore[no-any-return]
-            rows, columns, figsize=size or (4.6 * columns, 3.9 * rows), layout="constrained", gridspec_kw=ratios or None
+            rows,
+            columns,
+            figsize=size or (4.6 * columns, 3.9 * rows),
+            layout="constrained",
+            gridspec_kw=ratios or None,
         )
 
 
@@ -75,13 +93,22 @@ def paler(colours: Sequence[str], share: float = 0.72) -> list[tuple[float, floa
 
 
 def legend_outside(ax: Any, title: str = "", columns: int = 4) -> None:
-    """A legend above the axes, where it hides nothing, in as many columns as fit, and the title above it."""
+    """A legend above the axes, where it hides nothing, in as many columns as fit, and the title
+    above it.
+    """
     handles, labels = ax.get_legend_handles_labels()
     labels = [label if len(label) <= LONGEST else label[: LONGEST - 1] + "…" for label in labels]
     room = ROOM * ax.get_position().width * ax.figure.bbox.width
     for count in range(min(columns, len(labels)), 0, -1):
         shown = ax.legend(
-            handles, labels, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=count, frameon=False, borderaxespad=0.2, columnspacing=1.2
+            handles,
+            labels,
+            loc="lower left",
+            bbox_to_anchor=(0.0, 1.0),
+            ncols=count,
+            frameon=False,
+            borderaxespad=0.2,
+            columnspacing=1.2,
         )
         if shown.get_window_extent().width <= room:
             break
@@ -94,19 +121,28 @@ def titled(ax: Any, title: str) -> None:
     rows = -(-len(legend.get_texts()) // legend._ncols) if legend is not None else 0
     room = ax.get_position().width * ax.figure.bbox.width
     for letters in range(int(room / (INCH_PER_LETTER * ax.figure.dpi)), FEWEST - 1, -2):
-        lines = [line for part in title.split("\n") for line in wrap(part, letters + len(part) - _letters(part))]
+        lines = [
+            line
+            for part in title.split("\n")
+            for line in wrap(part, letters + len(part) - _letters(part))
+        ]
         drawn = ax.set_title("\n".join(lines), pad=7 + 16 * rows)
         if drawn.get_window_extent().width <= room:
             return
 
 
 def class_names(classes: Any) -> list[str]:
-    """Names of classes for a legend: numbers say that they are classes, words speak for themselves."""
+    """Names of classes for a legend.
+
+    Numbers say that they are classes, words speak for themselves.
+    """
     return [str(c) if isinstance(c, str) else f"class {c}" for c in classes]
 
 
 def flat(values: Any) -> bool:
-    """Whether values differ by rounding only, so that a colour bar over their range would show noise."""
+    """Whether values differ by rounding only, so that a colour bar over their range would show
+    noise.
+    """
     known = np.asarray(values)[np.isfinite(values)]
     return bool(np.ptp(known) <= 1e-9 * np.abs(known).max()) if known.size else True
 

@@ -1,4 +1,8 @@
-"""Regression: the curve y(x), its tube of half-width epsilon, and the points on or outside it, which are the support vectors."""
+"""Regression.
+
+The curve y(x), its tube of half-width epsilon, and the points on or outside it, which are the
+support vectors.
+"""
 
 from typing import Any
 
@@ -47,7 +51,13 @@ class TubeDisplay(Display):
         rings: str = "support vectors",
     ) -> None:
         self.x, self.y, self.line_x, self.line_y = x, y, line_x, line_y
-        self.epsilon, self.support, self.name, self.note, self.rings = epsilon, support, name, note, rings
+        self.epsilon, self.support, self.name, self.note, self.rings = (
+            epsilon,
+            support,
+            name,
+            note,
+            rings,
+        )
 
     @classmethod
     def from_estimator(
@@ -83,11 +93,23 @@ class TubeDisplay(Display):
         """
         data, t = dense(X), column_or_1d(y).astype(float)
         if data.ndim != 2:
-            raise ValueError(f"X must have two dimensions, this one has shape {data.shape}; one feature is X[:, None].")
+            raise ValueError(
+                f"X must have two dimensions, this one has shape {data.shape}; one feature is X[:, "
+                "None]."
+            )
         if epsilon is None:
-            epsilon = next((float(v) for v in (getattr(estimator, n, None) for n in ("epsilon_", "epsilon")) if v is not None), None)
+            epsilon = next(
+                (
+                    float(v)
+                    for v in (getattr(estimator, n, None) for n in ("epsilon_", "epsilon"))
+                    if v is not None
+                ),
+                None,
+            )
         if epsilon is None:
-            raise ValueError(f"{type(estimator).__name__} does not say how wide its tube is: give epsilon.")
+            raise ValueError(
+                f"{type(estimator).__name__} does not say how wide its tube is: give epsilon."
+            )
 
         def value(points: Any) -> Floats:
             return np.asarray(estimator.predict(for_estimator(estimator, X, points)))
@@ -97,10 +119,16 @@ class TubeDisplay(Display):
         grid = np.tile(data.mean(axis=0), (resolution, 1))
         grid[:, feature] = np.linspace(x.min() - room, x.max() + room, resolution)
         rings, support = "support vectors", support_of(estimator, data)
-        if support is None or not len(support):  # the model does not say, or was fitted to other points
+        if support is None or not len(
+            support
+        ):  # the model does not say, or was fitted to other points
             rings = "on or outside the tube"
             support = np.flatnonzero(np.abs(value(data) - t) >= epsilon * (1 - 1e-3))
-        note = "" if data.shape[1] == 1 else f"along one of {data.shape[1]} features, the others at their mean"
+        note = (
+            ""
+            if data.shape[1] == 1
+            else f"along one of {data.shape[1]} features, the others at their mean"
+        )
         if name is None:
             name = feature_names(X)[feature] if hasattr(X, "columns") else "x"
         curve = grid[:, feature], value(grid)
@@ -108,7 +136,13 @@ class TubeDisplay(Display):
 
     def _draw(self, ax: Any) -> None:
         low, high = self.line_y - self.epsilon, self.line_y + self.epsilon
-        ax.fill_between(self.line_x, low, high, color=paler(CLASS_COLOURS[:1], 0.8)[0], label=f"tube, $\\varepsilon$ = {self.epsilon:.3g}")
+        ax.fill_between(
+            self.line_x,
+            low,
+            high,
+            color=paler(CLASS_COLOURS[:1], 0.8)[0],
+            label=f"tube, $\\varepsilon$ = {self.epsilon:.3g}",
+        )
         ax.plot(self.line_x, self.line_y, color=CLASS_COLOURS[0], label="$y(x)$")
         for edge in (low, high):
             ax.plot(self.line_x, edge, color=CLASS_COLOURS[0], linewidth=0.8, linestyle="--")

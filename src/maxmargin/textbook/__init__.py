@@ -1,7 +1,9 @@
-"""The lectures, running: each algorithm as it is taught, in a page of plain NumPy, with a trace of what it did.
+"""The lectures, running: each algorithm as it is taught, in a page of plain NumPy, with a trace of
+what it did.
 
-Every function returns the model and a ``Trace``; labels are -1 and +1; kernels are the functions of ``textbook.kernels``. These pages are
-written to be read. For work, take the estimators of ``maxmargin``: the tests hold both to the same optimum.
+Every function returns the model and a ``Trace``; labels are -1 and +1; kernels are the functions of
+``textbook.kernels``. These pages are written to be read. For work, take the estimators of
+``maxmargin``: the tests hold both to the same optimum.
 """
 
 from maxmargin.textbook import kernels, losses

@@ -1,7 +1,8 @@
 """A film of an algorithm at work on data in the plane.
 
-Above, the decision boundary y(x) = 0 and the margins y(x) = +-1 of each kept step, the points that were just moved ringed; below, the
-objectives so far. SMO's boundary settles while the gap closes from both sides; Pegasos' trembles, less and less.
+Above, the decision boundary y(x) = 0 and the margins y(x) = +-1 of each kept step, the points that
+were just moved ringed; below, the objectives so far. SMO's boundary settles while the gap closes
+from both sides; Pegasos' trembles, less and less.
 """
 
 from pathlib import Path
@@ -19,15 +20,17 @@ if TYPE_CHECKING:
 RESOLUTION = 80
 
 
-def animate(trace: Trace, path: str | Path | None = None, frames: int = 60, fps: int = 10) -> "FuncAnimation":
+def animate(
+    trace: Trace, path: str | Path | None = None, frames: int = 60, fps: int = 10
+) -> "FuncAnimation":
     """Make a film of a trace and write it to a file.
 
     Parameters
     ----------
-    trace : of a classifier on data with two features, with at least two steps kept.
-    path : where to write it; ``.gif`` needs Pillow, which comes with matplotlib, ``.mp4`` needs the program ffmpeg. None writes nothing.
-    frames : at most so many steps are shown, evenly chosen on a logarithmic scale: the first ones change the most.
-    fps : frames a second.
+    trace : of a classifier on data with two features, with at least two steps kept. path : where to
+    write it; ``.gif`` needs Pillow, which comes with matplotlib, ``.mp4`` needs the program ffmpeg.
+    None writes nothing. frames : at most so many steps are shown, evenly chosen on a logarithmic
+    scale: the first ones change the most. fps : frames a second.
 
     Returns
     -------
@@ -37,7 +40,10 @@ def animate(trace: Trace, path: str | Path | None = None, frames: int = 60, fps:
     if trace.X is None or trace.y is None or trace.model_at is None or trace.X.shape[1] != 2:
         raise ValueError("animate needs the trace of a classifier on data with two features.")
     if len(trace) < 2:
-        raise ValueError(f"This trace keeps {len(trace)} steps, a film needs two: train with trace=1 (a quadratic program has one).")
+        raise ValueError(
+            f"This trace keeps {len(trace)} steps, a film needs two: train with trace=1 (a "
+            "quadratic program has one)."
+        )
     writer = _writer(Path(path), fps) if path is not None else None
     from matplotlib.animation import FuncAnimation
 
@@ -59,9 +65,17 @@ def animate(trace: Trace, path: str | Path | None = None, frames: int = 60, fps:
         u, v, grid = plane.grid(RESOLUTION)
         values = trace.model_at(step).decision_function(grid).reshape(u.shape)  # type: ignore[misc]
         if values.min() < 0 < values.max():
-            drawn.append(plane_axes.contour(u, v, values, levels=[-1, 0, 1], colors=INK, linestyles=["--", "-", "--"]))
+            drawn.append(
+                plane_axes.contour(
+                    u, v, values, levels=[-1, 0, 1], colors=INK, linestyles=["--", "-", "--"]
+                )
+            )
         moved = trace.X[list(step.chosen)[:50]]  # type: ignore[index]
-        drawn.append(plane_axes.scatter(moved[:, 0], moved[:, 1], s=160, facecolors="none", edgecolors=INK, linewidths=2))
+        drawn.append(
+            plane_axes.scatter(
+                moved[:, 0], moved[:, 1], s=160, facecolors="none", edgecolors=INK, linewidths=2
+            )
+        )
         titled(plane_axes, f"{trace.name}: step {step.iteration}")
         mark.set_xdata([step.iteration, step.iteration])
         return drawn
@@ -77,7 +91,15 @@ def _points(ax: Any, trace: Trace) -> None:
     """The data, in the colours of their classes."""
     for sign, colour, marker in zip((-1, 1), CLASS_COLOURS, "os", strict=False):
         here = trace.X[trace.y == sign]  # type: ignore[index]
-        ax.scatter(here[:, 0], here[:, 1], c=colour, marker=marker, edgecolors="white", linewidths=0.5, label=f"t = {sign:+d}")
+        ax.scatter(
+            here[:, 0],
+            here[:, 1],
+            c=colour,
+            marker=marker,
+            edgecolors="white",
+            linewidths=0.5,
+            label=f"t = {sign:+d}",
+        )
     ax.set(xlabel="$x_1$", ylabel="$x_2$")
     legend_outside(ax)
 
@@ -89,7 +111,11 @@ def _curves(ax: Any, trace: Trace) -> None:
     if np.isfinite(trace.column("dual")).any():
         ax.plot(iteration, trace.column("dual"), color=CLASS_COLOURS[1], label="dual")
     primal = trace.column("primal")
-    ax.set(xlabel="step", ylabel="objective", yscale="symlog" if primal.max() > 100 * max(primal.min(), 1e-300) else "linear")
+    ax.set(
+        xlabel="step",
+        ylabel="objective",
+        yscale="symlog" if primal.max() > 100 * max(primal.min(), 1e-300) else "linear",
+    )
     ax.legend(loc="upper right")
 
 
@@ -103,6 +129,7 @@ def _writer(path: Path, fps: int) -> Any:
     writer = kinds[path.suffix.lower()]
     if not writer.isAvailable():
         raise ValueError(
-            f"Nothing here can write {path.suffix} files: {'install ffmpeg' if path.suffix == '.mp4' else 'pip install pillow'}."
+            f"Nothing here can write {path.suffix} files: "
+            f"{'install ffmpeg' if path.suffix == '.mp4' else 'pip install pillow'}."
         )
     return writer(fps=fps)

@@ -1,6 +1,7 @@
 """What the algorithms ask of their input, and errors that say how to give it.
 
-Labels are -1 and +1, as in the lectures, except where several classes are told apart; data are a matrix, a row for each point.
+Labels are -1 and +1, as in the lectures, except where several classes are told apart; data are a
+matrix, a row for each point.
 """
 
 from typing import Any
@@ -20,7 +21,8 @@ def signs(y: ArrayLike) -> Array:
     found = np.unique(t)
     if not np.array_equal(found, [-1, 1]):
         raise ValueError(
-            f"The lectures' labels are -1 and +1, both present; y has {_some(found)}. Write for example np.where(y == y[0], 1, -1)."
+            f"The lectures' labels are -1 and +1, both present; y has {_some(found)}. Write for "
+            "example np.where(y == y[0], 1, -1)."
         )
     return t.astype(float)
 
@@ -37,7 +39,10 @@ def matrix(X: ArrayLike) -> Array:
     """Data as a finite matrix of floats."""
     data = np.asarray(X, float)
     if data.ndim != 2:
-        raise ValueError(f"X must have two dimensions, rows and features; this one has shape {data.shape}; one feature is X[:, None].")
+        raise ValueError(
+            f"X must have two dimensions, rows and features; this one has shape {data.shape}; one "
+            "feature is X[:, None]."
+        )
     if not np.isfinite(data).all():
         raise ValueError("X has values that are NaN or infinite; remove or replace them first.")
     return data
@@ -47,7 +52,9 @@ def targets(y: ArrayLike, n: int) -> Array:
     """Targets of a regression: n finite numbers."""
     t = np.asarray(y, float)
     if t.shape != (n,) or not np.isfinite(t).all():
-        raise ValueError(f"y must be {n} finite numbers, one for each row of X; this one has shape {t.shape}.")
+        raise ValueError(
+            f"y must be {n} finite numbers, one for each row of X; this one has shape {t.shape}."
+        )
     return t
 
 

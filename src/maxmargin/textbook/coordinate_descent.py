@@ -6,8 +6,9 @@
         for i in 1, ..., D:
             w_i <- argmin over w_i of L(w_1, ..., w_D)
 
-``coordinate_descent`` does this for any smooth function, the inner argmin by Brent's method. A convex smooth function is minimised so.
-One with a kink need not be: at w = (1, 1) no single variable can lower
+``coordinate_descent`` does this for any smooth function, the inner argmin by Brent's method. A
+convex smooth function is minimised so. One with a kink need not be: at w = (1, 1) no single
+variable can lower
 |w_1 - w_2| + 0.1 (w_1^2 + w_2^2), though its minimum is at 0. SMO meets a like obstacle, sum_i a_i t_i = 0, and moves pairs.
 The dual without b has only separate bounds, and there it works again: ``dual_coordinate_descent``.
 """
@@ -61,7 +62,10 @@ def coordinate_descent(
 
 
 def _least(L: Callable[[Array], float], w: Array, i: int) -> tuple[float, float]:
-    """The w_i with the least L while the others stay, and that L: Brent's parabolas, never worse than the w_i given."""
+    """The w_i with the least L while the others stay, and that L.
+
+    Brent's parabolas, never worse than the w_i given.
+    """
 
     def along(value: float) -> float:
         return float(L(np.concatenate([w[:i], [value], w[i + 1 :]])))

@@ -1,4 +1,5 @@
-"""Dual coordinate descent for the linear soft margin without a bias: algorithm 12 of ``001_d8d37bb3c233b564.txt``, after Hsieh et al.
+"""Dual coordinate descent for the linear soft margin without a bias: algorithm 12 of
+``001_d8d37bb3c233b564.txt``, after Hsieh et al.
 (2008).
 
 Without b the constraint sum_i a_i y_i = 0 is gone and one multiplier can move alone (42):
@@ -11,8 +12,9 @@ Keeping w = sum_i a_i y_i x_i, the derivative costs one inner product and so doe
     p   = min(g, 0) if a_i = 0,  max(g, 0) if a_i = C,  g otherwise           the projected gradient: zero for all i exactly at the optimum
     a_i <- min(max(a_i - g / Q_ii, 0), C),        w <- w + (a_i - a_i old) y_i x_i       where p != 0
 
-Points are taken in a new random order in each sweep. ``bias=True`` adds a constant feature; its weight is then part of |w|^2 and b
-differs from the one of ``smo``. The production solver is ``LinearSVC``.
+Points are taken in a new random order in each sweep. ``bias=True`` adds a constant feature; its
+weight is then part of |w|^2 and b differs from the one of ``smo``. The production solver is
+``LinearSVC``.
 """
 
 import numpy as np
@@ -38,13 +40,10 @@ def dual_coordinate_descent(
 
     Parameters
     ----------
-    X, y : the points and their labels -1 and +1.
-    C : the price of a unit of slack.
-    bias : add a constant feature of one.
-    tol : end when no projected gradient of a sweep was larger.
-    max_sweeps : end after so many sweeps in any case.
-    seed : of the order of the points.
-    trace : keep the state every so many sweeps, 0 for never. The variables of a step are the multipliers a.
+    X, y : the points and their labels -1 and +1. C : the price of a unit of slack. bias : add a
+    constant feature of one. tol : end when no projected gradient of a sweep was larger. max_sweeps
+    : end after so many sweeps in any case. seed : of the order of the points. trace : keep the
+    state every so many sweeps, 0 for never. The variables of a step are the multipliers a.
 
     Returns
     -------
@@ -55,7 +54,13 @@ def dual_coordinate_descent(
     X = np.column_stack([data, np.ones(len(data))]) if bias else data
     a, w, Q_diagonal = np.zeros(len(y)), np.zeros(X.shape[1]), np.sum(X * X, axis=1)
     random = np.random.default_rng(seed)
-    kept = Trace("dual coordinate descent", trace, data, y, lambda step: LinearModel.of_weights((step.variables * y) @ X, bias))
+    kept = Trace(
+        "dual coordinate descent",
+        trace,
+        data,
+        y,
+        lambda step: LinearModel.of_weights((step.variables * y) @ X, bias),
+    )
     for sweep in range(max_sweeps):
         largest = 0.0
         for i in random.permutation(len(y)):
@@ -74,8 +79,18 @@ def dual_coordinate_descent(
     return LinearModel.of_weights(w, bias), kept
 
 
-def _state(sweep: int, X: Array, y: Array, a: Array, w: Array, C: float, bias: bool, violation: float) -> Step:
+def _state(
+    sweep: int, X: Array, y: Array, a: Array, w: Array, C: float, bias: bool, violation: float
+) -> Step:
     """Objectives: 1/2 |w|^2 + C sum of hinge losses, and sum of a - 1/2 |w|^2."""
     half = 0.5 * float(w @ w)
     hinge = float(np.maximum(0.0, 1.0 - y * (X @ w)).sum())
-    return Step(sweep, (), a.copy(), float(w[-1]) if bias else 0.0, half + C * hinge, float(a.sum()) - half, violation)
+    return Step(
+        sweep,
+        (),
+        a.copy(),
+        float(w[-1]) if bias else 0.0,
+        half + C * hinge,
+        float(a.sum()) - half,
+        violation,
+    )

@@ -1,13 +1,15 @@
-"""Regression with a tube: errors up to epsilon cost nothing. ``001_d8d37bb3c233b564.txt`` (32) to (35), ``000_aa3cb9f2e9a3f579.txt`` at
+"""Regression with a tube: errors up to epsilon cost nothing. ``001_d8d37bb3c233b564.txt`` (32) to
+(35), ``000_aa3cb9f2e9a3f579.txt`` at
 its end.
 
     minimise over w, b, xi >= 0   1/2 |w|^2 + C sum_i (xi_i^- + xi_i^+)     subject to   t_i - eps - xi_i^- <= y(x_i) <= t_i + eps + xi_i^+
     dual:   minimise   1/2 z'K z + eps sum_i (a_i^+ + a_i^-) - t'z,  z = a^+ - a^-     subject to   sum_i z_i = 0,  0 <= a_i^+, a_i^- <= C
 
-and y(x) = sum_i z_i k(x_i, x) + b. a^+ belongs to points above the tube, whose slack ``000`` calls xi^-, and a^- to points below. The
-lectures differ in sign: (34) of ``001`` has its alpha - alpha^* for our a^- - a^+, so its model is sum_i (alpha_i^* - alpha_i) k(x_i, x);
-``000`` agrees with this page. With both stacked the problem is a classification of 2 n points with labels s (35), our [a^+; a^-] being
-the lecture's [alpha^*; alpha]:
+and y(x) = sum_i z_i k(x_i, x) + b. a^+ belongs to points above the tube, whose slack ``000`` calls
+xi^-, and a^- to points below. The lectures differ in sign: (34) of ``001`` has its alpha - alpha^*
+for our a^- - a^+, so its model is sum_i (alpha_i^* - alpha_i) k(x_i, x); ``000`` agrees with this
+page. With both stacked the problem is a classification of 2 n points with labels s (35), our [a^+;
+a^-] being the lecture's [alpha^*; alpha]:
 
     P = [[K, -K], [-K, K]],   q = [eps - t; eps + t],   A = s' = [1 ... 1, -1 ... -1],   b = 0,   0 <= a <= C
 
@@ -30,11 +32,18 @@ def epsilon_svr_program(K: Array, t: Array, C: float, epsilon: float) -> Quadrat
     n = len(t)
     s = np.repeat([1.0, -1.0], n)
     q = np.concatenate([epsilon - t, epsilon + t])
-    return QuadraticProgram(np.outer(s, s) * np.tile(K, (2, 2)), q, *box(2 * n, C), s[None, :], np.zeros(1))
+    return QuadraticProgram(
+        np.outer(s, s) * np.tile(K, (2, 2)), q, *box(2 * n, C), s[None, :], np.zeros(1)
+    )
 
 
 def epsilon_svr(
-    X: ArrayLike, y: ArrayLike, C: float = 1.0, epsilon: float = 0.1, kernel: Function = linear, trace: int = 1
+    X: ArrayLike,
+    y: ArrayLike,
+    C: float = 1.0,
+    epsilon: float = 0.1,
+    kernel: Function = linear,
+    trace: int = 1,
 ) -> tuple[KernelModel, Trace]:
     """Support vector regression by a QP library.
 
@@ -60,7 +69,12 @@ def epsilon_svr(
     a = tidy(solve(epsilon_svr_program(K, t, C, epsilon), units(K, C)), C)
     z = a[:n] - a[n:]
     values = K @ z
-    b = level(np.concatenate([t - epsilon, t + epsilon]) - np.tile(values, 2), a, C, np.repeat([-1.0, 1.0], n))
+    b = level(
+        np.concatenate([t - epsilon, t + epsilon]) - np.tile(values, 2),
+        a,
+        C,
+        np.repeat([-1.0, 1.0], n),
+    )
     kept = Trace("epsilon-SVR QP", trace)
     if trace:
         half = 0.5 * float(z @ values)

@@ -4,17 +4,19 @@ Primal (``001_d8d37bb3c233b564.txt`` (4), ``004_6d094d89e237d073.txt`` (7)):
 
     minimise over w, b   1/2 |w|^2     subject to   t_i (w'x_i + b) >= 1
 
-The margin, from the plane to the nearest point, is 1 / |w|; between the two classes lie 2 / |w|. (``001`` prints 12 / |w|: the 1 is a
-slip.) Setting the derivatives of the Lagrangian to zero gives w = sum_i a_i t_i x_i and sum_i a_i t_i = 0 and leaves the dual (``001``
-(15), ``004`` (18)):
+The margin, from the plane to the nearest point, is 1 / |w|; between the two classes lie 2 / |w|.
+(``001`` prints 12 / |w|: the 1 is a slip.) Setting the derivatives of the Lagrangian to zero gives
+w = sum_i a_i t_i x_i and sum_i a_i t_i = 0 and leaves the dual (``001`` (15), ``004`` (18)):
 
     maximise over a >= 0   sum_i a_i - 1/2 sum_ij a_i a_j t_i t_j k(x_i, x_j)     subject to   sum_i a_i t_i = 0
 
-As a quadratic program in standard form (``003_45106687ae4c18ad.txt``) with H_ij = t_i t_j k(x_i, x_j):
+As a quadratic program in standard form (``003_45106687ae4c18ad.txt``) with H_ij = t_i t_j k(x_i,
+x_j):
 
     P = H,  q = -1,  G = -I,  h = 0,  A = t',  b = 0
 
-``003`` writes 1/2 (a'H a - 1'a) where only the first term carries the half, and calls A a column: it is the row t'.
+``003`` writes 1/2 (a'H a - 1'a) where only the first term carries the half, and calls A a column:
+it is the row t'.
 """
 
 import numpy as np
@@ -30,10 +32,14 @@ from maxmargin.textbook.trace import Trace, dual_trace, soft_margin_step
 def hard_margin_program(K: Array, t: Array) -> QuadraticProgram:
     """P, q, G, h, A, b of the dual, from the kernel matrix and the labels."""
     n = len(t)
-    return QuadraticProgram(np.outer(t, t) * K, -np.ones(n), *box(n, np.inf), t[None, :], np.zeros(1))
+    return QuadraticProgram(
+        np.outer(t, t) * K, -np.ones(n), *box(n, np.inf), t[None, :], np.zeros(1)
+    )
 
 
-def hard_margin_qp(X: ArrayLike, y: ArrayLike, kernel: Function = linear, trace: int = 1) -> tuple[KernelModel, Trace]:
+def hard_margin_qp(
+    X: ArrayLike, y: ArrayLike, kernel: Function = linear, trace: int = 1
+) -> tuple[KernelModel, Trace]:
     """The widest margin, by a QP library.
 
     Parameters
@@ -56,10 +62,16 @@ def hard_margin_qp(X: ArrayLike, y: ArrayLike, kernel: Function = linear, trace:
     try:
         a = tidy(solve(hard_margin_program(K, t), units(K, np.inf)), np.inf)
     except ValueError as error:
-        raise ValueError("No plane separates the classes with this kernel: use soft_margin_qp or another kernel.") from error
+        raise ValueError(
+            "No plane separates the classes with this kernel: use soft_margin_qp or another kernel."
+        ) from error
     b = bias_of_all(K, t, a)
-    if not np.min(t * (K @ (a * t) + b)) >= 0.5:  # a solver may call an unbounded dual solved, far out
-        raise ValueError("No plane separates the classes with this kernel: use soft_margin_qp or another kernel.")
+    if (
+        not np.min(t * (K @ (a * t) + b)) >= 0.5
+    ):  # a solver may call an unbounded dual solved, far out
+        raise ValueError(
+            "No plane separates the classes with this kernel: use soft_margin_qp or another kernel."
+        )
     kept = dual_trace("hard margin QP", trace, X, t, kernel)
     if trace:
         kept.keep(soft_margin_step(0, (), K, t, a, b, np.inf))
@@ -67,12 +79,18 @@ def hard_margin_qp(X: ArrayLike, y: ArrayLike, kernel: Function = linear, trace:
 
 
 def bias_of_one(K: Array, t: Array, a: Array) -> float:
-    """b = t_i - sum_j a_j t_j k(x_j, x_i) of one support vector (``001``, after (15)): the one with the largest multiplier."""
+    """b = t_i - sum_j a_j t_j k(x_j, x_i) of one support vector (``001``, after (15)).
+
+    The one with the largest multiplier.
+    """
     i = int(np.argmax(a))
     return float(t[i] - K[i] @ (a * t))
 
 
 def bias_of_all(K: Array, t: Array, a: Array) -> float:
-    """The mean of that over all support vectors (``001``; ``004`` (24)): steadier, and right for the hard margin, where all lie on it."""
+    """The mean of that over all support vectors (``001``; ``004`` (24)).
+
+    Steadier, and right for the hard margin, where all lie on it.
+    """
     S = a > 0
     return float(np.mean(t[S] - K[S] @ (a * t)))

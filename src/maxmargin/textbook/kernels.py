@@ -1,14 +1,16 @@
-"""The lectures' kernels as plain functions of two sets of points; each returns the matrix of k(x, z).
+"""The lectures' kernels as plain functions of two sets of points; each returns the matrix of k(x,
+z).
 
-``004_6d094d89e237d073.txt`` (47) to (49) write them with a width sigma, ``001_d8d37bb3c233b564.txt`` (26) with gamma = 1 / (2 sigma^2):
+``004_6d094d89e237d073.txt`` (47) to (49) write them with a width sigma,
+``001_d8d37bb3c233b564.txt`` (26) with gamma = 1 / (2 sigma^2):
 
     linear       x'z
     polynomial   (1 + x'z / sigma^2)^p
     rbf          exp(-|x - z|^2 / (2 sigma^2)) = exp(-gamma |x - z|^2)
     sigmoid      1 / (1 + exp(-(x'z + b) / sigma^2))
 
-The sigmoid is no kernel in Mercer's sense: its matrix can have negative eigenvalues, the dual is then not concave, and an algorithm that
-relies on that (all of them) may find no optimum.
+The sigmoid is no kernel in Mercer's sense: its matrix can have negative eigenvalues, the dual is
+then not concave, and an algorithm that relies on that (all of them) may find no optimum.
 """
 
 from collections.abc import Callable
@@ -42,20 +44,32 @@ def rbf(gamma: float | None = None, *, sigma: float | None = None) -> Function:
 
 
 def sigmoid(b: float = 0.0, sigma: float = 1.0) -> Function:
-    """1 / (1 + exp(-(x'z + b) / sigma^2)), as the lecture has it; other libraries call tanh(gamma x'z + coef0) the sigmoid kernel."""
+    """1 / (1 + exp(-(x'z + b) / sigma^2)), as the lecture has it.
+
+    Other libraries call tanh(gamma x'z + coef0) the sigmoid kernel.
+    """
     return lambda X, Z: np.asarray(1.0 / (1.0 + np.exp(-(X @ Z.T + b) / sigma**2)))
 
 
 def gram(kernel: Function, X: Array) -> Array:
     """The matrix of a kernel between all points, or an error that says what a kernel is."""
     if not callable(kernel):
-        raise TypeError(f"kernel={kernel!r} is no function of two sets of points: give for example textbook.kernels.rbf(1.0).")
+        raise TypeError(
+            f"kernel={kernel!r} is no function of two sets of points: give for example "
+            "textbook.kernels.rbf(1.0)."
+        )
     try:
         K = np.asarray(kernel(X, X), float)
     except TypeError as error:
-        raise TypeError(f"kernel(X, X) failed ({error}): textbook.kernels.rbf(1.0) is a kernel, textbook.kernels.rbf makes one.") from error
+        raise TypeError(
+            f"kernel(X, X) failed ({error}): textbook.kernels.rbf(1.0) is a kernel, "
+            "textbook.kernels.rbf makes one."
+        ) from error
     if K.shape != (len(X), len(X)) or not np.isfinite(K).all():
-        raise ValueError(f"kernel(X, X) must be a finite matrix of shape {(len(X), len(X))}, got shape {K.shape}.")
+        raise ValueError(
+            f"kernel(X, X) must be a finite matrix of shape {(len(X), len(X))}, got shape "
+            f"{K.shape}."
+        )
     return K
 
 

@@ -1,7 +1,7 @@
 """The Karush-Kuhn-Tucker conditions of the soft margin, point by point.
 
-``004_6d094d89e237d073.txt`` (27) to (31) and "Solution interpretation"; ``002_31929ea02578cbe7.txt`` (6) to (8). With the margin m = t
-y(x):
+``004_6d094d89e237d073.txt`` (27) to (31) and "Solution interpretation";
+``002_31929ea02578cbe7.txt`` (6) to (8). With the margin m = t y(x):
 
     a = 0        m >= 1    the point is outside the margin and could be left out
     0 < a < C    m  = 1    it lies on the margin, slack 0
@@ -54,23 +54,30 @@ class KKTTable:
         for i, place in enumerate(self.place):
             numbers = f"{i:>5} {self.t[i]:>+3.0f} {self.a[i]:>12.6g} {self.margin[i]:>12.6f} {self.slack[i]:>10.6f}"
             rows.append(
-                f"{numbers}  {CASES[self.case[i]]:<10} {conditions[self.case[i]]:<10} {'yes' if self.holds[i] else 'NO':<6} {place}"
+                f"{numbers}  {CASES[self.case[i]]:<10} {conditions[self.case[i]]:<10} "
+                f"{'yes' if self.holds[i] else 'NO':<6} {place}"
             )
         counts = ", ".join(f"{np.sum(self.case == k)} with {CASES[k]}" for k in range(3))
-        rows.append(f"{len(self.a)} points: {counts}. sum of a t = {self.a @ self.t:.2g}; largest violation {self.violation.max():.2g}.")
+        rows.append(
+            f"{len(self.a)} points: {counts}. sum of a t = {self.a @ self.t:.2g}; largest "
+            f"violation {self.violation.max():.2g}."
+        )
         return "\n".join(rows)
 
     __repr__ = __str__
 
 
-def kkt_table(model: Any, X: ArrayLike, y: ArrayLike, C: float | ArrayLike | None = None, tol: float = 1e-3) -> KKTTable:
+def kkt_table(
+    model: Any, X: ArrayLike, y: ArrayLike, C: float | ArrayLike | None = None, tol: float = 1e-3
+) -> KKTTable:
     """Check the three cases for every training point.
 
     Parameters
     ----------
-    model : a fitted ``SVC`` (ours or scikit-learn's) or ``LinearSVC`` with two classes and the hinge loss, or a model of this package.
-    X, y : the data it was trained on, in the same order.
-    C : the bound, one number or one for each point; by default the estimator's C times its class weights. Give it for
+    model : a fitted ``SVC`` (ours or scikit-learn's) or ``LinearSVC`` with two classes and the
+    hinge loss, or a model of this package. X, y : the data it was trained on, in the same order. C
+    : the bound, one number or one for each point; by default the estimator's C times its class
+    weights. Give it for
         a model of this package, and C times the sample weights if the fit had some.
     tol : conditions count as met up to this.
 
@@ -78,45 +85,72 @@ def kkt_table(model: Any, X: ArrayLike, y: ArrayLike, C: float | ArrayLike | Non
     -------
     KKTTable
     """
-    a, t, bound = _textbook(model, y, C) if isinstance(model, KernelModel) else _estimator(model, y, C)
+    a, t, bound = (
+        _textbook(model, y, C) if isinstance(model, KernelModel) else _estimator(model, y, C)
+    )
     if len(a) != len(t):
-        raise ValueError(f"The model was trained on {len(a)} points, but y has {len(t)}: give the training data.")
+        raise ValueError(
+            f"The model was trained on {len(a)} points, but y has {len(t)}: give the training data."
+        )
     values = np.asarray(model.decision_function(X), float)
     if values.shape != t.shape:
         raise ValueError(f"X has {len(values)} rows but y has {len(t)} labels.")
     margin = t * values
     if a.max() > bound[np.argmax(a)] * (1.0 + 1e-9):
         raise ValueError(
-            f"A multiplier is {a.max():g}, above its bound C = {bound[np.argmax(a)]:g}: give the C, times weights, of the fit."
+            f"A multiplier is {a.max():g}, above its bound C = {bound[np.argmax(a)]:g}: give the "
+            "C, times weights, of the fit."
         )
     close = 1e-9 * np.where(np.isinf(bound), max(float(a.max()), 1.0), bound)
     case = np.select([a <= close, a < bound - close], [0, 1], default=2)
     violation = np.select(
-        [case == 0, case == 1], [np.maximum(0.0, 1.0 - margin), np.abs(margin - 1.0)], default=np.maximum(0.0, margin - 1.0)
+        [case == 0, case == 1],
+        [np.maximum(0.0, 1.0 - margin), np.abs(margin - 1.0)],
+        default=np.maximum(0.0, margin - 1.0),
     )
     return KKTTable(t, a, margin, np.maximum(0.0, 1.0 - margin), case, violation, tol)
 
 
-def _textbook(model: KernelModel, y: ArrayLike, C: float | ArrayLike | None) -> tuple[Array, Array, Array]:
+def _textbook(
+    model: KernelModel, y: ArrayLike, C: float | ArrayLike | None
+) -> tuple[Array, Array, Array]:
     if C is None:
-        raise ValueError("A model of maxmargin.textbook does not keep C: give the C it was trained with.")
+        raise ValueError(
+            "A model of maxmargin.textbook does not keep C: give the C it was trained with."
+        )
     t = signs(y)
     return model.alpha, t, np.broadcast_to(np.asarray(C, float), t.shape)
 
 
 def _estimator(model: Any, y: ArrayLike, C: float | ArrayLike | None) -> tuple[Array, Array, Array]:
     if not hasattr(model, "dual_coef_") or len(getattr(model, "classes_", ())) != 2:
-        raise ValueError(f"kkt_table needs a fitted SVC with two classes; {type(model).__name__} has no multipliers for one.")
+        raise ValueError(
+            f"kkt_table needs a fitted SVC with two classes; {type(model).__name__} has no "
+            "multipliers for one."
+        )
     if getattr(model, "loss", "hinge") != "hinge" or not hasattr(model, "C"):
-        raise ValueError("kkt_table shows the conditions of the hinge loss with a given C; this model has another loss or no C.")
+        raise ValueError(
+            "kkt_table shows the conditions of the hinge loss with a given C; this model has "
+            "another loss or no C."
+        )
     labels = np.asarray(y)
     if not np.isin(labels, model.classes_).all():
-        raise ValueError(f"y has labels that the model does not know; it knows {model.classes_[0]} and {model.classes_[1]}.")
+        raise ValueError(
+            f"y has labels that the model does not know; it knows {model.classes_[0]} and "
+            f"{model.classes_[1]}."
+        )
     t = np.where(labels == model.classes_[1], 1.0, -1.0)
-    dual = np.ravel(model.dual_coef_.toarray() if hasattr(model.dual_coef_, "toarray") else model.dual_coef_)
-    support = np.asarray(getattr(model, "support_", np.arange(len(dual))))  # a linear model keeps all multipliers
+    dual = np.ravel(
+        model.dual_coef_.toarray() if hasattr(model.dual_coef_, "toarray") else model.dual_coef_
+    )
+    support = np.asarray(
+        getattr(model, "support_", np.arange(len(dual)))
+    )  # a linear model keeps all multipliers
     if support.max(initial=-1) >= len(t):
-        raise ValueError(f"The model's support vectors go up to row {support.max()}, but y has {len(t)} labels: give the training data.")
+        raise ValueError(
+            f"The model's support vectors go up to row {support.max()}, but y has {len(t)} labels: "
+            "give the training data."
+        )
     a = np.zeros(len(t))
     a[support] = np.abs(dual)
     if C is None:

@@ -1,4 +1,5 @@
-"""The losses of the lectures, as functions of target and prediction. ``000_aa3cb9f2e9a3f579.txt``, "Comparison of Linear and Logistic
+"""The losses of the lectures, as functions of target and prediction. ``000_aa3cb9f2e9a3f579.txt``,
+"Comparison of Linear and Logistic
 Regression and SVM".
 
 | model | loss of a point | written in the margin m = t y, t = +-1 |
@@ -11,8 +12,9 @@ Regression and SVM".
 | SVM for regression | max(0, abs(t - y) - epsilon) | |
 | errors | 1 if t y < 0 | |
 
-Each adds 1/2 lambda |w|^2, or for the SVM multiplies the loss by C = 1 / lambda. ``001_d8d37bb3c233b564.txt`` calls the hinge loss the
-epsilon-insensitive loss with epsilon = 0: that one is |t - y|, equal to the hinge loss where t = +-1 and t y <= 1 only.
+Each adds 1/2 lambda |w|^2, or for the SVM multiplies the loss by C = 1 / lambda.
+``001_d8d37bb3c233b564.txt`` calls the hinge loss the epsilon-insensitive loss with epsilon = 0:
+that one is |t - y|, equal to the hinge loss where t = +-1 and t y <= 1 only.
 """
 
 import numpy as np
@@ -34,7 +36,10 @@ def logistic(t: ArrayLike, y: ArrayLike) -> Array:
 def softmax(t: ArrayLike, scores: ArrayLike) -> Array:
     """-log softmax(scores)_t; t is the index of the class, scores has a column for each class."""
     s = np.asarray(scores, float)
-    return np.asarray(np.logaddexp.reduce(s, axis=-1) - np.take_along_axis(s, np.asarray(t, int)[..., None], axis=-1)[..., 0])
+    return np.asarray(
+        np.logaddexp.reduce(s, axis=-1)
+        - np.take_along_axis(s, np.asarray(t, int)[..., None], axis=-1)[..., 0]
+    )
 
 
 def hinge(t: ArrayLike, y: ArrayLike) -> Array:
@@ -49,7 +54,9 @@ def squared_hinge(t: ArrayLike, y: ArrayLike) -> Array:
 
 def epsilon_insensitive(t: ArrayLike, y: ArrayLike, epsilon: float = 0.1) -> Array:
     """max(0, |t - y| - epsilon)."""
-    return np.asarray(np.maximum(0.0, np.abs(np.asarray(t, float) - np.asarray(y, float)) - epsilon))
+    return np.asarray(
+        np.maximum(0.0, np.abs(np.asarray(t, float) - np.asarray(y, float)) - epsilon)
+    )
 
 
 def zero_one(t: ArrayLike, y: ArrayLike) -> Array:

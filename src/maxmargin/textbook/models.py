@@ -27,7 +27,10 @@ class Model(ABC):
         """y(x) for each row of X."""
 
     def predict(self, X: ArrayLike) -> Array:
-        """The sign of y(x), -1 or +1, or y(x) itself for a regression. A point on the boundary counts as +1 (``004`` takes -1)."""
+        """The sign of y(x), -1 or +1, or y(x) itself for a regression.
+
+        A point on the boundary counts as +1 (``004`` takes -1).
+        """
         values = self.decision_function(X)
         return values if self.regression else np.where(values >= 0, 1.0, -1.0)
 
@@ -52,7 +55,10 @@ class LinearModel(Model):
 
 @dataclass(frozen=True, eq=False)
 class KernelModel(Model):
-    """y(x) = sum_i coef_i k(x_i, x) + b; ``001_d8d37bb3c233b564.txt`` (27), ``004_6d094d89e237d073.txt`` (46)."""
+    """y(x) = sum_i coef_i k(x_i, x) + b.
+
+    ``001_d8d37bb3c233b564.txt`` (27), ``004_6d094d89e237d073.txt`` (46).
+    """
 
     X: Array
     coef: Array
@@ -78,7 +84,12 @@ class KernelModel(Model):
 
     @property
     def w(self) -> Array:
-        """w = sum_i a_i t_i x_i, which only the linear kernel has in the space of the data (``001``'s (9), (44))."""
+        """w = sum_i a_i t_i x_i, which only the linear kernel has in the space of the data
+        (``001``'s (9), (44)).
+        """
         if self.kernel is not linear:
-            raise AttributeError("w lives in the kernel's feature space; only kernel=linear has it as a vector. Use decision_function.")
+            raise AttributeError(
+                "w lives in the kernel's feature space; only kernel=linear has it as a vector. Use "
+                "decision_function."
+            )
         return np.asarray(self.coef @ self.X)

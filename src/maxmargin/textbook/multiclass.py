@@ -1,11 +1,14 @@
-"""Several classes from machines for two. ``000_aa3cb9f2e9a3f579.txt``, "Multiclass SVM"; ``004_6d094d89e237d073.txt``, "Multi-class SVM".
+"""Several classes from machines for two. ``000_aa3cb9f2e9a3f579.txt``, "Multiclass SVM";
+``004_6d094d89e237d073.txt``, "Multi-class SVM".
 
     one-versus-rest   K machines, the k-th separates class k from all others; predict argmax_k y_k(x)
     one-versus-one    K (K - 1) / 2 machines, one for each pair; each gives its winner a vote; predict the class with most votes
 
-Voting leaves ambiguous regions where the most votes are tied (figure 4.2 of the book the lecture quotes): ``OneVersusOne.ambiguous`` tells
-where. There the class whose votes were won by the larger margins would be as good an answer; like LIBSVM, ``predict`` takes the first.
-One-versus-rest compares decision values of machines that were trained apart, so their scales need not agree; it is used all the same.
+Voting leaves ambiguous regions where the most votes are tied (figure 4.2 of the book the lecture
+quotes): ``OneVersusOne.ambiguous`` tells where. There the class whose votes were won by the larger
+margins would be as good an answer; like LIBSVM, ``predict`` takes the first. One-versus-rest
+compares decision values of machines that were trained apart, so their scales need not agree; it is
+used all the same.
 """
 
 from collections.abc import Callable
@@ -67,13 +70,15 @@ class OneVersusOne:
         return np.asarray(self.classes[np.argmax(self.votes(X), axis=1)])
 
 
-def one_vs_rest(X: ArrayLike, y: ArrayLike, train: Train = smo) -> tuple[OneVersusRest, list[Trace]]:
+def one_vs_rest(
+    X: ArrayLike, y: ArrayLike, train: Train = smo
+) -> tuple[OneVersusRest, list[Trace]]:
     """K machines, each for one class against the rest.
 
     Parameters
     ----------
-    X, y : the points and their labels, of any kind.
-    train : trains two classes, for example ``functools.partial(textbook.smo, C=10, kernel=textbook.kernels.rbf(0.5))``.
+    X, y : the points and their labels, of any kind. train : trains two classes, for example
+    ``functools.partial(textbook.smo, C=10, kernel=textbook.kernels.rbf(0.5))``.
 
     Returns
     -------
@@ -92,4 +97,6 @@ def one_vs_one(X: ArrayLike, y: ArrayLike, train: Train = smo) -> tuple[OneVersu
     for i, j in pairs:
         of_pair = (labels == classes[i]) | (labels == classes[j])
         trained.append(train(X[of_pair], np.where(labels[of_pair] == classes[i], 1.0, -1.0)))
-    return OneVersusOne(classes, pairs, [model for model, _ in trained]), [trace for _, trace in trained]
+    return OneVersusOne(classes, pairs, [model for model, _ in trained]), [
+        trace for _, trace in trained
+    ]

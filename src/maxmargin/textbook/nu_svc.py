@@ -3,9 +3,10 @@
     minimise over w, b, xi >= 0, rho >= 0   1/2 |w|^2 - nu rho + 1/n sum_i xi_i     subject to   y_i (w'phi(x_i) + b) >= rho - xi_i
     dual:   minimise over alpha   1/2 alpha'Q alpha     subject to   alpha'y = 0,  alpha'1 >= nu,  0 <= alpha_i <= 1/n
 
-nu bounds the share of points with a loss from above and the share of support vectors from below. It can be met only if
-nu <= 2 min(n_+, n_-) / n. The margin lies at w'phi(x) + b = +-rho; dividing by rho gives the plane of the soft margin with C = 1 / (n
-rho), and that is the model returned, so that its margin is at +-1 like every other's.
+nu bounds the share of points with a loss from above and the share of support vectors from below. It
+can be met only if nu <= 2 min(n_+, n_-) / n. The margin lies at w'phi(x) + b = +-rho; dividing by
+rho gives the plane of the soft margin with C = 1 / (n rho), and that is the model returned, so that
+its margin is at +-1 like every other's.
 """
 
 import numpy as np
@@ -22,18 +23,26 @@ def nu_svc_program(K: Array, y: Array, nu: float) -> QuadraticProgram:
     """P, q, G, h, A, b of the dual; the last row of G is -1'alpha <= -nu."""
     n = len(y)
     G, h = box(n, 1.0 / n)
-    return QuadraticProgram(np.outer(y, y) * K, np.zeros(n), np.vstack([G, -np.ones(n)]), np.append(h, -nu), y[None, :], np.zeros(1))
+    return QuadraticProgram(
+        np.outer(y, y) * K,
+        np.zeros(n),
+        np.vstack([G, -np.ones(n)]),
+        np.append(h, -nu),
+        y[None, :],
+        np.zeros(1),
+    )
 
 
-def nu_svc(X: ArrayLike, y: ArrayLike, nu: float = 0.5, kernel: Function = linear, trace: int = 1) -> tuple[KernelModel, Trace]:
+def nu_svc(
+    X: ArrayLike, y: ArrayLike, nu: float = 0.5, kernel: Function = linear, trace: int = 1
+) -> tuple[KernelModel, Trace]:
     """nu-SVC by a QP library.
 
     Parameters
     ----------
-    X, y : the points and their labels -1 and +1.
-    nu : upper bound of the share of margin errors, lower bound of the share of support vectors.
-    kernel : a function of ``textbook.kernels``.
-    trace : 0 to keep no trace; the trace has one step, the end, with alpha and b in the lecture's scale.
+    X, y : the points and their labels -1 and +1. nu : upper bound of the share of margin errors,
+    lower bound of the share of support vectors. kernel : a function of ``textbook.kernels``. trace
+    : 0 to keep no trace; the trace has one step, the end, with alpha and b in the lecture's scale.
 
     Returns
     -------
@@ -43,7 +52,9 @@ def nu_svc(X: ArrayLike, y: ArrayLike, nu: float = 0.5, kernel: Function = linea
     n = len(y)
     most = 2.0 * min(np.sum(y > 0), np.sum(y < 0)) / n
     if not 0 < nu <= most:
-        raise ValueError(f"nu={nu} must be above 0 and at most 2 min(n+, n-) / n = {most:.4g} for these labels.")
+        raise ValueError(
+            f"nu={nu} must be above 0 and at most 2 min(n+, n-) / n = {most:.4g} for these labels."
+        )
     K = gram(kernel, X)
     alpha = tidy(solve(nu_svc_program(K, y, nu)), 1.0 / n)
     values = K @ (alpha * y)
@@ -52,7 +63,10 @@ def nu_svc(X: ArrayLike, y: ArrayLike, nu: float = 0.5, kernel: Function = linea
     r_minus = level(values[minus], alpha[minus], 1.0 / n, -np.ones(minus.sum()))  # -rho - b
     rho, b = 0.5 * (r_plus - r_minus), -0.5 * (r_plus + r_minus)
     if rho <= 1e-9 * max(1.0, float(np.abs(values).max())):
-        raise ValueError(f"nu={nu} is too small for these data: the margin is empty (rho = {rho:.1g}). Give a larger nu or another kernel.")
+        raise ValueError(
+            f"nu={nu} is too small for these data: the margin is empty (rho = {rho:.1g}). Give a "
+            "larger nu or another kernel."
+        )
     kept = Trace("nu-SVC QP", trace)
     if trace:
         half = 0.5 * float(alpha * y @ values)

@@ -3,8 +3,9 @@
     minimise over w, xi >= 0, rho   1/2 |w|^2 - rho + 1/(nu n) sum_i xi_i     subject to   w'phi(x_i) >= rho - xi_i
     dual:   minimise over alpha   1/2 alpha'K alpha     subject to   alpha'1 = 1,  0 <= alpha_i <= 1/(nu n)
 
-A point is novel where sum_i alpha_i k(x_i, x) < rho, that is where the data are *rare* (the lecture's sentence has it the other way
-round); about a share nu of the training points lies there. Q is the plain kernel matrix, there are no labels; rho needs no sign constraint.
+A point is novel where sum_i alpha_i k(x_i, x) < rho, that is where the data are *rare* (the
+lecture's sentence has it the other way round); about a share nu of the training points lies there.
+Q is the plain kernel matrix, there are no labels; rho needs no sign constraint.
 """
 
 import numpy as np
@@ -23,7 +24,9 @@ def one_class_program(K: Array, nu: float) -> QuadraticProgram:
     return QuadraticProgram(K, np.zeros(n), *box(n, 1.0 / (nu * n)), np.ones((1, n)), np.ones(1))
 
 
-def one_class(X: ArrayLike, nu: float = 0.1, kernel: Function = linear, trace: int = 1) -> tuple[KernelModel, Trace]:
+def one_class(
+    X: ArrayLike, nu: float = 0.1, kernel: Function = linear, trace: int = 1
+) -> tuple[KernelModel, Trace]:
     """The one-class machine by a QP library.
 
     Parameters
@@ -45,9 +48,20 @@ def one_class(X: ArrayLike, nu: float = 0.1, kernel: Function = linear, trace: i
     alpha = tidy(solve(one_class_program(K, nu)), C)
     values = K @ alpha
     rho = level(values, alpha, C, np.ones(len(X)))
-    rho -= 1e-8 * float(np.abs(values).max())  # rounding shall not put the points on the boundary outside
+    rho -= 1e-8 * float(
+        np.abs(values).max()
+    )  # rounding shall not put the points on the boundary outside
     kept = Trace("one-class QP", trace)
     if trace:
         half = 0.5 * float(alpha @ values)
-        kept.keep(Step(0, (), alpha, -rho, half - rho + C * float(np.maximum(0.0, rho - values).sum()), -half))
+        kept.keep(
+            Step(
+                0,
+                (),
+                alpha,
+                -rho,
+                half - rho + C * float(np.maximum(0.0, rho - values).sum()),
+                -half,
+            )
+        )
     return KernelModel(X, alpha, -rho, kernel), kept

@@ -1,22 +1,25 @@
-"""Pegasos: stochastic subgradient steps on the primal. Algorithms 10 and 11 of ``001_d8d37bb3c233b564.txt``.
+"""Pegasos: stochastic subgradient steps on the primal. Algorithms 10 and 11 of
+``001_d8d37bb3c233b564.txt``.
 
     P(w) = lambda/2 |w|^2 + 1/n sum_i max(0, 1 - y_i w'x_i)
 
-which is 1 / (n C) times the soft margin's primal for lambda = 1 / (n C). ((36) has a sum instead of a mean and lambda = 1 / C; between
-the two terms its plus sign is missing.) No bias: centre the data, or give ``bias=True`` for a constant feature, whose weight is penalised.
+which is 1 / (n C) times the soft margin's primal for lambda = 1 / (n C). ((36) has a sum instead of
+a mean and lambda = 1 / C; between the two terms its plus sign is missing.) No bias: centre the
+data, or give ``bias=True`` for a constant feature, whose weight is penalised.
 
 Algorithm 10. Draw i; with eta_k = 1 / (lambda k)
 
     w <- (1 - eta_k lambda) w + eta_k y_i x_i    if y_i w'x_i < 1,        w <- (1 - eta_k lambda) w    otherwise.
 
-Algorithm 11, the same with kernels. After k steps w = 1 / (lambda k) sum_j alpha_j y_j phi(x_j), where alpha_j counts how often j was
-drawn with a loss, so step k tests
+Algorithm 11, the same with kernels. After k steps w = 1 / (lambda k) sum_j alpha_j y_j phi(x_j),
+where alpha_j counts how often j was drawn with a loss, so step k tests
 
     y_i 1 / (lambda (k - 1)) sum_j alpha_j y_j k(x_j, x_i) < 1,    alpha_i <- alpha_i + 1 if so.
 
-The lecture prints y_i inside the sum where y_j is meant, and 1 / (lambda k), the factor after the step; with the one here both algorithms
-take the same steps if the kernel is linear. The mean of all iterates converges as O(log k / k), that of the second half, which
-``average=True`` returns, as O(1 / k).
+The lecture prints y_i inside the sum where y_j is meant, and 1 / (lambda k), the factor after the
+step; with the one here both algorithms take the same steps if the kernel is linear. The mean of all
+iterates converges as O(log k / k), that of the second half, which ``average=True`` returns, as O(1
+/ k).
 """
 
 from typing import Any
@@ -61,7 +64,9 @@ def pegasos(
     X = np.column_stack([data, np.ones(len(data))]) if bias else data
     w, mean = np.zeros(X.shape[1]), np.zeros(X.shape[1])
     drawn = np.random.default_rng(seed).integers(len(y), size=steps)
-    kept = Trace("Pegasos", trace, data, y, lambda step: LinearModel.of_weights(step.variables, bias))
+    kept = Trace(
+        "Pegasos", trace, data, y, lambda step: LinearModel.of_weights(step.variables, bias)
+    )
     for k, i in enumerate(drawn, start=1):
         eta = 1.0 / (lam * k)
         loss = y[i] * (X[i] @ w) < 1.0
@@ -71,31 +76,68 @@ def pegasos(
         if 2 * k > steps:
             mean += w / (steps - steps // 2)
         if kept.due(k):
-            kept.keep(Step(k, (int(i),), w.copy(), w[-1] if bias else 0.0, pegasos_objective(X @ w, w @ w, y, lam)))
+            kept.keep(
+                Step(
+                    k,
+                    (int(i),),
+                    w.copy(),
+                    w[-1] if bias else 0.0,
+                    pegasos_objective(X @ w, w @ w, y, lam),
+                )
+            )
     if trace:
-        kept.keep(Step(steps, (), w.copy(), w[-1] if bias else 0.0, pegasos_objective(X @ w, w @ w, y, lam)))
+        kept.keep(
+            Step(
+                steps, (), w.copy(), w[-1] if bias else 0.0, pegasos_objective(X @ w, w @ w, y, lam)
+            )
+        )
     return LinearModel.of_weights(mean if average else w, bias), kept
 
 
 def kernel_pegasos(
-    X: ArrayLike, y: ArrayLike, lam: float = 0.01, kernel: Function = linear, steps: int = 10_000, seed: int = 0, trace: int = 100
+    X: ArrayLike,
+    y: ArrayLike,
+    lam: float = 0.01,
+    kernel: Function = linear,
+    steps: int = 10_000,
+    seed: int = 0,
+    trace: int = 100,
 ) -> tuple[KernelModel, Trace]:
-    """Algorithm 11: the same in a kernel's feature space; parameters as of ``pegasos``. The variables of a step are the counts alpha."""
+    """Algorithm 11: the same in a kernel's feature space; parameters as of ``pegasos``.
+
+    The variables of a step are the counts alpha.
+    """
     X, y = points(X, y)
     _check_lambda(lam)
     K, alpha = gram(kernel, X), np.zeros(len(y))
     drawn = np.random.default_rng(seed).integers(len(y), size=steps)
-    kept = Trace("kernel Pegasos", trace, X, y, lambda step: KernelModel(X, step.variables * y / (lam * step.iteration), 0.0, kernel))
+    kept = Trace(
+        "kernel Pegasos",
+        trace,
+        X,
+        y,
+        lambda step: KernelModel(X, step.variables * y / (lam * step.iteration), 0.0, kernel),
+    )
     for k, i in enumerate(drawn, start=1):
         if y[i] * (K[i] @ (alpha * y)) < lam * (k - 1) or k == 1:
             alpha[i] += 1.0
         if kept.due(k):
             coef = alpha * y / (lam * k)
             values = K @ coef
-            kept.keep(Step(k, (int(i),), alpha.copy(), 0.0, pegasos_objective(values, coef @ values, y, lam)))
+            kept.keep(
+                Step(
+                    k,
+                    (int(i),),
+                    alpha.copy(),
+                    0.0,
+                    pegasos_objective(values, coef @ values, y, lam),
+                )
+            )
     coef = alpha * y / (lam * max(steps, 1))
     if trace:
-        kept.keep(Step(steps, (), alpha.copy(), 0.0, pegasos_objective(K @ coef, coef @ K @ coef, y, lam)))
+        kept.keep(
+            Step(steps, (), alpha.copy(), 0.0, pegasos_objective(K @ coef, coef @ K @ coef, y, lam))
+        )
     return KernelModel(X, coef, 0.0, kernel), kept
 
 

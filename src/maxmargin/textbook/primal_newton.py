@@ -1,20 +1,22 @@
-"""Newton's method on the primal with a kernel: Chapelle (2007), section "Primal gradient methods" of ``001_d8d37bb3c233b564.txt``, (37)
+"""Newton's method on the primal with a kernel: Chapelle (2007), section "Primal gradient methods"
+of ``001_d8d37bb3c233b564.txt``, (37)
 to (39).
 
-By the representer theorem y(x) = sum_j beta_j k(x_j, x) + b. With the squared hinge loss the primal is once differentiable:
+By the representer theorem y(x) = sum_j beta_j k(x_j, x) + b. With the squared hinge loss the primal
+is once differentiable:
 
     P(beta, b) = 1/2 beta'K beta + C sum_i max(0, 1 - t_i y(x_i))^2
 
-((37) has lambda / 2 and (38) lambda, both divide the sum by n, and both leave b out "for simplicity"; here it is the soft margin's scale,
-lambda = 1 / (2 C n) in (38), with b.) For the points S
-with a loss, t_i y(x_i) < 1, P is a quadratic; its minimum solves
+((37) has lambda / 2 and (38) lambda, both divide the sum by n, and both leave b out "for
+simplicity"; here it is the soft margin's scale, lambda = 1 / (2 C n) in (38), with b.) For the
+points S with a loss, t_i y(x_i) < 1, P is a quadratic; its minimum solves
 
     (K_SS + I / (2 C)) beta_S + b 1 = t_S,      sum over S of beta = 0,      beta = 0 outside S
 
-which is one Newton step. S changes, the step is repeated, and when S comes to rest P is at its minimum: finitely many steps, each a linear
-system of size |S| + 1. A step is shortened where it would not lower P. In the trace ``violation`` is |sum_i a_i t_i| of the
-multipliers that the slacks suggest. The production solver is ``SVC(loss="squared_hinge",
-solver="newton")``.
+which is one Newton step. S changes, the step is repeated, and when S comes to rest P is at its
+minimum: finitely many steps, each a linear system of size |S| + 1. A step is shortened where it
+would not lower P. In the trace ``violation`` is |sum_i a_i t_i| of the multipliers that the slacks
+suggest. The production solver is ``SVC(loss="squared_hinge", solver="newton")``.
 """
 
 import numpy as np
@@ -28,7 +30,12 @@ from maxmargin.textbook.trace import Step, Trace
 
 
 def primal_newton(
-    X: ArrayLike, y: ArrayLike, C: float = 1.0, kernel: Function = linear, max_iter: int = 100, trace: int = 1
+    X: ArrayLike,
+    y: ArrayLike,
+    C: float = 1.0,
+    kernel: Function = linear,
+    max_iter: int = 100,
+    trace: int = 1,
 ) -> tuple[KernelModel, Trace]:
     """The soft margin with the squared hinge loss, by Newton's method.
 
@@ -47,7 +54,9 @@ def primal_newton(
     X, t = points(X, y)
     check_C(C)
     K, beta, b = gram(kernel, X), np.zeros(len(t)), 0.0
-    kept = Trace("primal Newton", trace, X, t, lambda step: KernelModel(X, step.variables, step.b, kernel))
+    kept = Trace(
+        "primal Newton", trace, X, t, lambda step: KernelModel(X, step.variables, step.b, kernel)
+    )
     P = _primal(K, t, beta, b, C)
     for iteration in range(max_iter + 1):
         S = t * (K @ beta + b) < 1.0
@@ -88,11 +97,25 @@ def _primal(K: Array, t: Array, beta: Array, b: float, C: float) -> float:
     return float(0.5 * beta @ values + C * np.sum(np.maximum(0.0, 1.0 - t * (values + b)) ** 2))
 
 
-def _state(iteration: int, S: NDArray[np.bool_], K: Array, t: Array, beta: Array, b: float, C: float) -> Step:
-    """The state; its dual is that of a = 2 C xi, which the slacks suggest, the heavier class scaled to the lighter."""
+def _state(
+    iteration: int, S: NDArray[np.bool_], K: Array, t: Array, beta: Array, b: float, C: float
+) -> Step:
+    """The state.
+
+    Its dual is that of a = 2 C xi, which the slacks suggest, the heavier class scaled to the
+    lighter.
+    """
     a = 2.0 * C * np.maximum(0.0, 1.0 - t * (K @ beta + b))
     heavy, light = (t, -t) if a @ t > 0 else (-t, t)
     unbalanced = abs(float(a @ t))
     a[heavy > 0] *= a[light > 0].sum() / max(a[heavy > 0].sum(), 1e-300)
     dual = a.sum() - 0.5 * (a * t) @ K @ (a * t) - a @ a / (4.0 * C)
-    return Step(iteration, tuple(map(int, np.flatnonzero(S))), beta.copy(), b, _primal(K, t, beta, b, C), float(dual), unbalanced)
+    return Step(
+        iteration,
+        tuple(map(int, np.flatnonzero(S))),
+        beta.copy(),
+        b,
+        _primal(K, t, beta, b, C),
+        float(dual),
+        unbalanced,
+    )

@@ -1,6 +1,7 @@
 """Primal against dual: the same model trained and used in two ways, measured.
 
-``000_aa3cb9f2e9a3f579.txt``, "Primal versus Dual Formulation", for N points with D features and a map phi to F features:
+``000_aa3cb9f2e9a3f579.txt``, "Primal versus Dual Formulation", for N points with D features and a
+map phi to F features:
 
 | | primal | dual |
 |---|---|---|
@@ -9,13 +10,15 @@
 | training time | e N F for e epochs | between N D and N^2 D |
 | inference time | F | s D |
 
-The map here is the one of the polynomial kernel (1 + x'z)^p, one feature for each monomial x^m of degree 1 to p,
+The map here is the one of the polynomial kernel (1 + x'z)^p, one feature for each monomial x^m of
+degree 1 to p,
 
     phi_m(x) = sqrt(p! / ((p - |m|)! prod_i m_i!)) x^m        so that   phi(x)'phi(z) + 1 = (1 + x'z)^p
 
-and the bias takes the place of the constant. So ``LinearSVC`` on phi(x) and ``SVC`` with the kernel are one and the same model, and the
-table says which way is cheaper. Computing phi(x) is not counted. On small data both take milliseconds of overhead; as N grows the primal
-wins while F is small, and the dual when D or the degree grows.
+and the bias takes the place of the constant. So ``LinearSVC`` on phi(x) and ``SVC`` with the kernel
+are one and the same model, and the table says which way is cheaper. Computing phi(x) is not
+counted. On small data both take milliseconds of overhead; as N grows the primal wins while F is
+small, and the dual when D or the degree grows.
 """
 
 import time
@@ -53,20 +56,27 @@ class PrimalVersusDual:
     primal: Cost
     dual: Cost
     disagreement: float
-    """The largest difference of the two decision functions, as a share of the largest value: they are the same model."""
+    """The largest difference of the two decision functions, as a share of the largest value: they
+    are the same model."""
 
     def __str__(self) -> str:
         rows = [f"{'':<28}{'primal':>14}{'dual':>14}"]
         rows.append(f"{'parameters':<28}{self.primal.parameters:>14,}{self.dual.parameters:>14,}")
         rows.append(f"{'model size (numbers)':<28}{self.primal.size:>14,}{self.dual.size:>14,}")
-        rows.append(f"{'training (ms)':<28}{1e3 * self.primal.training_seconds:>14.3g}{1e3 * self.dual.training_seconds:>14.3g}")
-        rows.append(f"{'inference (us a point)':<28}{1e6 * self.primal.inference_seconds:>14.3g}{1e6 * self.dual.inference_seconds:>14.3g}")
+        rows.append(
+            f"{'training (ms)':<28}{1e3 * self.primal.training_seconds:>14.3g}{1e3 * self.dual.training_seconds:>14.3g}"
+        )
+        rows.append(
+            f"{'inference (us a point)':<28}{1e6 * self.primal.inference_seconds:>14.3g}{1e6 * self.dual.inference_seconds:>14.3g}"
+        )
         return "\n".join(rows)
 
     __repr__ = __str__
 
 
-def primal_versus_dual(X: ArrayLike, y: ArrayLike, degree: int = 2, C: float = 1.0, repeats: int = 3) -> PrimalVersusDual:
+def primal_versus_dual(
+    X: ArrayLike, y: ArrayLike, degree: int = 2, C: float = 1.0, repeats: int = 3
+) -> PrimalVersusDual:
     """Train and use the model of the kernel (1 + x'z)^degree both ways and measure.
 
     Parameters
@@ -87,7 +97,8 @@ def primal_versus_dual(X: ArrayLike, y: ArrayLike, degree: int = 2, C: float = 1
     features = comb(X.shape[1] + degree, degree) - 1
     if features > MOST_FEATURES:
         raise ValueError(
-            f"The map has {features:,} features, more than {MOST_FEATURES:,}: this is where one takes the kernel. Give a lower degree."
+            f"The map has {features:,} features, more than {MOST_FEATURES:,}: this is where one "
+            "takes the kernel. Give a lower degree."
         )
 
     phi = polynomial_features(X, degree)
@@ -95,9 +106,20 @@ def primal_versus_dual(X: ArrayLike, y: ArrayLike, degree: int = 2, C: float = 1
     kernel = SVC(kernel="poly", degree=degree, gamma=1.0, coef0=1.0, C=C, tol=1e-6)
     for _ in range(repeats):
         training.append((_timed(lambda: linear.fit(phi, t)), _timed(lambda: kernel.fit(X, t))))
-        inference.append((_timed(lambda: linear.decision_function(phi)), _timed(lambda: kernel.decision_function(X))))
-    (train_primal, train_dual), (use_primal, use_dual) = np.min(training, axis=0), np.min(inference, axis=0) / len(X)
-    values, others = np.asarray(linear.decision_function(phi)), np.asarray(kernel.decision_function(X))
+        inference.append(
+            (
+                _timed(lambda: linear.decision_function(phi)),
+                _timed(lambda: kernel.decision_function(X)),
+            )
+        )
+    (train_primal, train_dual), (use_primal, use_dual) = (
+        np.min(training, axis=0),
+        np.min(inference, axis=0) / len(X),
+    )
+    values, others = (
+        np.asarray(linear.decision_function(phi)),
+        np.asarray(kernel.decision_function(X)),
+    )
     return PrimalVersusDual(
         Cost(features, features, float(train_primal), float(use_primal)),
         Cost(len(X), len(kernel.support_) * X.shape[1], float(train_dual), float(use_dual)),

@@ -4,8 +4,9 @@
 
     minimise  1/2 x'P x + q'x     subject to  G x <= h,  A x = b
 
-Every support vector machine is an instance: see hard_margin.py, soft_margin.py, nu_svc.py, one_class.py, epsilon_svr.py. The library is
-Clarabel, an interior-point solver for convex cones, which knows nothing of support vectors.
+Every support vector machine is an instance: see hard_margin.py, soft_margin.py, nu_svc.py,
+one_class.py, epsilon_svr.py. The library is Clarabel, an interior-point solver for convex cones,
+which knows nothing of support vectors.
 """
 
 from collections.abc import Sequence
@@ -38,8 +39,8 @@ def box(n: int, C: float) -> tuple[Array, Array]:
 def solve(program: QuadraticProgram, units: Sequence[float] = (1.0,)) -> Array:
     """The minimiser x; an error if there is none.
 
-    With x = unit v the same program has the numbers unit P, q, G, h / unit, A, b / unit: a unit of about the size of x lets the solver
-    work with numbers near 1. Units are tried in turn.
+    With x = unit v the same program has the numbers unit P, q, G, h / unit, A, b / unit: a unit of
+    about the size of x lets the solver work with numbers near 1. Units are tried in turn.
     """
     status = ""
     for unit in units:
@@ -47,7 +48,10 @@ def solve(program: QuadraticProgram, units: Sequence[float] = (1.0,)) -> Array:
         v, status = _clarabel(QuadraticProgram(unit * P, q, G, h / unit, A, b / unit))
         if v is not None:
             return unit * v
-    raise ValueError(f"No solution was found ({status}); if there is one, the numbers are too unequal: scale the data or lower C.")
+    raise ValueError(
+        f"No solution was found ({status}); if there is one, the numbers are too unequal: scale "
+        "the data or lower C."
+    )
 
 
 def _clarabel(program: QuadraticProgram) -> tuple[Array | None, str]:
@@ -55,19 +59,27 @@ def _clarabel(program: QuadraticProgram) -> tuple[Array | None, str]:
     try:
         import clarabel
     except ImportError as missing:
-        raise ImportError("The quadratic programs of maxmargin.textbook need clarabel: pip install 'maxmargin[textbook]'.") from missing
+        raise ImportError(
+            "The quadratic programs of maxmargin.textbook need clarabel: pip install "
+            "'maxmargin[textbook]'."
+        ) from missing
     P, q, G, h, A, b = program
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-10
     constraints = sparse.csc_matrix(np.vstack([A, G]))
     cones = [clarabel.ZeroConeT(len(b)), clarabel.NonnegativeConeT(len(h))]
-    found = clarabel.DefaultSolver(sparse.triu(P, format="csc"), q, constraints, np.concatenate([b, h]), cones, settings).solve()
+    found = clarabel.DefaultSolver(
+        sparse.triu(P, format="csc"), q, constraints, np.concatenate([b, h]), cones, settings
+    ).solve()
     return (np.array(found.x) if "Solved" in str(found.status) else None), str(found.status)
 
 
 def tidy(a: Array, C: float, close: float = 1e-7) -> Array:
-    """Multipliers with those next to a bound put on it: an interior-point method ends just inside."""
+    """Multipliers with those next to a bound put on it.
+
+    An interior-point method ends just inside.
+    """
     a = np.where(a < close * float(a.max()), 0.0, a)
     return np.where(a > C * (1.0 - close), C, a)
 
@@ -79,16 +91,22 @@ def units(K: Array, C: float) -> tuple[float, ...]:
 
 
 def level(values: Array, a: Array, C: float, sign: Array) -> float:
-    """The number r of the optimality conditions: values_i = r where 0 < a_i < C, sign_i (values_i - r) >= 0 where a_i = 0, <= 0 where a_i
+    """The number r of the optimality conditions: values_i = r where 0 < a_i < C, sign_i (values_i -
+    r) >= 0 where a_i = 0, <= 0 where a_i
     = C.
 
-    The bias b and the offset rho of all machines are such numbers. If some 0 < a_i < C, r is the mean of their values, which agree but
-    for what the solver left undone: the nearer to a bound, the less a value counts; if none, r may lie anywhere between the bounds that
-    the others set, and the middle is taken.
+    The bias b and the offset rho of all machines are such numbers. If some 0 < a_i < C, r is the
+    mean of their values, which agree but for what the solver left undone: the nearer to a bound,
+    the less a value counts; if none, r may lie anywhere between the bounds that the others set, and
+    the middle is taken.
     """
     free = (a > 0) & (a < C)
     if free.any():
-        return float(np.average(values[free], weights=np.minimum(a, C - a)[free] if np.isfinite(C) else a[free]))
+        return float(
+            np.average(
+                values[free], weights=np.minimum(a, C - a)[free] if np.isfinite(C) else a[free]
+            )
+        )
     from_below = values[np.where(sign > 0, a > 0, a < C)]
     from_above = values[np.where(sign > 0, a < C, a > 0)]
     low = from_below.max() if from_below.size else from_above.min()

@@ -1,14 +1,17 @@
 """Linear, logistic and softmax regression, for the comparison with the SVM.
 
-``000_aa3cb9f2e9a3f579.txt``, the table of losses; ``004_6d094d89e237d073.txt``, "SVM vs. Logistic regression". Each minimises
+``000_aa3cb9f2e9a3f579.txt``, the table of losses; ``004_6d094d89e237d073.txt``, "SVM vs. Logistic
+regression". Each minimises
 
     sum_i loss(t_i, y(x_i)) + 1/2 lambda |w|^2          b is not penalised
 
-with a loss of losses.py. The first is one linear system. The other two are smooth and convex and solved by Newton's method: with the
-probabilities p_i of the model and t_i = 1 for the class, 0 for the others, the gradient is sum_i (p_i - t_i) x_i + lambda w and the
-second derivative X'D X + lambda I, D_i = p_i (1
+with a loss of losses.py. The first is one linear system. The other two are smooth and convex and
+solved by Newton's method: with the probabilities p_i of the model and t_i = 1 for the class, 0 for
+the others, the gradient is sum_i (p_i - t_i) x_i + lambda w and the second derivative X'D X +
+lambda I, D_i = p_i (1
 - p_i). Without lambda,
-separable classes have no minimum: scaling the weights up lowers the loss for ever, so lambda must be above 0 there.
+separable classes have no minimum: scaling the weights up lowers the loss for ever, so lambda must
+be above 0 there.
 """
 
 from dataclasses import dataclass
@@ -53,45 +56,91 @@ def linear_regression(X: ArrayLike, y: ArrayLike, lam: float = 0.0) -> tuple[Lin
         raise ValueError(f"lam={lam} must not be negative.")
     means, mean = X.mean(axis=0), t.mean()
     Z = X - means
-    w = np.linalg.lstsq(np.vstack([Z, np.sqrt(lam) * np.eye(Z.shape[1])]), np.append(t - mean, np.zeros(Z.shape[1])), rcond=None)[0]
+    w = np.linalg.lstsq(
+        np.vstack([Z, np.sqrt(lam) * np.eye(Z.shape[1])]),
+        np.append(t - mean, np.zeros(Z.shape[1])),
+        rcond=None,
+    )[0]
     model = LinearModel(w, float(mean - means @ w), regression=True)
     value = float(losses.squared_error(t, model.decision_function(X)).sum() + 0.5 * lam * w @ w)
     return model, Trace("linear regression", 1, steps=[Step(0, (), w, model.b, value)])
 
 
 def logistic_regression(
-    X: ArrayLike, y: ArrayLike, lam: float = 1.0, tol: float = 1e-10, max_iter: int = 100, trace: int = 1
+    X: ArrayLike,
+    y: ArrayLike,
+    lam: float = 1.0,
+    tol: float = 1e-10,
+    max_iter: int = 100,
+    trace: int = 1,
 ) -> tuple[LinearModel, Trace]:
-    """Labels -1 and +1; the probability of +1 is sigma(w'x + b): softmax regression with scores [y, 0], solved as such."""
+    """Labels -1 and +1; the probability of +1 is sigma(w'x + b).
+
+    Softmax regression with scores [y, 0], solved as such.
+    """
     X, t = points(X, y)
-    W, kept = _newton(X, (t > 0).astype(int)[:, None] == 1, lam, tol, max_iter, Trace("logistic regression", trace))
+    W, kept = _newton(
+        X,
+        (t > 0).astype(int)[:, None] == 1,
+        lam,
+        tol,
+        max_iter,
+        Trace("logistic regression", trace),
+    )
     return LinearModel(W[:-1, 0], float(W[-1, 0])), kept
 
 
 def softmax_regression(
-    X: ArrayLike, y: ArrayLike, lam: float = 1.0, tol: float = 1e-10, max_iter: int = 100, trace: int = 1
+    X: ArrayLike,
+    y: ArrayLike,
+    lam: float = 1.0,
+    tol: float = 1e-10,
+    max_iter: int = 100,
+    trace: int = 1,
 ) -> tuple[SoftmaxModel, Trace]:
-    """Any number of classes; adding a constant to all scores changes nothing, so the biases are made to sum to zero."""
+    """Any number of classes.
+
+    Adding a constant to all scores changes nothing, so the biases are made to sum to zero.
+    """
     X, y, classes = labelled(X, y)
-    W, kept = _newton(X, y[:, None] == classes, lam, tol, max_iter, Trace("softmax regression", trace))
+    W, kept = _newton(
+        X, y[:, None] == classes, lam, tol, max_iter, Trace("softmax regression", trace)
+    )
     return SoftmaxModel(W[:-1], W[-1] - W[-1].mean(), classes), kept
 
 
-def _newton(X: Array, T: NDArray[np.bool_], lam: float, tol: float, max_iter: int, kept: Trace) -> tuple[Array, Trace]:
-    """Newton's method for the weights W (the last row is b) of one score (the other is 0) or one for each class."""
+def _newton(
+    X: Array, T: NDArray[np.bool_], lam: float, tol: float, max_iter: int, kept: Trace
+) -> tuple[Array, Trace]:
+    """Newton's method for the weights W (the last row is b) of one score (the other is 0) or one
+    for each class.
+    """
     if not lam > 0:
         raise ValueError(f"lam={lam} must be above 0: separable classes have no minimum otherwise.")
     Z, k = np.column_stack([X, np.ones(len(X))]), T.shape[1]
-    ridge = np.tile(np.append(np.full(X.shape[1], lam), 1e-9 if k > 1 else 0.0), k)  # the biases of k classes have a free constant
+    ridge = np.tile(
+        np.append(np.full(X.shape[1], lam), 1e-9 if k > 1 else 0.0), k
+    )  # the biases of k classes have a free constant
     W = np.zeros((Z.shape[1], k))
     value, P = _objective(Z, T, W, ridge)
     for iteration in range(max_iter + 1):
         gradient = (Z.T @ (P - T)).T.ravel() + ridge * W.T.ravel()
         if kept.due(iteration):
-            kept.keep(Step(iteration, (), W.T.ravel().copy(), float(W[-1, 0]), value, violation=float(np.abs(gradient).max())))
+            kept.keep(
+                Step(
+                    iteration,
+                    (),
+                    W.T.ravel().copy(),
+                    float(W[-1, 0]),
+                    value,
+                    violation=float(np.abs(gradient).max()),
+                )
+            )
         if np.abs(gradient).max() <= tol * len(Z) or iteration == max_iter:
             break
-        blocks = [[Z.T @ (Z * (P[:, [c]] * ((c == e) - P[:, [e]]))) for e in range(k)] for c in range(k)]
+        blocks = [
+            [Z.T @ (Z * (P[:, [c]] * ((c == e) - P[:, [e]]))) for e in range(k)] for c in range(k)
+        ]
         step = np.linalg.solve(np.block(blocks) + np.diag(ridge), gradient).reshape(k, -1).T
         length = 1.0
         while (lower := _objective(Z, T, W - length * step, ridge))[0] > value and length > 1e-10:

@@ -1,7 +1,8 @@
 """Sequential minimal optimisation, simplified: a violator and a random partner.
 
-The algorithm of ``000_aa3cb9f2e9a3f579.txt`` ("Sequential Minimal Optimization Update Rules") and ``002_31929ea02578cbe7.txt`` (9) to (19).
-The constraint sum_i a_i t_i = 0 forbids to move one multiplier alone, so two move. With E_k = y(x_k) - t_k, for a chosen pair i, j:
+The algorithm of ``000_aa3cb9f2e9a3f579.txt`` ("Sequential Minimal Optimization Update Rules") and
+``002_31929ea02578cbe7.txt`` (9) to (19). The constraint sum_i a_i t_i = 0 forbids to move one
+multiplier alone, so two move. With E_k = y(x_k) - t_k, for a chosen pair i, j:
 
     t_i == t_j:  L = max(0, a_i + a_j - C),  H = min(C, a_i + a_j)
     t_i != t_j:  L = max(0, a_j - a_i),      H = min(C, C + a_j - a_i)
@@ -12,9 +13,10 @@ The constraint sum_i a_i t_i = 0 forbids to move one multiplier alone, so two mo
     b_j = b - E_j - t_i (a_i - a_i old) k_ij - t_j (a_j - a_j old) k_jj
     b   = b_i if 0 < a_i < C,  b_j if 0 < a_j < C,  their mean otherwise
 
-It ends after ``max_passes`` sweeps in which no multiplier changed. Slips: ``002`` (1) says y_i (w.x_i + b) = +-1 for a support vector
-where 1 is meant; the condition of its (18) is 0 < a_j < C; its bounds are 0 <= a <= C, not strict.
-A random partner may fail to help although another would, so the end is no proof of optimality: look at the trace's gap, or use ``smo``.
+It ends after ``max_passes`` sweeps in which no multiplier changed. Slips: ``002`` (1) says y_i
+(w.x_i + b) = +-1 for a support vector where 1 is meant; the condition of its (18) is 0 < a_j < C;
+its bounds are 0 <= a <= C, not strict. A random partner may fail to help although another would, so
+the end is no proof of optimality: look at the trace's gap, or use ``smo``.
 """
 
 import numpy as np
@@ -82,8 +84,13 @@ def simplified_smo(
     return KernelModel(X, a * t, b, kernel), kept
 
 
-def _move(i: int, j: int, E_i: float, K: Array, t: Array, a: Array, b: float, C: float) -> float | None:
-    """Move the pair to the dual's maximum on its segment, in place; return the new b, or None if it stays where it is."""
+def _move(
+    i: int, j: int, E_i: float, K: Array, t: Array, a: Array, b: float, C: float
+) -> float | None:
+    """Move the pair to the dual's maximum on its segment, in place.
+
+    Return the new b, or None if it stays where it is.
+    """
     E_j = K[j] @ (a * t) + b - t[j]
     if t[i] == t[j]:
         L, H = max(0.0, a[i] + a[j] - C), min(C, a[i] + a[j])

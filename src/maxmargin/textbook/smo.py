@@ -1,23 +1,27 @@
-"""Sequential minimal optimisation with a deliberate choice of the pair: algorithm 13 of ``001_d8d37bb3c233b564.txt``.
+"""Sequential minimal optimisation with a deliberate choice of the pair: algorithm 13 of
+``001_d8d37bb3c233b564.txt``.
 
-The pair i, j moves along d = t_i e_i - t_j e_j (46), which keeps sum_i a_i t_i: a <- a + rho d. With the gradient g = Q a - 1 of the dual
-written as a minimum (23), Q_ij = t_i t_j k_ij, the best step is where the derivative along d vanishes:
+The pair i, j moves along d = t_i e_i - t_j e_j (46), which keeps sum_i a_i t_i: a <- a + rho d.
+With the gradient g = Q a - 1 of the dual written as a minimum (23), Q_ij = t_i t_j k_ij, the best
+step is where the derivative along d vanishes:
 
     d'Q d rho + d'g = 0     so     rho = -d'g / d'Q d = -(t_i g_i - t_j g_j) / (k_ii + k_jj - 2 k_ij)
 
-((47) has lost the minus sign, and the line before it a factor of 2.) It is clipped so that 0 <= a_i + t_i rho <= C and 0 <= a_j - t_j rho
-<= C:
+((47) has lost the minus sign, and the line before it a factor of 2.) It is clipped so that 0 <= a_i
++ t_i rho <= C and 0 <= a_j - t_j rho <= C:
 
     t_i rho in [-a_i, C - a_i]   and   -t_j rho in [-a_j, C - a_j]
 
-((48) prints these bounds with other signs, and does not say that lower and upper bound change places with the label.) Which pair? Write
-v_i = -t_i g_i. t_i a_i can grow if i is in I_up = {t_i = 1, a_i < C} or {t_i = -1, a_i > 0}, down if in I_low, the other way round. a is
-optimal exactly when no v of I_up lies above one of I_low; b is between the two. The choices:
+((48) prints these bounds with other signs, and does not say that lower and upper bound change
+places with the label.) Which pair? Write v_i = -t_i g_i. t_i a_i can grow if i is in I_up = {t_i =
+1, a_i < C} or {t_i = -1, a_i > 0}, down if in I_low, the other way round. a is optimal exactly when
+no v of I_up lies above one of I_low; b is between the two. The choices:
 
     "maximal violating pair"   i = argmax of v over I_up,  j = argmin of v over I_low                       (Keerthi et al. 2001)
     "second order"             the same i,  j = argmax over v_j < v_i of (v_i - v_j)^2 / (k_ii + k_jj - 2 k_ij)   (Fan et al. 2005)
 
-The second is the largest gain of the dual that a pair with i can make, before clipping. End: max over I_up - min over I_low <= tol.
+The second is the largest gain of the dual that a pair with i can make, before clipping. End: max
+over I_up - min over I_low <= tol.
 """
 
 from typing import Literal
@@ -64,7 +68,9 @@ def smo(
     X, t = points(X, y)
     check_C(C, finite=False)
     if selection not in ("maximal violating pair", "second order"):
-        raise ValueError(f"selection={selection!r} is neither 'maximal violating pair' nor 'second order'.")
+        raise ValueError(
+            f"selection={selection!r} is neither 'maximal violating pair' nor 'second order'."
+        )
     K = gram(kernel, X)
     a, g = np.zeros(len(t)), -np.ones(len(t))
     pair: tuple[int, ...] = ()
@@ -91,7 +97,8 @@ def smo(
         pair = (i, j)
     if np.isinf(C) and v[i] - v[j] > tol:
         raise ValueError(
-            f"No hard margin after {max_iter} pairs: if no plane separates the classes, the dual has no bound. Give a finite C."
+            f"No hard margin after {max_iter} pairs: if no plane separates the classes, the dual "
+            "has no bound. Give a finite C."
         )
     return KernelModel(X, a * t, b, kernel), kept
 

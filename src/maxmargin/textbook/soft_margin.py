@@ -1,21 +1,24 @@
 """The soft margin: errors are allowed and paid for.
 
-Primal, with slacks xi_i (``000_aa3cb9f2e9a3f579.txt``; ``001_d8d37bb3c233b564.txt`` (17); ``004_6d094d89e237d073.txt`` (26)):
+Primal, with slacks xi_i (``000_aa3cb9f2e9a3f579.txt``; ``001_d8d37bb3c233b564.txt`` (17);
+``004_6d094d89e237d073.txt`` (26)):
 
     minimise over w, b, xi >= 0   1/2 |w|^2 + C sum_i xi_i     subject to   t_i (w'x_i + b) >= 1 - xi_i
 
-Dual (``001`` (22), ``004`` (35)): that of the hard margin with 0 <= a_i <= C. In standard form (``003_45106687ae4c18ad.txt``)
+Dual (``001`` (22), ``004`` (35)): that of the hard margin with 0 <= a_i <= C. In standard form
+(``003_45106687ae4c18ad.txt``)
 
     P = H,  q = -1,  G = [-I; I],  h = [0; C],  A = t',  b = 0
 
-Slips of the lectures. ``001`` says that C = 0 brings back the hard margin: C to infinity does, and C = 0 ignores the data, as ``000`` says.
-``003``'s slack page writes the slacks of all six points as if their labels were +1, and "= 1" where it means above 1. With the labels +,
--, -, +, -, + its places are right, and what holds for every point is
+Slips of the lectures. ``001`` says that C = 0 brings back the hard margin: C to infinity does, and
+C = 0 ignores the data, as ``000`` says. ``003``'s slack page writes the slacks of all six points as
+if their labels were +1, and "= 1" where it means above 1. With the labels +, -, -, +, -, + its
+places are right, and what holds for every point is
 
     xi_i = max(0, 1 - t_i y(x_i)):   0 outside the margin,  between 0 and 1 inside it,  1 on the boundary,  above 1 if misclassified.
 
-``004`` (43) to (45) are the hard margin with a kernel, where b may be the mean over all support vectors; with C only those with 0 < a_i <
-C lie on the margin, as in its (40).
+``004`` (43) to (45) are the hard margin with a kernel, where b may be the mean over all support
+vectors; with C only those with 0 < a_i < C lie on the margin, as in its (40).
 """
 
 import numpy as np
@@ -34,7 +37,9 @@ def soft_margin_program(K: Array, t: Array, C: float) -> QuadraticProgram:
     return QuadraticProgram(np.outer(t, t) * K, -np.ones(n), *box(n, C), t[None, :], np.zeros(1))
 
 
-def soft_margin_qp(X: ArrayLike, y: ArrayLike, C: float = 1.0, kernel: Function = linear, trace: int = 1) -> tuple[KernelModel, Trace]:
+def soft_margin_qp(
+    X: ArrayLike, y: ArrayLike, C: float = 1.0, kernel: Function = linear, trace: int = 1
+) -> tuple[KernelModel, Trace]:
     """The soft margin by a QP library.
 
     Parameters
@@ -62,16 +67,19 @@ def soft_margin_qp(X: ArrayLike, y: ArrayLike, C: float = 1.0, kernel: Function 
 def bias_of_free(K: Array, t: Array, a: Array, C: float) -> float:
     """The mean of t_j - sum_i a_i t_i k(x_i, x_j) over M = {j : 0 < a_j < C} (``004`` (40)).
 
-    If M is empty, every b between the bounds that the other points set is optimal: the middle is taken.
+    If M is empty, every b between the bounds that the other points set is optimal: the middle is
+    taken.
     """
     return level(t - K @ (a * t), a, C, -t)
 
 
 def bias_of_extremes(K: Array, t: Array, a: Array) -> float:
-    """b = -(max over positive SV of w'x + min over negative SV of w'x) / 2 (``003``, "Decision function").
+    """b = -(max over positive SV of w'x + min over negative SV of w'x) / 2 (``003``, "Decision
+    function").
 
-    Support vectors satisfy t_i y(x_i) <= 1, so the largest w'x of a positive one lies on its boundary: if one of each class has 0 < a_i <
-    C. Where every support vector of a class is at the bound C the rule is only an approximation; ``bias_of_free`` is always right.
+    Support vectors satisfy t_i y(x_i) <= 1, so the largest w'x of a positive one lies on its
+    boundary: if one of each class has 0 < a_i < C. Where every support vector of a class is at the
+    bound C the rule is only an approximation; ``bias_of_free`` is always right.
     """
     projections = K @ (a * t)
     S = a > 0
@@ -87,6 +95,11 @@ def slacks(model: Model, X: ArrayLike, y: ArrayLike) -> Array:
 def check_C(C: float, finite: bool = True) -> None:
     """C must be a positive number, for most algorithms a finite one."""
     if not C > 0:
-        raise ValueError(f"C={C} must be above 0: it is the price of an error. The hard margin is C to infinity.")
+        raise ValueError(
+            f"C={C} must be above 0: it is the price of an error. The hard margin is C to infinity."
+        )
     if finite and not np.isfinite(C):
-        raise ValueError("C must be finite here; for the hard margin use hard_margin_qp, or smo with C=numpy.inf.")
+        raise ValueError(
+            "C must be finite here; for the hard margin use hard_margin_qp, or smo with "
+            "C=numpy.inf."
+        )

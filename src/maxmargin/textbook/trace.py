@@ -59,7 +59,10 @@ class Trace:
     def __post_init__(self) -> None:
         """Refuse what is no number of iterations."""
         if self.every < 0:
-            raise ValueError(f"trace={self.every}: give the number of iterations between two kept steps, or 0 to keep none.")
+            raise ValueError(
+                f"trace={self.every}: give the number of iterations between two kept steps, or 0 "
+                "to keep none."
+            )
 
     def due(self, iteration: int) -> bool:
         """Whether this iteration is one to keep."""
@@ -71,7 +74,10 @@ class Trace:
             self.steps.append(step)
 
     def column(self, name: str) -> Array:
-        """One quantity along the steps: "iteration", "primal", "dual", "gap", "violation", "b" or "variables" (a row for each step)."""
+        """One quantity along the steps.
+
+        "iteration", "primal", "dual", "gap", "violation", "b" or "variables" (a row for each step).
+        """
         return np.array([getattr(step, name) for step in self.steps])
 
     def __len__(self) -> int:
@@ -90,14 +96,24 @@ def dual_trace(name: str, every: int, X: Array, t: Array, kernel: Function) -> T
     return Trace(name, every, X, t, lambda step: KernelModel(X, step.variables * t, step.b, kernel))
 
 
-def soft_margin_step(iteration: int, chosen: tuple[int, ...], K: Array, t: Array, a: Array, b: float, C: float) -> Step:
+def soft_margin_step(
+    iteration: int, chosen: tuple[int, ...], K: Array, t: Array, a: Array, b: float, C: float
+) -> Step:
     """The state of a dual method for the soft margin: objectives and violation as above."""
     values = K @ (a * t) + b
     squared_norm = float((a * t) @ (values - b))
     margins = t * values
     hinge = float(np.maximum(0.0, 1.0 - margins).sum())
     primal = 0.5 * squared_norm + (C * hinge if np.isfinite(C) else 0.0)
-    return Step(iteration, chosen, a.copy(), b, primal, float(a.sum()) - 0.5 * squared_norm, kkt_violation(a, margins, C))
+    return Step(
+        iteration,
+        chosen,
+        a.copy(),
+        b,
+        primal,
+        float(a.sum()) - 0.5 * squared_norm,
+        kkt_violation(a, margins, C),
+    )
 
 
 def kkt_violation(a: Array, margins: Array, C: float) -> float:

@@ -1,7 +1,8 @@
 """Where kernel values come from: dense or sparse data, a precomputed matrix, a Python function.
 
-A source gives blocks k(A[a], B[b]) and products with them; for a fit A = B = the training data, for a prediction A holds the support
-vectors. Whether data are dense, sparse, a matrix or Python objects is decided here and nowhere else.
+A source gives blocks k(A[a], B[b]) and products with them; for a fit A = B = the training data, for
+a prediction A holds the support vectors. Whether data are dense, sparse, a matrix or Python objects
+is decided here and nowhere else.
 """
 
 from maxmargin.kernel.sources.base import KernelNotFinite, Scratch, Source, pick, take

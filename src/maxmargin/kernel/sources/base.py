@@ -27,13 +27,18 @@ class KernelNotFinite(ValueError):
 def not_finite(kernel: Kernel) -> KernelNotFinite:
     """The error for kernel values that are infinite or not a number."""
     return KernelNotFinite(
-        f"Some values of the kernel {kernel!r} are infinite or not a number on these data. The dual coefficients or intercepts are not "
-        "finite then. Scale the data (StandardScaler or MinMaxScaler) or choose smaller kernel parameters."
+        f"Some values of the kernel {kernel!r} are infinite or not a number on these data. The "
+        "dual coefficients or intercepts are not "
+        "finite then. Scale the data (StandardScaler or MinMaxScaler) or choose smaller kernel "
+        "parameters."
     )
 
 
 class Scratch:
-    """Memory for matrices that is used again: new to the process it would cost as much as the values in it."""
+    """Memory for matrices that is used again.
+
+    New to the process it would cost as much as the values in it.
+    """
 
     def __init__(self) -> None:
         self._kept: dict[Any, Matrix] = {}
@@ -60,17 +65,25 @@ class Source(ABC):
     precision: float = float(np.finfo(np.float64).eps)
     """Relative rounding of the values as they are given, whatever type they are computed with."""
     convex: bool = False
-    """Whether every matrix of this kernel is positive semidefinite; negative curvature then is rounding."""
+    """Whether every matrix of this kernel is positive semidefinite; negative curvature then is
+    rounding."""
 
     value_error: float = 0.0
-    """The greatest error of a float64 value (rounding.py), for kernels of a distance relative to the value; 0 where values are given."""
+    """The greatest error of a float64 value (rounding.py), for kernels of a distance relative to
+    the value; 0 where values are given."""
 
     def by_differences(self) -> "Source | None":
-        """The same kernel with squared distances summed over differences; None where that changes nothing."""
+        """The same kernel with squared distances summed over differences.
+
+        None where that changes nothing.
+        """
         return None
 
     def suspects(self, count: int) -> NDArray[np.int64]:
-        """At most this many rows in which a wrong kernel value is likeliest to be seen; none where nothing is known."""
+        """At most this many rows in which a wrong kernel value is likeliest to be seen.
+
+        None where nothing is known.
+        """
         return np.empty(0, np.int64)
 
     @abstractmethod
@@ -89,7 +102,9 @@ class Source(ABC):
         """out = k(A[a], B[b]), in the precision of out."""
         out[...] = self.block(a, b, out.dtype)
 
-    def pair_steps(self, a: NDArray[np.int64], dtype: DTypeLike, variables: Variables, tol: float, most: int) -> Steps:
+    def pair_steps(
+        self, a: NDArray[np.int64], dtype: DTypeLike, variables: Variables, tol: float, most: int
+    ) -> Steps:
         """Pair steps on K = k(A[a], A[a]); cheap sources compute only what is needed of it."""
         return self.backend.pair_steps(self.block(a, a, dtype), variables, tol, most)
 
@@ -100,10 +115,21 @@ class Source(ABC):
             rows[slots[i : i + step]] = self.block(a[i : i + step], None, rows.dtype)
 
     @abstractmethod
-    def add_product(self, a: Indices, coef: NDArray[Any], b: Indices, out: NDArray[np.float64], dtype: DTypeLike) -> None:
-        """Add coef' k(A[a], B[b]) to out, in the order of a, without storing k; Backend.kernel_product says what float32 coefficients mean."""
+    def add_product(
+        self, a: Indices, coef: NDArray[Any], b: Indices, out: NDArray[np.float64], dtype: DTypeLike
+    ) -> None:
+        """Add coef' k(A[a], B[b]) to out, in the order of a, without storing k.
 
-    def add_products(self, begin: NDArray[np.int64], coef: NDArray[Any], out: NDArray[np.float64], dtype: DTypeLike) -> None:
+        Backend.kernel_product says what float32 coefficients mean.
+        """
+
+    def add_products(
+        self,
+        begin: NDArray[np.int64],
+        coef: NDArray[Any],
+        out: NDArray[np.float64],
+        dtype: DTypeLike,
+    ) -> None:
         """add_product for each group of A, the rows begin[g], ..., begin[g + 1] - 1, to out[g]."""
         for first, last, part in zip(begin, begin[1:], out, strict=False):
             self.add_product(np.arange(first, last), coef[first:last], None, part, dtype)
@@ -112,7 +138,13 @@ class Source(ABC):
         """What bounds the errors of float32 values; None where no bound is known."""
         return None
 
-    def product(self, a: Indices, coef: NDArray[np.float64], b: Indices = None, dtype: DTypeLike = np.float64) -> NDArray[np.float64]:
+    def product(
+        self,
+        a: Indices,
+        coef: NDArray[np.float64],
+        b: Indices = None,
+        dtype: DTypeLike = np.float64,
+    ) -> NDArray[np.float64]:
         """coef' k(A[a], B[b]) for one column of coefficients."""
         out = np.zeros((1, self.n_columns if b is None else len(b)))
         self.add_product(a, np.ascontiguousarray(coef[:, None]), b, out, dtype)
@@ -127,7 +159,10 @@ def pick(X: Any, rows: NDArray[np.int64]) -> Any:
 
 
 def take(kind: Kind | None, X: Any, samples: NDArray[np.int64]) -> Any:
-    """The given samples of X, of both sides of a precomputed kernel; X itself where that is all of it."""
+    """The given samples of X, of both sides of a precomputed kernel.
+
+    X itself where that is all of it.
+    """
     if len(samples) == _num_samples(X):
         return X
     if kind is Kind.PRECOMPUTED:

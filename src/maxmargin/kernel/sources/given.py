@@ -15,7 +15,10 @@ from maxmargin.kernel.sources.base import BLOCK_BYTES, Source, not_finite, pick
 
 
 class CallableSource(Source):
-    """A Python function k(X, Z) of arrays, frames, lists of objects: whatever can be indexed by row."""
+    """A Python function k(X, Z) of arrays, frames, lists of objects.
+
+    Whatever can be indexed by row.
+    """
 
     def __init__(self, kernel: Kernel, A: Any, B: Any = None, backend: Backend = HOST) -> None:
         self.kernel, self.backend = kernel, backend
@@ -27,14 +30,17 @@ class CallableSource(Source):
         B = self._B if b is None else pick(self._B, b)
         shape = (self.n_columns if b is None else len(b), self.n_rows if a is None else len(a))
         assert self.kernel.function is not None
-        values = self.kernel.function(B, A)  # scikit-learn's order: the points asked about, then the points known
+        values = self.kernel.function(
+            B, A
+        )  # scikit-learn's order: the points asked about, then the points known
         if sparse.issparse(values):
             values = values.toarray()
         self.precision = max(self.precision, rounding_of(np.asarray(values).dtype))
         values = np.asarray(values, dtype=np.float64)
         if values.shape != shape:
             raise ValueError(
-                f"The kernel function was given {shape[0]} and {shape[1]} points and must return an array of shape {shape}; it "
+                f"The kernel function was given {shape[0]} and {shape[1]} points and must return "
+                f"an array of shape {shape}; it "
                 f"returned {values.shape}."
             )
         if not np.isfinite(values).all():
@@ -48,7 +54,9 @@ class CallableSource(Source):
         parts = [self._values(rows[i : i + step], b) for i in range(0, len(rows), step)]
         return np.ascontiguousarray(np.concatenate(parts) if parts else np.empty((0, width)))
 
-    def add_product(self, a: Indices, coef: NDArray[Any], b: Indices, out: NDArray[np.float64], dtype: DTypeLike) -> None:
+    def add_product(
+        self, a: Indices, coef: NDArray[Any], b: Indices, out: NDArray[np.float64], dtype: DTypeLike
+    ) -> None:
         rows = np.arange(self.n_rows) if a is None else a
         step = max(1, BLOCK_BYTES // (8 * max(1, out.shape[1])))
         for i in range(0, len(rows), step):
@@ -82,7 +90,9 @@ class MatrixSource(Source):
         rows = np.arange(self.n_rows) if a is None else a
         return self.backend.gather(self.K, rows, np.arange(self.n_columns) if b is None else b)
 
-    def add_product(self, a: Indices, coef: NDArray[Any], b: Indices, out: NDArray[np.float64], dtype: DTypeLike) -> None:
+    def add_product(
+        self, a: Indices, coef: NDArray[Any], b: Indices, out: NDArray[np.float64], dtype: DTypeLike
+    ) -> None:
         rows = np.arange(self.n_rows) if a is None else a
         K = self.K if b is None else self.backend.gather(self.K, np.arange(self.n_rows), b)
         for c in range(coef.shape[1]):

@@ -49,5 +49,8 @@ def kernel_matrix(kernel: Kernel, X: Any, Z: Any = None) -> NDArray[np.float64]:
     if B is not None and A.shape[1] != B.shape[1]:
         raise ValueError(f"X has {A.shape[1]} features, but Z has {B.shape[1]}.")
     if kernel.kind is Kind.CHI2 and min(part.min() for part in (A, B) if part is not None) < 0:
-        raise ValueError("Negative values in data: the chi2 kernel needs non-negative features, such as histograms.")
+        raise ValueError(
+            "Negative values in data: the chi2 kernel needs non-negative features, such as "
+            "histograms."
+        )
     return make_source(kernel, A, B).block(None, None, np.float64)

@@ -1,9 +1,11 @@
 """Kernels of dense and sparse numeric data, computed by the core.
 
-For kernels that depend on x - z alone the data are centred first: |x|^2 + |z|^2 - 2 x.z then loses nothing to a common offset. Where
-the data reach so far that it still has too few digits (rounding.py), squared distances are sums of squared differences. Where
-gamma multiplies the data they are scaled by a power of two that brings gamma near 1, which changes no bit but keeps float32 in range.
-For the cosine they are scaled to unit length and the kernel is linear. Sparse data of which more than half is stored become dense.
+For kernels that depend on x - z alone the data are centred first: |x|^2 + |z|^2 - 2 x.z then loses
+nothing to a common offset. Where the data reach so far that it still has too few digits
+(rounding.py), squared distances are sums of squared differences. Where gamma multiplies the data
+they are scaled by a power of two that brings gamma near 1, which changes no bit but keeps float32
+in range. For the cosine they are scaled to unit length and the kernel is linear. Sparse data of
+which more than half is stored become dense.
 """
 
 import copy
@@ -27,7 +29,8 @@ from maxmargin.kernel.kernels import Kernel, Kind
 from maxmargin.kernel.sources.base import Source, not_finite, pick
 
 FEW, WIDE = 0.3, 16
-"""Dense data of at least WIDE features of which at most the share FEW is not zero are compressed."""
+"""Dense data of at least WIDE features of which at most the share FEW is not zero are
+compressed."""
 AT_ONCE = 5e8
 """Multiply-adds between two looks at signals: a fraction of a second on one busy core."""
 NEIGHBOURS = 1024
@@ -45,8 +48,19 @@ class NativeSource(Source):
 
     dtypes = (np.float32, np.float64)
 
-    def __init__(self, kernel: Kernel, A: Any, B: Any = None, differences: bool = False, backend: Backend = HOST) -> None:
-        self.backend, self.kernel, self.convex = backend, kernel, kernel.positive_semidefinite is True
+    def __init__(
+        self,
+        kernel: Kernel,
+        A: Any,
+        B: Any = None,
+        differences: bool = False,
+        backend: Backend = HOST,
+    ) -> None:
+        self.backend, self.kernel, self.convex = (
+            backend,
+            kernel,
+            kernel.positive_semidefinite is True,
+        )
         self.n_rows, self.n_columns = A.shape[0], (A if B is None else B).shape[0]
         self._given = A
         if sparse.issparse(A) and A.nnz > 0.5 * A.shape[0] * A.shape[1]:
@@ -75,30 +89,43 @@ class NativeSource(Source):
     def _choose_distances(self, differences: bool) -> tuple[float, bool]:
         """The greatest error of a float64 value, and whether distances are sums over differences.
 
-        It is asked of A alone, so that no value depends on a batch; rounding.py says why that suffices.
+        It is asked of A alone, so that no value depends on a batch; rounding.py says why that
+        suffices.
         """
         if self.kernel.kind in (Kind.LAPLACIAN, Kind.CHI2):
             return rounding.difference_error(_terms(self._A)), True
         kernel, terms = self.kernel, _terms(self._A)
-        length = 1.0 if kernel.kind is Kind.COSINE else float(np.sqrt(self._squared_lengths.max(initial=0.0)))
+        length = (
+            1.0
+            if kernel.kind is Kind.COSINE
+            else float(np.sqrt(self._squared_lengths.max(initial=0.0)))
+        )
         if kernel.kind is not Kind.RBF:
             affine = kernel.kind in (Kind.POLY, Kind.TANH, Kind.LOGISTIC)
             size = (kernel.gamma, abs(kernel.coef0)) if affine else (1.0, 0.0)
-            return rounding.dot_error(*size, kernel.degree if kernel.kind is Kind.POLY else 1, terms, length), False
+            return rounding.dot_error(
+                *size, kernel.degree if kernel.kind is Kind.POLY else 1, terms, length
+            ), False
         error = rounding.exponent_error(kernel.gamma, terms, length)
         if error <= rounding.TRUSTED and not differences:
             return error, False
         return rounding.difference_error(terms), True
 
     def by_differences(self, rows: Indices = None) -> "NativeSource | None":
-        """The kernel of these rows of A with distances by differences; None where they are already, or no distance is needed."""
+        """The kernel of these rows of A with distances by differences.
+
+        None where they are already, or no distance is needed.
+        """
         if self.differences or self.kernel.kind is not Kind.RBF:
             return None
         given = self._given if rows is None else pick(self._given, rows)
         return NativeSource(self.kernel, given, differences=True, backend=self.backend)
 
     def against(self, B: Any) -> "NativeSource":
-        """The same A, prepared once, and other points B; how A is prepared never depends on B, so neither do values on a batch."""
+        """The same A, prepared once, and other points B.
+
+        How A is prepared never depends on B, so neither do values on a batch.
+        """
         if self._A is not self._given:  # made dense or narrowed, as B must be
             return NativeSource(self.kernel, self._given, B, self.differences, self.backend)
         other = copy.copy(self)
@@ -115,7 +142,9 @@ class NativeSource(Source):
         if sparse.issparse(X):
             X = X if self._scale == 1 else X.astype(np.float64) * self._scale
             return self.backend.points(X.astype(dtype, copy=False))
-        if self._centre is not None and not (self.differences and dtype == np.float64):  # rounding x would move x - z
+        if self._centre is not None and not (
+            self.differences and dtype == np.float64
+        ):  # rounding x would move x - z
             X = np.subtract(X, self._centre, dtype=np.float64)
         X = X if self._scale == 1 else np.multiply(X, self._scale, dtype=np.float64)
         return self.backend.points(np.asarray(X, dtype), self._compress)
@@ -127,7 +156,9 @@ class NativeSource(Source):
             with np.errstate(over="ignore", invalid="ignore"):
                 if key not in self._known:
                     self._known[key] = self._prepare(self._A, key)
-                self._asked[key] = self._known[key] if self._B is None else self._prepare(self._B, key)
+                self._asked[key] = (
+                    self._known[key] if self._B is None else self._prepare(self._B, key)
+                )
         return self._known[key], self._asked[key]
 
     def float32_bound(self) -> rounding.ValueBound | None:
@@ -137,11 +168,16 @@ class NativeSource(Source):
         return rounding.rbf_bound(self._tuple[1], max(A.terms, B.terms), A.norms, B.norms)
 
     def suspects(self, count: int, among: Indices = None) -> NDArray[np.int64]:
-        """Rows where a wrong kernel value matters most: long ones, for RBF those with a near neighbour along a random direction."""
+        """Rows where a wrong kernel value matters most.
+
+        Long ones, for RBF those with a near neighbour along a random direction.
+        """
         if self._ranks is None:
             self._ranks = self._rank()
         rank = self._ranks if among is None else self._ranks[among]
-        return np.argsort(-rank, kind="stable")[:count] if len(rank) > count else np.arange(len(rank))
+        return (
+            np.argsort(-rank, kind="stable")[:count] if len(rank) > count else np.arange(len(rank))
+        )
 
     @cached_property
     def _squared_lengths(self) -> NDArray[np.float64]:
@@ -150,14 +186,21 @@ class NativeSource(Source):
             return _squared_lengths(self._A, self._centre)
 
     def _rank(self) -> NDArray[np.float64]:
-        """|x|^2, for RBF times a bound of the value at the nearest neighbour along a direction: what |x|^2 + |z|^2 - 2 x.z may lose."""
+        """|x|^2, for RBF times a bound of the value at the nearest neighbour along a direction.
+
+        What |x|^2 + |z|^2 - 2 x.z may lose.
+        """
         rank = np.nan_to_num(self._squared_lengths, nan=np.inf)
         if self.kernel.kind is not Kind.RBF or self.n_rows <= NEIGHBOURS:
             return rank
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             direction = np.random.default_rng(0).normal(size=self._A.shape[1])
             direction /= np.sqrt(np.sum(direction * direction))
-            along = self._A @ direction if sparse.issparse(self._A) else np.einsum("ij,j->i", self._A, direction)
+            along = (
+                self._A @ direction
+                if sparse.issparse(self._A)
+                else np.einsum("ij,j->i", self._A, direction)
+            )
             order = np.argsort(along, kind="stable")
             gaps = np.diff(along[order])
             nearest = np.empty(self.n_rows)
@@ -182,32 +225,53 @@ class NativeSource(Source):
         with self._finite():
             self.backend.kernel_block(self._tuple, A, a, B, b, out)
 
-    def pair_steps(self, a: NDArray[np.int64], dtype: DTypeLike, variables: Variables, tol: float, most: int) -> Steps:
+    def pair_steps(
+        self, a: NDArray[np.int64], dtype: DTypeLike, variables: Variables, tol: float, most: int
+    ) -> Steps:
         with self._finite():
-            return self.backend.pair_steps_on_points(self._tuple, self.points(dtype)[0], a, variables, tol, most)
+            return self.backend.pair_steps_on_points(
+                self._tuple, self.points(dtype)[0], a, variables, tol, most
+            )
 
     def fill_rows(self, a: NDArray[np.int64], rows: Matrix, slots: NDArray[np.int64]) -> None:
         A, B = self.points(rows.dtype)
         step = self._rows_at_once(A.shape[1], self.n_columns)
         for i in range(0, len(a), step):
             with self._finite():
-                self.backend.kernel_block(self._tuple, A, a[i : i + step], B, None, rows, slots[i : i + step])
+                self.backend.kernel_block(
+                    self._tuple, A, a[i : i + step], B, None, rows, slots[i : i + step]
+                )
 
     @staticmethod
     def _rows_at_once(d: int, columns: int) -> int:
-        """Rows that take a fraction of a second, so that signals are seen; a few at least, for which B's points are packed once."""
+        """Rows that take a fraction of a second, so that signals are seen.
+
+        A few at least, for which B's points are packed once.
+        """
         return max(8, int(AT_ONCE / max(1.0, columns * (d + 16.0))))
 
-    def add_product(self, a: Indices, coef: NDArray[Any], b: Indices, out: NDArray[np.float64], dtype: DTypeLike) -> None:
+    def add_product(
+        self, a: Indices, coef: NDArray[Any], b: Indices, out: NDArray[np.float64], dtype: DTypeLike
+    ) -> None:
         A, B = self.points(dtype)
         rows = self.n_rows if a is None else len(a)
         step = self._rows_at_once(A.shape[1], out.shape[1])
         for begin in range(0, rows, step):
-            part = np.arange(begin, min(rows, begin + step)) if a is None else a[begin : begin + step]
+            part = (
+                np.arange(begin, min(rows, begin + step)) if a is None else a[begin : begin + step]
+            )
             with self._finite():
-                self.backend.kernel_product(self._tuple, A, part, coef[begin : begin + step], B, b, out)
+                self.backend.kernel_product(
+                    self._tuple, A, part, coef[begin : begin + step], B, b, out
+                )
 
-    def add_products(self, begin: NDArray[np.int64], coef: NDArray[Any], out: NDArray[np.float64], dtype: DTypeLike) -> None:
+    def add_products(
+        self,
+        begin: NDArray[np.int64],
+        coef: NDArray[Any],
+        out: NDArray[np.float64],
+        dtype: DTypeLike,
+    ) -> None:
         A, B = self.points(dtype)
         if self.n_rows > self._rows_at_once(A.shape[1] + coef.shape[1], self.n_columns):
             super().add_products(begin, coef, out, dtype)
@@ -233,7 +297,11 @@ def _terms(X: Any) -> int:
 def _squared_lengths(X: Any, centre: NDArray[np.float64] | None) -> NDArray[np.float64]:
     """|x - centre|^2 of every row, in float64."""
     if sparse.issparse(X):
-        return np.asarray(sparse.csr_matrix((np.square(X.data, dtype=np.float64), X.indices, X.indptr), X.shape).sum(axis=1)).ravel()
+        return np.asarray(
+            sparse.csr_matrix(
+                (np.square(X.data, dtype=np.float64), X.indices, X.indptr), X.shape
+            ).sum(axis=1)
+        ).ravel()
     out = np.empty(X.shape[0])
     step = max(1, LENGTHS_AT_ONCE // max(1, X.shape[1]))
     for i in range(0, X.shape[0], step):
@@ -243,7 +311,10 @@ def _squared_lengths(X: Any, centre: NDArray[np.float64] | None) -> NDArray[np.f
 
 
 def _unit_rows(X: Any) -> Any:
-    """Rows scaled to unit length in float64; zero rows stay zero. The largest entry is divided out first: squares may underflow."""
+    """Rows scaled to unit length in float64; zero rows stay zero.
+
+    The largest entry is divided out first: squares may underflow.
+    """
     if sparse.issparse(X):
         X = X.astype(np.float64)
         X = _divide_rows(X, abs(X).max(axis=1).toarray().ravel())
@@ -265,7 +336,9 @@ def combine(coef: NDArray[np.float64], A: Any) -> Any:
         used, column = np.unique(A.indices, return_inverse=True)
         narrow = sparse.csr_matrix((A.data, column, A.indptr), shape=(A.shape[0], len(used)))
         indices, indptr = np.tile(used, len(coef)), len(used) * np.arange(len(coef) + 1)
-        return sparse.csr_matrix(((narrow.T @ coef.T).T.ravel(), indices, indptr), shape=(len(coef), A.shape[1]))
+        return sparse.csr_matrix(
+            ((narrow.T @ coef.T).T.ravel(), indices, indptr), shape=(len(coef), A.shape[1])
+        )
     out, rows = np.zeros((len(coef), A.shape[1])), contiguous(A)
     for k, row in enumerate(coef):
         used = np.flatnonzero(row)
