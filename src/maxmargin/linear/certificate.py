@@ -42,11 +42,12 @@ def _corridor(
 
     Gains are those of corridors measured from ``origin``: far from 0 their sum would be rounding.
     """
-    *edges, squared = corridor
+    low, high, up, down, squared = corridor
     blocks = [slice(begin, begin + BLOCK_SAMPLES) for begin in range(0, len(f), BLOCK_SAMPLES)]
     parts = [
-        _corridor_block(f[k], (*(edge[k] for edge in edges), squared), t[k], origin) for k in blocks
-    ]  # type: ignore[arg-type]
+        _corridor_block(f[k], (low[k], high[k], up[k], down[k], squared), t[k], origin)
+        for k in blocks
+    ]
     losses, gains, kkt, box = zip(*parts, strict=True)
     return float(sum(losses)), float(sum(gains)), np.array(kkt), np.array(box)
 
