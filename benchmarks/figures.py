@@ -1,22 +1,28 @@
-"""``make figures``: numbers in the documents that come from committed results or from the code.
+"""``make figures``: numbers and code in the documents that come from committed results or sources.
 
-In a Markdown page such a number is followed by a comment that says where it is from:
+In a Markdown page such a number is followed by a comment that names its source:
 
     25,068<!-- benchmark: covtype10k C=10: steps --> pair steps
 
-This script writes the present value before each such comment; a test fails where that has not been
-done. ``make bench ARGS=--save`` and ``make bench-linear ARGS=--save`` do it at their end.
+Code follows such a comment, in a fence:
+
+    <!-- code from: tests/test_formulations.py ranking -->
+
+This script updates them all; a test fails if a page is out of date. ``make bench ARGS=--save`` and
+``make bench-linear ARGS=--save`` call it when they are done.
 """
 
 import ast
 import json
 import re
+import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 MARK = re.compile(r"([^\s(|<>*]+)(\**<!-- (benchmark|linear|code|gallery): ([^<>]+?) -->)")
+CODE = re.compile(r"(<!-- code from: (\S+) (.+?) -->\n)(?:```\w+\n.*?^```\n)?", re.M | re.S)
 
 
 def pages() -> list[Path]:
@@ -25,8 +31,55 @@ def pages() -> list[Path]:
 
 
 def update(text: str) -> str:
-    """The text with present numbers."""
-    return MARK.sub(lambda found: SOURCES[found[3]](found[4]) + found[2], text)
+    """The text with current numbers and code."""
+    text = MARK.sub(lambda found: SOURCES[found[3]](found[4]) + found[2], text)
+    return CODE.sub(lambda found: found[1] + fenced(ROOT / found[2], found[3].split()), text)
+
+
+def fenced(file: Path, names: list[str]) -> str:
+    """The definitions of the given names in a file, as a fence of a page."""
+    language, find = ("python", python) if file.suffix == ".py" else ("cpp", cpp)
+    text = file.read_text()
+    parts = [find(text, name) for name in names]
+    between = "\n\n\n" if language == "python" else "\n\n"
+    return f"```{language}\n{between.join(parts)}\n```\n"
+
+
+def python(text: str, name: str) -> str:
+    """The definition of a function, a class, a method ("Class.method") or a variable."""
+    found = _node(text, name)
+    lines = text.split("\n")
+    first = min([found.lineno, *(d.lineno for d in getattr(found, "decorator_list", []))])
+    return textwrap.dedent("\n".join(lines[first - 1 : found.end_lineno]))
+
+
+def cpp(text: str, name: str) -> str:
+    """The definition of a function, a struct or an enum: up to the line of its last brace."""
+    head = rf"^(?:template.*\n)?[ \t]*(?:[\w:<>&*, ]+ )?{re.escape(name)}\b[^;]*?\{{"
+    found = re.search(head, text, re.M)
+    if found is None:
+        raise KeyError(name)
+    depth, end = 1, found.end()
+    while depth:
+        depth += {"{": 1, "}": -1}.get(text[end], 0)
+        end += 1
+    return textwrap.dedent(text[found.start() : text.index("\n", end)])
+
+
+def _node(text: str, name: str) -> Any:
+    """The statement that defines a name, "Class.field" included."""
+    body: list[ast.stmt] = ast.parse(text).body
+    *classes, last = name.split(".")
+    for outer in classes:
+        (body,) = (n.body for n in body if isinstance(n, ast.ClassDef) and n.name == outer)
+    for node in body:
+        targets = node.targets if isinstance(node, ast.Assign) else []
+        names = [n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)]
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            names = [node.target.id]
+        if last in (getattr(node, "name", None), *names):
+            return node
+    raise KeyError(name)
 
 
 def count(value: float) -> str:
@@ -98,18 +151,14 @@ def _ours(case: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def code(key: str) -> str:
-    """A constant: "FILE NAME"."""
+    """A constant: "FILE NAME", or "FILE Settings.field"."""
     file, name = key.split()
-    for node in ast.parse((ROOT / "src" / "maxmargin" / file).read_text()).body:
-        targets = node.targets if isinstance(node, ast.Assign) else []
-        for target in targets:
-            names = target.elts if isinstance(target, ast.Tuple) else [target]
-            values = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]  # type: ignore[union-attr]
-            for one, value in zip(names, values, strict=True):
-                if isinstance(one, ast.Name) and one.id == name:
-                    number = eval(compile(ast.Expression(value), file, "eval"), {})
-                    return count(number) if number == int(number) else str(number)
-    raise KeyError(key)
+    node = _node((ROOT / "src" / "maxmargin" / file).read_text(), name)
+    value = node.value
+    if isinstance(value, ast.Tuple):
+        value = value.elts[[n.id for n in node.targets[0].elts].index(name)]
+    number = eval(compile(ast.Expression(value), file, "eval"), {})
+    return count(number) if number == int(number) else str(number)
 
 
 def gallery(key: str) -> str:

@@ -1,8 +1,9 @@
 """Every snippet of every page runs: Python, commands, the gallery's figures; links point somewhere.
 
 A page's snippets run one after the other, in one namespace and in a temporary folder of their own.
-A fence is `python`, or `console` with `$ ` before each command; commands may also stand in an
-indented block. Anything else is refused, so that nothing is forgotten.
+A fence is `python`, `console` with `$ ` before each command, or `mermaid`; commands may also stand
+in an indented block. Anything else is refused, so that nothing is forgotten. Code that a page
+includes from the sources (benchmarks/figures.py) runs there.
 """
 
 import importlib
@@ -31,6 +32,7 @@ PAGES = sorted(
 )
 GALLERY, TOUR = ROOT / "docs" / "gallery" / "README.md", ROOT / "docs" / "command-line.md"
 FENCE = re.compile(r"^```(\S*)[^\n]*\n(.*?)^```\s*$", re.MULTILINE | re.DOTALL)
+INCLUDED = re.compile(r"<!-- code from: .*? -->\n$")
 INDENTED = re.compile(r"(?:^    maxmargin .*\n)+", re.MULTILINE)
 SHELL = re.compile(r"[|;<>&]")
 
@@ -46,7 +48,10 @@ class Snippet(NamedTuple):
 def snippets(page):
     """The snippets of a page in their order."""
     text = page.read_text()
-    found = [(at.start(), at[1], at[2]) for at in FENCE.finditer(text)]
+    found = [
+        (at.start(), "included" if INCLUDED.search(text, 0, at.start()) else at[1], at[2])
+        for at in FENCE.finditer(text)
+    ]
     found += [
         (at.start(), "commands", re.sub("^    ", "$ ", at[0], flags=re.MULTILINE))
         for at in INDENTED.finditer(text)
@@ -130,7 +135,7 @@ def test_every_fence_is_of_a_kind_that_is_run(page):
         "a fence is not closed, or does not begin its line"
     )
     for snippet in snippets(page):
-        assert snippet.language in ("python", "console", "commands"), (
+        assert snippet.language in ("python", "console", "commands", "mermaid", "included"), (
             f"line {snippet.line}: {snippet.language or 'no language'}"
         )
 
