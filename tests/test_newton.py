@@ -14,6 +14,7 @@ from maxmargin.core.threads import one_thread
 from maxmargin.kernel import newton as module
 from maxmargin.kernel.newton import Factor, NotConvex, Tile, newton
 from maxmargin.monitor import Monitor
+from maxmargin.status import Status
 
 rng = np.random.default_rng(0)
 ONE = np.ones(1, bool)
@@ -272,7 +273,7 @@ def test_a_walk_ends_at_the_minimum_of_the_face_it_meets(groups, C):
     tile.b[4], tile.b[5] = tile.lower[4], tile.upper[5]
     before, G = tile.b.copy(), tile.G.copy()
     members = np.array([*range(2, 20), 22])
-    fall, whole = module._walk(tile, Factor(tile, members))
+    fall, whole = module._walk(tile, Factor(tile, members), Monitor(), 0)
     assert whole
     assert fall == pytest.approx(-objective(tile, tile.b, before, G))
     assert fall > 0
@@ -291,10 +292,38 @@ def test_a_walk_gives_up_after_many_bounds(monkeypatch):
     monkeypatch.setattr(module, "CHANGES", 2)
     tile = inner_tile(C=0.05)
     before, G = tile.b.copy(), tile.G.copy()
-    fall, whole = module._walk(tile, Factor(tile, np.arange(24)))
+    fall, whole = module._walk(tile, Factor(tile, np.arange(24)), Monitor(), 0)
     assert not whole
     assert np.count_nonzero(~tile.free) == 3
     assert fall == pytest.approx(-objective(tile, tile.b, before, G))
+
+
+class Impatient(Monitor):
+    """Says stop at the n-th question."""
+
+    def __init__(self, n):
+        super().__init__()
+        self.left = n
+
+    def stop(self, steps):
+        self.left -= 1
+        return Status.INTERRUPTED if self.left <= 0 else None
+
+
+def test_a_walk_ends_where_the_monitor_says_stop(monkeypatch):
+    tile = inner_tile(C=0.05)
+    before, G = tile.b.copy(), tile.G.copy()
+    fall, whole = module._walk(tile, Factor(tile, np.arange(24)), Impatient(3), 0)
+    assert not whole
+    assert np.count_nonzero(~tile.free) == 2, "a bound for each time the monitor let it go on"
+    assert fall == pytest.approx(-objective(tile, tile.b, before, G))
+    assert np.all((tile.b >= tile.lower) & (tile.b <= tile.upper))
+    monkeypatch.setattr(Tile, "pair_steps", None)  # no burst after a walk that was stopped
+    tile = inner_tile(C=0.05)
+    steps, factor = newton(tile, 1e-9, Impatient(4))
+    assert steps == 0
+    assert factor is not None
+    assert np.count_nonzero(~tile.free) == 2
 
 
 def test_a_factor_is_shifted_by_rounding_and_no_more():
@@ -362,7 +391,7 @@ class Cycles:
         self.asked, self.walks = [], list(walks)
         self.violations = violations
 
-        def walk(tile, factor):
+        def walk(tile, factor, monitor, steps):
             return self.walks.pop(0) if len(self.walks) > 1 else self.walks[0]
 
         def pair_steps(tile, tol, most):
@@ -430,7 +459,7 @@ def test_a_walk_without_a_direction_stays_where_it_is(monkeypatch):
     tile = inner_tile()
     before = tile.b.copy()
     monkeypatch.setattr(module._Rest, "direction", lambda self, u: None)
-    assert module._walk(tile, Factor(tile, np.arange(24))) == (0.0, False)
+    assert module._walk(tile, Factor(tile, np.arange(24)), Monitor(), 0) == (0.0, False)
     np.testing.assert_array_equal(tile.b, before)
 
 

@@ -16,7 +16,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
-from mutate.places import PACKAGE, SETTINGS, functions, settings
+from mutate.places import PACKAGE, SETTINGS, functions
 
 
 class Mutant(NamedTuple):
@@ -175,12 +175,11 @@ def mutants(path: Path) -> list[Mutant]:
     source = path.read_bytes()
     tree = ast.parse(source)
     inside, file = functions(tree), path.relative_to(PACKAGE).as_posix()
-    left_out = settings(tree) if SETTINGS.match(file) else set()
     starts = list(accumulate((len(line) for line in source.splitlines(keepends=True)), initial=0))
     seen: Counter[tuple[str, str]] = Counter()
     found = []
     for node in _mutable(tree):
-        if inside[node] in left_out:
+        if inside[node] == SETTINGS:
             continue
         begin = starts[node.lineno - 1] + node.col_offset
         end = starts[node.end_lineno - 1] + node.end_col_offset

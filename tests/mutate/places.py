@@ -1,8 +1,6 @@
 """What is mutated, and by which tests it is judged."""
 
 import ast
-import re
-from itertools import pairwise
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -53,24 +51,10 @@ NOT_JUDGES = (
 """Tests that run the code in other processes, take long, or look at other parts."""
 
 
-SETTINGS = re.compile(
-    r"kernel/(block|bordered|guess|newton|primal_newton|state)\.py|online/|"
-    r"linear/(column_descent|coordinate|crammer_singer|equations|face|lasso|model|quadratic|semismooth)\.py"
-)
-"""The solvers, whose settings are not mutated. A setting of a solver (a number at the top level
-with a docstring:
-the size of a block, a share, patience) may have any value: it decides how fast a solution is found.
-What a solution is worth is decided elsewhere, by the certificate, whose constants are mutated."""
-NUMERIC = (
-    ast.Constant,
-    ast.Tuple,
-    ast.UnaryOp,
-    ast.BinOp,
-    ast.operator,
-    ast.unaryop,
-    ast.expr_context,
-)
-"""What the value of a setting consists of."""
+SETTINGS = "Settings"
+"""The class that holds a solver's settings, one frozen record in each solver's file: the size of a
+block, a share, patience. A setting decides how fast a solution is found and may have any value, so
+it is not mutated. What a solution is worth is decided by the certificate, whose constants are."""
 
 
 def sources() -> list[Path]:
@@ -115,18 +99,3 @@ def constant_name(statement: ast.Assign | ast.AnnAssign) -> str:
     """The name that a statement at the top level gives a value; the first of several."""
     target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
     return ast.unparse(target.elts[0] if isinstance(target, ast.Tuple) else target)
-
-
-def settings(tree: ast.Module) -> set[str]:
-    """Constants that only say how a solver works: numbers at the top level with a docstring."""
-    found = set()
-    for statement, after in pairwise(tree.body):
-        if (
-            isinstance(statement, ast.Assign)
-            and isinstance(after, ast.Expr)
-            and isinstance(after.value, ast.Constant)
-        ):
-            parts = ast.walk(statement.value)
-            if all(isinstance(part, NUMERIC) for part in parts):
-                found.add(constant_name(statement))
-    return found

@@ -174,7 +174,9 @@ def newton(
             gain, whole = 0.0, True
             if np.count_nonzero(tile.free) > 1:
                 factor = _factor_for(tile, factor)
-                gain, whole = _walk(tile, factor)
+                gain, whole = _walk(tile, factor, monitor, steps_before + steps)
+                if not whole and monitor.stop(steps_before + steps) is not None:
+                    return steps, factor
             burst = max(1, burst // LONGER) if whole else min(LONGEST, burst * LONGER)
             idle = 0 if gain > noise * size**2 or violation < 0.5 * least else idle + 1
             least, violation = min(least, violation), tile.violation
@@ -204,8 +206,8 @@ def _factor_for(tile: Tile, factor: Factor | None) -> Factor:
     return Factor(tile, free)
 
 
-def _walk(tile: Tile, factor: Factor) -> tuple[float, bool]:
-    """From bound to bound to the minimum of the face.
+def _walk(tile: Tile, factor: Factor, monitor: Monitor, steps: int) -> tuple[float, bool]:
+    """From bound to bound to the minimum of the face, unless the monitor says stop.
 
     Return by how much the objective fell, and whether the minimum was reached.
     """
@@ -217,7 +219,7 @@ def _walk(tile: Tile, factor: Factor) -> tuple[float, bool]:
     # N y takes up each group's mean and what is held: without them g is small, and so is the
     # rounding where Q is singular
     u, whole = factor.solve(_without_sums(tile.G[at], N, held)), False
-    while not whole and len(rest.held) <= CHANGES:
+    while not whole and len(rest.held) <= CHANGES and monitor.stop(steps) is None:
         d = rest.direction(u)
         if d is None:
             break
