@@ -3,7 +3,9 @@
 What a certificate says.
 """
 
+import json
 import math
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -21,6 +23,7 @@ from maxmargin.kernel.evaluation import (
     kernel_values,
 )
 from maxmargin.kernel.kernels import NAMES, PARAMETERS, Kernel, Kind, gamma_of_sigma
+from maxmargin.status import Convexity, Status
 
 rng = np.random.default_rng(23)
 A, B = np.abs(rng.normal(size=(6, 4))), np.abs(rng.normal(size=(9, 4)))
@@ -149,7 +152,7 @@ def test_rows_of_unit_length(store):
 
 # ---- what is said --------------------------------------------------------------------------------
 
-GOOD = Certificate("optimal", 100.0, 99.5, 0.5, 0.005, 5e-4, 0.0, 0.0, n_iter=12345)
+GOOD = Certificate(Status.OPTIMAL, 100.0, 99.5, 0.5, 0.005, 5e-4, 0.0, 0.0, n_iter=12345)
 
 
 def test_the_line_to_read():
@@ -161,15 +164,15 @@ def test_the_line_to_read():
     assert str(replace(GOOD, gap=-1e-9, relative_gap=-1e-11)).startswith(
         "optimal: gap 0 (0 of the objective"
     )
-    several = certificate.worst([GOOD, replace(GOOD, status="stalled", n_iter=5)])
+    several = certificate.worst([GOOD, replace(GOOD, status=Status.STALLED, n_iter=5)])
     assert str(several).endswith("12,350 steps, worst of 2 problems")
     assert str(several).startswith("stalled: gap 1 (0.005 of the objective 200)")
-    for status in ("imported", "compacted"):
+    for status in (Status.IMPORTED, Status.COMPACTED):
         unknown = replace(GOOD, status=status, gap=np.inf)
-        assert str(unknown) == f"{status}: {certificate.Status[status.upper()].value}"
+        assert str(unknown) == f"{status}: {status.message}"
         assert str(replace(unknown, gap=1.0)).startswith(f"{status}: gap 1 ")
-    assert str(replace(GOOD, status="stalled", gap=np.inf)).startswith("stalled: gap inf")
-    assert "assumed" not in str(replace(GOOD, status="stalled", convexity="assumed"))
+    assert str(replace(GOOD, status=Status.STALLED, gap=np.inf)).startswith("stalled: gap inf")
+    assert "assumed" not in str(replace(GOOD, status=Status.STALLED, convexity=Convexity.ASSUMED))
 
 
 def test_bound_of_the_error_of_decision_values():
@@ -180,7 +183,7 @@ def test_bound_of_the_error_of_decision_values():
 
 def test_the_verdict_is_added():
     assert certificate.with_status(GOOD, certificate.Status.MAX_ITER) == replace(
-        GOOD, status="max_iter"
+        GOOD, status=Status.MAX_ITER
     )
 
 
@@ -274,3 +277,14 @@ def test_numbers_at_the_edge():
     assert repr(Kernel(Kind.LOGISTIC, 0.0, 2.0)) == "Kernel.logistic(gamma=0, coef0=2)"
     assert repr(Kernel.sigmoid()) == "Kernel.sigmoid(gamma=1, coef0=0)"
     assert repr(Kernel.callable(len)) == "Kernel.callable(<built-in function len>)"
+
+
+def test_a_status_is_a_string_to_the_user():
+    """Compared, printed, copied and written as JSON like the string; copies are the same member."""
+    found = pickle.loads(pickle.dumps(GOOD))
+    assert found.status is Status.OPTIMAL
+    assert found.convexity is Convexity.PROVED
+    assert (found.status, found.convexity) == ("optimal", "proved")
+    assert repr((found.status, found.convexity)) == "('optimal', 'proved')"
+    assert json.dumps([found.status, f"{found.convexity}"]) == '["optimal", "proved"]'
+    assert all(status.message.endswith((".", "?")) for status in Status)

@@ -27,7 +27,7 @@ from maxmargin.kernel.solution import (
 from maxmargin.kernel.sources import make_source
 from maxmargin.linear import certificate as linear_certificate
 from maxmargin.linear import losses
-from maxmargin.status import Status
+from maxmargin.status import Convexity, Status
 
 rng = np.random.default_rng(7)
 n = 40
@@ -203,9 +203,9 @@ def test_one_class():
 
 def test_worst_of_several():
     parts = [
-        certificate.Certificate("optimal", 1.0, 0.5, 0.5, 0.5, 0.1, 0.2, 0.3, 0.4, 5, "proved"),
+        certificate.Certificate(Status.OPTIMAL, 1.0, 0.5, 0.5, 0.5, 0.1, 0.2, 0.3, 0.4, 5),
         certificate.Certificate(
-            "max_iter", 3.0, 1.0, 2.0, 0.2, 0.3, 0.1, 0.2, 0.5, 7, "indefinite"
+            Status.MAX_ITER, 3.0, 1.0, 2.0, 0.2, 0.3, 0.1, 0.2, 0.5, 7, Convexity.INDEFINITE
         ),
     ]
     found = certificate.worst(parts)
@@ -506,7 +506,7 @@ def test_levels_violation_and_what_may_move():
 
 def test_a_degenerate_and_an_unsolved_problem():
     """The first is known to have the solution 0, of the second nothing is known."""
-    zero, unknown = training.zero(3, 7, "checked"), training.unsolved(3, Status.TIME_LIMIT)
+    zero, unknown = training.zero(3, 7, Convexity.CHECKED), training.unsolved(3, Status.TIME_LIMIT)
     assert zero.decision.coef.tolist() == unknown.decision.coef.tolist() == [0.0, 0.0, 0.0]
     assert zero.decision[1:3] == (0.0, (0.0, 0.0))
     assert unknown.decision[1:3] == (0.0, (-np.inf, np.inf))

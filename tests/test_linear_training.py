@@ -78,7 +78,7 @@ def stub(monkeypatch, *answers):
         )
         known = replace(
             certificate.certificate_of(gap, 0.0, gap, np.zeros(1), np.zeros(1), 0.0),
-            status=status,
+            status=Status(status),
             n_iter=steps,
         )
         return linear_training.TrainedLinear(found, known, solver)

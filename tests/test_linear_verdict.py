@@ -113,7 +113,7 @@ def test_violation_of_all_classes_in_one_problem():
 
 # ---- the verdict ---------------------------------------------------------------------------------
 
-GOOD = Certificate("", 1.0, 1.0, 0.005, 0.005, 0.05, 0.0, 0.0)
+GOOD = Certificate(Status.UNJUDGED, 1.0, 1.0, 0.005, 0.005, 0.05, 0.0, 0.0)
 SIZE = Size(1.0, 1.0, 10.0)
 
 

@@ -85,7 +85,7 @@ def test_a_gap_that_rounding_may_have_taken_is_not_called_small(monkeypatch):
     monkeypatch.setattr(PegasosSVC, "_doubt", lambda *a: 1e9)
     with pytest.warns(ConvergenceWarning) as caught:
         model = PegasosSVC(alpha=0.1, tol=0.5, random_state=0).fit(X, y)
-    assert str(caught[0].message).startswith(Status.STALLED.value)
+    assert str(caught[0].message).startswith(Status.STALLED.message)
     assert (model.certificate_.status, model.fit_status_) == ("stalled", 1)
     assert model.certificate_.gap < 0.5, "the gap that is shown is the one that was found"
 

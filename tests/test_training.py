@@ -336,7 +336,7 @@ def test_another_problem_instead_where_float64_does_not_resolve_it(monkeypatch):
         k = len(seen) - 1
         decision, found = (
             Decision(np.array([2.0, -3.0]), 0.0, (0.0, 0.0)),
-            Certificate("", 0, 0, gaps[k], 0, 0, 0, 0),
+            Certificate(Status.UNJUDGED, 0, 0, gaps[k], 0, 0, 0, 0),
         )
         return training.Trained(decision, statuses[k], found)
 

@@ -19,11 +19,11 @@ from maxmargin.kernel import certificate as kernel_certificate
 from maxmargin.kernel.cache import RowCache
 from maxmargin.kernel.sources import MatrixSource
 from maxmargin.kernel.state import STEPS, WINDOW, Progress, State
-from maxmargin.status import Status
+from maxmargin.status import Convexity, Status
 from maxmargin.verdict import Demand, Size, demand_of, error_allowed, verdict, verdict_again
 
 rng = np.random.default_rng(0)
-GOOD = Certificate("", 100.0, 99.5, 0.5, 0.005, 5e-4, 0.0, 0.0, convexity="proved")
+GOOD = Certificate(Status.UNJUDGED, 100.0, 99.5, 0.5, 0.005, 5e-4, 0.0, 0.0)
 SIZE = Size(values=10.0, largest=1.0, total=50.0, weight=50.0)
 DEMAND = demand_of(1e-3)
 
@@ -157,16 +157,16 @@ def test_certify_sums_as_the_audit_does(kernel):
     assert again.status != "refuted"
 
 
-@pytest.mark.parametrize("convexity", ["unknown", "indefinite"])
+@pytest.mark.parametrize("convexity", [Convexity.UNKNOWN, Convexity.INDEFINITE])
 def test_no_optimum_without_convexity(convexity):
     assert judged(convexity=convexity) is Status.STATIONARY
     assert replace(GOOD, convexity=convexity).decision_error() == np.inf
 
 
-@pytest.mark.parametrize("convexity", ["proved", "checked", "assumed"])
+@pytest.mark.parametrize("convexity", [Convexity.PROVED, Convexity.CHECKED, Convexity.ASSUMED])
 def test_what_was_assumed_is_said(convexity):
     assert judged(convexity=convexity) is Status.OPTIMAL
-    text = str(replace(GOOD, status="optimal", convexity=convexity))
+    text = str(replace(GOOD, status=Status.OPTIMAL, convexity=convexity))
     assert text.startswith(
         "optimal (kernel assumed positive semidefinite): gap"
         if convexity == "assumed"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from maxmargin.certificate import Certificate
-from maxmargin.status import Status
+from maxmargin.status import Convexity, Status
 from maxmargin.verdict import (
     Demand,
     Size,
@@ -20,7 +20,7 @@ from maxmargin.verdict import (
     verdict_again,
 )
 
-GOOD = Certificate("", 100.0, 99.5, 0.5, 0.005, 5e-4, 0.0, 0.0, convexity="proved")
+GOOD = Certificate(Status.UNJUDGED, 100.0, 99.5, 0.5, 0.005, 5e-4, 0.0, 0.0)
 SIZE = Size(values=10.0, largest=2.0, total=50.0, weight=30.0, curvature=1e8)
 DEMAND = demand_of(1e-3)
 ZERO = replace(GOOD, primal=1e-20, dual=-1e-20, gap=2e-20, relative_gap=0.0, kkt_violation=0.0)
@@ -131,16 +131,16 @@ def test_certify_allows_a_millionth_more_than_fit():
                 )
                 is passes
             )
-    indefinite = replace(GOOD, convexity="indefinite")
+    indefinite = replace(GOOD, convexity=Convexity.INDEFINITE)
     assert verdict_again(Status.IMPORTED, indefinite, DEMAND, SIZE) is Status.STATIONARY
 
 
 def test_a_gap_within_its_limit_is_approximate():
     demand, found = linear_demand(1e-2), replace(GOOD, kkt_violation=5.0)
     for convexity, status in (
-        ("proved", Status.APPROXIMATE),
-        ("indefinite", Status.STATIONARY),
-        ("unknown", Status.STATIONARY),
+        (Convexity.PROVED, Status.APPROXIMATE),
+        (Convexity.INDEFINITE, Status.STATIONARY),
+        (Convexity.UNKNOWN, Status.STATIONARY),
     ):
         assert verdict(None, replace(found, convexity=convexity), demand, SIZE) is status
         assert verdict(Status.MAX_ITER, replace(found, convexity=convexity), demand, SIZE) is status

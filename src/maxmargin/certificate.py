@@ -10,14 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from maxmargin.core.arrays import Floats
-from maxmargin.status import Status
-
-UNCHECKED = tuple(status.name.lower() for status in (Status.IMPORTED, Status.COMPACTED))
-"""Statuses of models that nobody has certified."""
-
-CONVEX = ("proved", "checked", "assumed")
-"""What is known about the kernel matrix where a stationary point is an optimum; see Certificate."""
-CONVEXITIES = (*CONVEX, "unknown", "indefinite")
+from maxmargin.status import Convexity, Status
 
 
 @dataclass(frozen=True, repr=False)
@@ -26,7 +19,7 @@ class Certificate:
 
     Attributes
     ----------
-    status : str
+    status : Status
         "optimal", "approximate" (linear models and Pegasos: the gap is within tol, while the conditions of single samples are
         not), "stationary" (indefinite kernel), "max_iter", "time_limit", "interrupted", "stalled" (float64 does not reach the
         tolerance), "degenerate" (nu-SVC with w = 0), "refuted" (``certify`` found the conditions broken on the data it was given),
@@ -42,7 +35,7 @@ class Certificate:
         may amount to, where that decides about the status and there are too many rows to compare all.
     n_iter : int
         Pair steps, or Newton steps with ``solver="newton"``.
-    convexity : str
+    convexity : Convexity
         "proved" (every matrix of this kernel is positive semidefinite), "checked" (this one is), "assumed" (the user's matrix or
         function, of which only a part could be checked: "optimal" rests on its being a kernel), "unknown" (a kernel that need not be,
         of which only a part was checked), or "indefinite" (it is not): the last two are never "optimal", and the gap bounds nothing.
@@ -50,7 +43,7 @@ class Certificate:
         One for each binary problem where there are several; this one then holds the worst of each.
     """
 
-    status: str
+    status: Status
     primal: float
     dual: float
     gap: float
@@ -60,7 +53,7 @@ class Certificate:
     equality_violation: float
     audit_error: float = 0.0
     n_iter: int = 0
-    convexity: str = "proved"
+    convexity: Convexity = Convexity.PROVED
     parts: tuple["Certificate", ...] = ()
 
     def decision_error(self, kernel_diagonal: float = 1.0) -> float:
@@ -69,7 +62,7 @@ class Certificate:
         """
         return (
             float(np.sqrt(2 * max(self.gap, 0.0) * kernel_diagonal))
-            if self.convexity in CONVEX
+            if self.convexity.convex
             else np.inf
         )
 
@@ -79,12 +72,13 @@ class Certificate:
 
     def __str__(self) -> str:
         """One line to read."""
-        if self.status in UNCHECKED and not np.isfinite(self.gap):
-            return f"{self.status}: {Status[self.status.upper()].value}"
+        unchecked = self.status in (Status.IMPORTED, Status.COMPACTED)
+        if unchecked and not np.isfinite(self.gap):
+            return f"{self.status}: {self.status.message}"
         parts = f", worst of {len(self.parts)} problems" if self.parts else ""
         assumed = (
             " (kernel assumed positive semidefinite)"
-            if (self.status, self.convexity) == ("optimal", "assumed")
+            if self.status == "optimal" and self.convexity is Convexity.ASSUMED
             else ""
         )
         return (
@@ -114,7 +108,7 @@ def certificate_of(
     if abs(primal) <= rounding[0] and abs(dual) <= rounding[1]:
         relative = 0.0
     return Certificate(
-        "",
+        Status.UNJUDGED,
         primal,
         dual,
         gap,
@@ -129,10 +123,9 @@ def worst(parts: Sequence[Certificate]) -> Certificate:
     """One certificate for several problems: objectives added, everything else the worst."""
     if len(parts) == 1:
         return parts[0]
-    order = [status.name.lower() for status in Status]
     primal, dual, gap = (sum(getattr(p, name) for p in parts) for name in ("primal", "dual", "gap"))
     return Certificate(
-        max((p.status for p in parts), key=order.index),
+        max((p.status for p in parts), key=list(Status).index),
         primal,
         dual,
         gap,
@@ -142,11 +135,11 @@ def worst(parts: Sequence[Certificate]) -> Certificate:
         max(p.equality_violation for p in parts),
         max(p.audit_error for p in parts),
         sum(p.n_iter for p in parts),
-        max((p.convexity for p in parts), key=CONVEXITIES.index),
+        max((p.convexity for p in parts), key=list(Convexity).index),
         tuple(parts),
     )
 
 
 def with_status(found: Certificate, status: Status) -> Certificate:
     """Add the verdict."""
-    return replace(found, status=status.name.lower())
+    return replace(found, status=status)

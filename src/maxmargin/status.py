@@ -1,48 +1,106 @@
-"""How a fit ended."""
+"""How a fit ended, and what is known about the convexity of its problem.
 
-from enum import Enum
+Both are strings to the user (``certificate_.status == "optimal"``) and enums to the code.
+"""
+
+from enum import StrEnum
 
 
-class Status(Enum):
-    """Why a solver stopped; the value is the message for the user."""
+class Status(StrEnum):
+    """How a fit ended, from best to worst; ``message`` is the sentence for the user."""
 
-    OPTIMAL = "The optimality conditions hold to the tolerance asked for, or the gap is at rounding, checked in float64."
+    message: str
+
+    def __new__(cls, name: str, message: str = "") -> "Status":
+        status = str.__new__(cls, name)
+        status._value_, status.message = name, message
+        return status
+
+    OPTIMAL = (
+        "optimal",
+        "The optimality conditions hold to the tolerance asked for, or the gap is at rounding, "
+        "checked in float64.",
+    )
     APPROXIMATE = (
+        "approximate",
         "The duality gap is within the tolerance asked for, checked in float64, but the optimality "
-        "conditions of some samples are "
-        "not: lower tol, or use an exact solver, for a closer solution."
+        "conditions of some samples are not: lower tol, or use an exact solver, for a closer "
+        "solution.",
     )
     STATIONARY = (
+        "stationary",
         "The kernel is not positive semidefinite on these data: the solution satisfies the "
-        "optimality conditions to the "
-        "tolerance asked for, but the problem is not convex and the gap is no certificate."
+        "optimality conditions to the tolerance asked for, but the problem is not convex and the "
+        "gap is no certificate.",
     )
     MAX_ITER = (
-        "The tolerance was not reached: raise max_iter, continue with warm_start=True, or lower C."
+        "max_iter",
+        "The tolerance was not reached: raise max_iter, continue with warm_start=True, or lower C.",
     )
     TIME_LIMIT = (
+        "time_limit",
         "time_limit seconds passed before the tolerance was reached. Raise time_limit, continue "
-        "with warm_start=True, scale the "
-        "data (StandardScaler or MinMaxScaler), or lower C."
+        "with warm_start=True, scale the data (StandardScaler or MinMaxScaler), or lower C.",
     )
-    INTERRUPTED = "Interrupted from the keyboard; the best solution so far was kept. warm_start=True continues from it."
+    INTERRUPTED = (
+        "interrupted",
+        "Interrupted from the keyboard; the best solution so far was kept. warm_start=True "
+        "continues from it.",
+    )
     STALLED = (
+        "stalled",
         "Float64 arithmetic cannot reach the tolerance on these data: the kernel values are too "
-        "large or too unequal. Scale the "
-        "data (StandardScaler or MinMaxScaler), lower C, or raise tol."
+        "large or too unequal. Scale the data (StandardScaler or MinMaxScaler), lower C, or raise "
+        "tol.",
     )
-    REFUTED = "The optimality conditions do not hold for the data and parameters given to certify: are they those of the fit?"
+    REFUTED = (
+        "refuted",
+        "The optimality conditions do not hold for the data and parameters given to certify: are "
+        "they those of the fit?",
+    )
     DEGENERATE = (
+        "degenerate",
         "nu is too small for these data and this kernel: the reduced convex hulls of the classes "
-        "meet, so the optimum is w = 0 and every "
-        "decision value is 0. Raise nu (it must exceed the share of unavoidable margin errors) or "
-        "use a richer kernel (for RBF a larger "
-        "gamma)."
+        "meet, so the optimum is w = 0 and every decision value is 0. Raise nu (it must exceed the "
+        "share of unavoidable margin errors) or use a richer kernel (for RBF a larger gamma).",
     )
-    IMPORTED = "The model was read from a file of another program, which says nothing about the solution: certify(X, y) checks it."
-    COMPACTED = "Support vectors were removed after the fit: compression_ says how far that moved the decision functions."
+    IMPORTED = (
+        "imported",
+        "The model was read from a file of another program, which says nothing about the solution: "
+        "certify(X, y) checks it.",
+    )
+    COMPACTED = (
+        "compacted",
+        "Support vectors were removed after the fit: compression_ says how far that moved the "
+        "decision functions.",
+    )
+    UNJUDGED = "unjudged", "verdict.py has not judged the certificate yet."
 
     @property
     def converged(self) -> bool:
         """Whether the tolerance was reached."""
         return self in (Status.OPTIMAL, Status.APPROXIMATE, Status.STATIONARY)
+
+    __repr__ = str.__repr__
+
+
+class Convexity(StrEnum):
+    """Whether the kernel matrix is positive semidefinite, from best to worst."""
+
+    PROVED = "proved"
+    """Every matrix of this kernel is."""
+    CHECKED = "checked"
+    """This matrix is."""
+    ASSUMED = "assumed"
+    """The user's matrix or function, checked only in part: OPTIMAL rests on its being a kernel."""
+    UNKNOWN = "unknown"
+    """A kernel that need not be positive semidefinite, checked only in part."""
+    INDEFINITE = "indefinite"
+    """This matrix is not."""
+
+    @property
+    def convex(self) -> bool:
+        """Whether a stationary point is an optimum."""
+        return self not in (Convexity.UNKNOWN, Convexity.INDEFINITE)
+
+    __repr__ = str.__repr__

@@ -48,7 +48,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.certificate import CONVEX, Certificate
+from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats
 from maxmargin.status import Status
 
@@ -210,7 +210,7 @@ def verdict(
     if holds(found, demand, size, rounding=AGREED if known else EXACT):
         return _best(found)
     if approximates(found, demand, size):
-        return Status.APPROXIMATE if found.convexity in CONVEX else Status.STATIONARY
+        return Status.APPROXIMATE if found.convexity.convex else Status.STATIONARY
     return Status.STALLED if ended is None or ended.converged else ended
 
 
@@ -232,4 +232,4 @@ def verdict_again(before: Status, found: Certificate, demand: Demand, size: Size
 
 
 def _best(found: Certificate) -> Status:
-    return Status.OPTIMAL if found.convexity in CONVEX else Status.STATIONARY
+    return Status.OPTIMAL if found.convexity.convex else Status.STATIONARY

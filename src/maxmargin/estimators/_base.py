@@ -33,7 +33,7 @@ from maxmargin.kernel.kernels import NAMES, PARAMETERS, Kernel, Kind
 from maxmargin.kernel.sources import make_source, pick
 from maxmargin.kernel.training import SHARE, Method, Trained
 from maxmargin.monitor import Monitor
-from maxmargin.status import Status
+from maxmargin.status import Convexity, Status
 from maxmargin.verdict import GAP, demand_of, size_of, verdict_again
 
 SCALE = "Consider pre-processing your data with StandardScaler or MinMaxScaler."
@@ -202,7 +202,7 @@ class BaseSVM(QuickParameters, ABC):
         """Warn of every outcome that is not what was asked for, with the numbers that fell short
         and what to do.
         """
-        negative = any(t.certificate.convexity == "indefinite" for t in trained)
+        negative = any(t.certificate.convexity is Convexity.INDEFINITE for t in trained)
         for status in Status:
             some = [t.certificate for t in trained if t.status is status]
             if not some or (status.converged and not (status is Status.STATIONARY and negative)):
@@ -218,7 +218,7 @@ class BaseSVM(QuickParameters, ABC):
                 max(c.relative_gap for c in some),
             )
             warn(
-                f"{early}{status.value}{many} KKT violation {violation:.3g} (tol={self.tol:g}), "
+                f"{early}{status.message}{many} KKT violation {violation:.3g} (tol={self.tol:g}), "
                 f"relative gap {gap:.3g} "
                 f"(10 tol={GAP * self.tol:g}).",
                 ConvergenceWarning,
@@ -387,7 +387,7 @@ class BaseSVM(QuickParameters, ABC):
         for k, (old, new) in enumerate(zip(parts, found, strict=True)):
             new = replace(new, convexity=old.convexity, n_iter=old.n_iter)
             status = verdict_again(
-                Status[old.status.upper()],
+                old.status,
                 new,
                 demand,
                 size_of(np.append(exact[:, k], self._intercept_[k]), columns[k]),

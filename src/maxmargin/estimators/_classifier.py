@@ -309,11 +309,11 @@ class BaseSVC(ClassifierMixin, Voting):  # type: ignore[misc]
                 found.append(_constant(BinaryTask(rows, sign)).train().certificate)
                 continue
             before = (self.certificate_.parts or (self.certificate_,))[k]
-            if before.status == Status.DEGENERATE.name.lower():
+            if before.status is Status.DEGENERATE:
                 found.append(before)
                 continue
             form = self._formulation(sign, effective[rows], self.class_weight_[label[rows]])
-            scale = 0.0 if before.status == Status.IMPORTED.name.lower() else self._scales[k]
+            scale = 0.0 if before.status is Status.IMPORTED else self._scales[k]
             decision = Decision(
                 flip * columns[k, rows], flip * self._intercept_[k], (0.0, 0.0), scale
             )

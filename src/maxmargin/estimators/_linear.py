@@ -200,12 +200,12 @@ class BaseLinear(QuickParameters):
         self.certificate_: Certificate = certificate.worst(parts)
         self.n_iter_ = int(n_iter)
         for status in Status:
-            some = [part for part in parts if part.status == status.name.lower()]
+            some = [part for part in parts if part.status is status]
             if not some or status.converged:
                 continue
             many = f" ({len(some)} of {len(parts)} problems)" if len(parts) > 1 else ""
             warn(
-                f"{type(self).__name__} failed to converge{many}: {status.value} Relative gap "
+                f"{type(self).__name__} failed to converge{many}: {status.message} Relative gap "
                 f"{max(c.relative_gap for c in some):.3g} "
                 f"(tol={self.tol:g}).",
                 ConvergenceWarning,
@@ -276,7 +276,7 @@ class BaseLinear(QuickParameters):
         """Refuse to certify without dual variables, and with altered ones."""
         check_is_fitted(self)
         _state.check_duals(self)
-        if self.certificate_.status == Status.IMPORTED.name.lower():
+        if self.certificate_.status is Status.IMPORTED:
             raise ValueError(
                 "The model was read from a file, which holds no dual variables: they are what "
                 "certifies a model. Fit it anew."

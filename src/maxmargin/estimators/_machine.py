@@ -33,7 +33,7 @@ from maxmargin.estimators.outlier import OneClassSVM
 from maxmargin.estimators.regression import SVR, NuSVR
 from maxmargin.kernel.kernels import NAMES, PARAMETERS, Kernel, Kind
 from maxmargin.kernel.training import unsolved
-from maxmargin.status import Status
+from maxmargin.status import Convexity, Status
 
 NONE: Floats = np.empty(0)
 NAME_OF = {kind: name for name, kind in NAMES.items()}
@@ -170,7 +170,7 @@ def _set_outcome(model: Any, machine: Machine) -> None:
     """
     functions = len(machine.rho)
     unknown = unsolved(0, Status.IMPORTED).certificate
-    convexity = "proved" if machine.kernel.positive_semidefinite else "unknown"
+    convexity = Convexity.PROVED if machine.kernel.positive_semidefinite else Convexity.UNKNOWN
     model.certificate_ = certificate.worst([replace(unknown, convexity=convexity)] * functions)
     model.fit_status_, model._unit = 0, 1.0
     model.intercept_interval_ = np.column_stack([model.intercept_, model.intercept_])

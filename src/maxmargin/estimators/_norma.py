@@ -98,7 +98,7 @@ class BaseNorma(BaseOnline):
         if stopped is Status.INTERRUPTED and self.on_interrupt == "raise":
             raise KeyboardInterrupt
         if stopped is not None:
-            warn(f"The samples were not used up. {stopped.value}", ConvergenceWarning)
+            warn(f"The samples were not used up. {stopped.message}", ConvergenceWarning)
 
     def _keep_functions(self, points: Any, functions: Functions, chunk: bool) -> None:
         """Keep the model; it is all that warm starts and chunks go on from."""

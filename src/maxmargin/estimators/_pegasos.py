@@ -28,7 +28,7 @@ from maxmargin.online import epochs
 from maxmargin.online.budget import Points, in_use
 from maxmargin.online.pegasos import STEPS, KernelPath, Path, Rule, Task, Walks, dots
 from maxmargin.online.pegasos_linear import LinearPath
-from maxmargin.status import Status
+from maxmargin.status import Convexity, Status
 from maxmargin.verdict import Demand, Size, linear_demand, size_of, verdict, verdict_again
 
 EPS, TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
@@ -166,7 +166,7 @@ class BasePegasos(OnlineClassifier):
             status = verdict(outcome.ended, doubtful, self._demand(asked[k]), size)
             parts.append(self._shown(found, status))
         self.certificate_ = certificate.worst(parts)
-        reached = all(Status[part.status.upper()].converged for part in parts)
+        reached = all(part.status.converged for part in parts)
         self.fit_status_ = int(not reached)
         stopped = outcome.ended or Status.STALLED  # rounding took what the gap had left
         if reached or (stopped is Status.MAX_ITER and self.tol is None):
@@ -177,7 +177,7 @@ class BasePegasos(OnlineClassifier):
             else ""
         )
         text = f"{outcome.epochs} epochs were not enough: scale the data (StandardScaler), raise alpha, or raise max_iter."
-        text = text if stopped is Status.MAX_ITER else stopped.value
+        text = text if stopped is Status.MAX_ITER else stopped.message
         warn(
             f"{text} The gap is {self._largest_gap(parts, asked):.3g} of the loss of a constant "
             f"(tol={self.tol}); tol=None asks for "
@@ -246,10 +246,10 @@ class BasePegasos(OnlineClassifier):
         points = points[:, self.support_] if self._kernel.kind is Kind.PRECOMPUTED else points
         return kernel_products(self._kernel, self.support_vectors_, self.dual_coef_.T, points).T
 
-    def _convexity(self, X: Any, used: NDArray[np.bool_]) -> str:
+    def _convexity(self, X: Any, used: NDArray[np.bool_]) -> Convexity:
         """What is known about the kernel matrix of the samples, those in use first."""
         if self._kernel.positive_semidefinite:
-            return "proved"
+            return Convexity.PROVED
         return convexity_of(
             Samples(self._kernel, X),
             used.astype(np.float64),
@@ -309,9 +309,7 @@ class BasePegasos(OnlineClassifier):
             f = F[k] + float(self.intercept_[k])
             new = self._judged(problem, rule, f, T[k], squares[k], dual_squares[k])
             new = replace(new, n_iter=parts[k].n_iter, convexity=parts[k].convexity)
-            status = verdict_again(
-                Status[parts[k].status.upper()], new, self._demand(problem), size_of(f, T[k])
-            )
+            status = verdict_again(parts[k].status, new, self._demand(problem), size_of(f, T[k]))
             error = float(np.abs(solver_values[k] - F[k]).max(initial=0.0))
             found.append(self._shown(replace(new, audit_error=error), status))
         return certificate.worst(found)

@@ -21,7 +21,6 @@ from maxmargin.linear.designs import ArrayDesign, Design
 from maxmargin.linear.losses import Bias, LinearProblem
 from maxmargin.linear.model import best_bias
 from maxmargin.linear.training import EPS, TrainedLinear, certify, rounding
-from maxmargin.status import Status
 
 SPENT, NEGLIGIBLE = 1e-2, 1e-9
 """What the offset may add to the gap: a share of it, or of the objective."""
@@ -133,7 +132,7 @@ class LinearOneClassSVM(BaseOneClass, BaseLinear):
         to nothing.
         """
         found, before = trained.solution, trained.certificate
-        if not Status[before.status.upper()].converged:
+        if not before.status.converged:
             return trained
         scores = design.values(found.w)
         bias = best_bias(problem, scores, found.bias)

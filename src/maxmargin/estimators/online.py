@@ -296,7 +296,7 @@ class PegasosSVC(BasePegasos):
         if stopped is Status.INTERRUPTED and self.on_interrupt == "raise":
             raise KeyboardInterrupt
         if stopped is not None:
-            warn(f"The chunk was not used up. {stopped.value}", ConvergenceWarning)
+            warn(f"The chunk was not used up. {stopped.message}", ConvergenceWarning)
         for name in ("certificate_", "fit_status_", "_duals"):
             self.__dict__.pop(name, None)
         self.n_iter_ = 1

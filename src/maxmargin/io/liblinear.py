@@ -121,7 +121,7 @@ def restore_linear(found: Linear, make: Callable[..., Any], **parameters: Any) -
     model.intercept_ = found.intercept if found.fitted_intercept else 0.0
     model.dual_coef_ = sparse.csr_matrix((functions, 0))
     model.certificate_ = unsolved(0, Status.IMPORTED).certificate
-    model.solver_, model.n_iter_ = Status.IMPORTED.name.lower(), 0
+    model.solver_, model.n_iter_ = str(Status.IMPORTED), 0
     if found.classes is not None:
         model.classes_, model.class_weight_ = found.classes, np.ones(len(found.classes))
     if found.label_order is not None:

@@ -34,11 +34,18 @@ from maxmargin.io.archive import Arrays
 from maxmargin.kernel.kernels import Kernel, Kind
 from maxmargin.online.norma import Functions
 from maxmargin.online.pegasos import Walks
-from maxmargin.status import Status
+from maxmargin.status import Convexity, Status
 
 RECORDS: dict[str, Any] = {cls.__name__: cls for cls in (Walks, Functions, Compression)}
-STATUSES = [status.name.lower() for status in Status]
-CONVEXITIES = ["proved", "checked", "assumed", "indefinite", "unknown"]
+STATUSES = list(Status)
+CONVEXITIES = [
+    Convexity.PROVED,
+    Convexity.CHECKED,
+    Convexity.ASSUMED,
+    Convexity.INDEFINITE,
+    Convexity.UNKNOWN,
+]
+"""Files hold positions in these lists: new entries go to the end."""
 CERTIFICATE = [
     field.name
     for field in fields(Certificate)

@@ -23,6 +23,7 @@ from maxmargin.kernel.formulations import Decision
 from maxmargin.kernel.kernels import Kind
 from maxmargin.kernel.sources import Source
 from maxmargin.kernel.workspace import KernelWorkspace, Samples
+from maxmargin.status import Convexity
 
 CERTIFIED_ROWS, FEWEST_ROWS = 64, 8
 """Rows on which every fit's decision values are compared with an independent evaluation; at least,
@@ -99,19 +100,19 @@ def _affordable(sample: NDArray[np.int64], n: int, count: int) -> NDArray[np.int
     return np.arange(n) if n <= count else sample[:: -(-len(sample) // max(1, count))]
 
 
-def convexity_of(X: Samples, coef: Floats, rounding: float, indefinite: bool = False) -> str:
+def convexity_of(X: Samples, coef: Floats, rounding: float, indefinite: bool = False) -> Convexity:
     """What is known about the definiteness of the kernel matrix, see Certificate.convexity.
 
     ``indefinite`` where a solver saw it is not.
     """
     kernel = X.kernel
     if kernel.positive_semidefinite:
-        return "proved"
+        return Convexity.PROVED
     rounded = (
         rounding > ROUNDED
     )  # negative curvature that the solver met may be rounding of the values
     if indefinite and not rounded:
-        return "indefinite"
+        return Convexity.INDEFINITE
     n, support = len(coef), np.flatnonzero(coef)
     order = np.argsort(coef == 0, kind="stable")[: definiteness.WHOLE]
     part = X.pick(order)
@@ -119,11 +120,11 @@ def convexity_of(X: Samples, coef: Floats, rounding: float, indefinite: bool = F
     K = part[:, order] if given else kernel_values(kernel, part, part)
     with one_blas_thread():
         if not definiteness.is_positive_semidefinite(np.asarray(K, dtype=np.float64), rounding):
-            return "indefinite"
+            return Convexity.INDEFINITE
         if n <= definiteness.WHOLE:
-            return "checked"
+            return Convexity.CHECKED
         if given and definiteness.refuted(X.X, support, rounding):
-            return "indefinite"
+            return Convexity.INDEFINITE
     if indefinite:
-        return "indefinite"
-    return "assumed" if given or kernel.kind is Kind.CALLABLE else "unknown"
+        return Convexity.INDEFINITE
+    return Convexity.ASSUMED if given or kernel.kind is Kind.CALLABLE else Convexity.UNKNOWN

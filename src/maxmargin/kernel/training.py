@@ -21,7 +21,7 @@ from maxmargin.kernel.problems import DualProblem, fold
 from maxmargin.kernel.solution import Solution, gradient, levels
 from maxmargin.kernel.sources import KernelNotFinite, Source
 from maxmargin.kernel.workspace import KernelWorkspace
-from maxmargin.status import Status
+from maxmargin.status import Convexity, Status
 from maxmargin.verdict import demand_of, error_allowed, size_of, verdict
 
 NEAR = 1e-12
@@ -76,7 +76,7 @@ class Constant(NamedTuple):
     def train(self, workspace: KernelWorkspace | None = None) -> "Trained":
         """The constant, which needs no solver."""
         decision = Decision(np.zeros(len(self.rows)), self.value, (self.value, self.value))
-        nothing = Certificate("", 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        nothing = Certificate(Status.UNJUDGED, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         status = verdict(
             None, nothing, demand_of(0.0), size_of(np.array([self.value]), decision.coef)
         )
@@ -226,7 +226,7 @@ def _judged(
     problem: DualProblem,
     workspace: KernelWorkspace,
     solution: Solution,
-    convexity: str,
+    convexity: Convexity,
     decision: Decision | None = None,
 ) -> Trained:
     """The decision function of a solution with its certificate and the verdict."""
@@ -268,10 +268,10 @@ def _report_end(workspace: KernelWorkspace, trained: Trained) -> None:
         )
 
 
-def zero(n: int, n_iter: int, convexity: str) -> Trained:
+def zero(n: int, n_iter: int, convexity: Convexity) -> Trained:
     """The solution of a degenerate problem: w = 0, all values 0."""
     nothing = Certificate(
-        Status.DEGENERATE.name.lower(),
+        Status.DEGENERATE,
         0.0,
         0.0,
         0.0,
@@ -287,5 +287,5 @@ def zero(n: int, n_iter: int, convexity: str) -> Trained:
 
 def unsolved(n: int, status: Status) -> Trained:
     """A problem that was not begun: nothing is known about it."""
-    unknown = Certificate(status.name.lower(), np.inf, -np.inf, np.inf, np.inf, np.inf, 0.0, 0.0)
+    unknown = Certificate(status, np.inf, -np.inf, np.inf, np.inf, np.inf, 0.0, 0.0)
     return Trained(Decision(np.zeros(n), 0.0, (-np.inf, np.inf)), status, unknown)

@@ -119,9 +119,9 @@ def _train(task: Task, workspace: LinearWorkspace) -> TrainedLinear:
         first = monitor.part(1.0)
         first.max_iter = min(monitor.max_iter, PASSES + design.shape[1] // EACH)
     found = _solved(task, workspace.share(first, 1, 1), solver)
-    name = found.certificate.status
-    slow = name == Status.MAX_ITER.name.lower() and first.max_iter < monitor.max_iter
-    if other is None or not (slow or name == Status.STALLED.name.lower()):
+    status = found.certificate.status
+    slow = status is Status.MAX_ITER and first.max_iter < monitor.max_iter
+    if other is None or not (slow or status is Status.STALLED):
         return found
     after = _solved(task, workspace, other)
     steps = found.solution.n_iter + after.solution.n_iter
@@ -239,9 +239,7 @@ def certify_classes(
             "certify needs the data the model was fitted on: another number of samples was given."
         )
     new = replace(_judged_classes(problem, X, W, b, t), n_iter=before.n_iter)
-    status = verdict_again(
-        Status[before.status.upper()], new, linear_demand(tol), _size_of_classes(t)
-    )
+    status = verdict_again(before.status, new, linear_demand(tol), _size_of_classes(t))
     return certificate.with_status(new, status)
 
 
@@ -385,9 +383,7 @@ def certify_again(
     """The certificate of a fitted model whose decision values were computed independently."""
     result = replace(judged(problem, found), n_iter=before.n_iter)
     result, demand, size = question(problem, found, design, result, tol, sizes(problem, design))
-    return certificate.with_status(
-        result, verdict_again(Status[before.status.upper()], result, demand, size)
-    )
+    return certificate.with_status(result, verdict_again(before.status, result, demand, size))
 
 
 def _audit(found: LinearSolution, design: Design) -> float:

@@ -221,7 +221,7 @@ def _end(
         path,
         epoch * len(path.task.visits),
         found,
-        f", {ended.name.lower() if ended else 'done'}",
+        f", {ended or 'done'}",
     )
     return Outcome(ended, epoch, model, found)
 
