@@ -5,7 +5,7 @@ import numpy as np
 from maxmargin.linear.losses import classification, one_class, regression
 
 
-def corridors(y, z, C):
+def tubes(y, z, C):
     """Every loss, of samples with signs y, targets z and weights C."""
     return {
         "hinge": classification(y, C, False),
@@ -22,4 +22,4 @@ A = rng.normal(size=(n, d))
 y = np.where(A[:, 0] + rng.normal(size=n) > 0, 1.0, -1.0)
 z = A @ [1.0, -1.0, 0.5, 0.0, 0.0] + rng.normal(size=n) + 1.0
 C = rng.uniform(0.5, 2.0, n)
-CORRIDORS = corridors(y, z, C)
+TUBES = tubes(y, z, C)

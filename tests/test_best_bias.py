@@ -10,7 +10,7 @@ N = 3 * model.MANY
 
 
 def objective(problem, g, b):
-    return 0.5 * problem.m * b**2 + problem.total * b + problem.corridor.losses(g + b)
+    return 0.5 * problem.m * b**2 + problem.total * b + problem.tube.losses(g + b)
 
 
 def cases():
@@ -60,17 +60,15 @@ def test_the_bias_of_plain_losses_is_the_middle_of_the_best(seed):
         s, C = rng.choice([-1.0, 1.0], size), rng.choice([0.0, 0.5, 1.0], size)
         C[0] = 1.0
         g = rng.integers(-3, 4, size).astype(float)
-        tube, total = regression(g[::-1] + 2.0, C, 1.0, False), 0.5 * float(C.sum())
-        for corridor, rest in (
+        regression_tube, total = regression(g[::-1] + 2.0, C, 1.0, False), 0.5 * float(C.sum())
+        for tube, rest in (
             (classification(s, C, False), 0.0),
-            (tube, 0.0),
+            (regression_tube, 0.0),
             (one_class(C), total),
         ):
             for bias, scaling in ((Bias.FREE, 1.0), (Bias.PENALISED, 0.5), (Bias.PENALISED, 3.0)):
-                problem = LinearProblem(corridor, bias, scaling, rest)
-                ends = sorted(
-                    {*(corridor.low - g)[corridor.up > 0], *(corridor.high - g)[corridor.down > 0]}
-                )
+                problem = LinearProblem(tube, bias, scaling, rest)
+                ends = sorted({*(tube.low - g)[tube.up > 0], *(tube.high - g)[tube.down > 0]})
                 b = model.best_bias(problem, g)
                 value = objective(problem, g, b)
                 if bias is Bias.FREE:
@@ -140,15 +138,15 @@ def test_the_bias_of_squared_losses_is_a_root_of_the_slope(bias, begin):
         rng.uniform(0.1, 2.0, 25),
         rng.normal(size=25),
     )
-    for corridor in (classification(s, C, True), regression(3 * g[::-1] + 7, C, 0.1, True)):
-        problem = LinearProblem(corridor, *bias)
+    for tube in (classification(s, C, True), regression(3 * g[::-1] + 7, C, 0.1, True)):
+        problem = LinearProblem(tube, *bias)
         b = model.best_bias(problem, g, begin)
         slope = problem.m * b
         for i in range(25):
-            slope -= 2 * corridor.up[i] * max(0.0, corridor.low[i] - g[i] - b)
-            slope += 2 * corridor.down[i] * max(0.0, g[i] + b - corridor.high[i])
+            slope -= 2 * tube.up[i] * max(0.0, tube.low[i] - g[i] - b)
+            slope += 2 * tube.down[i] * max(0.0, g[i] + b - tube.high[i])
         assert abs(slope) <= 1e-12 * (1 + problem.m) * (1 + C.sum())
-    assert model.best_bias(LinearProblem(corridor, Bias.NONE), g, begin) == 0.0
+    assert model.best_bias(LinearProblem(tube, Bias.NONE), g, begin) == 0.0
 
 
 def test_few_are_sorted(monkeypatch):
@@ -175,10 +173,10 @@ def test_duals_with_a_given_sum(squared, seed):
     draw = np.random.default_rng(seed)
     n, C = 12, np.random.default_rng(seed).uniform(0.5, 2.0, size=12)
     sign = np.where(np.arange(n) < n // 2, 1.0, -1.0)
-    corridor = losses.classification(sign, C, squared)
+    tube = losses.classification(sign, C, squared)
     t = sign * C * draw.uniform(0, 1, size=n) * (sign > 0 if seed % 2 else 1.0)
     total = draw.uniform(-1, 1) if seed % 3 else 0.0
-    found = losses.with_sum(corridor, t, total)
+    found = losses.with_sum(tube, t, total)
     assert found.sum() == pytest.approx(total, abs=1e-12)
     assert (found * sign >= 0).all()
     assert squared or (np.abs(found) <= C * (1 + 1e-12)).all()
@@ -189,19 +187,19 @@ def test_what_is_missing_of_a_squared_loss_goes_by_its_weight():
 
     Duals of 0 take their share of what is missing, in proportion to the weights.
     """
-    corridor = losses.classification(np.array([1.0, 1.0, -1.0]), np.array([1.0, 3.0, 2.0]), True)
-    assert losses.with_sum(corridor, np.zeros(3), 8.0).tolist() == [2.0, 6.0, 0.0]
-    assert losses.with_sum(corridor, np.array([2.0, 0.0, 0.0]), 8.0).tolist() == [3.5, 4.5, 0.0]
-    assert losses.with_sum(corridor, np.array([0.0, 1.0, -5.0]), -6.0).tolist() == [0.0, 0.0, -6.0]
-    plain = corridor._replace(squared=False)
+    tube = losses.classification(np.array([1.0, 1.0, -1.0]), np.array([1.0, 3.0, 2.0]), True)
+    assert losses.with_sum(tube, np.zeros(3), 8.0).tolist() == [2.0, 6.0, 0.0]
+    assert losses.with_sum(tube, np.array([2.0, 0.0, 0.0]), 8.0).tolist() == [3.5, 4.5, 0.0]
+    assert losses.with_sum(tube, np.array([0.0, 1.0, -5.0]), -6.0).tolist() == [0.0, 0.0, -6.0]
+    plain = tube._replace(squared=False)
     assert losses.with_sum(plain, np.array([0.0, 1.0, 0.0]), 2.5).tolist() == [0.5, 2.0, 0.0]
 
 
 def test_sums_that_need_no_room():
-    corridor = classification(np.ones(2), np.ones(2), False)
-    assert losses.with_sum(corridor, np.zeros(2), 0.0).tolist() == [0.0, 0.0]
-    assert losses.with_sum(corridor, np.array([1.0, 0.0]), 0.0).tolist() == [0.0, 0.0]
-    assert losses.with_sum(corridor, np.array([1.0, 0.5]), 0.5).tolist() == pytest.approx(
+    tube = classification(np.ones(2), np.ones(2), False)
+    assert losses.with_sum(tube, np.zeros(2), 0.0).tolist() == [0.0, 0.0]
+    assert losses.with_sum(tube, np.array([1.0, 0.0]), 0.0).tolist() == [0.0, 0.0]
+    assert losses.with_sum(tube, np.array([1.0, 0.5]), 0.5).tolist() == pytest.approx(
         [1 / 3, 1 / 6]
     )
 
@@ -214,13 +212,12 @@ def test_feasible_duals_are_inside_their_bounds(squared):
         np.resize([0.0, 0.3, 1.0, 2.0], 40),
         3 * rng.normal(size=40),
     )
-    tube = regression(s, C, 0.1, squared)
-    for corridor in (classification(s, C, squared), tube):
+    for tube in (classification(s, C, squared), regression(s, C, 0.1, squared)):
         wanted = []
-        for v, up, down in zip(t, corridor.up, corridor.down, strict=True):
+        for v, up, down in zip(t, tube.up, tube.down, strict=True):
             most = [(np.inf if b > 0 else 0.0) if squared else b for b in (up, down)]
             wanted.append(min(max(v, -most[1]), most[0]))
         for bias in (Bias.NONE, Bias.PENALISED):
-            np.testing.assert_array_equal(model.feasible(LinearProblem(corridor, bias), t), wanted)
-        free = model.feasible(LinearProblem(corridor, Bias.FREE), t)
-        np.testing.assert_array_equal(free, losses.with_sum(corridor, np.array(wanted), 0.0))
+            np.testing.assert_array_equal(model.feasible(LinearProblem(tube, bias), t), wanted)
+        free = model.feasible(LinearProblem(tube, Bias.FREE), t)
+        np.testing.assert_array_equal(free, losses.with_sum(tube, np.array(wanted), 0.0))

@@ -225,7 +225,7 @@ def test_worst_of_several():
 # ---- linear models -------------------------------------------------------------------------------
 
 w, m, total = rng.normal(size=3), 0.5, 1.5
-CORRIDORS = {
+TUBES = {
     "hinge": losses.classification(y, C, False),
     "squared_hinge": losses.classification(y, C, True),
     "tube": losses.regression(z, C, EPSILON, False),
@@ -234,54 +234,52 @@ CORRIDORS = {
 }
 
 
-def loss(corridor, i, f):
+def loss(tube, i, f):
     """One sample's loss."""
-    power = 2 if corridor.squared else 1
-    if f < corridor.low[i]:
-        return corridor.up[i] * (corridor.low[i] - f) ** power
-    return corridor.down[i] * (f - corridor.high[i]) ** power if f > corridor.high[i] else 0.0
+    power = 2 if tube.squared else 1
+    if f < tube.low[i]:
+        return tube.up[i] * (tube.low[i] - f) ** power
+    return tube.down[i] * (f - tube.high[i]) ** power if f > tube.high[i] else 0.0
 
 
-def gain(corridor, i, t):
+def gain(tube, i, t):
     """One sample's part of the dual."""
     if t == 0:
         return 0.0
-    edge, price = (
-        (corridor.low[i], corridor.up[i]) if t > 0 else (corridor.high[i], corridor.down[i])
-    )
-    return edge * t - (t * t / (4 * price) if corridor.squared else 0.0)
+    edge, price = (tube.low[i], tube.up[i]) if t > 0 else (tube.high[i], tube.down[i])
+    return edge * t - (t * t / (4 * price) if tube.squared else 0.0)
 
 
-@pytest.mark.parametrize("name", CORRIDORS)
+@pytest.mark.parametrize("name", TUBES)
 def test_losses(name):
-    corridor, f = CORRIDORS[name], 2 * rng.normal(size=n)
-    assert corridor.losses(f) == pytest.approx(sum(loss(corridor, i, f[i]) for i in range(n)))
+    tube, f = TUBES[name], 2 * rng.normal(size=n)
+    assert tube.losses(f) == pytest.approx(sum(loss(tube, i, f[i]) for i in range(n)))
     some = np.array([3, 1, 8])
-    assert corridor.pick(some, 2.5).losses(f[some]) == pytest.approx(
-        2.5 * sum(loss(corridor, i, f[i]) for i in some)
+    assert tube.pick(some, 2.5).losses(f[some]) == pytest.approx(
+        2.5 * sum(loss(tube, i, f[i]) for i in some)
     )
 
 
 @pytest.mark.parametrize("power", [1, 2])
 @pytest.mark.parametrize("free", [False, True])
-@pytest.mark.parametrize("name", CORRIDORS)
+@pytest.mark.parametrize("name", TUBES)
 def test_linear(name, free, power, monkeypatch):
     monkeypatch.setattr(linear_certificate, "BLOCK_SAMPLES", 7)
-    corridor, weight = CORRIDORS[name], 0.0 if free else m
+    tube, weight = TUBES[name], 0.0 if free else m
     f = A @ w + BIAS
-    t = np.where(corridor.up > 0, rng.uniform(0, 1, n) * corridor.up, 0) - np.where(
-        corridor.down > 0, rng.uniform(0, 1, n) * corridor.down, 0
+    t = np.where(tube.up > 0, rng.uniform(0, 1, n) * tube.up, 0) - np.where(
+        tube.down > 0, rng.uniform(0, 1, n) * tube.down, 0
     )
     Xt = A.T @ t
-    found = linear_certificate.linear(f, corridor, w, BIAS, t, Xt, weight, total, free, power)
+    found = linear_certificate.linear(f, tube, w, BIAS, t, Xt, weight, total, free, power)
     if power == 1:  # duals that are too long are shortened
         longest = max(1.0, np.abs(Xt).max(), 0.0 if free else abs(t.sum()) / math.sqrt(m))
         assert longest > 1
         t, Xt = t / longest, Xt / longest
     excess = t.sum() - total
     paid, gained = (
-        sum(loss(corridor, i, f[i]) for i in range(n)),
-        sum(gain(corridor, i, t[i]) for i in range(n)),
+        sum(loss(tube, i, f[i]) for i in range(n)),
+        sum(gain(tube, i, t[i]) for i in range(n)),
     )
     if power == 2:
         primal = w @ w / 2 + weight * BIAS**2 / 2 + total * BIAS + paid
@@ -298,10 +296,10 @@ def test_linear(name, free, power, monkeypatch):
 @pytest.mark.parametrize("name", ["squared_hinge", "squared_tube"])
 def test_violation_of_squared_linear_losses(name):
     """A dual is 2 C times how far its sample is outside."""
-    corridor, f = CORRIDORS[name], A @ w + BIAS
+    tube, f = TUBES[name], A @ w + BIAS
     for i in range(n):
-        t = np.array([0.3 * corridor.up[i] - 0.2 * corridor.down[i]])
-        one = losses.Corridor(*(edge[[i]] for edge in corridor[:4]), True)
+        t = np.array([0.3 * tube.up[i] - 0.2 * tube.down[i]])
+        one = losses.Tube(*(edge[[i]] for edge in tube[:4]), True)
         found = linear_certificate.linear(f[[i]], one, w, BIAS, t, A[i] * t, 0.0, 0.0, True)
         kkt = [0.0]
         if one.up[0] > 0:
@@ -316,11 +314,11 @@ def test_duals_outside_their_bounds_are_seen():
         ("hinge", 0.25, 1, 0.0), ("hinge", 0.25, -1, 0.25), ("hinge", -0.25, 1, 0.25), ("squared_hinge", 0.25, -1, 0.25),
         ("squared_hinge", -0.25, 1, 0.25), ("squared_hinge", 99.0, 1, 0.0), ("hinge", 2.5, 1, 0.5), ("hinge", -2.5, -1, 0.5),
     ):  # fmt: skip
-        corridor = losses.classification(
+        tube = losses.classification(
             np.array([float(sign)]), np.array([2.0]), name.startswith("squared")
         )
         found = linear_certificate.linear(
-            np.zeros(1), corridor, w, 0.0, np.array([t]), A[0] * t, 0.0, t, True
+            np.zeros(1), tube, w, 0.0, np.array([t]), A[0] * t, 0.0, t, True
         )
         assert found.box_violation == pytest.approx(broken), (name, t, sign)
 
@@ -585,7 +583,7 @@ def test_decisions_are_read_off_the_levels():
     assert found[1:4] == (5.0, (1.0, 9.0), 1.0)
 
 
-def test_violation_at_one_end_of_a_corridor():
+def test_violation_at_one_end_of_a_tube():
     """A dual of a share s of its bound: 1 - s of what is missing, s of what is too much.
 
     Nothing without a bound.

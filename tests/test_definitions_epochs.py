@@ -172,7 +172,5 @@ def test_what_a_path_says_of_its_functions(options):
         problems = epochs.problems(task, path.rule)
         assert [problem.bias for problem in problems] == [Bias.FREE if bias else Bias.NONE] * 3
         for problem, sign in zip(problems, signs, strict=True):
-            np.testing.assert_allclose(
-                problem.corridor.up + problem.corridor.down, task.share / 0.05
-            )
-            np.testing.assert_array_equal(problem.corridor.up > 0, sign > 0)
+            np.testing.assert_allclose(problem.tube.up + problem.tube.down, task.share / 0.05)
+            np.testing.assert_array_equal(problem.tube.up > 0, sign > 0)

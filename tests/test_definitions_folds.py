@@ -77,9 +77,9 @@ def test_a_few_samples_of_each_class_are_spread_over_it(functions, monkeypatch):
     assert look.rows.tolist() == rows
     assert len(look.problems) == functions
     for problem, sign in zip(look.problems, signs, strict=True):
-        np.testing.assert_allclose(problem.corridor.up, np.where(sign[rows] > 0, cost, 0.0))
-        np.testing.assert_allclose(problem.corridor.down, np.where(sign[rows] < 0, cost, 0.0))
-        assert not problem.corridor.squared
+        np.testing.assert_allclose(problem.tube.up, np.where(sign[rows] > 0, cost, 0.0))
+        np.testing.assert_allclose(problem.tube.down, np.where(sign[rows] < 0, cost, 0.0))
+        assert not problem.tube.squared
 
 
 @pytest.mark.parametrize("options", [{}, {"kernel": "rbf", "gamma": 0.4}])

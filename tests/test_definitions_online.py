@@ -262,8 +262,8 @@ def test_epochs_against_the_obvious_way(make, average):
     K, signs = kernel_and_signs(X, y, 0.4)
     weight = rng.uniform(0.5, 1.5, size=60)
     gain = weight / weight.mean()
-    corridors = [classification(sign, gain / 60, False) for sign in signs]
-    problems = [LinearProblem(corridor, Bias.FREE) for corridor in corridors]
+    tubes = [classification(sign, gain / 60, False) for sign in signs]
+    problems = [LinearProblem(tube, Bias.FREE) for tube in tubes]
     options = {"kernel": "rbf", "gamma": 0.4, "batch_size": 4, "shuffle": False, "average": average}
     model = PegasosSVC(alpha=0.02, tol=None, max_iter=3, **options).fit(X, y, sample_weight=weight)
     walked = Walked(K, signs, 0.02, 4, gain)

@@ -43,11 +43,11 @@ EPS = 2.0**-52
 @pytest.mark.parametrize("bias", Bias)
 def test_sizes_are_those_of_a_constant_model(bias, squared):
     power = 2 if squared else 1
-    for corridor, targets in (
+    for tube, targets in (
         (classification(y, C, squared), None),
         (regression(z, C, 0.2, squared), z),
     ):
-        problem = LinearProblem(corridor, bias)
+        problem = LinearProblem(tube, bias)
         centre = float(C @ z / C.sum()) if targets is not None and bias is Bias.FREE else 0.0
         assert model.middle(problem) == pytest.approx(centre, abs=1e-12)
         short = [1.0] * n if targets is None else [max(0.0, abs(v - centre) - 0.2) for v in z]
@@ -59,7 +59,7 @@ def test_sizes_are_those_of_a_constant_model(bias, squared):
         found = model.sizes(problem, ArrayDesign(A))
         assert found.unit == pytest.approx(unit)
         assert found.scale == pytest.approx(scale + EPS / 1e-13 * far)
-        heavy = LinearProblem(corridor.pick(np.arange(n), 1e10), bias)
+        heavy = LinearProblem(tube.pick(np.arange(n), 1e10), bias)
         wanted = (1e-3 * unit) ** 2 / (2 * 1e-13 * 1e-2 * largest) + 1e10 * EPS / 1e-13 * far
         assert model.sizes(heavy, ArrayDesign(0.1 * A)).scale == pytest.approx(wanted)
         huge = model.sizes(problem, ArrayDesign(1e6 * A))
@@ -70,8 +70,8 @@ def test_sizes_are_those_of_a_constant_model(bias, squared):
 
 @pytest.mark.parametrize("free", [False, True])
 def test_a_certificate_from_norms(free):
-    corridor, t, f = classification(y, C, False), 0.4 * y * C, A[:, 0] + 0.3
-    found = linear_certificate.from_norms(f, corridor, t, 3.0, 5.0, free)
+    tube, t, f = classification(y, C, False), 0.4 * y * C, A[:, 0] + 0.3
+    found = linear_certificate.from_norms(f, tube, t, 3.0, 5.0, free)
     primal = 1.5 + sum(c * max(0.0, 1 - s * v) for c, s, v in zip(C, y, f, strict=True))
     dual = sum(abs(v) for v in t) - 2.5
     assert (found.primal, found.dual, found.gap) == pytest.approx((primal, dual, primal - dual))
@@ -92,8 +92,8 @@ def test_products_with_data_in_blocks(block, monkeypatch):
 
 
 def test_the_losses_of_some_samples():
-    corridor, some = regression(z, C, 0.2, True), np.array([3, 1, 8])
-    for factor, picked in ((1.0, corridor.pick(some)), (2.5, corridor.pick(some, 2.5))):
+    tube, some = regression(z, C, 0.2, True), np.array([3, 1, 8])
+    for factor, picked in ((1.0, tube.pick(some)), (2.5, tube.pick(some, 2.5))):
         np.testing.assert_array_equal(picked.up, factor * C[some])
         np.testing.assert_array_equal(picked.down, factor * C[some])
         np.testing.assert_array_equal(picked.low, z[some] - 0.2)
@@ -102,10 +102,10 @@ def test_the_losses_of_some_samples():
 
 
 def test_the_weight_of_a_penalised_bias():
-    corridor = classification(y, C, False)
-    assert LinearProblem(corridor, Bias.PENALISED).m == 1.0
-    assert LinearProblem(corridor, Bias.PENALISED, 4.0).m == 1 / 16
-    assert [LinearProblem(corridor, bias, 4.0).m for bias in (Bias.NONE, Bias.FREE)] == [0.0, 0.0]
+    tube = classification(y, C, False)
+    assert LinearProblem(tube, Bias.PENALISED).m == 1.0
+    assert LinearProblem(tube, Bias.PENALISED, 4.0).m == 1 / 16
+    assert [LinearProblem(tube, bias, 4.0).m for bias in (Bias.NONE, Bias.FREE)] == [0.0, 0.0]
 
 
 def test_sizes_of_equal_targets_and_of_one_class():
@@ -173,8 +173,8 @@ def test_a_smaller_problem_counts_its_samples_for_several():
         rows = [next(i for i in range(n) if np.array_equal(A[i], x)) for x in some.X]
         assert len(set(rows)) == n // 5
         assert rows == sorted(rows)
-        np.testing.assert_allclose(smaller.corridor.up, 5 * problem.corridor.up[rows])
-        np.testing.assert_array_equal(smaller.corridor.low, problem.corridor.low[rows])
+        np.testing.assert_allclose(smaller.tube.up, 5 * problem.tube.up[rows])
+        np.testing.assert_array_equal(smaller.tube.low, problem.tube.low[rows])
 
 
 def test_gram_matrices_of_one_set_after_another():
@@ -387,7 +387,7 @@ def test_a_few_of_each_class_stand_for_all_where_there_are_many(monkeypatch):
     assert sorted(np.count_nonzero(y[look.rows] == sign) for sign in (1, -1)) == [5, 5]
     (problem,) = look.problems
     assert problem.bias is Bias.FREE
-    for sign, cost in ((1.0, problem.corridor.up), (-1.0, problem.corridor.down)):
+    for sign, cost in ((1.0, problem.tube.up), (-1.0, problem.tube.down)):
         np.testing.assert_array_equal(cost > 0, y[look.rows] == sign)
         assert cost.sum() == pytest.approx(task.gain[y == sign].sum() / (n * 0.5)), (
             "the weight of the whole class"

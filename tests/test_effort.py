@@ -49,7 +49,7 @@ PAIR_STEPS = {
 }
 """Steps and rows of the kernel matrix seen with tol=1e-3."""
 
-CORRIDORS = {
+TUBES = {
     "hinge": classification(y, C, False),
     "squared_hinge": classification(y, C, True),
     "tube": regression(z, C, 0.1, False),
@@ -162,9 +162,9 @@ def test_newton_steps_of_a_kernel_machine():
 
 
 @pytest.mark.parametrize("bias", Bias)
-@pytest.mark.parametrize("name", CORRIDORS)
+@pytest.mark.parametrize("name", TUBES)
 def test_newton_steps_of_linear_models(name, bias):
-    problem, design = LinearProblem(CORRIDORS[name], bias), CountedDesign(A)
+    problem, design = LinearProblem(TUBES[name], bias), CountedDesign(A)
     steps, passes = NEWTON[name][list(Bias).index(bias)]
     found = semismooth.solve(problem, LinearWorkspace(design, Monitor()), 1e-5)
     assert found.ended is None
@@ -176,7 +176,7 @@ def test_newton_steps_of_linear_models(name, bias):
 @pytest.mark.parametrize("bias", Bias)
 @pytest.mark.parametrize("name", LASSO)
 def test_newton_steps_of_the_lasso(name, bias):
-    problem, design = LinearProblem(CORRIDORS[name], bias), CountedDesign(A)
+    problem, design = LinearProblem(TUBES[name], bias), CountedDesign(A)
     found = lasso.solve(problem, LinearWorkspace(design, Monitor()), 1e-5)
     assert found.ended is None
     assert found.n_iter <= LASSO[name][0]
@@ -207,9 +207,9 @@ def test_newton_steps_of_wide_data(squared):
 
 
 @pytest.mark.parametrize("bias", Bias)
-@pytest.mark.parametrize("name", CORRIDORS)
+@pytest.mark.parametrize("name", TUBES)
 def test_passes_of_coordinate_descent(name, bias):
-    problem, design = LinearProblem(CORRIDORS[name], bias), ArrayDesign(A)
+    problem, design = LinearProblem(TUBES[name], bias), ArrayDesign(A)
     found = coordinate.solve(problem, LinearWorkspace(design, Monitor()), 1e-2)
     assert found.ended is None
     assert found.n_iter <= limit(PASSES[name][list(Bias).index(bias)])
@@ -222,7 +222,7 @@ def test_samples_far_from_the_margin_are_set_aside():
     Most are not visited close to the end.
     """
     run = coordinate._Run(
-        LinearProblem(CORRIDORS["hinge"], Bias.NONE), ArrayDesign(A), Monitor(), None, 0
+        LinearProblem(TUBES["hinge"], Bias.NONE), ArrayDesign(A), Monitor(), None, 0
     )
     active, sets = N, []
     for passes in range(1, 40):
@@ -266,11 +266,11 @@ COLUMNS = {"squared_hinge": (11, 39), "squared_tube": (7, 15)}
 
 
 @pytest.mark.parametrize("bias", Bias)
-@pytest.mark.parametrize("name", CORRIDORS)
+@pytest.mark.parametrize("name", TUBES)
 def test_steps_by_conjugate_gradients(name, bias, monkeypatch):
     """As for data of many features: the Hessian is not formed."""
     monkeypatch.setattr(semismooth, "FACTORED", 2)
-    problem, design = LinearProblem(CORRIDORS[name], bias), CountedDesign(A)
+    problem, design = LinearProblem(TUBES[name], bias), CountedDesign(A)
     steps, passes = PRODUCTS[name][list(Bias).index(bias)]
     found = semismooth.solve(problem, LinearWorkspace(design, Monitor()), 1e-5)
     assert found.ended is None
@@ -282,7 +282,7 @@ def test_steps_by_conjugate_gradients(name, bias, monkeypatch):
 @pytest.mark.parametrize("name", COLUMNS)
 def test_steps_of_the_lasso_by_columns(name, bias, monkeypatch):
     monkeypatch.setattr(lasso, "EXPLICIT", 2)
-    problem, design = LinearProblem(CORRIDORS[name], bias), CountedDesign(A)
+    problem, design = LinearProblem(TUBES[name], bias), CountedDesign(A)
     found = lasso.solve(problem, LinearWorkspace(design, Monitor()), 1e-5)
     assert found.ended is None
     assert 0 < found.n_iter <= limit(COLUMNS[name][0])

@@ -104,10 +104,10 @@ def test_liblinear(
     )
 
 
-def by_qp(X, corridor, bias):
-    """w, b by a QP solver: w = a - c, slacks for both sides of the corridor, b free."""
+def by_qp(X, tube, bias):
+    """w, b by a QP solver: w = a - c, slacks for both sides of the tube, b free."""
     _n, d = X.shape
-    up, down = np.flatnonzero(corridor.up > 0), np.flatnonzero(corridor.down > 0)
+    up, down = np.flatnonzero(tube.up > 0), np.flatnonzero(tube.down > 0)
     k = len(up) + len(down)
     A = sparse.vstack(
         (
@@ -123,10 +123,10 @@ def by_qp(X, corridor, bias):
         "csc",
     )
     right = np.concatenate(
-        (-corridor.low[up], corridor.high[down], np.zeros(2 * d + (0 if bias is Bias.FREE else 2)))
+        (-tube.low[up], tube.high[down], np.zeros(2 * d + (0 if bias is Bias.FREE else 2)))
     )
     H = sparse.diags(
-        np.concatenate((np.zeros(2 * d + 1), 2 * corridor.up[up], 2 * corridor.down[down])),
+        np.concatenate((np.zeros(2 * d + 1), 2 * tube.up[up], 2 * tube.down[down])),
         format="csc",
     )
     q = np.concatenate((np.ones(2 * d), np.zeros(1 + k)))
@@ -148,14 +148,14 @@ def test_qp(bias, task):
     X = rng.standard_normal((60, 8)) + 0.5
     z = X @ np.array([1.0, -2, 0, 0, 0, 0.3, 0, 0]) + 0.7 + 0.3 * rng.standard_normal(60)
     C = rng.uniform(0.1, 1, 60)
-    corridor = (
+    tube = (
         classification(np.where(z > 0, 1.0, -1.0), C, True)
         if task == "classes"
         else regression(z, C, 0.2, True)
     )
-    w, b = by_qp(X, corridor, bias)
-    found, value = solved(LinearProblem(corridor, bias), X)
-    assert value <= np.abs(w).sum() + corridor.losses(X @ w + b) + 1e-7
+    w, b = by_qp(X, tube, bias)
+    found, value = solved(LinearProblem(tube, bias), X)
+    assert value <= np.abs(w).sum() + tube.losses(X @ w + b) + 1e-7
     np.testing.assert_allclose(np.append(found.w, found.bias), np.append(w, b), atol=1e-4)
 
 
@@ -166,11 +166,11 @@ def test_columns_and_newton_agree(bias, form, monkeypatch):
     X = {"dense": X.toarray(), "float32": X.toarray().astype(np.float32), "sparse": X}[form]
     weights = np.random.default_rng(0).integers(0, 3, len(y)).astype(float)
     targets = X @ np.ones(300, X.dtype)
-    for corridor in (
+    for tube in (
         classification(y, weights, True),
         regression(targets.astype(float), weights, 0.1, True),
     ):
-        problem = LinearProblem(corridor, bias, 3.0 if bias is Bias.PENALISED else 1.0)
+        problem = LinearProblem(tube, bias, 3.0 if bias is Bias.PENALISED else 1.0)
         monkeypatch.setattr(lasso, "EXPLICIT", 1000)
         newton = solved(problem, X)[1]
         monkeypatch.setattr(lasso, "EXPLICIT", 10)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from linear_cases import CORRIDORS, A, d, n
+from linear_cases import TUBES, A, d, n
 from maxmargin.linear import lasso, semismooth
 from maxmargin.linear.column_descent import Columns
 from maxmargin.linear.designs import ArrayDesign, ChunkDesign
@@ -19,8 +19,8 @@ from maxmargin.status import Status
 
 
 def l1(bias, task="classes", X=A):
-    corridor = CORRIDORS["squared_hinge" if task == "classes" else "squared_tube"]
-    return lasso._Run(LinearProblem(corridor, bias, scaling=1.5), ArrayDesign(X), 1e-9, Monitor())
+    tube = TUBES["squared_hinge" if task == "classes" else "squared_tube"]
+    return lasso._Run(LinearProblem(tube, bias, scaling=1.5), ArrayDesign(X), 1e-9, Monitor())
 
 
 COLUMN = {Bias.NONE: 0.0, Bias.FREE: 1.0, Bias.PENALISED: 1.5}
@@ -34,11 +34,11 @@ def test_a_point_of_the_lasso(bias, task, scale, size):
     X = scale * A
     run, u = l1(bias, task, X), size * np.random.default_rng(2).normal(size=d + 1)
     u[-1] *= 0.3 / size
-    corridor, column = run.problem.corridor, COLUMN[bias]
+    tube, column = run.problem.tube, COLUMN[bias]
     here = run.at(u)
 
     def losses(u):
-        return corridor.losses(X @ u[:-1] + column * u[-1])
+        return tube.losses(X @ u[:-1] + column * u[-1])
 
     h = 1e-6
     slope = [(losses(u + h * e) - losses(u - h * e)) / (2 * h) for e in np.eye(d + 1)]
@@ -50,10 +50,9 @@ def test_a_point_of_the_lasso(bias, task, scale, size):
 
     def gain(c):
         up, down = t > 0, t < 0
-        value = c * (corridor.low[up] @ t[up] + corridor.high[down] @ t[down])
+        value = c * (tube.low[up] @ t[up] + tube.high[down] @ t[down])
         return value - c * c * (
-            np.sum(t[up] ** 2 / (4 * corridor.up[up]))
-            + np.sum(t[down] ** 2 / (4 * corridor.down[down]))
+            np.sum(t[up] ** 2 / (4 * tube.up[up])) + np.sum(t[down] ** 2 / (4 * tube.down[down]))
         )
 
     bound = max(1.0, np.abs(X.T @ t).max(), abs(1.5 * t.sum()) if bias is Bias.PENALISED else 0.0)
@@ -67,7 +66,7 @@ def test_a_point_of_the_lasso(bias, task, scale, size):
     wanted = [v != 0 or abs(s) > p for v, s, p in zip(u, here.slope, price, strict=True)]
     wanted[-1] = wanted[-1] or bias is not Bias.NONE
     assert run._wanted(here).tolist() == wanted
-    inside = run.at(u, np.clip(0.0, corridor.low, corridor.high))
+    inside = run.at(u, np.clip(0.0, tube.low, tube.high))
     assert (inside.duals.loss, inside.dual) == (0.0, 0.0), "no loss, no dual"
     nothing = run.at(np.zeros(d + 1))
     assert run._wanted(nothing).tolist() == [abs(s) > 1 for s in nothing.slope[:-1]] + [
@@ -98,7 +97,7 @@ def test_solutions_of_the_lasso_have_feasible_duals(bias, task):
     gap = lasso._objectives(run.problem, found)
     penalty = abs(found.bias) / 1.5 if bias is Bias.PENALISED else 0.0
     assert gap.primal == pytest.approx(
-        np.abs(found.w).sum() + penalty + run.problem.corridor.losses(found.f)
+        np.abs(found.w).sum() + penalty + run.problem.tube.losses(found.f)
     )
     double = lasso._objectives(run.problem, found._replace(t=10 * found.t, Xt=10 * found.Xt))
     reach = max(np.abs(found.Xt).max(), abs(1.5 * found.t.sum()) if bias is Bias.PENALISED else 0.0)
@@ -187,7 +186,7 @@ def test_the_lasso_counts_passes_and_steps(monkeypatch):
         return u, passes
 
     monkeypatch.setattr(Columns, "descend", descend)
-    problem = LinearProblem(CORRIDORS["squared_hinge"], Bias.FREE)
+    problem = LinearProblem(TUBES["squared_hinge"], Bias.FREE)
     found = lasso.solve(problem, LinearWorkspace(ArrayDesign(A), Monitor()), 1e-9)
     assert found.ended is None
     assert found.n_iter in (sum(counted), sum(counted) - 1), "no step after passes that suffice"
@@ -201,7 +200,7 @@ def test_the_lasso_counts_passes_and_steps(monkeypatch):
 def test_starts_of_solvers(monkeypatch):
     """From a solution nothing is left to do; the bias is measured in its column."""
     for bias in Bias:
-        problem = LinearProblem(CORRIDORS["squared_hinge"], bias, scaling=1.5)
+        problem = LinearProblem(TUBES["squared_hinge"], bias, scaling=1.5)
         for solver in (lasso, semismooth):
             found = solver.solve(problem, LinearWorkspace(ArrayDesign(A), Monitor()), 1e-6)
             assert found.ended is None
@@ -341,7 +340,7 @@ def test_many_samples_begin_at_the_solution_of_an_eighth(monkeypatch):
 
     monkeypatch.setattr(lasso._Run, "by_newton", by_newton)
     problem, whole, chunks = (
-        LinearProblem(CORRIDORS["squared_hinge"], Bias.FREE),
+        LinearProblem(TUBES["squared_hinge"], Bias.FREE),
         ArrayDesign(A),
         ChunkDesign(lambda: [A], A.shape),
     )

@@ -6,7 +6,7 @@ Faces, walks, passes, looks, leaps.
 import numpy as np
 import pytest
 
-from linear_cases import corridors
+from linear_cases import tubes
 from maxmargin.linear import coordinate, face
 from maxmargin.linear.designs import ArrayDesign
 from maxmargin.linear.face import Walk
@@ -21,52 +21,50 @@ A = rng.normal(size=(n, d))
 y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
 z = rng.normal(size=n) + 1.0
 C = rng.uniform(0.5, 2.0, n)
-CORRIDORS = corridors(y, z, C)
+TUBES = tubes(y, z, C)
 
 
 def duals(name, draw, size=1.0):
     """Duals inside their bounds, some of them at a bound or 0."""
-    corridor = CORRIDORS[name]
-    t = np.where(draw.random(n) < 0.5, corridor.up, -corridor.down) * draw.choice(
-        [0.0, 0.3, 0.6, 1.0], n
-    )
-    t = np.where((t == 0) & (draw.random(n) < 0.5), 0.4 * (corridor.up - corridor.down), t)
+    tube = TUBES[name]
+    t = np.where(draw.random(n) < 0.5, tube.up, -tube.down) * draw.choice([0.0, 0.3, 0.6, 1.0], n)
+    t = np.where((t == 0) & (draw.random(n) < 0.5), 0.4 * (tube.up - tube.down), t)
     return size * t
 
 
 def a_problem(name, bias):
     total = 0.3 * float(C.sum()) if name == "one_class" else 0.0
-    return LinearProblem(CORRIDORS[name], bias, scaling=1.5, total=total)
+    return LinearProblem(TUBES[name], bias, scaling=1.5, total=total)
 
 
-@pytest.mark.parametrize("name", CORRIDORS)
+@pytest.mark.parametrize("name", TUBES)
 def test_a_face_is_where_duals_are_strictly_inside_their_bounds(name):
-    corridor, t = CORRIDORS[name], duals(name, np.random.default_rng(1))
+    tube, t = TUBES[name], duals(name, np.random.default_rng(1))
     wanted = [
-        v != 0 and (corridor.squared or -b < v < a)
-        for v, a, b in zip(t, corridor.up, corridor.down, strict=True)
+        v != 0 and (tube.squared or -b < v < a)
+        for v, a, b in zip(t, tube.up, tube.down, strict=True)
     ]
     assert 0 < sum(wanted) < n
     assert face.inside(a_problem(name, Bias.NONE), t).tolist() == wanted
 
 
-def gain(corridor, i, t):
+def gain(tube, i, t):
     """gain_i(t) as at the top of linear/losses.py."""
     value, price = (
-        (corridor.low[i] * t, corridor.up[i])
+        (tube.low[i] * t, tube.up[i])
         if t > 0
-        else (corridor.high[i] * t, corridor.down[i])
+        else (tube.high[i] * t, tube.down[i])
         if t < 0
         else (0.0, 1.0)
     )
-    return value - (t * t / (4 * price) if corridor.squared else 0.0)
+    return value - (t * t / (4 * price) if tube.squared else 0.0)
 
 
 def objective(problem, X, t, guess, column):
     """D with the bias penalised around a guess."""
     w, excess = sum(v * x for v, x in zip(t, X, strict=True)), sum(t) - problem.total
     return (
-        sum(gain(problem.corridor, i, v) for i, v in enumerate(t))
+        sum(gain(problem.tube, i, v) for i, v in enumerate(t))
         - 0.5 * float(w @ w)
         - guess * excess
         - 0.5 * column * excess**2
@@ -74,7 +72,7 @@ def objective(problem, X, t, guess, column):
 
 
 @pytest.mark.parametrize("column", [0.0, 0.7])
-@pytest.mark.parametrize("name", CORRIDORS)
+@pytest.mark.parametrize("name", TUBES)
 def test_a_leap_goes_to_the_best_point_of_a_face(name, column, monkeypatch):
     """The whole way, or clipped to the bounds, or half or a quarter or an eighth of the way where
     the objective would fall.
@@ -91,17 +89,17 @@ def test_a_leap_goes_to_the_best_point_of_a_face(name, column, monkeypatch):
         walk = Walk(t, X.T @ t, guess, column, guess + column * (float(t.sum()) - problem.total))
         where = np.flatnonzero(face.inside(problem, t))
         found = face.leap(problem, design, walk, where, design.squares, Monitor())
-        corridor, some = problem.corridor, X[where]
+        tube, some = problem.tube, X[where]
         up = t[where] > 0
-        price = np.where(up, corridor.up[where], corridor.down[where])
-        ridge = 1 / (2 * price) if corridor.squared else 0 * price
+        price = np.where(up, tube.up[where], tube.down[where])
+        ridge = 1 / (2 * price) if tube.squared else 0 * price
         H = some @ some.T + column + np.diag(ridge)
-        edge = np.where(up, corridor.low[where], corridor.high[where])
+        edge = np.where(up, tube.low[where], tube.high[where])
         change = np.linalg.solve(H, edge - some @ walk.w - walk.bias - ridge * t[where])
         before, wanted, taken = objective(problem, X, t, guess, column), t, 0.0
         for length in (1.0, 0.5, 0.25, 0.125):
             new = t.copy()
-            most = np.inf if corridor.squared else price
+            most = np.inf if tube.squared else price
             new[where] = np.clip(
                 t[where] + length * change, np.where(up, 0.0, -most), np.where(up, most, 0.0)
             )
@@ -220,21 +218,21 @@ def test_parts_of_a_pass_are_added_up(stopped):
 
 
 @pytest.mark.parametrize("bias", Bias)
-@pytest.mark.parametrize("name", CORRIDORS)
+@pytest.mark.parametrize("name", TUBES)
 def test_a_look_computes_the_gap_and_wakes_samples_whose_conditions_do_not_hold(name, bias):
     run = run_at(name, bias, duals(name, np.random.default_rng(4)))
     problem = run.problem
-    corridor = problem.corridor
+    tube = problem.tube
     w = run.walk.w
     run.order, run.active = np.arange(n, dtype=np.int32)[::-1].copy(), 7
     gap, woken = run._look()
     t, b = feasible(problem, run.walk.t), best_bias(problem, A @ w, run.walk.bias)
     f = A @ w + b
     wrong = [
-        (f[i] < corridor.low[i] and t[i] < corridor.up[i])
-        or (f[i] > corridor.high[i] and -t[i] < corridor.down[i])
-        or (t[i] > 0 and f[i] > corridor.low[i])
-        or (t[i] < 0 and f[i] < corridor.high[i])
+        (f[i] < tube.low[i] and t[i] < tube.up[i])
+        or (f[i] > tube.high[i] and -t[i] < tube.down[i])
+        or (t[i] > 0 and f[i] > tube.low[i])
+        or (t[i] < 0 and f[i] < tube.high[i])
         for i in range(n)
     ]
     aside = list(range(n))[::-1][7:]
@@ -243,9 +241,9 @@ def test_a_look_computes_the_gap_and_wakes_samples_whose_conditions_do_not_hold(
     assert run.order[7:].tolist() == [i for i in aside if wrong[i]] + [
         i for i in aside if not wrong[i]
     ]
-    primal = 0.5 * float(w @ w) + 0.5 * problem.m * b * b + problem.total * b + corridor.losses(f)
+    primal = 0.5 * float(w @ w) + 0.5 * problem.m * b * b + problem.total * b + tube.losses(f)
     penalty = 0.5 * (sum(t) - problem.total) ** 2 / problem.m if bias is Bias.PENALISED else 0.0
-    dual = sum(gain(corridor, i, v) for i, v in enumerate(t)) - 0.5 * float(w @ w) - penalty
+    dual = sum(gain(tube, i, v) for i, v in enumerate(t)) - 0.5 * float(w @ w) - penalty
     assert gap.primal == pytest.approx(primal)
     assert gap.dual == pytest.approx(dual)
     assert gap.scale == run.scale
@@ -266,7 +264,7 @@ def test_a_look_at_a_free_bias_is_at_duals_with_the_right_sum():
     t = feasible(run.problem, run.walk.t)
     w = A.T @ t
     b = best_bias(run.problem, A @ w)
-    assert gap.primal == pytest.approx(0.5 * w @ w + run.problem.corridor.losses(A @ w + b))
+    assert gap.primal == pytest.approx(0.5 * w @ w + run.problem.tube.losses(A @ w + b))
     assert gap.dual == pytest.approx(np.abs(t).sum() - 0.5 * w @ w)
 
 

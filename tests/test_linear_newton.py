@@ -6,7 +6,7 @@ Points, gaps, directions, lengths.
 import numpy as np
 import pytest
 
-from linear_cases import CORRIDORS, A, C, d, n, y
+from linear_cases import TUBES, A, C, d, n, y
 from maxmargin.linear import semismooth
 from maxmargin.linear.designs import ArrayDesign, ChunkDesign
 from maxmargin.linear.losses import Bias, LinearProblem
@@ -18,7 +18,7 @@ from maxmargin.status import Status
 
 def a_problem(name, bias):
     total = 0.3 * float(C.sum()) if name == "one_class" else 0.0
-    return LinearProblem(CORRIDORS[name], bias, scaling=1.5, total=total)
+    return LinearProblem(TUBES[name], bias, scaling=1.5, total=total)
 
 
 def newton(name, bias, X=A):
@@ -30,15 +30,15 @@ def smooth(problem, X, w, b, centre, width):
     """Phi as at the top of semismooth.py, each smoothed loss maximised on a grid of candidates that
     holds the maximiser.
     """
-    corridor, value = problem.corridor, 0.5 * w @ w + 0.5 * problem.m * b * b + problem.total * b
-    if corridor.squared:
-        return value + corridor.losses(X @ w + b)
+    tube, value = problem.tube, 0.5 * w @ w + 0.5 * problem.m * b * b + problem.total * b
+    if tube.squared:
+        return value + tube.losses(X @ w + b)
     for i, f in enumerate(X @ w + b):
-        price = max(corridor.up[i], corridor.down[i])
-        low, high, c = corridor.low[i], corridor.high[i], centre[i]
-        candidates = [0.0, corridor.up[i], -corridor.down[i]]
+        price = max(tube.up[i], tube.down[i])
+        low, high, c = tube.low[i], tube.high[i], centre[i]
+        candidates = [0.0, tube.up[i], -tube.down[i]]
         candidates += [
-            np.clip(c + (edge - f) * price / width, -corridor.down[i], corridor.up[i])
+            np.clip(c + (edge - f) * price / width, -tube.down[i], tube.up[i])
             for edge in (low, high)
         ]
         gains = [
@@ -54,13 +54,13 @@ def smooth(problem, X, w, b, centre, width):
 def a_point(run, seed=0, width=0.7):
     draw = np.random.default_rng(seed)
     w, b = draw.normal(size=run.design.shape[1]), 0.3 if run.problem.bias is not Bias.NONE else 0.0
-    centre = feasible(run.problem, 0.3 * (run.problem.corridor.up - run.problem.corridor.down))
+    centre = feasible(run.problem, 0.3 * (run.problem.tube.up - run.problem.tube.down))
     f = run.design.values(w) + b
     return run._at(w, b, f, centre, width), centre, width
 
 
 @pytest.mark.parametrize("bias", Bias)
-@pytest.mark.parametrize("name", CORRIDORS)
+@pytest.mark.parametrize("name", TUBES)
 def test_slope_and_curvature_are_derivatives_of_the_smoothed_objective(name, bias):
     run = newton(name, bias)
     here, centre, width = a_point(run)
@@ -100,7 +100,7 @@ def test_slope_and_curvature_are_derivatives_of_the_smoothed_objective(name, bia
 
 
 @pytest.mark.parametrize("bias", Bias)
-@pytest.mark.parametrize("name", CORRIDORS)
+@pytest.mark.parametrize("name", TUBES)
 def test_gaps_at_a_point(name, bias):
     """P - D, and the gap of the smoothed problem.
 
@@ -114,7 +114,7 @@ def test_gaps_at_a_point(name, bias):
         0.5 * here.w @ here.w
         + 0.5 * problem.m * here.bias**2
         + problem.total * here.bias
-        + problem.corridor.losses(A @ here.w + here.bias)
+        + problem.tube.losses(A @ here.w + here.bias)
     )
     assert here.gap.primal == pytest.approx(primal)
     dual, own = here.duals.gain - 0.5 * Xt @ Xt, 0.5 * slope[:-1] @ slope[:-1]
@@ -123,9 +123,7 @@ def test_gaps_at_a_point(name, bias):
         own += 0.5 * slope[-1] ** 2 / problem.m
     elif bias is Bias.FREE:
         less = (
-            0.5 * slope[-1] ** 2 / here.corner
-            if problem.corridor.squared
-            else abs(slope[-1]) * width
+            0.5 * slope[-1] ** 2 / here.corner if problem.tube.squared else abs(slope[-1]) * width
         )
         dual, own = dual - here.bias * excess - less, own + less
     assert here.gap.dual == pytest.approx(dual)
@@ -144,7 +142,7 @@ def test_gaps_at_a_point(name, bias):
 
 @pytest.mark.parametrize("way", ["factor", "samples", "products"])
 @pytest.mark.parametrize("bias", Bias)
-@pytest.mark.parametrize("name", CORRIDORS)
+@pytest.mark.parametrize("name", TUBES)
 def test_directions_solve_the_newton_equation(name, bias, way, monkeypatch):
     X = np.random.default_rng(4).normal(size=(n, 40)) if way == "samples" else A
     run = newton(name, bias, X)
@@ -200,7 +198,7 @@ def test_directions_where_no_sample_curves():
 
 
 @pytest.mark.parametrize("bias", [Bias.FREE, Bias.PENALISED])
-@pytest.mark.parametrize("name", CORRIDORS)
+@pytest.mark.parametrize("name", TUBES)
 def test_a_step_ends_where_the_slope_along_it_is_a_tenth_of_the_first(name, bias):
     run = newton(name, bias)
     here, centre, width = a_point(run)

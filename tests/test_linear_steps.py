@@ -240,19 +240,19 @@ def weighted(task, factor=1.0):
 @pytest.mark.parametrize("form", ["dense", "sparse"])
 @pytest.mark.parametrize("task", ["classes", "targets"])
 def test_columns_hold_residuals_whose_squares_are_the_losses(task, form, factor):
-    corridor = weighted(task, factor)
+    tube = weighted(task, factor)
     X = A if form == "dense" else sparse.csr_matrix(A)
-    columns = Columns(corridor, ArrayDesign(X), 1.5, np.ones(d + 1), 0)
+    columns = Columns(tube, ArrayDesign(X), 1.5, np.ones(d + 1), 0)
     u = rng.normal(size=d + 1)
     f = A @ u[:-1] + 1.5 * u[-1]
     both = np.concatenate((f, f)) if columns.both else f
     r = columns.q * (columns.edge - both)
-    assert columns.most * np.sum(np.maximum(0, r) ** 2) == pytest.approx(corridor.losses(f))
+    assert columns.most * np.sum(np.maximum(0, r) ** 2) == pytest.approx(tube.losses(f))
     assert columns.both is (task == "targets")
     wanted = np.column_stack([A, np.full(n, 1.5)])
     wanted = columns.q[:, None] * (np.vstack([wanted, wanted]) if columns.both else wanted)
     np.testing.assert_allclose(columns.squares, 1.0001 * np.sum(wanted**2, axis=0), rtol=1e-6)
-    assert columns.most == max(corridor.up.max(), corridor.down.max())
+    assert columns.most == max(tube.up.max(), tube.down.max())
     for factor, most in ((0.1, 0.1 * C.max()), (0.0, 1.0)):
         assert (
             Columns(
@@ -282,31 +282,29 @@ def test_columns_of_float32_are_exact(form):
         assert type(columns.columns) is type(core.points(A.astype(kind)))
 
 
-def penalised(corridor, u, column=1.0):
+def penalised(tube, u, column=1.0):
     f = A @ u[:-1] + column * u[-1]
-    return np.abs(u[:-1]).sum() + corridor.losses(f)
+    return np.abs(u[:-1]).sum() + tube.losses(f)
 
 
 @pytest.mark.parametrize("task", ["classes", "targets"])
 def test_descent_on_columns_lowers_the_objective_to_its_least(task):
-    corridor, price = weighted(task), np.append(np.ones(d), 0.0)
-    columns = Columns(corridor, ArrayDesign(A), 1.0, price, 0)
+    tube, price = weighted(task), np.append(np.ones(d), 0.0)
+    columns = Columns(tube, ArrayDesign(A), 1.0, price, 0)
     u = np.zeros(d + 1)
-    values = [penalised(corridor, u)]
+    values = [penalised(tube, u)]
     for _ in range(40):
         before = u.copy()
         new, done = columns.descend(u, A @ u[:-1] + u[-1], 3, Monitor(), 0)
         assert done == 3
         np.testing.assert_array_equal(u, before)
         u = new
-        values.append(penalised(corridor, u))
+        values.append(penalised(tube, u))
     assert (np.diff(values) <= 1e-12).all()
     found = lasso.solve(
-        LinearProblem(corridor, Bias.FREE), LinearWorkspace(ArrayDesign(A), Monitor()), 1e-12
+        LinearProblem(tube, Bias.FREE), LinearWorkspace(ArrayDesign(A), Monitor()), 1e-12
     )
-    assert values[-1] == pytest.approx(
-        penalised(corridor, np.append(found.w, found.bias)), rel=1e-6
-    )
+    assert values[-1] == pytest.approx(penalised(tube, np.append(found.w, found.bias)), rel=1e-6)
 
 
 def test_descent_on_columns_counts_its_passes_and_stops():

@@ -155,7 +155,7 @@ def test_several_problems_are_solved_in_order(side_by_side, monkeypatch):
     available, newton = thread_count(), Choice(Solver.NEWTON)
     kinds = ((1, 1.0), (-1, 1.0), (1, 0.01))
     tasks = [
-        Task(HINGE._replace(corridor=classification(s * y, c * C, False)), 1e-6, newton)
+        Task(HINGE._replace(tube=classification(s * y, c * C, False)), 1e-6, newton)
         for s, c in kinds
     ]
     found = train_many(tasks, LinearWorkspace(ArrayDesign(A), Monitor(title="fit")))
@@ -450,7 +450,7 @@ def test_losses_that_are_rounding_are_left_out_of_the_gap(monkeypatch):
         assert (
             linear_training.question(HINGE, found, design, small, tol, Sizes(1e30, 1.0))[0] == small
         ), "good enough as it is"
-    squared = HINGE._replace(corridor=HINGE.corridor._replace(squared=True))
+    squared = HINGE._replace(tube=HINGE.tube._replace(squared=True))
     assert linear_training.question(squared, found, design, result, 1e-4, Sizes(1.0, 50.0))[
         1
     ].violation == pytest.approx(50.0 * 0.1)
@@ -595,6 +595,6 @@ def test_a_gap_within_a_tolerance():
     assert Gap(1.0, 0.0).outcome(0.1, None) is Status.STALLED
 
 
-def test_wider_corridors():
+def test_wider_tubes():
     tube = linear_training._moved(regression(np.array([1.0]), np.ones(1), 0.5, False), 0.25)
     assert (tube.low[0], tube.high[0]) == (0.25, 1.75)

@@ -65,17 +65,17 @@ def test_the_violation_is_a_samples_share_of_the_gap(kind):
     A, z = random.normal(size=(n, 5)), random.normal(size=n)
     sign = np.where(z > 0, 1.0, -1.0)
     if kind == "hinge":
-        corridor, t = (
+        tube, t = (
             losses.classification(sign, C, False),
             sign * C * random.choice([0, 0.4, 1], size=n),
         )
     elif kind == "tube":
-        corridor, t = (
+        tube, t = (
             losses.regression(z, C, epsilon, False),
             C * random.choice([-1, -0.3, 0, 0.5, 1], size=n),
         )
     else:
-        corridor, t = losses.one_class(C), C * random.choice([0, 0.4, 1], size=n)
+        tube, t = losses.one_class(C), C * random.choice([0, 0.4, 1], size=n)
     w, total = A.T @ t, float(t.sum())  # so that the sum is right, whatever it is
     f = A @ w + b
     if kind == "hinge":
@@ -84,21 +84,19 @@ def test_the_violation_is_a_samples_share_of_the_gap(kind):
         gaps = C * np.maximum(0, np.abs(z - f) - epsilon) - z * t + epsilon * np.abs(t) + t * f
     else:
         gaps = C * np.maximum(0, -f) + t * f
-    found = linear_certificate.linear(f, tuple(corridor), w, b, t, w, 0.0, total, True)
+    found = linear_certificate.linear(f, tuple(tube), w, b, t, w, 0.0, total, True)
     assert found.kkt_violation == pytest.approx((gaps / C).max(), rel=1e-12)
     assert found.gap == pytest.approx(gaps.sum(), rel=1e-9)
 
 
 def test_duals_at_rounding_of_a_bound_are_at_it():
-    corridor = tuple(losses.classification(np.array([1.0, 1.0, -1.0]), np.full(3, 2.0), False))
+    tube = tuple(losses.classification(np.array([1.0, 1.0, -1.0]), np.full(3, 2.0), False))
     f, t = np.array([4.0, -3.0, -1.0]), np.array([1e-15, 2.0 - 1e-15, -0.7])
     nothing = np.zeros(0)
-    found = linear_certificate.linear(
-        f, corridor, nothing, 0.0, t, nothing, 0.0, float(t.sum()), True
-    )
+    found = linear_certificate.linear(f, tube, nothing, 0.0, t, nothing, 0.0, float(t.sum()), True)
     assert found.kkt_violation < 1e-14
     found = linear_certificate.linear(
-        f, corridor, nothing, 0.0, np.array([0.5, 2.0, -0.7]), nothing, 0.0, 1.8, True
+        f, tube, nothing, 0.0, np.array([0.5, 2.0, -0.7]), nothing, 0.0, 1.8, True
     )
     assert found.kkt_violation == pytest.approx(0.25 * 3.0)
 
@@ -236,9 +234,9 @@ def test_a_gap_that_is_rounding_must_not_blur_decision_values():
 
     For samples of length 1e8 a gap of 1e-13 is not rounding.
     """
-    corridor = losses.classification(np.array([1.0, -1.0]), np.ones(2), False)
+    tube = losses.classification(np.array([1.0, -1.0]), np.ones(2), False)
     small, large = (ArrayDesign(s * np.array([[1.0, 0.0], [0.0, 1.0]])) for s in (1.0, 1e8))
-    problem = LinearProblem(corridor, Bias.FREE)
+    problem = LinearProblem(tube, Bias.FREE)
     assert Gap(1e-14, 0.0, sizes(problem, small).scale).within(0.0)
     assert not Gap(1e-14, 0.0, sizes(problem, large).scale).within(0.0)
     assert Gap(1e-24, 0.0, sizes(problem, large).scale).within(0.0)
@@ -341,7 +339,7 @@ def test_parts_of_a_pass_are_whole_stretches(threads):
     problem, design = problem_of(100_000, 400)
     order, w = np.arange(100_000, dtype=np.int32), np.zeros(400)
     descent = core.coordinate_descent(
-        design.points, *problem.corridor, core.linear_squares(design.points), np.zeros(100_000), 1.0
+        design.points, *problem.tube, core.linear_squares(design.points), np.zeros(100_000), 1.0
     )
     ends, bias, aside = [0], 0.0, 1e-3
     while ends[-1] < 100_000:

@@ -264,9 +264,9 @@ class LinearBackend(ABC):
         """The sum of weight_i x_i x_i' over the rows, weights not negative."""
 
     @abstractmethod
-    def corridor_duals(
+    def tube_duals(
         self,
-        corridor: tuple[Any, ...],
+        tube: tuple[Any, ...],
         f: Floats,
         centre: Floats | None,
         width: float,
@@ -279,9 +279,9 @@ class LinearBackend(ABC):
         """
 
     @abstractmethod
-    def corridor_slope(
+    def tube_slope(
         self,
-        corridor: tuple[Any, ...],
+        tube: tuple[Any, ...],
         f: Floats,
         change: Floats,
         step: float,

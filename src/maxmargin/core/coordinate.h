@@ -20,10 +20,10 @@
 #include <utility>
 #include <vector>
 
-#include "corridor.h"
 #include "level.h"
 #include "linear.h"
 #include "threads.h"
+#include "tube.h"
 
 namespace maxmargin::MAXMARGIN_LEVEL {
 

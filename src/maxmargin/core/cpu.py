@@ -174,23 +174,23 @@ class CPU(Backend, LinearBackend, OnlineBackend):
         )
         return out
 
-    def corridor_duals(
+    def tube_duals(
         self,
-        corridor: tuple[Any, ...],
+        tube: tuple[Any, ...],
         f: Floats,
         centre: Floats | None,
         width: float,
         t: Floats,
         curvature: Floats,
     ) -> tuple[float, float, float]:
-        sums: tuple[float, float, float] = _cpu.corridor_duals(
-            *corridor, f, centre, width, t, curvature, thread_count(40.0 * len(f))
+        sums: tuple[float, float, float] = _cpu.tube_duals(
+            *tube, f, centre, width, t, curvature, thread_count(40.0 * len(f))
         )
         return sums
 
-    def corridor_slope(
+    def tube_slope(
         self,
-        corridor: tuple[Any, ...],
+        tube: tuple[Any, ...],
         f: Floats,
         change: Floats,
         step: float,
@@ -198,9 +198,7 @@ class CPU(Backend, LinearBackend, OnlineBackend):
         width: float,
     ) -> float:
         return float(
-            _cpu.corridor_slope(
-                *corridor, f, change, step, centre, width, thread_count(40.0 * len(f))
-            )
+            _cpu.tube_slope(*tube, f, change, step, centre, width, thread_count(40.0 * len(f)))
         )
 
     def coordinate_descent(self, X: Points, *arguments: Any) -> Any:

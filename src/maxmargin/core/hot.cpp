@@ -1,7 +1,6 @@
 // The hot code, compiled once per instruction level (MAXMARGIN_LEVEL names it) and chosen at import by module.cpp.
 #include "columns.h"
 #include "coordinate.h"
-#include "corridor.h"
 #include "crammer_singer.h"
 #include "fingerprint.h"
 #include "lasso.h"
@@ -10,6 +9,7 @@
 #include "nested.h"
 #include "pegasos.h"
 #include "products.h"
+#include "tube.h"
 
 namespace maxmargin::MAXMARGIN_LEVEL {
 
@@ -46,8 +46,8 @@ constexpr Level functions() {
   f.name = MAXMARGIN_QUOTE(MAXMARGIN_LEVEL);
   f.f32 = functions_of<float>();
   f.f64 = functions_of<double>();
-  f.corridor_duals = corridor_duals;
-  f.corridor_slope = corridor_slope;
+  f.tube_duals = tube_duals;
+  f.tube_slope = tube_slope;
   f.lasso_descent = lasso_descent;
   f.pegasos_tile = pegasos_tile;
   f.norma_tile = norma_tile;

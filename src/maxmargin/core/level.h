@@ -68,16 +68,16 @@ struct PointsBlock {
   int threads;
 };
 
-// The losses of n samples: leaving the corridor [low, high] of decision values costs `up` a unit below it and `down` a unit above it, or a
+// The losses of n samples: leaving the tube [low, high] of decision values costs `up` a unit below it and `down` a unit above it, or a
 // unit squared; see losses.py.
-struct Corridor {
+struct Tube {
   int64_t n;
   const double *low, *high, *up, *down;
   bool squared;
 };
 
 // Sums over all samples at given decision values f and duals t; see losses.py.
-struct CorridorSums {
+struct TubeSums {
   double loss, gain, total;
 };
 
@@ -230,9 +230,9 @@ struct Level {
   const char* name;
   LevelOf<float> f32;
   LevelOf<double> f64;
-  CorridorSums (*corridor_duals)(const Corridor&, const double* f, const double* centre, double width, double* t, double* curvature,
+  TubeSums (*tube_duals)(const Tube&, const double* f, const double* centre, double width, double* t, double* curvature,
                                  int threads);
-  double (*corridor_slope)(const Corridor&, const double* f, const double* change, double step, const double* centre, double width,
+  double (*tube_slope)(const Tube&, const double* f, const double* change, double step, const double* centre, double width,
                            int threads);
   double (*lasso_descent)(const LassoModel&, double tol, int64_t most);
   int64_t (*pegasos_tile)(const OnlineTile&, double* given_u, double* margins, double* numbers, const PegasosRule&);

@@ -1,4 +1,4 @@
-// The binding of what linear models use: products with the data, corridor losses, coordinate descent over samples and over columns.
+// The binding of what linear models use: products with the data, tube losses, coordinate descent over samples and over columns.
 #include <memory>
 #include <tuple>
 #include <utility>
@@ -22,35 +22,35 @@ double* of_length(const Writable<double>& v, int64_t n, const char* message) {
   return v.data();
 }
 
-Corridor corridor_of(int64_t n, const Vector& low, const Vector& high, const Vector& up, const Vector& down, bool squared) {
-  const char* message = "corridor: lengths differ";
+Tube tube_of(int64_t n, const Vector& low, const Vector& high, const Vector& up, const Vector& down, bool squared) {
+  const char* message = "tube: lengths differ";
   return {n, of_length(low, n, message), of_length(high, n, message), of_length(up, n, message), of_length(down, n, message), squared};
 }
 
-std::tuple<double, double, double> corridor_duals(const Vector& low, const Vector& high, const Vector& up, const Vector& down,
+std::tuple<double, double, double> tube_duals(const Vector& low, const Vector& high, const Vector& up, const Vector& down,
                                                   bool squared, const Vector& f, const std::optional<Vector>& centre, double width,
                                                   const Writable<double>& t, const std::optional<Writable<double>>& curvature,
                                                   int threads) {
   const int64_t n = int64_t(f.size());
-  const Corridor c = corridor_of(n, low, high, up, down, squared);
-  require(squared || width > 0, "corridor_duals: the width must be positive");
-  const double* middle = centre ? of_length(*centre, n, "corridor_duals: length of centre") : nullptr;
-  double* to = of_length(t, n, "corridor_duals: length of t");
-  double* curved = curvature ? of_length(*curvature, n, "corridor_duals: length of curvature") : nullptr;
+  const Tube c = tube_of(n, low, high, up, down, squared);
+  require(squared || width > 0, "tube_duals: the width must be positive");
+  const double* middle = centre ? of_length(*centre, n, "tube_duals: length of centre") : nullptr;
+  double* to = of_length(t, n, "tube_duals: length of t");
+  double* curved = curvature ? of_length(*curvature, n, "tube_duals: length of curvature") : nullptr;
   nb::gil_scoped_release release;
-  const CorridorSums s = chosen_level().corridor_duals(c, f.data(), middle, width, to, curved, threads);
+  const TubeSums s = chosen_level().tube_duals(c, f.data(), middle, width, to, curved, threads);
   return {s.loss, s.gain, s.total};
 }
 
-double corridor_slope(const Vector& low, const Vector& high, const Vector& up, const Vector& down, bool squared, const Vector& f,
+double tube_slope(const Vector& low, const Vector& high, const Vector& up, const Vector& down, bool squared, const Vector& f,
                       const Vector& change, double step, const std::optional<Vector>& centre, double width, int threads) {
   const int64_t n = int64_t(f.size());
-  const Corridor c = corridor_of(n, low, high, up, down, squared);
-  const double* direction = of_length(change, n, "corridor_slope: length of change");
-  const double* middle = centre ? of_length(*centre, n, "corridor_slope: length of centre") : nullptr;
-  require(squared || width > 0, "corridor_slope: the width must be positive");
+  const Tube c = tube_of(n, low, high, up, down, squared);
+  const double* direction = of_length(change, n, "tube_slope: length of change");
+  const double* middle = centre ? of_length(*centre, n, "tube_slope: length of centre") : nullptr;
+  require(squared || width > 0, "tube_slope: the width must be positive");
   nb::gil_scoped_release release;
-  return chosen_level().corridor_slope(c, f.data(), direction, step, middle, width, threads);
+  return chosen_level().tube_slope(c, f.data(), direction, step, middle, width, threads);
 }
 
 template <class T>
@@ -100,7 +100,7 @@ struct Descent {
           const Vector& squares, const Vector& beta, double column)
       : X(&X), squared(squared), column(column), samples(size_t(X.view.n)) {
     const int64_t n = X.view.n;
-    const Corridor c = corridor_of(n, low, high, up, down, squared);
+    const Tube c = tube_of(n, low, high, up, down, squared);
     const double *square = of_length(squares, n, "Descent: lengths differ"), *dual = of_length(beta, n, "Descent: lengths differ");
     for (int64_t i = 0; i < n; ++i) {
       const int64_t begin = X.view.indptr ? X.view.indptr[i] : i * X.view.d, end = X.view.indptr ? X.view.indptr[i + 1] : begin + X.view.d;
@@ -283,9 +283,9 @@ void bind_linear(nb::module_& m) {
   bind<double>(m, "Descent64");
   m.def("lasso_descent", &lasso_descent, nb::arg("H").noconvert(), nb::arg("price"), nb::arg("u").noconvert(), nb::arg("slope").noconvert(),
         nb::arg("tol"), nb::arg("most"));
-  m.def("corridor_duals", &corridor_duals, nb::arg("low"), nb::arg("high"), nb::arg("up"), nb::arg("down"), nb::arg("squared"), nb::arg("f"),
+  m.def("tube_duals", &tube_duals, nb::arg("low"), nb::arg("high"), nb::arg("up"), nb::arg("down"), nb::arg("squared"), nb::arg("f"),
         nb::arg("centre").none(), nb::arg("width"), nb::arg("t").noconvert(), nb::arg("curvature").none(), nb::arg("threads"));
-  m.def("corridor_slope", &corridor_slope, nb::arg("low"), nb::arg("high"), nb::arg("up"), nb::arg("down"), nb::arg("squared"), nb::arg("f"),
+  m.def("tube_slope", &tube_slope, nb::arg("low"), nb::arg("high"), nb::arg("up"), nb::arg("down"), nb::arg("squared"), nb::arg("f"),
         nb::arg("change"), nb::arg("step"), nb::arg("centre").none(), nb::arg("width"), nb::arg("threads"));
 }
 

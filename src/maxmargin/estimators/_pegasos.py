@@ -223,7 +223,7 @@ class BasePegasos(OnlineClassifier):
         else:
             terms = largest * np.abs(self.dual_coef_[k]).sum()
         length = EPS * root * float(np.abs(t).sum())
-        weight = float(problem.corridor.up.sum() + problem.corridor.down.sum())
+        weight = float(problem.tube.up.sum() + problem.tube.down.sum())
         losses = EPS * float(terms + bias) * weight
         return float(losses + length * (np.sqrt(dual_square) + 0.5 * length))
 
@@ -285,8 +285,8 @@ class BasePegasos(OnlineClassifier):
         dual_square: float,
     ) -> Certificate:
         """The certificate of one function before the verdict, the objectives divided by alpha."""
-        corridor = (*problem.corridor[:4], False)
-        return linear_certificate.from_norms(f, corridor, t, square, dual_square, rule.bias)
+        tube = (*problem.tube[:4], False)
+        return linear_certificate.from_norms(f, tube, t, square, dual_square, rule.bias)
 
     def _shown(self, found: Certificate, status: Status) -> Certificate:
         """The certificate with its verdict, in units of the objective."""

@@ -140,7 +140,7 @@ class LinearOneClassSVM(BaseOneClass, BaseLinear):
         value = max(abs(before.primal), abs(before.dual))
         room = 0.5 * (float(self.tol) * value - before.gap)
         allowed = max(0.0, min(max(SPENT * before.gap, NEGLIGIBLE * value), room)) / problem.total
-        f, inside = np.maximum(scores + bias, -allowed), problem.corridor.up * (1 - NEGLIGIBLE)
+        f, inside = np.maximum(scores + bias, -allowed), problem.tube.up * (1 - NEGLIGIBLE)
         dual = np.where(
             np.abs(scores + bias) <= ROUNDED * size, 0.0, found.t
         )  # on the boundary, whatever the duals say

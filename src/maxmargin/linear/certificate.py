@@ -5,7 +5,7 @@ Like certificate.py it shares no code with the solvers and their core: products 
 NumPy's and SciPy's, losses are written out here again. P(w, b) - D(t), with duals t that are
 feasible, bounds how far the model is from the optimum.
 
-The gap is a sum over the samples (and |w - X't|^2 / 2): a sample below its corridor by s, or above
+The gap is a sum over the samples (and |w - X't|^2 / 2): a sample below its tube by s, or above
 its lower end by e, adds
 
     gap_i = (up_i - t_i) s + t_i e        and likewise at the upper end,
@@ -30,32 +30,31 @@ BLOCK_ENTRIES = 2**22
 BLOCK_SAMPLES = 2**17
 """Samples looked at at once."""
 
-Corridor = tuple[Floats, Floats, Floats, Floats, bool]
+Tube = tuple[Floats, Floats, Floats, Floats, bool]
 """low, high, up, down, squared: the losses of linear models, as in losses.py."""
 
 
-def _corridor(
-    f: Floats, corridor: Corridor, t: Floats, origin: float = 0.0
+def _tube(
+    f: Floats, tube: Tube, t: Floats, origin: float = 0.0
 ) -> tuple[float, float, Floats, Floats]:
     """Sum of the losses, sum of the dual gains, violations of conditions and of bounds, the worst
     of each block of samples.
 
-    Gains are those of corridors measured from ``origin``: far from 0 their sum would be rounding.
+    Gains are those of tubes measured from ``origin``: far from 0 their sum would be rounding.
     """
-    low, high, up, down, squared = corridor
+    low, high, up, down, squared = tube
     blocks = [slice(begin, begin + BLOCK_SAMPLES) for begin in range(0, len(f), BLOCK_SAMPLES)]
     parts = [
-        _corridor_block(f[k], (low[k], high[k], up[k], down[k], squared), t[k], origin)
-        for k in blocks
+        _tube_block(f[k], (low[k], high[k], up[k], down[k], squared), t[k], origin) for k in blocks
     ]
     losses, gains, kkt, box = zip(*parts, strict=True)
     return float(sum(losses)), float(sum(gains)), np.array(kkt), np.array(box)
 
 
-def _corridor_block(
-    f: Floats, corridor: Corridor, t: Floats, origin: float
+def _tube_block(
+    f: Floats, tube: Tube, t: Floats, origin: float
 ) -> tuple[float, float, float, float]:
-    low, high, up, down, squared = corridor
+    low, high, up, down, squared = tube
     below, above = np.where(up > 0, low - f, -np.inf), np.where(down > 0, f - high, -np.inf)
     slack_below, slack_above = np.maximum(below, 0.0), np.maximum(above, 0.0)
     power = 2 if squared else 1
@@ -80,7 +79,7 @@ def _corridor_block(
 
 
 def _weighted(short: Floats, size: Floats, bound: Floats) -> Floats:
-    """The violation at one end of the corridor: short of it by so much, the dual of this size."""
+    """The violation at one end of the tube: short of it by so much, the dual of this size."""
     share = np.clip(np.divide(size, bound, out=np.zeros_like(size), where=bound > 0), 0.0, 1.0)
     short = np.where(bound > 0, short, 0.0)
     found: Floats = (1 - share) * np.maximum(short, 0.0) + share * np.maximum(-short, 0.0)
@@ -89,7 +88,7 @@ def _weighted(short: Floats, size: Floats, bound: Floats) -> Floats:
 
 def linear(
     f: Floats,
-    corridor: Corridor,
+    tube: Tube,
     w: Floats,
     bias: float,
     t: Floats,
@@ -116,7 +115,7 @@ def linear(
     origin = (
         bias if free else 0.0
     )  # D is the same wherever targets are measured from, as the sum of the duals is fixed
-    losses, gain, kkt, box = _corridor(f, corridor, t, origin)
+    losses, gain, kkt, box = _tube(f, tube, t, origin)
     gain += origin * total
     excess = float(t.sum()) - total
     if power == 1:
@@ -129,13 +128,13 @@ def linear(
 
 
 def from_norms(
-    f: Floats, corridor: Corridor, t: Floats, square: float, dual_square: float, free: bool
+    f: Floats, tube: Tube, t: Floats, square: float, dual_square: float, free: bool
 ) -> Certificate:
     """A model of which |w|^2 and |X't|^2 are known, in whatever space.
 
     Its bias is not penalised.
     """
-    losses, gain, kkt, box = _corridor(f, corridor, t)
+    losses, gain, kkt, box = _tube(f, tube, t)
     primal, dual = 0.5 * square + losses, gain - 0.5 * dual_square
     return certificate_of(
         primal, dual, primal - dual, kkt, box, abs(float(t.sum())) if free else 0.0

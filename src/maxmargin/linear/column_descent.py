@@ -1,7 +1,7 @@
 """Coordinate descent on penalised squared losses, a column of the data at a time; lasso.py says
 when.
 
-Each side of each sample's corridor that costs anything is one residual:
+Each side of each sample's tube that costs anything is one residual:
 
     r_i = q_i (low_i - f_i),  q_i = sqrt(up_i / most)         or        r_i = q_i (high_i - f_i),  q_i = -sqrt(down_i / most)
     sum_i loss_i(f_i) = most sum_i max(0, r_i)^2
@@ -19,7 +19,7 @@ from scipy import sparse
 from maxmargin.core.arrays import Floats
 from maxmargin.core.backend import LinearBackend, Points
 from maxmargin.linear.designs import ArrayDesign
-from maxmargin.linear.losses import Corridor
+from maxmargin.linear.losses import Tube
 from maxmargin.monitor import Monitor
 
 
@@ -27,18 +27,14 @@ class Columns:
     """The columns and the order in which they were visited last."""
 
     def __init__(
-        self, corridor: Corridor, design: ArrayDesign, column: float, price: Floats, seed: int
+        self, tube: Tube, design: ArrayDesign, column: float, price: Floats, seed: int
     ) -> None:
-        up = corridor.up > 0
-        both = bool((up & (corridor.down > 0)).any())
-        self.most = float(max(corridor.up.max(initial=0.0), corridor.down.max(initial=0.0))) or 1.0
-        above, below = np.sqrt(corridor.up / self.most), -np.sqrt(corridor.down / self.most)
+        up = tube.up > 0
+        both = bool((up & (tube.down > 0)).any())
+        self.most = float(max(tube.up.max(initial=0.0), tube.down.max(initial=0.0))) or 1.0
+        above, below = np.sqrt(tube.up / self.most), -np.sqrt(tube.down / self.most)
         self.q = np.concatenate((above, below)) if both else np.where(up, above, below)
-        edge = (
-            np.concatenate((corridor.low, corridor.high))
-            if both
-            else np.where(up, corridor.low, corridor.high)
-        )
+        edge = np.concatenate((tube.low, tube.high)) if both else np.where(up, tube.low, tube.high)
         self.edge = np.where(self.q != 0, edge, 0.0)
         self.both = both
         self.backend = design.backend

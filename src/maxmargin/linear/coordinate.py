@@ -86,7 +86,7 @@ class _Run:
         bias = guess + column * (float(t.sum()) - problem.total)
         self.walk = Walk(t, design.sum(t), guess, column, bias)
         self.descent = design.backend.coordinate_descent(
-            design.points, *problem.corridor, self.squares, t, column
+            design.points, *problem.tube, self.squares, t, column
         )
         self.order, self.active, self.aside = np.arange(n, dtype=np.int32), n, np.inf
         self.draws = np.random.default_rng(seed)
@@ -169,7 +169,7 @@ class _Run:
         Xw = self.design.values(w)
         bias = best_bias(problem, Xw, self.walk.bias)
         f = Xw + bias
-        low, high, up, down, _squared = problem.corridor
+        low, high, up, down, _squared = problem.tube
         wrong = (
             ((f < low) & (t < up))
             | ((f > high) & (-t < down))

@@ -5,7 +5,7 @@ values are. With the others fixed the dual objective is a quadratic of t_F, whos
 
     (X_F X_F' + c 1 1' + ridge) change = edge_F - f_F - ridge t_F          ridge = 1 / (2 up) or 1 / (2 down) where squared, else 0
 
-with c the bias column's square and edge the side of the corridor that the sample is at. A product
+with c the bias column's square and edge the side of the tube that the sample is at. A product
 takes two passes over the samples of F. The change is clipped to the bounds, and halved until the
 objective does not fall.
 """
@@ -47,9 +47,7 @@ def inside(problem: LinearProblem, t: Floats) -> NDArray[np.bool_]:
     """Where duals are neither 0 nor at a bound."""
     found: NDArray[np.bool_] = t != 0
     return (
-        found
-        if problem.corridor.squared
-        else found & (t < problem.corridor.up) & (t > -problem.corridor.down)
+        found if problem.tube.squared else found & (t < problem.tube.up) & (t > -problem.tube.down)
     )
 
 
@@ -62,11 +60,11 @@ def leap(
     monitor: Monitor,
 ) -> Walk:
     """The walk after a change of the duals of a face, or as it is where none pays."""
-    t, corridor = walk.t, problem.corridor
+    t, tube = walk.t, problem.tube
     up = t[face] > 0
-    edge = np.where(up, corridor.low[face], corridor.high[face])
-    price = np.where(up, corridor.up[face], corridor.down[face])
-    ridge = 1 / (2 * price) if corridor.squared else np.zeros(len(face))
+    edge = np.where(up, tube.low[face], tube.high[face])
+    price = np.where(up, tube.up[face], tube.down[face])
+    ridge = 1 / (2 * price) if tube.squared else np.zeros(len(face))
     right = edge - design.values(walk.w, face) - walk.bias - ridge * t[face]
 
     def product(p: Floats) -> Floats:
@@ -79,7 +77,7 @@ def leap(
     while length > SHORTEST:
         new = t[face] + length * change
         new = np.where(up, np.maximum(new, 0.0), np.minimum(new, 0.0))
-        new = new if corridor.squared else np.clip(new, -price, price)
+        new = new if tube.squared else np.clip(new, -price, price)
         moved = new - t[face]
         duals = t.copy()
         duals[face] = new
@@ -95,7 +93,7 @@ def _objective(problem: LinearProblem, walk: Walk) -> float:
     """The dual objective with the bias penalised around its guess."""
     excess = (walk.bias - walk.guess) / walk.column if walk.column > 0 else 0.0
     return (
-        gains(problem.corridor, walk.t)
+        gains(problem.tube, walk.t)
         - 0.5 * float(walk.w @ walk.w)
         - walk.guess * excess
         - 0.5 * walk.column * excess * excess

@@ -69,7 +69,7 @@ def solve(
 ) -> LinearSolution:
     """Solve a problem with penalised absolute values; see the contract in workspace.py."""
     design, monitor, seed = workspace.design, workspace.monitor, workspace.seed
-    if not problem.corridor.squared or problem.total != 0:
+    if not problem.tube.squared or problem.total != 0:
         raise ValueError(
             "penalty='l1' needs a squared loss (squared_hinge or squared_epsilon_insensitive): the "
             "others have no curvature"
@@ -105,14 +105,14 @@ def _objectives(problem: LinearProblem, found: LinearSolution) -> Gap:
     """The same of a solution, which has its products with the data."""
     w, bias, t = found[:3]
     penalty = abs(bias) / problem.scaling if problem.bias is Bias.PENALISED else 0.0
-    primal = float(np.abs(w).sum()) + penalty + problem.corridor.losses(found.f)
+    primal = float(np.abs(w).sum()) + penalty + problem.tube.losses(found.f)
     excess = float(np.abs(found.Xt).max(initial=0.0))
     total = float(t.sum())
     if problem.bias is Bias.PENALISED:
         excess = max(excess, abs(problem.scaling * total))
     if problem.bias is Bias.FREE and abs(total) > 1e-12 * float(np.abs(t).sum()):
         return Gap(primal, -np.inf)
-    return Gap(primal, gains(problem.corridor, t / max(excess, 1.0)))
+    return Gap(primal, gains(problem.tube, t / max(excess, 1.0)))
 
 
 class _Run:
@@ -156,7 +156,7 @@ class _Run:
         Newton steps at the end if few features turn out to be used.
         """
         assert isinstance(self.design, ArrayDesign)
-        columns = Columns(self.problem.corridor, self.design, self.column, self.price, seed)
+        columns = Columns(self.problem.tube, self.design, self.column, self.price, seed)
         best, idle, most = (np.inf, np.inf), 0, FIRST
         products, closer, before = PRODUCTS, CLOSER, np.inf
         while True:
@@ -189,9 +189,7 @@ class _Run:
         """Weights with all that follows."""
         f = self.design.values(u[:-1]) + self.column * u[-1] if f is None else f
         duals = (
-            self.problem.corridor.duals(f, None, 1.0, self.design.backend)
-            if duals is None
-            else duals
+            self.problem.tube.duals(f, None, 1.0, self.design.backend) if duals is None else duals
         )
         slope = -np.append(self.design.sum(duals.t), self.column * duals.total)
         bound = np.abs(slope if self.problem.bias is Bias.PENALISED else slope[:-1]).max(
@@ -223,9 +221,9 @@ class _Run:
         """The point with feasible duals."""
         t = here.factor * here.duals.t
         if self.problem.bias is Bias.FREE:
-            t = with_sum(self.problem.corridor, t, 0.0)
+            t = with_sum(self.problem.tube, t, 0.0)
             t = with_sum(
-                self.problem.corridor, t, 0.0
+                self.problem.tube, t, 0.0
             )  # the first leaves a rounding error of the sizes it took off
         t = t / max(float(np.abs(self.design.sum(t)).max(initial=0.0)) * (1 + 1e-15), 1.0)
         w, bias = here.u[:-1].copy(), self.column * float(here.u[-1])
@@ -279,7 +277,7 @@ class _Run:
         change = self.design.values(direction[:-1]) + self.column * direction[-1]
         expected = float(here.slope @ direction) + float(self.price @ (np.abs(u) - np.abs(here.u)))
         f = here.f + change
-        duals = self.problem.corridor.duals(f, None, 1.0, self.design.backend)
+        duals = self.problem.tube.duals(f, None, 1.0, self.design.backend)
         if float(self.price @ np.abs(u)) + duals.loss <= here.primal + 0.01 * expected:
             return self.at(u, f, duals)
         length = self._length(here, direction, change)
@@ -293,14 +291,14 @@ class _Run:
 
     def _length(self, here: Point, direction: Floats, change: Floats) -> float:
         """Where P is least along the direction: its slope grows with the length."""
-        corridor = self.problem.corridor
+        tube = self.problem.tube
 
         def rising(s: float) -> bool:
             at = here.u + s * direction
             side = np.where(at != 0, np.sign(at), np.sign(direction))
             return (
                 float(self.price @ (side * direction))
-                + self.design.backend.corridor_slope(corridor, here.f, change, s, None, 1.0)
+                + self.design.backend.tube_slope(tube, here.f, change, s, None, 1.0)
                 > 0
             )
 

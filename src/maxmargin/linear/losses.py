@@ -1,8 +1,8 @@
 """The losses of linear models as one record, and their convex duals.
 
-Every loss of the lectures punishes a decision value f_i for leaving a corridor [low_i, high_i]:
+Every loss of the lectures punishes a decision value f_i for leaving a tube [low_i, high_i]:
 
-    loss_i(f) = up_i (low_i - f)^p  below the corridor,   down_i (f - high_i)^p  above it,   0 inside;      p = 1, or 2 where squared
+    loss_i(f) = up_i (low_i - f)^p  below the tube,   down_i (f - high_i)^p  above it,   0 inside;      p = 1, or 2 where squared
 
 | | low, high | up, down |
 |---|---|---|
@@ -43,7 +43,7 @@ from maxmargin.core.arrays import Floats, Integers
 from maxmargin.core.backend import LinearBackend
 
 
-class Corridor(NamedTuple):
+class Tube(NamedTuple):
     """The losses of all samples; see the top of this file."""
 
     low: Floats
@@ -52,9 +52,9 @@ class Corridor(NamedTuple):
     down: Floats
     squared: bool
 
-    def pick(self, rows: Integers, factor: float = 1.0) -> "Corridor":
+    def pick(self, rows: Integers, factor: float = 1.0) -> "Tube":
         """The losses of some samples, weighted by a factor."""
-        return Corridor(
+        return Tube(
             self.low[rows],
             self.high[rows],
             factor * self.up[rows],
@@ -78,7 +78,7 @@ class Corridor(NamedTuple):
     ) -> "Duals":
         """t(f) and the sums that belong to it."""
         t, curvature = np.empty(len(f)), np.empty(len(f))
-        return Duals(t, curvature, *backend.corridor_duals(self, f, centre, width, t, curvature))
+        return Duals(t, curvature, *backend.tube_duals(self, f, centre, width, t, curvature))
 
 
 class Duals(NamedTuple):
@@ -114,7 +114,7 @@ class Penalty(Enum):
 class LinearProblem(NamedTuple):
     """A linear model to be trained on data that are given apart."""
 
-    corridor: Corridor
+    tube: Tube
     bias: Bias
     scaling: float = 1.0
     """s, the added column of a penalised bias."""
@@ -128,10 +128,10 @@ class LinearProblem(NamedTuple):
         return 1 / (self.scaling * self.scaling) if self.bias is Bias.PENALISED else 0.0
 
 
-def classification(sign: Floats, C: Floats, squared: bool) -> Corridor:
+def classification(sign: Floats, C: Floats, squared: bool) -> Tube:
     """(Squared) hinge of samples with signs +1 and -1."""
     up = sign > 0
-    return Corridor(
+    return Tube(
         np.where(up, 1.0, -np.inf),
         np.where(up, np.inf, -1.0),
         np.where(up, C, 0.0),
@@ -140,18 +140,18 @@ def classification(sign: Floats, C: Floats, squared: bool) -> Corridor:
     )
 
 
-def regression(z: Floats, C: Floats, epsilon: float, squared: bool) -> Corridor:
+def regression(z: Floats, C: Floats, epsilon: float, squared: bool) -> Tube:
     """(Squared) epsilon-insensitive loss around targets z."""
-    return Corridor(z - epsilon, z + epsilon, C.copy(), C.copy(), squared)
+    return Tube(z - epsilon, z + epsilon, C.copy(), C.copy(), squared)
 
 
-def one_class(C: Floats) -> Corridor:
+def one_class(C: Floats) -> Tube:
     """Samples below the hyperplane cost C."""
     n = len(C)
-    return Corridor(np.zeros(n), np.full(n, np.inf), C.copy(), np.zeros(n), False)
+    return Tube(np.zeros(n), np.full(n, np.inf), C.copy(), np.zeros(n), False)
 
 
-def with_sum(corridor: Corridor, t: Floats, total: float) -> Floats:
+def with_sum(tube: Tube, t: Floats, total: float) -> Floats:
     """Duals near t whose sum is total, inside the bounds.
 
     What is too much is taken off the duals of that sign in proportion to them; what is too little
@@ -167,10 +167,10 @@ def with_sum(corridor: Corridor, t: Floats, total: float) -> Floats:
     t = np.where(side, 0.0, t)
     missing = total - float(t.sum())
     room = (
-        np.where(np.isfinite(corridor.low), corridor.up - t, 0.0)
+        np.where(np.isfinite(tube.low), tube.up - t, 0.0)
         if missing > 0
-        else np.where(np.isfinite(corridor.high), corridor.down + t, 0.0)
+        else np.where(np.isfinite(tube.high), tube.down + t, 0.0)
     )
-    if corridor.squared:
-        room = corridor.up if missing > 0 else corridor.down
+    if tube.squared:
+        room = tube.up if missing > 0 else tube.down
     return t + room * (missing / float(room.sum()))

@@ -6,7 +6,7 @@ import numpy as np
 
 from maxmargin.core.arrays import Floats
 from maxmargin.linear.designs import ArrayDesign, Design
-from maxmargin.linear.losses import Bias, Corridor, LinearProblem, with_sum
+from maxmargin.linear.losses import Bias, LinearProblem, Tube, with_sum
 from maxmargin.status import Status
 
 EPS = float(np.finfo(float).eps)
@@ -16,7 +16,7 @@ BLURRED = 1e-3
 """What a gap that is rounding may leave to decision values, in units of them."""
 
 MANY, FEW, BESIDE = 10_000, 2000, 100
-"""Of more than so many ends of corridors a few are looked at first, and then those between so many
+"""Of more than so many ends of tubes a few are looked at first, and then those between so many
 of the few on either side."""
 
 
@@ -84,31 +84,31 @@ def gap_of(
     problem: LinearProblem, w: Floats, bias: float, t: Floats, f: Floats, Xt: Floats, scale: float
 ) -> Gap:
     """P(w, bias) and D(t), of decision values f and X't."""
-    value = primal(problem, float(w @ w), bias, problem.corridor.losses(f))
+    value = primal(problem, float(w @ w), bias, problem.tube.losses(f))
     origin = bias if problem.bias is Bias.FREE else 0.0
-    gain = gains(problem.corridor, t, origin) + origin * problem.total
+    gain = gains(problem.tube, t, origin) + origin * problem.total
     return Gap(value, dual(problem, float(Xt @ Xt), gain, float(t.sum())), scale)
 
 
-def gains(corridor: Corridor, t: Floats, origin: float = 0.0) -> float:
-    """Sum of gain_i(t_i), of corridors measured from ``origin``."""
+def gains(tube: Tube, t: Floats, origin: float = 0.0) -> float:
+    """Sum of gain_i(t_i), of tubes measured from ``origin``."""
     up, down = t > 0, t < 0
-    value = float(np.sum((corridor.low[up] - origin) * t[up])) + float(
-        np.sum((corridor.high[down] - origin) * t[down])
+    value = float(np.sum((tube.low[up] - origin) * t[up])) + float(
+        np.sum((tube.high[down] - origin) * t[down])
     )
-    if corridor.squared:
-        value -= float(np.sum(t[up] ** 2 / (4 * corridor.up[up]))) + float(
-            np.sum(t[down] ** 2 / (4 * corridor.down[down]))
+    if tube.squared:
+        value -= float(np.sum(t[up] ** 2 / (4 * tube.up[up]))) + float(
+            np.sum(t[down] ** 2 / (4 * tube.down[down]))
         )
     return value
 
 
 def feasible(problem: LinearProblem, t: Floats) -> Floats:
     """Duals inside their bounds, with the sum that a free bias asks for."""
-    corridor = problem.corridor
-    t = np.where(t > 0, np.where(corridor.up > 0, t, 0.0), np.where(corridor.down > 0, t, 0.0))
-    t = t if corridor.squared else np.clip(t, -corridor.down, corridor.up)
-    return with_sum(corridor, t, problem.total) if problem.bias is Bias.FREE else t
+    tube = problem.tube
+    t = np.where(t > 0, np.where(tube.up > 0, t, 0.0), np.where(tube.down > 0, t, 0.0))
+    t = t if tube.squared else np.clip(t, -tube.down, tube.up)
+    return with_sum(tube, t, problem.total) if problem.bias is Bias.FREE else t
 
 
 def best_bias(problem: LinearProblem, Xw: Floats, bias: float = 0.0) -> float:
@@ -119,9 +119,7 @@ def best_bias(problem: LinearProblem, Xw: Floats, bias: float = 0.0) -> float:
     if problem.bias is Bias.NONE:
         return 0.0
     return (
-        _root_of_lines(problem, Xw, bias)
-        if problem.corridor.squared
-        else _middle_of_steps(problem, Xw)
+        _root_of_lines(problem, Xw, bias) if problem.tube.squared else _middle_of_steps(problem, Xw)
     )
 
 
@@ -131,11 +129,11 @@ def _middle_of_steps(problem: LinearProblem, Xw: Floats) -> float:
     The slope by b is m b + total - sum up at the far left and grows by a step where a sample leaves
     its loss behind.
     """
-    corridor, m = problem.corridor, problem.m
-    left, right = corridor.up > 0, corridor.down > 0
-    ends = np.concatenate([(corridor.low - Xw)[left], (corridor.high - Xw)[right]])
-    steps = np.concatenate([corridor.up[left], corridor.down[right]])
-    rounding, start = 1e-12 * float(steps.sum()), problem.total - float(corridor.up.sum())
+    tube, m = problem.tube, problem.m
+    left, right = tube.up > 0, tube.down > 0
+    ends = np.concatenate([(tube.low - Xw)[left], (tube.high - Xw)[right]])
+    steps = np.concatenate([tube.up[left], tube.down[right]])
+    rounding, start = 1e-12 * float(steps.sum()), problem.total - float(tube.up.sum())
     if len(ends) > MANY:
         ends, steps, start = _around_the_root(ends, steps, start, m, rounding)
     order = np.argsort(ends, kind="stable")
@@ -182,17 +180,17 @@ def _root_of_lines(problem: LinearProblem, Xw: Floats, bias: float) -> float:
 
     The slope is made of lines that do not fall, and Newton's method with bisection finds its root.
     """
-    corridor, low, high = problem.corridor, -np.inf, np.inf
+    tube, low, high = problem.tube, -np.inf, np.inf
     for _ in range(100):
         f = Xw + bias
-        below, above = f < corridor.low, f > corridor.high
-        curvature = 2 * float(corridor.up[below].sum() + corridor.down[above].sum()) + problem.m
+        below, above = f < tube.low, f > tube.high
+        curvature = 2 * float(tube.up[below].sum() + tube.down[above].sum()) + problem.m
         slope = (
             problem.m * bias
             + problem.total
-            - 2 * float(np.sum(corridor.up[below] * (corridor.low - f)[below]))
+            - 2 * float(np.sum(tube.up[below] * (tube.low - f)[below]))
         )
-        slope += 2 * float(np.sum(corridor.down[above] * (f - corridor.high)[above]))
+        slope += 2 * float(np.sum(tube.down[above] * (f - tube.high)[above]))
         if slope > 0:
             high = bias
         else:
@@ -223,24 +221,24 @@ def sizes(problem: LinearProblem, design: Design) -> Sizes:
     does not exceed BLURRED units where the gap is ROUNDING times the scale: with huge samples a
     small gap says little.
     """
-    corridor = problem.corridor
+    tube = problem.tube
     if problem.total:
-        Xt = design.sum(corridor.up * (problem.total / float(corridor.up.sum())))
+        Xt = design.sum(tube.up * (problem.total / float(tube.up.sum())))
         scale = 0.5 * float(Xt @ Xt) or problem.total
         unit, far, centre = 2 * scale / problem.total, 0.0, 0.0
     else:
         centre = middle(problem)
         below, above = (
-            np.maximum(corridor.low - centre, 0.0),
-            np.maximum(centre - corridor.high, 0.0),
+            np.maximum(tube.low - centre, 0.0),
+            np.maximum(centre - tube.high, 0.0),
         )
         costs, price = (
-            corridor.up * below + corridor.down * above,
-            np.maximum(corridor.up, corridor.down),
+            tube.up * below + tube.down * above,
+            np.maximum(tube.up, tube.down),
         )
         unit = float(np.sum(costs)) / float(price.sum())
-        scale = float(np.sum(costs * (below + above) if corridor.squared else costs))
-        far = abs(centre) * float(price.sum()) * (2 * unit if corridor.squared else 1.0)
+        scale = float(np.sum(costs * (below + above) if tube.squared else costs))
+        far = abs(centre) * float(price.sum()) * (2 * unit if tube.squared else 1.0)
     if unit <= 4 * EPS * abs(centre):  # equal targets
         unit = abs(centre) or 1.0
     largest, blur = design.largest_square, BLURRED * unit
@@ -252,17 +250,17 @@ def middle(problem: LinearProblem) -> float:
     """The constant from which decision values are measured: the mean target where a free bias can
     take it, else 0.
 
-    It is half way between the mean lower and the mean upper end of the corridors: 0 for classes,
+    It is half way between the mean lower and the mean upper end of the tubes: 0 for classes,
     whatever their sizes.
     """
-    corridor = problem.corridor
-    below, above = corridor.up > 0, corridor.down > 0
+    tube = problem.tube
+    below, above = tube.up > 0, tube.down > 0
     if problem.bias is not Bias.FREE or not (below.any() and above.any()):
         return 0.0
-    up, down = corridor.up[below], corridor.down[above]
+    up, down = tube.up[below], tube.down[above]
     low, high = (
-        np.sum(corridor.low[below] * up) / np.sum(up),
-        np.sum(corridor.high[above] * down) / np.sum(down),
+        np.sum(tube.low[below] * up) / np.sum(up),
+        np.sum(tube.high[above] * down) / np.sum(down),
     )
     return 0.5 * (float(low) + float(high))
 
@@ -276,4 +274,4 @@ def sample(
     """
     n = design.shape[0]
     rows = np.sort(np.random.default_rng(seed).choice(n, n // smaller, replace=False))
-    return problem._replace(corridor=problem.corridor.pick(rows, n / len(rows))), design.pick(rows)
+    return problem._replace(tube=problem.tube.pick(rows, n / len(rows))), design.pick(rows)

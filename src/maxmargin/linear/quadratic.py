@@ -2,7 +2,7 @@
 
     slope' (u - u_0) + 1/2 (u - u_0)' H (u - u_0) + price' |u|           H = X_J' diag(curvature) X_J with the bias's row last
 
-J are the samples outside the corridor. A squared loss has a constant curvature there: H changes by
+J are the samples outside the tube. A squared loss has a constant curvature there: H changes by
 the samples that enter and leave J alone. Coordinate descent (core/lasso.h) finds which weights are
 not 0, Cholesky's factor of their part of H finds their values.
 """

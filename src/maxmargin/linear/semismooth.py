@@ -1,7 +1,7 @@
 """Newton's method for linear models: exact for every loss, at a few passes over the data a step.
 
 Squared losses are smooth but for jumps of the curvature: Newton's method on P ends, when no sample
-enters or leaves the corridor any more, at the optimum. The plain losses are smoothed (losses.py)
+enters or leaves the tube any more, at the optimum. The plain losses are smoothed (losses.py)
 around duals c:
 
     Phi(w, b) = 1/2 |w|^2 + m/2 b^2 + total b + sum_i smooth_i(f_i)             f = X w + b
@@ -11,7 +11,7 @@ around duals c:
 The minimiser of Phi has duals t that are better than c: c <- t, a smaller width, and again. This is
 the proximal point method on the dual (the method of multipliers on the primal), and unlike
 smoothing alone it arrives at the very optimum: each round gains a factor, more the smaller the
-width. J shrinks to the samples on the edge of the corridor, about as many as there are features.
+width. J shrinks to the samples on the edge of the tube, about as many as there are features.
 
 The duality gap of Phi is 1/2 |w - X't|^2 (+ the bias's part); what P - D has beyond it is the
 smoothing's. A round ends when the former is a small part of the latter, the work when P - D is
@@ -132,13 +132,13 @@ class _Run:
     def __init__(self, problem: LinearProblem, design: Design, monitor: Monitor) -> None:
         self.problem, self.design, self.monitor = problem, design, monitor
         self.scale, self.unit = sizes(problem, design)
-        self.price = float(np.sum(np.maximum(problem.corridor.up, problem.corridor.down)))
+        self.price = float(np.sum(np.maximum(problem.tube.up, problem.tube.down)))
         self.gram = Gram(design)
         self.steps = 0
 
     def until(self, tol: float, w: Floats, bias: float, centre: Floats | None) -> LinearSolution:
         """Rounds of Newton steps until the gap is small enough."""
-        problem, corridor = self.problem, self.problem.corridor
+        problem, tube = self.problem, self.problem.tube
         f = self.design.values(w) + bias
         unit = self.unit
         width = unit if w.any() else WIDEST * unit
@@ -162,10 +162,10 @@ class _Run:
                 idle = 0 if gap.value < 0.9 * least else idle + 1
                 if best is None or gap.value < least:
                     best, least = found, gap.value
-                ended = idle > PATIENCE or (stuck and corridor.squared)
+                ended = idle > PATIENCE or (stuck and tube.squared)
                 if found.ended is None or reason is not None or ended:
                     return best._replace(ended=found.ended, n_iter=self.steps)
-                if solved and not corridor.squared:
+                if solved and not tube.squared:
                     narrowest = NARROWEST * min(unit, float(np.abs(f).max(initial=0.0)) or unit)
                     centre, width = found.t, max(width * NARROWER, narrowest)
                     progress, stuck = _Progress(), False
@@ -195,7 +195,7 @@ class _Run:
 
     def _at(self, w: Floats, bias: float, f: Floats, centre: Floats, width: float) -> Point:
         problem = self.problem
-        duals = problem.corridor.duals(f, centre, width, self.design.backend)
+        duals = problem.tube.duals(f, centre, width, self.design.backend)
         Xt = self.design.sum(duals.t)
         slope = np.append(
             w - Xt,
@@ -213,7 +213,7 @@ class _Run:
             # what D would be at a feasible sum: the duals of samples within a width of the edge must
             # move
         ):
-            less = 0.5 * last * last / corner if problem.corridor.squared else abs(last) * width
+            less = 0.5 * last * last / corner if problem.tube.squared else abs(last) * width
             value += bias * (problem.total - duals.total) - less
             own += less
         return Point(
@@ -313,9 +313,7 @@ class _Run:
             return (
                 linear
                 + s * quadratic
-                + self.design.backend.corridor_slope(
-                    problem.corridor, here.f, change, s, centre, width
-                )
+                + self.design.backend.tube_slope(problem.tube, here.f, change, s, centre, width)
             )
 
         first = float(here.slope @ direction)

@@ -18,7 +18,7 @@ from maxmargin.linear import certificate as linear_certificate
 from maxmargin.linear import coordinate, crammer_singer, lasso, semismooth
 from maxmargin.linear.crammer_singer import ClassesProblem, CrammerSinger
 from maxmargin.linear.designs import ArrayDesign, Design
-from maxmargin.linear.losses import Bias, Corridor, LinearProblem, Penalty
+from maxmargin.linear.losses import Bias, LinearProblem, Penalty, Tube
 from maxmargin.linear.model import ROUNDING, LinearSolution, Sizes, best_bias, sizes
 from maxmargin.linear.workspace import POLISHED, LinearWorkspace
 from maxmargin.status import Status
@@ -166,7 +166,7 @@ def _polished(
     )
     if judged(problem, last).gap <= judged(problem, found).gap:
         found = last._replace(ended=None, n_iter=found.n_iter + last.n_iter)
-    if problem.bias is Bias.NONE or problem.corridor.squared:
+    if problem.bias is Bias.NONE or problem.tube.squared:
         return found
     bias = best_bias(problem, found.f - found.bias, found.bias)
     return found._replace(bias=bias, f=found.f + (bias - found.bias))
@@ -331,7 +331,7 @@ def _blur(
     error = max(error, rounding(found, design, unit))
     if error <= CLOSE * unit:
         return 0.0
-    return _moved(problem.corridor, -error).losses(found.f) - problem.corridor.losses(found.f)
+    return _moved(problem.tube, -error).losses(found.f) - problem.tube.losses(found.f)
 
 
 def _dual_blur(
@@ -365,12 +365,12 @@ def _forgiven(problem: LinearProblem, found: LinearSolution, design: Design, uni
     error = LAST_DIGITS * rounding(found, design, unit)
     if error > CLOSE * unit:
         return 0.0
-    return problem.corridor.losses(found.f) - _moved(problem.corridor, error).losses(found.f)
+    return problem.tube.losses(found.f) - _moved(problem.tube, error).losses(found.f)
 
 
-def _moved(corridor: Corridor, outward: float) -> Corridor:
-    """Wider corridors, or narrower ones."""
-    return corridor._replace(low=corridor.low - outward, high=corridor.high + outward)
+def _moved(tube: Tube, outward: float) -> Tube:
+    """Wider tubes, or narrower ones."""
+    return tube._replace(low=tube.low - outward, high=tube.high + outward)
 
 
 def certify_again(
@@ -429,14 +429,14 @@ def question(
     size = size_of(found.f, found.t)
     return (
         result,
-        linear_demand(tol, unit, problem.corridor.squared, AGREED * max(size.values, unit)),
+        linear_demand(tol, unit, problem.tube.squared, AGREED * max(size.values, unit)),
         size,
     )
 
 
 def judged(problem: LinearProblem, found: LinearSolution) -> Certificate:
     """Both objectives and the conditions, by code that the solvers do not share."""
-    low, high, up, down, squared = problem.corridor
+    low, high, up, down, squared = problem.tube
     model, power = (
         (found.w, found.bias, found.t, found.Xt),
         1 if problem.penalty is Penalty.L1 else 2,

@@ -57,8 +57,8 @@ def problems(task: Task, rule: Rule) -> list[LinearProblem]:
 
 def constant_loss(problem: LinearProblem) -> float:
     """The loss of the best constant function: what the tolerance is relative to."""
-    nothing = np.zeros(len(problem.corridor.low))
-    return problem.corridor.losses(nothing + best_bias(problem, nothing))
+    nothing = np.zeros(len(problem.tube.low))
+    return problem.tube.losses(nothing + best_bias(problem, nothing))
 
 
 def judge(
@@ -78,7 +78,7 @@ def judge(
     for k, problem in enumerate(asked):
         b = best_bias(problem, F[k])
         f = F[k] + b
-        value = primal(problem, float(squares[k]), b, problem.corridor.losses(f))
+        value = primal(problem, float(squares[k]), b, problem.tube.losses(f))
         scaled = [
             _best_scale(problem, T[k], float(square[k]))
             for T, square in zip(choices, lengths, strict=True)
@@ -96,7 +96,7 @@ def _best_size(problem: LinearProblem, Xw: Floats, square: float) -> float:
 
     def objective(theta: float) -> float:
         bias = best_bias(problem, theta * Xw)
-        return primal(problem, theta**2 * square, bias, problem.corridor.losses(theta * Xw + bias))
+        return primal(problem, theta**2 * square, bias, problem.tube.losses(theta * Xw + bias))
 
     theta, value = 1.0, objective(1.0)
     while theta > SHORTEST and (half := objective(theta / 2)) < value:
@@ -109,7 +109,7 @@ def _best_scale(problem: LinearProblem, t: Floats, square: float) -> tuple[float
 
     The gains of plain losses are linear.
     """
-    gain = gains(problem.corridor, t)
+    gain = gains(problem.tube, t)
     theta = min(1.0, gain / square) if square > 0 else 1.0
     return (
         dual(problem, theta * theta * square, theta * gain, 0.0),

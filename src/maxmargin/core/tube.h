@@ -1,4 +1,4 @@
-// The corridor losses, sample by sample; losses.py has the mathematics.
+// The tube losses, sample by sample; losses.py has the mathematics.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -13,7 +13,7 @@ struct Loss {
   bool squared;
 };
 
-inline Loss loss_of(const Corridor& c, int64_t i) { return {c.low[i], c.high[i], c.up[i], c.down[i], c.squared}; }
+inline Loss loss_of(const Tube& c, int64_t i) { return {c.low[i], c.high[i], c.up[i], c.down[i], c.squared}; }
 
 struct Dual {
   double t, curvature;  // curvature = -dt/df
@@ -55,13 +55,13 @@ inline double gain_at(const Loss& l, double t) {
   return edge * t - (l.squared ? t * t / (4 * price) : 0.0);
 }
 
-constexpr int64_t corridor_piece = 8192;  // samples whose sums are taken together: sums do not depend on the number of threads
+constexpr int64_t tube_piece = 8192;  // samples whose sums are taken together: sums do not depend on the number of threads
 
-inline CorridorSums corridor_duals(const Corridor& c, const double* f, const double* centre, double width, double* t, double* curvature,
+inline TubeSums tube_duals(const Tube& c, const double* f, const double* centre, double width, double* t, double* curvature,
                                    int threads) {
-  std::vector<CorridorSums> parts(size_t(pieces_of(c.n, corridor_piece)));
-  parallel(threads, c.n, corridor_piece, [&](int64_t begin, int64_t end) {
-    CorridorSums sums = {0, 0, 0};
+  std::vector<TubeSums> parts(size_t(pieces_of(c.n, tube_piece)));
+  parallel(threads, c.n, tube_piece, [&](int64_t begin, int64_t end) {
+    TubeSums sums = {0, 0, 0};
     for (int64_t i = begin; i < end; ++i) {
       const Loss l = loss_of(c, i);
       const Dual dual = dual_at(l, f[i], centre ? centre[i] : 0.0, width);
@@ -71,21 +71,21 @@ inline CorridorSums corridor_duals(const Corridor& c, const double* f, const dou
       sums.gain += gain_at(l, dual.t);
       sums.total += dual.t;
     }
-    parts[size_t(begin / corridor_piece)] = sums;
+    parts[size_t(begin / tube_piece)] = sums;
   });
-  CorridorSums all = {0, 0, 0};
-  for (const CorridorSums& part : parts) all = {all.loss + part.loss, all.gain + part.gain, all.total + part.total};
+  TubeSums all = {0, 0, 0};
+  for (const TubeSums& part : parts) all = {all.loss + part.loss, all.gain + part.gain, all.total + part.total};
   return all;
 }
 
 // The derivative of the smoothed losses by s at f + s change.
-inline double corridor_slope(const Corridor& c, const double* f, const double* change, double step, const double* centre, double width,
+inline double tube_slope(const Tube& c, const double* f, const double* change, double step, const double* centre, double width,
                              int threads) {
-  std::vector<double> parts(size_t(pieces_of(c.n, corridor_piece)));
-  parallel(threads, c.n, corridor_piece, [&](int64_t begin, int64_t end) {
+  std::vector<double> parts(size_t(pieces_of(c.n, tube_piece)));
+  parallel(threads, c.n, tube_piece, [&](int64_t begin, int64_t end) {
     double sum = 0;
     for (int64_t i = begin; i < end; ++i) sum -= change[i] * dual_at(loss_of(c, i), f[i] + step * change[i], centre ? centre[i] : 0.0, width).t;
-    parts[size_t(begin / corridor_piece)] = sum;
+    parts[size_t(begin / tube_piece)] = sum;
   });
   double all = 0;
   for (double part : parts) all += part;
