@@ -1,7 +1,7 @@
 """What the five estimators share: validation, kernel parameters, keeping the model, prediction."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from numbers import Integral, Real
@@ -10,7 +10,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import (
     _num_samples,
@@ -21,13 +21,12 @@ from sklearn.utils.validation import (
 from maxmargin import certificate
 from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats
-from maxmargin.estimators import _labels, _state
+from maxmargin.estimators import _labels, _outcome, _state
 from maxmargin.estimators._data import canonical_csr, gamma_value, sparse_like_sklearn, validated
 from maxmargin.estimators._labels import Coefficients, Question
 from maxmargin.estimators._locate import locate
 from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._plain import QuickParameters, plain_data, plain_target
-from maxmargin.estimators._warnings import warn
 from maxmargin.kernel import evaluation
 from maxmargin.kernel.kernels import NAMES, PARAMETERS, Kernel, Kind
 from maxmargin.kernel.sources import make_source, pick
@@ -180,9 +179,8 @@ class BaseSVM(QuickParameters, ABC):
     # ---- the fitted state ------------------------------------------------------------------------
 
     def _conclude(self, trained: list[Trained], monitor: Monitor, X: Any) -> None:
-        """Raise on Ctrl-C, keep certificate and status, warn of what fell short."""
-        if monitor.interrupted.is_set() and self.on_interrupt == "raise":
-            raise KeyboardInterrupt
+        """Keep what a fit says about itself; raise on Ctrl-C, warn of what fell short."""
+        _outcome.raise_interrupt(self, monitor)
         for name in (
             "_rows_known",
             "_density_marks",
@@ -190,39 +188,28 @@ class BaseSVM(QuickParameters, ABC):
             "compression_",
         ):  # of a model that was not fitted here, or changed after
             self.__dict__.pop(name, None)
-        self.certificate_: Certificate = certificate.worst([t.certificate for t in trained])
-        self.fit_status_ = int(not all(t.status.converged for t in trained))
         self.shape_fit_ = X.shape if hasattr(X, "shape") else (_num_samples(X),)
         self._sparse = sparse.issparse(X) and self._kernel_kind() is not Kind.CALLABLE
         self.intercept_interval_ = np.array([t.decision.interval for t in trained])
         self._unit = trained[0].decision.unit
-        self._warn(trained)
+        converged = _outcome.conclude(self, [t.certificate for t in trained], self._describe)
+        self.fit_status_ = int(not converged)
 
-    def _warn(self, trained: list[Trained]) -> None:
-        """Warn of every outcome that is not what was asked for, with the numbers that fell short
-        and what to do.
-        """
-        negative = any(t.certificate.convexity is Convexity.INDEFINITE for t in trained)
-        for status in Status:
-            some = [t.certificate for t in trained if t.status is status]
-            if not some or (status.converged and not (status is Status.STATIONARY and negative)):
-                continue
-            many = f" ({len(some)} of {len(trained)} binary problems)" if len(trained) > 1 else ""
-            early = (
-                f"Solver terminated early (max_iter={self.max_iter}).  {SCALE} "
-                if status is Status.MAX_ITER
-                else ""
-            )
-            violation, gap = (
-                max(c.kkt_violation for c in some) / self._unit,
-                max(c.relative_gap for c in some),
-            )
-            warn(
-                f"{early}{status.message}{many} KKT violation {violation:.3g} (tol={self.tol:g}), "
-                f"relative gap {gap:.3g} "
-                f"(10 tol={GAP * self.tol:g}).",
-                ConvergenceWarning,
-            )
+    def _describe(self, status: Status, found: Sequence[Certificate], count: str) -> str | None:
+        """The warning for problems that ended with a status, with the numbers that fell short."""
+        if status is Status.STATIONARY and self.certificate_.convexity is not Convexity.INDEFINITE:
+            return None
+        early = (
+            f"Solver terminated early (max_iter={self.max_iter}).  {SCALE} "
+            if status is Status.MAX_ITER
+            else ""
+        )
+        violation = max(part.kkt_violation for part in found) / self._unit
+        gap = max(part.relative_gap for part in found)
+        return (
+            f"{early}{status.message}{count} KKT violation {violation:.3g} (tol={self.tol:g}), "
+            f"relative gap {gap:.3g} (10 tol={GAP * self.tol:g})."
+        )
 
     def _keep_support(self, X: Any, support: NDArray[np.int64], kernel: Kernel) -> None:
         """Keep the support vectors and their indices; a precomputed kernel keeps indices only."""

@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_random_state, column_or_1d
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
@@ -20,11 +19,10 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin import certificate
 from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats
-from maxmargin.estimators import _state
+from maxmargin.estimators import _outcome, _state
 from maxmargin.estimators._data import canonical_csr, check_chunk, validated
 from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._plain import QuickParameters, plain_data, plain_target
-from maxmargin.estimators._warnings import warn
 from maxmargin.linear import certificate as linear_certificate
 from maxmargin.linear.designs import ArrayDesign, ChunkDesign, Design
 from maxmargin.linear.losses import Bias, LinearProblem
@@ -145,8 +143,7 @@ class BaseLinear(QuickParameters):
         )
         with monitor, np.errstate(over="ignore", invalid="ignore"):
             yield monitor, seed
-        if monitor.interrupted.is_set() and self.on_interrupt == "raise":
-            raise KeyboardInterrupt
+        _outcome.raise_interrupt(self, monitor)
 
     def _run(
         self,
@@ -197,19 +194,16 @@ class BaseLinear(QuickParameters):
         """Keep certificate and counts, warn of what fell short."""
         self.__dict__.pop("_label_order", None)  # of a file that the model was read from
         self.solver_ = solver.value
-        self.certificate_: Certificate = certificate.worst(parts)
         self.n_iter_ = int(n_iter)
-        for status in Status:
-            some = [part for part in parts if part.status is status]
-            if not some or status.converged:
-                continue
-            many = f" ({len(some)} of {len(parts)} problems)" if len(parts) > 1 else ""
-            warn(
-                f"{type(self).__name__} failed to converge{many}: {status.message} Relative gap "
-                f"{max(c.relative_gap for c in some):.3g} "
-                f"(tol={self.tol:g}).",
-                ConvergenceWarning,
-            )
+        _outcome.conclude(self, parts, self._describe)
+
+    def _describe(self, status: Status, found: Sequence[Certificate], count: str) -> str | None:
+        """The warning for problems that ended with a status, with the gap that fell short."""
+        gap = max(part.relative_gap for part in found)
+        return (
+            f"{type(self).__name__} failed to converge{count}: {status.message} Relative gap "
+            f"{gap:.3g} (tol={self.tol:g})."
+        )
 
     def _keep(self, trained: Sequence[TrainedLinear]) -> None:
         """Keep weights, intercepts and duals, a row for each problem."""

@@ -4,19 +4,17 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import _num_samples
 
 from maxmargin.core.arrays import Floats
+from maxmargin.estimators import _outcome
 from maxmargin.estimators._online import BaseOnline, like, stack
-from maxmargin.estimators._warnings import warn
 from maxmargin.kernel.sources import pick
 from maxmargin.online import norma
 from maxmargin.online.budget import Points, block_size, in_use
 from maxmargin.online.norma import STEPS, Functions, Rule
 from maxmargin.online.pegasos import Task
-from maxmargin.status import Status
 
 
 class BaseNorma(BaseOnline):
@@ -95,10 +93,7 @@ class BaseNorma(BaseOnline):
                         break
                 if stopped is not None:
                     break
-        if stopped is Status.INTERRUPTED and self.on_interrupt == "raise":
-            raise KeyboardInterrupt
-        if stopped is not None:
-            warn(f"The samples were not used up. {stopped.message}", ConvergenceWarning)
+        _outcome.conclude_stream(self, monitor, stopped)
 
     def _keep_functions(self, points: Any, functions: Functions, chunk: bool) -> None:
         """Keep the model; it is all that warm starts and chunks go on from."""

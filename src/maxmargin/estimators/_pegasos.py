@@ -1,20 +1,20 @@
 """PegasosSVC below its interface: from samples to walks, and from walks to the fitted state."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from maxmargin import certificate
 from maxmargin.certificate import Certificate, with_status
 from maxmargin.core.arrays import Floats
+from maxmargin.estimators import _outcome
 from maxmargin.estimators._online import OnlineClassifier, like, stack
-from maxmargin.estimators._warnings import warn
 from maxmargin.kernel.audit import convexity_of
 from maxmargin.kernel.evaluation import kernel_diagonal, kernel_products
 from maxmargin.kernel.kernels import Kernel, Kind
@@ -148,10 +148,7 @@ class BasePegasos(OnlineClassifier):
             )
 
     def _conclude_epochs(self, outcome: epochs.Outcome, path: Path, X: Any, before: int) -> None:
-        """Keep certificate and duals.
-
-        Warn where a tolerance was asked for and not reached, or the fit was cut short.
-        """
+        """Keep certificate and duals; warn of what fell short."""
         asked, steps = (
             epochs.problems(path.task, path.rule),
             int(path.walks.numbers[0, STEPS]) - before,
@@ -165,24 +162,30 @@ class BasePegasos(OnlineClassifier):
             doubtful = replace(found, gap=gap, relative_gap=gap / value)
             status = verdict(outcome.ended, doubtful, self._demand(asked[k]), size)
             parts.append(self._shown(found, status))
-        self.certificate_ = certificate.worst(parts)
-        reached = all(part.status.converged for part in parts)
-        self.fit_status_ = int(not reached)
-        stopped = outcome.ended or Status.STALLED  # rounding took what the gap had left
-        if reached or (stopped is Status.MAX_ITER and self.tol is None):
-            return
+        largest = self._largest_gap(parts, asked)
+        converged = _outcome.conclude(self, parts, partial(self._describe_gap, largest))
+        self.fit_status_ = int(not converged)
+
+    def _describe_gap(
+        self, gap: float, status: Status, found: Sequence[Certificate], count: str
+    ) -> str | None:
+        """The warning for functions that ended with a status, with the gap that fell short."""
+        if status is Status.STATIONARY or (status is Status.MAX_ITER and self.tol is None):
+            return None
+        cause = (
+            f"{self.n_iter_} epochs were not enough: scale the data (StandardScaler), raise "
+            "alpha, or raise max_iter."
+            if status is Status.MAX_ITER
+            else status.message
+        )
         limit = (
             f" A budget of {self.budget} support vectors may be too small for this tol."
             if self.budget is not None
             else ""
         )
-        text = f"{outcome.epochs} epochs were not enough: scale the data (StandardScaler), raise alpha, or raise max_iter."
-        text = text if stopped is Status.MAX_ITER else stopped.message
-        warn(
-            f"{text} The gap is {self._largest_gap(parts, asked):.3g} of the loss of a constant "
-            f"(tol={self.tol}); tol=None asks for "
-            f"none.{limit}",
-            ConvergenceWarning,
+        return (
+            f"{cause} The gap is {gap:.3g} of the loss of a constant (tol={self.tol}); tol=None "
+            f"asks for none.{limit}"
         )
 
     def _checked(

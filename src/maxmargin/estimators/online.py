@@ -6,25 +6,22 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import _fit_context
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats
-from maxmargin.estimators import _state
+from maxmargin.estimators import _outcome, _state
 from maxmargin.estimators._base import all_or_nothing
 from maxmargin.estimators._data import refuse_batch_dependence, symmetric
 from maxmargin.estimators._online import BaseOnline, takes_chunks
 from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._pegasos import BasePegasos, one_pass
 from maxmargin.estimators._targets import encode, validate_weight
-from maxmargin.estimators._warnings import warn
 from maxmargin.linear.designs import ArrayDesign
 from maxmargin.online import epochs
 from maxmargin.online.pegasos import STEPS, Task
-from maxmargin.status import Status
 
 
 class PegasosSVC(BasePegasos):
@@ -208,8 +205,7 @@ class PegasosSVC(BasePegasos):
         before = int(path.walks.numbers[0, STEPS])
         with self._monitor() as monitor:
             outcome = epochs.run(path, self.max_iter, self.tol, monitor, self._random())
-        if monitor.interrupted.is_set() and self.on_interrupt == "raise":
-            raise KeyboardInterrupt
+        _outcome.raise_interrupt(self, monitor)
         self.classes_, self.n_iter_ = classes, outcome.epochs
         self._keep_path(path, X, outcome.model, np.array([one.bias for one in outcome.found]))
         self._conclude_epochs(outcome, path, X, before)
@@ -293,10 +289,7 @@ class PegasosSVC(BasePegasos):
         path = self._chunk_path(X, weight, task)
         with self._monitor() as monitor:
             stopped = one_pass(path, order if rng is None else rng.permutation(order), monitor)
-        if stopped is Status.INTERRUPTED and self.on_interrupt == "raise":
-            raise KeyboardInterrupt
-        if stopped is not None:
-            warn(f"The chunk was not used up. {stopped.message}", ConvergenceWarning)
+        _outcome.conclude_stream(self, monitor, stopped)
         for name in ("certificate_", "fit_status_", "_duals"):
             self.__dict__.pop(name, None)
         self.n_iter_ = 1
