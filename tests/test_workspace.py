@@ -1,7 +1,4 @@
-"""Views of one kernel, class pairs and folds.
-
-The values, products and models of a kernel of their own.
-"""
+"""Views of a workspace (class pairs, folds) and what it keeps from solve to solve."""
 
 import numpy as np
 import pytest
@@ -10,23 +7,29 @@ from sklearn.datasets import make_blobs
 
 from maxmargin import SVC, Kernel
 from maxmargin.core.backend import Variables
+from maxmargin.kernel.formulations import c_svc
 from maxmargin.kernel.multiclass import members_of
-from maxmargin.kernel.sources import NativeSource
-from maxmargin.kernel.workspace import Cells
+from maxmargin.kernel.sources import NativeSource, make_source
+from maxmargin.kernel.training import Task
+from maxmargin.kernel.workspace import Cells, KernelWorkspace, Samples, View
+from maxmargin.monitor import Monitor
+from maxmargin.training import train_many
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(90, 6))
 label = rng.integers(0, 4, size=90)
 members = members_of(label, 4)
+SIGN = np.where(X[:, 0] > 0, 1.0, -1.0)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_pair_has_the_values_of_the_whole_kernel(dtype):
     source = NativeSource(Kernel.rbf(gamma=0.3), X)
-    shared = Cells(source, members)
+    cells = Cells(source, members)
     whole = source.block(None, None, dtype)
     for i, j in ((0, 1), (1, 3), (0, 3)):
-        pair, index = shared.view(i, j), np.concatenate([members[i], members[j]])
+        index = np.concatenate([members[i], members[j]])
+        pair = View(source, index, cells)
         assert np.array_equal(pair.block(None, None, dtype), whole[np.ix_(index, index)])
         some = np.array([3, 0, 7])
         assert np.array_equal(
@@ -50,15 +53,21 @@ def test_a_pair_has_the_values_of_the_whole_kernel(dtype):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_a_union_of_cells_has_the_values_of_the_whole_kernel(dtype):
-    """Folds: the training set is all cells but one."""
+def test_any_rows_have_the_values_of_the_whole_kernel(dtype):
+    """A union of cells (the training set of a fold), or other rows in any order."""
     source = NativeSource(Kernel.rbf(gamma=0.3), X)
     cells, whole = Cells(source, members), source.block(None, None, dtype)
-    for chosen in ((0, 1, 2), (3, 1, 0), (0, 1, 2, 3), (2,)):
-        view, index = cells.view(*chosen), np.concatenate([members[c] for c in chosen])
-        assert np.array_equal(view.block(None, None, dtype), whole[np.ix_(index, index)])
+    unions = [(0, 1, 2), (3, 1, 0), (0, 1, 2, 3), (2,)]
+    for chosen in unions:
+        assert cells.covering(np.concatenate([members[c] for c in chosen])) == chosen
+    others = [rng.permutation(90)[:40], members[0][::-1], members[0][1:], np.empty(0, np.int64)]
+    for rows in others:
+        assert cells.covering(rows) == ()
+    for rows in (*(np.concatenate([members[c] for c in chosen]) for chosen in unions), *others):
+        view = View(source, rows, cells)
+        assert np.array_equal(view.block(None, None, dtype), whole[np.ix_(rows, rows)])
         assert np.array_equal(
-            view.block(np.array([1]), None, dtype), whole[np.ix_(index[[1]], index)]
+            view.block(np.arange(len(rows))[:1], None, dtype), whole[rows[:1]][:, rows]
         )
 
 
@@ -115,24 +124,31 @@ class Counting(NativeSource):
         super().__init__(*arguments)
 
     def block(self, a, b, dtype):
-        self.asked.append((len(a), len(b)))
+        self.asked.append(tuple(90 if i is None else len(i) for i in (a, b)))
         return super().block(a, b, dtype)
 
 
 def test_values_inside_a_class_are_computed_once_for_all_its_pairs():
     source = Counting(Kernel.rbf(gamma=0.3), X)
-    shared, sizes = Cells(source, members), [len(m) for m in members]
+    cells, sizes = Cells(source, members), [len(m) for m in members]
+
+    def whole(i, j, dtype):
+        return View(source, np.concatenate([members[i], members[j]]), cells).block(
+            None, None, dtype
+        )
+
     for i, j in ((0, 1), (0, 2), (1, 2)):
-        shared.view(i, j).block(None, None, np.float64)
+        whole(i, j, np.float64)
     assert source.asked == [(sizes[c], sizes[c]) for c in (0, 1, 2)]
-    shared.view(0, 1).block(None, None, np.float32)
+    whole(0, 1, np.float32)
     assert len(source.asked) == 5, "in each precision"
 
 
 def test_a_pair_is_a_part_of_the_whole_source():
     source = NativeSource(Kernel.rbf(gamma=0.3), X)
-    shared = Cells(source, members)
-    pair, index = shared.view(2, 0), np.concatenate([members[2], members[0]])
+    cells = Cells(source, members)
+    index = np.concatenate([members[2], members[0]])
+    pair = View(source, index, cells)
     assert (pair.n_rows, pair.n_columns) == (len(index), len(index))
     assert (pair.value_error, pair.dtypes, pair.cheap, pair.convex) == (
         source.value_error,
@@ -157,6 +173,78 @@ def test_a_pair_is_a_part_of_the_whole_source():
         G, source.block(index[a], index[a], np.float64) @ b + [-1.0, 1.0, -1.0], atol=1e-12
     )
     assert np.shares_memory(
-        pair.block(None, None, np.float64), shared.view(0, 2).block(None, None, np.float64)
+        pair.block(None, None, np.float64),
+        View(source, index[::-1].copy()[::-1], cells).block(None, None, np.float64),
     ), "used again"
-    assert shared.scratch is shared.scratch
+    assert cells.scratch is cells.scratch
+
+
+# ---- what is kept --------------------------------------------------------------------------------
+
+
+def workspace_of(source, **more):
+    return KernelWorkspace(source, Monitor(), samples=Samples(source.kernel, X), **more)
+
+
+def tasks_of_folds(tol=1e-8):
+    """A C-SVC for each fold, on the samples that are not in it."""
+    folds = [np.flatnonzero(label != c) for c in range(4)]
+    return [
+        Task(c_svc(SIGN[rows], 2.0, np.ones(len(rows)), False), tol, rows=rows) for rows in folds
+    ]
+
+
+def test_folds_are_views_and_use_the_values_that_are_kept():
+    source = Counting(Kernel.rbf(gamma=0.3), X)
+    workspace = workspace_of(source)
+    workspace.whole()
+    source.asked.clear()
+    views = [workspace.view(task.rows) for task in tasks_of_folds()]
+    for view in views:
+        K = NativeSource(source.kernel, X).block(view.source.rows, view.source.rows, np.float64)
+        assert np.array_equal(view.whole().K, K)
+    assert not source.asked, "no value is computed again"
+    for task, found in zip(tasks_of_folds(), train_many(tasks_of_folds(), workspace), strict=True):
+        alone = KernelWorkspace.of(source.kernel, X[task.rows], Monitor())
+        wanted = task._replace(rows=None).train(alone)
+        assert found.certificate.status == wanted.certificate.status == "optimal"
+        assert found.certificate.primal == pytest.approx(wanted.certificate.primal, rel=1e-9)
+
+
+def test_problems_on_all_samples_share_what_is_kept():
+    """One after the other, not side by side."""
+    source = Counting(Kernel.rbf(gamma=0.3), X)
+    workspace = workspace_of(source)
+    one, other = (workspace.share(Monitor(), 1, 2) for _ in range(2))
+    assert one.whole() is other.whole() is workspace.whole()
+    assert one.rows(np.float64) is other.rows(np.float64)
+    beside = workspace.share(Monitor(), 2, 2)
+    assert beside.whole() is workspace.whole()
+    assert beside.rows(np.float64) is not one.rows(np.float64)
+    one.forget()
+    assert other.whole() is one.whole() is not beside.whole()
+
+
+@pytest.mark.parametrize("data", [X, sparse.csr_matrix(np.where(X > 0.5, X, 0.0)), 1e3 + X])
+def test_distances_that_are_kept_serve_every_gamma(data):
+    workspace = KernelWorkspace.of(Kernel.rbf(gamma=0.3), data, Monitor(), members=members)
+    workspace.keep_distances()
+    D = workspace.kept.distances
+    dense = data.toarray() if sparse.issparse(data) else data
+    np.testing.assert_allclose(D, ((dense[:, None] - dense) ** 2).sum(axis=2), rtol=1e-9, atol=1e-9)
+    for gamma in (1e-3, 0.3, 17.0):
+        other = workspace.with_kernel(Kernel.rbf(gamma=gamma))
+        assert other.kept.distances is D
+        K = make_source(Kernel.rbf(gamma=gamma), data).block(None, None, np.float64)
+        np.testing.assert_allclose(other.whole().K, K, rtol=1e-9, atol=1e-12)
+        assert other.cells.source is other.source
+    linear = workspace.with_kernel(Kernel.linear())
+    np.testing.assert_allclose(linear.whole().K, dense @ dense.T, rtol=1e-9, atol=1e-9)
+
+
+def test_distances_that_float64_does_not_hold_are_not_kept():
+    far = np.vstack([X, 1e12 + X])
+    workspace = KernelWorkspace.of(Kernel.rbf(gamma=0.3), far, Monitor())
+    assert workspace.source.differences
+    workspace.keep_distances()
+    assert workspace.kept.distances is None

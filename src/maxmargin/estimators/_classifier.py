@@ -183,7 +183,12 @@ class BaseSVC(ClassifierMixin, Voting):  # type: ignore[misc]
         """Train every binary problem; pairs of classes share the kernel values inside a class."""
         pairs = len(tasks) > 1 and self.multiclass == "ovo"
         work = [
-            self._task(k, task, samples, n_classes if pairs else 0, starts)
+            self._task(
+                task,
+                samples,
+                task.samples if pairs else None,
+                None if starts is None else starts[k],
+            )
             for k, task in enumerate(tasks)
         ]
         refuse_batch_dependence(kernel, samples.X)
@@ -194,29 +199,18 @@ class BaseSVC(ClassifierMixin, Voting):  # type: ignore[misc]
 
     def _task(
         self,
-        k: int,
         task: BinaryTask,
         samples: Weighted,
-        of_pairs: int,
-        starts: list[Floats] | None,
+        rows: NDArray[np.int64] | None,
+        start: Floats | None,
     ) -> Task | Constant:
-        """One binary problem, of a pair of so many classes or of all samples."""
+        """One binary problem, on a view of some rows or on all samples."""
         if not _two_sided(task):
             return _constant(task)
         form = self._formulation(
             task.sign, samples.weight[task.samples], samples.class_weight[task.samples]
         )
-        start = None if starts is None else starts[k]
-        if not of_pairs:
-            return Task(form, float(self.tol), self._method(), start)
-        return Task(
-            form,
-            float(self.tol),
-            self._method(),
-            start,
-            task.samples,
-            multiclass.pairs(of_pairs)[k],
-        )
+        return Task(form, float(self.tol), self._method(), start, rows)
 
     @abstractmethod
     def _formulation(self, sign: Floats, weight: Floats, class_weight: Floats) -> Formulation:

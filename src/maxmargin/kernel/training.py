@@ -53,14 +53,11 @@ class Task(NamedTuple):
     start: Floats | None = None
     """Coefficients of the samples to begin at."""
     rows: Integers | None = None
-    """The samples of the view, in the order of its cells; all samples without."""
-    cells: tuple[int, ...] = ()
+    """The samples of the view; None means all of them."""
 
     def train(self, workspace: KernelWorkspace) -> "Trained":
         """Solve and certify it."""
-        return train(
-            self, workspace if self.rows is None else workspace.view(self.rows, self.cells)
-        )
+        return train(self, workspace if self.rows is None else workspace.view(self.rows))
 
     def unsolved(self, workspace: KernelWorkspace, status: Status) -> "Trained":
         """Nothing is known of a problem that was not begun."""

@@ -1,13 +1,16 @@
 """The workspace of kernel machines: kernel values of the samples, and what is kept of them from
 solve to solve.
 
-A view is the workspace of some of the samples. Class pairs and folds are unions of cells, the
-members of a class or of a fold: the kernel matrix of the cells i and j is made of blocks
+A **view** is the workspace of some of the samples, such as a pair of classes or the training set
+of a fold. It copies no data. Values that the whole workspace keeps serve its views. Where nothing
+is kept, a view that is a union of cells (the members of a class or of a fold) shares the values
+inside its cells with all other views: the matrix of the cells i and j is
 
     [ K_ii   K_ij ]
     [ K_ij'  K_jj ]
 
-of which K_ii serves every view that cell i is in, and no view copies data.
+**Another kernel** on the same samples: squared distances, once they are kept, give the values of
+every RBF kernel.
 """
 
 import copy
@@ -23,7 +26,7 @@ from maxmargin.core.arrays import Floats, Indices, Integers, Matrix
 from maxmargin.core.backend import Steps, Variables
 from maxmargin.core.threads import thread_count
 from maxmargin.kernel.cache import RowCache, cache_bytes
-from maxmargin.kernel.kernels import Kernel
+from maxmargin.kernel.kernels import Kernel, Kind
 from maxmargin.kernel.sources import (
     MatrixSource,
     NativeSource,
@@ -55,15 +58,16 @@ class Samples(NamedTuple):
 
 
 class Cells:
-    """A partition of the samples, and the kernel values inside its cells, computed when first asked
-    for.
-    """
+    """A partition of the samples, and the kernel values inside its cells, computed on demand."""
 
     def __init__(self, source: NativeSource, members: list[Integers]) -> None:
         self.source, self.members = source, members
         self._blocks: dict[Any, Matrix] = {}
         self._locks = [threading.Lock() for _ in members]
         self._here = threading.local()
+        self._cell_of = np.empty(source.n_rows, np.int64)
+        for c, rows in enumerate(members):
+            self._cell_of[rows] = c
 
     def within(self, c: int, dtype: DTypeLike) -> Matrix:
         """The values inside cell c."""
@@ -75,31 +79,35 @@ class Cells:
 
     @property
     def scratch(self) -> Scratch:
-        """The thread's memory for the matrix of one view, used again by its next."""
+        """The thread's memory for the matrix of one view, used again by its next view."""
         found: Scratch = self._here.__dict__.setdefault("scratch", Scratch())
         return found
 
-    def view(self, *chosen: int) -> "CellSource":
-        """The kernel of some cells."""
-        return CellSource(self, chosen)
+    def covering(self, rows: Integers) -> tuple[int, ...]:
+        """The cells whose members, one cell after the other, are these rows; () if none are."""
+        cell = self._cell_of[rows]
+        begins = np.flatnonzero(np.diff(cell, prepend=-1))
+        chosen = tuple(cell[begins].tolist())
+        members = [self.members[c] for c in chosen]
+        if sum(map(len, members)) != len(rows) or len(rows) == 0:
+            return ()
+        return chosen if np.array_equal(np.concatenate(members), rows) else ()
 
 
-class CellSource(Source):
-    """The kernel of a union of cells."""
+class View(Source):
+    """The kernel of some rows of another source."""
 
-    def __init__(self, cells: Cells, chosen: tuple[int, ...]) -> None:
-        self.cells, self.chosen = cells, chosen
-        self.rows = np.concatenate([cells.members[c] for c in chosen])
-        self.n_rows = self.n_columns = len(self.rows)
-        source = cells.source
+    def __init__(self, source: NativeSource, rows: Integers, cells: Cells | None = None) -> None:
+        self.source, self.rows, self.cells = source, rows, cells
+        self.n_rows = self.n_columns = len(rows)
         self.backend, self.value_error = source.backend, source.value_error
         self.dtypes, self.cheap, self.convex = source.dtypes, source.cheap, source.convex
 
     def by_differences(self) -> Source | None:
-        return self.cells.source.by_differences(self.rows)
+        return self.source.by_differences(self.rows)
 
     def suspects(self, count: int) -> NDArray[np.int64]:
-        return self.cells.source.suspects(count, self.rows)
+        return self.source.suspects(count, self.rows)
 
     def _at(self, index: Indices) -> Integers:
         return self.rows if index is None else self.rows[index]
@@ -107,18 +115,25 @@ class CellSource(Source):
     def block(self, a: Indices, b: Indices, dtype: DTypeLike) -> Matrix:
         """k(A[a], B[b]).
 
-        The whole matrix lies in memory that the thread's next view will use again.
+        The whole matrix of a union of cells lies in memory that the thread's next view overwrites.
         """
-        if a is not None or b is not None:
-            rows = self._at(a)
-            return self.cells.source.block(rows, rows if a is b else self._at(b), dtype)
-        members, scratch = [self.cells.members[c] for c in self.chosen], self.cells.scratch
+        cells = self.cells
+        if a is None and b is None and cells is not None:
+            chosen = cells.covering(self.rows)
+            if chosen:
+                return self._joined(cells, chosen, dtype)
+        rows = self._at(a)
+        return self.source.block(rows, rows if a is b else self._at(b), dtype)
+
+    def _joined(self, cells: Cells, chosen: tuple[int, ...], dtype: DTypeLike) -> Matrix:
+        """The whole matrix from the blocks of its cells."""
+        members, scratch = [cells.members[c] for c in chosen], cells.scratch
         K = scratch.matrix("whole", (self.n_rows, self.n_rows), dtype)
-        within = [self.cells.within(c, dtype) for c in self.chosen]
+        within = [cells.within(c, dtype) for c in chosen]
         ends = np.cumsum([0, *map(len, members)])
         for i, j in combinations(range(len(members)), 2):
             between = scratch.matrix("between", (len(members[i]), len(members[j])), dtype)
-            self.cells.source.fill_block(members[i], members[j], between)
+            self.source.fill_block(members[i], members[j], between)
             if len(members) == 2:
                 self.backend.join_blocks(within[0], between, within[1], K)
                 return K
@@ -130,21 +145,29 @@ class CellSource(Source):
 
     def fill_block(self, a: Indices, b: Indices, out: Matrix) -> None:
         rows = self._at(a)
-        self.cells.source.fill_block(rows, rows if a is b else self._at(b), out)
+        self.source.fill_block(rows, rows if a is b else self._at(b), out)
 
     def pair_steps(
         self, a: Integers, dtype: DTypeLike, variables: Variables, tol: float, most: int
     ) -> Steps:
-        return self.cells.source.pair_steps(self._at(a), dtype, variables, tol, most)
+        return self.source.pair_steps(self._at(a), dtype, variables, tol, most)
 
     def add_product(
         self, a: Indices, coef: Matrix, b: Indices, out: Floats, dtype: DTypeLike
     ) -> None:
-        self.cells.source.add_product(self._at(a), coef, self._at(b), out, dtype)
+        self.source.add_product(self._at(a), coef, self._at(b), out, dtype)
+
+
+class Kept:
+    """Kernel values that are kept from solve to solve."""
+
+    def __init__(self, whole: MatrixSource | None = None, distances: Matrix | None = None) -> None:
+        self.rows: RowCache | None = None
+        self.whole, self.distances = whole, distances
 
 
 class KernelWorkspace(Workspace):
-    """Kernel values of some samples, and rows of them that are kept from solve to solve."""
+    """Kernel values of some samples, and those that are kept from solve to solve."""
 
     def __init__(
         self,
@@ -160,8 +183,7 @@ class KernelWorkspace(Workspace):
         """Problems solved at once, which share the memory."""
         self.problems = 1
         """Problems of this fit, which share the audit."""
-        self._rows: RowCache | None = None
-        self._whole: MatrixSource | None = None
+        self.kept = Kept()
 
     @classmethod
     def of(
@@ -173,12 +195,9 @@ class KernelWorkspace(Workspace):
         members: list[Integers] | None = None,
     ) -> "KernelWorkspace":
         """The workspace of samples; with members, of a partition whose cells will be viewed."""
-        source = make_source(kernel, X)
-        cells = (
-            Cells(source, members)
-            if members is not None and isinstance(source, NativeSource)
-            else None
-        )
+        source, cells = make_source(kernel, X), None
+        if members is not None and isinstance(source, NativeSource):
+            cells = Cells(source, members)
         return cls(source, monitor, cache_size, Samples(kernel, X), cells)
 
     @property
@@ -196,62 +215,91 @@ class KernelWorkspace(Workspace):
         return min(thread_count(), len(tasks)) if largest > SMALL else 1
 
     def share(self, monitor: Monitor, workers: int, tasks: int) -> "KernelWorkspace":
+        """What is kept is shared by solves that follow each other, not by those side by side."""
         other = copy.copy(self)
         other.monitor, other.side_by_side, other.problems = monitor, workers, tasks
+        if workers > 1:
+            other.kept = Kept(self.kept.whole, self.kept.distances)
         return other
 
     # ---- other values, other samples -------------------------------------------------------------
 
     def on(self, source: Source, samples: Samples | None = None) -> "KernelWorkspace":
-        """The same problems with another source of kernel values.
-
-        Nothing is kept of the values before.
-        """
+        """The same problems with another source of kernel values, of which nothing is kept yet."""
         other = copy.copy(self)
-        other.source, other._samples = source, samples or self._samples
-        other.forget()
+        other.source, other._samples, other.kept = source, samples or self._samples, Kept()
         return other
 
     def of_values(self) -> "KernelWorkspace":
         """The same with all kernel values computed, as if they had been given."""
-        K = self.source.block(None, None, np.float64)
-        kernel = Kernel.precomputed()
+        K, kernel = self.whole().K, Kernel.precomputed()
         return self.on(
             make_source(kernel, K, backend=self.source.backend),
             Samples(kernel, K, rounding=self.source.precision),
         )
 
-    def view(self, rows: Integers, cells: tuple[int, ...]) -> "KernelWorkspace":
-        """The workspace of some samples, which are a union of cells."""
+    def view(self, rows: Integers) -> "KernelWorkspace":
+        """The workspace of some samples, in this order."""
         kernel, X = self.samples.kernel, self.samples.X
-        if self.cells is not None and cells:
-            return self.on(self.cells.view(*cells), Samples(kernel, X, rows))
-        part = take(kernel.kind, X, rows)
-        return self.on(
-            make_source(kernel, part, backend=self.source.backend), Samples(kernel, part)
-        )
+        if isinstance(self.source, NativeSource):
+            other = self.on(View(self.source, rows, self.cells), Samples(kernel, X, rows))
+        else:
+            part = take(kernel.kind, X, rows)
+            source = make_source(kernel, part, backend=self.source.backend)
+            other = self.on(source, Samples(kernel, part))
+        if self.kept.whole is not None:
+            K = self.kept.whole.block(rows, rows, np.float64)
+            other.kept.whole = MatrixSource(K, self.source.backend)
+        return other
+
+    def with_kernel(self, kernel: Kernel) -> "KernelWorkspace":
+        """The same samples with another kernel; squared distances that are kept stay."""
+        X, backend = self.samples.X, self.source.backend
+        other = self.on(make_source(kernel, X, backend=backend), Samples(kernel, X))
+        if self.cells is not None and isinstance(other.source, NativeSource):
+            other.cells = Cells(other.source, self.cells.members)
+        other.kept.distances = self.kept.distances
+        return other
 
     # ---- what is kept ----------------------------------------------------------------------------
 
     def rows(self, dtype: DTypeLike, whole: bool = False) -> RowCache:
-        """Rows in one precision, those of the last solve still there.
+        """Rows in one precision, those of the last solve included.
 
         Another precision takes their place.
         """
-        if self._rows is None or self._rows.dtype != dtype or self._rows.asked_whole != whole:
-            self._rows = None  # its memory is free before the next is taken
+        found = self.kept.rows
+        if found is None or found.dtype != dtype or found.asked_whole != whole:
+            self.kept.rows = found = None  # its memory is free before the next is taken
             budget = 0.0 if self.source.cheap else cache_bytes(self.cache_size, self.side_by_side)
-            self._rows = RowCache(self.source, dtype, budget, whole)
-        return self._rows
+            self.kept.rows = found = RowCache(self.source, dtype, budget, whole)
+        return found
 
     def whole(self) -> MatrixSource:
         """All values in float64, computed once."""
-        if self._whole is None:
-            self._whole = MatrixSource(
-                self.source.block(None, None, np.float64), self.source.backend
-            )
-        return self._whole
+        if self.kept.whole is None:
+            self.kept.whole = MatrixSource(self._all_values(), self.source.backend)
+        return self.kept.whole
+
+    def _all_values(self) -> Matrix:
+        kernel, D = self.samples.kernel if self._samples else None, self.kept.distances
+        if kernel is None or kernel.kind is not Kind.RBF or D is None:
+            return self.source.block(None, None, np.float64)
+        xp = self.source.backend.xp
+        K: Matrix = xp.exp(xp.multiply(D, -kernel.gamma))
+        return K
+
+    def keep_distances(self) -> None:
+        """Compute all squared distances in float64 and keep them for RBF kernels.
+
+        Nothing is kept where float64 does not hold them to enough digits (rounding.py).
+        """
+        source = self.source
+        if not isinstance(source, NativeSource) or source.kernel.kind is not Kind.RBF:
+            return
+        if not source.differences:
+            self.kept.distances = source.squared_distances()
 
     def forget(self) -> None:
         """Free the memory of what is kept."""
-        self._rows = self._whole = None
+        self.kept.rows = self.kept.whole = None

@@ -20,7 +20,14 @@ from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
 from maxmargin.core.arrays import Indices, Matrix
-from maxmargin.core.backend import RBF_BY_DIFFERENCES, Backend, NotFinite, Steps, Variables
+from maxmargin.core.backend import (
+    DOT_PRODUCT,
+    RBF_BY_DIFFERENCES,
+    Backend,
+    NotFinite,
+    Steps,
+    Variables,
+)
 from maxmargin.core.choose import HOST
 from maxmargin.core.memory import contiguous
 from maxmargin.kernel import rounding
@@ -219,6 +226,17 @@ class NativeSource(Source):
         A, B = self.points(dtype)
         with self._finite():
             return self.backend.kernel_block(self._tuple, A, a, B, b)
+
+    def squared_distances(self) -> Matrix:
+        """|x - z|^2 for all pairs of points in float64, of a kernel that needs distances."""
+        xp, (A, B) = self.backend.xp, self.points(np.float64)
+        D = self.backend.kernel_block(DOT_PRODUCT, A, None, B, None)
+        D *= -2.0
+        D += A.norms[:, None]
+        D += B.norms
+        D /= self._scale**2
+        found: Matrix = xp.maximum(D, 0.0, out=D)
+        return found
 
     def fill_block(self, a: Indices, b: Indices, out: Matrix) -> None:
         A, B = self.points(out.dtype)
