@@ -181,12 +181,6 @@ def test_bound_of_the_error_of_decision_values():
     assert replace(GOOD, gap=-1.0).decision_error() == 0.0
 
 
-def test_the_verdict_is_added():
-    assert certificate.with_status(GOOD, certificate.Status.MAX_ITER) == replace(
-        GOOD, status=Status.MAX_ITER
-    )
-
-
 def test_bounds_of_a_nu_machine():
     """Its coefficients sum to nu times the sum of the bounds.
 

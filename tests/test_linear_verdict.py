@@ -24,7 +24,7 @@ from maxmargin.linear.model import Gap, LinearSolution, sizes
 from maxmargin.linear.workspace import LinearWorkspace
 from maxmargin.monitor import Monitor
 from maxmargin.status import Status
-from maxmargin.verdict import Size, linear_demand, verdict, verdict_again
+from maxmargin.verdict import Demand, Size, verdict, verdict_again
 
 # ---- violations ----------------------------------------------------------------------------------
 
@@ -127,7 +127,7 @@ SIZE = Size(1.0, 1.0, 10.0)
     ],
 )
 def test_the_word_for_a_gap_within_tol(found, said):
-    demand = linear_demand(0.01)
+    demand = Demand.on_gap(0.01)
     assert verdict(None, found, demand, SIZE) is said
     ended = verdict(Status.TIME_LIMIT, found, demand, SIZE)
     assert ended is (said if said.converged else Status.TIME_LIMIT)

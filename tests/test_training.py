@@ -306,12 +306,13 @@ def test_the_audit_may_find_a_quarter_of_the_error_allowed(monkeypatch):
     found = trained(form())
     slack = calls[0][-1]
     f = found.decision.coef @ K + found.decision.intercept
-    size = training.size_of(np.append(f, found.decision.intercept), found.decision.coef, C)
+    size = training.Size.of(np.append(f, found.decision.intercept), found.decision.coef, C)
     plain = kernel_certificate.classification(
         f, y, C, found.decision.coef, found.decision.intercept
     )
     assert slack == pytest.approx(
-        0.25 * training.error_allowed(None, plain, training.demand_of(1e-3), size), rel=1e-6
+        0.25 * training.error_allowed(None, plain, training.Demand.on_violation(1e-3), size),
+        rel=1e-6,
     )
 
 
@@ -336,9 +337,9 @@ def test_another_problem_instead_where_float64_does_not_resolve_it(monkeypatch):
         k = len(seen) - 1
         decision, found = (
             Decision(np.array([2.0, -3.0]), 0.0, (0.0, 0.0)),
-            Certificate(Status.UNJUDGED, 0, 0, gaps[k], 0, 0, 0, 0),
+            Certificate(statuses[k], 0, 0, gaps[k], 0, 0, 0, 0),
         )
-        return training.Trained(decision, statuses[k], found)
+        return training.Trained(decision, found)
 
     monkeypatch.setattr(training, "_train", _train)
     other = form()

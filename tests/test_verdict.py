@@ -20,12 +20,12 @@ from maxmargin.kernel.cache import RowCache
 from maxmargin.kernel.sources import MatrixSource
 from maxmargin.kernel.state import STEPS, WINDOW, Progress, State
 from maxmargin.status import Convexity, Status
-from maxmargin.verdict import Demand, Size, demand_of, error_allowed, verdict, verdict_again
+from maxmargin.verdict import Demand, Size, error_allowed, verdict, verdict_again
 
 rng = np.random.default_rng(0)
 GOOD = Certificate(Status.UNJUDGED, 100.0, 99.5, 0.5, 0.005, 5e-4, 0.0, 0.0)
 SIZE = Size(values=10.0, largest=1.0, total=50.0, weight=50.0)
-DEMAND = demand_of(1e-3)
+DEMAND = Demand.on_violation(1e-3)
 
 
 def judged(size=SIZE, **changes):
@@ -42,7 +42,7 @@ def quiet(model, *data, **more):
 
 
 def test_what_passes_is_optimal_whatever_the_solver_thought():
-    assert demand_of(1e-3, 2.0) == Demand(2e-3, 1e-2)
+    assert Demand.on_violation(1e-3, 2.0) == Demand(2e-3, 1e-2)
     for ended in (None, Status.STALLED, Status.MAX_ITER, Status.TIME_LIMIT):
         assert verdict(ended, GOOD, DEMAND, SIZE) is Status.OPTIMAL
     assert verdict(Status.DEGENERATE, GOOD, DEMAND, SIZE) is Status.DEGENERATE

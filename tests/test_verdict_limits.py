@@ -8,21 +8,19 @@ import pytest
 from maxmargin.certificate import Certificate
 from maxmargin.status import Convexity, Status
 from maxmargin.verdict import (
+    FIT,
     Demand,
     Size,
     approximates,
-    demand_of,
     error_allowed,
     holds,
-    linear_demand,
-    size_of,
     verdict,
     verdict_again,
 )
 
 GOOD = Certificate(Status.UNJUDGED, 100.0, 99.5, 0.5, 0.005, 5e-4, 0.0, 0.0)
 SIZE = Size(values=10.0, largest=2.0, total=50.0, weight=30.0, curvature=1e8)
-DEMAND = demand_of(1e-3)
+DEMAND = Demand.on_violation(1e-3)
 ZERO = replace(GOOD, primal=1e-20, dual=-1e-20, gap=2e-20, relative_gap=0.0, kkt_violation=0.0)
 """An objective of 0, within rounding."""
 ERROR = 5e-5
@@ -70,7 +68,10 @@ def test_each_limit_from_both_sides(name, slack):
     for share, passes in ((0.99, True), (1.01, False)):
         assert (
             holds(
-                replace(found, **{**others, field: share * limit(slack)}), DEMAND, size, slack=slack
+                replace(found, **{**others, field: share * limit(slack)}),
+                DEMAND,
+                size,
+                FIT._replace(slack=slack),
             )
             is passes
         ), share
@@ -104,8 +105,8 @@ def test_limits_of_an_objective_of_0_where_only_what_is_exact_passes():
 def test_an_error_may_have_a_limit_of_its_own():
     for error, passes in ((0.99e-5, True), (1.01e-5, False)):
         assert holds(replace(GOOD, audit_error=error), DEMAND._replace(error=1e-5), SIZE) is passes
-    assert linear_demand(1e-4, 2.0, error=0.5) == Demand(2e-2, 1e-4, 0.5, True)
-    assert linear_demand(1e-4, 2.0, True) == Demand(pytest.approx(0.2), 1e-4, np.inf, True)
+    assert Demand.on_gap(1e-4, 2.0, error=0.5) == Demand(2e-2, 1e-4, 0.5, True)
+    assert Demand.on_gap(1e-4, 2.0, True) == Demand(pytest.approx(0.2), 1e-4, np.inf, True)
 
 
 def test_certify_allows_a_millionth_more_than_fit():
@@ -117,7 +118,7 @@ def test_certify_allows_a_millionth_more_than_fit():
         imported = verdict_again(Status.IMPORTED, found, DEMAND, SIZE)
         assert imported is again
         gap = replace(GOOD, kkt_violation=1.0, relative_gap=1e-4 * (1 + more))
-        demand = linear_demand(1e-4)
+        demand = Demand.on_gap(1e-4)
         assert verdict(None, gap, demand, SIZE) is Status.STALLED
         for before in (Status.APPROXIMATE, Status.STATIONARY):
             assert verdict_again(before, gap, demand, SIZE) is (
@@ -136,7 +137,7 @@ def test_certify_allows_a_millionth_more_than_fit():
 
 
 def test_a_gap_within_its_limit_is_approximate():
-    demand, found = linear_demand(1e-2), replace(GOOD, kkt_violation=5.0)
+    demand, found = Demand.on_gap(1e-2), replace(GOOD, kkt_violation=5.0)
     for convexity, status in (
         (Convexity.PROVED, Status.APPROXIMATE),
         (Convexity.INDEFINITE, Status.STATIONARY),
@@ -153,7 +154,7 @@ def test_a_gap_within_its_limit_is_approximate():
 
 
 def test_a_gap_may_be_relative_to_more_than_the_objective():
-    demand = linear_demand(1e-3)._replace(value=1000.0)
+    demand = Demand.on_gap(1e-3)._replace(value=1000.0)
     for gap, passes in ((0.99, True), (1.01, False), (-0.99, True), (-1.01, False)):
         found = replace(GOOD, gap=gap, relative_gap=gap / 100, kkt_violation=5.0)
         assert approximates(found, demand, SIZE) is passes
@@ -196,10 +197,10 @@ def test_what_error_is_allowed():
 
 def test_the_size_of_a_model():
     f, b = np.array([-3.0, 2.0]), np.array([0.5, -2.0, 0.0])
-    assert size_of(f, b) == Size(3.0, 2.0, 2.5, 2.5, 0.0)
-    assert size_of(f, b, np.array([1.0, 4.0, 8.0]), 7.0) == Size(3.0, 2.0, 2.5, 5.0, 7.0)
-    assert size_of(f, b, np.array([np.inf, 4.0, np.inf])) == Size(3.0, 2.0, 2.5, 4.5, 0.0)
-    assert size_of(f[:0], b[:0]) == Size(0.0, 0.0, 0.0, 0.0, 0.0)
+    assert Size.of(f, b) == Size(3.0, 2.0, 2.5, 2.5, 0.0)
+    assert Size.of(f, b, np.array([1.0, 4.0, 8.0]), 7.0) == Size(3.0, 2.0, 2.5, 5.0, 7.0)
+    assert Size.of(f, b, np.array([np.inf, 4.0, np.inf])) == Size(3.0, 2.0, 2.5, 4.5, 0.0)
+    assert Size.of(f[:0], b[:0]) == Size(0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 def test_limits_of_0_can_be_kept():

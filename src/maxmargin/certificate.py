@@ -5,7 +5,7 @@ solvers; verdict.py says what they mean.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -138,8 +138,3 @@ def worst(parts: Sequence[Certificate]) -> Certificate:
         max((p.convexity for p in parts), key=list(Convexity).index),
         tuple(parts),
     )
-
-
-def with_status(found: Certificate, status: Status) -> Certificate:
-    """Add the verdict."""
-    return replace(found, status=status)

@@ -33,7 +33,7 @@ from maxmargin.kernel.sources import make_source, pick
 from maxmargin.kernel.training import SHARE, Method, Trained
 from maxmargin.monitor import Monitor
 from maxmargin.status import Convexity, Status
-from maxmargin.verdict import GAP, demand_of, size_of, verdict_again
+from maxmargin.verdict import GAP, Demand, Size, verdict_again
 
 SCALE = "Consider pre-processing your data with StandardScaler or MinMaxScaler."
 
@@ -370,17 +370,17 @@ class BaseSVM(QuickParameters, ABC):
     ) -> Certificate:
         """Give each part its outcome, judged by what was recomputed."""
         parts = self.certificate_.parts or (self.certificate_,)
-        judged, columns, demand = [], self._columns(), demand_of(self.tol, self._unit)
+        judged, columns, demand = [], self._columns(), Demand.on_violation(self.tol, self._unit)
         for k, (old, new) in enumerate(zip(parts, found, strict=True)):
             new = replace(new, convexity=old.convexity, n_iter=old.n_iter)
             status = verdict_again(
                 old.status,
                 new,
                 demand,
-                size_of(np.append(exact[:, k], self._intercept_[k]), columns[k]),
+                Size.of(np.append(exact[:, k], self._intercept_[k]), columns[k]),
             )
             error = float(np.abs(solver_values[:, k] - exact[:, k]).max(initial=0.0))
-            judged.append(certificate.with_status(replace(new, audit_error=error), status))
+            judged.append(replace(new, audit_error=error, status=status))
         return certificate.worst(judged)
 
     def _training_rows(self, X: Any, label: NDArray[np.int64]) -> NDArray[np.int64]:

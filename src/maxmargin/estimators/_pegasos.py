@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from maxmargin import certificate
-from maxmargin.certificate import Certificate, with_status
+from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats
 from maxmargin.estimators import _outcome
 from maxmargin.estimators._online import OnlineClassifier, like, stack
@@ -29,7 +29,7 @@ from maxmargin.online.budget import Points, in_use
 from maxmargin.online.pegasos import STEPS, KernelPath, Path, Rule, Task, Walks, dots
 from maxmargin.online.pegasos_linear import LinearPath
 from maxmargin.status import Convexity, Status
-from maxmargin.verdict import Demand, Size, linear_demand, size_of, verdict, verdict_again
+from maxmargin.verdict import Demand, Size, verdict, verdict_again
 
 EPS, TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
 AUDITED = 16
@@ -210,7 +210,7 @@ class BasePegasos(OnlineClassifier):
                 numbers = f, exact.squares[k], exact.dual_squares[k]
                 error = float(np.abs(numbers[0] - one.f).max(initial=0.0))
             found = self._judged(problem, rule, numbers[0], one.t, *numbers[1:])
-            yield replace(found, audit_error=error), doubt, size_of(one.f, one.t)
+            yield replace(found, audit_error=error), doubt, Size.of(one.f, one.t)
 
     def _doubt(
         self, problem: LinearProblem, k: int, t: Floats, dual_square: float, largest: float
@@ -261,7 +261,7 @@ class BasePegasos(OnlineClassifier):
 
     def _demand(self, problem: LinearProblem) -> Demand:
         """What the certificate must fulfil; without a tolerance nothing but rounding will do."""
-        asked = linear_demand(0.0 if self.tol is None else float(self.tol))
+        asked = Demand.on_gap(0.0 if self.tol is None else float(self.tol))
         return asked._replace(value=epochs.constant_loss(problem))
 
     def _largest_gap(self, parts: list[Certificate], asked: list[LinearProblem]) -> float:
@@ -295,7 +295,7 @@ class BasePegasos(OnlineClassifier):
         """The certificate with its verdict, in units of the objective."""
         alpha = float(self.alpha)
         values = {name: alpha * getattr(found, name) for name in ("primal", "dual", "gap")}
-        return with_status(replace(found, **values), status)
+        return replace(found, status=status, **values)
 
     def _certify(self, X: Any, task: Task, rule: Rule) -> Certificate:
         """Recompute everything from the data in float64, by code that the steps do not share."""
@@ -312,7 +312,7 @@ class BasePegasos(OnlineClassifier):
             f = F[k] + float(self.intercept_[k])
             new = self._judged(problem, rule, f, T[k], squares[k], dual_squares[k])
             new = replace(new, n_iter=parts[k].n_iter, convexity=parts[k].convexity)
-            status = verdict_again(parts[k].status, new, self._demand(problem), size_of(f, T[k]))
+            status = verdict_again(parts[k].status, new, self._demand(problem), Size.of(f, T[k]))
             error = float(np.abs(solver_values[k] - F[k]).max(initial=0.0))
             found.append(self._shown(replace(new, audit_error=error), status))
         return certificate.worst(found)

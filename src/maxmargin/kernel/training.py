@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.certificate import Certificate, with_status
+from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats, Integers
 from maxmargin.kernel import block, definiteness, primal_newton
 from maxmargin.kernel.audit import audit, convexity_of
@@ -22,7 +22,7 @@ from maxmargin.kernel.solution import Solution, gradient, levels
 from maxmargin.kernel.sources import KernelNotFinite, Source
 from maxmargin.kernel.workspace import KernelWorkspace
 from maxmargin.status import Convexity, Status
-from maxmargin.verdict import demand_of, error_allowed, size_of, verdict
+from maxmargin.verdict import Demand, Size, error_allowed, verdict
 
 NEAR = 1e-12
 """Share of the largest its terms may be below which a decision value may be rounding of 0."""
@@ -74,10 +74,9 @@ class Constant(NamedTuple):
         """The constant, which needs no solver."""
         decision = Decision(np.zeros(len(self.rows)), self.value, (self.value, self.value))
         nothing = Certificate(Status.UNJUDGED, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-        status = verdict(
-            None, nothing, demand_of(0.0), size_of(np.array([self.value]), decision.coef)
-        )
-        return Trained(decision, status, with_status(nothing, status))
+        size = Size.of(np.array([self.value]), decision.coef)
+        status = verdict(None, nothing, Demand.on_violation(0.0), size)
+        return Trained(decision, replace(nothing, status=status))
 
     def unsolved(self, workspace: KernelWorkspace, status: Status) -> "Trained":
         """It is known at any time."""
@@ -88,8 +87,12 @@ class Trained(NamedTuple):
     """A decision function, how it was found and what is known about it."""
 
     decision: Decision
-    status: Status
     certificate: Certificate
+
+    @property
+    def status(self) -> Status:
+        """How the fit ended."""
+        return self.certificate.status
 
 
 def train(task: Task, workspace: KernelWorkspace) -> Trained:
@@ -232,15 +235,15 @@ def _judged(
         decision = form.read(problem, solution)._replace(diagonal=solution.scale)
     f = solution.kernel_part / decision.scale + decision.intercept
     bounds, curvature = _bounds(problem, decision), _curvature(problem)
-    size = size_of(np.append(f, decision.intercept), decision.coef, bounds, curvature)
-    found, demand = form.certify(f, decision), demand_of(task.tol, decision.unit)
+    size = Size.of(np.append(f, decision.intercept), decision.coef, bounds, curvature)
+    found, demand = form.certify(f, decision), Demand.on_violation(task.tol, decision.unit)
     error, exact = audit(
         workspace, decision, f, SHARE * error_allowed(solution.ended, found, demand, size)
     )
     found = found if exact is None else form.certify(exact, decision)
     found = replace(found, convexity=convexity, audit_error=error, n_iter=solution.n_iter)
     status = verdict(solution.ended, found, demand, size, known=exact is not None)
-    return Trained(decision, status, with_status(found, status))
+    return Trained(decision, replace(found, status=status))
 
 
 def _bounds(problem: DualProblem, decision: Decision) -> Floats:
@@ -279,10 +282,10 @@ def zero(n: int, n_iter: int, convexity: Convexity) -> Trained:
         n_iter=n_iter,
         convexity=convexity,
     )
-    return Trained(Decision(np.zeros(n), 0.0, (0.0, 0.0)), Status.DEGENERATE, nothing)
+    return Trained(Decision(np.zeros(n), 0.0, (0.0, 0.0)), nothing)
 
 
 def unsolved(n: int, status: Status) -> Trained:
     """A problem that was not begun: nothing is known about it."""
     unknown = Certificate(status, np.inf, -np.inf, np.inf, np.inf, np.inf, 0.0, 0.0)
-    return Trained(Decision(np.zeros(n), 0.0, (-np.inf, np.inf)), status, unknown)
+    return Trained(Decision(np.zeros(n), 0.0, (-np.inf, np.inf)), unknown)

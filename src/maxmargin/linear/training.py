@@ -10,7 +10,6 @@ from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
-from maxmargin import certificate
 from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats
 from maxmargin.core.threads import one_blas_thread
@@ -22,7 +21,7 @@ from maxmargin.linear.losses import Bias, LinearProblem, Penalty, Tube
 from maxmargin.linear.model import ROUNDING, LinearSolution, Sizes, best_bias, sizes
 from maxmargin.linear.workspace import POLISHED, LinearWorkspace
 from maxmargin.status import Status
-from maxmargin.verdict import Demand, Size, linear_demand, size_of, verdict, verdict_again
+from maxmargin.verdict import Demand, Size, verdict, verdict_again
 
 EPS, TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
 POLISHED_TOGETHER = 2**13
@@ -196,8 +195,8 @@ class ClassesTask(NamedTuple):
             _judged_classes(self.problem, design.X, found.W, found.bias, found.t),
             n_iter=found.n_iter,
         )
-        status = verdict(found.ended, result, linear_demand(self.tol), _size_of_classes(found.t))
-        return TrainedClasses(found, certificate.with_status(result, status))
+        status = verdict(found.ended, result, Demand.on_gap(self.tol), _size_of_classes(found.t))
+        return TrainedClasses(found, replace(result, status=status))
 
     def unsolved(self, workspace: LinearWorkspace, status: Status) -> None:
         """Every problem is begun."""
@@ -206,7 +205,7 @@ class ClassesTask(NamedTuple):
 
 def _size_of_classes(t: Floats) -> Size:
     """Nothing is audited here: decision values are computed independently in the first place."""
-    return size_of(np.zeros(0), t.ravel())
+    return Size.of(np.zeros(0), t.ravel())
 
 
 def _judged_classes(
@@ -239,8 +238,8 @@ def certify_classes(
             "certify needs the data the model was fitted on: another number of samples was given."
         )
     new = replace(_judged_classes(problem, X, W, b, t), n_iter=before.n_iter)
-    status = verdict_again(before.status, new, linear_demand(tol), _size_of_classes(t))
-    return certificate.with_status(new, status)
+    status = verdict_again(before.status, new, Demand.on_gap(tol), _size_of_classes(t))
+    return replace(new, status=status)
 
 
 def certify(
@@ -276,7 +275,7 @@ def _certified(
         result = replace(judged(problem, found), n_iter=found.n_iter, audit_error=error)
     result, demand, size = question(problem, found, design, result, tol, known)
     sure = result if blur <= limit else replace(result, relative_gap=np.inf)
-    return certificate.with_status(result, verdict(found.ended, sure, demand, size, known=exact))
+    return replace(result, status=verdict(found.ended, sure, demand, size, known=exact))
 
 
 def _is_small(design: Design) -> TypeGuard[ArrayDesign]:
@@ -383,7 +382,7 @@ def certify_again(
     """The certificate of a fitted model whose decision values were computed independently."""
     result = replace(judged(problem, found), n_iter=before.n_iter)
     result, demand, size = question(problem, found, design, result, tol, sizes(problem, design))
-    return certificate.with_status(result, verdict_again(before.status, result, demand, size))
+    return replace(result, status=verdict_again(before.status, result, demand, size))
 
 
 def _audit(found: LinearSolution, design: Design) -> float:
@@ -426,10 +425,10 @@ def question(
         lost = gap <= noise and (value <= noise or gap <= LEAST * value)
         relative = 0.0 if lost else gap / value
         result = replace(result, relative_gap=relative) if relative <= tol else result
-    size = size_of(found.f, found.t)
+    size = Size.of(found.f, found.t)
     return (
         result,
-        linear_demand(tol, unit, problem.tube.squared, AGREED * max(size.values, unit)),
+        Demand.on_gap(tol, unit, problem.tube.squared, AGREED * max(size.values, unit)),
         size,
     )
 
