@@ -123,7 +123,7 @@ def test_pages_are_found():
         "README.md",
         "CONTRIBUTING.md",
         "docs/files.md",
-        "docs/add-a-kernel.md",
+        "docs/architecture.md",
         "docs/decisions/0001-own-kernel-tiles.md",
     } <= names
     assert len(PYTHON) >= 6
