@@ -4,11 +4,14 @@ maxmargin.certificate, and decision values.
 The primal objective of a peer's coefficients is computed in float64 on the training data. A peer
 counts as right
 
-1. if its objective is above ours by at most the tolerance (relative), or if every sample keeps its optimality condition within LENIENT
-   times the tolerance: for large C a solution that does just what the tolerance asks may be above the optimum by more, and was asked for
-   (lenient, because LIBSVM's float32 cache costs it a factor of six on covtype10k with C=1e4; float32 solvers are off by a factor of 150);
-2. and if the decision values it gives for new rows are those of its coefficients up to VALUES (median, relative to the median
-   magnitude): float32 predictions are; a wrong intercept or a broken prediction is not.
+1. if its objective is above ours by at most the tolerance (relative), or if every sample keeps its
+   optimality condition within LENIENT times the tolerance: for large C a solution that does just
+   what the tolerance asks may be above the optimum by more, and was asked for (lenient, because
+   LIBSVM's float32 cache costs it a factor of six on covtype10k with C=1e4; float32 solvers are off
+   by a factor of 150);
+2. and if the decision values it gives for new rows are those of its coefficients up to VALUES
+   (median, relative to the median magnitude): float32 predictions are; a wrong intercept or a
+   broken prediction is not.
 
 nu-SVC has the optimum of the C-SVC with C = 1 / margin, which is the largest coefficient:
 objectives are those for the margin that ours found, conditions those for the peer's own; its

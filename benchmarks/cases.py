@@ -5,7 +5,7 @@ to.
 magic, "sweep" both C sweeps, "predict" those whose prediction is timed; a whole name takes that
 case alone. The groups:
 
-    table     the cases of the design's table          problems  regression, one-class, nu-SVC, other kernels
+    table     the cases of the design's table          problems  regression, one-class, nu-SVC, ...
     sweep     C in decades on covtype10k and magic     size      n from 100 to 19,020 on magic
     input     float32 and dense input                  tol       tolerances 1e-3 and 1e-6
     predict   prediction of 5,000 rows is timed too    quick     the short run

@@ -20,7 +20,10 @@ from scipy import sparse
 from synthetic import SYNTHETIC
 
 PREDICT_ROWS = 5000
-HELP = "Set MAXMARGIN_DATA to a folder with the data sets and a load.py whose load(name) returns X and y, or connect to openml.org."
+HELP = (
+    "Set MAXMARGIN_DATA to a folder with the data sets and a load.py whose load(name) returns X "
+    "and y, or connect to openml.org."
+)
 
 
 def load(name: str) -> tuple[Any, np.ndarray]:

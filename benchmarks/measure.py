@@ -3,14 +3,16 @@ again, medians.
 
 Rules that keep a run short, all visible in the tables:
 
-* Every dtype and form a peer takes is run once; only its fastest right one (and those within CLOSE of it) is run again.
-* A library whose first fit took more than SLOW seconds, and one that is HOPELESS times slower than the fastest peer, is run once;
-  scikit-learn is exempt from the second rule.
-* Once a peer's time is known, another peer is stopped at HOPELESS times that (at least PATIENT seconds): it cannot be the best. It is
-  shown as ">seconds". scikit-learn is stopped at BEYOND times ours, ours at the full timeout. A
-  library is stopped with one input when it has taken as long as with another (at least PATIENT
-  seconds).
-* A library that ran out of time on an easier case (``Case.easier``) is not run; it is shown as ">" what it had there.
+* Every dtype and form a peer takes is run once; only its fastest right one (and those within CLOSE
+  of it) is run again.
+* A library whose first fit took more than SLOW seconds, and one that is HOPELESS times slower than
+  the fastest peer, is run once; scikit-learn is exempt from the second rule.
+* Once a peer's time is known, another peer is stopped at HOPELESS times that (at least PATIENT
+  seconds): it cannot be the best. It is shown as ">seconds". scikit-learn is stopped at BEYOND
+  times ours, ours at the full timeout. A library is stopped with one input when it has taken as
+  long as with another (at least PATIENT seconds).
+* A library that ran out of time on an easier case (``Case.easier``) is not run; it is shown as ">"
+  what it had there.
 """
 
 import json

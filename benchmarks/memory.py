@@ -1,8 +1,9 @@
 """``make bench-memory``: LinearSVC trained from a file of 4 GB in a process that stays under 1 GB.
 
-    make bench-memory                                   5,000,000 x 100 float64 in run/memory/, written once
+    make bench-memory                                   5,000,000 x 100 float64 in run/memory/
     make bench-memory ARGS="--folder /disk --rows 1e6"  elsewhere, or fewer rows
-    make bench-memory ARGS="--tol 1e-6 --remove"        a smaller relative duality gap; and remove the file at the end
+    make bench-memory ARGS="--tol 1e-6"                 a smaller relative duality gap
+    make bench-memory ARGS=--remove                     remove the file at the end
 
 The parent writes the file in blocks (rows.f64 and labels.f64, plain float64, with size.json beside
 them) and starts a fresh process, which reads blocks of 50,000 rows with np.fromfile and hands a

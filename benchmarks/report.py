@@ -133,7 +133,10 @@ def mean_text(ratios: list[tuple[float, str]]) -> str:
     if not values:
         return NOTHING
     sign = ">" if any(s == ">" for _, s in ratios) else ""
-    return f"{sign}{math.exp(np.mean(np.log(values))):.2f} over {len(values)} cases, least {min(values):.2f}"
+    return (
+        f"{sign}{math.exp(np.mean(np.log(values))):.2f} over {len(values)} cases, least "
+        f"{min(values):.2f}"
+    )
 
 
 def table(head: list[str], rows: list[list[str]]) -> list[str]:
@@ -159,12 +162,13 @@ HEAD = [
     "MB ours / best peer",
 ]
 
-LEGEND = """Seconds are medians of {repeats} fits, each in a process of its own, libraries taking turns (one fit of a library that
-took more than 10 s or is 5 times slower than the best peer). A ratio is the peer's seconds over ours. ">" is a fit
-stopped for time: the ratio is a lower bound. Best peer: the fastest with the right answer, given the input that is best
-for it. x floor: our seconds over the time to compute K(X, support vectors) once in float32. Steps: pair steps of all
-binary problems. Kernel rows: kernel values computed, divided by n. MB: peak memory above that before the fit. The ratio
-to scikit-learn counts its seconds also where its answer is not the right one."""
+LEGEND = """Seconds are medians of {repeats} fits, each in a process of its own, libraries taking
+turns (one fit of a library that took more than 10 s or is 5 times slower than the best peer). A
+ratio is the peer's seconds over ours. ">" is a fit stopped for time: the ratio is a lower bound.
+Best peer: the fastest with the right answer, given the input that is best for it. x floor: our
+seconds over the time to compute K(X, support vectors) once in float32. Steps: pair steps of all
+binary problems. Kernel rows: kernel values computed, divided by n. MB: peak memory above that
+before the fit. The ratio to scikit-learn counts its seconds even if its answer is wrong."""
 
 
 def predict_table(rows: list[Row]) -> list[str]:
@@ -246,7 +250,10 @@ def troubles(rows: list[Row]) -> list[str]:
 
 def machine_line(results: dict[str, Any], versions: dict[str, str]) -> str:
     """What the results hold for."""
-    machine = f"{results['date']}, commit {results['commit']}, {results['cpu']}, {results['cores']} cores, Python {results['python']}; "
+    machine = (
+        f"{results['date']}, commit {results['commit']}, {results['cpu']}, {results['cores']} "
+        f"cores, Python {results['python']}; "
+    )
     libraries = ", ".join(f"{name} {version}" for name, version in versions.items())
     return machine + libraries + f". Fits are stopped after {results['timeout']:g} s at the latest."
 
@@ -310,7 +317,10 @@ def readme(results: dict[str, Any], path: Path) -> None:
         for row in rows
         if set(SHORT) & set(row.record["groups"])
     ]
-    means = f"Geometric mean of the ratios to the best peer: **{best}**; to scikit-learn: **{sklearn}**."
+    means = (
+        f"Geometric mean of the ratios to the best peer: **{best}**; to scikit-learn: "
+        f"**{sklearn}**."
+    )
     replace_block(
         path,
         BEGIN,
@@ -322,7 +332,10 @@ def readme(results: dict[str, Any], path: Path) -> None:
 def run_line(results: dict[str, Any]) -> str:
     """When, where and of what a run was."""
     count = len(results["cases"])
-    run = f"{results['date']}, one run of all {count} cases at commit {results['commit']}, {results['cores']} cores of {results['cpu']}"
+    run = (
+        f"{results['date']}, one run of all {count} cases at commit {results['commit']}, "
+        f"{results['cores']} cores of {results['cpu']}"
+    )
     return f"{run}, fits stopped after {results['timeout']:g} s."
 
 

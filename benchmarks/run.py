@@ -1,12 +1,14 @@
 """``make bench``: fit every case with maxmargin and its peers, check that the answers agree, show
 the ratios.
 
-    make bench                                     every case, about an hour on two cores
-    make bench CASES="covtype10k letter"           cases whose name or group contains one of the words (see cases.py)
-    make bench CASES='"magic C=10"'                one case by its whole name; ARGS=--list lists them
-    make bench CASES=sweep ARGS="--timeout 60"     options as below
-    make bench-quick                               a dozen small cases in five minutes
-    make bench ARGS=--save                         and copy the tables and the picture to docs/, the short table to the README
+    make bench                                  every case, about an hour on two cores
+    make bench ARGS=--list                      list the cases (cases.py)
+    make bench CASES="covtype10k letter"        cases whose name or group contains one of the words
+    make bench CASES='"magic C=10"'             one case by its whole name
+    make bench CASES=sweep ARGS="--timeout 60"  options as below
+    make bench-quick                            a dozen small cases in five minutes
+    make bench ARGS=--save                      publish the tables and the picture in docs/, and the
+                                                short table in the README
 
 Peers live in environments of their own under .bench/; results go to run/bench/ as JSON, Markdown
 and SVG. The data come from the folder in MAXMARGIN_DATA (a load.py whose load(name) returns X and
@@ -102,7 +104,10 @@ class Progress:
 def line(record: dict[str, Any]) -> str:
     """A case in a line."""
     row = report.Row(record)
-    return f"ours {row.ours_text:>9}  best peer {row.best_text:34} ratio {row.ratio_text:>6}, to sklearn {row.sklearn_text:>6}"
+    return (
+        f"ours {row.ours_text:>9}  best peer {row.best_text:34} ratio {row.ratio_text:>6}, to "
+        f"sklearn {row.sklearn_text:>6}"
+    )
 
 
 def save(results: dict[str, Any], store: Path) -> None:

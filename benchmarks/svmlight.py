@@ -1,6 +1,6 @@
 """``make bench-svmlight``: reading svmlight text beside scikit-learn and LIBSVM.
 
-    make bench-svmlight                          a file of 500 MB in run/svmlight/, written once, three rounds in turns
+    make bench-svmlight                          500 MB in run/svmlight/, three rounds in turns
     make bench-svmlight ARGS="--megabytes 50 --rounds 5 --remove"
 
 Two kinds of files: "text" (sparse, many features, 6 digits as most published files have) and

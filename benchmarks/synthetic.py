@@ -1,7 +1,7 @@
 """Data sets that are made, not loaded: the same numbers on every machine with the same NumPy.
 
 dense1m      1,000,000 x 50, normal with decaying scales, one label in ten wrong
-text         200,000 x 50,000, 80 words a row drawn by a power law, tf-idf, rows of unit length, noisy labels
+text         200,000 x 50,000, 80 words a row from a power law, tf-idf, unit rows, noisy labels
 regression   200,000 x 100, normal, a linear target with heavy-tailed noise
 """
 

@@ -24,7 +24,8 @@ from sklearn.datasets import load_breast_cancer
 import numpy as np
 X, y = load_breast_cancer(return_X_y=True)
 names = load_breast_cancer().feature_names
-rows = [",".join([*map(repr, row), "benign" if k else "malignant"]) for row, k in zip(X.tolist(), y)]
+kinds = ["benign" if label else "malignant" for label in y]
+rows = [",".join([*map(repr, row), kind]) for row, kind in zip(X.tolist(), kinds)]
 head = ",".join([*(n.replace(" ", "_") for n in names), "diagnosis"])
 Path("cells.csv").write_text("\\n".join([head, *rows]) + "\\n")
 """

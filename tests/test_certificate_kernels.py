@@ -51,9 +51,15 @@ def formula(kernel, x, z):
 
 
 KERNELS = [
-    Kernel.linear(), Kernel.poly(degree=3, gamma=0.7, coef0=0.4), Kernel.rbf(gamma=0.6), Kernel.sigmoid(gamma=0.5, coef0=-0.3),
-    Kernel.logistic(sigma=0.8, b=0.5), Kernel.laplacian(gamma=0.3), Kernel.chi2(gamma=0.9), Kernel.cosine(),
-]  # fmt: skip
+    Kernel.linear(),
+    Kernel.poly(degree=3, gamma=0.7, coef0=0.4),
+    Kernel.rbf(gamma=0.6),
+    Kernel.sigmoid(gamma=0.5, coef0=-0.3),
+    Kernel.logistic(sigma=0.8, b=0.5),
+    Kernel.laplacian(gamma=0.3),
+    Kernel.chi2(gamma=0.9),
+    Kernel.cosine(),
+]
 
 
 @pytest.mark.parametrize("store", [np.asarray, sparse.csr_matrix])

@@ -355,7 +355,10 @@ def test_weights_that_cannot_be_honoured_are_refused(frame):
 
 # ---- cells ---------------------------------------------------------------------------------------
 
-ODD = "age,city,height,target\n1,Oslo,1.5,a\n,Bern,2.5,b\n3,Rome,tall,a\n4,Oslo,inf,b\n5,Bern\n6,Rome,1,\n7,Oslo,2,a\n8,Bern,3,b\n"
+ODD = (
+    "age,city,height,target\n1,Oslo,1.5,a\n,Bern,2.5,b\n3,Rome,tall,a\n4,Oslo,inf,b\n"
+    "5,Bern\n6,Rome,1,\n7,Oslo,2,a\n8,Bern,3,b\n"
+)
 
 
 def test_check_finds_the_bad_cells_of_all_columns(tmp_path, monkeypatch):

@@ -224,7 +224,10 @@ def test_ctrl_c_ends_with_130_and_writes_nothing():
     ]
     os.mkfifo("pipe")
     Path("m.mm").write_text("precious")
-    code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from maxmargin.cli import main; main()"
+    code = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "from maxmargin.cli import main; main()"
+    )
     line = [
         sys.executable,
         "-c",

@@ -311,9 +311,15 @@ def test_violation_of_squared_linear_losses(name):
 
 def test_duals_outside_their_bounds_are_seen():
     for name, t, sign, broken in (
-        ("hinge", 0.25, 1, 0.0), ("hinge", 0.25, -1, 0.25), ("hinge", -0.25, 1, 0.25), ("squared_hinge", 0.25, -1, 0.25),
-        ("squared_hinge", -0.25, 1, 0.25), ("squared_hinge", 99.0, 1, 0.0), ("hinge", 2.5, 1, 0.5), ("hinge", -2.5, -1, 0.5),
-    ):  # fmt: skip
+        ("hinge", 0.25, 1, 0.0),
+        ("hinge", 0.25, -1, 0.25),
+        ("hinge", -0.25, 1, 0.25),
+        ("squared_hinge", 0.25, -1, 0.25),
+        ("squared_hinge", -0.25, 1, 0.25),
+        ("squared_hinge", 99.0, 1, 0.0),
+        ("hinge", 2.5, 1, 0.5),
+        ("hinge", -2.5, -1, 0.5),
+    ):
         tube = losses.classification(
             np.array([float(sign)]), np.array([2.0]), name.startswith("squared")
         )
@@ -365,17 +371,45 @@ def test_table_of_problems():
     first = np.argsort(-y, kind="stable")
     one, low, high = np.zeros(n, int), np.minimum(0, y * C), np.maximum(0, y * C)
     lowest, highest = np.minimum(0, y * inf), np.maximum(0, y * inf)
+    label, every, zeros = y[first] < 0, np.arange(n), np.zeros(2 * n)
+    twice, below, above = np.r_[every, every], np.r_[zero, -C], np.r_[C, zero]
+    ends, tube = (lowest[first], highest[first]), np.r_[0.1 - z, -0.1 - z]
     rows = {
-        "c_svc": (problems.c_svc(y, C), -y, low, high, one, np.arange(n), zero, False),
-        "squared": (problems.c_svc(y, C, True), -y, lowest, highest, one, np.arange(n), 1 / (2 * C), False),
-        "nu_svc": (problems.nu_svc(y, C, 0.3), zero, low[first], high[first], y[first] < 0, first, zero, True),
-        "hard": (problems.hard_margin(y), zero, lowest[first], highest[first], y[first] < 0, first, zero, True),
-        "one_class": (problems.one_class(C, 0.4), zero, zero, C, one, np.arange(n), zero, False),
-        "eps_svr": (problems.eps_svr(z, C, 0.1), np.r_[0.1 - z, -0.1 - z], np.r_[zero, -C], np.r_[C, zero], np.r_[one, one],
-                    np.r_[np.arange(n), np.arange(n)], np.zeros(2 * n), False),
-        "nu_svr": (problems.nu_svr(z, C, 0.6), np.r_[-z, -z], np.r_[zero, -C], np.r_[C, zero], np.r_[one, one + 1],
-                   np.r_[np.arange(n), np.arange(n)], np.zeros(2 * n), False),
-    }  # fmt: skip
+        "c_svc": (problems.c_svc(y, C), -y, low, high, one, every, zero, False),
+        "squared": (problems.c_svc(y, C, True), -y, lowest, highest, one, every, 0.5 / C, False),
+        "nu_svc": (
+            problems.nu_svc(y, C, 0.3),
+            zero,
+            low[first],
+            high[first],
+            label,
+            first,
+            zero,
+            True,
+        ),
+        "hard": (problems.hard_margin(y), zero, *ends, label, first, zero, True),
+        "one_class": (problems.one_class(C, 0.4), zero, zero, C, one, every, zero, False),
+        "eps_svr": (
+            problems.eps_svr(z, C, 0.1),
+            tube,
+            below,
+            above,
+            np.r_[one, one],
+            twice,
+            zeros,
+            False,
+        ),
+        "nu_svr": (
+            problems.nu_svr(z, C, 0.6),
+            np.r_[-z, -z],
+            below,
+            above,
+            np.r_[one, one + 1],
+            twice,
+            zeros,
+            False,
+        ),
+    }
     for name, (problem, linear, lower, upper, group, row, ridge, units) in rows.items():
         for got, wanted in zip(problem[:5], (linear, lower, upper, group, row), strict=True):
             np.testing.assert_array_equal(got, wanted, err_msg=name)

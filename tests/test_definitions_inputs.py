@@ -244,7 +244,8 @@ def test_weights_of_classes():
     for wrong in ({5: -1.0}, {5: np.inf}, {5: np.nan}):
         with pytest.raises(
             ValueError,
-            match=r"class_weight must be finite and >= 0, got \[1\.0, .*\] for the classes \[2, 5, 9\]",
+            match=r"class_weight must be finite and >= 0, got \[1\.0, .*\] "
+            r"for the classes \[2, 5, 9\]",
         ):
             _targets.class_weights(wrong, classes, label, y, np.ones(6))
     assert _targets.class_weights({5: 0.0}, classes, label, y, np.ones(6)).tolist() == [1, 0, 1]

@@ -257,7 +257,7 @@ def test_a_walk_within_a_budget_against_the_obvious_way(make, batch, block):
 @pytest.mark.parametrize("average", [True, False])
 @pytest.mark.parametrize("make", [binary, three])
 def test_epochs_against_the_obvious_way(make, average):
-    """Between epochs the bias is the best for the last iterate, at the end the best for the model."""
+    """Between epochs the bias is the best for the last iterate, at the end that of the model."""
     X, y = make(60)
     K, signs = kernel_and_signs(X, y, 0.4)
     weight = rng.uniform(0.5, 1.5, size=60)

@@ -24,7 +24,7 @@ ROWS = np.arange(24)
 
 
 def values_in_long_double(model, Z):
-    """Decision values of an RBF model at Z, from its support vectors by differences in long double."""
+    """Decision values of an RBF model at Z, from differences to the support vectors."""
     vectors = np.asarray(
         model.support_vectors_.toarray()
         if sparse.issparse(model.support_vectors_)
@@ -37,7 +37,7 @@ def values_in_long_double(model, Z):
 
 
 def margin_violation(model, X, y, C, rows):
-    """The greatest violation of optimality among some samples, from decision values in long double."""
+    """The largest violation of optimality of some samples, from decision values in long double."""
     sign = np.where(y[rows] == model.classes_[1], 1.0, -1.0)
     a = np.zeros(len(y))
     a[model.support_] = np.abs(

@@ -46,10 +46,8 @@ MACHINES = [
     SVC(loss="squared_hinge"),
     SVC(loss="squared_hinge", solver="newton"),
     SVC(loss="squared_hinge", solver="newton", multiclass="ovr", kernel="linear"),
-    NuSVC(
-        nu=0.02
-        # three unbalanced classes of the checks allow no nu above 0.46, and an infeasible nu must raise
-    ),
+    # three unbalanced classes of the checks allow no nu above 0.46, and an infeasible nu must raise
+    NuSVC(nu=0.02),
     NuSVC(nu=0.05),
     NuSVC(nu=0.05, break_ties=True),
     NuSVC(nu=0.1),

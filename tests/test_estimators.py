@@ -124,7 +124,8 @@ def test_infeasible_nu_before_any_kernel_work():
 
     with pytest.raises(
         ValueError,
-        match=r"specified nu is infeasible: nu=0.5, but the largest feasible nu for these classes is 0\.333333",
+        match=r"specified nu is infeasible: nu=0.5, "
+        r"but the largest feasible nu for these classes is 0\.333333",
     ):
         NuSVC(nu=0.5, kernel=forbidden).fit(X, y)
     assert largest_nu(np.where(y == 0, -1.0, 1.0), np.ones(120)) == pytest.approx(1 / 3)

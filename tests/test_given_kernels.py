@@ -205,7 +205,8 @@ def test_a_sparse_block_and_points_without_a_shape():
     assert source.block(np.array([2, 0]), np.array([1]), np.float64).tolist() == [[3.0], [1.0]]
     with pytest.raises(
         ValueError,
-        match=r"given 2 and 3 points and must return an array of shape \(2, 3\); it returned \(3, 2\)",
+        match=r"given 2 and 3 points and must return an array of shape \(2, 3\); "
+        r"it returned \(3, 2\)",
     ):
         CallableSource(
             Kernel.callable(lambda B, A: np.zeros((3, 2))), ["a", "bb", "ccc"], ["dddd", "e"]

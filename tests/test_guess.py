@@ -37,8 +37,10 @@ def test_variables_are_filled_in_the_order_of_the_gradient(name):
     """The minimum of a linear programme."""
     problem = PROBLEMS[name]
     G = rng.normal(size=len(problem.row))
-    totals = [share * sum(problem.upper[problem.group == g]) + (1 - share) * sum(problem.lower[problem.group == g])
-              for g, share in zip(range(problem.groups), (0.3, 0.8), strict=False)]  # fmt: skip
+    totals = []
+    for g, share in zip(range(problem.groups), (0.3, 0.8), strict=False):
+        least, most = (sum(b[problem.group == g]) for b in (problem.lower, problem.upper))
+        totals.append(share * most + (1 - share) * least)
     found = module._fill_in_order(problem, G, totals)
     member = [problem.group == g for g in range(problem.groups)]
     best = linprog(G, A_eq=member, b_eq=totals, bounds=np.c_[problem.lower, problem.upper])

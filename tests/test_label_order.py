@@ -154,7 +154,10 @@ def test_ties_of_libsvm(place, order):
     """All decision values are 0: each pair votes for its second label in the file."""
     k = len(order)
     pairs, ones = k * (k - 1) // 2, " ".join(["1"] * (k - 1))
-    head = f"svm_type c_svc\nkernel_type linear\nnr_class {k}\ntotal_sv {k}\nrho {' '.join(['0'] * pairs)}\n"
+    head = (
+        "svm_type c_svc\nkernel_type linear\n"
+        f"nr_class {k}\ntotal_sv {k}\nrho {' '.join(['0'] * pairs)}\n"
+    )
     lines = "".join(f"{ones} {j}:1\n" for j in range(1, k + 1))
     (place / "tied.model").write_text(
         f"{head}label {' '.join(map(str, order))}\nnr_sv {' '.join(['1'] * k)}\nSV\n{lines}"

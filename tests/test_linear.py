@@ -60,7 +60,10 @@ def values(model, A):
 def test_max_iter(model, solver):
     A, z = data(model, 6000)
     model = fresh(model, solver=solver, tol=1e-10, max_iter=2)
-    message = rf"{type(model).__name__} failed to converge: The tolerance was not reached: raise max_iter.*Relative gap .*\(tol=1e-10\)"
+    message = (
+        rf"{type(model).__name__} failed to converge: The tolerance was not reached: raise "
+        r"max_iter.*Relative gap .*\(tol=1e-10\)"
+    )
     with pytest.warns(ConvergenceWarning, match=message) as caught:
         model.fit(A, z)
     assert caught[0].filename == __file__
@@ -107,7 +110,8 @@ def test_interrupt_keeps_or_raises():
 
         for solver in ("newton", "coordinate"):
             for choice in ("keep", "raise"):
-                model = LinearSVC(loss="hinge", C=1e6, tol=1e-15, max_iter=10**7, solver=solver, on_interrupt=choice)
+                model = LinearSVC(loss="hinge", C=1e6, tol=1e-15, max_iter=10**7)
+                model.set_params(solver=solver, on_interrupt=choice)
                 threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
                 try:
                     model.fit_chunks(read) if solver == "newton" else model.fit(X, y)

@@ -83,7 +83,8 @@ def test_machines_of_several_classes(options):
 def test_what_is_no_machine():
     with pytest.raises(
         TypeError,
-        match="LinearSVC is no kernel machine: one of SVC, NuSVC, OneClassSVM, SVR, NuSVR is needed",
+        match="LinearSVC is no kernel machine: "
+        "one of SVC, NuSVC, OneClassSVM, SVR, NuSVR is needed",
     ):
         machine_of(LinearSVC())
     assert problem_of(LinearSVC()) is None

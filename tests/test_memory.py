@@ -19,7 +19,10 @@ CODE = """
     from maxmargin import SVC, SVR
     rng = np.random.default_rng(0)
     n, d = 20000, {d}
-    X = rng.normal(size=(n, d)) if {d} < 500 else sparse.random(n, d, density=0.01, random_state=0, format="csr")
+    if {d} < 500:
+        X = rng.normal(size=(n, d))
+    else:
+        X = sparse.random(n, d, density=0.01, random_state=0, format="csr")
     y = np.asarray(X[:, :3].sum(axis=1)).ravel() + rng.normal(size=n)
     SVC().fit(rng.normal(size=(1100, 3)), np.arange(1100) % 2)  # what is loaded late
     entries = X.nnz if sparse.issparse(X) else n * d
@@ -54,7 +57,8 @@ LARGE_C = """
     from maxmargin import SVC
     from maxmargin.kernel import block
     {data}
-    SVC().fit(np.random.default_rng(0).normal(size=(1100, 3)), np.arange(1100) % 2)  # what is loaded late
+    # loads what is loaded late
+    SVC().fit(np.random.default_rng(0).normal(size=(1100, 3)), np.arange(1100) % 2)
     before = peak()
     model = SVC(C={C}, gamma={gamma}).fit(X, y)
     assert model.certificate_.status == "optimal"

@@ -202,8 +202,8 @@ def test_types_of_arrays(small, dtype, tmp_path):
 
 
 @pytest.mark.parametrize("shape", [
-    [2**62, 4], [2**31, 2**31, 2**2], [-1, -8], [1, 2**64], [1] * 40, [8.0], ["8"], [True], None, "8", [10**4000], [2**48, 0],
-    [0, 2**60], [1, 9],
+    [2**62, 4], [2**31, 2**31, 2**2], [-1, -8], [1, 2**64], [1] * 40, [8.0], ["8"], [True], None,
+    "8", [10**4000], [2**48, 0], [0, 2**60], [1, 9],
 ])  # fmt: skip
 def test_shapes_of_arrays(small, shape, tmp_path):
     header, members = parts(small)
@@ -430,10 +430,11 @@ def test_what_is_said_twice_must_agree(name, key, private, tmp_path):
 
 
 @pytest.mark.parametrize(("where", "key", "value"), [
-    ("attributes", "predict", 1), ("attributes", "__class__", "x"), ("attributes", "__dict__", {"dict": []}), ("attributes", "C", 1.0),
-    ("attributes", "coef_", {"array": 0}), ("attributes", "a b_", 1), ("attributes", "x", 1), ("parameters", "evil", 1),
-    ("parameters", "kernel", "evil"), ("parameters", "C", -1.0), ("parameters", "kernel", "linear"),
-    ("parameters", "kernel", "precomputed"),
+    ("attributes", "predict", 1), ("attributes", "__class__", "x"),
+    ("attributes", "__dict__", {"dict": []}), ("attributes", "C", 1.0),
+    ("attributes", "coef_", {"array": 0}), ("attributes", "a b_", 1), ("attributes", "x", 1),
+    ("parameters", "evil", 1), ("parameters", "kernel", "evil"), ("parameters", "C", -1.0),
+    ("parameters", "kernel", "linear"), ("parameters", "kernel", "precomputed"),
 ])  # fmt: skip
 def test_names_and_parameters(small, where, key, value, tmp_path):
     header, members = parts(small)

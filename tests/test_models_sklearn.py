@@ -1,4 +1,4 @@
-"""Fitted models of scikit-learn become ours and ours become theirs, with the same decision values."""
+"""Converting fitted models from and to scikit-learn keeps their decision values."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""One-vs-one, one-vs-rest, shapes, votes and ties, as maxmargin.kernel.multiclass documents them."""
+"""One-vs-one, one-vs-rest, shapes, votes and ties as maxmargin.kernel.multiclass documents them."""
 
 import numpy as np
 import pytest

@@ -64,10 +64,14 @@ def test_every_kind_of_fault(made):
     wanted = {
         "thing.py::LIMIT: 3 -> 4": "LIMIT = (4)",
         "thing.py::Thing.act: a < b -> a <= b": "if (a <= b) and not self.done:",
-        "thing.py::Thing.act: a < b and (not self.done) -> a < b or not self.done": "if (a < b or not self.done):",
+        "thing.py::Thing.act: a < b and (not self.done) -> a < b or not self.done": (
+            "if (a < b or not self.done):"
+        ),
         "thing.py::Thing.act: not self.done -> self.done": "if a < b and (self.done):",
         "thing.py::Thing.act: self.done = True -> pass": "pass",
-        "thing.py::Thing.act: self.total += a * 2.5 -> self.total -= a * 2.5": "self.total -= a * 2.5",
+        "thing.py::Thing.act: self.total += a * 2.5 -> self.total -= a * 2.5": (
+            "self.total -= a * 2.5"
+        ),
         "thing.py::Thing.act: self.total += a * 2.5 -> pass": "pass",
         "thing.py::Thing.act: a * 2.5 -> a / 2.5": "self.total += (a / 2.5)",
         "thing.py::Thing.act: 2.5 -> 5.0": "self.total += a * (5.0)",

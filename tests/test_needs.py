@@ -11,7 +11,8 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 SKIPPED = {
-    "marked": 'import needs\n\n@needs.programs("no-such-program", debian="nothing")\ndef test_it():\n    pass\n',
+    "marked": 'import needs\n\n@needs.programs("no-such-program", debian="nothing")\n'
+    "def test_it():\n    pass\n",
     "module": 'import needs\n\nneeds.package("no_such_package")\n',
     "theirs": 'import pytest\n\npytest.importorskip("no_such_package")\n',
     "real_data": 'import data\n\ndef test_it():\n    data.load("magic", 10)\n',

@@ -144,7 +144,7 @@ def test_tiny_alpha_keeps_its_time_limit():
 @pytest.mark.parametrize("alpha", [1e-9, 1e-4])
 @pytest.mark.parametrize("copies", [False, True])
 def test_coefficients_of_samples_keep_up_with_folds(alpha, copies):
-    """What the walk took of each sample adds up to its weights, however often they were rescaled."""
+    """The coefficients of the samples add up to the weights, however often these were rescaled."""
     X, y = binary(400)
     weight = np.random.default_rng(0).integers(1, 4, size=400) if copies else None
     model = PegasosSVC(

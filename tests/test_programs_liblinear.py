@@ -2,11 +2,13 @@
 
 Both train with the same options, at the tightest -e that both can reach. Then
 
-* a model file, theirs or ours, gives the same labels in their predict, in our linear-predict and in our predict;
-* our objective is not above theirs, by the formulas from the model files; theirs is not above ours by more than its tolerance unless
-  LIBLINEAR itself warned that it stopped at its limit of iterations;
-* where it did not stop there, labels and values agree, but for rows between two labels: Crammer and Singer's optimum has some of them
-  among the training rows, exactly.
+* a model file, theirs or ours, gives the same labels in their predict, in our linear-predict and in
+  our predict;
+* our objective is not above theirs, by the formulas from the model files; theirs is not above ours
+  by more than its tolerance unless LIBLINEAR itself warned that it stopped at its limit of
+  iterations;
+* where it did not stop there, labels and values agree, but for rows between two labels: Crammer and
+  Singer's optimum has some of them among the training rows, exactly.
 """
 
 import re

@@ -2,8 +2,10 @@
 
 Both train with the same options and a tight -e. Then
 
-* a model file, theirs or ours, gives the same labels in their svm-predict, in our svm-predict and in our predict;
-* our objective is not above theirs, and theirs is above ours by its tolerance at most (both by the formulas, from the model files);
+* a model file, theirs or ours, gives the same labels in their svm-predict, in our svm-predict and
+  in our predict;
+* our objective is not above theirs, and theirs is above ours by its tolerance at most (both by the
+  formulas, from the model files);
 * functions agree, and so do labels wherever a function is further from 0 than that.
 
 Options are binary fractions: Debian's svm-train rounds them to float32.
@@ -245,8 +247,15 @@ def test_probabilities_of_certain_pairs(place, labels):
     """Sigmoids so steep that they are 0 and 1: theirs stay 1e-7 away from both, and so do ours."""
     k = len(labels)
     pairs = k * (k - 1) // 2
-    head = f"svm_type c_svc\nkernel_type linear\nnr_class {k}\ntotal_sv {k}\nrho {' '.join(['0.25'] * pairs)}\n"
-    head += f"label {' '.join(map(str, labels))}\nprobA {' '.join(['-1e6'] * pairs)}\nprobB {' '.join(['0'] * pairs)}\n"
+    head = (
+        "svm_type c_svc\nkernel_type linear\n"
+        f"nr_class {k}\ntotal_sv {k}\nrho {' '.join(['0.25'] * pairs)}\n"
+    )
+    head += (
+        f"label {' '.join(map(str, labels))}\n"
+        f"probA {' '.join(['-1e6'] * pairs)}\n"
+        f"probB {' '.join(['0'] * pairs)}\n"
+    )
     vectors = "".join(f"{' '.join(['1'] * (k - 1))} {j}:1\n" for j in range(1, k + 1))
     (place / "m.model").write_text(f"{head}nr_sv {' '.join(['1'] * k)}\nSV\n{vectors}")
     (place / "test.svm").write_text("1 1:5\n1 2:-5 3:-4\n1 2:9\n")

@@ -90,8 +90,15 @@ def test_only_the_listed_tests_fail(tmp_path):
 
 
 def test_a_variant_of_a_listed_test_is_not_let_through():
-    table = "| `test_a.py::test_x` | 1.6, 1.9 | `one` | why |\n| `test_a.py::test_y` | 1.9 | all | why |\n"
-    said = "FAILED tests/test_a.py::test_x[one] - E\nPASSED a/test_a.py::test_x[two]\nFAILED test_a.py::test_y - E[3]\n"
+    table = (
+        "| `test_a.py::test_x` | 1.6, 1.9 | `one` | why |\n"
+        "| `test_a.py::test_y` | 1.9 | all | why |\n"
+    )
+    said = (
+        "FAILED tests/test_a.py::test_x[one] - E\n"
+        "PASSED a/test_a.py::test_x[two]\n"
+        "FAILED test_a.py::test_y - E[3]\n"
+    )
     assert unexpected(table, "1.9", outcomes(said)) == set()
     assert unexpected(table, "1.6", outcomes(said)) == {"test_a.py::test_y"}
     other = said.replace("PASSED a", "FAILED a")

@@ -1,4 +1,4 @@
-"""The rule that calls a solution optimal, and problems that once passed it wrongly or never ended."""
+"""The rule that calls a solution optimal, and problems that once defeated it or never ended."""
 
 import logging
 import time
@@ -256,7 +256,7 @@ def test_an_objective_of_zero_has_no_relative_gap():
 
 
 def test_the_width_of_the_nu_tube_is_certified():
-    """Another width has the gap eps (nu sum(C) - sum |b|), though the SVR of that width is solved."""
+    """Another width has the gap eps (nu sum(C) - sum |b|), although its SVR is solved."""
     X = rng.normal(size=(50, 2))
     z = X[:, 0] + 0.3 * rng.normal(size=50)
     tube = SVR(epsilon=0.05, C=2.0).fit(X, z)

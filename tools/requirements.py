@@ -1,7 +1,7 @@
 """Print what pyproject.toml requires, one requirement a line, for ``pip install --requirement``.
 
     python tools/requirements.py run plots          what running needs, and the extra `plots`
-    python tools/requirements.py --oldest run test  the same with every lower bound taken as the version
+    python tools/requirements.py --oldest run test  the same, each at its lower bound
 
 `build` is what building needs, `run` the run-time dependencies, any other word an extra. It reads
 the file itself so that an extra's packages can be installed without building the project again.

@@ -10,11 +10,11 @@ chosen rungs.
 
 Rules that keep a run short, all visible in the tables:
 
-* A peer's fit is stopped at BEYOND times our seconds to the tightest target, and at HOPELESS times the best peer's so far (but not before
-  PATIENT seconds, nor after the timeout); after TIRED times that for all rungs so far, tighter ones
-  are not tried. It is shown as ">seconds".
-* A rung that took more than SLOW seconds, one HOPELESS times slower than the best peer, and one slower than CLOSE times another setting
-  of the same library, is not run again.
+* A peer's fit is stopped at BEYOND times our seconds to the tightest target, and at HOPELESS times
+  the best peer's so far (but not before PATIENT seconds, nor after the timeout); after TIRED times
+  that for all rungs so far, tighter ones are not tried. It is shown as ">seconds".
+* A rung that took more than SLOW seconds, one HOPELESS times slower than the best peer, and one
+  slower than CLOSE times another setting of the same library, is not run again.
 """
 
 import json

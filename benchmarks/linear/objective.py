@@ -1,9 +1,11 @@
 """The one objective by which all libraries are judged, and a bound below it that nobody can pass,
 in float64 NumPy.
 
-    l2      1/2 sum |w_k|^2 + C sum_i loss_i            loss: (squared) hinge, (squared) epsilon-insensitive,
-    l1          sum |w_k|_1 + C sum_i loss_i            or Crammer and Singer's  max_k over k != y_i of max(0, 1 - f_y + f_k)
+    l2      1/2 sum |w_k|^2 + C sum_i loss_i
+    l1          sum |w_k|_1 + C sum_i loss_i
 
+where the loss is the (squared) hinge, the (squared) epsilon-insensitive loss, or Crammer and
+Singer's max_k over k != y_i of max(0, 1 - f_y + f_k),
 with f_k = X w_k + b_k, one k for two classes (positive for class 1) and for regression, one for
 each class against the rest otherwise. Two models: LIBLINEAR's ("regularised") counts each b_k as
 one more weight, of a column of ones; the other ("free") does not count it.
@@ -11,8 +13,11 @@ one more weight, of a column of ones; the other ("free") does not count it.
 By weak duality every feasible point t of the dual gives a number that no objective is below,
 whoever found t:
 
-    l2      sum_i gain_i(t) - 1/2 sum_k |X't_k|^2  (- 1/2 (sum_i t_ki)^2 for a regularised bias; a free one needs sum_i t_ki = 0)
-    l1      sum_i gain_i(t)                        where |X't| <= 1 (and |sum_i t_i| <= 1 for a regularised bias)
+    l2      sum_i gain_i(t) - 1/2 sum_k |X't_k|^2
+    l1      sum_i gain_i(t)                        where |X't| <= 1
+
+A regularised bias adds -1/2 (sum_i t_ki)^2 for l2 and needs |sum_i t_i| <= 1 for l1; a free bias
+needs sum_i t_ki = 0.
 
 ``lower_bound`` makes a point feasible before it evaluates it, so that it trusts nothing about t.
 """

@@ -113,13 +113,16 @@ def _apart_text(record: dict[str, Any]) -> str:
     return "{:+.0e} {}".format(*min(texts)) if texts else NOTHING
 
 
-LEGEND = """Seconds to an objective within 1e-4 and 1e-6 (relative) of a bound that no objective is below. Weak duality proves the bound,
-whoever finds the duals: `benchmarks/linear/objective.py` makes them feasible and evaluates it. Of each library its fastest setting and
-tolerance that gets there, which is known in hindsight only and stands in brackets; median of {repeats} fits in different processes (one
-fit where it took more than 10 s or is 5 times slower than the best peer). The objective is computed by one function in float64 from
-coef_ and intercept_. A peer is compared with ours on its own model: LIBLINEAR's with a regularised bias, or one with a free bias (SGD,
-SVC). A ratio is the peer's seconds over ours; ">" is a fit stopped for time: the ratio is a lower bound. LIBLINEAR's conversion of the
-data is not counted, scikit-learn's is. Peers' least objective: how far the lowest that a peer reached is above the bound.
+LEGEND = """Seconds to an objective within 1e-4 and 1e-6 (relative) of a lower bound on every
+objective. Weak duality proves the bound, whoever finds the duals: `benchmarks/linear/objective.py`
+makes them feasible and evaluates it. Each library is shown with its fastest setting and tolerance
+that get there. They are known in hindsight only and stand in brackets. Times are medians of
+{repeats} fits in different processes (one fit where it took more than 10 s or is 5 times slower
+than the best peer). One function computes the objective in float64 from coef_ and intercept_. A
+peer is compared with ours on its own model: LIBLINEAR's with a regularised bias, or one with a free
+bias (SGD, SVC). A ratio is the peer's seconds over ours; ">" is a fit stopped for time: the ratio
+is a lower bound. LIBLINEAR's conversion of the data is not counted, scikit-learn's is. Peers' least
+objective: how far the lowest objective of any peer is above the bound.
 \\* Constants of maxmargin's solvers were chosen on this data set."""
 
 

@@ -1,11 +1,13 @@
 """``make bench-linear``: the time of every library to the same objective of linear models.
 
     make bench-linear                                  every case, about 50 minutes on two cores
-    make bench-linear CASES="a9a text"                 cases whose name or group contains one of the words (see linear/cases.py)
-    make bench-linear CASES='"text hinge"'             one case by its whole name; ARGS=--list lists them
+    make bench-linear ARGS=--list                      list the cases (linear/cases.py)
+    make bench-linear CASES="a9a text"                 cases whose name or group has a given word
+    make bench-linear CASES='"text hinge"'             one case by its whole name
     make bench-linear ARGS="--timeout 20 --repeats 1"  options as below
     make bench-linear ARGS=--quick                     at most 2,000 rows a case, once
-    make bench-linear ARGS=--save                      and publish: docs/linear-benchmark.{md,json,svg} and the README
+    make bench-linear ARGS=--save                      publish docs/linear-benchmark.{md,json,svg}
+                                                       and the README's table
 
 Peers live in environments of their own under .bench/; results go to run/bench/linear.{md,json,svg}.
 What is measured: linear/measure.py.

@@ -47,7 +47,10 @@ def fit(data: Any, problem: str, parameters: dict[str, Any]) -> Any:
     options = [
         f"-{OPTIONS[name]} {value!r}" for name, value in parameters.items() if name in OPTIONS
     ]
-    text = f"-q -s {PROBLEMS[problem]} -t {KERNELS[parameters.get('kernel', 'rbf')]} -m {CACHE} {' '.join(options)}"
+    text = (
+        f"-q -s {PROBLEMS[problem]} -t {KERNELS[parameters.get('kernel', 'rbf')]} -m {CACHE} "
+        f"{' '.join(options)}"
+    )
     model = svmutil.svm_train(data, svmutil.svm_parameter(text))
     model.problem = problem
     return model

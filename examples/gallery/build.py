@@ -21,9 +21,9 @@ HERE = Path(__file__).parent
 TARGET = HERE.parent.parent / "docs" / "gallery"
 HEAD = """# The figures of the lectures
 
-Figures of the five lecture documents, drawn by code: `make gallery` draws them all again. The code shown is the whole function; it
-lives in `examples/gallery/`, where `data.py` makes the points. The algorithms are those of `maxmargin.textbook`, the pictures those of
-`maxmargin.plots`.
+Figures of the five lecture documents, drawn by code: `make gallery` draws them all again. The code
+shown is the whole function. It lives in `examples/gallery/`, where `data.py` makes the points. The
+algorithms come from `maxmargin.textbook`, the plots from `maxmargin.plots`.
 """
 
 
@@ -56,8 +56,8 @@ def section(module, draw):
     code = textwrap.dedent(code.replace("    " + docstring + "\n", "", 1))
     shown = f"## {title}\n\n![{title}]({picture(module, draw)})\n\n{text.strip()}\n\n"
     return (
-        shown
-        + f"<details><summary>The lines that draw it</summary>\n\n```python\n{code}```\n\n</details>\n"
+        shown + "<details><summary>The lines that draw it</summary>\n"
+        f"\n```python\n{code}```\n\n</details>\n"
     )
 
 

@@ -29,7 +29,7 @@ def figures():
 
 
 def agree(model, X, y, **fit):
-    """The decision values, or predictions, are those of scikit-learn's estimator with a small tol."""
+    """Decision values, or predictions, equal those of scikit-learn's estimator with a small tol."""
     defaults = type(model)().get_params()
     given = {name: value for name, value in model.get_params().items() if value != defaults[name]}
     theirs = getattr(_classes, type(model).__name__)(**given, tol=1e-8).fit(X, y, **fit)

@@ -1,7 +1,9 @@
 """The svmlight reader against random bytes: ``make fuzz`` (atheris; it is no dependency of the
 tests).
 
-    python tests/fuzz/svmlight.py -max_total_time=600 tests/fuzz/corpus/svmlight      -help=1 shows libFuzzer's other options
+    python tests/fuzz/svmlight.py -max_total_time=600 tests/fuzz/corpus/svmlight
+
+-help=1 shows libFuzzer's other options.
 
 The parser itself is compiled and not instrumented, so the harness tells libFuzzer what came out:
 each kind of outcome is a branch of its own in ``outcome``. parser_sanitized.cpp runs the parser

@@ -68,7 +68,10 @@ class Trial(NamedTuple):
             if self.weight is None
             else f", weights {self.weight.min():.3g} to {self.weight.max():.3g}"
         )
-        return f"{self.estimator}({given}) on {self.X.shape[0]} x {self.X.shape[1]} {kind}{classes}{weights}"
+        return (
+            f"{self.estimator}({given}) on {self.X.shape[0]} x {self.X.shape[1]} "
+            f"{kind}{classes}{weights}"
+        )
 
     @property
     def is_classifier(self) -> bool:

@@ -4,9 +4,12 @@ Kernels are written out here, distances are sums of squared differences, and eve
 primal and its dual as the textbooks have them. With coefficients b, decision values f = K b + bias
 and |w|^2 = b'K b:
 
-    SVC          P = 1/2 |w|^2 + sum C_i max(0, 1 - y_i f_i)^p           D = sum |b_i| - 1/2 |w|^2  (- sum b_i^2 / 4 C_i for p = 2)
-    SVR          P = 1/2 |w|^2 + sum C_i max(0, |z_i - f_i| - eps)^p     D = z'b - eps sum |b_i| - 1/2 |w|^2  (likewise)
-    OneClassSVM  P = 1/2 |w|^2 - rho nu sum C_i + sum C_i max(0, rho - f_i)        D = -1/2 |w|^2
+    SVC          P = 1/2 |w|^2 + sum C_i max(0, 1 - y_i f_i)^p
+                 D = sum |b_i| - 1/2 |w|^2  (- sum b_i^2 / 4 C_i for p = 2)
+    SVR          P = 1/2 |w|^2 + sum C_i max(0, |z_i - f_i| - eps)^p
+                 D = z'b - eps sum |b_i| - 1/2 |w|^2  (likewise)
+    OneClassSVM  P = 1/2 |w|^2 - rho nu sum C_i + sum C_i max(0, rho - f_i)
+                 D = -1/2 |w|^2
     NuSVC        the SVC with C_i = weight_i / r, r = nu sum weight_i / sum |b_i|
     NuSVR        the SVR whose eps minimises P + nu eps sum C_i
 

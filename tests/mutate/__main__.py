@@ -208,7 +208,8 @@ def main() -> None:
     if failing:
         print(f"left out, found by tests that fail without a fault: {', '.join(sorted(failing))}")
     print(
-        f"\n{report([verdict for verdict in verdicts if verdict.test not in failing], skipped[True])}"
+        "\n"
+        f"{report([verdict for verdict in verdicts if verdict.test not in failing], skipped[True])}"
     )
 
 

@@ -31,7 +31,8 @@ FOCUSED = 40
 def function_name(code: CodeType) -> str:
     """The name by which mutants know the function of a code object."""
     name = code.co_qualname if sys.version_info >= (3, 11) else code.co_name
-    return f"{Path(code.co_filename).relative_to(PACKAGE).as_posix()}::{name.replace('.<locals>', '').partition('.<')[0]}"
+    file = Path(code.co_filename).relative_to(PACKAGE).as_posix()
+    return f"{file}::{name.replace('.<locals>', '').partition('.<')[0]}"
 
 
 class Map:

@@ -1,4 +1,6 @@
-"""Crashes and memory safety: rows 35, 40-51, 53 and 54 of the failure table. What may kill a process runs in one of its own."""
+"""Crashes and memory safety: rows 35, 40-51, 53 and 54 of the failure table. What may kill a
+process runs in one of its own.
+"""
 
 import copy
 import os
@@ -49,7 +51,7 @@ from maxmargin.core import _cpu
 
 linux = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs /proc")
 
-# ---- row 35: altered fitted state ------------------------------------------------------------------------------------
+# ---- row 35: altered fitted state ----------------------------------------------------------------
 
 
 def _two():
@@ -130,7 +132,9 @@ ALTERATIONS = {
 
 @pytest.mark.parametrize("name", ALTERATIONS)
 def test_sklearn_18891_altered_fitted_state_is_refused(name):
-    """CVE-2020-28975, predict trusted n_support_ and read past the end: whatever was altered, predict raises ValueError."""
+    """CVE-2020-28975, predict trusted n_support_ and read past the end: whatever was altered,
+    predict raises ValueError.
+    """
     make, attribute, change = ALTERATIONS[name]
     model, X = make()
     setattr(model, attribute, change(getattr(model, attribute)))
@@ -138,7 +142,7 @@ def test_sklearn_18891_altered_fitted_state_is_refused(name):
         model.predict(X)
 
 
-# ---- row 40: values that are not finite ------------------------------------------------------------------------------
+# ---- row 40: values that are not finite ----------------------------------------------------------
 
 OVERFLOWING = {
     "linear": ({"kernel": "linear"}, 1e200),
@@ -152,7 +156,9 @@ OVERFLOWING = {
 @pytest.mark.parametrize("wrap", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
 @pytest.mark.parametrize("name", OVERFLOWING)
 def test_libsvm_87_and_sklearn_6687_overflowing_kernels_raise(name, wrap):
-    """An infinite gradient made the working set index -1 and corrupted memory: kernel values that overflow raise ValueError."""
+    """An infinite gradient made the working set index -1 and corrupted memory: kernel values that
+    overflow raise ValueError.
+    """
     parameters, scale = OVERFLOWING[name]
     X, y = binary()
     with pytest.raises(ValueError, match=r"finite[\s\S]*[Ss]cale"):
@@ -161,7 +167,9 @@ def test_libsvm_87_and_sklearn_6687_overflowing_kernels_raise(name, wrap):
 
 @pytest.mark.parametrize("cls", FIVE)
 def test_libsvm_87_the_largest_floats_raise_or_are_solved(cls):
-    """Data at the end of float64's range crashed solvers: each estimator raises ValueError, or what it returns is finite."""
+    """Data at the end of float64's range crashed solvers: each estimator raises ValueError, or what
+    it returns is finite.
+    """
     X, y = binary()
     huge = np.where(X > 0, np.finfo(float).max, 0.0)
     for kernel in ("linear", "poly", "rbf", "laplacian", "sigmoid", "cosine"):
@@ -176,7 +184,9 @@ def test_libsvm_87_the_largest_floats_raise_or_are_solved(cls):
 
 
 def test_libsvm_87_infinite_gamma_is_refused_and_huge_gamma_is_the_identity_kernel():
-    """gamma=inf made 0 * inf = NaN on the diagonal: it is refused, and gamma=1e300 gives k(x, x) = 1 and 0 elsewhere."""
+    """gamma=inf made 0 * inf = NaN on the diagonal: it is refused, and gamma=1e300 gives k(x, x) =
+    1 and 0 elsewhere.
+    """
     X, y = binary()
     with pytest.raises(ValueError, match="gamma"):
         SVC(gamma=np.inf).fit(X, y)
@@ -184,13 +194,15 @@ def test_libsvm_87_infinite_gamma_is_refused_and_huge_gamma_is_the_identity_kern
     assert SVC(gamma=1e300).fit(X, y).certificate_.status == "optimal"
 
 
-# ---- row 41: many classes, failing allocations -----------------------------------------------------------------------
+# ---- row 41: many classes, failing allocations ---------------------------------------------------
 
 
 @pytest.mark.memory
 @linux
 def test_sklearn_15008_fifty_thousand_classes_raise_before_anything_is_allocated():
-    """n_classes^2 overflowed: 50 000 classes are 1.2 thousand million problems, so MemoryError with numbers, at once."""
+    """n_classes^2 overflowed: 50 000 classes are 1.2 thousand million problems, so MemoryError with
+    numbers, at once.
+    """
     code = """
     import resource, warnings
     resource.setrlimit(resource.RLIMIT_AS, (6 * 2**30, 6 * 2**30))
@@ -209,7 +221,9 @@ def test_sklearn_15008_fifty_thousand_classes_raise_before_anything_is_allocated
 @pytest.mark.memory
 @linux
 def test_sklearn_15008_an_allocation_that_fails_is_an_exception():
-    """Allocations and threads that failed inside native code ended the process: with any amount of memory left it must survive."""
+    """Allocations and threads that failed inside native code ended the process: with any amount of
+    memory left it must survive.
+    """
     code = """
     import os, resource
     import numpy as np
@@ -217,7 +231,8 @@ def test_sklearn_15008_an_allocation_that_fails_is_an_exception():
     from maxmargin import SVC
     X = np.random.default_rng(0).normal(size=(700, 300))
     y = X[:, 0] > 0
-    # NumPy's and SciPy's OpenBLAS take their buffers at first use, and end the process or wait forever if they cannot
+    # NumPy's and SciPy's OpenBLAS allocate their buffers at first use; if that fails, they end the
+    # process or wait forever
     linalg.cho_solve(linalg.cho_factor(X.T @ X), np.linalg.cholesky(X.T @ X) @ X.T)
     SVC().fit(X[:50], y[:50]).predict(X)  # what is imported late is imported now
     size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
@@ -238,7 +253,7 @@ def test_sklearn_15008_an_allocation_that_fails_is_an_exception():
     in_subprocess(code, OMP_NUM_THREADS="8", OPENBLAS_NUM_THREADS="1")
 
 
-# ---- rows 42, 43: sizes and index widths -----------------------------------------------------------------------------
+# ---- rows 42, 43: sizes and index widths ---------------------------------------------------------
 
 
 @pytest.mark.memory
@@ -246,7 +261,9 @@ def test_sklearn_15008_an_allocation_that_fails_is_an_exception():
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 @pytest.mark.parametrize("exponent", [20, 30])
 def test_sklearn_19660_sparse_data_with_more_than_two_to_the_31_cells(exponent, kernel):
-    """32-bit products of rows and columns overflowed: a wide CSR matrix gives the model of its few entries, in 256 MB."""
+    """32-bit products of rows and columns overflowed: a wide CSR matrix gives the model of its few
+    entries, in 256 MB.
+    """
     code = f"""
     import resource
     import numpy as np
@@ -257,7 +274,8 @@ def test_sklearn_19660_sparse_data_with_more_than_two_to_the_31_cells(exponent, 
     limit = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize() + 256 * 2**20
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     narrow = sparse.csr_matrix(X)
-    wide = sparse.csr_matrix((narrow.data, narrow.indices * (2**{exponent} // 4 - 1), narrow.indptr), shape=(60, 2**{exponent}))
+    indices = narrow.indices * (2**{exponent} // 4 - 1)
+    wide = sparse.csr_matrix((narrow.data, indices, narrow.indptr), shape=(60, 2**{exponent}))
     f = [SVC(kernel={kernel!r}, gamma=0.5).fit(A, y).decision_function(A) for A in (narrow, wide)]
     assert_close(f[1], f[0])
     """
@@ -269,7 +287,9 @@ def test_sklearn_19660_sparse_data_with_more_than_two_to_the_31_cells(exponent, 
     ("indices", "indptr"), [("int32", "int64"), ("int64", "int32"), ("int64", "int64")]
 )
 def test_sklearn_9545_sparse_indices_of_64_bits(cls, indices, indptr):
-    """CSR with int64 indices was misread or segfaulted: any widths of indices and indptr give the same bits, in fit and predict."""
+    """CSR with int64 indices was misread or segfaulted: any widths of indices and indptr give the
+    same bits, in fit and predict.
+    """
     X, y = binary()
     X = sparse.csr_matrix(np.where(np.abs(X) < 0.5, 0, X))
     other = X.copy()
@@ -283,7 +303,9 @@ def test_sklearn_9545_sparse_indices_of_64_bits(cls, indices, indptr):
 
 @linux
 def test_sklearn_9545_malformed_sparse_matrices_raise():
-    """A CSR matrix whose indices point outside made native code read and write there: ValueError, in fit and in predict."""
+    """A CSR matrix whose indices point outside made native code read and write there: ValueError,
+    in fit and in predict.
+    """
     code = """
     import os, resource
     import numpy as np
@@ -295,13 +317,18 @@ def test_sklearn_9545_malformed_sparse_matrices_raise():
     damages = (
         "X.indices[3] = -5",
         "X.indices[3] = 60",
-        "X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64); X.indices[3] = 2**32",
+        "X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64); "
+        "X.indices[3] = 2**32",
         "X.indptr[3] = 10**6",
         "X.indptr[3] = -1",
         "X.indptr[3] = X.indptr[5]",
         "X.indptr[-1] += 4",
     )
-    calls = (lambda X: SVC(gamma=0.5).fit(X, y), lambda X: SVC(kernel="linear").fit(X, y), lambda X: model.predict(X))
+    calls = (
+        lambda X: SVC(gamma=0.5).fit(X, y),
+        lambda X: SVC(kernel="linear").fit(X, y),
+        lambda X: model.predict(X),
+    )
     wrong = []
     for damage in damages:
         for k, call in enumerate(calls):
@@ -320,17 +347,18 @@ def test_sklearn_9545_malformed_sparse_matrices_raise():
                 os._exit(outcome)
             status = os.waitpid(pid, 0)[1]
             if status:
-                wrong.append((damage, k, {256: "accepted", 512: "another error"}.get(status, f"signal {status}")))
+                meaning = {256: "accepted", 512: "another error"}.get(status, f"signal {status}")
+                wrong.append((damage, k, meaning))
     assert not wrong, wrong
     """
     in_subprocess(code)
 
 
-# ---- rows 44, 45: input as it comes, and left as it was --------------------------------------------------------------
+# ---- rows 44, 45: input as it comes, and left as it was ------------------------------------------
 
 
 def _snapshot(X):
-    """What a caller could see change: every array of X, its flags, and the object's own attributes."""
+    """What a caller could see change: every array of X, its flags and the object's attributes."""
     if sparse.issparse(X):
         parts = (X.data, X.row, X.col) if X.format == "coo" else (X.data, X.indices, X.indptr)
         return [*(_snapshot(part) for part in parts), X.shape, X.nnz]
@@ -338,7 +366,9 @@ def _snapshot(X):
 
 
 def _unsorted(X):
-    """CSR with each row's entries in reverse order, one entry stored twice by halves, and an explicit zero."""
+    """CSR with each row's entries in reverse order, one entry stored twice by halves, and an
+    explicit zero.
+    """
     rows = [np.arange(a, b)[::-1] for a, b in zip(X.indptr[:-1], X.indptr[1:], strict=True)]
     order = np.concatenate(rows)
     data, indices, indptr = X.data[order], X.indices[order], X.indptr.copy()
@@ -356,7 +386,9 @@ def _unsorted(X):
     "form", ["dense", "fortran", "csr", "unsorted", "csc", "coo", "precomputed"]
 )
 def test_scs_203_inputs_are_never_modified(cls, form):
-    """Fits sorted the caller's sparse indices or scaled arrays in place: X, y and weights keep every bit and flag."""
+    """Fits sorted the caller's sparse indices or scaled arrays in place: X, y and weights keep
+    every bit and flag.
+    """
     X, y = binary()
     y, weight = target(cls, X, y), np.random.default_rng(1).uniform(0.9, 1.1, len(X))
     X = np.where(np.abs(X) < 0.3, 0, X)
@@ -384,7 +416,7 @@ def test_scs_203_inputs_are_never_modified(cls, form):
 @pytest.mark.parametrize("cls", FIVE)
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "precomputed"])
 def test_sklearn_10667_read_only_memory_maps(cls, kernel, tmp_path):
-    """Read-only and memory-mapped X and y raised or crashed: they give the bits of ordinary arrays."""
+    """Read-only and memory-mapped X and y raised or crashed: they give the same bits as arrays."""
     X, y = binary()
     X, y = X @ X.T if kernel == "precomputed" else X, np.asarray(target(cls, X, y), dtype=float)
     for name, array in (("X", X), ("y", y)):
@@ -396,7 +428,9 @@ def test_sklearn_10667_read_only_memory_maps(cls, kernel, tmp_path):
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "precomputed"])
 def test_joblib_1199_misaligned_arrays(kernel):
-    """Arrays at odd addresses, as old joblib mapped them, crashed vector code: they give the bits of aligned ones."""
+    """Arrays at odd addresses, as old joblib mapped them, crashed vector code: they give the bits
+    of aligned ones.
+    """
     X, y = binary()
     X = X @ X.T if kernel == "precomputed" else X
     odd = np.frombuffer(b"x" + X.tobytes(), dtype=np.uint8)[1:].view(np.float64).reshape(X.shape)
@@ -449,7 +483,9 @@ MODELS = [
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: str(model).partition(" at ")[0])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_joblib_1199_misaligned_arrays_of_every_estimator(model, kind):
-    """The core reads no number where C++ does not allow it: of the data, the targets, the weights and a model that was loaded."""
+    """The core reads no number where C++ does not allow it: of the data, the targets, the weights
+    and a model that was loaded.
+    """
     X, y = binary()
     y, weight, X = target(model, X, y), np.linspace(0.5, 1.5, len(X)), kind(np.abs(X))
     expected, found = (
@@ -490,7 +526,9 @@ def test_joblib_1199_misaligned_arrays_elsewhere(kind, tmp_path):
 
 
 def test_sklearn_10667_sparse_matrix_over_strided_and_read_only_arrays():
-    """Sparse data whose arrays are slices of larger ones, or read-only, must work as their contiguous copies do."""
+    """Sparse data whose arrays are slices of larger ones, or read-only, must work as their
+    contiguous copies do.
+    """
     X, y = binary()
     X = sparse.csr_matrix(X)
     buffer = np.repeat(X.data, 2)
@@ -503,7 +541,7 @@ def test_sklearn_10667_sparse_matrix_over_strided_and_read_only_arrays():
     assert_same_bits(SVC(gamma=0.5).fit(X, y).decision_function(X), expected)
 
 
-# ---- rows 46, 47: nothing to learn -----------------------------------------------------------------------------------
+# ---- rows 46, 47: nothing to learn ---------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -513,7 +551,9 @@ def test_sklearn_10667_sparse_matrix_over_strided_and_read_only_arrays():
 )
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "precomputed"])
 def test_sklearn_14893_no_support_vectors(kernel, wrap):
-    """No support vector was a ZeroDivisionError: constant targets give a constant model with empty attributes, also after pickling."""
+    """No support vector was a ZeroDivisionError: constant targets give a constant model with empty
+    attributes, also after pickling.
+    """
     X, _ = binary()
     if kernel == "precomputed":
         X, wrap = X @ X.T, np.asarray
@@ -536,7 +576,9 @@ def test_sklearn_14893_no_support_vectors(kernel, wrap):
 
 @pytest.mark.parametrize("cls", CLASSIFIERS)
 def test_cuml_4033_negligible_C_and_duplicates_leave_a_valid_model(cls):
-    """Coefficients at the edge of nothing broke prediction: tiny weights and identical points give finite, certified models."""
+    """Coefficients at the edge of nothing broke prediction: tiny weights and identical points give
+    finite, certified models.
+    """
     X, y = np.zeros((6, 2)), np.array([0, 1, 0, 1, 0, 1])
     if cls is NuSVC:
         with pytest.warns(ConvergenceWarning, match="hulls"):
@@ -585,12 +627,14 @@ def test_sklearnex_no_samples_or_no_features(cls, shape):
         cls().fit(X, target(cls, X, y)).predict(np.empty(shape))
 
 
-# ---- row 48: infeasible nu -------------------------------------------------------------------------------------------
+# ---- row 48: infeasible nu -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("ones", [1, 5, 20, 40, 59])
 def test_sklearn_33478_infeasible_nu_is_known_before_any_kernel_value(ones):
-    """nu was found infeasible after the kernel was computed, or silently: ValueError first, with the largest feasible nu."""
+    """nu was found infeasible after the kernel was computed, or silently: ValueError first, with
+    the largest feasible nu.
+    """
     calls = []
 
     def kernel(A, B):
@@ -606,7 +650,9 @@ def test_sklearn_33478_infeasible_nu_is_known_before_any_kernel_value(ones):
 
 
 def test_opencv_25812_infeasible_nu_counts_weights_and_every_pair():
-    """Training returned false in silence: nu is checked against weights, not counts, and for every pair of classes."""
+    """Training returned false in silence: nu is checked against weights, not counts, and for every
+    pair of classes.
+    """
     X, y = binary()[0], np.repeat([0, 1], 30)
     weight = np.where(y == 0, 3.0, 1.0)
     assert NuSVC(nu=0.9, gamma=50.0).fit(X, y).certificate_.status == "optimal"
@@ -616,12 +662,14 @@ def test_opencv_25812_infeasible_nu_counts_weights_and_every_pair():
         NuSVC(nu=0.9, gamma=50.0).fit(X, np.repeat([0, 1, 2, 2], [25, 25, 5, 5]))
 
 
-# ---- rows 49, 50: exceptions, and copies of models -------------------------------------------------------------------
+# ---- rows 49, 50: exceptions, and copies of models -----------------------------------------------
 
 
 @pytest.mark.parametrize("cls", FIVE)
 def test_thundersvm_123_copies_of_models_outlive_each_other(cls):
-    """Models held raw pointers that were freed twice: clones, copies, pickles and joblib files are plain, equal and independent."""
+    """Models held raw pointers that were freed twice: clones, copies, pickles and joblib files are
+    plain, equal and independent.
+    """
     X, y = three() if cls is SVC else binary()
     model = cls().fit(X, target(cls, X, y))
     expected = values(model, X)
@@ -639,7 +687,7 @@ def test_thundersvm_123_copies_of_models_outlive_each_other(cls):
 
 
 def test_thundersvm_239_models_go_through_joblib_files(tmp_path):
-    """Models could not be pickled: a joblib file, memory-mapped read-only, predicts the same bits."""
+    """Models could not be pickled: a joblib file, mapped read-only, predicts the same bits."""
     X, y = three()
     model = SVC().fit(X, y)
     joblib.dump(model, tmp_path / "model.joblib")
@@ -650,7 +698,9 @@ def test_thundersvm_239_models_go_through_joblib_files(tmp_path):
 
 
 def test_thundersvm_107_errors_leave_the_process_and_the_model_alive():
-    """exit(1) and LOG(FATAL) took the process down: errors are exceptions, and the model fitted before still predicts the same."""
+    """exit(1) and LOG(FATAL) took the process down: errors are exceptions, and the model fitted
+    before still predicts the same.
+    """
     X, y = binary()
     model = SVC().fit(X, y)
     expected = model.decision_function(X)
@@ -666,13 +716,15 @@ def test_thundersvm_107_errors_leave_the_process_and_the_model_alive():
         assert_same_bits(model.decision_function(X), expected)
 
 
-# ---- row 51: leaks ---------------------------------------------------------------------------------------------------
+# ---- row 51: leaks -------------------------------------------------------------------------------
 
 
 @linux
 @pytest.mark.memory
 def test_sklearnex_843_memory_is_flat_over_many_fits():
-    """SVC and SVR leaked for years: resident memory does not grow over fits, predictions, errors and interrupts."""
+    """SVC and SVR leaked for years: resident memory does not grow over fits, predictions, errors
+    and interrupts.
+    """
     code = """
     import gc, resource, warnings
     import numpy as np
@@ -693,7 +745,8 @@ def test_sklearnex_843_memory_is_flat_over_many_fits():
             z = target(cls, X, y)
             values(cls().fit(X, z), X)
             values(cls().fit(S, z), S)
-            for estimator, data in ((cls(kernel="linear"), X * 1e200), (cls(kernel=failing(KeyboardInterrupt())), X)):
+            interrupted = cls(kernel=failing(KeyboardInterrupt()))
+            for estimator, data in ((cls(kernel="linear"), X * 1e200), (interrupted, X)):
                 try:
                     estimator.fit(data, z)
                 except (ValueError, KeyboardInterrupt):
@@ -716,12 +769,14 @@ def test_sklearnex_843_memory_is_flat_over_many_fits():
     )  # the least of five slopes: a leak is in all of them; a copy of X is 96 000 bytes
 
 
-# ---- rows 53, 54: the cache, and a dependency gone wrong -------------------------------------------------------------
+# ---- rows 53, 54: the cache, and a dependency gone wrong -----------------------------------------
 
 
 @pytest.mark.parametrize("cls", [SVC, NuSVR])
 def test_libsvm_80_cache_size_changes_nothing_but_time(cls, monkeypatch):
-    """cache_size times 2^20 overflowed: from a kilobyte to a petabyte the answer is the same, and no such memory is asked for."""
+    """cache_size times 2^20 overflowed: from a kilobyte to a petabyte the answer is the same, and
+    no such memory is asked for.
+    """
     X, y = cached(cls)
     use = CacheUse(monkeypatch)
     models = [cls(cache_size=size) for size in (1e-3, 1, 200, 1e9, "auto")]
@@ -738,7 +793,9 @@ def test_libsvm_80_cache_size_changes_nothing_but_time(cls, monkeypatch):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("n", [60, 1300])
 def test_cuml_8064_a_wrong_kernel_from_below_is_never_certified(n, monkeypatch):
-    """A bug in a dependency gave wrong models: kernel values wrong by 5 % must not end in status "optimal"."""
+    """A bug in a dependency gave wrong models: kernel values wrong by 5 % must not end in status
+    "optimal".
+    """
     X, y = binary(n)
     block, matvec = _cpu.kernel_block, _cpu.kernel_matvec
 
@@ -767,7 +824,9 @@ def test_cuml_8064_a_solver_that_does_nothing_is_never_certified(monkeypatch):
 
 
 def test_thundersvm_97_importing_needs_no_configuration():
-    """Libraries aborted at import without some file or device: import works in an empty environment and folder."""
+    """Libraries aborted at import without some file or device: import works in an empty environment
+    and folder.
+    """
     keep = {
         name: os.environ[name] for name in ("SYSTEMROOT", "LD_LIBRARY_PATH") if name in os.environ
     }

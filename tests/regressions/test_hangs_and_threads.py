@@ -184,7 +184,7 @@ rng = np.random.default_rng(0)
 def long_fit(estimator, n, classes=2):
     estimator.set_params(tol=1e-13, max_iter=10**12)
     return estimator.fit(rng.normal(size=(n, 2)), rng.integers(0, classes, n))
-def forever():  # a function: CPython may raise between two turns of a loop outside the try that holds it
+def forever():  # in a loop without a function, CPython may raise outside the try around it
     while True:
         model.predict(Z)
 def slow(A, B):
@@ -215,7 +215,7 @@ CALLS = {
 @posix
 @pytest.mark.parametrize("name", CALLS)
 def test_ctrl_c_is_honoured_within_a_second_of_one_long_call(name):
-    """Sums over three million rows, and the inverse of a large matrix, which is one call of LAPACK."""
+    """Sums over three million rows, and the inverse of a large matrix: one call of LAPACK."""
     n, call = CALLS[name]
     code = f"""{PRELUDE}
 from maxmargin import compact
@@ -249,7 +249,8 @@ def test_no_room_for_threads_is_a_memory_error():
         _cpu.kernel_matvec(*arguments, 1)
         limit = int(open("/proc/self/statm").read().split()[0]) * 4096 + 2**22
         limits = [(limit + spare * 2**18, resource.RLIM_INFINITY) for spare in range(32)]
-        seen, hold, small, k, size = [None] * 32, [None] * 10000, [bytes(400) for _ in range(300)], 0, 2**20
+        seen, hold, small = [None] * 32, [None] * 10000, [bytes(400) for _ in range(300)]
+        k, size = 0, 2**20
         resource.setrlimit(resource.RLIMIT_AS, limits[0])
         while size >= 600:  # all that is left
             try:
@@ -457,7 +458,9 @@ def test_sklearn_31885_thread_limits_of_others_are_left_alone():
     from helpers import three
     from maxmargin import SVC
     X, y = np.random.default_rng(0).normal(size=(600, 4)), np.arange(600) % 12
-    blas = lambda: [(p["filepath"], p["num_threads"]) for p in threadpool_info() if p["user_api"] == "blas"]
+    blas = lambda: [
+        (p["filepath"], p["num_threads"]) for p in threadpool_info() if p["user_api"] == "blas"
+    ]
     SVC().fit(*three())
     threadpool_limits(2, user_api="blas")
     before = blas()
@@ -563,7 +566,11 @@ def test_sklearn_6271_thread_limits_are_kept(setting, limit, least, greatest):
 
     No thread beyond OMP_NUM_THREADS or threadpoolctl (the waiting main thread not counted).
     """
-    code = f"import warnings; warnings.simplefilter('ignore')\n{COUNT}\nwith threadpool_limits({limit}):\n    print(most())"
+    code = (
+        "import warnings; warnings.simplefilter('ignore')\n"
+        f"{COUNT}\nwith threadpool_limits({limit}):\n"
+        "    print(most())"
+    )
     extra = int(in_subprocess(code, OMP_NUM_THREADS=setting, OPENBLAS_NUM_THREADS="1"))
     assert least <= extra <= greatest
 
@@ -660,9 +667,12 @@ big = np.random.default_rng(0).normal(size=(1200, 7))
 found = []
 for cls in FIVE:
     z = target(cls, X, y)
-    easy = {"nu": 0.8} if cls is FIVE[1] else {}  # below that the reduced hulls of these classes meet for a linear kernel
-    models = [(cls(kernel=k, gamma=0.2, **easy), X, z) for k in ("linear", "poly", "rbf", "laplacian", "cosine")]
-    models += [(cls(kernel="rbf", gamma=0.2), sparse.csr_matrix(X), z), (cls(kernel="chi2", gamma=0.2), np.abs(X), z)]
+    # with a smaller nu the reduced hulls of these classes meet for a linear kernel
+    easy = {"nu": 0.8} if cls is FIVE[1] else {}
+    kernels = ("linear", "poly", "rbf", "laplacian", "cosine")
+    models = [(cls(kernel=k, gamma=0.2, **easy), X, z) for k in kernels]
+    models += [(cls(kernel="rbf", gamma=0.2), sparse.csr_matrix(X), z)]
+    models += [(cls(kernel="chi2", gamma=0.2), np.abs(X), z)]
     models += [(cls(gamma=0.2, tol=1e-7), big, target(cls, big, (big[:, 0] > 0).astype(int)))]
     for model, data, goal in models:
         model.fit(data, goal)

@@ -266,7 +266,7 @@ def test_sklearn_8410_nothing_is_random():
 
 
 def test_gmum_r_403_a_fitted_estimator_refits_to_the_same_bits():
-    """A second fit of the same object must not see the first, nor change what the first was given."""
+    """A second fit of the same object ignores the first and leaves the first one's input alone."""
     X, y = binary()
     copies = X.copy(), y.copy()
     model = NuSVC().fit(X, y)

@@ -169,7 +169,7 @@ def test_thundersvm_132_columns_follow_the_sorted_classes(options):
 
 
 def test_sklearn_4262_renaming_classes_permutes_columns():
-    """A renaming that reverses the order of the classes must reverse the columns and nothing else."""
+    """A renaming that reverses the order of the classes reverses the columns and nothing else."""
     X, y = three()
     f = SVC(gamma=0.5).fit(X, y).decision_function(X)
     assert_close(SVC(gamma=0.5).fit(X, 2 - y).decision_function(X)[:, ::-1], f)

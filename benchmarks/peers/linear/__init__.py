@@ -5,8 +5,11 @@ An adapter is a module beside this one with the functions
 
     version()                  the library's version
     prepare(X, y, job)         the training data in the library's own form (timed apart)
-    fit(data, job, options)    a fitted model (timed); job has scikit-learn's parameters and the model's bias, options those of a rung
-    solution(model)            coef (a row for each decision function, positive for class 1 or for class k), intercept, iterations
+    fit(data, job, options)    a fitted model (timed)
+    solution(model)            coef, intercept, iterations
+
+The job holds scikit-learn's parameters and the model's bias; the options are those of a rung. coef
+has a row for each decision function, which is positive for class 1 or for class k.
 
 A rung is a set of options; a ladder goes from loose to tight. Each library has the model it solves:
 LIBLINEAR's with a regularised bias, or one with a free bias. This module needs only Python:

@@ -23,7 +23,8 @@ from maxmargin.cli.tune import tune
 
 app = typer.Typer(
     name="maxmargin",
-    help="Support vector machines: exact, certified, fast. Every command has examples: maxmargin COMMAND --help.",
+    help="Support vector machines: exact, certified, fast. "
+    "Every command has examples: maxmargin COMMAND --help.",
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,

@@ -41,7 +41,8 @@ DataFile = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="svmlight, CSV, TSV, Parquet, .npy or .npz file, compressed or not; - is standard input.",
+        help="svmlight, CSV, TSV, Parquet, .npy or .npz file, compressed or not; "
+        "- is standard input.",
     ),
 ]
 Target = Annotated[
@@ -55,7 +56,8 @@ Header = Annotated[
     bool | None,
     typer.Option(
         "--header/--no-header",
-        help="Whether a CSV file's first line holds names; by default if a word stands over a number.",
+        help="Whether the first line of a CSV file holds names. By default it does if a word "
+        "stands above a number.",
     ),
 ]
 Ignore = Annotated[
@@ -69,7 +71,8 @@ Weight = Annotated[
     str | None,
     typer.Option(
         "--weight",
-        help="Column of a table with the sample weights: name or number. Weight 2 counts as two copies.",
+        help="Column of a table with the sample weights: name or number. "
+        "Weight 2 counts as two copies.",
     ),
 ]
 DataFormat = Annotated[

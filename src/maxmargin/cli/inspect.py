@@ -83,4 +83,7 @@ def _weights(model: Any) -> str | None:
     if not isinstance(model, models.LINEAR):
         return None
     coef = model.coef_
-    return f"{coef.nnz if sparse.issparse(coef) else np.count_nonzero(coef):,} of {np.prod(coef.shape):,}"
+    return (
+        f"{coef.nnz if sparse.issparse(coef) else np.count_nonzero(coef):,} of "
+        f"{np.prod(coef.shape):,}"
+    )

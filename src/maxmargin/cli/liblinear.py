@@ -1,9 +1,11 @@
 """``maxmargin linear-train`` and ``linear-predict``: LIBLINEAR's options and model files, our
 solver.
 
-    -s 1, 2 squared hinge   3 hinge   4 Crammer and Singer   5 squared hinge, l1 penalty   21 one-class
-    -s 11, 12 squared epsilon-insensitive   13 epsilon-insensitive   -c C 1   -p epsilon 0.1   -n nu 0.5   -e tolerance
-    -B bias -1: no intercept; b > 0: an intercept, penalised, of a feature b   -R do not penalise it (with -B 1)
+    -s 1, 2 squared hinge   3 hinge   4 Crammer and Singer   5 squared hinge, l1 penalty
+    -s 11, 12 squared epsilon-insensitive   13 epsilon-insensitive   21 one-class
+    -c C 1   -p epsilon 0.1   -n nu 0.5   -e tolerance
+    -B bias -1: no intercept; b > 0: a penalised intercept, the weight of a constant feature b
+    -R do not penalise the intercept (with -B 1)
     -wi weight of class i   -v folds   -C find C by cross-validation (with -s 2)   -q quiet
 
 Here -e is the relative duality gap, 1e-4 by default: it bounds the error of the answer, which

@@ -1,8 +1,10 @@
 """``maxmargin svm-train`` and ``svm-predict``: LIBSVM's options, defaults and model files, our
 solver.
 
-    -s 0 C-SVC   1 nu-SVC   2 one-class   3 eps-SVR   4 nu-SVR            -t 0 linear   1 polynomial   2 RBF   3 sigmoid   4 precomputed
-    -d degree 3   -g gamma 1/features   -r coef0 0   -c C 1   -n nu 0.5   -p epsilon 0.1   -m cache MB 100   -e tolerance 0.001
+    -s 0 C-SVC   1 nu-SVC   2 one-class   3 eps-SVR   4 nu-SVR
+    -t 0 linear   1 polynomial   2 RBF   3 sigmoid   4 precomputed
+    -d degree 3   -g gamma 1/features   -r coef0 0   -c C 1   -n nu 0.5   -p epsilon 0.1
+    -m cache MB 100   -e tolerance 0.001
     -h shrinking 1   -b probabilities 0   -wi weight of class i, C-SVC only   -v folds   -q quiet
 
 What cannot be honoured is an error: -b 1 for one-class or with -v. LIBSVM accepts options that the

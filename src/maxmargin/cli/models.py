@@ -141,7 +141,10 @@ def weight_report(data: Data) -> str | None:
     """The weights in a report."""
     if data.weight is None:
         return None
-    return f"{data.weight_name or 'given'}: sum {data.weight.sum():g}, {int((data.weight > 0).sum()):,} positive"
+    return (
+        f"{data.weight_name or 'given'}: sum {data.weight.sum():g}, "
+        f"{int((data.weight > 0).sum()):,} positive"
+    )
 
 
 def takes_kernel(model: Any) -> bool:

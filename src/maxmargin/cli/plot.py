@@ -57,7 +57,8 @@ def plot(
     features: Annotated[
         str | None,
         typer.Option(
-            help="Two features to show, by name or number from 1: age,income. By default the principal components."
+            help="Two features to show, by name or number from 1: age,income. "
+            "By default the principal components."
         ),
     ] = None,
     most: Annotated[

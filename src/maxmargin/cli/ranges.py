@@ -12,8 +12,10 @@ file is
     x
     lower upper
     index least greatest   one line for each feature that varied, indices from 1
-    # ["age", ...]         the features' names, if they had some; svm-scale stops reading before this line
-    # "income"             the target's name, if it had one
+    # ["age", ...]         the features' names, if they have some
+    # "income"             the target's name, if it has one
+
+LIBSVM's svm-scale stops reading before the lines with names.
 """
 
 import json

@@ -1,6 +1,7 @@
 """``maxmargin svm-scale``: LIBSVM's svm-scale, with all digits.
 
-    -l lower -1   -u upper 1   -y lower upper: scale the targets too   -s file: save the ranges   -r file: restore them
+    -l lower -1   -u upper 1   -y lower upper: scale the targets too
+    -s file: save the ranges   -r file: restore them
 
 The scaled data go to standard output.
 """

@@ -1,7 +1,8 @@
 """The container of .mm files: a zip of header.json and raw arrays, nothing compressed, nothing
 executable.
 
-    header.json      {"format": "maxmargin model", "version": 1, "library": "0.1.0", "model": ..., "arrays": [[dtype, shape, sha256], ...]}
+    header.json      {"format": "maxmargin model", "version": 1, "library": "0.1.0",
+                      "model": ..., "arrays": [[dtype, shape, sha256], ...]}
     arrays/0, ...    the bytes of each array, little-endian, in C's order
 
 Files may come from strangers, so the parser is bounded: the central directory and the header have

@@ -38,7 +38,10 @@ class Rule(Enum):
     ABOVE = "the second class above 0, else the first"
     FROM = "the second class from 0 on, else the first"
     GREATEST = "the class of the greatest value, the first where equal"
-    VOTES = "each pair of classes votes for its first where positive, else for its second; most votes win, the first where equal"
+    VOTES = (
+        "each pair of classes votes for its first where positive, else for its second; most votes "
+        "win, the first where equal"
+    )
     CONFIDENCE = "votes, and where equal the sum of a class's values"
 
 

@@ -1,13 +1,13 @@
 """LIBLINEAR's model files.
 
     solver_type L2R_L2LOSS_SVC_DUAL
-    nr_class 3                          2 for regression and one-class
-    label 2 0 1                         classification only; in the order of the training file, but 1 before -1
+    nr_class 3                2 for regression and one-class
+    label 2 0 1               for classes; in the order of the training file, but 1 before -1
     nr_feature 13
-    bias 1                              B; negative without an intercept
-    rho 0.5                             one-class only
+    bias 1                    B; negative without an intercept
+    rho 0.5                   one-class only
     w
-    w_1 of each function                a line for each feature; with an intercept one more, which is multiplied by B
+    w_1 of each function      a line for each feature; with an intercept one more, multiplied by B
     ...
 
 For two classes there is one function, positive for the first label (two with MCSVM_CS); otherwise
@@ -144,7 +144,8 @@ def save_liblinear(model: Any, path: Any) -> None:
     model : LinearSVC, LinearSVCCV, LinearSVR or LinearOneClassSVM
         Labels must be whole numbers: LIBLINEAR has no others.
     path : str or path-like
-        Where to; names that end in .gz, .bz2, .xz or .zst are compressed. Numbers are written so that they read back as they are.
+        Where to; names that end in .gz, .bz2, .xz or .zst are compressed. Numbers are written so
+        that they read back as they are.
 
     Notes
     -----
@@ -210,8 +211,9 @@ def load_liblinear(path: Any) -> Any:
     Returns
     -------
     model : LinearSVC, LinearSVR or LinearOneClassSVM
-        It predicts what LIBLINEAR's predict does. C, epsilon and class weights have their defaults, because the file does not hold them;
-        it holds no dual variables either, so that ``certify`` refuses.
+        It predicts what LIBLINEAR's predict does. C, epsilon and class weights have their defaults,
+        because the file does not hold them; it holds no dual variables either, so that ``certify``
+        refuses.
     """
     with Lines(path) as lines:
         head = read_head(lines, WORDS, b"w")

@@ -1,11 +1,12 @@
 """LIBSVM's model files.
 
     svm_type c_svc            c_svc, nu_svc, one_class, epsilon_svr, nu_svr
-    kernel_type rbf           linear, polynomial, rbf, sigmoid, precomputed; then degree, gamma, coef0 as it needs them
+    kernel_type rbf           linear, polynomial, rbf, sigmoid, precomputed
+    gamma 0.5                 degree, gamma, coef0: those that the kernel has
     nr_class 3                2 for regression and one-class
     total_sv 40
     rho 0.1 0.2 0.3           one for each pair of classes
-    label 2 0 1               whole numbers, in the order in which they occur in the training file; -1 and 1 are always 1 -1
+    label 2 0 1               integers in the order of the training file, but 1 before -1
     probA ... probB ...       with -b 1; prob_density_marks for one-class
     nr_sv 10 14 16
     SV
@@ -78,10 +79,11 @@ def save_libsvm(model: Any, path: Any) -> None:
     Parameters
     ----------
     model : estimator
-        With a "linear", "poly", "rbf", "sigmoid" or "precomputed" kernel, whole numbers as labels, and pairs of classes
-        (``multiclass="ovo"``): LIBSVM has no others.
+        With a "linear", "poly", "rbf", "sigmoid" or "precomputed" kernel, whole numbers as labels,
+        and pairs of classes (``multiclass="ovo"``): LIBSVM has no others.
     path : str or path-like
-        Where to; names that end in .gz, .bz2, .xz or .zst are compressed. Numbers are written so that they read back as they are.
+        Where to; names that end in .gz, .bz2, .xz or .zst are compressed. Numbers are written so
+        that they read back as they are.
 
     Notes
     -----
@@ -231,14 +233,15 @@ def load_libsvm(path: Any, *, n_features: int | None = None) -> Any:
     path : str or path-like
         The file; compressed ones are decompressed.
     n_features : int or None, default=None
-        How many features the data have (for a precomputed kernel: the number of training samples), where the last ones occur in no support
-        vector; None is as many as occur.
+        How many features the data have (for a precomputed kernel: the number of training samples),
+        where the last ones occur in no support vector; None is as many as occur.
 
     Returns
     -------
     model : SVC, NuSVC, OneClassSVM, SVR or NuSVR
-        It predicts what svm-predict does, from dense and sparse data. C, nu, epsilon and class weights have their defaults, because the
-        file does not hold them: set them before ``certify(X, y)``. Probabilities are kept for ``save_libsvm`` (``_probA``, ``_probB``).
+        It predicts what svm-predict does, from dense and sparse data. C, nu, epsilon and class
+        weights have their defaults, because the file does not hold them: set them before
+        ``certify(X, y)``. Probabilities are kept for ``save_libsvm`` (``_probA``, ``_probB``).
     """
     with Lines(path) as lines:
         head = read_head(lines, WORDS, b"SV")

@@ -56,7 +56,10 @@ def save(model: Any, path: Any) -> None:
 def _remedy(model: Any) -> str:
     """What to do with an object that is none of ours."""
     if hasattr(model, "steps"):
-        return "save its last step, model[-1], and the steps before it, which every prediction needs, in another way"
+        return (
+            "save its last step, model[-1], and the steps before it, which every prediction "
+            "needs, in another way"
+        )
     if type(model).__module__.startswith("sklearn.svm"):
         return "io.from_sklearn makes one of it"
     return f"{', '.join(CLASSES)} can be saved"
@@ -92,13 +95,14 @@ def load(path: Any, *, n_features: int | None = None) -> Any:
     path : str or path-like
         The file.
     n_features : int or None, default=None
-        How many features the data have. LIBSVM's files do not say; a file of another number of features is refused.
+        How many features the data have. LIBSVM's files do not say; a file of another number of
+        features is refused.
 
     Returns
     -------
     model : estimator
-        A file of ours gives back the estimator that was saved: the same predictions, bit for bit. See ``load_libsvm``, ``load_liblinear``
-        and ``load_svm_light`` about the others.
+        A file of ours gives back the estimator that was saved: the same predictions, bit for bit.
+        See ``load_libsvm``, ``load_liblinear`` and ``load_svm_light`` about the others.
     """
     with open_read(Path(path)) as file:
         try:

@@ -31,8 +31,9 @@ def to_onnx(model: Any) -> Any:
     Returns
     -------
     proto : onnx.ModelProto
-        Input ``X``, float64 of shape (n, n_features) (kernel values for a precomputed kernel). Outputs ``label`` and ``decision`` for
-        classifiers and one-class models: what ``predict`` and ``decision_function`` return; ``value`` for regression.
+        Input ``X``, float64 of shape (n, n_features) (kernel values for a precomputed kernel).
+        Outputs ``label`` and ``decision`` for classifiers and one-class models: what ``predict``
+        and ``decision_function`` return; ``value`` for regression.
     """
     try:
         import onnx

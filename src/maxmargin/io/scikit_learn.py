@@ -43,8 +43,8 @@ def from_sklearn(model: Any) -> Any:
     Returns
     -------
     model : estimator of maxmargin
-        With the same parameters; ``certify(X, y)`` checks what scikit-learn found. Platt's numbers of ``probability=True`` are kept as
-        ``_probA`` and ``_probB``, for ``save_libsvm``.
+        With the same parameters; ``certify(X, y)`` checks what scikit-learn found. Platt's numbers
+        of ``probability=True`` are kept as ``_probA`` and ``_probB``, for ``save_libsvm``.
     """
     name = next(
         (cls.__name__ for cls in type(model).__mro__ if cls.__module__ == theirs.__name__), None
@@ -134,8 +134,8 @@ def to_sklearn(model: Any) -> Any:
     Returns
     -------
     model : estimator of scikit-learn
-        Parameters that scikit-learn does not have (a squared loss, ``multiclass``, ``time_limit``, ...) are not part of it: it predicts the
-        same, and a new fit would be scikit-learn's.
+        Parameters that scikit-learn does not have (a squared loss, ``multiclass``, ``time_limit``,
+        ...) are not part of it: it predicts the same, and a new fit would be scikit-learn's.
     """
     problem = problem_of(model)
     if problem is None:

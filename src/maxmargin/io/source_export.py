@@ -60,7 +60,10 @@ def _kernel_lines(formula: Formula, t: _Language) -> str:
         Kind.LOGISTIC: f"1 / (1 + {t.math}exp(-({gamma} * s + {coef0})))",
         Kind.COSINE: f"(xx * LENGTHS[j] == 0 ? 0 : s / ({t.math}sqrt(xx) * LENGTHS[j]))",
     }.get(kernel.kind, f"{t.math}exp(-{gamma} * s)")
-    return f"    {t.let} s = 0;\n    for ({t.index} i = 0; i < {d}; i++) s += {term};\n    {t.let} k = {result};\n"
+    return (
+        f"    {t.let} s = 0;\n    for ({t.index} i = 0; i < {d}; i++) s += {term};\n"
+        f"    {t.let} k = {result};\n"
+    )
 
 
 def _body(formula: Formula, t: _Language) -> str:
@@ -71,11 +74,14 @@ def _body(formula: Formula, t: _Language) -> str:
         loop = f"for ({t.index} i = 0; i < {count}; i++) f[c] += COEF[i * {functions} + c] * x[i];"
         return lines + f"  for ({t.index} c = 0; c < {functions}; c++) {loop}\n"
     if formula.kernel.kind is Kind.COSINE:
-        lines += f"  {t.let} xx = 0;\n  for ({t.index} i = 0; i < {formula.n_inputs}; i++) xx += x[i] * x[i];\n"
+        lines += (
+            f"  {t.let} xx = 0;\n"
+            f"  for ({t.index} i = 0; i < {formula.n_inputs}; i++) xx += x[i] * x[i];\n"
+        )
     lines += f"  for ({t.index} j = 0; j < {count}; j++) {{\n{_kernel_lines(formula, t)}"
     return (
-        lines
-        + f"    for ({t.index} c = 0; c < {functions}; c++) f[c] += COEF[j * {functions} + c] * k;\n  }}\n"
+        lines + f"    for ({t.index} c = 0; c < {functions}; c++)"
+        f" f[c] += COEF[j * {functions} + c] * k;\n  }}\n"
     )
 
 
@@ -113,7 +119,11 @@ def _place(formula: Formula, t: _Language) -> str:
             if t.c
             else f"const votes = new Array({n}).fill(0), sums = new Array({n}).fill(0);"
         )
-        lines = f"  {fill}\n  {t.index} p = 0;\n  for ({t.index} a = 0; a < {n}; a++) for ({t.index} b = a + 1; b < {n}; b++, p++) {{\n"
+        lines = (
+            f"  {fill}\n  {t.index} p = 0;\n"
+            f"  for ({t.index} a = 0; a < {n}; a++)"
+            f" for ({t.index} b = a + 1; b < {n}; b++, p++) {{\n"
+        )
         lines += (
             "    votes[f[p] > 0 ? a : b] += 1;\n    sums[a] += f[p];\n    sums[b] -= f[p];\n  }\n"
         )
@@ -127,12 +137,12 @@ def _place(formula: Formula, t: _Language) -> str:
     if rule is not Rule.CONFIDENCE and formula.label_order is not None:
         lines += f"  {t.index} best = ORDER[0];\n"
         return (
-            lines
-            + f"  for ({t.index} c = 1; c < {n}; c++) if ({scores}[ORDER[c]] > {scores}[best]) best = ORDER[c];\n"
+            lines + f"  for ({t.index} c = 1; c < {n}; c++)"
+            f" if ({scores}[ORDER[c]] > {scores}[best]) best = ORDER[c];\n"
         )
     return (
-        lines
-        + f"  {t.index} best = 0;\n  for ({t.index} c = 1; c < {n}; c++) if ({scores}[c] > {scores}[best]) best = c;\n"
+        lines + f"  {t.index} best = 0;\n"
+        f"  for ({t.index} c = 1; c < {n}; c++) if ({scores}[c] > {scores}[best]) best = c;\n"
     )
 
 
@@ -164,16 +174,23 @@ def to_c(model: Any) -> str:
     Returns
     -------
     source : str
-        ``void maxmargin_decision(const double *x, double *f)`` writes the values of the MAXMARGIN_FUNCTIONS decision functions at the
-        point x of MAXMARGIN_INPUTS numbers (pairs of classes for one-vs-one); ``maxmargin_predict(x)`` returns the
-        label (a double, a long long or a const char *) or the predicted value.
+        ``void maxmargin_decision(const double *x, double *f)`` writes the values of the
+        MAXMARGIN_FUNCTIONS decision functions at the point x of MAXMARGIN_INPUTS numbers (pairs of
+        classes for one-vs-one); ``maxmargin_predict(x)`` returns the label (a double, a long long
+        or a const char *) or the predicted value.
     """
     formula, t = formula_of(model), _Language(c=True)
     functions = len(formula.coef)
     text = f"/* {_about(model, formula)} */\n#include <math.h>\n\n"
-    text += f"#define MAXMARGIN_INPUTS {formula.n_inputs}\n#define MAXMARGIN_FUNCTIONS {functions}\n\n{_tables(formula, t)}\n"
+    text += (
+        f"#define MAXMARGIN_INPUTS {formula.n_inputs}\n"
+        f"#define MAXMARGIN_FUNCTIONS {functions}\n\n{_tables(formula, t)}\n"
+    )
     text += f"void maxmargin_decision(const double *x, double *f) {{\n{_body(formula, t)}}}\n\n"
-    begin = f"maxmargin_predict(const double *x) {{\n  double f[{functions}];\n  maxmargin_decision(x, f);\n"
+    begin = (
+        f"maxmargin_predict(const double *x) {{\n"
+        f"  double f[{functions}];\n  maxmargin_decision(x, f);\n"
+    )
     if formula.rule is Rule.VALUE:
         return text + f"double {begin}  return f[0];\n}}\n"
     if formula.rule is Rule.INSIDE:
@@ -227,13 +244,17 @@ def to_javascript(model: Any) -> str:
     Returns
     -------
     source : str
-        ``decision(x)`` returns the values of the decision functions at the point x, an array of numbers (pairs of classes for one-vs-one);
-        ``predict(x)`` returns the label or the predicted value. In Node.js both are exported.
+        ``decision(x)`` returns the values of the decision functions at the point x, an array of
+        numbers (pairs of classes for one-vs-one); ``predict(x)`` returns the label or the predicted
+        value. In Node.js both are exported.
     """
     formula, t = formula_of(model), _Language(c=False)
     functions = len(formula.coef)
     text = f'// {_about(model, formula)}\n"use strict";\n{_tables(formula, t)}\n'
-    text += f"function decision(x) {{\n  const f = new Array({functions});\n{_body(formula, t)}  return f;\n}}\n\n"
+    text += (
+        f"function decision(x) {{\n  const f = new Array({functions});\n"
+        f"{_body(formula, t)}  return f;\n}}\n\n"
+    )
     begin = "function predict(x) {\n  const f = decision(x);\n"
     if formula.rule in (Rule.VALUE, Rule.INSIDE):
         result = "f[0]" if formula.rule is Rule.VALUE else "f[0] >= 0 ? 1 : -1"
@@ -247,5 +268,8 @@ def to_javascript(model: Any) -> str:
             for label in labels
         ):
             raise ValueError(f"Labels in JavaScript are numbers or strings, not {labels[:5]}.")
-        text += f"const LABELS = {_javascript(labels)};\n\n{begin}{_place(formula, t)}  return LABELS[best];\n}}\n"
+        text += (
+            f"const LABELS = {_javascript(labels)};\n\n"
+            f"{begin}{_place(formula, t)}  return LABELS[best];\n}}\n"
+        )
     return text + 'if (typeof module !== "undefined") module.exports = { decision, predict };\n'

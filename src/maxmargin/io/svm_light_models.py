@@ -1,7 +1,7 @@
 """SVM-light's model files, read only.
 
     SVM-light Version V6.02
-    2 # kernel type                        0 linear, 1 (s x.z + r)^d, 2 exp(-g |x - z|^2), 3 tanh(s x.z + r)
+    2 # kernel type           0 linear, 1 (s x.z + r)^d, 2 exp(-g |x - z|^2), 3 tanh(s x.z + r)
     3 # kernel parameter -d
     0.5 # kernel parameter -g
     1 # kernel parameter -s
@@ -53,7 +53,8 @@ def load_svm_light(path: Any, *, regression: bool = False) -> Any:
     Returns
     -------
     model : SVC or SVR
-        It predicts what svm_classify does: an SVC with the labels -1 and 1, or an SVR. C and epsilon have their defaults.
+        It predicts what svm_classify does: an SVC with the labels -1 and 1, or an SVR. C and
+        epsilon have their defaults.
     """
     with Lines(path) as lines:
         if not (lines.line(HEAD) or b"").startswith(BEGIN):

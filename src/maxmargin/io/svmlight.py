@@ -116,7 +116,8 @@ def svmlight_chunks(
     path : str or path-like
         The file; compressed ones (gzip, bz2, xz, zstd) are decompressed while they are read.
     n_features : int or None, default=None
-        How many features X has; None is as many as occur in the file. Files of one data set need the same number.
+        How many features X has; None is as many as occur in the file. Files of one data set need
+        the same number.
     block_bytes : int, default=2**23
         About how many bytes of text are read at once. The memory needed is a few times that.
     zero_based : bool or "auto", default="auto"
@@ -129,8 +130,9 @@ def svmlight_chunks(
     Returns
     -------
     reader : SvmlightChunks
-        Each call ``reader()`` begins again and yields ``(X, y)`` for some rows after the other, X in CSR; ``reader.layout`` holds the
-        numbers of samples and features and the base of the indices.
+        Each call ``reader()`` begins again and yields ``(X, y)`` for some rows after the other, X
+        in CSR; ``reader.layout`` holds the numbers of samples and features and the base of the
+        indices.
 
     Examples
     --------

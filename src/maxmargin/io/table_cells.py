@@ -116,8 +116,14 @@ def _cause(column: Column, kind: str, row: int, count: int) -> str:
     if kind == "commas":
         return f"{column.label} has {cell!r}: write decimals with a point ({count} such values)"
     if kind == "infinite":
-        return f"{column.label} has {cell!r}, which is not finite ({count} such values): correct them, {out}"
-    return f"{column.label} has {cell!r}, which is no number ({count} such values): correct them, {out}"
+        return (
+            f"{column.label} has {cell!r}, which is not finite ({count} such values): correct "
+            f"them, {out}"
+        )
+    return (
+        f"{column.label} has {cell!r}, which is no number ({count} such values): correct them, "
+        f"{out}"
+    )
 
 
 def _categories(column: Column, rows: list[int]) -> str:
@@ -138,7 +144,10 @@ def as_weights(column: Column) -> Numbers:
     """Sample weights: numbers that are not negative."""
     found = as_numbers(column)
     negative = np.flatnonzero(found.values < 0).tolist()
-    cause = f"{column.label} has a negative weight ({len(negative)} such rows): weights count copies of a sample, 0 leaves it out"
+    cause = (
+        f"{column.label} has a negative weight ({len(negative)} such rows): weights count copies "
+        "of a sample, 0 leaves it out"
+    )
     return found._replace(
         problems=[*found.problems, *(column.problem(row, cause) for row in negative)]
     )
@@ -162,7 +171,10 @@ def bad_targets(cells: NDArray[Any]) -> list[int]:
 def target_problems(column: Column) -> list[Problem]:
     """Targets that are missing or infinite."""
     wrong = bad_targets(column.cells)
-    cause = f"the target is missing or infinite ({len(wrong)} such rows): fill it or leave those rows out"
+    cause = (
+        f"the target is missing or infinite ({len(wrong)} such rows): fill it or leave those rows "
+        "out"
+    )
     return [column.problem(row, cause) for row in wrong]
 
 

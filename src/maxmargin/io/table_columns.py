@@ -62,7 +62,8 @@ class Options:
     target : str, int or None
         The target's column in a table, by name or by number, or "none"; None is the usual one.
     header : bool or None
-        Whether the first line of a CSV file holds names; None is yes if it holds no number, or a word over one.
+        Whether the first line of a CSV file holds names; None is yes if it holds no number, or a
+        word over one.
     n_features : int or None
         How many features the model has, where there is one.
     zero_based : bool or None

@@ -8,11 +8,11 @@ with one key, its tag:
     {"tuple": [...]}, {"dict": [[key, value], ...]}
     {"scalar": ["<f8", 0.5]}                            a NumPy number
     {"array": 3}                                        array 3 of the archive
-    {"strings": [shape, 4, 5]}                          an array of str objects: array 4 holds their bytes, array 5 the ends
+    {"strings": [shape, 4, 5]}                          an array of str: bytes in array 4, ends in 5
     {"objects": [shape, [...]]}                         an array of other objects
     {"csr": [["matrix", rows, columns], 0, 1, 2]}       data, indices, indptr
     {"kernel": ["RBF", 0.5, 0.0, 3]}
-    {"certificate": [0, 1, 2]}                          status, convexity, numbers: a row for the whole and for each part
+    {"certificate": [0, 1, 2]}                          status, convexity, numbers; one row a part
     {"record": ["Walks", [...]]}                        a NamedTuple of the list below
     {"model": {"class": ..., "parameters": ..., "attributes": ...}}
 

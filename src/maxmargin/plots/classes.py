@@ -75,8 +75,9 @@ class ClassesDisplay(Display):
 
         Parameters
         ----------
-        estimator : fitted classifier with ``predict`` and ``classes_``, or a multi-class model of ``maxmargin.textbook``
-            Ties are shown for one-versus-one machines: ``SVC``, ``NuSVC``, those of scikit-learn, and ``textbook.OneVersusOne``.
+        estimator : fitted classifier, or a multi-class model of ``maxmargin.textbook``
+            It needs ``predict`` and ``classes_``. Ties are shown for one-versus-one machines:
+            ``SVC``, ``NuSVC``, those of scikit-learn, and ``textbook.OneVersusOne``.
         X, y : the data to show.
         features, feature_names, resolution, ax : as of ``DecisionDisplay.from_estimator``
 

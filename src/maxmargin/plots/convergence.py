@@ -86,7 +86,8 @@ class ConvergenceDisplay(Display):
         ----------
         *traces : Trace
         best : float, default=None
-            The optimal objective: then the curve is primal - best, which methods without a dual have too; otherwise primal - dual.
+            The optimal objective: then the curve is primal - best, which methods without a dual
+            have too; otherwise primal - dual.
         ax : matplotlib axes, default=None
 
         Returns

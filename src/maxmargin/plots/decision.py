@@ -85,7 +85,8 @@ class DecisionDisplay(Display):
         ----------
         estimator : fitted classifier with ``decision_function``, or a model of
         ``maxmargin.textbook`` X, y : the data to show. features : pair of int or str, default=None
-            The plane of these features, by number or by column; by default that of the principal components if there are more than two.
+            The plane of these features, by number or by column; by default that of the principal
+            components if there are more than two.
         feature_names : list of str, default=None
             By default those of a data frame's columns.
         slacks : bool, default=True

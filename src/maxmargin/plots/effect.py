@@ -99,7 +99,10 @@ class EffectDisplay(Display):
         )
         panels = []
         for model, value, room, total in zip(fitted, values, margin, slack, strict=True):
-            title = f"{symbol} = {value if isinstance(value, str) else format(value, 'g')}:  margin {room:.3g},  $\\sum\\xi$ = {total:.3g}"
+            title = (
+                f"{symbol} = {value if isinstance(value, str) else format(value, 'g')}:  margin "
+                f"{room:.3g},  $\\sum\\xi$ = {total:.3g}"
+            )
             panels.append(DecisionDisplay.computed(model, X, y, title=title))
         return cls(parameter, values, panels, margin, slack)
 
@@ -134,7 +137,8 @@ class EffectDisplay(Display):
 def margin_and_slack(model: Any, X: ArrayLike, y: ArrayLike) -> tuple[float, float]:
     """1 / |w| and the sum of slacks of a fitted binary classifier.
 
-    |w|^2 is that of coef_ where there is one, or else sum_i coef_i (y(x_i) - b) over the support vectors.
+    |w|^2 is that of coef_ where there is one, or else sum_i coef_i (y(x_i) - b) over the support
+    vectors.
     """
     values = np.asarray(model.decision_function(for_estimator(model, X, X)), float)
     t = np.where(np.asarray(y) == model.classes_[1], 1.0, -1.0)

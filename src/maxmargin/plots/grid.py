@@ -66,8 +66,8 @@ class GridSearchDisplay(Display):
         ----------
         search : fitted GridSearchCV, RandomizedSearchCV, ... or its ``cv_results_``
         x, y : str, default=None
-            Names of the parameters on the axes, as in ``cv_results_`` without "param_"; by default the two with most values.
-            Of further ones the best value counts in each cell.
+            Names of the parameters on the axes, as in ``cv_results_`` without "param_"; by default
+            the two with most values. Of further ones the best value counts in each cell.
         score : str, default="mean_test_score"
         ax : matplotlib axes, default=None
 
@@ -141,7 +141,10 @@ class GridSearchDisplay(Display):
                 (column - 0.5, row - 0.5), 1, 1, fill=False, edgecolor="#d55e00", linewidth=2.2
             )
         )
-        best = f"best {self.scores[row, column]:.4g} at {_last(self.x_name)} = {_short(self.x_values[column])}"
+        best = (
+            f"best {self.scores[row, column]:.4g} at {_last(self.x_name)} = "
+            f"{_short(self.x_values[column])}"
+        )
         best += f", {_last(self.y_name)} = {_short(self.y_values[row])}" if self.y_name else ""
         ax.set_title("\n".join(filter(None, [best, self.note])), color=INK)
 

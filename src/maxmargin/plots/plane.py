@@ -73,7 +73,7 @@ class Plane(NamedTuple):
         return (dense(X) - self.origin) @ np.column_stack([self.u, self.v])
 
     def grid(self, resolution: int = 200) -> tuple[Floats, Floats, Floats]:
-        """Two arrays of coordinates a and b, and the points of the space at them, a row for each."""
+        """Two arrays of coordinates, a and b, and the points of the space there, one per row."""
         a, b = np.meshgrid(
             np.linspace(*self.limits[:2], resolution), np.linspace(*self.limits[2:], resolution)
         )

@@ -148,8 +148,14 @@ class TubeDisplay(Display):
             ax.plot(self.line_x, edge, color=CLASS_COLOURS[0], linewidth=0.8, linestyle="--")
         ax.scatter(self.x, self.y, s=16, c=PALE, edgecolors="none", zorder=3, label="points")
         ax.scatter(
-            self.x[self.support], self.y[self.support], s=45, facecolors="none", edgecolors=INK, linewidths=0.9, zorder=4,
+            self.x[self.support],
+            self.y[self.support],
+            s=45,
+            facecolors="none",
+            edgecolors=INK,
+            linewidths=0.9,
+            zorder=4,
             label=f"{self.rings} ({len(self.support)})",
-        )  # fmt: skip
+        )
         ax.set(xlabel=self.name, ylabel="target")
         legend_outside(ax, self.note, columns=2)

@@ -9,8 +9,9 @@
 ``coordinate_descent`` does this for any smooth function, the inner argmin by Brent's method. A
 convex smooth function is minimised so. One with a kink need not be: at w = (1, 1) no single
 variable can lower
-|w_1 - w_2| + 0.1 (w_1^2 + w_2^2), though its minimum is at 0. SMO meets a like obstacle, sum_i a_i t_i = 0, and moves pairs.
-The dual without b has only separate bounds, and there it works again: ``dual_coordinate_descent``.
+|w_1 - w_2| + 0.1 (w_1^2 + w_2^2), though its minimum is at 0. SMO meets a like obstacle, sum_i a_i
+t_i = 0, and moves pairs. The dual without b has only separate bounds, and there it works again:
+``dual_coordinate_descent``.
 """
 
 from collections.abc import Callable

@@ -9,9 +9,11 @@ Without b the constraint sum_i a_i y_i = 0 is gone and one multiplier can move a
 Keeping w = sum_i a_i y_i x_i, the derivative costs one inner product and so does the update:
 
     g   = y_i w'x_i - 1
-    p   = min(g, 0) if a_i = 0,  max(g, 0) if a_i = C,  g otherwise           the projected gradient: zero for all i exactly at the optimum
-    a_i <- min(max(a_i - g / Q_ii, 0), C),        w <- w + (a_i - a_i old) y_i x_i       where p != 0
+    p   = min(g, 0) if a_i = 0,  max(g, 0) if a_i = C,  g otherwise
+    a_i <- min(max(a_i - g / Q_ii, 0), C)                 if p != 0
+    w   <- w + (a_i - a_i old) y_i x_i
 
+p is the projected gradient: it is zero for all i exactly at the optimum.
 Points are taken in a new random order in each sweep. ``bias=True`` adds a constant feature; its
 weight is then part of |w|^2 and b differs from the one of ``smo``. The production solver is
 ``LinearSVC``.

@@ -8,7 +8,8 @@ The margin, from the plane to the nearest point, is 1 / |w|; between the two cla
 (``001`` prints 12 / |w|: the 1 is a slip.) Setting the derivatives of the Lagrangian to zero gives
 w = sum_i a_i t_i x_i and sum_i a_i t_i = 0 and leaves the dual (``001`` (15), ``004`` (18)):
 
-    maximise over a >= 0   sum_i a_i - 1/2 sum_ij a_i a_j t_i t_j k(x_i, x_j)     subject to   sum_i a_i t_i = 0
+    maximise over a >= 0   sum_i a_i - 1/2 sum_ij a_i a_j t_i t_j k(x_i, x_j)
+    subject to             sum_i a_i t_i = 0
 
 As a quadratic program in standard form (``003_45106687ae4c18ad.txt``) with H_ij = t_i t_j k(x_i,
 x_j):
@@ -55,7 +56,8 @@ def hard_margin_qp(
     Raises
     ------
     ValueError
-        If no plane separates the classes: the dual then grows without bound. Use ``soft_margin_qp``.
+        If no plane separates the classes: the dual then grows without bound. Use
+        ``soft_margin_qp``.
     """
     X, t = points(X, y)
     K = gram(kernel, X)

@@ -48,11 +48,17 @@ class KKTTable:
         return [MEANING[k] for k in which]
 
     def __str__(self) -> str:
-        head = f"{'i':>5} {'t':>3} {'a':>12} {'t y(x)':>12} {'slack':>10}  {'case':<10} {'condition':<10} {'holds':<6} where"
+        head = (
+            f"{'i':>5} {'t':>3} {'a':>12} {'t y(x)':>12} {'slack':>10}  {'case':<10} "
+            f"{'condition':<10} {'holds':<6} where"
+        )
         rows = [head, "-" * (len(head) + 14)]
         conditions = ("t y >= 1", "t y = 1", "t y <= 1")
         for i, place in enumerate(self.place):
-            numbers = f"{i:>5} {self.t[i]:>+3.0f} {self.a[i]:>12.6g} {self.margin[i]:>12.6f} {self.slack[i]:>10.6f}"
+            numbers = (
+                f"{i:>5} {self.t[i]:>+3.0f} {self.a[i]:>12.6g} {self.margin[i]:>12.6f} "
+                f"{self.slack[i]:>10.6f}"
+            )
             rows.append(
                 f"{numbers}  {CASES[self.case[i]]:<10} {conditions[self.case[i]]:<10} "
                 f"{'yes' if self.holds[i] else 'NO':<6} {place}"

@@ -1,7 +1,9 @@
 """What the algorithms of the lectures return: a model that can be evaluated.
 
-    KernelModel   y(x) = sum_i coef_i k(x_i, x) + b      coef_i = a_i t_i for classification, a_i^+ - a_i^- for regression
+    KernelModel   y(x) = sum_i coef_i k(x_i, x) + b
     LinearModel   y(x) = w'x + b
+
+coef_i is a_i t_i for classification and a_i^+ - a_i^- for regression.
 
 The class of a point is the sign of y(x). Labels are -1 and +1.
 """

@@ -1,8 +1,10 @@
 """Several classes from machines for two. ``000_aa3cb9f2e9a3f579.txt``, "Multiclass SVM";
 ``004_6d094d89e237d073.txt``, "Multi-class SVM".
 
-    one-versus-rest   K machines, the k-th separates class k from all others; predict argmax_k y_k(x)
-    one-versus-one    K (K - 1) / 2 machines, one for each pair; each gives its winner a vote; predict the class with most votes
+    one-versus-rest   K machines; the k-th separates class k from all others.
+                      Predict argmax_k y_k(x).
+    one-versus-one    K (K - 1) / 2 machines, one for each pair of classes.
+                      Each votes for a class; predict the class with the most votes.
 
 Voting leaves ambiguous regions where the most votes are tied (figure 4.2 of the book the lecture
 quotes): ``OneVersusOne.ambiguous`` tells where. There the class whose votes were won by the larger

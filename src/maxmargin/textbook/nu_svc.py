@@ -1,7 +1,9 @@
 """nu-SVC: the share of errors instead of their price. ``001_d8d37bb3c233b564.txt`` (28) and (29).
 
-    minimise over w, b, xi >= 0, rho >= 0   1/2 |w|^2 - nu rho + 1/n sum_i xi_i     subject to   y_i (w'phi(x_i) + b) >= rho - xi_i
-    dual:   minimise over alpha   1/2 alpha'Q alpha     subject to   alpha'y = 0,  alpha'1 >= nu,  0 <= alpha_i <= 1/n
+    primal:  minimise over w, b, xi >= 0, rho >= 0   1/2 |w|^2 - nu rho + 1/n sum_i xi_i
+             subject to   y_i (w'phi(x_i) + b) >= rho - xi_i
+    dual:    minimise over alpha   1/2 alpha'Q alpha
+             subject to   alpha'y = 0,  alpha'1 >= nu,  0 <= alpha_i <= 1/n
 
 nu bounds the share of points with a loss from above and the share of support vectors from below. It
 can be met only if nu <= 2 min(n_+, n_-) / n. The margin lies at w'phi(x) + b = +-rho; dividing by

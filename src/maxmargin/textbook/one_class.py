@@ -1,7 +1,9 @@
 """The one-class machine: where do the data live? ``001_d8d37bb3c233b564.txt`` (30) and (31).
 
-    minimise over w, xi >= 0, rho   1/2 |w|^2 - rho + 1/(nu n) sum_i xi_i     subject to   w'phi(x_i) >= rho - xi_i
-    dual:   minimise over alpha   1/2 alpha'K alpha     subject to   alpha'1 = 1,  0 <= alpha_i <= 1/(nu n)
+    primal:  minimise over w, xi >= 0, rho   1/2 |w|^2 - rho + 1/(nu n) sum_i xi_i
+             subject to   w'phi(x_i) >= rho - xi_i
+    dual:    minimise over alpha   1/2 alpha'K alpha
+             subject to   alpha'1 = 1,  0 <= alpha_i <= 1/(nu n)
 
 A point is novel where sum_i alpha_i k(x_i, x) < rho, that is where the data are *rare* (the
 lecture's sentence has it the other way round); about a share nu of the training points lies there.

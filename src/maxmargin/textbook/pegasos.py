@@ -9,7 +9,8 @@ data, or give ``bias=True`` for a constant feature, whose weight is penalised.
 
 Algorithm 10. Draw i; with eta_k = 1 / (lambda k)
 
-    w <- (1 - eta_k lambda) w + eta_k y_i x_i    if y_i w'x_i < 1,        w <- (1 - eta_k lambda) w    otherwise.
+    w <- (1 - eta_k lambda) w + eta_k y_i x_i    if y_i w'x_i < 1,
+    w <- (1 - eta_k lambda) w                    otherwise.
 
 Algorithm 11, the same with kernels. After k steps w = 1 / (lambda k) sum_j alpha_j y_j phi(x_j),
 where alpha_j counts how often j was drawn with a loss, so step k tests

@@ -13,7 +13,8 @@ map phi to F features:
 The map here is the one of the polynomial kernel (1 + x'z)^p, one feature for each monomial x^m of
 degree 1 to p,
 
-    phi_m(x) = sqrt(p! / ((p - |m|)! prod_i m_i!)) x^m        so that   phi(x)'phi(z) + 1 = (1 + x'z)^p
+    phi_m(x) = sqrt(p! / ((p - |m|)! prod_i m_i!)) x^m
+    so that   phi(x)'phi(z) + 1 = (1 + x'z)^p
 
 and the bias takes the place of the constant. So ``LinearSVC`` on phi(x) and ``SVC`` with the kernel
 are one and the same model, and the table says which way is cheaper. Computing phi(x) is not
@@ -64,10 +65,12 @@ class PrimalVersusDual:
         rows.append(f"{'parameters':<28}{self.primal.parameters:>14,}{self.dual.parameters:>14,}")
         rows.append(f"{'model size (numbers)':<28}{self.primal.size:>14,}{self.dual.size:>14,}")
         rows.append(
-            f"{'training (ms)':<28}{1e3 * self.primal.training_seconds:>14.3g}{1e3 * self.dual.training_seconds:>14.3g}"
+            f"{'training (ms)':<28}{1e3 * self.primal.training_seconds:>14.3g}"
+            f"{1e3 * self.dual.training_seconds:>14.3g}"
         )
         rows.append(
-            f"{'inference (us a point)':<28}{1e6 * self.primal.inference_seconds:>14.3g}{1e6 * self.dual.inference_seconds:>14.3g}"
+            f"{'inference (us a point)':<28}{1e6 * self.primal.inference_seconds:>14.3g}"
+            f"{1e6 * self.dual.inference_seconds:>14.3g}"
         )
         return "\n".join(rows)
 

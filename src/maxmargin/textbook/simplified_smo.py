@@ -6,7 +6,7 @@ multiplier alone, so two move. With E_k = y(x_k) - t_k, for a chosen pair i, j:
 
     t_i == t_j:  L = max(0, a_i + a_j - C),  H = min(C, a_i + a_j)
     t_i != t_j:  L = max(0, a_j - a_i),      H = min(C, C + a_j - a_i)
-    eta = 2 k_ij - k_ii - k_jj                                the second derivative of the dual along the pair, <= 0
+    eta = 2 k_ij - k_ii - k_jj   (<= 0: the second derivative of the dual along the pair)
     a_j <- clip(a_j - t_j (E_i - E_j) / eta, L, H)
     a_i <- a_i - t_i t_j (a_j - a_j old)
     b_i = b - E_i - t_i (a_i - a_i old) k_ii - t_j (a_j - a_j old) k_ij

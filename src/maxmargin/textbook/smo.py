@@ -5,7 +5,8 @@ The pair i, j moves along d = t_i e_i - t_j e_j (46), which keeps sum_i a_i t_i:
 With the gradient g = Q a - 1 of the dual written as a minimum (23), Q_ij = t_i t_j k_ij, the best
 step is where the derivative along d vanishes:
 
-    d'Q d rho + d'g = 0     so     rho = -d'g / d'Q d = -(t_i g_i - t_j g_j) / (k_ii + k_jj - 2 k_ij)
+    d'Q d rho + d'g = 0
+    rho = -d'g / d'Q d = -(t_i g_i - t_j g_j) / (k_ii + k_jj - 2 k_ij)
 
 ((47) has lost the minus sign, and the line before it a factor of 2.) It is clipped so that 0 <= a_i
 + t_i rho <= C and 0 <= a_j - t_j rho <= C:
@@ -17,8 +18,10 @@ places with the label.) Which pair? Write v_i = -t_i g_i. t_i a_i can grow if i 
 1, a_i < C} or {t_i = -1, a_i > 0}, down if in I_low, the other way round. a is optimal exactly when
 no v of I_up lies above one of I_low; b is between the two. The choices:
 
-    "maximal violating pair"   i = argmax of v over I_up,  j = argmin of v over I_low                       (Keerthi et al. 2001)
-    "second order"             the same i,  j = argmax over v_j < v_i of (v_i - v_j)^2 / (k_ii + k_jj - 2 k_ij)   (Fan et al. 2005)
+    "maximal violating pair"   (Keerthi et al. 2001)
+        i = argmax of v over I_up,  j = argmin of v over I_low
+    "second order"             (Fan et al. 2005)
+        the same i,  j = argmax over v_j < v_i of (v_i - v_j)^2 / (k_ii + k_jj - 2 k_ij)
 
 The second is the largest gain of the dual that a pair with i can make, before clipping. End: max
 over I_up - min over I_low <= tol.

@@ -3,7 +3,8 @@
 Primal, with slacks xi_i (``000_aa3cb9f2e9a3f579.txt``; ``001_d8d37bb3c233b564.txt`` (17);
 ``004_6d094d89e237d073.txt`` (26)):
 
-    minimise over w, b, xi >= 0   1/2 |w|^2 + C sum_i xi_i     subject to   t_i (w'x_i + b) >= 1 - xi_i
+    minimise over w, b, xi >= 0   1/2 |w|^2 + C sum_i xi_i
+    subject to                    t_i (w'x_i + b) >= 1 - xi_i
 
 Dual (``001`` (22), ``004`` (35)): that of the hard margin with 0 <= a_i <= C. In standard form
 (``003_45106687ae4c18ad.txt``)
@@ -15,7 +16,8 @@ C = 0 ignores the data, as ``000`` says. ``003``'s slack page writes the slacks 
 if their labels were +1, and "= 1" where it means above 1. With the labels +, -, -, +, -, + its
 places are right, and what holds for every point is
 
-    xi_i = max(0, 1 - t_i y(x_i)):   0 outside the margin,  between 0 and 1 inside it,  1 on the boundary,  above 1 if misclassified.
+    xi_i = max(0, 1 - t_i y(x_i)):
+    0 outside the margin,  between 0 and 1 inside it,  1 on the boundary,  above 1 if misclassified.
 
 ``004`` (43) to (45) are the hard margin with a kernel, where b may be the mean over all support
 vectors; with C only those with 0 < a_i < C lie on the margin, as in its (40).

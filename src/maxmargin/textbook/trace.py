@@ -2,11 +2,13 @@
 
 For the soft margin with multipliers a, labels t and y(x_i) = sum_j a_j t_j k(x_j, x_i) + b:
 
-    primal     1/2 |w|^2 + C sum_i max(0, 1 - t_i y(x_i))              |w|^2 = sum_ij a_i a_j t_i t_j k(x_i, x_j)
+    |w|^2      sum_ij a_i a_j t_i t_j k(x_i, x_j)
+    primal     1/2 |w|^2 + C sum_i max(0, 1 - t_i y(x_i))
     dual       sum_i a_i - 1/2 |w|^2
     gap        primal - dual, zero exactly at the optimum
     violation  the largest breach of   a_i < C => t_i y(x_i) >= 1   and   a_i > 0 => t_i y(x_i) <= 1
-               (``000_aa3cb9f2e9a3f579.txt``, "Sequential Minimal Optimization Algorithm"; ``002_31929ea02578cbe7.txt`` (6) to (8))
+               (``000_aa3cb9f2e9a3f579.txt``, "Sequential Minimal Optimization Algorithm";
+               ``002_31929ea02578cbe7.txt`` (6) to (8))
 
 An algorithm keeps a step every ``trace`` iterations; ``trace=0`` keeps none and costs nothing.
 """
@@ -88,7 +90,10 @@ class Trace:
             return f"Trace({self.name}: no steps kept)"
         last = self.steps[-1]
         rest = "" if np.isnan(last.dual) else f", dual {last.dual:.6g}, gap {last.gap:.2g}"
-        return f"Trace({self.name}: {len(self.steps)} steps to iteration {last.iteration}, primal {last.primal:.6g}{rest})"
+        return (
+            f"Trace({self.name}: {len(self.steps)} steps to iteration {last.iteration}, primal "
+            f"{last.primal:.6g}{rest})"
+        )
 
 
 def dual_trace(name: str, every: int, X: Array, t: Array, kernel: Function) -> Trace:
