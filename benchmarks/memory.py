@@ -130,9 +130,8 @@ def main() -> None:
     )
     parser.add_argument("--tol", type=float, default=1e-4, help="relative duality gap (1e-4)")
     parser.add_argument("--remove", action="store_true", help="remove the file at the end")
-    parser.add_argument(
-        "--train", metavar="LOSS", help=argparse.SUPPRESS
-    )  # what the fresh process is called with
+    # what the fresh process is called with
+    parser.add_argument("--train", metavar="LOSS", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.train:
         return print(json.dumps(train(options.folder, options.train, options.tol)))

@@ -186,10 +186,8 @@ def main() -> None:
         "cases": [],
     }
     progress = Progress([case.name for case in chosen], known)
-    with (
-        tempfile.TemporaryDirectory(dir=OUT) as folder,
-        contextlib.suppress(KeyboardInterrupt),
-    ):  # Ctrl-C shows what there is
+    # Ctrl-C shows what there is
+    with tempfile.TemporaryDirectory(dir=OUT) as folder, contextlib.suppress(KeyboardInterrupt):
         bench = Bench(environments, Path(folder), timeout, repeats)
         for case in chosen:
             began = time.monotonic()

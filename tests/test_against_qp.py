@@ -121,9 +121,8 @@ def test_nu_classification(seed):
 @pytest.mark.parametrize("seed", range(180, 200))
 def test_hard_margin(seed):
     _, X, y, _, _, _ = make(seed)
-    X = (
-        X + np.arange(len(X))[:, None] * 0.3137
-    )  # no two points equal or nearly so: well separable in the RBF's feature space
+    # no two points equal or nearly so: well separable in the RBF's feature space
+    X = X + np.arange(len(X))[:, None] * 0.3137
     kernel = Kernel.rbf(gamma=5.0)
     model = SVC(kernel=kernel, C=np.inf).fit(X, y)
     optimum, f = reference.classification(kernel_values(kernel, X, X), y, np.full(len(y), np.inf))

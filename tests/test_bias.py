@@ -25,9 +25,8 @@ def test_mean_over_free_support_vectors():
     assert len(free) > 3
     kernel_part = model.decision_function(X) - model.intercept_
     assert model.intercept_[0] == pytest.approx(np.mean(y[free] - kernel_part[free]), abs=1e-12)
-    assert (
-        np.ptp(y[free] - kernel_part[free]) < 1e-10
-    )  # every free support vector gives the same value
+    # every free support vector gives the same value
+    assert np.ptp(y[free] - kernel_part[free]) < 1e-10
     assert (
         model.intercept_interval_[0, 0]
         == model.intercept_interval_[0, 1]

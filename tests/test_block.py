@@ -189,27 +189,11 @@ ACTIVE = np.arange(10, 20)
         (True, True, False, False, [ON, ON, ON], [100, 100, 100], False, 300),
         (True, False, True, True, [ON], [10], True, 17),  # once they took over, after 1
         (True, True, True, True, [ON], [10], True, 17),
-        (
-            False,
-            False,
-            False,
-            True,
-            [ON],
-            [100_000],
-            False,
-            100_000,
-        ),  # not convex: pair steps alone
+        # not convex: pair steps alone
+        (False, False, False, True, [ON], [100_000], False, 100_000),
         (False, True, False, True, [ON], [100_000], False, 100_000),
-        (
-            True,
-            False,
-            False,
-            True,
-            [(299, 1.0, False, False)],
-            [300],
-            False,
-            299,
-        ),  # nothing left to do
+        # nothing left to do
+        (True, False, False, True, [(299, 1.0, False, False)], [300], False, 299),
         (True, False, False, True, [(None, 0.5, False, False)], [300], False, 300),  # the tolerance
         (True, False, False, True, [(None, 1.0, False, True)], [300], False, 300),  # falls for ever
     ],

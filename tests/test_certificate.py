@@ -182,9 +182,8 @@ def test_random_indefinite_matrix_ends():
 def test_unknown_kernels_are_checked():
     gram = X @ X.T
     assert SVC(kernel="precomputed").fit(gram, label).certificate_.convexity == "checked"
-    shifted = Kernel.poly(
-        degree=1, gamma=1.0, coef0=-1e-6
-    )  # x.z - 1e-6 is indefinite as soon as one point is near the origin
+    # x.z - 1e-6 is indefinite as soon as one point is near the origin
+    shifted = Kernel.poly(degree=1, gamma=1.0, coef0=-1e-6)
     with pytest.warns(ConvergenceWarning, match="not positive semidefinite"):
         model = SVC(kernel=shifted).fit(np.vstack([X, np.zeros(4)]), np.append(label, 0))
     assert model.certificate_.convexity == "indefinite"

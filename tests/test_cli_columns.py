@@ -98,9 +98,8 @@ def test_a_target_by_its_place_is_a_guess_that_warns(frame):
     )
     assert run("train", "b.csv", "n.mm", "--target", "-1").stderr == ""
     assert "the last one, is taken for the target" in run("predict", "b.csv", "n.mm").stderr
-    frame[FEATURES].to_csv(
-        "b.csv", index=False, header=False
-    )  # as many columns as features: no target
+    # as many columns as features: no target
+    frame[FEATURES].to_csv("b.csv", index=False, header=False)
     assert run("predict", "b.csv", "n.mm", "--quiet").stderr == ""
     frame.rename(columns={"churned": "target"}).to_csv("b.csv", index=False)
     assert run("train", "b.csv", "n.mm", "--ignore", "id,w").stderr == ""
@@ -160,9 +159,8 @@ def test_ignored_columns_are_named_or_counted(frame):
         model = load("m.mm")
         assert model.feature_names_in_.tolist() == FEATURES
         np.testing.assert_array_equal(model.dual_coef_, goal.dual_coef_)
-    frame.rename(columns={"id": "id,w"}).to_csv(
-        "b.csv", index=False
-    )  # a name with a comma is a name first
+    # a name with a comma is a name first
+    frame.rename(columns={"id": "id,w"}).to_csv("b.csv", index=False)
     run("train", "b.csv", "m.mm", "--target", "churned", "--ignore", "id,w")
     assert load("m.mm").feature_names_in_.tolist() == ["age", "income", "w"]
     for command in (
@@ -377,11 +375,8 @@ def test_check_finds_the_bad_cells_of_all_columns(tmp_path, monkeypatch):
     assert "'height' has 'inf', which is not finite" in said[3]
     assert "2 fields, the first line has 4" in said[4]
     assert "the target is missing" in said[5]
-    assert (found["samples"], found["features"], found["balance"]) == (
-        3,
-        2,
-        {"a": 2, "b": 1},
-    )  # what has no problem
+    # what has no problem
+    assert (found["samples"], found["features"], found["balance"]) == (3, 2, {"a": 2, "b": 1})
     assert found["complete"]
     text = run("check", "odd.csv", code=1).stdout
     assert "problem line 3, column 1: 'age' has no value here" in text

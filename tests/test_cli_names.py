@@ -65,9 +65,8 @@ def test_columns_of_other_names_are_refused(frame):
     run("train", "a.csv", "m.mm", "--quiet")
     frame.rename(columns={"age": "Age"}).to_csv("b.csv", index=False)
     assert "has no column 'age'" in run("predict", "b.csv", "m.mm", code=1).stderr
-    frame.drop(columns="income").assign(churned=1).to_csv(
-        "b.csv", index=False
-    )  # as many columns as features, one of them the target
+    # as many columns as features, one of them the target
+    frame.drop(columns="income").assign(churned=1).to_csv("b.csv", index=False)
     assert "has no column 'income'" in run("predict", "b.csv", "m.mm", code=1).stderr
     frame.iloc[:, :3].to_csv("b.csv", index=False)
     for name in ("a.csv", "b.csv"):
@@ -154,9 +153,8 @@ def test_ranges_are_restored_by_name(frame):
     coded = frame.assign(churned=(frame["churned"] == "yes") * 1)
     coded.to_csv("c.csv", index=False)
     run("convert", "c.csv", "c.svm")
-    run(
-        "scale", "c.svm", "d.svm", "--restore", "ranges.txt"
-    )  # no names: by number, as svm-scale does
+    # no names: by number, as svm-scale does
+    run("scale", "c.svm", "d.svm", "--restore", "ranges.txt")
     np.testing.assert_array_equal(
         load_svmlight("d.svm")[0].toarray(), pd.read_csv("b.csv").iloc[:, :3]
     )

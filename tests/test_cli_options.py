@@ -145,9 +145,8 @@ def test_scoring():
         "--scoring",
         "balanced_accuracy",
     )
-    assert balanced["best_score"] == pytest.approx(
-        balanced_accuracy_score([0, 1], [0, 0])
-    )  # one class for all
+    # one class for all
+    assert balanced["best_score"] == pytest.approx(balanced_accuracy_score([0, 1], [0, 0]))
 
 
 def test_max_support_vectors():

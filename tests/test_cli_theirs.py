@@ -99,9 +99,8 @@ def test_svm_train(place, options):
     X, y = heart(place / "a.svm", n=200)
     goal, found = same_as_libsvm(place, options, X[:150], y[:150], X)
     clear = np.ones(200, bool)
-    if options.startswith(
-        "-s 2"
-    ):  # its free support vectors lie on the boundary: their values are rounding errors
+    # its free support vectors lie on the boundary: their values are rounding errors
+    if options.startswith("-s 2"):
         (f,) = functions(read_libsvm(place / "theirs.model", X.shape[1]), X)
         clear = np.abs(f.values) > 1e-5
         assert np.sum(~clear) <= len(read_libsvm(place / "ours.model", X.shape[1]).coef) < 60
@@ -194,9 +193,8 @@ def check_liblinear(place, options, X, y, X_test, near=0.0):
         found["theirs from ours"], found["ours"], rtol=0, atol=1e-10 * (near > 0)
     )
     assert ours <= theirs * (1 + 1e-9)
-    if (
-        "-s 4" in options
-    ):  # at 1e-6 of the optimum a sample between two classes may have either label
+    # at 1e-6 of the optimum a sample between two classes may have either label
+    if "-s 4" in options:
         assert np.mean(found["ours"] != goal) <= 0.01
     elif theirs <= ours * (1 + 1e-6):
         np.testing.assert_allclose(found["ours"], goal, rtol=0, atol=near * np.abs(goal).max())

@@ -254,10 +254,8 @@ def test_sums_of_classes_are_made_0_inside_the_bounds():
 def test_the_first_move_between_classes_is_shared_by_the_samples_for_which_both_matter():
     C, label = np.full(4, 10.0), np.array([0, 1, 2, 2])
     t = np.array([[1.0, -1.0, 0.0], [-3.0, 4.0, -1.0], [0.0, 0.0, 0.0], [-1.0, 0.0, 1.0]])
-    room, rich = (
-        [9.0, 3.0, 0.0, 1.0],
-        [1.0, 4.0, 0.0, 0.0],
-    )  # of class 0, which lacks 3; of class 1, which has 3 too much
+    # of class 0, which lacks 3; of class 1, which has 3 too much
+    room, rich = ([9.0, 3.0, 0.0, 1.0], [1.0, 4.0, 0.0, 0.0])
     between = [a * b for a, b in zip(room, rich, strict=True)]
     moved = [3.0 * b / sum(between) for b in between]
     wanted = t + np.outer(moved, [1.0, -1.0, 0.0])

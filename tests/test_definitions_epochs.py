@@ -90,9 +90,10 @@ def test_a_limit_of_time_ends_an_epoch_between_two_pieces(judged, monkeypatch):
             X, y, classes=[0, 1]
         )
     assert model.t_ == 10
+    # used up: no warning
     PegasosSVC(time_limit=0.0, shuffle=False, project=False).partial_fit(
         X[:10], y[:10], classes=[0, 1]
-    )  # used up: no warning
+    )
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])

@@ -67,10 +67,8 @@ def test_points_beyond_the_budget_are_projected_onto_the_nearest(limit, function
     for seed in range(3):
         K = matrix_of(n, seed)
         main, other = rng.normal(size=(2, functions, n))
-        main[:, [3, 4, 5, 6]], other[:, [3, 4, 5]] = (
-            0.0,
-            0.0,
-        )  # three are in no use, one for the other alone
+        # three are in no use, one for the other alone
+        main[:, [3, 4, 5, 6]], other[:, [3, 4, 5]] = (0.0, 0.0)
         after, (follows,), moved = reduced(K, main, [other], limit)
         found = Points(Kernel.precomputed(), K, whole=True).reduce(main, (other,), limit)
         np.testing.assert_allclose(main, after, rtol=0, atol=1e-12)
@@ -154,9 +152,8 @@ def test_what_a_budget_moves_is_the_length_of_the_change():
     free = NormaSVC(budget=None, **options).partial_fit(X, y, classes=[0, 1])
     assert len(free.support_) == 18
     assert free.truncation_.tolist() == [0.0]
-    kept = NormaSVC(budget=17, **options).partial_fit(
-        X, y, classes=[0, 1]
-    )  # one goes, after the last step
+    # one goes, after the last step
+    kept = NormaSVC(budget=17, **options).partial_fit(X, y, classes=[0, 1])
     change = np.zeros(20)
     for sign, model in ((1, free), (-1, kept)):
         for point, coef in zip(model.support_vectors_, model.dual_coef_[0], strict=True):

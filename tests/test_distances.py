@@ -70,9 +70,8 @@ def test_close_pair_in_data_of_huge_range():
     X, y = one_close_pair()
     model = SVC(C=10, gamma=1 / 900).fit(X, y)
     assert model.certificate_.status == "optimal"
-    np.testing.assert_allclose(
-        model.decision_function(X[[10, 11]]), [-1, 1], atol=1e-3
-    )  # was 0, 0 with both at C
+    # was 0, 0 with both at C
+    np.testing.assert_allclose(model.decision_function(X[[10, 11]]), [-1, 1], atol=1e-3)
     np.testing.assert_allclose(
         model.decision_function(X[ROWS]), values_in_long_double(model, X[ROWS]), atol=1e-9
     )
@@ -277,10 +276,11 @@ def test_constants_of_the_bounds():
     assert np.finfo(np.float32).tiny < rounding.UNDERFLOW  # more than one value can lose
     assert 1 < rounding.MORE < 1.01
     assert rounding.TRUSTED * 2**29 <= 0.1  # the same data in float32 have a digit at least
+    # nothing is known
     assert (
         rounding.rbf_bound(1.0, 2**23, np.ones(1, np.float32), np.ones(1, np.float32)).slope
         == np.inf
-    )  # nothing is known
+    )
 
 
 @pytest.mark.parametrize("most", [1e-3, 1.0, 1e6])

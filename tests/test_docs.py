@@ -164,9 +164,8 @@ def test_the_gallery_draws_with_the_lines_it_shows(monkeypatch):
     import matplotlib.pyplot as plt
 
     monkeypatch.syspath_prepend(ROOT / "examples" / "gallery")
-    monkeypatch.delitem(
-        sys.modules, "data", raising=False
-    )  # the tests have a module of that name too
+    # the tests have a module of that name too
+    monkeypatch.delitem(sys.modules, "data", raising=False)
     modules = [
         importlib.import_module(path.stem)
         for path in sorted((ROOT / "examples" / "gallery").glob("lecture_*.py"))
@@ -247,10 +246,8 @@ def understood(line):
 @pytest.mark.parametrize(("page", "line"), INLINE)
 def test_commands_of_the_text_have_the_options_they_name(page, line):
     error = understood(line)
-    unfinished = (
-        "MissingParameter",
-        "BadOptionUsage",
-    )  # `maxmargin scale --save` speaks of an option
+    # `maxmargin scale --save` speaks of an option
+    unfinished = ("MissingParameter", "BadOptionUsage")
     assert error is None or error[0] in unfinished, error
 
 

@@ -39,9 +39,8 @@ def test_parameters_and_attributes_are_scikit_learns(estimator):
     for data in (X, sparse.csr_matrix(X)):
         ours.fit(data, z)
         theirs.fit(data, z)
-        with warnings.catch_warnings(
-            action="ignore", category=FutureWarning
-        ):  # probA_, probB_ there
+        # probA_, probB_ there
+        with warnings.catch_warnings(action="ignore", category=FutureWarning):
             public = [
                 name
                 for name in dir(theirs)

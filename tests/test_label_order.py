@@ -82,9 +82,10 @@ def test_libsvm_probabilities(place, order):
                 == label_line(place / "theirs.model").replace("label", "labels")
             )
             tables = [np.loadtxt(file, skiprows=1)[:, 1:] for file in ("by_them", "by_us")]
+            # theirs stop at 0.005 / classes
             np.testing.assert_allclose(
                 tables[1], tables[0], atol=1e-5 if len(order) == 2 else 0.005
-            )  # theirs stop at 0.005 / classes
+            )
 
 
 @LIBLINEAR
@@ -104,9 +105,8 @@ def test_liblinear_files(place, order, solver):
         found = read_liblinear(place / name)
         for word in ("solver_type", "label"):
             assert found.head[word] == goal.head[word]
-        for mine, w in zip(
-            found.weights.T, goal.weights.T, strict=True
-        ):  # their -s 3 stops at its limit of iterations
+        # their -s 3 stops at its limit of iterations
+        for mine, w in zip(found.weights.T, goal.weights.T, strict=True):
             assert mine @ w > 0.99 * np.linalg.norm(mine) * np.linalg.norm(w)
 
 

@@ -94,9 +94,8 @@ def test_labels_of_every_kernel(kernel, classes):
     off=st.sampled_from([0.0, 1e-16, -1e-12, 1e-9, -1e-7, 1e-5]),
     seed=st.integers(0, 3),
 )
-@example(
-    2, "ovo", False, 0.0, sparse.csr_matrix, 1e-8, 1e4, 0.0, 1e12, 0.0, 0
-)  # by differences, from a matrix that was made dense
+# by differences, from a matrix that was made dense
+@example(2, "ovo", False, 0.0, sparse.csr_matrix, 1e-8, 1e4, 0.0, 1e12, 0.0, 0)
 def test_labels_are_those_of_float64(
     classes, multi, ties, zeros, storage, gamma, scale, offset, coef, off, seed
 ):
@@ -104,9 +103,8 @@ def test_labels_are_those_of_float64(
     model = SVC(C=10.0, gamma=gamma / 18, multiclass=multi, break_ties=ties).fit(
         storage(X * scale / max(1.0, scale)), y
     )
-    model.support_vectors_ = model.support_vectors_ * max(
-        1.0, scale
-    )  # the model of other data: whatever it is, its labels are defined
+    # the model of other data: whatever it is, its labels are defined
+    model.support_vectors_ = model.support_vectors_ * max(1.0, scale)
     model._dual_coef_, model._intercept_ = model._dual_coef_ * coef, model._intercept_ * coef
     Z = storage(data(70, 18, classes, zeros, scale, offset * scale, seed + 9)[0])
     Z = (
@@ -158,9 +156,8 @@ def test_useless_float32_is_left_out():
     X, y = data(offset=0.0)
     model = SVC(gamma=1.0).fit(X, y)
     assert _labels.estimate(model._ask(X)) is not None
-    assert (
-        _labels.estimate(model._ask(X * 1e5)) is None
-    )  # exponents of 1e10 have no digits in float32
+    # exponents of 1e10 have no digits in float32
+    assert _labels.estimate(model._ask(X * 1e5)) is None
     assert _labels.estimate(model._ask(X * 1e30)) is None  # squares overflow
     for scale in (1e5, 1e30):
         np.testing.assert_array_equal(model.predict(X * scale), float64_labels(model, X * scale))

@@ -89,9 +89,8 @@ def test_scikit_learn(data, C):
 
 
 @pytest.mark.parametrize("data", [(CANCER[0][:, :2], CANCER[1]), text()], ids=["cancer", "text"])
-def test_liblinear(
-    data,
-):  # LIBLINEAR ends after 1,000 passes, which is too early for all features of the first
+# LIBLINEAR ends after 1,000 passes, which is too early for all features of the first
+def test_liblinear(data):
     liblinear = needs.package("liblinear.liblinearutil")
     X, y = data
     model = liblinear.train(
@@ -126,8 +125,7 @@ def by_qp(X, tube, bias):
         (-tube.low[up], tube.high[down], np.zeros(2 * d + (0 if bias is Bias.FREE else 2)))
     )
     H = sparse.diags(
-        np.concatenate((np.zeros(2 * d + 1), 2 * tube.up[up], 2 * tube.down[down])),
-        format="csc",
+        np.concatenate((np.zeros(2 * d + 1), 2 * tube.up[up], 2 * tube.down[down])), format="csc"
     )
     q = np.concatenate((np.ones(2 * d), np.zeros(1 + k)))
     settings = clarabel.DefaultSettings()

@@ -352,9 +352,8 @@ def test_same_bits_for_any_threads_and_inputs_stay(model, solver):
         if isinstance(model, LinearOneClassSVM)
         else big[:, 0] - big[:, 1] + draw.normal(size=900)
     )
-    z = (
-        np.digitize(z, [-1.0, 1.0]) if isinstance(model, LinearSVC) else z
-    )  # three problems side by side
+    # three problems side by side
+    z = np.digitize(z, [-1.0, 1.0]) if isinstance(model, LinearSVC) else z
     weight = draw.random(900)
     less = {} if isinstance(model, LinearOneClassSVM) else {"C": 0.01}
     for A in (big, sparse.csr_matrix(np.where(big > 1, big, 0.0)), big.astype(np.float32)):

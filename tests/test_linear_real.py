@@ -73,10 +73,8 @@ def objective(s, C, X, y, w, b, epsilon=0.1):
 @pytest.mark.parametrize("name", CLASSIFICATION)
 def test_classification(name, s):
     X, y = loaded(name)
-    C, reached = (
-        0.01,
-        1e-3 if s == 5 else 1e-6,
-    )  # LIBLINEAR gives up after 1,000 passes: a small C; its l1 solver ends above
+    # LIBLINEAR gives up after 1,000 passes: a small C; its l1 solver ends above
+    C, reached = (0.01, 1e-3 if s == 5 else 1e-6)
     for positive in np.unique(y)[1:] if len(np.unique(y)) == 2 else np.unique(y)[:2]:
         sign = np.where(y == positive, 1.0, -1.0)
         penalty = "l1" if s == 5 else "l2"

@@ -52,11 +52,7 @@ def test_a_machine_and_back(cls, kernel):
     assert machine_of(file).n_samples == 0
     assert file.set_params(**({"nu": model.nu} if hasattr(model, "nu") else {})).certify(
         X, labels
-    ).status in (
-        "optimal",
-        "stationary",
-        "approximate",
-    )
+    ).status in ("optimal", "stationary", "approximate")
 
 
 def values_of(model):

@@ -128,9 +128,8 @@ def test_versions(small, version, tmp_path):
 def test_containers(small, tmp_path):
     header, members = parts(small)
     first = next(iter(members))
-    assert refused(
-        packed(header, members, again=[(first, members[first])]), tmp_path
-    )  # twice the same name
+    # twice the same name
+    assert refused(packed(header, members, again=[(first, members[first])]), tmp_path)
     assert refused(packed(header, members, again=[("header.json", b"{}")]), tmp_path)
     assert refused(packed(header, members, compression=zipfile.ZIP_DEFLATED), tmp_path)
     for name in ("../evil", "/etc/evil", "arrays/99", "arrays/01", "C:\\evil"):
@@ -700,10 +699,11 @@ def test_bounded_memory_and_time(tmp_path):
         """,
         timeout=250,
     )
+    # wide, but sparse
     assert [line for line in out.splitlines() if "refused" not in line] == [
         "index predicts",
         "light predicts",
-    ]  # wide, but sparse
+    ]
     assert len(out.splitlines()) == len(BOMBS)
 
 

@@ -189,9 +189,8 @@ def test_probabilities_survive(classes, tmp_path):
         second = np.array(svmutil.svm_predict([0.0] * len(x), x, after, "-b 1 -q")[2])
         assert after.get_labels() == sorted(LABELS[classes]) != before.get_labels()
         turned = first[:, [before.get_labels().index(label) for label in after.get_labels()]]
-        np.testing.assert_allclose(
-            second, turned, rtol=0, atol=0.01
-        )  # LIBSVM iterates until 0.005 / classes
+        # LIBSVM iterates until 0.005 / classes
+        np.testing.assert_allclose(second, turned, rtol=0, atol=0.01)
     io.save(ours, tmp_path / "d.mm")
     np.testing.assert_array_equal(io.load(tmp_path / "d.mm")._probB, ours._probB)
 
@@ -313,9 +312,8 @@ def test_real_data(name, n, ours, options, tmp_path):
         assert_close(ours.predict(test), labels, 1e-10)
         assert_close(loaded.predict(test), their_labels, 1e-10)
     else:
-        sign = (
-            -1.0 if name == "a9a" else 1.0
-        )  # LIBSVM's first label is 1, and its decision values are those for it
+        # LIBSVM's first label is 1, and its decision values are those for it
+        sign = -1.0 if name == "a9a" else 1.0
         assert_close(sign * ours._decision_values(test), values, 1e-10)
         np.testing.assert_array_equal(ours.predict(test), labels)
         np.testing.assert_array_equal(loaded.predict(test), their_labels)

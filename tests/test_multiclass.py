@@ -46,9 +46,8 @@ def test_one_vs_rest_is_really_trained():
     np.testing.assert_allclose(
         model.decision_function(X), reference.decision_function(X), atol=1e-6
     )
-    clear = (
-        np.diff(np.sort(model.decision_function(X)))[:, -1] > 1e-6
-    )  # where no two classes share a margin
+    # where no two classes share a margin
+    clear = np.diff(np.sort(model.decision_function(X)))[:, -1] > 1e-6
     assert clear.mean() > 0.9
     assert np.array_equal(model.predict(X)[clear], reference.predict(X)[clear])
     assert model.dual_coef_.shape == (4, len(model.support_))

@@ -49,9 +49,8 @@ def algorithm_11(K, y, alpha, order):
     """
     a = np.zeros(len(y))
     for k, i in enumerate(order, 1):
-        if (
-            k == 1 or y[i] / (alpha * (k - 1)) * (a * y) @ K[:, i] < 1
-        ):  # the iterate before step k has the factor 1 / (alpha (k - 1))
+        # the iterate before step k has the factor 1 / (alpha (k - 1))
+        if k == 1 or y[i] / (alpha * (k - 1)) * (a * y) @ K[:, i] < 1:
             a[i] += 1
     return a
 

@@ -82,9 +82,8 @@ def check_objectives(models, X, y, options):
     """
     given = numbers_of(options)
     theirs, ours = (objective(models[name], X, y, **given) for name in ("theirs", "ours"))
-    if (
-        "-t 3" in options
-    ):  # not positive semidefinite: no convex problem, and each may end in another stationary point
+    # not positive semidefinite: no convex problem, and each may end in another stationary point
+    if "-t 3" in options:
         assert ours == pytest.approx(theirs, rel=1e-5)
         return
     bound = X.shape[0] * max(1, len(models["ours"].head.get("label", [])) - 1)
@@ -229,9 +228,10 @@ def test_probabilities(place, options, classes):
             continue
         (_, theirs), (labels, mine) = (table_of(place / name) for name in ("by_them", "by_us"))
         for label, p in mine.items():
+            # theirs stop at 0.005 / classes
             np.testing.assert_allclose(
                 p, theirs[label], rtol=0, atol=1e-5 if classes == 2 else 0.005
-            )  # theirs stop at 0.005 / classes
+            )
         sure = (
             np.ptp(np.sort(np.array([mine[label] for label in labels]), axis=0)[-2:], axis=0) > 0.02
         )

@@ -149,9 +149,8 @@ def test_sparse_is_dense(kernel):
     y = (np.median(S.sum(axis=1).A1) < S.sum(axis=1).A1).astype(int)
     dense, thin = SVC(kernel=kernel, C=5.0), SVC(kernel=kernel, C=5.0)
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", ConvergenceWarning
-        )  # sigmoid and logistic are not positive semidefinite
+        # sigmoid and logistic are not positive semidefinite
+        warnings.simplefilter("ignore", ConvergenceWarning)
         dense.fit(S.toarray(), y)
         thin.fit(S, y)
     np.testing.assert_allclose(

@@ -158,9 +158,8 @@ def test_patch_and_unpatch():
 
         assert SVC is maxmargin.SVC
         assert NuSVR is maxmargin.NuSVR
-        model = original().fit(
-            [[0.0], [1.0]], [0, 1]
-        )  # pickles of scikit-learn's own models still work
+        # pickles of scikit-learn's own models still work
+        model = original().fit([[0.0], [1.0]], [0, 1])
         assert type(pickle.loads(pickle.dumps(model))) is original
     finally:
         maxmargin.unpatch_sklearn()

@@ -203,11 +203,8 @@ def test_what_is_no_number_is_none_in_either_way(tmp_path, cell):
 @pytest.mark.parametrize(
     ("text", "samples", "names"),
     [
-        (
-            "5.1,3.5,setosa\n6.2,2.2,virginica\n",
-            2,
-            None,
-        ),  # words under words are the classes of two samples, not a header
+        # words under words are the classes of two samples, not a header
+        ("5.1,3.5,setosa\n6.2,2.2,virginica\n", 2, None),
         ("a,b,species\n5.1,3.5,setosa\n", 1, ["a", "b"]),
         ("2019,2020,price\n1,2,3\n", 1, ["2019", "2020"]),
         (",b,price\n1,2,3\n", 1, ["", "b"]),

@@ -364,9 +364,8 @@ def test_losses_at_known_points():
     assert losses.epsilon_insensitive(1.0, 1.05, 0.1) == 0.0
     assert losses.zero_one(-1, 2) == 1.0
     scores = np.array([[0.3, 0.0]])
-    assert losses.softmax([0], scores)[0] == pytest.approx(
-        losses.logistic(1, 0.3)
-    )  # "L(t, y) = L(t, [y, 0])"
+    # "L(t, y) = L(t, [y, 0])"
+    assert losses.softmax([0], scores)[0] == pytest.approx(losses.logistic(1, 0.3))
 
 
 def test_primal_and_dual_are_the_same_model():

@@ -282,9 +282,8 @@ class LinearBench:
         told = self._run(case, candidate, [rung["options"] for rung in rungs], self.timeout, None)[
             2
         ]
-        for rung, more in zip(
-            rungs, told.get("rungs", []), strict=False
-        ):  # fewer if it was stopped this time
+        # fewer if it was stopped this time
+        for rung, more in zip(rungs, told.get("rungs", []), strict=False):
             rung["seconds"].append(more["seconds"])
 
     def _run(

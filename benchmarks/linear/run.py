@@ -97,10 +97,8 @@ def main() -> None:
         "quick": asked.quick,
         "cases": [],
     }
-    with (
-        tempfile.TemporaryDirectory(dir=OUT) as folder,
-        contextlib.suppress(KeyboardInterrupt),
-    ):  # Ctrl-C shows what there is
+    # Ctrl-C shows what there is
+    with tempfile.TemporaryDirectory(dir=OUT) as folder, contextlib.suppress(KeyboardInterrupt):
         bench = LinearBench(environments, Path(folder), timeout, repeats)
         for case in chosen:
             began = time.monotonic()

@@ -59,9 +59,8 @@ PEERS = [
         lacks=("OneClassSVM",),
     ),
     Library(SKLEARN, "scikit_learn", sparse_forms=("csr", "dense")),
-    Library(
-        "thundersvm-cpu", "thundersvm", ("thundersvm-cpu",), ("float32",)
-    ),  # CSR takes it twenty times as long
+    # CSR takes it twenty times as long
+    Library("thundersvm-cpu", "thundersvm", ("thundersvm-cpu",), ("float32",)),
     Library("libsvm-official", "libsvm", ("libsvm-official",), sparse_forms=("csr",)),
 ]
 

@@ -39,9 +39,8 @@ def test_outputs(model, target):
         np.testing.assert_allclose(label.ravel(), model.predict(X), atol=1e-4)
         return
     f = model.decision_function(X)
-    found = (
-        values[0].reshape(len(X), -1)[:, 0] if f.ndim == 1 else values[0]
-    )  # two classes have a column each
+    # two classes have a column each
+    found = values[0].reshape(len(X), -1)[:, 0] if f.ndim == 1 else values[0]
     np.testing.assert_allclose(found, f, atol=1e-4 * np.abs(f).max())
     clear = np.abs(f).reshape(len(X), -1).min(axis=1) > 1e-4
     assert (label.ravel() == model.predict(X))[clear].all()

@@ -87,9 +87,8 @@ def main():
             )
             X = sparse.csr_matrix((2, width))
             dense = hasattr(model, "_sparse") and not model._sparse
-            if (
-                not dense or width < 10**6
-            ):  # of a kernel among millions of samples no rows are made here
+            # of a kernel among millions of samples no rows are made here
+            if not dense or width < 10**6:
                 model.predict(np.zeros((2, width)) if dense else X)
         except ValueError:
             pass

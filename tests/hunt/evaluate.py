@@ -312,8 +312,7 @@ def _linear(trial: Trial, model: Any, weight: np.ndarray, squared: bool) -> Valu
             - (excess**2 / 2 if m > 0 else abs(bias * excess))
         )
     natural = _natural(size, C, t) + (total**2 * (X * X).sum(axis=1).max(initial=0) if total else 0)
-    rounded = (
-        np.abs(X).T @ np.abs(t) * Long(2**-53)
-    )  # what X't may be wrong by, the duals being float64
+    # what X't may be wrong by, the duals being float64
+    rounded = np.abs(X).T @ np.abs(t) * Long(2**-53)
     natural += (rounded @ rounded) / 2 / NOISE
     return Value(primal, primal - dual, Long(0), size, natural, f)

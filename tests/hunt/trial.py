@@ -72,9 +72,8 @@ def judge(trial: Trial, model: Any, certified: Any) -> list[str]:
         used = slice(None) if trial.weight is None else np.flatnonzero(trial.weight)
         K = np.asarray(trial.X, dtype=float)[used][:, used]
         least = np.linalg.eigvalsh((K + K.T) / 2)[0]
-        rounding = max(
-            1e-6, len(K) * float(np.finfo(trial.X.dtype).eps)
-        )  # that of the entries, as they were given
+        # that of the entries, as they were given
+        rounding = max(1e-6, len(K) * float(np.finfo(trial.X.dtype).eps))
         if least < -rounding * np.abs(K).max() and c.convexity in ("proved", "checked"):
             found.append(f"convexity {c.convexity}, least eigenvalue {least:.3g}; fit says {c}")
     return found

@@ -764,9 +764,8 @@ def test_sklearnex_843_memory_is_flat_over_many_fits():
     print(min(np.diff(sizes)) / (12 * 10))
     """
     per_fit = float(in_subprocess(code, timeout=120, OMP_NUM_THREADS="2", OPENBLAS_NUM_THREADS="1"))
-    assert (
-        per_fit < 2048
-    )  # the least of five slopes: a leak is in all of them; a copy of X is 96 000 bytes
+    # the least of five slopes: a leak is in all of them; a copy of X is 96 000 bytes
+    assert per_fit < 2048
 
 
 # ---- rows 53, 54: the cache, and a dependency gone wrong -----------------------------------------

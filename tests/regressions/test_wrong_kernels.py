@@ -112,9 +112,8 @@ def test_sklearn_gamma_scale_does_not_cancel_far_from_the_origin(offset):
     for form in (np.asarray, sparse.csr_matrix, sparse.csc_matrix):
         for weight in (None, np.full(60, 3.0)):
             with warnings.catch_warnings():
-                warnings.simplefilter(
-                    "ignore", ConvergenceWarning
-                )  # what becomes of the kernel there is tested below
+                # what becomes of the kernel there is tested below
+                warnings.simplefilter("ignore", ConvergenceWarning)
                 assert SVC().fit(form(X), y, weight)._gamma == pytest.approx(
                     float(exact), rel=1e-12
                 )

@@ -21,9 +21,8 @@ def cyclic():
     """
     X, y = three(45, 2, seed=1)
     Z = np.random.default_rng(4).uniform(-4, 4, (4000, 2))
-    pair = (
-        SVC(gamma=0.3, C=10, decision_function_shape="ovo").fit(X, y).decision_function(Z)
-    )  # (0,1), (0,2), (1,2); positive: the first
+    # (0,1), (0,2), (1,2); positive: the first
+    pair = SVC(gamma=0.3, C=10, decision_function_shape="ovo").fit(X, y).decision_function(Z)
     won = pair > 0
     tied = Z[(won[:, 0] == won[:, 2]) & (won[:, 0] != won[:, 1])]
     assert len(tied) >= 5

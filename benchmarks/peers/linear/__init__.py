@@ -113,9 +113,8 @@ def sgd(case: LinearCase) -> list[Setting]:
     name = "SGDClassifier" if case.problem == "LinearSVC" else "SGDRegressor"
     ladder = [{"max_iter": passes} for passes in (2, 5, 10, 20, 50, 100, 200, 500, 1000)]
     schedules = [{"learning_rate": "optimal"}, {"learning_rate": "optimal", "average": True}]
-    if case.parameters["loss"].startswith(
-        "squared"
-    ):  # "optimal" diverges at first on large gradients
+    # "optimal" diverges at first on large gradients
+    if case.parameters["loss"].startswith("squared"):
         schedules = [
             {"learning_rate": "invscaling", "average": average} for average in (False, True)
         ]

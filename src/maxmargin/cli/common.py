@@ -245,9 +245,8 @@ def reported(command: Callable[..., None]) -> Callable[..., None]:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 warnings.filterwarnings("always", category=UserWarning)
-                warnings.filterwarnings(
-                    "ignore", "X does not have valid feature names"
-                )  # load finds the features by their names
+                # load finds the features by their names
+                warnings.filterwarnings("ignore", "X does not have valid feature names")
                 warnings.showwarning = _show_warning
                 command(*arguments, **options)
         except BrokenPipeError:  # the reader went away: head, less

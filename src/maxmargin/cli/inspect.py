@@ -68,9 +68,8 @@ def _changed(model: Any) -> dict[str, Any] | None:
 
 def _support(model: Any) -> Any:
     counts = getattr(model, "n_support_", None)
-    if counts is not None and len(counts) == len(
-        getattr(model, "classes_", ())
-    ):  # online models count all together
+    # online models count all together
+    if counts is not None and len(counts) == len(getattr(model, "classes_", ())):
         return {
             "total": int(np.sum(counts)),
             **{str(label): int(count) for label, count in zip(model.classes_, counts, strict=True)},

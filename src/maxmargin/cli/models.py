@@ -161,9 +161,8 @@ def with_kernel(model: Any, data: Data, training: bool) -> Data:
         return data
     n = data.X.shape[0]
     K = sparse.csr_matrix(data.X, copy=True)
-    K.resize(
-        n, max(K.shape[1], (n if training else model.n_features_in_) + 1)
-    )  # the last kernel values may be zero in all rows
+    # the last kernel values may be zero in all rows
+    K.resize(n, max(K.shape[1], (n if training else model.n_features_in_) + 1))
     K = K.toarray()
     if training and (K.shape[1] != n + 1 or not np.array_equal(K[:, 0], np.arange(1, n + 1))):
         raise ValueError(

@@ -48,9 +48,8 @@ def _sigmoid(model: Any, X: Any, y: Any, pair: Any, seed: int) -> tuple[float, f
         )
     part = X[rows][:, rows] if models.takes_kernel(model) else X[rows]
     values = _out_of_fold(alone, part, y[rows], seed)
-    return calibration.fit_sigmoid(
-        -values, y[rows] == pair[0]
-    )  # ours is positive for the second class
+    # ours is positive for the second class
+    return calibration.fit_sigmoid(-values, y[rows] == pair[0])
 
 
 def _out_of_fold(model: Any, X: Any, y: Any, seed: int) -> Any:

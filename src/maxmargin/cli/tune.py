@@ -111,9 +111,8 @@ def tune(
     grid = grid_of(estimator, C, gamma, vary, fixed)
     check_outputs(picture, model, inputs=(data,))
     if model is not None:
-        models.model_format(
-            Path(model), None, estimator
-        )  # a name of another kind of file, before the work
+        # a name of another kind of file, before the work
+        models.model_format(Path(model), None, estimator)
     if picture is not None:
         check_picture(picture)
     table = models.with_kernel(

@@ -183,11 +183,8 @@ def to_sklearn(model: Any) -> Any:
         new.classes_ = machine.classes
     if problem is Problem.ONE_CLASS:
         new.offset_ = model.offset_
-    if problem in (
-        Problem.ONE_CLASS,
-        Problem.EPSILON_SVR,
-        Problem.NU_SVR,
-    ):  # scikit-learn asks for two numbers and uses one
+    # scikit-learn asks for two numbers and uses one
+    if problem in (Problem.ONE_CLASS, Problem.EPSILON_SVR, Problem.NU_SVR):
         new._n_support = np.append(model._n_support, 0).astype(np.int32)
         new.class_weight_ = np.empty(0)
     _keep(model, new)

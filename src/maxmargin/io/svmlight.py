@@ -206,9 +206,8 @@ class SvmlightChunks:
 
     def whole(self) -> tuple[Any, NDArray[np.float64], NDArray[np.int64]]:
         """X, y and queries of the whole file, by one pass over it."""
-        expected = (
-            1.05 * self.path.stat().st_size / self.block_bytes if self.path != STDIN else 1.0
-        )  # pieces; compressed files have more
+        # pieces; compressed files have more
+        expected = 1.05 * self.path.stat().st_size / self.block_bytes if self.path != STDIN else 1.0
         columns = [
             Growing(dtype, expected)
             for dtype in (np.float64, np.int64, np.int32, self.dtype, np.int64)

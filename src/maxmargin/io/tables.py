@@ -192,9 +192,8 @@ def _read_svmlight(path: Path, options: Options) -> Data:
         path, zero_based="auto" if options.zero_based is None else options.zero_based
     )
     X, y, queries = replace(chunks, name=options.source).whole()
-    if (
-        options.n_features is not None and X.shape[1] < options.n_features
-    ):  # the last features may be zero in all rows
+    # the last features may be zero in all rows
+    if options.n_features is not None and X.shape[1] < options.n_features:
         X.resize(X.shape[0], options.n_features)
     target, known = None if options.target == "none" else y, queries if len(queries) else None
     return Data(X, target, None, "svmlight", options.source, queries=known)

@@ -119,9 +119,8 @@ class TubeDisplay(Display):
         grid = np.tile(data.mean(axis=0), (resolution, 1))
         grid[:, feature] = np.linspace(x.min() - room, x.max() + room, resolution)
         rings, support = "support vectors", support_of(estimator, data)
-        if support is None or not len(
-            support
-        ):  # the model does not say, or was fitted to other points
+        # the model does not say, or was fitted to other points
+        if support is None or not len(support):
             rings = "on or outside the tube"
             support = np.flatnonzero(np.abs(value(data) - t) >= epsilon * (1 - 1e-3))
         note = (

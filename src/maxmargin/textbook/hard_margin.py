@@ -68,9 +68,8 @@ def hard_margin_qp(
             "No plane separates the classes with this kernel: use soft_margin_qp or another kernel."
         ) from error
     b = bias_of_all(K, t, a)
-    if (
-        not np.min(t * (K @ (a * t) + b)) >= 0.5
-    ):  # a solver may call an unbounded dual solved, far out
+    # a solver may call an unbounded dual solved, far out
+    if not np.min(t * (K @ (a * t) + b)) >= 0.5:
         raise ValueError(
             "No plane separates the classes with this kernel: use soft_margin_qp or another kernel."
         )

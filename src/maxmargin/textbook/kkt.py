@@ -149,9 +149,8 @@ def _estimator(model: Any, y: ArrayLike, C: float | ArrayLike | None) -> tuple[A
     dual = np.ravel(
         model.dual_coef_.toarray() if hasattr(model.dual_coef_, "toarray") else model.dual_coef_
     )
-    support = np.asarray(
-        getattr(model, "support_", np.arange(len(dual)))
-    )  # a linear model keeps all multipliers
+    # a linear model keeps all multipliers
+    support = np.asarray(getattr(model, "support_", np.arange(len(dual))))
     if support.max(initial=-1) >= len(t):
         raise ValueError(
             f"The model's support vectors go up to row {support.max()}, but y has {len(t)} labels: "

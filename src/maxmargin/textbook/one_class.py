@@ -50,9 +50,8 @@ def one_class(
     alpha = tidy(solve(one_class_program(K, nu)), C)
     values = K @ alpha
     rho = level(values, alpha, C, np.ones(len(X)))
-    rho -= 1e-8 * float(
-        np.abs(values).max()
-    )  # rounding shall not put the points on the boundary outside
+    # rounding shall not put the points on the boundary outside
+    rho -= 1e-8 * float(np.abs(values).max())
     kept = Trace("one-class QP", trace)
     if trace:
         half = 0.5 * float(alpha @ values)

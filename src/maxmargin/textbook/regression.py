@@ -118,9 +118,8 @@ def _newton(
     if not lam > 0:
         raise ValueError(f"lam={lam} must be above 0: separable classes have no minimum otherwise.")
     Z, k = np.column_stack([X, np.ones(len(X))]), T.shape[1]
-    ridge = np.tile(
-        np.append(np.full(X.shape[1], lam), 1e-9 if k > 1 else 0.0), k
-    )  # the biases of k classes have a free constant
+    # the biases of k classes have a free constant
+    ridge = np.tile(np.append(np.full(X.shape[1], lam), 1e-9 if k > 1 else 0.0), k)
     W = np.zeros((Z.shape[1], k))
     value, P = _objective(Z, T, W, ridge)
     for iteration in range(max_iter + 1):
