@@ -15,8 +15,7 @@ from maxmargin.kernel.solution import Level
 from maxmargin.kernel.sources import Source, make_source
 from maxmargin.kernel.state import State, finish
 from maxmargin.linear import certificate as linear_certificate
-from maxmargin.linear import model
-from maxmargin.linear import training as linear_training
+from maxmargin.linear import model, verification
 from maxmargin.linear.designs import ArrayDesign, Gram
 from maxmargin.linear.losses import Bias, LinearProblem, classification, one_class, regression
 from maxmargin.linear.model import LinearSolution
@@ -138,30 +137,30 @@ def linear(factor=1.0):
 def test_rounding_of_decision_values():
     _, found, design = linear()
     longest, greatest = max(math.sqrt(x @ x) for x in A), 0.7 + max(abs(f) for f in found.f)
-    assert linear_training.rounding(found, design, 1.0) == pytest.approx(
+    assert verification.rounding(found, design, 1.0) == pytest.approx(
         EPS * (longest * math.sqrt(found.w @ found.w) + greatest), rel=1e-9, abs=0.0
     )
     terms = max(sum(abs(a * b) for a, b in zip(x, found.w, strict=True)) for x in A)
-    assert linear_training.rounding(found, design, 1e-9) == pytest.approx(
+    assert verification.rounding(found, design, 1e-9) == pytest.approx(
         EPS * (terms + greatest), rel=1e-9, abs=0.0
     )
 
 
 def test_losses_that_are_rounding_are_forgiven_where_they_are_negligible():
     problem, found, design = linear()
-    error = 8 * linear_training.rounding(found, design, 1.0)
+    error = 8 * verification.rounding(found, design, 1.0)
 
     def loss(wider):
         return sum(c * max(0.0, 1 - wider - s * f) for c, s, f in zip(C, y, found.f, strict=True))
 
-    assert linear_training._forgiven(problem, found, design, 1.0) == pytest.approx(
+    assert verification._forgiven(problem, found, design, 1.0) == pytest.approx(
         loss(0.0) - loss(error), rel=1e-2, abs=1e-14
     )
-    assert linear_training._forgiven(problem, found, design, 1e-8) == 0.0
-    assert linear_training._blur(problem, found, design, 0.0, 1.0) == 0.0
-    assert linear_training._blur(problem, found, design, 1e-10, 1.0) == 0.0
-    assert linear_training._blur(problem, found, design, 1e-10, 0.01) > 0.0
-    assert linear_training._blur(problem, found, design, 0.25, 1.0) == pytest.approx(
+    assert verification._forgiven(problem, found, design, 1e-8) == 0.0
+    assert verification._blur(problem, found, design, 0.0, 1.0) == 0.0
+    assert verification._blur(problem, found, design, 1e-10, 1.0) == 0.0
+    assert verification._blur(problem, found, design, 1e-10, 0.01) > 0.0
+    assert verification._blur(problem, found, design, 0.25, 1.0) == pytest.approx(
         loss(-0.25) - loss(0.0)
     )
 

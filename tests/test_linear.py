@@ -18,7 +18,7 @@ from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
 import needs
 from helpers import assert_close, assert_same_bits, binary, in_subprocess, three
 from maxmargin import SVC, LinearOneClassSVM, LinearSVC, LinearSVCCV, LinearSVR
-from maxmargin.linear import training as linear_training
+from maxmargin.linear import workspace
 
 X, label = binary(120)
 Z = X[:, 0] - X[:, 1] + 0.2 * np.random.default_rng(0).normal(size=120)
@@ -148,7 +148,7 @@ def test_verbose_names_the_problems(caplog):
 @ITEMS
 def test_warm_start(model, solver):
     A, z = data(model, 5000)
-    assert A.size > linear_training.POLISHED
+    assert A.size > workspace.SETTINGS.polish_up_to
     model = fresh(model, solver=solver, tol=1e-4, max_iter=10**5)
     cold = fresh(model).fit(A, z)
     model.set_params(warm_start=True).fit(A, z)

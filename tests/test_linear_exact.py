@@ -13,7 +13,7 @@ import needs
 import reference
 from helpers import assert_close, assert_same_bits, binary
 from maxmargin import SVC, SVR, LinearOneClassSVM, LinearSVC, LinearSVR, OneClassSVM
-from maxmargin.linear import training as linear_training
+from maxmargin.linear import workspace
 
 X, label = binary(80, 4)
 rng = np.random.default_rng(0)
@@ -49,7 +49,7 @@ SOLVERS = pytest.mark.parametrize("solver", ["newton", "coordinate"])
 @pytest.fixture
 def raw(monkeypatch):
     """No polishing of small problems: what comes out is the solver's own."""
-    monkeypatch.setattr(linear_training, "POLISHED", 0)
+    monkeypatch.setattr(workspace, "SETTINGS", workspace.SETTINGS._replace(polish_up_to=0))
 
 
 def tight(C):
@@ -131,7 +131,7 @@ def test_larger_problems_reach_the_objective_of_the_kernel_solver(loss, solver):
     """Beyond the size that is polished, the tolerance is that of the objective."""
     A = rng.normal(size=(3000, 50)) * np.linspace(0.2, 2.0, 50)
     y = (A @ rng.normal(size=50) + 3 * rng.normal(size=3000) > 0).astype(int)
-    assert A.size > linear_training.POLISHED
+    assert A.size > workspace.SETTINGS.polish_up_to
     exact = SVC(kernel="linear", loss=loss, C=0.1, tol=1e-7).fit(A, y).certificate_.primal
     for tol in (1e-2, 1e-4, 1e-6):
         model = LinearSVC(loss=loss, C=0.1, tol=tol, solver=solver, max_iter=10**5).fit(A, y)
@@ -346,7 +346,7 @@ def test_any_storage(model, tmp_path):
 def test_same_bits_for_any_threads_and_inputs_stay(model, solver):
     draw = np.random.default_rng(2)
     big = draw.normal(size=(900, 150)) + 0.4
-    assert big.size > linear_training.POLISHED
+    assert big.size > workspace.SETTINGS.polish_up_to
     z = (
         None
         if isinstance(model, LinearOneClassSVM)

@@ -14,7 +14,7 @@ from scipy import sparse
 from maxmargin import certificate
 from maxmargin.core.threads import thread_count
 from maxmargin.linear import certificate as linear_certificate
-from maxmargin.linear import crammer_singer, lasso, semismooth, workspace
+from maxmargin.linear import crammer_singer, lasso, semismooth, verification, workspace
 from maxmargin.linear import training as linear_training
 from maxmargin.linear.crammer_singer import ClassesProblem
 from maxmargin.linear.designs import ArrayDesign, ChunkDesign
@@ -140,7 +140,11 @@ def test_coordinate_descent_that_ran_out_of_its_own_steps_is_not_followed(monkey
 @pytest.mark.parametrize("side_by_side", [False, True])
 def test_several_problems_are_solved_in_order(side_by_side, monkeypatch):
     """Small ones one after the other; larger ones side by side, each on one thread."""
-    monkeypatch.setattr(workspace, "POLISHED", 0 if side_by_side else 2**17)
+    monkeypatch.setattr(
+        workspace,
+        "SETTINGS",
+        workspace.SETTINGS._replace(polish_up_to=0 if side_by_side else 2**17),
+    )
     threads, titles, real = [], [], linear_training._train
 
     def train(task, given):
@@ -177,7 +181,11 @@ def test_several_problems_are_solved_in_order(side_by_side, monkeypatch):
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_each_of_several_problems_has_its_share_of_the_time(workers, monkeypatch):
-    monkeypatch.setattr(workspace, "POLISHED", 0 if workers == 2 else 2**17)
+    monkeypatch.setattr(
+        workspace,
+        "SETTINGS",
+        workspace.SETTINGS._replace(polish_up_to=0 if workers == 2 else 2**17),
+    )
     monkeypatch.setattr(workspace, "thread_count", lambda work=np.inf: 2)
     shares = {}
 
@@ -204,8 +212,8 @@ def test_small_problems_are_solved_to_rounding(bias, squared):
     problem, design = LinearProblem(classification(y, C, squared), bias), ArrayDesign(A)
     rough = semismooth.solve(problem, LinearWorkspace(design, Monitor()), 0.3)
     found = linear_training._polished(problem, LinearWorkspace(design, Monitor()), rough)
-    assert linear_training.judged(problem, found).relative_gap <= 1e-12
-    assert linear_training.judged(problem, rough).relative_gap > 1e-6
+    assert verification.judged(problem, found).relative_gap <= 1e-12
+    assert verification.judged(problem, rough).relative_gap > 1e-6
     assert found.n_iter > rough.n_iter
     assert found.ended is None
     np.testing.assert_allclose(found.f, A @ found.w + found.bias, atol=1e-12)
@@ -246,7 +254,9 @@ def test_what_is_solved_to_rounding(monkeypatch):
     )
     for entries, most, times in ((n * d, 1000, 1), (n * d - 1, 1000, 0), (n * d, 1, 0)):
         polished.clear()
-        monkeypatch.setattr(linear_training, "POLISHED", entries)
+        monkeypatch.setattr(
+            workspace, "SETTINGS", workspace.SETTINGS._replace(polish_up_to=entries)
+        )
         linear_training._solved(
             Task(HINGE, 1e-3, Choice(Solver.NEWTON)),
             LinearWorkspace(ArrayDesign(A), Monitor(max_iter=most)),
@@ -268,13 +278,17 @@ def test_drifted_decision_values_are_computed_anew(monkeypatch):
     Beyond a billionth of a unit the solver is not believed.
     """
     design, found = ArrayDesign(A), solution()
-    assert not linear_training._is_small(ChunkDesign(lambda: [A], A.shape)), (
+    assert not verification._is_small(ChunkDesign(lambda: [A], A.shape)), (
         "another pass costs something"
     )
     for small in (True, False):
-        monkeypatch.setattr(linear_training, "POLISHED", n * d if small else n * d - 1)
+        monkeypatch.setattr(
+            workspace,
+            "SETTINGS",
+            workspace.SETTINGS._replace(polish_up_to=n * d if small else n * d - 1),
+        )
         for drift, error, again in ((0.0, 1e-14, False), (1e-11, 1e-14, True), (1e-3, 1e-3, False)):
-            new, seen = linear_training._refreshed(found._replace(f=found.f + drift), design, 1.0)
+            new, seen = verification._refreshed(found._replace(f=found.f + drift), design, 1.0)
             exact = A @ found.w + found.bias
             if small:
                 np.testing.assert_allclose(new.f, exact, rtol=1e-13)
@@ -282,9 +296,9 @@ def test_drifted_decision_values_are_computed_anew(monkeypatch):
             else:
                 assert seen == pytest.approx(error, abs=2e-14)
                 np.testing.assert_allclose(new.f, exact + (0.0 if again else drift), rtol=1e-12)
-    new, seen = linear_training._refreshed(found._replace(f=found.f + 1e-10), design, 0.01)
+    new, seen = verification._refreshed(found._replace(f=found.f + 1e-10), design, 0.01)
     assert seen == pytest.approx(1e-10, rel=1e-3), "no negligible error in units of 0.01"
-    new, seen = linear_training._evaluated(found._replace(Xt=0 * found.Xt), design)
+    new, seen = verification._evaluated(found._replace(Xt=0 * found.Xt), design)
     np.testing.assert_allclose(new.Xt, A.T @ found.t)
 
 
@@ -293,18 +307,18 @@ def test_the_audit_looks_at_some_rows():
     w = np.array([1.0, -2.0])
     f = X @ w + 0.5
     found = LinearSolution(w, 0.5, np.zeros(300), f, w, None, 0)
-    assert linear_training._audit(found, ArrayDesign(X)) < 1e-14
+    assert verification._audit(found, ArrayDesign(X)) < 1e-14
     seen = [
-        linear_training._audit(found._replace(f=f + np.eye(300)[i]), ArrayDesign(X)) > 0.5
+        verification._audit(found._replace(f=f + np.eye(300)[i]), ArrayDesign(X)) > 0.5
         for i in range(300)
     ]
     assert sum(seen) == 64
     few = found._replace(f=f[:64], t=np.zeros(64))
     assert all(
-        linear_training._audit(few._replace(f=few.f - np.eye(64)[i]), ArrayDesign(X[:64])) > 0.5
+        verification._audit(few._replace(f=few.f - np.eye(64)[i]), ArrayDesign(X[:64])) > 0.5
         for i in range(64)
     )
-    assert linear_training._audit(found._replace(f=f + 1), ChunkDesign(lambda: [X], X.shape)) == 0.0
+    assert verification._audit(found._replace(f=f + 1), ChunkDesign(lambda: [X], X.shape)) == 0.0
 
 
 def test_the_dual_is_known_to_the_last_digits_of_its_terms():
@@ -315,19 +329,19 @@ def test_the_dual_is_known_to_the_last_digits_of_its_terms():
         longest = max(float(np.sqrt(x @ x)) for x in A)
         error = EPS * sum(abs(t) for t in found.t) * longest
         length = float(np.sqrt(found.Xt @ found.Xt)) + 0.5 * error if most is None else most
-        assert linear_training._dual_blur(problem, found, design, most, 1.0) == pytest.approx(
+        assert verification._dual_blur(problem, found, design, most, 1.0) == pytest.approx(
             error * length
         )
-        assert linear_training._dual_blur(
+        assert verification._dual_blur(
             problem, found, design, most, 11 * error * length
         ) == pytest.approx(error * length)
         huge = found._replace(t=1e9 * found.t, Xt=1e9 * found.Xt)
-        exact = linear_training._dual_blur(problem, huge, design, most, 0.0)
+        exact = verification._dual_blur(problem, huge, design, most, 0.0)
         errors = EPS * np.array(
             [sum(abs(x[j] * t) for x, t in zip(A, huge.t, strict=True)) for j in range(d)]
         )
         longer = huge._replace(Xt=np.sign(huge.Xt) * (np.abs(huge.Xt) + errors))
-        duals = [linear_training.judged(problem, one).dual for one in (huge, longer)]
+        duals = [verification.judged(problem, one).dual for one in (huge, longer)]
         assert exact == pytest.approx(duals[0] - duals[1], rel=1e-6, abs=1e-300)
         assert exact > 0
         bound = (
@@ -336,22 +350,18 @@ def test_the_dual_is_known_to_the_last_digits_of_its_terms():
             * longest
             * (np.sqrt(huge.Xt @ huge.Xt) if most is None else most)
         )
-        assert linear_training._dual_blur(problem, huge, design, most, 11 * bound) == pytest.approx(
+        assert verification._dual_blur(problem, huge, design, most, 11 * bound) == pytest.approx(
             bound
         )
         assert (
-            linear_training._dual_blur(problem, huge, design, most, 9 * bound)
-            == exact
-            < 0.99 * bound
+            verification._dual_blur(problem, huge, design, most, 9 * bound) == exact < 0.99 * bound
         )
-        assert linear_training._dual_blur(problem, found, design, most, 0.0) < 1e-9
+        assert verification._dual_blur(problem, found, design, most, 0.0) < 1e-9
         nothing = found._replace(Xt=np.zeros(d))
         wanted = 0.5 * error**2 if most is None else error * most
-        assert linear_training._dual_blur(problem, nothing, design, most, 1.0) == pytest.approx(
-            wanted
-        )
+        assert verification._dual_blur(problem, nothing, design, most, 1.0) == pytest.approx(wanted)
         chunks = ChunkDesign(lambda: [A], A.shape)
-        assert linear_training._dual_blur(problem, huge, chunks, most, 0.0) == 0.0, (
+        assert verification._dual_blur(problem, huge, chunks, most, 0.0) == 0.0, (
             "no length is known"
         )
 
@@ -362,24 +372,26 @@ def test_data_whose_products_are_blurred_are_evaluated_as_certify_does(monkeypat
     Beyond that nothing is optimal.
     """
     design, chunks, found = ArrayDesign(A), ChunkDesign(lambda: [A], A.shape), solution()
-    done, evaluate, decide = [], linear_training._evaluated, linear_training.verdict
+    done, evaluate, decide = [], verification._evaluated, verification.verdict
     monkeypatch.setattr(
-        linear_training, "_evaluated", lambda *rest: done.append("evaluated") or evaluate(*rest)
+        verification, "_evaluated", lambda *rest: done.append("evaluated") or evaluate(*rest)
     )
     monkeypatch.setattr(
-        linear_training,
+        verification,
         "verdict",
         lambda *rest, known: done.append(known) or decide(*rest, known=known),
     )
     known = sizes(HINGE, design)
-    value = linear_training.judged(HINGE, found).primal
+    value = verification.judged(HINGE, found).primal
 
     def certified(one, losses, dual, tol=1e-4, polished=0):
         done.clear()
-        monkeypatch.setattr(linear_training, "POLISHED", polished)
-        monkeypatch.setattr(linear_training, "_blur", lambda *rest: losses * value)
-        monkeypatch.setattr(linear_training, "_dual_blur", lambda *rest: dual * value)
-        result = linear_training._certified(HINGE, found, one, tol, known, 1e-13)
+        monkeypatch.setattr(
+            workspace, "SETTINGS", workspace.SETTINGS._replace(polish_up_to=polished)
+        )
+        monkeypatch.setattr(verification, "_blur", lambda *rest: losses * value)
+        monkeypatch.setattr(verification, "_dual_blur", lambda *rest: dual * value)
+        result = verification._certified(HINGE, found, one, tol, known, 1e-13)
         assert result.n_iter == found.n_iter
         assert result.primal == pytest.approx(value)
         return result
@@ -408,13 +420,13 @@ def test_the_dual_of_the_lasso_gains_at_most_twice_the_objective(monkeypatch):
     problem, asked = LinearProblem(classification(y, C, True), Bias.FREE, penalty=Penalty.L1), []
     found = lasso.solve(problem, LinearWorkspace(ArrayDesign(A), Monitor()), 1e-6)
     monkeypatch.setattr(
-        linear_training,
+        verification,
         "_dual_blur",
         lambda problem, found, design, most, limit: asked.append((most, limit)) or 0.0,
     )
-    result = linear_training.judged(problem, found)
+    result = verification.judged(problem, found)
     value = max(abs(result.primal), abs(result.dual))
-    linear_training.certify(problem, found, ArrayDesign(A), 1e-4)
+    verification.certify(problem, found, ArrayDesign(A), 1e-4)
     assert asked == [(pytest.approx(2 * value), pytest.approx(1e-4 * value))]
 
 
@@ -425,8 +437,8 @@ def test_losses_that_are_rounding_are_left_out_of_the_gap(monkeypatch):
     rounding too.
     """
     found, design, forgiven = solution(), ArrayDesign(A), 0.5
-    monkeypatch.setattr(linear_training, "_forgiven", lambda *rest: forgiven)
-    result = linear_training.judged(HINGE, found)
+    monkeypatch.setattr(verification, "_forgiven", lambda *rest: forgiven)
+    result = verification.judged(HINGE, found)
     for gap, scale, tol, wanted in (
         (forgiven, 1e-30, 1e-3, 8 * EPS * forgiven / 5.0),
         (forgiven + 1e-5, 1e-30, 1e-3, 1e-5 / 5.0),
@@ -439,22 +451,20 @@ def test_losses_that_are_rounding_are_left_out_of_the_gap(monkeypatch):
         (forgiven + 6e-9, 1e5, 1e-12, None),
     ):
         one = replace(result, primal=5.0 + forgiven, dual=5.0 - 2.0, gap=gap, relative_gap=0.9)
-        new, demand, size = linear_training.question(
-            HINGE, found, design, one, tol, Sizes(scale, 1.0)
-        )
+        new, demand, size = verification.question(HINGE, found, design, one, tol, Sizes(scale, 1.0))
         assert new.relative_gap == (0.9 if wanted is None else pytest.approx(wanted, rel=1e-4))
         assert (demand.gap, demand.violation) == (tol, tol**0.5)
         assert demand.error == pytest.approx(1e-6 * max(np.abs(found.f).max(), 1.0))
         assert size.values == np.abs(found.f).max()
         small = replace(one, relative_gap=0.5 * tol)
         assert (
-            linear_training.question(HINGE, found, design, small, tol, Sizes(1e30, 1.0))[0] == small
+            verification.question(HINGE, found, design, small, tol, Sizes(1e30, 1.0))[0] == small
         ), "good enough as it is"
     squared = HINGE._replace(tube=HINGE.tube._replace(squared=True))
-    assert linear_training.question(squared, found, design, result, 1e-4, Sizes(1.0, 50.0))[
+    assert verification.question(squared, found, design, result, 1e-4, Sizes(1.0, 50.0))[
         1
     ].violation == pytest.approx(50.0 * 0.1)
-    assert linear_training.question(squared, found, design, result, 1e-4, Sizes(1.0, 50.0))[
+    assert verification.question(squared, found, design, result, 1e-4, Sizes(1.0, 50.0))[
         1
     ].error == pytest.approx(5e-5)
 
@@ -468,7 +478,11 @@ def test_all_classes_at_once_with_their_certificate(bias, monkeypatch):
     aims, real = [], crammer_singer.solve
     monkeypatch.setattr(crammer_singer, "solve", lambda *rest: aims.append(rest[2]) or real(*rest))
     for limit, aim in ((3 * n * d, 1e-13), (3 * n * d - 1, 1e-2)):
-        monkeypatch.setattr(linear_training, "POLISHED_TOGETHER", limit)
+        monkeypatch.setattr(
+            linear_training,
+            "SETTINGS",
+            linear_training.SETTINGS._replace(polish_classes_up_to=limit),
+        )
         problem, workspace_ = (
             ClassesProblem(label, 3, C, bias, 2.0),
             LinearWorkspace(ArrayDesign(A), Monitor(max_iter=3000)),
@@ -488,18 +502,18 @@ def test_all_classes_at_once_with_their_certificate(bias, monkeypatch):
             found.n_iter,
         )
         data = (problem, A, found.W, found.bias, found.t, 1e-2)
-        again = linear_training.certify_classes(known, *data)
+        again = verification.certify_classes_again(known, *data)
         assert (again.status, again.primal, again.n_iter) == (
             known.status,
             pytest.approx(known.primal),
             found.n_iter,
         )
-    wrong = linear_training.certify_classes(
+    wrong = verification.certify_classes_again(
         known, problem, A, found.W + 1.0 + A[:3], found.bias, found.t, 1e-2
     )
     assert wrong.status == "refuted"
     with pytest.raises(ValueError, match="another number of samples"):
-        linear_training.certify_classes(known, problem, A[:-1], *data[2:])
+        verification.certify_classes_again(known, problem, A[:-1], *data[2:])
 
 
 def test_a_certificate_of_a_fitted_model_again():
@@ -509,20 +523,18 @@ def test_a_certificate_of_a_fitted_model_again():
         (found,) = train_many([task], LinearWorkspace(ArrayDesign(A), Monitor()))
         assert found.certificate.status == "optimal"
         assert found.certificate.relative_gap < 1e-11, "solved to rounding"
-        again = linear_training.certify_again(
+        again = verification.certify_again(
             found.certificate, problem, found.solution, ArrayDesign(A), 1e-5
         )
         assert (again.status, again.n_iter) == ("optimal", found.certificate.n_iter)
         assert again.primal == pytest.approx(found.certificate.primal)
-        same = linear_training.certify(problem, found.solution, ArrayDesign(A), 1e-5)
+        same = verification.certify(problem, found.solution, ArrayDesign(A), 1e-5)[1]
         assert (same.status, same.primal) == ("optimal", pytest.approx(again.primal))
         off = found.solution._replace(
             w=found.solution.w + 0.1, f=found.solution.f + 0.1 * A.sum(axis=1)
         )
         assert (
-            linear_training.certify_again(
-                found.certificate, problem, off, ArrayDesign(A), 1e-5
-            ).status
+            verification.certify_again(found.certificate, problem, off, ArrayDesign(A), 1e-5).status
             == "refuted"
         )
 
@@ -596,5 +608,5 @@ def test_a_gap_within_a_tolerance():
 
 
 def test_wider_tubes():
-    tube = linear_training._moved(regression(np.array([1.0]), np.ones(1), 0.5, False), 0.25)
+    tube = verification._moved(regression(np.array([1.0]), np.ones(1), 0.5, False), 0.25)
     assert (tube.low[0], tube.high[0]) == (0.25, 1.75)

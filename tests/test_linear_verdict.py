@@ -16,7 +16,7 @@ from maxmargin import SVC, LinearOneClassSVM, LinearSVC, LinearSVR
 from maxmargin.certificate import Certificate
 from maxmargin.core.choose import HOST as core
 from maxmargin.linear import certificate as linear_certificate
-from maxmargin.linear import coordinate, losses, semismooth
+from maxmargin.linear import coordinate, losses, semismooth, verification, workspace
 from maxmargin.linear import training as linear_training
 from maxmargin.linear.designs import ArrayDesign
 from maxmargin.linear.losses import Bias, LinearProblem, Penalty
@@ -142,7 +142,7 @@ def test_an_approximate_model_says_so(monkeypatch):
     """Coordinate descent on raw features ends within a gap that single samples take more of than
     they may.
     """
-    monkeypatch.setattr(linear_training, "POLISHED", 0)
+    monkeypatch.setattr(workspace, "SETTINGS", workspace.SETTINGS._replace(polish_up_to=0))
     random = np.random.default_rng(0)
     X = random.normal(size=(3000, 8)) * np.logspace(-1, 1, 8)
     y = X @ np.logspace(1, -1, 8) + 0.5 * random.standard_t(2, size=3000) > 0
@@ -166,7 +166,7 @@ def test_the_audit_has_a_say(monkeypatch):
         return found._replace(f=found.f + shift)
 
     monkeypatch.setitem(linear_training.SOLVERS, linear_training.Solver.NEWTON, wrong)
-    monkeypatch.setattr(linear_training, "POLISHED", 0)
+    monkeypatch.setattr(workspace, "SETTINGS", workspace.SETTINGS._replace(polish_up_to=0))
     shift = 0.0
     model = LinearSVC(solver="newton", tol=1e-4).fit(X, y)
     assert model.certificate_.status == "optimal"
@@ -254,8 +254,8 @@ def test_a_gap_is_not_lost_beside_the_loss_that_is_rounding():
     w, f = np.array([1e-60]), (1 - 2.0**-53) * np.array([1.0, -1.0])
     found = LinearSolution(w, 0.0, nothing, f, np.zeros(1), None, 1)
     design = ArrayDesign(X)
-    result = linear_training.judged(problem._replace(penalty=Penalty.L1), found)
-    result, demand, size = linear_training.question(
+    result = verification.judged(problem._replace(penalty=Penalty.L1), found)
+    result, demand, size = verification.question(
         problem, found, design, result, 1e-4, sizes(problem, design)
     )
     assert result.dual == 0

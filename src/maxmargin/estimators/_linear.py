@@ -27,7 +27,8 @@ from maxmargin.linear import certificate as linear_certificate
 from maxmargin.linear.designs import ArrayDesign, ChunkDesign, Design
 from maxmargin.linear.losses import Bias, LinearProblem
 from maxmargin.linear.model import LinearSolution
-from maxmargin.linear.training import Choice, Solver, Task, TrainedLinear, certify_again, choose
+from maxmargin.linear.training import Choice, Solver, Task, TrainedLinear, choose
+from maxmargin.linear.verification import certify_again
 from maxmargin.linear.workspace import LinearWorkspace
 from maxmargin.monitor import Monitor
 from maxmargin.status import Status

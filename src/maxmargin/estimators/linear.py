@@ -20,7 +20,8 @@ from maxmargin.linear import losses
 from maxmargin.linear.crammer_singer import ClassesProblem
 from maxmargin.linear.designs import ArrayDesign, Design
 from maxmargin.linear.losses import LinearProblem, Penalty
-from maxmargin.linear.training import Choice, ClassesTask, Solver, certify_classes
+from maxmargin.linear.training import Choice, ClassesTask, Solver
+from maxmargin.linear.verification import certify_classes_again
 from maxmargin.linear.workspace import LinearWorkspace
 from maxmargin.training import train_many
 
@@ -278,7 +279,7 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinear):  # type: ig
         with self._watched() as (monitor, seed):
             task = ClassesTask(self._classes_problem(label, effective), float(self.tol))
             ((found, result),) = train_many([task], LinearWorkspace(design, monitor, seed))
-        self._conclude([result], Solver.TOGETHER, found.n_iter)
+        self._conclude([result], Solver.CRAMMER_SINGER, found.n_iter)
         two = len(self.classes_) == 2
         self.coef_ = found.W[[1]] - found.W[[0]] if two else found.W
         intercept = found.bias[[1]] - found.bias[[0]] if two else found.bias
@@ -380,7 +381,9 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinear):  # type: ig
         if len(coef) == 1:  # the weights of all classes sum to 0
             coef, intercept = np.vstack([-coef, coef]) / 2, np.append(-intercept, intercept) / 2
         problem, duals = self._classes_problem(label, effective), self.dual_coef_.toarray().T
-        return certify_classes(self.certificate_, problem, X, coef, intercept, duals, self.tol)
+        return certify_classes_again(
+            self.certificate_, problem, X, coef, intercept, duals, self.tol
+        )
 
     def _classes_problem(self, label: NDArray[np.int64], effective: Floats) -> ClassesProblem:
         return ClassesProblem(label, len(self.classes_), self.C * effective, *self._bias())

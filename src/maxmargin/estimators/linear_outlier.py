@@ -20,7 +20,8 @@ from maxmargin.linear import losses
 from maxmargin.linear.designs import ArrayDesign, Design
 from maxmargin.linear.losses import Bias, LinearProblem
 from maxmargin.linear.model import best_bias
-from maxmargin.linear.training import EPS, TrainedLinear, certify, rounding
+from maxmargin.linear.training import TrainedLinear
+from maxmargin.linear.verification import EPS, certify, rounding
 
 SPENT, NEGLIGIBLE = 1e-2, 1e-9
 """What the offset may add to the gap: a share of it, or of the objective."""
@@ -146,9 +147,8 @@ class LinearOneClassSVM(BaseOneClass, BaseLinear):
         )  # on the boundary, whatever the duals say
         bias += outward(f, dual, inside, bias, size)
         moved = found._replace(bias=bias, f=scores + bias)
-        return trained._replace(
-            solution=moved, certificate=certify(problem, moved, design, float(self.tol))
-        )
+        solution, certificate = certify(problem, moved, design, float(self.tol))
+        return trained._replace(solution=solution, certificate=certificate)
 
     def _problem(self, weight: Floats) -> LinearProblem:
         return LinearProblem(

@@ -1,18 +1,30 @@
 """The workspace of linear models: their data, the clock, the seed of random choices."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from maxmargin.core.threads import thread_count
 from maxmargin.linear.designs import Design
 from maxmargin.monitor import Monitor
 from maxmargin.workspace import Workspace
 
-POLISHED = 2**17
-"""Values of X up to which a model is solved to rounding, whatever the tolerance."""
-TOGETHER = 2**26
-"""Values of X up to which several problems are solved side by side; beyond, each has all
-threads."""
+
+class Settings(NamedTuple):
+    """Which problems are small, and which are trained in parallel (decision 15)."""
+
+    polish_up_to: int = 2**17
+    """Values of X up to which a problem is solved to rounding, whatever the tolerance."""
+    parallel_up_to: int = 2**26
+    """Values of X up to which several problems are trained in parallel, one thread each.
+    Beyond, they are trained in turn, each with all threads."""
+
+
+SETTINGS = Settings()
+
+
+def is_small(design: Design) -> bool:
+    """Whether a problem with these data is solved to rounding, whatever the tolerance."""
+    return design.entries <= SETTINGS.polish_up_to
 
 
 class LinearWorkspace(Workspace):
@@ -22,11 +34,11 @@ class LinearWorkspace(Workspace):
         self.design, self.monitor, self.seed = design, monitor, seed
 
     def workers(self, tasks: Sequence[Any]) -> int:
-        """Problems of data of middling size run side by side.
-
-        With larger ones each has all threads.
+        """Train problems of medium size in parallel: small ones are not worth a thread, and large
+        ones use all threads each.
         """
-        return min(thread_count(), len(tasks)) if POLISHED < self.design.entries <= TOGETHER else 1
+        parallel = not is_small(self.design) and self.design.entries <= SETTINGS.parallel_up_to
+        return min(thread_count(), len(tasks)) if parallel else 1
 
     def share(self, monitor: Monitor, workers: int, tasks: int) -> "LinearWorkspace":
         return LinearWorkspace(self.design, monitor, self.seed)
