@@ -268,14 +268,14 @@ class LinearBackend(ABC):
         self,
         tube: tuple[Any, ...],
         f: Floats,
-        centre: Floats | None,
-        width: float,
+        prox_centre: Floats | None,
+        smoothing: float,
         t: Floats,
         curvature: Floats,
     ) -> tuple[float, float, float]:
         """Write the duals at f and their curvature (losses.py).
 
-        Return the sums of losses, gains and duals.
+        Return the sums of losses, negative conjugates and duals.
         """
 
     @abstractmethod
@@ -285,8 +285,8 @@ class LinearBackend(ABC):
         f: Floats,
         change: Floats,
         step: float,
-        centre: Floats | None,
-        width: float,
+        prox_centre: Floats | None,
+        smoothing: float,
     ) -> float:
         """The derivative of the smoothed losses by s at f + s change, s = step."""
 
@@ -294,14 +294,14 @@ class LinearBackend(ABC):
     def coordinate_descent(self, X: Points, *arguments: Any) -> Any:
         """An object that holds the duals of dual coordinate descent; see coordinate.h.
 
-        Its run(w, bias, order, active, begin, aside, seed, threads) is a part of a pass, which is
-        done when run returns `active` as its end; settle(order) then brings the samples to be
-        visited again to the front.
+        Its run(w, bias, order, active, begin, shrink_above, seed, threads) is a part of a pass,
+        which is done when run returns `active` as its end; settle(order) then brings the samples
+        that were not shrunk to the front.
         """
 
     @abstractmethod
     def lasso_descent(
-        self, H: Floats, price: Floats, u: Floats, slope: Floats, tol: float, most: int
+        self, H: Floats, penalty: Floats, u: Floats, slope: Floats, tol: float, most: int
     ) -> float:
         """Minimise the model of which `slope` is the gradient at u (lasso.h).
 

@@ -1,6 +1,6 @@
 // Coordinate descent on penalised squared losses, a column of the data at a time:
 //
-//   P(w) = factor/2 sum_i max(0, r_i)^2 + price' |w|,   r = r_0 - X w
+//   P(w) = factor/2 sum_i max(0, r_i)^2 + penalty' |w|,   r = r_0 - X w
 //
 // Each weight in turn is moved until its own condition (lasso.h) is broken by a small part of what it was.
 //
@@ -74,27 +74,27 @@ struct ColumnLane {
 };
 
 // The columns order[lane.begin], ..., one after the other. The curvature at r may be far less than on the way; all of column j's, squares_j,
-// is never too little. Weights that are 0 by more than `aside` are set aside until the caller looks at them again.
+// is never too little. Weights that are 0 by more than `shrink_above` are shrunk until the caller looks at them again.
 template <class T>
 void visit_columns(const ColumnPass<T>& p, ColumnLane& lane, double* r, unsigned char* out) {
   for (int64_t k = lane.begin; k < lane.end; ++k) {
     const int64_t j = p.order[k];
-    const double price = p.price[j];
+    const double penalty = p.penalty[j];
     Slope at = column_slope<false>(p.X, j, 0.0, r);
     double w = p.w[j];
     lane.before[size_t(k - lane.begin)] = w;
-    out[k] = w == 0 && (std::fabs(p.factor * at.g) < price - p.aside || p.squares[j] <= 0);
+    out[k] = w == 0 && (std::fabs(p.factor * at.g) < penalty - p.shrink_above || p.squares[j] <= 0);
     if (out[k]) continue;
-    const double first = broken_by(w, p.factor * at.g, price);
+    const double first = broken_by(w, p.factor * at.g, penalty);
     lane.violation = std::max(lane.violation, first);
     double wrong = first;
     for (int steps = 0; steps < 8 && wrong > 0.2 * first; ++steps) {
       const double h = p.factor * (steps < 2 ? std::max(at.h, 1e-3 * p.squares[j]) : p.squares[j]);
-      const double next = soft(w - p.factor * at.g / h, price / h);
+      const double next = soft(w - p.factor * at.g / h, penalty / h);
       if (next == w) break;
       at = column_slope<true>(p.X, j, next - w, r);
       w = next;
-      wrong = broken_by(w, p.factor * at.g, price);
+      wrong = broken_by(w, p.factor * at.g, penalty);
     }
     p.w[j] = w;
   }
@@ -113,7 +113,7 @@ void join_columns(const ColumnPass<T>& p, std::vector<ColumnLane>& side) {
   double penalty = 0;  // of the whole moves, less that of w before: a lane alone has its own part of it
   for (const ColumnLane& lane : side)
     for (int64_t k = lane.begin; k < lane.end; ++k)
-      penalty += p.price[p.order[k]] * (std::fabs(p.w[p.order[k]]) - std::fabs(lane.before[size_t(k - lane.begin)]));
+      penalty += p.penalty[p.order[k]] * (std::fabs(p.w[p.order[k]]) - std::fabs(lane.before[size_t(k - lane.begin)]));
   if (0.5 * p.factor * loss + penalty <= 0.5 * p.factor * mean + 0.5 * penalty) {
     for (int64_t i = 0; i < p.X.d; ++i) r[i] = first[i] + (second[i] - r[i]);
     return;

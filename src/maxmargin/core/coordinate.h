@@ -1,9 +1,9 @@
 // A pass of dual coordinate descent for linear models: each dual in turn is set to its best value, the others fixed.
 //
 //   f = x . w + bias,  w = sum_i beta_i x_i,  Q = |x|^2 + column
-//   beta <- the minimiser of  Q/2 (t - beta)^2 + f (t - beta) - gain(t)  over the bounds
+//   beta <- the minimiser of  Q/2 (t - beta)^2 + f (t - beta) - neg_conjugate(t)  over the bounds
 //
-// Samples at a bound whose condition holds by more than `aside` are set aside until the caller looks at them again.
+// Samples at a bound whose condition holds by more than `shrink_above` are shrunk until the caller looks at them again.
 //
 // **Lanes.** The samples of a stretch are dealt to a fixed number of lanes, which run side by side, each with its own copy of w. A lane that
 // ends with w + D_l improves the dual objective by itself; all together may do too much. So they are joined by the best shares s_l in
@@ -118,16 +118,16 @@ void visit(const CoordinatePass<T>& p, Lane& lane) {
     const Loss l = {s.low, s.high, s.up, s.down, p.squared};
     const double beta = s.beta, f = dot(p.X, i, w) + bias, wrong = broken(l, f, beta);
     lane.before[size_t(k - lane.begin)] = beta;
-    p.out[k] = wrong < -p.aside;
+    p.out[k] = wrong < -p.shrink_above;
     if (p.out[k]) continue;
-    lane.gap += loss_at(l, f) - gain_at(l, beta) + beta * f;
+    lane.gap += loss_at(l, f) - neg_conjugate_at(l, beta) + beta * f;
     if (wrong <= 0) continue;
     lane.violation = std::max(lane.violation, wrong);
     // a sample at the origin, without a bias, has a dual that nothing else depends on
     const double t = s.square > 0 ? best_dual(l, f, beta, s.square) : dual_at(l, f, 0.0, 1e-300).t, change = t - beta;
     if (change == 0) continue;
     s.beta = t;
-    lane.gain += gain_at(l, t) - gain_at(l, beta);
+    lane.gain += neg_conjugate_at(l, t) - neg_conjugate_at(l, beta);
     lane.sum += change;
     add(p.X, i, change, w);
     bias += p.column * change;

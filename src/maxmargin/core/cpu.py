@@ -178,13 +178,13 @@ class CPU(Backend, LinearBackend, OnlineBackend):
         self,
         tube: tuple[Any, ...],
         f: Floats,
-        centre: Floats | None,
-        width: float,
+        prox_centre: Floats | None,
+        smoothing: float,
         t: Floats,
         curvature: Floats,
     ) -> tuple[float, float, float]:
         sums: tuple[float, float, float] = _cpu.tube_duals(
-            *tube, f, centre, width, t, curvature, thread_count(40.0 * len(f))
+            *tube, f, prox_centre, smoothing, t, curvature, thread_count(40.0 * len(f))
         )
         return sums
 
@@ -194,20 +194,22 @@ class CPU(Backend, LinearBackend, OnlineBackend):
         f: Floats,
         change: Floats,
         step: float,
-        centre: Floats | None,
-        width: float,
+        prox_centre: Floats | None,
+        smoothing: float,
     ) -> float:
         return float(
-            _cpu.tube_slope(*tube, f, change, step, centre, width, thread_count(40.0 * len(f)))
+            _cpu.tube_slope(
+                *tube, f, change, step, prox_centre, smoothing, thread_count(40.0 * len(f))
+            )
         )
 
     def coordinate_descent(self, X: Points, *arguments: Any) -> Any:
         return (_cpu.Descent32 if isinstance(X, _cpu.Points32) else _cpu.Descent64)(X, *arguments)
 
     def lasso_descent(
-        self, H: Floats, price: Floats, u: Floats, slope: Floats, tol: float, most: int
+        self, H: Floats, penalty: Floats, u: Floats, slope: Floats, tol: float, most: int
     ) -> float:
-        return float(_cpu.lasso_descent(H, price, u, slope, tol, most))
+        return float(_cpu.lasso_descent(H, penalty, u, slope, tol, most))
 
     def scaled_columns(self, X: Points, factor: Floats, last: float) -> Points:
         return _cpu.scaled_columns(X, factor, last, thread_count(8.0 * _entries(X, None)))

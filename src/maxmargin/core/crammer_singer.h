@@ -107,7 +107,7 @@ PassResult crammer_singer_pass(const CrammerSingerPass<T>& p) {
       gap += t[m] * g;
     }
     // one class carries all, and is ahead: the sample will not move soon
-    if (C <= 0 || Q <= 0 || (free == 1 && least == most && most - second > p.aside)) {
+    if (C <= 0 || Q <= 0 || (free == 1 && least == most && most - second > p.shrink_above)) {
       std::swap(p.order[k], p.order[--result.active]);
       continue;
     }
@@ -121,7 +121,7 @@ PassResult crammer_singer_pass(const CrammerSingerPass<T>& p) {
     bool moves = false;
     for (int64_t m = 0; m < classes; ++m) {
       double next = std::min(m == label ? C : 0.0, (level - B[size_t(m)]) / Q);
-      if (std::fabs(next) < 1e-14 * C) next = 0;  // else rounding would keep samples from being set aside
+      if (std::fabs(next) < 1e-14 * C) next = 0;  // else rounding would keep samples from being shrunk
       change[size_t(m)] = next - t[m];
       moves |= next != t[m];
       t[m] = next;

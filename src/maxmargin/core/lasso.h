@@ -1,8 +1,8 @@
 // Coordinate descent on a quadratic model where the weights' absolute values are penalised; columns.h does it on the losses themselves.
 //
-// A weight w_j whose other weights are fixed meets a smooth part of slope g and curvature h and the penalty price |w_j|. The best next
-// weight of the quadratic g, h is  soft(w_j - g / h, price / h),  soft(a, c) = sign(a) max(|a| - c, 0). The condition of optimality is broken
-// by |g + price sign(w_j)|, at w_j = 0 by |g| - price where that is positive.
+// A weight w_j whose other weights are fixed meets a smooth part of slope g and curvature h and the penalty weight times |w_j|. The best next
+// weight of the quadratic g, h is  soft(w_j - g / h, penalty / h),  soft(a, c) = sign(a) max(|a| - c, 0). The condition of optimality is broken
+// by |g + penalty sign(w_j)|, at w_j = 0 by |g| - penalty where that is positive.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -14,23 +14,23 @@ namespace maxmargin::MAXMARGIN_LEVEL {
 
 inline double soft(double a, double c) { return a > c ? a - c : a < -c ? a + c : 0.0; }
 
-inline double broken_by(double w, double g, double price) {
-  if (w > 0) return std::fabs(g + price);
-  if (w < 0) return std::fabs(g - price);
-  return std::max(std::fabs(g) - price, 0.0);
+inline double broken_by(double w, double g, double penalty) {
+  if (w > 0) return std::fabs(g + penalty);
+  if (w < 0) return std::fabs(g - penalty);
+  return std::max(std::fabs(g) - penalty, 0.0);
 }
 
-// minimise  slope' (u - u_0) + 1/2 (u - u_0)' H (u - u_0) + price' |u|.  In: u_0 and the slope there; out: u and the slope there. Rounds
+// minimise  slope' (u - u_0) + 1/2 (u - u_0)' H (u - u_0) + penalty' |u|.  In: u_0 and the slope there; out: u and the slope there. Rounds
 // over all weights alternate with rounds over those that are not 0. Returns by how much the conditions are still broken.
 inline double lasso_descent(const LassoModel& m, double tol, int64_t most) {
   std::vector<int64_t> some;
   double worst = 0;
   auto visit = [&](int64_t j) {
     const double* row = m.H + j * m.size;
-    const double wrong = broken_by(m.u[j], m.slope[j], m.price[j]);
+    const double wrong = broken_by(m.u[j], m.slope[j], m.penalty[j]);
     worst = std::max(worst, wrong);
     if (wrong == 0 || row[j] <= 0) return;
-    const double u = soft(m.u[j] - m.slope[j] / row[j], m.price[j] / row[j]), change = u - m.u[j];
+    const double u = soft(m.u[j] - m.slope[j] / row[j], m.penalty[j] / row[j]), change = u - m.u[j];
     m.u[j] = u;
     if (change == 0) return;
     for (int64_t l = 0; l < m.size; ++l) m.slope[l] += change * row[l];

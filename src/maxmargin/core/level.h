@@ -78,7 +78,7 @@ struct Tube {
 
 // Sums over all samples at given decision values f and duals t; see losses.py.
 struct TubeSums {
-  double loss, gain, total;
+  double loss, neg_conjugate, total;
 };
 
 // A sample as coordinate descent meets it: all it needs to know in one cache line.
@@ -101,8 +101,8 @@ struct CoordinatePass {
   int32_t* order;  // the active samples, shuffled where a pass begins
   int64_t active;
   int64_t begin;       // how many of them the pass has visited; a call visits the next ones, not necessarily all
-  unsigned char* out;  // for each place of the order: whether its sample was set aside
-  double aside;    // a sample at a bound is set aside if its condition holds by more than this
+  unsigned char* out;  // for each place of the order: whether its sample was shrunk
+  double shrink_above;    // a sample at a bound is shrunk if its condition holds by more than this
   uint64_t seed;
   int threads;
 };
@@ -121,7 +121,7 @@ struct PartResult {
 struct LassoModel {
   int64_t size;
   const double* H;      // size x size
-  const double* price;  // of |u|
+  const double* penalty;  // of |u|
   double *u, *slope;    // in and out
 };
 
@@ -129,13 +129,13 @@ struct LassoModel {
 template <class T>
 struct ColumnPass {
   Points<T> X;            // a point for each column
-  const double* price;    // of |w|
+  const double* penalty;    // of |w|
   const double* squares;  // of each column, summed
   double factor;
   double *w, *r;   // in and out
   int32_t* order;  // the active columns, as in CoordinatePass
   int64_t active;
-  double aside;
+  double shrink_above;
   uint64_t seed;
   int threads;
 };
@@ -153,7 +153,7 @@ struct CrammerSingerPass {
   double column;   // the bias column's square
   int32_t* order;  // the active samples, as in CoordinatePass
   int64_t active;
-  double aside;
+  double shrink_above;
   uint64_t seed;
 };
 
@@ -230,9 +230,9 @@ struct Level {
   const char* name;
   LevelOf<float> f32;
   LevelOf<double> f64;
-  TubeSums (*tube_duals)(const Tube&, const double* f, const double* centre, double width, double* t, double* curvature,
+  TubeSums (*tube_duals)(const Tube&, const double* f, const double* prox_centre, double smoothing, double* t, double* curvature,
                                  int threads);
-  double (*tube_slope)(const Tube&, const double* f, const double* change, double step, const double* centre, double width,
+  double (*tube_slope)(const Tube&, const double* f, const double* change, double step, const double* prox_centre, double smoothing,
                            int threads);
   double (*lasso_descent)(const LassoModel&, double tol, int64_t most);
   int64_t (*pegasos_tile)(const OnlineTile&, double* given_u, double* margins, double* numbers, const PegasosRule&);

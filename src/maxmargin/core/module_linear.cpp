@@ -28,29 +28,29 @@ Tube tube_of(int64_t n, const Vector& low, const Vector& high, const Vector& up,
 }
 
 std::tuple<double, double, double> tube_duals(const Vector& low, const Vector& high, const Vector& up, const Vector& down,
-                                                  bool squared, const Vector& f, const std::optional<Vector>& centre, double width,
+                                                  bool squared, const Vector& f, const std::optional<Vector>& prox_centre, double smoothing,
                                                   const Writable<double>& t, const std::optional<Writable<double>>& curvature,
                                                   int threads) {
   const int64_t n = int64_t(f.size());
   const Tube c = tube_of(n, low, high, up, down, squared);
-  require(squared || width > 0, "tube_duals: the width must be positive");
-  const double* middle = centre ? of_length(*centre, n, "tube_duals: length of centre") : nullptr;
+  require(squared || smoothing > 0, "tube_duals: the smoothing must be positive");
+  const double* middle = prox_centre ? of_length(*prox_centre, n, "tube_duals: length of prox_centre") : nullptr;
   double* to = of_length(t, n, "tube_duals: length of t");
   double* curved = curvature ? of_length(*curvature, n, "tube_duals: length of curvature") : nullptr;
   nb::gil_scoped_release release;
-  const TubeSums s = chosen_level().tube_duals(c, f.data(), middle, width, to, curved, threads);
-  return {s.loss, s.gain, s.total};
+  const TubeSums s = chosen_level().tube_duals(c, f.data(), middle, smoothing, to, curved, threads);
+  return {s.loss, s.neg_conjugate, s.total};
 }
 
 double tube_slope(const Vector& low, const Vector& high, const Vector& up, const Vector& down, bool squared, const Vector& f,
-                      const Vector& change, double step, const std::optional<Vector>& centre, double width, int threads) {
+                      const Vector& change, double step, const std::optional<Vector>& prox_centre, double smoothing, int threads) {
   const int64_t n = int64_t(f.size());
   const Tube c = tube_of(n, low, high, up, down, squared);
   const double* direction = of_length(change, n, "tube_slope: length of change");
-  const double* middle = centre ? of_length(*centre, n, "tube_slope: length of centre") : nullptr;
-  require(squared || width > 0, "tube_slope: the width must be positive");
+  const double* middle = prox_centre ? of_length(*prox_centre, n, "tube_slope: length of prox_centre") : nullptr;
+  require(squared || smoothing > 0, "tube_slope: the smoothing must be positive");
   nb::gil_scoped_release release;
-  return chosen_level().tube_slope(c, f.data(), direction, step, middle, width, threads);
+  return chosen_level().tube_slope(c, f.data(), direction, step, middle, smoothing, threads);
 }
 
 template <class T>
@@ -110,13 +110,13 @@ struct Descent {
 
   // A part of a pass, from the sample at `begin` of the order; returns where it ended, which is `active` when the pass is done.
   std::tuple<double, double, int64_t, double> run(const Writable<double>& w, double bias, const Writable<int32_t>& order, int64_t active,
-                                                  int64_t begin, double aside, uint64_t seed, int threads) {
+                                                  int64_t begin, double shrink_above, uint64_t seed, int threads) {
     require(order.ndim() == 1 && active >= 0 && active <= int64_t(order.shape(0)), "Descent: active samples");
     check_range(order.data(), size_t(active), X->view.n, "Descent: sample out of range");
     require(begin == 0 || (begin > 0 && begin <= active && out.size() == size_t(active)), "Descent: where to go on");
     if (begin == 0) out.assign(size_t(active), 0);
     CoordinatePass<T> pass{X->view, samples.data(), squared, of_length(w, X->view.d, "Descent: length of w"), &bias, column, order.data(),
-                           active, begin, out.data(), aside, seed, threads};
+                           active, begin, out.data(), shrink_above, seed, threads};
     PartResult result;
     {
       nb::gil_scoped_release release;
@@ -125,7 +125,7 @@ struct Descent {
     return {result.gap, result.violation, result.end, bias};
   }
 
-  // Ends a pass, or what there was of it: the samples that were not set aside come first in the order; returns how many.
+  // Ends a pass, or what there was of it: the samples that were not shrunk come first in the order; returns how many.
   int64_t settle(const Writable<int32_t>& order) {
     require(order.ndim() == 1 && out.size() <= order.shape(0), "Descent: active samples");
     int64_t active = 0;
@@ -145,12 +145,12 @@ struct Descent {
   }
 };
 
-double lasso_descent(const Writable<double>& H, const Vector& price, const Writable<double>& u, const Writable<double>& slope, double tol,
+double lasso_descent(const Writable<double>& H, const Vector& penalty, const Writable<double>& u, const Writable<double>& slope, double tol,
                      int64_t most) {
-  const int64_t size = int64_t(price.size());
+  const int64_t size = int64_t(penalty.size());
   const char* message = "lasso_descent: lengths differ";
   require(H.ndim() == 2 && int64_t(H.shape(0)) == size && int64_t(H.shape(1)) == size, message);
-  const LassoModel model{size, H.data(), of_length(price, size, message), of_length(u, size, message), of_length(slope, size, message)};
+  const LassoModel model{size, H.data(), of_length(penalty, size, message), of_length(u, size, message), of_length(slope, size, message)};
   nb::gil_scoped_release release;
   return chosen_level().lasso_descent(model, tol, most);
 }
@@ -198,15 +198,15 @@ PointsHolder<T>* scaled_columns(const PointsHolder<T>& X, const Vector& factor, 
 }
 
 template <class T>
-std::tuple<double, int64_t> column_pass(const PointsHolder<T>& X, const Vector& price, const Vector& squares, double factor,
+std::tuple<double, int64_t> column_pass(const PointsHolder<T>& X, const Vector& penalty, const Vector& squares, double factor,
                                         const Writable<double>& w, const Writable<double>& r, const Writable<int32_t>& order,
-                                        int64_t active, double aside, uint64_t seed, int threads) {
+                                        int64_t active, double shrink_above, uint64_t seed, int threads) {
   const char* message = "column_pass: lengths differ";
   const int64_t n = X.view.n;
   require(order.ndim() == 1 && active >= 0 && active <= int64_t(order.shape(0)), "column_pass: active columns");
   check_range(order.data(), size_t(active), n, "column_pass: column out of range");
-  ColumnPass<T> pass{X.view, of_length(price, n, message), of_length(squares, n, message), factor, of_length(w, n, message),
-                     of_length(r, X.view.d, message), order.data(), active, aside, seed, threads};
+  ColumnPass<T> pass{X.view, of_length(penalty, n, message), of_length(squares, n, message), factor, of_length(w, n, message),
+                     of_length(r, X.view.d, message), order.data(), active, shrink_above, seed, threads};
   nb::gil_scoped_release release;
   const PassResult result = table<T>().column_pass(pass);
   return {result.violation, result.active};
@@ -216,7 +216,7 @@ template <class T>
 std::tuple<double, double, int64_t> crammer_singer_pass(const PointsHolder<T>& X, const Array<int32_t>& label, const Vector& C,
                                                         const Vector& norms, const Writable<double>& t, const Writable<double>& W,
                                                         const Writable<double>& bias, double column, const Writable<int32_t>& order,
-                                                        int64_t active, double aside, uint64_t seed) {
+                                                        int64_t active, double shrink_above, uint64_t seed) {
   const char* message = "crammer_singer_pass: lengths differ";
   const int64_t n = X.view.n;
   require(t.ndim() == 2 && int64_t(t.shape(0)) == n && W.ndim() == 2 && int64_t(W.shape(0)) == X.view.d, message);
@@ -227,7 +227,7 @@ std::tuple<double, double, int64_t> crammer_singer_pass(const PointsHolder<T>& X
   require(order.ndim() == 1 && active >= 0 && active <= int64_t(order.shape(0)), "crammer_singer_pass: active samples");
   check_range(order.data(), size_t(active), n, "crammer_singer_pass: sample out of range");
   CrammerSingerPass<T> pass{X.view, label.data(), of_length(C, n, message), of_length(norms, n, message), t.data(), W.data(),
-                            of_length(bias, wide, message), classes, wide, column, order.data(), active, aside, seed};
+                            of_length(bias, wide, message), classes, wide, column, order.data(), active, shrink_above, seed};
   nb::gil_scoped_release release;
   const PassResult result = table<T>().crammer_singer_pass(pass);
   return {result.gap, result.violation, result.active};
@@ -261,17 +261,17 @@ void bind(nb::module_& m, const char* descent_name) {
       .def(nb::init<const PointsHolder<T>&, const Vector&, const Vector&, const Vector&, const Vector&, bool, const Vector&, const Vector&, double>(),
            nb::keep_alive<1, 2>())
       .def("run", &Descent<T>::run, nb::arg("w").noconvert(), nb::arg("bias"), nb::arg("order").noconvert(), nb::arg("active"), nb::arg("begin"),
-           nb::arg("aside"), nb::arg("seed"), nb::arg("threads"))
+           nb::arg("shrink_above"), nb::arg("seed"), nb::arg("threads"))
       .def("settle", &Descent<T>::settle, nb::arg("order").noconvert())
       .def("assign", &Descent<T>::assign, nb::arg("beta"))
       .def("duals", &Descent<T>::duals, nb::arg("out").noconvert());
   m.def("scaled_columns", &scaled_columns<T>, nb::arg("X"), nb::arg("factor"), nb::arg("last"), nb::arg("threads"),
         nb::rv_policy::take_ownership);
-  m.def("column_pass", &column_pass<T>, nb::arg("X"), nb::arg("price"), nb::arg("squares"), nb::arg("factor"), nb::arg("w").noconvert(),
-        nb::arg("r").noconvert(), nb::arg("order").noconvert(), nb::arg("active"), nb::arg("aside"), nb::arg("seed"), nb::arg("threads"));
+  m.def("column_pass", &column_pass<T>, nb::arg("X"), nb::arg("penalty"), nb::arg("squares"), nb::arg("factor"), nb::arg("w").noconvert(),
+        nb::arg("r").noconvert(), nb::arg("order").noconvert(), nb::arg("active"), nb::arg("shrink_above"), nb::arg("seed"), nb::arg("threads"));
   m.def("crammer_singer_pass", &crammer_singer_pass<T>, nb::arg("X"), nb::arg("label"), nb::arg("C"), nb::arg("norms"),
         nb::arg("t").noconvert(), nb::arg("W").noconvert(), nb::arg("bias").noconvert(), nb::arg("column"), nb::arg("order").noconvert(),
-        nb::arg("active"), nb::arg("aside"), nb::arg("seed"));
+        nb::arg("active"), nb::arg("shrink_above"), nb::arg("seed"));
   m.def("class_values", &class_values<T>, nb::arg("X"), nb::arg("index").none(), nb::arg("W"), nb::arg("out").noconvert(), nb::arg("threads"));
   m.def("class_sum", &class_sum<T>, nb::arg("X"), nb::arg("index").none(), nb::arg("t"), nb::arg("out").noconvert());
 }
@@ -281,12 +281,12 @@ void bind(nb::module_& m, const char* descent_name) {
 void bind_linear(nb::module_& m) {
   bind<float>(m, "Descent32");
   bind<double>(m, "Descent64");
-  m.def("lasso_descent", &lasso_descent, nb::arg("H").noconvert(), nb::arg("price"), nb::arg("u").noconvert(), nb::arg("slope").noconvert(),
+  m.def("lasso_descent", &lasso_descent, nb::arg("H").noconvert(), nb::arg("penalty"), nb::arg("u").noconvert(), nb::arg("slope").noconvert(),
         nb::arg("tol"), nb::arg("most"));
   m.def("tube_duals", &tube_duals, nb::arg("low"), nb::arg("high"), nb::arg("up"), nb::arg("down"), nb::arg("squared"), nb::arg("f"),
-        nb::arg("centre").none(), nb::arg("width"), nb::arg("t").noconvert(), nb::arg("curvature").none(), nb::arg("threads"));
+        nb::arg("prox_centre").none(), nb::arg("smoothing"), nb::arg("t").noconvert(), nb::arg("curvature").none(), nb::arg("threads"));
   m.def("tube_slope", &tube_slope, nb::arg("low"), nb::arg("high"), nb::arg("up"), nb::arg("down"), nb::arg("squared"), nb::arg("f"),
-        nb::arg("change"), nb::arg("step"), nb::arg("centre").none(), nb::arg("width"), nb::arg("threads"));
+        nb::arg("change"), nb::arg("step"), nb::arg("prox_centre").none(), nb::arg("smoothing"), nb::arg("threads"));
 }
 
 }  // namespace maxmargin

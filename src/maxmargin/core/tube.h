@@ -1,4 +1,4 @@
-// The tube losses, sample by sample; losses.py has the mathematics.
+// Losses that are 0 inside a tube of decision values; losses.py has the mathematics.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -13,28 +13,30 @@ struct Loss {
   bool squared;
 };
 
-inline Loss loss_of(const Tube& c, int64_t i) { return {c.low[i], c.high[i], c.up[i], c.down[i], c.squared}; }
+inline Loss loss_of(const Tube& c, int64_t i) {
+  return {c.low[i], c.high[i], c.up[i], c.down[i], c.squared};
+}
 
 struct Dual {
   double t, curvature;  // curvature = -dt/df
 };
 
-// The dual that belongs to the decision value f: of the loss itself where it is squared, else of the loss smoothed over `width` around
-// the dual `centre`.
-inline Dual dual_at(const Loss& l, double f, double centre, double width) {
+// The dual that belongs to the decision value f: of a squared loss itself, and of a plain loss with
+// a proximal term around the dual `prox_centre`, which smooths it over a length `smoothing`.
+inline Dual dual_at(const Loss& l, double f, double prox_centre, double smoothing) {
   if (l.squared) {
     if (f < l.low) return {2 * l.up * (l.low - f), 2 * l.up};
     if (f > l.high) return {2 * l.down * (l.high - f), 2 * l.down};
     return {0, 0};
   }
-  const double rate = std::max(l.up, l.down) / width;
+  const double rate = std::max(l.up, l.down) / smoothing;
   if (l.up > 0) {
-    const double t = centre + (l.low - f) * rate;
+    const double t = prox_centre + (l.low - f) * rate;
     if (t >= l.up) return {l.up, 0};
     if (t > 0) return {t, rate};
   }
   if (l.down > 0) {
-    const double t = centre + (l.high - f) * rate;
+    const double t = prox_centre + (l.high - f) * rate;
     if (t <= -l.down) return {-l.down, 0};
     if (t < 0) return {t, rate};
   }
@@ -48,43 +50,47 @@ inline double loss_at(const Loss& l, double f) {
   return 0;
 }
 
-// What the dual objective gains by the dual t.
-inline double gain_at(const Loss& l, double t) {
+// -loss*(-t), with loss* the convex conjugate: the term of the dual t in the dual objective.
+inline double neg_conjugate_at(const Loss& l, double t) {
   if (t == 0) return 0;
-  const double edge = t > 0 ? l.low : l.high, price = t > 0 ? l.up : l.down;
-  return edge * t - (l.squared ? t * t / (4 * price) : 0.0);
+  const double edge = t > 0 ? l.low : l.high, cost = t > 0 ? l.up : l.down;
+  return edge * t - (l.squared ? t * t / (4 * cost) : 0.0);
 }
 
-constexpr int64_t tube_piece = 8192;  // samples whose sums are taken together: sums do not depend on the number of threads
+constexpr int64_t tube_piece = 8192;  // samples of a partial sum, for any number of threads
 
-inline TubeSums tube_duals(const Tube& c, const double* f, const double* centre, double width, double* t, double* curvature,
-                                   int threads) {
+inline TubeSums tube_duals(const Tube& c, const double* f, const double* prox_centre,
+                           double smoothing, double* t, double* curvature, int threads) {
   std::vector<TubeSums> parts(size_t(pieces_of(c.n, tube_piece)));
   parallel(threads, c.n, tube_piece, [&](int64_t begin, int64_t end) {
     TubeSums sums = {0, 0, 0};
     for (int64_t i = begin; i < end; ++i) {
       const Loss l = loss_of(c, i);
-      const Dual dual = dual_at(l, f[i], centre ? centre[i] : 0.0, width);
+      const Dual dual = dual_at(l, f[i], prox_centre ? prox_centre[i] : 0.0, smoothing);
       t[i] = dual.t;
       if (curvature) curvature[i] = dual.curvature;
       sums.loss += loss_at(l, f[i]);
-      sums.gain += gain_at(l, dual.t);
+      sums.neg_conjugate += neg_conjugate_at(l, dual.t);
       sums.total += dual.t;
     }
     parts[size_t(begin / tube_piece)] = sums;
   });
   TubeSums all = {0, 0, 0};
-  for (const TubeSums& part : parts) all = {all.loss + part.loss, all.gain + part.gain, all.total + part.total};
+  for (const TubeSums& part : parts)
+    all = {all.loss + part.loss, all.neg_conjugate + part.neg_conjugate, all.total + part.total};
   return all;
 }
 
 // The derivative of the smoothed losses by s at f + s change.
-inline double tube_slope(const Tube& c, const double* f, const double* change, double step, const double* centre, double width,
-                             int threads) {
+inline double tube_slope(const Tube& c, const double* f, const double* change, double step,
+                         const double* prox_centre, double smoothing, int threads) {
   std::vector<double> parts(size_t(pieces_of(c.n, tube_piece)));
   parallel(threads, c.n, tube_piece, [&](int64_t begin, int64_t end) {
     double sum = 0;
-    for (int64_t i = begin; i < end; ++i) sum -= change[i] * dual_at(loss_of(c, i), f[i] + step * change[i], centre ? centre[i] : 0.0, width).t;
+    for (int64_t i = begin; i < end; ++i) {
+      const double at = f[i] + step * change[i], around = prox_centre ? prox_centre[i] : 0.0;
+      sum -= change[i] * dual_at(loss_of(c, i), at, around, smoothing).t;
+    }
     parts[size_t(begin / tube_piece)] = sum;
   });
   double all = 0;
