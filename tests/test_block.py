@@ -11,7 +11,7 @@ from maxmargin.core.backend import Steps, Variables
 from maxmargin.core.choose import HOST
 from maxmargin.kernel import block, problems
 from maxmargin.kernel.cache import RowCache
-from maxmargin.kernel.newton import Factor, NotConvex, Tile
+from maxmargin.kernel.newton import NotConvex, Tile, factorize
 from maxmargin.kernel.solution import can_grow, can_shrink, levels
 from maxmargin.kernel.state import State
 from maxmargin.kernel.workspace import KernelWorkspace
@@ -376,7 +376,7 @@ def test_a_factor_is_kept_from_one_burst_to_the_next(monkeypatch):
 
     def newton(tile, goal, monitor, steps, factor):
         seen.append((goal, steps, factor))
-        return 4, Factor(tile, np.arange(5))
+        return 4, factorize(tile, np.arange(5))
 
     monkeypatch.setattr(block, "newton", newton)
     at = state_of(problem)

@@ -12,7 +12,8 @@ from maxmargin.core.backend import Steps
 from maxmargin.core.choose import HOST
 from maxmargin.core.threads import one_thread
 from maxmargin.kernel import newton as module
-from maxmargin.kernel.newton import Factor, NotConvex, Tile, newton
+from maxmargin.kernel.bordered import Constraints
+from maxmargin.kernel.newton import NotConvex, Tile, factorize, join, newton
 from maxmargin.monitor import Monitor
 from maxmargin.status import Status
 
@@ -45,9 +46,9 @@ def tile_of(n=300, C=100.0, rank=None, groups=1, seed=0):
 
 def test_a_bordered_factor_solves_like_the_whole_matrix():
     tile = tile_of(60)
-    factor = Factor(tile, np.arange(40))
-    assert factor.add(tile, np.array([45, 50]))
-    assert factor.add(tile, np.array([59]))
+    factor = factorize(tile, np.arange(40))
+    assert join(factor, tile, np.array([45, 50]))
+    assert join(factor, tile, np.array([59]))
     members = [*range(40), 45, 50, 59]
     Q = tile.K[np.ix_(members, members)] + factor.shift * np.eye(43)
     for right in (rng.normal(size=43), rng.normal(size=(43, 3))):
@@ -58,7 +59,7 @@ def test_an_indefinite_matrix_is_refused():
     tile = tile_of(30)
     np.fill_diagonal(tile.K, -1.0)
     with pytest.raises(NotConvex):
-        Factor(tile, np.arange(30))
+        factorize(tile, np.arange(30))
 
 
 @pytest.mark.parametrize("rank", [None, 2])
@@ -193,40 +194,42 @@ def test_moving_variables_brings_the_gradient_up_to_date():
 
 def test_indicators_of_groups_and_what_is_left_without_sums():
     at = np.array([0, 4, 5, 9])
-    assert module._groups(at, np.array([0, 10]), ONE).tolist() == [[1.0]] * 4
-    assert module._groups(at, np.array([0, 5, 10]), np.ones(2, bool)).tolist() == [
+    assert module._groups(at, np.array([0, 10]), ONE, np).tolist() == [[1.0]] * 4
+    assert module._groups(at, np.array([0, 5, 10]), np.ones(2, bool), np).tolist() == [
         [1, 0],
         [1, 0],
         [0, 1],
         [0, 1],
     ]
-    assert module._groups(at, np.array([0, 5, 6, 8, 10]), np.ones(4, bool)).tolist() == [
+    assert module._groups(at, np.array([0, 5, 6, 8, 10]), np.ones(4, bool), np).tolist() == [
         [1, 0, 0],
         [1, 0, 0],
         [0, 1, 0],
         [0, 0, 1],
     ]
-    assert module._groups(at, np.array([0, 10]), ~ONE).shape == (4, 0)
-    assert module._groups(at, np.array([0, 5, 10]), np.array([False, True])).tolist() == [
+    assert module._groups(at, np.array([0, 10]), ~ONE, np).shape == (4, 0)
+    assert module._groups(at, np.array([0, 5, 10]), np.array([False, True]), np).tolist() == [
         [0],
         [0],
         [1],
         [1],
     ]
     N = np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
-    assert module._without_sums(np.array([1.0, 2.0, 6.0, 5.0]), N, np.array([], int)).tolist() == [
+    assert module._without_sums(
+        np.array([1.0, 2.0, 6.0, 5.0]), N, np.array([], int), np
+    ).tolist() == [
         -2.0,
         -1.0,
         3.0,
         0.0,
     ]
-    assert module._without_sums(np.array([1.0, 2.0, 6.0, 5.0]), N, np.array([1])).tolist() == [
+    assert module._without_sums(np.array([1.0, 2.0, 6.0, 5.0]), N, np.array([1]), np).tolist() == [
         -2.5,
         0.0,
         2.5,
         0.0,
     ]
-    assert module._without_sums(np.array([1.0, 2.0, 6.0, 5.0]), N, np.array([3])).tolist() == [
+    assert module._without_sums(np.array([1.0, 2.0, 6.0, 5.0]), N, np.array([3]), np).tolist() == [
         -2.0,
         -1.0,
         3.0,
@@ -240,30 +243,30 @@ def test_indicators_of_groups_and_what_is_left_without_sums():
 def test_a_direction_leads_to_the_minimum_that_keeps_sums_and_what_is_held(groups, held):
     tile = inner_tile(groups=groups)
     n, held = len(tile.b), np.array(held, np.int64)
-    N = module._groups(np.arange(n), tile.begin, tile.fixed)
-    factor = Factor(tile, np.arange(n))
-    rest = module._Rest(factor, N, held)
+    N = module._groups(np.arange(n), tile.begin, tile.fixed, np)
+    factor = factorize(tile, np.arange(n))
+    rest = Constraints(factor, N, held, 20)
     for more in ([], [5], [6, 7]):
-        rest.hold(np.array(more, np.int64), np.array([6, 11]))
+        rest.pin(np.array(more, np.int64), np.array([6, 11]))
         held = np.concatenate([held, more]).astype(int)
-        found = rest.direction(factor.solve(tile.G))
+        found = module._direction(rest, factor.solve(tile.G))
         A = np.hstack([N, np.eye(n)[:, held]])
         Q = tile.K + np.diag(tile.ridge)
         system = np.block([[Q, A], [A.T, np.zeros((A.shape[1], A.shape[1]))]])
         wanted = np.linalg.solve(system, np.concatenate([-tile.G, np.zeros(A.shape[1])]))[:n]
         np.testing.assert_allclose(found, wanted, atol=1e-9)
-        assert rest.held.tolist() == held.tolist()
+        assert rest.pinned.tolist() == held.tolist()
     assert set(rest.made) == {*held.tolist(), 6, 11}, "made ahead of time, once"
 
 
 def test_no_direction_where_rounding_leaves_none():
     tile = inner_tile()
-    rest = module._Rest(Factor(tile, np.arange(24)), np.ones((24, 1)), np.array([3]))
+    rest = Constraints(factorize(tile, np.arange(24)), np.ones((24, 1)), np.array([3]))
     rest.S[:2, :2] = 0.0
-    assert rest.direction(tile.G) is None
-    rest = module._Rest(Factor(tile, np.arange(24)), np.ones((24, 1)), np.empty(0, np.int64))
+    assert module._direction(rest, tile.G) is None
+    rest = Constraints(factorize(tile, np.arange(24)), np.ones((24, 1)), np.empty(0, np.int64))
     rest.S[0, 0] = np.nan
-    assert rest.direction(tile.G) is None
+    assert module._direction(rest, tile.G) is None
 
 
 @pytest.mark.parametrize("C", [0.05, 1.0, 100.0])
@@ -273,7 +276,7 @@ def test_a_walk_ends_at_the_minimum_of_the_face_it_meets(groups, C):
     tile.b[4], tile.b[5] = tile.lower[4], tile.upper[5]
     before, G = tile.b.copy(), tile.G.copy()
     members = np.array([*range(2, 20), 22])
-    fall, whole = module._walk(tile, Factor(tile, members), Monitor(), 0)
+    fall, whole = module._minimise_face(tile, factorize(tile, members), Monitor(), 0)
     assert whole
     assert fall == pytest.approx(-objective(tile, tile.b, before, G))
     assert fall > 0
@@ -289,10 +292,10 @@ def test_a_walk_ends_at_the_minimum_of_the_face_it_meets(groups, C):
 
 
 def test_a_walk_gives_up_after_many_bounds(monkeypatch):
-    monkeypatch.setattr(module, "CHANGES", 2)
+    monkeypatch.setattr(module, "SETTINGS", module.SETTINGS._replace(changes=2))
     tile = inner_tile(C=0.05)
     before, G = tile.b.copy(), tile.G.copy()
-    fall, whole = module._walk(tile, Factor(tile, np.arange(24)), Monitor(), 0)
+    fall, whole = module._minimise_face(tile, factorize(tile, np.arange(24)), Monitor(), 0)
     assert not whole
     assert np.count_nonzero(~tile.free) == 3
     assert fall == pytest.approx(-objective(tile, tile.b, before, G))
@@ -313,7 +316,7 @@ class Impatient(Monitor):
 def test_a_walk_ends_where_the_monitor_says_stop(monkeypatch):
     tile = inner_tile(C=0.05)
     before, G = tile.b.copy(), tile.G.copy()
-    fall, whole = module._walk(tile, Factor(tile, np.arange(24)), Impatient(3), 0)
+    fall, whole = module._minimise_face(tile, factorize(tile, np.arange(24)), Impatient(3), 0)
     assert not whole
     assert np.count_nonzero(~tile.free) == 2, "a bound for each time the monitor let it go on"
     assert fall == pytest.approx(-objective(tile, tile.b, before, G))
@@ -329,27 +332,27 @@ def test_a_walk_ends_where_the_monitor_says_stop(monkeypatch):
 def test_a_factor_is_shifted_by_rounding_and_no_more():
     tile = inner_tile()
     tile.K[:] *= 7.0
-    factor = Factor(tile, np.arange(5, 15))
+    factor = factorize(tile, np.arange(5, 15))
     greatest = 7.0 + max(tile.ridge[5:15])
     assert factor.shift == pytest.approx(1e-13 * greatest, rel=1e-9, abs=0.0)
     assert factor.members.tolist() == list(range(5, 15))
     tile.K[:] *= 0.001
     tile.ridge[:] = 0.0
-    assert Factor(tile, np.arange(5, 15)).shift == pytest.approx(7e-16, rel=1e-9, abs=0.0), (
+    assert factorize(tile, np.arange(5, 15)).shift == pytest.approx(7e-16, rel=1e-9, abs=0.0), (
         "of a small kernel too"
     )
     nothing = Tile(np.arange(3), np.zeros((3, 3)), *np.zeros((5, 3)), np.array([0, 3]), ONE, HOST)
-    assert Factor(nothing, np.arange(3)).shift == 1e-13
+    assert factorize(nothing, np.arange(3)).shift == 1e-13
     low = np.outer(np.ones(9), np.ones(9)) - 5e-12 * np.eye(9)
     singular = Tile(np.arange(9), low, *np.zeros((5, 9)), np.array([0, 9]), ONE, HOST)
-    assert Factor(singular, np.arange(9)).shift == pytest.approx(1e-11, rel=1e-9, abs=0.0)
+    assert factorize(singular, np.arange(9)).shift == pytest.approx(1e-11, rel=1e-9, abs=0.0)
 
 
 def test_variables_that_make_a_factor_singular_may_not_join():
     tile = inner_tile()
     tile.ridge[:] = 0.0
     tile.K[20], tile.K[:, 20] = -1.0, -1.0
-    assert not Factor(tile, np.arange(10)).add(tile, np.array([20]))
+    assert not join(factorize(tile, np.arange(10)), tile, np.array([20]))
 
 
 def test_a_new_factor_is_made_after_many_changes():
@@ -365,7 +368,7 @@ def test_a_new_factor_is_made_after_many_changes():
     ):
         b = tile.b.copy()
         tile.b[:held] = tile.lower[:held]
-        factor = Factor(tile, np.arange(40 - joins))
+        factor = factorize(tile, np.arange(40 - joins))
         found = module._factor_for(tile, factor)
         assert (found is factor) is kept, (held, joins)
         free = [k for k in range(40) if k >= held]
@@ -379,7 +382,7 @@ def test_a_new_factor_is_made_after_many_changes():
         ONE,
         HOST,
     )
-    assert module._factor_for(part, Factor(tile, np.arange(40))).members.tolist() == list(
+    assert module._factor_for(part, factorize(tile, np.arange(40))).members.tolist() == list(
         range(1, 40)
     ), "0 is not here"
 
@@ -400,7 +403,7 @@ class Cycles:
                 tile.G[:] *= self.violations
             return Steps(done, 0.0, negative, False)
 
-        monkeypatch.setattr(module, "_walk", walk)
+        monkeypatch.setattr(module, "_minimise_face", walk)
         monkeypatch.setattr(Tile, "pair_steps", pair_steps)
 
 
@@ -428,7 +431,8 @@ def test_newton_ends_where_rounding_or_the_monitor_says(monkeypatch):
     cycles.asked.clear()
     newton(tile, 0.5 * violation, Monitor())
     assert cycles.asked[0][0] == 0.5 * violation
-    monkeypatch.setattr(module, "NOISE", 1.01 * violation / size)  # K's diagonal is 1
+    noise = 1.01 * violation / size  # K's diagonal is 1
+    monkeypatch.setattr(module, "SETTINGS", module.SETTINGS._replace(rounding=noise))
     assert newton(tile, 1e-9, Monitor()) == (0, None)
 
 
@@ -458,8 +462,8 @@ def test_without_free_variables_there_is_no_walk(monkeypatch):
 def test_a_walk_without_a_direction_stays_where_it_is(monkeypatch):
     tile = inner_tile()
     before = tile.b.copy()
-    monkeypatch.setattr(module._Rest, "direction", lambda self, u: None)
-    assert module._walk(tile, Factor(tile, np.arange(24)), Monitor(), 0) == (0.0, False)
+    monkeypatch.setattr(module, "_direction", lambda constraints, u: None)
+    assert module._minimise_face(tile, factorize(tile, np.arange(24)), Monitor(), 0) == (0.0, False)
     np.testing.assert_array_equal(tile.b, before)
 
 

@@ -20,8 +20,10 @@ import reference
 from helpers import assert_close, assert_same_bits, binary, three, values
 from maxmargin import SVC, SVR, Kernel
 from maxmargin.core.threads import one_thread
-from maxmargin.kernel import bordered, primal_newton
+from maxmargin.kernel import primal_newton, problems
+from maxmargin.kernel.cache import RowCache
 from maxmargin.kernel.evaluation import kernel_values
+from maxmargin.kernel.newton_systems import NewtonSystems
 from maxmargin.kernel.problems import c_svc, hard_margin
 from maxmargin.kernel.sources import MatrixSource
 from maxmargin.kernel.workspace import KernelWorkspace
@@ -196,31 +198,33 @@ def test_the_factor_and_its_borders():
     n = 700
     A = rng.normal(size=(n, 40))
     K, ridge = A @ A.T, rng.uniform(0.5, 2.0, size=n)
+    problem = problems.c_svc(np.ones(n), 1 / (2 * ridge), True)
 
-    def take(a, b):
-        return K[np.ix_(a, b)]
+    def systems(K):
+        return NewtonSystems(
+            problem, RowCache(MatrixSource(K), np.float64, 0.0), 1.0, 1e9, lambda: None
+        )
 
     members = np.sort(rng.choice(n, 600, replace=False))
-    system = bordered.Bordered(take, members, ridge, lambda: None)
-    Q = K + np.diag(ridge)
-    np.testing.assert_allclose(
-        np.triu(system.R).T @ np.triu(system.R), Q[np.ix_(members, members)], atol=1e-10
-    )
+    Q, run = K + np.diag(ridge), systems(K)
     others = np.setdiff1d(np.arange(n), members)
+    factors = set()
     for S in (
         members,
         members[7:],
         np.union1d(members, others[:9]),
-        np.union1d(members[20:], others[5:30]),
+        np.union1d(members[10:], others[5:20]),
     ):
-        assert system.serves(S)
         right = rng.normal(size=len(S))
-        x, level = system.solve(S, right, 0.7)
+        x, level = run.solve(S, right, 0.7)
+        factors.add(run.factor)
         np.testing.assert_allclose(Q[np.ix_(S, S)] @ x + level, right, atol=1e-9)
         assert x.sum() == pytest.approx(0.7, abs=1e-10)
-    assert not system.serves(members[100:])
-    with pytest.raises(bordered.NotPositive):
-        bordered.Bordered(take, members, ridge - 200.0, lambda: None)
+    assert len(factors) == 1, "one factor for all"
+    run.solve(members[100:], right[:500], 0.0)
+    assert run.factor not in factors
+    with pytest.raises(ValueError, match="positive semidefinite"):
+        systems(K - 200.0 * np.eye(n)).solve(members, right[:600], 0.0)
 
 
 def test_warm_start():

@@ -9,12 +9,15 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
+from maxmargin.core import panels
+from maxmargin.core.choose import HOST
 from maxmargin.kernel import bordered, primal_newton, problems
 from maxmargin.kernel import workspace as workspace_module
-from maxmargin.kernel.bordered import Bordered, NotPositive, Stopped
+from maxmargin.kernel.bordered import BorderedFactor, Constraints
 from maxmargin.kernel.cache import RowCache
 from maxmargin.kernel.kernels import Kernel
-from maxmargin.kernel.primal_newton import Point, _Search
+from maxmargin.kernel.newton_systems import NewtonSystems
+from maxmargin.kernel.primal_newton import Point, Stopped, _Search
 from maxmargin.kernel.sources import MatrixSource, NativeSource
 from maxmargin.kernel.state import State
 from maxmargin.kernel.workspace import KernelWorkspace
@@ -350,37 +353,62 @@ def test_problems_without_a_ridge_or_with_other_bounds_are_refused():
         primal_newton._refuse_other_problems(problem)
 
 
-def test_a_factor_is_made_anew_only_where_the_last_does_not_serve(monkeypatch):
-    run, made = search("svc"), []
-    original = run._factor
+def systems(memory=1e9, pause=lambda: None):
+    cache = RowCache(MatrixSource(K), np.float64, 0.0)
+    return NewtonSystems(PROBLEMS["svc"], cache, 1.5, memory, pause)
+
+
+def test_a_new_factor_is_made_only_where_the_last_does_not_serve(monkeypatch):
+    run, made = systems(), []
+    original = run._new_factor
 
     def factor(S):
-        assert run.system is None, "its memory is needed"
+        assert run.factor is None, "its memory is needed"
         made.append(len(S))
         return original(S)
 
-    monkeypatch.setattr(run, "_factor", factor)
+    monkeypatch.setattr(run, "_new_factor", factor)
     everything = np.arange(n)
-    for S in (everything, everything[1:], everything[2:], everything[3:], everything):
-        x, level = run._solve(S, np.ones(len(S)), 0.5)
+    for S in (
+        everything[:-1],
+        everything,
+        everything[1:],
+        everything,
+        everything[2:],
+        everything[3:],
+        everything,
+    ):
+        x, level = run.solve(S, np.ones(len(S)), 0.5)
         Q = K[np.ix_(S, S)] + np.diag(PROBLEMS["svc"].ridge[S])
         np.testing.assert_allclose(Q @ x + level, 1.0)
         assert x.sum() == pytest.approx(0.5)
-    assert made == [30, 27, 30], "2 of 30 may change, not 3"
+    assert made == [29, 28], "2 of 29 may change, not 3"
+
+
+def test_constraints_are_made_once_for_a_support_set(monkeypatch):
+    run, S = systems(), np.arange(n)
+    run.solve(S, np.ones(n), 0.0)
+    monkeypatch.setattr(run, "_constrained", None)
+    x, level = run.solve(S.copy(), X[:, 0], 0.25)
+    np.testing.assert_allclose((K + np.diag(PROBLEMS["svc"].ridge)) @ x + level, X[:, 0])
+    assert x.sum() == pytest.approx(0.25)
+
+
+def test_a_factor_that_rounding_forbids_to_border_is_made_again(monkeypatch):
+    run = systems()
+    run.solve(np.arange(29), np.ones(29), 0.0)
+    first = run.factor
+    monkeypatch.setattr(BorderedFactor, "join", lambda *_: False)
+    x, level = run.solve(np.arange(30), np.ones(30), 0.0)
+    assert run.factor is not first
+    np.testing.assert_allclose((K + np.diag(PROBLEMS["svc"].ridge)) @ x + level, 1.0)
 
 
 def test_a_solve_that_is_not_finite_is_stalled(monkeypatch):
     run = search("svc")
-    for answer in ((np.full(n, np.nan), 0.0), (np.zeros(n), np.inf), None):
-
-        def solve(S, right, total, answer=answer):
-            if answer is None:
-                raise np.linalg.LinAlgError
-            return answer
-
-        run.system = type(
-            "System", (), {"serves": lambda self, S: True, "solve": staticmethod(solve)}
-        )()
+    for answer in ((np.full(n, np.nan), np.zeros(1)), (np.zeros(n), np.full(1, np.inf)), None):
+        monkeypatch.setattr(Constraints, "solve", lambda self, u, total, answer=answer: answer)
+        assert run.systems.solve(np.arange(n), np.ones(n), 0.0) is None
         with pytest.raises(Stopped) as stopped:
             run._solve(np.arange(n), np.ones(n), 0.0)
         assert stopped.value.reason is Status.STALLED
@@ -390,23 +418,21 @@ def test_memory_of_the_factor():
     with pytest.raises(
         MemoryError, match=r"matrix of the 30 support vectors, 0.0 GiB; 0.0 are available"
     ):
-        search("svc", memory=8 * 30**2 - 1)._factor(np.arange(n))
-    assert len(search("svc", memory=8 * 30**2)._factor(np.arange(n)).members) == n
+        systems(memory=8 * 30**2 - 1)._new_factor(np.arange(n))
+    assert len(systems(memory=8 * 30**2)._new_factor(np.arange(n)).members) == n
 
 
 def test_shifts_are_tried_in_turn(monkeypatch):
-    run, tried = search("svc"), []
+    tried = []
 
-    def factor(values, S, ridge, pause, shift):
-        tried.append(shift)
-        raise NotPositive
+    def factor(values, ridge, pause):
+        tried.append(ridge - PROBLEMS["svc"].ridge)
 
-    monkeypatch.setattr(primal_newton, "Bordered", factor)
+    monkeypatch.setattr(type(HOST), "cholesky_of_values", staticmethod(factor))
     with pytest.raises(ValueError, match="needs a positive semidefinite kernel"):
-        run._factor(np.arange(n))
-    assert tried == pytest.approx(
-        [1.5 * shift for shift in (0.0, 1e-14, 1e-13, 1e-12, 1e-11)], rel=1e-9, abs=0.0
-    )
+        systems()._new_factor(np.arange(n))
+    shifts = [1.5 * shift for shift in (0.0, 1e-14, 1e-13, 1e-12, 1e-11)]
+    np.testing.assert_allclose(tried, np.repeat(shifts, n).reshape(5, n), atol=1e-15)
 
 
 def test_progress_shows_the_fall_of_the_primal_and_how_far_x_is_off(monkeypatch):
@@ -428,44 +454,37 @@ def test_progress_shows_the_fall_of_the_primal_and_how_far_x_is_off(monkeypatch)
 
 
 def values(a, b):
-    return K[np.ix_(a, b)]
+    return K[a, b]
 
 
 def test_the_factor_is_made_panel_by_panel(monkeypatch):
-    monkeypatch.setattr(bordered, "PANEL", 7)
-    monkeypatch.setattr(bordered, "PART", 5)
-    paused, members = [], np.arange(1, 30)
-    R = np.triu(bordered.upper_factor(values, members, C[members], lambda: paused.append(1)))
-    np.testing.assert_allclose(R.T @ R, K[1:, 1:] + np.diag(C[1:]), atol=1e-12)
+    monkeypatch.setattr(panels, "ROWS", 7)
+    monkeypatch.setattr(panels, "COLUMNS", 5)
+    paused, asked = [], []
+
+    def some(a, b):
+        part = K[1:, 1:][a, b]
+        asked.append(part.shape)
+        return part
+
+    L = np.tril(panels.cholesky_in_panels(some, C[1:], lambda: paused.append(1)))
+    np.testing.assert_allclose(L @ L.T, K[1:, 1:] + np.diag(C[1:]), atol=1e-12)
     assert len(paused) == 5
-    asked = []
-    bordered.upper_factor(
-        lambda a, b: asked.append((len(a), len(b))) or values(a, b),
-        members,
-        C[members],
-        lambda: None,
-    )
     assert asked == [(7, 29), (7, 22), (7, 15), (7, 8), (1, 1)], "the upper triangle, once"
+    negative = C.copy()
+    negative[20] = -2.0
+    assert panels.cholesky_in_panels(values, negative, lambda: None) is None
 
 
-def test_columns_are_made_once():
-    asked, members = [], np.arange(5, 25)
-    system = Bordered(
-        lambda a, b: asked.append((len(a), len(b))) or values(a, b), members, C, lambda: None, 0.25
-    )
-    Q = K + np.diag(C + 0.25)
-    asked.clear()
-    for S, wanted in (
-        (np.arange(4, 25), [(1, 20), (1, 1)]),
-        (np.arange(4, 24), [(1, 1)]),
-        (np.arange(3, 24), [(1, 20), (2, 2)]),
-    ):
-        x, level = system.solve(S, X[S, 0], 0.0)
-        np.testing.assert_allclose(Q[np.ix_(S, S)] @ x + level, X[S, 0], atol=1e-10)
-        assert [shape for shape in asked if min(shape)] == wanted
-        asked.clear()
-    assert system.serves(np.arange(5, 24))
-    assert not system.serves(np.arange(5, 23)), "one of twelve may change"
+def test_systems_are_solved_between_pauses(monkeypatch):
+    monkeypatch.setattr(bordered, "SETTINGS", bordered.Settings(columns=8))
+    paused, right = [], np.random.default_rng(3).normal(size=(n, 20))
+    L = HOST.cholesky_of_values(values, C, lambda: None)
+    factor = BorderedFactor(np.arange(n), L, 0.0, HOST, lambda: paused.append(1))
+    np.testing.assert_allclose((K + np.diag(C)) @ factor.solve(right), right, atol=1e-10)
+    assert len(paused) == 3
+    factor.solve(right[:, 0])
+    assert len(paused) == 4
 
 
 # ---- one call ------------------------------------------------------------------------------------
@@ -491,7 +510,7 @@ def solved(monkeypatch, cheap, whole, point=None, workers=1):
             patch.setattr(module, "RowCache", kept)
         patch.setattr(_Search, "__init__", searched)
         patch.setattr(primal_newton, "free_memory", lambda: 1000_000)
-        patch.setattr(primal_newton, "WHOLE", whole)
+        patch.setattr(primal_newton, "SETTINGS", primal_newton.SETTINGS._replace(matrix_rows=whole))
         if point is not None:
             patch.setattr(_Search, "run", lambda self, start: point)
         source = NativeSource(Kernel.rbf(gamma=0.4), X)

@@ -19,6 +19,7 @@ float64, index arrays int64; kernel values are float32 or float64. Arrays called
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -222,9 +223,26 @@ class Backend(ABC):
         overwritten; None if it is not definite.
         """
 
+    def cholesky_of_values(
+        self,
+        values: Callable[[slice, slice], Floats],
+        ridge: Floats,
+        pause: Callable[[], None],
+    ) -> Floats | None:
+        """The same for a large matrix: values(rows, columns) is a part of it, without the ridge
+        that is added to its diagonal.
+
+        A backend may compute it part by part and call `pause` between them, which may raise.
+        """
+        pause()
+        everything = slice(0, len(ridge))
+        Q = values(everything, everything)
+        self.xp.fill_diagonal(Q, self.xp.diagonal(Q) + ridge)
+        return self.cholesky(Q)
+
     @abstractmethod
     def cholesky_solve(self, factor: Floats, right: Floats) -> Floats:
-        """Q^-1 right, a column or several."""
+        """Q^-1 right, a column or several; of the factor the lower triangle is read."""
 
 
 class LinearBackend(ABC):

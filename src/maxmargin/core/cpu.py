@@ -25,6 +25,7 @@ from maxmargin.core.backend import (
     Variables,
 )
 from maxmargin.core.memory import contiguous
+from maxmargin.core.panels import cholesky_in_panels
 from maxmargin.core.threads import thread_count
 
 INSTRUCTION_LEVEL = _cpu.level()
@@ -145,6 +146,8 @@ class CPU(Backend, LinearBackend, OnlineBackend):
             Q.T, lower=1, clean=0, overwrite_a=1
         )  # Q' = Q, in Fortran's order: in place
         return None if failed else L
+
+    cholesky_of_values = staticmethod(cholesky_in_panels)
 
     def cholesky_solve(self, factor: Floats, right: Floats) -> Floats:
         x: Floats = lapack.dpotrs(factor, right, lower=1)[0]

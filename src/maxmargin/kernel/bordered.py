@@ -1,179 +1,153 @@
-"""Linear systems of a set S of variables and their level, with one Cholesky factor for many sets
-that differ little.
+"""Linear systems with one Cholesky factor for many sets of variables that differ little.
 
-Newton steps on the primal solve, for one set S after the other,
+Newton steps solve, for one set of variables after the other,
 
-    [Q_SS  1] [x    ]   [right]
-    [1'    0] [level] = [total]        Q = K + diag(ridge)
+    Q x + N y = g        N' x = s        Q = K + diag(ridge)
 
-With the factor of an earlier set M, A = S - M the variables that joined and D = M - S those that
-left, the same system is
+The members of a factor are the variables of an earlier set. Variables that join later border it:
 
-    [Q_MM  U] [x_M              ]   [right_M            ]         U = [Q_MA  E_D  1]     E_D: the unit vectors of D, which hold x_D = 0
-    [U'    T] [x_A, force, level] = [right_A, 0, total  ]         T = Q_AA for A, 0 elsewhere but for the 1's of A and the level
+    [Q   B ]^-1   needs  W = Q^-1 B  and the Cholesky factor of  T = D - B' W
+    [B'  D ]
 
-so W = Q_MM^-1 U and one small system with T - U'W do: |A| + |D| + 1 solves with the old factor
-instead of a new one. Columns of W are kept, because a variable that joined or left mostly stays so.
+Variables that leave it stay members and are pinned: the columns of N are indicators of sums that
+are given, and a unit vector for each pinned variable. With V = Q^-1 N and S = N' V
 
-**The factor** Q = R'R is made panel by panel, each from the panels above it: kernel values are
-computed where they are needed, the memory is one matrix, Ctrl-C is seen between panels, and the
-columns of a panel are dealt to threads in parts of fixed size, each for one BLAS thread, so that
-bits do not depend on the number of threads.
+    -x = V y - u        u = Q^-1 g,   y = S^-1 (N' u - s)
+
+So a set that differs in k variables costs k solves instead of a new factor.
+
+Q may be singular (duplicate points, more points than features): a shift of its diagonal at the level
+of rounding makes the factor exist.
 """
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from itertools import repeat
+from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import lapack
 
 from maxmargin.core.arrays import Floats, Integers
-from maxmargin.core.threads import thread_count
-from maxmargin.status import Status
-
-PANEL, PART = 256, 512
-"""Rows of a panel, and columns that one thread updates at once."""
-MOST_CHANGED = 1 / 12
-"""Share of a factor's members that may join or leave before a new factor is cheaper."""
-
-Values = Callable[[Integers, Integers], Floats]
-"""(a, b) -> Q[a, b] without the ridge."""
+from maxmargin.core.backend import Backend
 
 
-class NotPositive(ArithmeticError):
-    """The matrix has a pivot that is not positive."""
+class Settings(NamedTuple):
+    """How systems are solved."""
+
+    columns: int = 512
+    """Right-hand sides that are solved together; Ctrl-C is seen between them (decision 14)."""
 
 
-class Stopped(Exception):
-    """The monitor said stop: with the reason."""
-
-    def __init__(self, reason: Status) -> None:
-        self.reason = reason
+SETTINGS = Settings()
 
 
-def upper_factor(
-    values: Values, members: Integers, ridge: Floats, pause: Callable[[], None]
-) -> Floats:
-    """R with R'R = K[members, members] + diag(ridge), in the upper triangle of an array whose lower
-    triangle is not set.
+def never_pause() -> None:
+    """Nothing may stop the work."""
+
+
+class BorderedFactor:
+    """Solves with Q on the members: a Cholesky factor of the first, bordered by those that joined.
+
+    Members are numbers of variables of the whole problem, so a factor serves any of its parts.
     """
-    n = len(members)
-    R = np.empty((n, n))
-    with ThreadPoolExecutor(max(1, thread_count(float(n) ** 3))) as pool:
-        for begin in range(0, n, PANEL):
-            pause()
-            end = min(n, begin + PANEL)
-            R[begin:end, begin:] = values(members[begin:end], members[begin:])
-            corner = R[begin:end, begin:end]
-            corner[np.diag_indices(end - begin)] += ridge[begin:end]
-            above = R[:begin, begin:end].T
-            corner -= above @ R[:begin, begin:end]
-            C, failed = lapack.dpotrf(corner.T, lower=1, clean=1)
-            if failed:
-                raise NotPositive
-            corner[...] = C.T
-            inverse = lapack.dtrtri(C, lower=1)[0]
-            parts = [slice(i, min(n, i + PART)) for i in range(end, n, PART)]
-            list(
-                pool.map(
-                    _update,
-                    repeat(R),
-                    repeat(slice(begin, end)),
-                    parts,
-                    repeat(above),
-                    repeat(inverse),
-                )
-            )
-    return R
-
-
-def _update(R: Floats, rows: slice, columns: slice, above: Floats, inverse: Floats) -> None:
-    """Finish a part of a panel right of its corner."""
-    part = R[rows, columns]
-    part -= above @ R[: rows.start, columns]
-    R[rows, columns] = inverse @ part
-
-
-class Bordered:
-    """Solves the system above for sets near the one whose factor it holds."""
 
     def __init__(
         self,
-        values: Values,
         members: Integers,
-        ridge: Floats,
-        pause: Callable[[], None],
-        shift: float = 0.0,
+        L: Floats,
+        shift: float,
+        backend: Backend,
+        pause: Callable[[], None] = never_pause,
     ) -> None:
-        self.values, self.members, self.ridge, self.shift, self.pause = (
-            values,
-            members,
-            ridge,
-            shift,
-            pause,
-        )
-        self.R = upper_factor(values, members, ridge[members] + shift, pause)
-        self.known: dict[int, int] = {
-            -1: 0
-        }  # by variable, the columns of U and W; -1 is the level's
-        self.U = np.ones((len(members), 1))
-        self.W = self._solve(self.U)
+        self.members, self.base, self.shift = members, len(members), shift
+        self.backend, self._L, self._pause = backend, L, pause
+        self._B = self._W = backend.xp.empty((self.base, 0))
+        self._T: Floats  # once a variable joins
 
-    def _solve(self, right: Floats) -> Floats:
-        """Q_MM^-1 right; a few columns at a time, so that Ctrl-C is seen."""
-        found = np.empty(right.shape)
-        for k in range(0, right.shape[1], PANEL):
-            self.pause()
-            found[:, k : k + PANEL] = lapack.dpotrs(self.R.T, right[:, k : k + PANEL], lower=1)[0]
+    def changes(self, kept: int, new: int) -> int:
+        """How many joined and are pinned if `kept` members and `new` variables are solved for."""
+        return 2 * len(self.members) - self.base - kept + new
+
+    def join(self, new: Integers, right: Floats, corner: Floats, ridge: Floats) -> bool:
+        """Let variables join; False where rounding forbids it.
+
+        `right` is K between the first members and these, `corner` and `ridge` are those of all that
+        joined.
+        """
+        xp = self.backend.xp
+        self.members = xp.concatenate([self.members, new])
+        self._B = xp.concatenate([self._B, right], axis=1)
+        self._W = xp.concatenate([self._W, self._solve_first(right)], axis=1)
+        T = corner - self._B.T @ self._W
+        xp.fill_diagonal(T, xp.diagonal(T) + ridge + self.shift)
+        factor = self.backend.cholesky(T.T)
+        if factor is None:
+            return False
+        self._T = factor
+        return True
+
+    def solve(self, right: Floats) -> Floats:
+        """Q^-1 right, a column or several."""
+        first = self._solve_first(right[: self.base])
+        if len(self.members) == self.base:
+            return first
+        last = self.backend.cholesky_solve(self._T, right[self.base :] - self._B.T @ first)
+        whole: Floats = self.backend.xp.concatenate([first - self._W @ last, last])
+        return whole
+
+    def _solve_first(self, right: Floats) -> Floats:
+        """The same for the first members."""
+        if right.ndim == 1 or right.shape[1] <= SETTINGS.columns:
+            self._pause()
+            return self.backend.cholesky_solve(self._L, right)
+        found: Floats = self.backend.xp.empty(right.shape)
+        for k in range(0, right.shape[1], SETTINGS.columns):
+            part = slice(k, k + SETTINGS.columns)
+            found[:, part] = self._solve_first(right[:, part])
         return found
 
-    def serves(self, S: Integers) -> bool:
-        """Whether S is near enough to the factor's members."""
-        changed = len(np.setxor1d(S, self.members, assume_unique=True))
-        return changed <= MOST_CHANGED * len(self.members)
 
-    def _learn(self, new: Integers, joined: bool) -> None:
-        """Make the columns of variables that are not known yet."""
-        new = np.array([i for i in new if int(i) not in self.known], np.int64)
-        if not len(new):
-            return
-        if joined:
-            U = self.values(new, self.members).T
-        else:
-            U = np.zeros((len(self.members), len(new)))
-            U[np.searchsorted(self.members, new), np.arange(len(new))] = 1.0
-        self.known.update(
-            zip(new.tolist(), range(self.U.shape[1], self.U.shape[1] + len(new)), strict=True)
-        )
-        self.U, self.W = (
-            np.concatenate([self.U, U], axis=1),
-            np.concatenate([self.W, self._solve(U)], axis=1),
-        )
+class Constraints:
+    """The constraints N' x = s of a factor's members: given sums, pinned variables.
 
-    def solve(self, S: Integers, right: Floats, total: float) -> tuple[Floats, float]:
-        """x and level for the set S, in order, of which right is given."""
-        joined, left = (
-            np.setdiff1d(a, b, assume_unique=True)
-            for a, b in ((S, self.members), (self.members, S))
-        )
-        self._learn(joined, True)
-        self._learn(left, False)
-        here, stays = (
-            np.isin(S, self.members, assume_unique=True),
-            np.isin(self.members, S, assume_unique=True),
-        )
-        columns = [self.known[i] for i in (*joined.tolist(), *left.tolist(), -1)]
-        U, W, j = self.U[:, columns], self.W[:, columns], len(joined)
-        T = np.zeros((len(columns), len(columns)))
-        T[:j, :j] = self.values(joined, joined)
-        T[np.arange(j), np.arange(j)] += self.ridge[joined] + self.shift
-        T[:j, -1] = T[-1, :j] = 1.0
-        first = np.zeros((len(self.members), 1))
-        first[stays, 0] = right[here]
-        first = self._solve(first)[:, 0]
-        rest = np.concatenate([right[~here], np.zeros(len(left)), [total]])
-        y = np.linalg.solve(T - U.T @ W, rest - U.T @ first)
-        x = np.empty(len(S))
-        x[here], x[~here] = (first - W @ y)[stays], y[:j]
-        return x, float(y[-1])
+    V = Q^-1 N and S = N' V grow with them. Members are numbered in the factor's order here.
+    """
+
+    def __init__(self, factor: BorderedFactor, N: Floats, pinned: Integers, room: int = 0) -> None:
+        xp = self.xp = factor.backend.xp
+        self.factor, self.N, self.pinned = factor, N, xp.empty(0, np.int64)
+        self.made: dict[int, Floats] = {}
+        """Columns of Q^-1 by member, also of those that may be pinned next."""
+        self.count, most = N.shape[1], N.shape[1] + min(len(N), len(pinned) + room)
+        self.V, self.S = xp.empty((len(N), most), order="F"), xp.empty((most, most))
+        if self.count:
+            self.V[:, : self.count] = factor.solve(N)
+        self.S[: self.count, : self.count] = N.T @ self.V[:, : self.count]
+        self.pin(pinned, pinned)
+
+    def pin(self, members: Integers, likely: Integers) -> None:
+        """Pin members.
+
+        Where columns must be computed, those of the likely next ones are computed with them.
+        """
+        xp = self.xp
+        if not all(k in self.made for k in members.tolist()):
+            new = [k for k in xp.union1d(members, likely).tolist() if k not in self.made]
+            unit = xp.zeros((len(self.N), len(new)), order="F")
+            unit[xp.asarray(new), xp.arange(len(new))] = 1.0
+            self.made.update(zip(new, self.factor.solve(unit).T, strict=True))
+        for k in members[: self.V.shape[1] - self.count].tolist():
+            c, column = self.count, self.made[k]
+            self.pinned = xp.append(self.pinned, k)
+            self.V[:, c] = column
+            self.S[: c + 1, c] = xp.concatenate([self.N.T @ column, column[self.pinned]])
+            self.S[c, :c] = self.V[k, :c]
+            self.count += 1
+
+    def solve(self, u: Floats, total: float = 0.0) -> tuple[Floats, Floats] | None:
+        """-x = V y - u and y, where the given sums of x are `total`; None if S is singular."""
+        xp, c = self.xp, self.count
+        right = xp.concatenate([self.N.T @ u - total, u[self.pinned]])
+        try:
+            y = xp.linalg.solve(self.S[:c, :c], right)
+        except np.linalg.LinAlgError:
+            return None
+        return self.V[:, :c] @ y - u, y

@@ -1,27 +1,25 @@
 """Newton steps on the free variables of one tile: large C with fewer pair steps.
 
-With M the free variables (strictly inside their bounds) and the others held, the problem is
-quadratic in the move d of M:
+With M the free variables (strictly inside their bounds) and the others fixed, the problem is
+quadratic in the step d of M:
 
-    minimise 1/2 d' Q d + g' d    subject to  N' d = 0        Q = K[M, M] + diag(ridge),  g the gradient
+    minimise 1/2 d' Q d + g' d    subject to  N' d = 0
 
-The columns of N are the groups' indicators, whose sums are fixed, and a unit vector for each
-variable that must not move any more. With u = Q^-1 g, V = Q^-1 N and S = N' V the minimiser is d =
--u + V S^-1 N' u. It is followed up to the first bound it meets; that variable's unit vector joins
-N, which costs one more column of V, and u + t d takes the place of u: no new factor, no new
-gradient. So the walk goes on until a whole step fits, at the minimum of the face. A burst of pair
-steps then lets variables that violate optimality leave their bounds. They border the factor:
+    Q = K[M, M] + diag(ridge),  g the gradient
 
-    [Q   B ]^-1   needs  W = Q^-1 B  and the Cholesky factor of  T = D - B' W
-    [B'  D ]
+The columns of N are the indicators of the groups, whose sums are fixed, and a unit vector for each
+pinned variable. With u = Q^-1 g, V = Q^-1 N and S = N' V the minimiser is d = -u + V S^-1 N' u
+(bordered.py). This is an active-set method: the step is followed up to the first bound it meets;
+that variable is pinned, its unit vector joins N, which costs one more column of V, and u + t d takes
+the place of u. There is no new factor and no new gradient. It ends where a full step fits, at the
+minimum of the face. A burst of pair steps then lets variables that violate optimality leave their
+bounds; they join the factor. A new factor is made only after many changes.
 
-and a new factor is made only after many changes. Every part lowers the objective, so no face
-returns and the work ends. Q may be singular (duplicate points, more points than features): a shift
-of its diagonal at the level of rounding makes the factor exist, and what it spoils is repaired by
-the next step, whose gradient is exact.
+Every part lowers the objective, so no face returns and the work ends. What the shift of a singular Q
+spoils is repaired by the next step, whose gradient is exact.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,21 +27,32 @@ from numpy.typing import NDArray
 from maxmargin.core.arrays import Floats, Integers
 from maxmargin.core.backend import Backend, Steps, Variables
 from maxmargin.core.threads import one_blas_thread
+from maxmargin.kernel.bordered import BorderedFactor, Constraints
 from maxmargin.kernel.solution import violation
 from maxmargin.monitor import Monitor
 
-CHANGES = 256
-"""Variables that may join or leave a factor, together, before a new one is made."""
-AHEAD = 24
-"""Columns of V made together: those of the next variables to meet a bound, as it seems."""
-LONGER, LONGEST = 4, 64
-"""Where a walk does not reach its end, the next burst of pair steps is LONGER times as long, up to
-LONGEST steps for each variable."""
-NOISE = 1e-15
-"""The rounding of K b, relative to the size of b and of K's diagonal; twice with b for the
-objective."""
-IDLE = 3
-"""Cycles that may pass without progress."""
+
+class Settings(NamedTuple):
+    """How Newton steps work (decision 8)."""
+
+    changes: int = 256
+    """Variables that may join a factor or be pinned, together, before a new one is made."""
+    columns_ahead: int = 24
+    """Columns of V computed together: those of the next variables to meet a bound, it seems."""
+    burst_growth: int = 4
+    """Where a face's minimum is not reached, the next burst is this many times as long."""
+    longest_burst: int = 64
+    """Pair steps for each variable in a burst, at most."""
+    rounding: float = 1e-15
+    """The rounding of K b, relative to the size of b and of K's diagonal; with b twice that of the
+    objective."""
+    idle: int = 3
+    """Cycles that may pass without progress."""
+    shifts: tuple[float, ...] = (1e-13, 1e-12, 1e-11)
+    """Shifts of the diagonal, relative to its greatest entry, tried in turn (decision 5)."""
+
+
+SETTINGS = Settings()
 
 
 class Tile(NamedTuple):
@@ -89,95 +98,55 @@ class Tile(NamedTuple):
         return self.backend.pair_steps(self.K, self.variables, tol, most)
 
     def move_to(self, at: Integers, b: Floats) -> float:
-        """Set some variables and bring G up to date; return by how much the objective fell."""
+        """Set some variables and update G; return by how much the objective fell."""
+        xp = self.backend.xp
         change = b - self.b[at]
-        before, effect = self.G[at], np.zeros(len(self.b))
+        before, effect = self.G[at], xp.zeros(len(self.b))
         self.backend.update_gradient(self.K, at, change, effect)
         effect[at] += self.ridge[at] * change
         self.G[:] += effect
         self.b[at] = b
-        return -float(np.sum(change * before) + 0.5 * np.sum(change * effect[at]))
+        return -float(xp.sum(change * before) + 0.5 * xp.sum(change * effect[at]))
 
 
 class NotConvex(ArithmeticError):
     """Negative curvature was met."""
 
 
-class Factor:
-    """Solves with Q on the members: a Cholesky factor on the first of them, bordered by those who
-    joined later.
-
-    Members are variables of the whole problem: a factor serves every tile that holds them.
-    """
-
-    def __init__(self, tile: Tile, at: Integers) -> None:
-        self.members, self.base, self.backend = tile.numbers[at], len(at), tile.backend
-        diagonal = np.diagonal(tile.K)[at] + tile.ridge[at]
-        scale = float(np.abs(diagonal).max(initial=0.0)) or 1.0
-        for shift in (1e-13, 1e-12, 1e-11):
-            Q = self.backend.gather(tile.K, at, at)
-            np.fill_diagonal(Q, diagonal + shift * scale)
-            L, self.shift = self.backend.cholesky(Q), shift * scale
-            if L is not None:
-                self.L = L
-                break
-        else:
-            raise NotConvex
-        self.B, self.W = np.empty((self.base, 0)), np.empty((self.base, 0))
-        self.T: Floats  # once a variable joins
-
-    def add(self, tile: Tile, new: Integers) -> bool:
-        """Let variables join; False where rounding forbids it."""
-        self.members = np.concatenate([self.members, tile.numbers[new]])
-        at = np.searchsorted(tile.numbers, self.members)
-        base, joined = at[: self.base], at[self.base :]
-        right = tile.K[np.ix_(base, new)]
-        self.B = np.concatenate([self.B, right], axis=1)
-        self.W = np.concatenate([self.W, self.backend.cholesky_solve(self.L, right)], axis=1)
-        T = tile.K[np.ix_(joined, joined)] - self.B.T @ self.W
-        np.fill_diagonal(T, np.diagonal(T) + tile.ridge[joined] + self.shift)
-        factor = self.backend.cholesky(T.T)
-        if factor is None:
-            return False
-        self.T = factor
-        return True
-
-    def solve(self, right: Floats) -> Floats:
-        """Q^-1 right, a column or several."""
-        first = self.backend.cholesky_solve(self.L, right[: self.base])
-        if len(self.members) == self.base:
-            return first
-        tail = right[self.base :] - self.B.T @ first
-        last = self.backend.cholesky_solve(self.T, tail)
-        return np.concatenate([first - self.W @ last, last])
-
-
 def newton(
-    tile: Tile, tol: float, monitor: Monitor, steps_before: int = 0, factor: Factor | None = None
-) -> tuple[int, Factor | None]:
+    tile: Tile,
+    tol: float,
+    monitor: Monitor,
+    steps_before: int = 0,
+    factor: BorderedFactor | None = None,
+) -> tuple[int, BorderedFactor | None]:
     """Lower the violation of a tile to tol, or as far as float64 can; return the number of pair
     steps, and the last factor.
 
     Raises NotConvex where negative curvature is met; b and G are valid then.
     """
+    xp = tile.backend.xp
     steps, idle, least, burst = 0, 0, np.inf, 1
-    noise = NOISE * float(np.abs(np.diagonal(tile.K)).max(initial=0.0))
+    noise = SETTINGS.rounding * float(xp.abs(xp.diagonal(tile.K)).max(initial=0.0))
     with one_blas_thread():
         while True:
-            violation, size = tile.violation, float(np.sqrt(np.sum(tile.b**2)))
+            violation, size = tile.violation, float(xp.sqrt(xp.sum(tile.b**2)))
             if (
                 violation <= max(tol, noise * size)
-                or idle > IDLE
+                or idle > SETTINGS.idle
                 or monitor.stop(steps_before + steps) is not None
             ):
                 return steps, factor
             gain, whole = 0.0, True
-            if np.count_nonzero(tile.free) > 1:
+            if xp.count_nonzero(tile.free) > 1:
                 factor = _factor_for(tile, factor)
-                gain, whole = _walk(tile, factor, monitor, steps_before + steps)
+                gain, whole = _minimise_face(tile, factor, monitor, steps_before + steps)
                 if not whole and monitor.stop(steps_before + steps) is not None:
                     return steps, factor
-            burst = max(1, burst // LONGER) if whole else min(LONGEST, burst * LONGER)
+            growth = SETTINGS.burst_growth
+            burst = (
+                max(1, burst // growth) if whole else min(SETTINGS.longest_burst, burst * growth)
+            )
             idle = 0 if gain > noise * size**2 or violation < 0.5 * least else idle + 1
             least, violation = min(least, violation), tile.violation
             if violation > tol:
@@ -190,115 +159,102 @@ def newton(
                     raise NotConvex
 
 
-def _factor_for(tile: Tile, factor: Factor | None) -> Factor:
+def factorize(tile: Tile, at: Integers) -> BorderedFactor:
+    """A new factor of some variables of a tile; NotConvex where there is none."""
+    backend, xp = tile.backend, tile.backend.xp
+    diagonal = xp.diagonal(tile.K)[at] + tile.ridge[at]
+    scale = float(xp.abs(diagonal).max(initial=0.0)) or 1.0
+    for shift in SETTINGS.shifts:
+        Q = backend.gather(tile.K, at, at)
+        xp.fill_diagonal(Q, diagonal + shift * scale)
+        L = backend.cholesky(Q)
+        if L is not None:
+            return BorderedFactor(tile.numbers[at], L, shift * scale, backend)
+    raise NotConvex
+
+
+def join(factor: BorderedFactor, tile: Tile, new: Integers) -> bool:
+    """Let variables of a tile join a factor; False where rounding forbids it."""
+    xp = tile.backend.xp
+    first = xp.searchsorted(tile.numbers, factor.members[: factor.base])
+    joined = xp.concatenate([xp.searchsorted(tile.numbers, factor.members[factor.base :]), new])
+    gather = tile.backend.gather
+    right, corner = gather(tile.K, first, new), gather(tile.K, joined, joined)
+    return factor.join(tile.numbers[new], right, corner, tile.ridge[joined])
+
+
+def _factor_for(tile: Tile, factor: BorderedFactor | None) -> BorderedFactor:
     """A factor with the free variables among its members: the given one, if few changed."""
-    free = np.flatnonzero(tile.free)
-    if factor is not None and np.isin(factor.members, tile.numbers, assume_unique=True).all():
-        new = np.flatnonzero(tile.free & ~np.isin(tile.numbers, factor.members, assume_unique=True))
-        joined, left = (
-            len(factor.members) - factor.base + len(new),
-            len(factor.members) + len(new) - len(free),
-        )
-        if joined + left <= min(CHANGES, len(free) // 4) and (
-            not len(new) or factor.add(tile, new)
+    xp = tile.backend.xp
+    free = xp.flatnonzero(tile.free)
+    if factor is not None and xp.isin(factor.members, tile.numbers, assume_unique=True).all():
+        new = xp.flatnonzero(tile.free & ~xp.isin(tile.numbers, factor.members, assume_unique=True))
+        most = min(SETTINGS.changes, len(free) // 4)
+        if factor.changes(len(free) - len(new), len(new)) <= most and (
+            not len(new) or join(factor, tile, new)
         ):
             return factor
-    return Factor(tile, free)
+    return factorize(tile, free)
 
 
-def _walk(tile: Tile, factor: Factor, monitor: Monitor, steps: int) -> tuple[float, bool]:
-    """From bound to bound to the minimum of the face, unless the monitor says stop.
+def _minimise_face(
+    tile: Tile, factor: BorderedFactor, monitor: Monitor, steps: int
+) -> tuple[float, bool]:
+    """The active-set method, from bound to bound to the minimum of the face.
 
-    Return by how much the objective fell, and whether the minimum was reached.
+    Return by how much the objective fell, and whether the minimum was reached: it is not where the
+    monitor says stop, or after many changes.
     """
-    at = np.searchsorted(tile.numbers, factor.members)
+    xp = tile.backend.xp
+    at = xp.searchsorted(tile.numbers, factor.members)
     b, lower, upper = tile.b[at], tile.lower[at], tile.upper[at]
-    N = _groups(at, tile.begin, tile.fixed)
-    held = np.flatnonzero((b <= lower) | (b >= upper))
-    rest = _Rest(factor, N, held)
-    # N y takes up each group's mean and what is held: without them g is small, and so is the
-    # rounding where Q is singular
-    u, whole = factor.solve(_without_sums(tile.G[at], N, held)), False
-    while not whole and len(rest.held) <= CHANGES and monitor.stop(steps) is None:
-        d = rest.direction(u)
+    N = _groups(at, tile.begin, tile.fixed, xp)
+    pinned = xp.flatnonzero((b <= lower) | (b >= upper))
+    constraints = Constraints(factor, N, pinned, room=2 * SETTINGS.changes)
+    # N y takes up each group's mean and the gradient of what is pinned: without them g is small,
+    # and so is the rounding where Q is singular
+    u, whole = factor.solve(_without_sums(tile.G[at], N, pinned, xp)), False
+    while not whole and len(constraints.pinned) <= SETTINGS.changes and monitor.stop(steps) is None:
+        d = _direction(constraints, u)
         if d is None:
             break
         with np.errstate(divide="ignore", invalid="ignore"):
-            reach = np.where(d != 0, np.where(d > 0, upper - b, b - lower) / np.abs(d), np.inf)
+            reach = xp.where(d != 0, xp.where(d > 0, upper - b, b - lower) / xp.abs(d), np.inf)
         t = min(1.0, float(reach.min()))
         whole = t == 1.0
-        b, u = np.clip(b + t * d, lower, upper), u + t * d
+        b, u = xp.clip(b + t * d, lower, upper), u + t * d
         if not whole:
-            hit = np.flatnonzero(reach <= t)
-            b[hit] = np.where(d[hit] > 0, upper[hit], lower[hit])
-            rest.hold(hit, np.argsort(reach, kind="stable")[:AHEAD])
+            hit = xp.flatnonzero(reach <= t)
+            b[hit] = xp.where(d[hit] > 0, upper[hit], lower[hit])
+            constraints.pin(hit, xp.argsort(reach, kind="stable")[: SETTINGS.columns_ahead])
     return tile.move_to(at, b), whole
 
 
-def _groups(at: Integers, begin: Integers, fixed: NDArray[np.bool_]) -> Floats:
+def _direction(constraints: Constraints, u: Floats) -> Floats | None:
+    """The step to the minimiser; None where rounding leaves none."""
+    found = constraints.solve(u)
+    if found is None:
+        return None
+    xp = constraints.xp
+    d = _without_sums(found[0], constraints.N, constraints.pinned, xp)
+    return d if bool(xp.isfinite(d).all()) else None
+
+
+def _groups(at: Integers, begin: Integers, fixed: NDArray[np.bool_], xp: Any) -> Any:
     """The indicators of the groups that have members and a fixed sum, one column each."""
     if len(fixed) == 1:
-        return np.ones((len(at), int(fixed[0])))
-    N: Floats = (
-        np.searchsorted(begin, at, side="right")[:, None] == np.arange(1, len(begin))
-    ).astype(np.float64)
-    return N[:, N.any(axis=0) & fixed]
+        return xp.ones((len(at), int(fixed[0])))
+    number = xp.searchsorted(xp.asarray(begin), at, side="right")
+    N = (number[:, None] == xp.arange(1, len(begin))).astype(np.float64)
+    return N[:, N.any(axis=0) & xp.asarray(fixed)]
 
 
-def _without_sums(d: Floats, N: Floats, held: Integers) -> Floats:
-    """d with 0 for what is held and without each group's mean."""
-    moving = N
-    if len(held):
-        moving, d[held] = N.copy(), 0.0
-        moving[held] = 0.0
-    count = moving.sum(axis=0)
-    rest: Floats = d - moving @ (d @ moving / np.maximum(count, 1.0))
+def _without_sums(d: Floats, N: Floats, pinned: Integers, xp: Any) -> Floats:
+    """d with 0 for what is pinned and without each group's mean."""
+    free = N
+    if len(pinned):
+        free, d[pinned] = N.copy(), 0.0
+        free[pinned] = 0.0
+    count = free.sum(axis=0)
+    rest: Floats = d - free @ (d @ free / xp.maximum(count, 1.0))
     return rest
-
-
-class _Rest:
-    """The constraints N' d = 0 of a walk: sums that are fixed, variables that are held.
-
-    V = Q^-1 N and S = N' V grow with them.
-    """
-
-    def __init__(self, factor: Factor, N: Floats, held: Integers) -> None:
-        self.factor, self.N, self.held = factor, N, np.empty(0, np.int64)
-        self.made: dict[
-            int, Floats
-        ] = {}  # columns of Q^-1 by member, also of those that may be held next
-        self.count, most = N.shape[1], N.shape[1] + min(len(N), len(held) + 2 * CHANGES)
-        self.V, self.S = np.empty((len(N), most), order="F"), np.empty((most, most))
-        if self.count:
-            self.V[:, : self.count] = factor.solve(N)
-        self.S[: self.count, : self.count] = N.T @ self.V[:, : self.count]
-        self.hold(held, held)
-
-    def hold(self, members: Integers, likely: Integers) -> None:
-        """Hold members.
-
-        Where columns must be made, those of the likely next ones are made with them.
-        """
-        if not all(int(k) in self.made for k in members):
-            new = [int(k) for k in np.union1d(members, likely) if int(k) not in self.made]
-            unit = np.zeros((len(self.N), len(new)), order="F")
-            unit[new, np.arange(len(new))] = 1.0
-            self.made.update(zip(new, self.factor.solve(unit).T, strict=True))
-        for k in members[: self.V.shape[1] - self.count]:
-            c, column = self.count, self.made[int(k)]
-            self.held = np.append(self.held, k)
-            self.V[:, c] = column
-            self.S[: c + 1, c] = np.concatenate([self.N.T @ column, column[self.held]])
-            self.S[c, :c] = self.V[k, :c]
-            self.count += 1
-
-    def direction(self, u: Floats) -> Floats | None:
-        """The minimiser -u + V S^-1 N' u; None where rounding leaves none."""
-        c = self.count
-        right = np.concatenate([self.N.T @ u, u[self.held]])
-        try:
-            y = np.linalg.solve(self.S[:c, :c], right)
-        except np.linalg.LinAlgError:
-            return None
-        d = _without_sums(self.V[:, :c] @ y - u, self.N, self.held)
-        return d if np.isfinite(d).all() else None

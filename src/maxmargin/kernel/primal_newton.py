@@ -12,7 +12,7 @@ the problems with a ridge have the primal, without constraints and once differen
 On the support set S = {i: s_i > 0} it is quadratic, and a Newton step goes to the minimum of that
 quadratic, which is 0 outside S:
 
-    (K_SS + diag(ridge_S)) x_S + level = -linear_S        sum(x_S) = 0                     (bordered.py)
+    (K_SS + diag(ridge_S)) x_S + level = -linear_S        sum(x_S) = 0                     (newton_systems.py)
 
 Where the step's end has the same S it is the minimum of P, and x its dual solution: x_i = sign_i
 s_i / ridge_i. If P is higher at the step's end, the least value on the way is taken, found exactly
@@ -26,7 +26,6 @@ set of the whole is met when it is nearly known. Only rows of K that belong to S
 Everything is float64. The memory is that of |S|^2 numbers; MemoryError says so where there is less.
 """
 
-from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -34,8 +33,8 @@ from numpy.typing import NDArray
 
 from maxmargin.core.arrays import Floats, Integers
 from maxmargin.core.threads import one_blas_thread
-from maxmargin.kernel.bordered import Bordered, NotPositive, Stopped
 from maxmargin.kernel.cache import RowCache, free_memory
+from maxmargin.kernel.newton_systems import NewtonSystems
 from maxmargin.kernel.problems import DualProblem, feasible_start, fold
 from maxmargin.kernel.solution import Solution, gradient, levels
 from maxmargin.kernel.state import State, finish
@@ -43,25 +42,36 @@ from maxmargin.kernel.workspace import KernelWorkspace
 from maxmargin.monitor import Monitor
 from maxmargin.status import Status
 
-WHOLE = 2048
-"""A kernel matrix of at most this many rows is computed at once."""
-FEWEST = 512
-"""Rows of the first subset, at least."""
-ROUGH = 0.05
-"""A subset's problem is left when a step changes no more than this share of its support set: the
-next subset changes it more."""
-SHARE = 0.8
-"""Share of the free memory that the factor may take."""
-SHIFTS = (0.0, 1e-14, 1e-13, 1e-12, 1e-11)
-"""Shifts of the diagonal, relative to its greatest entry, tried in turn where rounding makes a
-positive matrix look indefinite."""
-REFINED = 4
-"""How often the last step's residual may be solved for again."""
-ROUNDING = 1e-15
-"""A fall of P by less than this share may be rounding, or small beside losses that cannot be
-avoided."""
-IDLE = 30
-"""How many such steps may follow each other."""
+
+class Settings(NamedTuple):
+    """How the method works (decision 14)."""
+
+    matrix_rows: int = 2048
+    """A kernel matrix of at most this many rows is computed at once."""
+    first_subset: int = 512
+    """Rows of the first subset, at least."""
+    settled: float = 0.05
+    """A subset's problem is left when a step changes no more than this share of its support set:
+    the next subset changes it more."""
+    memory_share: float = 0.8
+    """Share of the free memory that the factor may take."""
+    refinements: int = 4
+    """How often the residual of the last step may be solved for."""
+    rounding: float = 1e-15
+    """A fall of P by less than this share may be rounding, or small beside losses that cannot be
+    avoided."""
+    idle: int = 30
+    """Such steps that may follow each other."""
+
+
+SETTINGS = Settings()
+
+
+class Stopped(Exception):
+    """The monitor said stop, or rounding: with the reason."""
+
+    def __init__(self, reason: Status) -> None:
+        self.reason = reason
 
 
 class Point(NamedTuple):
@@ -91,11 +101,14 @@ def solve(
     source = workspace.source
     rows = (
         RowCache(workspace.whole(), np.float64, 0.0)
-        if source.n_rows <= WHOLE
+        if source.n_rows <= SETTINGS.matrix_rows
         else workspace.rows(np.float64)
     )
     search = _Search(
-        problem, rows, workspace.monitor, SHARE * free_memory() / workspace.side_by_side
+        problem,
+        rows,
+        workspace.monitor,
+        SETTINGS.memory_share * free_memory() / workspace.side_by_side,
     )
     with one_blas_thread():
         point, reason = search.run(start)
@@ -153,7 +166,7 @@ class _Search:
     def __init__(
         self, problem: DualProblem, cache: RowCache, monitor: Monitor, memory: float
     ) -> None:
-        self.problem, self.cache, self.monitor, self.memory = problem, cache, monitor, memory
+        self.problem, self.cache, self.monitor = problem, cache, monitor
         self.sign = np.where(problem.upper > 0, 1.0, -1.0)
         self.row, self.n = problem.row, cache.source.n_rows
         some = np.arange(0, self.n, max(1, self.n // 64))
@@ -161,7 +174,7 @@ class _Search:
             np.abs(cache.source.block(some, some, np.float64).diagonal()).max(initial=0.0)
         )
         self.steps = 0
-        self.system: Bordered | None = None
+        self.systems = NewtonSystems(problem, cache, self.scale, memory, self._pause)
 
     def run(self, start: Floats | None) -> tuple[Point, Status | None]:
         """Subsets, each twice as large, then all; from a start at once on all.
@@ -170,7 +183,7 @@ class _Search:
         """
         point, halvings = Point(np.zeros(len(self.row)), 0.0, np.zeros(self.n)), 0
         if start is None or not start.any():
-            while self.n >> (halvings + 1) >= FEWEST:
+            while self.n >> (halvings + 1) >= SETTINGS.first_subset:
                 halvings += 1
         else:
             point = self.begin_at(start)
@@ -179,7 +192,7 @@ class _Search:
             inside = np.zeros(self.n, bool)
             inside[order[: self.n >> k]] = True
             try:
-                point = self.minimise(point, inside[self.row], ROUGH if k else 0.0)
+                point = self.minimise(point, inside[self.row], SETTINGS.settled if k else 0.0)
             except Stopped as stopped:
                 return self.last, stopped.reason
         return point, None
@@ -212,11 +225,11 @@ class _Search:
             if not changed:
                 return new if rough else self.refine(new, S)
             lower = self.primal(new, inside)
-            if not lower <= value * (1 + ROUNDING):
+            if not lower <= value * (1 + SETTINGS.rounding):
                 new = point.towards(new, self.least(point, new, inside))
                 lower, found = self.primal(new, inside), self.support(new, inside)
-            idle = 0 if lower < value * (1 - ROUNDING) else idle + 1
-            if changed <= rough * len(S) or idle > IDLE:
+            idle = 0 if lower < value * (1 - SETTINGS.rounding) else idle + 1
+            if changed <= rough * len(S) or idle > SETTINGS.idle:
                 return new
             self._report(new, inside, value - lower)
             point, value, S = new, lower, found
@@ -256,7 +269,7 @@ class _Search:
     def refine(self, point: Point, S: Integers) -> Point:
         """Solve for the residual of the last step, as long as that halves it."""
         best, least = point, np.inf
-        for _ in range(REFINED):
+        for _ in range(SETTINGS.refinements):
             x = point.x[S]
             residual = (
                 -self.problem.linear[S]
@@ -316,48 +329,12 @@ class _Search:
         x[S] = x_S
         return Point(x, level, self.product(x))
 
-    def _values(self, a: Integers, b: Integers) -> Floats:
-        """K of two sets of variables."""
-        return self.cache.block(self.row[a], self.row[b])
-
     def _solve(self, S: Integers, right: Floats, total: float) -> tuple[Floats, float]:
-        """Solve the system of S, with the last factor if few variables changed."""
-        if self.system is None or not self.system.serves(S):
-            self.system = None  # its memory is needed
-            self.system = self._factor(S)
-        try:
-            x, level = self.system.solve(S, right, total)
-        except np.linalg.LinAlgError:
-            raise Stopped(Status.STALLED) from None
-        if not (np.isfinite(x).all() and np.isfinite(level)):
+        """Solve the system of S."""
+        found = self.systems.solve(S, right, total)
+        if found is None:
             raise Stopped(Status.STALLED)
-        return x, level
-
-    def _factor(self, S: Integers) -> Bordered:
-        """A new factor.
-
-        MemoryError where there is no room, ValueError where the kernel is not positive
-        semidefinite.
-        """
-        needed = 8.0 * len(S) ** 2
-        if needed > self.memory:
-            raise MemoryError(
-                f"solver='newton' keeps a matrix of the {len(S)} support vectors, "
-                f"{needed / 2**30:.1f} GiB; {self.memory / 2**30:.1f} are "
-                "available to it. Use solver='block', which needs no such matrix."
-            )
-        self.cache.keep(self.row[S])
-        for shift in SHIFTS:
-            with suppress(NotPositive):
-                return Bordered(
-                    self._values, S, self.problem.ridge, self._pause, shift * self.scale
-                )
-        raise ValueError(
-            "solver='newton' needs a positive semidefinite kernel, but this one has negative "
-            "curvature on these data, more than the "
-            "squared loss makes up for. Use solver='block', a smaller C, or a positive "
-            "semidefinite kernel."
-        )
+        return found
 
     def _pause(self) -> None:
         """Let the monitor stop the work."""

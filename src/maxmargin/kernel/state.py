@@ -15,7 +15,7 @@ from numpy.typing import DTypeLike, NDArray
 from maxmargin.core.arrays import Floats, Integers
 from maxmargin.core.backend import Backend, Variables
 from maxmargin.core.choose import HOST
-from maxmargin.kernel.newton import Factor
+from maxmargin.kernel.bordered import BorderedFactor
 from maxmargin.kernel.problems import DualProblem, fold
 from maxmargin.kernel.solution import (
     Level,
@@ -85,7 +85,7 @@ class State:
     convex: bool = False  # negative curvature is rounding
     indefinite: bool = False
     unbounded: bool = False
-    factor: Factor | None = None  # of the last Newton steps: pair steps alone take too many
+    factor: BorderedFactor | None = None  # of the last Newton steps: pair steps alone take too many
 
     @property
     def xp(self) -> Any:

@@ -1,0 +1,57 @@
+"""A Cholesky factor in panels: kernel values are computed where they are needed, and the memory is
+that of one matrix.
+
+Each panel of the upper factor R, Q = R'R, follows from the panels above it. Ctrl-C is seen between
+panels. The columns of a panel are dealt to threads in parts of fixed size, each for one BLAS
+thread, so that bits do not depend on the number of threads (decision 14).
+"""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from scipy.linalg import lapack
+
+from maxmargin.core.arrays import Floats
+from maxmargin.core.threads import thread_count
+
+Values = Callable[[slice, slice], Floats]
+"""The values of a matrix in some rows and columns."""
+
+ROWS, COLUMNS = 256, 512
+"""Rows of a panel, and columns that one thread updates at once."""
+
+
+def cholesky_in_panels(values: Values, ridge: Floats, pause: Callable[[], None]) -> Floats | None:
+    """The lower factor of the symmetric matrix `values` + diag(ridge); None if that is not definite.
+
+    Only the upper triangle of the values is asked for, and only the lower triangle of the result is
+    set. `pause` is called before each panel.
+    """
+    n = len(ridge)
+    R = np.empty((n, n))
+    with ThreadPoolExecutor(max(1, thread_count(float(n) ** 3))) as pool:
+        for begin in range(0, n, ROWS):
+            pause()
+            end = min(n, begin + ROWS)
+            rows = slice(begin, end)
+            R[rows, begin:] = values(rows, slice(begin, n))
+            corner = R[rows, rows]
+            corner[np.diag_indices(end - begin)] += ridge[rows]
+            above = R[:begin, rows].T
+            corner -= above @ R[:begin, rows]
+            C, failed = lapack.dpotrf(corner.T, lower=1, clean=1)
+            if failed:
+                return None
+            corner[...] = C.T
+            inverse = lapack.dtrtri(C, lower=1)[0]
+
+            def update(
+                start: int, rows: slice = rows, above: Floats = above, inverse: Floats = inverse
+            ) -> None:
+                part = R[rows, start : start + COLUMNS]
+                part -= above @ R[: rows.start, start : start + COLUMNS]
+                part[...] = inverse @ part
+
+            list(pool.map(update, range(end, n, COLUMNS)))
+    return R.T
