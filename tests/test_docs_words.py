@@ -1,0 +1,97 @@
+"""The words of the documents: the glossary is that of the code, private terms stay away, lines are
+of a length that can be read."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SOURCES = [
+    path
+    for path in sorted((ROOT / "src").rglob("*"))
+    if path.suffix in (".py", ".h", ".cpp", ".pyi")
+]
+WRITTEN = ["benchmark.md", "linear-benchmark.md", "downstream.md", "gallery/README.md"]
+"""Pages that programs write."""
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *(
+        page
+        for page in sorted((ROOT / "docs").rglob("*.md"))
+        if str(page.relative_to(ROOT / "docs")) not in WRITTEN
+    ),
+]
+HISTORY = ROOT / "docs" / "decisions"
+HOW = (ROOT / "docs" / "how-it-works.md").read_text()
+GLOSSARY = re.findall(
+    r"^\| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", HOW.partition("## Glossary")[2], re.MULTILINE
+)[1:]
+"""Literal translations."""
+
+
+def ids(path):
+    return str(path.relative_to(ROOT))
+
+
+# ---- the glossary --------------------------------------------------------------------------------
+
+
+def test_the_glossary_is_found_and_in_order():
+    terms = [term for term, *_ in GLOSSARY]
+    assert len(terms) > 20
+    assert terms == sorted(terms, key=str.lower)
+
+
+@pytest.mark.parametrize(("term", "meaning", "reference"), GLOSSARY)
+def test_a_term_of_the_glossary_is_a_word_of_the_code(term, meaning, reference):
+    pattern = re.compile(re.escape(term).replace(r"\ ", r"[\s_-]+(?:# |// )?"), re.IGNORECASE)
+    assert any(pattern.search(path.read_text()) for path in SOURCES)
+    assert meaning[0].isupper()
+    assert reference == "here" or re.search(r"\b(19|20)\d\d\b", reference), "a year"
+
+
+# ---- words that are gone -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("word", PRIVATE)
+def test_private_terms_are_gone(word):
+    pattern = re.compile(word, re.IGNORECASE)
+    pages = [page for page in PAGES if HISTORY not in page.parents]
+    assert [ids(path) for path in [*SOURCES, *pages] if pattern.search(path.read_text())] == []
+
+
+@pytest.mark.parametrize("phrase", LITERAL)
+def test_documents_are_plain_english(phrase):
+    pattern = re.compile(rf"\b{phrase}\b".replace(" ", r"\s+"))
+    pages = [page for page in PAGES if HISTORY not in page.parents]
+    assert [ids(page) for page in pages if pattern.search(page.read_text())] == []
+
+
+# ---- lines ---------------------------------------------------------------------------------------
+
+
+def too_long(text):
+    """Numbers of long lines, but for tables, fences, what programs wrote, and what cannot break."""
+    fence = written = False
+    for number, line in enumerate(text.splitlines(), 1):
+        fence ^= line.startswith("```")
+        written = line.startswith("<!-- written by") or (
+            written and not line.startswith("<!-- until here")
+        )
+        whole = len(re.sub(r"`[^`]*`|<!--.*?-->|\[[^\]]*\]\([^)]*\)", "x", line).split()) <= 2
+        if len(line) > WIDTH and not (fence or written or line.startswith("|") or whole):
+            yield number
+
+
+@pytest.mark.parametrize("page", PAGES, ids=ids)
+def test_lines_are_not_too_long(page):
+    assert list(too_long(page.read_text())) == []
+
+
+def test_a_long_line_is_found():
+    long = "word " * 30
+    assert list(too_long(f"short\n{long}\n```python\n{long}\n```\n| {long} |\n{long}")) == [2, 7]
+    assert list(too_long(f"<!-- written by make -->\n{long}\n<!-- until here -->\n{long}")) == [4]
+    assert list(too_long(f"* `{long}`")) == []
