@@ -18,6 +18,11 @@ CLASSIFIERS = (SVC, NuSVC)
 REGRESSORS = (SVR, NuSVR)
 
 
+def settings(monkeypatch, module, **changes):
+    """Change settings of a module for the time of a test."""
+    monkeypatch.setattr(module, "SETTINGS", module.SETTINGS._replace(**changes))
+
+
 def binary(n=60, d=4, seed=0):
     """Two overlapping classes, 0 and 1, of about equal size."""
     return make_classification(

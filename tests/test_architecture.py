@@ -14,7 +14,7 @@ ROOT = Path(maxmargin.__file__).parent
 LAYERS = [
     {"core", "suggestions"},
     {"status", "boundary"},
-    {"monitor", "certificate"},
+    {"monitor", "certificate", "audit"},
     {"verdict", "workspace"},
     {"linear"},
     {"kernel"},

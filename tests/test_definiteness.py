@@ -6,9 +6,10 @@ The three tests of kernel/definiteness.py at their limits, and what follows from
 import numpy as np
 import pytest
 
+from helpers import settings
 from maxmargin.kernel import definiteness
-from maxmargin.kernel.audit import convexity_of
 from maxmargin.kernel.definiteness import (
+    convexity_of,
     has_bad_pair,
     is_positive_semidefinite,
     least_eigenvalue_below,
@@ -51,7 +52,7 @@ def test_a_pair_of_rows_shows_it(monkeypatch):
     assert has_bad_pair(np.array([[0.0, 1.0], [1.0, 1.0]]))
     K = np.eye(50)
     for block in (1, 120, 10**6):
-        monkeypatch.setattr(definiteness, "BLOCK", block)
+        settings(monkeypatch, definiteness, entries=block)
         assert not has_bad_pair(K)
         for i, j in ((0, 1), (48, 49), (3, 30)):
             bad = K.copy()
@@ -84,12 +85,12 @@ def test_lanczos_on_few_and_on_far_eigenvalues():
 def test_rows_that_matter_most_may_refute(monkeypatch):
     K = uniform(12, -0.3)
     assert not has_bad_pair(K)
-    monkeypatch.setattr(definiteness, "WHOLE", 5)
+    settings(monkeypatch, definiteness, cholesky_rows=5)
     for first, found in ((5, False), (6, True), (12, True)):
         assert refuted(K, np.arange(first), ROUNDING) is found, (
-            "up to WHOLE rows Cholesky's factor has decided"
+            "up to so many rows Cholesky's factor has decided"
         )
-    monkeypatch.setattr(definiteness, "MOST", 3)
+    settings(monkeypatch, definiteness, lanczos_rows=3)
     assert not refuted(K, np.arange(12), ROUNDING)
     K[0, 11] = K[11, 0] = 1.1
     assert refuted(K, np.arange(1), ROUNDING)
@@ -108,7 +109,7 @@ def test_a_matrix_is_checked_up_to_1024_rows():
 
 
 def test_convexity(monkeypatch):
-    monkeypatch.setattr(definiteness, "WHOLE", 20)
+    settings(monkeypatch, definiteness, cholesky_rows=20)
     X = np.random.default_rng(2).normal(size=(21, 3))
     ones = np.ones(21)
     assert convexity_of(Samples(Kernel.rbf(gamma=1.0), X), ones, 1e-16, True) == "proved"
@@ -126,7 +127,7 @@ def test_convexity(monkeypatch):
 
 
 def test_negative_curvature_seen_by_a_solver_may_be_rounding(monkeypatch):
-    monkeypatch.setattr(definiteness, "WHOLE", 20)
+    settings(monkeypatch, definiteness, cholesky_rows=20)
     for rounding, n, wanted in (
         (1e-13, 20, "indefinite"),
         (1e-7, 20, "checked"),
@@ -136,7 +137,7 @@ def test_negative_curvature_seen_by_a_solver_may_be_rounding(monkeypatch):
 
 
 def test_support_vectors_are_looked_at_first(monkeypatch):
-    monkeypatch.setattr(definiteness, "WHOLE", 20)
+    settings(monkeypatch, definiteness, cholesky_rows=20)
     K = np.eye(30)
     K[20:, 20:] = uniform(10, -0.3)
     kernel = Kernel.callable(lambda A, B: K[np.ix_(A[:, 0], B[:, 0])])

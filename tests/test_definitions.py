@@ -11,6 +11,7 @@ import pytest
 from scipy import sparse
 
 from maxmargin import Kernel, certificate
+from maxmargin.audit import plan_audit
 from maxmargin.core.choose import HOST
 from maxmargin.kernel import audit, evaluation, formulations, problems, training
 from maxmargin.kernel import certificate as kernel_certificate
@@ -562,17 +563,17 @@ def test_rows_of_the_audit(monkeypatch):
         np.zeros(2 * n),
     )
     coef[[70, 3, 11]] = 3.0, -5.0, 4.0
-    assert audit._audited(source, coef, 2 * n).tolist() == list(range(2 * n))
-    few = audit._audited(source, coef, 12)
+    assert audit.sampled(source, coef, 2 * n).tolist() == list(range(2 * n))
+    few = audit.sampled(source, coef, 12)
     assert set(few[-3:].tolist()) == {70, 3, 11}
     assert few[:-3].tolist() == np.random.default_rng(1).choice(2 * n, 6, replace=False).tolist()
     with monkeypatch.context() as patch:
         patch.setattr(training.block, "POLISHED", 2 * n - 1)
-        more = audit._audited(source, coef, 12)
+        more = audit.sampled(source, coef, 12)
         assert more[6:9].tolist() == source.suspects(3).tolist(), "of many"
         assert np.delete(more, [6, 7, 8]).tolist() == few.tolist()
         patch.setattr(training.block, "POLISHED", 2 * n)
-        assert audit._audited(source, coef, 12).tolist() == few.tolist()
+        assert audit.sampled(source, coef, 12).tolist() == few.tolist()
     sample = np.arange(10, 20)
     for count, wanted in (
         (40, list(range(40))),
@@ -581,7 +582,8 @@ def test_rows_of_the_audit(monkeypatch):
         (1, [10]),
         (0, [10]),
     ):
-        assert audit._affordable(sample, 40, count).tolist() == wanted
+        plan = plan_audit(40, sample, 2.0, 1.0, count)
+        assert plan.rows.tolist() == wanted
 
 
 def test_bounds_and_curvature_of_a_problem():

@@ -110,7 +110,7 @@ def test_the_audit_looks_where_distances_cancel():
     assert set(NativeSource(Kernel.rbf(gamma=1 / 900), X).suspects(2)) == {10, 11}
     source, coef = NativeSource(Kernel.rbf(gamma=1 / 900), X), np.zeros(len(X))
     coef[123] = 5.0
-    assert {10, 11, 123} <= set(audit._audited(source, coef, 64))
+    assert {10, 11, 123} <= set(audit.sampled(source, coef, 64))
     X = np.random.default_rng(0).normal(size=(500, 3))
     X[[3, 77]] *= 100
     assert set(NativeSource(Kernel.linear(), X).suspects(2)) == {3, 77}

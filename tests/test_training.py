@@ -6,6 +6,7 @@ What is computed again, what is audited, which of several problems run when.
 import numpy as np
 import pytest
 
+from helpers import settings
 from maxmargin.certificate import Certificate
 from maxmargin.core import threads
 from maxmargin.core.threads import thread_count
@@ -157,7 +158,7 @@ def audit(slack, kernel=RBF, data=X, b=None, wrong=0.0, source=SOURCE, problems_
     decision = Decision(b, 0.25, (0.25, 0.25), diagonal=1.0)
     f = k @ b + 0.25
     f[5] += wrong
-    return auditing.audit(
+    return auditing.audit_decision(
         space(source, kernel, data).share(Monitor(), 1, problems_), decision, f, slack
     )
 
@@ -198,7 +199,7 @@ def test_where_not_all_rows_can_be_compared_the_error_is_no_less_than_rounding(m
 def test_problems_of_one_fit_share_the_audit(monkeypatch):
     seen = []
     monkeypatch.setattr(
-        auditing, "_audited", lambda source, coef, count: seen.append(count) or np.arange(3)
+        auditing, "sampled", lambda source, coef, count: seen.append(count) or np.arange(3)
     )
     for many in (1, 4, 8, 9, 100):
         audit(1.0, problems_=many)
@@ -220,7 +221,7 @@ def test_a_small_problem_of_a_kernel_function_is_asked_for_once(monkeypatch):
     assert asked == [n * n]
     assert found.status is Status.OPTIMAL
     assert found.certificate.convexity == "checked"
-    monkeypatch.setattr(training.definiteness, "WHOLE", n - 1)
+    settings(monkeypatch, training.definiteness, cholesky_rows=n - 1)
     asked.clear()
     assert trained(form(), kernel).status is Status.OPTIMAL
     assert len(asked) > 1
@@ -302,7 +303,7 @@ def test_what_does_not_change_is_not_judged_again(monkeypatch):
 
 
 def test_the_audit_may_find_a_quarter_of_the_error_allowed(monkeypatch):
-    calls = spied(monkeypatch, "audit")
+    calls = spied(monkeypatch, "audit_decision")
     found = trained(form())
     slack = calls[0][-1]
     f = found.decision.coef @ K + found.decision.intercept
@@ -318,7 +319,7 @@ def test_the_audit_may_find_a_quarter_of_the_error_allowed(monkeypatch):
 
 def test_values_that_the_audit_computed_are_those_judged(monkeypatch):
     exact = 0.5 * y
-    spied(monkeypatch, "audit", (0.125, exact))
+    spied(monkeypatch, "audit_decision", (0.125, exact))
     found = trained(form())
     wanted = kernel_certificate.classification(
         exact, y, C, found.decision.coef, found.decision.intercept

@@ -11,7 +11,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from helpers import binary
+from helpers import binary, settings
 from maxmargin import SVC, SVR, Kernel, NuSVC, NuSVR, OneClassSVM, monitor
 from maxmargin.certificate import Certificate
 from maxmargin.kernel import block, definiteness, evaluation, problems
@@ -325,7 +325,7 @@ def test_pairs_are_compared_with_their_diagonal():
 
 
 def test_lanczos_decides_beyond_the_rows_of_cholesky(monkeypatch):
-    monkeypatch.setattr(definiteness, "WHOLE", 40)
+    settings(monkeypatch, definiteness, cholesky_rows=40)
     assert definiteness.refuted(symmetric_matrix(60, -0.05), np.arange(60), 1e-15)
     assert not definiteness.refuted(symmetric_matrix(60, 0.05), np.arange(60), 1e-15)
 

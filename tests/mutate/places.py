@@ -7,6 +7,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "maxmargin"
 
 MUTATED = (
+    "audit.py",
     "boundary.py",
     "calibration.py",
     "certificate.py",

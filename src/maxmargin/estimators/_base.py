@@ -19,6 +19,7 @@ from sklearn.utils.validation import (
 )
 
 from maxmargin import certificate
+from maxmargin.audit import greatest_error
 from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats
 from maxmargin.estimators import _labels, _outcome, _state
@@ -379,7 +380,7 @@ class BaseSVM(QuickParameters, ABC):
                 demand,
                 Size.of(np.append(exact[:, k], self._intercept_[k]), columns[k]),
             )
-            error = float(np.abs(solver_values[:, k] - exact[:, k]).max(initial=0.0))
+            error = greatest_error(solver_values[:, k], exact[:, k])
             judged.append(replace(new, audit_error=error, status=status))
         return certificate.worst(judged)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,11 +11,12 @@ from scipy import sparse
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from maxmargin import certificate
+from maxmargin.audit import audit, greatest_error, plan_audit
 from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats
 from maxmargin.estimators import _outcome
 from maxmargin.estimators._online import OnlineClassifier, like, stack
-from maxmargin.kernel.audit import convexity_of
+from maxmargin.kernel.definiteness import convexity_of
 from maxmargin.kernel.evaluation import kernel_diagonal, kernel_products
 from maxmargin.kernel.kernels import Kernel, Kind
 from maxmargin.kernel.sources import make_source, pick
@@ -197,18 +198,16 @@ class BasePegasos(OnlineClassifier):
         """
         largest = float(kernel_diagonal(self._kernel, X).max(initial=0.0))
         rows = np.unique(np.linspace(0, T.shape[1] - 1, AUDITED).astype(np.int64))
-        audited = self._values_at(X, rows)
-        exact: Evaluated | None = None
+        some, whole = self._values_at(X, rows), cache(lambda: self._evaluated(X, T))
         for k, (one, problem) in enumerate(zip(outcome.found, asked, strict=True)):
             numbers = one.f, one.square, one.dual_square
             doubt = self._doubt(problem, k, one.t, one.dual_square, largest)
-            error = float(np.abs(audited[k] - one.f[rows]).max(initial=0.0))
             limit = np.inf if self.tol is None else float(self.tol) * epochs.constant_loss(problem)
-            if doubt > NEGLIGIBLE * limit:
-                exact = exact or self._evaluated(X, T)
-                f = exact.values[k] + float(self.intercept_[k])
-                numbers = f, exact.squares[k], exact.dual_squares[k]
-                error = float(np.abs(numbers[0] - one.f).max(initial=0.0))
+            plan = plan_audit(len(one.f), rows, doubt, NEGLIGIBLE * limit, len(one.f))
+            values = whole().values[k] + self.intercept_[k] if plan.closer else some[k]
+            error, exact = audit(one.f, values, plan)
+            if exact is not None:
+                numbers = exact, whole().squares[k], whole().dual_squares[k]
             found = self._judged(problem, rule, numbers[0], one.t, *numbers[1:])
             yield replace(found, audit_error=error), doubt, Size.of(one.f, one.t)
 
@@ -313,7 +312,7 @@ class BasePegasos(OnlineClassifier):
             new = self._judged(problem, rule, f, T[k], squares[k], dual_squares[k])
             new = replace(new, n_iter=parts[k].n_iter, convexity=parts[k].convexity)
             status = verdict_again(parts[k].status, new, self._demand(problem), Size.of(f, T[k]))
-            error = float(np.abs(solver_values[k] - F[k]).max(initial=0.0))
+            error = greatest_error(solver_values[k], F[k])
             found.append(self._shown(replace(new, audit_error=error), status))
         return certificate.worst(found)
 

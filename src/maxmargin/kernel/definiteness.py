@@ -1,35 +1,77 @@
 """Whether a kernel matrix is positive semidefinite, up to the rounding of its entries.
 
-Three tests, from sure to cheap. A matrix K of n rows counts as positive semidefinite if K + shift I
-is, shift = 1e3 rounding n max |K|, where ``rounding`` is that of the entries' type.
+A matrix K of n rows counts as positive semidefinite if K + shift I is, where shift = 1e3 rounding n
+max |K| and ``rounding`` is that of the entries' type. Three tests, from sure to cheap:
 
-* Cholesky's factor of K + shift I exists exactly if that is so, and costs n^3 / 3: up to ``WHOLE`` rows;
+* Cholesky's factorisation of K + shift I exists exactly in that case, and costs n^3 / 3 operations:
+  it decides for up to ``cholesky_rows`` rows;
 * every pair of rows must satisfy K_ij^2 <= (K_ii + shift) (K_jj + shift): one look at each entry;
 * Lanczos' method bounds the least eigenvalue from above: a bound below -shift refutes K.
 
 The last two can only refute. What they leave open is assumed, and the certificate says so.
 """
 
+from typing import NamedTuple
+
 import numpy as np
-from numpy.typing import NDArray
 
-WHOLE = 1024
-"""Rows up to which Cholesky's factor decides."""
-MOST = 4096
-"""Rows, at most, that Lanczos' method looks at."""
-STEPS = 24
-"""Products with the matrix in Lanczos' method."""
-BLOCK = 2**22
-"""Entries looked at at once."""
+from maxmargin.core.arrays import Floats, Integers
+from maxmargin.core.threads import one_blas_thread
+from maxmargin.kernel.evaluation import kernel_values
+from maxmargin.kernel.kernels import Kind
+from maxmargin.kernel.workspace import Samples
+from maxmargin.status import Convexity
 
-Matrix = NDArray[np.float64]
+
+class Settings(NamedTuple):
+    """How closely a matrix is checked."""
+
+    cholesky_rows: int = 1024
+    """Rows up to which Cholesky's factorisation decides."""
+    lanczos_rows: int = 4096
+    """Rows, at most, of the part that Lanczos' method looks at."""
+    lanczos_steps: int = 24
+    """Products with the matrix in Lanczos' method."""
+    entries: int = 2**22
+    """Entries held at once."""
+    rounded: float = 1e-12
+    """Relative rounding of kernel values beyond which negative curvature that a solver meets proves
+    nothing."""
+
+
+SETTINGS = Settings()
+
+
+def convexity_of(X: Samples, coef: Floats, rounding: float, indefinite: bool = False) -> Convexity:
+    """What is known about the kernel matrix of samples; support vectors are checked first.
+
+    ``indefinite`` says that a solver met negative curvature.
+    """
+    kernel = X.kernel
+    if kernel.positive_semidefinite:
+        return Convexity.PROVED
+    if indefinite and rounding <= SETTINGS.rounded:
+        return Convexity.INDEFINITE
+    n, support = len(coef), np.flatnonzero(coef)
+    order = np.argsort(coef == 0, kind="stable")[: SETTINGS.cholesky_rows]
+    part = X.pick(order)
+    given = kernel.kind is Kind.PRECOMPUTED
+    K = part[:, order] if given else kernel_values(kernel, part, part)
+    with one_blas_thread():
+        if not is_positive_semidefinite(np.asarray(K, dtype=np.float64), rounding):
+            return Convexity.INDEFINITE
+        if n <= SETTINGS.cholesky_rows:
+            return Convexity.CHECKED
+        if indefinite or (given and refuted(X.X, support, rounding)):
+            return Convexity.INDEFINITE
+    return Convexity.ASSUMED if given or kernel.kind is Kind.CALLABLE else Convexity.UNKNOWN
 
 
 def _shift(n: int, greatest: float, rounding: float) -> float:
     return 1e3 * rounding * n * greatest + float(np.finfo(float).tiny)
 
 
-def is_positive_semidefinite(K: Matrix, rounding: float = 1e-15) -> bool:
+def is_positive_semidefinite(K: Floats, rounding: float = 1e-15) -> bool:
     """Whether a symmetric matrix is positive semidefinite up to rounding of its entries."""
     shift = _shift(len(K), float(np.abs(K).max(initial=0.0)), rounding)
     try:
@@ -39,30 +81,28 @@ def is_positive_semidefinite(K: Matrix, rounding: float = 1e-15) -> bool:
     return True
 
 
-def has_bad_pair(K: Matrix, rounding: float = 1e-15) -> bool:
+def has_bad_pair(K: Floats, rounding: float = 1e-15) -> bool:
     """Whether two rows alone show that K is not positive semidefinite."""
     n = len(K)
     diagonal = np.asarray(np.diagonal(K), dtype=np.float64)
     shift = _shift(n, float(np.abs(diagonal).max(initial=0.0)), rounding)
     limit = np.sqrt(np.maximum(diagonal + shift, 0.0))
-    step = max(1, BLOCK // max(1, n))
+    step = max(1, SETTINGS.entries // max(1, n))
     blocks = (slice(i, i + step) for i in range(0, n, step))
     return any(bool((np.abs(K[k]) > limit[k, None] * limit).any()) for k in blocks)
 
 
-def least_eigenvalue_below(K: Matrix, rounding: float = 1e-15) -> bool:
+def least_eigenvalue_below(K: Floats, rounding: float = 1e-15) -> bool:
     """Whether Lanczos' method finds an eigenvalue of K that is negative beyond rounding."""
     n = len(K)
-    V = np.zeros((min(STEPS, n) + 1, n))
+    V = np.zeros((min(SETTINGS.lanczos_steps, n) + 1, n))
     start = np.random.default_rng(0).standard_normal(n)
     V[0] = start / np.linalg.norm(start)
     alpha, beta = np.zeros(len(V) - 1), np.zeros(len(V) - 1)
     for k in range(len(V) - 1):
         w = K @ V[k]
         alpha[k] = V[k] @ w
-        for _ in range(
-            2
-        ):  # orthogonal to all vectors so far, twice: once is not enough in floating point
+        for _ in range(2):  # orthogonal to all vectors so far: once is not enough in float64
             w -= V[: k + 1].T @ (V[: k + 1] @ w)
         beta[k] = np.linalg.norm(w)
         if beta[k] <= 1e-12 * np.abs(alpha).max():
@@ -73,14 +113,14 @@ def least_eigenvalue_below(K: Matrix, rounding: float = 1e-15) -> bool:
     return bool(np.linalg.eigvalsh(T)[0] < -_shift(n, float(np.abs(K).max()), rounding))
 
 
-def refuted(K: Matrix, first: NDArray[np.int64], rounding: float) -> bool:
+def refuted(K: Floats, first: Integers, rounding: float) -> bool:
     """Whether a large symmetric matrix is seen not to be positive semidefinite.
 
     ``first`` are the rows that matter most.
     """
     if has_bad_pair(K, rounding):
         return True
-    if len(first) <= WHOLE:
+    if len(first) <= SETTINGS.cholesky_rows:
         return False
-    some = first[:MOST]
+    some = first[: SETTINGS.lanczos_rows]
     return least_eigenvalue_below(np.asarray(K[np.ix_(some, some)], dtype=np.float64), rounding)

@@ -13,7 +13,8 @@ import numpy as np
 from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats, Integers
 from maxmargin.kernel import block, definiteness, primal_newton
-from maxmargin.kernel.audit import audit, convexity_of
+from maxmargin.kernel.audit import audit_decision
+from maxmargin.kernel.definiteness import convexity_of
 from maxmargin.kernel.evaluation import BLOCK_ENTRIES, kernel_diagonal
 from maxmargin.kernel.formulations import Decision, Formulation
 from maxmargin.kernel.kernels import Kind
@@ -112,7 +113,10 @@ def train(task: Task, workspace: KernelWorkspace) -> Trained:
 
 def _train(task: Task, workspace: KernelWorkspace) -> Trained:
     form, problem = task.formulation, task.formulation.build(workspace.source)
-    if workspace.samples.kernel.kind is Kind.CALLABLE and len(problem.row) <= definiteness.WHOLE:
+    if (
+        workspace.samples.kernel.kind is Kind.CALLABLE
+        and len(problem.row) <= definiteness.SETTINGS.cholesky_rows
+    ):
         workspace = workspace.of_values()  # one block: all values are needed anyway
     solution, workspace = _solve(task, problem, workspace)
     if form.boundary:
@@ -237,9 +241,8 @@ def _judged(
     bounds, curvature = _bounds(problem, decision), _curvature(problem)
     size = Size.of(np.append(f, decision.intercept), decision.coef, bounds, curvature)
     found, demand = form.certify(f, decision), Demand.on_violation(task.tol, decision.unit)
-    error, exact = audit(
-        workspace, decision, f, SHARE * error_allowed(solution.ended, found, demand, size)
-    )
+    allowed = SHARE * error_allowed(solution.ended, found, demand, size)
+    error, exact = audit_decision(workspace, decision, f, allowed)
     found = found if exact is None else form.certify(exact, decision)
     found = replace(found, convexity=convexity, audit_error=error, n_iter=solution.n_iter)
     status = verdict(solution.ended, found, demand, size, known=exact is not None)

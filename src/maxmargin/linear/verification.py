@@ -10,6 +10,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
+from maxmargin.audit import Plan, audit, drawn, greatest_error
 from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats
 from maxmargin.linear import certificate as linear_certificate
@@ -204,7 +205,7 @@ def _evaluated(found: LinearSolution, design: ArrayDesign) -> tuple[LinearSoluti
     """The solution with the products that certify computes, and the error of its decision values."""
     Xw, Xt = linear_certificate.linear_products(design.X, found.w, found.t)
     f = Xw + found.bias
-    return found._replace(f=f, Xt=Xt), float(np.abs(f - found.f).max(initial=0.0))
+    return found._replace(f=f, Xt=Xt), greatest_error(found.f, f)
 
 
 def _audit(found: LinearSolution, design: Design) -> float:
@@ -213,15 +214,10 @@ def _audit(found: LinearSolution, design: Design) -> float:
     """
     if not isinstance(design, ArrayDesign):
         return 0.0
-    n = design.shape[0]
-    rows = (
-        np.arange(n) if n <= AUDITED else np.random.default_rng(1).choice(n, AUDITED, replace=False)
-    )
-    exact = (
-        linear_certificate.linear_products(design.X[rows], found.w, np.zeros(len(rows)))[0]
-        + found.bias
-    )
-    return float(np.abs(exact - found.f[rows]).max(initial=0.0))
+    rows = drawn(design.shape[0], AUDITED)
+    nothing = np.zeros(len(rows))
+    exact = linear_certificate.linear_products(design.X[rows], found.w, nothing)[0] + found.bias
+    return audit(found.f, exact, Plan(rows)).error
 
 
 def rounding(found: LinearSolution, design: Design, unit: float) -> float:
