@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from maxmargin.status import Status
+
 ROOT = Path(__file__).parent.parent
 SOURCES = [
     path
@@ -28,6 +30,20 @@ HOW = (ROOT / "docs" / "how-it-works.md").read_text()
 GLOSSARY = re.findall(
     r"^\| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", HOW.partition("## Glossary")[2], re.MULTILINE
 )[1:]
+WIDTH = 100
+
+PRIVATE = {
+    "corridor": "epsilon-insensitive tube",
+}
+"""Terms that nobody can look up, and those of the literature that took their place."""
+LITERAL = [
+    "anew",
+    "came to",
+    "is no model",
+    "it is of",
+    "so many",
+    "where they are wanted",
+]
 """Literal translations."""
 
 
@@ -50,6 +66,12 @@ def test_a_term_of_the_glossary_is_a_word_of_the_code(term, meaning, reference):
     assert any(pattern.search(path.read_text()) for path in SOURCES)
     assert meaning[0].isupper()
     assert reference == "here" or re.search(r"\b(19|20)\d\d\b", reference), "a year"
+
+
+def test_every_status_is_explained():
+    table = HOW.partition("| `certificate_.status` |")[2].partition("\n\n")[0]
+    named = re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (.*?) \|", table, re.MULTILINE)))
+    assert sorted(named) == sorted(set(Status) - {Status.UNJUDGED})
 
 
 # ---- words that are gone -------------------------------------------------------------------------
