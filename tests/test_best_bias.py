@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from maxmargin.linear import losses, model
+from maxmargin.linear import bias_search, losses, objectives
 from maxmargin.linear.losses import Bias, LinearProblem, classification, one_class, regression
 
-N = 3 * model.MANY
+N = 3 * bias_search.SETTINGS.sort_up_to
 
 
 def objective(problem, g, b):
@@ -24,7 +24,7 @@ def cases():
         yield LinearProblem(classification(s, np.ones(N), False), Bias.FREE), g.round(1)
         yield LinearProblem(classification(s, C, False), Bias.PENALISED, 0.01), g
         misleading = g.copy()  # what the few look at is no guide to the rest
-        misleading[np.linspace(0, N - 1, model.FEW).astype(int)] += 1e3
+        misleading[np.linspace(0, N - 1, bias_search.SETTINGS.sampled).astype(int)] += 1e3
         yield LinearProblem(classification(s, C, False), Bias.FREE), misleading
     yield (
         LinearProblem(regression(rng.normal(size=N), C, 0.1, False), Bias.FREE),
@@ -39,14 +39,14 @@ def cases():
 
 @pytest.mark.parametrize(("problem", "g"), list(cases()))
 def test_looking_at_a_few_finds_the_same_bias(problem, g, monkeypatch):
-    found = model.best_bias(problem, g)
+    found = bias_search.best_bias(problem, g)
     value = objective(problem, g, found)
     for step in (1e-9, 1e-4, 0.1, 10.0):
         assert min(
             objective(problem, g, found + step), objective(problem, g, found - step)
         ) >= value - 1e-12 * (1 + abs(value))
-    monkeypatch.setattr(model, "MANY", np.inf)
-    assert found == pytest.approx(model.best_bias(problem, g), rel=1e-9, abs=1e-12)
+    monkeypatch.setattr(bias_search, "SETTINGS", bias_search.SETTINGS._replace(sort_up_to=np.inf))
+    assert found == pytest.approx(bias_search.best_bias(problem, g), rel=1e-9, abs=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -69,7 +69,7 @@ def test_the_bias_of_plain_losses_is_the_middle_of_the_best(seed):
             for bias, scaling in ((Bias.FREE, 1.0), (Bias.PENALISED, 0.5), (Bias.PENALISED, 3.0)):
                 problem = LinearProblem(tube, bias, scaling, rest)
                 ends = sorted({*(tube.low - g)[tube.up > 0], *(tube.high - g)[tube.down > 0]})
-                b = model.best_bias(problem, g)
+                b = bias_search.best_bias(problem, g)
                 value = objective(problem, g, b)
                 if bias is Bias.FREE:
                     values = [objective(problem, g, end) for end in ends]
@@ -91,17 +91,17 @@ def test_a_flat_stretch_is_seen_beside_the_rounding_of_many_weights():
     for weight in (0.1, 7.3):
         sign = np.where(np.arange(2000) < 1000, 1.0, -1.0)
         problem = LinearProblem(classification(sign, np.full(2000, weight), False), Bias.FREE)
-        assert model.best_bias(problem, np.zeros(2000)) == 0.0
+        assert bias_search.best_bias(problem, np.zeros(2000)) == 0.0
 
 
 def test_the_bias_of_squared_losses_of_little_or_no_weight():
     rng = np.random.default_rng(5)
     g, z = rng.normal(size=9), rng.normal(size=9)
     inside = LinearProblem(regression(z, np.ones(9), 50.0, True), Bias.FREE)
-    assert model.best_bias(inside, g, 0.25) == 0.25, "no loss at all"
+    assert bias_search.best_bias(inside, g, 0.25) == 0.25, "no loss at all"
     for begin in (-3.0, 0.0, 3.0):
         problem = LinearProblem(regression(z, np.full(9, 1e-3), 0.0, True), Bias.FREE)
-        assert model.best_bias(problem, g, begin) == pytest.approx(float(np.mean(z - g)))
+        assert bias_search.best_bias(problem, g, begin) == pytest.approx(float(np.mean(z - g)))
 
 
 class Looked:
@@ -121,7 +121,7 @@ def test_the_bias_of_squared_losses_takes_few_looks(far):
     C, g = rng.uniform(0.1, 2.0, 25), rng.normal(size=25)
     looked = Looked(g)
     problem = LinearProblem(regression(3 * g[::-1] + far, C, 0.1, True), Bias.FREE)
-    b = model.best_bias(problem, looked)
+    b = bias_search.best_bias(problem, looked)
     assert looked.times <= 40
     assert abs(b - far) < 5
 
@@ -140,24 +140,24 @@ def test_the_bias_of_squared_losses_is_a_root_of_the_slope(bias, begin):
     )
     for tube in (classification(s, C, True), regression(3 * g[::-1] + 7, C, 0.1, True)):
         problem = LinearProblem(tube, *bias)
-        b = model.best_bias(problem, g, begin)
+        b = bias_search.best_bias(problem, g, begin)
         slope = problem.m * b
         for i in range(25):
             slope -= 2 * tube.up[i] * max(0.0, tube.low[i] - g[i] - b)
             slope += 2 * tube.down[i] * max(0.0, g[i] + b - tube.high[i])
         assert abs(slope) <= 1e-12 * (1 + problem.m) * (1 + C.sum())
-    assert model.best_bias(LinearProblem(tube, Bias.NONE), g, begin) == 0.0
+    assert bias_search.best_bias(LinearProblem(tube, Bias.NONE), g, begin) == 0.0
 
 
 def test_few_are_sorted(monkeypatch):
     """It is the point of looking: most ends are not sorted."""
     rng, seen = np.random.default_rng(0), []
     s = np.where(rng.random(N) < 0.3, 1.0, -1.0)
-    around = model._around_the_root
+    around = bias_search._around_the_root
     monkeypatch.setattr(
-        model, "_around_the_root", lambda *given: seen.append(around(*given)) or seen[-1]
+        bias_search, "_around_the_root", lambda *given: seen.append(around(*given)) or seen[-1]
     )
-    model.best_bias(
+    bias_search.best_bias(
         LinearProblem(classification(s, np.ones(N), False), Bias.FREE), rng.normal(size=N)
     )
     assert len(seen[0][0]) < N / 4
@@ -218,6 +218,6 @@ def test_feasible_duals_are_inside_their_bounds(squared):
             most = [(np.inf if b > 0 else 0.0) if squared else b for b in (up, down)]
             wanted.append(min(max(v, -most[1]), most[0]))
         for bias in (Bias.NONE, Bias.PENALISED):
-            np.testing.assert_array_equal(model.feasible(LinearProblem(tube, bias), t), wanted)
-        free = model.feasible(LinearProblem(tube, Bias.FREE), t)
+            np.testing.assert_array_equal(objectives.feasible(LinearProblem(tube, bias), t), wanted)
+        free = objectives.feasible(LinearProblem(tube, Bias.FREE), t)
         np.testing.assert_array_equal(free, losses.with_sum(tube, np.array(wanted), 0.0))

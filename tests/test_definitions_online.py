@@ -7,9 +7,9 @@ from helpers import binary, three
 from maxmargin import NormaSVC, PegasosSVC
 from maxmargin.kernel.kernels import Kernel
 from maxmargin.kernel.sources import MatrixSource
+from maxmargin.linear.bias_search import best_bias
 from maxmargin.linear.designs import ArrayDesign
 from maxmargin.linear.losses import Bias, LinearProblem, classification
-from maxmargin.linear.model import best_bias
 from maxmargin.online import budget, pegasos_linear
 from maxmargin.online.budget import Points, block_size, in_use
 from maxmargin.online.pegasos import BIAS, MEAN_BIAS, NORM, SCALE, Rule, Task, Walks, fold

@@ -14,11 +14,11 @@ from maxmargin.kernel.kernels import Kernel
 from maxmargin.kernel.solution import Level
 from maxmargin.kernel.sources import Source, make_source
 from maxmargin.kernel.state import State, finish
+from maxmargin.linear import bias_search, objectives, verification
 from maxmargin.linear import certificate as linear_certificate
-from maxmargin.linear import model, verification
 from maxmargin.linear.designs import ArrayDesign, Gram
 from maxmargin.linear.losses import Bias, LinearProblem, classification, one_class, regression
-from maxmargin.linear.model import LinearSolution
+from maxmargin.linear.objectives import LinearSolution
 from maxmargin.monitor import Monitor
 from maxmargin.online import epochs
 from maxmargin.online.pegasos import Rule, Task
@@ -48,20 +48,20 @@ def test_sizes_are_those_of_a_constant_model(bias, squared):
     ):
         problem = LinearProblem(tube, bias)
         centre = float(C @ z / C.sum()) if targets is not None and bias is Bias.FREE else 0.0
-        assert model.middle(problem) == pytest.approx(centre, abs=1e-12)
+        assert bias_search.middle(problem) == pytest.approx(centre, abs=1e-12)
         short = [1.0] * n if targets is None else [max(0.0, abs(v - centre) - 0.2) for v in z]
         unit = sum(c * s for c, s in zip(C, short, strict=True)) / C.sum()
         scale = sum(c * s**power for c, s in zip(C, short, strict=True))
         largest = max(float(x @ x) for x in A)
         scale = min(scale, (1e-3 * unit) ** 2 / (2 * 1e-13 * largest))
         far = abs(centre) * C.sum() * (2 * unit if squared else 1.0)
-        found = model.sizes(problem, ArrayDesign(A))
+        found = objectives.sizes(problem, ArrayDesign(A))
         assert found.unit == pytest.approx(unit)
         assert found.scale == pytest.approx(scale + EPS / 1e-13 * far)
         heavy = LinearProblem(tube.pick(np.arange(n), 1e10), bias)
         wanted = (1e-3 * unit) ** 2 / (2 * 1e-13 * 1e-2 * largest) + 1e10 * EPS / 1e-13 * far
-        assert model.sizes(heavy, ArrayDesign(0.1 * A)).scale == pytest.approx(wanted)
-        huge = model.sizes(problem, ArrayDesign(1e6 * A))
+        assert objectives.sizes(heavy, ArrayDesign(0.1 * A)).scale == pytest.approx(wanted)
+        huge = objectives.sizes(problem, ArrayDesign(1e6 * A))
         assert huge.scale == pytest.approx(
             (1e-3 * unit) ** 2 / (2 * 1e-13 * 1e12 * largest) + EPS / 1e-13 * far, rel=1e-9, abs=0.0
         )
@@ -110,14 +110,16 @@ def test_the_weight_of_a_penalised_bias():
 def test_sizes_of_equal_targets_and_of_one_class():
     for target, unit in ((0.0, 1.0), (-7.0, 7.0)):
         problem = LinearProblem(regression(np.full(n, target), C, 0.0, False), Bias.FREE)
-        assert model.sizes(problem, ArrayDesign(A)).unit == pytest.approx(unit)
+        assert objectives.sizes(problem, ArrayDesign(A)).unit == pytest.approx(unit)
     total = 0.3 * float(C.sum())
     Xt = sum(0.3 * c * x for c, x in zip(C, A, strict=True))
-    found = model.sizes(LinearProblem(one_class(C), Bias.FREE, total=total), ArrayDesign(A))
+    found = objectives.sizes(LinearProblem(one_class(C), Bias.FREE, total=total), ArrayDesign(A))
     assert found.unit == pytest.approx(float(Xt @ Xt) / total)
-    tiny = model.sizes(LinearProblem(one_class(C), Bias.FREE, total=total), ArrayDesign(1e-9 * A))
+    tiny = objectives.sizes(
+        LinearProblem(one_class(C), Bias.FREE, total=total), ArrayDesign(1e-9 * A)
+    )
     assert tiny.unit == pytest.approx(1e-18 * float(Xt @ Xt) / total)
-    nothing = model.sizes(
+    nothing = objectives.sizes(
         LinearProblem(one_class(C), Bias.FREE, total=total), ArrayDesign(np.zeros((n, 2)))
     )
     assert nothing == (pytest.approx(total), pytest.approx(2.0))
@@ -168,7 +170,7 @@ def test_losses_that_are_rounding_are_forgiven_where_they_are_negligible():
 def test_a_smaller_problem_counts_its_samples_for_several():
     problem, _, design = linear()
     for seed in range(5):
-        smaller, some = model.sample(problem, design, 5, seed)
+        smaller, some = objectives.sample(problem, design, 5, seed)
         rows = [next(i for i in range(n) if np.array_equal(A[i], x)) for x in some.X]
         assert len(set(rows)) == n // 5
         assert rows == sorted(rows)

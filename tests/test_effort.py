@@ -13,7 +13,7 @@ from maxmargin.kernel import block, primal_newton, problems
 from maxmargin.kernel.kernels import Kernel
 from maxmargin.kernel.sources import NativeSource, make_source
 from maxmargin.kernel.workspace import KernelWorkspace
-from maxmargin.linear import coordinate, crammer_singer, lasso, semismooth
+from maxmargin.linear import crammer_singer, dual_coordinate, lasso, semismooth
 from maxmargin.linear.crammer_singer import ClassesProblem
 from maxmargin.linear.designs import ArrayDesign
 from maxmargin.linear.losses import Bias, LinearProblem, classification, one_class, regression
@@ -210,10 +210,12 @@ def test_newton_steps_of_wide_data(squared):
 @pytest.mark.parametrize("name", TUBES)
 def test_passes_of_coordinate_descent(name, bias):
     problem, design = LinearProblem(TUBES[name], bias), ArrayDesign(A)
-    found = coordinate.solve(problem, LinearWorkspace(design, Monitor()), 1e-2)
+    found = dual_coordinate.solve(problem, LinearWorkspace(design, Monitor()), 1e-2)
     assert found.ended is None
     assert found.n_iter <= limit(PASSES[name][list(Bias).index(bias)])
-    assert coordinate.solve(problem, LinearWorkspace(design, Monitor()), 1e-2, found).n_iter <= 20
+    assert (
+        dual_coordinate.solve(problem, LinearWorkspace(design, Monitor()), 1e-2, found).n_iter <= 20
+    )
 
 
 def test_samples_far_from_the_margin_are_set_aside():
@@ -221,7 +223,7 @@ def test_samples_far_from_the_margin_are_set_aside():
 
     Most are not visited close to the end.
     """
-    run = coordinate._Run(
+    run = dual_coordinate._Run(
         LinearProblem(TUBES["hinge"], Bias.NONE), ArrayDesign(A), Monitor(), None, 0
     )
     active, sets = N, []

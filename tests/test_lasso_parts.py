@@ -9,10 +9,10 @@ from scipy.optimize import minimize_scalar
 
 from linear_cases import TUBES, A, d, n
 from maxmargin.linear import lasso, semismooth
-from maxmargin.linear.column_descent import Columns
 from maxmargin.linear.designs import ArrayDesign, ChunkDesign
 from maxmargin.linear.losses import Bias, LinearProblem
-from maxmargin.linear.model import LinearSolution
+from maxmargin.linear.objectives import LinearSolution
+from maxmargin.linear.primal_coordinate import Columns
 from maxmargin.linear.workspace import LinearWorkspace
 from maxmargin.monitor import Monitor
 from maxmargin.status import Status
@@ -163,9 +163,9 @@ def test_conjugate_gradients_of_the_lasso_solve_the_equations_of_the_weights_in_
 
 def test_conjugate_gradients_of_the_lasso_are_as_close_as_asked_for(monkeypatch):
     asked = []
-    real = lasso.by_products
+    real = lasso.conjugate_gradients
     monkeypatch.setattr(
-        lasso, "by_products", lambda *given: asked.append(given[3:5]) or real(*given)
+        lasso, "conjugate_gradients", lambda *given: asked.append(given[3:5]) or real(*given)
     )
     run = l1(Bias.FREE)
     run._conjugate(run.at(np.full(d + 1, 0.2)), np.ones(d + 1), 70, 0.1)

@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 from linear_cases import tubes
-from maxmargin.linear import coordinate, face
+from maxmargin.linear import dual_coordinate, subspace
+from maxmargin.linear.bias_search import best_bias
 from maxmargin.linear.designs import ArrayDesign
-from maxmargin.linear.face import Walk
 from maxmargin.linear.losses import Bias, LinearProblem
-from maxmargin.linear.model import Gap, LinearSolution, best_bias, feasible
+from maxmargin.linear.objectives import Gap, LinearSolution, feasible
+from maxmargin.linear.subspace import Walk
 from maxmargin.monitor import Monitor
 from maxmargin.status import Status
 
@@ -45,7 +46,7 @@ def test_a_face_is_where_duals_are_strictly_inside_their_bounds(name):
         for v, a, b in zip(t, tube.up, tube.down, strict=True)
     ]
     assert 0 < sum(wanted) < n
-    assert face.inside(a_problem(name, Bias.NONE), t).tolist() == wanted
+    assert subspace.inside(a_problem(name, Bias.NONE), t).tolist() == wanted
 
 
 def gain(tube, i, t):
@@ -77,8 +78,8 @@ def test_a_leap_goes_to_the_best_point_of_a_face(name, column, monkeypatch):
     """The whole way, or clipped to the bounds, or half or a quarter or an eighth of the way where
     the objective would fall.
     """
-    monkeypatch.setattr(face, "ITERATIONS", 100)
-    monkeypatch.setattr(face, "ACCURACY", 1e-24)
+    monkeypatch.setattr(subspace, "ITERATIONS", 100)
+    monkeypatch.setattr(subspace, "ACCURACY", 1e-24)
     lengths = set()
     for seed in range(30):
         draw = np.random.default_rng(seed)
@@ -87,8 +88,8 @@ def test_a_leap_goes_to_the_best_point_of_a_face(name, column, monkeypatch):
         problem, design, t = a_problem(name, Bias.FREE), ArrayDesign(X), duals(name, draw)
         guess = 0.3 if column else 0.0
         walk = Walk(t, X.T @ t, guess, column, guess + column * (float(t.sum()) - problem.total))
-        where = np.flatnonzero(face.inside(problem, t))
-        found = face.leap(problem, design, walk, where, design.squares, Monitor())
+        where = np.flatnonzero(subspace.inside(problem, t))
+        found = subspace.leap(problem, design, walk, where, design.squares, Monitor())
         tube, some = problem.tube, X[where]
         up = t[where] > 0
         price = np.where(up, tube.up[where], tube.down[where])
@@ -110,7 +111,7 @@ def test_a_leap_goes_to_the_best_point_of_a_face(name, column, monkeypatch):
         np.testing.assert_allclose(found.t, wanted, atol=1e-6)
         np.testing.assert_allclose(found.w, X.T @ found.t, atol=1e-9)
         assert found.bias == pytest.approx(guess + column * (float(found.t.sum()) - problem.total))
-        assert face._objective(problem, found) == pytest.approx(
+        assert subspace._objective(problem, found) == pytest.approx(
             objective(problem, X, found.t, guess, column)
         )
     assert 1.0 in lengths
@@ -121,7 +122,7 @@ def run_at(name, bias, t=None, **more):
     problem, start = a_problem(name, bias), None
     if t is not None:
         start = LinearSolution(np.zeros(d), -0.4, t, np.zeros(n), np.zeros(d), None, 0)
-    return coordinate._Run(problem, ArrayDesign(A), Monitor(**more), start, 0)
+    return dual_coordinate._Run(problem, ArrayDesign(A), Monitor(**more), start, 0)
 
 
 @pytest.mark.parametrize("bias", Bias)
@@ -149,7 +150,7 @@ def test_a_walk_begins_at_a_start(name, bias):
         assert run.walk.column == pytest.approx(column)
         assert run.walk.guess == guess
         assert run.walk.bias == pytest.approx(guess + column * (sum(wanted) - problem.total))
-    tiny = coordinate._Run(run.problem, ArrayDesign(1e-3 * A), Monitor(), None, 0)
+    tiny = dual_coordinate._Run(run.problem, ArrayDesign(1e-3 * A), Monitor(), None, 0)
     assert tiny.walk.column == pytest.approx(1e-6 * column if bias is Bias.FREE else column)
     cold = run_at(name, bias)
     assert cold.walk.guess == pytest.approx(
@@ -292,8 +293,8 @@ def test_passes_end_where_no_dual_moves_any_more(
 
     monkeypatch.setattr(run, "_pass", one_pass)
     monkeypatch.setattr(run, "_look", lambda: (Gap(1.0, 0.0), next(looks)))
-    monkeypatch.setattr(coordinate, "inside", lambda problem, t: np.zeros(n, bool))
-    monkeypatch.setattr(coordinate, "leap", None)  # there is no face to leap on
+    monkeypatch.setattr(dual_coordinate, "inside", lambda problem, t: np.zeros(n, bool))
+    monkeypatch.setattr(dual_coordinate, "leap", None)  # there is no face to leap on
     found = run.until(1e-9)
     assert (found.ended, found.n_iter) == (ended, passes)
 
@@ -323,8 +324,8 @@ def test_looks_are_at_growing_intervals_or_where_the_gap_promises_to_be_small(
 
     monkeypatch.setattr(run, "_pass", one_pass)
     monkeypatch.setattr(run, "_look", look)
-    monkeypatch.setattr(coordinate, "inside", lambda problem, t: np.zeros(n, bool))
-    monkeypatch.setattr(coordinate, "leap", None)  # there is no face to leap on
+    monkeypatch.setattr(dual_coordinate, "inside", lambda problem, t: np.zeros(n, bool))
+    monkeypatch.setattr(dual_coordinate, "leap", None)  # there is no face to leap on
     monkeypatch.setattr(
         run,
         "_model",
@@ -362,7 +363,7 @@ def test_leaps_wait_for_a_settled_face(monkeypatch):
 
         monkeypatch.setattr(run, "_pass", one_pass)
         monkeypatch.setattr(run, "_look", lambda: (Gap(1.0, 0.0), 1))
-        monkeypatch.setattr(coordinate, "inside", inside)
-        monkeypatch.setattr(coordinate, "leap", leap)
+        monkeypatch.setattr(dual_coordinate, "inside", inside)
+        monkeypatch.setattr(dual_coordinate, "leap", leap)
         run.until(1e-9)
         assert leapt == wanted

@@ -10,7 +10,7 @@ from linear_cases import TUBES, A, C, d, n, y
 from maxmargin.linear import semismooth
 from maxmargin.linear.designs import ArrayDesign, ChunkDesign
 from maxmargin.linear.losses import Bias, LinearProblem
-from maxmargin.linear.model import Gap, feasible, gap_of, sizes
+from maxmargin.linear.objectives import Gap, feasible, gap_of, sizes
 from maxmargin.linear.workspace import LinearWorkspace
 from maxmargin.monitor import Monitor
 from maxmargin.status import Status
@@ -117,7 +117,7 @@ def test_gaps_at_a_point(name, bias):
         + problem.tube.losses(A @ here.w + here.bias)
     )
     assert here.gap.primal == pytest.approx(primal)
-    dual, own = here.duals.gain - 0.5 * Xt @ Xt, 0.5 * slope[:-1] @ slope[:-1]
+    dual, own = here.duals.neg_conjugate - 0.5 * Xt @ Xt, 0.5 * slope[:-1] @ slope[:-1]
     if bias is Bias.PENALISED:
         dual -= 0.5 * excess**2 / problem.m
         own += 0.5 * slope[-1] ** 2 / problem.m

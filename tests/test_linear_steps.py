@@ -10,10 +10,10 @@ from scipy import sparse
 from linear_cases import A, C, d, n, rng, y, z
 from maxmargin.core.choose import HOST as core
 from maxmargin.linear import lasso
-from maxmargin.linear.column_descent import Columns
 from maxmargin.linear.designs import ArrayDesign, ChunkDesign
-from maxmargin.linear.equations import by_factor, by_products
+from maxmargin.linear.equations import cholesky_solve, conjugate_gradients
 from maxmargin.linear.losses import Bias, LinearProblem, classification, regression
+from maxmargin.linear.primal_coordinate import Columns
 from maxmargin.linear.quadratic import Hessian
 from maxmargin.linear.quadratic import minimiser as minimiser_on
 from maxmargin.linear.workspace import LinearWorkspace
@@ -29,19 +29,19 @@ def minimiser(*model):
 def test_equations_by_a_factor():
     B = A.T @ A
     right = rng.normal(size=(d, 2))
-    np.testing.assert_allclose(B @ by_factor(B, right), right, atol=1e-10)
+    np.testing.assert_allclose(B @ cholesky_solve(B, right), right, atol=1e-10)
     mean = np.trace(B) / d
     np.testing.assert_allclose(
-        (B + 0.1 * mean * np.eye(d)) @ by_factor(B, right, 0.1), right, atol=1e-10
+        (B + 0.1 * mean * np.eye(d)) @ cholesky_solve(B, right, 0.1), right, atol=1e-10
     )
 
 
 def test_equations_that_are_not_definite_get_ever_more_on_the_diagonal():
     B = np.diag([1.0, 1.0, -0.005])
     wanted = np.linalg.solve(B + 1e-2 * (1.995 / 3) * np.eye(3), [1.0, 2.0, 3.0])
-    np.testing.assert_allclose(by_factor(B, np.array([1.0, 2.0, 3.0])), wanted, rtol=1e-6)
+    np.testing.assert_allclose(cholesky_solve(B, np.array([1.0, 2.0, 3.0])), wanted, rtol=1e-6)
     ones = np.ones((3, 3))
-    found = by_factor(ones, np.full(3, 6.0))
+    found = cholesky_solve(ones, np.full(3, 6.0))
     np.testing.assert_allclose(ones @ found, 6.0, rtol=1e-6)
     for bad in (
         np.diag([1.0, 1.0, -0.6]),
@@ -49,8 +49,8 @@ def test_equations_that_are_not_definite_get_ever_more_on_the_diagonal():
         np.diag([np.inf, 1.0, 1.0]),
         np.full((3, 3), np.nan),
     ):
-        assert by_factor(bad, np.ones(3)).tolist() == [0.0, 0.0, 0.0], "no step"
-    assert np.isnan(by_factor(np.eye(2), np.array([np.nan, 1.0]))[0])
+        assert cholesky_solve(bad, np.ones(3)).tolist() == [0.0, 0.0, 0.0], "no step"
+    assert np.isnan(cholesky_solve(np.eye(2), np.array([np.nan, 1.0]))[0])
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_equations_by_products_are_best_in_a_krylov_space(accuracy, most):
         count += 1
         return B @ x
 
-    found = by_products(product, right, scale, accuracy, most, Monitor())
+    found = conjugate_gradients(product, right, scale, accuracy, most, Monitor())
     S, c = scale[:, None] * B * scale, scale * right
     for products in range(d + 1):
         powers = [np.linalg.matrix_power(S / np.trace(S), j) @ c for j in range(products)]
@@ -83,15 +83,15 @@ def test_equations_by_products_end_without_a_product_worth_it():
         raise AssertionError("nothing is to be done")
 
     monitor = Monitor()
-    assert not by_products(refused, np.zeros(3), np.ones(3), 0.1, 10, monitor).any()
+    assert not conjugate_gradients(refused, np.zeros(3), np.ones(3), 0.1, 10, monitor).any()
     monitor.interrupted.set()
-    assert not by_products(refused, np.ones(3), np.ones(3), 0.1, 10, monitor).any()
-    assert not by_products(lambda x: 0 * x, np.ones(3), np.ones(3), 0.1, 10, Monitor()).any(), (
-        "singular"
-    )
-    assert not by_products(lambda x: -x, np.ones(3), np.ones(3), 0.1, 10, Monitor()).any(), (
-        "not definite"
-    )
+    assert not conjugate_gradients(refused, np.ones(3), np.ones(3), 0.1, 10, monitor).any()
+    assert not conjugate_gradients(
+        lambda x: 0 * x, np.ones(3), np.ones(3), 0.1, 10, Monitor()
+    ).any(), "singular"
+    assert not conjugate_gradients(
+        lambda x: -x, np.ones(3), np.ones(3), 0.1, 10, Monitor()
+    ).any(), "not definite"
 
 
 # ---- the quadratic model of a step ---------------------------------------------------------------

@@ -16,11 +16,11 @@ from maxmargin import SVC, LinearOneClassSVM, LinearSVC, LinearSVR
 from maxmargin.certificate import Certificate
 from maxmargin.core.choose import HOST as core
 from maxmargin.linear import certificate as linear_certificate
-from maxmargin.linear import coordinate, losses, semismooth, verification, workspace
+from maxmargin.linear import dual_coordinate, losses, semismooth, verification, workspace
 from maxmargin.linear import training as linear_training
 from maxmargin.linear.designs import ArrayDesign
 from maxmargin.linear.losses import Bias, LinearProblem, Penalty
-from maxmargin.linear.model import Gap, LinearSolution, sizes
+from maxmargin.linear.objectives import Gap, LinearSolution, sizes
 from maxmargin.linear.workspace import LinearWorkspace
 from maxmargin.monitor import Monitor
 from maxmargin.status import Status
@@ -326,7 +326,7 @@ def test_a_pass_stops_between_its_parts():
         return Status.INTERRUPTED if len(asked) > 1 else None
 
     monitor.stop = stop
-    found = coordinate.solve(problem, LinearWorkspace(design, monitor), 1e-6)
+    found = dual_coordinate.solve(problem, LinearWorkspace(design, monitor), 1e-6)
     assert asked[:2] == [0, 0], "a pass of so many values has several parts"
     assert found.ended is Status.INTERRUPTED
     assert found.n_iter == 1
@@ -359,7 +359,7 @@ def test_parts_of_a_pass_are_whole_stretches(threads):
 def test_a_time_limit_holds_within_a_pass():
     problem, design = problem_of(100_000, 400)
     monitor, began = Monitor(time_limit=0.0), time.perf_counter()
-    found = coordinate.solve(problem, LinearWorkspace(design, monitor), 1e-9)
+    found = dual_coordinate.solve(problem, LinearWorkspace(design, monitor), 1e-9)
     assert found.ended is Status.TIME_LIMIT
     assert time.perf_counter() - began < 20
 

@@ -17,8 +17,9 @@ from threadpoolctl import threadpool_limits
 from data import binary_target, load
 from helpers import assert_close, assert_same_bits, binary, in_subprocess, three
 from maxmargin import SVC, Kernel, PegasosSVC
+from maxmargin.linear.bias_search import best_bias
 from maxmargin.linear.losses import Bias, LinearProblem, classification
-from maxmargin.linear.model import best_bias, feasible
+from maxmargin.linear.objectives import feasible
 
 X, label = binary(120)
 y = np.where(label == 1, 1.0, -1.0)

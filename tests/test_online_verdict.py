@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 from helpers import binary, in_subprocess, three
 from maxmargin import LinearSVC, PegasosSVC
-from maxmargin.linear.equations import by_factor
+from maxmargin.linear.equations import cholesky_solve
 from maxmargin.linear.losses import Bias, LinearProblem, classification
 from maxmargin.online import epochs
 
@@ -264,4 +264,4 @@ def test_blas_without_room_for_its_buffers():
 
 def test_a_matrix_without_a_factor_ends_the_work():
     A = np.array([[1.0, 1e300], [1e300, 1.0]])
-    assert by_factor(A, np.ones(2)).tolist() == [0.0, 0.0]
+    assert cholesky_solve(A, np.ones(2)).tolist() == [0.0, 0.0]

@@ -26,7 +26,7 @@ from maxmargin.estimators._plain import QuickParameters, plain_data, plain_targe
 from maxmargin.linear import certificate as linear_certificate
 from maxmargin.linear.designs import ArrayDesign, ChunkDesign, Design
 from maxmargin.linear.losses import Bias, LinearProblem
-from maxmargin.linear.model import LinearSolution
+from maxmargin.linear.objectives import LinearSolution
 from maxmargin.linear.training import Choice, Solver, Task, TrainedLinear, choose
 from maxmargin.linear.verification import certify_again
 from maxmargin.linear.workspace import LinearWorkspace

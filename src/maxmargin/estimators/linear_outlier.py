@@ -17,9 +17,9 @@ from maxmargin.estimators._linear import BaseLinear
 from maxmargin.estimators._outlier import BaseOneClass
 from maxmargin.estimators._targets import validate_weight
 from maxmargin.linear import losses
+from maxmargin.linear.bias_search import best_bias
 from maxmargin.linear.designs import ArrayDesign, Design
 from maxmargin.linear.losses import Bias, LinearProblem
-from maxmargin.linear.model import best_bias
 from maxmargin.linear.training import TrainedLinear
 from maxmargin.linear.verification import EPS, certify, rounding
 

@@ -20,8 +20,8 @@ from maxmargin.kernel.problems import DualProblem, fold
 from maxmargin.kernel.solution import Solution, margin
 from maxmargin.kernel.sources import Source
 from maxmargin.linear import losses
+from maxmargin.linear.bias_search import best_bias
 from maxmargin.linear.losses import Bias, LinearProblem
-from maxmargin.linear.model import best_bias
 from maxmargin.status import Status
 
 

@@ -29,9 +29,9 @@ from numpy.typing import NDArray
 
 from maxmargin.core.arrays import Floats, Integers
 from maxmargin.linear.designs import ArrayDesign
-from maxmargin.linear.equations import by_products
+from maxmargin.linear.equations import conjugate_gradients
 from maxmargin.linear.losses import Bias
-from maxmargin.linear.model import Gap
+from maxmargin.linear.objectives import Gap
 from maxmargin.linear.workspace import LinearWorkspace
 from maxmargin.monitor import Monitor
 from maxmargin.status import Status
@@ -269,9 +269,9 @@ class _Run:
         slope = backend.class_values(self.points, rows, self.W) + self.b
         slope[np.arange(len(rows)), self.label[rows]] -= 1.0
         scale = np.repeat(1 / np.sqrt(self.norms[rows]), wide)
-        step = by_products(product, -kept(slope), scale, ACCURACY, products, monitor).reshape(
-            -1, wide
-        )
+        step = conjugate_gradients(
+            product, -kept(slope), scale, ACCURACY, products, monitor
+        ).reshape(-1, wide)
         far = (
             2 * self.C[rows, None]
         )  # along a direction without curvature a step can be of any length

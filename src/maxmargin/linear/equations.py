@@ -12,7 +12,7 @@ from maxmargin.core.arrays import Floats
 from maxmargin.monitor import Monitor
 
 
-def by_factor(A: Floats, right: Floats, more: float = 0.0) -> Floats:
+def cholesky_solve(A: Floats, right: Floats, more: float = 0.0) -> Floats:
     """A^-1 right by Cholesky's factor.
 
     ``more`` times the mean of the diagonal is added to it, and ever more where rounding asks for
@@ -33,7 +33,7 @@ def by_factor(A: Floats, right: Floats, more: float = 0.0) -> Floats:
     )
 
 
-def by_products(
+def conjugate_gradients(
     product: Callable[[Floats], Floats],
     right: Floats,
     scale: Floats,

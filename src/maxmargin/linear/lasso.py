@@ -23,11 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.core.arrays import Floats
-from maxmargin.linear.column_descent import Columns
 from maxmargin.linear.designs import ArrayDesign, Design
-from maxmargin.linear.equations import by_products
+from maxmargin.linear.equations import conjugate_gradients
 from maxmargin.linear.losses import Bias, Duals, LinearProblem, with_sum
-from maxmargin.linear.model import Gap, LinearSolution, gains, sample
+from maxmargin.linear.objectives import Gap, LinearSolution, neg_conjugates, sample
+from maxmargin.linear.primal_coordinate import Columns
 from maxmargin.linear.quadratic import Hessian, minimiser
 from maxmargin.linear.workspace import LinearWorkspace
 from maxmargin.monitor import Monitor
@@ -112,7 +112,7 @@ def _objectives(problem: LinearProblem, found: LinearSolution) -> Gap:
         excess = max(excess, abs(problem.scaling * total))
     if problem.bias is Bias.FREE and abs(total) > 1e-12 * float(np.abs(t).sum()):
         return Gap(primal, -np.inf)
-    return Gap(primal, gains(problem.tube, t / max(excess, 1.0)))
+    return Gap(primal, neg_conjugates(problem.tube, t / max(excess, 1.0)))
 
 
 class _Run:
@@ -195,7 +195,7 @@ class _Run:
         bound = np.abs(slope if self.problem.bias is Bias.PENALISED else slope[:-1]).max(
             initial=1.0
         )
-        linear, quadratic = duals.gain + duals.loss, duals.loss
+        linear, quadratic = duals.neg_conjugate + duals.loss, duals.loss
         factor = min(1 / bound, linear / (2 * quadratic)) if quadratic > 0 else 1.0
         value = factor * linear - factor * factor * quadratic
         if self.problem.bias is Bias.FREE:  # what D would be at a feasible sum, to first order
@@ -263,7 +263,7 @@ class _Run:
             return np.append(self.design.sum(inside, curved), self.column * float(inside.sum()))
 
         right = -(here.slope + self.price * np.sign(here.u))
-        u = here.u + by_products(product, right, scale, closer**2, products, self.monitor)
+        u = here.u + conjugate_gradients(product, right, scale, closer**2, products, self.monitor)
         return np.where((u * here.u < 0) & (self.price > 0), 0.0, u)
 
     def _moved(self, here: Point, u: Floats) -> Point | None:

@@ -1,8 +1,10 @@
 """The losses of linear models as one record, and their convex duals.
 
-Every loss of the lectures punishes a decision value f_i for leaving a tube [low_i, high_i]:
+Every loss of the lectures is 0 while the decision value f_i is inside a tube [low_i, high_i]:
 
-    loss_i(f) = up_i (low_i - f)^p  below the tube,   down_i (f - high_i)^p  above it,   0 inside;      p = 1, or 2 where squared
+    loss_i(f) = up_i (low_i - f)^p     below the tube
+                down_i (f - high_i)^p  above it
+                0                      inside           p = 1, or 2 for squared losses
 
 | | low, high | up, down |
 |---|---|---|
@@ -15,23 +17,31 @@ A linear model has f_i = x_i . w + b and minimises
 
     P(w, b) = 1/2 |w|^2 + m/2 b^2 + total b + sum_i loss_i(f_i)
 
-with m = 0 for a free bias and 1/s^2 for LIBLINEAR's, which is the weight of an added column of s's;
-total is 0 but for the one-class model. Its dual has one variable t_i for each sample, of which w =
-X't, and
+m is 0 for a free bias and 1/s^2 for LIBLINEAR's, which is the weight of an added column of s's.
+total is 0 except for the one-class model. The dual has one variable t_i per sample, with w = X't:
 
-    D(t) = sum_i gain_i(t_i) - 1/2 |X't|^2 - (sum_i t_i - total)^2 / (2m)      (m = 0: the sum must be total)
-    gain_i(t) = low_i t for t >= 0,  high_i t for t <= 0,  less t^2 / (4 up_i) or t^2 / (4 down_i) where squared
-    -down_i <= t_i <= up_i  where not squared; t_i may be positive only where up_i > 0, negative only where down_i > 0
+    D(t) = sum_i neg_conjugate_i(t_i) - 1/2 |X't|^2 - (sum_i t_i - total)^2 / (2m)
+           (m = 0: the sum must be total)
+
+    neg_conjugate_i(t) = -loss_i*(-t) = low_i t   for t >= 0
+                                        high_i t  for t <= 0
+           minus t^2 / (4 up_i) or t^2 / (4 down_i) for squared losses
+
+    -down_i <= t_i <= up_i for plain losses. For squared losses t_i may be positive only if
+    up_i > 0, and negative only if down_i > 0.
 
 P >= D always; where they meet both are optimal. At a decision value f the dual that attains
-loss_i(f) = gain_i(t) - t f is -loss_i'(f). The plain losses have a kink there. Smoothed over a
-width, around a dual c_i that is thought to be near the optimal one, they are
+loss_i(f) = neg_conjugate_i(t) - t f is -loss_i'(f). Plain losses have kinks. A proximal term around
+a dual c_i (the proximal centre) smooths them:
 
-    smooth_i(f) = max over t of  gain_i(t) - t f - (t - c_i)^2 width / (2 max(up_i, down_i))
+    smooth_i(f) = max over t of  neg_conjugate_i(t) - t f - (t - c_i)^2 smoothing / (2 cost_i)
 
-whose derivative is -t(f), t(f) = c_i + (low_i - f) max(up_i, down_i) / width clipped to [0, up_i]
-(or likewise below 0). The width is in units of f, whatever the weights: a sample of weight 2 is
-smoothed like two samples.
+with cost_i = max(up_i, down_i). Its derivative is -t(f), where
+
+    t(f) = c_i + (low_i - f) cost_i / smoothing   clipped to [0, up_i], or likewise below 0.
+
+``smoothing`` is in units of f, whatever the weights: a sample of weight 2 is smoothed like two
+samples.
 """
 
 from enum import Enum
@@ -74,11 +84,13 @@ class Tube(NamedTuple):
         )
 
     def duals(
-        self, f: Floats, centre: Floats | None, width: float, backend: LinearBackend
+        self, f: Floats, prox_centre: Floats | None, smoothing: float, backend: LinearBackend
     ) -> "Duals":
         """t(f) and the sums that belong to it."""
         t, curvature = np.empty(len(f)), np.empty(len(f))
-        return Duals(t, curvature, *backend.tube_duals(self, f, centre, width, t, curvature))
+        return Duals(
+            t, curvature, *backend.tube_duals(self, f, prox_centre, smoothing, t, curvature)
+        )
 
 
 class Duals(NamedTuple):
@@ -89,13 +101,14 @@ class Duals(NamedTuple):
     """-dt/df: zero where the loss is linear."""
     loss: float
     """Sum of the losses."""
-    gain: float
+    neg_conjugate: float
+    """Sum of the negative conjugates."""
     total: float
     """Sum of the duals."""
 
 
 class Bias(Enum):
-    """What becomes of the constant b."""
+    """How the bias b is treated."""
 
     NONE = 0
     FREE = 1
@@ -103,7 +116,7 @@ class Bias(Enum):
 
 
 class Penalty(Enum):
-    """What keeps the weights small; the value is its name for the user."""
+    """The penalty of the weights; the value is its name for the user."""
 
     L2 = "l2"
     """1/2 |w|^2."""
@@ -112,7 +125,7 @@ class Penalty(Enum):
 
 
 class LinearProblem(NamedTuple):
-    """A linear model to be trained on data that are given apart."""
+    """A linear problem without its data."""
 
     tube: Tube
     bias: Bias
@@ -154,8 +167,8 @@ def one_class(C: Floats) -> Tube:
 def with_sum(tube: Tube, t: Floats, total: float) -> Floats:
     """Duals near t whose sum is total, inside the bounds.
 
-    What is too much is taken off the duals of that sign in proportion to them; what is too little
-    and cannot be had by taking off the others is added in proportion to the room below the bounds.
+    Duals of the sign that is in excess shrink in proportion to their size. If that is not enough,
+    they become 0, and the others grow in proportion to the room that their bounds leave.
     """
     excess = float(t.sum()) - total
     if excess == 0:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from maxmargin.core.arrays import Floats, Integers
 from maxmargin.core.backend import LinearBackend
 from maxmargin.linear.designs import ArrayDesign, Design
-from maxmargin.linear.equations import by_factor
+from maxmargin.linear.equations import cholesky_solve
 
 ROUNDS, VISITS = 50, 20
 """Rounds of descent and equations, at most; visits of a descent to every weight, at most."""
@@ -99,7 +99,7 @@ def minimiser(
         if not len(used):
             break
         sign = np.sign(u[used])
-        step = by_factor(H[np.ix_(used, used)], -(slope[used] + price[used] * sign), DEPENDENT)
+        step = cholesky_solve(H[np.ix_(used, used)], -(slope[used] + price[used] * sign), DEPENDENT)
         crossing = (price[used] > 0) & ((u[used] + step) * sign < 0)
         reach = np.divide(-u[used], step, out=np.full(len(used), np.inf), where=crossing)
         length = float(reach.min(initial=1.0))

@@ -26,16 +26,16 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Integers
+from maxmargin.linear.bias_search import middle
 from maxmargin.linear.designs import ArrayDesign, Design, Gram
-from maxmargin.linear.equations import by_factor, by_products
+from maxmargin.linear.equations import cholesky_solve, conjugate_gradients
 from maxmargin.linear.losses import Bias, Duals, LinearProblem
-from maxmargin.linear.model import (
+from maxmargin.linear.objectives import (
     Gap,
     LinearSolution,
     dual,
     feasible,
     gap_of,
-    middle,
     primal,
     sample,
     sizes,
@@ -204,7 +204,7 @@ class _Run:
             else 0.0,
         )
         corner = problem.m + float(duals.curvature.sum()) or self.price / width
-        value = dual(problem, float(Xt @ Xt), duals.gain, duals.total)
+        value = dual(problem, float(Xt @ Xt), duals.neg_conjugate, duals.total)
         own, last = 0.5 * float(slope[:-1] @ slope[:-1]), float(slope[-1])
         if problem.bias is Bias.PENALISED:
             own += 0.5 * last * last / problem.m
@@ -272,7 +272,7 @@ class _Run:
         H[d, :d] = H[:d, d] = border
         H[d, d] = corner
         H[np.arange(d), np.arange(d)] += 1.0
-        return by_factor(H, -here.slope)
+        return cholesky_solve(H, -here.slope)
 
     def _by_samples(self, here: Point, S: Floats, curved: Integers, curvature: Floats) -> Floats:
         """The same where fewer samples curve than there are features, from their dot products S.
@@ -283,7 +283,7 @@ class _Run:
         g, h = here.slope[:-1], float(here.slope[-1])
         S[np.arange(len(S)), np.arange(len(S))] += 1 / curvature
         right = np.column_stack([-self.design.values(g, curved), np.ones(len(S))])
-        first, second = by_factor(S, right).T
+        first, second = cholesky_solve(S, right).T
         stiffness = self.problem.m + float(second.sum())
         db = -(h + float(first.sum())) / stiffness if self.problem.bias is not Bias.NONE else 0.0
         return np.append(-g - self.design.sum(first + db * second, curved), db)
@@ -299,7 +299,7 @@ class _Run:
             out[:-1] += self.design.sum(curvature * self.design.values(u[:-1], curved), curved)
             return out
 
-        return by_products(product, -here.slope, scale, 0.01, CONJUGATE, self.monitor)
+        return conjugate_gradients(product, -here.slope, scale, 0.01, CONJUGATE, self.monitor)
 
     def _length(
         self, here: Point, direction: Floats, change: Floats, centre: Floats, width: float

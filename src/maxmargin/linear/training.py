@@ -10,11 +10,12 @@ from typing import NamedTuple
 
 from maxmargin.certificate import Certificate
 from maxmargin.core.threads import one_blas_thread
-from maxmargin.linear import coordinate, crammer_singer, lasso, semismooth
+from maxmargin.linear import crammer_singer, dual_coordinate, lasso, semismooth
+from maxmargin.linear.bias_search import best_bias
 from maxmargin.linear.crammer_singer import ClassesProblem, CrammerSinger
 from maxmargin.linear.designs import ArrayDesign, Design
 from maxmargin.linear.losses import Bias, LinearProblem, Penalty
-from maxmargin.linear.model import ROUNDING, LinearSolution, best_bias
+from maxmargin.linear.objectives import ROUNDING, LinearSolution
 from maxmargin.linear.verification import certify, certify_classes, judged
 from maxmargin.linear.workspace import LinearWorkspace, is_small
 from maxmargin.status import Status
@@ -49,7 +50,7 @@ Solve = Callable[[LinearProblem, LinearWorkspace, float, LinearSolution | None],
 
 SOLVERS: dict[Solver, Solve] = {
     Solver.NEWTON: semismooth.solve,
-    Solver.COORDINATE: coordinate.solve,
+    Solver.COORDINATE: dual_coordinate.solve,
     Solver.LASSO: lasso.solve,
 }
 

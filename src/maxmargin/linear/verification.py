@@ -17,7 +17,7 @@ from maxmargin.linear import certificate as linear_certificate
 from maxmargin.linear.crammer_singer import ClassesProblem, CrammerSinger
 from maxmargin.linear.designs import ArrayDesign, Design
 from maxmargin.linear.losses import Bias, LinearProblem, Penalty, Tube
-from maxmargin.linear.model import ROUNDING, LinearSolution, Sizes, sizes
+from maxmargin.linear.objectives import ROUNDING, LinearSolution, Sizes, sizes
 from maxmargin.linear.workspace import is_small
 from maxmargin.verdict import Demand, Size, verdict, verdict_again
 

@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Integers
+from maxmargin.linear.bias_search import best_bias
 from maxmargin.linear.losses import Bias, LinearProblem, classification
-from maxmargin.linear.model import Gap, best_bias, dual, feasible, gains, primal
+from maxmargin.linear.objectives import Gap, dual, feasible, neg_conjugates, primal
 from maxmargin.monitor import Monitor
 from maxmargin.online.pegasos import BIAS, MEAN_BIAS, STEPS, Path, Rule, Task
 from maxmargin.status import Status
@@ -109,7 +110,7 @@ def _best_scale(problem: LinearProblem, t: Floats, square: float) -> tuple[float
 
     The gains of plain losses are linear.
     """
-    gain = gains(problem.tube, t)
+    gain = neg_conjugates(problem.tube, t)
     theta = min(1.0, gain / square) if square > 0 else 1.0
     return (
         dual(problem, theta * theta * square, theta * gain, 0.0),

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.core.arrays import Floats
-from maxmargin.linear import losses, model
+from maxmargin.linear import bias_search, losses
 from maxmargin.linear.losses import Bias, LinearProblem
 from maxmargin.online.budget import Points, block_size
 from maxmargin.online.pegasos import Task
@@ -113,7 +113,7 @@ def best_bias(g: Floats, y: Floats, p: Floats, rho: float) -> float:
     """The b that minimises sum_i p_i max(0, rho - y_i (g_i + b)) = rho sum_i p_i max(0, 1 - y_i
     (g_i + b) / rho).
     """
-    return rho * model.best_bias(
+    return rho * bias_search.best_bias(
         LinearProblem(losses.classification(y, p, False), Bias.FREE), g / rho
     )
 
@@ -123,4 +123,4 @@ def quantile(g: Floats, p: Floats, nu: float) -> float:
 
     Minus the bias of the one-class model; a share nu of g is below.
     """
-    return -model.best_bias(LinearProblem(losses.one_class(p), Bias.FREE, total=nu), g)
+    return -bias_search.best_bias(LinearProblem(losses.one_class(p), Bias.FREE, total=nu), g)

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from maxmargin.core.arrays import Floats, Integers
 from maxmargin.linear.designs import ArrayDesign
-from maxmargin.linear.equations import by_products
+from maxmargin.linear.equations import conjugate_gradients
 from maxmargin.linear.losses import LinearProblem
-from maxmargin.linear.model import gains
+from maxmargin.linear.objectives import neg_conjugates
 from maxmargin.monitor import Monitor
 
 ITERATIONS = 25
@@ -72,7 +72,9 @@ def leap(
         return along + walk.column * float(p.sum()) + ridge * p
 
     diagonal = squares[face] + walk.column + ridge
-    change = by_products(product, right, 1 / np.sqrt(diagonal), ACCURACY, ITERATIONS, monitor)
+    change = conjugate_gradients(
+        product, right, 1 / np.sqrt(diagonal), ACCURACY, ITERATIONS, monitor
+    )
     before, length = _objective(problem, walk), 1.0
     while length > SHORTEST:
         new = t[face] + length * change
@@ -93,7 +95,7 @@ def _objective(problem: LinearProblem, walk: Walk) -> float:
     """The dual objective with the bias penalised around its guess."""
     excess = (walk.bias - walk.guess) / walk.column if walk.column > 0 else 0.0
     return (
-        gains(problem.tube, walk.t)
+        neg_conjugates(problem.tube, walk.t)
         - 0.5 * float(walk.w @ walk.w)
         - walk.guess * excess
         - 0.5 * walk.column * excess * excess

@@ -24,10 +24,11 @@ growing intervals, the gap is computed from the data, and that decides.
 import numpy as np
 
 from maxmargin.core.threads import thread_count
+from maxmargin.linear.bias_search import best_bias, middle
 from maxmargin.linear.designs import ArrayDesign
-from maxmargin.linear.face import Walk, inside, leap
 from maxmargin.linear.losses import Bias, LinearProblem
-from maxmargin.linear.model import Gap, LinearSolution, best_bias, feasible, gap_of, middle, sizes
+from maxmargin.linear.objectives import Gap, LinearSolution, feasible, gap_of, sizes
+from maxmargin.linear.subspace import Walk, inside, leap
 from maxmargin.linear.workspace import LinearWorkspace
 from maxmargin.monitor import Monitor
 from maxmargin.status import Status

@@ -1,0 +1,137 @@
+"""The best bias for given weights, and the constant that decision values are measured from."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from maxmargin.core.arrays import Floats
+from maxmargin.linear.losses import Bias, LinearProblem
+
+
+class Settings(NamedTuple):
+    """The search for the bias of plain losses: sorting is its cost (decision 15)."""
+
+    sort_up_to: int = 10_000
+    """Kinks of the losses up to which all are sorted. Of more, a sample is sorted first."""
+    sampled: int = 2000
+    """Kinks in that sample, at equal distances in memory."""
+    margin: int = 100
+    """Sampled kinks on either side of the root between which all kinks are sorted then."""
+
+
+SETTINGS = Settings()
+
+
+def best_bias(problem: LinearProblem, Xw: Floats, bias: float = 0.0) -> float:
+    """The b that minimises P for given X w; the middle of them where there are several.
+
+    The search begins at ``bias``.
+    """
+    if problem.bias is Bias.NONE:
+        return 0.0
+    return (
+        _root_of_lines(problem, Xw, bias) if problem.tube.squared else _middle_of_steps(problem, Xw)
+    )
+
+
+def _middle_of_steps(problem: LinearProblem, Xw: Floats) -> float:
+    """Plain losses.
+
+    The slope by b is m b + total - sum up at the far left and grows by a step where a sample leaves
+    its loss behind.
+    """
+    tube, m = problem.tube, problem.m
+    left, right = tube.up > 0, tube.down > 0
+    ends = np.concatenate([(tube.low - Xw)[left], (tube.high - Xw)[right]])
+    steps = np.concatenate([tube.up[left], tube.down[right]])
+    rounding, start = 1e-12 * float(steps.sum()), problem.total - float(tube.up.sum())
+    if len(ends) > SETTINGS.sort_up_to:
+        ends, steps, start = _around_the_root(ends, steps, start, m, rounding)
+    order = np.argsort(ends, kind="stable")
+    ends, steps = ends[order], steps[order]
+    after = np.cumsum(steps) + start  # slope of the losses to the right of each end
+    before = after - steps
+    first = int(
+        np.searchsorted(after + m * ends, -rounding)
+    )  # here the slope is no longer negative
+    if first == len(ends):
+        return float(ends[-1]) if m == 0 else -float(after[-1]) / m
+    if (
+        before[first] + m * ends[first] > rounding
+    ):  # within the piece before, which only a penalised bias has
+        return -float(before[first]) / m
+    flat = m == 0 and abs(after[first]) <= rounding and first + 1 < len(ends)
+    return 0.5 * float(ends[first] + ends[first + 1]) if flat else float(ends[first])
+
+
+def _around_the_root(
+    ends: Floats, steps: Floats, start: float, m: float, rounding: float
+) -> tuple[Floats, Floats, float]:
+    """The ends in an interval that the slope certainly changes sign in, and the slope before them.
+
+    A few of all ends say where.
+    """
+    few = np.linspace(0, len(ends) - 1, SETTINGS.sampled).astype(np.int64)
+    few = few[np.argsort(ends[few], kind="stable")]
+    mass = np.cumsum(steps[few])
+    at = int(
+        np.searchsorted(mass * (float(steps.sum()) / float(mass[-1])) + start + m * ends[few], 0.0)
+    )
+    low, high = (
+        ends[few[max(at - SETTINGS.margin, 0)]],
+        ends[few[min(at + SETTINGS.margin, SETTINGS.sampled - 1)]],
+    )
+    inside = (ends >= low) & (ends <= high)
+    new = start + float(np.sum(steps, where=ends < low))
+    found = steps[inside]
+    if new + m * low < -rounding and new + float(found.sum()) + m * high > rounding:
+        return ends[inside], found, new
+    return ends, steps, start
+
+
+def _root_of_lines(problem: LinearProblem, Xw: Floats, bias: float) -> float:
+    """Squared losses.
+
+    The slope is made of lines that do not fall, and Newton's method with bisection finds its root.
+    """
+    tube, low, high = problem.tube, -np.inf, np.inf
+    for _ in range(100):
+        f = Xw + bias
+        below, above = f < tube.low, f > tube.high
+        curvature = 2 * float(tube.up[below].sum() + tube.down[above].sum()) + problem.m
+        slope = (
+            problem.m * bias
+            + problem.total
+            - 2 * float(np.sum(tube.up[below] * (tube.low - f)[below]))
+        )
+        slope += 2 * float(np.sum(tube.down[above] * (f - tube.high)[above]))
+        if slope > 0:
+            high = bias
+        else:
+            low = bias
+        new = bias - slope / curvature if curvature > 0 else bias
+        if not low < new < high:
+            new = 0.5 * (low + high) if np.isfinite(low) and np.isfinite(high) else new
+        if abs(new - bias) <= 1e-15 * (1 + abs(bias)):
+            return new
+        bias = new
+    return bias
+
+
+def middle(problem: LinearProblem) -> float:
+    """The constant from which decision values are measured: the mean target where a free bias can
+    take it, else 0.
+
+    It is half way between the mean lower and the mean upper end of the tubes: 0 for classes,
+    whatever their sizes.
+    """
+    tube = problem.tube
+    below, above = tube.up > 0, tube.down > 0
+    if problem.bias is not Bias.FREE or not (below.any() and above.any()):
+        return 0.0
+    up, down = tube.up[below], tube.down[above]
+    low, high = (
+        np.sum(tube.low[below] * up) / np.sum(up),
+        np.sum(tube.high[above] * down) / np.sum(down),
+    )
+    return 0.5 * (float(low) + float(high))
