@@ -17,7 +17,7 @@ The ball |w| <= 1/sqrt(alpha) holds the optimum: there P = D, so alpha |w|^2 = s
 has steps of its own, 1/(4 sqrt(t)) (its subgradient is at most 1 and decision values are in units
 of the margin); and where all samples are at hand b is set, between epochs, to the minimiser of P(w,
 .) for the current w, and at the end for the average: a weighted quantile of y_i - w.phi(x_i), see
-linear/model.py. A linear walk takes its steps along x - (mean of x), which is the same model with
+linear/bias_search.py. A linear walk takes its steps along x - (mean of x), which is the same model with
 another constant: otherwise each step would move b as well.
 
 **The certificate.** v is a sum of samples, v = sum_i c_i phi(x_i), so a_i = alpha y_i scale c_i are
