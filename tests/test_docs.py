@@ -160,19 +160,26 @@ def test_python_runs(page, tmp_path, monkeypatch, capsys):
         assert {path.name for path in tmp_path.iterdir()} == {"boundary.png", "gap.png", "smo.gif"}
 
 
-def test_the_gallery_draws_with_the_lines_it_shows(monkeypatch):
+@pytest.fixture
+def gallery(monkeypatch):
+    """The modules of the gallery; the tests have one called data too."""
+    monkeypatch.syspath_prepend(ROOT / "examples" / "gallery")
+    monkeypatch.delitem(sys.modules, "data", raising=False)
+    yield importlib.import_module("build")
+    sys.modules.pop("data", None)
+
+
+def test_the_gallery_is_that_of_its_sources(gallery):
+    """Otherwise: make gallery."""
+    assert GALLERY.read_text() == gallery.page()
+
+
+def test_the_gallery_draws_with_the_lines_it_shows(gallery):
     import matplotlib.pyplot as plt
 
-    monkeypatch.syspath_prepend(ROOT / "examples" / "gallery")
-    # the tests have a module of that name too
-    monkeypatch.delitem(sys.modules, "data", raising=False)
-    modules = [
-        importlib.import_module(path.stem)
-        for path in sorted((ROOT / "examples" / "gallery").glob("lecture_*.py"))
-    ]
     homes = {
         name: module
-        for module in modules
+        for module in gallery.lectures()
         for name, value in vars(module).items()
         if inspect.isfunction(value)
     }

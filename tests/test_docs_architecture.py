@@ -23,7 +23,7 @@ STAGES = [
     "certificate",
     "record",
 ]
-"""The way of a fit, as issue and page state it; the source is made for the training."""
+"""The stages of a fit, in order; its source is made at the start of the training."""
 
 
 def section(title):
@@ -111,7 +111,7 @@ def test_no_call_goes_up(trace):
 # ---- the picture and the parts -------------------------------------------------------------------
 
 
-def test_the_picture_shows_the_way_of_a_fit():
+def test_the_picture_shows_the_stages_of_a_fit():
     picture = re.search(r"```mermaid\n(.*?)```", TEXT, re.DOTALL)[1]
     arrows = re.findall(r"(\w+)(?= -->| -\.->)(?: --> | -\.-> )(?=(\w+))", picture)
     nodes = dict(re.findall(r'^\s+(\w+)\["([^"]*)"\]$', picture, re.MULTILINE))

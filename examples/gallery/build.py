@@ -61,8 +61,28 @@ def section(module, draw):
     )
 
 
+FILMS = """# Films
+
+![SMO at work](smo.gif)
+
+![Pegasos at work](pegasos.gif)
+
+`textbook.animate(trace, path)` makes them of any trace in the plane.
+"""
+
+
+def page():
+    """The text of the page."""
+    titles = [inspect.getdoc(f).splitlines()[0] for m in lectures() for f in figures(m)]
+    parts = [HEAD, "".join(f"* [{title}](#{_anchor(title)})\n" for title in titles)]
+    for module in lectures():
+        parts.append(f"# {module.__doc__.strip().rstrip('.')} (`{module.SEED}`)\n")
+        parts += [section(module, draw) for draw in figures(module)]
+    return "\n".join([*parts, FILMS])
+
+
 def films():
-    """SMO and Pegasos at work, as animated pictures; their section of the page."""
+    """SMO and Pegasos at work, as animated pictures."""
     from data import crescents
     from maxmargin import textbook
 
@@ -72,18 +92,13 @@ def films():
     for name, trace in (("smo", smo), ("pegasos", pegasos)):
         textbook.animate(trace, TARGET / f"{name}.gif", frames=24, fps=3)
         print(f"{name}.gif")
-    shown = "# Films\n\n![SMO at work](smo.gif)\n\n![Pegasos at work](pegasos.gif)\n\n"
-    return shown + "`textbook.animate(trace, path)` makes them of any trace in the plane.\n"
 
 
 def main(names):
     """Draw the figures and write the page."""
     TARGET.mkdir(parents=True, exist_ok=True)
-    page = [HEAD]
     for module in lectures():
-        page.append(f"# {module.__doc__.strip().rstrip('.')} (`{module.SEED}`)\n")
         for draw in figures(module):
-            page.append(section(module, draw))
             if names and draw.__name__ not in names:
                 continue
             drawing = draw()
@@ -91,15 +106,8 @@ def main(names):
             plt.close("all")
             print(picture(module, draw))
     if not names:
-        contents = [
-            "* "
-            f"[{inspect.getdoc(f).splitlines()[0]}](#{_anchor(inspect.getdoc(f).splitlines()[0])})"
-            for m in lectures()
-            for f in figures(m)
-        ]
-        page.insert(1, "\n".join(contents) + "\n")
-        page.append(films())
-        (TARGET / "README.md").write_text("\n".join(page))
+        films()
+        (TARGET / "README.md").write_text(page())
 
 
 def _anchor(title):
