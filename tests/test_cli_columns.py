@@ -110,14 +110,14 @@ def test_targets_that_are_no_classes_of_the_model(frame):
     frame.assign(churned=["maybe", *frame["churned"].tolist()[1:]]).to_csv("b.csv", index=False)
     result = run("predict", "b.csv", "m.mm", "--ignore", "id,w")
     assert (
-        "b.csv has targets that are no classes of the model: 'maybe'; they count as errors"
+        "b.csv has targets that are not classes of the model: 'maybe'; they count as errors"
         in result.stderr
     )
     assert "accuracy" in result.stderr
     frame.assign(churned="maybe").to_csv("b.csv", index=False)
     error = run("predict", "b.csv", "m.mm", "--ignore", "id,w", code=1).stderr
     assert (
-        "no classes of the model: 'maybe': is 'churned' the target? --target names another column"
+        "not classes of the model: 'maybe': is 'churned' the target? --target names another column"
         in error
     )
 

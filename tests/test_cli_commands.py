@@ -192,7 +192,7 @@ def test_cross_validation(place):
         (["train", "heart.svm", "--format", "xml"], 2, "--format must be one of"),
         (["train", "heart.svm", "no/where.mm"], 1, "no folder no"),
         (["train", "heart.svm", "--target", "price"], 1, "cannot be chosen"),
-        (["train", "-"], 2, "say where the model goes"),
+        (["train", "-"], 2, "name the model file"),
         (["train", "heart.svm", "--class-weight", "3"], 2, "label=weight"),
         (["train"], 2, "Missing argument"),
         (["train", "heart.svm", "--colour"], 2, "No such option"),

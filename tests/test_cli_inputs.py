@@ -281,7 +281,7 @@ def test_classes_weights_and_folds_that_are_not_there():
     assert "all targets of a.csv are 'x'" in run("tune", "a.csv", code=1).stderr
     Path("a.csv").write_text(TABLE.replace("x", "1").replace("y", "2.5"))
     assert (
-        "targets like 2.5, which are no classes: --problem svr?"
+        "targets like 2.5, which are not classes: --problem svr?"
         in run("train", "a.csv", code=1).stderr
     )
     heart("a.svm", n=40)
@@ -291,6 +291,6 @@ def test_classes_weights_and_folds_that_are_not_there():
     )
     assert "60 folds need" in run("tune", "a.svm", "--cv", "60", code=1).stderr
     assert (
-        "35 folds need as many samples of each class"
+        "35 folds need at least 35 samples of each class"
         in run("tune", "a.svm", "--cv", "35", code=1).stderr
     )

@@ -83,7 +83,7 @@ def test_data_without_names_are_taken_in_order_with_a_warning(frame):
     result = run("predict", "b.csv", "m.mm", "--json")
     assert json.loads(result.stdout)["predictions"] == goal
     assert (
-        "does not name its columns: they are taken for the model's, in its order: age, income, "
+        "has no column names: its columns are taken in the model's order: age, income, "
         "height" in result.stderr
     )
     assert "warning" not in run("predict", "a.csv", "m.mm").stderr
@@ -132,12 +132,12 @@ def test_what_is_needed_is_not_written_over(frame):
         ["tune", "a.csv", "-C", "1", "--gamma", "1", "--model", "a.csv"],
     )
     for line in lines:
-        assert "would be written over" in run(*line, code=1).stderr, line
+        assert "would be overwritten" in run(*line, code=1).stderr, line
     assert (Path("a.csv").read_bytes(), Path("m.mm").read_bytes()) == (before, model)
     assert "is a folder" in run("train", "a.csv", ".", code=1).stderr
     heart("h.svm", n=30)
-    assert "would be written over" in run("svm-train", "h.svm", "h.svm", code=1).stderr
-    assert "would be written over" in run("linear-train", "h.svm", "h.svm", code=1).stderr
+    assert "would be overwritten" in run("svm-train", "h.svm", "h.svm", code=1).stderr
+    assert "would be overwritten" in run("linear-train", "h.svm", "h.svm", code=1).stderr
 
 
 def test_ranges_are_restored_by_name(frame):

@@ -228,7 +228,7 @@ def test_the_search_begins_at_c(place):
     found = run("linear-train", "-C", "-s", 2, "-c", "600", "two.svm").stdout
     assert found.startswith("Best C = 600 ")
     assert (
-        "-C begins at the C of -c"
+        "-C starts at the value of -c"
         in run("linear-train", "-C", "-s", 2, "-c", "2000", "two.svm", code=2).stderr
     )
 

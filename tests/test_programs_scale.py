@@ -105,7 +105,7 @@ def test_ranges_of_more_features_than_a_table_has(place):
     (place / "range").write_text("x\n-1 1\n1 0 1\n3 0 5\n")
     (place / "a.csv").write_text("a,b,label\n1,2,0\n0,3,1\n")
     assert (
-        "the ranges are of 3 features or more, the data have 2"
+        "the ranges have 3 features or more, the data have 2"
         in run("scale", "--restore", "range", "a.csv", "b.csv", code=1).stderr
     )
 

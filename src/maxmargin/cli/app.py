@@ -42,7 +42,7 @@ LIKE_THEIRS = {
 }
 """Commands that take the options of LIBSVM's and LIBLINEAR's programs, with their defaults."""
 RAW: dict[str, Any] = {"ignore_unknown_options": True, "allow_extra_args": True}
-"""Their options (-w1 5, -h for shrinking) are read by themselves."""
+"""These commands parse their options themselves: -w1 5, and -h for shrinking."""
 
 for ours in OURS:
     app.command(ours.__name__)(reported(ours))

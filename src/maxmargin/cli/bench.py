@@ -45,7 +45,7 @@ def bench(
     ] = "svc",
     set_: Annotated[
         list[str] | None,
-        typer.Option("--set", help="A parameter of both: name=value; may be repeated."),
+        typer.Option("--set", help="A parameter of both: name=value. May be repeated."),
     ] = None,
     rounds: Annotated[
         int, typer.Option(min=1, help="Fits of each, in turns; the median counts.")
@@ -58,10 +58,9 @@ def bench(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Fit and predict with this library and with scikit-learn, in turns, on your data; show
-    medians.
+    """Time this library and scikit-learn on your data, in turns, and show the medians.
 
-    Linear models are given scikit-learn's problem, with the penalised intercept. Predictions are
+    Linear models solve scikit-learn's problem, with the penalised intercept. Predictions are
     compared on the training data.
 
     Examples:

@@ -1,4 +1,4 @@
-"""``maxmargin check``: a data file's doctor."""
+"""``maxmargin check``: all problems of a data file, and what its data are like."""
 
 from typing import Annotated, Any
 
@@ -21,7 +21,9 @@ from maxmargin.io.tables import Options
 
 def check(
     data: DataFile,
-    most: Annotated[int, typer.Option("--most", min=1, help="Stop after so many problems.")] = 100,
+    most: Annotated[
+        int, typer.Option("--most", min=1, help="Stop after this many problems.")
+    ] = 100,
     target: Target = None,
     ignore: Ignore = None,
     header: Header = None,
@@ -29,11 +31,11 @@ def check(
     zero_based: ZeroBased = None,
     as_json: AsJson = False,
 ) -> None:
-    """Look for problems in a data file, all of them, and say what the data are like.
+    """Find all problems of a data file, and describe its data.
 
-    Every line that is not of the format is shown with its line, column and remedy; then sizes,
+    Every malformed line is shown with its line number, column and remedy. A summary follows: sizes,
     class balance, constant and unscaled features, duplicate rows. The exit code is 1 if the file
-    has problems, 0 if it has none; advice is no problem.
+    has problems and 0 if it has none. Advice does not count as a problem.
 
     Examples:
 

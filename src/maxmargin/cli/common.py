@@ -32,10 +32,10 @@ FAILURES = (
     NotImplementedError,
     ArithmeticError,
 )
-"""What is reported as one line; anything else is a mistake of ours, and its traceback is wanted."""
+"""Errors that are reported as one line. Any other is a bug of ours and shows its traceback."""
 PICTURES = (".png", ".svg", ".pdf")
 MOST_ITEMS = 10
-"""Items of a list that people are shown; machines get all."""
+"""Items of a list in a report for people; JSON has all of them."""
 
 DataFile = Annotated[
     str,
@@ -78,19 +78,19 @@ Weight = Annotated[
 DataFormat = Annotated[
     str | None,
     typer.Option(
-        "--data-format", help=f"Format of the data: {', '.join(READERS)}; found out by default."
+        "--data-format", help=f"Format of the data: {', '.join(READERS)}; detected by default."
     ),
 ]
 ZeroBased = Annotated[
     bool | None,
     typer.Option(
         "--zero-based/--one-based",
-        help="Where svmlight indices begin; by default 1 unless a 0 occurs anywhere in the file.",
+        help="First index of an svmlight file; by default 1 unless a 0 occurs anywhere in it.",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no report.")]
-Seed = Annotated[int, typer.Option("--seed", help="Of everything random.")]
+Seed = Annotated[int, typer.Option("--seed", help="Seed of the random numbers.")]
 
 
 def load(
@@ -105,9 +105,9 @@ def load(
     ignore: list[str] | None = None,
     weight: str | None = None,
 ) -> Data:
-    """The data of a command's options.
+    """Read the data that a command's options describe.
 
-    Of a model's features by their names, where both have names.
+    The features of a model are found by name if the model and the data have names.
     """
     left_out = tuple(ignore or ())
     return read_table(
@@ -127,7 +127,7 @@ def load(
 
 
 def one_of(option: str, value: str, known: Iterable[str]) -> str:
-    """A value that must be one of a few words."""
+    """Return a value that must be one of a few words."""
     names = list(known)
     if value not in names:
         raise usage(
@@ -138,14 +138,14 @@ def one_of(option: str, value: str, known: Iterable[str]) -> str:
 
 
 def with_target(data: Data) -> np.ndarray[Any, Any]:
-    """The targets, or an error if there are none."""
+    """Return the targets; raise an error if there are none."""
     if data.y is None:
         raise ValueError(f"{data.source} has no target: name its column with --target")
     return data.y
 
 
 def labels(y: Any) -> Any:
-    """Class labels: whole numbers as integers."""
+    """Return class labels, with whole numbers as integers."""
     from maxmargin.io.tables import as_target
 
     return as_target(np.asarray(y))
@@ -155,14 +155,14 @@ def labels(y: Any) -> Any:
 
 
 def console(stderr: bool = False) -> Console:
-    """Where people read; made anew each time, so that redirected streams are respected."""
+    """Return a console for people. A new one each time respects redirected streams."""
     return Console(stderr=stderr, highlight=False, soft_wrap=True)
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON knows it.
+    """Return a value that JSON can hold.
 
-    NumPy's numbers as Python's, and no NaN or infinity, which JSON has not.
+    NumPy's numbers become Python's. NaN and infinity, which JSON lacks, become strings.
     """
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
@@ -184,10 +184,8 @@ def show(values: dict[str, Any], as_json: bool = False, stderr: bool = False) ->
         name.replace("_", " "): _text(value) for name, value in values.items() if value is not None
     }
     width, out = max(map(len, shown), default=0), console(stderr)
-    for (
-        name,
-        text,
-    ) in shown.items():  # lines as they are, neither filled nor folded: programs read them, too
+    # programs read these lines too, so they are neither padded nor wrapped
+    for name, text in shown.items():
         out.print(f"[bold]{name}[/]{' ' * (width - len(name))}  {text}")
 
 
@@ -210,9 +208,9 @@ def _text(value: Any) -> str:
 
 @contextmanager
 def progress(title: str, total: int, quiet: bool = False) -> Iterator[Callable[[], None]]:
-    """A bar on a terminal that vanishes when done; nothing where standard error is no terminal.
+    """Show a progress bar on standard error if it is a terminal, and yield what advances it.
 
-    Yields what advances it.
+    The bar vanishes at the end.
     """
     columns = (
         TextColumn("{task.description}"),
@@ -227,7 +225,7 @@ def progress(title: str, total: int, quiet: bool = False) -> Iterator[Callable[[
 
 
 def verbosity(quiet: bool) -> int:
-    """Whether estimators show their progress line: on a terminal only."""
+    """Return 1 if estimators show their progress line: on a terminal only."""
     return int(sys.stderr.isatty() and not quiet)
 
 
@@ -235,9 +233,7 @@ def verbosity(quiet: bool) -> int:
 
 
 def reported(command: Callable[..., None]) -> Callable[..., None]:
-    """A command whose failures are one line on standard error and exit code 1, and whose warnings
-    are one line each.
-    """
+    """Make a command report each warning as one line, and a failure as one line and exit code 1."""
 
     @functools.wraps(command)
     def run(*arguments: Any, **options: Any) -> None:
@@ -249,7 +245,7 @@ def reported(command: Callable[..., None]) -> Callable[..., None]:
                 warnings.filterwarnings("ignore", "X does not have valid feature names")
                 warnings.showwarning = _show_warning
                 command(*arguments, **options)
-        except BrokenPipeError:  # the reader went away: head, less
+        except BrokenPipeError:  # the reader stopped reading, as head and less do
             sys.stderr.close()
             raise typer.Exit(1) from None
         except FAILURES as error:
@@ -269,7 +265,7 @@ def reported(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def fail(message: str, code: int = 1) -> NoReturn:
-    """End with a message."""
+    """Exit with a message."""
     typer.echo("error: " + " ".join(message.split()), err=True)
     raise typer.Exit(code)
 
@@ -284,26 +280,23 @@ def _show_warning(message: Any, *_: Any, **__: Any) -> None:
 
 
 def check_picture(path: str) -> None:
-    """A picture's name says its format; found out before the work, not after it."""
+    """Check before the work that a picture's name ends in a known format."""
     if Path(path).suffix.lower() not in PICTURES:
         raise usage(f"{path}: a picture's name ends in {', '.join(PICTURES)}.")
 
 
 PRINT = 300
-"""Dots per inch of pictures that are not drawings of lines."""
+"""Dots per inch of pixel pictures."""
 
 
 def write_picture(display: Any, path: str | Path) -> None:
-    """Save what is drawn, whole or not at all."""
+    """Save a display as a picture, atomically."""
     with atomic_write(path) as file:
         display.figure_.savefig(file, format=Path(path).suffix.lower()[1:], dpi=PRINT)
 
 
 def check_outputs(*outputs: str | None, inputs: tuple[str | None, ...] = ()) -> None:
-    """Files can be written where they are wanted, over none that is read or written as well.
-
-    Found out before the work, not after it.
-    """
+    """Check before the work that the outputs can be written and overwrite no file in use."""
     taken = {os.path.realpath(path) for path in inputs if path not in (None, "-")}
     for path in (Path(name) for name in outputs if name not in (None, "-")):
         if not path.parent.is_dir():
@@ -313,7 +306,7 @@ def check_outputs(*outputs: str | None, inputs: tuple[str | None, ...] = ()) -> 
         real = os.path.realpath(path)
         if real in taken and (path.is_file() or not path.exists()):  # a device may be named twice
             raise ValueError(
-                f"{path} would be written over, and this command needs it for something else: name "
+                f"{path} would be overwritten, but this command also reads or writes it: name "
                 "another file"
             )
         taken.add(real)

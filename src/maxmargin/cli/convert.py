@@ -37,7 +37,7 @@ def convert(
     output: Annotated[
         str,
         typer.Argument(
-            metavar="OUTPUT", help="Where to; the name's ending says the format unless --to does."
+            metavar="OUTPUT", help="File to write. Its suffix sets the format unless --to does."
         ),
     ],
     to: Annotated[
@@ -47,11 +47,12 @@ def convert(
         ),
     ] = None,
     max_support_vectors: Annotated[
-        int | None, typer.Option(help="Compress a kernel model to so many support vectors.")
+        int | None,
+        typer.Option(help="Compress a kernel model to at most this many support vectors."),
     ] = None,
     tolerance: Annotated[
         float | None,
-        typer.Option(help="Compress a kernel model while its decision values change by less."),
+        typer.Option(help="Compress a kernel model; its decision values change by less than this."),
     ] = None,
     write_zero_based: Annotated[
         bool,
@@ -67,8 +68,8 @@ def convert(
 ) -> None:
     """Convert a model or a data file.
 
-    Models: .mm, LIBSVM's and LIBLINEAR's text (.model), SVM-light's (read), ONNX, C and JavaScript
-    (written). Data: svmlight, CSV, TSV, Parquet, .npy, .npz.
+    Models: .mm, LIBSVM and LIBLINEAR text (.model); SVM-light is read only; ONNX, C and JavaScript
+    are written only. Data: svmlight, CSV, TSV, Parquet, .npy, .npz.
 
     Examples:
 
@@ -93,12 +94,12 @@ def convert(
     else:
         if compress:
             raise usage(
-                f"{source} is no model: --max-support-vectors and --tolerance do not apply."
+                f"{source} is not a model: --max-support-vectors and --tolerance do not apply."
             )
         if to is None and Path(output).suffix in (".mm", ".model", *models.EXPORTS):
             raise usage(
-                f"{source} holds data, and {output} is the name of a model: train makes models of "
-                "data."
+                f"{source} holds data, but {output} is the name of a model: use train to fit a "
+                "model to data."
             )
         table = load(source, target, header, data_format, zero_based, ignore=ignore)
         kind = write_table(table, output, to, write_zero_based)
@@ -146,7 +147,7 @@ def _convert_model(
 
 
 def _write(path: Path, content: Any) -> None:
-    """Text, bytes, or a message of protocol buffers."""
+    """Write text, bytes, or a protocol buffer message."""
     data = (
         content.encode()
         if isinstance(content, str)

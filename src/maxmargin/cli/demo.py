@@ -19,12 +19,11 @@ from maxmargin.io.tables_write import write_table
 
 def demo(
     folder: Annotated[
-        str, typer.Argument(metavar="FOLDER", help="Where everything is written.")
+        str, typer.Argument(metavar="FOLDER", help="Folder for the files.")
     ] = "maxmargin-demo",
     as_json: AsJson = False,
 ) -> None:
-    """Show what this program does: data, scaling, a search, three models and their pictures, into a
-    folder.
+    """Write a small tour to a folder: data, scaling, a search, three models and their pictures.
 
     Examples:
 
@@ -34,7 +33,7 @@ def demo(
     """
     place = Path(folder)
     if place.exists() and not place.is_dir():
-        raise ValueError(f"{folder} is a file: name a folder, which may be new")
+        raise ValueError(f"{folder} is a file: name a folder, existing or new")
     place.mkdir(parents=True, exist_ok=True)
     written: list[str] = []
     commands: list[str] = []
@@ -95,7 +94,7 @@ def _regression(place: Path, written: list[str], commands: list[str]) -> None:
 
 
 def _outliers(place: Path, written: list[str], commands: list[str]) -> None:
-    """Where most points are."""
+    """The region that holds most points."""
     rng = np.random.default_rng(0)
     X = np.vstack([rng.normal(size=(150, 2)), rng.uniform(-5, 5, (15, 2))])
     table = _write(place, "points.csv", X, None, written)
@@ -110,7 +109,7 @@ def _outliers(place: Path, written: list[str], commands: list[str]) -> None:
 
 
 def _cancer(place: Path, written: list[str], commands: list[str]) -> None:
-    """Real data: scaled, searched, a heat map."""
+    """Real data: scaling, a grid search and its heat map."""
     import matplotlib
 
     matplotlib.use("Agg")

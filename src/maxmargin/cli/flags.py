@@ -1,6 +1,6 @@
 """Options as LIBSVM's and LIBLINEAR's programs read them: letters with a value, then files.
 
-Nothing is ignored.
+An unknown option is an error.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from maxmargin.cli.common import usage
 
 @dataclass
 class Flags:
-    """What a command line said: values of the options, weights of classes, and the files."""
+    """A parsed command line: values of the options, weights of classes, and the files."""
 
     values: dict[str, Any]
     weights: dict[int, float] = field(default_factory=dict)
@@ -26,9 +26,9 @@ class Flags:
 def parse(
     arguments: list[str], defaults: Mapping[str, Any], switches: str = "q", weights: bool = False
 ) -> Flags:
-    """Read options, each of the type of its default.
+    """Parse options; each has the type of its default.
 
-    -w1 5 weighs class 1 where `weights` are known; `switches` have no value.
+    If `weights` is true, -w1 5 sets the weight of class 1. `switches` take no value.
     """
     found, rest = Flags(dict(defaults)), list(arguments)
     while rest and rest[0].startswith("-") and len(rest[0]) > 1:
@@ -43,7 +43,7 @@ def parse(
             found.values[name] = _number(type(defaults[name]), _value(rest, name), f"-{name}")
         else:
             raise usage(
-                f"unknown option -{name}; those known are "
+                f"unknown option -{name}; the known options are "
                 f"{', '.join('-' + key for key in (*defaults, *switches))}"
             )
         found.given.add(name)
@@ -67,7 +67,7 @@ def _number(kind: type, text: str, name: str) -> Any:
 
 
 def files(found: Flags, least: int, most: int, names: str) -> list[str]:
-    """The files, as many as are needed."""
+    """Return the files; raise an error if there are too few or too many."""
     if not least <= len(found.files) <= most:
         raise usage(f"expected {names}, got {' '.join(found.files) or 'no files'}")
     return found.files

@@ -68,7 +68,7 @@ def _changed(model: Any) -> dict[str, Any] | None:
 
 def _support(model: Any) -> Any:
     counts = getattr(model, "n_support_", None)
-    # online models count all together
+    # online models have one count for all classes
     if counts is not None and len(counts) == len(getattr(model, "classes_", ())):
         return {
             "total": int(np.sum(counts)),

@@ -9,8 +9,8 @@ solver.
     -wi weight of class i   -v folds   -C find C by cross-validation (with -s 2)   -q quiet
 
 Here -e is the relative duality gap, 1e-4 by default: it bounds the error of the answer, which
-LIBLINEAR's thresholds do not. Logistic regression (-s 0, 6, 7) is no support vector machine and an
-error, as are -M 1 and -b 1.
+LIBLINEAR's thresholds do not. Logistic regression (-s 0, 6, 7) is not a support vector machine and
+is an error, as are -M 1 and -b 1.
 """
 
 from pathlib import Path
@@ -55,7 +55,7 @@ DEFAULTS: dict[str, Any] = {
     "v": 0,
 }
 LEAST_C, GREATEST_C = 2.0**-10, 2.0**10
-"""-C tries the first of them, or that of -c, and doubles it up to the second."""
+"""-C starts at the first, or at the value of -c, and doubles it up to the second."""
 
 Arguments = Annotated[
     list[str] | None,
@@ -101,9 +101,9 @@ def linear_train(arguments: Arguments = None) -> None:
         return print_cross_validation(model, data, found["v"], quiet)
     if found.weights and found["s"] != 4 and len(np.unique(with_target(data))) > 2:
         raise ValueError(
-            "-wi with several classes: LIBLINEAR weighs a class where it stands against the rest, "
-            "and not where it is part of the rest; "
-            "maxmargin train --class-weight weighs it everywhere"
+            "-wi with several classes: LIBLINEAR weights a class only in its own problem against "
+            "the rest, not where it is part of the rest; "
+            "maxmargin train --class-weight weights it everywhere"
         )
     models.fit(model, data)
     if is_classifier(model):
@@ -115,12 +115,12 @@ def linear_train(arguments: Arguments = None) -> None:
 
 
 def _refuse(found: Flags) -> None:
-    """What LIBLINEAR would not take, and what is not available."""
+    """Raise an error for options that LIBLINEAR refuses or that are not available."""
     solver, given = found["s"], found.given
     if solver in (0, 6, 7):
         raise ValueError(
-            f"-s {solver} is logistic regression, which is no support vector machine: use -s 1, 2, "
-            "3, 4 or 5"
+            f"-s {solver} is logistic regression, not a support vector machine: use -s 1, 2, 3, 4 "
+            "or 5"
         )
     if solver not in SOLVERS:
         raise usage(f"-s must be one of {', '.join(map(str, SOLVERS))}, got {solver}")
@@ -131,9 +131,9 @@ def _refuse(found: Flags) -> None:
     if "R" in given and found["B"] != 1:
         raise usage("-R needs -B 1")
     if "R" in given and solver not in (2, 5, 11):
-        raise usage("-R goes with -s 2, 5 or 11 only")
+        raise usage("-R works with -s 2, 5 or 11 only")
     if "C" in given and solver != 2:
-        raise usage("-C goes with -s 2 only")
+        raise usage("-C works with -s 2 only")
     if "v" in given and found["v"] < 2:
         raise usage(f"-v needs at least 2 folds, got {found['v']}")
 
@@ -171,10 +171,10 @@ def estimator(found: Flags, verbose: int) -> Any:
 
 
 def _find_C(model: Any, data: Data, folds: int, least: float) -> None:
-    """The C with the best cross-validated accuracy."""
+    """Find the C with the best cross-validated accuracy."""
     if not 0 < least <= GREATEST_C:
         raise usage(
-            f"-C begins at the C of -c, which must be above 0 and at most {GREATEST_C:g}, got "
+            f"-C starts at the value of -c, which must be above 0 and at most {GREATEST_C:g}, got "
             f"{least:g}"
         )
     values = least * 2.0 ** np.arange(int(np.log2(GREATEST_C / least)) + 1)
@@ -185,7 +185,9 @@ def _find_C(model: Any, data: Data, folds: int, least: float) -> None:
 
 
 def linear_predict(arguments: PredictArguments = None) -> None:
-    """Predict as LIBLINEAR's predict does, from its model files or ours. Options: -b 0, -q.
+    """Predict as LIBLINEAR's predict does, from its model files or ours.
+
+    Options: -b 0, -q quiet.
 
     Examples:
 

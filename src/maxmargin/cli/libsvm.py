@@ -7,9 +7,8 @@ solver.
     -m cache MB 100   -e tolerance 0.001
     -h shrinking 1   -b probabilities 0   -wi weight of class i, C-SVC only   -v folds   -q quiet
 
-What cannot be honoured is an error: -b 1 for one-class or with -v. LIBSVM accepts options that the
-chosen -s or -t does not use, and weights of classes that do not occur; so does this command, with a
-warning.
+-b 1 is an error for one-class models and with -v. LIBSVM accepts options that the chosen -s or -t
+does not use, and weights of classes that do not occur. So does this command, with a warning.
 """
 
 import warnings
@@ -108,7 +107,7 @@ def svm_train(arguments: Arguments = None) -> None:
 
 
 def _refuse(found: Flags) -> None:
-    """What LIBSVM would not take, and what is not available."""
+    """Raise an error for options that LIBSVM refuses or that are not available."""
     if not 0 <= found["s"] <= 4:
         raise usage(f"-s must be 0 to 4, got {found['s']}")
     if not 0 <= found["t"] <= 4:
@@ -119,8 +118,8 @@ def _refuse(found: Flags) -> None:
         raise usage(f"-b must be 0 or 1, got {found['b']}")
     if found["b"] and (found["s"] == 2 or found["v"]):
         raise usage(
-            "-b 1 is for models of classes and regressions that are written: not for one-class "
-            "models (-s 2), nor for -v"
+            "-b 1 needs a classifier or a regression that is written to a file: it does not work "
+            "with one-class models (-s 2) or with -v"
         )
     if "v" in found.given and found["v"] < 2:
         raise usage(f"-v needs at least 2 folds, got {found['v']}")
@@ -135,7 +134,7 @@ def _warn_unused(found: Flags) -> None:
 
 
 def warn_unused(found: Flags, name: str, flag: str = "s") -> None:
-    """Say that an option has no effect with the value of another, if it was given."""
+    """Warn if an option was given that has no effect with the value of another."""
     if name in found.given:
         warnings.warn(f"-{name} has no effect with -{flag} {found[flag]}", stacklevel=2)
 
@@ -163,23 +162,20 @@ def estimator(found: Flags, verbose: int) -> Any:
 
 
 def use_weights(found: Flags, data: Data, used: bool) -> None:
-    """Keep the weights of classes that occur, where they are used at all.
-
-    A warning names each of the others.
-    """
+    """Keep the weights of classes that occur, if the problem uses weights; warn about the rest."""
     known = set(np.unique(with_target(data)).tolist()) if used else set()
     for label in [label for label in found.weights if label not in known]:
         cause = (
             f"{data.source} has no sample of class {label}"
             if used
-            else f"-s {found['s']} does not weigh classes"
+            else f"-s {found['s']} has no class weights"
         )
         warnings.warn(f"-w{label} has no effect: {cause}", stacklevel=2)
         del found.weights[label]
 
 
 def print_cross_validation(model: Any, data: Data, folds: int, quiet: bool) -> None:
-    """The lines of svm-train -v."""
+    """Print the lines of svm-train -v."""
     predicted, y = cross_predict(model, data, folds, seed=0, quiet=quiet)
     if is_outlier_detector(model) and not np.isin(y, (-1, 1)).all():
         raise ValueError(
@@ -195,8 +191,9 @@ def print_cross_validation(model: Any, data: Data, folds: int, quiet: bool) -> N
 
 
 def svm_predict(arguments: PredictArguments = None) -> None:
-    """Predict as LIBSVM's svm-predict does, from its model files or ours. Options: -b 1
-    probabilities, -q.
+    """Predict as LIBSVM's svm-predict does, from its model files or ours.
+
+    Options: -b 1 probabilities, -q quiet.
 
     Examples:
 
@@ -208,9 +205,9 @@ def svm_predict(arguments: PredictArguments = None) -> None:
 
 
 def predict_like_theirs(arguments: list[str], ending: str = "") -> None:
-    """What svm-predict and LIBLINEAR's predict share.
+    """Predict for svm-predict and linear-predict.
 
-    The former's line of the accuracy has an ending.
+    svm-predict appends an ending to the line with the accuracy.
     """
     found = parse(arguments, {"b": 0})
     test, path, output = files(found, 3, 3, "a test file, a model file and an output file")
@@ -240,9 +237,9 @@ def predict_like_theirs(arguments: list[str], ending: str = "") -> None:
 
 
 def _predicted(model: Any, X: Any, path: str, output: str, with_probabilities: bool) -> Any:
-    """Write predictions and, where they are asked for, probabilities after a line of the classes.
+    """Write the predictions; with probabilities, a line with the classes comes first.
 
-    The label is then the likeliest.
+    The prediction is then the most probable class.
     """
     if not with_probabilities or (is_regressor(model) and len(getattr(model, "_probA", ()))):
         predicted = model.predict(X)
@@ -260,7 +257,7 @@ def _predicted(model: Any, X: Any, path: str, output: str, with_probabilities: b
 
 
 def _print_scores(model: Any, predicted: Any, y: Any, ending: str) -> None:
-    """The lines of svm-predict; an accuracy has this ending."""
+    """Print the lines of svm-predict; the line with the accuracy has this ending."""
     if is_regressor(model):
         error, correlation = _errors(predicted, y)
         typer.echo(f"Mean squared error = {error:.6g} (regression)")
@@ -271,8 +268,9 @@ def _print_scores(model: Any, predicted: Any, y: Any, ending: str) -> None:
 
 
 def _errors(predicted: Any, y: Any) -> tuple[float, float]:
-    """The mean squared error and the squared correlation coefficient, nan where one of the two does
-    not vary.
+    """Return the mean squared error and the squared correlation coefficient.
+
+    The latter is nan if the predictions or the targets are constant.
     """
     varied = np.ptp(predicted) > 0 and np.ptp(y) > 0
     return float(np.mean((predicted - y) ** 2)), float(

@@ -1,7 +1,6 @@
 """The problems a model can be trained for, their parameters from the command line, and model files.
 
-A problem is one entry of PROBLEMS. Parameters that were given and that its estimator does not have
-are errors.
+A problem is one entry of PROBLEMS. A parameter that its estimator does not have is an error.
 """
 
 import ast
@@ -39,19 +38,16 @@ LINEAR = (maxmargin.LinearSVC, maxmargin.LinearSVR, maxmargin.LinearOneClassSVM)
 FORMATS = ("mm", "libsvm", "liblinear")
 PICKLES = (".pkl", ".pickle", ".joblib")
 EXPORTS = {".onnx": "onnx", ".c": "c", ".h": "c", ".js": "javascript", ".mjs": "javascript"}
-"""What models are converted to, by the endings of names."""
+"""Formats that models are exported to, by the suffix of the name."""
 
 
 def problem_class(name: str) -> Any:
-    """The estimator of a problem."""
+    """Return the estimator class of a problem."""
     return PROBLEMS[one_of("--problem", name, PROBLEMS)]
 
 
 def value_of(text: str) -> Any:
-    """A parameter's value.
-
-    A number, True, False, None, a dict or list as Python writes them, else the text itself.
-    """
+    """Parse a parameter's value: a Python literal, or else the text itself."""
     if text.lower() in ("inf", "infinity"):
         return float("inf")
     try:
@@ -61,7 +57,7 @@ def value_of(text: str) -> Any:
 
 
 def class_weights(text: str | None) -> Any:
-    """balanced, or label=weight,label=weight."""
+    """Parse class weights: balanced, or label=weight,label=weight."""
     if text is None or text == "balanced":
         return text
     weights = {}
@@ -72,14 +68,14 @@ def class_weights(text: str | None) -> Any:
         try:
             weights[value_of(label.strip())] = float(weight)
         except ValueError:
-            raise usage(f"--class-weight: {weight!r} is no number.") from None
+            raise usage(f"--class-weight: {weight!r} is not a number.") from None
     return weights
 
 
 def assignments(items: list[str] | None, given: dict[str, Any] | None = None) -> dict[str, Any]:
-    """The parameters that options of their own have given, and those of --set name=value.
+    """Join the parameters of separate options and of --set name=value.
 
-    None twice.
+    A parameter that is given twice is an error.
     """
     found = {name: value for name, value in (given or {}).items() if value is not None}
     for item in items or []:
@@ -87,13 +83,13 @@ def assignments(items: list[str] | None, given: dict[str, Any] | None = None) ->
         if not mark:
             raise usage(f"--set takes name=value, got {item!r}.")
         if name.strip() in found:
-            raise usage(f"{name.strip()} is given twice: by --set {item}, and before.")
+            raise usage(f"{name.strip()} is given twice: by --set {item} and before.")
         found[name.strip()] = value_of(text.strip())
     return found
 
 
 def build(problem: str, given: dict[str, Any], **always: Any) -> Any:
-    """The estimator of a problem with the parameters that were given (not None)."""
+    """Return the estimator of a problem with the given parameters (those that are not None)."""
     cls = problem_class(problem)
     known = cls().get_params()
     parameters = {name: value for name, value in given.items() if value is not None}
@@ -108,9 +104,9 @@ def build(problem: str, given: dict[str, Any], **always: Any) -> Any:
 
 
 def fit(model: Any, data: Data) -> Any:
-    """Fit on data, with targets where the problem has some.
+    """Fit a model to data, with targets if the problem has some.
 
-    The model knows its features by the names they have, as with a data frame.
+    The model remembers the features' names, as with a data frame.
     """
     model.fit(
         data.X,
@@ -125,12 +121,12 @@ def fit(model: Any, data: Data) -> Any:
 
 
 def weights(weight: Any) -> dict[str, Any]:
-    """Sample weights as arguments, where there are some."""
+    """Return sample weights, if there are some, as keyword arguments."""
     return {} if weight is None else {"sample_weight": weight}
 
 
 def check_weight(model: Any, problem: str, weight: str | None) -> None:
-    """Refuse weights that the estimator could not honour."""
+    """Raise an error if weights are given that the estimator cannot use."""
     if weight is not None and not has_fit_parameter(model, "sample_weight"):
         raise usage(
             f"{problem} takes no sample weights: leave --weight out, or choose another --problem."
@@ -138,7 +134,7 @@ def check_weight(model: Any, problem: str, weight: str | None) -> None:
 
 
 def weight_report(data: Data) -> str | None:
-    """The weights in a report."""
+    """Describe the weights for a report."""
     if data.weight is None:
         return None
     return (
@@ -148,14 +144,14 @@ def weight_report(data: Data) -> str | None:
 
 
 def takes_kernel(model: Any) -> bool:
-    """Whether its rows are kernel values with the training rows."""
+    """Whether the rows of its data are kernel values with the training rows."""
     return bool(get_tags(model).input_tags.pairwise)
 
 
 def with_kernel(model: Any, data: Data, training: bool) -> Data:
-    """The data; a precomputed kernel in svmlight text has LIBSVM's form.
+    """Return the data; strip LIBSVM's row numbers from a precomputed kernel in svmlight text.
 
-    0:i for row i, then j:k, its kernel with training row j.
+    There row i begins with 0:i, followed by j:k, its kernel value with training row j.
     """
     if data.format != "svmlight" or not takes_kernel(model):
         return data
@@ -166,28 +162,28 @@ def with_kernel(model: Any, data: Data, training: bool) -> Data:
     K = K.toarray()
     if training and (K.shape[1] != n + 1 or not np.array_equal(K[:, 0], np.arange(1, n + 1))):
         raise ValueError(
-            f"{data.source} is no precomputed kernel: row i must begin with 0:i and hold 1:K(i,1) "
-            f"to {n}:K(i,{n})"
+            f"{data.source} is not a precomputed kernel: row i must begin with 0:i and hold "
+            f"1:K(i,1) to {n}:K(i,{n})"
         )
     return data._replace(X=np.ascontiguousarray(K[:, 1:]))
 
 
 def target_of(model: Any, data: Data) -> Any:
-    """What a classifier or a regressor is fitted to."""
+    """Return the targets that a classifier or a regressor is fitted to."""
     y = with_target(data)
     if not is_classifier(model):
         return numbers(y, data)
     found = labels(y)
     if found.dtype.kind == "f" and (found != np.round(found)).any():
         raise ValueError(
-            f"{data.source} has targets like {found[found != np.round(found)][0]:g}, which are no "
+            f"{data.source} has targets like {found[found != np.round(found)][0]:g}, which are not "
             "classes: --problem svr?"
         )
     classes = np.unique(found).tolist()
     if len(classes) < 2:
         raise ValueError(
-            f"all targets of {data.source} are {classes[0]!r}: at least two classes are needed (or "
-            "--problem one-class)"
+            f"all targets of {data.source} are {classes[0]!r}: classification needs at least two "
+            "classes (or use --problem one-class)"
         )
     weights = model.class_weight if isinstance(getattr(model, "class_weight", None), dict) else {}
     unknown = [label for label in weights if label not in classes]
@@ -200,17 +196,17 @@ def target_of(model: Any, data: Data) -> Any:
 
 
 def folds_of(model: Any, y: Any, count: int, seed: int) -> StratifiedKFold | KFold:
-    """The folds of a cross-validation, classes in their shares."""
+    """Return the folds of a cross-validation, stratified for classifiers."""
     if len(y) < count:
         raise ValueError(
-            f"{count} folds need at least as many samples, there are {len(y)}: use fewer folds"
+            f"{count} folds need at least {count} samples, there are {len(y)}: use fewer folds"
         )
     if is_classifier(model):
         least = np.unique(y, return_counts=True)[1].min()
         if least < count:
             raise ValueError(
-                f"{count} folds need as many samples of each class, the smallest has {least}: use "
-                "fewer folds"
+                f"{count} folds need at least {count} samples of each class, the smallest class "
+                f"has {least}: use fewer folds"
             )
     return (StratifiedKFold if is_classifier(model) else KFold)(
         count, shuffle=True, random_state=seed
@@ -220,9 +216,7 @@ def folds_of(model: Any, y: Any, count: int, seed: int) -> StratifiedKFold | KFo
 def by_folds(
     model: Any, X: Any, y: Any, count: int, seed: int, weight: Any = None
 ) -> Iterator[tuple[Any, Any, Any]]:
-    """For each fold its samples, a model of the others, and the fold's rows as that model takes
-    them.
-    """
+    """Yield for each fold its samples, a model fitted to the others, and the fold's rows for it."""
     for inside, outside in folds_of(model, y, count, seed).split(X, y):
         columns = inside if takes_kernel(model) else slice(None)
         own = weights(None if weight is None else weight[inside])
@@ -234,20 +228,20 @@ def by_folds(
 
 
 def numbers(y: Any, data: Data) -> Any:
-    """Targets of a regression."""
+    """Return the targets of a regression as numbers."""
     try:
         return np.asarray(y, dtype=np.float64)
     except ValueError:
         raise ValueError(
-            f"{data.source} has targets that are no numbers: this is classification, not regression"
+            f"{data.source} has targets that are not numbers: use a classifier, not a regression"
         ) from None
 
 
 def scores(model: Any, predicted: Any, y: Any, weight: Any = None) -> dict[str, Any]:
-    """How good predictions are: accuracy, or errors of a regression; for a one-class model the
-    share inside, and accuracy if y is +-1.
+    """Score predictions: accuracy of a classifier, errors of a regression.
 
-    Means are weighted where there are weights.
+    A one-class model has the share inside, and accuracy if y is +-1. Sample weights weight the
+    means.
     """
 
     def mean(values: Any) -> float:
@@ -273,7 +267,7 @@ def scores(model: Any, predicted: Any, y: Any, weight: Any = None) -> dict[str, 
 
 
 def model_format(path: Path, asked: str | None, model: Any) -> str:
-    """mm, libsvm or liblinear: as asked, or by the name's ending, which must be one of theirs."""
+    """Return mm, libsvm or liblinear: as asked, or by the name's suffix, which must be theirs."""
     if asked is not None:
         return one_of("--format", asked, FORMATS)
     if path.suffix == ".mm":
@@ -282,7 +276,7 @@ def model_format(path: Path, asked: str | None, model: Any) -> str:
         return "liblinear" if isinstance(model, LINEAR) else "libsvm"
     pickle = " (joblib.dump writes pickles, in Python)" if path.suffix in PICKLES else ""
     raise usage(
-        f"{path} is the name of another kind of file{pickle}: end a model's name in .mm or .model."
+        f"{path} is the name of another kind of file{pickle}: use the suffix .mm or .model."
     )
 
 
@@ -303,9 +297,9 @@ def load_model(path: str) -> Any:
 
 
 def widened(model: Any, path: str, width: int) -> Any:
-    """The model for data of so many features.
+    """Return the model for data with this many features.
 
-    A LIBSVM file does not say how many there were, and those it does not name are zero.
+    A LIBSVM file does not hold the number of features; those it does not name are zero.
     """
     from maxmargin import io
     from maxmargin.io.files import open_read
@@ -318,19 +312,19 @@ def widened(model: Any, path: str, width: int) -> Any:
 
 
 def names_of(model: Any) -> list[str] | None:
-    """The names of a model's features, if it knows them."""
+    """Return the names of a model's features, if it has some."""
     names = getattr(model, "feature_names_in_", None)
     return None if names is None else [str(name) for name in names]
 
 
 def target_name(model: Any) -> str | None:
-    """The name of the target that a model was trained on, if it knows it."""
+    """Return the name of the target that a model was trained on, if it has one."""
     name = getattr(model, "_target_name", None)
     return name if isinstance(name, str) else None
 
 
 def rows_for(model: Any, data: Data) -> Any:
-    """The rows as the model takes them: with its features, and dense if its support vectors are."""
+    """Return rows with the model's features, dense if its support vectors are."""
     if data.X.shape[1] != model.n_features_in_:
         raise ValueError(
             f"{data.source} has {data.X.shape[1]} features, the model was trained on "
@@ -340,8 +334,8 @@ def rows_for(model: Any, data: Data) -> Any:
     if names is not None and data.names is None:
         order = ", ".join(names[:5]) + ", ..." * (len(names) > 5)
         warnings.warn(
-            f"{data.source} does not name its columns: they are taken for the model's, in its "
-            f"order: {order}",
+            f"{data.source} has no column names: its columns are taken in the model's order: "
+            f"{order}",
             stacklevel=2,
         )
     return (
@@ -352,7 +346,7 @@ def rows_for(model: Any, data: Data) -> Any:
 
 
 def certificate_report(model: Any) -> dict[str, Any] | None:
-    """What is known about the solution, for a report."""
+    """Describe the certificate for a report."""
     certificate = getattr(model, "certificate_", None)
     if certificate is None:
         return None

@@ -39,16 +39,16 @@ KINDS: dict[str, Callable[[Any], bool]] = {
     "outliers": is_outlier_detector,
     "kernel-matrix": lambda model: hasattr(model, "kernel_"),
 }
-"""What can be drawn, and of which models."""
+"""The kinds of pictures, and the models they suit."""
 MOST_POINTS = 2000
-"""More are drawn as a sample of so many: more cannot be seen."""
+"""Larger data are drawn as a sample of this many points; more cannot be told apart."""
 
 
 def plot(
     data: DataFile,
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file.")],
     picture: Annotated[
-        str, typer.Argument(metavar="PICTURE", help="Where to: .png, .svg or .pdf.")
+        str, typer.Argument(metavar="PICTURE", help="File to write: .png, .svg or .pdf.")
     ],
     kind: Annotated[
         str | None,
@@ -62,7 +62,7 @@ def plot(
         ),
     ] = None,
     most: Annotated[
-        int, typer.Option(min=1, help="Draw a sample of so many points if there are more.")
+        int, typer.Option(min=1, help="Draw a sample of this many points if there are more.")
     ] = MOST_POINTS,
     target: Target = None,
     ignore: Ignore = None,
@@ -89,7 +89,7 @@ def plot(
     if not KINDS[chosen](fitted):
         suitable = ", ".join(name for name, suits in KINDS.items() if suits(fitted))
         raise ValueError(
-            f"{model} is a {type(fitted).__name__}, which --kind {chosen} does not suit: use "
+            f"{model} is a {type(fitted).__name__}, which --kind {chosen} cannot draw: use "
             f"{suitable}"
         )
     names = models.names_of(fitted)
@@ -126,7 +126,7 @@ def _usual(model: Any) -> str:
 
 
 def draw(kind: str, model: Any, table: Data, columns: list[int] | None) -> Any:
-    """The display."""
+    """Return the display."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -134,11 +134,13 @@ def draw(kind: str, model: Any, table: Data, columns: list[int] | None) -> Any:
 
     X, names = table.X, table.names
     if kind in ("decision", "classes", "outliers") and columns and len(set(columns)) != 2:
-        raise ValueError("a plane has two features: give --features two different names or numbers")
+        raise ValueError(
+            "a plane needs two features: give --features two different names or numbers"
+        )
     plane: dict[str, Any] = {"features": columns, "feature_names": names}
     if kind == "tube":
         if columns and len(columns) > 1:
-            raise ValueError("a tube is drawn over one feature: give --features one name or number")
+            raise ValueError("a tube needs one feature: give --features one name or number")
         k = columns[0] if columns else 0
         return plots.TubeDisplay.from_estimator(
             model,
@@ -160,7 +162,7 @@ def draw(kind: str, model: Any, table: Data, columns: list[int] | None) -> Any:
 
 
 def _columns(text: str | None, table: Data) -> list[int] | None:
-    """Numbers of the features that are named."""
+    """Return the numbers of the named features."""
     if text is None:
         return None
     found = []

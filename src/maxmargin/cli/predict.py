@@ -38,7 +38,7 @@ def predict(
         ),
     ],
     output: Annotated[
-        str, typer.Argument(metavar="OUTPUT", help="Where to; - is standard output.")
+        str, typer.Argument(metavar="OUTPUT", help="File to write; - is standard output.")
     ] = "-",
     decision: Annotated[
         bool, typer.Option("--decision", help="Write decision values after each label.")
@@ -54,11 +54,10 @@ def predict(
 ) -> None:
     """Predict with a model, one line for each sample.
 
-    Columns with names are found by the names that the model was trained on, in any order, and so is
-    the target; other columns are left out with a warning. Where the data have targets, the accuracy
-    or the error is shown as well: on standard error if the predictions go to standard output.
-    Decision values stand in the order of the classes. With --json and no OUTPUT, the predictions
-    are part of the object.
+    Named columns are matched to the model's features and target by name, in any order; other
+    columns are left out with a warning. If the data have targets, the accuracy or the error is
+    shown too, on standard error if the predictions go to standard output. Decision values are in
+    the order of the classes. With --json and no OUTPUT, the object holds the predictions.
 
     Examples:
 
@@ -91,7 +90,7 @@ def predict(
 
 
 def decision_values(model: Any, X: Any) -> Any:
-    """Decision values, a row for each sample."""
+    """Return decision values, one row for each sample."""
     if is_regressor(model):
         raise ValueError(
             "a regression has no decision values besides its predictions: leave --decision out"
@@ -101,9 +100,9 @@ def decision_values(model: Any, X: Any) -> Any:
 
 
 def _scores(model: Any, predicted: Any, table: Data) -> dict[str, Any]:
-    """The scores, where the targets can be compared.
+    """Return the scores if the targets can be compared with the predictions.
 
-    Words or other numbers are no targets of this model.
+    Words where the model predicts numbers, or numbers where it predicts words, are an error.
     """
     if table.y is None:
         return {}
@@ -123,15 +122,15 @@ def _scores(model: Any, predicted: Any, table: Data) -> dict[str, Any]:
 
 
 def _check_labels(y: Any, classes: Any, table: Data) -> None:
-    """Labels that the model was not trained on are never right.
+    """Check labels that the model was not trained on, which are never predicted.
 
-    All of them are no labels, some are worth a word.
+    If all labels are unknown, the column is not the target: an error. If some are, warn.
     """
     unknown = np.setdiff1d(y, classes).tolist()
     if not unknown:
         return
     shown = ", ".join(map(repr, unknown[:5])) + ", ..." * (len(unknown) > 5)
-    said = f"{table.source} has targets that are no classes of the model: {shown}"
+    said = f"{table.source} has targets that are not classes of the model: {shown}"
     if not np.isin(y, classes).any():
         column = "the last column" if table.target is None else repr(table.target)
         raise ValueError(f"{said}: is {column} the target? --target names another column, or none")
@@ -141,9 +140,9 @@ def _check_labels(y: Any, classes: Any, table: Data) -> None:
 def write_predictions(
     path: str, predicted: Any, values: Any = None, heading: str | None = None
 ) -> None:
-    """One line for each sample, after a heading if there is one: the prediction, then its values.
+    """Write one line for each sample, atomically: the prediction, then its values.
 
-    Whole or not at all.
+    A heading, if there is one, comes first.
     """
     lines = [number(value) for value in plain(predicted)]
     if values is not None:
@@ -157,10 +156,7 @@ def write_predictions(
 
 
 def number(value: Any) -> str:
-    """A value as text that reads back as the same.
-
-    Whole ones without a point, as LIBSVM writes them.
-    """
+    """Return a value as text that reads back exactly, without a point if it is whole."""
     return (
         str(int(value))
         if isinstance(value, float) and value == int(value) and abs(value) < 2**53
@@ -169,7 +165,7 @@ def number(value: Any) -> str:
 
 
 def drop_features(table: Data, n_features: int) -> Data:
-    """Without features beyond the model's, which kernels of dot products do not see."""
+    """Drop features beyond the model's; they do not change kernels of dot products."""
     X = (
         sparse.csr_matrix(table.X)[:, :n_features]
         if sparse.issparse(table.X)

@@ -1,9 +1,8 @@
-"""LIBSVM's -b 1: probabilities that a model file carries as probA and probB, learnt from folds, and
-their use for prediction.
+"""LIBSVM's -b 1: learn the probabilities that a model file holds as probA and probB, and use them.
 
-As in LIBSVM each pair of classes has a machine of its own, trained on four fifths of its samples
-for the values of the last fifth, and so has a regression for its errors. calibration.py has the
-formulas.
+As in LIBSVM, each pair of classes is cross-validated with five folds: decision values of a fold
+come from a machine trained on the other four. A regression learns its errors in the same way.
+calibration.py has the formulas.
 """
 
 from typing import Any
@@ -21,7 +20,7 @@ FOLDS = 5
 
 
 def learn(model: Any, data: Data, seed: int = 0) -> None:
-    """Give a fitted model of classes or a regression its probA and probB."""
+    """Give a fitted classifier or regression its probA and probB."""
     if is_regressor(model):
         y = models.target_of(model, data)
         model._probA = np.array(
@@ -37,7 +36,7 @@ def learn(model: Any, data: Data, seed: int = 0) -> None:
 
 
 def _sigmoid(model: Any, X: Any, y: Any, pair: Any, seed: int) -> tuple[float, float]:
-    """A and B of a pair of classes."""
+    """Return A and B of a pair of classes."""
     rows = np.flatnonzero(np.isin(y, pair))
     alone = clone(model)
     if isinstance(model.get_params().get("class_weight"), dict):
@@ -53,14 +52,12 @@ def _sigmoid(model: Any, X: Any, y: Any, pair: Any, seed: int) -> tuple[float, f
 
 
 def _out_of_fold(model: Any, X: Any, y: Any, seed: int) -> Any:
-    """Decision values, or a regression's predictions, by machines that were not trained on the
-    samples.
-    """
+    """Return decision values, or a regression's predictions, from models of the other folds."""
     least = int(np.unique(y, return_counts=True)[1].min()) if is_classifier(model) else len(y)
     if least < 2:
         raise ValueError(
-            "-b 1 needs at least two samples of each class: probabilities are learnt from samples "
-            "that are left out"
+            "-b 1 needs at least two samples of each class: it learns probabilities from samples "
+            "that a fold leaves out"
         )
     found = np.empty(len(y))
     for outside, fitted, rows in models.by_folds(model, X, y, min(FOLDS, least), seed):
@@ -71,11 +68,9 @@ def _out_of_fold(model: Any, X: Any, y: Any, seed: int) -> Any:
 
 
 def probabilities(model: Any, X: Any, path: str) -> tuple[Any, Any]:
-    """The classes, in the order of the model's file where it is known, and their probabilities, a
-    column each.
-    """
+    """Return the classes, in the order of the model's file if known, and their probabilities."""
     if not is_classifier(model) or not len(getattr(model, "_probB", ())):
-        raise ValueError(f"{path} holds no probabilities: models of svm-train -b 1 do")
+        raise ValueError(f"{path} has no probabilities: train it with svm-train -b 1")
     p = calibration.pair_probabilities(
         model._decision_values(X), model._probA, model._probB, len(model.classes_)
     )

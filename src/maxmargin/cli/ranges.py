@@ -1,10 +1,9 @@
-"""Ranges of features: linear maps of each onto [lower, upper], computed on one file and applied to
-others, in svm-scale's files too.
+"""Linear maps of each feature onto [lower, upper], fitted on one file and applied to others.
 
     x -> lower + (upper - lower) (x - least) / (greatest - least)
 
-A feature that was constant, or that was not seen, says nothing and becomes 0, as in svm-scale. Its
-file is
+A feature that was constant or absent in the first file becomes 0, as in LIBSVM's svm-scale. The
+maps are saved in svm-scale's format:
 
     y                      only if targets were scaled
     lower upper
@@ -31,9 +30,9 @@ from maxmargin.io.files import atomic_write
 
 Floats = NDArray[np.float64]
 MOST_FEATURES = 10**8
-"""A range file with a greater index is refused before memory is taken for it."""
+"""A range file with a larger index is refused before memory is allocated for it."""
 MOST_DENSE = 2**28
-"""Sparse data that scaling would fill are refused from so many values on."""
+"""Sparse data that scaling would make dense are refused from this many values on."""
 END = ["the end of the file"]
 
 
@@ -46,7 +45,7 @@ class Range(NamedTuple):
     greatest: float
 
     def __call__(self, y: Any) -> Floats:
-        """Mapped values."""
+        """Return the mapped values."""
         z: Floats = np.asarray(y, np.float64)
         if self.greatest <= self.least:
             return z
@@ -54,7 +53,7 @@ class Range(NamedTuple):
 
 
 class Ranges(NamedTuple):
-    """The map of the features; least = greatest marks what becomes 0."""
+    """The map of the features; least = greatest marks features that become 0."""
 
     lower: float
     upper: float
@@ -65,14 +64,14 @@ class Ranges(NamedTuple):
     target_name: str | None = None
 
     def __call__(self, X: Any) -> Any:
-        """Mapped values, sparse if X is and zeros stay zeros.
+        """Return the mapped values, sparse if X is and zeros stay zeros.
 
-        Sparse data may end before the last feature, which is zero then.
+        Sparse data may have fewer features; those missing are zero.
         """
         if X.shape[1] < len(self.least):
             if not sparse.issparse(X):
                 raise ValueError(
-                    f"the ranges are of {len(self.least)} features or more, the data have "
+                    f"the ranges have {len(self.least)} features or more, the data have "
                     f"{X.shape[1]}"
                 )
             X = sparse.csr_matrix(X, copy=True)
@@ -102,12 +101,12 @@ class Ranges(NamedTuple):
         return np.where(varied, _mapped(dense, self.lower, self.upper, least, greatest), 0.0)
 
     def zero_image(self, least: Floats, greatest: Floats) -> Floats:
-        """Where 0 goes."""
+        """Return the images of 0."""
         return _mapped(np.zeros(len(least)), self.lower, self.upper, least, greatest)
 
 
 def _mapped(x: Any, lower: float, upper: float, least: Any, greatest: Any) -> Floats:
-    """The formula; the ends are exact."""
+    """Apply the formula; the ends of the interval are exact."""
     with np.errstate(divide="ignore", invalid="ignore"):
         inside = lower + (upper - lower) * ((x - least) / (greatest - least))
     found: Floats = np.where(x == least, lower, np.where(x == greatest, upper, inside))
@@ -117,7 +116,7 @@ def _mapped(x: Any, lower: float, upper: float, least: Any, greatest: Any) -> Fl
 def ranges_of(
     X: Any, lower: float, upper: float, y: Any = None, y_limits: tuple[float, float] | None = None
 ) -> Ranges:
-    """The ranges of a data set."""
+    """Return the ranges of a data set."""
     if not lower < upper:
         raise ValueError(
             f"the lower limit must be below the upper one, got {lower:g} and {upper:g}"
@@ -165,7 +164,7 @@ def save_ranges(ranges: Ranges, path: Path) -> None:
 
 
 def load_ranges(path: Path) -> Ranges:
-    """Read svm-scale's file; what is not of its form is an error with its line."""
+    """Read svm-scale's file; a malformed line is an error with its number."""
     lines = _numbered(path)
     line, words = next(lines)
     target = None
@@ -190,7 +189,7 @@ def load_ranges(path: Path) -> Ranges:
         index, least, greatest = _floats(path, line, words, 3)
         if index != int(index) or not 1 <= index <= MOST_FEATURES:
             raise ValueError(
-                f"{path}, line {line}: {words[0]} is no index from 1 to {MOST_FEATURES}"
+                f"{path}, line {line}: {words[0]} is not an index from 1 to {MOST_FEATURES}"
             )
         found[int(index)] = least, greatest
     if names is not None and len(names) < max(found, default=0):
@@ -218,9 +217,9 @@ def _names(path: Path, line: int, text: str) -> list[str] | str:
 
 
 def _numbered(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """The words of each line that has some, with its number, and then the end again and again.
+    """Yield the number and the words of each line that is not empty, then END forever.
 
-    After # the rest is one word.
+    The rest of a line after # is one word.
     """
     number = 0
     with open(path, encoding="ascii", errors="replace") as file:

@@ -31,23 +31,23 @@ def scale(
         str,
         typer.Argument(
             metavar="OUTPUT",
-            help="Where to; - is standard output. Its name's ending says the format.",
+            help="File to write; - is standard output. Its suffix sets the format.",
         ),
     ] = "-",
     lower: Annotated[
-        float | None, typer.Option(help="Where each feature's least value goes; -1 by default.")
+        float | None, typer.Option(help="Image of each feature's smallest value; -1 by default.")
     ] = None,
     upper: Annotated[
-        float | None, typer.Option(help="Where its greatest goes; 1 by default.")
+        float | None, typer.Option(help="Image of its largest value; 1 by default.")
     ] = None,
     save: Annotated[
-        str | None, typer.Option(help="Write the ranges to this file, in svm-scale's form.")
+        str | None, typer.Option(help="Write the ranges to this file, in svm-scale's format.")
     ] = None,
     restore: Annotated[
         str | None, typer.Option(help="Use the ranges of this file, ours or svm-scale's.")
     ] = None,
     output_format: Annotated[
-        str | None, typer.Option(help="Format of the output, if not by its name.")
+        str | None, typer.Option(help="Format of the output, if not by its suffix.")
     ] = None,
     target: Target = None,
     ignore: Ignore = None,
@@ -60,9 +60,9 @@ def scale(
 ) -> None:
     """Scale features to [-1, 1], or as a range file says.
 
-    Support vector machines see distances: a feature in thousands drowns one in tenths. Fit the
-    ranges on the training data (--save) and use the same for the test data (--restore); columns
-    with names are found by their names. Features that are constant become 0.
+    Support vector machines depend on distances: a feature in thousands outweighs one in tenths. Fit
+    the ranges on the training data (--save) and use the same ranges for the test data (--restore).
+    Named columns are matched by name. Constant features become 0.
 
     Examples:
 
@@ -74,15 +74,15 @@ def scale(
     """
     if restore is not None and not (lower is None and upper is None and save is None):
         raise usage(
-            "--restore brings its own limits and ranges: --lower, --upper and --save cannot be "
-            "given with it."
+            "--restore sets the limits and ranges: --lower, --upper and --save cannot be given "
+            "with it."
         )
     if as_json and output == "-":
         raise usage("--json and the data cannot both go to standard output: name an OUTPUT.")
     check_outputs(output, save, inputs=(data, restore))
     restored = None if restore is None else load_ranges(Path(restore))
     if restored is not None and restored.target is not None:
-        raise ValueError(f"{restore} scales targets too, which svm-scale -r does")
+        raise ValueError(f"{restore} scales targets too: use maxmargin svm-scale -r")
     names, known = (None, None) if restored is None else (restored.names, restored.target_name)
     table = load(data, target, header, data_format, zero_based, None, names, known, ignore, weight)
     ends = -1.0 if lower is None else lower, 1.0 if upper is None else upper

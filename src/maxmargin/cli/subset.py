@@ -1,4 +1,4 @@
-"""``maxmargin subset``: a sample of a data file, the classes in their shares."""
+"""``maxmargin subset``: a sample of a data file, stratified by class."""
 
 from typing import Annotated, Any
 
@@ -34,7 +34,7 @@ def subset(
         str,
         typer.Argument(
             metavar="OUTPUT",
-            help="Where to; - is standard output. Its name's ending says the format.",
+            help="File to write; - is standard output. Its suffix sets the format.",
         ),
     ] = "-",
     rest: Annotated[str | None, typer.Option(help="Write the other samples to this file.")] = None,
@@ -42,7 +42,7 @@ def subset(
         bool, typer.Option("--stratified/--random", help="Keep the shares of the classes, or not.")
     ] = True,
     output_format: Annotated[
-        str | None, typer.Option(help="Format of the output, if not by its name.")
+        str | None, typer.Option(help="Format of the output, if not by its suffix.")
     ] = None,
     target: Target = None,
     ignore: Ignore = None,
@@ -82,12 +82,12 @@ def subset(
 
 
 def choose(table: Data, size: int, seed: int, stratified: bool) -> Data:
-    """A sample of the rows."""
+    """Draw a sample of the rows."""
     return rows_of(table, chosen_rows(table, size, seed, stratified))
 
 
 def rows_of(table: Data, rows: NDArray[np.int64]) -> Data:
-    """Some rows."""
+    """Return some rows."""
     parts: dict[str, Any] = {"y": table.y, "queries": table.queries, "weight": table.weight}
     return table._replace(
         X=table.X[rows], **{name: part[rows] for name, part in parts.items() if part is not None}
@@ -95,10 +95,10 @@ def rows_of(table: Data, rows: NDArray[np.int64]) -> Data:
 
 
 def chosen_rows(table: Data, size: int, seed: int, stratified: bool) -> NDArray[Any]:
-    """Which rows: of each class its share, the largest remainders rounded up."""
+    """Choose rows: each class keeps its share, with the largest remainders rounded up."""
     n = table.X.shape[0]
     if size > n:
-        raise ValueError(f"a sample of {size} was asked for, {table.source} has {n} rows")
+        raise ValueError(f"cannot sample {size} rows: {table.source} has {n}")
     rng = np.random.default_rng(seed)
     if not stratified:
         return np.sort(rng.choice(n, size, replace=False))
@@ -106,8 +106,8 @@ def chosen_rows(table: Data, size: int, seed: int, stratified: bool) -> NDArray[
     classes, label, counts = np.unique(y, return_inverse=True, return_counts=True)
     if len(classes) > max(20, n // 2):
         raise ValueError(
-            f"the {n} targets of {table.source} have {len(classes)} values, which are no classes: "
-            "use --random"
+            f"the {n} targets of {table.source} have {len(classes)} values, which is too "
+            "many for classes: use --random"
         )
     exact = size * counts / n
     take = np.floor(exact).astype(int)

@@ -53,7 +53,7 @@ def svm_scale(arguments: Arguments = None) -> None:
 
 
 def _y_limits(arguments: list[str]) -> tuple[list[str], tuple[float, float] | None]:
-    """Without -y and its two numbers, and these."""
+    """Return the arguments without -y and its two numbers, and these numbers."""
     if "-y" not in arguments:
         return arguments, None
     at = arguments.index("-y")

@@ -35,7 +35,9 @@ def train(
     data: DataFile,
     model: Annotated[
         str | None,
-        typer.Argument(metavar="MODEL", help="Where to; by default the data file's name and .mm."),
+        typer.Argument(
+            metavar="MODEL", help="File to write; by default the data file's name and .mm."
+        ),
     ] = None,
     problem: Annotated[
         str, typer.Option("--problem", "-p", help=f"One of {', '.join(models.PROBLEMS)}.")
@@ -52,10 +54,11 @@ def train(
         float | None, typer.Option("-C", help="Weight of the errors; inf is the hard margin.")
     ] = None,
     gamma: Annotated[
-        str | None, typer.Option("--gamma", "-g", help="Of the kernel: a number, scale or auto.")
+        str | None,
+        typer.Option("--gamma", "-g", help="Kernel coefficient: a number, scale or auto."),
     ] = None,
     degree: Annotated[
-        int | None, typer.Option("--degree", "-d", help="Of the polynomial kernel.")
+        int | None, typer.Option("--degree", "-d", help="Degree of the polynomial kernel.")
     ] = None,
     coef0: Annotated[
         float | None, typer.Option(help="Constant of the polynomial and sigmoid kernels.")
@@ -71,26 +74,29 @@ def train(
     loss: Annotated[
         str | None, typer.Option(help="hinge, squared_hinge, epsilon_insensitive, ...")
     ] = None,
-    penalty: Annotated[str | None, typer.Option(help="l1 or l2, of linear models.")] = None,
+    penalty: Annotated[str | None, typer.Option(help="l1 or l2; for linear models.")] = None,
     class_weight: Annotated[
         str | None, typer.Option(help="balanced, or label=weight,label=weight.")
     ] = None,
     time_limit: Annotated[
-        float | None, typer.Option(help="Seconds after which the best model so far is kept.")
+        float | None,
+        typer.Option(help="Seconds after which training stops and keeps its best model."),
     ] = None,
     set_: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", help="Any other parameter of the estimator: name=value; may be repeated."
+            "--set", help="Any other parameter of the estimator: name=value. May be repeated."
         ),
     ] = None,
     cv: Annotated[
         int | None,
-        typer.Option(help="Show the score of a cross-validation with so many folds, too."),
+        typer.Option(help="Also show the score of a cross-validation with this many folds."),
     ] = None,
     format: Annotated[
         str | None,
-        typer.Option("--format", help="mm, libsvm or liblinear; by default by the model's name."),
+        typer.Option(
+            "--format", help="mm, libsvm or liblinear; by default the model's suffix decides."
+        ),
     ] = None,
     target: Target = None,
     ignore: Ignore = None,
@@ -104,8 +110,8 @@ def train(
 ) -> None:
     """Fit a support vector machine on a data file.
 
-    The certificate says how far from the optimum the solution is at most; accuracy and errors are
-    those on the training data; --cv adds those of a cross-validation.
+    The certificate bounds how far the solution is from the optimum. Accuracy and errors are those
+    on the training data; --cv adds those of a cross-validation.
 
     Examples:
 
@@ -171,14 +177,12 @@ def _model_path(data: str, model: str | None) -> Path:
     if model is not None:
         return Path(model)
     if data == "-":
-        raise usage(
-            "The data come from standard input: say where the model goes, for example model.mm."
-        )
+        raise usage("The data come from standard input: name the model file, for example model.mm.")
     return Path(f"{Path(data).name}.mm")
 
 
 def describe(model: Any, table: Data) -> dict[str, Any]:
-    """What was fitted, on what."""
+    """Describe what was fitted, and to which data."""
     support = getattr(model, "support_", None)
     return {
         "data": f"{table.source}: {table.X.shape[0]:,} x {table.X.shape[1]:,}",
@@ -191,7 +195,7 @@ def describe(model: Any, table: Data) -> dict[str, Any]:
 
 
 def _training_scores(model: Any, table: Data) -> dict[str, Any]:
-    """The scores on the training data, so called."""
+    """Return the scores on the training data, under names that say so."""
     y = table.y if is_outlier_detector(model) else with_target(table)
     return {
         f"training_{name}": value
@@ -202,7 +206,7 @@ def _training_scores(model: Any, table: Data) -> dict[str, Any]:
 def cross_validate(
     model: Any, table: Data, folds: int, seed: int, quiet: bool = False
 ) -> dict[str, Any]:
-    """Scores of the predictions of all folds together."""
+    """Score the predictions of all folds together."""
     if is_outlier_detector(model):
         raise ValueError("--cv needs a classifier or a regressor: a one-class model has no score")
     predicted, y = cross_predict(model, table, folds, seed, quiet)
@@ -212,7 +216,7 @@ def cross_validate(
 def cross_predict(
     model: Any, table: Data, folds: int, seed: int, quiet: bool = False
 ) -> tuple[Any, Any]:
-    """The predictions for each fold by a model of the others, and the targets."""
+    """Return predictions for each fold from a model of the others, and the targets."""
     y = models.target_of(model, table)
     predicted = np.empty_like(y)
     with progress("cross-validation", folds, quiet) as advance:

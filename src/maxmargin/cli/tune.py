@@ -47,12 +47,12 @@ def tune(
         str, typer.Option("--problem", "-p", help=f"One of {', '.join(models.PROBLEMS)}.")
     ] = "svc",
     kernel: Annotated[
-        str | None, typer.Option("--kernel", "-k", help="Of all points of the grid.")
+        str | None, typer.Option("--kernel", "-k", help="Kernel of all points of the grid.")
     ] = None,
     C: Annotated[
         str | None,
         typer.Option(
-            "-C", help=f"Values: 0.1,1,10, or log2:begin,end,step; {DEFAULT_C} by default."
+            "-C", help=f"Values: 0.1,1,10 or log2:begin,end,step; {DEFAULT_C} by default."
         ),
     ] = None,
     gamma: Annotated[
@@ -60,18 +60,18 @@ def tune(
         typer.Option(
             "--gamma",
             "-g",
-            help=f"Values, as for -C; {DEFAULT_GAMMA} by default where the kernel has a gamma.",
+            help=f"Values, as for -C; {DEFAULT_GAMMA} by default if the kernel has a gamma.",
         ),
     ] = None,
     vary: Annotated[
         list[str] | None,
         typer.Option(
-            "--vary", help="Another parameter and its values: epsilon=0.01,0.1; may be repeated."
+            "--vary", help="Another parameter and its values: epsilon=0.01,0.1. May be repeated."
         ),
     ] = None,
     set_: Annotated[
         list[str] | None,
-        typer.Option("--set", help="A parameter of all points: name=value; may be repeated."),
+        typer.Option("--set", help="A parameter of all points: name=value. May be repeated."),
     ] = None,
     cv: Annotated[int, typer.Option(help="Folds.")] = 5,
     scoring: Annotated[
@@ -111,7 +111,7 @@ def tune(
     grid = grid_of(estimator, C, gamma, vary, fixed)
     check_outputs(picture, model, inputs=(data,))
     if model is not None:
-        # a name of another kind of file, before the work
+        # refuse the name of another kind of file before the work
         models.model_format(Path(model), None, estimator)
     if picture is not None:
         check_picture(picture)
@@ -134,7 +134,7 @@ def tune(
 def grid_of(
     estimator: Any, C: str | None, gamma: str | None, vary: list[str] | None, fixed: dict[str, Any]
 ) -> dict[str, list[Any]]:
-    """The values of each parameter that varies; C and gamma do unless they are fixed."""
+    """Return the values of each parameter that varies. C and gamma do unless they are set."""
     known, grid = estimator.get_params(), {}
     if C is not None or ("C" in known and "C" not in fixed):
         grid["C"] = values_of("-C", C or DEFAULT_C)
@@ -166,9 +166,10 @@ def grid_of(
 
 
 def values_of(name: str, text: str) -> list[Any]:
-    """0.1,1,10 or rbf,linear.
+    """Parse values such as 0.1,1,10 or rbf,linear, or a range of powers.
 
-    Log2:-5,15,2 and log10:-3,3,1 are powers from the first to the second, in steps of the third.
+    log2:-5,15,2 and log10:-3,3,1 mean exponents from the first to the second number, in steps of
+    the third.
     """
     base, mark, rest = text.partition(":")
     if not mark:
@@ -181,7 +182,7 @@ def values_of(name: str, text: str) -> list[Any]:
             f"{name} takes values or log2:begin,end,step or log10:begin,end,step, got {text!r}."
         ) from None
     if step == 0 or (end - begin) / step < 0 or (end - begin) / step > 1000:
-        raise usage(f"{name}: {text} is no range of at most 1001 values.")
+        raise usage(f"{name}: {text} is not a range of at most 1001 values.")
     return [
         power ** float(value)
         for value in begin + step * np.arange(int((end - begin) / step + 1e-9) + 1)
@@ -197,7 +198,7 @@ def search(
     seed: int,
     quiet: bool,
 ) -> GridSearchCV:
-    """scikit-learn's search, with a bar that counts fits: the scorer moves it."""
+    """Run scikit-learn's search with a progress bar, which the scorer advances after each fit."""
     if is_outlier_detector(estimator):
         raise ValueError("tune needs a classifier or a regressor: a one-class model has no score")
     y = models.target_of(estimator, table)
@@ -222,7 +223,7 @@ def search(
 
 
 def _scorer(estimator: Any, scoring: str | None, weighted: bool) -> Any:
-    """scikit-learn's scorer, one that takes sample weights where there are some."""
+    """Return scikit-learn's scorer; one that takes sample weights if there are some."""
     known = get_scorer_names()
     if scoring is not None and scoring not in known:
         raise usage(
@@ -241,18 +242,18 @@ def _scorer(estimator: Any, scoring: str | None, weighted: bool) -> Any:
 
 
 class Counted:
-    """A scorer that tells that it was called: the progress bar counts fits so."""
+    """A scorer that advances the progress bar on each call."""
 
     def __init__(self, score: Any, advance: Callable[[], None]) -> None:
         self._score, self._advance = score, advance
 
     def __call__(self, model: Any, X: Any, y: Any, **options: Any) -> float:
-        """The score."""
+        """Return the score."""
         self._advance()
         return float(self._score(model, X, y, **options))
 
     def get_metadata_routing(self) -> Any:
-        """What the scorer takes besides data."""
+        """Return the metadata that the scorer takes."""
         return self._score.get_metadata_routing()
 
 
