@@ -34,8 +34,7 @@ SLOW, HOPELESS, PATIENT, CLOSE, BEYOND = 10.0, 5.0, 5.0, 1.3, 30.0
 START = 120.0  # seconds for everything in a measurement that is not timed
 TOUCHED = 2**28
 """Numbers (2 GB) at the most that are touched before a measurement: on virtual machines the first
-touch of memory may cost more than a
-fit. No fit of n rows needs more than n^2."""
+touch of memory may cost more than a fit. No fit of n rows needs more than n^2."""
 
 
 class Variant:

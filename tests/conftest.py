@@ -1,6 +1,6 @@
 """For all tests: the modules beside this file can be imported from every folder of tests, random
-numbers
-are the same for each test, and with MAXMARGIN_COMPLETE=1 a skipped test fails (needs.py)."""
+numbers are the same for each test, and with MAXMARGIN_COMPLETE=1 a skipped test fails
+(needs.py)."""
 
 import ctypes
 

@@ -1,6 +1,5 @@
 """Data sets for comparisons: those scikit-learn ships, and the real ones of the folder
-MAXMARGIN_DATA:
-a test that loads one of these is skipped where that is not set."""
+MAXMARGIN_DATA: a test that loads one of these is skipped where that is not set."""
 
 import importlib.util
 from pathlib import Path

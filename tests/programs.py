@@ -138,8 +138,7 @@ def functions(model, X, train=None):
 
 def objective(model, X, y, C=1.0, nu=0.5, epsilon=0.1, weights=None):
     """The primal objective of a model file at the training rows, of all pairs together; what the
-    file does not hold, the tube of nu-SVR
-    and the scale of nu-SVC, at its best."""
+    file does not hold, the tube of nu-SVR and the scale of nu-SVC, at its best."""
     total = 0.0
     for labels, f, norm, rho in functions(model, X, X):
         if labels:

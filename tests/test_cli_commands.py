@@ -474,7 +474,7 @@ def test_subset(place):
     assert len(run("subset", "heart.svm", "5").stdout.splitlines()) == 5
     assert "use --random" in run("subset", "house.svm", "5", code=1).stderr
     run("subset", "house.svm", "5", "x.svm", "--random")
-    assert "has 120 rows" in run("subset", "heart.svm", "500", code=1).stderr
+    assert "has 120" in run("subset", "heart.svm", "500", code=1).stderr
 
 
 def test_bench_and_demo(place):

@@ -1,6 +1,5 @@
 """scikit-learn's checks of every estimator in every configuration; those that fail are listed, with
-the reason, in
-docs/scikit-learn-suite.md, and a listed one that passes is a failure."""
+the reason, in docs/scikit-learn-suite.md, and a listed one that passes is a failure."""
 
 import re
 from pathlib import Path

@@ -256,8 +256,7 @@ def test_warm_start_continues_after_a_stop(estimator):
 
 def test_time_limit_is_shared_by_the_problems(monkeypatch):
     """Every pair of classes gets its share: the first ones do not use up the time of the last. In
-    CPU time, which a busy machine does not
-    take away."""
+    CPU time, which a busy machine does not take away."""
     monkeypatch.setattr(monitor, "time", SimpleNamespace(perf_counter=time.process_time))
     draw = np.random.default_rng(0)
     A = draw.normal(size=(6000, 4))

@@ -40,8 +40,7 @@ from maxmargin.plots.effect import margin_and_slack
 BASELINE = Path(__file__).parent / "baseline"
 BLOCK, TOLERANCE = 12, 2.0
 """Mean difference of the pixels of a block of so many rows and columns, 0 to 255, in the block that
-differs most. Texts are compared
-as texts: their pixels depend on fonts."""
+differs most. Texts are compared as texts: their pixels depend on fonts."""
 
 
 @pytest.fixture(autouse=True)
@@ -434,7 +433,7 @@ def test_grid_search_takes_the_best_of_what_it_does_not_show():
         GridSearchCV(SVC(), {"C": [0.1, 1]}, cv=3).fit(X, y).cv_results_
     )
     assert one.scores.shape == (1, 2)
-    with pytest.raises(ValueError, match="those are C"):
+    with pytest.raises(ValueError, match="which has C"):
         GridSearchDisplay.from_search(found, x="nu")
     with pytest.raises(ValueError, match="mean_"):
         GridSearchDisplay.from_search(found, score="accuracy")

@@ -23,8 +23,7 @@ OPTIONS = [
 @pytest.fixture
 def place(tmp_path, monkeypatch):
     """Training data: a constant feature (4), one that is never there (5), negative ones, zeros left
-    out; and test data that have fewer
-    features, more, and values outside the ranges."""
+    out; and test data that have fewer features, more, and values outside the ranges."""
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
     X = np.round(rng.normal(size=(40, 9)) * 10.0 ** rng.integers(-3, 5, 9), 4)

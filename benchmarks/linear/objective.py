@@ -4,14 +4,14 @@ in float64 NumPy.
     l2      1/2 sum |w_k|^2 + C sum_i loss_i
     l1          sum |w_k|_1 + C sum_i loss_i
 
-where the loss is the (squared) hinge, the (squared) epsilon-insensitive loss, or Crammer and
-Singer's max_k over k != y_i of max(0, 1 - f_y + f_k),
-with f_k = X w_k + b_k, one k for two classes (positive for class 1) and for regression, one for
-each class against the rest otherwise. Two models: LIBLINEAR's ("regularised") counts each b_k as
-one more weight, of a column of ones; the other ("free") does not count it.
+The loss is the (squared) hinge, the (squared) epsilon-insensitive loss, or Crammer and Singer's
+max_k over k != y_i of max(0, 1 - f_y + f_k). The decision values are f_k = X w_k + b_k: one k for
+two classes (positive for class 1) and for regression, otherwise one for each class against the
+rest. There are two models: LIBLINEAR's ("regularised") penalises each b_k as the weight of a column
+of ones; the other ("free") does not penalise it.
 
-By weak duality every feasible point t of the dual gives a number that no objective is below,
-whoever found t:
+By weak duality every feasible point t of the dual gives a lower bound on every objective, whoever
+found t:
 
     l2      sum_i gain_i(t) - 1/2 sum_k |X't_k|^2
     l1      sum_i gain_i(t)                        where |X't| <= 1

@@ -5,6 +5,7 @@ refuses to, or raises ValueError.
     python tests/fuzz/fuzz_models.py libsvm -max_total_time=600
 
 The formats are mm, libsvm, liblinear and svm_light; run.sh runs them all.
+
 The corpus of seeds is in corpus/<name>; findings are written to the current folder. For the .mm
 format the input is not the zip, which random bytes never are, but what is in it: the header's JSON
 and then the arrays' bytes, and the checksums are made right.

@@ -1,8 +1,8 @@
-"""Pictures of support vector machines, in scikit-learn's convention:
-``XDisplay.from_estimator(...)``, then ``.ax_`` and ``.figure_``.
+"""Plots of support vector machines, with scikit-learn's display interface.
 
-They draw any fitted model with the usual methods, scikit-learn's and those of
-``maxmargin.textbook`` too. They need matplotlib: ``pip install 'maxmargin[plots]'``.
+``XDisplay.from_estimator(...)`` draws; then ``.ax_`` and ``.figure_`` hold the plot. The displays
+draw any fitted model with the usual methods, including those of scikit-learn and
+``maxmargin.textbook``. They need matplotlib: ``pip install 'maxmargin[plots]'``.
 """
 
 from maxmargin.plots.classes import ClassesDisplay

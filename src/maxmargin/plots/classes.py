@@ -1,7 +1,4 @@
-"""Regions of several classes; where one-versus-one votes are tied the region is hatched.
-
-No class has most of them.
-"""
+"""Decision regions of several classes; regions where one-versus-one votes tie are hatched."""
 
 from collections.abc import Sequence
 from copy import copy
@@ -19,7 +16,7 @@ from maxmargin.plots.plane import Plane, for_estimator
 from maxmargin.plots.style import INK, MARKERS, class_names, colour, legend_outside, paler
 
 FEWEST_TIES = 1e-3
-"""Share of the picture from which ties are shown: less cannot be seen."""
+"""Ties are shown if they cover at least this fraction of the picture; fewer cannot be seen."""
 SMOOTH = 1.2
 """Width of the neighbourhood of a grid point, in grid points."""
 
@@ -33,7 +30,7 @@ class ClassesDisplay(Display):
     regions : ndarray of int of shape (resolution, resolution)
         Index of the predicted class on the plane's grid.
     tied : ndarray of bool of shape (resolution, resolution)
-        Where the most votes are shared.
+        Whether classes tie for the most votes.
     points : ndarray of shape (n_samples, 2)
     labels : ndarray of int of shape (n_samples,)
         Index of each point's class.
@@ -79,7 +76,7 @@ class ClassesDisplay(Display):
             It needs ``predict`` and ``classes_``. Ties are shown for one-versus-one machines:
             ``SVC``, ``NuSVC``, those of scikit-learn, and ``textbook.OneVersusOne``.
         X, y : the data to show.
-        features, feature_names, resolution, ax : as of ``DecisionDisplay.from_estimator``
+        features, feature_names, resolution, ax : as in ``DecisionDisplay.from_estimator``
 
         Returns
         -------
@@ -101,7 +98,7 @@ class ClassesDisplay(Display):
         labels = column_or_1d(y)
         if not np.isin(labels, classes).all():
             raise ValueError(
-                "y has labels that the model does not know; it knows "
+                "y has labels that are not classes of the model, which are "
                 f"{', '.join(map(str, classes[:8]))}."
             )
         return cls(
@@ -149,10 +146,9 @@ class ClassesDisplay(Display):
 
 
 def _leads(regions: NDArray[np.intp], k: int) -> Floats:
-    """For each class a smooth function of the grid that is positive in its region.
+    """Return for each class a smooth function on the grid that is positive in its region.
 
-    A region known on a grid has a border of steps; shares of the neighbourhood that belong to each
-    class have a border of lines.
+    The border of a region on a grid has steps. Smoothing the regions makes it a line.
     """
     shares = np.array(
         [gaussian_filter((regions == i).astype(float), SMOOTH, mode="nearest") for i in range(k)]
@@ -163,7 +159,7 @@ def _leads(regions: NDArray[np.intp], k: int) -> Floats:
 
 
 def votes(estimator: Any, X: Any, k: int) -> NDArray[np.int64] | None:
-    """One-versus-one votes, a column for each class; None for a model that does not vote."""
+    """Return one-versus-one votes, a column for each class, or None if the model does not vote."""
     if hasattr(estimator, "votes"):
         return np.asarray(estimator.votes(X))
     if (

@@ -1,8 +1,4 @@
-"""Convergence.
-
-How the gap between primal and dual closes, over iterations or over time, for several solvers in one
-picture.
-"""
+"""Convergence: the duality gap of several solvers over iterations or over time."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -47,12 +43,11 @@ class ConvergenceDisplay(Display):
         tols: Sequence[float] | None = None,
         ax: Any = None,
     ) -> "ConvergenceDisplay":
-        """Fit each estimator to tighter and tighter tolerances; show the relative gap of its
-        certificate over the seconds the fit took.
+        """Fit each estimator with decreasing tolerances; plot the relative gap over the seconds.
 
         Parameters
         ----------
-        estimators : dict of name to estimator of maxmargin; they are cloned, not changed.
+        estimators : dict of name to estimator of maxmargin; they are cloned.
         X, y : the data.
         tols : sequence of float, default=1e-1 to 1e-8
         ax : matplotlib axes, default=None
@@ -86,8 +81,8 @@ class ConvergenceDisplay(Display):
         ----------
         *traces : Trace
         best : float, default=None
-            The optimal objective: then the curve is primal - best, which methods without a dual
-            have too; otherwise primal - dual.
+            The optimal objective. If given, the curve is primal - best, which also works for
+            methods without a dual; otherwise it is primal - dual.
         ax : matplotlib axes, default=None
 
         Returns

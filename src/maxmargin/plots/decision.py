@@ -34,14 +34,14 @@ class DecisionDisplay(Display):
     positive : ndarray of bool of shape (n_samples,)
         Which points belong to the positive class.
     names : pair of str
-        Of the negative and the positive class.
+        Names of the negative and the positive class.
     support : ndarray of int
-        Which points are support vectors.
+        Indices of the support vectors.
     segments : list of pairs of points
         Each slack, from the point to its margin.
     title : str
     rings : str
-        What the ringed points are.
+        Label of the ringed points.
     """
 
     def __init__(
@@ -83,14 +83,16 @@ class DecisionDisplay(Display):
 
         Parameters
         ----------
-        estimator : fitted classifier with ``decision_function``, or a model of
-        ``maxmargin.textbook`` X, y : the data to show. features : pair of int or str, default=None
-            The plane of these features, by number or by column; by default that of the principal
-            components if there are more than two.
+        estimator : fitted classifier, or a model of ``maxmargin.textbook``
+            It needs ``decision_function``.
+        X, y : the data to show.
+        features : pair of int or str, default=None
+            Numbers or column names of the features of the plane. By default, the plane of the first
+            two principal components if there are more than two features.
         feature_names : list of str, default=None
-            By default those of a data frame's columns.
+            By default the columns of a data frame.
         slacks : bool, default=True
-            Draw the slacks, where the model is linear and has two features.
+            Draw the slacks if the model is linear and has two features.
         resolution : int, default=200
         title : str, default=""
         ax : matplotlib axes, default=None
@@ -123,7 +125,7 @@ class DecisionDisplay(Display):
         resolution: int = 200,
         title: str = "",
     ) -> "DecisionDisplay":
-        """What ``from_estimator`` draws, not drawn yet; the same parameters."""
+        """Compute the display of ``from_estimator`` without drawing it; same parameters."""
         labels = column_or_1d(y)
         classes = np.unique(getattr(estimator, "classes_", labels))
         if len(classes) != 2:
@@ -205,10 +207,9 @@ class DecisionDisplay(Display):
 
 
 def support_of(estimator: Any, X: ArrayLike) -> NDArray[np.intp] | None:
-    """Which of the points shown are support vectors, if these are the points of the fit; None for a
-    model that does not say.
+    """Return which rows of X are support vectors, if X is the training data of the model.
 
-    A pipeline's last step says it.
+    None if the model does not have them. For a pipeline, the last step has them.
     """
     last = estimator[-1] if hasattr(estimator, "named_steps") else estimator
     support, vectors = (
@@ -227,7 +228,7 @@ def support_of(estimator: Any, X: ArrayLike) -> NDArray[np.intp] | None:
 
 
 def _slacks(estimator: Any, X: ArrayLike, t: Floats, values: Floats) -> list[tuple[Floats, Floats]]:
-    """The segments from points with slack to their margin, along w; none for a model without w."""
+    """Return segments along w from points with slack to their margin; none without w."""
     try:
         w = np.ravel(estimator.coef_ if hasattr(estimator, "coef_") else estimator.w).astype(float)
     except AttributeError:
@@ -235,6 +236,6 @@ def _slacks(estimator: Any, X: ArrayLike, t: Floats, values: Floats) -> list[tup
     data = dense(X)
     wide, high = np.ptp(data, axis=0)
     if not 1 / UNEQUAL < wide / max(high, 1e-300) < UNEQUAL:
-        return []  # a right angle would not look like one
+        return []  # right angles would not look right
     short = np.flatnonzero(t * values < 1.0 - 1e-3)
     return [(data[i], data[i] + (t[i] - values[i]) / (w @ w) * w) for i in short]

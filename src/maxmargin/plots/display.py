@@ -1,8 +1,7 @@
-"""What all displays share: scikit-learn's convention.
+"""The base class of all displays, with scikit-learn's interface.
 
-``XDisplay.from_estimator(estimator, X, y)`` computes and draws, ``XDisplay(...)`` holds what was
-computed, ``.plot(ax=...)`` draws it (again), and afterwards ``.ax_`` and ``.figure_`` are there to
-be changed or saved.
+``XDisplay.from_estimator(estimator, X, y)`` computes and draws. ``XDisplay(...)`` holds computed
+values, and ``.plot(ax=...)`` draws them. Then ``.ax_`` and ``.figure_`` can be changed or saved.
 """
 
 from abc import ABC, abstractmethod
@@ -22,8 +21,8 @@ class Display(ABC):
 
         Parameters
         ----------
-        ax : matplotlib axes, or an array of them for a display of several panels, default=None
-            Where to draw; by default a new figure.
+        ax : matplotlib axes, or an array of axes for several panels, default=None
+            Axes to draw on; by default those of a new figure.
 
         Returns
         -------
@@ -38,7 +37,7 @@ class Display(ABC):
         return self
 
     def _panels(self) -> tuple[Any, ...]:
-        """Rows, columns and size of a figure of its own."""
+        """Return the rows, columns and size of a new figure."""
         return (1, 1)
 
     @abstractmethod

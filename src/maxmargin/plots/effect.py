@@ -1,8 +1,8 @@
 """The effect of a parameter: the same data, a panel for each value.
 
-``003_45106687ae4c18ad.txt``, last page: as C grows the margin 1 / |w| and the sum of the slacks
-xi_i both fall, for the optimum pays less for one to have less of the other. gamma is the inverse
-square of the RBF kernel's reach: the larger, the more the boundary follows single points.
+``003_45106687ae4c18ad.txt``, last page: as C grows, both the margin 1 / |w| and the sum of the
+slacks xi_i decrease, because the optimum trades one for the other. gamma is the inverse square of
+the RBF kernel's range: the larger it is, the more the boundary follows single points.
 """
 
 from collections.abc import Sequence
@@ -65,7 +65,7 @@ class EffectDisplay(Display):
 
         Parameters
         ----------
-        estimator : binary classifier with that parameter; it is cloned, not changed.
+        estimator : binary classifier with that parameter; it is cloned.
         X, y : the data.
         parameter : str, default="C"
         values : sequence of float, default=(1, 5, 50)
@@ -87,7 +87,7 @@ class EffectDisplay(Display):
         parameter: str = "C",
         values: Sequence[float] = (1, 5, 50),
     ) -> "EffectDisplay":
-        """What ``from_estimator`` draws, not drawn yet; the same parameters."""
+        """Compute the display of ``from_estimator`` without drawing it; same parameters."""
         if len(np.unique(np.asarray(y))) != 2:
             raise ValueError(
                 "EffectDisplay shows two classes; draw each fit with ClassesDisplay instead."
@@ -107,9 +107,9 @@ class EffectDisplay(Display):
         return cls(parameter, values, panels, margin, slack)
 
     def plot_curves(self, ax: Any = None) -> Any:
-        """Margin and sum of slacks over the parameter, in one picture with two scales.
+        """Plot the margin and the sum of slacks over the parameter; return the axes.
 
-        Returns the axes.
+        Each has its own vertical axis.
         """
         with rc():
             ax = figure()[1] if ax is None else ax
@@ -135,10 +135,10 @@ class EffectDisplay(Display):
 
 
 def margin_and_slack(model: Any, X: ArrayLike, y: ArrayLike) -> tuple[float, float]:
-    """1 / |w| and the sum of slacks of a fitted binary classifier.
+    """Return 1 / |w| and the sum of slacks of a fitted binary classifier.
 
-    |w|^2 is that of coef_ where there is one, or else sum_i coef_i (y(x_i) - b) over the support
-    vectors.
+    |w|^2 comes from coef_ if the model has it, otherwise from sum_i coef_i (y(x_i) - b) over the
+    support vectors.
     """
     values = np.asarray(model.decision_function(for_estimator(model, X, X)), float)
     t = np.where(np.asarray(y) == model.classes_[1], 1.0, -1.0)

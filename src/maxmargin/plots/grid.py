@@ -1,7 +1,4 @@
-"""A grid search as a heat map.
-
-The mean score for each pair of two parameters, the best pair framed.
-"""
+"""A grid search as a heat map: the mean score for each pair of parameters, the best one framed."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +10,7 @@ from maxmargin.plots.display import Display
 from maxmargin.plots.style import INK, flat
 
 MOST_NUMBERS = 100
-"""Scores are written into the cells up to so many."""
+"""Scores are written into the cells if there are at most this many."""
 
 
 class GridSearchDisplay(Display):
@@ -28,7 +25,7 @@ class GridSearchDisplay(Display):
         ``y_name`` is empty if only one parameter varies.
     score_name : str
     note : str
-        For the title: what was done with further parameters.
+        For the title: what happened to further parameters.
     """
 
     def __init__(
@@ -67,7 +64,7 @@ class GridSearchDisplay(Display):
         search : fitted GridSearchCV, RandomizedSearchCV, ... or its ``cv_results_``
         x, y : str, default=None
             Names of the parameters on the axes, as in ``cv_results_`` without "param_"; by default
-            the two with most values. Of further ones the best value counts in each cell.
+            the two with the most values. A cell shows the best score over all other parameters.
         score : str, default="mean_test_score"
         ax : matplotlib axes, default=None
 
@@ -87,7 +84,7 @@ class GridSearchDisplay(Display):
         cells = np.full((len(y_values), len(x_values)), np.nan)
         for k, value in enumerate(np.asarray(results[score], float)):
             if columns[x][k] is np.ma.masked or (y and columns[y][k] is np.ma.masked):
-                continue  # a grid of several parts: this one does not have the parameter
+                continue  # this part of a list of grids does not have the parameter
             cell = (y_values.index(columns[y][k]) if y else 0, x_values.index(columns[x][k]))
             cells[cell] = np.fmax(cells[cell], value)
         others = [
@@ -150,11 +147,11 @@ class GridSearchDisplay(Display):
 
 
 def _axes(columns: dict[str, list[Any]], x: str | None, y: str | None) -> tuple[str, str | None]:
-    """The parameters of the two axes."""
+    """Return the parameters of the two axes."""
     for name in (x, y):
         if name is not None and name not in columns:
             raise ValueError(
-                f"{name!r} is not a parameter of this search; those are {', '.join(columns)}."
+                f"{name!r} is not a parameter of this search, which has {', '.join(columns)}."
             )
     varying = sorted(columns, key=lambda name: -len(_ordered(columns[name])))
     x = x or next(name for name in varying if name != y)
@@ -165,7 +162,7 @@ def _axes(columns: dict[str, list[Any]], x: str | None, y: str | None) -> tuple[
 
 
 def _ordered(values: list[Any]) -> list[Any]:
-    """Different values, numbers in order, others in the order they came."""
+    """Return the distinct values: numbers sorted, others in order of appearance."""
     different = list(dict.fromkeys(value for value in values if value is not np.ma.masked))
     return (
         sorted(different)
@@ -179,5 +176,5 @@ def _short(value: Any) -> str:
 
 
 def _last(name: str) -> str:
-    """A pipeline's parameter without its step."""
+    """Return the name of a pipeline's parameter without its step."""
     return name.rsplit("__", 1)[-1]

@@ -1,6 +1,6 @@
-"""The kernel matrix as a picture, points ordered by class.
+"""The kernel matrix as an image, with the points ordered by class.
 
-Bright blocks on the diagonal say that a kernel sees the classes.
+Bright blocks on the diagonal show that the kernel separates the classes.
 """
 
 from typing import Any
@@ -16,7 +16,7 @@ from maxmargin.plots.plane import dense
 from maxmargin.plots.style import INK, flat
 
 MOST_POINTS = 2000
-"""Of more points an even sample is shown."""
+"""Larger data are shown as an evenly spaced sample of this many points."""
 
 
 class KernelMatrixDisplay(Display):
@@ -25,11 +25,11 @@ class KernelMatrixDisplay(Display):
     Parameters
     ----------
     K : ndarray of shape (n, n)
-        In the order shown.
+        Kernel values in the order shown.
     ends : list of int
-        Where each class ends.
+        End of each class in that order.
     names : list of str
-        Of the classes; empty if there are none.
+        Names of the classes; empty if there are none.
     """
 
     def __init__(self, K: Floats, ends: list[int], names: list[str]) -> None:
@@ -39,8 +39,7 @@ class KernelMatrixDisplay(Display):
     def from_estimator(
         cls, estimator: Any, X: ArrayLike, y: ArrayLike | None = None, *, ax: Any = None
     ) -> "KernelMatrixDisplay":
-        """Draw the matrix of a fitted estimator's kernel, or of a ``Kernel``, or of a function of
-        two sets of points.
+        """Draw the kernel matrix of a fitted estimator, a ``Kernel``, or a function.
 
         Parameters
         ----------
@@ -83,11 +82,11 @@ class KernelMatrixDisplay(Display):
 
 
 def _matrix(estimator: Any, X: Floats) -> Floats:
-    """The kernel's values between all points."""
+    """Return the kernel values of all pairs of points."""
     if hasattr(estimator, "fit") and not hasattr(estimator, "kernel_"):
         raise ValueError(
-            f"{type(estimator).__name__} does not say what its kernel is: give a Kernel or a "
-            "function of two sets of points."
+            f"{type(estimator).__name__} does not expose its kernel: give a Kernel or a function "
+            "of two sets of points."
         )
     if not hasattr(estimator, "fit") and not isinstance(estimator, Kernel):
         return np.asarray(estimator(X, X), float)

@@ -1,7 +1,7 @@
-"""The losses of the lectures over the margin m = t y(x): what each asks of a point.
+"""The losses of the lectures over the margin m = t y(x).
 
-Errors cost 1 however large, the hinge loss asks for m >= 1 and no more, the squared error also
-punishes points that are classified too well.
+The zero-one loss costs 1 for every error. The hinge loss is zero from m = 1 on. The squared error
+also penalises points far on the right side.
 """
 
 from collections.abc import Callable, Mapping
@@ -40,7 +40,7 @@ class LossDisplay(Display):
     ----------
     losses : dict of name to function, default=``OF_MARGIN``
     over : str
-        What they are functions of, for the axis.
+        Label of the horizontal axis.
     between : pair of float
         The range shown.
     """

@@ -1,6 +1,6 @@
-"""One-class machines: the region where the data live, as contours of the decision function.
+"""One-class models: the region of the data, as contours of the decision function.
 
-Beyond the solid line points count as novel.
+Points beyond the solid line count as novel.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from maxmargin.plots.style import CLASS_COLOURS, INK, legend_outside
 
 
 class OutlierDisplay(Display):
-    """Contours of a one-class machine.
+    """Contours of a one-class model.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class OutlierDisplay(Display):
     inside : ndarray of bool
         Which points the model accepts.
     support : ndarray of int
-        Which points are support vectors.
+        Indices of the support vectors.
     """
 
     def __init__(
@@ -58,13 +58,14 @@ class OutlierDisplay(Display):
         resolution: int = 200,
         ax: Any = None,
     ) -> "OutlierDisplay":
-        """Draw a fitted one-class machine.
+        """Draw a fitted one-class model.
 
         Parameters
         ----------
-        estimator : fitted outlier detector with ``decision_function``, or a model of
-        ``maxmargin.textbook`` X : the data to show. features, feature_names, resolution, ax : as of
-        ``DecisionDisplay.from_estimator``
+        estimator : fitted outlier detector, or a model of ``maxmargin.textbook``
+            It needs ``decision_function``.
+        X : the data to show.
+        features, feature_names, resolution, ax : as in ``DecisionDisplay.from_estimator``
 
         Returns
         -------

@@ -1,7 +1,7 @@
-"""The multipliers along C: each point's a_i as C grows.
+"""The regularisation path: the multiplier a_i of each point as C grows.
 
-A multiplier is at its bound C (on the diagonal), free, or zero. The path is piecewise linear in C
-for a fixed kernel; points leave the bound one after the other.
+A multiplier is at its bound C (on the diagonal), free, or zero. For a fixed kernel the path is
+piecewise linear in C; the points leave the bound one after the other.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from maxmargin.plots.display import Display
 from maxmargin.plots.style import INK, class_names, colour
 
 ZERO = 1e-6
-"""Multipliers below this share of C are drawn as zeros, that is not at all."""
+"""Multipliers below this fraction of C count as zero and are not drawn."""
 
 
 class PathDisplay(Display):
@@ -29,7 +29,7 @@ class PathDisplay(Display):
     positive : ndarray of bool of shape (n_samples,)
         Which points belong to the positive class.
     names : pair of str
-        Of the negative and the positive class.
+        Names of the negative and the positive class.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class PathDisplay(Display):
 
         Parameters
         ----------
-        estimator : binary ``SVC``; it is cloned, not changed.
+        estimator : binary ``SVC``; it is cloned.
         X, y : the data.
         C : sequence of float, default=60 values from 1e-3 to 1e3
         ax : matplotlib axes, default=None

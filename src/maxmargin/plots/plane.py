@@ -1,10 +1,9 @@
-"""The plane a picture is drawn in.
+"""The plane of a plot.
 
-Data with two features are drawn as they are. With more, a picture shows a plane cut through the
-space: through the mean of the data, along the two principal components, or along two chosen
-features with all others at their mean. Points are drawn where they project to; the decision values
-in the picture are those *on the plane*, so a point can be on the wrong side of a line that it does
-not cross: the title says so.
+Data with two features are drawn as they are. With more features, a plot shows a plane through the
+mean of the data, along the first two principal components or along two chosen features. Points are
+projected onto the plane, but the decision values are those *on the plane*. So a point can appear on
+the wrong side of the boundary; the title says that the plot is a plane.
 """
 
 from collections.abc import Sequence
@@ -16,21 +15,21 @@ from numpy.typing import ArrayLike
 from maxmargin.core.arrays import Floats
 
 EDGE = 0.12
-"""The picture goes beyond the points by this share of their range."""
+"""The plot extends beyond the points by this fraction of their range."""
 
 
 ROUNDING = 1e-9
-"""Ranges below this share of the data are rounding."""
+"""A range below this fraction of the data's size is rounding error."""
 
 
 class Plane(NamedTuple):
-    """Points origin + a u + b v; u and v are of unit length and orthogonal."""
+    """The points origin + a u + b v; u and v are orthonormal."""
 
     origin: Floats
     u: Floats
     v: Floats
     limits: tuple[float, float, float, float]
-    """Least and largest a, then b."""
+    """Smallest and largest a, then b."""
     names: tuple[str, str]
     note: str
     """For the title; empty if the picture is the whole space."""
@@ -39,15 +38,14 @@ class Plane(NamedTuple):
     def of(
         cls, X: Any, features: Sequence[int | str] | None = None, names: Sequence[str] | None = None
     ) -> "Plane":
-        """The plane of the data: their own, two chosen features, or the first two principal
-        components.
+        """Return the plane of two features or of the first two principal components.
 
-        Features are numbers, or names of columns; ``names`` are those of a data frame unless given.
+        Features are numbers or names. ``names`` are by default the columns of a data frame.
         """
         data = dense(X)
         d = data.shape[1]
         if d < 2:
-            raise ValueError("A plane needs at least two features; this data has one.")
+            raise ValueError("A plane needs at least two features; these data have one.")
         called = feature_names(X, names)
         if features is not None or d == 2:
             i, j = _pair(features, called) if features is not None else (0, 1)
@@ -69,30 +67,30 @@ class Plane(NamedTuple):
         return cls(origin, u, v, (*_widened(a, sizes[0]), *_widened(b, sizes[1])), axes, note)
 
     def project(self, X: ArrayLike) -> Floats:
-        """Coordinates (a, b) of points."""
+        """Return the coordinates (a, b) of points."""
         return (dense(X) - self.origin) @ np.column_stack([self.u, self.v])
 
     def grid(self, resolution: int = 200) -> tuple[Floats, Floats, Floats]:
-        """Two arrays of coordinates, a and b, and the points of the space there, one per row."""
+        """Return coordinates a and b of a grid, and its points in the space, one per row."""
         a, b = np.meshgrid(
             np.linspace(*self.limits[:2], resolution), np.linspace(*self.limits[2:], resolution)
         )
         return a, b, self.origin + a.reshape(-1, 1) * self.u + b.reshape(-1, 1) * self.v
 
     def label(self, ax: Any) -> None:
-        """Names and limits of the axes."""
+        """Set the names and limits of the axes."""
         ax.set(
             xlabel=self.names[0], ylabel=self.names[1], xlim=self.limits[:2], ylim=self.limits[2:]
         )
 
 
 def dense(X: Any) -> Floats:
-    """Data as an array of floats, whatever they come in."""
+    """Return data of any kind as an array of floats."""
     return np.asarray(X.toarray() if hasattr(X, "toarray") else X, float)
 
 
 def feature_names(X: Any, names: Sequence[str] | None = None) -> list[str]:
-    """The names given, those of a data frame's columns, or x_1, x_2, ..."""
+    """Return the given names, the columns of a data frame, or x_1, x_2, ..."""
     if names is None and hasattr(X, "columns"):
         names = [str(name) for name in X.columns]
     return (
@@ -101,10 +99,9 @@ def feature_names(X: Any, names: Sequence[str] | None = None) -> list[str]:
 
 
 def for_estimator(estimator: Any, X: Any, points: Any) -> Any:
-    """Points of the space of X in the form the estimator was fitted on.
+    """Return points in the form that the estimator was fitted on.
 
-    An estimator that was fitted on a data frame wants its columns by name; any other wants an
-    array.
+    An estimator fitted on a data frame expects named columns; any other expects an array.
     """
     if not hasattr(X, "columns"):
         return points
@@ -117,13 +114,13 @@ def for_estimator(estimator: Any, X: Any, points: Any) -> Any:
 
 
 def _pair(features: Sequence[int | str], names: list[str]) -> tuple[int, int]:
-    """Two features as numbers."""
+    """Return two features as numbers."""
     found = []
     for feature in features:
         if isinstance(feature, str):
             if feature not in names:
                 raise ValueError(
-                    f"There is no feature {feature!r}; there are {', '.join(names[:8])}."
+                    f"There is no feature {feature!r}; the data have {', '.join(names[:8])}."
                 )
             feature = names.index(feature)
         if not 0 <= feature < len(names):
@@ -132,13 +129,14 @@ def _pair(features: Sequence[int | str], names: list[str]) -> tuple[int, int]:
             )
         found.append(int(feature))
     if len(found) != 2 or found[0] == found[1]:
-        raise ValueError(f"A plane has two different features, got {list(features)!r}.")
+        raise ValueError(f"A plane needs two different features, got {list(features)!r}.")
     return found[0], found[1]
 
 
 def _principal(centred: Floats) -> tuple[Floats, Floats]:
-    """The first two right singular vectors, each with its largest entry positive, so that pictures
-    do not flip.
+    """Return the first two right singular vectors, each with a positive largest entry.
+
+    The fixed sign keeps plots from flipping.
     """
     _, _, V = np.linalg.svd(centred, full_matrices=False)
     pair = V[:2] if len(V) > 1 else np.vstack([V, np.eye(V.shape[1])[:1]])
@@ -148,9 +146,9 @@ def _principal(centred: Floats) -> tuple[Floats, Floats]:
 
 
 def _widened(values: Floats, size: float) -> tuple[float, float]:
-    """Limits around values made of numbers of the given size.
+    """Return limits around values of data of the given size.
 
-    A range of rounding is none, and is not shown as one.
+    A range that is rounding error is widened.
     """
     low, high = float(values.min()), float(values.max())
     room = EDGE * (high - low) if high - low > ROUNDING * size else 1.0

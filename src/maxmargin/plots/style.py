@@ -1,8 +1,7 @@
-"""How the pictures look: colours that colour-blind readers and black-and-white printers can tell
-apart, and axes without clutter.
+"""The style of the plots: colours that can be told apart by everyone and in print, and plain axes.
 
-The colours are those of Okabe and Ito; classes also differ in their markers, lines in their dashes.
-Nothing here changes matplotlib's own settings: every display draws inside ``rc``.
+The colours are those of Okabe and Ito. Classes also differ in their markers, lines in their dashes.
+Nothing here changes matplotlib's global settings: every display draws inside ``rc``.
 """
 
 import re
@@ -43,33 +42,33 @@ SETTINGS = {
     "svg.hashsalt": "maxmargin",
 }
 LONGEST, INCH_PER_LETTER = 28, 0.06
-"""Legends show so many letters of a name, and a letter takes about so much."""
+"""Longest name in a legend, in letters, and the approximate width of a letter, in inches."""
 ROOM = 1.08
 """A legend may be this much wider than the axes are before they are laid out."""
 FEWEST = 20
-"""Letters of a title's line at the least."""
+"""Smallest number of letters in a line of a title."""
 
 
 def pyplot() -> Any:
-    """matplotlib.pyplot, or an error that says how to get it."""
+    """Return matplotlib.pyplot, or raise an error that says how to install it."""
     try:
         from matplotlib import pyplot as plt
     except ImportError as missing:
         raise ImportError(
-            "The pictures of maxmargin need matplotlib: pip install 'maxmargin[plots]'."
+            "The plots of maxmargin need matplotlib: pip install 'maxmargin[plots]'."
         ) from missing
     return plt
 
 
 def rc() -> AbstractContextManager[None]:
-    """The settings above, for a while."""
+    """Return a context with the settings above."""
     return pyplot().rc_context(SETTINGS)  # type: ignore[no-any-return]
 
 
 def figure(
     rows: int = 1, columns: int = 1, size: tuple[float, float] | None = None, **ratios: Any
 ) -> tuple[Any, Any]:
-    """A new figure and its axes, laid out so that no text is cut or overlaps."""
+    """Return a new figure and its axes, laid out so that no text is cut or overlaps."""
     with rc():
         return pyplot().subplots(  # type: ignore[no-any-return]
             rows,
@@ -81,21 +80,19 @@ def figure(
 
 
 def colour(k: int) -> str:
-    """The colour of the k-th class or line."""
+    """Return the colour of the k-th class or line."""
     return CLASS_COLOURS[k % len(CLASS_COLOURS)]
 
 
 def paler(colours: Sequence[str], share: float = 0.72) -> list[tuple[float, float, float]]:
-    """The colours mixed with white, for areas behind points."""
+    """Return the colours mixed with white, for areas behind points."""
     from matplotlib.colors import to_rgb
 
     return [tuple(share + (1 - share) * part for part in to_rgb(c)) for c in colours]  # type: ignore[misc]
 
 
 def legend_outside(ax: Any, title: str = "", columns: int = 4) -> None:
-    """A legend above the axes, where it hides nothing, in as many columns as fit, and the title
-    above it.
-    """
+    """Put a legend above the axes, in as many columns as fit, and the title above it."""
     handles, labels = ax.get_legend_handles_labels()
     labels = [label if len(label) <= LONGEST else label[: LONGEST - 1] + "…" for label in labels]
     room = ROOM * ax.get_position().width * ax.figure.bbox.width
@@ -116,7 +113,7 @@ def legend_outside(ax: Any, title: str = "", columns: int = 4) -> None:
 
 
 def titled(ax: Any, title: str) -> None:
-    """A title above the axes and the legend that stands there, broken into lines that fit."""
+    """Put a title above the axes and their legend, broken into lines that fit."""
     legend = ax.get_legend()
     rows = -(-len(legend.get_texts()) // legend._ncols) if legend is not None else 0
     room = ax.get_position().width * ax.figure.bbox.width
@@ -132,21 +129,16 @@ def titled(ax: Any, title: str) -> None:
 
 
 def class_names(classes: Any) -> list[str]:
-    """Names of classes for a legend.
-
-    Numbers say that they are classes, words speak for themselves.
-    """
+    """Return names of classes for a legend: "class 1" for a number, a word as it is."""
     return [str(c) if isinstance(c, str) else f"class {c}" for c in classes]
 
 
 def flat(values: Any) -> bool:
-    """Whether values differ by rounding only, so that a colour bar over their range would show
-    noise.
-    """
+    """Whether values differ by rounding only; a colour bar over their range would show noise."""
     known = np.asarray(values)[np.isfinite(values)]
     return bool(np.ptp(known) <= 1e-9 * np.abs(known).max()) if known.size else True
 
 
 def _letters(text: str) -> int:
-    """How many letters are drawn: a command of a formula is one."""
+    """Return the number of drawn letters; a command of a formula is one letter."""
     return len(re.sub(r"\\[a-zA-Z]+", "x", text).replace("$", ""))

@@ -1,7 +1,6 @@
-"""Regression.
+"""Regression: the curve y(x), its tube of half-width epsilon, and the support vectors.
 
-The curve y(x), its tube of half-width epsilon, and the points on or outside it, which are the
-support vectors.
+The support vectors are the points on or outside the tube.
 """
 
 from typing import Any
@@ -29,13 +28,13 @@ class TubeDisplay(Display):
     epsilon : float
         Half the width of the tube.
     support : ndarray of int
-        Which points are ringed: the support vectors, or those on or outside the tube.
+        Indices of the ringed points: the support vectors, or those on or outside the tube.
     name : str
-        Of the feature.
+        Name of the feature.
     note : str
-        What the title says about features that are not shown.
+        Note in the title about features that are not shown.
     rings : str
-        What the ringed points are.
+        Label of the ringed points.
     """
 
     def __init__(
@@ -81,9 +80,9 @@ class TubeDisplay(Display):
         epsilon : float, default=None
             Half the width of the tube; by default the estimator's ``epsilon_`` or ``epsilon``.
         feature : int, default=0
-            The feature on the horizontal axis; the curve has all others at their mean.
+            The feature on the horizontal axis. For the curve, all others are at their mean.
         name : str, default=None
-            Of that feature; by default that of a data frame's column.
+            Name of that feature; by default the column of a data frame.
         resolution : int, default=400
         ax : matplotlib axes, default=None
 
@@ -94,8 +93,8 @@ class TubeDisplay(Display):
         data, t = dense(X), column_or_1d(y).astype(float)
         if data.ndim != 2:
             raise ValueError(
-                f"X must have two dimensions, this one has shape {data.shape}; one feature is X[:, "
-                "None]."
+                f"X must have two dimensions, got shape {data.shape}; for one feature give "
+                "X[:, None]."
             )
         if epsilon is None:
             epsilon = next(
@@ -108,7 +107,7 @@ class TubeDisplay(Display):
             )
         if epsilon is None:
             raise ValueError(
-                f"{type(estimator).__name__} does not say how wide its tube is: give epsilon."
+                f"{type(estimator).__name__} has no epsilon, the half-width of its tube: give one."
             )
 
         def value(points: Any) -> Floats:
@@ -119,7 +118,7 @@ class TubeDisplay(Display):
         grid = np.tile(data.mean(axis=0), (resolution, 1))
         grid[:, feature] = np.linspace(x.min() - room, x.max() + room, resolution)
         rings, support = "support vectors", support_of(estimator, data)
-        # the model does not say, or was fitted to other points
+        # the model has no support vectors, or was fitted to other points
         if support is None or not len(support):
             rings = "on or outside the tube"
             support = np.flatnonzero(np.abs(value(data) - t) >= epsilon * (1 - 1e-3))

@@ -1,9 +1,8 @@
-"""The lectures, running: each algorithm as it is taught, in a page of plain NumPy, with a trace of
-what it did.
+"""The algorithms of the lectures as they are taught, each on a page of plain NumPy, with a trace.
 
-Every function returns the model and a ``Trace``; labels are -1 and +1; kernels are the functions of
-``textbook.kernels``. These pages are written to be read. For work, take the estimators of
-``maxmargin``: the tests hold both to the same optimum.
+Every function returns the model and a ``Trace``. Labels are -1 and +1; kernels are the functions of
+``textbook.kernels``. These pages are written to be read. For real work, use the estimators of
+``maxmargin``: the tests check that both reach the same optimum.
 """
 
 from maxmargin.textbook import kernels, losses

@@ -1,8 +1,8 @@
-"""A film of an algorithm at work on data in the plane.
+"""An animation of an algorithm at work on data in the plane.
 
-Above, the decision boundary y(x) = 0 and the margins y(x) = +-1 of each kept step, the points that
-were just moved ringed; below, the objectives so far. SMO's boundary settles while the gap closes
-from both sides; Pegasos' trembles, less and less.
+The upper panel shows the decision boundary y(x) = 0 and the margins y(x) = +-1 of each kept step;
+rings mark the points that the step moved. The lower panel shows the objectives. SMO's boundary
+settles while the gap closes from both sides; that of Pegasos trembles less and less.
 """
 
 from pathlib import Path
@@ -23,14 +23,16 @@ RESOLUTION = 80
 def animate(
     trace: Trace, path: str | Path | None = None, frames: int = 60, fps: int = 10
 ) -> "FuncAnimation":
-    """Make a film of a trace and write it to a file.
+    """Animate a trace and write the animation to a file.
 
     Parameters
     ----------
-    trace : of a classifier on data with two features, with at least two steps kept. path : where to
-    write it; ``.gif`` needs Pillow, which comes with matplotlib, ``.mp4`` needs the program ffmpeg.
-    None writes nothing. frames : at most so many steps are shown, evenly chosen on a logarithmic
-    scale: the first ones change the most. fps : frames a second.
+    trace : trace of a classifier on data with two features, with at least two kept steps.
+    path : file to write; ``.gif`` needs Pillow, which comes with matplotlib, ``.mp4`` needs the
+        program ffmpeg. None writes nothing.
+    frames : largest number of steps to show, evenly spaced on a logarithmic scale: the first steps
+        change the most.
+    fps : frames per second.
 
     Returns
     -------
@@ -41,7 +43,7 @@ def animate(
         raise ValueError("animate needs the trace of a classifier on data with two features.")
     if len(trace) < 2:
         raise ValueError(
-            f"This trace keeps {len(trace)} steps, a film needs two: train with trace=1 (a "
+            f"This trace keeps {len(trace)} steps, an animation needs two: train with trace=1 (a "
             "quadratic program has one)."
         )
     writer = _writer(Path(path), fps) if path is not None else None
@@ -105,7 +107,7 @@ def _points(ax: Any, trace: Trace) -> None:
 
 
 def _curves(ax: Any, trace: Trace) -> None:
-    """Primal and, where there is one, dual objective along the steps."""
+    """The primal objective and, if there is one, the dual objective of each step."""
     iteration = trace.column("iteration")
     ax.plot(iteration, trace.column("primal"), color=CLASS_COLOURS[0], label="primal")
     if np.isfinite(trace.column("dual")).any():
@@ -120,7 +122,7 @@ def _curves(ax: Any, trace: Trace) -> None:
 
 
 def _writer(path: Path, fps: int) -> Any:
-    """What writes this kind of file."""
+    """The writer for this kind of file."""
     from matplotlib import animation
 
     kinds: dict[str, Any] = {".gif": animation.PillowWriter, ".mp4": animation.FFMpegWriter}
@@ -129,7 +131,7 @@ def _writer(path: Path, fps: int) -> Any:
     writer = kinds[path.suffix.lower()]
     if not writer.isAvailable():
         raise ValueError(
-            f"Nothing here can write {path.suffix} files: "
+            f"No program here can write {path.suffix} files: "
             f"{'install ffmpeg' if path.suffix == '.mp4' else 'pip install pillow'}."
         )
     return writer(fps=fps)

@@ -1,7 +1,7 @@
-"""What the algorithms ask of their input, and errors that say how to give it.
+"""Checks of the input, with errors that name the remedy.
 
-Labels are -1 and +1, as in the lectures, except where several classes are told apart; data are a
-matrix, a row for each point.
+Labels are -1 and +1, as in the lectures, except for several classes. Data are a matrix with a row
+for each point.
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ def signs(y: ArrayLike) -> Array:
     """Labels as floats -1 and +1, or an error that says how to get them."""
     t = np.asarray(y)
     if t.ndim != 1:
-        raise ValueError(f"y must have one dimension, this one has shape {t.shape}; try y.ravel().")
+        raise ValueError(f"y must have one dimension, got shape {t.shape}; try y.ravel().")
     found = np.unique(t)
     if not np.array_equal(found, [-1, 1]):
         raise ValueError(
@@ -40,8 +40,8 @@ def matrix(X: ArrayLike) -> Array:
     data = np.asarray(X, float)
     if data.ndim != 2:
         raise ValueError(
-            f"X must have two dimensions, rows and features; this one has shape {data.shape}; one "
-            "feature is X[:, None]."
+            f"X must have two dimensions, rows and features, got shape {data.shape}; for one "
+            "feature give X[:, None]."
         )
     if not np.isfinite(data).all():
         raise ValueError("X has values that are NaN or infinite; remove or replace them first.")
@@ -53,7 +53,7 @@ def targets(y: ArrayLike, n: int) -> Array:
     t = np.asarray(y, float)
     if t.shape != (n,) or not np.isfinite(t).all():
         raise ValueError(
-            f"y must be {n} finite numbers, one for each row of X; this one has shape {t.shape}."
+            f"y must be {n} finite numbers, one for each row of X, got shape {t.shape}."
         )
     return t
 
@@ -65,7 +65,7 @@ def labelled(X: ArrayLike, y: ArrayLike) -> tuple[Array, Labels, Labels]:
         raise ValueError(f"X has {len(data)} rows but y has shape {labels.shape}.")
     classes = np.unique(labels)
     if len(classes) < 2:
-        raise ValueError(f"y has one class only ({_some(classes)}); at least two are needed.")
+        raise ValueError(f"y has only one class ({_some(classes)}); at least two are needed.")
     return data, labels, classes
 
 

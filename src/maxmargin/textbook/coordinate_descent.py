@@ -6,12 +6,15 @@
         for i in 1, ..., D:
             w_i <- argmin over w_i of L(w_1, ..., w_D)
 
-``coordinate_descent`` does this for any smooth function, the inner argmin by Brent's method. A
-convex smooth function is minimised so. One with a kink need not be: at w = (1, 1) no single
+``coordinate_descent`` does this for any function and finds the inner argmin by Brent's method. It
+minimises smooth convex functions. It can fail if the function has a kink: at w = (1, 1) no single
 variable can lower
-|w_1 - w_2| + 0.1 (w_1^2 + w_2^2), though its minimum is at 0. SMO meets a like obstacle, sum_i a_i
-t_i = 0, and moves pairs. The dual without b has only separate bounds, and there it works again:
-``dual_coordinate_descent``.
+
+    |w_1 - w_2| + 0.1 (w_1^2 + w_2^2)
+
+although the minimum is at 0. SMO meets a similar obstacle, the constraint sum_i a_i t_i = 0, and
+therefore moves pairs. The dual without b has only bounds on each variable, so moving single
+variables works again: ``dual_coordinate_descent``.
 """
 
 from collections.abc import Callable
@@ -37,9 +40,9 @@ def coordinate_descent(
     ----------
     L : the function, of a vector.
     start : where to begin.
-    tol : end when a sweep lowers L by less than this share of 1 + |L|.
-    max_sweeps : end after so many sweeps in any case.
-    trace : keep the state every so many moves of a coordinate, 0 for never.
+    tol : stop when a sweep lowers L by less than this fraction of 1 + |L|.
+    max_sweeps : stop after this many sweeps in any case.
+    trace : keep the state after every `trace` moves of a coordinate, 0 for never.
 
     Returns
     -------
@@ -63,9 +66,9 @@ def coordinate_descent(
 
 
 def _least(L: Callable[[Array], float], w: Array, i: int) -> tuple[float, float]:
-    """The w_i with the least L while the others stay, and that L.
+    """The w_i that minimises L while the others stay, and that L.
 
-    Brent's parabolas, never worse than the w_i given.
+    Found by Brent's method; never worse than the given w_i.
     """
 
     def along(value: float) -> float:

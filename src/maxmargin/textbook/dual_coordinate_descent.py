@@ -1,6 +1,6 @@
-"""Dual coordinate descent for the linear soft margin without a bias: algorithm 12 of
-``001_d8d37bb3c233b564.txt``, after Hsieh et al.
-(2008).
+"""Dual coordinate descent for the linear soft margin without a bias.
+
+Algorithm 12 of ``001_d8d37bb3c233b564.txt``, after Hsieh et al. (2008).
 
 Without b the constraint sum_i a_i y_i = 0 is gone and one multiplier can move alone (42):
 
@@ -14,9 +14,10 @@ Keeping w = sum_i a_i y_i x_i, the derivative costs one inner product and so doe
     w   <- w + (a_i - a_i old) y_i x_i
 
 p is the projected gradient: it is zero for all i exactly at the optimum.
-Points are taken in a new random order in each sweep. ``bias=True`` adds a constant feature; its
-weight is then part of |w|^2 and b differs from the one of ``smo``. The production solver is
-``LinearSVC``.
+
+Points are taken in a new
+random order in each sweep. ``bias=True`` adds a constant feature; its weight is then part of |w|^2
+and b differs from the one of ``smo``. The production solver is ``LinearSVC``.
 """
 
 import numpy as np
@@ -42,10 +43,14 @@ def dual_coordinate_descent(
 
     Parameters
     ----------
-    X, y : the points and their labels -1 and +1. C : the price of a unit of slack. bias : add a
-    constant feature of one. tol : end when no projected gradient of a sweep was larger. max_sweeps
-    : end after so many sweeps in any case. seed : of the order of the points. trace : keep the
-    state every so many sweeps, 0 for never. The variables of a step are the multipliers a.
+    X, y : the points and their labels -1 and +1.
+    C : the price of a unit of slack.
+    bias : add a constant feature of one.
+    tol : stop when no projected gradient of a sweep is larger than this.
+    max_sweeps : stop after this many sweeps in any case.
+    seed : seed of the random order of the points.
+    trace : keep the state after every `trace` sweeps, 0 for never. The variables of a step are the
+        multipliers a.
 
     Returns
     -------

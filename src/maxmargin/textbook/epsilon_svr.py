@@ -1,6 +1,6 @@
-"""Regression with a tube: errors up to epsilon cost nothing. ``001_d8d37bb3c233b564.txt`` (32) to
-(35), ``000_aa3cb9f2e9a3f579.txt`` at
-its end.
+"""Regression with a tube: errors up to epsilon cost nothing.
+
+``001_d8d37bb3c233b564.txt`` (32) to (35), and the end of ``000_aa3cb9f2e9a3f579.txt``.
 
     primal:  minimise over w, b, xi >= 0   1/2 |w|^2 + C sum_i (xi_i^- + xi_i^+)
              subject to   t_i - eps - xi_i^- <= y(x_i) <= t_i + eps + xi_i^+
@@ -10,8 +10,8 @@ its end.
 and y(x) = sum_i z_i k(x_i, x) + b. a^+ belongs to points above the tube, whose slack ``000`` calls
 xi^-, and a^- to points below. The lectures differ in sign: (34) of ``001`` has its alpha - alpha^*
 for our a^- - a^+, so its model is sum_i (alpha_i^* - alpha_i) k(x_i, x); ``000`` agrees with this
-page. With both stacked the problem is a classification of 2 n points with labels s (35), our [a^+;
-a^-] being the lecture's [alpha^*; alpha]:
+page. Stacking both gives a classification of 2 n points with labels s (35). Our [a^+; a^-] is the
+lecture's [alpha^*; alpha]:
 
     P = [[K, -K], [-K, K]],   q = [eps - t; eps + t]
     A = s' = [1 ... 1, -1 ... -1],   b = 0,   0 <= a <= C

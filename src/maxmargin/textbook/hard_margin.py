@@ -4,7 +4,7 @@ Primal (``001_d8d37bb3c233b564.txt`` (4), ``004_6d094d89e237d073.txt`` (7)):
 
     minimise over w, b   1/2 |w|^2     subject to   t_i (w'x_i + b) >= 1
 
-The margin, from the plane to the nearest point, is 1 / |w|; between the two classes lie 2 / |w|.
+The margin, from the plane to the nearest point, is 1 / |w|; the gap between the classes is 2 / |w|.
 (``001`` prints 12 / |w|: the 1 is a slip.) Setting the derivatives of the Lagrangian to zero gives
 w = sum_i a_i t_i x_i and sum_i a_i t_i = 0 and leaves the dual (``001`` (15), ``004`` (18)):
 
@@ -68,7 +68,7 @@ def hard_margin_qp(
             "No plane separates the classes with this kernel: use soft_margin_qp or another kernel."
         ) from error
     b = bias_of_all(K, t, a)
-    # a solver may call an unbounded dual solved, far out
+    # a solver may report an unbounded dual as solved, at a point far out
     if not np.min(t * (K @ (a * t) + b)) >= 0.5:
         raise ValueError(
             "No plane separates the classes with this kernel: use soft_margin_qp or another kernel."
@@ -82,16 +82,16 @@ def hard_margin_qp(
 def bias_of_one(K: Array, t: Array, a: Array) -> float:
     """b = t_i - sum_j a_j t_j k(x_j, x_i) of one support vector (``001``, after (15)).
 
-    The one with the largest multiplier.
+    It is the support vector with the largest multiplier.
     """
     i = int(np.argmax(a))
     return float(t[i] - K[i] @ (a * t))
 
 
 def bias_of_all(K: Array, t: Array, a: Array) -> float:
-    """The mean of that over all support vectors (``001``; ``004`` (24)).
+    """The mean of ``bias_of_one`` over all support vectors (``001``; ``004`` (24)).
 
-    Steadier, and right for the hard margin, where all lie on it.
+    It is numerically more stable, and correct because all support vectors lie on the hard margin.
     """
     S = a > 0
     return float(np.mean(t[S] - K[S] @ (a * t)))

@@ -1,5 +1,4 @@
-"""The lectures' kernels as plain functions of two sets of points; each returns the matrix of k(x,
-z).
+"""The lectures' kernels as functions of two sets of points; each returns the matrix of k(x, z).
 
 ``004_6d094d89e237d073.txt`` (47) to (49) write them with a width sigma,
 ``001_d8d37bb3c233b564.txt`` (26) with gamma = 1 / (2 sigma^2):
@@ -9,8 +8,8 @@ z).
     rbf          exp(-|x - z|^2 / (2 sigma^2)) = exp(-gamma |x - z|^2)
     sigmoid      1 / (1 + exp(-(x'z + b) / sigma^2))
 
-The sigmoid is no kernel in Mercer's sense: its matrix can have negative eigenvalues, the dual is
-then not concave, and an algorithm that relies on that (all of them) may find no optimum.
+The sigmoid is not a kernel in Mercer's sense: its matrix can have negative eigenvalues. The dual is
+then not concave, and the algorithms, which all rely on that, may not find an optimum.
 """
 
 from collections.abc import Callable
@@ -44,7 +43,7 @@ def rbf(gamma: float | None = None, *, sigma: float | None = None) -> Function:
 
 
 def sigmoid(b: float = 0.0, sigma: float = 1.0) -> Function:
-    """1 / (1 + exp(-(x'z + b) / sigma^2)), as the lecture has it.
+    """1 / (1 + exp(-(x'z + b) / sigma^2)), as in the lecture.
 
     Other libraries call tanh(gamma x'z + coef0) the sigmoid kernel.
     """
@@ -55,7 +54,7 @@ def gram(kernel: Function, X: Array) -> Array:
     """The matrix of a kernel between all points, or an error that says what a kernel is."""
     if not callable(kernel):
         raise TypeError(
-            f"kernel={kernel!r} is no function of two sets of points: give for example "
+            f"kernel={kernel!r} is not a function of two sets of points: give for example "
             "textbook.kernels.rbf(1.0)."
         )
     try:

@@ -81,11 +81,12 @@ def kkt_table(
     Parameters
     ----------
     model : a fitted ``SVC`` (ours or scikit-learn's) or ``LinearSVC`` with two classes and the
-    hinge loss, or a model of this package. X, y : the data it was trained on, in the same order. C
-    : the bound, one number or one for each point; by default the estimator's C times its class
-    weights. Give it for
-        a model of this package, and C times the sample weights if the fit had some.
-    tol : conditions count as met up to this.
+        hinge loss, or a model of this package.
+    X, y : the data it was trained on, in the same order.
+    C : the bound, one number or one for each point; by default the estimator's C times its class
+        weights. Give C for a model of this package, and C times the sample weights if the fit had
+        some.
+    tol : a condition holds if it is violated by at most this.
 
     Returns
     -------
@@ -142,7 +143,7 @@ def _estimator(model: Any, y: ArrayLike, C: float | ArrayLike | None) -> tuple[A
     labels = np.asarray(y)
     if not np.isin(labels, model.classes_).all():
         raise ValueError(
-            f"y has labels that the model does not know; it knows {model.classes_[0]} and "
+            f"y has labels that are not classes of the model, which are {model.classes_[0]} and "
             f"{model.classes_[1]}."
         )
     t = np.where(labels == model.classes_[1], 1.0, -1.0)

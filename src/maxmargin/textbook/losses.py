@@ -1,6 +1,6 @@
-"""The losses of the lectures, as functions of target and prediction. ``000_aa3cb9f2e9a3f579.txt``,
-"Comparison of Linear and Logistic
-Regression and SVM".
+"""The losses of the lectures, as functions of target and prediction.
+
+``000_aa3cb9f2e9a3f579.txt``, "Comparison of Linear and Logistic Regression and SVM".
 
 | model | loss of a point | written in the margin m = t y, t = +-1 |
 |---|---|---|
@@ -14,7 +14,7 @@ Regression and SVM".
 
 Each adds 1/2 lambda |w|^2, or for the SVM multiplies the loss by C = 1 / lambda.
 ``001_d8d37bb3c233b564.txt`` calls the hinge loss the epsilon-insensitive loss with epsilon = 0:
-that one is |t - y|, equal to the hinge loss where t = +-1 and t y <= 1 only.
+that one is |t - y|, which equals the hinge loss only if t = +-1 and t y <= 1.
 """
 
 import numpy as np
@@ -60,5 +60,5 @@ def epsilon_insensitive(t: ArrayLike, y: ArrayLike, epsilon: float = 0.1) -> Arr
 
 
 def zero_one(t: ArrayLike, y: ArrayLike) -> Array:
-    """1 where the sign is wrong, 0 elsewhere: what all the others stand in for."""
+    """1 where the sign is wrong, 0 elsewhere. The other losses are surrogates for this one."""
     return np.where(np.asarray(t, float) * np.asarray(y, float) < 0, 1.0, 0.0)

@@ -47,7 +47,7 @@ class LinearModel(Model):
 
     @classmethod
     def of_weights(cls, w: Array, bias: bool) -> "LinearModel":
-        """The model of weights whose last one is b if a constant feature was added for it."""
+        """The model with these weights; with a bias, the last weight is b."""
         return cls(w[:-1], float(w[-1])) if bias else cls(w)
 
     def decision_function(self, X: ArrayLike) -> Array:
@@ -81,17 +81,15 @@ class KernelModel(Model):
 
     @property
     def support(self) -> NDArray[np.intp]:
-        """Which points are support vectors: those with a multiplier that is not zero."""
+        """Indices of the support vectors: the points with a nonzero multiplier."""
         return np.flatnonzero(self.coef)
 
     @property
     def w(self) -> Array:
-        """w = sum_i a_i t_i x_i, which only the linear kernel has in the space of the data
-        (``001``'s (9), (44)).
-        """
+        """w = sum_i a_i t_i x_i (``001`` (9), (44)); only for the linear kernel."""
         if self.kernel is not linear:
             raise AttributeError(
-                "w lives in the kernel's feature space; only kernel=linear has it as a vector. Use "
+                "w lies in the kernel's feature space; only kernel=linear has it as a vector. Use "
                 "decision_function."
             )
         return np.asarray(self.coef @ self.X)

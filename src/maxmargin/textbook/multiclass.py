@@ -6,11 +6,11 @@
     one-versus-one    K (K - 1) / 2 machines, one for each pair of classes.
                       Each votes for a class; predict the class with the most votes.
 
-Voting leaves ambiguous regions where the most votes are tied (figure 4.2 of the book the lecture
-quotes): ``OneVersusOne.ambiguous`` tells where. There the class whose votes were won by the larger
-margins would be as good an answer; like LIBSVM, ``predict`` takes the first. One-versus-rest
-compares decision values of machines that were trained apart, so their scales need not agree; it is
-used all the same.
+Voting leaves ambiguous regions where classes tie for the most votes (figure 4.2 of the book that
+the lecture quotes): ``OneVersusOne.ambiguous`` finds them. There the class with the larger margins
+would be as good an answer; like LIBSVM, ``predict`` takes the first. One-versus-rest compares
+decision values of machines that were trained separately, so their scales may differ. It is common
+nevertheless.
 """
 
 from collections.abc import Callable
@@ -54,7 +54,7 @@ class OneVersusOne:
     machines: list[Model]
 
     def votes(self, X: ArrayLike) -> NDArray[np.int64]:
-        """How many machines chose each class, a column for each class."""
+        """The number of votes for each class, a column for each class."""
         counted = np.zeros((len(matrix(X)), len(self.classes)), dtype=np.int64)
         for (i, j), machine in zip(self.pairs, self.machines, strict=True):
             for_i = machine.decision_function(X) >= 0
@@ -63,12 +63,12 @@ class OneVersusOne:
         return counted
 
     def ambiguous(self, X: ArrayLike) -> NDArray[np.bool_]:
-        """Where two or more classes share the most votes."""
+        """Whether two or more classes are tied for the most votes."""
         counted = self.votes(X)
         return np.asarray(np.sum(counted == counted.max(axis=1, keepdims=True), axis=1) > 1)
 
     def predict(self, X: ArrayLike) -> Labels:
-        """The class with most votes, the first of those that share them."""
+        """The class with the most votes; the first one if several are tied."""
         return np.asarray(self.classes[np.argmax(self.votes(X), axis=1)])
 
 
@@ -79,8 +79,9 @@ def one_vs_rest(
 
     Parameters
     ----------
-    X, y : the points and their labels, of any kind. train : trains two classes, for example
-    ``functools.partial(textbook.smo, C=10, kernel=textbook.kernels.rbf(0.5))``.
+    X, y : the points and their labels, of any kind.
+    train : trains a model for two classes, for example
+        ``functools.partial(textbook.smo, C=10, kernel=textbook.kernels.rbf(0.5))``.
 
     Returns
     -------
@@ -92,7 +93,7 @@ def one_vs_rest(
 
 
 def one_vs_one(X: ArrayLike, y: ArrayLike, train: Train = smo) -> tuple[OneVersusOne, list[Trace]]:
-    """A machine for each pair of classes; parameters as of ``one_vs_rest``."""
+    """A machine for each pair of classes; parameters as in ``one_vs_rest``."""
     X, labels, classes = labelled(X, y)
     pairs = list(combinations(range(len(classes)), 2))
     trained = []

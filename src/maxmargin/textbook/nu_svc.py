@@ -1,14 +1,14 @@
-"""nu-SVC: the share of errors instead of their price. ``001_d8d37bb3c233b564.txt`` (28) and (29).
+"""nu-SVC: a fraction of errors instead of their price. ``001_d8d37bb3c233b564.txt`` (28) and (29).
 
     primal:  minimise over w, b, xi >= 0, rho >= 0   1/2 |w|^2 - nu rho + 1/n sum_i xi_i
              subject to   y_i (w'phi(x_i) + b) >= rho - xi_i
     dual:    minimise over alpha   1/2 alpha'Q alpha
              subject to   alpha'y = 0,  alpha'1 >= nu,  0 <= alpha_i <= 1/n
 
-nu bounds the share of points with a loss from above and the share of support vectors from below. It
-can be met only if nu <= 2 min(n_+, n_-) / n. The margin lies at w'phi(x) + b = +-rho; dividing by
-rho gives the plane of the soft margin with C = 1 / (n rho), and that is the model returned, so that
-its margin is at +-1 like every other's.
+nu is an upper bound on the fraction of points with a loss and a lower bound on the fraction of
+support vectors. It is feasible only if nu <= 2 min(n_+, n_-) / n. The margin lies at w'phi(x) + b =
++-rho. Dividing by rho gives the plane of the soft margin with C = 1 / (n rho). This is the model
+returned, so its margin is at +-1 like all others.
 """
 
 import numpy as np
@@ -42,9 +42,12 @@ def nu_svc(
 
     Parameters
     ----------
-    X, y : the points and their labels -1 and +1. nu : upper bound of the share of margin errors,
-    lower bound of the share of support vectors. kernel : a function of ``textbook.kernels``. trace
-    : 0 to keep no trace; the trace has one step, the end, with alpha and b in the lecture's scale.
+    X, y : the points and their labels -1 and +1.
+    nu : upper bound on the fraction of margin errors, lower bound on the fraction of support
+        vectors.
+    kernel : a function of ``textbook.kernels``.
+    trace : 0 to keep no trace; the trace has one step, the end, with alpha and b in the lecture's
+        scale.
 
     Returns
     -------

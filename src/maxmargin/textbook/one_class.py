@@ -1,13 +1,13 @@
-"""The one-class machine: where do the data live? ``001_d8d37bb3c233b564.txt`` (30) and (31).
+"""The one-class SVM: the region that holds the data. ``001_d8d37bb3c233b564.txt`` (30) and (31).
 
     primal:  minimise over w, xi >= 0, rho   1/2 |w|^2 - rho + 1/(nu n) sum_i xi_i
              subject to   w'phi(x_i) >= rho - xi_i
     dual:    minimise over alpha   1/2 alpha'K alpha
              subject to   alpha'1 = 1,  0 <= alpha_i <= 1/(nu n)
 
-A point is novel where sum_i alpha_i k(x_i, x) < rho, that is where the data are *rare* (the
-lecture's sentence has it the other way round); about a share nu of the training points lies there.
-Q is the plain kernel matrix, there are no labels; rho needs no sign constraint.
+A point is novel if sum_i alpha_i k(x_i, x) < rho, that is where the data are *rare* (the lecture's
+sentence says the opposite). About a fraction nu of the training points lies there. There are no
+labels, so Q is the plain kernel matrix; rho needs no sign constraint.
 """
 
 import numpy as np
@@ -29,13 +29,13 @@ def one_class_program(K: Array, nu: float) -> QuadraticProgram:
 def one_class(
     X: ArrayLike, nu: float = 0.1, kernel: Function = linear, trace: int = 1
 ) -> tuple[KernelModel, Trace]:
-    """The one-class machine by a QP library.
+    """The one-class SVM by a QP library.
 
     Parameters
     ----------
     X : the points.
-    nu : upper bound of the share of outliers, lower bound of the share of support vectors.
-    kernel : a function of ``textbook.kernels``; an RBF one for a region.
+    nu : upper bound on the fraction of outliers, lower bound on that of support vectors.
+    kernel : a function of ``textbook.kernels``; an RBF kernel gives a bounded region.
     trace : 0 to keep no trace; the trace has one step, the end.
 
     Returns
@@ -45,12 +45,12 @@ def one_class(
     """
     X = matrix(X)
     if not 0 < nu <= 1:
-        raise ValueError(f"nu={nu} must be above 0 and at most 1: it is a share of the points.")
+        raise ValueError(f"nu={nu} must be above 0 and at most 1: it is a fraction of the points.")
     K, C = gram(kernel, X), 1.0 / (nu * len(X))
     alpha = tidy(solve(one_class_program(K, nu)), C)
     values = K @ alpha
     rho = level(values, alpha, C, np.ones(len(X)))
-    # rounding shall not put the points on the boundary outside
+    # rounding must not move points on the boundary outside
     rho -= 1e-8 * float(np.abs(values).max())
     kept = Trace("one-class QP", trace)
     if trace:

@@ -1,11 +1,12 @@
-"""Pegasos: stochastic subgradient steps on the primal. Algorithms 10 and 11 of
-``001_d8d37bb3c233b564.txt``.
+"""Pegasos: stochastic subgradient steps on the primal.
+
+Algorithms 10 and 11 of ``001_d8d37bb3c233b564.txt``. The objective is
 
     P(w) = lambda/2 |w|^2 + 1/n sum_i max(0, 1 - y_i w'x_i)
 
 which is 1 / (n C) times the soft margin's primal for lambda = 1 / (n C). ((36) has a sum instead of
-a mean and lambda = 1 / C; between the two terms its plus sign is missing.) No bias: centre the
-data, or give ``bias=True`` for a constant feature, whose weight is penalised.
+a mean and lambda = 1 / C, and lacks the plus sign between its two terms.) There is no bias: centre
+the data, or give ``bias=True`` for a constant feature, whose weight is penalised.
 
 Algorithm 10. Draw i; with eta_k = 1 / (lambda k)
 
@@ -17,10 +18,10 @@ where alpha_j counts how often j was drawn with a loss, so step k tests
 
     y_i 1 / (lambda (k - 1)) sum_j alpha_j y_j k(x_j, x_i) < 1,    alpha_i <- alpha_i + 1 if so.
 
-The lecture prints y_i inside the sum where y_j is meant, and 1 / (lambda k), the factor after the
-step; with the one here both algorithms take the same steps if the kernel is linear. The mean of all
-iterates converges as O(log k / k), that of the second half, which ``average=True`` returns, as O(1
-/ k).
+The lecture prints y_i inside the sum instead of y_j, and 1 / (lambda k), the factor after the step.
+With the factor here, both algorithms take the same steps if the kernel is linear. The mean of all
+iterates converges as O(log k / k). The mean of the second half, which ``average=True`` returns,
+converges as O(1 / k).
 """
 
 from typing import Any
@@ -50,11 +51,11 @@ def pegasos(
     ----------
     X, y : the points and their labels -1 and +1.
     lam : the lecture's lambda, 1 / (n C).
-    steps : how many points to draw.
+    steps : number of points to draw.
     bias : add a constant feature of one.
     average : return the mean of the second half of the iterates instead of the last.
-    seed : of the draws.
-    trace : keep the state every so many steps, 0 for never.
+    seed : seed of the draws.
+    trace : keep the state after every `trace` steps, 0 for never.
 
     Returns
     -------
@@ -104,7 +105,7 @@ def kernel_pegasos(
     seed: int = 0,
     trace: int = 100,
 ) -> tuple[KernelModel, Trace]:
-    """Algorithm 11: the same in a kernel's feature space; parameters as of ``pegasos``.
+    """Algorithm 11: the same in a kernel's feature space; parameters as in ``pegasos``.
 
     The variables of a step are the counts alpha.
     """

@@ -1,6 +1,6 @@
-"""Newton's method on the primal with a kernel: Chapelle (2007), section "Primal gradient methods"
-of ``001_d8d37bb3c233b564.txt``, (37)
-to (39).
+"""Newton's method on the primal with a kernel (Chapelle 2007).
+
+Section "Primal gradient methods" of ``001_d8d37bb3c233b564.txt``, (37) to (39).
 
 By the representer theorem y(x) = sum_j beta_j k(x_j, x) + b. With the squared hinge loss the primal
 is once differentiable:
@@ -13,10 +13,10 @@ points S with a loss, t_i y(x_i) < 1, P is a quadratic; its minimum solves
 
     (K_SS + I / (2 C)) beta_S + b 1 = t_S,      sum over S of beta = 0,      beta = 0 outside S
 
-which is one Newton step. S changes, the step is repeated, and when S comes to rest P is at its
-minimum: finitely many steps, each a linear system of size |S| + 1. A step is shortened where it
-would not lower P. In the trace ``violation`` is |sum_i a_i t_i| of the multipliers that the slacks
-suggest. The production solver is ``SVC(loss="squared_hinge", solver="newton")``.
+which is one Newton step. Steps are repeated until S stays the same; then P is at its minimum. There
+are finitely many steps, each a linear system of size |S| + 1. A step is shortened if it would not
+lower P. In the trace, ``violation`` is |sum_i a_i t_i| of the multipliers a = 2 C xi. The
+production solver is ``SVC(loss="squared_hinge", solver="newton")``.
 """
 
 import numpy as np
@@ -44,8 +44,8 @@ def primal_newton(
     X, y : the points and their labels -1 and +1.
     C : the price of a squared unit of slack.
     kernel : a function of ``textbook.kernels``.
-    max_iter : end after so many Newton steps in any case.
-    trace : keep the state every so many steps, 0 for never. The variables of a step are beta.
+    max_iter : stop after this many Newton steps in any case.
+    trace : keep the state after every `trace` steps, 0 for never. The variables of a step are beta.
 
     Returns
     -------
@@ -100,10 +100,9 @@ def _primal(K: Array, t: Array, beta: Array, b: float, C: float) -> float:
 def _state(
     iteration: int, S: NDArray[np.bool_], K: Array, t: Array, beta: Array, b: float, C: float
 ) -> Step:
-    """The state.
+    """The state. The dual objective is that of a = 2 C xi, with one class scaled down.
 
-    Its dual is that of a = 2 C xi, which the slacks suggest, the heavier class scaled to the
-    lighter.
+    The class with the larger sum of a is scaled so that sum_i a_i t_i = 0.
     """
     a = 2.0 * C * np.maximum(0.0, 1.0 - t * (K @ beta + b))
     heavy, light = (t, -t) if a @ t > 0 else (-t, t)

@@ -1,4 +1,4 @@
-"""Primal against dual: the same model trained and used in two ways, measured.
+"""Primal versus dual: the cost of training and using the same model in two ways.
 
 ``000_aa3cb9f2e9a3f579.txt``, "Primal versus Dual Formulation", for N points with D features and a
 map phi to F features:
@@ -17,9 +17,9 @@ degree 1 to p,
     so that   phi(x)'phi(z) + 1 = (1 + x'z)^p
 
 and the bias takes the place of the constant. So ``LinearSVC`` on phi(x) and ``SVC`` with the kernel
-are one and the same model, and the table says which way is cheaper. Computing phi(x) is not
-counted. On small data both take milliseconds of overhead; as N grows the primal wins while F is
-small, and the dual when D or the degree grows.
+are the same model, and the table shows which way is cheaper. The cost of computing phi(x) is left
+out. On small data both take milliseconds of overhead. As N grows, the primal wins while F is small;
+the dual wins when D or the degree grows.
 """
 
 import time
@@ -85,9 +85,9 @@ def primal_versus_dual(
     Parameters
     ----------
     X, y : the points and their labels -1 and +1.
-    degree : of the polynomial; 1 is the linear model.
+    degree : degree of the polynomial; 1 is the linear model.
     C : the price of a unit of slack.
-    repeats : times are the least of so many runs.
+    repeats : number of runs; the shortest time counts.
 
     Returns
     -------
@@ -100,8 +100,8 @@ def primal_versus_dual(
     features = comb(X.shape[1] + degree, degree) - 1
     if features > MOST_FEATURES:
         raise ValueError(
-            f"The map has {features:,} features, more than {MOST_FEATURES:,}: this is where one "
-            "takes the kernel. Give a lower degree."
+            f"The map has {features:,} features, more than {MOST_FEATURES:,}: this is a case for "
+            "the kernel. Give a lower degree."
         )
 
     phi = polynomial_features(X, degree)

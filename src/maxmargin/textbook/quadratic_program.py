@@ -6,7 +6,7 @@
 
 Every support vector machine is an instance: see hard_margin.py, soft_margin.py, nu_svc.py,
 one_class.py, epsilon_svr.py. The library is Clarabel, an interior-point solver for convex cones,
-which knows nothing of support vectors.
+which knows nothing about support vectors.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ class QuadraticProgram(NamedTuple):
 
 
 def box(n: int, C: float) -> tuple[Array, Array]:
-    """G and h of 0 <= x_i <= C; of 0 <= x_i alone where C is infinite, as in the hard margin."""
+    """G and h of 0 <= x_i <= C, or of 0 <= x_i if C is infinite, as for the hard margin."""
     if np.isinf(C):
         return -np.eye(n), np.zeros(n)
     return np.vstack([-np.eye(n), np.eye(n)]), np.concatenate([np.zeros(n), np.full(n, C)])
@@ -55,7 +55,7 @@ def solve(program: QuadraticProgram, units: Sequence[float] = (1.0,)) -> Array:
 
 
 def _clarabel(program: QuadraticProgram) -> tuple[Array | None, str]:
-    """What Clarabel finds, and what it says of it."""
+    """Clarabel's solution and its status."""
     try:
         import clarabel
     except ImportError as missing:
@@ -76,9 +76,9 @@ def _clarabel(program: QuadraticProgram) -> tuple[Array | None, str]:
 
 
 def tidy(a: Array, C: float, close: float = 1e-7) -> Array:
-    """Multipliers with those next to a bound put on it.
+    """Move multipliers that are close to a bound onto it.
 
-    An interior-point method ends just inside.
+    An interior-point method stops just inside the bounds.
     """
     a = np.where(a < close * float(a.max()), 0.0, a)
     return np.where(a > C * (1.0 - close), C, a)
@@ -91,14 +91,16 @@ def units(K: Array, C: float) -> tuple[float, ...]:
 
 
 def level(values: Array, a: Array, C: float, sign: Array) -> float:
-    """The number r of the optimality conditions: values_i = r where 0 < a_i < C, sign_i (values_i -
-    r) >= 0 where a_i = 0, <= 0 where a_i
-    = C.
+    """The number r of the optimality conditions.
+
+        0 < a_i < C    values_i = r
+        a_i = 0        sign_i (values_i - r) >= 0
+        a_i = C        sign_i (values_i - r) <= 0
 
     The bias b and the offset rho of all machines are such numbers. If some 0 < a_i < C, r is the
-    mean of their values, which agree but for what the solver left undone: the nearer to a bound,
-    the less a value counts; if none, r may lie anywhere between the bounds that the others set, and
-    the middle is taken.
+    weighted mean of their values, which agree up to the solver's tolerance; values near a bound
+    count less. Otherwise every r between the bounds of the other points is optimal, and the
+    midpoint is returned.
     """
     free = (a > 0) & (a < C)
     if free.any():

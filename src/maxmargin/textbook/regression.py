@@ -5,13 +5,14 @@ regression". Each minimises
 
     sum_i loss(t_i, y(x_i)) + 1/2 lambda |w|^2          b is not penalised
 
-with a loss of losses.py. The first is one linear system. The other two are smooth and convex and
-solved by Newton's method: with the probabilities p_i of the model and t_i = 1 for the class, 0 for
-the others, the gradient is sum_i (p_i - t_i) x_i + lambda w and the second derivative X'D X +
-lambda I, D_i = p_i (1
-- p_i). Without lambda,
-separable classes have no minimum: scaling the weights up lowers the loss for ever, so lambda must
-be above 0 there.
+with a loss of losses.py. The first is one linear system. The other two are smooth and convex, and
+Newton's method solves them. With the probabilities p_i of the model, and t_i = 1 for the class and
+0 for the others, the gradient and the Hessian are
+
+    sum_i (p_i - t_i) x_i + lambda w    and    X'D X + lambda I,    D_i = p_i (1 - p_i)
+
+Without lambda, separable classes have no minimum: scaling up the weights lowers the loss without
+end. So lambda must be above 0 there.
 """
 
 from dataclasses import dataclass
@@ -76,7 +77,7 @@ def logistic_regression(
 ) -> tuple[LinearModel, Trace]:
     """Labels -1 and +1; the probability of +1 is sigma(w'x + b).
 
-    Softmax regression with scores [y, 0], solved as such.
+    It is solved as softmax regression with scores [y, 0].
     """
     X, t = points(X, y)
     W, kept = _newton(
@@ -112,13 +113,14 @@ def softmax_regression(
 def _newton(
     X: Array, T: NDArray[np.bool_], lam: float, tol: float, max_iter: int, kept: Trace
 ) -> tuple[Array, Trace]:
-    """Newton's method for the weights W (the last row is b) of one score (the other is 0) or one
-    for each class.
+    """Newton's method for the weights W, whose last row is b.
+
+    There is one score for two classes (the other is 0), or one score for each class.
     """
     if not lam > 0:
         raise ValueError(f"lam={lam} must be above 0: separable classes have no minimum otherwise.")
     Z, k = np.column_stack([X, np.ones(len(X))]), T.shape[1]
-    # the biases of k classes have a free constant
+    # the biases of k classes are determined up to a constant
     ridge = np.tile(np.append(np.full(X.shape[1], lam), 1e-9 if k > 1 else 0.0), k)
     W = np.zeros((Z.shape[1], k))
     value, P = _objective(Z, T, W, ridge)

@@ -1,7 +1,7 @@
 """Sequential minimal optimisation, simplified: a violator and a random partner.
 
 The algorithm of ``000_aa3cb9f2e9a3f579.txt`` ("Sequential Minimal Optimization Update Rules") and
-``002_31929ea02578cbe7.txt`` (9) to (19). The constraint sum_i a_i t_i = 0 forbids to move one
+``002_31929ea02578cbe7.txt`` (9) to (19). The constraint sum_i a_i t_i = 0 forbids moving one
 multiplier alone, so two move. With E_k = y(x_k) - t_k, for a chosen pair i, j:
 
     t_i == t_j:  L = max(0, a_i + a_j - C),  H = min(C, a_i + a_j)
@@ -13,10 +13,10 @@ multiplier alone, so two move. With E_k = y(x_k) - t_k, for a chosen pair i, j:
     b_j = b - E_j - t_i (a_i - a_i old) k_ij - t_j (a_j - a_j old) k_jj
     b   = b_i if 0 < a_i < C,  b_j if 0 < a_j < C,  their mean otherwise
 
-It ends after ``max_passes`` sweeps in which no multiplier changed. Slips: ``002`` (1) says y_i
+It stops after ``max_passes`` sweeps in which no multiplier changed. Slips: ``002`` (1) says y_i
 (w.x_i + b) = +-1 for a support vector where 1 is meant; the condition of its (18) is 0 < a_j < C;
-its bounds are 0 <= a <= C, not strict. A random partner may fail to help although another would, so
-the end is no proof of optimality: look at the trace's gap, or use ``smo``.
+its bounds are 0 <= a <= C, not strict. A random partner may fail where another would succeed, so
+stopping does not prove optimality: look at the trace's gap, or use ``smo``.
 """
 
 import numpy as np
@@ -50,11 +50,11 @@ def simplified_smo(
     X, y : the points and their labels -1 and +1.
     C : the price of a unit of slack.
     kernel : a function of ``textbook.kernels``.
-    tol : a point whose conditions hold to this is left alone.
-    max_passes : end after so many sweeps in a row without a change.
-    max_sweeps : end after so many sweeps in any case.
-    seed : of the random partners.
-    trace : keep the state every so many updates of a pair, 0 for never.
+    tol : a point whose conditions hold up to this stays as it is.
+    max_passes : stop after this many sweeps in a row without a change.
+    max_sweeps : stop after this many sweeps in any case.
+    seed : seed of the random partners.
+    trace : keep the state after every `trace` updates of a pair, 0 for never.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def _move(
 ) -> float | None:
     """Move the pair to the dual's maximum on its segment, in place.
 
-    Return the new b, or None if it stays where it is.
+    Return the new b, or None if the pair does not move.
     """
     E_j = K[j] @ (a * t) + b - t[j]
     if t[i] == t[j]:

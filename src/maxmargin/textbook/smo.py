@@ -1,5 +1,6 @@
-"""Sequential minimal optimisation with a deliberate choice of the pair: algorithm 13 of
-``001_d8d37bb3c233b564.txt``.
+"""Sequential minimal optimisation with a working set selection: algorithm 13 of the lecture.
+
+``001_d8d37bb3c233b564.txt``, with the two usual rules for choosing the pair.
 
 The pair i, j moves along d = t_i e_i - t_j e_j (46), which keeps sum_i a_i t_i: a <- a + rho d.
 With the gradient g = Q a - 1 of the dual written as a minimum (23), Q_ij = t_i t_j k_ij, the best
@@ -8,23 +9,25 @@ step is where the derivative along d vanishes:
     d'Q d rho + d'g = 0
     rho = -d'g / d'Q d = -(t_i g_i - t_j g_j) / (k_ii + k_jj - 2 k_ij)
 
-((47) has lost the minus sign, and the line before it a factor of 2.) It is clipped so that 0 <= a_i
-+ t_i rho <= C and 0 <= a_j - t_j rho <= C:
+((47) lacks the minus sign, and the line before it a factor of 2.) The step is clipped to the box:
 
     t_i rho in [-a_i, C - a_i]   and   -t_j rho in [-a_j, C - a_j]
 
-((48) prints these bounds with other signs, and does not say that lower and upper bound change
-places with the label.) Which pair? Write v_i = -t_i g_i. t_i a_i can grow if i is in I_up = {t_i =
-1, a_i < C} or {t_i = -1, a_i > 0}, down if in I_low, the other way round. a is optimal exactly when
-no v of I_up lies above one of I_low; b is between the two. The choices:
+((48) prints these bounds with other signs, and does not say that the lower and the upper bound swap
+with the label.) To choose the pair, write v_i = -t_i g_i and
+
+    I_up  = {t_i = 1, a_i < C} or {t_i = -1, a_i > 0}     t_i a_i can grow
+    I_low = {t_i = 1, a_i > 0} or {t_i = -1, a_i < C}     t_i a_i can shrink
+
+a is optimal if and only if no v of I_up lies above one of I_low; b is between the two. The rules:
 
     "maximal violating pair"   (Keerthi et al. 2001)
         i = argmax of v over I_up,  j = argmin of v over I_low
     "second order"             (Fan et al. 2005)
         the same i,  j = argmax over v_j < v_i of (v_i - v_j)^2 / (k_ii + k_jj - 2 k_ij)
 
-The second is the largest gain of the dual that a pair with i can make, before clipping. End: max
-over I_up - min over I_low <= tol.
+The second maximises the gain of the dual over all pairs with i, before clipping. The algorithm
+stops when max over I_up - min over I_low <= tol.
 """
 
 from typing import Literal
@@ -39,7 +42,7 @@ from maxmargin.textbook.soft_margin import check_C
 from maxmargin.textbook.trace import Trace, dual_trace, soft_margin_step
 
 FLAT = 1e-12
-"""The curvature of a pair is at least this: equal points have none."""
+"""Lower bound on the curvature of a pair: that of equal points is zero."""
 
 
 def smo(
@@ -52,17 +55,17 @@ def smo(
     max_iter: int = 100_000,
     trace: int = 1,
 ) -> tuple[KernelModel, Trace]:
-    """The soft margin by pairs that violate the optimality conditions the most.
+    """The soft margin by pairs that violate the optimality conditions most.
 
     Parameters
     ----------
     X, y : the points and their labels -1 and +1.
     C : the price of a unit of slack; ``numpy.inf`` for the hard margin.
     kernel : a function of ``textbook.kernels``.
-    selection : how the second point of a pair is chosen, see above.
-    tol : end when no pair violates optimality by more.
-    max_iter : end after so many pairs in any case.
-    trace : keep the state every so many pairs, 0 for never.
+    selection : rule for the second point of a pair, see above.
+    tol : stop when no pair violates optimality by more than this.
+    max_iter : stop after this many pairs in any case.
+    trace : keep the state after every `trace` pairs, 0 for never.
 
     Returns
     -------
@@ -114,7 +117,7 @@ def _clipped(rho: float, i: int, j: int, t: Array, a: Array, C: float) -> float:
 
 
 def _snap(value: float, C: float) -> float:
-    """A multiplier that rounding left next to a bound, put on it."""
+    """Move a multiplier that is within rounding of a bound onto it."""
     if value < 1e-12 * min(C, 1.0):
         return 0.0
     return C if value > C * (1.0 - 1e-12) else float(value)

@@ -11,10 +11,10 @@ Dual (``001`` (22), ``004`` (35)): that of the hard margin with 0 <= a_i <= C. I
 
     P = H,  q = -1,  G = [-I; I],  h = [0; C],  A = t',  b = 0
 
-Slips of the lectures. ``001`` says that C = 0 brings back the hard margin: C to infinity does, and
-C = 0 ignores the data, as ``000`` says. ``003``'s slack page writes the slacks of all six points as
-if their labels were +1, and "= 1" where it means above 1. With the labels +, -, -, +, -, + its
-places are right, and what holds for every point is
+Slips of the lectures. ``001`` says that C = 0 gives the hard margin: C to infinity does, and C = 0
+ignores the data, as ``000`` says. ``003``'s slack page writes the slacks of all six points as if
+their labels were +1, and "= 1" where it means above 1. With the labels +, -, -, +, -, + its places
+are right. For every point
 
     xi_i = max(0, 1 - t_i y(x_i)):
     0 outside the margin,  between 0 and 1 inside it,  1 on the boundary,  above 1 if misclassified.
@@ -69,19 +69,18 @@ def soft_margin_qp(
 def bias_of_free(K: Array, t: Array, a: Array, C: float) -> float:
     """The mean of t_j - sum_i a_i t_i k(x_i, x_j) over M = {j : 0 < a_j < C} (``004`` (40)).
 
-    If M is empty, every b between the bounds that the other points set is optimal: the middle is
-    taken.
+    If M is empty, every b between the bounds of the other points is optimal; the midpoint is
+    returned.
     """
     return level(t - K @ (a * t), a, C, -t)
 
 
 def bias_of_extremes(K: Array, t: Array, a: Array) -> float:
-    """b = -(max over positive SV of w'x + min over negative SV of w'x) / 2 (``003``, "Decision
-    function").
+    """b = -(max over positive SV of w'x + min over negative SV of w'x) / 2.
 
-    Support vectors satisfy t_i y(x_i) <= 1, so the largest w'x of a positive one lies on its
-    boundary: if one of each class has 0 < a_i < C. Where every support vector of a class is at the
-    bound C the rule is only an approximation; ``bias_of_free`` is always right.
+    ``003``, "Decision function". Support vectors satisfy t_i y(x_i) <= 1, so the largest w'x of a
+    positive one lies on the margin if one of each class has 0 < a_i < C. If every support vector of
+    a class is at the bound C, the rule is only an approximation; ``bias_of_free`` is always right.
     """
     projections = K @ (a * t)
     S = a > 0

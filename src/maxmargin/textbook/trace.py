@@ -1,4 +1,4 @@
-"""The trace of an algorithm: what it did at each step, to be plotted, stepped through and checked.
+"""The trace of an algorithm: its state at each step, to plot, step through and check.
 
 For the soft margin with multipliers a, labels t and y(x_i) = sum_j a_j t_j k(x_j, x_i) + b:
 
@@ -50,7 +50,7 @@ class Trace:
 
     name: str = ""
     every: int = 1
-    """Keep a step every so many iterations; 0 keeps none."""
+    """Iterations between two kept steps; 0 keeps none."""
     X: Array | None = None
     y: Array | None = None
     """The data, for pictures."""
@@ -59,7 +59,7 @@ class Trace:
     steps: list[Step] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        """Refuse what is no number of iterations."""
+        """Raise an error for a negative number of iterations."""
         if self.every < 0:
             raise ValueError(
                 f"trace={self.every}: give the number of iterations between two kept steps, or 0 "
@@ -67,7 +67,7 @@ class Trace:
             )
 
     def due(self, iteration: int) -> bool:
-        """Whether this iteration is one to keep."""
+        """Whether to keep this iteration."""
         return self.every > 0 and iteration % self.every == 0
 
     def keep(self, step: Step) -> None:
