@@ -476,7 +476,7 @@ def test_plane_keeps_distances_and_says_what_it_is():
         (lambda: Plane.of(np.ones((5, 1))), "two features"),
         (
             lambda: TubeDisplay.from_estimator(textbook.epsilon_svr(*sine())[0], *sine()),
-            "give epsilon",
+            "has no epsilon",
         ),
         (lambda: ConvergenceDisplay.from_traces(textbook.pegasos(*clouds())[1]), "give best"),
         (lambda: PathDisplay.from_estimator(SVC(), *triangle()), "two classes"),

@@ -483,7 +483,7 @@ def test_traces_can_be_switched_off_and_tell():
         (lambda X, y: textbook.smo(X[:5], y), "5 rows"),
         (lambda X, y: textbook.smo(np.full_like(X, np.nan), y), "NaN"),
         (lambda X, y: textbook.nu_svc(X, y, nu=1.5), "at most"),
-        (lambda X, y: textbook.one_class(X, nu=0), "share"),
+        (lambda X, y: textbook.one_class(X, nu=0), "fraction"),
         (lambda X, y: textbook.epsilon_svr(X, y, epsilon=-1), "negative"),
         (lambda X, y: textbook.pegasos(X, y, lam=0), "above 0"),
         (lambda X, y: textbook.logistic_regression(X, y, lam=0), "separable"),
@@ -566,7 +566,7 @@ def test_the_share_of_novel_points_is_bounded():
         (lambda X, y: textbook.linear_regression(X, y, lam=-1), "negative"),
         (lambda X, y: textbook.softmax_regression(X, y[:5]), "rows"),
         (lambda X, y: textbook.kkt_table(textbook.smo(X, y)[0], X, y, C=0.1), "above its bound"),
-        (lambda X, y: textbook.kkt_table(SVC().fit(X, y), X, y + 5), "does not know"),
+        (lambda X, y: textbook.kkt_table(SVC().fit(X, y), X, y + 5), "are not classes of the model"),
         (lambda X, y: textbook.primal_versus_dual(X, y, degree=0), "at least 1"),
     ],
 )
