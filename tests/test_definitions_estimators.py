@@ -199,7 +199,7 @@ def test_digits_that_decision_values_need(C):
     coef = np.ascontiguousarray(model._columns().T)
     assert not model._needs_more_digits(coef)
     error = _base.make_source(model._kernel, model.support_vectors_).value_error
-    edge = error * np.abs(coef).sum() / (_base.SHARE * model._unit)
+    edge = error * np.abs(coef).sum() / (_base.SETTINGS.rounding_share * model._unit)
     assert model.set_params(tol=0.99 * edge)._needs_more_digits(coef)
     assert not model.set_params(tol=1.01 * edge)._needs_more_digits(coef)
 

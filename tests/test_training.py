@@ -13,6 +13,7 @@ from maxmargin.core.threads import thread_count
 from maxmargin.kernel import audit as auditing
 from maxmargin.kernel import block, formulations, problems, training
 from maxmargin.kernel import certificate as kernel_certificate
+from maxmargin.kernel.damping import Primal, damped
 from maxmargin.kernel.formulations import Decision, Formulation, given
 from maxmargin.kernel.kernels import Kernel
 from maxmargin.kernel.solution import Level, Solution
@@ -69,7 +70,7 @@ def test_near_the_boundary_values_are_computed_in_float64(small, monkeypatch):
 @pytest.mark.parametrize("entries", [1, 2**22])
 def test_sizes_of_the_terms_of_values_near_0(entries, monkeypatch):
     monkeypatch.setattr(training, "BLOCK_ENTRIES", entries)
-    monkeypatch.setattr(training, "NEAR", 0.05)
+    settings(monkeypatch, training, near_zero=0.05)
     b = np.where(rng.random(n) < 0.5, 0.4 * y * C, 0.0)
     part, diagonal = K @ b, np.linspace(0.5, 2.0, n)
     monkeypatch.setattr(training, "kernel_diagonal", lambda kernel, data: diagonal)
@@ -253,18 +254,23 @@ def test_a_degenerate_problem(monkeypatch):
         trained(form(no_solution="nothing to be found"))
 
 
-def test_what_was_stopped_early_is_shrunk(monkeypatch):
+PRIMAL = Primal(y, C, 0.1)
+
+
+def test_what_was_stopped_early_is_damped(monkeypatch):
     b = 0.9 * y * C
     early = solution(b, K @ b, ended=Status.MAX_ITER)
     for factor, intercept, changed in ((0.5, 0.25, True), (1.0, 0.25, False), (1.0, -0.5, True)):
 
-        def shrink(decision, part, factor=factor, intercept=intercept):
+        def damped(primal, decision, part, factor=factor, intercept=intercept):
+            assert primal is PRIMAL
             np.testing.assert_allclose(part, K @ b)
             return factor, decision._replace(coef=factor * decision.coef, intercept=intercept)
 
         Steps(monkeypatch, early, early)
         plain = trained(form())
-        found = trained(form(shrink=shrink))
+        monkeypatch.setattr(training, "_damped", damped)
+        found = trained(form(primal=PRIMAL))
         assert found.status is plain.status is Status.MAX_ITER
         wanted = kernel_certificate.classification(
             factor * K @ b + intercept, y, C, factor * b, intercept
@@ -272,7 +278,8 @@ def test_what_was_stopped_early_is_shrunk(monkeypatch):
         assert found.certificate.primal == pytest.approx(wanted.primal)
         assert (found.certificate.primal != plain.certificate.primal) is changed
     Steps(monkeypatch, solved())
-    found = trained(form(shrink=lambda *_: pytest.fail("converged")))
+    monkeypatch.setattr(training, "_damped", lambda *_: pytest.fail("converged"))
+    found = trained(form(primal=PRIMAL))
     assert found.status is Status.OPTIMAL
 
 
@@ -294,10 +301,11 @@ def test_what_does_not_change_is_not_judged_again(monkeypatch):
         Steps(monkeypatch, early)
         calls = spied(monkeypatch, "_judged")
 
-        def shrink(decision, part, factor=factor):
+        def damped(primal, decision, part, factor=factor):
             return factor, decision._replace(coef=factor * decision.coef)
 
-        trained(form(shrink=shrink))
+        monkeypatch.setattr(training, "_damped", damped)
+        trained(form(primal=PRIMAL))
         assert len(calls) == times
         monkeypatch.undo()
 
@@ -329,7 +337,7 @@ def test_values_that_the_audit_computed_are_those_judged(monkeypatch):
     assert found.status is Status.STALLED
 
 
-def test_another_problem_instead_where_float64_does_not_resolve_it(monkeypatch):
+def test_another_problem_takes_over_where_float64_does_not_resolve_it(monkeypatch):
     """From its coefficients; the smaller gap counts."""
     seen = []
 
@@ -352,7 +360,7 @@ def test_another_problem_instead_where_float64_does_not_resolve_it(monkeypatch):
         ([Status.MAX_ITER], [1.0], 1, 0),
     ):
         seen.clear()
-        found = trained(form(instead=other))
+        found = trained(form(fallback=other))
         assert len(seen) == calls
         assert found.certificate.gap == gaps[better]
         assert found.status is statuses[better]
@@ -482,3 +490,39 @@ def test_rows_are_kept_from_solve_to_solve_in_one_precision():
     assert other.whole() is not whole
     workspace.forget()
     assert workspace.whole() is not whole
+
+
+# ---- damping -------------------------------------------------------------------------------------
+
+RESIDUALS = rng.normal(size=n)
+PRIMALS = {
+    "epsilon": Primal(X[:, 0], C, 0.1),
+    "squared": Primal(X[:, 0], C, 0.1, squared=True),
+    "nu": Primal(X[:, 0], C, None, 0.3),
+}
+
+
+@pytest.mark.parametrize("name", PRIMALS)
+def test_the_best_multiple_of_a_function_that_is_worse_than_a_constant(name):
+    """No other multiple of those tried, bias or tube has a smaller primal value."""
+    primal, g, square = PRIMALS[name], 50.0 * RESIDUALS, 30.0
+
+    def value(factor, bias, epsilon):
+        outside = np.maximum(0.0, np.abs(primal.z - factor * g - bias) - epsilon)
+        price = 0.3 * C.sum() * epsilon if name == "nu" else 0.0
+        return factor**2 * square / 2 + price + np.sum(C * outside ** (1 + (name == "squared")))
+
+    found = damped(primal, 0.0, 0.1, g, square)
+    assert found.factor < 1
+    least = value(*found)
+    assert primal.value(found, g, square) == pytest.approx(least)
+    for factor in (0.0, *(0.5**k for k in range(12))):
+        for bias in found.bias + np.linspace(-1.0, 1.0, 41):
+            for epsilon in (found.epsilon + np.linspace(0, 0.5, 6)) if name == "nu" else (0.1,):
+                assert least <= value(factor, bias, epsilon) * (1 + 1e-9)
+
+
+def test_a_function_that_is_better_than_a_constant_stays():
+    primal = PRIMALS["epsilon"]
+    assert damped(primal, 0.25, 0.1, primal.z - 0.25, 1e-3) == (1.0, 0.25, 0.1)
+    assert damped(primal, 0.25, 0.1, np.full(n, np.nan), 1.0).factor == 1.0

@@ -44,13 +44,13 @@ class Certificate:
     """
 
     status: Status
-    primal: float
-    dual: float
-    gap: float
-    relative_gap: float
-    kkt_violation: float
-    box_violation: float
-    equality_violation: float
+    primal: float = 0.0
+    dual: float = 0.0
+    gap: float = 0.0
+    relative_gap: float = 0.0
+    kkt_violation: float = 0.0
+    box_violation: float = 0.0
+    equality_violation: float = 0.0
     audit_error: float = 0.0
     n_iter: int = 0
     convexity: Convexity = Convexity.PROVED

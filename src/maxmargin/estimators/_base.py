@@ -31,7 +31,7 @@ from maxmargin.estimators._plain import QuickParameters, plain_data, plain_targe
 from maxmargin.kernel import evaluation
 from maxmargin.kernel.kernels import NAMES, PARAMETERS, Kernel, Kind
 from maxmargin.kernel.sources import make_source, pick
-from maxmargin.kernel.training import SHARE, Method, Trained
+from maxmargin.kernel.training import SETTINGS, Method, Trained
 from maxmargin.monitor import Monitor
 from maxmargin.status import Convexity, Status
 from maxmargin.verdict import GAP, Demand, Size, verdict_again
@@ -363,7 +363,7 @@ class BaseSVM(QuickParameters, ABC):
         error = make_source(self._kernel, self.support_vectors_).value_error
         return (
             error * float(np.abs(coef).sum(axis=0).max(initial=0.0))
-            > SHARE * float(self.tol) * self._unit
+            > SETTINGS.rounding_share * float(self.tol) * self._unit
         )
 
     def _certify_all(

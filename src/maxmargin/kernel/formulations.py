@@ -1,9 +1,9 @@
-"""Every kernel machine as a record: how its dual problem is built, how its decision function is
-read off a solution, how it is certified.
+"""Every kernel machine as a record: how to build its dual problem, how to read its decision
+function off a solution, how to certify that.
 
-A new kind of machine is a function that returns a `Formulation`; no solver, no trainer and no
-certificate of the others needs to know of it. tests/test_formulations.py adds two: data description
-(SVDD), whose problem is built from the kernel's diagonal, and ranking, whose variables have no sum.
+A new machine is a function that returns a `Formulation`; no solver, trainer or other certificate
+changes. tests/test_formulations.py adds two: data description (SVDD), whose problem is built from
+the kernel's diagonal, and ranking, whose variables have no sum constraint.
 """
 
 from collections.abc import Callable
@@ -16,12 +16,10 @@ from maxmargin.boundary import outward
 from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats
 from maxmargin.kernel import certificate, problems
+from maxmargin.kernel.damping import Primal
 from maxmargin.kernel.problems import DualProblem, fold
 from maxmargin.kernel.solution import Solution, margin
 from maxmargin.kernel.sources import Source
-from maxmargin.linear import losses
-from maxmargin.linear.bias_search import best_bias
-from maxmargin.linear.losses import Bias, LinearProblem
 from maxmargin.status import Status
 
 
@@ -37,9 +35,9 @@ class Decision(NamedTuple):
     epsilon: float = 0.0
     """The tube's half-width (regression)."""
     unit: float = 1.0
-    """What the tolerance on decision values is measured in."""
+    """The unit of decision values that the tolerance is measured in."""
     diagonal: float = 0.0
-    """The greatest k(x, x) of the samples, which says what rounding is."""
+    """The greatest k(x, x) of the samples, to which rounding is relative."""
 
 
 class Formulation(NamedTuple):
@@ -50,24 +48,23 @@ class Formulation(NamedTuple):
     read: Callable[[DualProblem, Solution], Decision]
     """The decision function of a solution."""
     certify: Callable[[Floats, Decision], Certificate]
-    """(decision values of the samples, decision) -> certificate without its outcome."""
+    """(decision values of the samples, decision) -> certificate that verdict.py will judge."""
     no_solution: str = ""
-    """What to tell the user when there is no solution; without it a degenerate problem (nu-SVC) has
-    the solution 0."""
+    """The error message where the problem has no solution; without it a degenerate problem (nu-SVC)
+    has the solution 0."""
     boundary: bool = False
-    """Whether decision values near 0 must be exact: it counts on which side of the boundary a
-    sample lies."""
-    shrink: Callable[[Decision, Floats], tuple[float, Decision]] | None = None
-    """(decision, kernel part of its values) -> a multiple of the coefficients and the decision with
-    it, of no greater primal value
-    than a constant: for a solver that was stopped early."""
-    instead: "Formulation | None" = None
+    """Whether the side of the boundary on which a sample lies matters: decision values near 0 must
+    be exact."""
+    primal: Primal | None = None
+    """Where a solver that stopped early may have a function worse than a constant: the primal
+    problem by which damping.py improves it."""
+    fallback: "Formulation | None" = None
     """A problem with the same solution in most cases where float64 does not resolve this one;
     certified as this one is."""
 
 
 def given(problem: DualProblem) -> Callable[[Source], DualProblem]:
-    """The way to build a problem that does not depend on kernel values."""
+    """The ``build`` of a problem that does not depend on kernel values."""
     return lambda source: problem
 
 
@@ -91,8 +88,7 @@ def c_svc(y: Floats, C: float, weight: Floats, squared: bool) -> Formulation:
         read,
         certify,
         "C=inf asks for a hard margin, but no hyperplane separates these classes: their convex "
-        "hulls in feature space meet. Use a "
-        "finite C, or a richer kernel (for RBF a larger gamma).",
+        "hulls in feature space meet. Use a finite C, or a richer kernel (for RBF a larger gamma).",
     )
 
 
@@ -106,17 +102,14 @@ def feasible_nu(nu: float, y: Floats, weight: Floats, class_weight: Floats) -> f
     if nu > max(largest, problems.largest_nu(y, weight / class_weight)) * rounding:
         raise ValueError(
             f"specified nu is infeasible: nu={nu:g}, but the largest feasible nu for these classes "
-            f"is {largest:.6g} (twice the "
-            "weight of the lighter class over the weight of both)."
+            f"is {largest:.6g} (twice the weight of the lighter class over the weight of both)."
         )
     return min(nu, largest)
 
 
 def nu_svc(y: Floats, weight: Floats, nu: float) -> Formulation:
     """nu-SVC; nu is feasible."""
-    weight = weight / problems.weight_unit(
-        weight
-    )  # the answer, in units of the margin, does not depend on it
+    weight = weight / problems.weight_unit(weight)  # the solution is in units of the margin
 
     def certify(f: Floats, decision: Decision) -> Certificate:
         C = certificate.bounds_of_nu(weight, decision.coef, nu if decision.scale > 0 else None)
@@ -141,15 +134,14 @@ def eps_svr(z: Floats, C: float, weight: Floats, epsilon: float, squared: bool) 
             f, z, bounds, epsilon, decision.coef, decision.intercept, squared
         )
 
-    shrink = partial(shrunk, z, bounds, epsilon, 0.0, squared=squared)
+    primal = Primal(z, bounds, epsilon, squared=squared)
     return Formulation(
         given(problems.eps_svr(z, bounds, epsilon, squared)),
         read_level,
         certify,
         f"C=inf asks that every target lies within epsilon={epsilon:g} of the prediction, but no "
-        "function of this kernel does that. "
-        "Use a finite C, a larger epsilon, or a richer kernel.",
-        shrink=shrink if np.isfinite(bounds).all() else None,
+        "function of this kernel does that. Use a finite C, a larger epsilon, or a richer kernel.",
+        primal=primal if np.isfinite(bounds).all() else None,
     )
 
 
@@ -161,8 +153,7 @@ def nu_svr(z: Floats, C: float, weight: Floats, nu: float) -> Formulation:
     if not np.isfinite(total):
         raise ValueError(
             f"C times the sum of the sample weights is beyond float64: C={C:g}, and the greatest "
-            "weight is "
-            f"{weight.max():g}. Divide the weights by a constant, or lower C."
+            f"weight is {weight.max():g}. Divide the weights by a constant, or lower C."
         )
 
     def certify(f: Floats, decision: Decision) -> Certificate:
@@ -170,12 +161,15 @@ def nu_svr(z: Floats, C: float, weight: Floats, nu: float) -> Formulation:
             f, z, bounds, decision.epsilon, decision.coef, decision.intercept, total=total
         )
 
-    # Where the tube closes, both variables of a sample are as large as C while their difference is
-    # small: digits are lost that the same model as an SVR with epsilon = 0 keeps.
+    # Where the tube closes, both variables of a sample may be as large as C while their difference
+    # is small. That costs digits, which the same model as an SVR with epsilon = 0 keeps.
     closed = Formulation(given(problems.eps_svr(z, bounds, 0.0)), read_level, certify)
-    shrink = partial(shrunk, z, bounds, None, nu)
     return Formulation(
-        given(problems.nu_svr(z, bounds, nu)), read_tube, certify, shrink=shrink, instead=closed
+        given(problems.nu_svr(z, bounds, nu)),
+        read_tube,
+        certify,
+        primal=Primal(z, bounds, None, nu),
+        fallback=closed,
     )
 
 
@@ -188,8 +182,8 @@ def one_class(weight: Floats, nu: float) -> Formulation:
     if not float((weight / unit).sum()) * unit < np.inf:
         raise ValueError(
             f"The sample weights, up to {weight.max():g}, add up to more than float64 holds, and "
-            "so would decision "
-            "values, which are proportional to them. Divide the weights by a constant."
+            "so would decision values, which are proportional to them. Divide the weights by a "
+            "constant."
         )
     total = nu * float(weight.sum())
 
@@ -219,7 +213,7 @@ def read_level(problem: DualProblem, solution: Solution) -> Decision:
 def read_margin(problem: DualProblem, solution: Solution) -> Decision:
     """nu-SVC and hard margin: everything in units of the margin r."""
     r = margin(solution.levels)
-    r = r if r > 0 else 1.0  # stopped before the classes were apart: in the problem's own units
+    r = r if r > 0 else 1.0  # the solver stopped before the classes were apart
     first, second = solution.levels
     ends = (first.low + second.low) / 2 / r, (first.high + second.high) / 2 / r
     return Decision(
@@ -254,79 +248,4 @@ def read_inside(unit: float, problem: DualProblem, solution: Solution) -> Decisi
         intercept += outward(f, solution.b, problem.upper, intercept, size)
     return Decision(
         unit * found.coef, unit * intercept, (unit * low, unit * high), scale=1 / unit, unit=unit
-    )
-
-
-# ---- solvers that were stopped early -------------------------------------------------------------
-
-HALVINGS = 40
-"""Multiples of the coefficients tried, each half of the one before, then 0."""
-
-
-def _quantile(values: Floats, weight: Floats, share: float) -> float:
-    """The least value at or below which there is the given share of the weight."""
-    order = np.argsort(values, kind="stable")
-    below = np.cumsum(weight[order])
-    at = int(np.searchsorted(below, share * below[-1]))
-    return float(values[order[min(at, len(order) - 1)]])
-
-
-def best_constant(r: Floats, C: Floats, epsilon: float | None, nu: float) -> tuple[float, float]:
-    """The bias and the half-width of the tube that minimise the losses of residuals r before the
-    bias.
-
-    With a given epsilon: the median of the ends of all tubes. Without one (nu-SVR), nu / 2 of the
-    weight lies on each side of the tube.
-    """
-    if epsilon is not None:
-        ends = np.concatenate([r - epsilon, r + epsilon])
-        return _quantile(ends, np.tile(C, 2), 0.5), epsilon
-    low, high = _quantile(r, C, nu / 2), _quantile(r, C, 1 - nu / 2)
-    return (low + high) / 2, max(0.0, (high - low) / 2)
-
-
-def least_squares_constant(r: Floats, C: Floats, epsilon: float) -> tuple[float, float]:
-    """The same for squared losses, where epsilon is given."""
-    problem = LinearProblem(losses.regression(r, C, epsilon, True), Bias.FREE)
-    return best_bias(problem, np.zeros(len(r)), float(np.average(r, weights=C))), epsilon
-
-
-def shrunk(
-    z: Floats,
-    C: Floats,
-    epsilon: float | None,
-    nu: float,
-    decision: Decision,
-    g: Floats,
-    squared: bool = False,
-) -> tuple[float, Decision]:
-    """A multiple of the coefficients and its best constant: 1 unless a constant alone is better.
-
-    What was stopped early may be far from the samples; every multiple in [0, 1] is feasible too.
-    """
-    norm = float(np.sum(decision.coef * g))
-
-    def value(factor: float, bias: float, tube: float) -> float:
-        outside = np.maximum(0.0, np.abs(z - factor * g - bias) - tube)
-        price = nu * float(C.sum()) * tube if epsilon is None else 0.0
-        loss = float(np.sum(C * outside**2 if squared else C * outside))
-        total = factor**2 * norm / 2 + price + loss
-        return total if total == total else np.inf
-
-    def best(r: Floats) -> tuple[float, float]:
-        if squared and epsilon is not None:
-            return least_squares_constant(r, C, epsilon)
-        return best_constant(r, C, epsilon, nu)
-
-    constant = best(z)
-    if value(1.0, decision.intercept, decision.epsilon if epsilon is None else epsilon) <= value(
-        0.0, *constant
-    ):
-        return 1.0, decision
-    factors = [*(0.5**k for k in range(HALVINGS)), 0.0]
-    found = [(factor, *best(z - factor * g)) for factor in factors]
-    factor, bias, tube = min(found, key=lambda one: value(*one))
-    tube = tube if epsilon is None else decision.epsilon
-    return factor, decision._replace(
-        coef=factor * decision.coef, intercept=bias, interval=(bias, bias), epsilon=tube
     )

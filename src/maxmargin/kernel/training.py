@@ -1,6 +1,5 @@
-"""From a formulation to a trained decision function with its certificate.
-
-What every kernel machine does after its input is validated.
+"""From a formulation to a trained decision function with its certificate: build, solve, read off,
+certify, judge.
 """
 
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats, Integers
 from maxmargin.kernel import block, definiteness, primal_newton
 from maxmargin.kernel.audit import audit_decision
+from maxmargin.kernel.damping import Primal, damped
 from maxmargin.kernel.definiteness import convexity_of
 from maxmargin.kernel.evaluation import BLOCK_ENTRIES, kernel_diagonal
 from maxmargin.kernel.formulations import Decision, Formulation
@@ -25,11 +25,18 @@ from maxmargin.kernel.workspace import KernelWorkspace
 from maxmargin.status import Convexity, Status
 from maxmargin.verdict import Demand, Size, error_allowed, verdict
 
-NEAR = 1e-12
-"""Share of the largest its terms may be below which a decision value may be rounding of 0."""
-SHARE = 0.25
-"""The share of tol that rounding of kernel values may take of decision values, by its bound,
-without a closer look."""
+
+class Settings(NamedTuple):
+    """When rounding gets a closer look."""
+
+    near_zero: float = 1e-12
+    """Share of a bound on its terms below which a decision value may be 0 up to rounding."""
+    rounding_share: float = 0.25
+    """Share of the tolerance that the bound on rounding of decision values may take (decision
+    18)."""
+
+
+SETTINGS = Settings()
 
 
 class Method(Enum):
@@ -74,7 +81,7 @@ class Constant(NamedTuple):
     def train(self, workspace: KernelWorkspace | None = None) -> "Trained":
         """The constant, which needs no solver."""
         decision = Decision(np.zeros(len(self.rows)), self.value, (self.value, self.value))
-        nothing = Certificate(Status.UNJUDGED, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        nothing = Certificate(Status.UNJUDGED)
         size = Size.of(np.array([self.value]), decision.coef)
         status = verdict(None, nothing, Demand.on_violation(0.0), size)
         return Trained(decision, replace(nothing, status=status))
@@ -98,16 +105,13 @@ class Trained(NamedTuple):
 
 def train(task: Task, workspace: KernelWorkspace) -> Trained:
     """Solve one problem and certify the result."""
-    with np.errstate(
-        over="ignore", invalid="ignore"
-    ):  # huge C or huge kernel values: the certificate says what came of it
+    fallback = task.formulation.fallback
+    with np.errstate(over="ignore", invalid="ignore"):  # huge C or kernel values: certified below
         trained = _train(task, workspace)
-        if trained.status is not Status.STALLED or task.formulation.instead is None:
+        if trained.status is not Status.STALLED or fallback is None:
             return trained
-        other = _train(
-            task._replace(formulation=task.formulation.instead, start=trained.decision.coef),
-            workspace,
-        )
+        task = task._replace(formulation=fallback, start=trained.decision.coef)
+        other = _train(task, workspace)
         return other if other.certificate.gap < trained.certificate.gap else trained
 
 
@@ -129,13 +133,11 @@ def _train(task: Task, workspace: KernelWorkspace) -> Trained:
             raise ValueError(form.no_solution)
         return zero(len(coef), solution.n_iter, convexity)
     trained = _judged(task, problem, workspace, solution, convexity)
-    if (
-        trained.status is Status.STALLED
-    ):  # perhaps for errors that solvers leave below the tolerance of a decision value
+    if trained.status is Status.STALLED:  # perhaps for errors that a solver may leave below tol
         solution = _in_float64(problem, solution, workspace.source)
         trained = _judged(task, problem, workspace, solution, convexity)
-    if form.shrink is not None and not trained.status.converged:
-        factor, decision = form.shrink(trained.decision, solution.kernel_part)
+    if form.primal is not None and not trained.status.converged:
+        factor, decision = _damped(form.primal, trained.decision, solution.kernel_part)
         if factor < 1 or decision.intercept != trained.decision.intercept:
             solution = solution._replace(kernel_part=factor * solution.kernel_part)
             trained = _judged(task, problem, workspace, solution, convexity, decision)
@@ -146,10 +148,9 @@ def _train(task: Task, workspace: KernelWorkspace) -> Trained:
 def _solve(
     task: Task, problem: DualProblem, workspace: KernelWorkspace
 ) -> tuple[Solution, KernelWorkspace]:
-    """Solve.
+    """Solve; where rounding of distances may move decision values too far, continue by differences.
 
-    Where rounding of distances may move decision values too far, go on from there with distances by
-    differences.
+    Returns the workspace of the kernel values that were used at last.
     """
     solve, source = SOLVERS[task.method], workspace.source
     start = None if task.start is None else task.start[problem.row]
@@ -170,30 +171,28 @@ def _solve(
 
 
 def _bound_suffices(source: Source, decision: Decision, tol: float) -> bool:
-    """Whether rounding of kernel values cannot move a decision value by more than a share of tol
-    (rounding.py).
+    """Whether rounding of kernel values moves no decision value by more than a share of tol.
+
+    rounding.py bounds it.
     """
-    size = np.abs(decision.coef)
-    most = SHARE * tol * decision.unit / source.value_error if source.value_error > 0 else np.inf
+    size, allowed = np.abs(decision.coef), SETTINGS.rounding_share * tol * decision.unit
+    most = allowed / source.value_error if source.value_error > 0 else np.inf
     if float(size.sum()) <= most:
         return True
     support = np.flatnonzero(size)
     if source.by_differences() is None or not np.isfinite(most) or most == 0:
         return False
     try:  # errors are relative to the values: sum_j |c_j| k_j counts, which float32 knows to 10 %
-        return (
-            1.1 * float(source.product(support, size[support], dtype=np.float32).max(initial=0.0))
-            <= most
-        )
+        sums = source.product(support, size[support], dtype=np.float32)
     except KernelNotFinite:
         return False
+    return 1.1 * float(sums.max(initial=0.0)) <= most
 
 
 def _with_exact_boundary(
     problem: DualProblem, solution: Solution, workspace: KernelWorkspace, tol: float
 ) -> Solution:
-    """The kernel part in float64 for samples within tol of the level, and the sizes of the terms of
-    values near 0.
+    """The kernel part in float64 of samples near the boundary, and the sizes of their terms.
 
     Solvers of large problems may leave errors of float32 below the tolerance. |k(x, z)| <= (k(x, x)
     k(z, z))^(1/2) says which values may be near 0.
@@ -208,7 +207,7 @@ def _with_exact_boundary(
     diagonal = kernel_diagonal(workspace.samples.kernel, workspace.samples.X)
     root, size = np.sqrt(diagonal), np.abs(part)
     most = root * float(np.sum(np.abs(coef) * root))
-    near = np.flatnonzero(part + level < NEAR * most)
+    near = np.flatnonzero(part + level < SETTINGS.near_zero * most)
     step = max(1, BLOCK_ENTRIES // max(1, len(support)))
     for i in range(0, len(near), step):
         some = near[i : i + step]
@@ -241,12 +240,25 @@ def _judged(
     bounds, curvature = _bounds(problem, decision), _curvature(problem)
     size = Size.of(np.append(f, decision.intercept), decision.coef, bounds, curvature)
     found, demand = form.certify(f, decision), Demand.on_violation(task.tol, decision.unit)
-    allowed = SHARE * error_allowed(solution.ended, found, demand, size)
+    allowed = SETTINGS.rounding_share * error_allowed(solution.ended, found, demand, size)
     error, exact = audit_decision(workspace, decision, f, allowed)
     found = found if exact is None else form.certify(exact, decision)
     found = replace(found, convexity=convexity, audit_error=error, n_iter=solution.n_iter)
     status = verdict(solution.ended, found, demand, size, known=exact is not None)
     return Trained(decision, replace(found, status=status))
+
+
+def _damped(primal: Primal, decision: Decision, part: Floats) -> tuple[float, Decision]:
+    """A multiple of the coefficients, and the decision with it: 1 unless a constant is better."""
+    square = float(np.sum(decision.coef * part))
+    epsilon = decision.epsilon if primal.epsilon is None else primal.epsilon
+    factor, bias, epsilon = damped(primal, decision.intercept, epsilon, part, square)
+    if factor == 1 and bias == decision.intercept:
+        return factor, decision
+    epsilon = epsilon if primal.epsilon is None else decision.epsilon
+    coef = factor * decision.coef
+    decision = decision._replace(coef=coef, intercept=bias, interval=(bias, bias), epsilon=epsilon)
+    return factor, decision
 
 
 def _bounds(problem: DualProblem, decision: Decision) -> Floats:
@@ -273,22 +285,11 @@ def _report_end(workspace: KernelWorkspace, trained: Trained) -> None:
 
 def zero(n: int, n_iter: int, convexity: Convexity) -> Trained:
     """The solution of a degenerate problem: w = 0, all values 0."""
-    nothing = Certificate(
-        Status.DEGENERATE,
-        0.0,
-        0.0,
-        0.0,
-        0.0,
-        0.0,
-        0.0,
-        0.0,
-        n_iter=n_iter,
-        convexity=convexity,
-    )
+    nothing = Certificate(Status.DEGENERATE, n_iter=n_iter, convexity=convexity)
     return Trained(Decision(np.zeros(n), 0.0, (0.0, 0.0)), nothing)
 
 
 def unsolved(n: int, status: Status) -> Trained:
     """A problem that was not begun: nothing is known about it."""
-    unknown = Certificate(status, np.inf, -np.inf, np.inf, np.inf, np.inf, 0.0, 0.0)
+    unknown = Certificate(status, np.inf, -np.inf, np.inf, np.inf, np.inf)
     return Trained(Decision(np.zeros(n), 0.0, (-np.inf, np.inf)), unknown)
