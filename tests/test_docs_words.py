@@ -95,7 +95,7 @@ def test_documents_are_plain_english(phrase):
 
 
 def too_long(text):
-    """Numbers of long lines, but for tables, fences, headings, what programs wrote or cannot break."""
+    """Numbers of long lines; tables, fences, headings and what programs wrote may be longer."""
     fence = written = False
     for number, line in enumerate(text.splitlines(), 1):
         fence ^= line.startswith("```")

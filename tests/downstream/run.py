@@ -138,6 +138,14 @@ def complaints(results: list[Result]) -> list[str]:
     ]
 
 
+INTRODUCTION = """\
+`make downstream` runs the tests of packages that use scikit-learn's SVMs, once unchanged and once
+with `patch_sklearn()`, and writes this page. A test that fails both ways does not count. mlxtend
+and pyod publish no tests on PyPI, so `tests/downstream/uses_*.py` are ours. Those for scikit-learn
+are scripts in the style of its gallery, in which a warning is an error. scikit-learn is
+{version}."""
+
+
 def page(results: list[Result]) -> str:
     """The table and the known differences, as Markdown."""
     rows = [
@@ -157,15 +165,7 @@ def page(results: list[Result]) -> str:
         [
             "# Other packages' tests, run on maxmargin",
             "",
-            "`make downstream` runs the tests of packages that use scikit-learn's SVMs, once "
-            "unchanged and once",
-            "with `patch_sklearn()`, and writes this page. A test that fails both ways does not "
-            "count. mlxtend",
-            "and pyod publish no tests on PyPI, so `tests/downstream/uses_*.py` are ours. Those for "
-            "scikit-learn",
-            "are scripts in the style of its gallery, in which a warning is an error. scikit-learn is "
-            + COMMON[0].split("==")[1]
-            + ".",
+            INTRODUCTION.format(version=COMMON[0].split("==")[1]),
             "",
             "| package | tests | pass without | pass with | fits by maxmargin | fail with "
             "maxmargin only |",
