@@ -21,11 +21,6 @@ from maxmargin.core.arrays import Floats, Integers
 from maxmargin.core.backend import DOT_PRODUCT, LinearBackend
 from maxmargin.core.choose import HOST
 
-SAME = 1e-12
-"""Weights that differ by less, relative to the greatest, are the same."""
-REFRESHED = 30
-"""Changes of a Gram matrix after which it is computed anew, lest rounding adds up."""
-
 
 class Design(ABC):
     """A matrix of samples by features."""
@@ -175,45 +170,3 @@ class ChunkDesign(Design):
         for part, where, which in self._parts(rows):
             out += part.gram(weight[where], which)
         return out
-
-
-class Gram:
-    """X_J' diag(weight) X_J for one set J after another, of which only the samples that enter or
-    leave are looked at.
-
-    The matrix kept is that of weight / factor, factor the greatest weight: where all weights change
-    in proportion it stays as it is.
-    """
-
-    def __init__(self, design: Design) -> None:
-        self.design = design
-        self.weight: Floats | None = None
-        self.matrix, self.changes = np.empty((0, 0)), 0
-
-    def of(self, rows: Integers, weight: Floats) -> NDArray[np.float64]:
-        """The matrix of these samples and weights.
-
-        Chunks are read as a whole in any case, and nothing is kept of them.
-        """
-        if not isinstance(self.design, ArrayDesign):
-            return self.design.gram(weight, rows)
-        factor = float(weight.max(initial=0.0))
-        if factor == 0:
-            return np.zeros((self.design.shape[1],) * 2)
-        wanted = np.zeros(self.design.shape[0])
-        wanted[rows] = weight / factor
-        change = wanted if self.weight is None else wanted - self.weight
-        up, down = np.flatnonzero(change > SAME), np.flatnonzero(change < -SAME)
-        if (
-            self.weight is None
-            or len(up) + len(down) > 0.7 * len(rows)
-            or self.changes >= REFRESHED
-        ):
-            self.matrix, self.changes = self.design.gram(weight / factor, rows), 0
-        else:
-            for sign, some in ((1.0, up), (-1.0, down)):
-                if len(some):
-                    self.matrix = self.matrix + sign * self.design.gram(sign * change[some], some)
-            self.changes += 1
-        self.weight = wanted
-        return factor * self.matrix

@@ -14,6 +14,7 @@ from maxmargin.core.arrays import Floats, Integers
 from maxmargin.core.backend import LinearBackend
 from maxmargin.linear.designs import ArrayDesign, Design
 from maxmargin.linear.equations import cholesky_solve
+from maxmargin.linear.gram import IncrementalGram, with_bias
 
 ROUNDS, VISITS = 50, 20
 """Rounds of descent and equations, at most; visits of a descent to every weight, at most."""
@@ -21,19 +22,19 @@ EXACT = 1e-3
 """The model is minimised until its conditions are broken by this share of what they were."""
 DEPENDENT = 1e-14
 """What equal or dependent features ask for on the diagonal, relative to its mean."""
+REBUILT = 0.5
+"""Changed samples, as a share of J, above which H is computed from all of J."""
 FEW = 0.7
 """Features in use, as a share of all, up to which their columns are copied."""
 
 
 class Hessian:
-    """H of the features in use, brought up to date by the samples that entered or left J."""
+    """H of the features in use, updated by the samples that entered or left J."""
 
     def __init__(self, design: Design, column: float) -> None:
         self.design, self.column = design, column
         self.used: Integers = np.empty(0, np.int64)
-        self.part: Design
-        self.weight: Floats
-        self.H: NDArray[np.float64]
+        self.gram: IncrementalGram
 
     def of(
         self, wanted: NDArray[np.bool_], curvature: Floats
@@ -41,34 +42,20 @@ class Hessian:
         """The variables that H is for, the bias last, and H."""
         has = np.zeros(len(wanted), bool)
         has[self.used] = True
-        features, most = int(wanted[:-1].sum()), len(wanted) - 1
+        features = int(wanted[:-1].sum())
         if not len(self.used) or (wanted & ~has).any() or len(self.used) > 2 * features + 20:
-            if isinstance(self.design, ArrayDesign) and features < FEW * most:
-                kept = np.flatnonzero(wanted[:-1])
-                self.part = ArrayDesign(_columns_of(self.design.X, kept))
-            else:
-                kept, self.part = np.arange(most), self.design
-            self.used = np.append(kept, most)
-            self.weight, self.H = np.zeros(len(curvature)), np.zeros((len(kept) + 1, len(kept) + 1))
-        change = curvature - self.weight
-        if 2 * np.count_nonzero(change) > np.count_nonzero(curvature):
-            self.H[:] = 0.0
-            change = curvature
-        for sign in (1.0, -1.0):
-            rows = np.flatnonzero(sign * change > 0)
-            if len(rows):
-                self.H += sign * self._sum(np.abs(change[rows]), rows)
-        self.weight = curvature
-        return self.used, self.H
+            self._restrict(np.flatnonzero(wanted[:-1]))
+        return self.used, self.gram.of(curvature)
 
-    def _sum(self, weight: Floats, rows: Integers) -> NDArray[np.float64]:
-        """X' diag(weight) X over some samples, with the bias's row."""
-        H = np.zeros_like(self.H)
-        if len(H) > 1:
-            H[:-1, :-1] = self.part.gram(weight, rows)
-            H[:-1, -1] = H[-1, :-1] = self.column * self.part.sum(weight, rows)
-        H[-1, -1] = self.column**2 * float(weight.sum())
-        return H
+    def _restrict(self, features: Integers) -> None:
+        """Begin H of these features, or of all where that saves little."""
+        d, part = self.design.shape[1], self.design
+        if isinstance(part, ArrayDesign) and len(features) < FEW * d:
+            part = ArrayDesign(_columns_of(part.X, features))
+        else:
+            features = np.arange(d)
+        self.used = np.append(features, d)
+        self.gram = IncrementalGram(with_bias(part, self.column), REBUILT)
 
 
 def _columns_of(X: NDArray[np.float64], kept: Integers) -> NDArray[np.float64]:

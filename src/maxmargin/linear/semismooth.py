@@ -27,8 +27,9 @@ import numpy as np
 
 from maxmargin.core.arrays import Floats, Integers
 from maxmargin.linear.bias_search import middle
-from maxmargin.linear.designs import ArrayDesign, Design, Gram
+from maxmargin.linear.designs import ArrayDesign, Design
 from maxmargin.linear.equations import cholesky_solve, conjugate_gradients
+from maxmargin.linear.gram import IncrementalGram
 from maxmargin.linear.losses import Bias, Duals, LinearProblem
 from maxmargin.linear.objectives import (
     Gap,
@@ -58,6 +59,8 @@ FLAT = 0.1
 size."""
 SMALLER, SEEDED = 8, 4_000
 """More samples than SEEDED begin at the solution of a SMALLER-th of them."""
+REBUILT = 0.7
+"""Changed samples, as a share of those that curve, above which X'DX is computed from all of them."""
 PATIENCE = 5
 """Looks at the gap without progress after which rounding is all that is left."""
 FEW = 0.7
@@ -133,7 +136,7 @@ class _Run:
         self.problem, self.design, self.monitor = problem, design, monitor
         self.scale, self.unit = sizes(problem, design)
         self.price = float(np.sum(np.maximum(problem.tube.up, problem.tube.down)))
-        self.gram = Gram(design)
+        self.gram = IncrementalGram(design.gram, REBUILT)
         self.steps = 0
 
     def until(self, tol: float, w: Floats, bias: float, centre: Floats | None) -> LinearSolution:
@@ -268,7 +271,11 @@ class _Run:
         if d > FACTORED:
             return self._conjugate(here, curved, curvature, border, corner)
         H = np.empty((d + 1, d + 1))
-        H[:d, :d] = self.gram.of(curved, curvature)
+        H[:d, :d] = (
+            self.gram.of_scaled(here.duals.curvature)
+            if isinstance(self.design, ArrayDesign)
+            else self.design.gram(curvature, curved)
+        )
         H[d, :d] = H[:d, d] = border
         H[d, d] = corner
         H[np.arange(d), np.arange(d)] += 1.0
