@@ -71,18 +71,30 @@ def traced(frame, event, argument):
         calls.add((caller.f_code.co_filename[len(root):].replace(os.sep, "/"), file))
 
 
+def trace(model, y):
+    sys.setprofile(traced)
+    model.fit(X, y)
+    sys.setprofile(None)
+
+
 model = maxmargin.SVC()
-sys.setprofile(traced)
-model.fit(X, y)
-sys.setprofile(None)
+trace(model, y)
 assert model.certificate_.status == "optimal"
-print(json.dumps([files, sorted(calls)]))
+path = list(files)
+X = X[:300]
+for model in (maxmargin.NuSVC(nu=0.2), maxmargin.LinearSVC(), maxmargin.PegasosSVC(alpha=0.01)):
+    trace(model, np.arange(300) % 3)
+for model in (maxmargin.SVR(), maxmargin.OneClassSVM(), maxmargin.LinearSVR()):
+    trace(model, X[:, 0])
+print(json.dumps([path, sorted(calls)]))
 """
 
 
 @pytest.fixture(scope="module")
 def trace():
-    """The files in the order in which a fit first enters them, and (caller, called) files."""
+    """The files in the order in which SVC.fit first enters them, and (caller, called) files of the
+    fits of several estimators.
+    """
     files, calls = json.loads(in_subprocess(TRACED))
     return files, [tuple(call) for call in calls]
 
