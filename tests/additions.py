@@ -83,7 +83,7 @@ struct Cauchy {
         "    case Kind::linear:",
         "    case Kind::cauchy: return use(Cauchy<T>(kernel));\n    case Kind::linear:",
     ),
-    Edit("core/module.cpp", "kind <= int(Kind::rbf_by_differences)", "kind <= int(Kind::cauchy)"),
+    Edit("core/holder.h", "kind <= int(Kind::rbf_by_differences)", "kind <= int(Kind::cauchy)"),
 ]
 
 CAUCHY_REFERENCE = Edit(

@@ -293,7 +293,7 @@ def test_computed_tiles_have_the_bits_of_any_thread_count():
     found = []
     for threads in (1, 2, 3):
         b, G = np.zeros(len(y)), -y
-        _cpu.solve_points(
+        _cpu.pair_steps_on_points(
             RBF,
             P,
             None,

@@ -30,7 +30,7 @@ grep --quiet "optimal" "$folder/run.txt" || fail "make run shows no certificate"
 for package in pytest ruff liblinear libsvm; do
   if fresh .venv/bin/python -c "import $package" 2> "$folder/import.txt"; then fail "make run installed $package, which running does not need"; fi
 done
-compiled=$(stat --format=%Y build/*/CMakeFiles/hot_*.dir/src/maxmargin/core/hot.cpp.o)
+compiled=$(stat --format=%Y build/*/CMakeFiles/level_*.dir/src/maxmargin/core/module_kernel.cpp.o)
 fresh make test PYTHON="$python" ARGS="$*"
-test "$compiled" = "$(stat --format=%Y build/*/CMakeFiles/hot_*.dir/src/maxmargin/core/hot.cpp.o)" || fail "the core was compiled twice"
+test "$compiled" = "$(stat --format=%Y build/*/CMakeFiles/level_*.dir/src/maxmargin/core/module_kernel.cpp.o)" || fail "the core was compiled twice"
 echo "make fresh: both commands work on a machine that has nothing"

@@ -246,7 +246,7 @@ def test_no_room_for_threads_is_a_memory_error():
         X = np.random.default_rng(0).normal(size=(1500, 200))
         A, coef, out = core.points(X), np.ones((1500, 1)), np.zeros((1, 1500))
         arguments = ((2, 1.0, 0.0, 0), A, None, coef, A, None, out)
-        _cpu.kernel_matvec(*arguments, 1)
+        _cpu.kernel_product(*arguments, 1)
         limit = int(open("/proc/self/statm").read().split()[0]) * 4096 + 2**22
         limits = [(limit + spare * 2**18, resource.RLIM_INFINITY) for spare in range(32)]
         seen, hold, small = [None] * 32, [None] * 10000, [bytes(400) for _ in range(300)]
@@ -263,7 +263,7 @@ def test_no_room_for_threads_is_a_memory_error():
         for pair in limits:
             resource.setrlimit(resource.RLIMIT_AS, pair)
             try:
-                _cpu.kernel_matvec(*arguments, 4)
+                _cpu.kernel_product(*arguments, 4)
                 seen[k] = "ok"
             except MemoryError:
                 seen[k] = "MemoryError"
@@ -632,7 +632,7 @@ def test_numpy_20895_denormal_numbers_survive_import_and_fit():
     K = maxmargin.kernel_matrix(maxmargin.Kernel.linear(), [[tiny], [3 * tiny]], [[1.0], [2.0]])
     assert K.tolist() == [[tiny, 2 * tiny], [3 * tiny, 6 * tiny]], K
     """
-    for level in {_cpu.levels()[0], _cpu.levels()[-1]}:
+    for level in {_cpu.LEVELS[0], _cpu.LEVELS[-1]}:
         in_subprocess(code, OMP_NUM_THREADS="2", MAXMARGIN_LEVEL=level)
 
 
@@ -689,7 +689,7 @@ def test_skordinal_48_every_instruction_level_gives_certified_agreeing_models():
     Each level is optimal by its certificate, and they agree to 1e-6.
     """
     results = {
-        level: json.loads(in_subprocess(LEVEL, MAXMARGIN_LEVEL=level)) for level in _cpu.levels()
+        level: json.loads(in_subprocess(LEVEL, MAXMARGIN_LEVEL=level)) for level in _cpu.LEVELS
     }
     base = results["base"][1]
     for level, (used, found) in results.items():

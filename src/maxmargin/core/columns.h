@@ -22,6 +22,21 @@
 
 namespace maxmargin::MAXMARGIN_LEVEL {
 
+// One pass of coordinate descent over the columns of penalised squared losses.
+template <class T>
+struct ColumnPass {
+  Points<T> X;            // a point for each column
+  const double* penalty;    // of |w|
+  const double* squares;  // of each column, summed
+  double factor;
+  double *w, *r;   // in and out
+  int32_t* order;  // the active columns, as in CoordinatePass
+  int64_t active;
+  double shrink_above;
+  uint64_t seed;
+  int threads;
+};
+
 constexpr int column_lanes = 2;
 constexpr int64_t values_of_column_stretch = 8;  // for each residual, in all lanes
 constexpr int64_t least_column_stretch = 1 << 16;

@@ -27,6 +27,42 @@
 
 namespace maxmargin::MAXMARGIN_LEVEL {
 
+// A sample as coordinate descent meets it: all it needs to know in one cache line.
+struct alignas(64) Sample {
+  double low, high, up, down;
+  double square;  // |x|^2 and the bias column's square
+  double beta;    // the dual
+  int64_t begin, end;  // of its values
+};
+
+// A pass of dual coordinate descent.
+template <class T>
+struct CoordinatePass {
+  Points<T> X;
+  Sample* samples;
+  bool squared;
+  double* w;       // sum of beta x, in and out
+  double* bias;    // in and out
+  double column;   // the bias column's square: bias += column * change of the sum of beta
+  int32_t* order;  // the active samples, shuffled where a pass begins
+  int64_t active;
+  int64_t begin;       // how many of them the pass has visited; a call visits the next ones, not necessarily all
+  unsigned char* out;  // for each place of the order: whether its sample was shrunk
+  double shrink_above;    // a sample at a bound is shrunk if its condition holds by more than this
+  uint64_t seed;
+  int threads;
+};
+
+struct PassResult {
+  double gap, violation;  // as met on the way
+  int64_t active;
+};
+
+struct PartResult {
+  double gap, violation;  // as met on the way
+  int64_t end;            // how many samples the pass has visited by now
+};
+
 constexpr int coordinate_lanes = 2;
 constexpr int64_t values_of_stretch = 16;  // for each weight, in each lane
 constexpr int64_t least_stretch = 512;     // samples of a lane

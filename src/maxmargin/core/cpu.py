@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import lapack
 
-from maxmargin.core import _cpu
+import maxmargin.core._cpu as _cpu  # compiled: it has no types
 from maxmargin.core.arrays import Floats, Indices, Integers, Matrix
 from maxmargin.core.backend import (
     Backend,
@@ -28,7 +28,7 @@ from maxmargin.core.memory import contiguous
 from maxmargin.core.panels import cholesky_in_panels
 from maxmargin.core.threads import thread_count
 
-INSTRUCTION_LEVEL = _cpu.level()
+INSTRUCTION_LEVEL: str = _cpu.LEVEL
 """The instruction level chosen at import: "base", "v3" (AVX2) or "v4" (AVX-512); the environment
 variable MAXMARGIN_LEVEL forces one."""
 
@@ -86,14 +86,14 @@ class CPU(Backend, LinearBackend, OnlineBackend):
     ) -> None:
         rows, columns = _size(A, a), _size(B, b)
         work = rows * columns * (A.shape[1] + coef.shape[1] + 16.0)
-        if not _cpu.kernel_matvec(kernel, A, a, contiguous(coef), B, b, out, thread_count(work)):
+        if not _cpu.kernel_product(kernel, A, a, contiguous(coef), B, b, out, thread_count(work)):
             raise NotFinite
 
     def kernel_products(
         self, kernel: KernelTuple, A: Points, begin: Integers, coef: Matrix, B: Points, out: Floats
     ) -> None:
         work = A.shape[0] * B.shape[0] * (A.shape[1] + coef.shape[1] + 16.0) / max(1, len(out))
-        if not _cpu.grouped_matvec(kernel, A, begin, contiguous(coef), B, out, thread_count(work)):
+        if not _cpu.kernel_products(kernel, A, begin, contiguous(coef), B, out, thread_count(work)):
             raise NotFinite
 
     def update_gradient(self, rows: Matrix, slots: Integers, delta: Floats, F: Floats) -> None:
@@ -118,10 +118,10 @@ class CPU(Backend, LinearBackend, OnlineBackend):
         begin: Integers,
         fixed: NDArray[np.bool_],
     ) -> list[Extremes]:
-        return [Extremes(*found) for found in _cpu.group_ends(G, b, lower, upper, begin, fixed)]
+        return [Extremes(*found) for found in _cpu.group_extremes(G, b, lower, upper, begin, fixed)]
 
     def pair_steps(self, K: Matrix, variables: Variables, tol: float, most: int) -> Steps:
-        return Steps(*_cpu.solve_block(K, *variables, tol, most))
+        return Steps(*_cpu.pair_steps(K, *variables, tol, most))
 
     def pair_steps_on_points(
         self,
@@ -134,7 +134,7 @@ class CPU(Backend, LinearBackend, OnlineBackend):
     ) -> Steps:
         # A round computes some hundred times as many values: below, starting threads costs more.
         threads = thread_count(len(variables.G) * (A.shape[1] + 16.0) * 2)
-        taken, violation, negative, unbounded, finite = _cpu.solve_points(
+        taken, violation, negative, unbounded, finite = _cpu.pair_steps_on_points(
             kernel, A, a, *variables, tol, most, threads
         )
         if not finite:

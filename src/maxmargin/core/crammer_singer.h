@@ -17,6 +17,23 @@
 
 namespace maxmargin::MAXMARGIN_LEVEL {
 
+// One pass over the samples for the machine of Crammer and Singer.
+template <class T>
+struct CrammerSingerPass {
+  Points<T> X;
+  const int32_t* label;
+  const double *C, *norms;  // norms: squared, in float64, with the bias column's square
+  double* t;                // duals, samples x classes, in and out
+  double* W;                // X't, features x wide, in and out
+  double* bias;             // wide, in and out
+  int64_t classes, wide;
+  double column;   // the bias column's square
+  int32_t* order;  // the active samples, as in CoordinatePass
+  int64_t active;
+  double shrink_above;
+  uint64_t seed;
+};
+
 template <int V, class T>
 inline void values_of_classes(const Points<T>& X, int64_t i, const double* W, int64_t wide, double* f) {
   constexpr int width = lanes<double>;
@@ -33,7 +50,7 @@ inline void values_of_classes(const Points<T>& X, int64_t i, const double* W, in
 
 // f += x_i W, up to four vectors of classes at once
 template <class T>
-inline void class_values(const Points<T>& X, int64_t i, const double* W, int64_t wide, double* f) {
+inline void row_class_values(const Points<T>& X, int64_t i, const double* W, int64_t wide, double* f) {
   constexpr int width = lanes<double>;
   for (int64_t m = 0; m < wide;) {
     const int64_t left = (wide - m) / width;
@@ -56,18 +73,18 @@ inline void add_to_classes(const Points<T>& X, int64_t i, const double* change, 
 
 // Some samples at once: out = X W, a row of classes for each sample.
 template <class T>
-void values_of_all_classes(const Selection<T>& X, const double* W, int64_t wide, double* out, int threads) {
+void class_values(const Selection<T>& X, const double* W, int64_t wide, double* out, int threads) {
   parallel(threads, X.size, 256, [&](int64_t begin, int64_t end) {
     for (int64_t k = begin; k < end; ++k) {
       std::fill(out + k * wide, out + (k + 1) * wide, 0.0);
-      class_values(X.points, X.index ? X.index[k] : k, W, wide, out + k * wide);
+      row_class_values(X.points, X.index ? X.index[k] : k, W, wide, out + k * wide);
     }
   });
 }
 
 // out = X't, a row of classes for each feature
 template <class T>
-void sum_of_all_classes(const Selection<T>& X, const double* t, int64_t wide, double* out) {
+void class_sum(const Selection<T>& X, const double* t, int64_t wide, double* out) {
   std::fill(out, out + X.points.d * wide, 0.0);
   for (int64_t k = 0; k < X.size; ++k) add_to_classes(X.points, X.index ? X.index[k] : k, t + k * wide, wide, out);
 }
@@ -96,7 +113,7 @@ PassResult crammer_singer_pass(const CrammerSingerPass<T>& p) {
     const double Q = p.norms[i], C = p.C[i];
     double* t = p.t + i * classes;
     std::copy(p.bias, p.bias + wide, f.begin());
-    class_values(p.X, i, p.W, wide, f.data());
+    row_class_values(p.X, i, p.W, wide, f.data());
     for (int64_t m = 0; m < classes; ++m) f[size_t(m)] += m != label;
     double most = -INFINITY, second = -INFINITY, least = INFINITY, gap = 0;
     int64_t free = 0;

@@ -12,6 +12,14 @@
 
 namespace maxmargin::MAXMARGIN_LEVEL {
 
+// A quadratic model of a penalised problem.
+struct LassoModel {
+  int64_t size;
+  const double* H;      // size x size
+  const double* penalty;  // of |u|
+  double *u, *slope;    // in and out
+};
+
 inline double soft(double a, double c) { return a > c ? a - c : a < -c ? a + c : 0.0; }
 
 inline double broken_by(double w, double g, double penalty) {

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from maxmargin.core import _cpu
+import maxmargin.core._cpu as _cpu  # compiled: it has no types
 
 
 def contiguous(values: Any, dtype: DTypeLike | None = None) -> NDArray[Any]:
@@ -16,4 +16,4 @@ def contiguous(values: Any, dtype: DTypeLike | None = None) -> NDArray[Any]:
 
 def fingerprint(array: NDArray[Any]) -> int:
     """A number that changes when the contiguous array's memory does."""
-    return _cpu.fingerprint(array)
+    return int(_cpu.fingerprint(array))

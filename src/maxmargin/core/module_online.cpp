@@ -1,7 +1,8 @@
 // The binding of the online family: Pegasos over rows, Pegasos and NORMA on a tile of kernel values.
-#include "binding.h"
+#include "holder.h"
+#include "pegasos.h"
 
-namespace maxmargin {
+namespace maxmargin::MAXMARGIN_LEVEL {
 namespace {
 
 std::vector<double> margins_of(int64_t batch, int64_t count) { return std::vector<double>(size_t(std::min(batch, std::max<int64_t>(count, 1)))); }
@@ -17,7 +18,7 @@ int64_t pegasos_rows(const PointsHolder<T>& X, Array<int64_t> order, Writable<do
   const Selection<T> visited = select(X, order);
   std::vector<double> margins = margins_of(batch, visited.size);
   nb::gil_scoped_release release;
-  return table<T>().pegasos_rows({X.view, visited.index, visited.size, reinterpret_cast<PegasosSample*>(samples.data()), v.data(),
+  return hot::pegasos_rows<T>({X.view, visited.index, visited.size, reinterpret_cast<PegasosSample*>(samples.data()), v.data(),
                                   u ? u->data() : nullptr, square, margins.data(), numbers.data(), {alpha, bias_step, batch, project}});
 }
 
@@ -36,7 +37,7 @@ int64_t pegasos_tile(Array<double> K, int64_t begin, Writable<double> z, Array<d
   require(given_u.size() == given_v.size() && numbers.size() == 10 && batch >= 1, "pegasos_tile: lengths differ");
   std::vector<double> margins = margins_of(batch, tile.n);
   nb::gil_scoped_release release;
-  return chosen_level().pegasos_tile(tile, given_u.data(), margins.data(), numbers.data(), {alpha, bias_step, batch, project});
+  return hot::pegasos_tile(tile, given_u.data(), margins.data(), numbers.data(), {alpha, bias_step, batch, project});
 }
 
 int64_t norma_tile(Array<double> K, int64_t begin, Writable<double> z, Array<double> y, Array<double> gain, Writable<double> given,
@@ -44,7 +45,7 @@ int64_t norma_tile(Array<double> K, int64_t begin, Writable<double> z, Array<dou
   const OnlineTile tile = tile_of(K, begin, z, y, gain, given);
   require(numbers.size() == 4, "norma_tile: four numbers are needed");
   nb::gil_scoped_release release;
-  return chosen_level().norma_tile(tile, numbers.data(), {alpha, eta0, power, nu, bias});
+  return hot::norma_tile(tile, numbers.data(), {alpha, eta0, power, nu, bias});
 }
 
 template <class T>
@@ -54,11 +55,7 @@ void bind(nb::module_& m) {
         nb::arg("batch"), nb::arg("project"));
 }
 
-}  // namespace
-
-void bind_online(nb::module_& m) {
-  bind<float>(m);
-  bind<double>(m);
+void bind_float64(nb::module_& m) {
   m.def("pegasos_tile", &pegasos_tile, nb::arg("K"), nb::arg("begin"), nb::arg("z").noconvert(), nb::arg("y"), nb::arg("gain"),
         nb::arg("given_v").noconvert(), nb::arg("given_u").noconvert(), nb::arg("numbers").noconvert(), nb::arg("alpha"),
         nb::arg("bias_step"), nb::arg("batch"), nb::arg("project"));
@@ -67,4 +64,12 @@ void bind_online(nb::module_& m) {
         nb::arg("bias"));
 }
 
-}  // namespace maxmargin
+}  // namespace
+
+void bind_online(nb::module_& m) {
+  bind<float>(m);
+  bind<double>(m);
+  bind_float64(m);
+}
+
+}  // namespace maxmargin::MAXMARGIN_LEVEL

@@ -21,6 +21,16 @@ constexpr int64_t direct_size = 2048;   // up to here the whole tile in the thir
 constexpr int64_t burst = 2;            // pair steps for each variable on a whole tile before one copy of its movable part pays,
 constexpr double compact_share = 0.5;   // if that is at most this share of it
 
+// Compiled in module_kernel.cpp.
+extern template bool kernel_block(const Kernel&, const Selection<float>&, const Selection<float>&, float*,
+                                  const int64_t*, bool, int);
+extern template bool kernel_product(const Kernel&, const Selection<float>&, const double*, int64_t,
+                                    const Selection<float>&, double*, int);
+extern template bool kernel_block(const Kernel&, const Selection<double>&, const Selection<double>&, double*,
+                                  const int64_t*, bool, int);
+extern template bool kernel_product(const Kernel&, const Selection<double>&, const double*, int64_t,
+                                    const Selection<double>&, double*, int);
+
 template <class T>
 struct Stored {
   const T* K;
@@ -61,7 +71,7 @@ struct Computed {
   }
   bool update(std::vector<int64_t>& moved, std::vector<double>& delta, double* G) const {
     const std::vector<int64_t> index = at(moved);
-    return kernel_matvec(kernel, {points.points, index.data(), int64_t(index.size())}, delta.data(), 1, points, G, threads);
+    return kernel_product(kernel, {points.points, index.data(), int64_t(index.size())}, delta.data(), 1, points, G, threads);
   }
 };
 
@@ -199,15 +209,18 @@ BlockResult solve_whole(const Block<T>& block, double tol, int64_t max_steps) {
   return rest;
 }
 
+// Until the violation is at most tol, or for max_steps steps.
 template <class T>
-BlockResult solve_block(const Block<T>& block, double tol, int64_t max_steps) {
+BlockResult pair_steps(const Block<T>& block, double tol, int64_t max_steps) {
   if (block.size <= direct_size) return solve_whole(block, tol, max_steps);
   return Nested<T, Stored<T>>(block, {block.K, block.size}, inner_size).run(tol, max_steps);
 }
 
+// The same where K is not stored (block.K is null): k(points, points) is computed as it is needed.
 template <class T>
-BlockResult solve_points(const PointsBlock<T>& problem, double tol, int64_t max_steps) {
-  return Nested<T, Computed<T>>(problem.block, {problem.kernel, problem.points, problem.threads}, computed_size).run(tol, max_steps);
+BlockResult pair_steps_on_points(const Block<T>& block, const Kernel& kernel, const Selection<T>& points, double tol, int64_t max_steps,
+                                 int threads) {
+  return Nested<T, Computed<T>>(block, {kernel, points, threads}, computed_size).run(tol, max_steps);
 }
 
 }  // namespace maxmargin::MAXMARGIN_LEVEL

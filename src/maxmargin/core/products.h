@@ -115,8 +115,8 @@ struct Multiply {
 };
 
 template <class T, class S>
-bool kernel_matvec(const Kernel& kernel, const Selection<T>& A, const S* coef, int64_t columns, const Selection<T>& B,
-                   double* out, int threads) {
+bool kernel_product(const Kernel& kernel, const Selection<T>& A, const S* coef, int64_t columns, const Selection<T>& B,
+                    double* out, int threads) {
   const Multiply<T, S> multiply{coef, columns, out, B.size};
   return with_map<T>(kernel, [&](const auto& map) { return walk(map, A, B, false, threads, multiply); });
 }

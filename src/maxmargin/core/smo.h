@@ -44,6 +44,27 @@ struct Extremes {  // of one group
   }
 };
 
+// One working-set problem; variables of a group are contiguous: group g is [group_begin[g], group_begin[g + 1]).
+template <class T>
+struct Block {
+  int64_t size;
+  const T* K;  // size x size
+  double* G;   // gradient, in and out
+  double* b;   // variables, in and out
+  const double *lower, *upper, *ridge;
+  const int64_t* group_begin;
+  const bool* fixed;  // whether a group's sum is
+  int64_t groups;
+};
+
+struct BlockResult {
+  int64_t steps;
+  double violation;    // after the last step
+  bool negative;       // a pair of negative curvature was met
+  bool unbounded;      // a step without end was met
+  bool finite = true;  // no kernel value was infinite or not a number
+};
+
 template <class T>
 class Smo {
  public:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.core import _cpu
+import maxmargin.core._cpu as _cpu  # compiled: it has no types
 from maxmargin.core.threads import thread_count
 
 format_svmlight = _cpu.format_svmlight
@@ -21,4 +21,7 @@ def parse_svmlight(
     Targets, row ends, indices, values, queries, least and greatest index, lines, and an error with
     its place.
     """
-    return _cpu.parse_svmlight(buffer, size, limit, queries, threads or thread_count(10.0 * size))
+    pieces: list[tuple[Any, ...]] = _cpu.parse_svmlight(
+        buffer, size, limit, queries, threads or thread_count(10.0 * size)
+    )
+    return pieces

@@ -8,6 +8,19 @@
 
 namespace maxmargin::MAXMARGIN_LEVEL {
 
+// The losses of n samples: leaving the tube [low, high] of decision values costs `up` a unit below it and `down` a unit above it, or a
+// unit squared; see losses.py.
+struct Tube {
+  int64_t n;
+  const double *low, *high, *up, *down;
+  bool squared;
+};
+
+// Sums over all samples at given decision values f and duals t; see losses.py.
+struct TubeSums {
+  double loss, neg_conjugate, total;
+};
+
 struct Loss {
   double low, high, up, down;
   bool squared;
