@@ -1,16 +1,16 @@
-"""Solvers of the dual problem, one a file, with one contract:
+"""Kernel machines: kernels, dual problems, formulations, sources of kernel values, solvers.
 
-    solve(problem, source, tol, monitor, cache_size="auto", start=None, workers=1) -> Solution
+A solver of the dual problem is one file with one function:
 
-* ``problem`` is a DualProblem, ``source`` gives kernel values, ``monitor`` says when to stop;
-* the solution is feasible: inside its bounds, with the sums of ``problem.start`` up to rounding;
-* ``Solution.ended`` is None only if ``worst_violation <= tol`` held for kernel values recomputed in float64 (in units of the margin r
-  where the problem is in margin units); whether the solution is optimal is for ``verdict.py`` to
-  say;
-* ``cache_size`` is in megabytes; ``workers`` such solves run side by side and share it;
-* ``start`` is any guess; it is made feasible first;
-* inputs are not modified, the result does not depend on the number of threads or on the size of the cache.
+    solve(problem, workspace, tol, start=None) -> Solution
 
-``pegasos``, ``pegasos_linear``, ``epochs``, ``norma`` and ``budget`` are the online family: steps
-on the primal, with a contract of its own (``Path``).
+* ``problem`` is a DualProblem. ``workspace`` holds the source of kernel values, what is kept of
+  them from solve to solve, and the monitor that says when to stop.
+* The solution is feasible: inside its bounds, with the sums of ``problem.start`` up to rounding.
+* ``Solution.ended`` is None only if the violation is at most ``tol`` for kernel values recomputed
+  in float64, in units of the margin if the problem is. Otherwise it says why the solver stopped.
+  Only ``verdict.py`` says whether the solution is optimal.
+* ``start`` is any guess. The solver makes it feasible first.
+* Inputs are not modified. The result does not depend on the number of threads or on the size of
+  the cache.
 """
