@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from helpers import settings
 from maxmargin import calibration
 from maxmargin.kernel import multiclass
 
@@ -131,7 +132,7 @@ def test_others_are_as_near_as_can_be(k, monkeypatch):
             tol=1e-14,
         )
         assert distance(p) <= best.fun + 1e-9
-    monkeypatch.setattr(calibration, "BLOCK", 1)
+    settings(monkeypatch, calibration, entries=1)
     np.testing.assert_array_equal(
         calibration.pair_probabilities(values, np.full(len(pairs), -1.0), np.zeros(len(pairs)), k),
         found,
@@ -195,7 +196,7 @@ def test_several_samples_of_several_classes_at_once(monkeypatch):
                 ((1 - row[k]) * q[i] - row[k] * q[j]) ** 2 for k, (i, j) in enumerate(pairs)
             )
     for room in (1, 25, 49, 50, 75, 600):
-        monkeypatch.setattr(calibration, "BLOCK", room)
+        settings(monkeypatch, calibration, entries=room)
         np.testing.assert_allclose(
             calibration.pair_probabilities(values, a, b, 4), expected, rtol=1e-12
         )

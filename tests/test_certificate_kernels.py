@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from helpers import settings
 from maxmargin import certificate
 from maxmargin.certificate import Certificate
 from maxmargin.kernel import evaluation
@@ -66,7 +67,7 @@ KERNELS = [
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
 @pytest.mark.parametrize("entries", [1, 14, 2**22])
 def test_values_and_sums(kernel, store, entries, monkeypatch):
-    monkeypatch.setattr(evaluation, "BLOCK_ENTRIES", entries)
+    settings(monkeypatch, evaluation, entries=entries)
     K = np.array([[formula(kernel, x, z) for z in A] for x in B])
     np.testing.assert_allclose(kernel_values(kernel, store(B), store(A)), K, rtol=1e-13, atol=1e-15)
     wanted = K @ coef + CONSTANT

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from helpers import settings
 from maxmargin import Kernel, certificate
 from maxmargin.audit import plan_audit
 from maxmargin.core.choose import HOST
@@ -656,7 +657,7 @@ def test_distances_of_wide_sparse_data(monkeypatch):
     )
     wanted = ((S.toarray()[:, None] - T.toarray()[None]) ** 2).sum(axis=2)
     np.testing.assert_allclose(evaluation._squared_distances(S, T), wanted, rtol=1e-12)
-    monkeypatch.setattr(evaluation, "BLOCK_ENTRIES", 1)
+    settings(monkeypatch, evaluation, entries=1)
     np.testing.assert_allclose(evaluation._squared_distances(S, T), wanted, rtol=1e-12)
     np.testing.assert_allclose(
         evaluation._squared_distances(0.1 * S, 0.1 * T), 0.01 * wanted, rtol=1e-12

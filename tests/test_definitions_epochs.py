@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from helpers import binary, three
+from helpers import binary, settings, three
 from maxmargin import NormaSVC, PegasosSVC, monitor
 from maxmargin.linear.designs import ArrayDesign
 from maxmargin.linear.losses import Bias, LinearProblem, classification
@@ -116,7 +116,7 @@ def test_the_last_line_tells_steps_gap_and_support_vectors(kernel, caplog):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_lines_on_the_way(caplog, monkeypatch):
-    monkeypatch.setattr(monitor, "REPORT_EVERY", 0.0)
+    settings(monkeypatch, monitor, report_every=0.0)
     X, y = binary(60)
     with caplog.at_level("INFO", logger="maxmargin"):
         model = PegasosSVC(alpha=0.05, tol=1e-9, max_iter=3, verbose=1, shuffle=False).fit(X, y)

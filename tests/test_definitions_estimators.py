@@ -5,7 +5,16 @@ import pytest
 from scipy import sparse
 from sklearn.metrics.pairwise import rbf_kernel
 
-from helpers import CLASSIFIERS, FIVE, assert_close, assert_same_bits, binary, target, three
+from helpers import (
+    CLASSIFIERS,
+    FIVE,
+    assert_close,
+    assert_same_bits,
+    binary,
+    settings,
+    target,
+    three,
+)
 from maxmargin import SVC, Kernel, OneClassSVM
 from maxmargin.estimators import _base, _classifier
 from maxmargin.estimators._voting import libsvm_sign
@@ -180,7 +189,7 @@ def test_certify_evaluates_in_long_double_what_a_fit_would(monkeypatch):
     count = len(model.support_)
     work = 40 * evaluation.products_per_row(model.kernel_, model.support_vectors_, count)
     for room, name in ((work, "extended_products"), (work - 1, "kernel_products")):
-        monkeypatch.setattr(evaluation, "EXTENDED", room)
+        settings(monkeypatch, evaluation, long_double_products=room)
         used.clear()
         model.certify(X, y)
         assert used[0] == name

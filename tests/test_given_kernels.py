@@ -12,6 +12,7 @@ from sklearn import svm
 from sklearn.datasets import load_iris
 from sklearn.metrics.pairwise import laplacian_kernel, linear_kernel, rbf_kernel
 
+from helpers import settings
 from maxmargin import SVC, SVR, Kernel, NuSVC, OneClassSVM, PegasosSVC
 from maxmargin.core.backend import Variables
 from maxmargin.estimators._data import refuse_batch_dependence
@@ -121,7 +122,7 @@ def asking(monkeypatch, rows_of_seven, dtype=np.float64, others=OTHERS):
 
     So many rows of 7 values at once.
     """
-    monkeypatch.setattr(given, "BLOCK_BYTES", 8 * 7 * rows_of_seven)
+    settings(monkeypatch, given, block_bytes=8 * 7 * rows_of_seven)
     asked = []
 
     def function(B, A):

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from helpers import settings
+from maxmargin.kernel import evaluation
+
 sys.path.insert(0, str(Path(__file__).parent / "hunt"))
 from draw import draw
 from trial import run
@@ -94,7 +97,7 @@ def test_a_worker_that_waits_for_its_turn_does_not_hang():
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize(("seed", "number"), [*SQUARED, *ZERO[3:5]])
 def test_rounding_is_counted_where_not_all_rows_are_compared(seed, number, monkeypatch):
-    monkeypatch.setattr("maxmargin.kernel.audit.EXTENDED", 0)
+    settings(monkeypatch, evaluation, long_double_products=0)
     assert run(draw(seed, number))[1] == []
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from helpers import settings
 from maxmargin.core.backend import Variables
 from maxmargin.core.choose import HOST
 from maxmargin.kernel import rounding
@@ -42,7 +43,7 @@ def test_gamma_without_a_scale():
 
 @pytest.mark.parametrize("numbers", [1, 14, 2**20])
 def test_lengths_and_terms(numbers, monkeypatch):
-    monkeypatch.setattr(native, "LENGTHS_AT_ONCE", numbers)
+    settings(monkeypatch, native, squares_at_once=numbers)
     centre = rng.normal(size=5)
     np.testing.assert_allclose(
         native._squared_lengths(A, centre), [sum((x - centre) ** 2) for x in A]
@@ -115,7 +116,7 @@ def test_suspects_are_the_longest_and_of_many_those_with_a_near_neighbour(monkey
     assert (
         source.suspects(2, among).tolist() == sorted(range(4), key=lambda k: -lengths[among[k]])[:2]
     )
-    monkeypatch.setattr(native, "NEIGHBOURS", 3)
+    settings(monkeypatch, native, neighbour_rows=3)
     line = np.cumsum(np.r_[0.0, np.full(8, 10.0), 0.01, 10.0, 10.0])[:, None]
     assert sorted(NativeSource(Kernel.rbf(gamma=1.0), line).suspects(2).tolist()) == [8, 9]
 
@@ -242,7 +243,7 @@ def sources():
 @pytest.mark.parametrize("at_once", [1.0, 5e8])
 def test_blocks_rows_and_products(name, dtype, at_once, monkeypatch):
     """Everything a source offers, by the formula; the rows at a time do not matter."""
-    monkeypatch.setattr(native, "AT_ONCE", at_once)
+    settings(monkeypatch, native, multiply_adds=at_once)
     source, P, Q = sources()[name]
     gamma = source.kernel.gamma
     K = np.array([[math.exp(-gamma * sum((p - q) ** 2)) for q in Q] for p in P])
@@ -297,7 +298,7 @@ def test_products_of_groups_go_to_the_core_at_once_where_they_are_few(monkeypatc
     )
     source = NativeSource(Kernel.rbf(gamma=0.3), A, B)
     for limit, grouped in ((12 * 7 * (5 + 2 + 16.0), True), (12 * 7 * (5 + 2 + 16.0) - 84, False)):
-        monkeypatch.setattr(native, "AT_ONCE", limit)
+        settings(monkeypatch, native, multiply_adds=limit)
         calls.clear()
         source.add_products(np.array([0, 12]), np.ones((12, 2)), np.zeros((1, 2, 7)), np.float64)
         assert bool(calls) is grouped
@@ -340,7 +341,7 @@ def test_values_that_are_not_finite_name_their_kernel():
 
 
 def test_ranks_of_suspects(monkeypatch):
-    monkeypatch.setattr(native, "NEIGHBOURS", 11)
+    settings(monkeypatch, native, neighbour_rows=11)
     for X, dense in ((A, A), (S, S.toarray())):
         found = NativeSource(Kernel.rbf(gamma=0.3), X)._rank()
         direction = np.random.default_rng(0).normal(size=5)
@@ -353,7 +354,7 @@ def test_ranks_of_suspects(monkeypatch):
             for x, gap in zip(dense, nearest, strict=True)
         ]
         np.testing.assert_allclose(found, wanted, rtol=1e-10, atol=1e-14)
-    monkeypatch.setattr(native, "NEIGHBOURS", 12)
+    settings(monkeypatch, native, neighbour_rows=12)
     np.testing.assert_allclose(
         NativeSource(Kernel.rbf(gamma=0.3), S)._rank(), [sum(x**2) for x in S.toarray()]
     )

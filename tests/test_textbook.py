@@ -566,7 +566,10 @@ def test_the_share_of_novel_points_is_bounded():
         (lambda X, y: textbook.linear_regression(X, y, lam=-1), "negative"),
         (lambda X, y: textbook.softmax_regression(X, y[:5]), "rows"),
         (lambda X, y: textbook.kkt_table(textbook.smo(X, y)[0], X, y, C=0.1), "above its bound"),
-        (lambda X, y: textbook.kkt_table(SVC().fit(X, y), X, y + 5), "are not classes of the model"),
+        (
+            lambda X, y: textbook.kkt_table(SVC().fit(X, y), X, y + 5),
+            "are not classes of the model",
+        ),
         (lambda X, y: textbook.primal_versus_dual(X, y, degree=0), "at least 1"),
     ],
 )

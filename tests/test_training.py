@@ -69,7 +69,7 @@ def test_near_the_boundary_values_are_computed_in_float64(small, monkeypatch):
 
 @pytest.mark.parametrize("entries", [1, 2**22])
 def test_sizes_of_the_terms_of_values_near_0(entries, monkeypatch):
-    monkeypatch.setattr(training, "BLOCK_ENTRIES", entries)
+    settings(monkeypatch, training.evaluation, entries=entries)
     settings(monkeypatch, training, near_zero=0.05)
     b = np.where(rng.random(n) < 0.5, 0.4 * y * C, 0.0)
     part, diagonal = K @ b, np.linspace(0.5, 2.0, n)
@@ -188,12 +188,12 @@ def test_a_closer_look_where_rounding_may_exceed_the_slack():
 
 
 def test_where_not_all_rows_can_be_compared_the_error_is_no_less_than_rounding(monkeypatch):
-    monkeypatch.setattr(auditing, "EXTENDED", 3 * n * (n - 1))
+    settings(monkeypatch, training.evaluation, long_double_products=3 * n * (n - 1))
     error, exact = audit(0.0)
     assert exact is None
     rounding = (2.0**-52 * np.sqrt(n) + SOURCE.value_error) * np.abs(0.3 * C).sum()
     assert error == pytest.approx(rounding, rel=1e-9, abs=0.0)
-    monkeypatch.setattr(auditing, "EXTENDED", 3 * n * n)
+    settings(monkeypatch, training.evaluation, long_double_products=3 * n * n)
     assert audit(0.0)[1] is not None
 
 

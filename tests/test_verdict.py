@@ -521,7 +521,7 @@ def test_a_problem_without_bounds_falls_forever_along_a_direction_without_norm(b
 
 
 def test_progress_is_shown_between_rounds(monkeypatch, caplog):
-    monkeypatch.setattr(monitor, "REPORT_EVERY", 0.0)
+    settings(monkeypatch, monitor, report_every=0.0)
     caplog.set_level(logging.INFO, "maxmargin")
     X = rng.normal(size=(3500, 3))
     SVC(verbose=True).fit(X, X[:, 0] * X[:, 1] > 0)

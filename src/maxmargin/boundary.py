@@ -2,7 +2,7 @@
 
 from maxmargin.core.arrays import Floats
 
-BOUNDARY, ROUNDED = 1e-13, 1e-14
+OFFSET_ROUNDING, SCORE_ROUNDING = 1e-13, 1e-14
 """Shares of the offset, and of the sizes that add up to a score, that cover the rounding of
 scores."""
 
@@ -18,5 +18,5 @@ def outward(f: Floats, dual: Floats, upper: Floats, offset: float, size: Floats)
     predictions are computed in another order: ``size`` bounds sum_i |b_i k(x_i, x)| for every
     sample x.
     """
-    below = float((ROUNDED * size - f)[dual < upper].max(initial=0.0))
-    return below + BOUNDARY * abs(offset)
+    below = float((SCORE_ROUNDING * size - f)[dual < upper].max(initial=0.0))
+    return below + OFFSET_ROUNDING * abs(offset)

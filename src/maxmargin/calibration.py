@@ -21,6 +21,8 @@ A regression has errors of a Laplace distribution, P(|error| > s) = exp(-s / sca
 absolute error without the extreme ones.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
@@ -28,13 +30,21 @@ from scipy.special import expit
 from maxmargin.core.arrays import Floats
 from maxmargin.kernel import multiclass
 
-LEAST = 1e-7
-"""A pair's probabilities are kept that far from 0 and 1."""
-EXTREME = 5.0
-"""Errors beyond so many standard deviations are left out of the scale."""
-STEPS = 100
-BLOCK = 2**20
-"""Numbers of the systems solved at once."""
+
+class Settings(NamedTuple):
+    """LIBSVM's constants, and how much is solved at once."""
+
+    least: float = 1e-7
+    """Distance of a pair's probabilities from 0 and 1, at least."""
+    outlier: float = 5.0
+    """Standard deviations beyond which errors do not count for the scale."""
+    newton_steps: int = 100
+    """Newton steps for a sigmoid, at most."""
+    entries: int = 2**20
+    """Numbers of the systems of equations that are solved at once."""
+
+
+SETTINGS = Settings()
 
 
 def fit_sigmoid(values: Floats, first: NDArray[np.bool_]) -> tuple[float, float]:
@@ -46,7 +56,7 @@ def fit_sigmoid(values: Floats, first: NDArray[np.bool_]) -> tuple[float, float]
     unit = float(np.abs(values).max(initial=0.0)) or 1.0
     design = np.column_stack((values / unit, np.ones(len(values))))
     value = _likelihood(design @ x, t)
-    for _ in range(STEPS):
+    for _ in range(SETTINGS.newton_steps):
         z = design @ x
         p = expit(-z)
         slope = design.T @ (t - p)
@@ -75,11 +85,11 @@ def pair_probabilities(values: Floats, a: Floats, b: Floats, n_classes: int) -> 
     """Probabilities of the classes, a column each, from decision values of their pairs, a column
     each, in the order of multiclass.pairs.
     """
-    r = np.clip(expit(-(values * a + b)), LEAST, 1 - LEAST)
+    r = np.clip(expit(-(values * a + b)), SETTINGS.least, 1 - SETTINGS.least)
     if n_classes == 2:
         return np.column_stack((r[:, 0], 1 - r[:, 0]))
     first, second = np.array(list(multiclass.pairs(n_classes))).T
-    step = max(1, BLOCK // (n_classes + 1) ** 2)
+    step = max(1, SETTINGS.entries // (n_classes + 1) ** 2)
     return np.concatenate(
         [
             _coupled(r[k : k + step], first, second, n_classes)
@@ -107,5 +117,5 @@ def _coupled(r: Floats, first: NDArray[np.int64], second: NDArray[np.int64], k: 
 def laplace_scale(errors: Floats) -> float:
     """The scale of a Laplace distribution of errors."""
     size = np.abs(errors)
-    usual = size <= EXTREME * np.sqrt(2 * float(np.mean(size)) ** 2)
+    usual = size <= SETTINGS.outlier * np.sqrt(2 * float(np.mean(size)) ** 2)
     return float(np.mean(size[usual]))

@@ -16,25 +16,33 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from copy import copy
 from types import FrameType, TracebackType
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from maxmargin.status import Status
 
 logger = logging.getLogger("maxmargin")
 
-DEFAULT_STEPS = 10**8
-"""Pair steps of one problem when max_iter is -1: every fit ends."""
-
 T = TypeVar("T")
 
-LISTEN_EVERY = 0.1
-"""Seconds between two looks at Ctrl-C during one long call."""
-REPORT_EVERY = 0.5
-"""Seconds between two progress lines."""
-GRACE, LEAST = 0.25, 0.02
-"""Shares of the time limit: how long after it another of several problems may begin, and the least
-time each has. One long step of a
-problem cannot take all the time of those that come after it (decision 19)."""
+
+class Settings(NamedTuple):
+    """Limits and intervals."""
+
+    default_steps: int = 10**8
+    """Pair steps of one problem when max_iter is -1: every fit ends."""
+    listen_every: float = 0.1
+    """Seconds between two checks for Ctrl-C during one long call."""
+    report_every: float = 0.5
+    """Seconds between two progress lines."""
+    grace: float = 0.25
+    """Share of the time limit by which the start of another of several problems may exceed it
+    (decision 19)."""
+    least_share: float = 0.02
+    """Share of the time limit that each of several problems has at least: one long step cannot take
+    all the time of the problems after it (decision 19)."""
+
+
+SETTINGS = Settings()
 
 
 class Monitor:
@@ -48,7 +56,7 @@ class Monitor:
         title: str = "fit",
         keep: bool = False,
     ) -> None:
-        self.max_iter = max_iter if max_iter >= 0 else DEFAULT_STEPS
+        self.max_iter = max_iter if max_iter >= 0 else SETTINGS.default_steps
         self.began = time.perf_counter()
         self.limit = time_limit if time_limit is not None else float("inf")
         self.deadline = self.began + self.limit
@@ -68,13 +76,13 @@ class Monitor:
         now = time.perf_counter()
         left = self.deadline - now
         if left < float("inf"):
-            part.deadline = now + max(min(share, 1.0) * left, LEAST * self.limit)
+            part.deadline = now + max(min(share, 1.0) * left, SETTINGS.least_share * self.limit)
         return part
 
     def too_late(self) -> Status | None:
         """Why another problem must not begin, if it must not."""
         stopped = self.stop(0)
-        late = time.perf_counter() >= self.deadline + GRACE * self.limit
+        late = time.perf_counter() >= self.deadline + SETTINGS.grace * self.limit
         return None if stopped is Status.TIME_LIMIT and not late else stopped
 
     def __enter__(self) -> "Monitor":
@@ -124,7 +132,10 @@ class Monitor:
 
     def wants_report(self) -> bool:
         """Whether a progress line is due."""
-        return self._line is not None and time.perf_counter() - self._last_report >= REPORT_EVERY
+        return (
+            self._line is not None
+            and time.perf_counter() - self._last_report >= SETTINGS.report_every
+        )
 
     def report(
         self, steps: int, gap: float, violation: float, support: int, note: str = ""
@@ -209,7 +220,7 @@ def interruptible(function: Callable[..., T], *arguments: Any) -> T:
     threading.Thread(target=work, daemon=True).start()
     while True:
         try:
-            return found.result(timeout=LISTEN_EVERY)
+            return found.result(timeout=SETTINGS.listen_every)
         except TimeoutError:
             if found.done():  # the function's own
                 raise

@@ -49,7 +49,7 @@ SYNONYMS = {
 }
 """Other names, letters and digits only, of words that options know; each serves whatever option
 knows its word."""
-SHORTEST = 3
+MIN_PREFIX = 3
 """Letters that a beginning needs to say something."""
 SIMILAR = 0.75
 """Share of the letters that a slip of the pen leaves (the ratio of difflib)."""
@@ -69,7 +69,7 @@ def closest(word: Any, known: Iterable[str]) -> str | None:
     begun = [
         option
         for text, option in options.items()
-        if min(len(text), len(plain)) >= SHORTEST and _begins(text, plain)
+        if min(len(text), len(plain)) >= MIN_PREFIX and _begins(text, plain)
     ]
     if len(begun) == 1:
         return begun[0]

@@ -354,7 +354,7 @@ class BaseSVM(QuickParameters, ABC):
     def _is_quick(self, X: Any, coef: Floats) -> bool:
         """Whether a fit, too, evaluates all decision values in long double where need be."""
         per_row = evaluation.products_per_row(self._kernel, self.support_vectors_, len(coef))
-        return bool(per_row * _num_samples(X) <= evaluation.EXTENDED)
+        return bool(per_row * _num_samples(X) <= evaluation.SETTINGS.long_double_products)
 
     def _needs_more_digits(self, coef: Floats) -> bool:
         """Whether float64 may round dot products so much that decision values are not known to tol

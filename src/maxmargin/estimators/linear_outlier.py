@@ -8,7 +8,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.boundary import ROUNDED, outward
+from maxmargin.boundary import SCORE_ROUNDING, outward
 from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats
 from maxmargin.estimators import _state
@@ -143,7 +143,7 @@ class LinearOneClassSVM(BaseOneClass, BaseLinear):
         allowed = max(0.0, min(max(SPENT * before.gap, NEGLIGIBLE * value), room)) / problem.total
         f, inside = np.maximum(scores + bias, -allowed), problem.tube.up * (1 - NEGLIGIBLE)
         dual = np.where(
-            np.abs(scores + bias) <= ROUNDED * size, 0.0, found.t
+            np.abs(scores + bias) <= SCORE_ROUNDING * size, 0.0, found.t
         )  # on the boundary, whatever the duals say
         bias += outward(f, dual, inside, bias, size)
         moved = found._replace(bias=bias, f=scores + bias)

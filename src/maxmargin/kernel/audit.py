@@ -6,13 +6,8 @@ import numpy as np
 
 from maxmargin.audit import Audit, audit, drawn, plan_audit
 from maxmargin.core.arrays import Floats, Integers
-from maxmargin.kernel import block
-from maxmargin.kernel.evaluation import (
-    EXTENDED,
-    extended_products,
-    kernel_products,
-    products_per_row,
-)
+from maxmargin.kernel import block, evaluation
+from maxmargin.kernel.evaluation import extended_products, kernel_products, products_per_row
 from maxmargin.kernel.formulations import Decision
 from maxmargin.kernel.kernels import Kind
 from maxmargin.kernel.sources import Source
@@ -46,7 +41,8 @@ def audit_decision(
     rounding *= float(np.abs(coef).sum())
     count = max(SETTINGS.fewest, SETTINGS.rows // workspace.problems)
     sample = sampled(workspace.source, decision.coef, count)
-    affordable = EXTENDED // max(1, products_per_row(kernel, A, len(support)))
+    per_row = max(1, products_per_row(kernel, A, len(support)))
+    affordable = evaluation.SETTINGS.long_double_products // per_row
     plan = plan_audit(len(f), sample, rounding, allowed, affordable)
     B = samples.pick(plan.rows)
     if plan.closer and kernel.has_dot_product:

@@ -5,7 +5,7 @@ Squared distances are sums over explicit differences; where digits are scarce, s
 double.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +19,20 @@ from maxmargin.core.arrays import Floats
 from maxmargin.kernel.empty_columns import without_empty_columns
 from maxmargin.kernel.kernels import Kernel, Kind
 
-BLOCK_ENTRIES = 2**22
-"""Kernel values held at once."""
-EXTENDED = 2**25
-"""Products of two features that a fit's audit in long double may take: a fraction of a second."""
-DIAGONAL = 64
-"""Rows and columns of the blocks on the diagonal."""
+
+class Settings(NamedTuple):
+    """How much is computed at once."""
+
+    entries: int = 2**22
+    """Kernel values held at once."""
+    long_double_products: int = 2**25
+    """Products of two features that a fit's audit in long double may take: a fraction of a second
+    (decision 18)."""
+    diagonal_rows: int = 64
+    """Rows and columns of the blocks on the diagonal."""
+
+
+SETTINGS = Settings()
 
 
 def _dense(X: Any) -> NDArray[np.float64]:
@@ -48,7 +56,7 @@ def _squared_distances(A: Any, B: Any) -> NDArray[np.float64]:
 
     For sparse data too wide for that by |a|^2 + |b|^2 - 2 a.b.
     """
-    if max(A.shape[0], B.shape[0]) * A.shape[1] <= 4 * BLOCK_ENTRIES or not sparse.issparse(A):
+    if max(A.shape[0], B.shape[0]) * A.shape[1] <= 4 * SETTINGS.entries or not sparse.issparse(A):
         return np.asarray(cdist(_dense(A), _dense(B), "sqeuclidean"))
     squares = [np.asarray(X.multiply(X).sum(axis=1)).ravel() for X in (A, B)]
     return np.asarray(
@@ -122,8 +130,8 @@ def kernel_diagonal(kernel: Kernel, X: Any) -> Floats:
             )
         return np.abs(_of_dot(kernel, np.asarray(squares, dtype=np.float64).ravel()))
     found = np.zeros(n)
-    for begin in range(0, n, DIAGONAL):
-        rows = np.arange(begin, min(n, begin + DIAGONAL))
+    for begin in range(0, n, SETTINGS.diagonal_rows):
+        rows = np.arange(begin, min(n, begin + SETTINGS.diagonal_rows))
         part = X[rows] if hasattr(X, "dtype") else _safe_indexing(X, rows)
         found[rows] = np.abs(kernel_values(kernel, part, part).diagonal())
     return found
@@ -144,7 +152,7 @@ def kernel_products(
     dtype = np.longdouble if exact else np.float64
     n = B.shape[0] if hasattr(B, "shape") else len(B)
     coef, out = coef.astype(dtype), np.zeros((n, coef.shape[1]))
-    step = max(1, BLOCK_ENTRIES // max(1, len(coef)))
+    step = max(1, SETTINGS.entries // max(1, len(coef)))
     for begin in range(0, n if len(coef) else 0, step):
         rows = np.arange(begin, min(n, begin + step))
         part = B[rows] if hasattr(B, "dtype") else _safe_indexing(B, rows)
@@ -164,7 +172,7 @@ def extended_products(
 ) -> NDArray[np.float64]:
     """kernel_products for functions of x.z, in long double throughout."""
     A = A.astype(np.longdouble) if sparse.issparse(A) else np.asarray(A, dtype=np.longdouble)
-    step = max(1, BLOCK_ENTRIES // max(1, len(coef)))
+    step = max(1, SETTINGS.entries // max(1, len(coef)))
     parts = [
         _extended(kernel, A, coef, B[i : i + step], constant) for i in range(0, B.shape[0], step)
     ]

@@ -11,11 +11,11 @@ import numpy as np
 
 from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats, Integers
-from maxmargin.kernel import block, definiteness, primal_newton
+from maxmargin.kernel import block, definiteness, evaluation, primal_newton
 from maxmargin.kernel.audit import audit_decision
 from maxmargin.kernel.damping import Primal, damped
 from maxmargin.kernel.definiteness import convexity_of
-from maxmargin.kernel.evaluation import BLOCK_ENTRIES, kernel_diagonal
+from maxmargin.kernel.evaluation import kernel_diagonal
 from maxmargin.kernel.formulations import Decision, Formulation
 from maxmargin.kernel.kernels import Kind
 from maxmargin.kernel.problems import DualProblem, fold
@@ -208,7 +208,7 @@ def _with_exact_boundary(
     root, size = np.sqrt(diagonal), np.abs(part)
     most = root * float(np.sum(np.abs(coef) * root))
     near = np.flatnonzero(part + level < SETTINGS.near_zero * most)
-    step = max(1, BLOCK_ENTRIES // max(1, len(support)))
+    step = max(1, evaluation.SETTINGS.entries // max(1, len(support)))
     for i in range(0, len(near), step):
         some = near[i : i + step]
         size[some] = np.abs(source.block(some, support, np.float64)) @ np.abs(coef[support])

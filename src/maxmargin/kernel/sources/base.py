@@ -1,7 +1,7 @@
 """What every source of kernel values offers, and what they share."""
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -14,10 +14,17 @@ from maxmargin.core.backend import Backend, Steps, Variables
 from maxmargin.kernel import rounding
 from maxmargin.kernel.kernels import Kernel, Kind
 
-BLOCK_BYTES = 64 * 2**20
-"""Values asked for at once take at most this much memory (and at least one row)."""
-DIAGONAL = 64
-"""Rows and columns of the blocks on the diagonal."""
+
+class Settings(NamedTuple):
+    """How many values are asked for at once."""
+
+    block_bytes: int = 64 * 2**20
+    """Memory of a block of values, in bytes; a block has one row at least."""
+    diagonal_rows: int = 64
+    """Rows and columns of the blocks on the diagonal."""
+
+
+SETTINGS = Settings()
 
 
 class KernelNotFinite(ValueError):
@@ -93,8 +100,8 @@ class Source(ABC):
     def diagonal(self) -> NDArray[np.float64]:
         """k(x, x) of every point, where B is A."""
         found = np.empty(self.n_rows)
-        for begin in range(0, self.n_rows, DIAGONAL):
-            rows = np.arange(begin, min(self.n_rows, begin + DIAGONAL))
+        for begin in range(0, self.n_rows, SETTINGS.diagonal_rows):
+            rows = np.arange(begin, min(self.n_rows, begin + SETTINGS.diagonal_rows))
             found[rows] = self.block(rows, rows, np.float64).diagonal()
         return found
 
@@ -110,7 +117,7 @@ class Source(ABC):
 
     def fill_rows(self, a: NDArray[np.int64], rows: Matrix, slots: NDArray[np.int64]) -> None:
         """rows[slots] = k(A[a], B), in the precision of rows."""
-        step = max(1, BLOCK_BYTES // (8 * max(1, self.n_columns)))
+        step = max(1, SETTINGS.block_bytes // (8 * max(1, self.n_columns)))
         for i in range(0, len(a), step):
             rows[slots[i : i + step]] = self.block(a[i : i + step], None, rows.dtype)
 

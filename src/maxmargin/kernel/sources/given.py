@@ -11,7 +11,7 @@ from maxmargin.core.backend import Backend
 from maxmargin.core.choose import HOST
 from maxmargin.core.memory import contiguous
 from maxmargin.kernel.kernels import Kernel
-from maxmargin.kernel.sources.base import BLOCK_BYTES, Source, not_finite, pick
+from maxmargin.kernel.sources.base import SETTINGS, Source, not_finite, pick
 
 
 class CallableSource(Source):
@@ -50,7 +50,7 @@ class CallableSource(Source):
     def block(self, a: Indices, b: Indices, dtype: DTypeLike) -> Matrix:
         rows = np.arange(self.n_rows) if a is None else a
         width = self.n_columns if b is None else len(b)
-        step = max(1, BLOCK_BYTES // (8 * max(1, width)))
+        step = max(1, SETTINGS.block_bytes // (8 * max(1, width)))
         parts = [self._values(rows[i : i + step], b) for i in range(0, len(rows), step)]
         return np.ascontiguousarray(np.concatenate(parts) if parts else np.empty((0, width)))
 
@@ -58,7 +58,7 @@ class CallableSource(Source):
         self, a: Indices, coef: NDArray[Any], b: Indices, out: NDArray[np.float64], dtype: DTypeLike
     ) -> None:
         rows = np.arange(self.n_rows) if a is None else a
-        step = max(1, BLOCK_BYTES // (8 * max(1, out.shape[1])))
+        step = max(1, SETTINGS.block_bytes // (8 * max(1, out.shape[1])))
         for i in range(0, len(rows), step):
             values = contiguous(self._values(rows[i : i + step], b))
             slots = np.arange(len(values))

@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -35,19 +35,28 @@ from maxmargin.kernel.empty_columns import without_empty_columns
 from maxmargin.kernel.kernels import Kernel, Kind
 from maxmargin.kernel.sources.base import Source, not_finite, pick
 
-FEW, WIDE = 0.3, 16
-"""Dense data of at least WIDE features of which at most the share FEW is not zero are
-compressed."""
-AT_ONCE = 5e8
-"""Multiply-adds between two looks at signals: a fraction of a second on one busy core."""
-NEIGHBOURS = 1024
-"""Rows up to which near neighbours are not looked for: values of small problems are float64."""
-GREATEST_SCALE = 1000
-"""Exponent of the greatest power of two that data are scaled by."""
-LENGTHS_AT_ONCE = 2**20
-"""Numbers of which the squares are summed at once."""
-CHEAP = 64
-"""Multiply-adds for a kernel value up to which it is computed as fast as it is read from memory."""
+
+class Settings(NamedTuple):
+    """How data are prepared and when values are computed again."""
+
+    compress_share: float = 0.3
+    """Share of entries that are not zero up to which dense data are compressed (decision 9)."""
+    compress_features: int = 16
+    """Features, at least, of dense data that are compressed."""
+    cheap: int = 64
+    """Multiply-adds per kernel value up to which computing costs no more than reading it from
+    memory (decision 9)."""
+    multiply_adds: float = 5e8
+    """Multiply-adds between two checks for signals: a fraction of a second on one busy core."""
+    neighbour_rows: int = 1024
+    """Rows up to which near neighbours are not looked for: values of small problems are float64."""
+    greatest_exponent: int = 1000
+    """Exponent of the greatest power of two that data are scaled by."""
+    squares_at_once: int = 2**20
+    """Numbers whose squares are summed at once."""
+
+
+SETTINGS = Settings()
 
 
 class NativeSource(Source):
@@ -74,10 +83,14 @@ class NativeSource(Source):
             A, B = A.toarray(), B.toarray() if sparse.issparse(B) else B
         self._A, self._B = without_empty_columns(A, B)
         non_zeros = A.nnz if sparse.issparse(A) else int(np.count_nonzero(A))
-        self.cheap = non_zeros <= CHEAP * self.n_rows
+        self.cheap = non_zeros <= SETTINGS.cheap * self.n_rows
         kind = Kind.LINEAR if kernel.kind is Kind.COSINE else kernel.kind
         dense = not sparse.issparse(A) and not sparse.issparse(B)
-        few = dense and A.shape[1] >= WIDE and non_zeros <= FEW * A.size
+        few = (
+            dense
+            and A.shape[1] >= SETTINGS.compress_features
+            and non_zeros <= SETTINGS.compress_share * A.size
+        )
         self._compress = few and kind not in (Kind.LAPLACIAN, Kind.CHI2)
         with np.errstate(over="ignore", invalid="ignore"):
             centred = dense and kind in (Kind.RBF, Kind.LAPLACIAN) and A.shape[0] > 0
@@ -198,7 +211,7 @@ class NativeSource(Source):
         What |x|^2 + |z|^2 - 2 x.z may lose.
         """
         rank = np.nan_to_num(self._squared_lengths, nan=np.inf)
-        if self.kernel.kind is not Kind.RBF or self.n_rows <= NEIGHBOURS:
+        if self.kernel.kind is not Kind.RBF or self.n_rows <= SETTINGS.neighbour_rows:
             return rank
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             direction = np.random.default_rng(0).normal(size=self._A.shape[1])
@@ -266,7 +279,7 @@ class NativeSource(Source):
 
         A few at least, for which B's points are packed once.
         """
-        return max(8, int(AT_ONCE / max(1.0, columns * (d + 16.0))))
+        return max(8, int(SETTINGS.multiply_adds / max(1.0, columns * (d + 16.0))))
 
     def add_product(
         self, a: Indices, coef: NDArray[Any], b: Indices, out: NDArray[np.float64], dtype: DTypeLike
@@ -303,7 +316,7 @@ def _power_of_two(kind: Kind, gamma: float) -> tuple[float, float]:
     if kind is Kind.LINEAR or gamma == 0:
         return 1.0, gamma
     power = 1 if kind in (Kind.LAPLACIAN, Kind.CHI2) else 2
-    scale = 2.0 ** min(round(math.log2(gamma) / power), GREATEST_SCALE)
+    scale = 2.0 ** min(round(math.log2(gamma) / power), SETTINGS.greatest_exponent)
     return scale, gamma / scale if power == 1 else gamma / scale / scale
 
 
@@ -321,7 +334,7 @@ def _squared_lengths(X: Any, centre: NDArray[np.float64] | None) -> NDArray[np.f
             ).sum(axis=1)
         ).ravel()
     out = np.empty(X.shape[0])
-    step = max(1, LENGTHS_AT_ONCE // max(1, X.shape[1]))
+    step = max(1, SETTINGS.squares_at_once // max(1, X.shape[1]))
     for i in range(0, X.shape[0], step):
         part = np.subtract(X[i : i + step], 0.0 if centre is None else centre, dtype=np.float64)
         np.einsum("ij,ij->i", part, part, out=out[i : i + step])
