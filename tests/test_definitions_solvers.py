@@ -20,6 +20,7 @@ from maxmargin.linear.designs import ArrayDesign
 from maxmargin.linear.gram import IncrementalGram
 from maxmargin.linear.losses import Bias, LinearProblem, classification, one_class, regression
 from maxmargin.linear.objectives import LinearSolution
+from maxmargin.linear.workspace import LinearWorkspace
 from maxmargin.monitor import Monitor
 from maxmargin.online import epochs
 from maxmargin.online.pegasos import Rule, Task
@@ -171,8 +172,8 @@ def test_losses_that_are_rounding_are_forgiven_where_they_are_negligible():
 def test_a_smaller_problem_counts_its_samples_for_several():
     problem, _, design = linear()
     for seed in range(5):
-        smaller, some = objectives.sample(problem, design, 5, seed)
-        rows = [next(i for i in range(n) if np.array_equal(A[i], x)) for x in some.X]
+        smaller, part = LinearWorkspace(design, Monitor(), seed).subsample(problem, 5)
+        rows = [next(i for i in range(n) if np.array_equal(A[i], x)) for x in part.design.X]
         assert len(set(rows)) == n // 5
         assert rows == sorted(rows)
         np.testing.assert_allclose(smaller.tube.up, 5 * problem.tube.up[rows])

@@ -271,7 +271,7 @@ COLUMNS = {"squared_hinge": (11, 39), "squared_tube": (7, 15)}
 @pytest.mark.parametrize("name", TUBES)
 def test_steps_by_conjugate_gradients(name, bias, monkeypatch):
     """As for data of many features: the Hessian is not formed."""
-    monkeypatch.setattr(semismooth, "FACTORED", 2)
+    monkeypatch.setattr(semismooth, "SETTINGS", semismooth.SETTINGS._replace(factor_up_to=2))
     problem, design = LinearProblem(TUBES[name], bias), CountedDesign(A)
     steps, passes = PRODUCTS[name][list(Bias).index(bias)]
     found = semismooth.solve(problem, LinearWorkspace(design, Monitor()), 1e-5)

@@ -72,11 +72,11 @@ def test_slope_and_curvature_are_derivatives_of_the_smoothed_objective(name, bia
     h = 1e-6
     for j in range(d + (bias is not Bias.NONE)):
         e = h * np.eye(d + 1)[j]
-        assert here.slope[j] == pytest.approx((value(u + e) - value(u - e)) / (2 * h), abs=1e-6)
+        assert here.gradient[j] == pytest.approx((value(u + e) - value(u - e)) / (2 * h), abs=1e-6)
     if bias is Bias.NONE:
-        assert here.slope[-1] == 0.0
+        assert here.gradient[-1] == 0.0
     else:
-        assert here.corner == pytest.approx(run.problem.m + here.duals.curvature.sum())
+        assert here.bias_curvature == pytest.approx(run.problem.m + here.duals.curvature.sum())
     direction = np.random.default_rng(1).normal(size=d + 1)
     direction[-1] *= bias is not Bias.NONE
     change = A @ direction[:-1] + direction[-1]
@@ -96,7 +96,7 @@ def test_slope_and_curvature_are_derivatives_of_the_smoothed_objective(name, bia
     wanted = H @ direction
     if bias is Bias.NONE:
         wanted[-1] = 0.0
-    np.testing.assert_allclose((ahead.slope - here.slope) / h, wanted, atol=1e-4)
+    np.testing.assert_allclose((ahead.gradient - here.gradient) / h, wanted, atol=1e-4)
 
 
 @pytest.mark.parametrize("bias", Bias)
@@ -108,7 +108,7 @@ def test_gaps_at_a_point(name, bias):
     """
     run = newton(name, bias)
     here, _, width = a_point(run)
-    problem, t, slope = run.problem, here.duals.t, here.slope
+    problem, t, slope = run.problem, here.duals.t, here.gradient
     Xt, excess = A.T @ t, sum(t) - problem.total
     primal = (
         0.5 * here.w @ here.w
@@ -123,11 +123,13 @@ def test_gaps_at_a_point(name, bias):
         own += 0.5 * slope[-1] ** 2 / problem.m
     elif bias is Bias.FREE:
         less = (
-            0.5 * slope[-1] ** 2 / here.corner if problem.tube.squared else abs(slope[-1]) * width
+            0.5 * slope[-1] ** 2 / here.bias_curvature
+            if problem.tube.squared
+            else abs(slope[-1]) * width
         )
         dual, own = dual - here.bias * excess - less, own + less
     assert here.gap.dual == pytest.approx(dual)
-    assert here.own == pytest.approx(own)
+    assert here.own_gap == pytest.approx(own)
     assert here.gap.scale == run.scale == sizes(problem, run.design).scale
     for reason in (None, Status.TIME_LIMIT):
         found, gap = run._conclude(here, 1e-9, reason)
@@ -148,8 +150,8 @@ def test_directions_solve_the_newton_equation(name, bias, way, monkeypatch):
     run = newton(name, bias, X)
     here, *_ = a_point(run, width=8.0)
     if way == "products":
-        monkeypatch.setattr(semismooth, "FACTORED", 2)
-    inner, used = [], {"_by_samples": "samples", "_conjugate": "products"}
+        monkeypatch.setattr(semismooth, "SETTINGS", semismooth.SETTINGS._replace(factor_up_to=2))
+    inner, used = [], {"_by_woodbury": "samples", "_by_conjugate_gradients": "products"}
     for method in used:
         real = getattr(run, method)
         monkeypatch.setattr(
@@ -165,12 +167,12 @@ def test_directions_solve_the_newton_equation(name, bias, way, monkeypatch):
         H[-1], H[:, -1] = 0.0, 0.0
         H[-1, -1] = 1.0
     assert here.duals.curvature.any()
-    error = H @ found + here.slope
+    error = H @ found + here.gradient
     scale = np.append(
-        np.ones(X.shape[1]), 1 / np.sqrt(here.corner if bias is not Bias.NONE else 1.0)
+        np.ones(X.shape[1]), 1 / np.sqrt(here.bias_curvature if bias is not Bias.NONE else 1.0)
     )
     most = 0.1 if way == "products" else 1e-9
-    assert np.linalg.norm(scale * error) <= most * np.linalg.norm(scale * here.slope)
+    assert np.linalg.norm(scale * error) <= most * np.linalg.norm(scale * here.gradient)
 
 
 def test_directions_where_no_sample_curves():
@@ -180,7 +182,7 @@ def test_directions_where_no_sample_curves():
     flat = here.duals._replace(curvature=np.zeros(n))
     for last, corner, wanted in ((3.0, 2.0, "bias"), (0.1, 2.0, "w"), (3.0, 2e6, "w")):
         slope = np.append(np.full(d, 0.5), last)
-        found = run._direction(here._replace(duals=flat, slope=slope, corner=corner))
+        found = run._direction(here._replace(duals=flat, gradient=slope, bias_curvature=corner))
         expected = (
             np.append(np.zeros(d), -last / corner)
             if wanted == "bias"
@@ -191,9 +193,9 @@ def test_directions_where_no_sample_curves():
         run = newton("hinge", bias)
         here, *_ = a_point(run)
         here = here._replace(
-            duals=here.duals._replace(curvature=np.zeros(n)), corner=run.problem.m or 1.0
+            duals=here.duals._replace(curvature=np.zeros(n)), bias_curvature=run.problem.m or 1.0
         )
-        wanted = -here.slope / np.append(np.ones(d), run.problem.m or 1.0)
+        wanted = -here.gradient / np.append(np.ones(d), run.problem.m or 1.0)
         np.testing.assert_allclose(run._direction(here), wanted)
 
 
@@ -204,9 +206,9 @@ def test_a_step_ends_where_the_slope_along_it_is_a_tenth_of_the_first(name, bias
     here, centre, width = a_point(run)
     for factor in (0.01, 1.0, 100.0):
         direction = factor * run._direction(here)
-        first = here.slope @ direction
+        first = here.gradient @ direction
         change = A @ direction[:-1] + direction[-1]
-        s = run._length(here, direction, change, centre, width)
+        s = run._line_search(here, direction, change, centre, width)
         at = run._at(
             here.w + s * direction[:-1],
             here.bias + s * direction[-1],
@@ -214,10 +216,10 @@ def test_a_step_ends_where_the_slope_along_it_is_a_tenth_of_the_first(name, bias
             centre,
             width,
         )
-        assert abs(at.slope @ direction) <= 0.1001 * abs(first)
+        assert abs(at.gradient @ direction) <= 0.1001 * abs(first)
         assert s > 0
     tiny = 1e-9 * run._direction(here)
-    assert run._length(here, tiny, A @ tiny[:-1] + tiny[-1], centre, width) == pytest.approx(
+    assert run._line_search(here, tiny, A @ tiny[:-1] + tiny[-1], centre, width) == pytest.approx(
         2.0**20
     ), "not without end"
     w, b, f = run._step(here, centre, width)
@@ -226,7 +228,7 @@ def test_a_step_ends_where_the_slope_along_it_is_a_tenth_of_the_first(name, bias
     assert smooth(run.problem, A, new.w, new.bias, centre, width) < smooth(
         run.problem, A, here.w, here.bias, centre, width
     )
-    assert run._step(here._replace(slope=np.zeros(d + 1)), centre, width) is None
+    assert run._step(here._replace(gradient=np.zeros(d + 1)), centre, width) is None
 
 
 def test_progress_is_a_new_least_value_of_one_kind_or_the_other():
@@ -235,7 +237,7 @@ def test_progress_is_a_new_least_value_of_one_kind_or_the_other():
     here, *_ = a_point(run)
 
     def made(primal, own):
-        return progress.made(here._replace(gap=Gap(primal, 0.0), own=own))
+        return progress.made(here._replace(gap=Gap(primal, 0.0), own_gap=own))
 
     assert made(5.0, 1.0)
     assert progress.least == (5.0, 1.0)
@@ -278,9 +280,9 @@ def rounds(
         return here._replace(
             w=np.full(d, number),
             gap=Gap(10.0, 10.0 - gap),
-            own=own,
+            own_gap=own,
             duals=duals,
-            slope=np.zeros(d + 1),
+            gradient=np.zeros(d + 1),
         )
 
     monkeypatch.setattr(run, "_at", at)
@@ -356,7 +358,7 @@ def test_many_samples_begin_at_the_solution_of_an_eighth(monkeypatch):
         return real(self, tol, w, bias, centre)
 
     monkeypatch.setattr(semismooth._Run, "until", until)
-    monkeypatch.setattr(semismooth, "SEEDED", n - 1)
+    monkeypatch.setattr(semismooth, "SETTINGS", semismooth.SETTINGS._replace(subsample_above=n - 1))
     problem = a_problem("hinge", Bias.FREE)
     found = semismooth.solve(problem, LinearWorkspace(ArrayDesign(A), Monitor()), 1e-6)
     assert asked == [(n // 8, 1e-2, False, True), (n, 1e-6, True, True)]
@@ -365,10 +367,10 @@ def test_many_samples_begin_at_the_solution_of_an_eighth(monkeypatch):
         semismooth.solve(problem, LinearWorkspace(ArrayDesign(A), Monitor()), 1e-3, found).n_iter
         == 0
     )
-    monkeypatch.setattr(semismooth, "SEEDED", n)
+    monkeypatch.setattr(semismooth, "SETTINGS", semismooth.SETTINGS._replace(subsample_above=n))
     semismooth.solve(problem, LinearWorkspace(ArrayDesign(A), Monitor()), 1e-6)
     assert asked == [(n, 1e-3, True, False), (n, 1e-6, False, True)]
-    monkeypatch.setattr(semismooth, "SEEDED", 1)
+    monkeypatch.setattr(semismooth, "SETTINGS", semismooth.SETTINGS._replace(subsample_above=1))
     asked.clear()
     semismooth.solve(problem, LinearWorkspace(ChunkDesign(lambda: [A], A.shape), Monitor()), 1e-6)
     assert asked == [(n, 1e-6, False, True)], "chunks are not picked from"

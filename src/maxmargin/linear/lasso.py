@@ -26,7 +26,7 @@ from maxmargin.core.arrays import Floats
 from maxmargin.linear.designs import ArrayDesign, Design
 from maxmargin.linear.equations import conjugate_gradients
 from maxmargin.linear.losses import Bias, Duals, LinearProblem, with_sum
-from maxmargin.linear.objectives import Gap, LinearSolution, neg_conjugates, sample
+from maxmargin.linear.objectives import Gap, LinearSolution, neg_conjugates
 from maxmargin.linear.primal_coordinate import Columns
 from maxmargin.linear.quadratic import Hessian, minimiser
 from maxmargin.linear.workspace import LinearWorkspace
@@ -82,8 +82,7 @@ def solve(
             "select features, or use an array"
         )
     if start is None and isinstance(design, ArrayDesign) and explicit and n > SEEDED:
-        few, some = sample(problem, design, SMALLER, seed)
-        start = solve(few, LinearWorkspace(some, monitor, seed), 1e-2)
+        start = solve(*workspace.subsample(problem, SMALLER), 1e-2)
     run = _Run(problem, design, tol, monitor)
     u = np.zeros(d + 1)
     if start is not None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from maxmargin.core.arrays import Floats
 from maxmargin.linear.bias_search import middle
-from maxmargin.linear.designs import ArrayDesign, Design
+from maxmargin.linear.designs import Design
 from maxmargin.linear.losses import Bias, LinearProblem, Tube, with_sum
 from maxmargin.status import Status
 
@@ -148,15 +148,3 @@ def sizes(problem: LinearProblem, design: Design) -> Sizes:
     largest, blur = design.largest_square, BLURRED * unit
     scale = min(scale, blur * blur / (2 * ROUNDING * largest)) if largest > 0 else scale
     return Sizes(scale + EPS / ROUNDING * far, unit)
-
-
-def sample(
-    problem: LinearProblem, design: ArrayDesign, smaller: int, seed: int
-) -> tuple[LinearProblem, ArrayDesign]:
-    """The problem of a ``smaller``-th of the samples, each counting for several, and their data.
-
-    Its solution is a place to begin at.
-    """
-    n = design.shape[0]
-    rows = np.sort(np.random.default_rng(seed).choice(n, n // smaller, replace=False))
-    return problem._replace(tube=problem.tube.pick(rows, n / len(rows))), design.pick(rows)

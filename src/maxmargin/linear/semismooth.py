@@ -1,24 +1,26 @@
-"""Newton's method for linear models: exact for every loss, at a few passes over the data a step.
+"""Semismooth Newton for linear models: exact for every loss, a few passes over the data per step.
 
-Squared losses are smooth but for jumps of the curvature: Newton's method on P ends, when no sample
-enters or leaves the tube any more, at the optimum. The plain losses are smoothed (losses.py)
-around duals c:
+Squared losses are smooth except for jumps of the curvature. Newton's method on P reaches the
+optimum once no sample enters or leaves the tube any more. Plain losses are smoothed by a proximal
+term (losses.py) around duals c:
 
     Phi(w, b) = 1/2 |w|^2 + m/2 b^2 + total b + sum_i smooth_i(f_i)             f = X w + b
     gradient    w - X't,   m b + total - sum t
-    Hessian     1 + X_J' diag(curvature) X_J and the bias's row, J the samples whose loss curves at f
+    Hessian     1 + X_J' diag(curvature) X_J, and a row and column for the bias,
+                where J are the samples whose loss has curvature at f
 
-The minimiser of Phi has duals t that are better than c: c <- t, a smaller width, and again. This is
-the proximal point method on the dual (the method of multipliers on the primal), and unlike
-smoothing alone it arrives at the very optimum: each round gains a factor, more the smaller the
-width. J shrinks to the samples on the edge of the tube, about as many as there are features.
+The minimiser of Phi has duals t that are better than c. The next round takes them as its centre c,
+with less smoothing. This is the proximal point method on the dual, or the augmented Lagrangian
+method on the primal (SsNAL). Unlike smoothing alone it converges to the exact optimum: each round
+reduces the error by a factor, a larger one with less smoothing. J shrinks to the samples on the
+edge of the tube, about as many as there are features.
 
-The duality gap of Phi is 1/2 |w - X't|^2 (+ the bias's part); what P - D has beyond it is the
-smoothing's. A round ends when the former is a small part of the latter, the work when P - D is
+The duality gap of Phi is 1/2 |w - X't|^2 (plus the part of the bias); the rest of P - D is due to
+the smoothing. A round ends when the former is a small part of the latter, the solver when P - D is
 small.
 
-Where there are few features the Hessian is factored; where there are many its products, two passes
-over J, drive conjugate gradients.
+With few features the Hessian is formed and factored. With many, conjugate gradients use products
+with it, which take two passes over J each.
 """
 
 from typing import NamedTuple
@@ -38,57 +40,72 @@ from maxmargin.linear.objectives import (
     feasible,
     gap_of,
     primal,
-    sample,
     sizes,
 )
 from maxmargin.linear.workspace import LinearWorkspace
 from maxmargin.monitor import Monitor
 from maxmargin.status import Status
 
-FACTORED = 1200
-"""Features up to which the Hessian is formed and factored."""
-WIDEST, NARROWER, NARROWEST = 2.0, 0.3, 1e-6
-"""The width of the first round from w = 0, in units of f: every sample shall curve there; of each
-round, of the one before; and at least,
-in units of f, or of the greatest f where that is smaller: duals are differences of f over the
-width, and rounding grows."""
-SOLVED = 0.2
-"""A round ends when its own gap is this share of the whole."""
-FLAT = 0.1
-"""A step is long enough when the slope at its end is this share of that at its beginning, in
-size."""
-SMALLER, SEEDED = 8, 4_000
-"""More samples than SEEDED begin at the solution of a SMALLER-th of them."""
-REBUILT = 0.7
-"""Changed samples, as a share of those that curve, above which X'DX is computed from all of them."""
-PATIENCE = 5
-"""Looks at the gap without progress after which rounding is all that is left."""
-FEW = 0.7
-"""Curved samples, as a share of the features, up to which the equation of the samples is solved."""
-CONJUGATE = 200
-"""Products with the Hessian a step, at most."""
-LONGEST, LOOKS, GUARDED = 1e6, 30, 0.05
-"""A line search: the length at most, slopes after the first two, and how far from the ends of its
-interval it looks, as a share."""
-FRUITLESS = 20
-"""Steps of a round without a new least P or gap of its own after which rounding is all that is
-left."""
+
+class Settings(NamedTuple):
+    """Settings of the semismooth Newton method (decision 15)."""
+
+    factor_up_to: int = 1200
+    """Features up to which the Hessian is formed and factored."""
+    first_smoothing: float = 2.0
+    """The smoothing of the first round from w = 0, in units of f: every loss has curvature."""
+    smoothing_factor: float = 0.3
+    """The smoothing of each round, relative to the round before."""
+    least_smoothing: float = 1e-6
+    """The least smoothing, in units of f, or of the largest f if that is smaller. Duals are
+    differences of f over the smoothing, so that rounding grows as it falls."""
+    subproblem_share: float = 0.2
+    """A round ends when its own gap is at most this share of the whole gap."""
+    fruitless_steps: int = 20
+    """Steps of a round without a new least P or own gap after which only rounding is left."""
+    patience: int = 5
+    """Evaluations of the gap without progress after which only rounding is left."""
+    subsample_above: int = 4000
+    """Samples above which the solver starts at the solution of a subsample."""
+    subsample_divisor: int = 8
+    """The subsample is one in so many samples."""
+    woodbury_below: float = 0.7
+    """Samples with curvature, as a share of the features, below which the Newton equation is solved
+    in the space of the samples."""
+    rebuild_above: float = 0.7
+    """Samples whose curvature changed, as a share of those with curvature, above which X'DX is
+    computed from all of them."""
+    cg_products: int = 200
+    """Products with the Hessian per step, at most."""
+    cg_accuracy: float = 0.01
+    """Conjugate gradients end when the squared residual is this share of the first."""
+    flat: float = 0.1
+    """The line search ends where the slope is at most this share of the first, in magnitude."""
+    longest_step: float = 1e6
+    """The longest step, in Newton steps."""
+    line_search_slopes: int = 30
+    """Slopes that a line search may evaluate after it has bracketed the minimum."""
+    guard: float = 0.05
+    """Distance of a trial step from the ends of the bracket, as a share of its length."""
 
 
-class Point(NamedTuple):
+SETTINGS = Settings()
+
+
+class Iterate(NamedTuple):
     """A model (w, b), its decision values and what follows from them."""
 
     w: Floats
     bias: float
     f: Floats
     duals: Duals
-    slope: Floats
+    gradient: Floats
     """w - X't and, last, m b + total - sum t."""
     gap: Gap
-    own: float
+    own_gap: float
     """The gap of the smoothed problem."""
-    corner: float
-    """The curvature by b; where nothing curves, as if every sample did."""
+    bias_curvature: float
+    """The second derivative by b. Where no loss has curvature, as if every loss had."""
 
 
 def solve(
@@ -98,35 +115,29 @@ def solve(
     start: LinearSolution | None = None,
 ) -> LinearSolution:
     """Solve a linear problem; see the contract in workspace.py."""
-    design, monitor, seed = workspace.design, workspace.monitor, workspace.seed
-    if start is None and isinstance(design, ArrayDesign) and design.shape[0] > SEEDED:
-        few, some = sample(problem, design, SMALLER, seed)
-        start = solve(few, LinearWorkspace(some, monitor, seed), 1e-2)._replace(t=np.empty(0))
-    run = _Run(problem, design, monitor)
-    centre = None
+    n, d = workspace.design.shape
+    if start is None and n > SETTINGS.subsample_above and workspace.in_memory:
+        small = workspace.subsample(problem, SETTINGS.subsample_divisor)
+        start = solve(*small, 1e-2)._replace(t=np.empty(0))
+    run = _Run(problem, workspace.design, workspace.monitor)
     if start is None:
-        w, bias = np.zeros(design.shape[1]), middle(problem)
-    else:
-        w, bias = start.w, start.bias
-        centre = start.t if len(start.t) else None
-    return run.until(tol, w, bias, centre)
+        return run.until(tol, np.zeros(d), middle(problem), None)
+    return run.until(tol, start.w, start.bias, start.t if len(start.t) else None)
 
 
 class _Progress:
-    """The least P and the least gap of its own that a round has met, and the steps since there was
-    a new one.
-    """
+    """The least P and the least own gap of a round, and the steps since the last new one."""
 
     def __init__(self) -> None:
         self.least, self.steps = (np.inf, np.inf), 0
 
-    def made(self, here: Point) -> bool:
-        """Whether there was a new least one lately."""
-        found = here.gap.primal, here.own
+    def made(self, here: Iterate) -> bool:
+        """Whether there was a new least value lately."""
+        found = here.gap.primal, here.own_gap
         new = any(a < b for a, b in zip(found, self.least, strict=True))
         self.least = min(found[0], self.least[0]), min(found[1], self.least[1])
         self.steps = 0 if new else self.steps + 1
-        return self.steps < FRUITLESS
+        return self.steps < SETTINGS.fruitless_steps
 
 
 class _Run:
@@ -135,159 +146,139 @@ class _Run:
     def __init__(self, problem: LinearProblem, design: Design, monitor: Monitor) -> None:
         self.problem, self.design, self.monitor = problem, design, monitor
         self.scale, self.unit = sizes(problem, design)
-        self.price = float(np.sum(np.maximum(problem.tube.up, problem.tube.down)))
-        self.gram = IncrementalGram(design.gram, REBUILT)
+        self.cost = float(np.sum(np.maximum(problem.tube.up, problem.tube.down)))
+        self.gram = IncrementalGram(design.gram, SETTINGS.rebuild_above)
         self.steps = 0
 
-    def until(self, tol: float, w: Floats, bias: float, centre: Floats | None) -> LinearSolution:
+    def until(
+        self, tol: float, w: Floats, bias: float, prox_centre: Floats | None
+    ) -> LinearSolution:
         """Rounds of Newton steps until the gap is small enough."""
-        problem, tube = self.problem, self.problem.tube
+        squared = self.problem.tube.squared
+        prox_centre, smoothing = self._first_round(w, prox_centre)
         f = self.design.values(w) + bias
-        unit = self.unit
-        width = unit if w.any() else WIDEST * unit
-        if centre is None:
-            centre = np.zeros(len(f))
-        else:
-            centre, width = feasible(problem, centre), unit * NARROWER**2
         best, least, idle, stuck = None, np.inf, 0, False
         progress = _Progress()
         while True:
-            here = self._at(w, bias, f, centre, width)
+            here = self._at(w, bias, f, prox_centre, smoothing)
             stuck = stuck or not progress.made(here)
             if self.monitor.wants_report():
-                self.monitor.report(
-                    self.steps, here.gap.value, here.own, int(np.count_nonzero(here.duals.t))
-                )
-            solved = here.own <= SOLVED * here.gap.value or stuck
+                support = int(np.count_nonzero(here.duals.t))
+                self.monitor.report(self.steps, here.gap.value, here.own_gap, support)
+            solved = here.own_gap <= SETTINGS.subproblem_share * here.gap.value or stuck
             reason = self.monitor.stop(self.steps)
             if here.gap.within(tol) or solved or reason is not None:
                 found, gap = self._conclude(here, tol, reason)
                 idle = 0 if gap.value < 0.9 * least else idle + 1
                 if best is None or gap.value < least:
                     best, least = found, gap.value
-                ended = idle > PATIENCE or (stuck and tube.squared)
+                ended = idle > SETTINGS.patience or (stuck and squared)
                 if found.ended is None or reason is not None or ended:
                     return best._replace(ended=found.ended, n_iter=self.steps)
-                if solved and not tube.squared:
-                    narrowest = NARROWEST * min(unit, float(np.abs(f).max(initial=0.0)) or unit)
-                    centre, width = found.t, max(width * NARROWER, narrowest)
+                if solved and not squared:
+                    prox_centre, smoothing = found.t, self._next_smoothing(smoothing, f)
                     progress, stuck = _Progress(), False
                     continue
-            new = self._step(here, centre, width)
+            new = self._step(here, prox_centre, smoothing)
             if new is None:
                 stuck = True
                 continue
             w, bias, f = new
             self.steps += 1
 
-    def _conclude(
-        self, here: Point, tol: float, reason: Status | None
-    ) -> tuple[LinearSolution, Gap]:
-        """The solution at a point and its gap.
+    def _first_round(self, w: Floats, prox_centre: Floats | None) -> tuple[Floats, float]:
+        """The first proximal centre and smoothing: less of it where a good start is known."""
+        if prox_centre is not None:
+            smoothing = self.unit * SETTINGS.smoothing_factor**2
+            return feasible(self.problem, prox_centre), smoothing
+        smoothing = self.unit if w.any() else SETTINGS.first_smoothing * self.unit
+        return np.zeros(self.design.shape[0]), smoothing
 
-        Where no sum of the duals is asked for they are known already.
-        """
-        t, Xt, gap = here.duals.t, here.w - here.slope[:-1], here.gap
+    def _next_smoothing(self, smoothing: float, f: Floats) -> float:
+        """The smoothing of the next round."""
+        unit = min(self.unit, float(np.abs(f).max(initial=0.0)) or self.unit)
+        return max(smoothing * SETTINGS.smoothing_factor, SETTINGS.least_smoothing * unit)
+
+    def _conclude(
+        self, here: Iterate, tol: float, reason: Status | None
+    ) -> tuple[LinearSolution, Gap]:
+        """The solution at an iterate and its gap; a free bias needs duals of the right sum."""
+        t, Xt, gap = here.duals.t, here.w - here.gradient[:-1], here.gap
         if self.problem.bias is Bias.FREE:
             t = feasible(self.problem, t)
             Xt = self.design.sum(t)
             gap = gap_of(self.problem, here.w, here.bias, t, here.f, Xt, self.scale)
-        return LinearSolution(
-            here.w, here.bias, t, here.f, Xt, gap.outcome(tol, reason), self.steps
-        ), gap
+        ended = gap.outcome(tol, reason)
+        return LinearSolution(here.w, here.bias, t, here.f, Xt, ended, self.steps), gap
 
-    def _at(self, w: Floats, bias: float, f: Floats, centre: Floats, width: float) -> Point:
+    def _at(
+        self, w: Floats, bias: float, f: Floats, prox_centre: Floats, smoothing: float
+    ) -> Iterate:
         problem = self.problem
-        duals = problem.tube.duals(f, centre, width, self.design.backend)
+        duals = problem.tube.duals(f, prox_centre, smoothing, self.design.backend)
         Xt = self.design.sum(duals.t)
-        slope = np.append(
-            w - Xt,
-            problem.m * bias + problem.total - duals.total
-            if problem.bias is not Bias.NONE
-            else 0.0,
-        )
-        corner = problem.m + float(duals.curvature.sum()) or self.price / width
+        last = 0.0
+        if problem.bias is not Bias.NONE:
+            last = problem.m * bias + problem.total - duals.total
+        gradient = np.append(w - Xt, last)
+        curvature = problem.m + float(duals.curvature.sum()) or self.cost / smoothing
         value = dual(problem, float(Xt @ Xt), duals.neg_conjugate, duals.total)
-        own, last = 0.5 * float(slope[:-1] @ slope[:-1]), float(slope[-1])
+        own_gap = 0.5 * float(gradient[:-1] @ gradient[:-1])
         if problem.bias is Bias.PENALISED:
-            own += 0.5 * last * last / problem.m
-        elif (
-            problem.bias is Bias.FREE
-            # what D would be at a feasible sum: the duals of samples within a width of the edge must
-            # move
-        ):
-            less = 0.5 * last * last / corner if problem.tube.squared else abs(last) * width
+            own_gap += 0.5 * last * last / problem.m
+        elif problem.bias is Bias.FREE:
+            # An estimate of D at a feasible sum: duals of samples near the edge must move.
+            squared = problem.tube.squared
+            less = 0.5 * last * last / curvature if squared else abs(last) * smoothing
             value += bias * (problem.total - duals.total) - less
-            own += less
-        return Point(
-            w,
-            bias,
-            f,
-            duals,
-            slope,
-            Gap(primal(problem, float(w @ w), bias, duals.loss), value, self.scale),
-            own,
-            corner,
-        )
+            own_gap += less
+        gap = Gap(primal(problem, float(w @ w), bias, duals.loss), value, self.scale)
+        return Iterate(w, bias, f, duals, gradient, gap, own_gap, curvature)
 
     def _step(
-        self, here: Point, centre: Floats, width: float
+        self, here: Iterate, prox_centre: Floats, smoothing: float
     ) -> tuple[Floats, float, Floats] | None:
-        """A Newton step as long as it pays; None where rounding leaves no direction of descent."""
+        """A Newton step with a line search; None if rounding leaves no descent direction."""
         direction = self._direction(here)
-        if not float(here.slope @ direction) < 0:
+        if not float(here.gradient @ direction) < 0:
             return None
         change = self.design.values(direction[:-1]) + direction[-1]
-        length = self._length(here, direction, change, centre, width)
+        length = self._line_search(here, direction, change, prox_centre, smoothing)
         w = here.w + length * direction[:-1]
         return w, here.bias + length * float(direction[-1]), here.f + length * change
 
-    def _direction(self, here: Point) -> Floats:
+    def _direction(self, here: Iterate) -> Floats:
         """Minus the inverse Hessian times the gradient; the bias is last."""
-        curved = np.flatnonzero(here.duals.curvature)
-        curvature, d = here.duals.curvature[curved], self.design.shape[1]
-        if (
-            len(curved) == 0 and self.problem.bias is Bias.FREE
-        ):  # w and b have nothing to do with each other: a length for each
-            bias = here.slope[-1] ** 2 > here.corner * float(here.slope[:-1] @ here.slope[:-1])
-            return (
-                np.append(np.zeros(d), -here.slope[-1] / here.corner)
-                if bias
-                else np.append(-here.slope[:-1], 0.0)
-            )
-        if (
-            0 < len(curved) < FEW * d
-            and len(curved) <= FACTORED
-            and isinstance(self.design, ArrayDesign)
-            and self.design.precise
-        ):
-            return self._by_samples(here, self.design.products(curved), curved, curvature)
-        corner = here.corner if self.problem.bias is not Bias.NONE else 1.0
-        border = (
-            self.design.sum(curvature, curved)
-            if self.problem.bias is not Bias.NONE
-            else np.zeros(d)
-        )
-        if d > FACTORED:
-            return self._conjugate(here, curved, curvature, border, corner)
+        curved, design = np.flatnonzero(here.duals.curvature), self.design
+        d, free = design.shape[1], self.problem.bias is not Bias.NONE
+        if len(curved) == 0 and self.problem.bias is Bias.FREE:
+            return _flat_direction(here)
+        curvature = here.duals.curvature[curved]
+        few = 0 < len(curved) < SETTINGS.woodbury_below * d and len(curved) <= SETTINGS.factor_up_to
+        if few and isinstance(design, ArrayDesign) and design.precise:
+            return self._by_woodbury(here, design.products(curved), curved, curvature)
+        corner = here.bias_curvature if free else 1.0
+        border = design.sum(curvature, curved) if free else np.zeros(d)
+        if d > SETTINGS.factor_up_to:
+            return self._by_conjugate_gradients(here, curved, curvature, border, corner)
         H = np.empty((d + 1, d + 1))
         H[:d, :d] = (
             self.gram.of_scaled(here.duals.curvature)
-            if isinstance(self.design, ArrayDesign)
-            else self.design.gram(curvature, curved)
+            if isinstance(design, ArrayDesign)
+            else design.gram(curvature, curved)
         )
         H[d, :d] = H[:d, d] = border
         H[d, d] = corner
         H[np.arange(d), np.arange(d)] += 1.0
-        return cholesky_solve(H, -here.slope)
+        return cholesky_solve(H, -here.gradient)
 
-    def _by_samples(self, here: Point, S: Floats, curved: Integers, curvature: Floats) -> Floats:
-        """The same where fewer samples curve than there are features, from their dot products S.
+    def _by_woodbury(self, here: Iterate, S: Floats, curved: Integers, curvature: Floats) -> Floats:
+        """The same from the dot products S of the samples with curvature, which are few.
 
         With v = diag(curvature) (X_J dw + db) the Newton equation is dw = -g - X_J'v, m db + 1'v =
         -h (g, h the gradient), so that (diag(1 / curvature) + X_J X_J') v = 1 db - X_J g.
         """
-        g, h = here.slope[:-1], float(here.slope[-1])
+        g, h = here.gradient[:-1], float(here.gradient[-1])
         S[np.arange(len(S)), np.arange(len(S))] += 1 / curvature
         right = np.column_stack([-self.design.values(g, curved), np.ones(len(S))])
         first, second = cholesky_solve(S, right).T
@@ -295,10 +286,10 @@ class _Run:
         db = -(h + float(first.sum())) / stiffness if self.problem.bias is not Bias.NONE else 0.0
         return np.append(-g - self.design.sum(first + db * second, curved), db)
 
-    def _conjugate(
-        self, here: Point, curved: Integers, curvature: Floats, border: Floats, corner: float
+    def _by_conjugate_gradients(
+        self, here: Iterate, curved: Integers, curvature: Floats, border: Floats, corner: float
     ) -> Floats:
-        """Conjugate gradients on the Newton equation, the bias scaled to its own curvature."""
+        """The same by conjugate gradients, the bias scaled to its own curvature."""
         scale = np.append(np.ones(len(border)), 1 / np.sqrt(corner))
 
         def product(u: Floats) -> Floats:
@@ -306,36 +297,51 @@ class _Run:
             out[:-1] += self.design.sum(curvature * self.design.values(u[:-1], curved), curved)
             return out
 
-        return conjugate_gradients(product, -here.slope, scale, 0.01, CONJUGATE, self.monitor)
+        accuracy, most = SETTINGS.cg_accuracy, SETTINGS.cg_products
+        return conjugate_gradients(product, -here.gradient, scale, accuracy, most, self.monitor)
 
-    def _length(
-        self, here: Point, direction: Floats, change: Floats, centre: Floats, width: float
+    def _line_search(
+        self,
+        here: Iterate,
+        direction: Floats,
+        change: Floats,
+        prox_centre: Floats,
+        smoothing: float,
     ) -> float:
-        """Where the slope along the direction is nearly 0: it grows with the length."""
+        """The step at which the slope is nearly 0: a bracket, then guarded regula falsi."""
         problem, dw, db = self.problem, direction[:-1], float(direction[-1])
         linear = float(here.w @ dw) + (problem.m * here.bias + problem.total) * db
         quadratic = float(dw @ dw) + problem.m * db * db
+        losses = self.design.backend.tube_slope
 
         def slope(s: float) -> float:
-            return (
-                linear
-                + s * quadratic
-                + self.design.backend.tube_slope(problem.tube, here.f, change, s, centre, width)
-            )
+            of_losses = losses(problem.tube, here.f, change, s, prox_centre, smoothing)
+            return linear + s * quadratic + of_losses
 
-        first = float(here.slope @ direction)
+        first, guard = float(here.gradient @ direction), SETTINGS.guard
         low, at_low, high, at_high = 0.0, first, 1.0, slope(1.0)
-        while at_high < FLAT * first and high < LONGEST:
+        while at_high < SETTINGS.flat * first and high < SETTINGS.longest_step:
             low, at_low, high = high, at_high, 2 * high
             at_high = slope(high)
         s, at = high, at_high
-        for _ in range(LOOKS):
-            if abs(at) <= -FLAT * first or not (low < high and at_low < at_high):
+        for _ in range(SETTINGS.line_search_slopes):
+            if abs(at) <= -SETTINGS.flat * first or not (low < high and at_low < at_high):
                 break
-            s = low + (high - low) * min(max(at_low / (at_low - at_high), GUARDED), 1 - GUARDED)
+            s = low + (high - low) * min(max(at_low / (at_low - at_high), guard), 1 - guard)
             at = slope(s)
             if at > 0:
                 high, at_high = s, at
             else:
                 low, at_low = s, at
         return s
+
+
+def _flat_direction(here: Iterate) -> Floats:
+    """A direction where no loss has curvature.
+
+    w and a free bias are independent there and need steps of their own: the steeper one moves.
+    """
+    g, h = here.gradient[:-1], here.gradient[-1]
+    if h**2 > here.bias_curvature * float(g @ g):
+        return np.append(np.zeros(len(g)), -h / here.bias_curvature)
+    return np.append(-g, 0.0)

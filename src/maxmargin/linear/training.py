@@ -60,7 +60,7 @@ def choose(design: Design) -> Solver:
 
     Newton's method where a Hessian is small or the data come in chunks.
     """
-    if design.shape[1] <= semismooth.FACTORED or not isinstance(design, ArrayDesign):
+    if design.shape[1] <= semismooth.SETTINGS.factor_up_to or not isinstance(design, ArrayDesign):
         return Solver.NEWTON
     return Solver.COORDINATE
 

@@ -3,8 +3,11 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from maxmargin.core.threads import thread_count
-from maxmargin.linear.designs import Design
+from maxmargin.linear.designs import ArrayDesign, Design
+from maxmargin.linear.losses import LinearProblem
 from maxmargin.monitor import Monitor
 from maxmargin.workspace import Workspace
 
@@ -42,3 +45,21 @@ class LinearWorkspace(Workspace):
 
     def share(self, monitor: Monitor, workers: int, tasks: int) -> "LinearWorkspace":
         return LinearWorkspace(self.design, monitor, self.seed)
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether samples can be picked: not where they come in chunks."""
+        return isinstance(self.design, ArrayDesign)
+
+    def subsample(
+        self, problem: LinearProblem, divisor: int
+    ) -> tuple[LinearProblem, "LinearWorkspace"]:
+        """A problem on one in ``divisor`` samples, each weighted accordingly, and its workspace.
+
+        Its solution is a warm start for the whole problem.
+        """
+        assert isinstance(self.design, ArrayDesign)
+        n = self.design.shape[0]
+        rows = np.sort(np.random.default_rng(self.seed).choice(n, n // divisor, replace=False))
+        smaller = problem._replace(tube=problem.tube.pick(rows, n / len(rows)))
+        return smaller, LinearWorkspace(self.design.pick(rows), self.monitor, self.seed)
