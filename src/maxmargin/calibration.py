@@ -1,11 +1,12 @@
-"""Probabilities from decision values, as LIBSVM has them.
+"""Probabilities from decision values, as in LIBSVM.
 
 A pair of classes has P(first | f) = 1 / (1 + exp(A f + B)), f the decision value, positive for the
 first. A and B maximise the likelihood of decision values of samples that the machine was not
 trained on (Platt 1999), with targets t a little inside 0 and 1,
 
     minimise  F(A, B) = sum_i  t_i z_i + log(1 + exp(-z_i)),    z = A f + B
-    t = (n1 + 1) / (n1 + 2) for the n1 samples of the first class,  1 / (n2 + 2) for the n2 of the second
+    t = (n1 + 1) / (n1 + 2) for the n1 samples of the first class
+    t = 1 / (n2 + 2)        for the n2 samples of the second
 
 which is convex: Newton's method with halved steps ends at the optimum (Lin, Lin, Weng 2007).
 
@@ -77,13 +78,14 @@ def fit_sigmoid(values: Floats, first: NDArray[np.bool_]) -> tuple[float, float]
 
 
 def _likelihood(z: Floats, t: Floats) -> float:
-    """F: what is minimised."""
+    """F, the negative logarithm of the likelihood."""
     return float(np.sum(t * z + np.logaddexp(0.0, -z)))
 
 
 def pair_probabilities(values: Floats, a: Floats, b: Floats, n_classes: int) -> Floats:
-    """Probabilities of the classes, a column each, from decision values of their pairs, a column
-    each, in the order of multiclass.pairs.
+    """Probabilities of the classes, one column each, from decision values of their pairs.
+
+    Values have one column for each pair, in the order of multiclass.pairs.
     """
     r = np.clip(expit(-(values * a + b)), SETTINGS.least, 1 - SETTINGS.least)
     if n_classes == 2:

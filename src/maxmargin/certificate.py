@@ -20,25 +20,41 @@ class Certificate:
     Attributes
     ----------
     status : Status
-        "optimal", "approximate" (linear models and Pegasos: the gap is within tol, while the conditions of single samples are
-        not), "stationary" (indefinite kernel), "max_iter", "time_limit", "interrupted", "stalled" (float64 does not reach the
-        tolerance), "degenerate" (nu-SVC with w = 0), "refuted" (``certify`` found the conditions broken on the data it was given),
-        "imported" (read from a file of another program: nothing was checked), or "compacted" (by ``compact``, after the fit).
+        How the fit ended, equal to a string:
+
+        * "optimal";
+        * "approximate": the gap is within tol, but the conditions of some samples are not (linear
+          models and Pegasos);
+        * "stationary": the kernel is indefinite, or not known to be positive semidefinite;
+        * "max_iter", "time_limit", "interrupted": the solver stopped early;
+        * "stalled": float64 does not reach the tolerance;
+        * "degenerate": nu-SVC with w = 0;
+        * "refuted": the conditions do not hold on the data given to ``certify``;
+        * "imported": read from a file of another program, not checked;
+        * "compacted": changed by ``compact`` after the fit.
     primal, dual, gap, relative_gap : float
-        Values of the two problems; gap = primal - dual, relative to the larger magnitude. Sums over ``parts`` where there are several.
+        Values of the two problems; gap = primal - dual, relative to the larger magnitude. Sums over
+        ``parts`` where there are several.
     kkt_violation : float
-        The greatest amount by which a sample's decision value breaks its optimality condition.
+        The greatest amount by which a sample's decision value violates its optimality condition.
     box_violation, equality_violation : float
-        By how much the variables leave their bounds, and their sum its value.
+        By how much the variables violate their bounds and their sum constraint.
     audit_error : float
-        The greatest difference between decision values of the solver and those computed here, on the rows compared; what rounding
-        may amount to, where that decides about the status and there are too many rows to compare all.
+        The greatest difference between decision values of the solver and independent ones, on the
+        rows compared. Where rounding may decide about the status and there are too many rows to
+        compare all, a bound on the rounding.
     n_iter : int
         Pair steps, or Newton steps with ``solver="newton"``.
     convexity : Convexity
-        "proved" (every matrix of this kernel is positive semidefinite), "checked" (this one is), "assumed" (the user's matrix or
-        function, of which only a part could be checked: "optimal" rests on its being a kernel), "unknown" (a kernel that need not be,
-        of which only a part was checked), or "indefinite" (it is not): the last two are never "optimal", and the gap bounds nothing.
+        What is known about the kernel matrix, equal to a string:
+
+        * "proved": every matrix of this kernel is positive semidefinite;
+        * "checked": this one is;
+        * "assumed": the user's matrix or function, checked only in part; "optimal" relies on it;
+        * "unknown": a kernel that need not be positive semidefinite, checked only in part;
+        * "indefinite": it is not positive semidefinite.
+
+        With the last two no solution is "optimal", and the gap bounds nothing.
     parts : tuple of Certificate
         One for each binary problem where there are several; this one then holds the worst of each.
     """
@@ -57,17 +73,16 @@ class Certificate:
     parts: tuple["Certificate", ...] = ()
 
     def decision_error(self, kernel_diagonal: float = 1.0) -> float:
-        """Bound on the error of the kernel part of a decision value at a point x with k(x, x) =
-        kernel_diagonal (1 for RBF).
+        """Bound on the error of the kernel part of a decision value at a point x.
+
+        ``kernel_diagonal`` is k(x, x), which is 1 for RBF.
         """
-        return (
-            float(np.sqrt(2 * max(self.gap, 0.0) * kernel_diagonal))
-            if self.convexity.convex
-            else np.inf
-        )
+        if not self.convexity.convex:
+            return np.inf
+        return float(np.sqrt(2 * max(self.gap, 0.0) * kernel_diagonal))
 
     def __repr__(self) -> str:
-        """The line of __str__, marked as a certificate; the fields are attributes."""
+        """The line of ``__str__``, marked as a certificate."""
         return f"<Certificate {self}>"
 
     def __str__(self) -> str:
@@ -76,11 +91,9 @@ class Certificate:
         if unchecked and not np.isfinite(self.gap):
             return f"{self.status}: {self.status.message}"
         parts = f", worst of {len(self.parts)} problems" if self.parts else ""
-        assumed = (
-            " (kernel assumed positive semidefinite)"
-            if self.status == "optimal" and self.convexity is Convexity.ASSUMED
-            else ""
-        )
+        assumed = ""
+        if self.status == "optimal" and self.convexity is Convexity.ASSUMED:
+            assumed = " (kernel assumed positive semidefinite)"
         return (
             f"{self.status}{assumed}: gap {max(self.gap, 0.0):.3g} "
             f"({max(self.relative_gap, 0.0):.2g} of the objective {self.primal:.7g}), "
@@ -97,10 +110,9 @@ def certificate_of(
     equality: float,
     rounding: tuple[float, float] = (0.0, 0.0),
 ) -> Certificate:
-    """A certificate without its outcome, from violations of the conditions and the bounds, sample
-    by sample.
+    """A certificate that verdict.py will judge, from violations sample by sample.
 
-    ``rounding`` is what float64 leaves of a primal and of a dual value of 0. Where both are that
+    ``rounding`` bounds what float64 leaves of a primal and of a dual value of 0. Where both are that
     small the relative gap is 0: there is no objective to compare the gap with.
     """
     size = max(abs(primal), abs(dual), np.finfo(float).tiny)
@@ -117,6 +129,11 @@ def certificate_of(
         float(max(0.0, box.max(initial=0.0))),
         equality,
     )
+
+
+def unknown(status: Status) -> Certificate:
+    """The certificate of a model that nobody has checked."""
+    return Certificate(status, np.inf, -np.inf, np.inf, np.inf, np.inf)
 
 
 def worst(parts: Sequence[Certificate]) -> Certificate:

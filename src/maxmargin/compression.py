@@ -35,7 +35,6 @@ from maxmargin.kernel import multiclass
 from maxmargin.kernel.cache import free_memory
 from maxmargin.kernel.kernels import Kind
 from maxmargin.kernel.sources import make_source
-from maxmargin.kernel.training import unsolved
 from maxmargin.monitor import interruptible
 from maxmargin.status import Status
 
@@ -324,7 +323,7 @@ def _rebuilt(
     sign = -1.0 if two else 1.0
     small._keep_coef(sign * packed, sign * np.asarray(model._intercept_), flipped=two)
     convexity = model.certificate_.convexity
-    unknown = replace(unsolved(0, Status.COMPACTED).certificate, convexity=convexity)
+    unknown = replace(certificate.unknown(Status.COMPACTED), convexity=convexity)
     small.certificate_ = certificate.worst([unknown] * len(model._intercept_))
     old = getattr(
         model, "compression_", Compression(len(model.support_), 0, (0.0,) * len(distances))

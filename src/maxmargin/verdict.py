@@ -91,14 +91,14 @@ class Demand(NamedTuple):
 
     @classmethod
     def on_violation(cls, tol: float, unit: float = 1.0) -> "Demand":
-        """Kernel machines: violations up to tol in the given unit, a relative gap up to GAP * tol."""
+        """Kernel machines: violations up to tol units, a relative gap up to GAP * tol."""
         return cls(tol * unit, GAP * tol)
 
     @classmethod
     def on_gap(
         cls, tol: float, unit: float = 1.0, squared: bool = False, error: float = np.inf
     ) -> "Demand":
-        """Linear models and Pegasos: a relative gap up to tol; each sample may take sqrt(tol) of it.
+        """Linear models and Pegasos: a gap up to tol, of which a sample may take sqrt(tol).
 
         A sample takes weight * violation of the gap, or weight * violation^2 of squared losses.
         """

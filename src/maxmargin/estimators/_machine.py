@@ -32,7 +32,6 @@ from maxmargin.estimators.classification import SVC, NuSVC
 from maxmargin.estimators.outlier import OneClassSVM
 from maxmargin.estimators.regression import SVR, NuSVR
 from maxmargin.kernel.kernels import NAMES, PARAMETERS, Kernel, Kind
-from maxmargin.kernel.training import unsolved
 from maxmargin.status import Convexity, Status
 
 NONE: Floats = np.empty(0)
@@ -169,7 +168,7 @@ def _set_outcome(model: Any, machine: Machine) -> None:
     Nothing is known, and the certificate says so.
     """
     functions = len(machine.rho)
-    unknown = unsolved(0, Status.IMPORTED).certificate
+    unknown = certificate.unknown(Status.IMPORTED)
     convexity = Convexity.PROVED if machine.kernel.positive_semidefinite else Convexity.UNKNOWN
     model.certificate_ = certificate.worst([replace(unknown, convexity=convexity)] * functions)
     model.fit_status_, model._unit = 0, 1.0

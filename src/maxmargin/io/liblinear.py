@@ -23,13 +23,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from maxmargin import certificate
 from maxmargin.core.arrays import Floats
 from maxmargin.estimators import LinearOneClassSVM, LinearSVC, LinearSVCCV, LinearSVR, _state
 from maxmargin.estimators._linear import BaseLinear
 from maxmargin.io.files import compressed_write
 from maxmargin.io.libsvm import whole_labels
 from maxmargin.io.text import Head, Lines, numbers_of_lines, read_head
-from maxmargin.kernel.training import unsolved
 from maxmargin.status import Status
 
 WORDS = {b"solver_type", b"nr_class", b"label", b"nr_feature", b"bias", b"rho"}
@@ -120,7 +120,7 @@ def restore_linear(found: Linear, make: Callable[..., Any], **parameters: Any) -
     model.coef_ = found.weights[0] if isinstance(model, LinearSVR) else found.weights
     model.intercept_ = found.intercept if found.fitted_intercept else 0.0
     model.dual_coef_ = sparse.csr_matrix((functions, 0))
-    model.certificate_ = unsolved(0, Status.IMPORTED).certificate
+    model.certificate_ = certificate.unknown(Status.IMPORTED)
     model.solver_, model.n_iter_ = str(Status.IMPORTED), 0
     if found.classes is not None:
         model.classes_, model.class_weight_ = found.classes, np.ones(len(found.classes))

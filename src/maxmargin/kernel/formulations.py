@@ -17,8 +17,8 @@ from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats
 from maxmargin.kernel import certificate, problems
 from maxmargin.kernel.damping import Primal
-from maxmargin.kernel.problems import DualProblem, fold
-from maxmargin.kernel.solution import Solution, margin
+from maxmargin.kernel.problems import DualProblem
+from maxmargin.kernel.solution import Solution, coefficients, margin
 from maxmargin.kernel.sources import Source
 from maxmargin.status import Status
 
@@ -206,7 +206,7 @@ def one_class(weight: Floats, nu: float) -> Formulation:
 def read_level(problem: DualProblem, solution: Solution) -> Decision:
     """C-SVC, one-class and eps-SVR: the intercept is the level."""
     level = solution.levels[0]
-    coef = fold(problem, solution.b, len(solution.kernel_part))
+    coef = coefficients(problem, solution)
     return Decision(coef, level.value, (level.low, level.high))
 
 
@@ -217,7 +217,7 @@ def read_margin(problem: DualProblem, solution: Solution) -> Decision:
     first, second = solution.levels
     ends = (first.low + second.low) / 2 / r, (first.high + second.high) / 2 / r
     return Decision(
-        fold(problem, solution.b, len(solution.kernel_part)) / r,
+        coefficients(problem, solution) / r,
         (first.value + second.value) / 2 / r,
         ends,
         r,
@@ -227,7 +227,7 @@ def read_margin(problem: DualProblem, solution: Solution) -> Decision:
 def read_tube(problem: DualProblem, solution: Solution) -> Decision:
     """nu-SVR: the two levels are the edges of the tube."""
     up, down = solution.levels
-    coef = fold(problem, solution.b, len(solution.kernel_part))
+    coef = coefficients(problem, solution)
     ends = (up.low + down.low) / 2, (up.high + down.high) / 2
     return Decision(
         coef, (up.value + down.value) / 2, ends, epsilon=max(0.0, (up.value - down.value) / 2)

@@ -1,19 +1,19 @@
 """Kernels as data.
 
-======================  =============================================  ==============================
-kind                    k(x, z)                                        positive semidefinite
-======================  =============================================  ==============================
-LINEAR                  x.z                                            yes
-POLY                    (gamma x.z + coef0)^degree                     if gamma >= 0 and coef0 >= 0
-RBF                     exp(-gamma |x - z|^2)                          yes
-TANH ("sigmoid")        tanh(gamma x.z + coef0)                        no
-LOGISTIC                1 / (1 + exp(-(gamma x.z + coef0)))            no
-LAPLACIAN               exp(-gamma sum |x_k - z_k|)                    yes
-CHI2                    exp(-gamma sum (x_k - z_k)^2 / (x_k + z_k))    yes (x, z >= 0)
-COSINE                  x.z / (|x| |z|)                                yes
-PRECOMPUTED             the matrix given as X                          unknown
-CALLABLE                function(X, Z), a block of values              unknown
-======================  =============================================  ==============================
+================  =============================================  =============================
+kind              k(x, z)                                        positive semidefinite
+================  =============================================  =============================
+LINEAR            x.z                                            yes
+POLY              (gamma x.z + coef0)^degree                     if gamma >= 0 and coef0 >= 0
+RBF               exp(-gamma |x - z|^2)                          yes
+TANH ("sigmoid")  tanh(gamma x.z + coef0)                        no
+LOGISTIC          1 / (1 + exp(-(gamma x.z + coef0)))            no
+LAPLACIAN         exp(-gamma sum |x_k - z_k|)                    yes
+CHI2              exp(-gamma sum (x_k - z_k)^2 / (x_k + z_k))    yes (x, z >= 0)
+COSINE            x.z / (|x| |z|)                                yes
+PRECOMPUTED       the matrix given as X                          unknown
+CALLABLE          function(X, Z), a block of values              unknown
+================  =============================================  =============================
 
 The lectures write some of them with a width sigma: RBF exp(-|x - z|^2 / (2 sigma^2)) is gamma = 1 /
 (2 sigma^2); the polynomial (1 + x.z / sigma^2)^p is gamma = 1 / sigma^2, coef0 = 1; the logistic
@@ -90,9 +90,11 @@ class Kernel:
     kind : Kind
         Which formula.
     gamma, coef0, degree : float, float, int
-        Its numbers; a formula refuses those it does not have. gamma is 1 unless given: "scale" needs data and belongs to the estimators.
+        Its numbers; a formula refuses those it does not have. gamma is 1 unless given: "scale"
+        needs data and belongs to the estimators.
     function : callable, optional
-        For ``Kind.CALLABLE``: ``function(X, Z)`` returns the block of values, one row for each of X and one column for each of Z.
+        For ``Kind.CALLABLE``: ``function(X, Z)`` returns the block of values, one row for each of X
+        and one column for each of Z.
     """
 
     kind: Kind
@@ -110,11 +112,8 @@ class Kernel:
             )
         if not math.isfinite(self.coef0):
             raise ValueError(f"coef0 must be finite, got {self.coef0!r}.")
-        if (
-            not math.isfinite(self.degree)
-            or int(self.degree) != self.degree
-            or not 0 <= self.degree < 2**31
-        ):
+        whole = math.isfinite(self.degree) and int(self.degree) == self.degree
+        if not (whole and 0 <= self.degree < 2**31):
             raise ValueError(f"degree must be a whole number >= 0, got {self.degree!r}.")
         for name, default in (("gamma", 1.0), ("coef0", 0.0), ("degree", 3)):
             if name not in PARAMETERS.get(self.kind, ()) and getattr(self, name) != default:
@@ -192,7 +191,7 @@ class Kernel:
 
     @classmethod
     def callable(cls, function: Callable[[Any, Any], Any]) -> "Kernel":
-        """Values of function(X, Z), asked for in blocks and only where they are needed."""
+        """Values of function(X, Z), computed in blocks and on demand."""
         return cls(Kind.CALLABLE, function=function)
 
     @property

@@ -3,21 +3,22 @@
 In signed dual variables b_i = y_i a_i each of them is
 
     minimise    1/2 b' (K[row, row] + diag(ridge)) b + linear' b
-    subject to  lower <= b <= upper,   sum of b inside each group = that of start (but for the groups `unconstrained`)
+    subject to  lower <= b <= upper
+                the sum of b in each group is that of start, except in groups `unconstrained`
 
-==============  ====================  ========================  ===============  ==================  ====================
-problem         linear                lower, upper              group            row                 start
-==============  ====================  ========================  ===============  ==================  ====================
-C-SVC           -y                    min(0, yC), max(0, yC)    0                0..n-1              0
-nu-SVC          0                     min(0, yw), max(0, yw)    y < 0            0..n-1              fill(nu sum(w) / 2)
-hard margin     0                     -inf, 0 or 0, inf         y < 0            0..n-1              1 in each class
-one-class       0                     0, w                      0                0..n-1              fill(nu sum(w))
-eps-SVR         eps - z, -eps - z     [0, C], [-C, 0]           0                0..n-1, 0..n-1      0
-nu-SVR          -z, -z                [0, C], [-C, 0]           0, 1             0..n-1, 0..n-1      fill(nu sum(C) / 2)
-==============  ====================  ========================  ===============  ==================  ====================
+===========  =================  ======================  ======  ==============  ====================
+problem      linear             lower, upper            group   row             start
+===========  =================  ======================  ======  ==============  ====================
+C-SVC        -y                 min(0, yC), max(0, yC)  0       0..n-1          0
+nu-SVC       0                  min(0, yw), max(0, yw)  y < 0   0..n-1          fill(nu sum(w) / 2)
+hard margin  0                  -inf, 0 or 0, inf       y < 0   0..n-1          1 in each class
+one-class    0                  0, w                    0       0..n-1          fill(nu sum(w))
+eps-SVR      eps - z, -eps - z  [0, C], [-C, 0]         0       0..n-1, 0..n-1  0
+nu-SVR       -z, -z             [0, C], [-C, 0]         0, 1    0..n-1, 0..n-1  fill(nu sum(C) / 2)
+===========  =================  ======================  ======  ==============  ====================
 
-w are the sample weights; C stands for C w_i, one bound a sample. A squared loss C xi^2 instead of C
-xi removes the bounds and adds ridge = 1 / (2 C) to the diagonal.
+w are the sample weights; C stands for the bounds C w_i. A squared loss C xi^2 instead of C xi
+removes the bounds and adds ridge = 1 / (2 C) to the diagonal.
 
 Hard margin is the nearest pair of points of the two classes' convex hulls, nu-SVC the nearest pair
 of their reduced hulls (bounds w_i): in both the answer comes in an arbitrary scale and is read in
@@ -46,7 +47,7 @@ class DualProblem(NamedTuple):
     ridge: Floats
     in_margin_units: bool = False
     unconstrained: tuple[int, ...] = ()
-    """Groups whose sum may be anything: their level is 0."""
+    """Groups without a sum constraint: their level is 0."""
 
     @property
     def groups(self) -> int:
@@ -95,9 +96,8 @@ def bounds(C: float, weight: Floats, squared: bool = False) -> Floats:
     if not found.min(initial=1.0) > (2.0**-1024 if squared else 0.0):
         raise ValueError(
             f"C times a sample weight is too small for float64: C={C:g}, and the least positive "
-            "weight is "
-            f"{weight.min():g}. Use 0 to leave a sample out, multiply the weights by a constant, "
-            "or raise C."
+            f"weight is {weight.min():g}. Use 0 to leave a sample out, multiply the weights by a "
+            "constant, or raise C."
         )
     return found
 
@@ -118,7 +118,7 @@ def _bounds(sign: Floats, C: Floats, squared: bool) -> tuple[Floats, Floats, Flo
 def c_svc(y: Floats, C: Floats, squared: bool = False) -> DualProblem:
     """Soft margin: 1/2 |w|^2 + sum C_i max(0, 1 - y_i f_i), or with the square of the hinge.
 
-    Y is +1 or -1.
+    The labels y are +1 or -1.
     """
     n = len(y)
     lower, upper, ridge = _bounds(y, C, squared)
@@ -126,10 +126,9 @@ def c_svc(y: Floats, C: Floats, squared: bool = False) -> DualProblem:
 
 
 def nu_svc(y: Floats, weight: Floats, nu: float) -> DualProblem:
-    """The nu-parametrisation: at most a share nu of the weight are margin errors, at least that
-    share are support vectors.
+    """Soft margin by nu: the share of margin errors is at most nu, of support vectors at least nu.
 
-    Variables are sorted: the positive class first, so that each class is one group.
+    Variables are sorted, the positive class first: each class is one group.
     """
     row = np.argsort(-y, kind="stable")
     y, weight = y[row], weight[row]
@@ -159,7 +158,7 @@ def largest_nu(y: Floats, weight: Floats) -> float:
 def hard_margin(y: Floats) -> DualProblem:
     """The nearest points of the two classes' convex hulls.
 
-    Minimise 1/2 |w|^2 subject to y_i f_i >= 1 after scaling.
+    Scaled, they solve: minimise 1/2 |w|^2 subject to y_i f_i >= 1.
     """
     row = np.argsort(-y, kind="stable")
     y = y[row]
@@ -223,21 +222,20 @@ def nu_svr(z: Floats, C: Floats, nu: float) -> DualProblem:
 def fold(
     problem: DualProblem, b: Floats, n: int, row: Integers | None = None, xp: Any = np
 ) -> Floats:
-    """Add the variables (all, or those of the given rows) that share a kernel row.
+    """The coefficient of each of n kernel rows: the sum of the variables b that share it.
 
-    Coefficient of each of the n rows.
+    ``row`` are the rows of the variables, if b are not all of them.
     """
-    coef: Floats = xp.bincount(problem.row if row is None else row, weights=b, minlength=n).astype(
-        np.float64
-    )
+    row = problem.row if row is None else row
+    coef: Floats = xp.bincount(row, weights=b, minlength=n).astype(np.float64)
     return coef
 
 
 def feasible_start(problem: DualProblem, guess: Floats) -> Floats:
-    """Return the feasible point nearest in spirit to a guess: clipped to the bounds, sums restored.
+    """A feasible point near a guess: clipped to the bounds, sums restored.
 
-    Where a sum is too large in magnitude the variables that push it are scaled down, so zeros stay
-    zeros; what is still missing is filled into the variables in their order, those already in use
+    Where a sum is too large in magnitude, the variables of its sign are scaled down and zeros stay
+    zeros. What is missing is then filled into the variables in their order, those that are not 0
     first.
     """
     b = np.clip(guess, problem.lower, problem.upper)

@@ -1,5 +1,4 @@
-"""How far computed kernel values, and sums of them, are from exact ones. Every statement is a
-bound, none an estimate.
+"""Bounds, not estimates, of the rounding errors of kernel values and of sums of them.
 
 **RBF values.** Let x, z be prepared points (sources/native.py) in float64, u = 2^-24, t the
 greatest number of non-zeros of a point, S = |x| + |z|, D = |x - z|^2 and g_n = n u / (1 - n u),
@@ -7,9 +6,12 @@ which bounds n roundings. The float32 value is 2^-s with
 
     s = (fl|x|^2 + fl|z|^2 - 2 fl x.z) gamma log2(e)
 
-1. float32 copies of x and z move each by at most u of its length, hence D by at most 2 u S^2 (1 + u);
-2. two norms and the dot product of t terms are wrong by g_t (|x|^2 + |z|^2 + 2 |x||z|) = g_t S^2, their sum rounds twice: g_(t+2) S^2;
-3. gamma log2(e) and the product round once each: 2 u D <= 2 u S^2. Values of s below 0 are set to 0, which moves them towards D >= 0.
+1. float32 copies of x and z move each by at most u of its length, hence D by at most
+   2 u S^2 (1 + u);
+2. two norms and the dot product of t terms are wrong by g_t (|x|^2 + |z|^2 + 2 |x||z|) = g_t S^2,
+   their sum rounds twice: g_(t+2) S^2;
+3. gamma log2(e) and the product round once each: 2 u D <= 2 u S^2. Values of s below 0 are set to
+   0, which moves them towards D >= 0.
 
 So the exponent is wrong by at most delta = slope S^2, slope = gamma g_(t+8), and 2^-s itself, a
 polynomial and a shift, by at most 8 u of the value. Hence k32 = k exp(e) (1 + h), |e| <= delta, |h|
@@ -56,7 +58,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from maxmargin.core.arrays import Floats
 
 UNIT32, UNIT64 = 2.0**-24, 2.0**-53
 UNDERFLOW = 2.0**-120
@@ -83,7 +85,7 @@ def _known(error: float) -> float:
 
 
 class ValueBound(NamedTuple):
-    """What bounds the errors of float32 values between points z of A and x of B."""
+    """The data of a bound on the errors of float32 values between points z of A and x of B."""
 
     slope: float
     growth: Floats
@@ -110,8 +112,9 @@ def rbf_bound(
 
 
 def exponent_error(gamma: float, terms: int, length: float) -> float:
-    """The greatest error of a float64 exponent by |x|^2 + |z|^2 - 2 x.z between points of at most
-    this length.
+    """The greatest error of a float64 exponent by |x|^2 + |z|^2 - 2 x.z.
+
+    No point is longer than ``length``.
     """
     reach = 2.0 * length * math.sqrt(gamma)
     return _known(reach * reach * _roundings(terms + 8, UNIT64))
@@ -123,8 +126,9 @@ def difference_error(terms: int) -> float:
 
 
 def dot_error(gamma: float, constant: float, degree: int, terms: int, length: float) -> float:
-    """The greatest error of a float64 value (gamma x.z + constant)^degree, or of tanh or the
-    logistic function at degree 1.
+    """The greatest error of a float64 value (gamma x.z + constant)^degree.
+
+    At degree 1 it bounds the errors of tanh and the logistic function, too.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         size = np.float64(gamma) * length * length + constant
@@ -133,9 +137,9 @@ def dot_error(gamma: float, constant: float, degree: int, terms: int, length: fl
 
 
 def sum_bound(bound: ValueBound, M: Floats, N: Floats, total: Floats, run: int, n: int) -> Floats:
-    """For each sum and each x the bound of |f32 - f64|.
+    """A bound on |f32 - f64| for each sum and each x.
 
-    A sum has n terms at most, total is that of its m_j.
+    A sum has n terms at most, ``total`` is the sum of its m_j.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         values = bound.growth * (

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from maxmargin.core.arrays import Floats
 from maxmargin.core.backend import Backend, Extremes, Variables
-from maxmargin.kernel.problems import DualProblem
+from maxmargin.kernel.problems import DualProblem, fold
 from maxmargin.status import Status
 
 
@@ -51,6 +51,11 @@ class Solution(NamedTuple):
     size: Floats | None = None
     """The sum of |b_j k(x_j, x)| for every row x near the boundary, where the problem needs to
     know: a share of it is rounding."""
+
+
+def coefficients(problem: DualProblem, solution: Solution) -> Floats:
+    """The coefficient of each kernel row: the sum of the variables that share it."""
+    return fold(problem, solution.b, len(solution.kernel_part))
 
 
 def can_grow(problem: DualProblem, b: Floats) -> NDArray[np.bool_]:

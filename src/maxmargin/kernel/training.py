@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.certificate import Certificate
+from maxmargin.certificate import Certificate, unknown
 from maxmargin.core.arrays import Floats, Integers
 from maxmargin.kernel import block, definiteness, evaluation, primal_newton
 from maxmargin.kernel.audit import audit_decision
@@ -18,8 +18,8 @@ from maxmargin.kernel.definiteness import convexity_of
 from maxmargin.kernel.evaluation import kernel_diagonal
 from maxmargin.kernel.formulations import Decision, Formulation
 from maxmargin.kernel.kernels import Kind
-from maxmargin.kernel.problems import DualProblem, fold
-from maxmargin.kernel.solution import Solution, gradient, levels
+from maxmargin.kernel.problems import DualProblem
+from maxmargin.kernel.solution import Solution, coefficients, gradient, levels
 from maxmargin.kernel.sources import KernelNotFinite, Source
 from maxmargin.kernel.workspace import KernelWorkspace
 from maxmargin.status import Convexity, Status
@@ -126,7 +126,7 @@ def _train(task: Task, workspace: KernelWorkspace) -> Trained:
     if form.boundary:
         solution = _with_exact_boundary(problem, solution, workspace, task.tol)
     rounding = max(workspace.samples.rounding, workspace.source.precision)
-    coef = fold(problem, solution.b, len(solution.kernel_part))
+    coef = coefficients(problem, solution)
     convexity = convexity_of(workspace.samples, coef, rounding, solution.indefinite)
     if solution.ended is Status.DEGENERATE:
         if form.no_solution:
@@ -198,7 +198,7 @@ def _with_exact_boundary(
     k(z, z))^(1/2) says which values may be near 0.
     """
     source, level, part = workspace.source, solution.levels[0].value, solution.kernel_part
-    coef = fold(problem, solution.b, len(part))
+    coef = coefficients(problem, solution)
     support = np.flatnonzero(coef)
     if source.n_rows > block.POLISHED:
         part = part.copy()
@@ -217,7 +217,7 @@ def _with_exact_boundary(
 
 def _in_float64(problem: DualProblem, solution: Solution, source: Source) -> Solution:
     """The solution with its kernel part computed again, and the levels that go with it."""
-    coef = fold(problem, solution.b, len(solution.kernel_part))
+    coef = coefficients(problem, solution)
     support = np.flatnonzero(coef)
     part = source.product(support, coef[support])
     variables = problem.variables(solution.b, gradient(problem, solution.b, part))
@@ -291,5 +291,4 @@ def zero(n: int, n_iter: int, convexity: Convexity) -> Trained:
 
 def unsolved(n: int, status: Status) -> Trained:
     """A problem that was not begun: nothing is known about it."""
-    unknown = Certificate(status, np.inf, -np.inf, np.inf, np.inf, np.inf)
-    return Trained(Decision(np.zeros(n), 0.0, (-np.inf, np.inf)), unknown)
+    return Trained(Decision(np.zeros(n), 0.0, (-np.inf, np.inf)), unknown(status))
