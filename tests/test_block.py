@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from block_cases import SOURCE, C, K, X, between_bounds, n, state_of, y
+from helpers import settings
 from maxmargin.core.backend import Steps, Variables
 from maxmargin.core.choose import HOST
-from maxmargin.kernel import block, problems
+from maxmargin.kernel import block, problems, working_set
 from maxmargin.kernel.cache import RowCache
 from maxmargin.kernel.newton import NotConvex, Tile, factorize
 from maxmargin.kernel.solution import can_grow, can_shrink, levels
@@ -51,7 +52,7 @@ def by_definition(problem, b, G, size, extreme):
 @pytest.mark.parametrize("size", [10, 16, 24, 40, 55])
 @pytest.mark.parametrize("name", ["c_svc", "nu_svc", "nu_svr"])
 def test_active_are_the_free_then_violators_then_the_nearest(name, size, monkeypatch):
-    monkeypatch.setattr(block, "EXTREME", 2)
+    settings(monkeypatch, working_set, extreme=2)
     problem = {
         "c_svc": problems.c_svc(y, C),
         "nu_svc": problems.nu_svc(y, C, 0.4),
@@ -60,21 +61,21 @@ def test_active_are_the_free_then_violators_then_the_nearest(name, size, monkeyp
     for seed in range(5):
         b = between_bounds(problem, seed)
         G = np.random.default_rng(seed).normal(size=len(b))
-        found = block._choose_active(State(problem, b, b, b, b), G, size, np.random.default_rng(0))
+        found = working_set.choose(State(problem, b, b, b, b), G, size, np.random.default_rng(0))
         assert found.tolist() == by_definition(problem, b, G, size, 2)
 
 
 def test_as_many_as_there_are_places_and_free_variables_at_the_limit(monkeypatch):
-    monkeypatch.setattr(block, "EXTREME", 2)
+    settings(monkeypatch, working_set, extreme=2)
     problem, G = problems.c_svc(y, C), np.random.default_rng(9).normal(size=n)
     for free in (8, 9, 10):  # of 10 places, 9 are 0.9
         b = np.where(np.arange(n) < free, 0.5 * y * C, 0.0)
-        found = block._choose_active(State(problem, b, b, b, b), G, 10, np.random.default_rng(0))
+        found = working_set.choose(State(problem, b, b, b, b), G, 10, np.random.default_rng(0))
         assert found.tolist() == by_definition(problem, b, G, 10, 2)
     u = -levels(problem.variables(b, G), HOST)[0].value
     first = [i for i in range(n) if i < 10 or y[i] * (u - G[i]) > 0]
     for size in (len(first) - 1, len(first), len(first) + 1):
-        found = block._choose_active(State(problem, b, b, b, b), G, size, np.random.default_rng(0))
+        found = working_set.choose(State(problem, b, b, b, b), G, size, np.random.default_rng(0))
         assert found.tolist() == by_definition(problem, b, G, size, 2)
 
 
@@ -84,7 +85,7 @@ def test_the_worst_violators_are_active_whatever_the_draw():
     G = np.random.default_rng(1).normal(size=many)
     zero = np.zeros(many)
     found = set(
-        block._choose_active(
+        working_set.choose(
             State(problem, zero, zero, zero, zero), G, 80, np.random.default_rng(5)
         ).tolist()
     )
@@ -108,7 +109,7 @@ def test_so_many_are_active():
     def asked(variables, free, **cache):
         problem = problems.c_svc(np.ones(variables), np.ones(variables))
         b = np.where(np.arange(variables) < free, 0.5, 0.0)
-        return block._active_size(State(problem, b, b, b, b), Cache(**cache))
+        return working_set.size_for(State(problem, b, b, b, b), Cache(**cache))
 
     assert asked(9000, 10, pointwise=True) == 9000
     assert asked(4096, 10, complete=True) == 4096
@@ -138,7 +139,11 @@ def test_settled_is_that_few_variables_came_to_or_left_a_bound():
         before = after.copy()
         before[list(change)] = list(change.values())
         assert (
-            block._settled(before, Variables(after, after, lower, upper, lower, None, None))
+            working_set._settled(
+                before,
+                Variables(after, after, lower, upper, lower, None, None),
+                state_of(problems.c_svc(y, C)),
+            )
             is settled
         )
 
@@ -177,7 +182,7 @@ class Script:
 
 ON = (None, 1.0, False, False)
 """All the steps asked for, and the violation is as large as ever."""
-ACTIVE = np.arange(10, 20)
+CHOSEN = np.arange(10, 20)
 
 
 @pytest.mark.parametrize(
@@ -205,13 +210,15 @@ def test_a_round_of_pair_steps(
     at = state_of(problem, between_bounds(problem), convex=convex, steps=50)
     at.factor = object() if factor else None
     before, cache, called = at.b.copy(), Script(*ends), []
-    monkeypatch.setattr(block, "_settled", lambda *_: settled)
-    monkeypatch.setattr(block, "_newton", lambda *arguments: called.append(arguments[-1]) or 7)
-    assert block._solve_active(at, cache, ACTIVE, at.G, 0.5, close, Monitor()) == total
+    monkeypatch.setattr(working_set, "_settled", lambda *_: settled)
+    monkeypatch.setattr(
+        working_set, "_newton", lambda *arguments: called.append(arguments[-1]) or 7
+    )
+    assert working_set.solve(at, cache, CHOSEN, at.G, 0.5, close, Monitor()) == total
     assert cache.asked == asked
     assert called == ([50 + sum(asked)] if newton else [])
     assert at.steps == 50 + total
-    np.testing.assert_array_equal(cache.rows, ACTIVE)
+    np.testing.assert_array_equal(cache.rows, CHOSEN)
     np.testing.assert_array_equal(at.b, before)
     assert at.unbounded == ends[-1][3]
 
@@ -223,7 +230,7 @@ def test_a_round_brings_F_up_to_date():
     target = (problem.lower + 0.3 * (problem.upper - problem.lower))[active]
     target[1] = at.b[5]
     before, cache = at.b.copy(), Script((4, 0.0, False, False), moves=target)
-    assert block._solve_active(at, cache, active, at.G, 1e-3, False, Monitor()) == 4
+    assert working_set.solve(at, cache, active, at.G, 1e-3, False, Monitor()) == 4
     np.testing.assert_array_equal(at.b[active], target)
     others = np.setdiff1d(np.arange(2 * n), active)
     np.testing.assert_array_equal(at.b[others], before[others])
@@ -235,17 +242,17 @@ def test_a_round_ends_where_the_monitor_says():
     problem = problems.c_svc(y, C)
     at = state_of(problem, steps=50)
     cache = Script(ON)
-    assert block._solve_active(at, cache, ACTIVE, at.G, 0.5, False, Monitor(max_iter=180)) == 130
+    assert working_set.solve(at, cache, CHOSEN, at.G, 0.5, False, Monitor(max_iter=180)) == 130
     assert cache.asked == [130]
     cache, monitor = Script(ON), Monitor()
     monitor.interrupted.set()
-    assert block._solve_active(at, cache, ACTIVE, at.G, 0.5, True, monitor) == 100
+    assert working_set.solve(at, cache, CHOSEN, at.G, 0.5, True, monitor) == 100
 
 
 def test_negative_curvature_is_noted_unless_it_is_rounding():
     for convex in (True, False):
         at = state_of(problems.c_svc(y, C), convex=convex)
-        block._solve_active(at, Script((3, 0.0, True, False)), ACTIVE, at.G, 0.5, False, Monitor())
+        working_set.solve(at, Script((3, 0.0, True, False)), CHOSEN, at.G, 0.5, False, Monitor())
         assert at.indefinite is not convex
 
 
@@ -254,8 +261,8 @@ def test_newton_steps_are_on_what_may_move_and_what_the_factor_holds(fails, monk
     problem = problems.nu_svc(y, C, 0.4)
     at = state_of(problem, between_bounds(problem))
     active = np.sort(np.random.default_rng(2).choice(n, 40, replace=False))
-    chosen = at.variables(at.G).pick(active)
-    before = at.variables(at.G).pick(active)
+    chosen = at.variables(at.G).pick(active, HOST)
+    before = at.variables(at.G).pick(active, HOST)
     held = active[[1, 8]]
     at.factor = type("Held", (), {"members": held})
     seen = []
@@ -267,13 +274,15 @@ def test_newton_steps_are_on_what_may_move_and_what_the_factor_holds(fails, monk
             raise NotConvex
         return 9, "new"
 
-    monkeypatch.setattr(block, "newton", newton)
+    monkeypatch.setattr(working_set, "newton", newton)
     kept = at.factor
-    done = block._newton(at, RowCache(SOURCE, np.float32, 0.0), active, chosen, 1e-4, Monitor(), 77)
+    done = working_set._newton(
+        at, RowCache(SOURCE, np.float32, 0.0), active, chosen, 1e-4, Monitor(), 77
+    )
     ((tile, tol, steps, factor),) = seen
     assert (tol, steps, factor) == (1e-4, 77, kept)
     assert (done, at.factor) == ((0, kept) if fails else (9, "new"))
-    may = block.may_move(before, HOST)
+    may = working_set.may_move(before, HOST)
     wanted = [k for k in range(40) if may[k] or active[k] in held]
     assert 2 < len(wanted) < 40
     assert tile.numbers.tolist() == active[wanted].tolist()

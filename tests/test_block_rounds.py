@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from block_cases import SOURCE, C, K, X, between_bounds, n, state_of, y
-from maxmargin.kernel import block, problems
+from helpers import settings
+from maxmargin.kernel import block, problems, working_set
+from maxmargin.kernel import workspace as workspace_module
 from maxmargin.kernel.cache import RowCache
 from maxmargin.kernel.kernels import Kernel
 from maxmargin.kernel.sources import MatrixSource, NativeSource
@@ -23,14 +25,14 @@ EPS32 = 2.0**-23
 
 
 class Rounds:
-    """Stands for _solve_active.
+    """Stands for working_set.solve.
 
     Notes what each round was asked for, and moves nothing unless told.
     """
 
     def __init__(self, monkeypatch, steps=1, act=None):
         self.calls, self.steps, self.act = [], steps, act
-        monkeypatch.setattr(block, "_solve_active", self)
+        monkeypatch.setattr(working_set, "solve", self)
 
     def __call__(self, state, cache, active, G, tol, close, monitor):
         self.calls.append((len(active), tol, close))
@@ -78,10 +80,10 @@ def test_what_a_round_aims_at(monkeypatch):
         (60, violation / 60, violation / 60, False),
         (60, violation / 40, violation / 40, True),
     ):
-        monkeypatch.setattr(block, "_active_size", lambda *_, size=size: size)
+        monkeypatch.setattr(working_set, "size_for", lambda *_, size=size: size)
         block._descend(at, cache_of(np.float64), tol, Monitor())
         assert rounds.calls[-1] == (size, pytest.approx(wanted), close)
-    monkeypatch.setattr(block, "_active_size", lambda *_: n)
+    monkeypatch.setattr(working_set, "size_for", lambda *_: n)
     margins = problems.nu_svc(y, C, 0.4)
     at = state_of(margins, margins.start)
     unit = at.unit(at.G)
@@ -260,7 +262,7 @@ class Refinements:
 
     def __init__(self, monkeypatch, *ends):
         self.ends, self.caches = list(ends), []
-        monkeypatch.setattr(block, "POLISHED", 10)
+        settings(monkeypatch, workspace_module, small=10)
         monkeypatch.setattr(block, "_refine", self)
 
     def __call__(self, state, source, cache, tol, monitor):
@@ -303,7 +305,7 @@ def test_float64_takes_over_where_float32_is_stalled(monkeypatch):
         block.solve(problem, KernelWorkspace(SOURCE, Monitor()), 1e-3)
     seen = []
     refine = Refinements(monkeypatch, block.KernelNotFinite("beyond"))
-    monkeypatch.setattr(block, "REFINEMENTS", 0)
+    settings(monkeypatch, block, refinements=0)
 
     def second(state, source, cache, tol, monitor, first=refine):
         if cache.dtype == SINGLE:
@@ -327,11 +329,11 @@ def test_rows_that_are_kept(monkeypatch):
         (MatrixSource(K), 60, 200, (DOUBLE, False, True, 60)),
     ):
         refine = Refinements(monkeypatch, None)
-        monkeypatch.setattr(block, "WHOLE", whole)
+        settings(monkeypatch, block, one_tile=whole)
         block.solve(problem, KernelWorkspace(source, Monitor(), cache_size), 1e-3)
         assert refine.caches == [wanted]
     refine = Refinements(monkeypatch, None)
-    monkeypatch.setattr(block, "WHOLE", 59)
+    settings(monkeypatch, block, one_tile=59)
     block.solve(
         problem,
         KernelWorkspace(Dear(), Monitor(), 15 * 60 * 4 / 2**20).share(Monitor(), 2, 2),
@@ -342,7 +344,7 @@ def test_rows_that_are_kept(monkeypatch):
 
 
 def test_where_a_solver_begins(monkeypatch):
-    """At a start, made exact; at a guess where there is none and the problem is large.
+    """At a start, made exact; at a point from a subsample where there is none and the problem is large.
 
     F is 0 where b is.
     """
@@ -358,9 +360,11 @@ def test_where_a_solver_begins(monkeypatch):
         (plain, start, 10, True, False, True),
     ):
         refine = Refinements(monkeypatch, None)
-        monkeypatch.setattr(block, "WHOLE", whole)
+        settings(monkeypatch, block, one_tile=whole)
         monkeypatch.setattr(
-            block, "begin_at_guess", lambda *_, accepts=accepts: guessed.append(True) or accepts
+            block,
+            "start_from_subsample",
+            lambda *_, accepts=accepts: guessed.append(True) or accepts,
         )
         made = []
         original = State.make_exact
@@ -441,7 +445,7 @@ def test_problems_up_to_a_size_are_one_matrix_in_float64(monkeypatch):
     monkeypatch.setattr(block, "_solve_small", solve_small)
     for polished, whole in ((60, [DOUBLE]), (59, [])):
         refine = Refinements(monkeypatch, None)
-        monkeypatch.setattr(block, "POLISHED", polished)
+        settings(monkeypatch, workspace_module, small=polished)
         small.clear()
         block.solve(problems.c_svc(y, C), KernelWorkspace(SOURCE, Monitor()), 1e-3)
         assert small == whole

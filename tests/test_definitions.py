@@ -16,6 +16,7 @@ from maxmargin.audit import plan_audit
 from maxmargin.core.choose import HOST
 from maxmargin.kernel import audit, evaluation, formulations, problems, training
 from maxmargin.kernel import certificate as kernel_certificate
+from maxmargin.kernel import workspace as workspace_module
 from maxmargin.kernel.solution import (
     Level,
     Solution,
@@ -569,11 +570,11 @@ def test_rows_of_the_audit(monkeypatch):
     assert set(few[-3:].tolist()) == {70, 3, 11}
     assert few[:-3].tolist() == np.random.default_rng(1).choice(2 * n, 6, replace=False).tolist()
     with monkeypatch.context() as patch:
-        patch.setattr(training.block, "POLISHED", 2 * n - 1)
+        settings(patch, workspace_module, small=2 * n - 1)
         more = audit.sampled(source, coef, 12)
         assert more[6:9].tolist() == source.suspects(3).tolist(), "of many"
         assert np.delete(more, [6, 7, 8]).tolist() == few.tolist()
-        patch.setattr(training.block, "POLISHED", 2 * n)
+        settings(patch, workspace_module, small=2 * n)
         assert audit.sampled(source, coef, 12).tolist() == few.tolist()
     sample = np.arange(10, 20)
     for count, wanted in (

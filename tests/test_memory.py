@@ -55,7 +55,7 @@ LARGE_C = """
     import numpy as np
     from helpers import peak_memory as peak
     from maxmargin import SVC
-    from maxmargin.kernel import block
+    from maxmargin.kernel import working_set
     {data}
     # loads what is loaded late
     SVC().fit(np.random.default_rng(0).normal(size=(1100, 3)), np.arange(1100) % 2)
@@ -77,7 +77,7 @@ def test_large_C_takes_at_most_the_memory_that_the_docs_state():
     here; several matrices of them are met.
     """
     data = """
-    block.STIFF, block.SETTLED = 2, 10.0
+    working_set.SETTINGS = working_set.Settings(stiff=2, settled=10.0)
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(5000, 10)), rng.integers(0, 2, 5000)
     """

@@ -6,6 +6,7 @@ The bordered factor against plain solves, walks that end at the minimum of their
 import numpy as np
 import pytest
 
+from helpers import settings
 from maxmargin import SVC, SVR, NuSVC
 from maxmargin.core import threads
 from maxmargin.core.backend import Steps
@@ -292,7 +293,7 @@ def test_a_walk_ends_at_the_minimum_of_the_face_it_meets(groups, C):
 
 
 def test_a_walk_gives_up_after_many_bounds(monkeypatch):
-    monkeypatch.setattr(module, "SETTINGS", module.SETTINGS._replace(changes=2))
+    settings(monkeypatch, module, changes=2)
     tile = inner_tile(C=0.05)
     before, G = tile.b.copy(), tile.G.copy()
     fall, whole = module._minimise_face(tile, factorize(tile, np.arange(24)), Monitor(), 0)
@@ -432,7 +433,7 @@ def test_newton_ends_where_rounding_or_the_monitor_says(monkeypatch):
     newton(tile, 0.5 * violation, Monitor())
     assert cycles.asked[0][0] == 0.5 * violation
     noise = 1.01 * violation / size  # K's diagonal is 1
-    monkeypatch.setattr(module, "SETTINGS", module.SETTINGS._replace(rounding=noise))
+    settings(monkeypatch, module, rounding=noise)
     assert newton(tile, 1e-9, Monitor()) == (0, None)
 
 

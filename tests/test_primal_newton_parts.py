@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
+from helpers import settings
 from maxmargin.core import panels
 from maxmargin.core.choose import HOST
 from maxmargin.kernel import bordered, primal_newton, problems
@@ -477,7 +478,7 @@ def test_the_factor_is_made_panel_by_panel(monkeypatch):
 
 
 def test_systems_are_solved_between_pauses(monkeypatch):
-    monkeypatch.setattr(bordered, "SETTINGS", bordered.Settings(columns=8))
+    settings(monkeypatch, bordered, columns=8)
     paused, right = [], np.random.default_rng(3).normal(size=(n, 20))
     L = HOST.cholesky_of_values(values, C, lambda: None)
     factor = BorderedFactor(np.arange(n), L, 0.0, HOST, lambda: paused.append(1))
@@ -510,7 +511,7 @@ def solved(monkeypatch, cheap, whole, point=None, workers=1):
             patch.setattr(module, "RowCache", kept)
         patch.setattr(_Search, "__init__", searched)
         patch.setattr(primal_newton, "free_memory", lambda: 1000_000)
-        patch.setattr(primal_newton, "SETTINGS", primal_newton.SETTINGS._replace(matrix_rows=whole))
+        settings(patch, primal_newton, matrix_rows=whole)
         if point is not None:
             patch.setattr(_Search, "run", lambda self, start: point)
         source = NativeSource(Kernel.rbf(gamma=0.4), X)

@@ -14,7 +14,7 @@ from helpers import CacheUse, cached
 from maxmargin import SVC, SVR, Kernel
 from maxmargin.core.cpu import CPU
 from maxmargin.kernel import cache as rows_module
-from maxmargin.kernel.cache import CACHE_SHARE, RowCache, cache_bytes, free_memory
+from maxmargin.kernel.cache import RowCache, cache_bytes, free_memory
 from maxmargin.kernel.sources import MatrixSource, Source, make_source
 
 rng = np.random.default_rng(0)
@@ -57,7 +57,7 @@ def test_tiny_cache_same_bits(monkeypatch):
 
 def test_cache_size():
     free = free_memory()
-    expected = min(max(CACHE_SHARE * free, 200 * 2**20), 0.9 * free)
+    expected = min(max(0.25 * free, 200 * 2**20), 0.9 * free)
     for size in (200, 200.0, "auto"):
         assert cache_bytes(size) == pytest.approx(expected, rel=0.2)
     assert cache_bytes(100) == 100 * 2**20

@@ -6,6 +6,7 @@ What a spot check looks at, when the work may be stopped, when it has no minimum
 import numpy as np
 import pytest
 
+from maxmargin.core.choose import HOST
 from maxmargin.kernel import problems
 from maxmargin.kernel import state as module
 from maxmargin.kernel.sources import Source
@@ -22,7 +23,7 @@ class Diagonal(Source):
     """The unit matrix, which notes what is asked of it."""
 
     def __init__(self, rows=n, suspects=()):
-        self.n_rows = self.n_columns = rows
+        self.n_rows, self.n_columns, self.backend = rows, rows, HOST
         self.listed, self.asked, self.products = np.array(suspects, np.int64), [], []
 
     def suspects(self, count):

@@ -13,6 +13,7 @@ from maxmargin.core.threads import thread_count
 from maxmargin.kernel import audit as auditing
 from maxmargin.kernel import block, formulations, problems, training
 from maxmargin.kernel import certificate as kernel_certificate
+from maxmargin.kernel import workspace as workspace_module
 from maxmargin.kernel.damping import Primal, damped
 from maxmargin.kernel.formulations import Decision, Formulation, given
 from maxmargin.kernel.kernels import Kernel
@@ -54,7 +55,7 @@ def solution(b, part, level=0.25, ended=None, n_iter=7, **more):
 
 @pytest.mark.parametrize("small", [False, True])
 def test_near_the_boundary_values_are_computed_in_float64(small, monkeypatch):
-    monkeypatch.setattr(block, "POLISHED", n if small else n - 1)
+    settings(monkeypatch, workspace_module, small=n if small else n - 1)
     b = np.where(rng.random(n) < 0.5, 0.4 * y * C, 0.0)
     wrong = K @ b + 0.1
     tol = float(np.median(np.abs(wrong + 0.25))) / 2
@@ -427,13 +428,13 @@ class Job:
         return training.Task.unsolved(self, workspace, status)
 
 
-@pytest.mark.parametrize("largest", [block.POLISHED, block.POLISHED + 1])
+@pytest.mark.parametrize("largest", [1024, 1025])
 def test_problems_run_side_by_side_where_they_are_large(largest, monkeypatch):
     monkeypatch.setattr(threads, "_openmp_effective_n_threads", lambda: 2)
     seen, monitor = [], Told()
     tasks = [Job(k, samples, seen) for k, samples in enumerate((5, largest, 7))]
     assert train_many(tasks, space(monitor=monitor)) == [0, 1, 2]
-    workers = 2 if largest > block.POLISHED else 1
+    workers = 2 if largest > 1024 else 1
     assert sorted(seen) == [
         (k, workers, 3, (workers / (3 - k), f" {k + 1}/3"), 1 if workers > 1 else 2)
         for k in range(3)

@@ -14,11 +14,12 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from helpers import binary, settings
 from maxmargin import SVC, SVR, Kernel, NuSVC, NuSVR, OneClassSVM, monitor
 from maxmargin.certificate import Certificate
-from maxmargin.kernel import block, definiteness, evaluation, problems
+from maxmargin.kernel import block, definiteness, evaluation, problems, working_set
 from maxmargin.kernel import certificate as kernel_certificate
+from maxmargin.kernel import state as state_module
 from maxmargin.kernel.cache import RowCache
 from maxmargin.kernel.sources import MatrixSource
-from maxmargin.kernel.state import STEPS, WINDOW, Progress, State
+from maxmargin.kernel.state import Progress, State
 from maxmargin.status import Convexity, Status
 from maxmargin.verdict import Demand, Size, error_allowed, verdict, verdict_again
 
@@ -556,8 +557,7 @@ def test_rounded_values_may_not_lead_above_a_primal_value(monkeypatch):
 
     Float32 then gives up where it was exact.
     """
-    monkeypatch.setattr(block, "ACTIVE", 8)
-    monkeypatch.setattr(block, "MOST_ACTIVE", 8)
+    settings(monkeypatch, working_set, least=8, most=8)
     y = np.where(np.arange(200) % 2, 1.0, -1.0)
     source, problem = Crooked(200), problems.c_svc(y, np.full(200, 10.0))
     nothing = np.zeros(200)
@@ -596,13 +596,13 @@ def test_what_creeping_is():
     """A window of rounds, or of steps, without a fall of the objective or of the violation."""
     problem = problems.c_svc(np.array([1.0, -1.0]), np.ones(2))
     state = State(problem, np.array([0.5, -0.5]), np.array([0.5, -0.5]), np.zeros(2), np.zeros(2))
-    progress = Progress()
-    assert [progress.creeps(state) for _ in range(2 * WINDOW)] == [False] * (2 * WINDOW - 1) + [
+    progress, window = Progress(), state_module.SETTINGS.window_rounds
+    assert [progress.creeps(state) for _ in range(2 * window)] == [False] * (2 * window - 1) + [
         True
     ]
     state.b = 0.6 * np.sign(state.b)
-    assert not any(progress.creeps(state) for _ in range(WINDOW))
-    state.steps += 2 * STEPS
+    assert not any(progress.creeps(state) for _ in range(window))
+    state.steps += 2 * state_module.SETTINGS.window_steps
     assert progress.creeps(state)
 
 
@@ -629,8 +629,7 @@ def test_errors_that_solvers_leave_do_not_stall_a_fit(monkeypatch):
 
     They are computed again.
     """
-    monkeypatch.setattr(block, "STIFF", 2)
-    monkeypatch.setattr(block, "SETTLED", 10.0)
+    settings(monkeypatch, working_set, stiff=2, settled=10.0)
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(5000, 10)), rng.integers(0, 2, 5000)
     model = SVC(C=1e6, gamma=0.1).fit(X, y)

@@ -10,6 +10,12 @@ NORMA need; `core.cpu.CPU` offers all three, and tests/numpy_backend.py is a slo
 float64, index arrays int64; kernel values are float32 or float64. Arrays called `out`, `F`, `G` and
 `b` are changed in place.
 
+**Where arrays live.** With the data, in `xp`: points, kernel values, factors, and everything with an
+entry for each variable or each row (gradients, bounds, masks, numbers of rows). On the host, in
+NumPy: a problem as its formulation builds it, a solution as its solver returns it, what has an entry
+for each group (`begin`, `fixed`), and random draws. `xp.asarray` moves an array to the data,
+`to_host` moves it back. Arguments that are only read may live on the host.
+
 **Indices** `a` and `b` select points by their numbers; None selects all of them.
 
 **Kernels** are tuples (kind, gamma, coef0, degree); the kinds are those of
@@ -60,9 +66,10 @@ class Variables(NamedTuple):
     fixed: NDArray[np.bool_]
     """Whether the sum of each group is fixed."""
 
-    def pick(self, at: Integers) -> "Variables":
+    def pick(self, at: Integers, backend: "Backend") -> "Variables":
         """Some of them, in order, copied."""
-        begin = np.searchsorted(at, self.begin)
+        xp = backend.xp
+        begin = backend.to_host(xp.searchsorted(at, xp.asarray(self.begin)))
         return Variables(
             self.G[at],
             self.b[at],
@@ -103,6 +110,10 @@ class Backend(ABC):
 
     xp: Any
     """The array namespace."""
+
+    def to_host(self, values: Any) -> NDArray[Any]:
+        """An array of this backend as a NumPy array; the same array where it lives on the host."""
+        return values  # type: ignore[no-any-return]
 
     # ---- points and kernel values ---------------------------------------------------------------
 

@@ -6,12 +6,12 @@ import numpy as np
 
 from maxmargin.audit import Audit, audit, drawn, plan_audit
 from maxmargin.core.arrays import Floats, Integers
-from maxmargin.kernel import block, evaluation
+from maxmargin.kernel import evaluation
 from maxmargin.kernel.evaluation import extended_products, kernel_products, products_per_row
 from maxmargin.kernel.formulations import Decision
 from maxmargin.kernel.kernels import Kind
 from maxmargin.kernel.sources import Source
-from maxmargin.kernel.workspace import KernelWorkspace
+from maxmargin.kernel.workspace import KernelWorkspace, is_small
 
 EPS = float(np.finfo(float).eps)
 
@@ -61,6 +61,6 @@ def sampled(source: Source, coef: Floats, count: int) -> Integers:
     n, some = len(coef), count // 4
     if n <= count:
         return drawn(n, count)
-    suspects = source.suspects(some) if n > block.POLISHED else np.empty(0, np.int64)
+    suspects = np.empty(0, np.int64) if is_small(n) else source.suspects(some)
     heavy = np.argpartition(-np.abs(coef), some)[:some]
     return np.concatenate([drawn(n, count - 2 * some), suspects, heavy])

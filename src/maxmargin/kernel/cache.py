@@ -9,20 +9,29 @@ bits.
 import os
 from collections.abc import Callable
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
-from maxmargin.core.arrays import Matrix
+from maxmargin.core.arrays import Floats, Integers, Matrix
 from maxmargin.core.backend import Steps
 from maxmargin.kernel.sources import MatrixSource, Scratch, Source
 
-CACHE_SHARE = 0.25
-"""Share of the free memory that the cache of kernel rows may take when nothing else is asked
-for."""
-CACHE_DEFAULT = 200
-"""scikit-learn's default of cache_size, in megabytes; here the least that an automatic cache
-takes."""
+
+class Settings(NamedTuple):
+    """How much memory kernel rows may take (decision 7)."""
+
+    default: int = 200
+    """scikit-learn's default of cache_size, in megabytes; here the least that an automatic cache
+    takes."""
+    share: float = 0.25
+    """Share of the free memory that an automatic cache may take."""
+    most: float = 0.9
+    """Share of the free memory that any cache may take."""
+
+
+SETTINGS = Settings()
 
 
 def free_memory() -> int:
@@ -43,14 +52,14 @@ def free_memory() -> int:
 def cache_bytes(cache_size: float | str, workers: int = 1) -> float:
     """Bytes of kernel rows for each of several workers, never more than is free.
 
-    ``cache_size`` megabytes; the default and "auto" are that default or CACHE_SHARE of the free
-    memory, whichever is more.
+    ``cache_size`` megabytes; the default and "auto" are that default or a share of the free
+    memory, whichever is more (SETTINGS).
     """
     free = free_memory()
-    automatic = isinstance(cache_size, str) or cache_size == CACHE_DEFAULT
-    megabytes = CACHE_DEFAULT if isinstance(cache_size, str) else float(cache_size)
-    size = max(megabytes * 2**20, CACHE_SHARE * free if automatic else 0.0)
-    return min(size, 0.9 * free) / workers
+    automatic = isinstance(cache_size, str) or cache_size == SETTINGS.default
+    megabytes = SETTINGS.default if isinstance(cache_size, str) else float(cache_size)
+    size = max(megabytes * 2**20, SETTINGS.share * free if automatic else 0.0)
+    return min(size, SETTINGS.most * free) / workers
 
 
 class RowCache:
@@ -65,29 +74,29 @@ class RowCache:
     def __init__(
         self, source: Source, dtype: DTypeLike, budget: float, whole: bool = False
     ) -> None:
-        self.source, self.dtype = source, np.dtype(dtype)
-        n = source.n_rows
+        self.source, self.dtype, xp = source, np.dtype(dtype), source.backend.xp
+        self.xp, n = xp, source.n_rows
         self._clock, self.asked_whole = 0, whole
         self.pointwise = whole and source.cheap
         self.complete = (whole and not source.cheap) or isinstance(source, MatrixSource)
         if self.complete:
             self.capacity, self._rows = n, source.block(None, None, dtype)
-            self._slot = self._owner = np.arange(n)
+            self._slot = self._owner = xp.arange(n)
         else:
             self.capacity = int(min(n, budget // max(1, n * self.dtype.itemsize)))
-            self._rows = np.empty((self.capacity, n), self.dtype)
-            self._slot, self._owner = np.full(n, -1), np.full(self.capacity, -1)
-        self._used = np.zeros(self.capacity, np.int64)
-        self._scratch = Scratch()
+            self._rows = xp.empty((self.capacity, n), self.dtype)
+            self._slot, self._owner = xp.full(n, -1), xp.full(self.capacity, -1)
+        self._used = xp.zeros(self.capacity, np.int64)
+        self._scratch = Scratch(xp)
 
-    def _fetch(self, idx: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _fetch(self, idx: Integers) -> Integers:
         """Make the rows present (there is room for all of them) and return their slots."""
         self._clock += 1
-        slots = self._slot[idx]
+        slots: Integers = self._slot[idx]
         self._used[slots[slots >= 0]] = self._clock
-        missing = np.unique(idx[slots < 0])
+        missing = self.xp.unique(idx[slots < 0])
         if len(missing):
-            order = np.argsort(self._used, kind="stable")[: len(missing)]
+            order = self.xp.argsort(self._used, kind="stable")[: len(missing)]
             dropped = self._owner[order]
             self._slot[dropped[dropped >= 0]] = -1
             self.source.fill_rows(missing, self._rows, order)
@@ -95,17 +104,17 @@ class RowCache:
             slots = self._slot[idx]
         return slots
 
-    def pair_steps(self, idx: NDArray[np.int64]) -> Callable[..., Steps]:
+    def pair_steps(self, idx: Integers) -> Callable[..., Steps]:
         """Pair steps on K[idx, idx]."""
         if self.pointwise:
             return partial(self.source.pair_steps, idx, self.dtype)
         return partial(self.source.backend.pair_steps, self.tile(idx))
 
-    def tile(self, idx: NDArray[np.int64], dtype: DTypeLike | None = None) -> Matrix:
+    def tile(self, idx: Integers, dtype: DTypeLike | None = None) -> Matrix:
         """K[idx, idx], from stored rows where there are, without storing new ones; valid until the
         next call.
 
-        Another precision than that of the rows is computed anew.
+        Values of another precision than that of the rows are computed.
         """
         if dtype is not None and self.dtype != dtype:
             tile = self._scratch.matrix("tile", (len(idx), len(idx)), dtype)
@@ -113,7 +122,7 @@ class RowCache:
             return tile
         slots = self._slot[idx]
         stored = slots >= 0
-        if self.complete and np.array_equal(idx, self._owner):
+        if self.complete and self.xp.array_equal(idx, self._owner):
             return self._rows
         if stored.all():
             return self.source.backend.gather(self._rows, slots, idx)
@@ -125,7 +134,7 @@ class RowCache:
         tile[~stored] = self.source.block(idx[~stored], idx, self.dtype)
         return tile
 
-    def block(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> Matrix:
+    def block(self, a: Integers, b: Integers) -> Matrix:
         """K[a, b], from stored rows where all of a are, without storing new ones."""
         slots = self._slot[a]
         return (
@@ -134,18 +143,16 @@ class RowCache:
             else self.source.block(a, b, self.dtype)
         )
 
-    def keep(self, idx: NDArray[np.int64]) -> None:
+    def keep(self, idx: Integers) -> None:
         """Store rows that will be asked for, if there is room for all of them."""
         if len(idx) <= self.capacity:
             self._fetch(idx)
 
-    def add_rows(
-        self, idx: NDArray[np.int64], delta: NDArray[np.float64], F: NDArray[np.float64]
-    ) -> None:
+    def add_rows(self, idx: Integers, delta: Floats, F: Floats) -> None:
         """F += sum of delta_i K[idx_i], in the order of idx."""
         if len(idx) <= self.capacity:
             self.source.backend.update_gradient(self._rows, self._fetch(idx), delta, F)
         else:
             self.source.add_product(
-                idx, np.ascontiguousarray(delta[:, None]), None, F[None, :], self.dtype
+                idx, self.xp.ascontiguousarray(delta[:, None]), None, F[None, :], self.dtype
             )

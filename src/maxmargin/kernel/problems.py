@@ -66,6 +66,20 @@ class DualProblem(NamedTuple):
         fixed[list(self.unconstrained)] = False
         return fixed
 
+    def on(self, xp: Any) -> "DualProblem":
+        """The same with its arrays in the namespace of a backend."""
+        return DualProblem(
+            xp.asarray(self.linear),
+            xp.asarray(self.lower),
+            xp.asarray(self.upper),
+            xp.asarray(self.group),
+            xp.asarray(self.row),
+            xp.asarray(self.start),
+            xp.asarray(self.ridge),
+            self.in_margin_units,
+            self.unconstrained,
+        )
+
     def variables(self, b: Floats, G: Floats) -> Variables:
         """The variables b with their gradient."""
         return Variables(G, b, self.lower, self.upper, self.ridge, self.begin, self.fixed)
@@ -102,10 +116,11 @@ def bounds(C: float, weight: Floats, squared: bool = False) -> Floats:
     return found
 
 
-def fill(total: float, capacity: Floats) -> Floats:
+def fill(total: float, capacity: Floats, xp: Any = np) -> Floats:
     """Spread a total over variables in their order, each up to its capacity."""
-    before = np.concatenate([[0.0], np.cumsum(capacity)[:-1]])
-    return np.clip(total - before, 0.0, capacity)
+    before = xp.concatenate([xp.zeros(1), xp.cumsum(capacity)[:-1]])
+    part: Floats = xp.clip(total - before, 0.0, capacity)
+    return part
 
 
 def _bounds(sign: Floats, C: Floats, squared: bool) -> tuple[Floats, Floats, Floats]:

@@ -17,6 +17,7 @@ Bias, offset and tube width are read off the levels:
     nu-SVR            f = K b + middle, epsilon = (level_0 - level_1) / 2
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -87,11 +88,8 @@ def _level(end: Extremes, fixed: bool) -> Level:
         value = -end.free_sum / end.free
         return Level(value, value, value)
     low, high = -end.least, -end.greatest
-    value = (
-        (low + high) / 2
-        if np.isfinite(low) and np.isfinite(high)
-        else (high if np.isfinite(high) else low)
-    )
+    bounded = math.isfinite(low), math.isfinite(high)
+    value = (low + high) / 2 if all(bounded) else high if bounded[1] else low
     return Level(value, min(low, high), max(low, high))
 
 
@@ -112,15 +110,17 @@ def violation(variables: Variables, backend: Backend) -> float:
 
     Not above 0 at an optimum.
     """
-    return max((end.greatest - end.least for end in _extremes(variables, backend)), default=-np.inf)
+    return max(
+        (end.greatest - end.least for end in _extremes(variables, backend)), default=-math.inf
+    )
 
 
 def may_move(variables: Variables, backend: Backend) -> NDArray[np.bool_]:
     """Where a variable is free or part of a pair that violates optimality."""
     G, b, lower, upper, _, begin, _ = variables
-    ends, xp = _extremes(variables, backend), backend.xp
+    ends, xp, sizes = _extremes(variables, backend), backend.xp, (begin[1:] - begin[:-1]).tolist()
     above, below = (
-        G - xp.repeat(xp.asarray([end[side] for end in ends]), xp.diff(begin)) for side in (0, 1)
+        G - xp.repeat(xp.asarray([end[side] for end in ends]), sizes) for side in (0, 1)
     )
     grow, shrink = b < upper, b > lower
     found: NDArray[np.bool_] = (grow & shrink) | (grow & (below < 0)) | (shrink & (above > 0))
@@ -137,19 +137,15 @@ def duality_gap(
     upper_i) where s_i < 0; with a ridge the variable t minimising s_i t + ridge t^2 / 2 over the
     bounds takes the place of the bound.
     """
-    slope, ridge = (
-        kernel_part[problem.row]
-        + problem.linear
-        + xp.asarray([end.value for end in ends])[problem.group],
-        problem.ridge,
-    )
+    level, ridge = xp.asarray([end.value for end in ends]), problem.ridge
+    slope = kernel_part[problem.row] + problem.linear + level[problem.group]
     best = xp.where(slope > 0, problem.lower, xp.where(slope < 0, problem.upper, b))
     squared = bool(ridge.any())
     if squared:
         with np.errstate(divide="ignore", invalid="ignore"):
             best = xp.where(ridge > 0, xp.clip(-slope / ridge, problem.lower, problem.upper), best)
     if not xp.isfinite(best).all():
-        return np.inf
+        return math.inf
     gaps = slope * (b - best)
     if squared:
         gaps += 0.5 * ridge * (b * b - best * best)

@@ -5,9 +5,10 @@ how far b moved since F was exact, so the last exact pair, F_exact = K b_exact i
 ``make_exact`` computes F = F_exact + K64 (b - b_exact).
 """
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -31,18 +32,31 @@ from maxmargin.monitor import Monitor
 from maxmargin.status import Status
 from maxmargin.verdict import GAP
 
-AUDITED = 256
-"""Rows recomputed in float64 to see whether F needs to be made exact everywhere."""
-ENDLESS = 1e100
-"""Variables without bounds that grow beyond this have no limit."""
-MEET = 1e-12
-"""Hulls nearer than sqrt(MEET) times the data's scale meet, as far as float64 can tell."""
+
+class Settings(NamedTuple):
+    """What the state of a solver is judged by."""
+
+    audited: int = 256
+    """Rows compared with float64 to see whether F must be made exact everywhere (decision 3)."""
+    suspects: int = 64
+    """More rows, in which an error is most likely (decision 19)."""
+    endless: float = 1e100
+    """Variables without bounds that grow beyond this have no limit (decision 4)."""
+    meet: float = 1e-12
+    """Hulls nearer than the square root of this times the data's scale meet, as far as float64 can
+    tell (decision 4)."""
+    window_rounds: int = 100
+    """Rounds of a window of progress (decision 19)."""
+    window_steps: int = 300
+    """Pair steps for each variable that end a window too (decision 19)."""
+    creep: float = 1e-10
+    """A window that lowers the objective by less than this share of it, and the violation by less
+    than a tenth, is the last (decision 19)."""
+    products_at_once: int = 31_250_000
+    """Kernel values between two questions to the monitor: a fraction of a second."""
 
 
-WINDOW, STEPS, CREEP = 100, 300, 1e-10
-"""So many rounds, or pair steps for each variable, that lower the objective by less than the share
-CREEP of it, and the violation by less
-than a tenth, only creep (decision 19)."""
+SETTINGS = Settings()
 
 
 @dataclass
@@ -51,18 +65,23 @@ class Progress:
 
     rounds: int = 0
     steps: int = 0
-    objective: float = np.inf
-    violation: float = np.inf
+    objective: float = math.inf
+    violation: float = math.inf
 
     def creeps(self, state: "State") -> bool:
         """Count a round; at the end of a window, whether it was in vain."""
         self.rounds += 1
-        if self.rounds < WINDOW and state.steps - self.steps < STEPS * len(state.b):
+        if (
+            self.rounds < SETTINGS.window_rounds
+            and state.steps - self.steps < SETTINGS.window_steps * len(state.b)
+        ):
             return False
         self.rounds, self.steps = 0, state.steps
         objective, violation, gap = state.objective, state.violation, state.gap
-        size = max(abs(objective), abs(gap - objective) if np.isfinite(gap) else 0.0)
-        falls = objective < self.objective - CREEP * size or violation < 0.9 * self.violation
+        size = max(abs(objective), abs(gap - objective) if math.isfinite(gap) else 0.0)
+        falls = (
+            objective < self.objective - SETTINGS.creep * size or violation < 0.9 * self.violation
+        )
         self.objective, self.violation = (
             min(self.objective, objective),
             min(self.violation, violation),
@@ -94,7 +113,9 @@ class State:
 
     @cached_property
     def _groups(self) -> tuple[Integers, NDArray[np.bool_]]:
-        return self.problem.begin, self.problem.fixed
+        problem, xp = self.problem, self.xp
+        begin = xp.searchsorted(problem.group, xp.arange(problem.groups + 1))
+        return self.backend.to_host(begin), problem.fixed
 
     def variables(self, G: Floats) -> Variables:
         """All variables, with their gradient."""
@@ -159,8 +180,8 @@ class State:
         Where the primal is infeasible by rounding the violation must do.
         """
         gap, dual = self.gap, -self.objective
-        rounding = MEET * self._natural  # of an objective that is 0
-        return not np.isfinite(gap) or gap <= max(
+        rounding = SETTINGS.meet * self._natural  # of an objective that is 0
+        return not math.isfinite(gap) or gap <= max(
             GAP * tol * max(abs(dual + gap), abs(dual)), rounding
         )
 
@@ -181,11 +202,11 @@ class State:
         falls = self.problem.in_margin_units or -slope > 1e-3 * half * float(
             self.xp.abs(self.problem.linear).max()
         )
-        return norm <= MEET * self.scale * half * half and falls
+        return norm <= SETTINGS.meet * self.scale * half * half and falls
 
     def beyond(self, b: Floats) -> bool:
         """Whether variables without bounds grow without end."""
-        return not self.xp.abs(b).max(initial=0.0) < ENDLESS and bool(
+        return not self.xp.abs(b).max(initial=0.0) < SETTINGS.endless and bool(
             self.xp.isinf(self.problem.upper).any()
         )
 
@@ -231,14 +252,14 @@ class State:
         """
         if self._room(tol) < 0:
             return False
-        n = len(self.F)
-        suspects = source.suspects(AUDITED // 4)
-        drawn = np.random.default_rng(0).choice(n, min(n, AUDITED), replace=False)
-        sample = self.xp.concatenate([suspects, drawn])
+        n, xp = len(self.F), self.xp
+        suspects = xp.asarray(source.suspects(SETTINGS.suspects))
+        drawn = np.random.default_rng(0).choice(n, min(n, SETTINGS.audited), replace=False)
+        sample = xp.concatenate([suspects, xp.asarray(drawn)])
         rows, change = self._change()
         exact = self.F_exact[sample] + source.product(rows, change, sample)
-        error = self.xp.abs(exact - self.F[sample])
-        error[self.xp.isin(sample, suspects[: len(suspects) // 2])] = 0.0
+        error = xp.abs(exact - self.F[sample])
+        error[xp.isin(sample, suspects[: len(suspects) // 2])] = 0.0
         self.F[sample] = exact
         return bool(error.max(initial=0.0) <= self._room(tol))
 
@@ -277,7 +298,7 @@ class State:
         monitor: Monitor,
     ) -> bool:
         """F += K[:, rows] change, in parts between which the monitor may say stop: then False."""
-        step = max(1, int(2e9 / max(1, len(F) * 64)))
+        step = max(1, int(SETTINGS.products_at_once / max(1, len(F))))
         for i in range(0, len(rows), step):
             if i and monitor.stop(self.steps) in (Status.INTERRUPTED, Status.TIME_LIMIT):
                 return False
@@ -297,4 +318,5 @@ def finish(state: State, reason: Status | None) -> Solution:
     if state.no_minimum() and reason in (None, Status.STALLED):
         reason = Status.DEGENERATE
     ends = levels(state.variables(state.G), state.backend)
-    return Solution(reason, state.b, state.F, ends, state.steps, state.indefinite, state.scale)
+    b, F = state.backend.to_host(state.b), state.backend.to_host(state.F)
+    return Solution(reason, b, F, ends, state.steps, state.indefinite, state.scale)

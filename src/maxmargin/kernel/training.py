@@ -21,7 +21,7 @@ from maxmargin.kernel.kernels import Kind
 from maxmargin.kernel.problems import DualProblem
 from maxmargin.kernel.solution import Solution, coefficients, gradient, levels
 from maxmargin.kernel.sources import KernelNotFinite, Source
-from maxmargin.kernel.workspace import KernelWorkspace
+from maxmargin.kernel.workspace import KernelWorkspace, is_small
 from maxmargin.status import Convexity, Status
 from maxmargin.verdict import Demand, Size, error_allowed, verdict
 
@@ -200,7 +200,7 @@ def _with_exact_boundary(
     source, level, part = workspace.source, solution.levels[0].value, solution.kernel_part
     coef = coefficients(problem, solution)
     support = np.flatnonzero(coef)
-    if source.n_rows > block.POLISHED:
+    if not is_small(source.n_rows):
         part = part.copy()
         near = np.flatnonzero(np.abs(part + level) <= 2 * tol)
         part[near] = source.product(support, coef[support], near)

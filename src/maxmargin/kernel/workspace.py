@@ -39,8 +39,20 @@ from maxmargin.kernel.sources import (
 from maxmargin.monitor import Monitor
 from maxmargin.workspace import Workspace
 
-SMALL = 1024
-"""Rows up to which a problem is solved as one matrix in float64."""
+
+class Settings(NamedTuple):
+    """Which problems are small."""
+
+    small: int = 1024
+    """Rows up to which a problem is solved to rounding, as one matrix in float64 (decision 5)."""
+
+
+SETTINGS = Settings()
+
+
+def is_small(rows: int) -> bool:
+    """Whether a problem of this many rows is solved to rounding, as one matrix in float64."""
+    return rows <= SETTINGS.small
 
 
 class Samples(NamedTuple):
@@ -80,7 +92,7 @@ class Cells:
     @property
     def scratch(self) -> Scratch:
         """The thread's memory for the matrix of one view, used again by its next view."""
-        found: Scratch = self._here.__dict__.setdefault("scratch", Scratch())
+        found: Scratch = self._here.__dict__.setdefault("scratch", Scratch(self.source.backend.xp))
         return found
 
     def covering(self, rows: Integers) -> tuple[int, ...]:
@@ -99,6 +111,7 @@ class View(Source):
 
     def __init__(self, source: NativeSource, rows: Integers, cells: Cells | None = None) -> None:
         self.source, self.rows, self.cells = source, rows, cells
+        self._rows: Integers = source.backend.xp.asarray(rows)
         self.n_rows = self.n_columns = len(rows)
         self.backend, self.value_error = source.backend, source.value_error
         self.dtypes, self.cheap, self.convex = source.dtypes, source.cheap, source.convex
@@ -110,7 +123,7 @@ class View(Source):
         return self.source.suspects(count, self.rows)
 
     def _at(self, index: Indices) -> Integers:
-        return self.rows if index is None else self.rows[index]
+        return self._rows if index is None else self._rows[index]
 
     def block(self, a: Indices, b: Indices, dtype: DTypeLike) -> Matrix:
         """k(A[a], B[b]).
@@ -212,7 +225,7 @@ class KernelWorkspace(Workspace):
         Small ones would only wait for each other.
         """
         largest = max(self.source.n_rows if task.rows is None else len(task.rows) for task in tasks)
-        return min(thread_count(), len(tasks)) if largest > SMALL else 1
+        return 1 if is_small(largest) else min(thread_count(), len(tasks))
 
     def share(self, monitor: Monitor, workers: int, tasks: int) -> "KernelWorkspace":
         """What is kept is shared by solves that follow each other, not by those side by side."""

@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
-from maxmargin.core.arrays import Indices, Matrix
+from maxmargin.core.arrays import Floats, Indices, Matrix
 from maxmargin.core.backend import Backend, Steps, Variables
 from maxmargin.kernel import rounding
 from maxmargin.kernel.kernels import Kernel, Kind
@@ -47,14 +47,15 @@ class Scratch:
     New to the process it would cost as much as the values in it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, xp: Any = np) -> None:
         self._kept: dict[Any, Matrix] = {}
+        self._xp = xp
 
     def matrix(self, use: str, shape: tuple[int, int], dtype: DTypeLike) -> Matrix:
         """Memory for one use, valid until the next call for it."""
         size, key = shape[0] * shape[1], (use, np.dtype(dtype))
         if key not in self._kept or self._kept[key].size < size:
-            self._kept[key] = np.empty(size, dtype)
+            self._kept[key] = self._xp.empty(size, dtype)
         return self._kept[key][:size].reshape(shape)
 
 
@@ -100,9 +101,11 @@ class Source(ABC):
     def diagonal(self) -> NDArray[np.float64]:
         """k(x, x) of every point, where B is A."""
         found = np.empty(self.n_rows)
-        for begin in range(0, self.n_rows, SETTINGS.diagonal_rows):
-            rows = np.arange(begin, min(self.n_rows, begin + SETTINGS.diagonal_rows))
-            found[rows] = self.block(rows, rows, np.float64).diagonal()
+        step, xp = SETTINGS.diagonal_rows, self.backend.xp
+        for begin in range(0, self.n_rows, step):
+            rows = xp.arange(begin, min(self.n_rows, begin + step))
+            values = self.backend.to_host(self.block(rows, rows, np.float64))
+            found[begin : begin + step] = values.diagonal()
         return found
 
     def fill_block(self, a: Indices, b: Indices, out: Matrix) -> None:
@@ -153,9 +156,11 @@ class Source(ABC):
         dtype: DTypeLike = np.float64,
     ) -> NDArray[np.float64]:
         """coef' k(A[a], B[b]) for one column of coefficients."""
-        out = np.zeros((1, self.n_columns if b is None else len(b)))
-        self.add_product(a, np.ascontiguousarray(coef[:, None]), b, out, dtype)
-        return out.ravel()
+        xp = self.backend.xp
+        out = xp.zeros((1, self.n_columns if b is None else len(b)))
+        self.add_product(a, xp.ascontiguousarray(coef[:, None]), b, out, dtype)
+        found: Floats = out[0]
+        return found
 
 
 def pick(X: Any, rows: NDArray[np.int64]) -> Any:

@@ -26,8 +26,8 @@ class CallableSource(Source):
         self.n_rows, self.n_columns = _length(self._A), _length(self._B)
 
     def _values(self, a: Indices, b: Indices) -> Matrix:
-        A = self._A if a is None else pick(self._A, a)
-        B = self._B if b is None else pick(self._B, b)
+        A = self._A if a is None else pick(self._A, self.backend.to_host(a))
+        B = self._B if b is None else pick(self._B, self.backend.to_host(b))
         shape = (self.n_columns if b is None else len(b), self.n_rows if a is None else len(a))
         assert self.kernel.function is not None
         values = self.kernel.function(
@@ -52,7 +52,9 @@ class CallableSource(Source):
         width = self.n_columns if b is None else len(b)
         step = max(1, SETTINGS.block_bytes // (8 * max(1, width)))
         parts = [self._values(rows[i : i + step], b) for i in range(0, len(rows), step)]
-        return np.ascontiguousarray(np.concatenate(parts) if parts else np.empty((0, width)))
+        values = np.concatenate(parts) if parts else np.empty((0, width))
+        found: Matrix = self.backend.xp.asarray(np.ascontiguousarray(values))
+        return found
 
     def add_product(
         self, a: Indices, coef: NDArray[Any], b: Indices, out: NDArray[np.float64], dtype: DTypeLike
@@ -81,7 +83,7 @@ class MatrixSource(Source):
     def __init__(self, K: Matrix, backend: Backend = HOST) -> None:
         self.backend = backend
         self.precision = max(self.precision, rounding_of(K.dtype))
-        self.K = contiguous(K, np.float64)
+        self.K: Matrix = backend.xp.asarray(contiguous(K, np.float64))
         self.n_rows, self.n_columns = self.K.shape
 
     def block(self, a: Indices, b: Indices, dtype: DTypeLike) -> Matrix:

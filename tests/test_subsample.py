@@ -1,12 +1,13 @@
-"""The first guess of problems whose sums are not zero, step by step as the top of guess.py says."""
+"""The initial point of problems whose sums are not zero, step by step as the top of subsample.py says."""
 
 import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from helpers import settings
 from maxmargin.core.choose import HOST
 from maxmargin.kernel import block, problems
-from maxmargin.kernel import guess as module
+from maxmargin.kernel import subsample as module
 from maxmargin.kernel.kernels import Kernel
 from maxmargin.kernel.sources import KernelNotFinite, MatrixSource, NativeSource
 from maxmargin.kernel.state import State
@@ -41,7 +42,7 @@ def test_variables_are_filled_in_the_order_of_the_gradient(name):
     for g, share in zip(range(problem.groups), (0.3, 0.8), strict=False):
         least, most = (sum(b[problem.group == g]) for b in (problem.lower, problem.upper))
         totals.append(share * most + (1 - share) * least)
-    found = module._fill_in_order(problem, G, totals)
+    found = module._fill_in_order(problem, G, totals, np)
     member = [problem.group == g for g in range(problem.groups)]
     best = linprog(G, A_eq=member, b_eq=totals, bounds=np.c_[problem.lower, problem.upper])
     assert G @ found == pytest.approx(best.fun)
@@ -51,7 +52,7 @@ def test_variables_are_filled_in_the_order_of_the_gradient(name):
 
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_the_problem_of_some_rows_stands_for_all(name, monkeypatch):
-    monkeypatch.setattr(module, "DRAWN", m)
+    settings(monkeypatch, module, rows=m)
     problem, seen = PROBLEMS[name], []
     rows = np.sort(np.random.default_rng(0).choice(n, m, replace=False))
     some = [i for i in range(len(problem.row)) if problem.row[i] in rows]
@@ -62,7 +63,7 @@ def test_the_problem_of_some_rows_stands_for_all(name, monkeypatch):
         seen.append([np.copy(a) for a in (K, *variables, tol, most)])
 
     monkeypatch.setattr(HOST, "pair_steps", pair_steps, raising=False)
-    found = module.guess(problem, SOURCE)
+    found = module.initial_point(problem, SOURCE)
     ((matrix, G, b, lower, upper, ridge, begin, fixed, loose, most),) = seen
     assert fixed.all()
     np.testing.assert_allclose(matrix, K[np.ix_(rows_of, rows_of)], rtol=1e-5)
@@ -73,7 +74,7 @@ def test_the_problem_of_some_rows_stands_for_all(name, monkeypatch):
     group = problem.group[some]
     assert begin.tolist() == [int(np.sum(group < g)) for g in range(problem.groups + 1)]
     small = problem._replace(lower=lower, upper=upper, group=group)
-    np.testing.assert_allclose(b, module._fill_in_order(small, problem.linear[some], totals))
+    np.testing.assert_allclose(b, module._fill_in_order(small, problem.linear[some], totals, np))
     np.testing.assert_allclose(
         G, K[np.ix_(rows_of, rows_of)] @ b + ridge * b + problem.linear[some], rtol=1e-4, atol=1e-4
     )
@@ -85,7 +86,9 @@ def test_the_problem_of_some_rows_stands_for_all(name, monkeypatch):
     assert most == 10 * len(some)
     F = K[:, rows_of] @ b
     np.testing.assert_allclose(
-        found, module._fill_in_order(problem, F[problem.row] + problem.linear, totals), atol=1e-4
+        found,
+        module._fill_in_order(problem, F[problem.row] + problem.linear, totals, np),
+        atol=1e-4,
     )
     assert sums(problem, found) == pytest.approx(totals)
 
@@ -95,26 +98,26 @@ def state_of(problem):
     return State(problem, b, np.zeros(n), np.zeros_like(b), np.zeros(n), scale=1.0)
 
 
-def test_a_solver_begins_at_a_guess_where_it_can(monkeypatch):
+def test_a_solver_begins_at_a_subsample_where_it_can(monkeypatch):
     at = state_of(PROBLEMS["nu_svc"])
-    assert module.begin_at_guess(at, SOURCE, Monitor())
-    np.testing.assert_allclose(at.b, module.guess(PROBLEMS["nu_svc"], SOURCE))
+    assert module.start_from_subsample(at, SOURCE, Monitor())
+    np.testing.assert_allclose(at.b, module.initial_point(PROBLEMS["nu_svc"], SOURCE))
     np.testing.assert_allclose(at.F, K @ problems.fold(at.problem, at.b, n), atol=1e-5)
     hard = problems.hard_margin(y)
     for problem, source in ((PROBLEMS["nu_svc"], MatrixSource(K)), (hard, SOURCE)):
         at = state_of(problem)
-        assert not module.begin_at_guess(at, source, Monitor())
+        assert not module.start_from_subsample(at, source, Monitor())
         np.testing.assert_array_equal(at.b, problem.start)
 
     def beyond(problem, source):
         raise KernelNotFinite
 
-    monkeypatch.setattr(module, "guess", beyond)
+    monkeypatch.setattr(module, "initial_point", beyond)
     at = state_of(PROBLEMS["nu_svc"])
-    assert not module.begin_at_guess(at, SOURCE, Monitor())
+    assert not module.start_from_subsample(at, SOURCE, Monitor())
 
 
-def test_a_guess_worse_than_nothing_is_dropped():
+def test_a_point_worse_than_zero_is_dropped():
     """The start of nu-SVR adds up to 0 for every row, with the objective of its linear term."""
     problem = PROBLEMS["nu_svr"]
     at = state_of(problem)
