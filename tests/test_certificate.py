@@ -91,8 +91,7 @@ def test_every_fit_is_certified(estimator):
 def test_certify_sees_tampering(estimator):
     z = target(estimator, X, label)
     model = estimator().fit(X, z)
-    model._dual_coef_ = model._dual_coef_.copy()
-    model._dual_coef_[0, 0] += 0.1
+    model.dual_coef_[0, 0] += 0.1
     found = model.certify(X, z)
     assert found.status != "optimal"
     assert found.kkt_violation > 1e-3
@@ -191,7 +190,7 @@ def test_unknown_kernels_are_checked():
 
 def test_nu_svc_is_certified_as_its_c_svc():
     model = NuSVC(nu=0.4, gamma=0.5).fit(X, label)
-    same = SVC(C=1 / model._scales[0], gamma=0.5).fit(X, label)
+    same = SVC(C=1 / model.model_.scales[0], gamma=0.5).fit(X, label)
     np.testing.assert_allclose(model.decision_function(X), same.decision_function(X), atol=1e-7)
     assert model.certificate_.primal == pytest.approx(same.certificate_.primal)
 

@@ -1,5 +1,7 @@
 """What estimators share around a fit: kernels, tags, limits, fitted attributes, classes."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -17,10 +19,14 @@ from helpers import (
 )
 from maxmargin import SVC, Kernel, OneClassSVM
 from maxmargin.estimators import _base, _classifier
-from maxmargin.estimators._voting import libsvm_sign
-from maxmargin.kernel import evaluation
+from maxmargin.estimators.libsvm_layout import libsvm_sign
+from maxmargin.kernel import certification, evaluation, prediction
+from maxmargin.kernel.formulations import Decision, Formulation
+from maxmargin.kernel.model import Problem, assemble
 from maxmargin.kernel.multiclass import BinaryTask
-from maxmargin.kernel.training import Method
+from maxmargin.kernel.sources import make_source
+from maxmargin.kernel.training import SETTINGS, Constant, Method, unsolved
+from maxmargin.status import Status
 
 X, y = binary(40)
 A, z = three(45)
@@ -135,19 +141,18 @@ def test_what_a_kernel_function_leaves_as_it_is():
 
 
 def test_attributes_of_a_model_that_is_not_fitted():
-    with pytest.raises(AttributeError, match="SVC is not fitted yet: n_support_ is not available"):
+    with pytest.raises(AttributeError, match="SVC instance is not fitted yet"):
         _ = SVC().n_support_
     assert SVC().fit(X, y).n_support_.sum() == len(SVC().fit(X, y).support_)
 
 
 def test_coefficients_that_are_not_finite_are_refused():
-    model = SVC().fit(X, y)
-    for coef, intercept in (
-        (np.array([[np.nan]]), np.zeros(1)),
-        (np.zeros((1, 1)), np.array([np.inf])),
-    ):
+    rows, label = np.arange(2), np.zeros(2, np.int64)
+    for coef, intercept in (([1.0, np.nan], 0.0), ([1.0, 0.0], np.inf)):
+        decision = Decision(np.array(coef), intercept, (0.0, 0.0))
+        trained = unsolved(2, Status.OPTIMAL)._replace(decision=decision)
         with pytest.raises(ValueError, match="dual coefficients or intercepts are not finite"):
-            model._keep_coef(coef, intercept)
+            assemble(Problem.EPSILON_SVR, Kernel.rbf(1.0), X[:2], label, [(rows, trained)])
 
 
 def test_whatever_ends_a_fit_early_leaves_the_model_as_it_was():
@@ -193,7 +198,7 @@ def test_certify_evaluates_in_long_double_what_a_fit_would(monkeypatch):
         used.clear()
         model.certify(X, y)
         assert used[0] == name
-    monkeypatch.setattr(model, "_needs_more_digits", lambda coef: True)
+    monkeypatch.setattr(certification, "needs_more_digits", lambda model, tol: True)
     used.clear()
     model.certify(X, y)
     assert used[0] == "extended_products"
@@ -205,12 +210,12 @@ def test_certify_evaluates_in_long_double_what_a_fit_would(monkeypatch):
 @pytest.mark.parametrize("C", [1.0, 1e-3])
 def test_digits_that_decision_values_need(C):
     model = SVC(kernel="poly", C=C).fit(X, y)
-    coef = np.ascontiguousarray(model._columns().T)
-    assert not model._needs_more_digits(coef)
-    error = _base.make_source(model._kernel, model.support_vectors_).value_error
-    edge = error * np.abs(coef).sum() / (_base.SETTINGS.rounding_share * model._unit)
-    assert model.set_params(tol=0.99 * edge)._needs_more_digits(coef)
-    assert not model.set_params(tol=1.01 * edge)._needs_more_digits(coef)
+    record = model.model_
+    assert not certification.needs_more_digits(record, model.tol)
+    error = make_source(record.kernel, record.vectors).value_error
+    edge = error * np.abs(record.coef).sum() / (SETTINGS.rounding_share * record.unit)
+    assert certification.needs_more_digits(record, 0.99 * edge)
+    assert not certification.needs_more_digits(record, 1.01 * edge)
 
 
 # ---- classes -------------------------------------------------------------------------------------
@@ -242,8 +247,9 @@ def test_weights_beyond_float64():
 def test_problems_of_one_class_are_constant():
     for sign, value in (([1.0, 1.0], 1.0), ([-1.0], -1.0)):
         task = BinaryTask(np.arange(len(sign)), np.array(sign))
-        assert not _classifier._two_sided(task)
-        found = _classifier._constant(task).train()
+        problem = SVC()._problem_of(task, np.ones(len(sign)), np.ones(len(sign)))
+        assert isinstance(problem, Constant)
+        found = problem.train()
         assert found.decision.intercept == value
         assert found.decision.interval == (value, value)
         assert found.decision.coef.tolist() == [0.0] * len(sign)
@@ -253,7 +259,8 @@ def test_problems_of_one_class_are_constant():
         )
         assert found.certificate.status == "optimal"
         assert {name: getattr(found.certificate, name) for name in nothing} == nothing
-    assert _classifier._two_sided(BinaryTask(np.arange(2), np.array([1.0, -1.0])))
+    both = BinaryTask(np.arange(2), np.array([1.0, -1.0]))
+    assert isinstance(SVC()._problem_of(both, np.ones(2), np.ones(2)), Formulation)
 
 
 def test_combinations_that_have_no_meaning():
@@ -265,7 +272,7 @@ def test_combinations_that_have_no_meaning():
         SVC(break_ties=True, decision_function_shape="ovo").fit(A, z).predict(A)
     with pytest.raises(ValueError, match=r"same class \(\[1\]\); at least two are needed"):
         SVC().fit(X, y, sample_weight=y)
-    assert [libsvm_sign(k) for k in (2, 3, 4)] == [-1.0, 1.0, 1.0]
+    assert [libsvm_sign(SVC().fit(*some).model_) for some in ((X, y), (A, z))] == [-1.0, 1.0]
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
@@ -292,11 +299,10 @@ def test_shapes_of_what_is_kept(options, kernel):
 
 def test_an_order_of_labels_breaks_ties_unless_confidence_does():
     """A circle of three classes that beat each other: one vote each."""
-    model = SVC().fit(A, z)
+    model = SVC().fit(A, z).model_
     values = np.array([[1.0], [-1.5], [1.0]])  # 0 beats 1, 2 beats 0, 1 beats 2
-    assert model._winners(values).tolist() == [0]
-    model._label_order = np.array([1, 2, 0])
-    assert model._winners(values).tolist() == [1]
-    assert model._winners(np.array([[1.0], [1.0], [1.0]])).tolist() == [0], "no tie"
-    model.set_params(break_ties=True)
-    assert model._winners(values).tolist() == [2]
+    assert prediction.winners(model, values).tolist() == [0]
+    model = replace(model, label_order=np.array([1, 2, 0]))
+    assert prediction.winners(model, values).tolist() == [1]
+    assert prediction.winners(model, np.array([[1.0], [1.0], [1.0]])).tolist() == [0], "no tie"
+    assert prediction.winners(model, values, break_ties=True).tolist() == [2]

@@ -1,5 +1,7 @@
 """What becomes of data, labels and weights before a fit, by definitions in plain Python."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,9 +9,10 @@ from scipy import sparse
 
 from maxmargin import SVC
 from maxmargin.estimators import _data, _plain, _targets
-from maxmargin.estimators._data import canonical_csr, gamma_value, sparse_like_sklearn, symmetric
-from maxmargin.estimators._locate import locate
+from maxmargin.estimators._data import canonical_csr, gamma_value, symmetric
+from maxmargin.estimators.libsvm_layout import shown
 from maxmargin.kernel.kernels import Kind
+from maxmargin.kernel.locate import locate
 from maxmargin.kernel.sources import take
 
 rng = np.random.default_rng(9)
@@ -98,7 +101,11 @@ def test_sparse_coefficients_store_their_zeros():
         np.zeros((2, 0)),
         np.zeros((1, 2)),
     ):
-        found = sparse_like_sklearn(values)
+        functions = {"coef": values, "intercept": np.zeros(len(values))}
+        thin = sparse.csr_matrix((values.shape[1], 4))
+        found = shown(
+            replace(SVC().fit(X, np.arange(12) % 2).model_, vectors=thin, **functions), values
+        )
         assert found.nnz == values.size
         assert found.shape == values.shape
         np.testing.assert_array_equal(found.toarray(), values)

@@ -16,8 +16,7 @@ from maxmargin import SVC, SVR, Kernel, NuSVC
 from maxmargin.core.choose import HOST as core
 from maxmargin.core.memory import fingerprint
 from maxmargin.core.threads import one_thread
-from maxmargin.estimators import _labels, _state
-from maxmargin.kernel import multiclass
+from maxmargin.kernel import multiclass, prediction
 
 rng = np.random.default_rng(0)
 KERNELS = {
@@ -33,7 +32,7 @@ KERNELS = {
 @pytest.fixture(autouse=True)
 def always_float32(monkeypatch):
     """However few the rows are."""
-    monkeypatch.setattr(_labels, "MANY", 1)
+    monkeypatch.setattr(prediction, "SETTINGS", prediction.SETTINGS._replace(float32_from=1))
 
 
 def data(n=120, d=6, classes=2, zeros=0.0, scale=1.0, offset=0.0, seed=0):
@@ -52,8 +51,8 @@ def float64_labels(model, X):
     """Labels by the definition, from the float64 decision values."""
     values, n = model._decision_values(X), len(model.classes_)
     if n == 2:
-        position = (values[:, 0] <= 0).astype(int)
-    elif not model._one_vs_one:
+        position = (values[:, 0] >= 0).astype(int)
+    elif not model.model_.pairs:
         position = values.argmax(axis=1)
     else:
         position = (multiclass.votes_and_confidence if model.break_ties else multiclass.votes)(
@@ -64,10 +63,10 @@ def float64_labels(model, X):
 
 def put_on_boundary(model, X, row, function, off):
     """Move the intercept so that the decision value of one row is off times its size."""
-    value = model._decision_values(X)[row, function] - model._intercept_[function]
-    intercept = model._intercept_.copy()
+    value = model._decision_values(X)[row, function] - model.intercept_[function]
+    intercept = model.intercept_.copy()
     intercept[function] = -value * (1 - off)
-    model._intercept_ = intercept
+    model.intercept_ = intercept
 
 
 @pytest.mark.filterwarnings("ignore:The kernel is not positive semidefinite")
@@ -103,9 +102,10 @@ def test_labels_are_those_of_float64(
     model = SVC(C=10.0, gamma=gamma / 18, multiclass=multi, break_ties=ties).fit(
         storage(X * scale / max(1.0, scale)), y
     )
-    # the model of other data: whatever it is, its labels are defined
-    model.support_vectors_ = model.support_vectors_ * max(1.0, scale)
-    model._dual_coef_, model._intercept_ = model._dual_coef_ * coef, model._intercept_ * coef
+    model.support_vectors_ = model.support_vectors_ * max(
+        1.0, scale
+    )  # the model of other data: whatever it is, its labels are defined
+    model.dual_coef_, model.intercept_ = model.dual_coef_ * coef, model.intercept_ * coef
     Z = storage(data(70, 18, classes, zeros, scale, offset * scale, seed + 9)[0])
     Z = (
         sparse.vstack([Z, model.support_vectors_[:5]]).tocsr()
@@ -128,17 +128,17 @@ def test_bound_holds_and_is_no_excuse(gamma, zeros, size):
     """The error is below its bound, and the bound is small enough to decide nearly all rows."""
     X, y = data(2500, 20, zeros=zeros)
     model = SVC(C=10.0, gamma=gamma).fit(X, y)
-    model._dual_coef_, model._intercept_ = model._dual_coef_ * size, model._intercept_ * size
-    question = model._ask(data(1500, 20, zeros=zeros, seed=1)[0])
-    estimate, exact = _labels.estimate(question), _labels.products(question)
+    model.dual_coef_, model.intercept_ = model.dual_coef_ * size, model.intercept_ * size
+    question = prediction.ask(model.model_, data(1500, 20, zeros=zeros, seed=1)[0])
+    estimate, exact = prediction.estimate(question), prediction.products(question)
     assert (np.abs(estimate.parts - exact)[0, 0] <= estimate.errors[0]).all()
-    assert (model._certain_winners(estimate) == _labels.OPEN).mean() < 0.2
+    assert (prediction.certain_winners(model.model_, estimate) == prediction.OPEN).mean() < 0.2
 
 
 def test_bound_holds_for_each_class_block():
     X, y = data(900, 12, classes=6)
-    question = SVC(C=10.0, gamma=0.1).fit(X, y)._ask(X)
-    estimate, exact = _labels.estimate(question), _labels.products(question)
+    question = prediction.ask(SVC(C=10.0, gamma=0.1).fit(X, y).model_, X)
+    estimate, exact = prediction.estimate(question), prediction.products(question)
     assert (np.abs(estimate.parts - exact) <= estimate.errors[:, None]).all()
 
 
@@ -147,18 +147,19 @@ def test_rows_on_the_boundary_are_evaluated_again():
     model = NuSVC(nu=0.3).fit(X, y)
     for off in (0.0, 1e-15, -1e-15, 1e-8, -1e-8):
         put_on_boundary(model, X, 5, 0, off)
-        estimate = _labels.estimate(model._ask(X))
-        assert model._certain_winners(estimate)[5] == _labels.OPEN
+        estimate = prediction.estimate(prediction.ask(model.model_, X))
+        assert prediction.certain_winners(model.model_, estimate)[5] == prediction.OPEN
         np.testing.assert_array_equal(model.predict(X), float64_labels(model, X))
 
 
 def test_useless_float32_is_left_out():
     X, y = data(offset=0.0)
     model = SVC(gamma=1.0).fit(X, y)
-    assert _labels.estimate(model._ask(X)) is not None
-    # exponents of 1e10 have no digits in float32
-    assert _labels.estimate(model._ask(X * 1e5)) is None
-    assert _labels.estimate(model._ask(X * 1e30)) is None  # squares overflow
+    assert prediction.estimate(prediction.ask(model.model_, X)) is not None
+    assert (
+        prediction.estimate(prediction.ask(model.model_, X * 1e5)) is None
+    )  # exponents of 1e10 have no digits in float32
+    assert prediction.estimate(prediction.ask(model.model_, X * 1e30)) is None  # squares overflow
     for scale in (1e5, 1e30):
         np.testing.assert_array_equal(model.predict(X * scale), float64_labels(model, X * scale))
 
@@ -197,7 +198,7 @@ def test_alteration_in_place_is_seen(storage, kernel):
     X, y = data()
     model = SVC(kernel=kernel).fit(storage(X), y)
     before = model.decision_function(storage(X))
-    values = model._dual_coef_.data if sparse.issparse(model._dual_coef_) else model._dual_coef_
+    values = model.dual_coef_.data if sparse.issparse(model.dual_coef_) else model.dual_coef_
     values *= 2
     assert np.abs(model.decision_function(storage(X)) - before).max() > 0.1
     vectors = (
@@ -208,6 +209,16 @@ def test_alteration_in_place_is_seen(storage, kernel):
     vectors.ravel()[-1] = np.nan
     with pytest.raises(ValueError, match="altered"):
         model.predict(storage(X))
+
+
+def test_coefficients_with_the_sign_of_libsvm_cannot_be_altered_in_place():
+    """They are a copy: altering it would have no effect."""
+    model = SVC().fit(*data())
+    with pytest.raises(ValueError, match="read-only"):
+        model._dual_coef_[0, 0] = 1.0
+    values = model.decision_function(data()[0])
+    model._dual_coef_, model._intercept_ = 2 * model._dual_coef_, 2 * model._intercept_
+    np.testing.assert_array_equal(model.decision_function(data()[0]), 2 * values)
 
 
 def test_predicting_changes_neither_attributes_nor_pickles():
@@ -261,13 +272,13 @@ def test_grouped_products_are_each_groups_own(columns, dtype, compress):
 def test_the_state_of_a_model_is_prepared_once(monkeypatch):
     X, y = binary(40)
     made = []
-    real = _state._known
-    monkeypatch.setattr(_state, "_known", lambda *a: made.append(1) or real(*a))
+    real = prediction._known
+    monkeypatch.setattr(prediction, "_known", lambda *a: made.append(1) or real(*a))
     model = SVC().fit(X, y)
     for _ in range(3):
         model.predict(X)
     assert len(made) == 1
-    model._intercept_ = model._intercept_ + 1
+    model.intercept_ = model.intercept_ + 1
     model.predict(X)
     assert len(made) == 2, "and anew where it was altered"
 
@@ -279,26 +290,28 @@ def test_points_without_a_fingerprint_are_checked_each_time():
         words, numbers > 0
     )
     before = model.decision_function(words)
-    model._dual_coef_[:] = -model._dual_coef_
+    model.dual_coef_[:] = -model.dual_coef_
     assert np.corrcoef(before, model.decision_function(words))[0, 1] < -0.9
-    model._dual_coef_[0, 0] = np.nan
+    model.dual_coef_[0, 0] = np.nan
     with pytest.raises(ValueError, match="altered"):
         model.predict(words)
 
 
 def test_bounds_are_in_the_scale_of_the_coefficients(monkeypatch):
     X, y = binary(40)
-    monkeypatch.setattr(_labels, "MANY", 1)
+    monkeypatch.setattr(prediction, "SETTINGS", prediction.SETTINGS._replace(float32_from=1))
     model = SVC().fit(X, y)
-    question = model._ask(X)
-    errors = _labels.estimate(question).errors
+    question = prediction.ask(model.model_, X)
+    errors = prediction.estimate(question).errors
     begin, coef = question.coefficients
-    small = question._replace(coefficients=_labels.Coefficients(begin, coef * 2.0**-20))
-    np.testing.assert_allclose(_labels.estimate(small).errors, errors * 2.0**-20, rtol=1e-6)
-    monkeypatch.setattr(_labels, "MANY", X.shape[0] * len(coef))
-    assert _labels.estimate(question) is not None
-    monkeypatch.setattr(_labels, "MANY", X.shape[0] * len(coef) + 1)
-    assert _labels.estimate(question) is None
+    small = question._replace(coefficients=prediction.Coefficients(begin, coef * 2.0**-20))
+    np.testing.assert_allclose(prediction.estimate(small).errors, errors * 2.0**-20, rtol=1e-6)
+    settings = prediction.SETTINGS._replace(float32_from=X.shape[0] * len(coef))
+    monkeypatch.setattr(prediction, "SETTINGS", settings)
+    assert prediction.estimate(question) is not None
+    settings = prediction.SETTINGS._replace(float32_from=X.shape[0] * len(coef) + 1)
+    monkeypatch.setattr(prediction, "SETTINGS", settings)
+    assert prediction.estimate(question) is None
 
 
 # ---- labels from bounds --------------------------------------------------------------------------
@@ -306,10 +319,10 @@ def test_bounds_are_in_the_scale_of_the_coefficients(monkeypatch):
 
 def test_labels_are_decided_only_beyond_the_error():
     values, error = np.array([1.0, -1.0, 0.5, -0.5, 0.4, 0.0, np.nan]), np.full(7, 0.5)
-    assert _labels.by_sign(values, error).tolist() == [0, 1, -1, -1, -1, -1, -1]
+    assert prediction.by_sign(values, error).tolist() == [1, 0, -1, -1, -1, -1, -1]
     rows = np.array([[3.0, 0.0, 2.0, np.nan], [1.0, 5.0, 1.0, 1.0], [0.0, 4.0, 0.0, 0.0]])
-    assert _labels.by_greatest(rows, np.full(4, 0.5)).tolist() == [0, -1, -1, -1]
-    assert _labels.by_greatest(rows, np.full(4, 0.49)).tolist() == [0, 1, 0, -1]
+    assert prediction.by_greatest(rows, np.full(4, 0.5)).tolist() == [0, -1, -1, -1]
+    assert prediction.by_greatest(rows, np.full(4, 0.49)).tolist() == [0, 1, 0, -1]
 
 
 def test_the_class_that_wins_all_its_pairs_by_more_than_the_errors():
@@ -317,7 +330,7 @@ def test_the_class_that_wins_all_its_pairs_by_more_than_the_errors():
     k, n = 4, 200
     parts = rng.normal(size=(k, k - 1, n))
     errors, intercept = 0.1 * rng.random(size=(k, n)), rng.normal(size=6)
-    found = _labels.by_pairs(parts, errors, intercept)
+    found = prediction.by_pairs(parts, errors, intercept)
     pairs = [(i, j) for i in range(k) for j in range(i + 1, k)]
     for column in range(n):
         winner = -1
@@ -331,12 +344,12 @@ def test_the_class_that_wins_all_its_pairs_by_more_than_the_errors():
             winner = c if all(wins) else winner
         assert found[column] == winner
     assert 20 < np.count_nonzero(found == -1) < 180
-    none = _labels.by_pairs(np.zeros((3, 2, 1)), np.zeros((3, 1)), np.array([1.0, 1.0, 1.0]))
+    none = prediction.by_pairs(np.zeros((3, 2, 1)), np.zeros((3, 1)), np.array([1.0, 1.0, 1.0]))
     assert none.tolist() == [0]
     edge = np.array([1.0, 1e-30, 1.0])
-    assert _labels.by_pairs(np.zeros((3, 2, 1)), np.zeros((3, 1)), edge).tolist() == [0]
+    assert prediction.by_pairs(np.zeros((3, 2, 1)), np.zeros((3, 1)), edge).tolist() == [0]
     assert (
-        _labels.by_pairs(
+        prediction.by_pairs(
             np.full((3, 2, 1), 1e14) * np.array([1, -1, 1])[:, None, None],
             np.zeros((3, 1)),
             0 * edge,

@@ -1,6 +1,7 @@
 """Which values parameters may have, and what constants of the estimators mean at their edges."""
 
 import inspect
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,8 +12,11 @@ from sklearn.utils._param_validation import InvalidParameterError
 import maxmargin
 from helpers import binary, three
 from maxmargin import SVC, Kernel, NormaSVC, PegasosSVC, monitor
-from maxmargin.estimators import _classifier, _labels, _norma, _pegasos, _plain, _state
-from maxmargin.estimators._machine import Machine, Problem, restore
+from maxmargin.estimators import _classifier, _norma, _pegasos, _plain
+from maxmargin.estimators.records import restore
+from maxmargin.kernel import prediction
+from maxmargin.kernel.model import Problem, imported
+from maxmargin.kernel.sources import NativeSource
 from maxmargin.online.budget import Points
 
 ALL = [
@@ -94,21 +98,25 @@ def test_additions_in_float64_leave_rows_undecided():
         parts = np.zeros((3, 2, 1))
         parts[0, 0], parts[1, 0] = 0.99 + digits * step, 0.0  # 0 against 1
         parts[0, 1], parts[1, 1] = 5.0, 5.0  # 0 against 2, 1 against 2
-        assert _labels.by_pairs(parts, np.zeros((3, 1)), np.array([-0.99, 0.0, 0.0]))[0] == decided
+        assert (
+            prediction.by_pairs(parts, np.zeros((3, 1)), np.array([-0.99, 0.0, 0.0]))[0] == decided
+        )
 
 
 def test_additions_leave_single_functions_undecided_too():
     X, y = three(30)
     step, model = 2.0**-53, SVC(multiclass="ovr").fit(X, y)
-    model._intercept_ = np.array([-0.99, 0.0, 0.0])
+    model.intercept_ = np.array([-0.99, 0.0, 0.0])
     for digits, decided in ((15, -1), (16, 0)):  # twice the error between two functions
         parts = np.array([0.99 + digits * step, 0.0, -1e-30])[None, :, None]
-        assert model._certain_winners(_labels.Estimate(parts, np.zeros((1, 1))))[0] == decided
+        estimate = prediction.Estimate(parts, np.zeros((1, 1)))
+        assert prediction.certain_winners(model.model_, estimate)[0] == decided
     model = SVC().fit(X[y < 2], y[y < 2])
-    model._intercept_ = np.array([-0.99])
-    for digits, decided in ((7, -1), (8, 0), (-7, -1), (-8, 1)):
+    model.intercept_ = np.array([-0.99])
+    for digits, decided in ((7, -1), (8, 1), (-7, -1), (-8, 0)):
         parts = np.array([[[0.99 + digits * step]]])
-        assert model._certain_winners(_labels.Estimate(parts, np.zeros((1, 1))))[0] == decided
+        estimate = prediction.Estimate(parts, np.zeros((1, 1)))
+        assert prediction.certain_winners(model.model_, estimate)[0] == decided
 
 
 def test_valid_parameters_are_remembered():
@@ -122,38 +130,36 @@ def test_distances_by_differences_where_decision_values_have_too_few_digits(C, m
     X, y = binary(40)
     model = SVC(C=C).fit(X, y)
     size = np.abs(model.dual_coef_).sum()
-    error = _state.NativeSource(model.kernel_, model.support_vectors_).value_error
+    error = NativeSource(model.kernel_, model.support_vectors_).value_error
     for factor, differences in ((1.01, False), (0.99, True)):
-        model._unit = factor * error * size / 1e-5
-        assert _state._known(model.kernel_, model).differences is differences
-    del model._unit  # as models of earlier versions
+        record = replace(model.model_, unit=factor * error * size / 1e-5)
+        assert prediction._known(record).differences is differences
     for factor, differences in ((1.01, False), (0.99, True)):
-        monkeypatch.setattr(_state, "PREDICTED", factor * error * size)
-        assert _state._known(model.kernel_, model).differences is differences
-    poly = SVC(kernel="poly").fit(X, y)
-    poly._unit = 1e-30
-    assert not _state._known(poly.kernel_, poly).differences, "which need no distances"
+        settings = prediction.SETTINGS._replace(value_error=factor * error * size)
+        monkeypatch.setattr(prediction, "SETTINGS", settings)
+        assert prediction._known(model.model_).differences is differences
+    poly = replace(SVC(kernel="poly").fit(X, y).model_, unit=1e-30)
+    assert not prediction._known(poly).differences, "which need no distances"
 
 
 def test_a_record_of_a_machine_needs_little():
-    machine = Machine(
+    machine = imported(
         Problem.EPSILON_SVR,
         Kernel.rbf(0.5),
         np.eye(2),
         2,
         np.array([[1.0, -1.0]]),
-        np.array([0.25]),
+        np.array([-0.25]),
         np.array([2]),
     )
     model = restore(machine)
-    assert (len(model._probA), len(model._probB)) == (0, 0)
-    assert not hasattr(model, "_density_marks")
-    assert not hasattr(model, "_label_order")
+    assert (len(machine.prob_a), len(machine.prob_b), len(machine.marks)) == (0, 0, 0)
+    assert machine.label_order is None
     assert model.predict(np.eye(2)).tolist() == pytest.approx(
         [0.75 - np.exp(-1), np.exp(-1) - 1.25]
     )
     assert model.shape_fit_ == (2, 2)
-    assert restore(machine._replace(marks=np.ones(3)))._density_marks.tolist() == [1, 1, 1]
+    assert restore(replace(machine, marks=np.ones(3))).model_.marks.tolist() == [1, 1, 1]
 
 
 def test_weights_of_features_of_an_online_model():

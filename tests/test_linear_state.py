@@ -120,7 +120,7 @@ def test_what_is_kept():
     assert_same_bits(thin.decision_function(A), model.decision_function(A))
     coef, intercept = thin._models()
     assert (coef.shape, intercept.shape) == ((3, 4), (3,))
-    assert "_label_order" not in vars(model)
+    assert "label_order_" not in vars(model)
 
 
 def test_objectives_beyond_float64():
@@ -228,8 +228,8 @@ def test_the_solver_that_ended_the_work_is_named(monkeypatch):
 
 def test_a_fit_forgets_the_order_of_labels_in_a_file():
     model = LinearSVC().fit(X, y)
-    model._label_order = np.array([1, 0])
-    assert "_label_order" not in vars(model.fit(X, y))
+    model.label_order_ = np.array([1, 0])
+    assert "label_order_" not in vars(model.fit(X, y))
     assert LinearSVC().__sklearn_tags__().input_tags.sparse
 
 

@@ -1,12 +1,15 @@
 """Kernel machines as records: from a fitted estimator and back."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
 
 from helpers import CLASSIFIERS, FIVE, assert_same_bits, binary, target, three
-from maxmargin import SVC, SVR, LinearSVC, NuSVC, NuSVR, OneClassSVM
-from maxmargin.estimators._machine import Problem, machine_of, problem_of, restore
+from maxmargin import SVC, SVR, Kernel, LinearSVC, NuSVC, NuSVR, OneClassSVM
+from maxmargin.estimators.records import problem_of, record_of, restore
+from maxmargin.kernel.model import Problem, imported
 
 X, y = binary(40)
 A, z = three(45)
@@ -18,11 +21,11 @@ A, z = three(45)
 def test_a_machine_and_back(cls, kernel):
     labels = target(cls, X, y)
     model = cls(kernel=kernel, gamma=0.01, coef0=0.5, degree=2).fit(X, labels)
-    machine = machine_of(model)
+    machine = record_of(model)
     assert machine.problem is problem_of(model)
     assert machine.problem.classifies is (cls in CLASSIFIERS)
     assert (machine.n_features, machine.n_samples) == (4, 40)
-    assert_same_bits(machine.rho, -model._intercept_)
+    assert_same_bits(machine.intercept, model.intercept_)
     again = restore(machine)
     assert type(again) is cls
     assert_same_bits(values_of(again), values_of(model))
@@ -33,23 +36,20 @@ def test_a_machine_and_back(cls, kernel):
     np.testing.assert_array_equal(again.n_support_, model.n_support_)
     assert_same_bits(again.dual_coef_, model.dual_coef_)
     assert_same_bits(again.intercept_, model.intercept_)
-    assert_same_bits(
-        again.intercept_interval_, np.column_stack([again.intercept_, again.intercept_])
-    )
-    assert again.certificate_.status == "imported"
-    assert again.certificate_.convexity == ("unknown" if kernel == "sigmoid" else "proved")
+    assert_same_bits(again.intercept_interval_, model.intercept_interval_)
+    assert again.certificate_ == model.certificate_
     assert again.fit_status_ == 0
-    assert np.all(again.n_iter_ == 0)
+    assert np.all(again.n_iter_ == model.n_iter_)
     if cls in CLASSIFIERS:
         assert again.class_weight_.tolist() == [1.0, 1.0]
-        assert not again._one_vs_one
+        assert not again.model_.pairs
     if cls is OneClassSVM:
         assert_same_bits(again.offset_, model.offset_)
-    file = restore(machine._replace(rows=None, n_samples=0))
+    file = restore(replace(machine, rows=None, n_samples=0))
     assert file.support_.tolist() == list(range(len(model.support_)))
     assert file.shape_fit_ == (len(model.support_), 4)
-    assert machine_of(file).rows is None
-    assert machine_of(file).n_samples == 0
+    assert record_of(file).rows is None
+    assert record_of(file).n_samples == 0
     assert file.set_params(**({"nu": model.nu} if hasattr(model, "nu") else {})).certify(
         X, labels
     ).status in ("optimal", "stationary", "approximate")
@@ -59,19 +59,32 @@ def values_of(model):
     return model.predict(X) if isinstance(model, SVR | NuSVR) else model.decision_function(X)
 
 
+@pytest.mark.parametrize("kernel", [Kernel.rbf(0.5), Kernel.sigmoid(0.1)])
+def test_a_machine_of_another_program(kernel):
+    coef, intercept = np.array([[1.0, -1.0]]), np.array([0.25])
+    machine = imported(Problem.EPSILON_SVR, kernel, np.eye(2), 2, coef, intercept, np.array([2]))
+    assert machine.intervals.tolist() == [[0.25, 0.25]]
+    assert machine.scales.tolist() == [1.0]
+    assert machine.certificate.status == "imported"
+    assert machine.certificate.convexity == ("proved" if kernel.kind.name == "RBF" else "unknown")
+    model = restore(machine)
+    assert (model.fit_status_, model.n_iter_) == (0, 0)
+    assert model.support_.tolist() == [0, 1]
+
+
 @pytest.mark.parametrize("options", [{}, {"multiclass": "ovr"}])
 def test_machines_of_several_classes(options):
     model = SVC(**options).fit(A, z)
-    machine = machine_of(model)
-    assert machine.one_vs_rest is bool(options)
+    machine = record_of(model)
+    assert machine.pairs is not bool(options)
     again = restore(machine, **options)
-    assert again._one_vs_one is not bool(options)
+    assert again.model_.pairs is not bool(options)
     assert_same_bits(again.decision_function(A), model.decision_function(A))
     np.testing.assert_array_equal(again.predict(A), model.predict(A))
     assert len(again.certificate_.parts) == 3
-    thin = restore(machine_of(SVC(**options).fit(sparse.csr_matrix(A), z)), **options)
+    thin = restore(record_of(SVC(**options).fit(sparse.csr_matrix(A), z)), **options)
     assert sparse.issparse(thin.dual_coef_)
-    given = restore(machine_of(SVC(kernel="precomputed", **options).fit(A @ A.T, z)), **options)
+    given = restore(record_of(SVC(kernel="precomputed", **options).fit(A @ A.T, z)), **options)
     assert (given.n_features_in_, given.shape_fit_[0]) == (45, 45)
     assert given.support_vectors_.shape == (0, 0)
 
@@ -79,10 +92,9 @@ def test_machines_of_several_classes(options):
 def test_what_is_no_machine():
     with pytest.raises(
         TypeError,
-        match="LinearSVC is no kernel machine: "
-        "one of SVC, NuSVC, OneClassSVM, SVR, NuSVR is needed",
+        match="LinearSVC is not a kernel machine: use one of SVC, NuSVC, OneClassSVM, SVR, NuSVR",
     ):
-        machine_of(LinearSVC())
+        record_of(LinearSVC())
     assert problem_of(LinearSVC()) is None
     kinds = [problem_of(cls()) for cls in (SVC, NuSVC, OneClassSVM, SVR, NuSVR)]
     assert kinds == [

@@ -57,7 +57,7 @@ def test_tolerance_is_kept(name, tolerance):
     assert told.distance <= tolerance
     points = np.vstack([X, 3 * X, X + 0.1])
     change = np.abs(functions(small, points) - functions(model, points)).max(axis=1)
-    diagonal = np.array([kernel_matrix(model._kernel, x[None])[0, 0] for x in points])
+    diagonal = np.array([kernel_matrix(model.kernel_, x[None])[0, 0] for x in points])
     assert (change <= told.bound(1.0) * np.sqrt(diagonal) * (1 + 1e-9) + 1e-9).all()
     assert small.certificate_.status == "compacted"
     if tolerance == 0.3:
@@ -70,11 +70,11 @@ def test_the_distance_is_that_of_the_kernels_space(name):
     model, _ = fitted(name)
     small = compact(model, max_support_vectors=max(2, len(model.support_) // 2))
     assert len(small.support_) == max(2, len(model.support_) // 2)
-    K = kernel_matrix(model._kernel, model.support_vectors_)
+    K = kernel_matrix(model.kernel_, model.support_vectors_)
     place = {row: k for k, row in enumerate(model.support_.tolist())}
-    u = model._columns().copy()
+    u = model.model_.columns().copy()
     for k, row in enumerate(small.support_.tolist()):
-        u[:, place[row]] -= small._columns()[:, k]
+        u[:, place[row]] -= small.model_.columns()[:, k]
     np.testing.assert_allclose(
         small.compression_.distances,
         np.sqrt(np.maximum(np.einsum("ki,ij,kj->k", u, K, u), 0)),
@@ -90,7 +90,7 @@ def test_the_order_is_that_of_exhaustive_search():
     """
     X, y = binary(40)
     model = SVC(gamma=0.5, C=10).fit(X, y)
-    K, c = kernel_matrix(model._kernel, model.support_vectors_), model._columns()[0]
+    K, c = kernel_matrix(model.kernel_, model.support_vectors_), model.model_.columns()[0]
     distances = []
     for s in range(len(c)):
         stay = np.delete(np.arange(len(c)), s)

@@ -36,9 +36,8 @@ def pairs(model, X):
 
     Pairs of classes for one-vs-one, positive for the second of two classes.
     """
-    if hasattr(model, "_one_vs_one"):
-        values = model._decision_values(X)
-        return -values if len(model.classes_) == 2 else values
+    if hasattr(model, "model_") and hasattr(model, "classes_"):
+        return model._decision_values(X)
     if not hasattr(model, "decision_function"):
         return model.predict(X)[:, None]
     values = model.decision_function(X)
@@ -237,7 +236,7 @@ def test_refused(export):
         needs.package("onnx")
     with pytest.raises(ValueError, match="Python function"):
         export(SVC(kernel=lambda A, B: A @ B.T).fit(X, y))
-    with pytest.raises(TypeError, match="no estimator"):
+    with pytest.raises(TypeError, match="not an estimator"):
         export("model")
 
 

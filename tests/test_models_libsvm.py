@@ -5,6 +5,7 @@ It predicts the same from our files, and we from its files.
 
 import ctypes
 import gzip
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ import data
 import needs
 from helpers import assert_close, binary, three
 from maxmargin import SVC, SVR, NuSVC, NuSVR, OneClassSVM, io
+from maxmargin.estimators.libsvm_layout import libsvm_sign
 from models import KERNEL, OTHER_KERNEL, outputs
 
 svmutil = needs.package("libsvm.svmutil")
@@ -99,7 +101,7 @@ def test_their_classifiers(problem, kernel, classes, tmp_path):
     labels, values = libsvm_predict(theirs, K, kernel == 4)
     np.testing.assert_array_equal(ours.predict(K), labels)
     order = theirs.get_labels()
-    mine, k = ours._decision_values(K), 0
+    mine, k = libsvm_sign(ours.model_) * ours._decision_values(K), 0
     sorted_labels = sorted(order)
     pairs = [(a, b) for a in range(classes) for b in range(a + 1, classes)]
     for i in range(classes):
@@ -172,7 +174,7 @@ def test_probabilities_survive(classes, tmp_path):
     X, y = heart(classes=classes)
     before = saved(libsvm_train("-s 0 -b 1", X, np.array(LABELS[classes])[y]), tmp_path / "a")
     ours = io.load_libsvm(tmp_path / "a")
-    assert ours._probA.shape == ours._probB.shape == (classes * (classes - 1) // 2,)
+    assert ours.probA_.shape == ours.probB_.shape == (classes * (classes - 1) // 2,)
     io.save_libsvm(ours, tmp_path / "b")
     after = svmutil.svm_load_model(str(tmp_path / "b"))
     x = rows(X)
@@ -183,7 +185,8 @@ def test_probabilities_survive(classes, tmp_path):
     assert after.get_labels() == before.get_labels()
     np.testing.assert_allclose(second, first, rtol=0, atol=1e-12)
     if classes > 2:
-        del ours._label_order  # the order of the file; without it that of classes_
+        # the order of the file; without it that of classes_
+        ours.model_ = replace(ours.model_, label_order=None)
         io.save_libsvm(ours, tmp_path / "b")
         after = svmutil.svm_load_model(str(tmp_path / "b"))
         second = np.array(svmutil.svm_predict([0.0] * len(x), x, after, "-b 1 -q")[2])
@@ -192,7 +195,7 @@ def test_probabilities_survive(classes, tmp_path):
         # LIBSVM iterates until 0.005 / classes
         np.testing.assert_allclose(second, turned, rtol=0, atol=0.01)
     io.save(ours, tmp_path / "d.mm")
-    np.testing.assert_array_equal(io.load(tmp_path / "d.mm")._probB, ours._probB)
+    np.testing.assert_array_equal(io.load(tmp_path / "d.mm").probB_, ours.probB_)
 
 
 def test_probabilities_of_regression_and_one_class(tmp_path):
@@ -227,7 +230,7 @@ def test_our_models(name, tmp_path):
     theirs = svmutil.svm_load_model(str(tmp_path / "m"))
     labels, values = libsvm_predict(theirs, X, "precomputed" in name)
     if hasattr(model, "decision_function"):
-        assert_close(values, model._decision_values(X), 1e-10)
+        assert_close(values, libsvm_sign(model.model_) * model._decision_values(X), 1e-10)
         clear = np.abs(values).min(axis=1) > 1e-9
         if hasattr(model, "break_ties") and model.break_ties:
             clear &= (
@@ -241,7 +244,7 @@ def test_our_models(name, tmp_path):
     assert again.n_features_in_ == X.shape[1]
     for a, b in zip(outputs(model, X)[:1], outputs(again, X)[:1], strict=True):
         assert_close(a, b, 1e-10)
-    np.testing.assert_array_equal(np.sort(again._intercept_), np.sort(model._intercept_))
+    np.testing.assert_array_equal(np.sort(again.intercept_), np.sort(model.intercept_))
     io.save_libsvm(again, tmp_path / "again")
     assert (tmp_path / "again").read_bytes() == (tmp_path / "m").read_bytes()
 
@@ -249,7 +252,8 @@ def test_our_models(name, tmp_path):
 def test_every_digit_survives(tmp_path):
     X = np.array([[5e-324, 1.0], [1e300, -1.0], [np.nextafter(1.0, 2), 0.1], [-0.0, 1 / 3]])
     model = SVC(kernel="linear", C=1e-3).fit(X[:, 1:], [0, 1, 0, 1])
-    model.support_vectors_ = np.vstack([X, X])[: len(model.support_)].copy()
+    vectors = np.vstack([X, X])[: len(model.support_)].copy()
+    model.model_ = replace(model.model_, vectors=vectors, n_features=2)
     model.n_features_in_ = 2
     model.shape_fit_ = (4, 2)
     io.save_libsvm(model, tmp_path / "m")
@@ -312,8 +316,7 @@ def test_real_data(name, n, ours, options, tmp_path):
         assert_close(ours.predict(test), labels, 1e-10)
         assert_close(loaded.predict(test), their_labels, 1e-10)
     else:
-        # LIBSVM's first label is 1, and its decision values are those for it
-        sign = -1.0 if name == "a9a" else 1.0
-        assert_close(sign * ours._decision_values(test), values, 1e-10)
+        # with two labels LIBSVM's first is 1, and decision values are positive for it, as ours
+        assert_close(ours._decision_values(test), values, 1e-10)
         np.testing.assert_array_equal(ours.predict(test), labels)
         np.testing.assert_array_equal(loaded.predict(test), their_labels)

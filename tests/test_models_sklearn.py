@@ -12,7 +12,8 @@ from sklearn.svm import _classes as theirs
 import needs
 from helpers import assert_close, binary, three
 from maxmargin import SVC, LinearOneClassSVM, LinearSVC, NuSVC, io
-from maxmargin.estimators import _machine
+from maxmargin.estimators.records import restore
+from maxmargin.kernel.model import imported
 from models import KERNEL, LINEAR
 
 
@@ -108,7 +109,7 @@ def test_probabilities_are_kept():
         warnings.simplefilter("ignore")
         model = theirs.SVC(probability=True, random_state=0).fit(X, y)
     ours = io.from_sklearn(model)
-    np.testing.assert_array_equal(ours._probA, model._probA)
+    np.testing.assert_array_equal(ours.probA_, model._probA)
     assert ours.fit(X, y).certificate_.status == "optimal"  # probability=True was not carried over
 
 
@@ -141,6 +142,9 @@ def test_subclasses_of_theirs():
 def test_nu_svc_is_certified_without_its_nu(nu):
     """Files of other programs do not hold nu: the bounds are read off the coefficients."""
     X, y = binary()
-    model = NuSVC(nu=0.4).fit(X, y)
-    again = _machine.restore(_machine.machine_of(model), nu=nu)
+    known = NuSVC(nu=0.4).fit(X, y).model_
+    numbers = known.n_features, known.coef, known.intercept, known.n_support
+    labels = {"classes": known.classes, "rows": known.rows, "n_samples": known.n_samples}
+    machine = imported(known.problem, known.kernel, known.vectors, *numbers, **labels)
+    again = restore(machine, nu=nu)
     assert again.certify(X, y).status == "optimal"

@@ -1,5 +1,7 @@
 """Kernel machines around a fit: weights of 0, warm starts, certification, warnings."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
@@ -40,7 +42,6 @@ def test_samples_without_weight_are_left_out(cls, kernel):
     assert_same_bits(model.intercept_, alone.intercept_)
     assert model.n_support_.tolist() == [len(model.support_)]
     assert model.n_iter_ == model.certificate_.n_iter == alone.n_iter_
-    assert model._num_iter.tolist() == [model.n_iter_]
     assert model.shape_fit_ == K.shape
     found = certify(model, K, z, weight)
     assert found.status == "optimal"
@@ -72,14 +73,14 @@ def test_a_warm_start_of_the_same_data_has_little_to_do(cls):
     assert fewer <= 0.5 * steps
     assert same == pytest.approx(primal, rel=1e-3)
     last = int(model.support_.max())
-    assert model._warm(last + 1) is not None
-    assert model._warm(last) is None
+    assert model._starts(last + 1) is not None
+    assert model._starts(last) is None
     model.set_params(warm_start=False)
-    assert model._warm(50) is None
+    assert model._starts(50) is None
     assert again()[0] == steps
-    model.set_params(warm_start=True)._rows_known = False
-    assert model._warm(50) is None
-    assert cls(warm_start=True)._warm(50) is None
+    model.set_params(warm_start=True).model_ = replace(model.model_, rows=None)
+    assert model._starts(50) is None
+    assert cls(warm_start=True)._starts(50) is None
 
 
 def test_objects_have_a_length_but_no_shape():

@@ -1,5 +1,7 @@
 """Fitted states that were altered, each condition alone, and states at the edge that are none."""
 
+from dataclasses import FrozenInstanceError, replace
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -8,6 +10,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from helpers import binary, three
 from maxmargin import SVC, SVR, LinearSVC, LinearSVR, NormaNovelty, NormaSVC, PegasosSVC
 from maxmargin.estimators import _state
+from maxmargin.kernel.model import check
 
 X, y = binary(40)
 A, z = three(45)
@@ -89,72 +92,87 @@ def numbers_alike(values):
 # ---- machines ------------------------------------------------------------------------------------
 
 
+def is_altered(model, **others):
+    """Whether the check refuses the record of a machine with these fields."""
+    try:
+        check(replace(model.model_, **others))
+    except ValueError as error:
+        return str(error) == f"The internal representation of {type(model).__name__} was altered"
+    return False
+
+
 @pytest.mark.parametrize("name", MACHINES)
 def test_machines_as_they_are_fitted_are_consistent(name):
-    assert not is_refused(_state.check, MACHINES[name])
+    assert not is_altered(MACHINES[name])
 
 
 @pytest.mark.parametrize("name", MACHINES)
 def test_coefficients_of_machines(name):
     model = MACHINES[name]
-    for attribute in ("_dual_coef_", "_intercept_"):
-        for other in numbers_alike(getattr(model, attribute)):
-            assert is_refused(_state.check, model, **{attribute: other})
-    for wrong in (None, "words", 0.5):
-        assert is_refused(_state.check, model, _dual_coef_=wrong)
-        assert is_refused(_state.check, model, _intercept_=wrong)
+    for field in ("coef", "intercept"):
+        for other in (*numbers_alike(getattr(model.model_, field)), None, "words", 0.5):
+            assert is_altered(model, **{field: other})
 
 
 @pytest.mark.parametrize("name", MACHINES)
 def test_support_of_machines(name):
     model = MACHINES[name]
-    support, n = model.support_, model.shape_fit_[0]
-    assert not is_refused(_state.check, model, support_=at(support, 0, 0))
-    assert not is_refused(_state.check, model, support_=at(support, -1, n - 1))
-    assert is_refused(_state.check, model, support_=at(support, 0, -1))
-    assert is_refused(_state.check, model, support_=at(support, -1, n))
-    assert is_refused(_state.check, model, support_=support.astype(float))
-    assert is_refused(_state.check, model, support_=support[:-1])
-    assert is_refused(_state.check, model, support_=support[:, None])
-    counts = model._n_support
-    assert is_refused(_state.check, model, _n_support=at(counts, 0, counts[0] - 1))
-    assert is_refused(_state.check, model, _n_support=np.append(counts, 0))
+    rows, n = model.model_.rows, model.model_.n_samples
+    assert not is_altered(model, rows=at(rows, 0, 0))
+    assert not is_altered(model, rows=at(rows, -1, n - 1))
+    assert is_altered(model, rows=at(rows, 0, -1))
+    assert is_altered(model, rows=at(rows, -1, n))
+    assert is_altered(model, rows=rows.astype(float))
+    assert is_altered(model, rows=rows[:-1])
+    assert is_altered(model, rows=rows[:, None])
+    assert is_altered(model, rows=None) is (name == "given")
+    counts = model.model_.n_support
+    assert is_altered(model, n_support=at(counts, 0, counts[0] - 1))
+    assert is_altered(model, n_support=np.append(counts, 0))
     if len(counts) > 1:
-        total = counts.sum()
-        assert not is_refused(
-            _state.check, model, _n_support=np.array([total, *[0] * (len(counts) - 1)])
-        )
-        assert is_refused(
-            _state.check, model, _n_support=np.array([total + 1, -1, *[0] * (len(counts) - 2)])
-        )
+        total, zeros = counts.sum(), [0] * (len(counts) - 1)
+        assert not is_altered(model, n_support=np.array([total, *zeros]))
+        assert is_altered(model, n_support=np.array([total + 1, -1, *zeros[1:]]))
 
 
 @pytest.mark.parametrize("name", ["binary", "three", "rest", "sparse", "regression"])
 def test_vectors_of_machines(name):
     model = MACHINES[name]
-    vectors = model.support_vectors_
+    vectors = model.model_.vectors
     for other in numbers_alike(vectors):
-        assert is_refused(_state.check, model, support_vectors_=other)
+        assert is_altered(model, vectors=other)
     if sparse.issparse(vectors):
         for part in ("indices", "indptr"):
             broken = vectors.copy()
             getattr(broken, part)[1] = 10**6
-            assert is_refused(_state.check, model, support_vectors_=broken)
-    assert is_refused(_state.check, model, n_features_in_=3)
+            assert is_altered(model, vectors=broken)
+    assert is_altered(model, n_features=3)
+
+
+def test_another_number_of_features_never_reaches_the_core():
+    model = SVC().fit(X, y)
+    model.n_features_in_ = 3
+    with pytest.raises(ValueError, match="X has 3 features, but the model has 4"):
+        model.predict(X[:, :3])
 
 
 def test_vectors_that_are_objects_and_those_of_a_matrix():
     given, objects = MACHINES["given"], MACHINES["objects"]
-    assert not is_refused(_state.check, given, support_vectors_="nobody asks")
-    assert not is_refused(_state.check, objects, support_vectors_=[None] * len(objects.support_))
-    assert is_refused(_state.check, objects, support_vectors_=objects.support_vectors_[:-1])
+    assert not is_altered(given, vectors="nobody asks")
+    assert not is_altered(objects, vectors=[None] * len(objects.support_))
+    assert is_altered(objects, vectors=objects.support_vectors_[:-1])
 
 
 def test_a_machine_without_support_vectors():
     model = SVR(epsilon=10.0).fit(X, y)
     assert len(model.support_) == 0
-    assert not is_refused(_state.check, model)
-    assert is_refused(_state.check, model, _dual_coef_=np.zeros((1, 1)))
+    assert not is_altered(model)
+    assert is_altered(model, coef=np.zeros((1, 1)))
+
+
+def test_a_record_is_frozen():
+    with pytest.raises(FrozenInstanceError):
+        MACHINES["binary"].model_.coef = np.zeros((1, 1))
 
 
 # ---- linear models -------------------------------------------------------------------------------

@@ -25,15 +25,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from maxmargin import certificate
 from maxmargin.core.arrays import Floats
-from maxmargin.estimators import _state
-from maxmargin.estimators._machine import problem_of
+from maxmargin.estimators.records import problem_of, record_of
 from maxmargin.kernel import multiclass
 from maxmargin.kernel.cache import free_memory
 from maxmargin.kernel.kernels import Kind
+from maxmargin.kernel.model import KernelModel
 from maxmargin.kernel.sources import make_source
 from maxmargin.monitor import interruptible
 from maxmargin.status import Status
@@ -112,15 +111,16 @@ def compact(
     True
     """
     _check_arguments(model, max_support_vectors, tolerance)
-    total = len(model.support_)
-    groups = _groups(model)
+    record: KernelModel = model.model_
+    total = record.coef.shape[1]
+    groups = _groups(record)
     needed = 8 * (total**2 + 2 * sum(len(group.members) ** 2 for group in groups))
     if needed > free_memory():
         raise MemoryError(
             f"{total} support vectors need {needed / 2**30:.1f} GiB, and "
             f"{free_memory() / 2**30:.1f} are free."
         )
-    K = make_source(model._kernel, model.support_vectors_).block(None, None, np.float64)
+    K = make_source(record.kernel, record.vectors).block(None, None, np.float64)
     least = 1 if max_support_vectors is None else min(int(max_support_vectors), total)
     order = _removal_order(
         K, groups, total - least, np.inf if tolerance is None else 2.0 * tolerance
@@ -146,8 +146,7 @@ def _check_arguments(model: Any, most: Any, tolerance: Any) -> None:
             "compact removes support vectors of SVC, NuSVC, OneClassSVM, SVR and NuSVR, and "
             f"{type(model).__name__} is none of them."
         )
-    check_is_fitted(model)
-    _state.check(model)
+    kernel = record_of(model).kernel
     if most is None and tolerance is None:
         raise ValueError("Give max_support_vectors, tolerance or both.")
     if most is not None and not (isinstance(most, Integral) and int(most) >= 1):
@@ -156,22 +155,22 @@ def _check_arguments(model: Any, most: Any, tolerance: Any) -> None:
         isinstance(tolerance, Real) and 0 <= float(tolerance) < np.inf
     ):
         raise ValueError(f"tolerance must be a finite number >= 0, got {tolerance!r}.")
-    if model._kernel.positive_semidefinite is not True or model._kernel.kind is Kind.PRECOMPUTED:
+    if kernel.positive_semidefinite is not True or kernel.kind is Kind.PRECOMPUTED:
         raise ValueError(
             "The distance of two functions is known for positive semidefinite kernels of known "
-            f"points, not for {model._kernel!r}: use one "
+            f"points, not for {kernel!r}: use one "
             "of linear, poly with coef0 >= 0, rbf, laplacian, chi2, cosine."
         )
 
 
-def _groups(model: Any) -> list[Group]:
+def _groups(record: KernelModel) -> list[Group]:
     """The decision functions by the support vectors they are made of."""
-    columns = model._columns()
-    if not getattr(model, "_one_vs_one", False):
+    columns = record.columns()
+    if not record.pairs:
         return [Group(np.arange(columns.shape[1]), list(range(len(columns))), columns)]
-    label = model._support_label()
+    label = record.support_label()
     found = []
-    for k, (i, j) in enumerate(multiclass.pairs(len(model.classes_))):
+    for k, (i, j) in enumerate(multiclass.pairs(len(record.n_support))):
         members = np.flatnonzero((label == i) | (label == j))
         found.append(Group(members, [k], columns[[k]][:, members]))
     return found
@@ -304,30 +303,30 @@ def _rebuilt(
     model: Any, stay: NDArray[np.int64], groups: list[Group], distances: tuple[float, ...]
 ) -> Any:
     """A copy of the model with these vectors and coefficients."""
-    small = copy.deepcopy(model)
-    place = np.full(len(model.support_), -1)
+    record: KernelModel = model.model_
+    total, n_classes = record.coef.shape[1], len(record.n_support)
+    place = np.full(total, -1)
     place[stay] = np.arange(len(stay))
-    pairs = getattr(model, "_one_vs_one", False)
-    n_classes = len(getattr(model, "classes_", ()))
-    label = model._support_label()[stay] if n_classes else np.zeros(len(stay), np.int64)
-    packed = np.zeros((model._dual_coef_.shape[0], len(stay)))
+    label = record.support_label()[stay]
+    coef = np.zeros((len(record.coef), len(stay)))
     for group in groups:
         columns = place[group.members]
         for k, row in zip(group.functions, group.coef, strict=True):
-            packed[
-                multiclass.packed_rows(k, label[columns], n_classes) if pairs else k, columns
-            ] = row
-    small.support_, small.support_vectors_ = model.support_[stay], model.support_vectors_[stay]
-    small._n_support = np.bincount(label, minlength=len(model._n_support)).astype(np.int32)
-    two = n_classes == 2
-    sign = -1.0 if two else 1.0
-    small._keep_coef(sign * packed, sign * np.asarray(model._intercept_), flipped=two)
-    convexity = model.certificate_.convexity
+            rows = multiclass.packed_rows(k, label[columns], n_classes) if record.pairs else k
+            coef[rows, columns] = row
+    convexity = record.certificate.convexity
     unknown = replace(certificate.unknown(Status.COMPACTED), convexity=convexity)
-    small.certificate_ = certificate.worst([unknown] * len(model._intercept_))
-    old = getattr(
-        model, "compression_", Compression(len(model.support_), 0, (0.0,) * len(distances))
-    )  # distances of two steps add up at most
+    small = copy.deepcopy(model)
+    small.model_ = replace(
+        record,
+        coef=coef,
+        vectors=record.vectors[stay],
+        rows=None if record.rows is None else record.rows[stay],
+        n_support=np.bincount(label, minlength=n_classes).astype(np.int32),
+        certificate=certificate.worst([unknown] * len(record.intercept)),
+    )
+    # distances of two steps add up at most
+    old = getattr(model, "compression_", Compression(total, 0, (0.0,) * len(distances)))
     together = tuple(before + now for before, now in zip(old.distances, distances, strict=True))
     small.compression_ = Compression(old.before, len(stay), together)
     return small

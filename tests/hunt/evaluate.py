@@ -242,7 +242,7 @@ def _pegasos(trial: Trial, model: Any, weight: np.ndarray) -> Value:
         terms = np.abs(X) @ np.abs(w)
     else:
         b[model.support_] = np.ravel(model.dual_coef_).astype(Long)
-        kernel = model._kernel
+        kernel = model.kernel_
         K = (
             X
             if name == "precomputed"

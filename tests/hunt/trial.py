@@ -38,13 +38,12 @@ def judge(trial: Trial, model: Any, certified: Any) -> list[str]:
     relative, violation = value.relative, 0.0 if linear else float(value.violation)
     allowed = SLACK * tol * (1 if linear else 10) + ROUNDING
     noise = NOISE * float(value.size)
+    unit = model.model_.unit if hasattr(model, "model_") else 1.0
     if not (relative <= allowed or value.gap <= NOISE * value.natural):
         found.append(
             f"long double refutes: relative gap {relative:.3g}, allowed {allowed:.3g}; fit says {c}"
         )
-    elif (
-        not violation <= SLACK * tol * getattr(model, "_unit", 1.0) + noise and relative > ROUNDING
-    ):
+    elif not violation <= SLACK * tol * unit + noise and relative > ROUNDING:
         found.append(
             f"long double refutes: violation {violation:.3g}, tol {tol:g}, relative gap "
             f"{relative:.3g}; fit says {c}"
@@ -53,7 +52,7 @@ def judge(trial: Trial, model: Any, certified: Any) -> list[str]:
         model.predict(trial.X) if "SVR" in trial.estimator else model.decision_function(trial.X)
     )
     error = float(np.abs(predicted - value.f).max())
-    if not error <= AGREEMENT * float(value.size) + tol * getattr(model, "_unit", 1.0):
+    if not error <= AGREEMENT * float(value.size) + tol * unit:
         found.append(
             f"decision values are wrong by {error:.3g} of {float(value.size):.3g}; fit says {c}"
         )

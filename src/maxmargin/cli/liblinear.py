@@ -107,7 +107,7 @@ def linear_train(arguments: Arguments = None) -> None:
         )
     models.fit(model, data)
     if is_classifier(model):
-        model._label_order = label_order(labels(data.y))
+        model.label_order_ = label_order(labels(data.y))
     models.save_model(model, output, "liblinear")
     if not quiet:
         typer.echo(str(model.certificate_))

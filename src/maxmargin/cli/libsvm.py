@@ -12,6 +12,7 @@ does not use, and weights of classes that do not occur. So does this command, wi
 """
 
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -96,7 +97,7 @@ def svm_train(arguments: Arguments = None) -> None:
         return print_cross_validation(model, data, found["v"], quiet)
     models.fit(model, data)
     if is_classifier(model):
-        model._label_order = label_order(labels(data.y))
+        model.model_ = replace(model.model_, label_order=label_order(labels(data.y)))
     if found["b"]:
         probabilities.learn(model, data)
     models.save_model(model, output, "libsvm")
@@ -241,11 +242,12 @@ def _predicted(model: Any, X: Any, path: str, output: str, with_probabilities: b
 
     The prediction is then the most probable class.
     """
-    if not with_probabilities or (is_regressor(model) and len(getattr(model, "_probA", ()))):
+    scale: Any = model.model_.prob_a if is_regressor(model) and hasattr(model, "model_") else ()
+    if not with_probabilities or len(scale):
         predicted = model.predict(X)
         if with_probabilities:
             typer.echo("Prob. model for test data: target value = predicted value + z,")
-            typer.echo(f"z: Laplace distribution e^(-|z|/sigma)/(2sigma),sigma={model._probA[0]:g}")
+            typer.echo(f"z: Laplace distribution e^(-|z|/sigma)/(2sigma),sigma={scale[0]:g}")
         write_predictions(output, predicted)
         return predicted
     classes, values = probabilities.probabilities(model, X, path)

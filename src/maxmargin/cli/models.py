@@ -116,7 +116,7 @@ def fit(model: Any, data: Data) -> Any:
     if data.names:
         model.feature_names_in_ = np.array(data.names, dtype=object)
     if data.target is not None:
-        model._target_name = data.target
+        model.target_name_ = data.target
     return model
 
 
@@ -319,7 +319,7 @@ def names_of(model: Any) -> list[str] | None:
 
 def target_name(model: Any) -> str | None:
     """Return the name of the target that a model was trained on, if it has one."""
-    name = getattr(model, "_target_name", None)
+    name = getattr(model, "target_name_", None)
     return name if isinstance(name, str) else None
 
 

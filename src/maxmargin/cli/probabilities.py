@@ -5,6 +5,8 @@ come from a machine trained on the other four. A regression learns its errors in
 calibration.py has the formulas.
 """
 
+from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,8 +15,10 @@ from sklearn.base import clone, is_classifier, is_regressor
 from maxmargin import calibration
 from maxmargin.cli import models
 from maxmargin.cli.common import labels
+from maxmargin.estimators.libsvm_layout import libsvm_sign
 from maxmargin.io.tables import Data
 from maxmargin.kernel import multiclass
+from maxmargin.kernel.model import KernelModel
 
 FOLDS = 5
 
@@ -23,16 +27,16 @@ def learn(model: Any, data: Data, seed: int = 0) -> None:
     """Give a fitted classifier or regression its probA and probB."""
     if is_regressor(model):
         y = models.target_of(model, data)
-        model._probA = np.array(
-            [calibration.laplace_scale(y - _out_of_fold(model, data.X, y, seed))]
-        )
+        scale = calibration.laplace_scale(y - _out_of_fold(model, data.X, y, seed))
+        model.model_ = replace(model.model_, prob_a=np.array([scale]))
         return
     y = labels(data.y)
     fitted = [
         _sigmoid(model, data.X, y, model.classes_[[i, j]], seed)
         for i, j in multiclass.pairs(len(model.classes_))
     ]
-    model._probA, model._probB = np.array(fitted).T.copy()
+    a, b = np.array(fitted).T.copy()
+    model.model_ = replace(model.model_, prob_a=a, prob_b=b)
 
 
 def _sigmoid(model: Any, X: Any, y: Any, pair: Any, seed: int) -> tuple[float, float]:
@@ -69,10 +73,12 @@ def _out_of_fold(model: Any, X: Any, y: Any, seed: int) -> Any:
 
 def probabilities(model: Any, X: Any, path: str) -> tuple[Any, Any]:
     """Return the classes, in the order of the model's file if known, and their probabilities."""
-    if not is_classifier(model) or not len(getattr(model, "_probB", ())):
+    if not is_classifier(model) or not len(getattr(model, "probB_", ())):
         raise ValueError(f"{path} has no probabilities: train it with svm-train -b 1")
-    p = calibration.pair_probabilities(
-        model._decision_values(X), model._probA, model._probB, len(model.classes_)
-    )
-    order = getattr(model, "_label_order", np.arange(len(model.classes_)))
-    return model.classes_[order], p[:, order]
+    record: KernelModel = model.model_
+    pairs = copy(model).set_params(decision_function_shape="ovo").decision_function(X)
+    values = libsvm_sign(record) * pairs.reshape(len(pairs), -1)
+    classes = model.classes_
+    p = calibration.pair_probabilities(values, record.prob_a, record.prob_b, len(classes))
+    order = np.arange(len(classes)) if record.label_order is None else record.label_order
+    return classes[order], p[:, order]

@@ -172,17 +172,6 @@ def canonical_csr(X: Any) -> Any:
     return X
 
 
-def sparse_like_sklearn(values: Floats) -> Any:
-    """CSR that stores every entry, zeros too, as scikit-learn's does."""
-    rows, columns = values.shape
-    if columns == 0:
-        return sparse.csr_matrix(values.shape)
-    indices = np.tile(np.arange(columns, dtype=np.int32), rows)
-    return sparse.csr_matrix(
-        (values.ravel(), indices, np.arange(0, rows * columns + 1, columns)), shape=values.shape
-    )
-
-
 def gamma_value(gamma: Any, X: Any, weight: Floats | None) -> float:
     """gamma as a number: "scale" is 1 / (n_features var(X)), "auto" is 1 / n_features.
 

@@ -193,7 +193,7 @@ class BaseLinear(QuickParameters):
 
     def _conclude(self, parts: list[Certificate], solver: Solver, n_iter: int) -> None:
         """Keep certificate and counts, warn of what fell short."""
-        self.__dict__.pop("_label_order", None)  # of a file that the model was read from
+        self.__dict__.pop("label_order_", None)  # of a file that the model was read from
         self.solver_ = solver.value
         self.n_iter_ = int(n_iter)
         _outcome.conclude(self, parts, self._describe)

@@ -263,7 +263,9 @@ class OnlineClassifier(ClassifierMixin, BaseOnline):  # type: ignore[misc]
         """
         check_is_fitted(self)
         _state.check_online(self)
-        values = self._function_values(self._validate_X(X, reset=False)) + self.intercept_[:, None]
+        values: Floats = (
+            self._function_values(self._validate_X(X, reset=False)) + self.intercept_[:, None]
+        )
         return values[0] if len(self.classes_) == 2 else values.T
 
     def _function_values(self, X: Any) -> Floats:

@@ -12,6 +12,7 @@ from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._warnings import warn
 from maxmargin.kernel import formulations
 from maxmargin.kernel.formulations import Formulation
+from maxmargin.kernel.model import Problem
 from maxmargin.kernel.training import Method
 
 
@@ -116,6 +117,7 @@ class SVC(BaseSVC):
     'optimal'
     """
 
+    _problem = Problem.C_SVC
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseSVC._parameter_constraints,
         "C": [Interval(Real, 0.0, None, closed="right")],
@@ -204,6 +206,7 @@ fit_status_, n_iter_
         As for SVC; the certificate is that of the C-SVC with C_i = w_i / r, r = nu sum_i w_i / sum_i |dual_coef_i| the margin.
     """
 
+    _problem = Problem.NU_SVC
     _one_class_note: ClassVar[str] = " (specified nu is infeasible)"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseSVC._parameter_constraints,

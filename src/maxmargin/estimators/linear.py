@@ -333,7 +333,7 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinear):  # type: ig
             The label of the greatest value, the first in ``classes_`` where equal; a model of LIBLINEAR breaks ties as LIBLINEAR does.
         """
         scores = self._scores(X)
-        order: NDArray[np.intp] = getattr(self, "_label_order", np.arange(len(self.classes_)))
+        order: NDArray[np.intp] = getattr(self, "label_order_", np.arange(len(self.classes_)))
         if scores.shape[1] > 1:
             labels: NDArray[Any] = self.classes_[order[scores[:, order].argmax(axis=1)]]
             return labels
@@ -346,7 +346,7 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinear):  # type: ig
 
         LIBLINEAR takes the second label of its file.
         """
-        order = getattr(self, "_label_order", None)
+        order = getattr(self, "label_order_", None)
         return order is not None and bool(order[1] == 1)
 
     def certify(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:

@@ -13,8 +13,10 @@ from maxmargin.core.arrays import Floats
 from maxmargin.estimators._base import all_or_nothing
 from maxmargin.estimators._outlier import BaseOneClass
 from maxmargin.estimators._single import BaseSingle
+from maxmargin.estimators.libsvm_layout import fitted
 from maxmargin.kernel import formulations
-from maxmargin.kernel.formulations import Decision, Formulation
+from maxmargin.kernel.formulations import Formulation
+from maxmargin.kernel.model import Problem
 
 
 class OneClassSVM(BaseOneClass, BaseSingle):
@@ -46,6 +48,7 @@ class OneClassSVM(BaseOneClass, BaseSingle):
         As in scikit-learn and for SVC.
     """
 
+    _problem = Problem.ONE_CLASS
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseSingle._parameter_constraints,
         "nu": [Interval(Real, 0.0, 1.0, closed="right")],
@@ -107,8 +110,10 @@ class OneClassSVM(BaseOneClass, BaseSingle):
     def _formulation(self, z: Floats, weight: Floats) -> Formulation:
         return formulations.one_class(weight, self.nu)
 
-    def _keep_decision(self, decision: Decision) -> None:
-        self.offset_ = np.array([-decision.intercept])
+    @property
+    def offset_(self) -> Floats:  # type: ignore[override]
+        """What ``score_samples`` must reach inside."""
+        return np.negative(fitted(self).intercept)
 
     def decision_function(self, X: Any) -> Floats:
         """Signed distance to the boundary, positive inside.
@@ -122,7 +127,7 @@ class OneClassSVM(BaseOneClass, BaseSingle):
         -------
         f : ndarray of shape (n_samples,)
         """
-        return self._decision_values(X)[:, 0].copy()
+        return self._decision_values(X)[:, 0]
 
     def score_samples(self, X: Any) -> Floats:
         """The decision function without its offset.

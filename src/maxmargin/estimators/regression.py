@@ -15,8 +15,10 @@ from maxmargin.estimators._base import all_or_nothing, method_for
 from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._single import BaseSingle
 from maxmargin.estimators._targets import numbers
+from maxmargin.estimators.libsvm_layout import fitted
 from maxmargin.kernel import formulations
-from maxmargin.kernel.formulations import Decision, Formulation
+from maxmargin.kernel.formulations import Formulation
+from maxmargin.kernel.model import Problem
 from maxmargin.kernel.training import Method
 
 
@@ -65,7 +67,7 @@ class BaseSVR(RegressorMixin, BaseSingle):  # type: ignore[misc]
         y : ndarray of shape (n_samples,)
             Predicted values.
         """
-        return self._decision_values(X)[:, 0].copy()
+        return self._decision_values(X)[:, 0]
 
     def certify(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
         """Check the fitted model on its training data, everything recomputed in float64 by code the
@@ -117,6 +119,7 @@ class SVR(BaseSVR):
         As in scikit-learn and for SVC.
     """
 
+    _problem = Problem.EPSILON_SVR
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseSingle._parameter_constraints,
         "C": [Interval(Real, 0.0, None, closed="right")],
@@ -195,6 +198,7 @@ class NuSVR(BaseSVR):
         As for SVR; the objective of the certificate is 1/2 |w|^2 + C (nu n epsilon_ + sum_i max(0, |y_i - f(x_i)| - epsilon_)).
     """
 
+    _problem = Problem.NU_SVR
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseSingle._parameter_constraints,
         "C": [Interval(Real, 0.0, None, closed="neither")],
@@ -237,20 +241,10 @@ class NuSVR(BaseSVR):
     def _formulation(self, z: Floats, weight: Floats) -> Formulation:
         return formulations.nu_svr(z, float(self.C), weight, float(self.nu))
 
-    def _keep_decision(self, decision: Decision) -> None:
-        self.epsilon_ = decision.epsilon
-
-    def _tube(self, residual: Floats, coef: Floats) -> float:
-        """An imported model does not say.
-
-        The tube ends where the free variables are, else at the farthest sample inside.
-        """
-        if hasattr(self, "epsilon_"):
-            return float(self.epsilon_)
-        size = np.abs(coef)
-        free = (size > 0) & (size < self.C * (1 - 1e-6))
-        return float(
-            np.abs(residual[free]).mean()
-            if free.any()
-            else np.abs(residual[size == 0]).max(initial=0.0)
-        )
+    @property
+    def epsilon_(self) -> float:
+        """Half-width of the tube found."""
+        epsilon = fitted(self).epsilon
+        if epsilon is None:
+            raise AttributeError("epsilon_ is not known: the model file does not hold it.")
+        return epsilon

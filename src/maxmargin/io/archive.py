@@ -1,7 +1,7 @@
 """The container of .mm files: a zip of header.json and raw arrays, nothing compressed, nothing
 executable.
 
-    header.json      {"format": "maxmargin model", "version": 1, "library": "0.1.0",
+    header.json      {"format": "maxmargin model", "version": 2, "library": "0.1.0",
                       "model": ..., "arrays": [[dtype, shape, sha256], ...]}
     arrays/0, ...    the bytes of each array, little-endian, in C's order
 
@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from maxmargin.io.files import atomic_write
 
-FORMAT, VERSION = "maxmargin model", 1
+FORMAT, VERSION, OLDEST = "maxmargin model", 2, 1
 HEADER, PREFIX = "header.json", "arrays/"
 MOST_MEMBERS, MOST_DIRECTORY, MOST_HEADER = 10_000, 2**21, 2**23
 """Members, bytes of the zip's directory, bytes of the header."""
@@ -198,7 +198,7 @@ class Archive:
         if not isinstance(header, dict) or header.get("format") != FORMAT:
             raise self.error("its header is not that of a model.")
         version = header.get("version")
-        if type(version) is not int or version != VERSION:
+        if type(version) is not int or not OLDEST <= version <= VERSION:
             newer = type(version) is int and version > VERSION
             remedy = (
                 f" It was written by maxmargin {str(header.get('library'))[:20]!r}; update "
@@ -207,8 +207,8 @@ class Archive:
                 else ""
             )
             raise self.error(
-                f"its format has version {str(version)[:20]}, and version {VERSION} is "
-                f"read.{remedy}"
+                f"its format has version {str(version)[:20]}, and versions {OLDEST} to {VERSION} "
+                f"are read.{remedy}"
             )
         return header
 

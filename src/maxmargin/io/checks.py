@@ -1,9 +1,8 @@
 """Whether the fitted attributes of an estimator fit together: asked before a model is written, and
 of every model that was read.
 
-What a file says twice must agree (public coefficients and the underscored ones that prediction
-uses, an offset and an intercept), and what later calls take for granted must be there: weights of
-the classes for ``certify``, a certificate, scales, the numbers of iterations.
+What a file says twice must agree (an offset and an intercept), and what later calls rely on must be
+there: weights of the classes for ``certify``, a certificate, scales, the numbers of iterations.
 """
 
 from typing import Any
@@ -14,12 +13,14 @@ from sklearn.base import ClassifierMixin
 
 from maxmargin.certificate import Certificate
 from maxmargin.estimators import _state
-from maxmargin.estimators._base import BaseSVM
+from maxmargin.estimators._base import kind_of
 from maxmargin.estimators._linear import BaseLinear
+from maxmargin.estimators._machine import KernelMachine
 from maxmargin.estimators._online import BaseOnline
 from maxmargin.estimators._outlier import BaseOneClass
-from maxmargin.estimators._voting import Voting, libsvm_sign
-from maxmargin.kernel.kernels import Kernel, Kind
+from maxmargin.estimators.records import problem_of
+from maxmargin.kernel.kernels import Kernel
+from maxmargin.kernel.model import KernelModel, check
 
 WRONG = (
     TypeError,
@@ -46,11 +47,9 @@ def validate(model: Any) -> None:
 def _validate(model: Any) -> None:
     _check_common(model)
     if isinstance(model, BaseOnline):
-        _check_kernel(model)
+        _check_kernel(model, model.kernel_)
         _state.check_online(model)
-    elif isinstance(model, BaseSVM):
-        _check_kernel(model)
-        _state.check(model)
+    elif isinstance(model, KernelMachine):
         _check_machine(model)
     elif isinstance(model, BaseLinear):
         _state.check_linear(model)
@@ -71,8 +70,9 @@ def _require(condition: Any, what: str) -> None:
 def _check_common(model: Any) -> None:
     """Attributes that every kind of estimator may have."""
     has = vars(model)
-    _require("classes_" in has or not isinstance(model, ClassifierMixin), "classes_")
-    _require("offset_" in has or not isinstance(model, BaseOneClass), "offset_")
+    if not isinstance(model, KernelMachine):
+        _require("classes_" in has or not isinstance(model, ClassifierMixin), "classes_")
+        _require("offset_" in has or not isinstance(model, BaseOneClass), "offset_")
     if "n_features_in_" in has:
         _require(type(model.n_features_in_) is int and model.n_features_in_ >= 0, "n_features_in_")
     if "feature_names_in_" in has:
@@ -82,79 +82,79 @@ def _check_common(model: Any) -> None:
             and all(isinstance(name, str) for name in names.tolist()),
             "feature_names_in_",
         )
-    if "_target_name" in has:
-        _require(isinstance(model._target_name, str), "_target_name")
+    if "target_name_" in has:
+        _require(isinstance(model.target_name_, str), "target_name_")
     if "classes_" in has:
-        classes = model.classes_
-        _require(
-            classes.ndim == 1 and len(classes) >= 2 and bool((classes[:-1] < classes[1:]).all()),
-            "classes_",
-        )
-    if "_label_order" in has:
-        order = model._label_order
-        _require(
-            order.dtype == np.int64
-            and np.array_equal(np.sort(order), np.arange(len(model.classes_))),
-            "_label_order",
-        )
+        _check_labels(model.classes_, getattr(model, "label_order_", None))
     if "certificate_" in has:
         _require(isinstance(model.certificate_, Certificate), "certificate_")
     if "offset_" in has:
         _require(_numbers(model.offset_, (1,)), "offset_")
 
 
-def _check_kernel(model: Any) -> None:
-    _require(
-        isinstance(model._kernel, Kernel) and model._kernel.kind is model._kernel_kind(),
-        "the kernel",
-    )
+def _check_kernel(model: Any, kernel: Any) -> None:
+    _require(isinstance(kernel, Kernel) and kernel.kind is kind_of(model.kernel), "the kernel")
     if "shape_fit_" in vars(model):
         shape = model.shape_fit_
         _require(
             type(shape) is tuple and all(type(k) is int and k >= 0 for k in shape) and shape,
             "shape_fit_",
         )
-    if isinstance(model, BaseOnline):
-        return
-    numeric = model._kernel.kind not in (Kind.PRECOMPUTED, Kind.CALLABLE)
-    _require(model._sparse is (numeric and sparse.issparse(model.support_vectors_)), "_sparse")
-    _require(not isinstance(model, Voting) or isinstance(model._one_vs_one, bool), "_one_vs_one")
 
 
 def _check_machine(model: Any) -> None:
-    """What a kernel machine holds besides what prediction uses."""
-    functions, classifies = model._shapes()[2], isinstance(model, Voting)
-    sign = libsvm_sign(len(model.classes_)) if classifies else 1.0
-    _require(
-        _same(model.dual_coef_, sign * model._dual_coef_),
-        "dual_coef_, which disagrees with _dual_coef_,",
-    )
-    _require(
-        _same(model.intercept_, sign * model._intercept_),
-        "intercept_, which disagrees with _intercept_,",
-    )
-    _require(
-        _numbers(model.intercept_interval_, (functions, 2), finite=False), "intercept_interval_"
-    )
-    _require(type(model._gamma) is float, "_gamma")
-    _require(type(model._unit) is float and 0 < model._unit < np.inf, "_unit")
+    """What a kernel machine holds besides what prediction reads."""
+    record: KernelModel = model.model_
+    _require(isinstance(record, KernelModel), "model_")
+    _require(record.problem is problem_of(model), "the problem")
+    _check_kernel(model, record.kernel)
+    _check_classes(model, record)
+    check(record)
+    functions = len(record.intercept)
+    _require(type(record.n_features) is int, "n_features")
+    _require(record.n_features == model.n_features_in_, "n_features_in_")
+    _require(type(record.n_samples) is int and record.n_samples >= 0, "n_samples")
+    _require(_numbers(record.intervals, (functions, 2), finite=False), "intervals")
+    _require(_numbers(record.scales, (functions,)) and (record.scales > 0).all(), "scales")
+    _require(type(record.unit) is float and 0 < record.unit < np.inf, "unit")
+    _require(record.epsilon is None or type(record.epsilon) is float, "epsilon")
+    _require(isinstance(record.certificate, Certificate), "certificate")
+    _require(len(record.certificates) == functions, "certificate")
+    for values, counts in (
+        (record.prob_a, (0, functions)),
+        (record.prob_b, (0, functions)),
+        (record.marks, range(10**3)),
+    ):
+        _require(_numbers(values, (len(values),)) and len(values) in counts, "probabilities")
     _require(model.fit_status_ in (0, 1), "fit_status_")
-    _require(_counts(model._num_iter, functions), "_num_iter")
-    _require(len(model.certificate_.parts or (model.certificate_,)) == functions, "certificate_")
-    for name in ("_probA", "_probB"):
-        values = getattr(model, name)
-        _require(_numbers(values, (len(values),)) and len(values) in (0, functions), name)
-    if classifies:
-        _check_class_weight(model)
-        _require(_numbers(model._scales, (functions,)) and (model._scales > 0).all(), "_scales")
-        _require(_counts(model.n_iter_, functions), "n_iter_")
-    else:
-        _require(type(model._scale) is float and 0 < model._scale < np.inf, "_scale")
+    if record.classes is None:
         _require(type(model.n_iter_) is int, "n_iter_")
-    if isinstance(model, BaseOneClass):
-        _require(
-            _same(model.offset_, -model._intercept_), "offset_, which disagrees with _intercept_,"
-        )
+    else:
+        _check_class_weight(model)
+        _require(_counts(model.n_iter_, functions), "n_iter_")
+
+
+def _check_classes(model: Any, record: KernelModel) -> None:
+    classes = record.classes
+    _require((classes is not None) is isinstance(model, ClassifierMixin), "classes")
+    pairs = classes is not None and len(classes) > 2
+    _require(type(record.pairs) is bool and (pairs or not record.pairs), "pairs")
+    if classes is not None:
+        _check_labels(classes, record.label_order)
+    else:
+        _require(record.label_order is None, "label_order")
+
+
+def _check_labels(classes: Any, order: Any) -> None:
+    """Classes are sorted, and an order of theirs is a permutation."""
+    _require(
+        classes.ndim == 1 and len(classes) >= 2 and bool((classes[:-1] < classes[1:]).all()),
+        "classes_",
+    )
+    good = order is None or (
+        order.dtype == np.int64 and np.array_equal(np.sort(order), np.arange(len(classes)))
+    )
+    _require(good, "label_order_")
 
 
 def _check_linear(model: Any) -> None:

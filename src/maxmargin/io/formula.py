@@ -13,16 +13,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.arrays import Floats
 from maxmargin.estimators import _state
 from maxmargin.estimators._base import BaseSVM
+from maxmargin.estimators._classifier import BaseSVC
 from maxmargin.estimators._linear import BaseLinear
 from maxmargin.estimators._online import BaseOnline
 from maxmargin.estimators._outlier import BaseOneClass
+from maxmargin.estimators._pegasos import BasePegasos
 from maxmargin.estimators.linear import LinearSVC
 from maxmargin.estimators.linear_cv import LinearSVCCV
+from maxmargin.estimators.records import record_of, weights_of
 from maxmargin.kernel.kernels import Kernel, Kind
 from maxmargin.kernel.sources import combine
 
@@ -66,74 +68,69 @@ class Formula(NamedTuple):
 
 def formula_of(model: Any) -> Formula:
     """The formula of any fitted estimator but one with a Python function as kernel."""
-    model = (
-        model.estimator_
-        if isinstance(model, LinearSVCCV) and hasattr(model, "estimator_")
-        else model
-    )
+    if isinstance(model, LinearSVCCV) and hasattr(model, "estimator_"):
+        model = model.estimator_
     if not isinstance(model, BaseSVM | BaseLinear):
-        raise TypeError(f"{type(model).__name__} is no estimator of maxmargin.")
-    check_is_fitted(model)
-    classes, ties = getattr(model, "classes_", None), getattr(model, "_label_order", None)
+        raise TypeError(f"{type(model).__name__} is not an estimator of maxmargin.")
     if isinstance(model, BaseLinear):
-        _state.check_linear(model)
-        weights, intercept = model._models()
-        return Formula(
-            Kernel.linear(),
-            None,
-            None,
-            weights.shape[1],
-            weights,
-            np.array(intercept),
-            _rule(model),
-            classes,
-            False,
-            ties,
-        )
-    if model._kernel.kind is Kind.CALLABLE:
+        weights, intercept = weights_of(model)
+        order = getattr(model, "label_order_", None)
+        return _linear(model, weights, intercept, order)
+    if model.kernel_.kind is Kind.CALLABLE:
         raise ValueError(
             "The kernel is a Python function, which cannot be written in another language."
         )
-    columns, intercept = _functions(model)
-    kernel, pairs = model._kernel, getattr(model, "decision_function_shape", "") == "ovo"
-    if kernel.kind is Kind.PRECOMPUTED:
-        width = model._matrix_width if isinstance(model, BaseOnline) else model.shape_fit_[0]
-        return Formula(
-            kernel,
-            None,
-            np.asarray(model.support_, np.int64),
-            width,
-            columns,
-            intercept,
-            _rule(model),
-            classes,
-            pairs,
-            ties,
-        )
-    if kernel.kind is Kind.LINEAR:
-        _refuse_large(len(columns), model.n_features_in_)
-        found: Any = (
-            columns if hasattr(model, "_coef") else combine(columns, model.support_vectors_)
-        )
-        rows = found.toarray() if sparse.issparse(found) else found
-        return Formula(
-            kernel, None, None, rows.shape[1], rows, intercept, _rule(model), classes, pairs, ties
-        )
-    vectors: Any = model.support_vectors_
-    _refuse_large(*vectors.shape)
-    dense = np.asarray(vectors.toarray() if sparse.issparse(vectors) else vectors, np.float64)
-    return Formula(
-        kernel,
-        dense,
-        None,
-        model.n_features_in_,
-        columns,
-        intercept,
-        _rule(model),
-        classes,
-        pairs,
-        ties,
+    return _online(model) if isinstance(model, BaseOnline) else _machine(model)
+
+
+def _linear(
+    model: Any, weights: Floats, intercept: Floats, order: Any, pairs: bool = False
+) -> Formula:
+    """A formula of weights of the features."""
+    classes, rule = getattr(model, "classes_", None), _rule(model, order)
+    width = weights.shape[1]
+    found = np.array(intercept)
+    kernel = Kernel.linear()
+    return Formula(kernel, None, None, width, weights, found, rule, classes, pairs, order)
+
+
+def _online(model: Any) -> Formula:
+    """The formula of an online model: one function for each class, or one."""
+    _state.check_online(model)
+    if isinstance(model, BasePegasos) and model.kernel_.kind is Kind.LINEAR:
+        return _linear(model, model.coef_, model.intercept_, None)
+    return _of_vectors(
+        model, model.kernel_, model.support_vectors_, model.support_, model.dual_coef_, None
     )
+
+
+def _machine(model: Any) -> Formula:
+    """The formula of a kernel machine."""
+    record = record_of(model)
+    rows, order = record.rows, record.label_order
+    return _of_vectors(model, record.kernel, record.vectors, rows, record.columns(), order)
+
+
+def _of_vectors(
+    model: Any, kernel: Kernel, vectors: Any, rows: Any, coef: Floats, order: Any
+) -> Formula:
+    """A formula of kernel values; of weights of the features with a linear kernel."""
+    pairs = getattr(model, "decision_function_shape", "") == "ovo"
+    intercept, width = np.asarray(model.intercept_), model.n_features_in_
+    if kernel.kind is Kind.LINEAR:
+        _refuse_large(len(coef), width)
+        found: Any = combine(coef, vectors)
+        weights = found.toarray() if sparse.issparse(found) else found
+        return _linear(model, weights, intercept, order, pairs)
+    columns = None
+    if kernel.kind is Kind.PRECOMPUTED:
+        vectors, columns = None, np.asarray(rows, np.int64)
+    else:
+        _refuse_large(*vectors.shape)
+        vectors = vectors.toarray() if sparse.issparse(vectors) else vectors
+        vectors = np.asarray(vectors, np.float64)
+    classes, rule = getattr(model, "classes_", None), _rule(model, order)
+    return Formula(kernel, vectors, columns, width, coef, intercept, rule, classes, pairs, order)
 
 
 def _refuse_large(rows: int, columns: int) -> None:
@@ -144,31 +141,13 @@ def _refuse_large(rows: int, columns: int) -> None:
         )
 
 
-def _functions(model: Any) -> tuple[Floats, Floats]:
-    """Coefficients and intercepts of what decision_function is made of.
-
-    Of a linear Pegasos the weights.
-    """
-    if isinstance(model, BaseOnline):
-        _state.check_online(model)
-        return np.asarray(
-            getattr(model, "_coef", None) if hasattr(model, "_coef") else model.dual_coef_
-        ), np.asarray(model.intercept_)
-    _state.check(model)
-    two = len(getattr(model, "classes_", ())) == 2
-    sign = -1.0 if two else 1.0
-    return sign * model._columns(), sign * np.asarray(model._intercept_)
-
-
-def _rule(model: Any) -> Rule:
+def _rule(model: Any, order: Any) -> Rule:
     classes = getattr(model, "classes_", None)
     if classes is None:
         return Rule.INSIDE if isinstance(model, BaseOneClass) else Rule.VALUE
     if len(classes) == 2:
-        order = getattr(model, "_label_order", None)
-        if isinstance(model, LinearSVC):
-            return Rule.FROM if model._zero_is_second() else Rule.ABOVE
-        return Rule.FROM if order is None or order[1] == 1 else Rule.ABOVE
-    if getattr(model, "_one_vs_one", False):
+        first = isinstance(model, LinearSVC) if order is None else order[1] == 0
+        return Rule.ABOVE if first else Rule.FROM
+    if isinstance(model, BaseSVC) and model.model_.pairs:
         return Rule.CONFIDENCE if model.break_ties else Rule.VOTES
     return Rule.GREATEST

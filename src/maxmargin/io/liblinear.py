@@ -21,12 +21,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils.validation import check_is_fitted
 
 from maxmargin import certificate
 from maxmargin.core.arrays import Floats
-from maxmargin.estimators import LinearOneClassSVM, LinearSVC, LinearSVCCV, LinearSVR, _state
+from maxmargin.estimators import LinearOneClassSVM, LinearSVC, LinearSVCCV, LinearSVR
 from maxmargin.estimators._linear import BaseLinear
+from maxmargin.estimators.records import build, weights_of
 from maxmargin.io.files import compressed_write
 from maxmargin.io.libsvm import whole_labels
 from maxmargin.io.text import Head, Lines, numbers_of_lines, read_head
@@ -82,9 +82,7 @@ def linear_of(model: Any) -> Linear:
             f"{type(model).__name__} is no linear model: LinearSVC, LinearSVCCV, LinearSVR or "
             "LinearOneClassSVM is needed."
         )
-    check_is_fitted(model)
-    _state.check_linear(model)
-    weights, intercept = model._models()
+    weights, intercept = weights_of(model)
     if isinstance(model, LinearSVC):
         table, wanted = CLASSIFIERS, {"penalty": model.penalty, "loss": model.loss}
         solver = (
@@ -92,7 +90,7 @@ def linear_of(model: Any) -> Linear:
             if model.multi_class == "crammer_singer"
             else _name(table, {"penalty": "l2"}, wanted, model.dual)
         )
-        order = getattr(model, "_label_order", None)
+        order = getattr(model, "label_order_", None)
         return Linear(solver, weights, intercept, bool(model.fit_intercept), model.classes_, order)
     if isinstance(model, LinearSVR):
         solver = _name(REGRESSORS, {}, {"loss": model.loss}, model.dual)
@@ -113,8 +111,7 @@ def _name(
 
 def restore_linear(found: Linear, make: Callable[..., Any], **parameters: Any) -> Any:
     """An estimator with the given functions."""
-    model: Any = make(**parameters)
-    model._validate_params()
+    model = build(make, **parameters)
     functions, width = found.weights.shape
     model.n_features_in_ = width
     model.coef_ = found.weights[0] if isinstance(model, LinearSVR) else found.weights
@@ -125,10 +122,10 @@ def restore_linear(found: Linear, make: Callable[..., Any], **parameters: Any) -
     if found.classes is not None:
         model.classes_, model.class_weight_ = found.classes, np.ones(len(found.classes))
     if found.label_order is not None:
-        model._label_order = found.label_order
+        model.label_order_ = found.label_order
     if isinstance(model, LinearOneClassSVM):
         model.offset_ = -found.intercept
-    _state.check_linear(model)
+    weights_of(model)
     return model
 
 

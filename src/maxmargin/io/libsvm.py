@@ -26,6 +26,7 @@ A file does not say how many features there are: we write a zero for the last on
 vector if no vector has it.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -35,11 +36,13 @@ from scipy import sparse
 from maxmargin.core.arrays import Floats
 from maxmargin.core.memory import contiguous
 from maxmargin.core.text import format_svmlight
-from maxmargin.estimators._machine import NONE, Machine, Problem, machine_of, restore
+from maxmargin.estimators.libsvm_layout import libsvm_signed
+from maxmargin.estimators.records import record_of, restore
 from maxmargin.io.files import compressed_write
 from maxmargin.io.text import Head, Lines, Vectors, read_head, read_vectors
 from maxmargin.kernel import multiclass
 from maxmargin.kernel.kernels import PARAMETERS, Kernel, Kind
+from maxmargin.kernel.model import KernelModel, Problem, imported, none
 
 KERNELS = {
     b"linear": Kind.LINEAR,
@@ -93,7 +96,7 @@ def save_libsvm(model: Any, path: Any) -> None:
     ``classes_``, so that LIBSVM breaks ties as ``predict`` does. Decision values in LIBSVM are
     positive for the first label of a pair.
     """
-    machine = machine_of(model)
+    machine = libsvm_signed(record_of(model))
     _refuse_others(machine)
     order = machine.label_order
     if order is None and machine.classes is not None and machine.classes.tolist() == [-1, 1]:
@@ -109,7 +112,7 @@ def save_libsvm(model: Any, path: Any) -> None:
             file.write(_lines(machine.coef[:, begin:end], rows, begin, end))
 
 
-def _refuse_others(machine: Machine) -> None:
+def _refuse_others(machine: KernelModel) -> None:
     """ValueError for what LIBSVM cannot say."""
     if machine.kernel.kind not in KERNEL_NAMES:
         known = ", ".join(
@@ -119,7 +122,7 @@ def _refuse_others(machine: Machine) -> None:
             f"LIBSVM has no {machine.kernel!r}: its kernels are {known}. io.save writes models of "
             "every kernel."
         )
-    if machine.one_vs_rest:
+    if machine.classes is not None and len(machine.classes) > 2 and not machine.pairs:
         raise ValueError(
             "LIBSVM has no one-vs-rest models, only pairs of classes: fit with multiclass='ovo'. "
             "io.save writes both."
@@ -151,7 +154,7 @@ def whole_labels(classes: NDArray[Any], program: str) -> list[int]:
     return [int(label) for label in classes]
 
 
-def _head(machine: Machine, labels: list[int]) -> bytes:
+def _head(machine: KernelModel, labels: list[int]) -> bytes:
     kernel = machine.kernel
     used = PARAMETERS.get(kernel.kind, ())
     found = [("svm_type", machine.problem.value), ("kernel_type", KERNEL_NAMES[kernel.kind])]
@@ -163,7 +166,7 @@ def _head(machine: Machine, labels: list[int]) -> bytes:
     found += [
         ("nr_class", str(max(2, len(labels)))),
         ("total_sv", str(machine.coef.shape[1])),
-        ("rho", _words(machine.rho)),
+        ("rho", _words(-machine.intercept)),
     ]
     found += [("label", " ".join(map(str, labels)))] if labels else []
     probabilities = (
@@ -180,7 +183,7 @@ def _words(values: Floats) -> str:
     return " ".join(map(repr, np.asarray(values, np.float64).tolist()))
 
 
-def _as_written(machine: Machine) -> Any:
+def _as_written(machine: KernelModel) -> Any:
     """The support vectors as CSR, its columns the indices of the file."""
     count, width = machine.coef.shape[1], machine.n_features
     if machine.kernel.kind is Kind.PRECOMPUTED:
@@ -241,7 +244,7 @@ def load_libsvm(path: Any, *, n_features: int | None = None) -> Any:
     model : SVC, NuSVC, OneClassSVM, SVR or NuSVR
         It predicts what svm-predict does, from dense and sparse data. C, nu, epsilon and class
         weights have their defaults, because the file does not hold them: set them before
-        ``certify(X, y)``. Probabilities are kept for ``save_libsvm`` (``_probA``, ``_probB``).
+        ``certify(X, y)``. Probabilities are kept for ``save_libsvm`` (``probA_``, ``probB_``).
     """
     with Lines(path) as lines:
         head = read_head(lines, WORDS, b"SV")
@@ -270,23 +273,22 @@ def load_libsvm(path: Any, *, n_features: int | None = None) -> Any:
             )
         vectors = read_vectors(lines, n_classes - 1, count)
         matrix, width, rows = _placed(lines, kernel, vectors, n_features)
-    found = Machine(
+    found = imported(
         problem,
         kernel,
         matrix,
         width,
         vectors.coef,
-        rho,
+        -rho,
         np.array(n_support),
-        None,
-        False,
-        rows,
-        width,
-        prob_a,
-        prob_b,
-        marks,
+        classes=np.array(labels, np.int64) if labels else None,
+        rows=rows,
+        n_samples=0 if rows is None else width,
+        prob_a=prob_a,
+        prob_b=prob_b,
+        marks=marks,
     )
-    return restore(_sorted(found, labels) if labels else found)
+    return restore(libsvm_signed(_sorted(found)))
 
 
 def _kernel(head: Head) -> Kernel:
@@ -305,7 +307,8 @@ def _probabilities(head: Head, problem: Problem, pairs: int) -> tuple[Floats, Fl
     """probA, probB and density marks, as far as there are some."""
     counts = {b"probA": pairs, b"probB": pairs, b"prob_density_marks": MARKS}
     a, b, marks = (
-        head.numbers(name, count) if name in head.found else NONE for name, count in counts.items()
+        head.numbers(name, count) if name in head.found else none()
+        for name, count in counts.items()
     )
     if problem.classifies and len(a) != len(b):
         raise head.lines.error("probA and probB come together")
@@ -322,7 +325,7 @@ def _placed(
     if kernel.kind is Kind.PRECOMPUTED:
         first = matrix.indptr[:-1]
         good = bool((np.diff(matrix.indptr) > 0).all()) and bool((matrix.indices[first] == 0).all())
-        serial = matrix.data[first] if good else NONE
+        serial = matrix.data[first] if good else none()
         if not (
             good
             and (serial == np.floor(serial)).all()
@@ -358,7 +361,7 @@ def _placed(
     )
 
 
-def _reordered(machine: Machine, order: NDArray[np.int64]) -> Machine:
+def _reordered(machine: KernelModel, order: NDArray[np.int64]) -> KernelModel:
     """The same machine with class order[a] in the place a; see the top of this file."""
     ends = np.concatenate([[0], np.cumsum(machine.n_support)])
     members = [np.arange(ends[p], ends[p + 1]) for p in order]
@@ -373,12 +376,15 @@ def _reordered(machine: Machine, order: NDArray[np.int64]) -> Machine:
                 coef[b - (b > a), here] = turned * machine.coef[q - (q > p), members[a]]
     source, sign = multiclass.pairs_in_order(order)
     classes = machine.classes
-    return machine._replace(
+    intervals = machine.intervals[source]
+    return replace(
+        machine,
         vectors=machine.vectors[columns]
         if machine.kernel.kind is not Kind.PRECOMPUTED
         else machine.vectors,
         coef=coef,
-        rho=sign * machine.rho[source],
+        intercept=sign * machine.intercept[source],
+        intervals=np.where(sign[:, None] < 0, -intervals[:, ::-1], intervals),
         n_support=machine.n_support[order],
         classes=None if classes is None else classes[order],
         rows=None if machine.rows is None else machine.rows[columns],
@@ -387,12 +393,11 @@ def _reordered(machine: Machine, order: NDArray[np.int64]) -> Machine:
     )
 
 
-def _sorted(machine: Machine, labels: list[int]) -> Machine:
+def _sorted(machine: KernelModel) -> KernelModel:
     """The machine with its classes sorted; it remembers the order of the file."""
-    classes = np.array(labels, np.int64)
-    order = np.argsort(classes)
+    if machine.classes is None:
+        return machine
+    order = np.argsort(machine.classes)
     if (order == np.arange(len(order))).all():
-        return machine._replace(classes=classes)
-    return _reordered(machine._replace(classes=classes), order)._replace(
-        label_order=np.argsort(order)
-    )
+        return machine
+    return replace(_reordered(machine, order), label_order=np.argsort(order))

@@ -15,7 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin import estimators
 from maxmargin.estimators import liblinear
-from maxmargin.io import archive
+from maxmargin.estimators.records import build
+from maxmargin.io import archive, first_version
 from maxmargin.io.checks import WRONG, validate
 from maxmargin.io.files import open_read
 from maxmargin.io.liblinear import load_liblinear
@@ -145,7 +146,8 @@ def _of_width(model: Any, n_features: int | None) -> Any:
 def _load(path: Any) -> Any:
     found = archive.Archive(path)
     try:
-        return _decode(Decoder(found.arrays, _decode), found.header.get("model"), 0)
+        decode = _decode_first if found.header["version"] == 1 else _decode
+        return decode(Decoder(found.arrays, decode), found.header.get("model"), 0)
     except WRONG as error:
         raise found.error(
             f"its contents are inconsistent: {type(error).__name__}: {error}"
@@ -154,23 +156,33 @@ def _load(path: Any) -> Any:
         raise found.error(str(error)) from None
 
 
-def _decode(decoder: Decoder, record: Any, depth: int) -> Any:
+def _attributes(decoder: Decoder, record: Any, depth: int) -> dict[str, Any]:
+    """The fitted attributes in a record."""
+    return {key: decoder.decode(value, depth) for key, value in record["attributes"].items()}
+
+
+def _decode_first(decoder: Decoder, record: Any, depth: int) -> Any:
+    """The estimator of a record of the first version, checked."""
+    return _decode(decoder, record, depth, first_version.attributes)
+
+
+def _decode(
+    decoder: Decoder, record: Any, depth: int, attributes: Callable[..., Any] = _attributes
+) -> Any:
     """The estimator of a record, checked."""
     name = record["class"]
     if not isinstance(name, str) or name not in CLASSES:
         raise ValueError(f"the class {str(name)[:40]!r} is unknown.")
     cls = CLASSES[name]
-    known = set(cls._get_param_names())
+    known = set(cls().get_params(deep=False))
     odd = sorted(set(record["parameters"]) - known)
     if odd:
         raise ValueError(
             f"{name} has no parameter {odd[0][:40]!r}: the file may be of a newer version."
         )
-    model = cls(
-        **{key: decoder.decode(value, depth) for key, value in record["parameters"].items()}
-    )
-    model._validate_params()
-    for key, value in record["attributes"].items():
+    parameters = {key: decoder.decode(value, depth) for key, value in record["parameters"].items()}
+    model = build(cls, **parameters)
+    for key, value in attributes(decoder, record, depth).items():
         if (
             not ATTRIBUTE.fullmatch(key)
             or key.startswith("__")
@@ -178,7 +190,7 @@ def _decode(decoder: Decoder, record: Any, depth: int) -> Any:
             or hasattr(cls, key)
         ):
             raise ValueError(f"{key[:40]!r} is no fitted attribute.")
-        setattr(model, key, decoder.decode(value, depth))
+        setattr(model, key, value)
     if record["attributes"]:
         validate(model)
     elif depth == 0:

@@ -13,16 +13,11 @@ from sklearn.svm import _classes as theirs
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.estimators import LinearSVC, LinearSVCCV, LinearSVR
-from maxmargin.estimators._machine import (
-    ESTIMATORS,
-    Machine,
-    Problem,
-    machine_of,
-    problem_of,
-    restore,
-)
+from maxmargin.estimators.libsvm_layout import libsvm_signed, shown
+from maxmargin.estimators.records import ESTIMATORS, problem_of, record_of, restore
 from maxmargin.io.liblinear import Linear, linear_of, restore_linear
 from maxmargin.kernel.kernels import NAMES, PARAMETERS, Kernel, Kind
+from maxmargin.kernel.model import KernelModel, Problem, imported
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 LINEAR = {"LinearSVC": LinearSVC, "LinearSVR": LinearSVR}
@@ -44,7 +39,7 @@ def from_sklearn(model: Any) -> Any:
     -------
     model : estimator of maxmargin
         With the same parameters; ``certify(X, y)`` checks what scikit-learn found. Platt's numbers
-        of ``probability=True`` are kept as ``_probA`` and ``_probB``, for ``save_libsvm``.
+        of ``probability=True`` are kept for ``save_libsvm`` (``probA_``, ``probB_``).
     """
     name = next(
         (cls.__name__ for cls in type(model).__mro__ if cls.__module__ == theirs.__name__), None
@@ -59,9 +54,9 @@ def from_sklearn(model: Any) -> Any:
     )
 
 
-def _shared(model: Any, target: type) -> dict[str, Any]:
+def _shared(model: Any, target: Any) -> dict[str, Any]:
     """The parameters that the target has as well."""
-    names = set(target._get_param_names()) - set(DIFFERENT)  # type: ignore[attr-defined]
+    names = set(target().get_params(deep=False)) - set(DIFFERENT)
     return {name: value for name, value in model.get_params(deep=False).items() if name in names}
 
 
@@ -83,43 +78,39 @@ def _linear_from(model: Any, target: Any) -> Any:
     return new
 
 
-def _kernel_from(model: Any, problem: Problem) -> Any:
-    if not isinstance(model.kernel, str):
+def _kernel_from(sklearn_model: Any, problem: Problem) -> Any:
+    if not isinstance(sklearn_model.kernel, str):
         raise ValueError(
             "The kernel is a Python function, of which scikit-learn keeps all training data and no "
             "support vectors: fit ours instead."
         )
-    kind = NAMES[model.kernel]
+    kind = NAMES[sklearn_model.kernel]
     values: dict[str, Any] = {
-        "gamma": float(model._gamma),
-        "coef0": float(model.coef0),
-        "degree": int(model.degree),
+        "gamma": float(sklearn_model._gamma),
+        "coef0": float(sklearn_model.coef0),
+        "degree": int(sklearn_model.degree),
     }
     kernel = Kernel(kind, **{name: values[name] for name in PARAMETERS.get(kind, ())})
-    coef = model._dual_coef_.toarray() if sparse.issparse(model._dual_coef_) else model._dual_coef_
-    vectors = np.empty((0, 0)) if kind is Kind.PRECOMPUTED else model.support_vectors_
-    found = Machine(
+    coef, samples = sklearn_model._dual_coef_, int(sklearn_model.shape_fit_[0])
+    precomputed = kind is Kind.PRECOMPUTED
+    classes = sklearn_model.classes_ if problem.classifies else None
+    count = [len(sklearn_model.support_)]
+    found = imported(
         problem,
         kernel,
-        vectors,
-        int(model.shape_fit_[0] if kind is Kind.PRECOMPUTED else model.n_features_in_),
-        np.array(coef, np.float64),
-        -np.asarray(model._intercept_, np.float64),
-        np.array(
-            model._n_support[: len(model.classes_)]
-            if problem.classifies
-            else [len(model.support_)],
-            np.int64,
-        ),
-        model.classes_ if problem.classifies else None,
-        False,
-        np.asarray(model.support_, np.int64),
-        int(model.shape_fit_[0]),
-        np.asarray(model._probA, np.float64),
-        np.asarray(model._probB, np.float64),
+        np.empty((0, 0)) if precomputed else sklearn_model.support_vectors_,
+        samples if precomputed else int(sklearn_model.n_features_in_),
+        np.array(coef.toarray() if sparse.issparse(coef) else coef, np.float64),
+        np.array(sklearn_model._intercept_, np.float64),
+        np.array(count if classes is None else sklearn_model._n_support[: len(classes)]),
+        classes=classes,
+        rows=np.asarray(sklearn_model.support_),
+        n_samples=samples,
+        prob_a=np.asarray(sklearn_model._probA, np.float64),
+        prob_b=np.asarray(sklearn_model._probB, np.float64),
     )
-    new = restore(found, **_shared(model, ESTIMATORS[problem]))
-    _keep(model, new)
+    new = restore(libsvm_signed(found), **_shared(sklearn_model, ESTIMATORS[problem]))
+    _keep(sklearn_model, new)
     return new
 
 
@@ -140,55 +131,51 @@ def to_sklearn(model: Any) -> Any:
     problem = problem_of(model)
     if problem is None:
         return _linear_to(model)
-    machine = machine_of(model)
-    if machine.kernel.kind not in {NAMES[name] for name in KERNELS}:
-        raise ValueError(
-            f"scikit-learn has no {machine.kernel!r}: its kernels are {', '.join(KERNELS)}."
-        )
-    if machine.one_vs_rest:
+    record = record_of(model)
+    kernel, classes = record.kernel, record.classes
+    if kernel.kind not in {NAMES[name] for name in KERNELS}:
+        raise ValueError(f"scikit-learn has no {kernel!r}: its kernels are {', '.join(KERNELS)}.")
+    if classes is not None and len(classes) > 2 and not record.pairs:
         raise ValueError(
             "scikit-learn's SVC has no one-vs-rest models, only pairs of classes: fit with "
             "multiclass='ovo'."
         )
-    kernel = machine.kernel
     numbers = {name: getattr(kernel, name) for name in PARAMETERS.get(kernel.kind, ())}
-    target = getattr(theirs, ESTIMATORS[problem].__name__)
-    parameters = (
-        _shared(model, target)
-        | {"kernel": next(name for name in KERNELS if NAMES[name] is kernel.kind)}
-        | numbers
-    )
+    target = getattr(theirs, problem.estimator)
+    name = next(name for name in KERNELS if NAMES[name] is kernel.kind)
+    parameters = _shared(model, target) | {"kernel": name} | numbers
     if isinstance(parameters.get("cache_size"), str):
         del parameters["cache_size"]
-    new = target(**parameters)
-    for name in (
-        "support_",
-        "support_vectors_",
-        "_n_support",
-        "dual_coef_",
-        "_dual_coef_",
-        "intercept_",
-        "_intercept_",
-        "_sparse",
-    ):
-        setattr(new, name, getattr(model, name))
-    new._effective_probability = False  # asked for by newer versions of scikit-learn
-    new._gamma, new._probA, new._probB = model._gamma, machine.prob_a, machine.prob_b
-    new.shape_fit_, new.n_features_in_, new._num_iter = (
-        model.shape_fit_,
-        machine.n_features,
-        np.asarray(model._num_iter, np.int32),
-    )
-    if machine.classes is not None:
-        new.classes_ = machine.classes
-    if problem is Problem.ONE_CLASS:
-        new.offset_ = model.offset_
-    # scikit-learn asks for two numbers and uses one
-    if problem in (Problem.ONE_CLASS, Problem.EPSILON_SVR, Problem.NU_SVR):
-        new._n_support = np.append(model._n_support, 0).astype(np.int32)
-        new.class_weight_ = np.empty(0)
-    _keep(model, new)
-    return new
+    sklearn_model = target(**parameters)
+    _fill(sklearn_model, record)
+    sklearn_model.shape_fit_ = model.shape_fit_
+    sklearn_model._num_iter = np.atleast_1d(model.n_iter_).astype(np.int32)
+    _keep(model, sklearn_model)
+    return sklearn_model
+
+
+def _fill(sklearn_model: Any, record: KernelModel) -> None:
+    """Give scikit-learn's estimator the attributes that its prediction reads."""
+    signed, kernel = libsvm_signed(record), record.kernel
+    rows = np.arange(record.coef.shape[1]) if record.rows is None else record.rows
+    sklearn_model.support_ = rows.astype(np.int32)
+    sklearn_model.support_vectors_ = record.vectors
+    sklearn_model.dual_coef_ = shown(record, record.coef)
+    sklearn_model._dual_coef_ = shown(record, signed.coef)
+    sklearn_model.intercept_, sklearn_model._intercept_ = record.intercept, signed.intercept
+    sklearn_model.n_features_in_, sklearn_model._sparse = record.n_features, record.sparse
+    sklearn_model._gamma = float(kernel.gamma) if kernel.kind <= Kind.CHI2 else 0.0
+    sklearn_model._probA, sklearn_model._probB = record.prob_a, record.prob_b
+    sklearn_model._effective_probability = False  # newer versions of scikit-learn read it
+    sklearn_model._n_support = record.n_support
+    if record.classes is not None:
+        sklearn_model.classes_ = record.classes
+        return
+    # without classes scikit-learn reads two numbers and uses one
+    sklearn_model._n_support = np.append(record.n_support, 0).astype(np.int32)
+    sklearn_model.class_weight_ = np.empty(0)
+    if record.problem is Problem.ONE_CLASS:
+        sklearn_model.offset_ = -record.intercept
 
 
 def _linear_to(model: Any) -> Any:

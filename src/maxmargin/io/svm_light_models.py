@@ -22,9 +22,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from maxmargin.estimators._machine import Machine, Problem, restore
+from maxmargin.estimators.records import restore
 from maxmargin.io.text import HEAD, Lines, numbers, read_vectors, whole
 from maxmargin.kernel.kernels import Kernel
+from maxmargin.kernel.model import Problem, imported
 
 BEGIN = b"SVM-light Version"
 LINES = (
@@ -75,13 +76,16 @@ def load_svm_light(path: Any, *, regression: bool = False) -> Any:
     X = sparse.csr_matrix((matrix.data, matrix.indices - 1, matrix.indptr), shape=(count, width))
     coef = vectors.coef
     if regression:
-        return restore(Machine(Problem.EPSILON_SVR, kernel, X, width, coef, rho, np.array([count])))
+        return restore(
+            imported(Problem.EPSILON_SVR, kernel, X, width, coef, -rho, np.array([count]))
+        )
     order = np.argsort(coef[0] > 0, kind="stable")  # the support vectors of -1 come first
     n_support = np.bincount((coef[0] > 0).astype(np.int64), minlength=2)
     classes = np.array([-1, 1])
-    return restore(
-        Machine(Problem.C_SVC, kernel, X[order], width, -coef[:, order], -rho, n_support, classes)
+    found = imported(
+        Problem.C_SVC, kernel, X[order], width, coef[:, order], -rho, n_support, classes=classes
     )
+    return restore(found)
 
 
 def _value(lines: Lines, name: str) -> bytes:

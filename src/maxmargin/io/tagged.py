@@ -12,6 +12,7 @@ with one key, its tag:
     {"objects": [shape, [...]]}                         an array of other objects
     {"csr": [["matrix", rows, columns], 0, 1, 2]}       data, indices, indptr
     {"kernel": ["RBF", 0.5, 0.0, 3]}
+    {"machine": {"kernel": ..., "coef": ...}}           a KernelModel, field by field
     {"certificate": [0, 1, 2]}                          status, convexity, numbers; one row a part
     {"record": ["Walks", [...]]}                        a NamedTuple of the list below
     {"model": {"class": ..., "parameters": ..., "attributes": ...}}
@@ -32,6 +33,7 @@ from maxmargin.certificate import Certificate
 from maxmargin.compression import Compression
 from maxmargin.io.archive import Arrays
 from maxmargin.kernel.kernels import Kernel, Kind
+from maxmargin.kernel.model import KernelModel, Problem
 from maxmargin.online.norma import Functions
 from maxmargin.online.pegasos import Walks
 from maxmargin.status import Convexity, Status
@@ -51,6 +53,7 @@ CERTIFICATE = [
     for field in fields(Certificate)
     if field.name not in ("status", "convexity", "parts")
 ]
+MACHINE = [field.name for field in fields(KernelModel)]
 DEEPEST = 8
 """Levels of values inside values."""
 
@@ -87,6 +90,7 @@ class Encoder:
             (np.ndarray, self._array),
             (Kernel, self._kernel),
             (Certificate, self._certificate),
+            (KernelModel, self._machine),
             (BaseEstimator, lambda v: {"model": self.model(v)}),
             (
                 tuple(RECORDS.values()),
@@ -142,6 +146,10 @@ class Encoder:
             "kernel": [value.kind.name, float(value.gamma), float(value.coef0), int(value.degree)]
         }
 
+    def _machine(self, value: KernelModel) -> Any:
+        parts = {name: self.encode(getattr(value, name)) for name in MACHINE if name != "problem"}
+        return {"machine": {"problem": value.problem.value, **parts}}
+
     def _certificate(self, value: Certificate) -> Any:
         rows = [value, *value.parts]
         status, convexity = np.array(
@@ -175,6 +183,7 @@ class Decoder:
             "csr": self._csr,
             "kernel": self._kernel,
             "certificate": self._certificate,
+            "machine": self._machine,
             "record": self._record,
             "model": lambda v, depth: self.model(self, v, depth),
         }
@@ -311,6 +320,12 @@ class Decoder:
             )
 
         return one(0, tuple(one(k, ()) for k in range(1, rows)))
+
+    def _machine(self, content: Any, depth: int) -> KernelModel:
+        if set(content) != set(MACHINE):
+            raise ValueError("a machine does not have the fields of one")
+        parts = {name: self.decode(content[name], depth) for name in MACHINE if name != "problem"}
+        return KernelModel(problem=Problem(content["problem"]), **parts)
 
     def _record(self, content: Any, depth: int) -> Any:
         name, parts = content

@@ -33,7 +33,7 @@ class Decision(NamedTuple):
     scale: float = 1.0
     """The problem's variables are coef * scale; 0 where that is not known."""
     epsilon: float = 0.0
-    """The tube's half-width (regression)."""
+    """The tube's half-width (regression); NaN where a model file does not say it."""
     unit: float = 1.0
     """The unit of decision values that the tolerance is measured in."""
     diagonal: float = 0.0
@@ -157,8 +157,10 @@ def nu_svr(z: Floats, C: float, weight: Floats, nu: float) -> Formulation:
         )
 
     def certify(f: Floats, decision: Decision) -> Certificate:
+        found = decision.epsilon
+        tube = found if np.isfinite(found) else tube_of(z - f, decision.coef, C)
         return certificate.regression(
-            f, z, bounds, decision.epsilon, decision.coef, decision.intercept, total=total
+            f, z, bounds, tube, decision.coef, decision.intercept, total=total
         )
 
     # Where the tube closes, both variables of a sample may be as large as C while their difference
@@ -171,6 +173,17 @@ def nu_svr(z: Floats, C: float, weight: Floats, nu: float) -> Formulation:
         primal=Primal(z, bounds, None, nu),
         fallback=closed,
     )
+
+
+def tube_of(residual: Floats, coef: Floats, C: float) -> float:
+    """Half the width of the tube that a solution of nu-SVR stands for.
+
+    The tube ends where the free variables are, else at the farthest sample inside.
+    """
+    size = np.abs(coef)
+    free = (size > 0) & (size < C * (1 - 1e-6))
+    inside = np.abs(residual[free] if free.any() else residual[size == 0])
+    return float(inside.mean() if free.any() else inside.max(initial=0.0))
 
 
 # ---- one class -----------------------------------------------------------------------------------

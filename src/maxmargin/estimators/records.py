@@ -1,0 +1,74 @@
+"""From a fitted estimator to its record and back, for files and exports.
+
+A model file of another program says neither how the model was trained nor on how many samples:
+parameters that it lacks have their defaults, the certificate's status is "imported", and
+``certify`` finds the support vectors among the samples by their values.
+"""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin.core.arrays import Floats
+from maxmargin.estimators import _state
+from maxmargin.estimators._linear import BaseLinear
+from maxmargin.estimators._machine import KernelMachine
+from maxmargin.estimators.classification import SVC, NuSVC
+from maxmargin.estimators.outlier import OneClassSVM
+from maxmargin.estimators.regression import SVR, NuSVR
+from maxmargin.kernel.kernels import NAMES, PARAMETERS
+from maxmargin.kernel.model import KernelModel, Problem, check
+
+ESTIMATORS: dict[Problem, type[KernelMachine]] = {
+    cls._problem: cls for cls in (SVC, NuSVC, OneClassSVM, SVR, NuSVR)
+}
+NAME_OF = {kind: name for name, kind in NAMES.items()}
+
+
+def problem_of(model: Any) -> Problem | None:
+    """What an estimator of ours solves with a kernel; None for the others."""
+    return model._problem if isinstance(model, KernelMachine) else None
+
+
+def record_of(model: Any) -> KernelModel:
+    """The checked record of a fitted estimator."""
+    if problem_of(model) is None:
+        names = ", ".join(cls.__name__ for cls in ESTIMATORS.values())
+        raise TypeError(f"{type(model).__name__} is not a kernel machine: use one of {names}.")
+    check_is_fitted(model)
+    record: KernelModel = model.model_
+    check(record)
+    return record
+
+
+def weights_of(model: BaseLinear) -> tuple[Floats, Floats]:
+    """The checked weights and intercepts of a fitted linear model, one row for each function."""
+    check_is_fitted(model)
+    _state.check_linear(model)
+    return model._models()
+
+
+def build(make: Any, **parameters: Any) -> Any:
+    """An estimator with these parameters, which are validated."""
+    model = make(**parameters)
+    model._validate_params()
+    return model
+
+
+def restore(record: KernelModel, **parameters: Any) -> Any:
+    """An estimator of this record, with the parameters given and those of the kernel."""
+    kernel = record.kernel
+    numbers = {name: getattr(kernel, name) for name in PARAMETERS.get(kernel.kind, ())}
+    parameters = {"kernel": NAME_OF[kernel.kind], **numbers, **parameters}
+    model = build(ESTIMATORS[record.problem], **parameters)
+    check(record)
+    model.model_, model.fit_status_ = record, 0
+    model.n_features_in_ = record.n_features
+    samples = record.coef.shape[1] if record.rows is None else record.n_samples
+    model.shape_fit_ = (samples, record.n_features)
+    steps = np.array([part.n_iter for part in record.certificates], np.int64)
+    model.n_iter_ = steps if record.problem.classifies else int(steps[0])
+    if record.classes is not None:
+        model.class_weight_ = np.ones(len(record.classes))
+    return model

@@ -1,0 +1,306 @@
+"""Prediction: decision values and labels of a `KernelModel`.
+
+**Preparation.** Native code must never read a record that was altered, and checking and preparing
+one costs more than predicting a few rows. What was prepared is kept beside a fingerprint of the
+memory it was made from, outside the record, whose copies and pickles do not change by predicting.
+
+**Labels.** Let f be the float64 decision values of a row and |f32 - f| <= E for all of its
+functions (maxmargin.kernel.rounding). Then
+
+* two classes: the sign of f is that of f32 if |f32| > E;
+* one-vs-rest: the greatest of f is the greatest of f32 if it exceeds the second by more than 2 E;
+* one-vs-one: a class that wins all its pairs in f32, each by more than E, wins them in f too. Every
+  other class then has fewer votes, so this class is the label, whether ties are broken by order or
+  by confidence, which is less than 1/3.
+
+Labels are therefore always those of the float64 decision values: rows that float32 does not decide,
+NaN included, are evaluated again in float64.
+
+The bound needs sum_j m_j k_j and sum_j m_j k_j |z_j|^2 with m_j >= |c_j| for all functions of a
+group: two more columns of the product.
+"""
+
+import itertools
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from maxmargin.core.arrays import Floats
+from maxmargin.core.memory import fingerprint
+from maxmargin.kernel import multiclass, rounding
+from maxmargin.kernel.kernels import Kernel, Kind
+from maxmargin.kernel.model import INVALID, KernelModel, check
+from maxmargin.kernel.sources import KernelNotFinite, NativeSource, Source, combine, make_source
+
+
+class Settings(NamedTuple):
+    """Constants of prediction."""
+
+    float32_from: int = 2**19
+    """Kernel values from which float32 is faster, its bound included (decision 11)."""
+    greatest_growth: float = 1.01
+    """exp of the greatest error of an exponent with which float32 decides enough labels."""
+    value_error: float = 1e-5
+    """Bound of the error of a decision value, in its unit, from which distances are computed by
+    differences (rounding.py). Not a share of tol: parameters set after the fit do not change a
+    model."""
+
+
+SETTINGS = Settings()
+ADDITIONS = 8 * rounding.UNIT64
+"""Adding parts and an intercept in float64, in any order, is wrong by at most this share of value
+and intercept."""
+OPEN = -1
+"""In place of a label's position: the bound does not decide."""
+
+
+class Coefficients(NamedTuple):
+    """Coefficients of the support vectors, one row each.
+
+    Rows begin[g], ..., begin[g + 1] - 1 are group g, which has functions of its own.
+    """
+
+    begin: NDArray[np.int64]
+    coef: Floats
+
+
+class Question(NamedTuple):
+    """Kernel values between support vectors and the samples, and the coefficients to multiply."""
+
+    source: Source
+    coefficients: Coefficients
+
+    def at(self, rows: NDArray[np.intp]) -> "Question":
+        """The same for these samples alone."""
+        assert isinstance(self.source, NativeSource)  # no other source has a float32_bound
+        return Question(self.source.at(rows), self.coefficients)
+
+
+class Estimate(NamedTuple):
+    """Each group's share of its functions in float32, and for each group and sample the bound of
+    its error.
+    """
+
+    parts: Floats
+    errors: Floats
+
+
+# ---- preparation ---------------------------------------------------------------------------------
+
+
+class Prepared(NamedTuple):
+    """What prediction needs of a record."""
+
+    fingerprint: Any
+    source: NativeSource | None
+    """The support vectors; with a linear kernel the weights of the features instead, a row for each
+    function. None for a precomputed kernel and for a Python function."""
+    coefficients: Coefficients
+
+
+_prepared: "WeakKeyDictionary[KernelModel, Prepared]" = WeakKeyDictionary()
+
+
+def prepared(model: KernelModel) -> Prepared:
+    """The record, checked and prepared; again if its memory changed or has no fingerprint."""
+    found, kept = _fingerprint(model), _prepared.get(model)
+    if kept is None or found is None or kept.fingerprint != found:
+        check(model)
+        kept = Prepared(found, _known(model), _coefficients(model))
+        _prepared[model] = kept
+    return kept
+
+
+def _fingerprint(model: KernelModel) -> Any:
+    """A number for every array that users can alter in place; None for objects."""
+    vectors = model.vectors
+    try:
+        arrays = [model.intercept, model.n_support, model.coef]
+        if model.rows is not None:
+            arrays.append(model.rows)
+        if sparse.issparse(vectors):
+            arrays += [vectors.data, vectors.indices, vectors.indptr]
+        else:
+            arrays.append(vectors)
+        return [(fingerprint(array), array.dtype, array.shape) for array in arrays], vectors.shape
+    except INVALID:
+        return None
+
+
+def _known(model: KernelModel) -> NativeSource | None:
+    kernel = model.kernel
+    if kernel.kind is Kind.PRECOMPUTED or kernel.kind is Kind.CALLABLE:
+        return None
+    columns = model.columns()
+    if kernel.kind is Kind.LINEAR:
+        return NativeSource(kernel, combine(columns, model.vectors))
+    source = NativeSource(kernel, model.vectors)
+    size = float(np.abs(columns).sum(axis=1).max(initial=0.0))
+    if source.value_error * size <= SETTINGS.value_error * model.unit:
+        return source
+    return source.by_differences() or source
+
+
+def _coefficients(model: KernelModel) -> Coefficients:
+    """One group; for pairs of classes one group for each class."""
+    coef = np.ascontiguousarray(model.coef.T)
+    begin = np.cumsum([0, *model.n_support]) if model.pairs else np.array([0, len(coef)])
+    return Coefficients(begin, coef)
+
+
+# ---- decision values -----------------------------------------------------------------------------
+
+
+def ask(model: KernelModel, X: Any) -> Question:
+    """The kernel values that decision values of the validated samples X are made of."""
+    state, kernel = prepared(model), model.kernel
+    if state.source is None:
+        source = source_of(kernel, model.vectors, model.rows, model.n_samples, X)
+        return Question(source, state.coefficients)
+    if X.shape[1] != model.n_features:
+        raise ValueError(f"X has {X.shape[1]} features, but the model has {model.n_features}.")
+    if sparse.issparse(X) and not sparse.issparse(model.vectors):
+        name = model.problem.estimator
+        raise ValueError(f"cannot use sparse input in {name!r} trained on dense data")
+    if sparse.issparse(model.vectors) and not sparse.issparse(X):
+        X = sparse.csr_matrix(X)
+    return Question(state.source.against(X), state.coefficients)
+
+
+def source_of(kernel: Kernel, vectors: Any, rows: Any, n_samples: int, X: Any) -> Source:
+    """Kernel values between support vectors and samples; with a precomputed kernel X holds them."""
+    if kernel.kind is not Kind.PRECOMPUTED:
+        return make_source(kernel, vectors, X)
+    if X.shape[1] != n_samples:
+        raise ValueError(
+            f"X.shape[1] = {X.shape[1]} should be equal to {n_samples}, the number of samples at "
+            "training time"
+        )
+    return make_source(kernel, X[:, rows].T)
+
+
+def decision_values(model: KernelModel, X: Any) -> Floats:
+    """Values of every decision function at the validated samples X, one column each."""
+    return values(model, ask(model, X)).T
+
+
+def values(model: KernelModel, question: Question) -> Floats:
+    """Values of every decision function in float64, one row each."""
+    if model.kernel.kind is Kind.LINEAR:
+        found = question.source.block(None, None, np.float64)
+    else:
+        parts = products(question)
+        found = multiclass.join_pairs(parts) if model.pairs else parts[0]
+    found += model.intercept[:, None]
+    return found
+
+
+def products(question: Question) -> Floats:
+    """Each group's share of its functions, in float64."""
+    source, (begin, coef) = question
+    parts = np.zeros((len(begin) - 1, coef.shape[1], source.n_columns))
+    source.add_products(begin, coef, parts, np.float64)
+    return parts
+
+
+# ---- labels --------------------------------------------------------------------------------------
+
+
+def label_positions(model: KernelModel, X: Any, break_ties: bool = False) -> NDArray[np.intp]:
+    """The position in classes of the label of each of the validated samples X."""
+    question = ask(model, X)
+    rough = estimate(question)
+    if rough is None:
+        return winners(model, values(model, question), break_ties)
+    found = certain_winners(model, rough)
+    undecided = np.flatnonzero(found == OPEN)
+    if len(undecided):
+        again = values(model, question.at(undecided))
+        found[undecided] = winners(model, again, break_ties)
+    return found
+
+
+def winners(model: KernelModel, values: Floats, break_ties: bool = False) -> NDArray[np.intp]:
+    """The position of the label for each column of float64 decision values."""
+    assert model.classes is not None
+    order, n_classes = model.label_order, len(model.classes)
+    if order is not None and not break_ties:  # LIBSVM's votes, in the order of its file
+        source, sign = multiclass.pairs_in_order(order)
+        pair_values = (-values if n_classes == 2 else values)[source].T * sign
+        first: NDArray[np.intp] = order[multiclass.votes(pair_values, n_classes).argmax(axis=1)]
+        return first
+    if n_classes == 2:
+        return np.where(values[0] < 0, 0, 1)
+    if model.pairs:
+        count = multiclass.votes_and_confidence if break_ties else multiclass.votes
+        values = count(values.T, n_classes).T
+    greatest: NDArray[np.intp] = values.argmax(axis=0)
+    return greatest
+
+
+def estimate(question: Question) -> Estimate | None:
+    """The products in float32 with a bound of their error; None where float32 is of no use."""
+    source, (begin, coef) = question
+    many = source.n_rows * source.n_columns >= SETTINGS.float32_from
+    bound = source.float32_bound() if many else None
+    if bound is None or not np.median(bound.growth) <= SETTINGS.greatest_growth:
+        return None
+    size = np.abs(coef).max(axis=1, initial=0.0)
+    with np.errstate(over="ignore"):
+        columns = np.column_stack([coef, size, size * np.square(bound.lengths_a)])
+        columns = columns.astype(np.float32)
+    parts = np.zeros((len(begin) - 1, columns.shape[1], source.n_columns))
+    try:
+        source.add_products(begin, columns, parts, np.float32)
+    except KernelNotFinite:
+        return None
+    total = np.array([size[first:last].sum() for first, last in itertools.pairwise(begin)])
+    run = source.backend.longest_run
+    errors = rounding.sum_bound(bound, parts[:, -2], parts[:, -1], total, run, len(coef))
+    return Estimate(parts[:, :-2], errors)
+
+
+def certain_winners(model: KernelModel, estimate: Estimate) -> NDArray[np.intp]:
+    """The same as `winners` where the estimate decides, OPEN elsewhere."""
+    intercept = model.intercept
+    if model.pairs:
+        return by_pairs(estimate.parts, estimate.errors, intercept)
+    values = estimate.parts[0] + intercept[:, None]
+    rounded = (np.abs(values) + np.abs(intercept[:, None])).max(axis=0)
+    error = estimate.errors[0] + ADDITIONS * rounded
+    return by_sign(values[0], error) if len(values) == 1 else by_greatest(values, error)
+
+
+def by_sign(values: Floats, error: Floats) -> NDArray[np.intp]:
+    """1 for positive values, 0 for negative ones."""
+    found = np.where(values > error, 1, OPEN)
+    found[values < -error] = 0
+    return found
+
+
+def by_greatest(values: Floats, error: Floats) -> NDArray[np.intp]:
+    """The row of the greatest value in each column."""
+    second, first = np.partition(values, len(values) - 2, axis=0)[-2:]
+    return np.where(first - second > 2 * error, values.argmax(axis=0), OPEN)
+
+
+def by_pairs(parts: Floats, errors: Floats, intercept: Floats) -> NDArray[np.intp]:
+    """The class that wins all its pairs, from each class's share of their values.
+
+    ``worst`` is its least win so far, less the error.
+    """
+    worst = np.full(errors.shape, np.inf)
+    for i, some in multiclass.pairs_of_first(len(errors)):
+        values = parts[i, i:] + parts[i + 1 :, i]
+        values += intercept[some, None]
+        error = np.abs(values)
+        error += np.abs(intercept[some, None])
+        error *= ADDITIONS
+        error += errors[i]
+        error += errors[i + 1 :]
+        np.minimum(worst[i], (values - error).min(axis=0), out=worst[i])
+        np.minimum(worst[i + 1 :], np.negative(values, out=values) - error, out=worst[i + 1 :])
+    return np.where(worst.max(axis=0) > 0, worst.argmax(axis=0), OPEN)
