@@ -22,7 +22,7 @@ class Points:
 
 
 class NumpyBackend(Backend):
-    """Everything that backend.py asks for, by the formulas."""
+    """The abstract functions of backend.py by their formulas, and its defaults."""
 
     xp = np
     longest_run = 1  # sums are float64
@@ -46,20 +46,14 @@ class NumpyBackend(Backend):
     def kernel_product(self, kernel, A, a, coef, B, b, out):
         out += coef.astype(np.float64).T @ self.kernel_block(kernel, A, a, B, b)
 
-    def kernel_products(self, kernel, A, begin, coef, B, out):
-        for first, last, part in zip(begin, begin[1:], out, strict=False):
-            self.kernel_product(kernel, A, np.arange(first, last), coef[first:last], B, None, part)
-
     def update_gradient(self, rows, slots, delta, F):
         F += delta @ rows[slots].astype(np.float64)
 
     def gather(self, rows, slots, columns):
         return rows[np.ix_(slots, columns)]
 
-    def join_blocks(self, first, between, second, out):
-        out[...] = np.block([[first, between], [between.T, second]])
-
-    def group_extremes(self, G, b, lower, upper, begin, fixed):
+    def group_extremes(self, variables):
+        G, b, lower, upper, _, begin, fixed = variables
         found = []
         for first, last, is_fixed in zip(begin, begin[1:], fixed, strict=False):
             g, grow, shrink = G[first:last], (b < upper)[first:last], (b > lower)[first:last]
@@ -89,9 +83,6 @@ class NumpyBackend(Backend):
             move(K, variables, i, t)
             move(K, variables, j, -t)
             steps += 1
-
-    def pair_steps_on_points(self, kernel, A, a, variables, tol, most):
-        return self.pair_steps(self.kernel_block(kernel, A, a, A, a), variables, tol, most)
 
     def cholesky(self, Q):
         try:

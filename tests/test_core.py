@@ -362,26 +362,6 @@ def test_exponentials_over_their_whole_range():
     assert logistic[0, 0] == 0.0
 
 
-def test_group_ends_and_join_blocks():
-    G, b = np.array([3.0, -1.0, 2.0, 5.0]), np.array([0.0, 1.0, 0.5, 1.0])
-    problem = G, b, np.zeros(4), np.ones(4), np.array([0, 3, 4])
-    for backend in BACKENDS:
-        assert backend.group_extremes(*problem, np.array([True, True])) == [
-            (2.0, 2.0, 2.0, 1),
-            (np.inf, 5.0, 0.0, 0),
-        ]
-        assert backend.group_extremes(*problem, np.array([False, False])) == [
-            (0.0, 2.0, 2.0, 1),
-            (0.0, 5.0, 0.0, 0),
-        ]
-    A, B, D = rng.normal(size=(40, 40)), rng.normal(size=(40, 70)), rng.normal(size=(70, 70))
-    out = np.empty((110, 110))
-    core.join_blocks(A, B, D, out)
-    assert np.array_equal(out, np.block([[A, B], [B.T, D]]))
-    with pytest.raises(ValueError, match="shapes"):
-        core.join_blocks(A, B.T.copy(), D, out)
-
-
 def test_threads_of_large_calls_and_of_callers_that_run_side_by_side(monkeypatch):
     monkeypatch.setattr(thread_settings, "_openmp_effective_n_threads", lambda: 5)
     assert [thread_count(work) for work in (0.0, 5.9e6, 6.1e6, np.inf)] == [1, 1, 5, 5]

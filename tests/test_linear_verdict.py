@@ -339,7 +339,7 @@ def test_parts_of_a_pass_are_whole_stretches(threads):
     problem, design = problem_of(100_000, 400)
     order, w = np.arange(100_000, dtype=np.int32), np.zeros(400)
     descent = core.coordinate_descent(
-        design.points, *problem.tube, core.linear_squares(design.points), np.zeros(100_000), 1.0
+        design.points, problem.tube, core.linear_squares(design.points), np.zeros(100_000), 1.0
     )
     ends, bias, aside = [0], 0.0, 1e-3
     while ends[-1] < 100_000:

@@ -1,14 +1,17 @@
-"""What a machine must offer. This page is all that a new backend has to know.
+"""What a machine must offer to kernel machines. This page is all that a new backend has to know.
 
-A backend is a value: data hold it (`Source.backend`, `Design.backend`), and solvers ask the data
-for it. They never import one, so the same outer loop runs wherever the arrays live. `Backend` is
-what kernel machines need, `LinearBackend` what linear models need, `OnlineBackend` what Pegasos and
-NORMA need; `core.cpu.CPU` offers all three, and tests/numpy_backend.py is a slow and obvious
-`Backend`.
+A backend is a value: a source of kernel values holds one (`Source.backend`), and solvers ask the
+source for it. They never import one, so the same outer loop runs wherever the arrays live.
+`core.cpu.CPU` is the backend of every fit; tests/numpy_backend.py is a slow and obvious one, and the
+oracle for all others. What linear models and online learning ask for is in linear_backend.py.
 
-**Arrays** belong to the namespace `xp` (NumPy's for the CPU). Gradients, variables and sums are
-float64, index arrays int64; kernel values are float32 or float64. Arrays called `out`, `F`, `G` and
-`b` are changed in place.
+A new backend writes the nine abstract functions and sets `xp` and `longest_run`. The other
+functions have plain defaults, which it may replace by faster ones.
+
+**Arrays** belong to the namespace `xp` (NumPy's for the CPU). They are C-contiguous unless a
+function says otherwise. `Floats` are float64: gradients, variables, sums. `Integers` are int64.
+`Matrix` is float32 or float64: kernel values and the points they are computed from; those of one
+call have one type. Scalars and records of scalars are Python's.
 
 **Where arrays live.** With the data, in `xp`: points, kernel values, factors, and everything with an
 entry for each variable or each row (gradients, bounds, masks, numbers of rows). On the host, in
@@ -16,17 +19,22 @@ NumPy: a problem as its formulation builds it, a solution as its solver returns 
 for each group (`begin`, `fixed`), and random draws. `xp.asarray` moves an array to the data,
 `to_host` moves it back. Arguments that are only read may live on the host.
 
-**Indices** `a` and `b` select points by their numbers; None selects all of them.
+**Memory.** `out`, `F`, `G` and `b` belong to the caller and are changed in place; functions without
+them return new arrays. Only `points` may keep a reference to its argument, which the caller does
+not change afterwards.
 
-**Kernels** are tuples (kind, gamma, coef0, degree); the kinds are those of
-`maxmargin.kernel.kernels` and RBF_BY_DIFFERENCES.
+**Indices** `a` and `b` select points by number, in any order, repeated or not; None selects all.
 
-**Bits.** Results do not depend on the number of threads, nor on how work is split into calls.
+**Kernels** are tuples (kind, gamma, coef0, degree). The kinds are those of
+`maxmargin.kernel.kernels.Kind` that are computed from points, and RBF_BY_DIFFERENCES.
+
+**Bits.** Results do not depend on the number of threads, nor on how work is split into calls: a
+kernel value is the same whichever block it is computed in, and k(x, z) = k(z, x).
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,9 +42,6 @@ from numpy.typing import NDArray
 from maxmargin.core.arrays import Floats, Indices, Integers, Matrix
 
 KernelTuple = tuple[int, float, float, int]
-Points = Any
-"""A set of points in a backend's own form, with `shape`, `norms` (squared, in the precision of the
-points) and `terms` (the most terms in a dot product)."""
 
 DOT_PRODUCT: KernelTuple = (0, 0.0, 0.0, 0)
 """The linear kernel."""
@@ -48,12 +53,28 @@ class NotFinite(ArithmeticError):
     """A kernel value was infinite or not a number."""
 
 
-class Variables(NamedTuple):
-    """Dual variables sorted by group, all or some of a problem's, and their gradient G = (K +
-    diag(ridge)) b + linear.
+class Points(Protocol):
+    """A set of points in a backend's own form, on its machine."""
 
-    Their problem is to minimise  1/2 b' (K + diag(ridge)) b + linear' b  subject to  lower <= b <=
-    upper and to the sum of b in each group whose sum is fixed.
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Points and features."""
+
+    @property
+    def norms(self) -> Matrix:
+        """|x|^2 of each point, with the bits of the dot product x.x."""
+
+    @property
+    def terms(self) -> int:
+        """The most terms in a dot product: the features, or the most non-zeros of a point."""
+
+
+class Variables(NamedTuple):
+    """Dual variables sorted by group, all or some of a problem's, with their gradient.
+
+    Their problem is to minimise  1/2 b' (K + diag(ridge)) b + linear' b  subject to
+    lower <= b <= upper, with the sum of b kept in each group whose sum is fixed. G is the gradient
+    (K + diag(ridge)) b + linear; `linear` itself is not needed.
     """
 
     G: Floats
@@ -62,47 +83,41 @@ class Variables(NamedTuple):
     upper: Floats
     ridge: Floats
     begin: Integers
-    """Where each group begins, and the end of the last."""
+    """Group g holds the variables begin[g], ..., begin[g + 1] - 1."""
     fixed: NDArray[np.bool_]
     """Whether the sum of each group is fixed."""
 
     def pick(self, at: Integers, backend: "Backend") -> "Variables":
-        """Some of them, in order, copied."""
+        """The variables at increasing places, copied."""
         xp = backend.xp
         begin = backend.to_host(xp.searchsorted(at, xp.asarray(self.begin)))
-        return Variables(
-            self.G[at],
-            self.b[at],
-            self.lower[at],
-            self.upper[at],
-            self.ridge[at],
-            begin,
-            self.fixed,
-        )
+        G, b, lower, upper, ridge = (values[at] for values in self[:5])
+        return Variables(G, b, lower, upper, ridge, begin, self.fixed)
 
 
 class Steps(NamedTuple):
-    """What pair steps came to."""
+    """The outcome of pair steps."""
 
     taken: int
     violation: float
-    """Of optimality, after the last step."""
+    """The greatest over the groups of greatest - least (see Extremes), after the last step."""
     negative: bool
-    """Whether negative curvature was met."""
+    """Whether a pair of negative curvature was met."""
     unbounded: bool
-    """Whether a step without end was met."""
+    """Whether a step had no bound: the problem has no minimum."""
 
 
 class Extremes(NamedTuple):
     """The gradient in one group."""
 
     least: float
-    """Of the variables that can grow; infinite where none can."""
+    """Of the variables that can grow, b < upper; infinity if none can."""
     greatest: float
-    """Of the variables that can shrink; minus infinity where none can."""
+    """Of the variables that can shrink, b > lower; minus infinity if none can."""
     free_sum: float
-    """Over the variables strictly inside their bounds."""
+    """Over the free variables, lower < b < upper."""
     free: int
+    """The number of free variables."""
 
 
 class Backend(ABC):
@@ -110,20 +125,21 @@ class Backend(ABC):
 
     xp: Any
     """The array namespace."""
+    longest_run: int
+    """How often `kernel_product` with float32 coefficients rounds a term to float32, at most."""
 
     def to_host(self, values: Any) -> NDArray[Any]:
-        """An array of this backend as a NumPy array; the same array where it lives on the host."""
+        """An array of this backend as a NumPy array; the same array if it lives on the host."""
         return values  # type: ignore[no-any-return]
 
     # ---- points and kernel values ---------------------------------------------------------------
 
     @abstractmethod
     def points(self, X: Any, compress: bool = False) -> Points:
-        """The rows of a C-contiguous array or a canonical CSR matrix of float32 or float64 as
-        points.
+        """The rows of a C-contiguous array or a canonical CSR matrix, of float32 or float64.
 
-        With `compress` the non-zeros of an array are stored: dot products then cost what these
-        cost.
+        With `compress` only the non-zeros of an array are stored: the cost of a dot product is
+        then that of the non-zeros.
         """
 
     @abstractmethod
@@ -137,9 +153,9 @@ class Backend(ABC):
         out: Matrix | None = None,
         slots: Indices = None,
     ) -> Matrix:
-        """k(A[a], B[b]), a row for each of A[a]; with slots, row j goes to out[slots[j]].
+        """Return k(A[a], B[b]), len(a) x len(b), in the precision of the points.
 
-        Raises NotFinite.
+        With `out` it is written there; with `slots` row j of it to out[slots[j]]. Raises NotFinite.
         """
 
     @abstractmethod
@@ -153,65 +169,59 @@ class Backend(ABC):
         b: Indices,
         out: Floats,
     ) -> None:
-        """out += coef' k(A[a], B[b]) without storing k; a row of out for each column of coef.
-        Raises NotFinite.
+        """out += coef' k(A[a], B[b]) without storing k.
 
-        With float64 coefficients sums are float64. With float32 ones no term is rounded to float32
-        more than `longest_run` times.
+        `coef` is len(a) x columns, in any layout; `out` is columns x len(b). Sums are float64 if
+        the coefficients are. If they are float32, no term is rounded to float32 more than
+        `longest_run` times. Raises NotFinite.
         """
 
-    @abstractmethod
     def kernel_products(
         self, kernel: KernelTuple, A: Points, begin: Integers, coef: Matrix, B: Points, out: Floats
     ) -> None:
-        """kernel_product for each group of A, the points begin[g], ..., begin[g + 1] - 1, into
-        out[g]. Raises NotFinite.
+        """kernel_product of the points begin[g], ..., begin[g + 1] - 1 of A with all of B, into
+        out[g], for every group g.
+
+        `out` is groups x columns x points of B. Raises NotFinite.
         """
+        for g in range(len(out)):
+            some = slice(int(begin[g]), int(begin[g + 1]))
+            a = self.xp.arange(some.start, some.stop)
+            self.kernel_product(kernel, A, a, coef[some], B, None, out[g])
 
-    longest_run: int
-    """How often a float32 sum of `kernel_product` rounds a term, at most."""
-
-    # ---- stored rows ----------------------------------------------------------------------------
+    # ---- stored kernel values -------------------------------------------------------------------
 
     @abstractmethod
     def update_gradient(self, rows: Matrix, slots: Integers, delta: Floats, F: Floats) -> None:
-        """F += delta' rows[slots], in the order of the slots."""
+        """F += delta' rows[slots], summed in the order of the slots; delta in any layout."""
 
     @abstractmethod
     def gather(self, rows: Matrix, slots: Integers, columns: Integers) -> Matrix:
-        """rows[slots][:, columns]."""
+        """Return rows[slots][:, columns]."""
 
-    @abstractmethod
     def join_blocks(self, first: Matrix, between: Matrix, second: Matrix, out: Matrix) -> None:
         """out = [first, between; between', second]."""
+        p = len(first)
+        out[:p, :p], out[:p, p:], out[p:, :p], out[p:, p:] = first, between, between.T, second
 
     # ---- dual variables -------------------------------------------------------------------------
 
     @abstractmethod
-    def group_extremes(
-        self,
-        G: Floats,
-        b: Floats,
-        lower: Floats,
-        upper: Floats,
-        begin: Integers,
-        fixed: NDArray[np.bool_],
-    ) -> list[Extremes]:
+    def group_extremes(self, variables: Variables) -> list[Extremes]:
         """The extremes of every group.
 
-        Where its sum is not fixed, 0 is among the gradients on both sides.
+        If the sum of a group is not fixed, a gradient of 0 belongs to both sides.
         """
 
     @abstractmethod
     def pair_steps(self, K: Matrix, variables: Variables, tol: float, most: int) -> Steps:
-        """Sequential minimal optimisation on a stored tile K, until the violation is at most tol; G
-        and b change.
+        """Sequential minimal optimisation on a stored tile K, square; G and b change.
 
-        A step moves two variables of a group, and keeps its sum. Where the sum is not fixed it may
-        move one variable alone.
+        It ends when the violation is at most tol, or after `most` steps. A step moves two
+        variables of a group and keeps their sum; if the sum of the group is not fixed, a step may
+        move one variable alone. A step that ends at a bound puts the variable exactly onto it.
         """
 
-    @abstractmethod
     def pair_steps_on_points(
         self,
         kernel: KernelTuple,
@@ -221,17 +231,20 @@ class Backend(ABC):
         tol: float,
         most: int,
     ) -> Steps:
-        """The same for K = k(A[a], A[a]), of which only what is needed is computed.
+        """The same for K = k(A[a], A[a]), which need not be computed as a whole.
 
         Raises NotFinite.
         """
+        return self.pair_steps(self.kernel_block(kernel, A, a, A, a), variables, tol, most)
 
     # ---- factors --------------------------------------------------------------------------------
 
     @abstractmethod
     def cholesky(self, Q: Floats) -> Floats | None:
-        """The factor of a symmetric matrix, of which the upper triangle is read and all may be
-        overwritten; None if it is not definite.
+        """The lower factor L of a symmetric matrix Q = L L', or None if Q is not definite.
+
+        Only the upper triangle of Q is read, and all of Q may be overwritten. Only the lower
+        triangle of L is meaningful; it may have any layout.
         """
 
     def cholesky_of_values(
@@ -253,142 +266,4 @@ class Backend(ABC):
 
     @abstractmethod
     def cholesky_solve(self, factor: Floats, right: Floats) -> Floats:
-        """Q^-1 right, a column or several; of the factor the lower triangle is read."""
-
-
-class LinearBackend(ABC):
-    """The functions of linear models: sums are float64 over values of either precision."""
-
-    @abstractmethod
-    def points(self, X: Any, compress: bool = False) -> Points:
-        """As for kernel machines."""
-
-    @abstractmethod
-    def kernel_block(
-        self,
-        kernel: KernelTuple,
-        A: Points,
-        a: Indices,
-        B: Points,
-        b: Indices,
-        out: Matrix | None = None,
-        slots: Indices = None,
-    ) -> Matrix:
-        """As for kernel machines: dot products of samples."""
-
-    @abstractmethod
-    def linear_values(self, X: Points, rows: Indices, w: Floats) -> Floats:
-        """X[rows] w."""
-
-    @abstractmethod
-    def linear_sum(self, X: Points, rows: Indices, t: Floats) -> Floats:
-        """The sum of t_i x_i over the rows."""
-
-    @abstractmethod
-    def linear_squares(self, X: Points) -> Floats:
-        """|x_i|^2."""
-
-    @abstractmethod
-    def gram(self, X: Points, rows: Indices, weight: Floats) -> Floats:
-        """The sum of weight_i x_i x_i' over the rows, weights not negative."""
-
-    @abstractmethod
-    def tube_duals(
-        self,
-        tube: tuple[Any, ...],
-        f: Floats,
-        prox_centre: Floats | None,
-        smoothing: float,
-        t: Floats,
-        curvature: Floats,
-    ) -> tuple[float, float, float]:
-        """Write the duals at f and their curvature (losses.py).
-
-        Return the sums of losses, negative conjugates and duals.
-        """
-
-    @abstractmethod
-    def tube_slope(
-        self,
-        tube: tuple[Any, ...],
-        f: Floats,
-        change: Floats,
-        step: float,
-        prox_centre: Floats | None,
-        smoothing: float,
-    ) -> float:
-        """The derivative of the smoothed losses by s at f + s change, s = step."""
-
-    @abstractmethod
-    def coordinate_descent(self, X: Points, *arguments: Any) -> Any:
-        """An object that holds the duals of dual coordinate descent; see coordinate.h.
-
-        Its run(w, bias, order, active, begin, shrink_above, seed, threads) is a part of a pass,
-        which is done when run returns `active` as its end; settle(order) then brings the samples
-        that were not shrunk to the front.
-        """
-
-    @abstractmethod
-    def lasso_descent(
-        self, H: Floats, penalty: Floats, u: Floats, slope: Floats, tol: float, most: int
-    ) -> float:
-        """Minimise the model of which `slope` is the gradient at u (lasso.h).
-
-        Return the violation left.
-        """
-
-    @abstractmethod
-    def scaled_columns(self, X: Points, factor: Floats, last: float) -> Points:
-        """The columns of diag(factor) X, X in CSR, as points, and one more of `last` times the
-        factors.
-
-        With twice as many factors as samples all samples are there twice.
-        """
-
-    @abstractmethod
-    def column_pass(self, columns: Points, *arguments: Any) -> tuple[float, int]:
-        """Visit the active columns once (columns.h).
-
-        Return the greatest violation met and the number left active.
-        """
-
-    @abstractmethod
-    def crammer_singer_pass(self, X: Points, *arguments: Any) -> tuple[float, float, int]:
-        """Visit the active samples once (crammer_singer.h).
-
-        Return gap and violation met, and the number left active.
-        """
-
-    @abstractmethod
-    def class_values(self, X: Points, rows: Indices, W: Floats) -> Floats:
-        """X[rows] W for a multiple of 8 columns."""
-
-    @abstractmethod
-    def class_sum(self, X: Points, rows: Indices, t: Floats) -> Floats:
-        """X[rows]' t for a multiple of 8 columns."""
-
-    @abstractmethod
-    def pegasos_rows(self, *arguments: Any) -> int:
-        """Pegasos over the rows order[0], order[1], ... (pegasos.h); return how many were used.
-
-        These are fewer than were given where a scale underflows.
-        """
-
-
-class OnlineBackend(ABC):
-    """The functions of Pegasos and NORMA on kernel values.
-
-    They return how many samples were used, as `pegasos_rows` does.
-    """
-
-    @abstractmethod
-    def points(self, X: Any, compress: bool = False) -> Points:
-        """As for kernel machines."""
-
-    @abstractmethod
-    def pegasos_tile(self, *arguments: Any) -> int:
-        """Pegasos with coefficients, on a tile of kernel values."""
-
-    @abstractmethod
-    def norma_tile(self, *arguments: Any) -> int:
-        """NORMA on a tile of kernel values."""
+        """Q^-1 right for one column or several, from the lower triangle of the factor."""

@@ -1,7 +1,7 @@
-"""The CPU as a backend: backend.py says what each function means.
+"""The CPU as a backend: backend.py and linear_backend.py say what each function means.
 
-The work is done by C++ (module.cpp and the files it includes), compiled for several instruction
-levels of which one is chosen at import. What is here decides how many threads a call gets.
+The work is done by C++, compiled for several instruction levels; module.cpp chooses one at import.
+This file decides how many threads a call gets.
 """
 
 from typing import Any
@@ -17,12 +17,17 @@ from maxmargin.core.backend import (
     Backend,
     Extremes,
     KernelTuple,
-    LinearBackend,
     NotFinite,
-    OnlineBackend,
     Points,
     Steps,
     Variables,
+)
+from maxmargin.core.linear_backend import (
+    Descent,
+    LinearBackend,
+    OnlineBackend,
+    Order,
+    TubeTuple,
 )
 from maxmargin.core.memory import contiguous
 from maxmargin.core.panels import cholesky_in_panels
@@ -50,8 +55,10 @@ class CPU(Backend, LinearBackend, OnlineBackend):
     def points(self, X: Any, compress: bool = False) -> Points:
         if sparse.issparse(X):
             indptr, indices = contiguous(X.indptr, np.int64), contiguous(X.indices, np.int32)
-            return _cpu.sparse_points(contiguous(X.data), indptr, indices, X.shape[1])
-        return (_cpu.compressed_points if compress else _cpu.dense_points)(contiguous(X))
+            found: Points = _cpu.sparse_points(contiguous(X.data), indptr, indices, X.shape[1])
+        else:
+            found = (_cpu.compressed_points if compress else _cpu.dense_points)(contiguous(X))
+        return found
 
     def kernel_block(
         self,
@@ -109,15 +116,8 @@ class CPU(Backend, LinearBackend, OnlineBackend):
     def join_blocks(self, first: Matrix, between: Matrix, second: Matrix, out: Matrix) -> None:
         _cpu.join_blocks(first, between, second, out)
 
-    def group_extremes(
-        self,
-        G: Floats,
-        b: Floats,
-        lower: Floats,
-        upper: Floats,
-        begin: Integers,
-        fixed: NDArray[np.bool_],
-    ) -> list[Extremes]:
+    def group_extremes(self, variables: Variables) -> list[Extremes]:
+        G, b, lower, upper, _, begin, fixed = variables
         return [Extremes(*found) for found in _cpu.group_extremes(G, b, lower, upper, begin, fixed)]
 
     def pair_steps(self, K: Matrix, variables: Variables, tol: float, most: int) -> Steps:
@@ -142,9 +142,8 @@ class CPU(Backend, LinearBackend, OnlineBackend):
         return Steps(taken, violation, negative, unbounded)
 
     def cholesky(self, Q: Floats) -> Floats | None:
-        L, failed = lapack.dpotrf(
-            Q.T, lower=1, clean=0, overwrite_a=1
-        )  # Q' = Q, in Fortran's order: in place
+        # Q' = Q, and Q.T is in Fortran's order: the factor overwrites it.
+        L, failed = lapack.dpotrf(Q.T, lower=1, clean=0, overwrite_a=1)
         return None if failed else L
 
     cholesky_of_values = staticmethod(cholesky_in_panels)
@@ -179,12 +178,12 @@ class CPU(Backend, LinearBackend, OnlineBackend):
 
     def tube_duals(
         self,
-        tube: tuple[Any, ...],
+        tube: TubeTuple,
         f: Floats,
         prox_centre: Floats | None,
         smoothing: float,
         t: Floats,
-        curvature: Floats,
+        curvature: Floats | None,
     ) -> tuple[float, float, float]:
         sums: tuple[float, float, float] = _cpu.tube_duals(
             *tube, f, prox_centre, smoothing, t, curvature, thread_count(40.0 * len(f))
@@ -193,7 +192,7 @@ class CPU(Backend, LinearBackend, OnlineBackend):
 
     def tube_slope(
         self,
-        tube: tuple[Any, ...],
+        tube: TubeTuple,
         f: Floats,
         change: Floats,
         step: float,
@@ -206,8 +205,12 @@ class CPU(Backend, LinearBackend, OnlineBackend):
             )
         )
 
-    def coordinate_descent(self, X: Points, *arguments: Any) -> Any:
-        return (_cpu.Descent32 if isinstance(X, _cpu.Points32) else _cpu.Descent64)(X, *arguments)
+    def coordinate_descent(
+        self, X: Points, tube: TubeTuple, squares: Floats, beta: Floats, column: float
+    ) -> Descent:
+        descent = _cpu.Descent32 if isinstance(X, _cpu.Points32) else _cpu.Descent64
+        found: Descent = descent(X, *tube, squares, beta, column)
+        return found
 
     def lasso_descent(
         self, H: Floats, penalty: Floats, u: Floats, slope: Floats, tol: float, most: int
@@ -215,16 +218,47 @@ class CPU(Backend, LinearBackend, OnlineBackend):
         return float(_cpu.lasso_descent(H, penalty, u, slope, tol, most))
 
     def scaled_columns(self, X: Points, factor: Floats, last: float) -> Points:
-        return _cpu.scaled_columns(X, factor, last, thread_count(8.0 * _entries(X, None)))
+        threads = thread_count(8.0 * _entries(X, None))
+        columns: Points = _cpu.scaled_columns(X, factor, last, threads)
+        return columns
 
-    def column_pass(self, columns: Points, *arguments: Any) -> tuple[float, int]:
+    def column_pass(
+        self,
+        columns: Points,
+        penalty: Floats,
+        squares: Floats,
+        factor: float,
+        w: Floats,
+        r: Floats,
+        order: Order,
+        active: int,
+        shrink_above: float,
+        seed: int,
+    ) -> tuple[float, int]:
+        threads = thread_count(_entries(columns, None))
         found: tuple[float, int] = _cpu.column_pass(
-            columns, *arguments, thread_count(_entries(columns, None))
+            columns, penalty, squares, factor, w, r, order, active, shrink_above, seed, threads
         )
         return found
 
-    def crammer_singer_pass(self, X: Points, *arguments: Any) -> tuple[float, float, int]:
-        found: tuple[float, float, int] = _cpu.crammer_singer_pass(X, *arguments)
+    def crammer_singer_pass(
+        self,
+        X: Points,
+        label: NDArray[np.int32],
+        C: Floats,
+        squares: Floats,
+        t: Floats,
+        W: Floats,
+        bias: Floats,
+        column: float,
+        order: Order,
+        active: int,
+        shrink_above: float,
+        seed: int,
+    ) -> tuple[float, float, int]:
+        found: tuple[float, float, int] = _cpu.crammer_singer_pass(
+            X, label, C, squares, t, W, bias, column, order, active, shrink_above, seed
+        )
         return found
 
     def class_values(self, X: Points, rows: Indices, W: Floats) -> Floats:

@@ -27,7 +27,7 @@ _here = threading.local()
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Run the core on the calling thread alone, for callers that run several problems side by side."""
+    """Run the core on the calling thread alone, for callers that solve several problems at once."""
     before = getattr(_here, "single", False)
     _here.single = True
     try:

@@ -94,7 +94,7 @@ def _level(end: Extremes, fixed: bool) -> Level:
 
 
 def _extremes(variables: Variables, backend: Backend) -> list[Extremes]:
-    return backend.group_extremes(*variables[:4], *variables[5:])
+    return backend.group_extremes(variables)
 
 
 def margin(ends: tuple[Level, ...]) -> float:

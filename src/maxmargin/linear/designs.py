@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.core.arrays import Floats, Integers
-from maxmargin.core.backend import DOT_PRODUCT, LinearBackend
+from maxmargin.core.backend import DOT_PRODUCT
 from maxmargin.core.choose import HOST
+from maxmargin.core.linear_backend import LinearBackend
 
 
 class Design(ABC):

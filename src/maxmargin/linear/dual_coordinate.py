@@ -87,7 +87,7 @@ class _Run:
         bias = guess + column * (float(t.sum()) - problem.total)
         self.walk = Walk(t, design.sum(t), guess, column, bias)
         self.descent = design.backend.coordinate_descent(
-            design.points, *problem.tube, self.squares, t, column
+            design.points, problem.tube, self.squares, t, column
         )
         self.order, self.active, self.aside = np.arange(n, dtype=np.int32), n, np.inf
         self.draws = np.random.default_rng(seed)

@@ -50,7 +50,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Integers
-from maxmargin.core.backend import LinearBackend
+from maxmargin.core.linear_backend import LinearBackend
 
 
 class Tube(NamedTuple):

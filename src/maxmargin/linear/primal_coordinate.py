@@ -17,7 +17,8 @@ import numpy as np
 from scipy import sparse
 
 from maxmargin.core.arrays import Floats
-from maxmargin.core.backend import LinearBackend, Points
+from maxmargin.core.backend import Points
+from maxmargin.core.linear_backend import LinearBackend
 from maxmargin.linear.designs import ArrayDesign
 from maxmargin.linear.losses import Tube
 from maxmargin.monitor import Monitor

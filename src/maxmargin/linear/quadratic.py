@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.core.arrays import Floats, Integers
-from maxmargin.core.backend import LinearBackend
+from maxmargin.core.linear_backend import LinearBackend
 from maxmargin.linear.designs import ArrayDesign, Design
 from maxmargin.linear.equations import cholesky_solve
 from maxmargin.linear.gram import IncrementalGram, with_bias

@@ -1,0 +1,227 @@
+"""What a machine must offer to linear models and to online learning.
+
+The conventions are those of backend.py: arrays, memory, indices, bits. The values of points are
+float32 or float64; all sums over them are float64. Today the CPU is the only such machine.
+"""
+
+from abc import ABC, abstractmethod
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maxmargin.core.arrays import Floats, Indices, Matrix
+from maxmargin.core.backend import KernelTuple, Points
+
+TubeTuple = tuple[Floats, Floats, Floats, Floats, bool]
+"""low, high, up, down, squared: the losses of all samples (linear/losses.py)."""
+Order = NDArray[np.int32]
+"""Numbers of samples or columns in the order of visits; those that are active come first."""
+
+
+class Descent(Protocol):
+    """Dual coordinate descent on one problem; it owns the duals (coordinate.h)."""
+
+    def run(
+        self,
+        w: Floats,
+        bias: float,
+        order: Order,
+        active: int,
+        begin: int,
+        shrink_above: float,
+        seed: int,
+        threads: int,
+    ) -> tuple[float, float, int, float]:
+        """Visit the samples order[begin], order[begin + 1], ..., as many as take some 50 ms.
+
+        A pass begins at 0, where order[:active] is shuffled; it is done when the end that is
+        returned equals `active`. The weights w change. Samples at a bound whose condition holds by
+        more than `shrink_above` are marked as shrunk. Return the gap and the greatest violation
+        met, the end, and the bias.
+        """
+
+    def settle(self, order: Order) -> int:
+        """Bring the samples of the pass that were not shrunk to the front; return their number."""
+
+    def assign(self, beta: Floats) -> None:
+        """Set all duals."""
+
+    def duals(self, out: Floats) -> None:
+        """Write all duals to `out`."""
+
+
+class LinearBackend(ABC):
+    """The functions of linear models."""
+
+    @abstractmethod
+    def points(self, X: Any, compress: bool = False) -> Points:
+        """As for kernel machines."""
+
+    @abstractmethod
+    def kernel_block(
+        self,
+        kernel: KernelTuple,
+        A: Points,
+        a: Indices,
+        B: Points,
+        b: Indices,
+        out: Matrix | None = None,
+        slots: Indices = None,
+    ) -> Matrix:
+        """As for kernel machines: dot products of samples."""
+
+    # ---- products with the data -----------------------------------------------------------------
+
+    @abstractmethod
+    def linear_values(self, X: Points, rows: Indices, w: Floats) -> Floats:
+        """Return X[rows] w."""
+
+    @abstractmethod
+    def linear_sum(self, X: Points, rows: Indices, t: Floats) -> Floats:
+        """Return X[rows]' t."""
+
+    @abstractmethod
+    def linear_squares(self, X: Points) -> Floats:
+        """Return |x|^2 of each sample."""
+
+    @abstractmethod
+    def gram(self, X: Points, rows: Indices, weight: Floats) -> Floats:
+        """Return X[rows]' diag(weight) X[rows] for weights >= 0."""
+
+    @abstractmethod
+    def class_values(self, X: Points, rows: Indices, W: Floats) -> Floats:
+        """Return X[rows] W; W has a multiple of 8 columns."""
+
+    @abstractmethod
+    def class_sum(self, X: Points, rows: Indices, t: Floats) -> Floats:
+        """Return X[rows]' t; t has a multiple of 8 columns."""
+
+    # ---- losses ---------------------------------------------------------------------------------
+
+    @abstractmethod
+    def tube_duals(
+        self,
+        tube: TubeTuple,
+        f: Floats,
+        prox_centre: Floats | None,
+        smoothing: float,
+        t: Floats,
+        curvature: Floats | None,
+    ) -> tuple[float, float, float]:
+        """Write the duals at the decision values f to t, and their curvature (linear/losses.py).
+
+        Return the sums of losses, negative conjugates and duals.
+        """
+
+    @abstractmethod
+    def tube_slope(
+        self,
+        tube: TubeTuple,
+        f: Floats,
+        change: Floats,
+        step: float,
+        prox_centre: Floats | None,
+        smoothing: float,
+    ) -> float:
+        """The derivative by s of the smoothed losses at f + s change, s = step."""
+
+    # ---- coordinate descent ---------------------------------------------------------------------
+
+    @abstractmethod
+    def coordinate_descent(
+        self, X: Points, tube: TubeTuple, squares: Floats, beta: Floats, column: float
+    ) -> Descent:
+        """Dual coordinate descent that begins at the duals beta (coordinate.h).
+
+        `squares` are |x|^2 of the samples, `column` is the square of the bias column.
+        """
+
+    @abstractmethod
+    def crammer_singer_pass(
+        self,
+        X: Points,
+        label: NDArray[np.int32],
+        C: Floats,
+        squares: Floats,
+        t: Floats,
+        W: Floats,
+        bias: Floats,
+        column: float,
+        order: Order,
+        active: int,
+        shrink_above: float,
+        seed: int,
+    ) -> tuple[float, float, int]:
+        """Visit the active samples once for the machine of Crammer and Singer (crammer_singer.h).
+
+        The duals t (samples x classes), W = X't and the biases change; W and bias have a multiple
+        of 8 columns. `squares` are |x|^2 + column. Return the gap and the greatest violation met,
+        and the number of samples left active.
+        """
+
+    @abstractmethod
+    def scaled_columns(self, X: Points, factor: Floats, last: float) -> Points:
+        """The columns of diag(factor) X as points, X in CSR, and one more: `last` times the
+        factors.
+
+        With twice as many factors as samples, all samples occur twice.
+        """
+
+    @abstractmethod
+    def column_pass(
+        self,
+        columns: Points,
+        penalty: Floats,
+        squares: Floats,
+        factor: float,
+        w: Floats,
+        r: Floats,
+        order: Order,
+        active: int,
+        shrink_above: float,
+        seed: int,
+    ) -> tuple[float, int]:
+        """Visit the active columns once (columns.h); the weights w and the residuals r change.
+
+        `squares` bound |column|^2 from above. Return the greatest violation met and the number of
+        columns left active.
+        """
+
+    @abstractmethod
+    def lasso_descent(
+        self, H: Floats, penalty: Floats, u: Floats, slope: Floats, tol: float, most: int
+    ) -> float:
+        """Minimise the quadratic model of Hessian H whose gradient at u is `slope`, with
+        penalty' |u| (lasso.h); u and slope change.
+
+        It ends at a violation of tol or after `most` rounds. Return the violation left.
+        """
+
+    # ---- online learning ------------------------------------------------------------------------
+
+    @abstractmethod
+    def pegasos_rows(self, *arguments: Any) -> int:
+        """Pegasos over the rows order[0], order[1], ... (pegasos.h); return how many were used.
+
+        These are fewer than were given where a scale underflows.
+        """
+
+
+class OnlineBackend(ABC):
+    """The functions of Pegasos and NORMA on kernel values.
+
+    They return how many samples were used, as `pegasos_rows` does.
+    """
+
+    @abstractmethod
+    def points(self, X: Any, compress: bool = False) -> Points:
+        """As for kernel machines."""
+
+    @abstractmethod
+    def pegasos_tile(self, *arguments: Any) -> int:
+        """Pegasos with coefficients, on a tile of kernel values."""
+
+    @abstractmethod
+    def norma_tile(self, *arguments: Any) -> int:
+        """NORMA on a tile of kernel values."""

@@ -1,0 +1,210 @@
+"""Every function of backend.py on every backend, against its definition."""
+
+import inspect
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from maxmargin.core.backend import RBF_BY_DIFFERENCES, Backend, NotFinite, Variables
+from maxmargin.core.choose import HOST
+from maxmargin.kernel.kernels import Kind
+from numpy_backend import NumpyBackend, kernel_values
+
+BACKENDS = {"cpu": HOST, "numpy": NumpyBackend()}
+RBF = (int(Kind.RBF), 0.3, 0.0, 3)
+KINDS = [
+    *(int(kind) for kind in Kind if 0 <= kind <= Kind.CHI2),
+    RBF_BY_DIFFERENCES,
+]
+
+
+@pytest.fixture(params=BACKENDS.values(), ids=BACKENDS.keys())
+def backend(request):
+    return request.param
+
+
+@pytest.fixture
+def draw():
+    return np.random.default_rng(5)
+
+
+def test_every_function_is_tested():
+    functions = {name for name, _ in inspect.getmembers(Backend, inspect.isfunction)}
+    tested = {name.removeprefix("test_") for name in globals() if name.startswith("test_")}
+    assert functions <= tested
+
+
+def test_to_host(backend, draw):
+    values = draw.normal(size=5)
+    found = backend.to_host(backend.xp.asarray(values))
+    assert isinstance(found, np.ndarray)
+    assert np.array_equal(found, values)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_points(backend, draw, dtype):
+    X = draw.normal(size=(9, 5)).astype(dtype)
+    X[:, 2] = X[3] = 0
+    for given, compress in ((X, False), (X, True), (sparse.csr_matrix(X), False)):
+        P = backend.points(given, compress)
+        assert P.shape == (9, 5)
+        assert 4 <= P.terms <= 5
+        assert P.norms.dtype == dtype
+        np.testing.assert_allclose(P.norms, (X**2).sum(axis=1), rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_kernel_block(backend, draw, dtype, kind):
+    X, Z = draw.uniform(size=(11, 4)).astype(dtype), draw.uniform(size=(7, 4)).astype(dtype)
+    kernel, P, Q = (kind, 0.3, 0.5, 3), backend.points(X), backend.points(Z)
+    wanted = kernel_values(kernel, X.astype(np.float64), Z.astype(np.float64))
+    close = {"rtol": 40 * np.finfo(dtype).eps}
+    found = backend.kernel_block(kernel, P, None, Q, None)
+    assert found.dtype == dtype
+    assert found.flags.c_contiguous
+    np.testing.assert_allclose(found, wanted, **close)
+    a, b = np.array([4, 0, 4]), np.array([6, 1])
+    np.testing.assert_allclose(
+        backend.kernel_block(kernel, P, a, Q, b), wanted[np.ix_(a, b)], **close
+    )
+    out = np.full((5, 7), -1.0, dtype)
+    assert backend.kernel_block(kernel, P, a, Q, None, out, np.array([3, 0, 1])) is out
+    np.testing.assert_allclose(out[[3, 0, 1]], wanted[a], **close)
+    assert (out[[2, 4]] == -1).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_kernel_product(backend, draw, dtype):
+    X, Z = draw.normal(size=(60, 4)).astype(dtype), draw.normal(size=(7, 4)).astype(dtype)
+    coef, a, b = draw.normal(size=(30, 3)).astype(dtype), draw.permutation(60)[:30], np.arange(5)
+    out = np.ones((3, 5))
+    backend.kernel_product(RBF, backend.points(X), a, coef, backend.points(Z), b, out)
+    K = kernel_values(RBF, X[a].astype(np.float64), Z[b].astype(np.float64))
+    np.testing.assert_allclose(out, 1 + coef.T @ K, atol=200 * np.finfo(dtype).eps)
+
+
+def test_kernel_products(backend, draw):
+    X, Z, coef = draw.normal(size=(20, 4)), draw.normal(size=(6, 4)), draw.normal(size=(20, 2))
+    begin, out = np.array([0, 8, 8, 20]), np.zeros((3, 2, 6))
+    backend.kernel_products(RBF, backend.points(X), begin, coef, backend.points(Z), out)
+    K = kernel_values(RBF, X, Z)
+    for g, some in enumerate((slice(0, 8), slice(8, 8), slice(8, 20))):
+        np.testing.assert_allclose(out[g], coef[some].T @ K[some], atol=1e-13)
+
+
+def test_values_that_are_not_finite_raise(backend):
+    P, out = backend.points(np.array([[1e120], [1.0]])), np.zeros((1, 2))
+    kernel = (int(Kind.POLY), 1.0, 0.0, 3)
+    for call in (
+        lambda: backend.kernel_block(kernel, P, None, P, None),
+        lambda: backend.kernel_product(kernel, P, None, np.ones((2, 1)), P, None, out),
+        lambda: backend.kernel_products(kernel, P, np.array([0, 2]), np.ones((2, 1)), P, out[None]),
+        lambda: backend.pair_steps_on_points(kernel, P, None, small_problem(2), 1e-3, 10),
+    ):
+        with pytest.raises(NotFinite):
+            call()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_update_gradient(backend, draw, dtype):
+    rows, slots = draw.normal(size=(6, 9)).astype(dtype), np.array([5, 1, 1])
+    delta, F = draw.normal(size=3), draw.normal(size=9)
+    wanted = F + delta @ rows[slots].astype(np.float64)
+    backend.update_gradient(rows, slots, delta, F)
+    np.testing.assert_allclose(F, wanted, rtol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_gather(backend, draw, dtype):
+    rows, slots = draw.normal(size=(6, 9)).astype(dtype), np.array([5, 0])
+    for columns in (np.array([8, 8, 2]), np.arange(0)):
+        found = backend.gather(rows, slots, columns)
+        assert found.dtype == dtype
+        assert np.array_equal(found, rows[slots][:, columns])
+
+
+def test_join_blocks(backend, draw):
+    A, B, D = draw.normal(size=(40, 40)), draw.normal(size=(40, 70)), draw.normal(size=(70, 70))
+    out = np.empty((110, 110))
+    backend.join_blocks(A, B, D, out)
+    assert np.array_equal(out, np.block([[A, B], [B.T, D]]))
+    with pytest.raises(ValueError, match="shape"):
+        backend.join_blocks(A, B.T.copy(), D, out)
+
+
+def test_group_extremes(backend):
+    G, b = np.array([3.0, -1.0, 2.0, 5.0]), np.array([0.0, 1.0, 0.5, 1.0])
+    part = G, b, np.zeros(4), np.ones(4), np.zeros(4), np.array([0, 3, 4])
+    assert backend.group_extremes(Variables(*part, np.array([True, True]))) == [
+        (2.0, 2.0, 2.0, 1),
+        (np.inf, 5.0, 0.0, 0),
+    ]
+    assert backend.group_extremes(Variables(*part, np.array([False, False]))) == [
+        (0.0, 2.0, 2.0, 1),
+        (0.0, 5.0, 0.0, 0),
+    ]
+
+
+def small_problem(n):
+    """C-SVC of alternating labels with C = 2, at 0."""
+    y = np.where(np.arange(n) % 2, 1.0, -1.0)
+    bounds = np.minimum(0, 2 * y), np.maximum(0, 2 * y)
+    return Variables(
+        -y, np.zeros(n), *bounds, np.full(n, 0.1), np.array([0, n]), np.ones(1, dtype=bool)
+    )
+
+
+def check_steps(found, variables, K):
+    """The optimum of small_problem, its gradient and its sum."""
+    G, b, lower, upper, ridge, _, _ = variables
+    assert found.taken > 0
+    assert found.violation <= 1e-9
+    assert not (found.negative or found.unbounded)
+    np.testing.assert_allclose(G, K @ b + ridge * b + small_problem(len(b)).G, atol=1e-12)
+    assert abs(b.sum()) < 1e-12
+    assert ((b >= lower) & (b <= upper)).all()
+    assert G[b > lower].max() - G[b < upper].min() <= 1.001e-9
+
+
+def test_pair_steps(backend, draw):
+    X = draw.normal(size=(24, 3))
+    K, variables = kernel_values(RBF, X, X), small_problem(24)
+    assert backend.pair_steps(K, variables, 1e-9, 3).taken == 3
+    check_steps(backend.pair_steps(K, variables, 1e-9, 10**5), variables, K)
+
+
+def test_pair_steps_on_points(backend, draw):
+    X, a = draw.normal(size=(30, 3)), draw.permutation(30)[:24]
+    K, variables = kernel_values(RBF, X[a], X[a]), small_problem(24)
+    found = backend.pair_steps_on_points(RBF, backend.points(X), a, variables, 1e-9, 10**5)
+    check_steps(found, variables, K)
+
+
+def test_cholesky(backend, draw):
+    A = draw.normal(size=(12, 12))
+    Q = A @ A.T + np.eye(12)
+    L = np.tril(backend.cholesky(np.triu(Q)))
+    np.testing.assert_allclose(L @ L.T, Q, atol=1e-12)
+    assert backend.cholesky(np.triu(Q - 100 * np.eye(12))) is None
+
+
+def test_cholesky_of_values(backend, draw):
+    A, ridge, pauses = draw.normal(size=(300, 300)), draw.uniform(1, 2, 300), []
+    Q = A @ A.T
+    L = backend.cholesky_of_values(lambda a, b: Q[a, b].copy(), ridge, lambda: pauses.append(1))
+    L = np.tril(L)
+    np.testing.assert_allclose(L @ L.T, Q + np.diag(ridge), atol=1e-10)
+    assert pauses
+    assert backend.cholesky_of_values(lambda a, b: Q[a, b] - 1e4, ridge, lambda: None) is None
+
+
+def test_cholesky_solve(backend, draw):
+    A = draw.normal(size=(12, 12))
+    Q = A @ A.T + np.eye(12)
+    L = backend.cholesky(Q.copy())
+    for right in (draw.normal(size=12), draw.normal(size=(12, 3))):
+        found = backend.cholesky_solve(L, right)
+        assert found.shape == right.shape
+        np.testing.assert_allclose(Q @ found, right, atol=1e-11)
