@@ -161,7 +161,8 @@ def check_steps(found, variables, K):
     G, b, lower, upper, ridge, _, _ = variables
     assert found.taken > 0
     assert found.violation <= 1e-9
-    assert not (found.negative or found.unbounded)
+    assert not found.negative
+    assert not found.unbounded
     np.testing.assert_allclose(G, K @ b + ridge * b + small_problem(len(b)).G, atol=1e-12)
     assert abs(b.sum()) < 1e-12
     assert ((b >= lower) & (b <= upper)).all()
