@@ -218,7 +218,7 @@ def test_passes_of_coordinate_descent(name, bias):
     )
 
 
-def test_samples_far_from_the_margin_are_set_aside():
+def test_samples_far_from_the_margin_are_shrunk():
     """Those whose conditions hold by 30 times the mean gap that a pass meets.
 
     Most are not visited close to the end.
@@ -228,14 +228,14 @@ def test_samples_far_from_the_margin_are_set_aside():
     )
     active, sets = N, []
     for passes in range(1, 40):
-        gap, _ = run._pass()
-        assert run.aside == pytest.approx(30 * gap / run.active)
-        assert run.passes == passes
+        gap, _ = run._epoch()
+        assert run.shrink_above == pytest.approx(30 * gap / run.active)
+        assert run.epochs == passes
         assert run.active <= active
         active = run.active
         sets.append(active)
     assert sets[-1] < 0.5 * N
-    run.walk = run.walk._replace(w=np.zeros(6), t=np.zeros(N))
+    run.here = run.here._replace(w=np.zeros(6), t=np.zeros(N))
     _, woken = run._look()
     assert woken > 0
     assert run.active == active + woken
@@ -283,7 +283,7 @@ def test_steps_by_conjugate_gradients(name, bias, monkeypatch):
 @pytest.mark.parametrize("bias", Bias)
 @pytest.mark.parametrize("name", COLUMNS)
 def test_steps_of_the_lasso_by_columns(name, bias, monkeypatch):
-    monkeypatch.setattr(lasso, "EXPLICIT", 2)
+    monkeypatch.setattr(lasso, "SETTINGS", lasso.SETTINGS._replace(newton_up_to=2))
     problem, design = LinearProblem(TUBES[name], bias), CountedDesign(A)
     found = lasso.solve(problem, LinearWorkspace(design, Monitor()), 1e-5)
     assert found.ended is None

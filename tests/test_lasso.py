@@ -16,6 +16,7 @@ from maxmargin.core.threads import one_thread
 from maxmargin.linear import lasso
 from maxmargin.linear.designs import ArrayDesign, ChunkDesign
 from maxmargin.linear.losses import Bias, LinearProblem, classification, one_class, regression
+from maxmargin.linear.objectives import LinearSolution, l1_gap_of
 from maxmargin.linear.workspace import LinearWorkspace
 from maxmargin.monitor import Monitor
 from maxmargin.status import Status
@@ -25,6 +26,12 @@ CANCER = (
     np.where(load_breast_cancer().target > 0, 1.0, -1.0),
 )
 DIGITS = load_digits().data / 16, np.where(load_digits().target == 3, 1.0, -1.0)
+
+
+def gap_of_l1(problem, design, w, bias, t):
+    """P and D, all products with the data computed here."""
+    found = LinearSolution(w, bias, t, design.values(w) + bias, design.sum(t), None, 0)
+    return l1_gap_of(problem, found)
 
 
 def text(n=400, d=1500, seed=0):
@@ -49,7 +56,7 @@ def solved(problem, X, tol=1e-9, start=None, seed=0):
     design = ArrayDesign(X)
     found = lasso.solve(problem, LinearWorkspace(design, Monitor(), seed), tol, start)
     assert found.ended is None
-    gap = lasso.objectives(problem, design, found.w, found.bias, found.t)
+    gap = gap_of_l1(problem, design, found.w, found.bias, found.t)
     assert -1e-12 * gap.primal <= gap.value <= tol * gap.primal
     assert np.abs(X.T @ found.t).max() <= 1 + 1e-12
     total = abs(found.t.sum())
@@ -169,9 +176,9 @@ def test_columns_and_newton_agree(bias, form, monkeypatch):
         regression(targets.astype(float), weights, 0.1, True),
     ):
         problem = LinearProblem(tube, bias, 3.0 if bias is Bias.PENALISED else 1.0)
-        monkeypatch.setattr(lasso, "EXPLICIT", 1000)
+        monkeypatch.setattr(lasso, "SETTINGS", lasso.SETTINGS._replace(newton_up_to=1000))
         newton = solved(problem, X)[1]
-        monkeypatch.setattr(lasso, "EXPLICIT", 10)
+        monkeypatch.setattr(lasso, "SETTINGS", lasso.SETTINGS._replace(newton_up_to=10))
         assert solved(problem, X)[1] == pytest.approx(newton, rel=2e-9)
 
 
@@ -222,7 +229,7 @@ def test_start_and_chunks():
 def test_many_samples_begin_at_a_part(monkeypatch):
     X, y = DIGITS
     whole = solved(squared_hinge(y, 1.0, Bias.FREE), X)[1]
-    monkeypatch.setattr(lasso, "SEEDED", 500)
+    monkeypatch.setattr(lasso, "SETTINGS", lasso.SETTINGS._replace(subsample_above=500))
     assert solved(squared_hinge(y, 1.0, Bias.FREE), X, seed=3)[1] == pytest.approx(whole, rel=2e-9)
 
 
@@ -232,10 +239,10 @@ def test_it_stops_and_refuses():
         squared_hinge(y, 1.0), LinearWorkspace(ArrayDesign(X), Monitor(max_iter=2)), 1e-9
     )
     assert early.ended is Status.MAX_ITER
-    gap = lasso.objectives(squared_hinge(y, 1.0), ArrayDesign(X), early.w, early.bias, early.t)
+    gap = gap_of_l1(squared_hinge(y, 1.0), ArrayDesign(X), early.w, early.bias, early.t)
     assert gap.value > 0
     assert (
-        lasso.objectives(
+        gap_of_l1(
             squared_hinge(y, 1.0, Bias.FREE), ArrayDesign(X), early.w, early.bias, np.abs(early.t)
         ).dual
         == -np.inf

@@ -11,7 +11,7 @@ from linear_cases import TUBES, A, d, n
 from maxmargin.linear import lasso, semismooth
 from maxmargin.linear.designs import ArrayDesign, ChunkDesign
 from maxmargin.linear.losses import Bias, LinearProblem
-from maxmargin.linear.objectives import LinearSolution
+from maxmargin.linear.objectives import LinearSolution, l1_gap_of
 from maxmargin.linear.primal_coordinate import Columns
 from maxmargin.linear.workspace import LinearWorkspace
 from maxmargin.monitor import Monitor
@@ -42,10 +42,10 @@ def test_a_point_of_the_lasso(bias, task, scale, size):
 
     h = 1e-6
     slope = [(losses(u + h * e) - losses(u - h * e)) / (2 * h) for e in np.eye(d + 1)]
-    np.testing.assert_allclose(here.slope, slope, atol=1e-5)
+    np.testing.assert_allclose(here.gradient, slope, atol=1e-5)
     price = np.append(np.ones(d), 0.0 if bias is Bias.FREE else 1.0)
     assert here.primal == pytest.approx(price @ np.abs(u) + losses(u))
-    np.testing.assert_array_equal(run.price, price)
+    np.testing.assert_array_equal(run.penalty, price)
     t = here.duals.t
 
     def gain(c):
@@ -63,13 +63,13 @@ def test_a_point_of_the_lasso(bias, task, scale, size):
     assert here.factor <= (1 + 1e-12) / bound
     if scale < 1 and bias is not Bias.PENALISED:
         assert here.factor < 0.99 / bound, "shorter duals are better"
-    wanted = [v != 0 or abs(s) > p for v, s, p in zip(u, here.slope, price, strict=True)]
+    wanted = [v != 0 or abs(s) > p for v, s, p in zip(u, here.gradient, price, strict=True)]
     wanted[-1] = wanted[-1] or bias is not Bias.NONE
-    assert run._wanted(here).tolist() == wanted
+    assert run._active_set(here).tolist() == wanted
     inside = run.at(u, np.clip(0.0, tube.low, tube.high))
     assert (inside.duals.loss, inside.dual) == (0.0, 0.0), "no loss, no dual"
     nothing = run.at(np.zeros(d + 1))
-    assert run._wanted(nothing).tolist() == [abs(s) > 1 for s in nothing.slope[:-1]] + [
+    assert run._active_set(nothing).tolist() == [abs(s) > 1 for s in nothing.gradient[:-1]] + [
         bias is not Bias.NONE
     ]
 
@@ -94,17 +94,17 @@ def test_solutions_of_the_lasso_have_feasible_duals(bias, task):
         assert abs(found.t.sum()) <= 1e-14 * np.abs(found.t).sum()
     if bias is Bias.PENALISED:
         assert abs(1.5 * found.t.sum()) <= 1 + 1e-14
-    gap = lasso._objectives(run.problem, found)
+    gap = l1_gap_of(run.problem, found)
     penalty = abs(found.bias) / 1.5 if bias is Bias.PENALISED else 0.0
     assert gap.primal == pytest.approx(
         np.abs(found.w).sum() + penalty + run.problem.tube.losses(found.f)
     )
-    double = lasso._objectives(run.problem, found._replace(t=10 * found.t, Xt=10 * found.Xt))
+    double = l1_gap_of(run.problem, found._replace(t=10 * found.t, Xt=10 * found.Xt))
     reach = max(np.abs(found.Xt).max(), abs(1.5 * found.t.sum()) if bias is Bias.PENALISED else 0.0)
-    shorter = lasso._objectives(run.problem, found._replace(t=found.t / reach, Xt=found.Xt / reach))
+    shorter = l1_gap_of(run.problem, found._replace(t=found.t / reach, Xt=found.Xt / reach))
     assert double.dual == pytest.approx(shorter.dual), "what is too long is made shorter"
     if bias is Bias.FREE:
-        assert lasso._objectives(run.problem, found._replace(t=np.abs(found.t))).dual == -np.inf
+        assert l1_gap_of(run.problem, found._replace(t=np.abs(found.t))).dual == -np.inf
 
 
 @pytest.mark.parametrize("bias", Bias)
@@ -116,12 +116,12 @@ def test_steps_of_the_lasso_go_where_the_objective_is_least(bias):
     run, u = l1(bias), 0.1 * np.random.default_rng(4).normal(size=d + 1)
     u[-1] *= bias is not Bias.NONE
     here = run.at(u)
-    down = -here.slope - run.price * np.sign(u)
+    down = -here.gradient - run.penalty * np.sign(u)
     down[-1] *= bias is not Bias.NONE
-    short = run._moved(here, u + 1e-4 * down)
+    short = run._line_search(here, u + 1e-4 * down)
     np.testing.assert_array_equal(short.u, u + 1e-4 * down)
     assert short.primal < here.primal
-    far = run._moved(here, u + 10.0 * down)
+    far = run._line_search(here, u + 10.0 * down)
     best = minimize_scalar(
         lambda s: run.at(u + s * down).primal,
         bounds=(0, 10),
@@ -130,8 +130,8 @@ def test_steps_of_the_lasso_go_where_the_objective_is_least(bias):
     )
     assert far.primal <= best.fun * (1 + 1e-10)
     assert far.primal < here.primal
-    assert run._moved(here, u.copy()) is None
-    assert run._moved(here, u - 1e-3 * down) is None, "uphill"
+    assert run._line_search(here, u.copy()) is None
+    assert run._line_search(here, u - 1e-3 * down) is None, "uphill"
     np.testing.assert_allclose(far.f, A @ far.u[:-1] + COLUMN[bias] * far.u[-1])
     np.testing.assert_allclose(short.f, A @ short.u[:-1] + COLUMN[bias] * short.u[-1])
 
@@ -144,16 +144,17 @@ def test_conjugate_gradients_of_the_lasso_solve_the_equations_of_the_weights_in_
     here = run.at(u)
     Z = np.column_stack([A, np.full(n, COLUMN[bias])])
     H = Z.T @ np.diag(here.duals.curvature) @ Z
-    found = run._conjugate(here, np.sum(Z**2, axis=0), 100, 1e-10)
+    found = run._by_conjugate_gradients(here, np.sum(Z**2, axis=0), lasso.Effort(100, 1e-10))
     used = np.flatnonzero(u)
-    right = -(here.slope + run.price * np.sign(u))
+    right = -(here.gradient + run.penalty * np.sign(u))
     wanted = u.copy()
     wanted[used] += np.linalg.solve(H[np.ix_(used, used)], right[used])
-    crossed = (wanted * u < 0) & (run.price > 0)
+    crossed = (wanted * u < 0) & (run.penalty > 0)
     assert crossed.any()
     np.testing.assert_allclose(found, np.where(crossed, 0.0, wanted), atol=1e-7)
     few = [
-        run._conjugate(here, factor * np.sum(Z**2, axis=0), 2, 1e-10) for factor in (1.0, 2.0**-12)
+        run._by_conjugate_gradients(here, factor * np.sum(Z**2, axis=0), lasso.Effort(2, 1e-10))
+        for factor in (1.0, 2.0**-12)
     ]
     np.testing.assert_array_equal(
         few[0], few[1], "only the columns' squares relative to each other count"
@@ -168,13 +169,13 @@ def test_conjugate_gradients_of_the_lasso_are_as_close_as_asked_for(monkeypatch)
         lasso, "conjugate_gradients", lambda *given: asked.append(given[3:5]) or real(*given)
     )
     run = l1(Bias.FREE)
-    run._conjugate(run.at(np.full(d + 1, 0.2)), np.ones(d + 1), 70, 0.1)
+    run._by_conjugate_gradients(run.at(np.full(d + 1, 0.2)), np.ones(d + 1), lasso.Effort(70, 0.1))
     assert asked == [(pytest.approx(0.01), 70)], "the squared residual"
 
 
 def test_the_lasso_counts_passes_and_steps(monkeypatch):
     """Those over the columns, and one for each step by conjugate gradients."""
-    monkeypatch.setattr(lasso, "EXPLICIT", 2)
+    monkeypatch.setattr(lasso, "SETTINGS", lasso.SETTINGS._replace(newton_up_to=2))
     counted = []
     real = Columns.descend
 
@@ -249,7 +250,7 @@ def by_columns(monkeypatch, gaps, whole, max_iter=1000, used=5, values=None):
 
     Returns what was asked for, and how it ended.
     """
-    monkeypatch.setattr(lasso, "EXPLICIT", 2)
+    monkeypatch.setattr(lasso, "SETTINGS", lasso.SETTINGS._replace(newton_up_to=2))
     run, asked, left = l1(Bias.NONE), [], iter(gaps)
     run.monitor = Monitor(max_iter=max_iter)
     real = run.at(np.ones(d + 1))
@@ -265,8 +266,8 @@ def by_columns(monkeypatch, gaps, whole, max_iter=1000, used=5, values=None):
             asked.append([most])
             return u, 2
 
-    def conjugate(here, squares, products, closer):
-        asked[-1] += [products, closer]
+    def conjugate(here, squares, effort):
+        asked[-1] += list(effort)
         return np.full(d + 1, 2.0)
 
     def at(u):
@@ -274,10 +275,12 @@ def by_columns(monkeypatch, gaps, whole, max_iter=1000, used=5, values=None):
         return real._replace(primal=value, dual=value - next(left))
 
     monkeypatch.setattr(lasso, "Columns", Passes)
-    monkeypatch.setattr(run, "_conjugate", conjugate)
+    monkeypatch.setattr(run, "_by_conjugate_gradients", conjugate)
     monkeypatch.setattr(run, "at", at)
-    monkeypatch.setattr(run, "_moved", lambda here, goal: here._replace(u=goal) if whole else None)
-    monkeypatch.setattr(run, "_wanted", lambda here: np.arange(d + 1) < used)
+    monkeypatch.setattr(
+        run, "_line_search", lambda here, goal: here._replace(u=goal) if whole else None
+    )
+    monkeypatch.setattr(run, "_active_set", lambda here: np.arange(d + 1) < used)
     monkeypatch.setattr(run, "by_newton", lambda here: here)
     return asked, run.by_columns(real._replace(primal=10.0, dual=0.0), 0), run
 
@@ -319,7 +322,7 @@ def test_rounds_of_the_lasso_end_after_six_without_progress(monkeypatch):
 
 def test_newton_steps_follow_where_few_features_are_used(monkeypatch):
     asked, found, run = by_columns(monkeypatch, [1.0] * 20, whole=True, used=2)
-    assert isinstance(found, lasso.Point)
+    assert isinstance(found, lasso.Iterate)
     assert (len(asked), run.steps) == (1, 3), "not before the first passes"
     asked, found, _ = by_columns(monkeypatch, [1.0] * 20, whole=True, used=3, max_iter=6)
     assert found.ended is Status.MAX_ITER
@@ -345,7 +348,7 @@ def test_many_samples_begin_at_the_solution_of_an_eighth(monkeypatch):
         ChunkDesign(lambda: [A], A.shape),
     )
     for seeded, design, parts in ((n - 1, whole, 2), (n, whole, 1), (1, chunks, 1)):
-        monkeypatch.setattr(lasso, "SEEDED", seeded)
+        monkeypatch.setattr(lasso, "SETTINGS", lasso.SETTINGS._replace(subsample_above=seeded))
         asked.clear()
         found = lasso.solve(problem, LinearWorkspace(design, Monitor()), 1e-6)
         assert asked == [(n // 8, 1e-2, False), (n, 1e-6, True)][2 - parts :] or (
@@ -354,12 +357,12 @@ def test_many_samples_begin_at_the_solution_of_an_eighth(monkeypatch):
     asked.clear()
     lasso.solve(problem, LinearWorkspace(whole, Monitor()), 1e-6, found)
     assert asked == [(n, 1e-6, True)]
-    monkeypatch.setattr(lasso, "EXPLICIT", d - 1)
+    monkeypatch.setattr(lasso, "SETTINGS", lasso.SETTINGS._replace(newton_up_to=d - 1))
     monkeypatch.setattr(lasso._Run, "by_columns", lambda self, here, seed: asked.append(seed))
     asked.clear()
     lasso.solve(problem, LinearWorkspace(whole, Monitor(), 5), 1e-6)
     assert asked == [5]
     with pytest.raises(ValueError, match=f"up to {d - 1} features, these have {d}"):
         lasso.solve(problem, LinearWorkspace(chunks, Monitor()), 1e-6)
-    monkeypatch.setattr(lasso, "EXPLICIT", d)
+    monkeypatch.setattr(lasso, "SETTINGS", lasso.SETTINGS._replace(newton_up_to=d))
     assert lasso.solve(problem, LinearWorkspace(chunks, Monitor()), 1e-6).ended is None

@@ -1,6 +1,6 @@
 """The parts of dual solvers of linear models against their definitions.
 
-Faces, walks, passes, looks, leaps.
+Free duals, epochs, checks of the gap, subspace steps.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ from maxmargin.linear.bias_search import best_bias
 from maxmargin.linear.designs import ArrayDesign
 from maxmargin.linear.losses import Bias, LinearProblem
 from maxmargin.linear.objectives import Gap, LinearSolution, feasible
-from maxmargin.linear.subspace import Walk
+from maxmargin.linear.subspace import DualIterate
 from maxmargin.monitor import Monitor
 from maxmargin.status import Status
 
@@ -46,7 +46,7 @@ def test_a_face_is_where_duals_are_strictly_inside_their_bounds(name):
         for v, a, b in zip(t, tube.up, tube.down, strict=True)
     ]
     assert 0 < sum(wanted) < n
-    assert subspace.inside(a_problem(name, Bias.NONE), t).tolist() == wanted
+    assert subspace.free_variables(a_problem(name, Bias.NONE), t).tolist() == wanted
 
 
 def gain(tube, i, t):
@@ -74,12 +74,13 @@ def objective(problem, X, t, guess, column):
 
 @pytest.mark.parametrize("column", [0.0, 0.7])
 @pytest.mark.parametrize("name", TUBES)
-def test_a_leap_goes_to_the_best_point_of_a_face(name, column, monkeypatch):
+def test_a_subspace_step_goes_to_the_best_values_of_the_free_duals(name, column, monkeypatch):
     """The whole way, or clipped to the bounds, or half or a quarter or an eighth of the way where
     the objective would fall.
     """
-    monkeypatch.setattr(subspace, "ITERATIONS", 100)
-    monkeypatch.setattr(subspace, "ACCURACY", 1e-24)
+    monkeypatch.setattr(
+        subspace, "SETTINGS", subspace.SETTINGS._replace(products=100, accuracy=1e-24)
+    )
     lengths = set()
     for seed in range(30):
         draw = np.random.default_rng(seed)
@@ -87,16 +88,18 @@ def test_a_leap_goes_to_the_best_point_of_a_face(name, column, monkeypatch):
         X += 2 * draw.normal(size=25) * (seed % 2)
         problem, design, t = a_problem(name, Bias.FREE), ArrayDesign(X), duals(name, draw)
         guess = 0.3 if column else 0.0
-        walk = Walk(t, X.T @ t, guess, column, guess + column * (float(t.sum()) - problem.total))
-        where = np.flatnonzero(subspace.inside(problem, t))
-        found = subspace.leap(problem, design, walk, where, design.squares, Monitor())
+        here = DualIterate(
+            t, X.T @ t, guess, column, guess + column * (float(t.sum()) - problem.total)
+        )
+        where = np.flatnonzero(subspace.free_variables(problem, t))
+        found = subspace.subspace_step(problem, design, here, where, design.squares, Monitor())
         tube, some = problem.tube, X[where]
         up = t[where] > 0
         price = np.where(up, tube.up[where], tube.down[where])
         ridge = 1 / (2 * price) if tube.squared else 0 * price
         H = some @ some.T + column + np.diag(ridge)
         edge = np.where(up, tube.low[where], tube.high[where])
-        change = np.linalg.solve(H, edge - some @ walk.w - walk.bias - ridge * t[where])
+        change = np.linalg.solve(H, edge - some @ here.w - here.bias - ridge * t[where])
         before, wanted, taken = objective(problem, X, t, guess, column), t, 0.0
         for length in (1.0, 0.5, 0.25, 0.125):
             new = t.copy()
@@ -127,7 +130,7 @@ def run_at(name, bias, t=None, **more):
 
 @pytest.mark.parametrize("bias", Bias)
 @pytest.mark.parametrize("name", ["hinge", "tube", "squared_tube", "one_class"])
-def test_a_walk_begins_at_a_start(name, bias):
+def test_a_descent_begins_at_a_start(name, bias):
     """The duals of the start, made feasible.
 
     A free bias is penalised around that of the start, with the mean square as its column.
@@ -137,9 +140,9 @@ def test_a_walk_begins_at_a_start(name, bias):
         run = run_at(name, bias, start)
         problem = run.problem
         wanted = feasible(problem, start) if len(start) else np.zeros(n)
-        np.testing.assert_array_equal(run.walk.t, wanted)
+        np.testing.assert_array_equal(run.here.t, wanted)
         np.testing.assert_allclose(
-            run.walk.w, sum(v * x for v, x in zip(wanted, A, strict=True)), atol=1e-12
+            run.here.w, sum(v * x for v, x in zip(wanted, A, strict=True)), atol=1e-12
         )
         column = {
             Bias.NONE: 0.0,
@@ -147,16 +150,16 @@ def test_a_walk_begins_at_a_start(name, bias):
             Bias.PENALISED: 1.5**2,
         }[bias]
         guess = -0.4 if bias is Bias.FREE else 0.0
-        assert run.walk.column == pytest.approx(column)
-        assert run.walk.guess == guess
-        assert run.walk.bias == pytest.approx(guess + column * (sum(wanted) - problem.total))
+        assert run.here.column == pytest.approx(column)
+        assert run.here.multiplier == guess
+        assert run.here.bias == pytest.approx(guess + column * (sum(wanted) - problem.total))
     tiny = dual_coordinate._Run(run.problem, ArrayDesign(1e-3 * A), Monitor(), None, 0)
-    assert tiny.walk.column == pytest.approx(1e-6 * column if bias is Bias.FREE else column)
+    assert tiny.here.column == pytest.approx(1e-6 * column if bias is Bias.FREE else column)
     cold = run_at(name, bias)
-    assert cold.walk.guess == pytest.approx(
+    assert cold.here.multiplier == pytest.approx(
         float(C @ z / C.sum()) if "tube" in name and bias is Bias.FREE else 0.0
     )
-    assert not cold.walk.t.any()
+    assert not cold.here.t.any()
 
 
 @pytest.mark.parametrize("bias", Bias)
@@ -164,20 +167,20 @@ def test_a_walk_begins_at_a_start(name, bias):
 def test_a_pass_keeps_weights_and_bias_up_to_date(name, bias):
     run = run_at(name, bias, duals(name, np.random.default_rng(3), 0.5))
     problem = run.problem
-    before = run.walk.guess
+    before = run.here.multiplier
     for passes in (1, 2, 3):
-        met, violation = run._pass()
-        walk = run.walk
-        np.testing.assert_allclose(walk.w, A.T @ walk.t, atol=1e-12)
-        excess = walk.column * (sum(walk.t) - problem.total)
+        met, violation = run._epoch()
+        here = run.here
+        np.testing.assert_allclose(here.w, A.T @ here.t, atol=1e-12)
+        excess = here.column * (sum(here.t) - problem.total)
         guess = before + 0.25 * excess if bias is Bias.FREE else 0.0
-        assert walk.guess == pytest.approx(guess)
-        assert walk.bias == pytest.approx(guess + excess)
-        assert run.passes == passes
+        assert here.multiplier == pytest.approx(guess)
+        assert here.bias == pytest.approx(guess + excess)
+        assert run.epochs == passes
         assert met > 0
         assert violation > 0
-        assert run.aside == pytest.approx(30 * met / run.active)
-        before = walk.guess
+        assert run.shrink_above == pytest.approx(30 * met / run.active)
+        before = here.multiplier
 
 
 @pytest.mark.parametrize("stopped", [False, True])
@@ -206,14 +209,14 @@ def test_parts_of_a_pass_are_added_up(stopped):
             t[:] = 0.25
 
     run.descent = Descent()
-    begin = run.walk.bias
-    met, violation = run._pass()
+    begin = run.here.bias
+    met, violation = run._epoch()
     parts = 2 if stopped else 3
     assert calls == [(begin + k, k) for k in range(parts)]
     assert (met, violation) == (float(parts), 4.0)
-    assert (run.active, run.passes, run.walk.bias) == (10, 1, begin + parts)
-    assert (run.walk.t == 0.25).all()
-    run._pass()
+    assert (run.active, run.epochs, run.here.bias) == (10, 1, begin + parts)
+    assert (run.here.t == 0.25).all()
+    run._epoch()
     assert len(set(seeds[:parts])) == 1
     assert len(set(seeds)) == 2
 
@@ -224,10 +227,10 @@ def test_a_look_computes_the_gap_and_wakes_samples_whose_conditions_do_not_hold(
     run = run_at(name, bias, duals(name, np.random.default_rng(4)))
     problem = run.problem
     tube = problem.tube
-    w = run.walk.w
+    w = run.here.w
     run.order, run.active = np.arange(n, dtype=np.int32)[::-1].copy(), 7
-    gap, woken = run._look()
-    t, b = feasible(problem, run.walk.t), best_bias(problem, A @ w, run.walk.bias)
+    gap, woken = run._check()
+    t, b = feasible(problem, run.here.t), best_bias(problem, A @ w, run.here.bias)
     f = A @ w + b
     wrong = [
         (f[i] < tube.low[i] and t[i] < tube.up[i])
@@ -249,20 +252,20 @@ def test_a_look_computes_the_gap_and_wakes_samples_whose_conditions_do_not_hold(
     assert gap.dual == pytest.approx(dual)
     assert gap.scale == run.scale
     for reason, ended in ((None, Status.STALLED), (Status.TIME_LIMIT, Status.TIME_LIMIT)):
-        found = run._model(1e-9, reason)
+        found = run._solution(1e-9, reason)
         assert (found.bias, found.ended, found.n_iter) == (pytest.approx(b), ended, 0)
         np.testing.assert_allclose(found.f, f)
         np.testing.assert_allclose(found.w, w)
         np.testing.assert_array_equal(found.Xt, found.w)
-    assert run._model(10.0, Status.TIME_LIMIT).ended is None
+    assert run._solution(10.0, Status.TIME_LIMIT).ended is None
 
 
 def test_a_look_at_a_free_bias_is_at_duals_with_the_right_sum():
     run = run_at("hinge", Bias.FREE)
-    run._pass()
-    assert abs(run.walk.t.sum()) > 0.1
-    gap, _ = run._look()
-    t = feasible(run.problem, run.walk.t)
+    run._epoch()
+    assert abs(run.here.t.sum()) > 0.1
+    gap, _ = run._check()
+    t = feasible(run.problem, run.here.t)
     w = A.T @ t
     b = best_bias(run.problem, A @ w)
     assert gap.primal == pytest.approx(0.5 * w @ w + run.problem.tube.losses(A @ w + b))
@@ -284,17 +287,17 @@ def test_passes_end_where_no_dual_moves_any_more(
 ):
     """Though the gap is not small: rounding is left. A free bias must have come to rest too."""
     run = run_at("hinge", bias, max_iter=12)
-    run.walk = run.walk._replace(bias=run.walk.guess + 1.0)
+    run.here = run.here._replace(bias=run.here.multiplier + 1.0)
     looks = iter(woken)
 
     def one_pass():
-        run.passes += 1
-        return 1.0, violations[run.passes - 1]
+        run.epochs += 1
+        return 1.0, violations[run.epochs - 1]
 
-    monkeypatch.setattr(run, "_pass", one_pass)
-    monkeypatch.setattr(run, "_look", lambda: (Gap(1.0, 0.0), next(looks)))
-    monkeypatch.setattr(dual_coordinate, "inside", lambda problem, t: np.zeros(n, bool))
-    monkeypatch.setattr(dual_coordinate, "leap", None)  # there is no face to leap on
+    monkeypatch.setattr(run, "_epoch", one_pass)
+    monkeypatch.setattr(run, "_check", lambda: (Gap(1.0, 0.0), next(looks)))
+    monkeypatch.setattr(dual_coordinate, "free_variables", lambda problem, t: np.zeros(n, bool))
+    monkeypatch.setattr(dual_coordinate, "subspace_step", None)  # no dual is free
     found = run.until(1e-9)
     assert (found.ended, found.n_iter) == (ended, passes)
 
@@ -312,32 +315,32 @@ def test_looks_are_at_growing_intervals_or_where_the_gap_promises_to_be_small(
     run, looked = run_at("hinge", Bias.NONE, max_iter=wanted[-1]), []
 
     def met():
-        return 0.5 ** (run.passes - 1) if tol > 1e-9 else 1.0
+        return 0.5 ** (run.epochs - 1) if tol > 1e-9 else 1.0
 
     def one_pass():
-        run.passes += 1
+        run.epochs += 1
         return met(), 1.0
 
     def look():
-        looked.append(run.passes)
+        looked.append(run.epochs)
         return Gap(1.0, 1.0 - 4 * met()), 1
 
-    monkeypatch.setattr(run, "_pass", one_pass)
-    monkeypatch.setattr(run, "_look", look)
-    monkeypatch.setattr(dual_coordinate, "inside", lambda problem, t: np.zeros(n, bool))
-    monkeypatch.setattr(dual_coordinate, "leap", None)  # there is no face to leap on
+    monkeypatch.setattr(run, "_epoch", one_pass)
+    monkeypatch.setattr(run, "_check", look)
+    monkeypatch.setattr(dual_coordinate, "free_variables", lambda problem, t: np.zeros(n, bool))
+    monkeypatch.setattr(dual_coordinate, "subspace_step", None)  # no dual is free
     monkeypatch.setattr(
         run,
-        "_model",
+        "_solution",
         lambda tol, reason: LinearSolution(A[0], 0.0, C, C, A[0], reason or Status.STALLED, 0),
     )
     assert run.until(tol).ended is Status.MAX_ITER
     assert looked == wanted
 
 
-def test_leaps_wait_for_a_settled_face(monkeypatch):
-    """At the earliest after 5 passes, then 5 passes after the last leap, and only where at most 3 %
-    of the face changed.
+def test_subspace_steps_wait_until_the_free_duals_have_settled(monkeypatch):
+    """At the earliest after 5 passes, then 5 passes after the last step, and only where at most 3 %
+    of the free duals changed.
     """
     for changes, size, wanted in (
         ([0] * 18, n // 2, [5, 10, 15]),
@@ -347,23 +350,23 @@ def test_leaps_wait_for_a_settled_face(monkeypatch):
         run, leapt = run_at("hinge", Bias.NONE, max_iter=18), []
 
         def one_pass(run=run):
-            run.passes += 1
+            run.epochs += 1
             return 1.0, 1.0
 
         def inside(problem, t, run=run, changes=changes, size=size):
             found = np.arange(n) < size
             return (
-                found ^ (np.arange(n) == 0) if changes[run.passes - 1] and run.passes % 2 else found
+                found ^ (np.arange(n) == 0) if changes[run.epochs - 1] and run.epochs % 2 else found
             )
 
-        def leap(problem, design, walk, where, squares, monitor, run=run, leapt=leapt, size=size):
-            leapt.append(run.passes)
+        def leap(problem, design, here, where, squares, monitor, run=run, leapt=leapt, size=size):
+            leapt.append(run.epochs)
             assert where.tolist() == list(range(size))
-            return walk
+            return here
 
-        monkeypatch.setattr(run, "_pass", one_pass)
-        monkeypatch.setattr(run, "_look", lambda: (Gap(1.0, 0.0), 1))
-        monkeypatch.setattr(dual_coordinate, "inside", inside)
-        monkeypatch.setattr(dual_coordinate, "leap", leap)
+        monkeypatch.setattr(run, "_epoch", one_pass)
+        monkeypatch.setattr(run, "_check", lambda: (Gap(1.0, 0.0), 1))
+        monkeypatch.setattr(dual_coordinate, "free_variables", inside)
+        monkeypatch.setattr(dual_coordinate, "subspace_step", leap)
         run.until(1e-9)
         assert leapt == wanted

@@ -2,51 +2,63 @@
 algorithm 12).
 
 Each dual in turn takes its best value while w = X't is kept up to date: a step costs the non-zeros
-of one sample (core/coordinate.h). Samples at a bound whose condition holds with room to spare,
-compared with the gap that is left, are set aside until a look at all of them finds that it does not
-hold any more. Once the duals inside their bounds are settled, conjugate gradients move them all at
-once (face.py).
+of one sample (core/coordinate.h). Shrinking leaves out samples at a bound whose condition holds
+with room to spare, compared with the gap that is left; a check of all samples brings back those
+whose condition is violated. Once the set of free duals has settled, conjugate gradients move them
+all at once (subspace.py).
 
-A penalised bias is the weight of one more column of s's. A free one makes the duals' sum fixed,
-which no single step can keep. So it is penalised around a guess that moves (the method of
-multipliers): with c the mean squared length of a sample, which gives the bias the pull of any other
-direction,
+A penalised bias is the weight of one more column of s's. A free one fixes the sum of the duals,
+which no single step can keep. The method of multipliers (augmented Lagrangian) penalises the sum
+instead. With c the mean squared length of a sample, so that the bias is as stiff as other
+directions,
 
-    b = guess + c (sum t - total)    within a pass,      guess <- guess + FOLLOWED (b - guess)    after it.
+    b = multiplier + c (sum t - total)                                    within an epoch
+    multiplier <- multiplier + multiplier_step (b - multiplier)           after it
 
 At the end the duals are moved to the exact sum and the best bias is found for w: the gap counts
 what that costs.
 
-A pass adds up the gap of each sample as it meets it; when that sum promises to be small, and at
+An epoch adds up the gap of each sample as it meets it. When that sum is small enough, and at
 growing intervals, the gap is computed from the data, and that decides.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
+from maxmargin.core.arrays import Integers
 from maxmargin.core.threads import thread_count
 from maxmargin.linear.bias_search import best_bias, middle
 from maxmargin.linear.designs import ArrayDesign
 from maxmargin.linear.losses import Bias, LinearProblem
 from maxmargin.linear.objectives import Gap, LinearSolution, feasible, gap_of, sizes
-from maxmargin.linear.subspace import Walk, inside, leap
+from maxmargin.linear.subspace import DualIterate, free_variables, subspace_step
 from maxmargin.linear.workspace import LinearWorkspace
 from maxmargin.monitor import Monitor
 from maxmargin.status import Status
 
-FIRST_SHARE = 0.5
-"""What a pass leaves of the gap that it met, until a look at the data tells more."""
-FIRST_LOOK, NEXT_LOOK = 8, 1.4
-"""The gap is computed after so many passes, and whenever there are so many times as many, whatever
-the passes met."""
-ASIDE = 30
-"""Samples are set aside whose conditions hold by so many times the mean gap of those that are
-visited."""
-SETTLED, RESTED = 0.03, 5
-"""The face is leapt on when a pass changes it by no more than this share, so many passes after the
-last leap."""
-FOLLOWED = 0.25
-"""How far the guess of a free bias follows: the whole way is right where a pass ends at the
-optimum, and swings to and fro where not."""
+
+class Settings(NamedTuple):
+    """Settings of dual coordinate descent (decision 15)."""
+
+    first_share: float = 0.5
+    """The share of the gap met in an epoch that is left after it, until a check measures it."""
+    first_check: int = 8
+    """Epochs after which the gap is computed, whatever the epochs met."""
+    check_growth: float = 1.4
+    """Epochs at a check, relative to those at the check before."""
+    shrink_factor: float = 30
+    """Samples are shrunk if their condition holds by this many times the mean gap per sample."""
+    settled: float = 0.03
+    """A subspace step is made if an epoch changed at most this share of the free duals."""
+    rest: int = 5
+    """Epochs between two subspace steps, at least."""
+    multiplier_step: float = 0.25
+    """The step of the multiplier of a free bias. A full step is right after an epoch that ends at
+    its optimum, and oscillates otherwise."""
+
+
+SETTINGS = Settings()
 
 
 def solve(
@@ -61,7 +73,7 @@ def solve(
 
 
 class _Run:
-    """One solve: where it is, and which samples are visited."""
+    """One solve: the current iterate, and which samples are active."""
 
     def __init__(
         self,
@@ -81,117 +93,110 @@ class _Run:
             Bias.FREE: max(float(self.squares.mean()), 1e-300),
             Bias.PENALISED: problem.scaling**2,
         }[problem.bias]
-        guess = 0.0
+        multiplier = 0.0
         if problem.bias is Bias.FREE:
-            guess = middle(problem) if start is None else start.bias
-        bias = guess + column * (float(t.sum()) - problem.total)
-        self.walk = Walk(t, design.sum(t), guess, column, bias)
+            multiplier = middle(problem) if start is None else start.bias
+        bias = multiplier + column * (float(t.sum()) - problem.total)
+        self.here = DualIterate(t, design.sum(t), multiplier, column, bias)
         self.descent = design.backend.coordinate_descent(
             design.points, problem.tube, self.squares, t, column
         )
-        self.order, self.active, self.aside = np.arange(n, dtype=np.int32), n, np.inf
+        self.order, self.active = np.arange(n, dtype=np.int32), n
+        self.shrink_above = np.inf
         self.draws = np.random.default_rng(seed)
-        self.passes = 0
+        self.epochs = 0
 
     def until(self, tol: float) -> LinearSolution:
-        """Passes and leaps until the gap is small enough."""
-        look, leapt, face = FIRST_LOOK, 0, np.zeros(len(self.order), bool)
-        share, size = FIRST_SHARE, 0.0
+        """Epochs and subspace steps until the gap is small enough."""
+        check, last_step, free = SETTINGS.first_check, 0, np.zeros(len(self.order), bool)
+        share, size = SETTINGS.first_share, 0.0
         while True:
-            reason = self.monitor.stop(self.passes)
+            reason = self.monitor.stop(self.epochs)
             if reason is not None:
-                return self._model(tol, reason)
-            met, violation = self._pass()
-            if violation == 0 or share * met <= tol * max(size, met) or self.passes >= look:
-                look = max(look, int(NEXT_LOOK * self.passes))
-                gap, woken = self._look()
+                return self._solution(tol, reason)
+            met, violation = self._epoch()
+            if violation == 0 or share * met <= tol * max(size, met) or self.epochs >= check:
+                check = max(check, int(SETTINGS.check_growth * self.epochs))
+                gap, returned = self._check()
                 share, size = gap.value / max(met, np.finfo(float).tiny), abs(gap.primal)
-                still = self.problem.bias is not Bias.FREE or self.walk.guess == self.walk.bias
-                ended = violation == 0 and woken == 0 and still
+                still = self.problem.bias is not Bias.FREE or self.here.multiplier == self.here.bias
+                ended = violation == 0 and returned == 0 and still
                 if ended or gap.within(tol):
-                    found = self._model(tol, None)
+                    found = self._solution(tol, None)
                     if ended or found.ended is None:
                         return found
-            before, face = face, inside(self.problem, self.walk.t)
-            free = int(np.count_nonzero(face))
-            if (
-                self.passes >= leapt + RESTED
-                and free > 0
-                and np.count_nonzero(face != before) <= SETTLED * free
-            ):
-                self.walk = leap(
-                    self.problem,
-                    self.design,
-                    self.walk,
-                    np.flatnonzero(face),
-                    self.squares,
-                    self.monitor,
-                )
-                leapt = self.passes
-                self.descent.assign(self.walk.t)
+            before, free = free, free_variables(self.problem, self.here.t)
+            count, changed = int(np.count_nonzero(free)), np.count_nonzero(free != before)
+            rested = self.epochs >= last_step + SETTINGS.rest
+            if rested and count > 0 and changed <= SETTINGS.settled * count:
+                self._subspace_step(np.flatnonzero(free))
+                last_step = self.epochs
 
-    def _pass(self) -> tuple[float, float]:
-        """Visit the active samples once.
+    def _subspace_step(self, free: Integers) -> None:
+        """Move all free duals at once."""
+        here = self.here
+        self.here = subspace_step(self.problem, self.design, here, free, self.squares, self.monitor)
+        self.descent.assign(self.here.t)
 
-        Return the gap and the greatest violation that were met.
-        """
-        walk, t, w = self.walk, np.empty(len(self.order)), self.walk.w
+    def _epoch(self) -> tuple[float, float]:
+        """Visit the active samples once; return the gap and the largest violation met."""
+        here, t, w = self.here, np.empty(len(self.order)), self.here.w
         seed, threads = int(self.draws.integers(2**63)), thread_count(1e3 * self.active)
-        gap, violation, at, bias = 0.0, 0.0, 0, walk.bias
+        gap, violation, at, bias = 0.0, 0.0, 0, here.bias
         while True:
             more, worst, at, bias = self.descent.run(
-                w, bias, self.order, self.active, at, self.aside, seed, threads
+                w, bias, self.order, self.active, at, self.shrink_above, seed, threads
             )
             gap, violation = gap + more, max(violation, worst)
-            if at >= self.active or self.monitor.stop(self.passes) is not None:
+            if at >= self.active or self.monitor.stop(self.epochs) is not None:
                 break
         self.active = self.descent.settle(self.order)
         self.descent.duals(t)
-        guess = walk.guess
+        multiplier = here.multiplier
         if self.problem.bias is Bias.FREE:
-            excess = walk.column * (float(t.sum()) - self.problem.total)
-            guess += FOLLOWED * excess
-            bias = guess + excess
-        self.walk = Walk(t, w, guess, walk.column, bias)
-        self.passes += 1
-        self.aside = ASIDE * gap / max(1, self.active)
+            excess = here.column * (float(t.sum()) - self.problem.total)
+            multiplier += SETTINGS.multiplier_step * excess
+            bias = multiplier + excess
+        self.here = DualIterate(t, w, multiplier, here.column, bias)
+        self.epochs += 1
+        self.shrink_above = SETTINGS.shrink_factor * gap / max(1, self.active)
         if self.monitor.wants_report():
-            self.monitor.report(self.passes, gap, violation, int(np.count_nonzero(t)))
+            self.monitor.report(self.epochs, gap, violation, int(np.count_nonzero(t)))
         return gap, violation
 
-    def _look(self) -> tuple[Gap, int]:
-        """The gap where the walk is, and how many samples that were set aside are visited again, as
-        their conditions do not hold.
+    def _check(self) -> tuple[Gap, int]:
+        """The gap of the iterate, and how many shrunk samples become active again because they
+        violate their condition.
         """
-        problem, (t, w) = self.problem, self.walk[:2]
+        problem, (t, w) = self.problem, self.here[:2]
         if problem.bias is Bias.FREE:
             t = feasible(problem, t)
-            w = w + self.design.sum(t - self.walk.t)
+            w = w + self.design.sum(t - self.here.t)
         Xw = self.design.values(w)
-        bias = best_bias(problem, Xw, self.walk.bias)
+        bias = best_bias(problem, Xw, self.here.bias)
         f = Xw + bias
         low, high, up, down, _squared = problem.tube
-        wrong = (
+        violated = (
             ((f < low) & (t < up))
             | ((f > high) & (-t < down))
             | ((t > 0) & (f > low))
             | ((t < 0) & (f < high))
         )
-        out = self.order[self.active :]
-        woken = wrong[out]
-        count = int(np.count_nonzero(woken))
-        self.order[self.active :] = np.concatenate((out[woken], out[~woken]))
+        shrunk = self.order[self.active :]
+        back = violated[shrunk]
+        count = int(np.count_nonzero(back))
+        self.order[self.active :] = np.concatenate((shrunk[back], shrunk[~back]))
         self.active += count
         return gap_of(problem, w, bias, t, f, w, self.scale), count
 
-    def _model(self, tol: float, reason: Status | None) -> LinearSolution:
+    def _solution(self, tol: float, reason: Status | None) -> LinearSolution:
         """The model of the duals with its best bias.
 
-        It has ended well where its gap is small, else for the reason given.
+        It ended for the reason given unless its gap is small.
         """
-        t = feasible(self.problem, self.walk.t)
-        w = self.design.sum(t)  # the walk's has its steps' rounding
+        t = feasible(self.problem, self.here.t)
+        w = self.design.sum(t)  # free of the rounding of all steps
         Xw = self.design.values(w)
-        bias = best_bias(self.problem, Xw, self.walk.bias)
+        bias = best_bias(self.problem, Xw, self.here.bias)
         gap = gap_of(self.problem, w, bias, t, Xw + bias, w, self.scale)
-        return LinearSolution(w, bias, t, Xw + bias, w, gap.outcome(tol, reason), self.passes)
+        return LinearSolution(w, bias, t, Xw + bias, w, gap.outcome(tol, reason), self.epochs)

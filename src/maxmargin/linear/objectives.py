@@ -87,6 +87,22 @@ def gap_of(
     return Gap(value, dual(problem, float(Xt @ Xt), conjugates, float(t.sum())), scale)
 
 
+def l1_gap_of(problem: LinearProblem, found: LinearSolution) -> Gap:
+    """P with the l1 penalty, and D of the duals, shortened until |X't| <= 1.
+
+    D is -inf if a free bias needs another sum of the duals.
+    """
+    w, bias, t = found[:3]
+    penalty = abs(bias) / problem.scaling if problem.bias is Bias.PENALISED else 0.0
+    value = float(np.abs(w).sum()) + penalty + problem.tube.losses(found.f)
+    longest, total = float(np.abs(found.Xt).max(initial=0.0)), float(t.sum())
+    if problem.bias is Bias.PENALISED:
+        longest = max(longest, abs(problem.scaling * total))
+    if problem.bias is Bias.FREE and abs(total) > 1e-12 * float(np.abs(t).sum()):
+        return Gap(value, -np.inf)
+    return Gap(value, neg_conjugates(problem.tube, t / max(longest, 1.0)))
+
+
 def neg_conjugates(tube: Tube, t: Floats, origin: float = 0.0) -> float:
     """Sum of neg_conjugate_i(t_i), of tubes measured from ``origin``."""
     up, down = t > 0, t < 0

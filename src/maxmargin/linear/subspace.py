@@ -1,11 +1,13 @@
-"""Conjugate gradients on a face: all duals strictly inside their bounds at once.
+"""Subspace minimisation for dual coordinate descent: all free duals at once.
 
-Coordinate descent finds out quickly which duals F are inside their bounds and slowly what their
-values are. With the others fixed the dual objective is a quadratic of t_F, whose maximiser solves
+Coordinate descent finds out quickly which duals F are free (strictly inside their bounds) and
+slowly what their values are. With the others fixed the dual objective is a quadratic of t_F. Its
+maximiser solves
 
-    (X_F X_F' + c 1 1' + ridge) change = edge_F - f_F - ridge t_F          ridge = 1 / (2 up) or 1 / (2 down) where squared, else 0
+    (X_F X_F' + c 1 1' + ridge) change = edge_F - f_F - ridge t_F
 
-with c the bias column's square and edge the side of the tube that the sample is at. A product
+where c is the square of the bias column, edge is the end of the tube that the sample is at, and
+ridge = 1 / (2 cost) for squared losses, 0 for plain ones. Conjugate gradients solve it; a product
 takes two passes over the samples of F. The change is clipped to the bounds, and halved until the
 objective does not fall.
 """
@@ -22,81 +24,88 @@ from maxmargin.linear.losses import LinearProblem
 from maxmargin.linear.objectives import neg_conjugates
 from maxmargin.monitor import Monitor
 
-ITERATIONS = 25
-"""Products, at most."""
-ACCURACY = 1e-3
-"""Of the squared residual, relative to the first."""
-SHORTEST = 0.1
-"""A change that must be shortened more is not worth it."""
+
+class Settings(NamedTuple):
+    """Settings of a subspace step (decision 15)."""
+
+    products: int = 25
+    """Products of conjugate gradients, at most."""
+    accuracy: float = 1e-3
+    """Conjugate gradients end when the squared residual is this share of the first."""
+    shortest: float = 0.1
+    """A change that must be shortened to this share or less is not made."""
 
 
-class Walk(NamedTuple):
-    """Where coordinate descent is.
+SETTINGS = Settings()
 
-    Duals, w = X't, the bias's guess and column, the bias they make.
-    """
+
+class DualIterate(NamedTuple):
+    """The state of dual coordinate descent."""
 
     t: Floats
     w: Floats
-    guess: float
+    """X't."""
+    multiplier: float
+    """The estimate of a free bias (the multiplier of the sum constraint), else 0."""
     column: float
+    """The square of the bias column, or the penalty parameter of a free bias."""
     bias: float
+    """multiplier + column (sum t - total)."""
 
 
-def inside(problem: LinearProblem, t: Floats) -> NDArray[np.bool_]:
-    """Where duals are neither 0 nor at a bound."""
-    found: NDArray[np.bool_] = t != 0
-    return (
-        found if problem.tube.squared else found & (t < problem.tube.up) & (t > -problem.tube.down)
-    )
+def free_variables(problem: LinearProblem, t: Floats) -> NDArray[np.bool_]:
+    """Which duals are neither 0 nor at a bound."""
+    tube = problem.tube
+    free: NDArray[np.bool_] = t != 0
+    return free if tube.squared else free & (t < tube.up) & (t > -tube.down)
 
 
-def leap(
+def subspace_step(
     problem: LinearProblem,
     design: ArrayDesign,
-    walk: Walk,
-    face: Integers,
+    here: DualIterate,
+    free: Integers,
     squares: Floats,
     monitor: Monitor,
-) -> Walk:
-    """The walk after a change of the duals of a face, or as it is where none pays."""
-    t, tube = walk.t, problem.tube
-    up = t[face] > 0
-    edge = np.where(up, tube.low[face], tube.high[face])
-    price = np.where(up, tube.up[face], tube.down[face])
-    ridge = 1 / (2 * price) if tube.squared else np.zeros(len(face))
-    right = edge - design.values(walk.w, face) - walk.bias - ridge * t[face]
+) -> DualIterate:
+    """The iterate after a step of the free duals, or the same one if no step pays."""
+    t, tube = here.t, problem.tube
+    up = t[free] > 0
+    edge = np.where(up, tube.low[free], tube.high[free])
+    cost = np.where(up, tube.up[free], tube.down[free])
+    ridge = 1 / (2 * cost) if tube.squared else np.zeros(len(free))
+    right = edge - design.values(here.w, free) - here.bias - ridge * t[free]
 
     def product(p: Floats) -> Floats:
-        along: Floats = design.values(design.sum(p, face), face)
-        return along + walk.column * float(p.sum()) + ridge * p
+        along: Floats = design.values(design.sum(p, free), free)
+        return along + here.column * float(p.sum()) + ridge * p
 
-    diagonal = squares[face] + walk.column + ridge
+    scale = 1 / np.sqrt(squares[free] + here.column + ridge)
     change = conjugate_gradients(
-        product, right, 1 / np.sqrt(diagonal), ACCURACY, ITERATIONS, monitor
+        product, right, scale, SETTINGS.accuracy, SETTINGS.products, monitor
     )
-    before, length = _objective(problem, walk), 1.0
-    while length > SHORTEST:
-        new = t[face] + length * change
+    before, length = _objective(problem, here), 1.0
+    while length > SETTINGS.shortest:
+        new = t[free] + length * change
         new = np.where(up, np.maximum(new, 0.0), np.minimum(new, 0.0))
-        new = new if tube.squared else np.clip(new, -price, price)
-        moved = new - t[face]
+        new = new if tube.squared else np.clip(new, -cost, cost)
+        moved = new - t[free]
         duals = t.copy()
-        duals[face] = new
-        bias = walk.bias + walk.column * float(moved.sum())
-        found = walk._replace(t=duals, w=walk.w + design.sum(moved, face), bias=bias)
+        duals[free] = new
+        bias = here.bias + here.column * float(moved.sum())
+        found = here._replace(t=duals, w=here.w + design.sum(moved, free), bias=bias)
         if _objective(problem, found) >= before:
             return found
         length *= 0.5
-    return walk
+    return here
 
 
-def _objective(problem: LinearProblem, walk: Walk) -> float:
-    """The dual objective with the bias penalised around its guess."""
-    excess = (walk.bias - walk.guess) / walk.column if walk.column > 0 else 0.0
+def _objective(problem: LinearProblem, here: DualIterate) -> float:
+    """The dual objective; that of a free bias is the augmented Lagrangian."""
+    excess = (here.bias - here.multiplier) / here.column if here.column > 0 else 0.0
     return (
-        neg_conjugates(problem.tube, walk.t)
-        - 0.5 * float(walk.w @ walk.w)
-        - walk.guess * excess
-        - 0.5 * walk.column * excess * excess
+        neg_conjugates(problem.tube, here.t)
+        - 0.5 * float(here.w @ here.w)
+        - here.multiplier * excess
+        - 0.5 * here.column * excess * excess
     )
