@@ -236,9 +236,9 @@ def test_samples_far_from_the_margin_are_shrunk():
         sets.append(active)
     assert sets[-1] < 0.5 * N
     run.here = run.here._replace(w=np.zeros(6), t=np.zeros(N))
-    _, woken = run._look()
-    assert woken > 0
-    assert run.active == active + woken
+    _, returned = run._check()
+    assert returned > 0
+    assert run.active == active + returned
 
 
 @pytest.mark.parametrize("bias", Bias)
