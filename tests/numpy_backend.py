@@ -1,4 +1,12 @@
-"""A backend in plain NumPy: slow and obvious, the oracle for every other one."""
+"""A backend in plain NumPy: slow and obvious, the oracle for every other one.
+
+`NumpyBackend` takes and returns NumPy arrays. `DeviceBackend` is the same with arrays that behave as
+if they lived on a device: NumPy's functions refuse them, and so do operations with arrays of the
+host. Code that runs on it takes its functions from `xp` and moves arrays where it must.
+"""
+
+from inspect import signature
+from types import ModuleType
 
 import numpy as np
 from scipy import sparse
@@ -91,7 +99,8 @@ class NumpyBackend(Backend):
             return None
 
     def cholesky_solve(self, factor, right):
-        return np.linalg.solve(factor.T, np.linalg.solve(factor, right))
+        L = np.tril(factor)
+        return np.linalg.solve(L.T, np.linalg.solve(L, right))
 
 
 def kernel_values(kernel, P, Q):
@@ -160,3 +169,118 @@ def move(K, variables, k, t):
     b[k] = upper[k] if t == upper[k] - b[k] else lower[k] if -t == b[k] - lower[k] else end
     G += t * K[k]
     G[k] += t * ridge[k]
+
+
+# ---- as if on a device ---------------------------------------------------------------------------
+
+
+class HostArray(TypeError):
+    """An array of the host met one of the device."""
+
+
+class DeviceArray(np.ndarray):
+    """An array that lives with the data: only `xp`, operators and methods work on it."""
+
+    def __array_function__(self, function, types, arguments, named):
+        raise HostArray(f"np.{function.__name__} of an array of the device: use xp")
+
+    def __array_ufunc__(self, ufunc, method, *inputs, out=None, **named):
+        refuse_host((*inputs, *(out or ()), *named.values()), ufunc.__name__)
+        if out is not None:
+            named["out"] = host(out)
+        return device(getattr(ufunc, method)(*host(inputs), **named))
+
+    def __getitem__(self, index):
+        refuse_host(index, "an index")
+        return device(self.view(np.ndarray)[host(index)])
+
+    def __setitem__(self, index, values):
+        refuse_host((index, values), "an assignment")
+        self.view(np.ndarray)[host(index)] = host(values)
+
+
+def device(values):
+    """Arrays as arrays of the device, also those in tuples; numbers as they are."""
+    if type(values) is tuple:
+        return tuple(map(device, values))
+    return values.view(DeviceArray) if isinstance(values, np.ndarray) and values.ndim else values
+
+
+def host(values):
+    """Arrays of the device as NumPy arrays on the same memory, also inside tuples and lists."""
+    if isinstance(values, DeviceArray):
+        return values.view(np.ndarray)
+    if isinstance(values, tuple | list):
+        parts = map(host, values)
+        return type(values)(*parts) if hasattr(values, "_fields") else type(values)(parts)
+    return values
+
+
+def refuse_host(values, what):
+    """HostArray if an array of the host is among the values."""
+    if isinstance(values, tuple | list):
+        for part in values:
+            refuse_host(part, what)
+    elif isinstance(values, np.ndarray) and values.ndim and not isinstance(values, DeviceArray):
+        raise HostArray(f"{what} with an array of the host: use xp.asarray")
+
+
+class Namespace:
+    """NumPy's functions on arrays of the device; `asarray` alone takes arrays of the host."""
+
+    def __init__(self, module):
+        self._module = module
+
+    def __getattr__(self, name):
+        found = getattr(self._module, name)
+        if isinstance(found, ModuleType):
+            return Namespace(found)
+
+        def call(*arguments, **named):
+            refuse_host((*arguments, *named.values()), name)
+            named = {key: host(value) for key, value in named.items()}
+            return device(found(*host(arguments), **named))
+
+        return call
+
+    def asarray(self, values):
+        return values if isinstance(values, DeviceArray) else device(np.array(values))
+
+
+PLAIN = NumpyBackend()
+WRITTEN = {
+    "kernel_block": "out",
+    "kernel_product": "out",
+    "kernel_products": "out",
+    "update_gradient": "F",
+    "join_blocks": "out",
+}
+"""Arguments that are changed in place: they must live on the device."""
+
+
+class DeviceBackend(NumpyBackend):
+    """The same functions on arrays of the device; what is only read may live on the host."""
+
+    xp = Namespace(np)
+
+    def to_host(self, values):
+        return np.array(host(values))
+
+
+def on_device(name):
+    """A function of NumpyBackend that takes and returns arrays of the device."""
+    function = getattr(NumpyBackend, name)
+
+    def call(self, *arguments, **named):
+        given = signature(function).bind(self, *arguments, **named).arguments
+        refuse_host(given.get(WRITTEN.get(name)), name)
+        if "variables" in given:
+            refuse_host(given["variables"][:2], name)
+        named = {key: host(value) for key, value in named.items()}
+        return device(function(PLAIN, *host(arguments), **named))
+
+    return call
+
+
+for _name in Backend.__abstractmethods__:
+    setattr(DeviceBackend, _name, on_device(_name))

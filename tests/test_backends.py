@@ -6,17 +6,18 @@ The same problems, plain NumPy instead of the compiled core.
 import numpy as np
 import pytest
 
+from helpers import settings
 from maxmargin import Kernel
 from maxmargin.core.choose import HOST
-from maxmargin.kernel import block, primal_newton
+from maxmargin.kernel import block, primal_newton, subsample, working_set, workspace
 from maxmargin.kernel.formulations import c_svc, eps_svr, nu_svc, nu_svr, one_class
 from maxmargin.kernel.sources import make_source
 from maxmargin.kernel.training import Task, train
 from maxmargin.kernel.workspace import KernelWorkspace, Samples
 from maxmargin.monitor import Monitor
-from numpy_backend import NumpyBackend
+from numpy_backend import DeviceBackend, HostArray, NumpyBackend
 
-NUMPY = NumpyBackend()
+NUMPY, DEVICE = NumpyBackend(), DeviceBackend()
 KERNELS = {
     "rbf": Kernel.rbf(gamma=0.4),
     "linear": Kernel.linear(),
@@ -40,6 +41,7 @@ def machines(y, z, weight):
         "one-class": one_class(weight, 0.3),
         "eps-SVR": eps_svr(z, 2.0, weight, 0.1, False),
         "nu-SVR": nu_svr(z, 2.0, weight, 0.4),
+        "squared tube": eps_svr(z, 2.0, weight, 0.1, True),
     }
 
 
@@ -57,7 +59,7 @@ def test_the_solver_runs_on_plain_numpy_and_agrees(name, n):
     X, *targets = data(n)
     for kernel in KERNELS.values() if n == 90 else [KERNELS["rbf"]]:
         ours, theirs = (
-            trained(machines(*targets)[name], X, kernel, backend, 1e-6) for backend in (HOST, NUMPY)
+            trained(machines(*targets)[name], X, kernel, backend, 1e-6) for backend in (HOST, DEVICE)
         )
         assert ours.certificate.status == theirs.certificate.status == "optimal"
         assert theirs.certificate.primal == pytest.approx(
@@ -68,6 +70,77 @@ def test_the_solver_runs_on_plain_numpy_and_agrees(name, n):
             for one in (ours, theirs)
         ]
         np.testing.assert_allclose(values[1], values[0], atol=1e-4 * np.abs(values[0]).max())
+
+
+def hard(X):
+    """A hard margin, which separates by the first feature."""
+    return c_svc(np.where(X[:, 0] > 1, 1.0, -1.0), np.inf, np.ones(len(X)), False)
+
+
+@pytest.mark.parametrize("large", [False, True])
+@pytest.mark.parametrize("name", [*NAMES, "hard margin"])
+def test_the_solver_takes_its_functions_from_the_backend(name, large, monkeypatch):
+    """Arrays of the device refuse NumPy's functions and arrays of the host.
+
+    As small problems, and as large ones: subsamples, rounds of a working set, exact sums.
+    """
+    if large:
+        settings(monkeypatch, workspace, small=10)
+        settings(monkeypatch, block, one_tile=20)
+        settings(monkeypatch, working_set, least=40, most=80, extreme=4, stiff=1, settled=1.0)
+        settings(monkeypatch, subsample, rows=50)
+    X, *targets = data(150)
+    form = hard(X) if name == "hard margin" else machines(*targets)[name]
+    found = []
+    for backend in (HOST, DEVICE):
+        source = make_source(Kernel.rbf(gamma=2.0), X, backend=backend)
+        problem = form.build(source)
+        first = block.solve(problem, KernelWorkspace(source, Monitor()), 1e-4)
+        again = block.solve(problem, KernelWorkspace(source, Monitor()), 1e-6, first.b)
+        assert (first.ended, again.ended) == (None, None)
+        assert type(again.b) is type(again.kernel_part) is np.ndarray
+        found.append(again)
+    np.testing.assert_allclose(found[1].kernel_part, found[0].kernel_part, atol=1e-4)
+    for ours, theirs in zip(*(one.levels for one in found), strict=True):
+        assert theirs.value == pytest.approx(ours.value, abs=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["given", "function", "view"])
+def test_other_sources_live_on_the_device(kind, monkeypatch):
+    settings(monkeypatch, workspace, small=10)
+    X, y, _, weight = data(120)
+    function = Kernel.callable(lambda A, B: np.exp(-((A[:, None] - B[None]) ** 2).sum(axis=2)))
+    rbf = Kernel.rbf(gamma=1.0)
+    if kind == "view":
+        rows = np.arange(0, 120, 2)
+        whole = make_source(rbf, X, backend=DEVICE)
+        space = KernelWorkspace(whole, Monitor(), samples=Samples(rbf, X)).view(rows)
+        y, weight = y[rows], weight[rows]
+    elif kind == "given":
+        K = make_source(rbf, X).block(None, None, np.float64)
+        space = KernelWorkspace(make_source(Kernel.precomputed(), K, backend=DEVICE), Monitor())
+    else:
+        space = KernelWorkspace(make_source(function, X, backend=DEVICE), Monitor())
+    found = block.solve(c_svc(y, 2.0, weight, False).build(space.source), space, 1e-3)
+    assert found.ended is None
+
+
+def test_arrays_of_host_and_device_do_not_mix():
+    here, there = np.ones(3), DEVICE.xp.ones(3)
+    for mixed in (
+        lambda: here + there,
+        lambda: there + here,
+        lambda: np.flatnonzero(there),
+        lambda: DEVICE.xp.maximum(there, here),
+        lambda: there[np.array([0])],
+        lambda: there.__setitem__(slice(None), here),
+        lambda: DEVICE.update_gradient(np.ones((2, 3)), np.arange(2), np.ones(2), here),
+    ):
+        with pytest.raises(HostArray):
+            mixed()
+    there += 2 * DEVICE.xp.asarray(here)
+    assert there[1] == 3.0
+    assert DEVICE.to_host(there).tolist() == [3.0] * 3
 
 
 def test_newton_on_the_primal_runs_on_plain_numpy():

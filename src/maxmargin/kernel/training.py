@@ -203,7 +203,8 @@ def _with_exact_boundary(
     if not is_small(source.n_rows):
         part = part.copy()
         near = np.flatnonzero(np.abs(part + level) <= 2 * tol)
-        part[near] = source.product(support, coef[support], near)
+        exact = source.product(support, coef[support], near)
+        part[near] = source.backend.to_host(exact)
     diagonal = kernel_diagonal(workspace.samples.kernel, workspace.samples.X)
     root, size = np.sqrt(diagonal), np.abs(part)
     most = root * float(np.sum(np.abs(coef) * root))
@@ -211,7 +212,8 @@ def _with_exact_boundary(
     step = max(1, evaluation.SETTINGS.entries // max(1, len(support)))
     for i in range(0, len(near), step):
         some = near[i : i + step]
-        size[some] = np.abs(source.block(some, support, np.float64)) @ np.abs(coef[support])
+        values = source.backend.to_host(source.block(some, support, np.float64))
+        size[some] = np.abs(values) @ np.abs(coef[support])
     return solution._replace(kernel_part=part, scale=float(diagonal.max(initial=0.0)), size=size)
 
 
@@ -219,7 +221,7 @@ def _in_float64(problem: DualProblem, solution: Solution, source: Source) -> Sol
     """The solution with its kernel part computed again, and the levels that go with it."""
     coef = coefficients(problem, solution)
     support = np.flatnonzero(coef)
-    part = source.product(support, coef[support])
+    part = source.backend.to_host(source.product(support, coef[support]))
     variables = problem.variables(solution.b, gradient(problem, solution.b, part))
     return solution._replace(kernel_part=part, levels=levels(variables, source.backend))
 

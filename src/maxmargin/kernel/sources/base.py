@@ -158,7 +158,7 @@ class Source(ABC):
         """coef' k(A[a], B[b]) for one column of coefficients."""
         xp = self.backend.xp
         out = xp.zeros((1, self.n_columns if b is None else len(b)))
-        self.add_product(a, xp.ascontiguousarray(coef[:, None]), b, out, dtype)
+        self.add_product(a, xp.ascontiguousarray(xp.asarray(coef)[:, None]), b, out, dtype)
         found: Floats = out[0]
         return found
 
