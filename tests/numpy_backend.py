@@ -251,9 +251,7 @@ PLAIN = NumpyBackend()
 WRITTEN = {
     "kernel_block": "out",
     "kernel_product": "out",
-    "kernel_products": "out",
     "update_gradient": "F",
-    "join_blocks": "out",
 }
 """Arguments that are changed in place: they must live on the device."""
 

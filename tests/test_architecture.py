@@ -117,6 +117,59 @@ def test_only_the_core_names_a_machine(path):
     assert not modules_of(path) & {"core.cpu", "core._cpu"}
 
 
+WITH_THE_DATA = [
+    ROOT / "kernel" / f"{name}.py"
+    for name in (
+        "block",
+        "bordered",
+        "cache",
+        "newton",
+        "solution",
+        "state",
+        "subsample",
+        "working_set",
+    )
+]
+NOT_ARRAYS = {
+    "bool_",
+    "dtype",
+    "errstate",
+    "finfo",
+    "float32",
+    "float64",
+    "inf",
+    "int64",
+    "linalg.LinAlgError",
+    "random.Generator",
+    "random.default_rng",
+}
+"""Types, numbers and errors of NumPy, and draws, which are made on the host."""
+
+
+def numpy_names(tree):
+    """What code takes from NumPy: its functions and types, those of submodules by two names."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute(ast.Attribute(ast.Name("np"), "linalg" | "random" as part), name):
+                yield f"{part}.{name}"
+            case ast.Attribute(ast.Name("np"), name) if name not in ("linalg", "random"):
+                yield name
+
+
+def test_functions_of_numpy_are_found():
+    code = (
+        "np.linalg.solve(a, np.where(b)[0].T)\nxp.sum(np.inf, np.random.default_rng(0).choice(3))"
+    )
+    found = set(numpy_names(ast.parse(code)))
+    assert found == {"linalg.solve", "where", "inf", "random.default_rng"}
+
+
+@pytest.mark.parametrize("path", WITH_THE_DATA, ids=lambda p: p.name)
+def test_arrays_that_live_with_the_data_are_not_numpys(path):
+    """Solvers take their functions from source.backend.xp; see core/backend.py."""
+    assert set(numpy_names(ast.parse(path.read_text()))) <= NOT_ARRAYS
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_functions_are_documented(path):
     """Every file and every public name has a docstring."""
