@@ -14,6 +14,7 @@ import pytest
 
 import additions
 from maxmargin import SVC, SVR, Kernel, NuSVC, OneClassSVM
+from maxmargin.core.backend import Backend
 from maxmargin.io import tables, tables_write
 from maxmargin.io.tables import read_table
 from maxmargin.io.tables_write import write_table
@@ -155,6 +156,14 @@ print(json.dumps([(c.status, c.primal) for c in found]))
     ):
         assert status == "optimal"
         assert primal == pytest.approx(model.fit(X, y).certificate_.primal, rel=1e-6)
+
+
+def test_the_functions_of_a_backend_are_listed():
+    rows = re.findall(r"^\| (`.*?`) \| ", PAGE.read_text().partition("## Add a backend")[2], re.M)
+    listed = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    assert listed == Backend.__abstractmethods__
+    assert "nine functions" in PAGE.read_text()
+    assert len(listed) == 9
 
 
 # ---- a solver ------------------------------------------------------------------------------------
