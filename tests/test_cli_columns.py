@@ -59,8 +59,8 @@ def test_a_stray_column_is_never_the_target(frame, ending):
     assert said["predictions"] == goal.tolist()
     assert "accuracy" not in said
     assert (
-        f"warning: b.{ending}: 'id' is no feature of the model, nor its target 'churned', and is "
-        "left out" in result.stderr
+        f"warning: b.{ending}: 'id' is not a feature of the model, nor its target 'churned', and "
+        "is left out" in result.stderr
     )
     assert "(--ignore silences this" in result.stderr
     result = run("predict", f"b.{ending}", "m.mm", "--ignore", "id", "--quiet")
@@ -77,7 +77,7 @@ def test_the_target_is_found_by_the_name_the_model_remembers(frame):
     frame.rename(columns={"churned": "left"}).to_csv("b.csv", index=False)
     result = run("predict", "b.csv", "m.mm", "--ignore", "id,w", "--json")
     assert "accuracy" not in json.loads(result.stdout)
-    assert "'left' is no feature of the model" in result.stderr
+    assert "'left' is not a feature of the model" in result.stderr
     assert "accuracy" in answer("predict", "b.csv", "m.mm", "--ignore", "id,w", "--target", "left")
     frame.rename(columns={"churned": "Label"}).to_csv("b.csv", index=False)  # a usual name
     assert "accuracy" in answer("predict", "b.csv", "m.mm", "--ignore", "id,w")
@@ -86,18 +86,17 @@ def test_the_target_is_found_by_the_name_the_model_remembers(frame):
 def test_a_target_by_its_place_is_a_guess_that_warns(frame):
     result = run("train", "a.csv", "m.mm", "--ignore", "id,w", "--quiet")
     assert result.stderr == (
-        "warning: a.csv: column 'churned', the last one, is taken for the target; --target churned "
-        "says so, --target none that there is "
-        "none\n"
+        "warning: a.csv: column 'churned', the last one, is taken as the target; --target churned "
+        "confirms this, --target none means no target\n"
     )
     assert trained("--quiet").stderr == ""
     frame[[*FEATURES, "churned"]].to_csv("b.csv", index=False, header=False)
     assert (
-        "column 3, the last one, is taken for the target; --target 3"
+        "column 3, the last one, is taken as the target; --target 3"
         in run("train", "b.csv", "n.mm").stderr
     )
     assert run("train", "b.csv", "n.mm", "--target", "-1").stderr == ""
-    assert "the last one, is taken for the target" in run("predict", "b.csv", "n.mm").stderr
+    assert "the last one, is taken as the target" in run("predict", "b.csv", "n.mm").stderr
     # as many columns as features: no target
     frame[FEATURES].to_csv("b.csv", index=False, header=False)
     assert run("predict", "b.csv", "n.mm", "--quiet").stderr == ""
@@ -187,11 +186,11 @@ def test_ignored_columns_are_named_or_counted(frame):
         (["--ignore", "9"], "there is no column 9: a.csv has 5 columns"),
         (
             ["--ignore", "churned", "--target", "churned"],
-            "column 'churned' of a.csv is the target, and is to be ignored",
+            "column 'churned' of a.csv is the target and cannot be ignored",
         ),
         (
             ["--ignore", "w", "--weight", "w"],
-            "column 'w' of a.csv holds the weights, and is to be ignored",
+            "column 'w' of a.csv holds the weights and cannot be ignored",
         ),
         (
             ["--weight", "churned", "--target", "churned"],
@@ -215,7 +214,7 @@ def test_files_without_columns_to_choose_from(frame):
                 in run("train", name, "m.mm", option, "1", code=1).stderr
             )
     assert (
-        "only CSV, TSV and Parquet files hold them"
+        "only CSV, TSV and Parquet files hold"
         in run("scale", "a.csv", "b.npz", "--weight", "w", "--ignore", "id", code=1).stderr
     )
 
@@ -346,7 +345,7 @@ def test_weights_that_cannot_be_honoured_are_refused(frame):
     assert "b.csv, line 2, column 4: 'w' has a negative weight (2 such rows)" in error
     frame.assign(w=["many", *frame["w"][1:]]).to_csv("b.csv", index=False)
     assert (
-        "'w' has 'many', which is no number"
+        "'w' has 'many', which is not a number"
         in run("train", "b.csv", "m.mm", "--ignore", "id", "--weight", "w", code=1).stderr
     )
 
@@ -371,7 +370,7 @@ def test_check_finds_the_bad_cells_of_all_columns(tmp_path, monkeypatch):
         "'age' has no value here (1 missing in this column): fill them, leave those rows out, or "
         "the column (--ignore age)" in said[1]
     )
-    assert "'height' has 'tall', which is no number (1 such values)" in said[2]
+    assert "'height' has 'tall', which is not a number (1 such values)" in said[2]
     assert "'height' has 'inf', which is not finite" in said[3]
     assert "2 fields, the first line has 4" in said[4]
     assert "the target is missing" in said[5]

@@ -44,7 +44,7 @@ def test_sparse_matrices_are_read_as_they_say(kind):
     ("arrays", "message"),
     [
         ({"X": np.array([[1.0, 2j], [3, 4]])}, "type complex128"),
-        ({"X": np.array([[1.0, np.nan], [3, 4]])}, "1 values that are no finite numbers"),
+        ({"X": np.array([[1.0, np.nan], [3, 4]])}, "1 values that are not finite numbers"),
         ({"X": np.ones(4)}, "shape (4,)"),
         ({"X": np.ones((0, 4))}, "shape (0, 4)"),
         ({"X": np.ones((2, 2)), "y": [1.0, np.nan]}, "row 2: the target is missing or infinite"),
@@ -142,9 +142,9 @@ def test_the_first_line_says_what_separates_fields(delimiter):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("a,größe,target\n".encode("latin-1"), "line 1: this is no UTF-8 text: convert the file"),
-        (TABLE.encode() + b"1,2,\xff\n", "line 4: this is no UTF-8 text"),
-        (TABLE.encode("utf-16"), "line 1: this is no UTF-8 text"),
+        ("a,größe,target\n".encode("latin-1"), "line 1: this is not UTF-8 text: convert the file"),
+        (TABLE.encode() + b"1,2,\xff\n", "line 4: this is not UTF-8 text"),
+        (TABLE.encode("utf-16"), "line 1: this is not UTF-8 text"),
         (TABLE.encode() + b'1,"2,x\n', "line 4: unexpected end of data: is a quotation mark open"),
         (TABLE.replace(",", " ").encode(), "separated by commas, semicolons or tabs"),
         (
@@ -170,7 +170,7 @@ def test_a_compressed_file_that_is_cut_off(packed, name):
     )
     Path(name).write_bytes(packed.compress(whole)[:-20])
     assert (
-        "cannot be decompressed, it is damaged or cut off"
+        "cannot be decompressed; it is damaged or cut off"
         in run("train", name, "m.mm", code=1).stderr
     )
 
@@ -257,9 +257,9 @@ def test_options_of_other_formats():
     Path("a.csv").write_text(TABLE)
     np.save("a.npy", np.eye(3))
     assert "only the indices of svmlight" in run("train", "a.csv", "--zero-based", code=1).stderr
-    assert "only CSV and TSV" in run("train", "a.npy", "--no-header", code=1).stderr
+    assert "is for CSV and TSV files" in run("train", "a.npy", "--no-header", code=1).stderr
     heart("a.svm", n=10)
-    assert "only CSV and TSV" in run("train", "a.svm", "--header", code=1).stderr
+    assert "is for CSV and TSV files" in run("train", "a.svm", "--header", code=1).stderr
 
 
 def test_data_are_not_written_as_a_model_nor_larger_than_memory():

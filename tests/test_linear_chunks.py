@@ -246,8 +246,8 @@ def test_the_base_is_that_of_the_whole_file(tmp_path):
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
-        ("", {}, "empty.svm holds no samples"),
-        ("# nothing\n\n", {}, "empty.svm holds no samples"),
+        ("", {}, "empty.svm has no samples"),
+        ("# nothing\n\n", {}, "empty.svm has no samples"),
         ("1\n-1\n", {}, "2 samples without any feature"),
         ("1 1:2 7:1\n", {"n_features": 3}, "has 7 features, more than n_features=3"),
         ("1 0:2 7:1\n", {"zero_based": False}, "index 0"),

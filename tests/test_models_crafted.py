@@ -440,12 +440,12 @@ def test_what_is_said_twice_must_agree(name, key, private, tmp_path):
         changed = before.copy()
         (changed.data if sparse.issparse(changed) else changed.reshape(-1))[0] *= 1.5
         setattr(owner, attribute, changed)
-        with pytest.raises(ValueError, match="is not what it should be"):
+        with pytest.raises(ValueError, match="is wrong"):
             io.save(model, tmp_path / "m")
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("maxmargin.io.model.validate", lambda model: None)
             io.save(model, tmp_path / "m")
-        with pytest.raises(ValueError, match=r"cannot be loaded: \w+_.* is not what it should be"):
+        with pytest.raises(ValueError, match=r"cannot be loaded: \w+_.* is wrong"):
             io.load(tmp_path / "m")
         setattr(owner, attribute, before)
     io.save(model, tmp_path / "m")

@@ -113,7 +113,7 @@ def test_refused(tmp_path):
         io.save(SVC(random_state=np.random.RandomState(0)).fit(X, y), path)
     with pytest.raises(ValueError, match="scoring"):
         io.save(LinearSVCCV(Cs=[1.0], scoring=lambda model, X, y: 0.0).fit(X, y), path)
-    with pytest.raises(TypeError, match="no estimator of maxmargin"):
+    with pytest.raises(TypeError, match="not an estimator of maxmargin"):
         io.save(TheirSVC().fit(X, y), path)
     with pytest.raises(NotFittedError):
         io.save(SVC(), path)

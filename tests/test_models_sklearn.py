@@ -117,7 +117,7 @@ def test_refused():
     X, y = three()
     with pytest.raises(ValueError, match="Python function"):
         io.from_sklearn(theirs.SVC(kernel=lambda A, B: A @ B.T).fit(X, y))
-    with pytest.raises(TypeError, match="no SVM of scikit-learn"):
+    with pytest.raises(TypeError, match="not an SVM of scikit-learn"):
         io.from_sklearn(SVC().fit(X, y))
     with pytest.raises(NotFittedError):
         io.from_sklearn(theirs.SVC())

@@ -199,7 +199,7 @@ def test_the_command(some, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("2 # kernel type", "4 # kernel type", r"line 2: .*function of one's own"),
+        ("2 # kernel type", "4 # kernel type", r"line 2: .*user-defined function"),
         (
             "13 # number of support vectors",
             "14 # number of support vectors",

@@ -309,7 +309,7 @@ def test_the_base_is_decided_on_the_whole_file(tmp_path, where):
     assert X.shape == (4, 5)
     assert X[where, 0] == 9
     assert read(tmp_path, "\n".join(rows[:where] + rows[where + 1 :]))[0].shape == (3, 4)
-    with pytest.raises(ValueError, match="index 0, but zero_based=False"):
+    with pytest.raises(ValueError, match="index 0, but with zero_based=False"):
         read(tmp_path, "\n".join(rows), zero_based=False)
 
 

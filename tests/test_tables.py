@@ -15,7 +15,7 @@ from maxmargin.io import files, tables
 from maxmargin.io.tables import Data, Options, format_of, read_table
 from maxmargin.io.tables_write import write_table
 
-pytestmark = pytest.mark.filterwarnings("ignore:.* is taken for the target")
+pytestmark = pytest.mark.filterwarnings("ignore:.* is taken as the target")
 rng = np.random.default_rng(0)
 X = np.where(rng.random((20, 4)) < 0.3, 0.0, rng.normal(size=(20, 4)))
 Y = rng.integers(0, 3, 20)
@@ -92,8 +92,8 @@ def test_tables_of_text(tmp_path, text, options, X_goal, y_goal, names):
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
-        ("", {}, "holds no samples"),
-        ("a,b\n", {}, "a header and no samples"),
+        ("", {}, "has no samples"),
+        ("a,b\n", {}, "a header but no samples"),
         ("1,2\n3\n", {}, "line 2: 1 fields, the first line has 2"),
         (
             "a,b\n1,2\n,3\n",
@@ -102,7 +102,7 @@ def test_tables_of_text(tmp_path, text, options, X_goal, y_goal, names):
             r".*--ignore a",
         ),
         ("a,b\n1,2\nNaN,3\n", {}, r"line 3, column 1: 'a' has no value here"),
-        ("a,b\n1,2\n1_0,3\n", {}, r"line 3, column 1: 'a' has '1_0', which is no number"),
+        ("a,b\n1,2\n1_0,3\n", {}, r"line 3, column 1: 'a' has '1_0', which is not a number"),
         (
             "a,b\nred,2\nblue,3\n",
             {},
@@ -114,7 +114,7 @@ def test_tables_of_text(tmp_path, text, options, X_goal, y_goal, names):
         ("1,2\n", {"target": "7"}, "has 2 columns"),
         ("y\n1\n", {}, "no column besides the target"),
         ('a,b\n"1,2\n', {}, "unexpected end of data"),
-        (b"a,b\n\xff,2\n", {}, "line 2: this is no UTF-8 text"),
+        (b"a,b\n\xff,2\n", {}, "line 2: this is not UTF-8 text"),
     ],
 )
 def test_bad_tables(tmp_path, text, options, message):

@@ -1,7 +1,4 @@
-"""File formats.
-
-Data as svmlight text, models of our own and of other programs, exports to other languages.
-"""
+"""File formats: svmlight data, model files of ours and of other programs, and exports."""
 
 from maxmargin.io.liblinear import load_liblinear, save_liblinear
 from maxmargin.io.libsvm import load_libsvm, save_libsvm

@@ -1,14 +1,13 @@
-"""The container of .mm files: a zip of header.json and raw arrays, nothing compressed, nothing
-executable.
+"""The container of .mm files: an uncompressed zip of header.json and raw arrays, no code.
 
     header.json      {"format": "maxmargin model", "version": 2, "library": "0.1.0",
                       "model": ..., "arrays": [[dtype, shape, sha256], ...]}
     arrays/0, ...    the bytes of each array, little-endian, in C's order
 
-Files may come from strangers, so the parser is bounded: the central directory and the header have
-greatest sizes, nothing is decompressed, the members may not be larger together than the file, and a
-shape is multiplied out in Python's integers and compared with the size of its member before
-anything is allocated. What is read is never more than the file, and is compared with its checksum.
+Files may come from untrusted sources, so the parser has limits. The sizes of the central directory
+and of the header are bounded, and nothing is decompressed. All members together may not be larger
+than the file. The size of a shape is computed in Python's integers and compared with the size of
+its member before anything is allocated. Every member is compared with its checksum.
 """
 
 import hashlib
@@ -29,7 +28,7 @@ from maxmargin.io.files import atomic_write
 FORMAT, VERSION, OLDEST = "maxmargin model", 2, 1
 HEADER, PREFIX = "header.json", "arrays/"
 MOST_MEMBERS, MOST_DIRECTORY, MOST_HEADER = 10_000, 2**21, 2**23
-"""Members, bytes of the zip's directory, bytes of the header."""
+"""Largest number of members, bytes of the zip's directory and bytes of the header."""
 PIECE = 2**24
 """Bytes read at once."""
 MOST_DIMENSION, MOST_AXES = 2**48, 4
@@ -37,7 +36,7 @@ DTYPES = re.compile(r"\|b1|\|[iu]1|<[iu][248]|<f[248]|<U[1-9][0-9]{0,5}")
 """Types that arrays may have: booleans, integers, floats, strings of a fixed length."""
 LONE_END, LOCATOR, END64 = b"PK\x05\x06", b"PK\x06\x07", b"PK\x06\x06"
 GREATEST: dict[str, tuple[Any, int]] = {"b": (np.uint8, 1), "U": (np.dtype("<u4"), 0x10FFFF)}
-"""Booleans and characters are not everything that their bytes could hold."""
+"""Largest values of booleans and characters, which do not use all values of their bytes."""
 EPOCH = (1980, 1, 1, 0, 0, 0)
 """The date of every member, so that equal models are equal files."""
 
@@ -51,8 +50,7 @@ DAMAGED = (
     struct.error,
     OverflowError,
 )
-"""What a zip that was tampered with raises where it is read; OSError for places before its
-beginning."""
+"""Errors that reading a manipulated zip raises; OSError is for offsets before its beginning."""
 
 
 class Arrays:
@@ -61,15 +59,15 @@ class Arrays:
     def __init__(self) -> None:
         self.kept: list[NDArray[Any]] = []
         self._place: dict[int, int] = {}
-        self._alive: list[Any] = []  # an id is unique only as long as its object lives
+        self._alive: list[Any] = []  # an id is unique only while its object lives
 
     def add(self, array: NDArray[Any]) -> int:
-        """The number under which an array is stored."""
+        """Store an array and return its number."""
         if id(array) not in self._place:
             little = np.ascontiguousarray(array).reshape(array.shape)
             little = little.astype(little.dtype.newbyteorder("<"), copy=False)
             if not DTYPES.fullmatch(little.dtype.str):
-                raise ValueError(f"arrays of type {array.dtype} have no place in a model file.")
+                raise ValueError(f"a model file cannot hold arrays of type {array.dtype}.")
             self._place[id(array)] = len(self.kept)
             self.kept.append(little)
             self._alive.append(array)
@@ -81,7 +79,7 @@ def _bytes(array: NDArray[Any]) -> Any:
 
 
 def write(path: Any, model: Any, arrays: Arrays) -> None:
-    """Write a file, whole or not at all."""
+    """Write a file atomically."""
     table = [
         [array.dtype.str, list(array.shape), hashlib.sha256(_bytes(array)).hexdigest()]
         for array in arrays.kept
@@ -123,7 +121,7 @@ class Archive:
                 raise self.error(f"it is damaged: {error}") from None
 
     def error(self, message: str) -> ValueError:
-        """An error that names the file."""
+        """Return an error that names the file."""
         return ValueError(f"{self.path} cannot be loaded: {message}")
 
     def _read(self, file: BinaryIO) -> None:
@@ -144,11 +142,11 @@ class Archive:
             ]
 
     def _check_directory(self, file: BinaryIO, size: int) -> None:
-        """Refuse a directory that would take much memory, before it is read."""
+        """Refuse a directory that would need much memory, before it is read."""
         file.seek(max(0, size - 98))
         tail = file.read()
         if len(tail) < 22 or tail[-22:-18] != LONE_END:
-            raise self.error("it does not end as a model file does: was it cut off?")
+            raise self.error("it does not end like a model file: was it cut off?")
         count, directory = struct.unpack("<HL", tail[-12:-6])
         if tail[-42:-38] == LOCATOR:
             if tail[:4] != END64:
@@ -159,7 +157,7 @@ class Archive:
         if count > MOST_MEMBERS or directory > MOST_DIRECTORY:
             raise self.error(
                 f"it has {count} members in a directory of {directory} bytes, more than a model "
-                "has."
+                "can have."
             )
 
     def _members(self, archive: zipfile.ZipFile, size: int) -> dict[str, zipfile.ZipInfo]:
@@ -176,17 +174,15 @@ class Archive:
             for i in infos
         )
         if not stored:
-            raise self.error(
-                "its members are compressed or encrypted, which those of a model never are."
-            )
+            raise self.error("its members are compressed or encrypted; those of a model never are.")
         if sum(info.file_size for info in infos) > size:
             raise self.error(
                 "its members are larger than the file: they overlap, or it was cut off."
             )
         if members[HEADER].file_size > MOST_HEADER:
             raise self.error(
-                f"its header has {members[HEADER].file_size} bytes, more than the {MOST_HEADER} "
-                "that are accepted."
+                f"its header has {members[HEADER].file_size} bytes, more than the limit of "
+                f"{MOST_HEADER}."
             )
         return members
 
@@ -194,7 +190,7 @@ class Archive:
         try:
             header = json.loads(text.decode("utf-8"), parse_constant=_refuse)
         except (ValueError, RecursionError) as error:
-            raise self.error(f"its header is no JSON: {error}") from None
+            raise self.error(f"its header is not JSON: {error}") from None
         if not isinstance(header, dict) or header.get("format") != FORMAT:
             raise self.error("its header is not that of a model.")
         version = header.get("version")
@@ -207,13 +203,13 @@ class Archive:
                 else ""
             )
             raise self.error(
-                f"its format has version {str(version)[:20]}, and versions {OLDEST} to {VERSION} "
-                f"are read.{remedy}"
+                f"its format has version {str(version)[:20]}; this library reads versions {OLDEST} "
+                f"to {VERSION}.{remedy}"
             )
         return header
 
     def _array(self, archive: zipfile.ZipFile, info: zipfile.ZipInfo, entry: Any) -> NDArray[Any]:
-        """The array of a member, after its shape, its size and its checksum were compared."""
+        """Return the array of a member, after checking its shape, size and checksum."""
         if not (
             isinstance(entry, list)
             and len(entry) == 3
@@ -247,7 +243,7 @@ class Archive:
 
 
 def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytearray:
-    """The bytes of a member, read into memory of its size."""
+    """Return the bytes of a member, read into memory of its size."""
     raw, at = bytearray(info.file_size), 0
     member: Any
     with archive.open(info) as member, memoryview(raw) as view:
@@ -256,9 +252,9 @@ def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytearray:
             if not got:
                 raise EOFError(f"{info.filename} ends too early")
             at += got
-        member.read(1)  # at the end the zip compares its own checksum
+        member.read(1)  # at the end the zip checks its own checksum
     return raw
 
 
 def _refuse(word: str) -> Any:
-    raise ValueError(f"{word} is no JSON")
+    raise ValueError(f"{word} is not JSON")

@@ -1,8 +1,7 @@
-"""Whether the fitted attributes of an estimator fit together: asked before a model is written, and
-of every model that was read.
+"""Checks that the fitted attributes of an estimator are consistent, for writing and reading.
 
-What a file says twice must agree (an offset and an intercept), and what later calls rely on must be
-there: weights of the classes for ``certify``, a certificate, scales, the numbers of iterations.
+Redundant values, such as an offset and an intercept, must agree. Values that later calls rely on
+must be present: class weights for ``certify``, a certificate, scales, the numbers of iterations.
 """
 
 from typing import Any
@@ -31,11 +30,11 @@ WRONG = (
     RecursionError,
     AssertionError,
 )
-"""What values of the wrong type or size raise where they are looked at."""
+"""Errors that looking at values of the wrong type or size raises."""
 
 
 def validate(model: Any) -> None:
-    """Refuse a fitted state that does not fit together; ValueError, whatever is wrong."""
+    """Raise ValueError if the fitted state is inconsistent."""
     try:
         _validate(model)
     except WRONG as error:
@@ -64,11 +63,11 @@ def _validate(model: Any) -> None:
 
 def _require(condition: Any, what: str) -> None:
     if not condition:
-        raise ValueError(f"{what} is not what it should be.")
+        raise ValueError(f"{what} is wrong.")
 
 
 def _check_common(model: Any) -> None:
-    """Attributes that every kind of estimator may have."""
+    """Check attributes that every kind of estimator may have."""
     has = vars(model)
     if not isinstance(model, KernelMachine):
         _require("classes_" in has or not isinstance(model, ClassifierMixin), "classes_")
@@ -103,7 +102,7 @@ def _check_kernel(model: Any, kernel: Any) -> None:
 
 
 def _check_machine(model: Any) -> None:
-    """What a kernel machine holds besides what prediction reads."""
+    """Check the record of a kernel machine."""
     record: KernelModel = model.model_
     _require(isinstance(record, KernelModel), "model_")
     _require(record.problem is problem_of(model), "the problem")
@@ -158,7 +157,7 @@ def _check_labels(classes: Any, order: Any) -> None:
 
 
 def _check_linear(model: Any) -> None:
-    """What a linear model holds besides what prediction uses."""
+    """Check the attributes of a linear model that prediction does not use."""
     _require(isinstance(model.certificate_, Certificate), "certificate_")
     _require(type(model.solver_) is str, "solver_")
     _require(type(model.n_iter_) is int, "n_iter_")

@@ -1,8 +1,7 @@
-"""A data file's doctor: every problem with its line and column, and what a look at the data says
-about training on them.
+"""Diagnosis of a data file: every problem with its line and column, and advice for training.
 
-svmlight files are read line by line over a problem, and tables cell by cell, so that all are found;
-a column of words is one problem.
+To find all problems, svmlight files are parsed line by line after a problem and tables cell by
+cell. A column of words is one problem.
 """
 
 from collections.abc import Iterator
@@ -21,24 +20,23 @@ from maxmargin.io.svmlight import Problem, Rows, SvmlightChunks, svmlight_chunks
 from maxmargin.io.tables import Data, Options, TableError, format_of, local_file, read_table
 
 BLOCK = 2**20
-"""Bytes of text looked at together: what follows a problem is parsed again, so less than what is
-read otherwise."""
+"""Bytes of text parsed at once; small, because the text after a problem is parsed again."""
 UNSCALED = 100.0
-"""Features whose greatest magnitudes differ by more than this factor want scaling."""
+"""Features whose largest magnitudes differ by more than this factor need scaling."""
 
 
 @dataclass
 class Findings:
-    """What was found.
+    """The result of a diagnosis.
 
     Attributes
     ----------
     data : Data or None
         The data, without the lines that have problems; None if nothing could be read.
     problems : list of Problem
-        At most as many as were asked for.
+        At most as many as requested.
     complete : bool
-        Whether the whole file was looked at.
+        Whether the whole file was read.
     """
 
     data: Data | None = None
@@ -47,7 +45,7 @@ class Findings:
 
 
 def examine(path: str | Path, options: Options, most: int = 100) -> Findings:
-    """Read a data file and note its problems.
+    """Read a data file and collect its problems.
 
     Parameters
     ----------
@@ -55,7 +53,7 @@ def examine(path: str | Path, options: Options, most: int = 100) -> Findings:
         "-" is standard input.
     options : Options
     most : int, default=100
-        Stop after so many problems.
+        Stop after this many problems.
 
     Returns
     -------
@@ -116,7 +114,7 @@ def _examine_text(chunks: SvmlightChunks, source: str, most: int) -> Findings:
 
 
 def _readable(chunks: SvmlightChunks) -> Iterator[Rows | Problem]:
-    """As _pieces; what ends the reading (damaged compression, no text) is a problem, too."""
+    """Like _pieces, but an error that ends the reading (damaged file, not text) is a problem."""
     try:
         yield from _pieces(chunks)
     except ValueError as error:
@@ -124,7 +122,7 @@ def _readable(chunks: SvmlightChunks) -> Iterator[Rows | Problem]:
 
 
 def _pieces(chunks: SvmlightChunks) -> Iterator[Rows | Problem]:
-    """Rows between the problems, and the problems."""
+    """Yield the rows between the problems, and the problems."""
     lines, queries = 0, -1
     with open_read(chunks.path) as file:
         for buffer, begin, end in blocks_of_lines(file, BLOCK, TEXT_PADDING, chunks.name):
@@ -147,7 +145,7 @@ def _pieces(chunks: SvmlightChunks) -> Iterator[Rows | Problem]:
 
 
 def _line_end(text: NDArray[np.uint8], at: int) -> int:
-    """Where the next line begins."""
+    """Return where the next line begins."""
     rest = text[at:].tobytes()
     ends = [k for k in (rest.find(b"\n"), rest.find(b"\r")) if k >= 0]
     end = min(ends, default=len(rest) - 1)
@@ -158,7 +156,7 @@ def _line_end(text: NDArray[np.uint8], at: int) -> int:
 
 
 def statistics(data: Data) -> dict[str, Any]:
-    """Numbers about a data set: its size, its features, its targets."""
+    """Return statistics of a data set: its size, its features, its targets."""
     n, d = data.X.shape
     columns, X = _occurring(data.X)
     entries = X.nnz if sparse.issparse(X) else int(np.count_nonzero(X))
@@ -184,9 +182,9 @@ def statistics(data: Data) -> dict[str, Any]:
 
 
 def _occurring(X: Any) -> tuple[NDArray[Any], Any]:
-    """The features that are not zero everywhere, and X without the others.
+    """Return the features that are not zero everywhere, and X without the others.
 
-    An absurd index must not take memory.
+    So a huge index by mistake needs no memory.
     """
     if not sparse.issparse(X):
         return np.arange(X.shape[1]), np.asarray(X)
@@ -206,7 +204,7 @@ def _name(data: Data, k: int) -> str:
 
 
 def duplicates(X: Any) -> int:
-    """How many rows are copies of one before."""
+    """Return how many rows are copies of an earlier one."""
     rows: set[Any] = set()
     if sparse.issparse(X):
         X = X.tocsr()
@@ -240,7 +238,7 @@ def _target_statistics(y: NDArray[Any]) -> dict[str, Any]:
 
 
 def advice(numbers: dict[str, Any]) -> list[str]:
-    """What the statistics ask for."""
+    """Return advice that follows from the statistics."""
     found = []
     if numbers["unscaled"]:
         found.append(
@@ -249,7 +247,7 @@ def advice(numbers: dict[str, Any]) -> list[str]:
         )
     if numbers["constant_count"]:
         found.append(
-            f"{numbers['constant_count']} features are constant and say nothing: "
+            f"{numbers['constant_count']} features are constant and carry no information: "
             f"{', '.join(numbers['constant_features'])}"
         )
     if numbers["duplicates"]:

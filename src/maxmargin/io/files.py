@@ -1,7 +1,4 @@
-"""Opening and writing files: compressed ones by what they are, not by their names.
-
-New ones whole or not at all.
-"""
+"""Reading files of any compression, which is detected by content, and writing files atomically."""
 
 import bz2
 import gzip
@@ -20,15 +17,15 @@ from typing import Any, BinaryIO
 from maxmargin.kernel.cache import free_memory
 
 ZST_BYTES = 2**6
-"""Compressed bytes taken at once: four of them can be a block that unfolds to 128 kB."""
+"""Compressed bytes read at once: four of them can expand to 128 kB."""
 PIECE = 2**24
-"""Bytes of a file that are read at once where all of it is wanted."""
+"""Bytes read at once when a whole file is read."""
 STDIN = Path("-")
-"""This name is standard input, or standard output where something is written."""
+"""This name is standard input for reading and standard output for writing."""
 
 
 def _open_zst(path: Any, mode: str) -> Any:
-    """Zstandard is part of Python from 3.14 on, and a package before."""
+    """Open a Zstandard file. Python has it from 3.14 on; before, a package does."""
     try:
         from compression import zstd  # type: ignore[import-not-found,unused-ignore]
     except ImportError:
@@ -50,9 +47,9 @@ def _open_zst(path: Any, mode: str) -> Any:
 
 
 class _ZstReader(io.RawIOBase):
-    """What the package zstandard decompresses.
+    """A reader on the package zstandard.
 
-    Its own reader takes a file that is cut off for one that ends.
+    The package's own reader does not notice that a file is cut off.
     """
 
     def __init__(self, file: BinaryIO, decompressor: Any) -> None:
@@ -90,18 +87,18 @@ COMPRESSED: dict[bytes, Callable[..., Any]] = {
     b"\xfd7zXZ\x00": lzma.open,
     b"\x28\xb5\x2f\xfd": _open_zst,
 }
-"""How a compressed file begins, and what opens it."""
+"""First bytes of compressed files, and the functions that open them."""
 SUFFIXES: dict[str, Callable[..., Any]] = {
     ".gz": gzip.open,
     ".bz2": bz2.open,
     ".xz": lzma.open,
     ".zst": _open_zst,
 }
-"""How a file with such a name is written."""
+"""Suffixes of compressed files, and the functions that open them for writing."""
 
 
 def open_read(path: Path) -> BinaryIO:
-    """The bytes of a file, or of standard input for "-", decompressed while they are read."""
+    """Open a file, or standard input for "-"; it is decompressed while it is read."""
     if path == STDIN:
         stream: Any = sys.stdin.buffer
         stream = stream if hasattr(stream, "peek") else io.BufferedReader(stream)
@@ -114,25 +111,19 @@ def open_read(path: Path) -> BinaryIO:
 
 @contextmanager
 def decompressing(name: str) -> Iterator[None]:
-    """While something is read.
-
-    A damaged compressed file is an error that names it, whatever its library raises.
-    """
+    """Turn any error about a damaged compressed file into one that names the file."""
     try:
         yield
     except Exception as error:
         if isinstance(error, MemoryError) or getattr(error, "errno", None) is not None:
             raise
         raise ValueError(
-            f"{name} cannot be decompressed, it is damaged or cut off: {error}"
+            f"{name} cannot be decompressed; it is damaged or cut off: {error}"
         ) from error
 
 
 def read_whole(file: BinaryIO, name: str) -> bytes:
-    """All bytes of a file.
-
-    ValueError for more than half of the free memory, before they fill it.
-    """
+    """Return all bytes of a file; ValueError if they need more than half of the free memory."""
     pieces, left = [], free_memory() // 2
     with decompressing(name):
         while piece := file.read(PIECE):
@@ -143,27 +134,26 @@ def read_whole(file: BinaryIO, name: str) -> bytes:
     if left < 0:
         size = sum(map(len, pieces)) / 2**30
         raise ValueError(
-            f"{name} holds more than {size:.1f} GiB, more than half of the free memory: is it what "
-            "it "
-            "seems to be? svmlight files can be read in chunks"
+            f"{name} holds more than {size:.1f} GiB, more than half of the free memory: is it the "
+            "right file? svmlight files can be read in chunks"
         )
     return b"".join(pieces)
 
 
 def _opener(head: bytes) -> Callable[..., Any]:
-    """What opens a file that begins so."""
+    """Return the function that opens a file with these first bytes."""
     return next(
         (opener for magic, opener in COMPRESSED.items() if head.startswith(magic)), _as_it_is
     )
 
 
 def _as_it_is(stream: BinaryIO, mode: str) -> BinaryIO:
-    """The opener of what is not compressed."""
+    """Open a file that is not compressed."""
     return stream
 
 
 def require_file(path: Path) -> None:
-    """An error that says what is there instead of a file that can be read again and again."""
+    """Raise an error unless the path is a file that can be read several times."""
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder: name a file")
     if not path.exists():
@@ -175,13 +165,13 @@ def require_file(path: Path) -> None:
 
 
 def name_of(path: Path) -> str:
-    """A file's name for messages."""
+    """Return a file's name for messages."""
     return "standard input" if path == STDIN else str(path)
 
 
 @contextmanager
 def _naming(temporary: Path, path: str | os.PathLike[str]) -> Iterator[None]:
-    """Errors about a temporary file name the one that the user gave."""
+    """Make errors about a temporary file name the file that the user gave."""
     try:
         yield
     except OSError as error:
@@ -195,12 +185,11 @@ def _naming(temporary: Path, path: str | os.PathLike[str]) -> Iterator[None]:
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Write a file that appears under its name when it is complete and on the disk; until then, and
-    after an error, the old one stays.
+    """Write a file atomically: it replaces the old one when it is complete and on the disk.
 
-    A link stays a link, to the new file; a device or a pipe is written to, never replaced. The new
-    file has the permissions of the old one, and until it is complete only the user can read it;
-    without an old one the system decides, as for any new file.
+    After an error the old file is unchanged. A link stays a link, to the new file. A device or a
+    pipe is written to, never replaced. The new file has the permissions of the old one, or the
+    usual ones of a new file; until it is complete, only the user can read it.
     """
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
@@ -229,7 +218,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     folder = os.open(target.parent, os.O_RDONLY)
     try:
         os.fsync(folder)
-    except OSError:  # some file systems cannot
+    except OSError:  # some file systems cannot do this do this
         pass
     finally:
         os.close(folder)
@@ -237,7 +226,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 @contextmanager
 def compressed_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """As atomic_write, compressed where the name says so; "-" is standard output."""
+    """Like atomic_write, compressed if the suffix says so; "-" is standard output."""
     target = Path(path)
     if target == STDIN:
         yield sys.stdout.buffer

@@ -1,10 +1,8 @@
-"""A fitted model as a formula, for the exports that write it out: functions of a point, and a rule
-that makes a label of their values.
+"""A fitted model as a formula for exports: functions of a point, and a rule from values to a label.
 
     f_k(x) = sum_j coef_kj k(x_j, x) + intercept_k
 
-With a linear kernel the vectors are the unit vectors: coef holds the weights of the features, and
-there are no vectors.
+With a linear kernel there are no vectors: coef holds the weights of the features.
 """
 
 from enum import Enum
@@ -29,11 +27,11 @@ from maxmargin.kernel.kernels import Kernel, Kind
 from maxmargin.kernel.sources import combine
 
 MOST_NUMBERS = 2**26
-"""Numbers of a formula that is written out."""
+"""Largest number of values in an exported formula."""
 
 
 class Rule(Enum):
-    """What becomes of the values of the functions."""
+    """How the values of the functions give the prediction."""
 
     VALUE = "the value is the prediction"
     INSIDE = "1 from 0 on, else -1"
@@ -48,14 +46,14 @@ class Rule(Enum):
 
 
 class Formula(NamedTuple):
-    """See the top of this file."""
+    """The functions and the rule; see the top of this file."""
 
     kernel: Kernel
     vectors: Floats | None
     columns: NDArray[np.int64] | None
-    """For a precomputed kernel: which of the training samples the support vectors are."""
+    """For a precomputed kernel: indices of the support vectors among the training samples."""
     n_inputs: int
-    """Features; training samples for a precomputed kernel."""
+    """Number of features, or of training samples for a precomputed kernel."""
     coef: Floats
     intercept: Floats
     rule: Rule
@@ -63,11 +61,11 @@ class Formula(NamedTuple):
     pairs_shown: bool
     """Whether decision_function returns the values of the pairs, not votes with confidence."""
     label_order: NDArray[np.int64] | None = None
-    """Positions in classes: of classes with equal votes or values the first in this order wins."""
+    """Positions in classes; of classes with equal votes or values the first in this order wins."""
 
 
 def formula_of(model: Any) -> Formula:
-    """The formula of any fitted estimator but one with a Python function as kernel."""
+    """Return the formula of a fitted estimator whose kernel is not a Python function."""
     if isinstance(model, LinearSVCCV) and hasattr(model, "estimator_"):
         model = model.estimator_
     if not isinstance(model, BaseSVM | BaseLinear):
@@ -136,8 +134,8 @@ def _of_vectors(
 def _refuse_large(rows: int, columns: int) -> None:
     if rows * columns > MOST_NUMBERS:
         raise ValueError(
-            f"{rows} x {columns} numbers are too many to be written out: at most {MOST_NUMBERS} "
-            "are. compact() makes models smaller."
+            f"{rows} x {columns} numbers are too many to export: the limit is {MOST_NUMBERS}. "
+            "compact() makes models smaller."
         )
 
 

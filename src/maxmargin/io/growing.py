@@ -1,7 +1,4 @@
-"""An array that is appended to.
-
-Its memory is enlarged in place where the system can, and its pages are touched once.
-"""
+"""An array that grows by appending; its memory is enlarged in place if the system can do so."""
 
 from typing import Any
 
@@ -12,9 +9,9 @@ GROWTH = 1.5
 
 
 class Growing:
-    """Values that come in pieces.
+    """Values that arrive in pieces.
 
-    `expected` pieces as large as the first are made room for at once.
+    Memory is reserved for `expected` pieces as large as the first.
     """
 
     def __init__(self, dtype: DTypeLike, expected: float = 1.0) -> None:
@@ -31,6 +28,6 @@ class Growing:
         self._count = needed
 
     def whole(self) -> NDArray[Any]:
-        """The values, without the room that is left; nothing can be appended afterwards."""
+        """Return the values; nothing can be appended afterwards."""
         self._array.resize(self._count, refcheck=False)
         return self._array

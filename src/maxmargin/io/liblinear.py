@@ -11,8 +11,9 @@
     ...
 
 For two classes there is one function, positive for the first label (two with MCSVM_CS); otherwise
-one for each class. Our classes are sorted; a model remembers the order of its file, which breaks
-ties (of equal values the first wins, of two labels the second) and in which it is written again.
+one for each class. Our classes are sorted. A model remembers the order of its file. The order
+breaks ties (of equal values the first wins, of two labels the second), and labels are written in
+it.
 """
 
 from collections.abc import Callable
@@ -34,7 +35,7 @@ from maxmargin.status import Status
 
 WORDS = {b"solver_type", b"nr_class", b"label", b"nr_feature", b"bias", b"rho"}
 ROWS = 10_000
-"""Features turned into text at a time."""
+"""Features converted to text at a time."""
 TOGETHER, ONE_CLASS = "MCSVM_CS", "ONECLASS_SVM"
 CLASSIFIERS: dict[str, dict[str, Any]] = {
     "L2R_L2LOSS_SVC_DUAL": {"loss": "squared_hinge"},
@@ -51,13 +52,13 @@ REGRESSORS: dict[str, dict[str, Any]] = {
 PRIMAL = {"L2R_L2LOSS_SVC_DUAL": "L2R_L2LOSS_SVC", "L2R_L2LOSS_SVR_DUAL": "L2R_L2LOSS_SVR"}
 """The same models with dual=False (-s 2, 11)."""
 OTHERS = ("L2R_LR", "L1R_LR", "L2R_LR_DUAL")
-"""Logistic regression: no support vector machine."""
+"""Logistic regression, which is not a support vector machine."""
 
 
 class Linear(NamedTuple):
     """A linear model: f_k(x) = weights_k . x + intercept_k.
 
-    For two classes positive for classes[1].
+    For two classes f is positive for classes[1].
     """
 
     solver: str
@@ -66,12 +67,12 @@ class Linear(NamedTuple):
     fitted_intercept: bool = True
     classes: NDArray[Any] | None = None
     label_order: NDArray[np.int64] | None = None
-    """Positions in classes: the order of the labels in a file; None is the one in which ties are
-    broken as predict does."""
+    """Positions in classes: the order of the labels in a file. None is the order that makes
+    LIBLINEAR break ties as predict does."""
 
 
 def linear_of(model: Any) -> Linear:
-    """The linear model in a fitted estimator."""
+    """Return the linear model of a fitted estimator."""
     model = (
         model.estimator_
         if isinstance(model, LinearSVCCV) and hasattr(model, "estimator_")
@@ -79,7 +80,7 @@ def linear_of(model: Any) -> Linear:
     )
     if not isinstance(model, BaseLinear):
         raise TypeError(
-            f"{type(model).__name__} is no linear model: LinearSVC, LinearSVCCV, LinearSVR or "
+            f"{type(model).__name__} is not a linear model: LinearSVC, LinearSVCCV, LinearSVR or "
             "LinearOneClassSVM is needed."
         )
     weights, intercept = weights_of(model)
@@ -101,16 +102,16 @@ def linear_of(model: Any) -> Linear:
 def _name(
     table: dict[str, dict[str, Any]], defaults: dict[str, Any], wanted: dict[str, Any], dual: Any
 ) -> str:
-    """What LIBLINEAR calls a model of these parameters.
+    """Return LIBLINEAR's name for a model with these parameters.
 
-    Where it has two solvers, "auto" is its default, the dual one.
+    If LIBLINEAR has two solvers, "auto" is its default, the dual one.
     """
     name = next(name for name, values in table.items() if defaults | values == wanted)
     return PRIMAL.get(name, name) if dual is False else name
 
 
 def restore_linear(found: Linear, make: Callable[..., Any], **parameters: Any) -> Any:
-    """An estimator with the given functions."""
+    """Return an estimator with the given functions."""
     model = build(make, **parameters)
     functions, width = found.weights.shape
     model.n_features_in_ = width
@@ -133,16 +134,14 @@ def restore_linear(found: Linear, make: Callable[..., Any], **parameters: Any) -
 
 
 def save_liblinear(model: Any, path: Any) -> None:
-    """Write a fitted linear model as a model file of LIBLINEAR, whose programs then predict the
-    same.
+    """Write a fitted linear model to a model file that LIBLINEAR's programs predict the same from.
 
     Parameters
     ----------
     model : LinearSVC, LinearSVCCV, LinearSVR or LinearOneClassSVM
-        Labels must be whole numbers: LIBLINEAR has no others.
+        Labels must be integers: LIBLINEAR has no others.
     path : str or path-like
-        Where to; names that end in .gz, .bz2, .xz or .zst are compressed. Numbers are written so
-        that they read back as they are.
+        File to write. The suffixes .gz, .bz2, .xz and .zst compress it. Numbers read back exactly.
 
     Notes
     -----
@@ -187,7 +186,7 @@ def save_liblinear(model: Any, path: Any) -> None:
 
 
 def _order(found: Linear) -> NDArray[np.int64]:
-    """Positions in classes in the order in which labels are written; see save_liblinear."""
+    """Return positions in classes in the order in which labels are written; see save_liblinear."""
     assert found.classes is not None
     if found.label_order is not None:
         return found.label_order
@@ -198,19 +197,19 @@ def _order(found: Linear) -> NDArray[np.int64]:
 
 
 def load_liblinear(path: Any) -> Any:
-    """Read a model file of LIBLINEAR; safe on files of strangers.
+    """Read a model file of LIBLINEAR; safe for untrusted files.
 
     Parameters
     ----------
     path : str or path-like
-        The file; compressed ones are decompressed. Logistic regression is refused.
+        The file, compressed or not. Logistic regression is an error.
 
     Returns
     -------
     model : LinearSVC, LinearSVR or LinearOneClassSVM
-        It predicts what LIBLINEAR's predict does. C, epsilon and class weights have their defaults,
-        because the file does not hold them; it holds no dual variables either, so that ``certify``
-        refuses.
+        It predicts the same as LIBLINEAR's predict. C, epsilon and class weights have their
+        defaults, because the file does not hold them. The file has no dual variables either, so
+        ``certify`` raises an error.
     """
     with Lines(path) as lines:
         head = read_head(lines, WORDS, b"w")
@@ -254,15 +253,15 @@ def _solver(head: Head) -> str:
     if solver in OTHERS:
         line = head.found[b"solver_type"][0]
         raise head.lines.error(
-            f"{solver} is logistic regression, which is no support vector machine: its "
-            "probabilities would be lost",
+            f"{solver} is logistic regression, not a support vector machine: its probabilities "
+            "would be lost",
             line,
         )
     return solver
 
 
 def _table(lines: Lines, rows: int, functions: int) -> Floats:
-    """The weights, a row for each feature."""
+    """Return the weights, a row for each feature."""
     lines.require_rows(rows, "lines of weights")
     parts: list[Floats] = [np.empty((0, functions))]
     for text, n in lines.blocks():
@@ -278,9 +277,9 @@ def _table(lines: Lines, rows: int, functions: int) -> Floats:
 def _sorted(
     weights: Floats, intercept: Floats, labels: list[int]
 ) -> tuple[Floats, Floats, NDArray[np.int64] | None]:
-    """The functions in the order of the sorted classes.
+    """Return the functions in the order of the sorted classes.
 
-    For two of them the one that is positive for the second.
+    For two classes there is one, positive for the second class.
     """
     if not labels:
         return np.ascontiguousarray(weights), intercept, None

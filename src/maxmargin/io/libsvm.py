@@ -16,14 +16,14 @@ Each support vector's line begins with nr_class - 1 coefficients. With a precomp
 vector is 0:i, where i is its number among the training samples, from 1. The decision value of the
 pair (i, j) of classes, in the order of the labels, is positive for i.
 
-Our classes are sorted. Of a file with another order the groups of support vectors are sorted; where
-that turns a pair (i, j) into (j, i), its coefficients and rho change their signs, and as 1 / (1 +
-exp(A f + B)) must become its complement, so does B. The model remembers the file's order: it breaks
-ties (of classes with equal votes the first in the file wins; a decision value of 0 is one for the
-second of a pair), and it is the order in which labels are written and probabilities are printed.
+Our classes are sorted. If a file has another order, the groups of support vectors are sorted. Where
+that turns a pair (i, j) into (j, i), its coefficients and rho change signs. So does B, because
+1 / (1 + exp(A f + B)) must become its complement. The model remembers the file's order: it breaks
+ties (of classes with equal votes the first in the file wins; a decision value of 0 votes for the
+second of a pair), and labels and probabilities are written in this order.
 
-A file does not say how many features there are: we write a zero for the last one into the first
-vector if no vector has it.
+A file does not hold the number of features. If no vector has the last feature, we write a zero for
+it into the first vector.
 """
 
 from dataclasses import replace
@@ -70,23 +70,21 @@ WORDS = {
 WORDS |= {b"prob_density_marks"}
 MARKS = 10
 ROWS = 2000
-"""Support vectors turned into text at a time."""
+"""Support vectors converted to text at a time."""
 
 # ---- writing -------------------------------------------------------------------------------------
 
 
 def save_libsvm(model: Any, path: Any) -> None:
-    """Write a fitted SVC, NuSVC, OneClassSVM, SVR or NuSVR as a model file of LIBSVM, whose
-    programs then predict the same.
+    """Write a fitted kernel machine to a model file that LIBSVM's programs predict the same from.
 
     Parameters
     ----------
-    model : estimator
-        With a "linear", "poly", "rbf", "sigmoid" or "precomputed" kernel, whole numbers as labels,
-        and pairs of classes (``multiclass="ovo"``): LIBSVM has no others.
+    model : SVC, NuSVC, OneClassSVM, SVR or NuSVR
+        LIBSVM has only "linear", "poly", "rbf", "sigmoid" and "precomputed" kernels, integer
+        labels, and pairs of classes (``multiclass="ovo"``).
     path : str or path-like
-        Where to; names that end in .gz, .bz2, .xz or .zst are compressed. Numbers are written so
-        that they read back as they are.
+        File to write. The suffixes .gz, .bz2, .xz and .zst compress it. Numbers read back exactly.
 
     Notes
     -----
@@ -113,7 +111,7 @@ def save_libsvm(model: Any, path: Any) -> None:
 
 
 def _refuse_others(machine: KernelModel) -> None:
-    """ValueError for what LIBSVM cannot say."""
+    """Raise ValueError for models that LIBSVM does not have."""
     if machine.kernel.kind not in KERNEL_NAMES:
         known = ", ".join(
             repr(name) for name in ("linear", "poly", "rbf", "sigmoid", "precomputed")
@@ -132,24 +130,23 @@ def _refuse_others(machine: KernelModel) -> None:
 
 
 def label_order(y: NDArray[Any]) -> NDArray[np.int64]:
-    """Places of the sorted labels in the order that LIBSVM and LIBLINEAR give them.
+    """Return positions of the sorted labels in LIBSVM's and LIBLINEAR's order.
 
-    As they occur in y, but 1 before -1.
+    Labels are in the order of y, but 1 before -1.
     """
     classes, first = np.unique(y, return_index=True)
     return np.array([1, 0]) if classes.tolist() == [-1, 1] else np.argsort(first)
 
 
 def whole_labels(classes: NDArray[Any], program: str) -> list[int]:
-    """Labels as whole numbers of 32 bits; ValueError for others."""
+    """Return labels as 32-bit integers; ValueError for others."""
     good = classes.dtype.kind in "iuf" and bool(
         np.isfinite(classes).all() and (np.abs(classes.astype(np.float64)) < 2**31).all()
     )
     if not (good and (classes == np.floor(classes)).all()):
         raise ValueError(
-            f"{program} writes labels as whole numbers of 32 bits, not {classes[:5].tolist()}: fit "
-            "to such numbers (LabelEncoder), or use "
-            "io.save, which writes every kind of label."
+            f"{program} writes labels as integers of 32 bits, not {classes[:5].tolist()}: encode "
+            "them (LabelEncoder), or use io.save, which writes every kind of label."
         )
     return [int(label) for label in classes]
 
@@ -184,7 +181,7 @@ def _words(values: Floats) -> str:
 
 
 def _as_written(machine: KernelModel) -> Any:
-    """The support vectors as CSR, its columns the indices of the file."""
+    """Return the support vectors as CSR; its columns are the indices of the file."""
     count, width = machine.coef.shape[1], machine.n_features
     if machine.kernel.kind is Kind.PRECOMPUTED:
         assert machine.rows is not None
@@ -211,7 +208,7 @@ def _as_written(machine: KernelModel) -> Any:
 
 
 def _lines(coef: Floats, rows: Any, begin: int, end: int) -> bytes:
-    """The lines of some support vectors."""
+    """Return the lines of some support vectors."""
     ends, indices = rows.indptr[begin : end + 1].astype(np.int64), rows.indices.astype(np.int32)
     text: bytes = format_svmlight(
         contiguous(coef[-1]), None, ends, indices, contiguous(rows.data), 0
@@ -229,20 +226,20 @@ def _lines(coef: Floats, rows: Any, begin: int, end: int) -> bytes:
 
 
 def load_libsvm(path: Any, *, n_features: int | None = None) -> Any:
-    """Read a model file of LIBSVM; safe on files of strangers.
+    """Read a model file of LIBSVM; safe for untrusted files.
 
     Parameters
     ----------
     path : str or path-like
-        The file; compressed ones are decompressed.
+        The file, compressed or not.
     n_features : int or None, default=None
-        How many features the data have (for a precomputed kernel: the number of training samples),
-        where the last ones occur in no support vector; None is as many as occur.
+        The number of features of the data, or of training samples for a precomputed kernel. By
+        default, the largest index of the support vectors.
 
     Returns
     -------
     model : SVC, NuSVC, OneClassSVM, SVR or NuSVR
-        It predicts what svm-predict does, from dense and sparse data. C, nu, epsilon and class
+        It predicts the same as svm-predict, from dense and sparse data. C, nu, epsilon and class
         weights have their defaults, because the file does not hold them: set them before
         ``certify(X, y)``. Probabilities are kept for ``save_libsvm`` (``probA_``, ``probB_``).
     """
@@ -304,22 +301,23 @@ def _kernel(head: Head) -> Kernel:
 
 
 def _probabilities(head: Head, problem: Problem, pairs: int) -> tuple[Floats, Floats, Floats]:
-    """probA, probB and density marks, as far as there are some."""
+    """Return probA, probB and density marks; empty if the file has none."""
     counts = {b"probA": pairs, b"probB": pairs, b"prob_density_marks": MARKS}
     a, b, marks = (
         head.numbers(name, count) if name in head.found else none()
         for name, count in counts.items()
     )
     if problem.classifies and len(a) != len(b):
-        raise head.lines.error("probA and probB come together")
+        raise head.lines.error("probA and probB must occur together")
     return a, b, marks
 
 
 def _placed(
     lines: Lines, kernel: Kernel, vectors: Vectors, n_features: int | None
 ) -> tuple[Any, int, NDArray[np.int64] | None]:
-    """The support vectors with columns from 0, the number of features, and for a precomputed kernel
-    their places.
+    """Return the support vectors with columns from 0, and the number of features.
+
+    For a precomputed kernel also their positions among the training samples.
     """
     matrix, rows = vectors.matrix, None
     if kernel.kind is Kind.PRECOMPUTED:
@@ -333,14 +331,14 @@ def _placed(
             and (serial < 2**31).all()
         ):
             raise lines.error(
-                "with a precomputed kernel every support vector is 0:i, i its number among the "
-                "training samples"
+                "with a precomputed kernel every support vector is 0:i, where i is its number "
+                "among the training samples"
             )
         rows = serial.astype(np.int64) - 1
         width = max(int(rows.max(initial=-1)) + 1, vectors.greatest)
         matrix = np.empty((0, 0))
     else:
-        base = 1 if vectors.least > 0 else 0  # LIBSVM itself does not mind a feature 0
+        base = 1 if vectors.least > 0 else 0  # LIBSVM itself accepts a feature 0
         width = vectors.greatest + 1 - base if vectors.greatest >= 0 else 0
         shifted = matrix.indices - base
     if n_features is not None and n_features < width:
@@ -362,7 +360,7 @@ def _placed(
 
 
 def _reordered(machine: KernelModel, order: NDArray[np.int64]) -> KernelModel:
-    """The same machine with class order[a] in the place a; see the top of this file."""
+    """Return the same machine with class order[a] at position a; see the top of this file."""
     ends = np.concatenate([[0], np.cumsum(machine.n_support)])
     members = [np.arange(ends[p], ends[p + 1]) for p in order]
     columns = np.concatenate(members).astype(np.int64)
@@ -394,7 +392,7 @@ def _reordered(machine: KernelModel, order: NDArray[np.int64]) -> KernelModel:
 
 
 def _sorted(machine: KernelModel) -> KernelModel:
-    """The machine with its classes sorted; it remembers the order of the file."""
+    """Return the machine with its classes sorted; it remembers the order of the file."""
     if machine.classes is None:
         return machine
     order = np.argsort(machine.classes)

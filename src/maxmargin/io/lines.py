@@ -1,8 +1,8 @@
-"""Blocks of whole lines of a file of any size, in one buffer that is used again and again.
+"""Blocks of whole lines of a file of any size, in one buffer that is reused.
 
-A block is what is left of the one before, then block_bytes more, cut after its last line end; a
-line longer than that is read to its end. Line ends are \\n, \\r\\n and \\r. The last line gets a
-line end if it has none, and `padding` bytes of the buffer follow every block.
+A block consists of the rest of the previous block and block_bytes more, up to the last line end. A
+longer line is read to its end. Line ends are \\n, \\r\\n and \\r. The last line gets a line end if
+it has none. At least `padding` bytes of the buffer follow every block.
 """
 
 from collections.abc import Iterator
@@ -16,17 +16,17 @@ from maxmargin.io.files import decompressing
 Bytes = NDArray[np.uint8]
 STEP = 2**16
 LONGEST_LINE = 2**27
-"""A line of more bytes is an error: what is no text must not fill the memory."""
+"""A longer line, in bytes, is an error: a file that is not text must not fill the memory."""
 BOMS = {b"\xef\xbb\xbf": "", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
-"""How files that some editors write begin, and what they are if not UTF-8."""
+"""Byte order marks, and the encoding if it is not UTF-8."""
 
 
 def blocks_of_lines(
     file: BinaryIO, block_bytes: int, padding: int, name: str
 ) -> Iterator[tuple[Bytes, int, int]]:
-    """Yield a buffer and where in it the block begins and ends.
+    """Yield a buffer, and where the block begins and ends in it.
 
-    It may be used until the next is asked for.
+    The block is valid until the next one is requested.
     """
     buffer, filled, first = (
         np.empty(block_bytes + min(block_bytes, 2**16) + 1 + padding, np.uint8),
@@ -56,9 +56,9 @@ def blocks_of_lines(
 
 
 def _after_last(mark: bytes, buffer: Bytes, begin: int, end: int) -> int:
-    """One past the last such byte of buffer[begin:end], 0 without any.
+    """Return one past the last such byte of buffer[begin:end], or 0 if there is none.
 
-    Looked for from the end, a piece at a time.
+    The search goes backwards, a piece at a time.
     """
     while begin < end:
         start = max(begin, end - STEP)
@@ -70,7 +70,7 @@ def _after_last(mark: bytes, buffer: Bytes, begin: int, end: int) -> int:
 
 
 def _read_into(file: BinaryIO, buffer: Bytes, at: int, count: int, name: str) -> int:
-    """Read at most so many bytes."""
+    """Read at most `count` bytes."""
     reader: Any = file
     room: Any = buffer[at : at + count]
     with decompressing(name):
@@ -78,7 +78,7 @@ def _read_into(file: BinaryIO, buffer: Bytes, at: int, count: int, name: str) ->
 
 
 def _without_bom(buffer: Bytes, name: str) -> int:
-    """Where the text begins."""
+    """Return where the text begins."""
     head = buffer[:4].tobytes()
     for bom, encoding in BOMS.items():
         if head.startswith(bom):

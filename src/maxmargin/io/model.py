@@ -1,9 +1,9 @@
-"""Models in files of our own, and files of other programs recognised by how they begin.
+"""Our model files (.mm), and files of other programs, which are recognised by their first bytes.
 
-A .mm file holds an estimator's class, parameters and fitted attributes: archive.py is its
-container, tagged.py its values. It is made of the estimator's attributes, so what is loaded is what
-was saved, bit for bit. Classes come from the list below, attributes must have the names of fitted
-attributes, and what was read is checked as prediction checks it before it is handed out.
+A .mm file holds an estimator's class, parameters and fitted attributes. archive.py is its
+container, tagged.py its values. A loaded estimator has the same attributes as the saved one, bit
+for bit. Only classes of the list below are read, only names of fitted attributes are accepted, and
+a model is checked as prediction checks it before it is returned.
 """
 
 import re
@@ -33,18 +33,18 @@ ATTRIBUTE = re.compile(r"(_[a-zA-Z]\w{0,60}|[a-zA-Z]\w{0,60}_)", re.ASCII)
 
 
 def save(model: Any, path: Any) -> None:
-    """Write a fitted estimator to a file of our own format (.mm), whole or not at all.
+    """Write a fitted estimator to a file in our own format (.mm), atomically.
 
     Parameters
     ----------
     model : estimator
-        Any of maxmargin's. A kernel that is a Python function is refused: the file holds data only.
+        Any of maxmargin's whose kernel is not a Python function: the file holds data only.
     path : str or path-like
-        Where to. An old file is replaced when the new one is complete and on the disk.
+        File to write. An old file is replaced when the new one is complete and on the disk.
     """
     if type(model) not in NAMES:
         raise TypeError(
-            f"{type(model).__module__}.{type(model).__name__} is no estimator of maxmargin: "
+            f"{type(model).__module__}.{type(model).__name__} is not an estimator of maxmargin: "
             f"{_remedy(model)}."
         )
     check_is_fitted(model)
@@ -55,21 +55,21 @@ def save(model: Any, path: Any) -> None:
 
 
 def _remedy(model: Any) -> str:
-    """What to do with an object that is none of ours."""
+    """Return what to do with an object that is not one of our estimators."""
     if hasattr(model, "steps"):
         return (
-            "save its last step, model[-1], and the steps before it, which every prediction "
+            "save its last step, model[-1], here, and the steps before it, which every prediction "
             "needs, in another way"
         )
     if type(model).__module__.startswith("sklearn.svm"):
-        return "io.from_sklearn makes one of it"
+        return "io.from_sklearn converts it to one"
     return f"{', '.join(CLASSES)} can be saved"
 
 
 def _encode(model: Any, arrays: archive.Arrays) -> dict[str, Any]:
-    """Class, parameters and attributes of an estimator."""
+    """Return the class, parameters and attributes of an estimator."""
     if type(model) not in NAMES:
-        raise ValueError(f"{type(model).__name__} is no estimator of maxmargin.")
+        raise ValueError(f"{type(model).__name__} is not an estimator of maxmargin.")
     parameters = model.get_params(deep=False)
     encoder = Encoder(arrays, lambda part: _encode(part, arrays))
     found: dict[str, Any] = {"class": NAMES[type(model)], "parameters": {}, "attributes": {}}
@@ -88,27 +88,28 @@ def _encode(model: Any, arrays: archive.Arrays) -> dict[str, Any]:
 
 
 def load(path: Any, *, n_features: int | None = None) -> Any:
-    """Read a model: our own format, or LIBSVM's, LIBLINEAR's or SVM-light's, told apart by how the
-    file begins; safe on files of strangers.
+    """Read a model file of ours, LIBSVM, LIBLINEAR or SVM-light; safe for untrusted files.
+
+    The first bytes of the file decide which format it is.
 
     Parameters
     ----------
     path : str or path-like
         The file.
     n_features : int or None, default=None
-        How many features the data have. LIBSVM's files do not say; a file of another number of
-        features is refused.
+        The number of features of the data, which LIBSVM's files do not hold. A file with another
+        number is an error.
 
     Returns
     -------
     model : estimator
-        A file of ours gives back the estimator that was saved: the same predictions, bit for bit.
-        See ``load_libsvm``, ``load_liblinear`` and ``load_svm_light`` about the others.
+        From a file of ours, the estimator that was saved, with the same predictions, bit for bit.
+        See ``load_libsvm``, ``load_liblinear`` and ``load_svm_light`` for the others.
     """
     with open_read(Path(path)) as file:
         try:
             begin = file.read(4096)
-        except Exception:  # damaged compressed text; each compression has errors of its own
+        except Exception:  # damaged compressed text; each compression has its own errors
             begin = b""
     readers: dict[bytes, Callable[[Any], Any]] = {
         b"SVM-light": load_svm_light,
@@ -117,10 +118,7 @@ def load(path: Any, *, n_features: int | None = None) -> Any:
     if begin.startswith(b"PK"):
         with open(path, "rb") as file:
             if file.read(2) != b"PK":
-                raise ValueError(
-                    f"{path} is a compressed model file, which is read as it is: decompress it "
-                    "first."
-                )
+                raise ValueError(f"{path} is a compressed model file: decompress it first.")
         return _of_width(_load(path), n_features)
     if b"svm_type" in begin:
         return load_libsvm(path, n_features=n_features)
@@ -128,8 +126,8 @@ def load(path: Any, *, n_features: int | None = None) -> Any:
         if mark in begin:
             return _of_width(reader(path), n_features)
     raise ValueError(
-        f"{path} is no model: it begins like none of maxmargin's, LIBSVM's, LIBLINEAR's or "
-        "SVM-light's. Pickles are read by joblib."
+        f"{path} is not a model file of maxmargin, LIBSVM, LIBLINEAR or SVM-light. joblib reads "
+        "pickles."
     )
 
 
@@ -137,8 +135,7 @@ def _of_width(model: Any, n_features: int | None) -> Any:
     found = getattr(model, "n_features_in_", None)
     if n_features is not None and found != n_features:
         raise ValueError(
-            f"The model was trained on {found} features, and n_features={n_features} were asked "
-            "for."
+            f"The model was trained on {found} features, but n_features={n_features} was given."
         )
     return model
 
@@ -169,7 +166,7 @@ def _decode_first(decoder: Decoder, record: Any, depth: int) -> Any:
 def _decode(
     decoder: Decoder, record: Any, depth: int, attributes: Callable[..., Any] = _attributes
 ) -> Any:
-    """The estimator of a record, checked."""
+    """Return the estimator of a record, checked."""
     name = record["class"]
     if not isinstance(name, str) or name not in CLASSES:
         raise ValueError(f"the class {str(name)[:40]!r} is unknown.")
@@ -178,7 +175,7 @@ def _decode(
     odd = sorted(set(record["parameters"]) - known)
     if odd:
         raise ValueError(
-            f"{name} has no parameter {odd[0][:40]!r}: the file may be of a newer version."
+            f"{name} has no parameter {odd[0][:40]!r}: the file may come from a newer version."
         )
     parameters = {key: decoder.decode(value, depth) for key, value in record["parameters"].items()}
     model = build(cls, **parameters)
@@ -189,7 +186,7 @@ def _decode(
             or key in known
             or hasattr(cls, key)
         ):
-            raise ValueError(f"{key[:40]!r} is no fitted attribute.")
+            raise ValueError(f"{key[:40]!r} is not a fitted attribute.")
         setattr(model, key, value)
     if record["attributes"]:
         validate(model)

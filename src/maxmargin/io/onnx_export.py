@@ -1,10 +1,10 @@
 """ONNX export in plain float64 operators.
 
 The operators ai.onnx.ml.SVMClassifier and SVMRegressor compute in float32, which changes labels
-near a boundary, and they know four kernels. So the formula is written out in operators that have
-float64: a matrix product, the kernel's scalar map, another product, comparisons. Squared distances
-of the RBF kernel are |x|^2 + |z|^2 - 2 x.z of centred data. Labels are looked up in a table, so
-that they may be numbers or strings.
+near a boundary, and they have only four kernels. So the formula is written in operators that
+support float64: a matrix product, the kernel's scalar map, another product, comparisons. Squared
+distances of the RBF kernel are |x|^2 + |z|^2 - 2 x.z of centred data. Labels are looked up in a
+table, so they may be numbers or strings.
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ from maxmargin.kernel import multiclass
 from maxmargin.kernel.kernels import Kind
 
 OPSET, IR_VERSION = 17, 8
-"""Old enough for runtimes of the last years."""
+"""Old enough for the runtimes of the last years."""
 
 
 def to_onnx(model: Any) -> Any:
@@ -26,14 +26,14 @@ def to_onnx(model: Any) -> Any:
     Parameters
     ----------
     model : estimator
-        Any of maxmargin's, but not with a Python function as kernel.
+        Any of maxmargin's whose kernel is not a Python function.
 
     Returns
     -------
     proto : onnx.ModelProto
         Input ``X``, float64 of shape (n, n_features) (kernel values for a precomputed kernel).
-        Outputs ``label`` and ``decision`` for classifiers and one-class models: what ``predict``
-        and ``decision_function`` return; ``value`` for regression.
+        Outputs ``label`` and ``decision`` for classifiers and one-class models, as ``predict`` and
+        ``decision_function`` return them; ``value`` for regression.
     """
     try:
         import onnx
@@ -77,7 +77,7 @@ class _Graph:
         return f"t{self._count}"
 
     def constant(self, values: Any) -> str:
-        """A tensor; numbers as float64 unless they are integers."""
+        """Add a tensor and return its name; numbers are float64 unless they are integers."""
         name, array = self._name(), np.asarray(values)
         if array.dtype.kind in "UO":
             tensor = self.onnx.helper.make_tensor(
@@ -92,7 +92,7 @@ class _Graph:
         return name
 
     def op(self, kind: str, *inputs: Any, **attributes: Any) -> str:
-        """A node's output; inputs that are no names become constants."""
+        """Add a node and return its output; inputs that are not names become constants."""
         name = self._name()
         names = [value if isinstance(value, str) else self.constant(value) for value in inputs]
         self.nodes.append(self.onnx.helper.make_node(kind, names, [name], **attributes))
@@ -104,7 +104,7 @@ def _axes(*values: int) -> NDArray[np.int64]:
 
 
 def _kernel_values(g: _Graph, formula: Formula) -> str:
-    """k(x, x_j), a row for each point."""
+    """Return k(x, x_j), a row for each point."""
     kernel, V = formula.kernel, formula.vectors
     if kernel.kind is Kind.PRECOMPUTED:
         return g.op("Gather", "X", formula.columns, axis=1)
@@ -146,7 +146,7 @@ def _kernel_values(g: _Graph, formula: Formula) -> str:
 
 
 def _values(g: _Graph, formula: Formula) -> str:
-    """The values of every function, a column each."""
+    """Return the values of the functions, a column each."""
     linear = formula.kernel.kind is Kind.LINEAR
     return g.op(
         "Add",
@@ -158,7 +158,7 @@ def _values(g: _Graph, formula: Formula) -> str:
 def _outputs(
     g: _Graph, formula: Formula, values: str
 ) -> dict[str, tuple[str, int, tuple[int, ...]]]:
-    """Name, tensor, type and shape of what the graph returns."""
+    """Return the name, tensor, type and shape of each output of the graph."""
     kinds, rule, zero = g.onnx.TensorProto, formula.rule, np.array(0.0)
     if formula.coef.shape[0] == 1:
         f = g.op("Squeeze", values, _axes(1))
@@ -190,7 +190,7 @@ def _outputs(
 
 
 def _most(g: _Graph, scores: str, order: NDArray[np.int64] | None) -> str:
-    """The place of the greatest score, the first in the given order where equal."""
+    """Return the position of the largest score; of equal ones the first in the given order."""
     if order is None:
         return g.op("ArgMax", scores, axis=1, keepdims=0)
     return g.op(
@@ -206,7 +206,7 @@ def _most(g: _Graph, scores: str, order: NDArray[np.int64] | None) -> str:
 
 
 def _votes(g: _Graph, values: str, n_classes: int) -> tuple[str, str]:
-    """Votes of the pairs, alone and with confidence: maxmargin.kernel.multiclass says how."""
+    """Return the votes of the pairs, alone and with confidence; see maxmargin.kernel.multiclass."""
     pairs = multiclass.pairs(n_classes)
     ballot = np.zeros((len(pairs), n_classes))
     for k, (i, j) in enumerate(pairs):
@@ -221,13 +221,11 @@ def _votes(g: _Graph, values: str, n_classes: int) -> tuple[str, str]:
 
 
 def _label(g: _Graph, formula: Formula, place: str) -> tuple[str, int, tuple[int, ...]]:
-    """The label at each place of the classes."""
+    """Return the label at each position of the classes."""
     kinds, classes = g.onnx.TensorProto, formula.classes
     assert classes is not None
     if classes.dtype.kind == "O" and not all(isinstance(label, str) for label in classes):
-        raise ValueError(
-            f"ONNX has labels that are numbers or strings, not {classes[:5].tolist()}."
-        )
+        raise ValueError(f"Labels in ONNX are numbers or strings, not {classes[:5].tolist()}.")
     table = {
         "i": (np.int64, kinds.INT64),
         "u": (np.int64, kinds.INT64),

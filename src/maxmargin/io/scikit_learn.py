@@ -1,4 +1,4 @@
-"""From fitted scikit-learn SVMs to ours and back; the decision functions are the same numbers.
+"""Conversion of fitted SVMs from and to scikit-learn; the decision values stay the same.
 
 scikit-learn keeps LIBSVM's layout in attributes of the same names as ours, and LIBLINEAR's weights
 in coef_ and intercept_. Its linear models penalise the intercept: they become ours with
@@ -24,7 +24,7 @@ LINEAR = {"LinearSVC": LinearSVC, "LinearSVR": LinearSVR}
 DIFFERENT = ("probability",)
 """Parameters that do not carry over: probabilities are not computed here."""
 KEPT = ("class_weight_", "fit_status_", "n_iter_", "feature_names_in_")
-"""Attributes of both that say the same."""
+"""Attributes with the same meaning in both libraries."""
 
 
 def from_sklearn(model: Any) -> Any:
@@ -38,14 +38,15 @@ def from_sklearn(model: Any) -> Any:
     Returns
     -------
     model : estimator of maxmargin
-        With the same parameters; ``certify(X, y)`` checks what scikit-learn found. Platt's numbers
-        of ``probability=True`` are kept for ``save_libsvm`` (``probA_``, ``probB_``).
+        It has the same parameters; ``certify(X, y)`` checks scikit-learn's solution. The
+        probability parameters of ``probability=True`` are kept for ``save_libsvm`` (``probA_``,
+        ``probB_``).
     """
     name = next(
         (cls.__name__ for cls in type(model).__mro__ if cls.__module__ == theirs.__name__), None
     )
     if name is None:
-        raise TypeError(f"{type(model).__name__} is no SVM of scikit-learn.")
+        raise TypeError(f"{type(model).__name__} is not an SVM of scikit-learn.")
     check_is_fitted(model)
     if name in LINEAR:
         return _linear_from(model, LINEAR[name])
@@ -55,7 +56,7 @@ def from_sklearn(model: Any) -> Any:
 
 
 def _shared(model: Any, target: Any) -> dict[str, Any]:
-    """The parameters that the target has as well."""
+    """Return the parameters that the target has too."""
     names = set(target().get_params(deep=False)) - set(DIFFERENT)
     return {name: value for name, value in model.get_params(deep=False).items() if name in names}
 
@@ -81,7 +82,7 @@ def _linear_from(model: Any, target: Any) -> Any:
 def _kernel_from(sklearn_model: Any, problem: Problem) -> Any:
     if not isinstance(sklearn_model.kernel, str):
         raise ValueError(
-            "The kernel is a Python function, of which scikit-learn keeps all training data and no "
+            "The kernel is a Python function; scikit-learn then keeps all training data instead of "
             "support vectors: fit ours instead."
         )
     kind = NAMES[sklearn_model.kernel]
@@ -120,13 +121,13 @@ def to_sklearn(model: Any) -> Any:
     Parameters
     ----------
     model : SVC, NuSVC, SVR, NuSVR, OneClassSVM, LinearSVC, LinearSVCCV or LinearSVR
-        With one of scikit-learn's named kernels, and pairs of classes where there are several.
+        It needs one of scikit-learn's named kernels and, for several classes, pairs of classes.
 
     Returns
     -------
     model : estimator of scikit-learn
-        Parameters that scikit-learn does not have (a squared loss, ``multiclass``, ``time_limit``,
-        ...) are not part of it: it predicts the same, and a new fit would be scikit-learn's.
+        It predicts the same. Parameters that scikit-learn does not have (a squared loss,
+        ``multiclass``, ``time_limit``, ...) are dropped, so a new fit may differ.
     """
     problem = problem_of(model)
     if problem is None:

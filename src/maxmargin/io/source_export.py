@@ -1,9 +1,8 @@
-"""Models as source in C and JavaScript that needs no library: for microcontrollers, web pages, and
-whoever wants to read one.
+"""Models as C and JavaScript source without dependencies: for microcontrollers and web pages.
 
-Both are the formula of formula.py written out in loops. What differs between the languages is in
-the two templates and the tables below; the kernel's expressions are the same in both. Numbers are
-written so that they read back as they are.
+Both are loops over the formula of formula.py. The templates and tables below hold what differs
+between the languages; the expressions of the kernels are the same in both. Numbers read back
+exactly.
 """
 
 import json
@@ -16,11 +15,11 @@ from maxmargin.io.formula import Formula, Rule, formula_of
 from maxmargin.kernel.kernels import Kind
 
 MOST = 2**20
-"""Numbers written into a source file: more are no source."""
+"""Largest number of values in a source file."""
 
 
 class _Language:
-    """How a language writes what both have."""
+    """The words and literals of a language."""
 
     def __init__(self, c: bool) -> None:
         self.c = c
@@ -30,7 +29,7 @@ class _Language:
         )
 
     def array(self, name: str, values: NDArray[Any], kind: str = "double") -> str:
-        """A constant vector; C has no empty ones."""
+        """Return the declaration of a constant vector; C has no empty ones."""
         items = [repr(float(v)) if kind == "double" else str(int(v)) for v in np.ravel(values)] or [
             "0"
         ]
@@ -43,7 +42,7 @@ class _Language:
 
 
 def _kernel_lines(formula: Formula, t: _Language) -> str:
-    """The value k of the kernel at vector j."""
+    """Return the lines that compute k, the kernel value of vector j."""
     kernel, d = formula.kernel, formula.n_inputs
     gamma, coef0 = repr(float(kernel.gamma)), repr(float(kernel.coef0))
     if kernel.kind is Kind.PRECOMPUTED:
@@ -67,7 +66,7 @@ def _kernel_lines(formula: Formula, t: _Language) -> str:
 
 
 def _body(formula: Formula, t: _Language) -> str:
-    """The lines that fill f with the values of the functions."""
+    """Return the lines that fill f with the values of the functions."""
     functions, count = formula.coef.shape
     lines = f"  for ({t.index} c = 0; c < {functions}; c++) f[c] = INTERCEPT[c];\n"
     if formula.kernel.kind is Kind.LINEAR:
@@ -86,12 +85,12 @@ def _body(formula: Formula, t: _Language) -> str:
 
 
 def _tables(formula: Formula, t: _Language) -> str:
-    """The constants."""
+    """Return the declarations of the constants."""
     size = formula.coef.size + (0 if formula.vectors is None else formula.vectors.size)
     if size > MOST:
         raise ValueError(
-            f"{size} numbers are too many for a source file, at most {MOST} are written: compact() "
-            "makes models smaller."
+            f"{size} numbers are too many for a source file, the limit is {MOST}: compact() makes "
+            "models smaller."
         )
     found = t.array("INTERCEPT", formula.intercept) + t.array("COEF", formula.coef.T)
     if formula.vectors is not None:
@@ -106,7 +105,7 @@ def _tables(formula: Formula, t: _Language) -> str:
 
 
 def _place(formula: Formula, t: _Language) -> str:
-    """The lines that make best, the place of the label, of the values f."""
+    """Return the lines that compute best, the position of the label, from the values f."""
     rule, functions = formula.rule, len(formula.coef)
     if rule in (Rule.ABOVE, Rule.FROM):
         return f"  {t.index} best = f[0] {'>' if rule is Rule.ABOVE else '>='} 0 ? 1 : 0;\n"
@@ -147,7 +146,7 @@ def _place(formula: Formula, t: _Language) -> str:
 
 
 def _about(model: Any, formula: Formula) -> str:
-    """What stands in a comment at the top."""
+    """Return the text of the comment at the top."""
     vectors = "" if formula.vectors is None else f", {len(formula.vectors)} support vectors"
     return _comment(
         f"{type(model).__name__} of maxmargin: {formula.kernel!r}{vectors}, {formula.n_inputs} "
@@ -156,9 +155,10 @@ def _about(model: Any, formula: Formula) -> str:
 
 
 def _comment(text: str) -> str:
-    """Text that no comment ends in.
+    """Return text that cannot end a comment.
 
-    Of printable ASCII characters, and without those that C, JavaScript and HTML give a meaning.
+    It has printable ASCII characters only, without those that have a meaning in C, JavaScript or
+    HTML.
     """
     return "".join(c if " " <= c <= "~" and c not in "*/\\<>?" else "_" for c in text)
 
@@ -169,7 +169,7 @@ def to_c(model: Any) -> str:
     Parameters
     ----------
     model : estimator
-        Any of maxmargin's, but not with a Python function as kernel.
+        Any of maxmargin's whose kernel is not a Python function.
 
     Returns
     -------
@@ -203,14 +203,12 @@ def to_c(model: Any) -> str:
 
 
 def _c_labels(classes: NDArray[Any]) -> tuple[str, list[str]]:
-    """The type of the labels in C, and their literals."""
+    """Return the type of the labels in C, and their literals."""
     if classes.dtype.kind in "biu":
         if classes.dtype.kind != "b" and not (
             int(classes[0]) > -(2**63) and int(classes[-1]) < 2**63
         ):
-            raise ValueError(
-                f"C has no whole numbers as large as the labels {classes[:5].tolist()}."
-            )
+            raise ValueError(f"C has no integers as large as the labels {classes[:5].tolist()}.")
         return "long long ", [f"{int(label)}LL" for label in classes]
     if classes.dtype.kind == "f":
         return "double ", [repr(float(label)) for label in classes]
@@ -229,7 +227,7 @@ def _c_string(text: str) -> str:
 
 
 def _javascript(value: Any) -> str:
-    """A literal that may also stand inside a script element of a web page."""
+    """Return a literal that is also safe inside a script element of a web page."""
     return json.dumps(value).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
@@ -239,7 +237,7 @@ def to_javascript(model: Any) -> str:
     Parameters
     ----------
     model : estimator
-        Any of maxmargin's, but not with a Python function as kernel.
+        Any of maxmargin's whose kernel is not a Python function.
 
     Returns
     -------

@@ -14,7 +14,7 @@
     0.5 1:0.1 4:2 #
 
 The function is f(x) = sum_j (alpha y)_j k(x_j, x) - b, positive for the label +1. The file does not
-say whether it was trained for labels or for real targets.
+say whether it is a classifier or a regression.
 """
 
 from typing import Any
@@ -42,24 +42,24 @@ LINES = (
 
 
 def load_svm_light(path: Any, *, regression: bool = False) -> Any:
-    """Read a model file of SVM-light; safe on files of strangers.
+    """Read a model file of SVM-light; safe for untrusted files.
 
     Parameters
     ----------
     path : str or path-like
-        The file; compressed ones are decompressed.
+        The file, compressed or not.
     regression : bool, default=False
-        Whether the targets were numbers (svm_learn -z r): the file does not say.
+        Whether it is a regression (svm_learn -z r); the file does not say.
 
     Returns
     -------
     model : SVC or SVR
-        It predicts what svm_classify does: an SVC with the labels -1 and 1, or an SVR. C and
+        An SVC with the labels -1 and 1, or an SVR. It predicts the same as svm_classify. C and
         epsilon have their defaults.
     """
     with Lines(path) as lines:
         if not (lines.line(HEAD) or b"").startswith(BEGIN):
-            raise lines.error(f"a model of SVM-light begins with {BEGIN.decode()}")
+            raise lines.error(f"a model file of SVM-light begins with {BEGIN.decode()}")
         words = [_value(lines, name) for name in (*LINES, "threshold b")]
         kernel = _kernel(lines, words)
         width, _, count = (
@@ -70,7 +70,7 @@ def load_svm_light(path: Any, *, regression: bool = False) -> Any:
         matrix = vectors.matrix
         if vectors.greatest > width or vectors.least < 1:
             raise lines.error(
-                f"the features must be 1 to {width}, the highest feature index, and there are "
+                f"the features must be 1 to {width}, the highest feature index, but they are "
                 f"{vectors.least} to {vectors.greatest}"
             )
     X = sparse.csr_matrix((matrix.data, matrix.indices - 1, matrix.indptr), shape=(count, width))
@@ -89,7 +89,7 @@ def load_svm_light(path: Any, *, regression: bool = False) -> Any:
 
 
 def _value(lines: Lines, name: str) -> bytes:
-    """What stands before the comment of the next line."""
+    """Return the text before the comment of the next line."""
     text = lines.line(HEAD)
     if text is None:
         raise lines.error(f"the file ends where {name} was expected")
@@ -103,7 +103,7 @@ def _kernel(lines: Lines, words: list[bytes]) -> Kernel:
     kind = whole(words[0], lines, 2, most=4)
     if kind == 4:
         raise lines.error(
-            "kernel type 4 is a function of one's own, which the file does not hold", 2
+            "kernel type 4 is a user-defined function, which the file does not hold", 2
         )
     degree = whole(words[1], lines, 3)
     g, s, r = (numbers([words[k]], lines, k + 2)[0] for k in (2, 3, 4))

@@ -1,14 +1,13 @@
-"""svmlight text of any size: read in blocks of whole lines, each parsed by the core; written so
-that it reads back bit for bit.
+"""Reading svmlight text of any size, in blocks of whole lines that the core parses.
 
-A line is ``target [qid:q] index:value index:value ... # comment``; empty lines and comments are
-skipped, a line may end in \\n, \\r\\n or \\r. Whether indices count from 0 or from 1, and how many
-features there are, can only be known at the end of the file, so both are decided there. What is not
-of this form is an error that names file, line and column.
+A line is ``target [qid:q] index:value index:value ... # comment``. Empty lines and comments are
+skipped; a line ends in \\n, \\r\\n or \\r. Whether indices start at 0 or 1, and how many features
+there are, is only known at the end of the file, so both are decided there. A malformed line is an
+error that names the file, line and column.
 
-Zeros: what a sparse matrix stores is written, stored zeros of either sign too, so that the matrix
-reads back with the same entries and bits; of an array nothing is written for 0.0 and -0.0, and both
-read back as 0.0.
+Zeros: the stored entries of a sparse matrix are written, including zeros of either sign, so the
+matrix reads back with the same entries and bits. For an array, 0.0 and -0.0 are not written, and
+both read back as 0.0.
 """
 
 from collections.abc import Iterator
@@ -28,10 +27,9 @@ from maxmargin.io.growing import Growing
 from maxmargin.io.lines import blocks_of_lines
 
 BLOCK = 2**23
-"""Bytes of text read at once: what is parsed of so many stays in memory that is used again for the
-next."""
+"""Bytes of text read at once. The memory of a parsed block is reused for the next one."""
 MOST_FEATURES = 2**31 - 2
-"""The greatest index accepted: what fits 32 bits."""
+"""The largest accepted index; it fits in 32 bits."""
 ERRORS = (
     "",
     "a number was expected, the target; several targets (1,2) and words (nan, inf) are not read",
@@ -41,7 +39,7 @@ ERRORS = (
     "a number was expected right after ':', for example 0.5 or 1e-3; words (nan, inf) are not read",
     "unexpected character after the value: a blank must follow, and the decimal mark is a point",
     "the number is too large for a float64",
-    "the index is greater than {limit}, the most that is accepted; if it is right, raise "
+    "the index is greater than {limit}, the most that is accepted; if it is correct, raise "
     "max_features or renumber the features",
     "the index is not greater than the one before: sort each line's indices, and give each once",
     "a whole number of 64 bits was expected after qid:",
@@ -51,7 +49,7 @@ ERRORS = (
 
 
 class Layout(NamedTuple):
-    """What the whole file has in common."""
+    """The size of a file and the base of its indices."""
 
     n_samples: int
     n_features: int
@@ -61,7 +59,8 @@ class Layout(NamedTuple):
 class Problem(NamedTuple):
     """What is wrong with a line, and where.
 
-    Line and column from 1, 0 if the message says where, or it is the whole line.
+    Line and column start at 1. A 0 means that the message says where, or that the whole line is
+    wrong.
     """
 
     line: int
@@ -69,13 +68,13 @@ class Problem(NamedTuple):
     message: str
 
     def __str__(self) -> str:
-        """For a user."""
+        """Return the message for a user."""
         place = f"line {self.line}, column {self.column}" if self.column else f"line {self.line}"
         return f"{place}: {self.message}" if self.line else self.message
 
 
 class Rows(NamedTuple):
-    """The rows of some lines, indices as they are written."""
+    """The rows of some lines; indices are as in the file."""
 
     targets: NDArray[np.float64]
     ends: NDArray[np.int64]
@@ -86,7 +85,7 @@ class Rows(NamedTuple):
     greatest: int
 
     def matrix(self, layout: Layout, dtype: Any) -> Any:
-        """The rows in CSR; takes the arrays over, so it can be called once."""
+        """Return the rows in CSR. It takes ownership of the arrays, so call it once."""
         if not layout.zero_based:
             np.subtract(self.indices, np.int32(1), out=self.indices)
         indptr = np.zeros(len(self.ends) + 1, np.int32 if len(self.indices) < 2**31 else np.int64)
@@ -109,19 +108,19 @@ def svmlight_chunks(
     dtype: DTypeLike = np.float64,
     max_features: int = MOST_FEATURES,
 ) -> "SvmlightChunks":
-    """A reader of an svmlight file in blocks, for ``fit_chunks``.
+    """Return a reader of an svmlight file in blocks, for ``fit_chunks``.
 
     Parameters
     ----------
     path : str or path-like
-        The file; compressed ones (gzip, bz2, xz, zstd) are decompressed while they are read.
+        The file. A compressed one (gzip, bz2, xz, zstd) is decompressed while it is read.
     n_features : int or None, default=None
-        How many features X has; None is as many as occur in the file. Files of one data set need
-        the same number.
+        The number of features of X; by default as many as occur in the file. All files of a data
+        set need the same number.
     block_bytes : int, default=2**23
-        About how many bytes of text are read at once. The memory needed is a few times that.
+        Approximate number of bytes of text to read at once. The memory needed is a few times that.
     zero_based : bool or "auto", default="auto"
-        Whether indices begin at 0; "auto" means at 1 unless a 0 occurs anywhere in the file.
+        Whether indices start at 0; "auto" means at 1 unless a 0 occurs anywhere in the file.
     dtype : {float64, float32}, default=float64
         Type of the values; targets are float64.
     max_features : int, default=2**31 - 2
@@ -130,9 +129,9 @@ def svmlight_chunks(
     Returns
     -------
     reader : SvmlightChunks
-        Each call ``reader()`` begins again and yields ``(X, y)`` for some rows after the other, X
-        in CSR; ``reader.layout`` holds the numbers of samples and features and the base of the
-        indices.
+        Each call ``reader()`` starts again and yields ``(X, y)`` of one block after another, X in
+        CSR. ``reader.layout`` holds the number of samples, the number of features and the base of
+        the indices.
 
     Examples
     --------
@@ -175,24 +174,24 @@ class SvmlightChunks:
     dtype: np.dtype[Any]
     max_features: int = MOST_FEATURES
     name: str = ""
-    """For messages, where the path says nothing to the user."""
+    """The name in messages, if the path means nothing to the user."""
 
     def __call__(self) -> Iterator[tuple[Any, NDArray[Any]]]:
-        """Begin again: X and y of some rows after the other."""
+        """Start again and yield X and y of one block after another."""
         layout = self.layout
         for rows in self.rows():
             if rows.greatest >= layout.n_features + (not layout.zero_based) or (
                 rows.least == 0 and not layout.zero_based
             ):
                 raise ValueError(
-                    f"{self._name()} changed while it was read: it has features from {rows.least} "
-                    f"to {rows.greatest} now"
+                    f"{self._name()} changed while it was read: it now has features from "
+                    f"{rows.least} to {rows.greatest}"
                 )
             yield rows.matrix(layout, self.dtype), rows.targets
 
     @cached_property
     def layout(self) -> Layout:
-        """Numbers of samples and features and the base of the indices, by a pass over the file."""
+        """The numbers of samples and features and the base of the indices; reads the file once."""
         if self.path == STDIN:
             raise ValueError(
                 "standard input cannot be read twice: write it to a file, or load it as a whole"
@@ -205,8 +204,8 @@ class SvmlightChunks:
         return self.layout_of(n, least, greatest)
 
     def whole(self) -> tuple[Any, NDArray[np.float64], NDArray[np.int64]]:
-        """X, y and queries of the whole file, by one pass over it."""
-        # pieces; compressed files have more
+        """Return X, y and queries of the whole file, in one pass."""
+        # number of blocks; compressed files have more
         expected = 1.05 * self.path.stat().st_size / self.block_bytes if self.path != STDIN else 1.0
         columns = [
             Growing(dtype, expected)
@@ -238,14 +237,14 @@ class SvmlightChunks:
         )
 
     def rows(self) -> Iterator[Rows]:
-        """The rows of each block that has some; the first problem is an error."""
+        """Yield the rows of each block that is not empty; the first problem is an error."""
         for found in self.parsed():
             if isinstance(found, Problem):
                 raise ValueError(f"{self._name()}, {found}")
             yield found
 
     def parsed(self) -> Iterator[Rows | Problem]:
-        """The rows of each block, up to the first problem."""
+        """Yield the rows of each block, up to the first problem."""
         lines, queries = 0, -1
         with open_read(self.path) as file:
             for buffer, begin, end in blocks_of_lines(
@@ -267,7 +266,7 @@ class SvmlightChunks:
                         yield rows
 
     def message(self, error: int, text: NDArray[np.uint8], at: int) -> str:
-        """What is wrong, and what stands there."""
+        """Return what is wrong, and the text at that place."""
         here = text[at : at + 20].tobytes()
         shown = (
             repr(here.splitlines()[0].decode("ascii", "replace"))
@@ -280,29 +279,28 @@ class SvmlightChunks:
         return self.name or name_of(self.path)
 
     def layout_of(self, n: int, least: int, greatest: int) -> Layout:
-        """What a file with so many rows and such indices is; impossible ones are errors."""
+        """Return the layout for n rows and these indices; impossible ones are errors."""
         name = self._name()
         if n == 0:
-            raise ValueError(f"{name} holds no samples")
+            raise ValueError(f"{name} has no samples")
         zero_based = least == 0 if self.zero_based is None else self.zero_based
         if not zero_based and least == 0:
             raise ValueError(
-                f"{name} has a feature with index 0, but zero_based=False says that indices begin "
-                "at 1"
+                f"{name} has a feature with index 0, but with zero_based=False indices start at 1"
             )
         found = greatest + 1 if zero_based else max(greatest, 0)
         if self.n_features is not None and found > self.n_features:
             raise ValueError(f"{name} has {found} features, more than n_features={self.n_features}")
         if not (found or self.n_features):
             raise ValueError(
-                f"{name} holds {n} samples without any feature: is it a file of labels only? "
-                "n_features says how many there are"
+                f"{name} has {n} samples without any feature: does it hold labels only? "
+                "Give n_features to read it"
             )
         return Layout(n, self.n_features or found, zero_based)
 
 
 def parse_text(text: bytes, limit: int) -> tuple[Rows, int, int]:
-    """The rows of a text in memory, and the number of an error (0 is none) with its byte."""
+    """Return the rows of a text in memory, an error number (0 is none) and the error's byte."""
     end = b"" if not text or text.endswith((b"\n", b"\r")) else b"\n"
     buffer = np.frombuffer(text + end + bytes(TEXT_PADDING), np.uint8)
     ((*arrays, _, error, at, _),) = parse_svmlight(
@@ -324,9 +322,9 @@ def load_svmlight(
     Parameters
     ----------
     path, n_features, zero_based, dtype, max_features
-        As of ``svmlight_chunks``; the path "-" is standard input.
+        As in ``svmlight_chunks``; the path "-" is standard input.
     query_id : bool, default=False
-        Return the numbers after qid: as well.
+        Also return the numbers after qid:.
 
     Returns
     -------

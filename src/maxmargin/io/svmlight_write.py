@@ -1,4 +1,4 @@
-"""Writing svmlight text: see svmlight.py for the format and for what becomes of zeros."""
+"""Writing svmlight text; see svmlight.py for the format and the treatment of zeros."""
 
 from typing import Any
 
@@ -21,24 +21,24 @@ def dump_svmlight(
     comment: str = "",
     rows: int = 50_000,
 ) -> None:
-    """Write an svmlight file, whole or not at all; it reads back bit for bit.
+    """Write an svmlight file, atomically; it reads back bit for bit.
 
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        What a sparse matrix stores is written, zeros too; of an array, what is not zero.
+        All stored entries of a sparse matrix are written, and the nonzero entries of an array.
     y : array-like of shape (n_samples,)
         The targets.
     path : str or path-like
-        Where to; names that end in .gz, .bz2, .xz or .zst are compressed, "-" is standard output.
+        File to write; "-" is standard output. The suffixes .gz, .bz2, .xz and .zst compress it.
     zero_based : bool, default=False
-        Count features from 0; LIBSVM's programs want 1.
+        Count features from 0; LIBSVM's programs count from 1.
     query_id : array-like of int of shape (n_samples,), default=None
         Written as qid:.
     comment : str, default=""
         Written at the top, each line after #.
     rows : int, default=50_000
-        So many are turned into text at a time.
+        Number of rows to convert to text at a time.
     """
     matrix = _canonical(X)
     targets = _numbers(y, matrix.shape[0], "y", np.float64)
@@ -72,9 +72,9 @@ def dump_svmlight(
 
 
 def _canonical(X: Any) -> Any:
-    """X in CSR of float64, each row sorted and without duplicates.
+    """Return X in CSR of float64, each row sorted and without duplicates.
 
-    The caller's matrix is not touched.
+    The caller's matrix is not changed.
     """
     if np.iscomplexobj(X):
         raise ValueError("X is complex: an svmlight file holds real numbers")
@@ -90,7 +90,7 @@ def _canonical(X: Any) -> Any:
 
 
 def _numbers(values: ArrayLike, n: int, name: str, dtype: Any) -> NDArray[Any]:
-    """One number for each row."""
+    """Return one number for each row."""
     given = np.asarray(values)
     if given.shape != (n,):
         raise ValueError(f"X has {n} rows but {name} has shape {given.shape}")

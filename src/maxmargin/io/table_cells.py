@@ -1,6 +1,7 @@
 """The cells of a table as numbers.
 
-What is none is a problem with its place, its cause and a remedy; all problems are collected.
+A cell that is not a number is a problem with its place, cause and remedy. All problems are
+collected.
 """
 
 import re
@@ -13,21 +14,18 @@ from maxmargin.core.arrays import Floats
 from maxmargin.io.svmlight import Problem
 
 MISSING = ("", "na", "n/a", "null", "none", "?", "nan")
-"""What stands where a value is missing, in small letters: no number, and no name of a column."""
+"""Texts for a missing value, in lower case: neither a number nor the name of a column."""
 DECIMAL_COMMA = re.compile(r"\s*[-+]?\d*,\d+\s*")
 CATEGORIES = 0.5
-"""A column in which more than this share of the values are words holds categories: one problem, not
-one for each row."""
+"""A column with more than this fraction of words holds categories: one problem, not one per row."""
 SHOWN = 3
 """Categories that a message shows."""
 
 
 class Column(NamedTuple):
-    """A column of a table: cells, number from 1 (0 for what is no column), name and lines if it has
-    some.
+    """A column of a table: cells, number from 1 (0 if it is not a column), name and lines if any.
 
-    It is needed if a model has it among its features, and was chosen as a feature if the target was
-    named.
+    It is needed if it is a feature of a model. It is chosen as a feature if the target is named.
     """
 
     cells: NDArray[Any]
@@ -39,17 +37,17 @@ class Column(NamedTuple):
 
     @property
     def label(self) -> str:
-        """What messages call it."""
+        """The column's name in messages."""
         return "this column" if self.name is None else repr(self.name)
 
     @property
     def key(self) -> str:
-        """What options call it."""
+        """The column's name in options."""
         text = str(self.number) if self.name is None else self.name
         return f'"{text}"' if re.search(r"[^\w.+-]", text) else text
 
     def problem(self, row: int, message: str) -> Problem:
-        """A problem of one cell."""
+        """Return a problem of one cell."""
         if self.lines is not None:
             return Problem(self.lines[row], self.number, message)
         place = f"row {row + 1}, column {self.number}" if self.number else f"row {row + 1}"
@@ -57,9 +55,9 @@ class Column(NamedTuple):
 
 
 class Numbers(NamedTuple):
-    """The values of a column, NaN where there is none.
+    """The values of a column, NaN where there is none, and its problems.
 
-    Its problems, and whether it holds categories instead of numbers.
+    It may hold categories instead of numbers.
     """
 
     values: Floats
@@ -68,7 +66,7 @@ class Numbers(NamedTuple):
 
 
 def as_numbers(column: Column) -> Numbers:
-    """The values of a column of numbers."""
+    """Return the values of a column of numbers."""
     cells = column.cells
     if cells.dtype.kind in "biuf":
         values = cells.astype(np.float64)
@@ -102,7 +100,7 @@ def _kind(cell: Any) -> str:
 
 
 def _cause(column: Column, kind: str, row: int, count: int) -> str:
-    """What is wrong with a cell, and what to do about it."""
+    """Return what is wrong with a cell, and what to do about it."""
     cell = str(column.cells[row])
     out = (
         "leave those rows out"
@@ -121,7 +119,7 @@ def _cause(column: Column, kind: str, row: int, count: int) -> str:
             f"them, {out}"
         )
     return (
-        f"{column.label} has {cell!r}, which is no number ({count} such values): correct them, "
+        f"{column.label} has {cell!r}, which is not a number ({count} such values): correct them, "
         f"{out}"
     )
 
@@ -134,14 +132,13 @@ def _categories(column: Column, rows: list[int]) -> str:
         "" if column.needed or column.chosen else f"; is it the target (--target {column.key})?"
     )
     return (
-        f"{column.label} holds words ({shown}; {len(words)} different ones), and features are "
-        "numbers: "
-        f"encode categories as numbers, one column of 0 and 1 for each{out}{question}"
+        f"{column.label} holds words ({shown}; {len(words)} different ones), but features are "
+        f"numbers: encode categories as one column of 0 and 1 for each{out}{question}"
     )
 
 
 def as_weights(column: Column) -> Numbers:
-    """Sample weights: numbers that are not negative."""
+    """Return sample weights: numbers that are not negative."""
     found = as_numbers(column)
     negative = np.flatnonzero(found.values < 0).tolist()
     cause = (
@@ -154,7 +151,7 @@ def as_weights(column: Column) -> Numbers:
 
 
 def bad_targets(cells: NDArray[Any]) -> list[int]:
-    """Rows whose target is missing or infinite."""
+    """Return the rows whose target is missing or infinite."""
     if cells.dtype.kind == "f":
         return np.flatnonzero(~np.isfinite(cells)).tolist()
     if cells.dtype.kind not in "OUS":
@@ -169,7 +166,7 @@ def bad_targets(cells: NDArray[Any]) -> list[int]:
 
 
 def target_problems(column: Column) -> list[Problem]:
-    """Targets that are missing or infinite."""
+    """Return the problems of targets that are missing or infinite."""
     wrong = bad_targets(column.cells)
     cause = (
         f"the target is missing or infinite ({len(wrong)} such rows): fill it or leave those rows "
@@ -179,17 +176,17 @@ def target_problems(column: Column) -> list[Problem]:
 
 
 def _is_empty(cell: Any) -> bool:
-    """Whether there is no label: NA or none may be one."""
+    """Whether a label is missing; NA and none may be labels."""
     return cell is None or cell != cell or str(cell).strip() == ""
 
 
 def is_missing(cell: Any) -> bool:
-    """Whether a cell says that there is no value."""
+    """Whether a cell marks a missing value."""
     return _is_empty(cell) or str(cell).strip().lower() in MISSING
 
 
 def as_target(column: NDArray[Any]) -> NDArray[Any]:
-    """Targets as whole numbers if they all are, else as numbers if they all are, else as text."""
+    """Return targets as integers if all are, else as numbers if all are, else as text."""
     if column.dtype.kind in "OUS":
         text = [str(cell).strip() for cell in column.tolist()]
         if not all(is_number(cell) for cell in text):
@@ -211,12 +208,11 @@ def is_number(cell: Any) -> bool:
         float(cell)
     except (ValueError, TypeError):
         return False
-    return "_" not in str(cell)  # Python's own digits grouping is none of a file's
+    return "_" not in str(cell)  # files do not group digits as Python does
 
 
 class TableError(ValueError):
-    """A table with problems: the first is the message, all are kept, with what could be read
-    without them.
+    """A table with problems: the message is the first; all are kept, with the data without them.
 
     Attributes
     ----------

@@ -1,15 +1,15 @@
-"""The columns of a table as X, y, weights and names: some are left out, one is the target, one may
-be the weights, the others are numbers.
+"""The columns of a table as X, y, weights and names.
 
-Columns are named, or counted from 1 (from the right if negative), as they stand in the file. Where
-no target is named, it is the one whose name the model remembers, or else that called target, label,
-class or y. If there is none, a table without a model has its target in the last column, and a table
-with one more column than the model has features, too: that is a guess, and warns. "none" means that
-there is no target.
+Some columns are left out, one is the target, one may hold the weights, the others are features.
+Columns are given by name, or by their number from 1 (from the right if negative). Without a given
+target, it is the column with the name of the model's target, or else one called target, label,
+class or y. Otherwise the last column is the target if there is no model, or if the table has one
+column more than the model has features. This is a guess and warns. "none" means that there is no
+target.
 
-Where a model (or a file of ranges) knows its features' names and the table has names, the features
-are found by name, in whatever order they stand. Columns that are left are not needed: they are left
-out with a warning, never taken for the target.
+If a model (or a file of ranges) has names of features and the table has names, the features are
+found by name, in any order. Columns that remain are left out with a warning and never used as the
+target.
 """
 
 import warnings
@@ -35,9 +35,9 @@ TARGET_NAMES = ("target", "label", "class", "y")
 
 
 class Data(NamedTuple):
-    """A data set: X an array or CSR, y its targets.
+    """A data set: X as an array or CSR, targets y, and where it was read.
 
-    Names, queries (qid) and sample weights if it has some; and where it was read.
+    It may have names, queries (qid) and sample weights.
     """
 
     X: Any
@@ -53,29 +53,29 @@ class Data(NamedTuple):
 
 @dataclass(frozen=True)
 class Options:
-    """How a file is to be read.
+    """Options for reading a file.
 
     Attributes
     ----------
     format : str or None
-        One of READERS; None is found out.
+        One of READERS; by default it is detected.
     target : str, int or None
-        The target's column in a table, by name or by number, or "none"; None is the usual one.
+        The target's column in a table, by name or number, or "none"; see above for the default.
     header : bool or None
-        Whether the first line of a CSV file holds names; None is yes if it holds no number, or a
-        word over one.
+        Whether the first line of a CSV file holds names. By default it does if it has no number, or
+        a word above a number.
     n_features : int or None
-        How many features the model has, where there is one.
+        The number of features of the model, if there is one.
     zero_based : bool or None
-        Whether svmlight indices begin at 0; None is found out on the whole file.
+        Whether svmlight indices start at 0; by default the whole file decides.
     features : list of str or None
-        The names of the features that the model or the ranges were made from, where they know them.
+        Names of the features of the model or the ranges, if they have some.
     known_target : str or None
-        The name of the target that the model or the ranges were made with, where they know it.
+        Name of the target of the model or the ranges, if they have one.
     ignore : tuple of str
-        Columns to leave out, by name or by number; several in one text are separated by commas.
+        Columns to leave out, by name or number; one text may hold several, separated by commas.
     weight : str, int or None
-        The column of the sample weights, by name or by number.
+        The column of the sample weights, by name or number.
     source : str
         The file's name in messages.
     """
@@ -93,7 +93,7 @@ class Options:
 
 
 class Roles(NamedTuple):
-    """Which column is what, by position."""
+    """The role of each column, by position."""
 
     features: list[int]
     target: int | None
@@ -107,10 +107,7 @@ def from_columns(
     lines: list[int] | None,
     problems: list[Problem] | None = None,
 ) -> Data:
-    """The data of a table.
-
-    A TableError with all problems, those of its lines included, if there are some.
-    """
+    """Return the data of a table; TableError with all problems, if there are some."""
     if names:
         check_names(names, options.source)
     roles = roles_of(len(cells), names, options)
@@ -156,7 +153,7 @@ def from_columns(
 
 
 def _sound(data: Data, bad_rows: list[int]) -> Data | None:
-    """The rows that have no problem; None if there are none."""
+    """Return the rows without problems; None if there are none."""
     good = np.isfinite(data.X).all(axis=1)
     good[bad_rows] = False
     if data.weight is not None:
@@ -170,7 +167,7 @@ def _sound(data: Data, bad_rows: list[int]) -> Data | None:
 
 
 def check_names(names: list[str], source: str) -> None:
-    """Each name is that of one column."""
+    """Raise an error if two columns have the same name."""
     twice = (
         next((name for k, name in enumerate(names) if name in names[:k]), None)
         if len(set(names)) < len(names)
@@ -178,12 +175,12 @@ def check_names(names: list[str], source: str) -> None:
     )
     if twice is not None:
         raise ValueError(
-            f"{source} has two columns called {twice!r}: give each column a name of its own"
+            f"{source} has two columns called {twice!r}: give each column its own name"
         )
 
 
 def roles_of(width: int, names: list[str] | None, options: Options) -> Roles:
-    """Which column is the target, which holds the weights, and which are features."""
+    """Return which column is the target, which holds the weights, and which are features."""
     ignored = _ignored(width, names, options)
     weight = (
         None if options.weight is None else _place(options.weight, width, names, options.source)
@@ -196,8 +193,8 @@ def roles_of(width: int, names: list[str] | None, options: Options) -> Roles:
     for column, what in ((weight, "holds the weights"), (wanted, "is the target")):
         if column in ignored:
             raise ValueError(
-                f"{_called(column, names)} of {options.source} {what}, and is to be ignored: "
-                "choose one of them"
+                f"{_called(column, names)} of {options.source} {what} and cannot be ignored: "
+                "choose one of the two"
             )
     if weight is not None and weight == wanted:
         raise ValueError(
@@ -212,7 +209,7 @@ def roles_of(width: int, names: list[str] | None, options: Options) -> Roles:
 
 
 def _ignored(width: int, names: list[str] | None, options: Options) -> set[int]:
-    """The columns to leave out; a text that is no column's name may name several."""
+    """Return the columns to leave out; a text that is not a column's name may list several."""
     known = names or []
     texts = [
         part.strip()
@@ -225,7 +222,7 @@ def _ignored(width: int, names: list[str] | None, options: Options) -> set[int]:
 def _for_a_model(
     rest: list[int], wanted: int | None, weight: int | None, names: list[str], options: Options
 ) -> Roles:
-    """The features by their names; what is left and not the target is left out with a warning."""
+    """Find the features by name; warn about other columns that are not the target."""
     features = find_features([names[k] for k in rest], options.features or [], options.source)
     features = [rest[k] for k in features]
     left = [k for k in rest if k not in features]
@@ -242,8 +239,8 @@ def _for_a_model(
         )
         warnings.warn(
             f"{options.source}: {_some(stray)} "
-            f"{'is no feature' if len(stray) == 1 else 'are no features'} of the model{known} and "
-            f"{'is' if len(stray) == 1 else 'are'} left out (--ignore silences this, --target "
+            f"{'is not a feature' if len(stray) == 1 else 'are not features'} of the model{known} "
+            f"and {'is' if len(stray) == 1 else 'are'} left out (--ignore silences this, --target "
             "names a target)",
             stacklevel=2,
         )
@@ -251,7 +248,7 @@ def _for_a_model(
 
 
 def _named_target(columns: list[int], names: list[str] | None, options: Options) -> int | None:
-    """The column that bears the name of the model's target, or a usual one."""
+    """Return the column with the name of the model's target, or a usual name."""
     if not names:
         return None
     exact = {names[k]: k for k in columns}
@@ -262,9 +259,9 @@ def _named_target(columns: list[int], names: list[str] | None, options: Options)
 
 
 def _usual_target(columns: list[int], names: list[str] | None, options: Options) -> int | None:
-    """The target where none was chosen.
+    """Return the target if none was chosen: by name, or else the last column.
 
-    By its name, or else the last column, which is a guess and warns.
+    The last column is a guess and warns.
     """
     named = _named_target(columns, names, options)
     if named is not None or options.n_features == len(columns) or not columns:
@@ -274,41 +271,40 @@ def _usual_target(columns: list[int], names: list[str] | None, options: Options)
         return last
     key = names[last] if names else str(last + 1)
     warnings.warn(
-        f"{options.source}: {_called(last, names)}, the last one, is taken for the target; "
-        f"--target {key} says so, --target none that "
-        "there is none",
+        f"{options.source}: {_called(last, names)}, the last one, is taken as the target; "
+        f"--target {key} confirms this, --target none means no target",
         stacklevel=2,
     )
     return last
 
 
 def _called(column: int | None, names: list[str] | None) -> str:
-    """A column in messages."""
+    """Return a column's name for messages."""
     assert column is not None
     return f"column {column + 1}" if names is None else f"column {names[column]!r}"
 
 
 def find_features(names: list[str], wanted: list[str], source: str) -> list[int]:
-    """Where the model's features stand among a table's columns."""
+    """Return the positions of the model's features among a table's columns."""
     place = {name: k for k, name in enumerate(names)}
     missing = [name for name in wanted if name not in place]
     if missing:
         raise ValueError(
-            f"{source} has no column {_some(missing)}, as the training data had: its columns are "
-            f"{_some(names)}"
+            f"{source} has no column {_some(missing)}, which the training data had: its columns "
+            f"are {_some(names)}"
         )
     return [place[name] for name in wanted]
 
 
 def _some(names: list[str]) -> str:
-    """The first names, for messages."""
+    """Return the first names, for messages."""
     return ", ".join(repr(name) for name in names[:10]) + (
         f" and {len(names) - 10} more" if len(names) > 10 else ""
     )
 
 
 def _place(wanted: str | int | None, width: int, names: list[str] | None, source: str) -> int:
-    """The position of a column that is named or counted."""
+    """Return the position of a column given by name or number."""
     if names and wanted in names:
         return names.index(str(wanted))
     try:

@@ -1,8 +1,7 @@
-"""Data files of every usual kind as X, y and names: svmlight text, CSV and TSV, Parquet, .npy,
-.npz, compressed or not, file or pipe.
+"""Reading data files as X, y and names: svmlight, CSV, TSV, Parquet, .npy and .npz.
 
-A format is one entry of READERS. Which it is, the caller says, or the name's ending, or else how
-the content begins. The columns of a table are the matter of table_columns.py.
+Files may be compressed or pipes. A format is one entry of READERS. The caller, the suffix of the
+name or the first bytes decide which it is. table_columns.py decides which column is what.
 """
 
 import csv
@@ -59,7 +58,7 @@ __all__ = [
 ]
 
 HEAD = 2**16
-"""Bytes at which the content is looked at."""
+"""Bytes of the content that decide the format."""
 SVMLIGHT_LINE = re.compile(rb"\s*[-+]?[0-9.][-+0-9.eE]*([ \t]+(qid|\d+):\S*)*[ \t]*(#.*)?")
 DELIMITERS = ",;\t"
 MAGIC = {b"\x93NUMPY": "npy", b"PK\x03\x04": "npz", b"PAR1": "parquet"}
@@ -75,7 +74,7 @@ ENDINGS = {
     ".parquet": "parquet",
     ".pq": "parquet",
 }
-"""What a name says about its file."""
+"""Formats by the suffix of a name."""
 
 
 def read_table(path: str | Path, options: Options | None = None) -> Data:
@@ -101,10 +100,10 @@ def read_table(path: str | Path, options: Options | None = None) -> Data:
         kind = options.format or format_of(file)
         if options.zero_based is not None and kind != "svmlight":
             raise ValueError(
-                f"{source} is {kind}: only the indices of svmlight files begin at 0 or 1"
+                f"{source} is {kind}: only the indices of svmlight files start at 0 or 1"
             )
         if options.header is not None and kind not in ("csv", "tsv"):
-            raise ValueError(f"{source} is {kind}: only CSV and TSV files have a header or not")
+            raise ValueError(f"{source} is {kind}: the header option is for CSV and TSV files")
         if (options.ignore or options.weight is not None) and kind in ("svmlight", "npz"):
             raise ValueError(
                 f"{source} is {kind}: only the columns of CSV, TSV, Parquet and .npy files can be "
@@ -115,9 +114,9 @@ def read_table(path: str | Path, options: Options | None = None) -> Data:
 
 @contextmanager
 def local_file(path: str | Path) -> Iterator[tuple[Path, str]]:
-    """A file that can be read several times, and its name for messages.
+    """Yield a file that can be read several times, and its name for messages.
 
-    Standard input and pipes are copied to a temporary one.
+    Standard input and pipes are copied to a temporary file.
     """
     path = Path(path)
     if path != STDIN and not path.is_fifo():
@@ -135,7 +134,7 @@ def local_file(path: str | Path) -> Iterator[tuple[Path, str]]:
 
 
 def format_of(path: Path) -> str:
-    """The format of a file, by its name, or else by its content."""
+    """Return the format of a file, by its name or else by its content."""
     ending = ending_of(path)
     if ending in ENDINGS:
         return ENDINGS[ending]
@@ -158,7 +157,7 @@ def format_of(path: Path) -> str:
 
 
 def ending_of(path: Path) -> str:
-    """The ending of a name, without that of the compression."""
+    """Return the suffix of a name, without that of the compression."""
     name = path.name.lower()
     for packed in SUFFIXES:
         name = name.removesuffix(packed)
@@ -166,7 +165,7 @@ def ending_of(path: Path) -> str:
 
 
 def _content(path: Path, source: str, most: int = -1) -> bytes:
-    """The first bytes of a file, or all."""
+    """Return the first bytes of a file, or all."""
     with open_read(path) as file:
         if most < 0:
             return read_whole(file, source)
@@ -175,7 +174,7 @@ def _content(path: Path, source: str, most: int = -1) -> bytes:
 
 
 def _delimiter(line: str) -> str | None:
-    """What separates the fields of a line: a comma, or else a semicolon, or else a tab."""
+    """Return the separator of a line's fields: a comma, or else a semicolon, or else a tab."""
     return next((mark for mark in DELIMITERS if mark in line), None)
 
 
@@ -205,7 +204,7 @@ def _read_delimited(path: Path, options: Options) -> Data:
     lines = _fields(text, delimiter, options.source)
     head = list(islice(lines, 2))
     if not head:
-        raise ValueError(f"{options.source} holds no samples")
+        raise ValueError(f"{options.source} has no samples")
     number, first = head[0]
     header = _has_header([row for _, row in head]) if options.header is None else options.header
     names = [cell.strip() for cell in first] if header else None
@@ -223,15 +222,15 @@ def _read_delimited(path: Path, options: Options) -> Data:
     if not rows and problems:
         raise TableError(options.source, problems)
     if not rows:
-        raise ValueError(f"{options.source} holds a header and no samples")
+        raise ValueError(f"{options.source} has a header but no samples")
     columns = [np.array(column) for column in zip(*(row for _, row in rows), strict=True)]
     return from_columns(columns, names, options, [number for number, _ in rows], problems)
 
 
 def _has_header(rows: list[list[str]]) -> bool:
-    """Whether the first line holds names: nothing in it is a number, or a word stands over one.
+    """Whether the first line holds names: it has no number, or a word above a number.
 
-    Words over words prove nothing, they may be the classes of the first two samples.
+    Words above words prove nothing: they may be the classes of the first two samples.
     """
     first, second = rows[0], rows[-1]
     if not any(is_number(cell) for cell in first):
@@ -248,28 +247,29 @@ def _decoded(content: bytes, source: str) -> str:
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         raise ValueError(
-            f"{source}, line {line}: this is no UTF-8 text: convert the file, for example with "
+            f"{source}, line {line}: this is not UTF-8 text: convert the file, for example with "
             "iconv -f ISO-8859-1 -t UTF-8"
         ) from error
 
 
 def _fields(text: str, delimiter: str, source: str) -> Iterator[tuple[int, list[str]]]:
-    """The fields of each line that has some, after its number."""
+    """Yield the number and the fields of each line that is not empty."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
         yield from ((reader.line_num, row) for row in reader if row)
     except csv.Error as error:
         raise ValueError(
-            f"{source}, line {reader.line_num}: {error}: is a quotation mark open, or not doubled?"
+            f"{source}, line {reader.line_num}: {error}: is a quotation mark open or not doubled?"
         ) from error
 
 
 def _all_numbers(text: str, delimiter: str, skipped: int, width: int) -> NDArray[np.float64] | None:
-    """The table after some lines if it is nothing but finite numbers, which NumPy reads several
-    times faster; None if it is not.
+    """Return the table after some lines if it has only finite numbers; None otherwise.
+
+    NumPy reads such a table several times faster.
     """
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of no rows
+        warnings.simplefilter("ignore")  # about no rows
         try:
             table = np.loadtxt(
                 io.StringIO(text),
@@ -279,7 +279,7 @@ def _all_numbers(text: str, delimiter: str, skipped: int, width: int) -> NDArray
                 quotechar='"',
                 ndmin=2,
             )
-        except ValueError:  # the slow way says where
+        except ValueError:  # the slow way finds out where
             return None
     return table if len(table) and table.shape[1] == width and np.isfinite(table).all() else None
 
@@ -311,7 +311,7 @@ def _read_npy(path: Path, options: Options) -> Data:
 
 def _read_npz(path: Path, options: Options) -> Data:
     if options.target not in (None, "none"):
-        raise ValueError("an .npz file names its target y: a target column cannot be chosen")
+        raise ValueError("the target of an .npz file is its array y: a column cannot be chosen")
     with _numpy_load(path, options) as file:
         try:
             X = _matrix_of(file)
@@ -336,7 +336,7 @@ def _read_npz(path: Path, options: Options) -> Data:
 
 
 def _checked_target(y: Any, source: str) -> Any:
-    """The targets of an .npz file."""
+    """Return the targets of an .npz file."""
     problems = target_problems(Column(y, 0, None, None))
     if problems:
         raise TableError(source, problems)
@@ -344,7 +344,7 @@ def _checked_target(y: Any, source: str) -> Any:
 
 
 def _matrix_of(file: Any) -> Any:
-    """X, or a matrix that scipy.sparse.save_npz wrote: rows or columns compressed, as it says."""
+    """Return X, or a CSR or CSC matrix that scipy.sparse.save_npz wrote."""
     if {"data", "indices", "indptr", "shape"} <= set(file.files):
         kind = file["format"].astype(str).item() if "format" in file.files else "csr"
         layouts = {"csr": sparse.csr_matrix, "csc": sparse.csc_matrix}
@@ -367,14 +367,14 @@ def _matrix_of(file: Any) -> Any:
         raise ValueError(f"X has shape {X.shape}: rows and columns are needed")
     if not np.isfinite(values).all():
         raise ValueError(
-            f"X has {np.sum(~np.isfinite(values))} values that are no finite numbers: fill them, "
+            f"X has {np.sum(~np.isfinite(values))} values that are not finite numbers: fill them, "
             "or leave those rows out"
         )
     return X
 
 
 def _real(array: Any) -> Any:
-    """Numbers of double precision; complex ones and dates are none."""
+    """Return numbers in double precision; complex numbers and dates are errors."""
     if array.dtype.kind not in "biufU":
         raise ValueError(f"numbers were expected, found an array of type {array.dtype}")
     return array.astype(np.float64)

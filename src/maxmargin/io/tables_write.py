@@ -1,7 +1,4 @@
-"""Writing data files: what tables.py reads. A format is one entry of WRITERS.
-
-Every file is written whole or not at all.
-"""
+"""Writing the data files that tables.py reads, atomically. A format is one entry of WRITERS."""
 
 import csv
 import io
@@ -18,7 +15,7 @@ from maxmargin.io.tables import ENDINGS, Data, ending_of
 from maxmargin.suggestions import did_you_mean
 
 MOST_DENSE = 2**28
-"""Sparse data with more values, the zeros counted, are not written where zeros are."""
+"""Sparse data with more values, including zeros, are not written to formats that store zeros."""
 
 
 def write_table(
@@ -30,16 +27,16 @@ def write_table(
     ----------
     data : Data
     path : str or Path
-        Names that end in .gz, .bz2, .xz or .zst are compressed; "-" is standard output.
+        File to write; "-" is standard output. The suffixes .gz, .bz2, .xz and .zst compress it.
     format : str, default=None
-        One of WRITERS; by default what the name's ending says, svmlight if it says nothing.
+        One of WRITERS; by default the suffix of the name decides, and svmlight if it does not.
     zero_based : bool, default=False
-        Whether svmlight indices begin at 0.
+        Whether svmlight indices start at 0.
 
     Returns
     -------
     format : str
-        What was written.
+        The format of the file.
     """
     path = Path(path)
     kind = format or ENDINGS.get(ending_of(path), "svmlight")
@@ -50,21 +47,21 @@ def write_table(
         )
     if data.weight is not None and kind not in ("csv", "tsv", "parquet"):
         raise ValueError(
-            f"{data.source} has weights, and only CSV, TSV and Parquet files hold them here: write "
-            "one"
+            f"{data.source} has weights, which only CSV, TSV and Parquet files hold here: write "
+            "one of these"
         )
     if zero_based and kind != "svmlight":
-        raise ValueError(f"indices from 0 are a matter of svmlight files, not of {kind}")
+        raise ValueError(f"indices from 0 are an option of svmlight files, not of {kind}")
     if kind == "svmlight":
         if data.y is None:
             raise ValueError(
-                f"{data.source} has no target, and each line of an svmlight file begins with one: "
+                f"{data.source} has no target, but each line of an svmlight file begins with one: "
                 "choose another format"
             )
         dump_svmlight(data.X, data.y, path, zero_based=zero_based, query_id=data.queries)
     elif data.queries is not None:
         raise ValueError(
-            f"{data.source} has queries (qid), and only svmlight files hold them: write one"
+            f"{data.source} has queries (qid), which only svmlight files hold: write one of these"
         )
     else:
         with compressed_write(path) as file:
@@ -73,13 +70,14 @@ def write_table(
 
 
 def _columns(data: Data) -> tuple[list[str], Any]:
-    """Names of a table's columns, features first, then the weights and the target, and the values
-    of the first two.
+    """Return the names of a table's columns, and the values of the features and weights.
+
+    Features come first, then the weights and the target.
     """
     if sparse.issparse(data.X) and np.prod(data.X.shape, dtype=float) > MOST_DENSE:
         size = f"{data.X.shape[0]} x {data.X.shape[1]}"
         raise ValueError(
-            f"{data.source} is sparse, and all {size} values would be written: use svmlight or .npz"
+            f"{data.source} is sparse, but all {size} values would be written: use svmlight or .npz"
         )
     X = data.X.toarray() if sparse.issparse(data.X) else np.asarray(data.X)
     names, target = data.names or [f"x{k + 1}" for k in range(X.shape[1])], data.target or "target"
@@ -89,8 +87,8 @@ def _columns(data: Data) -> tuple[list[str], Any]:
         return names, X
     if target in names:
         raise ValueError(
-            f"{data.source}: a feature is called {target!r}, as the target's column is to be: give "
-            "it another name"
+            f"{data.source}: a feature is called {target!r}, like the target's column: give it "
+            "another name"
         )
     return [*names, target], X
 
@@ -101,7 +99,7 @@ def _write_delimited(delimiter: str) -> Callable[[Data, BinaryIO], None]:
         text = io.TextIOWrapper(file, "utf-8", newline="", write_through=True)
         out = csv.writer(text, delimiter=delimiter, lineterminator="\n")
         out.writerow(names)
-        for k, row in enumerate(X.tolist()):  # Python's repr of a float reads back as the same
+        for k, row in enumerate(X.tolist()):  # Python's repr of a float reads back exactly
             out.writerow(row if data.y is None else [*row, data.y[k].item()])
         text.detach()
 
@@ -111,7 +109,7 @@ def _write_delimited(delimiter: str) -> Callable[[Data, BinaryIO], None]:
 def _write_npy(data: Data, file: BinaryIO) -> None:
     _, X = _columns(data)
     if data.y is not None and data.y.dtype.kind not in "biuf":
-        raise ValueError("an .npy file holds numbers only, and these targets are words: write .npz")
+        raise ValueError("an .npy file holds numbers only, but these targets are words: write .npz")
     np.save(file, X if data.y is None else np.column_stack([X, data.y]), allow_pickle=False)
 
 

@@ -1,10 +1,9 @@
-"""Values of parameters and fitted attributes as JSON, and back: every type that an estimator holds,
-and no other.
+"""Conversion of parameters and fitted attributes to JSON and back, for known types only.
 
-Numbers, strings, booleans and None are themselves, a list is a list; everything else is an object
+Numbers, strings, booleans, None and lists are written as they are. Everything else is an object
 with one key, its tag:
 
-    {"float": "inf"}                                    what JSON has no number for
+    {"float": "inf"}                                    a number that JSON does not have
     {"tuple": [...]}, {"dict": [[key, value], ...]}
     {"scalar": ["<f8", 0.5]}                            a NumPy number
     {"array": 3}                                        array 3 of the archive
@@ -17,8 +16,8 @@ with one key, its tag:
     {"record": ["Walks", [...]]}                        a NamedTuple of the list below
     {"model": {"class": ..., "parameters": ..., "attributes": ...}}
 
-Nothing in a file is called or imported: a tag leads to a line of this file. Python functions,
-random generators and other objects are refused when they are written, with the reason.
+Nothing in a file is called or imported: a tag selects a function of this file. Writing Python
+functions, random generators and other objects is an error that gives the reason.
 """
 
 import math
@@ -47,7 +46,7 @@ CONVEXITIES = [
     Convexity.INDEFINITE,
     Convexity.UNKNOWN,
 ]
-"""Files hold positions in these lists: new entries go to the end."""
+"""Files hold positions in these lists, so new entries go to the end."""
 CERTIFICATE = [
     field.name
     for field in fields(Certificate)
@@ -55,13 +54,13 @@ CERTIFICATE = [
 ]
 MACHINE = [field.name for field in fields(KernelModel)]
 DEEPEST = 8
-"""Levels of values inside values."""
+"""Largest depth of nested values."""
 
 EncodeModel = Callable[[Any], Any]
 
 
 class Encoder:
-    """Values to JSON; arrays go to the archive."""
+    """Converts values to JSON; arrays go to the archive."""
 
     def __init__(self, arrays: Arrays, model: EncodeModel) -> None:
         self.arrays, self.model = arrays, model
@@ -77,9 +76,8 @@ class Encoder:
                 return how(value)
         raise ValueError(
             f"{value!r:.200} is a {type(value).__name__}: a model file holds numbers, strings, "
-            "arrays and kernels, and nothing that would "
-            "have to run to be read. Replace it by such a value (a random_state by a number), or "
-            "use pickle among people you trust."
+            "arrays and kernels, but no code. Replace it by such a value (a random_state by a "
+            "number), or use pickle among people you trust."
         )
 
     def _table(self) -> list[tuple[Any, Callable[[Any], Any]]]:
@@ -111,7 +109,7 @@ class Encoder:
         if value.dtype.kind == "U":
             return str(value)
         if value.dtype.kind not in "biuf":
-            raise ValueError(f"{value!r} of type {value.dtype} has no place in a model file.")
+            raise ValueError(f"a model file cannot hold {value!r} of type {value.dtype}.")
         return {"scalar": [value.dtype.newbyteorder("<").str, self.encode(value.item())]}
 
     def _array(self, value: Any) -> Any:
@@ -137,10 +135,9 @@ class Encoder:
     def _kernel(self, value: Kernel) -> Any:
         if value.kind is Kind.CALLABLE:
             raise ValueError(
-                "The kernel is a Python function: a file could only hold its name or its code, and "
-                "running code from a file is what this "
-                "format is safe against. Use one of the named kernels, kernel='precomputed', or "
-                "pickle among people who trust each other."
+                "The kernel is a Python function. Model files hold no code, so loading them is "
+                "safe. Use one of the named kernels, kernel='precomputed', or pickle among people "
+                "you trust."
             )
         return {
             "kernel": [value.kind.name, float(value.gamma), float(value.coef0), int(value.degree)]
@@ -168,7 +165,7 @@ class Encoder:
 
 
 class Decoder:
-    """JSON to values. Whatever is not of the form above is a ValueError."""
+    """Converts JSON to values. Anything but the forms above is a ValueError."""
 
     def __init__(self, arrays: list[Any], model: Callable[["Decoder", Any, int], Any]) -> None:
         self.arrays, self.model = arrays, model
@@ -213,7 +210,7 @@ class Decoder:
 
     def _at(self, place: Any) -> Any:
         if type(place) is not int or not 0 <= place < len(self.arrays):
-            raise ValueError("an array is asked for that is not there")
+            raise ValueError("an array is missing")
         return self.arrays[place]
 
     def _dict(self, content: Any, depth: int) -> Any:
@@ -233,7 +230,7 @@ class Decoder:
             raise ValueError("a number has an unknown type")
         value = self.decode(value, depth)
         if type(value) not in (bool, int, float):
-            raise ValueError("a number is none")
+            raise ValueError("a number is malformed")
         return np.dtype(name).newbyteorder("=").type(value)
 
     def _strings(self, content: Any, _: int) -> Any:
@@ -339,7 +336,7 @@ def _list(value: Any) -> list[Any]:
 
 
 def _shape(value: Any) -> tuple[int, ...]:
-    """A shape of at most two axes, each of a size that can be a count."""
+    """Return a shape of at most two axes with valid sizes."""
     if not all(type(k) is int and 0 <= k <= 2**48 for k in _list(value)) or len(value) > 2:
         raise ValueError("a shape is malformed")
     return tuple(value)

@@ -1,10 +1,9 @@
-"""Model files that are text, read line by line within bounds.
+"""Reading text model files line by line, with limits.
 
-Such files may come from strangers. A line is at most LONGEST bytes long, the head at most HEAD;
-compressed text may be EXPANSION times as long as its file. What is kept of the text is proportional
-to it. No count that a file states is believed: the lines are counted before any is parsed, and a
-file that has not as many as its head says is refused by then. Every error names the file and the
-line.
+Files may come from untrusted sources. A line has at most LONGEST bytes and the head at most HEAD;
+compressed text may be EXPANSION times as long as its file. Memory is proportional to the text.
+Counts in a file are not trusted: the lines are counted before any is parsed, and a file with fewer
+lines than its head says is an error. Every error names the file and the line.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -22,17 +21,17 @@ from maxmargin.io.files import open_read
 from maxmargin.io.svmlight import ERRORS, MOST_FEATURES, parse_text
 
 LONGEST, HEAD = 2**26, 2**23
-"""Bytes of a line, and of a head."""
+"""Largest number of bytes of a line, and of a head."""
 BLOCK = 2**22
 """Bytes of text parsed at once."""
 EXPANSION, SLACK = 64, 2**20
-"""Compressed text is at most EXPANSION times as long as its file and SLACK."""
+"""Compressed text has at most EXPANSION times the bytes of its file plus SLACK."""
 NUMBER = b"0123456789+-.eE"
-"""What decimal numbers are made of; Python's float would read more."""
+"""Characters of decimal numbers; Python's float would accept more."""
 
 
 class Lines:
-    """The lines of a text file, one after the other."""
+    """The lines of a text file, one after another."""
 
     def __init__(self, path: Any) -> None:
         self.path, self.number = Path(path), 0
@@ -42,7 +41,7 @@ class Lines:
         self._left = size if plain else EXPANSION * size + SLACK
 
     def __enter__(self) -> Self:
-        """Itself; the file is closed in the end."""
+        """Return the lines; the file is closed at the end."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -50,13 +49,13 @@ class Lines:
         self._file.close()
 
     def error(self, message: str, line: int | None = None) -> ValueError:
-        """An error at the line given, or the last one read."""
+        """Return an error at the given line, or at the last one read."""
         return ValueError(f"{self.path}, line {self.number if line is None else line}: {message}")
 
     def require_rows(self, rows: int, what: str) -> None:
-        """Refuse a file that has not as many lines below as its head says.
+        """Raise an error if the file has fewer lines than its head says.
 
-        They are counted before any is parsed.
+        The lines are counted before any is parsed.
         """
         with Lines(self.path) as again:
             found = sum(count for _, count in again.blocks()) - self.number
@@ -66,18 +65,18 @@ class Lines:
             )
 
     def line(self, most: int = LONGEST) -> bytes | None:
-        """The next line without its end; None at the end of the file."""
+        """Return the next line without its end; None at the end of the file."""
         text = self._take(lambda: self._file.readline(min(most, self._left) + 2))
         if not text:
             return None
         self.number += 1
         text = text.rstrip(b"\r\n")
         if len(text) > most:
-            raise self.error(f"the line is longer than {most} bytes, the most that is accepted")
+            raise self.error(f"the line is longer than {most} bytes, the limit")
         return text
 
     def _take(self, read: Callable[[], bytes]) -> bytes:
-        """The bytes that a read gives, counted; damaged and endless compressed text are errors."""
+        """Read and count bytes; damaged or endless compressed text is an error."""
         try:
             text = read()
         except OSError as error:
@@ -86,7 +85,7 @@ class Lines:
             raise self.error(f"the compressed text is damaged: {error}") from None
         except MemoryError:
             raise
-        except Exception as error:  # each compression has errors of its own
+        except Exception as error:  # each compression has its own errors
             raise self.error(f"the compressed text is damaged: {error}") from None
         self._left -= len(text)
         if self._left < 0:
@@ -97,22 +96,20 @@ class Lines:
         return text
 
     def blocks(self) -> Iterator[tuple[bytes, int]]:
-        """The lines that are left, some at a time, and their number."""
+        """Yield the remaining lines in blocks, with the number of each block's first line."""
         while text := self._take(lambda: self._file.read(BLOCK)):
             if not text.endswith(b"\n"):
                 text += self._take(lambda: self._file.readline(min(LONGEST, self._left) + 2))
             text = b"\n".join(text.splitlines()) if b"\r" in text else text.removesuffix(b"\n")
             if len(text) > LONGEST and max(map(len, text.split(b"\n"))) > LONGEST:
-                raise self.error(
-                    f"a line below is longer than {LONGEST} bytes, the most that is accepted"
-                )
+                raise self.error(f"a line below is longer than {LONGEST} bytes, the limit")
             count = text.count(b"\n") + 1
             self.number += count
             yield text, count
 
 
 def numbers(tokens: Sequence[bytes], lines: Lines, line: int | None = None) -> list[float]:
-    """Finite decimal numbers."""
+    """Parse finite decimal numbers."""
     try:
         found = list(map(float, tokens))
         if not b"".join(tokens).translate(None, NUMBER) and all(map(isfinite, found)):
@@ -120,7 +117,7 @@ def numbers(tokens: Sequence[bytes], lines: Lines, line: int | None = None) -> l
     except ValueError:
         pass
     wrong = next(token for token in tokens if not _is_number(token))
-    raise lines.error(f"{_shown(wrong)} is no finite decimal number", line)
+    raise lines.error(f"{_shown(wrong)} is not a finite decimal number", line)
 
 
 def _is_number(token: bytes) -> bool:
@@ -133,10 +130,10 @@ def _is_number(token: bytes) -> bool:
 def whole(
     token: bytes, lines: Lines, line: int | None = None, least: int = 0, most: int = 2**31 - 1
 ) -> int:
-    """A whole number between two bounds."""
+    """Parse an integer between two bounds."""
     digits = token[1:] if token[:1] in (b"-", b"+") else token
     if not (digits.isdigit() and len(digits) <= 20 and least <= int(token) <= most):
-        raise lines.error(f"{_shown(token)} is no whole number from {least} to {most}", line)
+        raise lines.error(f"{_shown(token)} is not an integer from {least} to {most}", line)
     return int(token)
 
 
@@ -145,19 +142,19 @@ def _shown(token: bytes) -> str:
 
 
 class Vectors(NamedTuple):
-    """The lines after a model's head: some coefficients each, then a sparse vector."""
+    """The lines after a model's head: each has some coefficients and a sparse vector."""
 
     coef: Floats
     """A column for each line."""
     matrix: Any
-    """CSR; indices as they are written."""
+    """CSR with the indices of the file."""
     greatest: int
-    """The greatest index, -1 without any."""
+    """The largest index, -1 if there is none."""
     least: int
 
 
 def read_vectors(lines: Lines, coefficients: int, count: int, comments: bool = False) -> Vectors:
-    """All lines that are left, as many as the head says there are."""
+    """Read the remaining lines, as many as the head says."""
     lines.require_rows(count, "support vectors")
     coefs: list[Floats] = [np.empty((0, coefficients))]
     parts: list[tuple[NDArray[np.int64], NDArray[np.int32], Floats]] = []
@@ -194,7 +191,7 @@ def read_vectors(lines: Lines, coefficients: int, count: int, comments: bool = F
 
 
 def _split(lines: Lines, text: bytes, first: int, coefficients: int) -> tuple[list[float], bytes]:
-    """The coefficients before the last one, and the lines from their last coefficients on."""
+    """Split lines into all coefficients but the last, and the rest from the last one on."""
     words = [line.split(None, coefficients - 1) for line in text.split(b"\n")]
     if min(map(len, words)) < coefficients:
         short = next(k for k, some in enumerate(words) if len(some) < coefficients)
@@ -206,9 +203,9 @@ def _split(lines: Lines, text: bytes, first: int, coefficients: int) -> tuple[li
 
 
 def numbers_of_lines(words: list[list[bytes]], lines: Lines, first: int) -> list[float]:
-    """The finite decimal numbers of all lines.
+    """Parse the finite decimal numbers of all lines.
 
-    An error names the line, of which the first has this number.
+    `first` is the number of the first line, for errors.
     """
     try:
         return numbers([word for some in words for word in some], lines)
@@ -221,7 +218,7 @@ def numbers_of_lines(words: list[list[bytes]], lines: Lines, first: int) -> list
 def _stacked(
     parts: list[tuple[NDArray[np.int64], NDArray[np.int32], Floats]], greatest: int
 ) -> Any:
-    """CSR of all blocks."""
+    """Join the blocks to one CSR matrix."""
     if not parts:
         return sparse.csr_matrix((0, greatest + 1))
     starts = np.cumsum([0, *(len(values) for _, _, values in parts)])
@@ -236,13 +233,13 @@ def _stacked(
 
 
 class Head(NamedTuple):
-    """The words of a head and the lines they are on."""
+    """The words of a head and the numbers of their lines."""
 
     lines: Lines
     found: dict[bytes, tuple[int, list[bytes]]]
 
     def words(self, name: bytes, count: int) -> list[bytes]:
-        """What follows a name, so many words."""
+        """Return the `count` words after a name."""
         if name not in self.found:
             raise self.lines.error(f"the line {name.decode()} is missing above")
         line, words = self.found[name]
@@ -251,16 +248,16 @@ class Head(NamedTuple):
         return words
 
     def numbers(self, name: bytes, count: int) -> Floats:
-        """What follows a name, so many numbers; none where the name may be absent and is."""
+        """Return the `count` numbers after a name; none if the name is absent and may be."""
         return np.array(numbers(self.words(name, count), self.lines, self.found[name][0]))
 
     def whole(self, name: bytes, count: int = 1, least: int = 0) -> list[int]:
-        """What follows a name, so many whole numbers."""
+        """Return the `count` integers after a name."""
         words = self.words(name, count)
         return [whole(word, self.lines, self.found[name][0], least) for word in words]
 
     def one_of(self, name: bytes, table: dict[bytes, Any]) -> Any:
-        """What a word means."""
+        """Return the table's value for the word after a name."""
         word = self.words(name, 1)[0]
         if word not in table:
             known = ", ".join(key.decode() for key in table)
@@ -273,7 +270,7 @@ class Head(NamedTuple):
 
 
 def read_head(lines: Lines, names: set[bytes], last: bytes) -> Head:
-    """The lines up to the one that ends the head; each name at most once, in any order."""
+    """Read the lines up to the end of the head; each name at most once, in any order."""
     found: dict[bytes, tuple[int, list[bytes]]] = {}
     left = HEAD
     while (text := lines.line(left)) is not None:
