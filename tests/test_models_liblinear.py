@@ -123,7 +123,7 @@ def test_refused(tmp_path):
     X, y = three()
     with pytest.raises(ValueError, match="LIBLINEAR writes labels as integers"):
         io.save_liblinear(LinearSVC().fit(X, np.array(["a", "b", "c"])[y]), tmp_path / "m")
-    with pytest.raises(TypeError, match="no linear model"):
+    with pytest.raises(TypeError, match="not a linear model"):
         io.save_liblinear(SVC(kernel="linear").fit(X, y), tmp_path / "m")
 
 
