@@ -14,7 +14,7 @@ from maxmargin.core.backend import Variables
 from maxmargin.core.choose import HOST
 from maxmargin.kernel import rounding
 from maxmargin.kernel.kernels import Kernel, Kind
-from maxmargin.kernel.sources import KernelNotFinite, NativeSource, native
+from maxmargin.kernel.sources import KernelNotFinite, NativeSource, native, preparation
 
 rng = np.random.default_rng(5)
 A, B = rng.normal(size=(12, 5)), rng.normal(size=(7, 5))
@@ -26,7 +26,7 @@ S = sparse.random(12, 5, density=0.4, random_state=0, format="csr")
 )
 @pytest.mark.parametrize("gamma", [1e-300, 3e-5, 0.7, 1.0, 900.0, 1e300])
 def test_data_are_scaled_by_a_power_of_two_that_brings_gamma_near_1(kind, gamma):
-    scale, left = native._power_of_two(kind, gamma)
+    scale, left = preparation.power_of_two(kind, gamma)
     assert math.frexp(scale)[0] == 0.5
     linear = kind in (Kind.LAPLACIAN, Kind.CHI2)
     assert (left * scale if linear else left * scale * scale) == pytest.approx(
@@ -36,31 +36,33 @@ def test_data_are_scaled_by_a_power_of_two_that_brings_gamma_near_1(kind, gamma)
 
 
 def test_gamma_without_a_scale():
-    assert native._power_of_two(Kind.LINEAR, 9.0) == (1.0, 9.0)
-    assert native._power_of_two(Kind.RBF, 0.0) == (1.0, 0.0)
-    assert native._power_of_two(Kind.LAPLACIAN, 1.7e308)[0] == 2.0**1000
+    assert preparation.power_of_two(Kind.LINEAR, 9.0) == (1.0, 9.0)
+    assert preparation.power_of_two(Kind.RBF, 0.0) == (1.0, 0.0)
+    assert preparation.power_of_two(Kind.LAPLACIAN, 1.7e308)[0] == 2.0**1000
 
 
 @pytest.mark.parametrize("numbers", [1, 14, 2**20])
 def test_lengths_and_terms(numbers, monkeypatch):
-    settings(monkeypatch, native, squares_at_once=numbers)
+    settings(monkeypatch, preparation, squares_at_once=numbers)
     centre = rng.normal(size=5)
     np.testing.assert_allclose(
-        native._squared_lengths(A, centre), [sum((x - centre) ** 2) for x in A]
+        preparation.squared_lengths(A, centre), [sum((x - centre) ** 2) for x in A]
     )
-    np.testing.assert_allclose(native._squared_lengths(A, None), [sum(x**2) for x in A])
-    np.testing.assert_allclose(native._squared_lengths(S, None), [sum(x**2) for x in S.toarray()])
-    assert native._terms(A) == 5
-    assert native._terms(S) == max(np.count_nonzero(x) for x in S.toarray())
-    assert native._terms(S[:0]) == native._terms(sparse.csr_matrix((3, 4))) == 0
-    assert native._squared_lengths(A[:, :0], None).tolist() == [0.0] * 12
+    np.testing.assert_allclose(preparation.squared_lengths(A, None), [sum(x**2) for x in A])
+    np.testing.assert_allclose(
+        preparation.squared_lengths(S, None), [sum(x**2) for x in S.toarray()]
+    )
+    assert preparation.n_terms(A) == 5
+    assert preparation.n_terms(S) == max(np.count_nonzero(x) for x in S.toarray())
+    assert preparation.n_terms(S[:0]) == preparation.n_terms(sparse.csr_matrix((3, 4))) == 0
+    assert preparation.squared_lengths(A[:, :0], None).tolist() == [0.0] * 12
 
 
 @pytest.mark.parametrize("store", [np.asarray, sparse.csr_matrix])
 def test_rows_of_unit_length(store):
     X = A * np.logspace(-200, 200, 12)[:, None]
     X[3] = 0.0
-    found = native._unit_rows(store(X))
+    found = preparation.unit_rows(store(X))
     found = found.toarray() if sparse.issparse(found) else found
     for x, unit in zip(X, found, strict=True):
         largest = np.abs(x).max() or 1.0
@@ -72,7 +74,7 @@ def test_rows_of_unit_length(store):
 def test_combinations_of_rows(store):
     coef = rng.normal(size=(2, 12))
     coef[0, 4] = 0.0
-    found = native.combine(coef, store(S.toarray()))
+    found = preparation.combine(coef, store(S.toarray()))
     assert sparse.issparse(found) == (store is sparse.csr_matrix)
     found = found.toarray() if sparse.issparse(found) else found
     np.testing.assert_allclose(
@@ -309,7 +311,7 @@ def test_bound_of_float32_values():
         source = NativeSource(Kernel.rbf(gamma=0.3 * scale), A / np.sqrt(scale), B / np.sqrt(scale))
         centred = [X - A.mean(axis=0) for X in (A, B)]
         found = source.float32_bound()
-        power, left = native._power_of_two(Kind.RBF, 0.3 * scale)
+        power, left = preparation.power_of_two(Kind.RBF, 0.3 * scale)
         squares = [np.float32([sum((power / np.sqrt(scale) * x) ** 2) for x in X]) for X in centred]
         wanted = rounding.rbf_bound(left, 5, *squares)
         assert found.slope == pytest.approx(wanted.slope, rel=1e-9, abs=0.0)

@@ -1,8 +1,7 @@
-"""An independent check of a solution: primal value, dual value, gap and optimality conditions, in
-float64.
+"""An independent check of a solution in float64: primal and dual value, gap, optimality conditions.
 
-This file shares no code with the solvers; evaluation.py computes the decision values it is given,
-by code of its own. With decision values f_i, coefficients b_i, a_i = y_i b_i and |w|^2 = sum_i b_i
+This file shares no code with the solvers, nor does evaluation.py, which computes decision values
+for it. With decision values f_i, coefficients b_i, a_i = y_i b_i and |w|^2 = sum_i b_i
 (f_i - bias), the gap between the primal and the dual value is
 
     C-SVC      sum_i (C_i - a_i) max(0, 1 - y_i f_i) + a_i max(0, y_i f_i - 1)
@@ -12,11 +11,11 @@ by code of its own. With decision values f_i, coefficients b_i, a_i = y_i b_i an
     hard       |w|^2/2 (1/m^2) - D,  m = min_i y_i f_i: the solution scaled to be feasible
     C = inf    eps-SVR with epsilon raised to the largest residual: the solution is feasible there
 
-nu-SVC is certified as the C-SVC with C_i = w_i / r, r = nu sum_i w_i / sum_i |b_i|: that nu is the
-right one; nu-SVR as the eps-SVR with the width it found, plus eps (nu sum_i C_i - sum_i |b_i|):
-that width is the right one. Where the kernel is positive semidefinite the optimum lies between the
-dual and the primal value, and the kernel part of every decision value is within sqrt(2 gap k(x, x))
-of the exact one. Linear models have a file of their own, linear_certificate.py.
+nu-SVC is certified as the C-SVC with C_i = w_i / r, where r = nu sum_i w_i / sum_i |b_i| belongs to
+nu. nu-SVR is certified as the eps-SVR with the width it found, plus eps (nu sum_i C_i - sum_i
+|b_i|), which is 0 for the right width. Where the kernel is positive semidefinite the optimum lies
+between the dual and the primal value, and the kernel part of every decision value is within sqrt(2
+gap k(x, x)) of the exact one. linear/certificate.py certifies linear models.
 """
 
 from dataclasses import replace
@@ -27,11 +26,11 @@ from maxmargin.certificate import Certificate, certificate_of
 from maxmargin.core.arrays import Floats
 
 ZERO = 1e-14
-"""Share of the terms of a sum that rounding leaves where the sum is 0."""
+"""Share of the terms of a sum that rounding may leave where the sum is 0."""
 AT_BOUND = 1e-9
 """Share of its bound within which a coefficient is at it, where the bound is known from a sum."""
 HUGE = np.errstate(over="ignore", invalid="ignore")
-"""Objectives may exceed float64: what is infinite or not a number is no certificate."""
+"""Objectives may exceed float64: a gap that is infinite or not a number certifies nothing."""
 
 
 @HUGE
@@ -88,9 +87,7 @@ def regression(
 ) -> Certificate:
     """eps-SVR; with ``total`` nu-SVR, whose price for epsilon is total = nu sum_i C_i."""
     r = z - f
-    if np.isinf(
-        C
-    ).any():  # no residual may exceed epsilon: certify the problem whose epsilon the solution keeps
+    if np.isinf(C).any():  # no residual may exceed epsilon: certify an epsilon that none exceeds
         epsilon = max(epsilon, float(np.abs(r).max(initial=0.0)))
     outside = np.maximum(0.0, np.abs(r) - epsilon)
     norm = float(np.sum(b * (f - bias)))
@@ -107,26 +104,26 @@ def regression(
     primal, dual = norm / 2 + float(np.sum(penalty)), value - norm / 2
     gap = float(np.sum(penalty + epsilon * np.abs(b) - b * r))
     if total is not None:
-        primal, dual, gap = (
-            primal + epsilon * total,
-            dual + epsilon * size,
-            gap + epsilon * (total - size),
-        )
+        primal, dual = primal + epsilon * total, dual + epsilon * size
+        gap += epsilon * (total - size)
         equality = max(equality, size - total)
-    up, down = np.maximum(b, 0.0), np.maximum(-b, 0.0)
-    kkt = np.max(
-        [
-            np.where(up < C, r - epsilon, 0.0),
-            np.where(up > 0, epsilon - r, 0.0),
-            np.where(down < C, -r - epsilon, 0.0),
-            np.where(down > 0, epsilon + r, 0.0),
-        ],
-        axis=0,
-        initial=0.0,
-    )
+    kkt = _tube_violations(r, C, b, epsilon)
     trivial = float(np.sum(np.where(np.isfinite(C), C * (abs(bias) + np.abs(z)), 0.0)))
     zero = ZERO * trivial, ZERO * float(np.sum(np.abs(b * z)))
     return certificate_of(primal, dual, gap, kkt, np.abs(b) - C, equality, zero)
+
+
+def _tube_violations(r: Floats, C: Floats, b: Floats, epsilon: float) -> Floats:
+    """By how much residuals r violate the conditions at the two ends of the tube."""
+    up, down = np.maximum(b, 0.0), np.maximum(-b, 0.0)
+    ends = [
+        np.where(up < C, r - epsilon, 0.0),
+        np.where(up > 0, epsilon - r, 0.0),
+        np.where(down < C, -r - epsilon, 0.0),
+        np.where(down > 0, epsilon + r, 0.0),
+    ]
+    worst: Floats = np.max(ends, axis=0, initial=0.0)
+    return worst
 
 
 @HUGE
@@ -137,9 +134,8 @@ def one_class(
 
     ``diagonal`` is the greatest k(x, x).
     """
-    unit = float(
-        2.0 ** min(max(int(np.frexp(C.max(initial=0.0))[1]), -1022), 1023)
-    )  # objectives of any scale have a relative gap
+    exponent = min(max(int(np.frexp(C.max(initial=0.0))[1]), -1022), 1023)
+    unit = float(2.0**exponent)  # objectives of any scale have a relative gap
     f, C, b, offset, total = f / unit, C / unit, b / unit, offset / unit, total / unit
     norm = float(np.sum(b * (f + offset)))
     below = np.maximum(0.0, -f)

@@ -8,7 +8,8 @@ is decided here and nowhere else.
 from maxmargin.kernel.sources.base import KernelNotFinite, Scratch, Source, pick, take
 from maxmargin.kernel.sources.given import CallableSource, MatrixSource
 from maxmargin.kernel.sources.make import kernel_matrix, make_source
-from maxmargin.kernel.sources.native import NativeSource, combine
+from maxmargin.kernel.sources.native import NativeSource
+from maxmargin.kernel.sources.preparation import combine
 
 __all__ = [
     "CallableSource",

@@ -35,16 +35,15 @@ def not_finite(kernel: Kernel) -> KernelNotFinite:
     """The error for kernel values that are infinite or not a number."""
     return KernelNotFinite(
         f"Some values of the kernel {kernel!r} are infinite or not a number on these data. The "
-        "dual coefficients or intercepts are not "
-        "finite then. Scale the data (StandardScaler or MinMaxScaler) or choose smaller kernel "
-        "parameters."
+        "dual coefficients or intercepts are not finite then. Scale the data (StandardScaler or "
+        "MinMaxScaler) or choose smaller kernel parameters."
     )
 
 
 class Scratch:
     """Memory for matrices that is used again.
 
-    New to the process it would cost as much as the values in it.
+    Fresh memory would cost as much as computing the values in it.
     """
 
     def __init__(self, xp: Any = np) -> None:
@@ -69,9 +68,9 @@ class Source(ABC):
     dtypes: tuple[Any, ...] = (np.float64,)
     """Precisions on offer, the cheapest first; the last is float64."""
     cheap: bool = False
-    """Whether computing a row anew costs no more than keeping it in memory."""
+    """Whether computing a row costs no more than reading it from memory."""
     precision: float = float(np.finfo(np.float64).eps)
-    """Relative rounding of the values as they are given, whatever type they are computed with."""
+    """Relative rounding of the values as given, whatever type they are computed in."""
     convex: bool = False
     """Whether every matrix of this kernel is positive semidefinite; negative curvature then is
     rounding."""
@@ -81,16 +80,16 @@ class Source(ABC):
     the value; 0 where values are given."""
 
     def by_differences(self) -> "Source | None":
-        """The same kernel with squared distances summed over differences.
+        """The same kernel with squared distances as sums over differences.
 
         None where that changes nothing.
         """
         return None
 
     def suspects(self, count: int) -> NDArray[np.int64]:
-        """At most this many rows in which a wrong kernel value is likeliest to be seen.
+        """At most this many rows in which a wrong kernel value is most likely to show.
 
-        None where nothing is known.
+        Empty where nothing is known.
         """
         return np.empty(0, np.int64)
 
@@ -145,7 +144,7 @@ class Source(ABC):
             self.add_product(np.arange(first, last), coef[first:last], None, part, dtype)
 
     def float32_bound(self) -> rounding.ValueBound | None:
-        """What bounds the errors of float32 values; None where no bound is known."""
+        """A bound on the errors of float32 values; None where no bound is known."""
         return None
 
     def product(
@@ -171,10 +170,7 @@ def pick(X: Any, rows: NDArray[np.int64]) -> Any:
 
 
 def take(kind: Kind | None, X: Any, samples: NDArray[np.int64]) -> Any:
-    """The given samples of X, of both sides of a precomputed kernel.
-
-    X itself where that is all of it.
-    """
+    """The given samples of X, or both sides of a precomputed kernel; X itself if they are all."""
     if len(samples) == _num_samples(X):
         return X
     if kind is Kind.PRECOMPUTED:

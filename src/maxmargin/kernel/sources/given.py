@@ -15,9 +15,9 @@ from maxmargin.kernel.sources.base import SETTINGS, Source, not_finite, pick
 
 
 class CallableSource(Source):
-    """A Python function k(X, Z) of arrays, frames, lists of objects.
+    """A Python function k(X, Z) of anything that can be indexed by row.
 
-    Whatever can be indexed by row.
+    Arrays, frames, lists of objects.
     """
 
     def __init__(self, kernel: Kernel, A: Any, B: Any = None, backend: Backend = HOST) -> None:
@@ -30,9 +30,7 @@ class CallableSource(Source):
         B = self._B if b is None else pick(self._B, self.backend.to_host(b))
         shape = (self.n_columns if b is None else len(b), self.n_rows if a is None else len(a))
         assert self.kernel.function is not None
-        values = self.kernel.function(
-            B, A
-        )  # scikit-learn's order: the points asked about, then the points known
+        values = self.kernel.function(B, A)  # scikit-learn's order: new points, then known ones
         if sparse.issparse(values):
             values = values.toarray()
         self.precision = max(self.precision, rounding_of(np.asarray(values).dtype))
@@ -40,8 +38,7 @@ class CallableSource(Source):
         if values.shape != shape:
             raise ValueError(
                 f"The kernel function was given {shape[0]} and {shape[1]} points and must return "
-                f"an array of shape {shape}; it "
-                f"returned {values.shape}."
+                f"an array of shape {shape}; it returned {values.shape}."
             )
         if not np.isfinite(values).all():
             raise not_finite(self.kernel)
@@ -69,7 +66,7 @@ class CallableSource(Source):
 
 
 def rounding_of(dtype: np.dtype[Any]) -> float:
-    """Relative rounding of numbers of a type; none where they are whole."""
+    """Relative rounding of numbers of a type; 0 for integers."""
     return float(np.finfo(dtype).eps) if np.issubdtype(dtype, np.floating) else 0.0
 
 
@@ -78,7 +75,7 @@ def _length(X: Any) -> int:
 
 
 class MatrixSource(Source):
-    """A precomputed kernel: K[j, i] = k(A_j, B_i), rows stored already."""
+    """A precomputed kernel, K[j, i] = k(A_j, B_i)."""
 
     def __init__(self, K: Matrix, backend: Backend = HOST) -> None:
         self.backend = backend

@@ -1,4 +1,4 @@
-"""The source that a kernel and its data call for, and the whole matrix for users."""
+"""The source for a kernel and its data, and the kernel matrix for users."""
 
 from typing import Any
 

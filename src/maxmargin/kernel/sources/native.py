@@ -9,7 +9,6 @@ which more than half is stored become dense.
 """
 
 import copy
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
@@ -29,11 +28,17 @@ from maxmargin.core.backend import (
     Variables,
 )
 from maxmargin.core.choose import HOST
-from maxmargin.core.memory import contiguous
 from maxmargin.kernel import rounding
 from maxmargin.kernel.empty_columns import without_empty_columns
 from maxmargin.kernel.kernels import Kernel, Kind
 from maxmargin.kernel.sources.base import Source, not_finite, pick
+from maxmargin.kernel.sources.preparation import (
+    centre_of,
+    n_terms,
+    power_of_two,
+    squared_lengths,
+    unit_rows,
+)
 
 
 class Settings(NamedTuple):
@@ -50,10 +55,6 @@ class Settings(NamedTuple):
     """Multiply-adds between two checks for signals: a fraction of a second on one busy core."""
     neighbour_rows: int = 1024
     """Rows up to which near neighbours are not looked for: values of small problems are float64."""
-    greatest_exponent: int = 1000
-    """Exponent of the greatest power of two that data are scaled by."""
-    squares_at_once: int = 2**20
-    """Numbers whose squares are summed at once."""
 
 
 SETTINGS = Settings()
@@ -72,11 +73,8 @@ class NativeSource(Source):
         differences: bool = False,
         backend: Backend = HOST,
     ) -> None:
-        self.backend, self.kernel, self.convex = (
-            backend,
-            kernel,
-            kernel.positive_semidefinite is True,
-        )
+        self.backend, self.kernel = backend, kernel
+        self.convex = kernel.positive_semidefinite is True
         self.n_rows, self.n_columns = A.shape[0], (A if B is None else B).shape[0]
         self._given = A
         if sparse.issparse(A) and A.nnz > 0.5 * A.shape[0] * A.shape[1]:
@@ -86,18 +84,12 @@ class NativeSource(Source):
         self.cheap = non_zeros <= SETTINGS.cheap * self.n_rows
         kind = Kind.LINEAR if kernel.kind is Kind.COSINE else kernel.kind
         dense = not sparse.issparse(A) and not sparse.issparse(B)
-        few = (
-            dense
-            and A.shape[1] >= SETTINGS.compress_features
-            and non_zeros <= SETTINGS.compress_share * A.size
-        )
+        wide = dense and A.shape[1] >= SETTINGS.compress_features
+        few = wide and non_zeros <= SETTINGS.compress_share * A.size
         self._compress = few and kind not in (Kind.LAPLACIAN, Kind.CHI2)
-        with np.errstate(over="ignore", invalid="ignore"):
-            centred = dense and kind in (Kind.RBF, Kind.LAPLACIAN) and A.shape[0] > 0
-            self._centre = self._A.mean(axis=0, dtype=np.float64) if centred else None
-            if self._centre is not None and self._compress:  # zeros stay zeros
-                self._centre[np.count_nonzero(self._A, axis=0) < 0.5 * A.shape[0]] = 0.0
-        self._scale, gamma = _power_of_two(kind, float(kernel.gamma))
+        centred = dense and kind in (Kind.RBF, Kind.LAPLACIAN) and A.shape[0] > 0
+        self._centre = centre_of(self._A, self._compress) if centred else None
+        self._scale, gamma = power_of_two(kind, float(kernel.gamma))
         self.value_error, self.differences = self._choose_distances(differences)
         self._compress = self._compress and not self.differences
         number = RBF_BY_DIFFERENCES if kind is Kind.RBF and self.differences else int(kind)
@@ -109,23 +101,19 @@ class NativeSource(Source):
     def _choose_distances(self, differences: bool) -> tuple[float, bool]:
         """The greatest error of a float64 value, and whether distances are sums over differences.
 
-        It is asked of A alone, so that no value depends on a batch; rounding.py says why that
-        suffices.
+        A alone decides, so that no value depends on a batch; rounding.py says why that suffices.
         """
-        if self.kernel.kind in (Kind.LAPLACIAN, Kind.CHI2):
-            return rounding.difference_error(_terms(self._A)), True
-        kernel, terms = self.kernel, _terms(self._A)
-        length = (
-            1.0
-            if kernel.kind is Kind.COSINE
-            else float(np.sqrt(self._squared_lengths.max(initial=0.0)))
-        )
+        kernel, terms = self.kernel, n_terms(self._A)
+        if kernel.kind in (Kind.LAPLACIAN, Kind.CHI2):
+            return rounding.difference_error(terms), True
+        length = 1.0
+        if kernel.kind is not Kind.COSINE:
+            length = float(np.sqrt(self._squared_lengths.max(initial=0.0)))
         if kernel.kind is not Kind.RBF:
             affine = kernel.kind in (Kind.POLY, Kind.TANH, Kind.LOGISTIC)
             size = (kernel.gamma, abs(kernel.coef0)) if affine else (1.0, 0.0)
-            return rounding.dot_error(
-                *size, kernel.degree if kernel.kind is Kind.POLY else 1, terms, length
-            ), False
+            degree = kernel.degree if kernel.kind is Kind.POLY else 1
+            return rounding.dot_error(*size, degree, terms, length), False
         error = rounding.exponent_error(kernel.gamma, terms, length)
         if error <= rounding.TRUSTED and not differences:
             return error, False
@@ -134,7 +122,7 @@ class NativeSource(Source):
     def by_differences(self, rows: Indices = None) -> "NativeSource | None":
         """The kernel of these rows of A with distances by differences.
 
-        None where they are already, or no distance is needed.
+        None where they are computed so already, or the kernel has no distance.
         """
         if self.differences or self.kernel.kind is not Kind.RBF:
             return None
@@ -144,7 +132,7 @@ class NativeSource(Source):
     def against(self, B: Any) -> "NativeSource":
         """The same A, prepared once, and other points B.
 
-        How A is prepared never depends on B, so neither do values on a batch.
+        The preparation of A never depends on B, so no value depends on a batch.
         """
         if self._A is not self._given:  # made dense or narrowed, as B must be
             return NativeSource(self.kernel, self._given, B, self.differences, self.backend)
@@ -158,13 +146,12 @@ class NativeSource(Source):
 
     def _prepare(self, X: Any, dtype: DTypeLike) -> Any:
         if self.kernel.kind is Kind.COSINE:
-            X = _unit_rows(X)
+            X = unit_rows(X)
         if sparse.issparse(X):
             X = X if self._scale == 1 else X.astype(np.float64) * self._scale
             return self.backend.points(X.astype(dtype, copy=False))
-        if self._centre is not None and not (
-            self.differences and dtype == np.float64
-        ):  # rounding x would move x - z
+        exact = self.differences and dtype == np.float64  # rounding of x would move x - z
+        if self._centre is not None and not exact:
             X = np.subtract(X, self._centre, dtype=np.float64)
         X = X if self._scale == 1 else np.multiply(X, self._scale, dtype=np.float64)
         return self.backend.points(np.asarray(X, dtype), self._compress)
@@ -176,9 +163,8 @@ class NativeSource(Source):
             with np.errstate(over="ignore", invalid="ignore"):
                 if key not in self._known:
                     self._known[key] = self._prepare(self._A, key)
-                self._asked[key] = (
-                    self._known[key] if self._B is None else self._prepare(self._B, key)
-                )
+                known = self._B is None
+                self._asked[key] = self._known[key] if known else self._prepare(self._B, key)
         return self._known[key], self._asked[key]
 
     def float32_bound(self) -> rounding.ValueBound | None:
@@ -190,25 +176,25 @@ class NativeSource(Source):
     def suspects(self, count: int, among: Indices = None) -> NDArray[np.int64]:
         """Rows where a wrong kernel value matters most.
 
-        Long ones, for RBF those with a near neighbour along a random direction.
+        These are long rows, and for RBF those with a near neighbour along a random direction.
         """
         if self._ranks is None:
             self._ranks = self._rank()
         rank = self._ranks if among is None else self._ranks[among]
-        return (
-            np.argsort(-rank, kind="stable")[:count] if len(rank) > count else np.arange(len(rank))
-        )
+        if len(rank) <= count:
+            return np.arange(len(rank))
+        return np.argsort(-rank, kind="stable")[:count]
 
     @cached_property
     def _squared_lengths(self) -> NDArray[np.float64]:
-        """Of A, about the centre."""
+        """|x - centre|^2 of the points of A."""
         with np.errstate(over="ignore", invalid="ignore"):
-            return _squared_lengths(self._A, self._centre)
+            return squared_lengths(self._A, self._centre)
 
     def _rank(self) -> NDArray[np.float64]:
-        """|x|^2, for RBF times a bound of the value at the nearest neighbour along a direction.
+        """The digits that |x|^2 + |z|^2 - 2 x.z may lose.
 
-        What |x|^2 + |z|^2 - 2 x.z may lose.
+        |x|^2, for RBF times a bound on the value at the nearest neighbour along a direction.
         """
         rank = np.nan_to_num(self._squared_lengths, nan=np.inf)
         if self.kernel.kind is not Kind.RBF or self.n_rows <= SETTINGS.neighbour_rows:
@@ -216,11 +202,10 @@ class NativeSource(Source):
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             direction = np.random.default_rng(0).normal(size=self._A.shape[1])
             direction /= np.sqrt(np.sum(direction * direction))
-            along = (
-                self._A @ direction
-                if sparse.issparse(self._A)
-                else np.einsum("ij,j->i", self._A, direction)
-            )
+            if sparse.issparse(self._A):
+                along = self._A @ direction
+            else:
+                along = np.einsum("ij,j->i", self._A, direction)
             order = np.argsort(along, kind="stable")
             gaps = np.diff(along[order])
             nearest = np.empty(self.n_rows)
@@ -275,9 +260,9 @@ class NativeSource(Source):
 
     @staticmethod
     def _rows_at_once(d: int, columns: int) -> int:
-        """Rows that take a fraction of a second, so that signals are seen.
+        """Rows that take a fraction of a second, so that Ctrl-C is noticed.
 
-        A few at least, for which B's points are packed once.
+        They are 8 at least: the points of B are packed once for them.
         """
         return max(8, int(SETTINGS.multiply_adds / max(1.0, columns * (d + 16.0))))
 
@@ -288,9 +273,8 @@ class NativeSource(Source):
         rows = self.n_rows if a is None else len(a)
         step = self._rows_at_once(A.shape[1], out.shape[1])
         for begin in range(0, rows, step):
-            part = (
-                np.arange(begin, min(rows, begin + step)) if a is None else a[begin : begin + step]
-            )
+            end = min(rows, begin + step)
+            part = np.arange(begin, end) if a is None else a[begin:end]
             with self._finite():
                 self.backend.kernel_product(
                     self._tuple, A, part, coef[begin : begin + step], B, b, out
@@ -309,69 +293,3 @@ class NativeSource(Source):
             return
         with self._finite():
             self.backend.kernel_products(self._tuple, A, begin, coef, B, out)
-
-
-def _power_of_two(kind: Kind, gamma: float) -> tuple[float, float]:
-    """The factor of the data, and the gamma that is left for them."""
-    if kind is Kind.LINEAR or gamma == 0:
-        return 1.0, gamma
-    power = 1 if kind in (Kind.LAPLACIAN, Kind.CHI2) else 2
-    scale = 2.0 ** min(round(math.log2(gamma) / power), SETTINGS.greatest_exponent)
-    return scale, gamma / scale if power == 1 else gamma / scale / scale
-
-
-def _terms(X: Any) -> int:
-    """Terms in a sum over the features of a point, at most."""
-    return int(np.diff(X.indptr).max(initial=0)) if sparse.issparse(X) else int(X.shape[1])
-
-
-def _squared_lengths(X: Any, centre: NDArray[np.float64] | None) -> NDArray[np.float64]:
-    """|x - centre|^2 of every row, in float64."""
-    if sparse.issparse(X):
-        return np.asarray(
-            sparse.csr_matrix(
-                (np.square(X.data, dtype=np.float64), X.indices, X.indptr), X.shape
-            ).sum(axis=1)
-        ).ravel()
-    out = np.empty(X.shape[0])
-    step = max(1, SETTINGS.squares_at_once // max(1, X.shape[1]))
-    for i in range(0, X.shape[0], step):
-        part = np.subtract(X[i : i + step], 0.0 if centre is None else centre, dtype=np.float64)
-        np.einsum("ij,ij->i", part, part, out=out[i : i + step])
-    return out
-
-
-def _unit_rows(X: Any) -> Any:
-    """Rows scaled to unit length in float64; zero rows stay zero.
-
-    The largest entry is divided out first: squares may underflow.
-    """
-    if sparse.issparse(X):
-        X = X.astype(np.float64)
-        X = _divide_rows(X, abs(X).max(axis=1).toarray().ravel())
-        return _divide_rows(X, np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel()))
-    X = np.asarray(X, dtype=np.float64)
-    scale = np.abs(X).max(axis=1, initial=0.0, keepdims=True)
-    X = X / np.where(scale == 0, 1, scale)
-    norms = np.sqrt(np.einsum("ij,ij->i", X, X))[:, None]
-    return X / np.where(norms == 0, 1, norms)
-
-
-def _divide_rows(X: Any, size: NDArray[np.float64]) -> Any:
-    return sparse.csr_matrix(sparse.diags(1 / np.where(size == 0, 1, size)) @ X)
-
-
-def combine(coef: NDArray[np.float64], A: Any) -> Any:
-    """coef @ A, with the same bits for any number of threads; CSR for CSR."""
-    if sparse.issparse(A):  # of the columns in use: there may be 2^30
-        used, column = np.unique(A.indices, return_inverse=True)
-        narrow = sparse.csr_matrix((A.data, column, A.indptr), shape=(A.shape[0], len(used)))
-        indices, indptr = np.tile(used, len(coef)), len(used) * np.arange(len(coef) + 1)
-        return sparse.csr_matrix(
-            ((narrow.T @ coef.T).T.ravel(), indices, indptr), shape=(len(coef), A.shape[1])
-        )
-    out, rows = np.zeros((len(coef), A.shape[1])), contiguous(A)
-    for k, row in enumerate(coef):
-        used = np.flatnonzero(row)
-        HOST.update_gradient(rows, used, row[used], out[k])
-    return out
