@@ -59,7 +59,8 @@ def test_the_solver_runs_on_plain_numpy_and_agrees(name, n):
     X, *targets = data(n)
     for kernel in KERNELS.values() if n == 90 else [KERNELS["rbf"]]:
         ours, theirs = (
-            trained(machines(*targets)[name], X, kernel, backend, 1e-6) for backend in (HOST, DEVICE)
+            trained(machines(*targets)[name], X, kernel, backend, 1e-6)
+            for backend in (HOST, DEVICE)
         )
         assert ours.certificate.status == theirs.certificate.status == "optimal"
         assert theirs.certificate.primal == pytest.approx(

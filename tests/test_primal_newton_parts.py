@@ -12,14 +12,15 @@ from scipy.optimize import minimize_scalar
 from helpers import settings
 from maxmargin.core import panels
 from maxmargin.core.choose import HOST
-from maxmargin.kernel import bordered, primal_newton, problems
+from maxmargin.kernel import bordered, primal_newton, problems, squared_primal
 from maxmargin.kernel import workspace as workspace_module
 from maxmargin.kernel.bordered import BorderedFactor, Constraints
 from maxmargin.kernel.cache import RowCache
 from maxmargin.kernel.kernels import Kernel
 from maxmargin.kernel.newton_systems import NewtonSystems
-from maxmargin.kernel.primal_newton import Point, Stopped, _Search
+from maxmargin.kernel.primal_newton import Stopped, _Search
 from maxmargin.kernel.sources import MatrixSource, NativeSource
+from maxmargin.kernel.squared_primal import Point
 from maxmargin.kernel.state import State
 from maxmargin.kernel.workspace import KernelWorkspace
 from maxmargin.monitor import Monitor
@@ -63,18 +64,18 @@ def test_the_primal_value_and_its_support_set(name):
     run, at, problem = search(name), point(name), PROBLEMS[name]
     some = np.arange(len(problem.row)) % 3 > 0
     for inside in (ALL[name], some):
-        assert run.primal(at, inside) == pytest.approx(primal(name, at, inside))
+        assert run.objective.value(at, inside) == pytest.approx(primal(name, at, inside))
         slack = (
             1 - y * (at.F + at.level)
             if name == "svc"
             else np.r_[z - at.F - at.level - 0.2, at.F + at.level - z - 0.2]
         )
-        np.testing.assert_allclose(run.slack(at), slack)
-        assert run.support(at, inside).tolist() == [
+        np.testing.assert_allclose(run.objective.slack(at), slack)
+        assert run.objective.support(at, inside).tolist() == [
             i for i in range(len(slack)) if inside[i] and slack[i] > 0
         ]
     solved = np.array([1, 4])
-    known = run.slack(at, solved)
+    known = run.objective.slack(at, solved)
     sign = np.where(problem.upper > 0, 1.0, -1.0)
     np.testing.assert_allclose(
         known[solved],
@@ -88,7 +89,7 @@ def test_the_primal_value_and_its_support_set(name):
 def test_a_norm_below_0_is_rounding():
     at = Point(np.ones(n), 0.0, np.full(n, -1e-3))
     losses = sum(c * max(0.0, 1 - s * -1e-3) ** 2 for c, s in zip(C, y, strict=True))
-    assert search("svc").primal(at, ALL["svc"]) == pytest.approx(losses)
+    assert search("svc").objective.value(at, ALL["svc"]) == pytest.approx(losses)
 
 
 def test_a_point_on_the_way():
@@ -102,7 +103,7 @@ def test_a_point_on_the_way():
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_a_step_goes_to_the_minimum_of_the_quadratic(name):
     run, problem = search(name), PROBLEMS[name]
-    S = run.support(point(name), ALL[name])
+    S = run.objective.support(point(name), ALL[name])
     found = run.step(point(name), S)
     assert np.flatnonzero(found.x).tolist() == S.tolist()
     assert found.x.sum() == pytest.approx(0.0, abs=1e-12)
@@ -121,7 +122,7 @@ def test_the_least_value_on_a_line(name):
     for seed in range(12):
         old, new = point(name, 0.5, seed), point(name, -0.7, seed + 50)
         new = old.towards(new, 3.0 if seed % 2 else 0.2)
-        t = run.least(old, new, inside)
+        t = run.objective.line_search(old, new, inside)
         wanted = minimize_scalar(
             lambda t, old=old, new=new: primal(name, old.towards(new, t), inside),
             bounds=(0, 1),
@@ -149,11 +150,11 @@ class Counted:
 
 def test_few_derivatives_find_the_least_value(monkeypatch):
     run, counted = search("svc"), Counted()
-    monkeypatch.setattr(primal_newton, "np", counted)
+    monkeypatch.setattr(squared_primal, "np", counted)
     for seed in range(1, 12, 2):
         old = point("svc", 0.5, seed)
         counted.calls = 0
-        run.least(old, old.towards(point("svc", -0.7, seed + 50), 3.0), ALL["svc"])
+        run.objective.line_search(old, old.towards(point("svc", -0.7, seed + 50), 3.0), ALL["svc"])
         assert 1 <= counted.calls <= 12
 
 
@@ -208,11 +209,17 @@ class Steps:
             return point
 
         monkeypatch.setattr(run, "step", step)
-        monkeypatch.setattr(run, "support", lambda *_: sets.pop(0) if len(sets) > 1 else sets[0])
         monkeypatch.setattr(
-            run, "primal", lambda *_: self.values.pop(0) if len(self.values) > 1 else self.values[0]
+            run.objective, "support", lambda *_: sets.pop(0) if len(sets) > 1 else sets[0]
         )
-        monkeypatch.setattr(run, "least", lambda *_: setattr(self, "lines", self.lines + 1) or 0.5)
+        monkeypatch.setattr(
+            run.objective,
+            "value",
+            lambda *_: self.values.pop(0) if len(self.values) > 1 else self.values[0],
+        )
+        monkeypatch.setattr(
+            run.objective, "line_search", lambda *_: setattr(self, "lines", self.lines + 1) or 0.5
+        )
         monkeypatch.setattr(run, "refine", lambda at, S: setattr(self, "refined", True) or at)
         self.point = point
 

@@ -16,10 +16,10 @@ from maxmargin import SVC, SVR, Kernel, NuSVC, NuSVR, OneClassSVM, monitor
 from maxmargin.certificate import Certificate
 from maxmargin.kernel import block, definiteness, evaluation, problems, working_set
 from maxmargin.kernel import certificate as kernel_certificate
-from maxmargin.kernel import state as state_module
+from maxmargin.kernel.block import Progress
 from maxmargin.kernel.cache import RowCache
 from maxmargin.kernel.sources import MatrixSource
-from maxmargin.kernel.state import Progress, State
+from maxmargin.kernel.state import State
 from maxmargin.status import Convexity, Status
 from maxmargin.verdict import Demand, Size, error_allowed, verdict, verdict_again
 
@@ -596,13 +596,13 @@ def test_what_creeping_is():
     """A window of rounds, or of steps, without a fall of the objective or of the violation."""
     problem = problems.c_svc(np.array([1.0, -1.0]), np.ones(2))
     state = State(problem, np.array([0.5, -0.5]), np.array([0.5, -0.5]), np.zeros(2), np.zeros(2))
-    progress, window = Progress(), state_module.SETTINGS.window_rounds
+    progress, window = Progress(), block.SETTINGS.window_rounds
     assert [progress.creeps(state) for _ in range(2 * window)] == [False] * (2 * window - 1) + [
         True
     ]
     state.b = 0.6 * np.sign(state.b)
     assert not any(progress.creeps(state) for _ in range(window))
-    state.steps += 2 * state_module.SETTINGS.window_steps
+    state.steps += 2 * block.SETTINGS.window_steps
     assert progress.creeps(state)
 
 

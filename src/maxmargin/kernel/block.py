@@ -20,6 +20,8 @@ values become float64 (decision 3).
 (newton.py): they are solved to rounding, whatever tol is (decision 5).
 """
 
+import math
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,7 +33,7 @@ from maxmargin.kernel.newton import NotConvex, Tile, newton
 from maxmargin.kernel.problems import DualProblem, feasible_start, fold
 from maxmargin.kernel.solution import Solution
 from maxmargin.kernel.sources import KernelNotFinite, MatrixSource, Source
-from maxmargin.kernel.state import Progress, State, finish
+from maxmargin.kernel.state import State, finish
 from maxmargin.kernel.subsample import start_from_subsample
 from maxmargin.kernel.workspace import KernelWorkspace, is_small
 from maxmargin.monitor import Monitor
@@ -42,8 +44,8 @@ class Settings(NamedTuple):
     """How the rounds work."""
 
     one_tile: int = 3072
-    """A problem with at most this many variables is one tile, unless its kernel is a user's function
-    (decision 12)."""
+    """A problem with at most this many variables is one tile, unless its kernel is a user's
+    function (decision 12)."""
     target: float = 0.5
     """The share of tol that rounds aim at; the rest is room for the rounding of float32 products
     (decision 3)."""
@@ -61,8 +63,46 @@ class Settings(NamedTuple):
     patience: int = 50
     """Rounds without progress after which a solver is stalled by rounding (decision 3)."""
 
+    window_rounds: int = 100
+    """Rounds of a window of progress (decision 19)."""
+    window_steps: int = 300
+    """Pair steps for each variable that end a window too (decision 19)."""
+    creep: float = 1e-10
+    """A window that lowers the objective by less than this share of it, and the violation by less
+    than a tenth, is the last (decision 19)."""
+
 
 SETTINGS = Settings()
+
+
+@dataclass
+class Progress:
+    """Whether rounds still get anywhere; a solver that only creeps is stalled."""
+
+    rounds: int = 0
+    steps: int = 0
+    objective: float = math.inf
+    violation: float = math.inf
+
+    def creeps(self, state: State) -> bool:
+        """Count a round; at the end of a window, whether it was in vain."""
+        self.rounds += 1
+        if (
+            self.rounds < SETTINGS.window_rounds
+            and state.steps - self.steps < SETTINGS.window_steps * len(state.b)
+        ):
+            return False
+        self.rounds, self.steps = 0, state.steps
+        objective, violation, gap = state.objective, state.violation, state.gap
+        size = max(abs(objective), abs(gap - objective) if math.isfinite(gap) else 0.0)
+        falls = (
+            objective < self.objective - SETTINGS.creep * size or violation < 0.9 * self.violation
+        )
+        self.objective, self.violation = (
+            min(self.objective, objective),
+            min(self.violation, violation),
+        )
+        return not falls
 
 
 def solve(

@@ -16,8 +16,8 @@ are given, and a unit vector for each pinned variable. With V = Q^-1 N and S = N
 
 So a set that differs in k variables costs k solves instead of a new factor.
 
-Q may be singular (duplicate points, more points than features): a shift of its diagonal at the level
-of rounding makes the factor exist.
+Q may be singular (duplicate points, more points than features): a shift of its diagonal at the
+level of rounding makes the factor exist.
 """
 
 from collections.abc import Callable

@@ -10,13 +10,13 @@ quadratic in the step d of M:
 The columns of N are the indicators of the groups, whose sums are fixed, and a unit vector for each
 pinned variable. With u = Q^-1 g, V = Q^-1 N and S = N' V the minimiser is d = -u + V S^-1 N' u
 (bordered.py). This is an active-set method: the step is followed up to the first bound it meets;
-that variable is pinned, its unit vector joins N, which costs one more column of V, and u + t d takes
-the place of u. There is no new factor and no new gradient. It ends where a full step fits, at the
-minimum of the face. A burst of pair steps then lets variables that violate optimality leave their
-bounds; they join the factor. A new factor is made only after many changes.
+that variable is pinned, its unit vector joins N, which costs one more column of V, and u + t d
+takes the place of u. There is no new factor and no new gradient. It ends where a full step fits, at
+the minimum of the face. A burst of pair steps then lets variables that violate optimality leave
+their bounds; they join the factor. A new factor is made only after many changes.
 
-Every part lowers the objective, so no face returns and the work ends. What the shift of a singular Q
-spoils is repaired by the next step, whose gradient is exact.
+Every part lowers the objective, so no face returns and the work ends. What the shift of a singular
+Q spoils is repaired by the next step, whose gradient is exact.
 """
 
 from typing import Any, NamedTuple

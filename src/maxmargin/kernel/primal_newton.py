@@ -1,18 +1,11 @@
 """Newton's method on the primal of a squared loss, after Chapelle (2007): exact after finitely many
 steps.
 
-With f_i = (K x)[row_i] + level and the slack s_i of variable i, positive where the loss is,
+The primal P(x, level) of a squared loss has no constraints and is once differentiable
+(squared_primal.py). On the support set S, the variables with a loss, it is quadratic, and a Newton
+step goes to the minimum of that quadratic, which is 0 outside S (newton_systems.py):
 
-    s_i = -sign_i (f_i + linear_i)        sign_i: +1 where b_i >= 0, -1 where b_i <= 0     (C-SVC: s_i = 1 - y_i f_i)
-
-the problems with a ridge have the primal, without constraints and once differentiable,
-
-    P(x, level) = 1/2 x' K x + sum_i max(0, s_i)^2 / (2 ridge_i)                           (1 / (2 ridge_i) = C_i)
-
-On the support set S = {i: s_i > 0} it is quadratic, and a Newton step goes to the minimum of that
-quadratic, which is 0 outside S:
-
-    (K_SS + diag(ridge_S)) x_S + level = -linear_S        sum(x_S) = 0                     (newton_systems.py)
+    (K_SS + diag(ridge_S)) x_S + level = -linear_S        sum(x_S) = 0
 
 Where the step's end has the same S it is the minimum of P, and x its dual solution: x_i = sign_i
 s_i / ridge_i. If P is higher at the step's end, the least value on the way is taken, found exactly
@@ -37,6 +30,7 @@ from maxmargin.kernel.cache import RowCache, free_memory
 from maxmargin.kernel.newton_systems import NewtonSystems
 from maxmargin.kernel.problems import DualProblem, feasible_start, fold
 from maxmargin.kernel.solution import Solution, gradient, levels
+from maxmargin.kernel.squared_primal import Point, SquaredPrimal
 from maxmargin.kernel.state import State, finish
 from maxmargin.kernel.workspace import KernelWorkspace
 from maxmargin.monitor import Monitor
@@ -72,22 +66,6 @@ class Stopped(Exception):
 
     def __init__(self, reason: Status) -> None:
         self.reason = reason
-
-
-class Point(NamedTuple):
-    """Where the method is: x, one number a variable, the level, and F = K x, one number a row."""
-
-    x: Floats
-    level: float
-    F: Floats
-
-    def towards(self, end: "Point", t: float) -> "Point":
-        """The point at a share t of the way."""
-        return Point(
-            self.x + t * (end.x - self.x),
-            self.level + t * (end.level - self.level),
-            self.F + t * (end.F - self.F),
-        )
 
 
 def solve(
@@ -167,7 +145,7 @@ class _Search:
         self, problem: DualProblem, cache: RowCache, monitor: Monitor, memory: float
     ) -> None:
         self.problem, self.cache, self.monitor = problem, cache, monitor
-        self.sign = np.where(problem.upper > 0, 1.0, -1.0)
+        self.objective = SquaredPrimal(problem)
         self.row, self.n = problem.row, cache.source.n_rows
         some = np.arange(0, self.n, max(1, self.n // 64))
         self.scale = float(
@@ -214,51 +192,32 @@ class _Search:
         """Newton steps on the loss of the variables inside, until the support set changes by no
         more than a share of rough.
         """
-        S, value, idle = self.support(point, inside), self.primal(point, inside), 0
+        S, value, idle = (
+            self.objective.support(point, inside),
+            self.objective.value(point, inside),
+            0,
+        )
         while True:
             self.last = point
             self._pause()
             new = self.step(point, S)
             self.steps += 1
-            found = self.support(new, inside, S)
+            found = self.objective.support(new, inside, S)
             changed = len(np.setxor1d(S, found, assume_unique=True))
             if not changed:
                 return new if rough else self.refine(new, S)
-            lower = self.primal(new, inside)
+            lower = self.objective.value(new, inside)
             if not lower <= value * (1 + SETTINGS.rounding):
-                new = point.towards(new, self.least(point, new, inside))
-                lower, found = self.primal(new, inside), self.support(new, inside)
+                new = point.towards(new, self.objective.line_search(point, new, inside))
+                lower, found = (
+                    self.objective.value(new, inside),
+                    self.objective.support(new, inside),
+                )
             idle = 0 if lower < value * (1 - SETTINGS.rounding) else idle + 1
             if changed <= rough * len(S) or idle > SETTINGS.idle:
                 return new
             self._report(new, inside, value - lower)
             point, value, S = new, lower, found
-
-    def slack(self, point: Point, solved: Integers | None = None) -> Floats:
-        """s.
-
-        On the set a step was solved for, f = -linear - ridge x says more than F, whose rounding
-        grows with x.
-        """
-        f = point.F + point.level
-        if solved is not None:
-            f[self.row[solved]] = (
-                -self.problem.linear[solved] - self.problem.ridge[solved] * point.x[solved]
-            )
-        s: Floats = -self.sign * (f[self.row] + self.problem.linear)
-        return s
-
-    def support(
-        self, point: Point, inside: NDArray[np.bool_], solved: Integers | None = None
-    ) -> Integers:
-        """S, in order."""
-        return np.flatnonzero(inside & (self.slack(point, solved) > 0))
-
-    def primal(self, point: Point, inside: NDArray[np.bool_]) -> float:
-        """P on the variables inside."""
-        s = np.maximum(0.0, self.slack(point)[inside])
-        norm = max(0.0, float(np.sum(point.x * point.F[self.row])))  # by rounding it may be below
-        return 0.5 * norm + float(np.sum(s * s / (2 * self.problem.ridge[inside])))
 
     def step(self, point: Point, S: Integers) -> Point:
         """The minimum of the quadratic that P is on S; with S empty that is x = 0, at any level."""
@@ -286,35 +245,6 @@ class _Search:
             change, level = self._solve(S, residual, -float(np.sum(x)))
             point = self._point(S, x + change, point.level + level)
         return best
-
-    def least(self, old: Point, new: Point, inside: NDArray[np.bool_]) -> float:
-        """The t in (0, 1] with the least P(old + t (new - old)).
-
-        The root of its derivative, which is piecewise linear and rises.
-        """
-        s, slope = self.slack(old)[inside], (self.slack(new) - self.slack(old))[inside]
-        move, ridge = new.x - old.x, self.problem.ridge[inside]
-        linear, square = (
-            float(np.sum(move * old.F[self.row])),
-            float(np.sum(move * (new.F - old.F)[self.row])),
-        )
-
-        def derivative(t: float) -> tuple[float, float]:
-            lossy = np.where(s + t * slope > 0, slope / ridge, 0.0)
-            curvature = square + float(np.sum(lossy * slope))
-            return linear + t * square + float(np.sum(lossy * (s + t * slope))), curvature
-
-        low, high, t = 0.0, 1.0, 1.0
-        for _ in range(100):
-            value, curvature = derivative(t)
-            low, high = (t, high) if value < 0 else (low, t)
-            if t == 1.0 and value <= 0:
-                return 1.0
-            following = t - value / curvature if curvature > 0 else 0.5 * (low + high)
-            if abs(following - t) <= 1e-12:
-                break
-            t = following if low < following < high else 0.5 * (low + high)
-        return t
 
     def product(self, x: Floats) -> Floats:
         """K x, of variables."""
@@ -347,7 +277,10 @@ class _Search:
         how far x is from sign s / ridge.
         """
         if self.monitor.wants_report():
-            off = np.maximum(0.0, self.slack(point)) - self.sign * point.x * self.problem.ridge
+            off = (
+                np.maximum(0.0, self.objective.slack(point))
+                - self.objective.sign * point.x * self.problem.ridge
+            )
             self.monitor.report(
                 self.steps,
                 fall,

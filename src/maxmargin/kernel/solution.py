@@ -13,8 +13,10 @@ Bias, offset and tube width are read off the levels:
 
     C-SVC, eps-SVR    f = K b + level
     one-class         f = K b + level                      (level = -rho)
-    nu-SVC, hard      f = (K b + middle) / r               r = (level_1 - level_0) / 2, middle = (level_0 + level_1) / 2
-    nu-SVR            f = K b + middle, epsilon = (level_0 - level_1) / 2
+    nu-SVC, hard      f = (K b + middle) / r               r = (level_1 - level_0) / 2
+    nu-SVR            f = K b + middle                     epsilon = (level_0 - level_1) / 2
+
+with middle = (level_0 + level_1) / 2.
 """
 
 import math

@@ -45,48 +45,11 @@ class Settings(NamedTuple):
     meet: float = 1e-12
     """Hulls nearer than the square root of this times the data's scale meet, as far as float64 can
     tell (decision 4)."""
-    window_rounds: int = 100
-    """Rounds of a window of progress (decision 19)."""
-    window_steps: int = 300
-    """Pair steps for each variable that end a window too (decision 19)."""
-    creep: float = 1e-10
-    """A window that lowers the objective by less than this share of it, and the violation by less
-    than a tenth, is the last (decision 19)."""
     products_at_once: int = 31_250_000
     """Kernel values between two questions to the monitor: a fraction of a second."""
 
 
 SETTINGS = Settings()
-
-
-@dataclass
-class Progress:
-    """Whether rounds still get anywhere; a solver that only creeps is stalled."""
-
-    rounds: int = 0
-    steps: int = 0
-    objective: float = math.inf
-    violation: float = math.inf
-
-    def creeps(self, state: "State") -> bool:
-        """Count a round; at the end of a window, whether it was in vain."""
-        self.rounds += 1
-        if (
-            self.rounds < SETTINGS.window_rounds
-            and state.steps - self.steps < SETTINGS.window_steps * len(state.b)
-        ):
-            return False
-        self.rounds, self.steps = 0, state.steps
-        objective, violation, gap = state.objective, state.violation, state.gap
-        size = max(abs(objective), abs(gap - objective) if math.isfinite(gap) else 0.0)
-        falls = (
-            objective < self.objective - SETTINGS.creep * size or violation < 0.9 * self.violation
-        )
-        self.objective, self.violation = (
-            min(self.objective, objective),
-            min(self.violation, violation),
-        )
-        return not falls
 
 
 @dataclass
@@ -106,10 +69,8 @@ class State:
     unbounded: bool = False
     factor: BorderedFactor | None = None  # of the last Newton steps: pair steps alone take too many
 
-    @property
-    def xp(self) -> Any:
-        """The namespace of the arrays."""
-        return self.backend.xp
+    def __post_init__(self) -> None:
+        self.xp: Any = self.backend.xp
 
     @cached_property
     def _groups(self) -> tuple[Integers, NDArray[np.bool_]]:

@@ -33,7 +33,8 @@ class Settings(NamedTuple):
     for_each_free: float = 1.5
     """Between these limits, variables of the working set for each free one (decision 7)."""
     asked: int = 512
-    """Variables where kernel values are a user's function: few values are asked for (decision 7)."""
+    """Variables where kernel values are a user's function: few values are asked for (decision
+    7)."""
     crowded: float = 0.9
     """Where free variables alone would take more than this share of the working set, half of it is
     for those that violate optimality most (decision 12)."""
