@@ -8,7 +8,7 @@ import pytest
 
 from maxmargin.core.choose import HOST
 from maxmargin.kernel import problems
-from maxmargin.kernel import state as module
+from maxmargin.kernel.block import Progress
 from maxmargin.kernel.sources import Source
 from maxmargin.kernel.state import State
 from maxmargin.monitor import Monitor
@@ -158,7 +158,7 @@ def test_progress_counts_rounds_and_steps(monkeypatch):
         (100 * n, [6, 9]),
         (300 * n, [2, 3]),
     ):
-        at, progress, ended = at_zero(), module.Progress(), []
+        at, progress, ended = at_zero(), Progress(), []
         for round_ in range(1, 301):
             at.steps += steps
             if progress.creeps(at):
@@ -175,7 +175,7 @@ def test_what_falls_does_not_creep(monkeypatch):
         ((5.0, 5.0), (1.0, 0.89), False),
         ((-5.0, -4.0), (1.0, 2.0), True),
     ):
-        at, progress = at_zero(), module.Progress(rounds=99)
+        at, progress = at_zero(), Progress(rounds=99)
         monkeypatch.setattr(State, "objective", objective[0])
         monkeypatch.setattr(State, "violation", violation[0])
         assert not progress.creeps(at)
@@ -185,7 +185,7 @@ def test_what_falls_does_not_creep(monkeypatch):
         assert progress.creeps(at) is creeps
         assert (progress.objective, progress.violation) == (min(objective), min(violation))
     monkeypatch.setattr(State, "gap", 995.0)
-    progress, at = module.Progress(99, 0, 5.0, 1.0), at_zero()
+    progress, at = Progress(99, 0, 5.0, 1.0), at_zero()
     monkeypatch.setattr(State, "objective", 5.0 - 6e-10)
     monkeypatch.setattr(State, "violation", 1.0)
     assert progress.creeps(at), "beside a primal value of 990"
