@@ -10,8 +10,8 @@ from sklearn.datasets import load_digits, load_iris
 from sklearn.svm import LinearSVC
 
 import needs
-from maxmargin.linear import crammer_singer
-from maxmargin.linear.crammer_singer import ClassesProblem
+from maxmargin.linear import classes, crammer_singer
+from maxmargin.linear.classes import ClassesProblem
 from maxmargin.linear.designs import ArrayDesign
 from maxmargin.linear.losses import Bias
 from maxmargin.linear.workspace import LinearWorkspace
@@ -178,5 +178,5 @@ def test_it_stops_and_repeats():
     np.testing.assert_array_equal(a.W, b.W)
     np.testing.assert_array_equal(X, before)
     wrong = np.abs(early.t)
-    gap = crammer_singer.objectives(problem, ArrayDesign(X), early.W, early.bias, wrong)
+    gap = classes.objectives(problem, ArrayDesign(X), early.W, early.bias, wrong)
     assert gap.dual == -np.inf

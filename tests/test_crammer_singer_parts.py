@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from maxmargin.linear import crammer_singer
-from maxmargin.linear.crammer_singer import ClassesProblem
+from maxmargin.linear import classes, crammer_singer
+from maxmargin.linear.classes import ClassesProblem
 from maxmargin.linear.designs import ArrayDesign
 from maxmargin.linear.losses import Bias
 from maxmargin.linear.workspace import LinearWorkspace
@@ -40,7 +40,7 @@ def class_duals(draw, C=C):
 def class_run(bias, t, C=C, X=A):
     run = crammer_singer._Run(ClassesProblem(LABEL, k, C, bias, 1.5), ArrayDesign(X))
     W = (X.T @ t).T
-    run.begin_at(crammer_singer.CrammerSinger(W, np.array([0.3, -0.2, 0.5]), t, 0.0, 0.0, None, 0))
+    run.begin_at(classes.CrammerSinger(W, np.array([0.3, -0.2, 0.5]), t, 0.0, 0.0, None, 0))
     return run
 
 
@@ -72,7 +72,7 @@ def test_duals_of_all_classes_begin_at_a_start_made_smaller(bias):
         np.testing.assert_allclose(run.b[:k], b, atol=1e-12)
         assert not run.W[:, k:].any()
         assert not run.b[k:].any()
-        run.recentre()
+        run.update_multipliers()
         np.testing.assert_allclose(
             run.b[:k], b + (column * wanted.sum(axis=0) if bias is Bias.FREE else 0.0), atol=1e-12
         )
@@ -124,12 +124,14 @@ def nearest(t, upper):
 
 
 @pytest.mark.parametrize("bias", Bias)
-def test_a_leap_of_all_classes_goes_towards_the_best_point_of_a_face(bias, monkeypatch):
+def test_a_subspace_step_goes_towards_the_best_values_of_the_free_duals(bias, monkeypatch):
     """Over the duals below their bounds, each sample's sum kept.
 
     Then to the nearest feasible point, or the best one on the way there.
     """
-    monkeypatch.setattr(crammer_singer, "ACCURACY", 1e-26)
+    monkeypatch.setattr(
+        crammer_singer, "SETTINGS", crammer_singer.SETTINGS._replace(accuracy=1e-26)
+    )
     lengths = []
     for seed in range(12):
         draw = np.random.default_rng(seed)
@@ -146,7 +148,7 @@ def test_a_leap_of_all_classes_goes_towards_the_best_point_of_a_face(bias, monke
             if t[i, m] < UPPER[i, m] and (t[i] < UPPER[i]).sum() > 1
         ]
         run.size = len({i for i, _ in where})
-        went = run.leap(3000, Monitor())
+        went = run.subspace_step(3000, Monitor())
         slope = X @ W + b - np.where(UPPER > 0, 1.0, 0.0)
         H = np.array([[(X[i] @ X[j] + column) * (a == c) for j, c in where] for i, a in where])
         sums = np.array(
@@ -175,7 +177,7 @@ def test_a_leap_of_all_classes_goes_towards_the_best_point_of_a_face(bias, monke
 
 
 @pytest.mark.parametrize("bias", Bias)
-def test_a_leap_of_all_classes_solves_the_equations_of_the_face(bias):
+def test_a_subspace_step_solves_the_equations_of_the_free_duals(bias):
     """Where no bound is met: on the face the slope is the same for all classes of a sample."""
     whole = 0
     for seed in range(10):
@@ -185,7 +187,7 @@ def test_a_leap_of_all_classes_solves_the_equations_of_the_face(bias):
         run = class_run(bias, 0.01 * t, C, X)
         run.size = n
         before = run.dual() if bias is not Bias.FREE else -np.inf
-        went = run.leap(500, Monitor())
+        went = run.subspace_step(500, Monitor())
         np.testing.assert_allclose(run.W[:, :k], X.T @ run.t, atol=1e-9)
         start = np.array([0.3, -0.2, 0.5]) if bias is Bias.FREE else 0.0
         np.testing.assert_allclose(run.b[:k], start + run.column * run.t.sum(axis=0), atol=1e-9)
@@ -199,7 +201,7 @@ def test_a_leap_of_all_classes_solves_the_equations_of_the_face(bias):
     assert whole >= 5
 
 
-def test_a_leap_waits_for_a_settled_face():
+def test_a_subspace_step_waits_until_the_free_samples_have_settled():
     """One whose number of samples changed by no more than a hundredth since the last look.
 
     That number is kept.
@@ -211,7 +213,7 @@ def test_a_leap_waits_for_a_settled_face():
         run = class_run(Bias.PENALISED, t)
         run.size = before
         old = run.t.copy()
-        went = run.leap(50, Monitor())
+        went = run.subspace_step(50, Monitor())
         assert run.size == inside
         assert (not np.array_equal(run.t, old)) is leaps
         assert leaps or not went
@@ -226,7 +228,7 @@ def test_a_large_face_may_change_by_a_hundredth():
         )
         run.t = np.where(np.arange(k) == label[:, None], 0.2, -0.1)
         run.size = before
-        run.leap(5, Monitor())
+        run.subspace_step(5, Monitor())
         assert run.W.any() == leaps
 
 
@@ -275,7 +277,7 @@ def test_objectives_of_all_classes_refuse_duals_outside_their_constraints():
     W, b = rng.normal(size=(k, d)), np.zeros(k)
 
     def dual(t, bias):
-        return crammer_singer.objectives(
+        return classes.objectives(
             ClassesProblem(LABEL, k, C, bias, 1.5), ArrayDesign(A), W, b, t
         ).dual
 
@@ -319,17 +321,17 @@ def walk(
         def __init__(self, *rest):
             self.t = np.zeros((samples, k))
 
-        def visit(self, order, active_, aside, seed):
+        def epoch(self, order, active_, shrink_above, seed):
             assert seed not in seeds
             seeds.add(seed)
-            done.append(("visit", active_, aside))
+            done.append(("epoch", active_, shrink_above))
             return met, violation, active if active_ > active else active_
 
-        def leap(self, products, monitor):
-            done.append(("leap", len([one for one in done if one[0] == "visit"]), products))
+        def subspace_step(self, products, monitor):
+            done.append(("step", len([one for one in done if one[0] == "epoch"]), products))
             return next(way)
 
-        def recentre(self):
+        def update_multipliers(self):
             pass
 
         def dual(self):
@@ -337,8 +339,8 @@ def walk(
 
         def solution(self, ended, steps):
             value = next(gap) if ended is None else 0.0
-            done.append(("look", steps))
-            return crammer_singer.CrammerSinger(None, None, None, 1.0, 1.0 - value, ended, steps)
+            done.append(("check", steps))
+            return classes.CrammerSinger(None, None, None, 1.0, 1.0 - value, ended, steps)
 
     monkeypatch.setattr(crammer_singer, "_Run", Run)
     label = np.zeros(samples, int)
@@ -349,15 +351,15 @@ def walk(
     )
 
 
-def test_leaps_follow_each_other_soon_where_they_go_most_of_their_way(monkeypatch):
+def test_subspace_steps_follow_each_other_soon_where_they_go_most_of_their_way(monkeypatch):
     """After 15 passes, or 3 after such a leap, with twice as many products."""
     went = [False, True, True, True, False, True, *[True] * 20]
     done, found = walk(monkeypatch, went=went, max_iter=99)
-    leaps = [one[1:] for one in done if one[0] == "leap"]
+    leaps = [one[1:] for one in done if one[0] == "step"]
     assert leaps[:7] == [(15, 10), (30, 10), (33, 20), (36, 40), (39, 80), (54, 10), (57, 20)]
     assert [products for _, products in leaps[7:]] == [40, 80, 160, 320, 640, 1280] + [2000] * 8
     assert (found.ended, found.n_iter) == (Status.MAX_ITER, 99)
-    visits = [one[1:] for one in done if one[0] == "visit"]
+    visits = [one[1:] for one in done if one[0] == "epoch"]
     assert visits[:2] == [(20, np.inf), (10, pytest.approx(0.2 * 2.0))], (
         "some samples are set aside"
     )
@@ -367,19 +369,19 @@ def test_leaps_follow_each_other_soon_where_they_go_most_of_their_way(monkeypatc
 def test_the_gap_is_looked_at_where_passes_promise_it_to_be_small(monkeypatch):
     """Half of what is asked for, met by a pass over all samples; anyway after 100 passes."""
     done, found = walk(monkeypatch, met=0.49e-3, gaps=[2e-3, 0.9e-3])
-    assert [one[0] for one in done] == ["visit", "look", "visit", "look"]
+    assert [one[0] for one in done] == ["epoch", "check", "epoch", "check"]
     assert (found.ended, found.n_iter) == (None, 2)
-    assert [one[1:] for one in done if one[0] == "visit"] == [(20, np.inf)] * 2
+    assert [one[1:] for one in done if one[0] == "epoch"] == [(20, np.inf)] * 2
     for met, active in ((0.51e-3, 10), (1.0, 1)):
         done, found = walk(
             monkeypatch, met=met, active=active, gaps=[2e-3, 0.9e-3], went=[False] * 20
         )
-        assert [one[1] for one in done if one[0] == "look"] == LOOKS
+        assert [one[1] for one in done if one[0] == "check"] == LOOKS
         assert found.n_iter == LOOKS[-1]
-        visits = [one[1] for one in done if one[0] == "visit"]
+        visits = [one[1] for one in done if one[0] == "epoch"]
         assert visits[LOOKS[0] - 1] == 20, "over all samples"
     done, found = walk(monkeypatch, met=1.0, active=0, gaps=[0.9e-3])
-    assert [one[0] for one in done] == ["visit", "look"], "none is left to visit"
+    assert [one[0] for one in done] == ["epoch", "check"], "none is left to visit"
 
 
 def test_looks_without_a_tenth_less_of_the_gap_end_the_work(monkeypatch):

@@ -13,8 +13,8 @@ from maxmargin.kernel import block, primal_newton, problems
 from maxmargin.kernel.kernels import Kernel
 from maxmargin.kernel.sources import NativeSource, make_source
 from maxmargin.kernel.workspace import KernelWorkspace
-from maxmargin.linear import crammer_singer, dual_coordinate, lasso, semismooth
-from maxmargin.linear.crammer_singer import ClassesProblem
+from maxmargin.linear import classes, crammer_singer, dual_coordinate, lasso, semismooth
+from maxmargin.linear.classes import ClassesProblem
 from maxmargin.linear.designs import ArrayDesign
 from maxmargin.linear.losses import Bias, LinearProblem, classification, one_class, regression
 from maxmargin.linear.workspace import LinearWorkspace
@@ -252,7 +252,7 @@ def test_passes_of_all_classes_at_once(bias):
     problem = ClassesProblem(label, 3, C, bias, 1.5)
     run = crammer_singer._Run(problem, design)
     run.begin_at(found)
-    wanted = crammer_singer.objectives(problem, design, found.W, found.bias, found.t).dual
+    wanted = classes.objectives(problem, design, found.W, found.bias, found.t).dual
     assert run.dual() == pytest.approx(wanted, rel=1e-9), "what passes are stopped by"
 
 

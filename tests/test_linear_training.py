@@ -17,7 +17,7 @@ from maxmargin.linear import certificate as linear_certificate
 from maxmargin.linear import crammer_singer, lasso, semismooth, verification, workspace
 from maxmargin.linear import training as linear_training
 from maxmargin.linear.bias_search import best_bias
-from maxmargin.linear.crammer_singer import ClassesProblem
+from maxmargin.linear.classes import ClassesProblem
 from maxmargin.linear.designs import ArrayDesign, ChunkDesign
 from maxmargin.linear.losses import Bias, LinearProblem, Penalty, classification, regression
 from maxmargin.linear.objectives import Gap, LinearSolution, Sizes, sizes

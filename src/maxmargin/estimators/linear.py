@@ -17,7 +17,7 @@ from maxmargin.estimators._linear import BaseLinear, Read, chunk_design
 from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._targets import class_weights, encode, validate_weight
 from maxmargin.linear import losses
-from maxmargin.linear.crammer_singer import ClassesProblem
+from maxmargin.linear.classes import ClassesProblem
 from maxmargin.linear.designs import ArrayDesign, Design
 from maxmargin.linear.losses import LinearProblem, Penalty
 from maxmargin.linear.training import Choice, ClassesTask, Solver

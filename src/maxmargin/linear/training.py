@@ -12,7 +12,7 @@ from maxmargin.certificate import Certificate
 from maxmargin.core.threads import one_blas_thread
 from maxmargin.linear import crammer_singer, dual_coordinate, lasso, semismooth
 from maxmargin.linear.bias_search import best_bias
-from maxmargin.linear.crammer_singer import ClassesProblem, CrammerSinger
+from maxmargin.linear.classes import ClassesProblem, CrammerSinger
 from maxmargin.linear.designs import ArrayDesign, Design
 from maxmargin.linear.losses import Bias, LinearProblem, Penalty
 from maxmargin.linear.objectives import ROUNDING, LinearSolution

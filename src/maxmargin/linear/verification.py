@@ -14,7 +14,7 @@ from maxmargin.audit import Plan, audit, drawn, greatest_error
 from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats
 from maxmargin.linear import certificate as linear_certificate
-from maxmargin.linear.crammer_singer import ClassesProblem, CrammerSinger
+from maxmargin.linear.classes import ClassesProblem, CrammerSinger
 from maxmargin.linear.designs import ArrayDesign, Design
 from maxmargin.linear.losses import Bias, LinearProblem, Penalty, Tube
 from maxmargin.linear.objectives import ROUNDING, LinearSolution, Sizes, sizes
