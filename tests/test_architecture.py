@@ -240,3 +240,47 @@ def test_one_place_says_optimal():
     """A result is called optimal by verdict.py and nowhere else."""
     places = {str(path.relative_to(ROOT)) for path in FILES if says_optimal(path)}
     assert places - {"status.py"} == {"verdict.py"}
+
+
+# ---- the records of fitted models ----------------------------------------------------------------
+
+NAMED_TUPLES = {"_replace", "_asdict", "_fields", "_make"}
+TAKES_RECORDS = [path for path in FILES if part(path) in {"io", "cli", "compression"}]
+
+
+def private_attributes(tree):
+    """Attributes that begin with one underscore, read by dot or by name, of other objects than
+    ``self``, ``cls``, modules, and scikit-learn's estimators and scorers.
+    """
+    own = {"self", "cls", "sklearn_model", "score"}
+    modules = {
+        alias.asname or alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            name, owner = node.attr, ast.unparse(node.value)
+        elif (
+            isinstance(node, ast.Call)
+            and ast.unparse(node.func) in ("getattr", "setattr", "hasattr", "delattr")
+            and isinstance(node.args[1], ast.Constant)
+        ):
+            name, owner = node.args[1].value, ast.unparse(node.args[0])
+        else:
+            continue
+        private = name.startswith("_") and not name.startswith("__")
+        if private and name not in NAMED_TUPLES and owner not in own | modules:
+            yield f"{owner}.{name}"
+
+
+def test_a_private_attribute_is_found():
+    code = "import a\na._x\nself._y\nmodel._z\ngetattr(m, '_w', 0)\nm.__dict__\nm._replace()\nm.u_"
+    assert sorted(private_attributes(ast.parse(code))) == ["m._w", "model._z"]
+
+
+@pytest.mark.parametrize("path", TAKES_RECORDS, ids=lambda p: str(p.relative_to(ROOT)))
+def test_files_and_commands_take_the_record_of_a_model(path):
+    """They read no private attribute of an estimator."""
+    assert list(private_attributes(ast.parse(path.read_text()))) == []

@@ -338,11 +338,9 @@ def rows_for(model: Any, data: Data) -> Any:
             f"{order}",
             stacklevel=2,
         )
-    return (
-        data.X.toarray()
-        if sparse.issparse(data.X) and not getattr(model, "_sparse", True)
-        else data.X
-    )
+    machine = getattr(model, "model_", None)
+    dense = machine is not None and not machine.sparse
+    return data.X.toarray() if dense and sparse.issparse(data.X) else data.X
 
 
 def certificate_report(model: Any) -> dict[str, Any] | None:

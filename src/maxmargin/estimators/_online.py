@@ -27,7 +27,8 @@ from maxmargin.estimators._targets import (
     refuse_negative,
 )
 from maxmargin.kernel.kernels import Kind
-from maxmargin.kernel.sources import make_source, pick
+from maxmargin.kernel.prediction import source_of
+from maxmargin.kernel.sources import pick
 from maxmargin.linear.designs import ArrayDesign
 from maxmargin.online.pegasos import Task
 
@@ -161,17 +162,8 @@ class BaseOnline(BaseSVM):
 
     def _kernel_values(self, X: Any) -> Floats:
         """sum_j coef_j k(x_j, x) at the samples X, a row for each function."""
-        if self._kernel.kind is Kind.PRECOMPUTED:
-            if X.shape[1] != self._matrix_width:
-                raise ValueError(
-                    f"X.shape[1] = {X.shape[1]} should be equal to {self._matrix_width}, the "
-                    "number of samples at training time"
-                )
-            source = make_source(self._kernel, X[:, self.support_].T)
-        else:
-            source = make_source(
-                self._kernel, self.support_vectors_, like(X, self.support_vectors_)
-            )
+        points = self.support_vectors_
+        source = source_of(self._kernel, points, self.support_, self._matrix_width, like(X, points))
         out = np.zeros((len(self.dual_coef_), _num_samples(X)))
         if len(self.support_):
             source.add_product(None, np.ascontiguousarray(self.dual_coef_.T), None, out, np.float64)
@@ -182,9 +174,6 @@ class BaseOnline(BaseSVM):
 
     def _linear_coef(self) -> Any:
         return self.dual_coef_
-
-    def _shapes(self) -> tuple[int, int, int]:
-        return 1, len(self.intercept_), len(self.intercept_)
 
 
 class OnlineClassifier(ClassifierMixin, BaseOnline):  # type: ignore[misc]
