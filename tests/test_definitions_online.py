@@ -12,8 +12,8 @@ from maxmargin.linear.designs import ArrayDesign
 from maxmargin.linear.losses import Bias, LinearProblem, classification
 from maxmargin.online import budget, pegasos_linear
 from maxmargin.online.budget import Points, block_size, in_use
-from maxmargin.online.pegasos import BIAS, MEAN_BIAS, NORM, SCALE, Rule, Task, Walks, fold
-from maxmargin.online.pegasos_linear import LinearPath
+from maxmargin.online.pegasos import Iterates, Rule, Task, rescale
+from maxmargin.online.pegasos_linear import LinearPegasos
 
 rng = np.random.default_rng(5)
 
@@ -70,7 +70,7 @@ def test_points_beyond_the_budget_are_projected_onto_the_nearest(limit, function
         # three are in no use, one for the other alone
         main[:, [3, 4, 5, 6]], other[:, [3, 4, 5]] = (0.0, 0.0)
         after, (follows,), moved = reduced(K, main, [other], limit)
-        found = Points(Kernel.precomputed(), K, whole=True).reduce(main, (other,), limit)
+        found = Points(Kernel.precomputed(), K, whole=True).maintain(main, (other,), limit)
         np.testing.assert_allclose(main, after, rtol=0, atol=1e-12)
         np.testing.assert_allclose(other, follows, rtol=0, atol=1e-12)
         assert len(in_use(main, other)) == min(limit, 31)
@@ -86,17 +86,17 @@ def test_points_of_no_length_and_of_equal_values_go_oldest_first():
     K[4, 4] = -2.0  # as an indefinite kernel may have it
     coef = np.ones((1, 12))
     points = Points(Kernel.precomputed(), K, whole=False)
-    assert points.reduce(coef, (), 11).tolist() == [0.0]
+    assert points.maintain(coef, (), 11).tolist() == [0.0]
     assert in_use(coef).tolist() == [0, 1, 2, 3, *range(5, 12)]
-    assert points.reduce(coef, (), 8).tolist() == [0.0]
+    assert points.maintain(coef, (), 8).tolist() == [0.0]
     assert in_use(coef).tolist() == [0, 1, 2, 3, *range(8, 12)]
     nothing = np.ones((1, 6))
-    assert Points(Kernel.precomputed(), np.zeros((6, 6)), whole=False).reduce(
+    assert Points(Kernel.precomputed(), np.zeros((6, 6)), whole=False).maintain(
         nothing, (), 2
     ).tolist() == [0.0]
     assert nothing.tolist() == [[0, 0, 0, 0, 1, 1]]
     copies = np.array([[1.0, 1.0, 1.0, 1.0, 5.0]])
-    Points(Kernel.precomputed(), np.ones((5, 5)), whole=False).reduce(copies, (), 3)
+    Points(Kernel.precomputed(), np.ones((5, 5)), whole=False).maintain(copies, (), 3)
     assert copies.tolist() == [[0.0, 0.0, 1.0, 3.0, 5.0]]
 
 
@@ -125,7 +125,7 @@ def test_values_and_lengths_of_functions_of_points():
 def test_a_kernel_matrix_that_fits_is_computed_once(monkeypatch):
     A = rng.normal(size=(10, 2))
     for room, whole, kept in ((800, True, True), (799, True, False), (800, False, False)):
-        monkeypatch.setattr(budget, "WHOLE", room)
+        monkeypatch.setattr(budget, "SETTINGS", budget.SETTINGS._replace(matrix_bytes=room))
         points = Points(Kernel.rbf(0.5), A, whole)
         assert isinstance(points.source, MatrixSource) is kept
         assert points.size == 10
@@ -164,22 +164,22 @@ def test_what_a_budget_moves_is_the_length_of_the_change():
     assert again.truncation_[0] > kept.truncation_[0], "what was lost adds up"
 
 
-# ---- walks ---------------------------------------------------------------------------------------
+# ---- iterates ------------------------------------------------------------------------------------
 
 
-class Walked:
-    """Walks of Pegasos with a kernel matrix, the obvious way.
+class PlainPegasos:
+    """Pegasos with a kernel matrix, the obvious way.
 
     Coefficients c and sums of t c, biases and sums of t b.
     """
 
-    def __init__(self, K, signs, alpha, batch, gain, limit=None, bias=True):
-        self.K, self.signs, self.alpha, self.batch, self.gain, self.limit, self.bias = (
+    def __init__(self, K, signs, alpha, batch, weight, limit=None, bias=True):
+        self.K, self.signs, self.alpha, self.batch, self.weight, self.limit, self.bias = (
             K,
             signs,
             alpha,
             batch,
-            gain,
+            weight,
             limit,
             bias,
         )
@@ -199,13 +199,13 @@ class Walked:
             missed = [i for i in some if y[i] * (c @ self.K[:, i] + self.b[k]) < 1 - 1e-10]
             c *= 1 - 1 / self.t
             for i in missed:
-                c[i] += self.gain[i] * y[i] / (self.alpha * self.t * len(some))
-                self.b[k] += self.bias * self.gain[i] * y[i] / (4 * np.sqrt(self.t) * len(some))
+                c[i] += self.weight[i] * y[i] / (self.alpha * self.t * len(some))
+                self.b[k] += self.bias * self.weight[i] * y[i] / (4 * np.sqrt(self.t) * len(some))
             c *= min(1.0, 1 / np.sqrt(self.alpha * (c @ self.K @ c)))
             self.total[k] += self.t * c
             self.total_b[k] += self.t * self.b[k]
 
-    def walk(self, order, block):
+    def run(self, order, block):
         for begin in range(0, len(order), block):
             part = order[begin : begin + block]
             for first in range(0, len(part), self.batch):
@@ -226,7 +226,7 @@ def kernel_and_signs(X, y, gamma):
 
 @pytest.mark.parametrize("make", [binary, three])
 @pytest.mark.parametrize(("batch", "block"), [(1, 20), (3, 18), (25, 25)])
-def test_a_walk_within_a_budget_against_the_obvious_way(make, batch, block):
+def test_iterates_within_a_budget_against_the_obvious_way(make, batch, block):
     """Steps are projected onto a ball, whose radius says nothing unless lengths are known after
     points were merged.
     """
@@ -237,18 +237,18 @@ def test_a_walk_within_a_budget_against_the_obvious_way(make, batch, block):
         alpha=0.01, kernel="rbf", gamma=0.4, budget=20, batch_size=batch, shuffle=False
     )
     model.partial_fit(X, y, classes=np.unique(y), sample_weight=weight)
-    walked = Walked(K, signs, 0.01, batch, weight, limit=20)
-    walked.walk(np.arange(90), block)
-    coef, bias = walked.model()
+    plain = PlainPegasos(K, signs, 0.01, batch, weight, limit=20)
+    plain.run(np.arange(90), block)
+    coef, bias = plain.model()
     expected = (coef @ K + bias[:, None]).T
     values = model.decision_function(X).reshape(expected.shape)
     np.testing.assert_allclose(values, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
-    numbers, v = model._walks.numbers, np.zeros(walked.c.shape)
-    v[:, in_use(walked.c, walked.total)] = model._walks.v
+    state, v = model._iterates.state, np.zeros(plain.c.shape)
+    v[:, in_use(plain.c, plain.total)] = model._iterates.v
     np.testing.assert_allclose(
-        numbers[:, [SCALE]] * v, walked.c, rtol=0, atol=1e-9 * np.abs(walked.c).max()
+        state["scale"][:, None] * v, plain.c, rtol=0, atol=1e-9 * np.abs(plain.c).max()
     )
-    np.testing.assert_allclose(numbers[:, NORM], np.diag(walked.c @ K @ walked.c.T), rtol=1e-9)
+    np.testing.assert_allclose(state["norm"], np.diag(plain.c @ K @ plain.c.T), rtol=1e-9)
 
 
 @pytest.mark.parametrize("average", [True, False])
@@ -263,47 +263,49 @@ def test_epochs_against_the_obvious_way(make, average):
     problems = [LinearProblem(tube, Bias.FREE) for tube in tubes]
     options = {"kernel": "rbf", "gamma": 0.4, "batch_size": 4, "shuffle": False, "average": average}
     model = PegasosSVC(alpha=0.02, tol=None, max_iter=3, **options).fit(X, y, sample_weight=weight)
-    walked = Walked(K, signs, 0.02, 4, gain)
+    plain = PlainPegasos(K, signs, 0.02, 4, gain)
     for epoch in range(3):
         if epoch:
-            walked.b[:] = [
-                best_bias(problem, f) for problem, f in zip(problems, walked.c @ K, strict=True)
+            plain.b[:] = [
+                best_bias(problem, f) for problem, f in zip(problems, plain.c @ K, strict=True)
             ]
-        walked.walk(np.arange(60), 256)
-    coef = walked.model()[0] if average else walked.c
+        plain.run(np.arange(60), 256)
+    coef = plain.model()[0] if average else plain.c
     bias = [best_bias(problem, f) for problem, f in zip(problems, coef @ K, strict=True)]
     expected = (coef @ K + np.array(bias)[:, None]).T
     np.testing.assert_allclose(
         model.decision_function(X).reshape(expected.shape), expected, rtol=0, atol=1e-9
     )
     np.testing.assert_allclose(model.intercept_, bias, rtol=0, atol=1e-9)
-    numbers = model._walks.numbers
-    np.testing.assert_array_equal(numbers[:, MEAN_BIAS], model.intercept_)
-    np.testing.assert_allclose(numbers[:, BIAS], walked.b if average else bias, rtol=0, atol=1e-9)
+    state = model._iterates.state
+    np.testing.assert_array_equal(state["mean_bias"], model.intercept_)
+    np.testing.assert_allclose(state["bias"], plain.b if average else bias, rtol=0, atol=1e-9)
     losses = np.sum(gain / 60 * np.maximum(0, 1 - signs * expected.T), axis=1)
     primal = 0.01 * np.diag(coef @ K @ coef.T) + losses
     parts = model.certificate_.parts or (model.certificate_,)
     np.testing.assert_allclose([part.primal for part in parts], primal, rtol=1e-9)
 
 
-def test_folding_leaves_iterates_and_averages_as_they_are():
-    walks = Walks.new(1, 4)
-    numbers = walks.numbers[0]
-    numbers[:] = rng.uniform(0.5, 2.0, size=10)
+def test_rescaling_leaves_iterates_and_averages_as_they_are():
+    iterates = Iterates.new(1, 4)
+    iterates.numbers[:] = rng.uniform(0.5, 2.0, size=10)
+    (state,) = iterates.state
+    old = state.copy()
     v, u, more_v, more_u = rng.normal(size=(4, 4))
-    steps, scale, sigma, *same, _, v_sum, v_centre, u_sum = numbers.copy()
+    scale, sigma = old["scale"], old["sigma"]
     before = scale * v, sigma * v - u, scale * more_v, sigma * more_v - more_u
-    fold(numbers, (v, u), (more_v, more_u))
-    assert numbers[1:3].tolist() == [1.0, 0.0]
-    assert numbers[[0, 3, 4, 5, 6]].tolist() == [steps, *same, steps]
+    rescale(state, (v, u), (more_v, more_u))
+    assert (state["scale"], state["sigma"], state["base"]) == (1.0, 0.0, old["steps"])
+    for name in ("steps", "norm", "bias", "mean_bias"):
+        assert state[name] == old[name]
     for now, then in zip((v, -u, more_v, -more_u), before, strict=True):
         np.testing.assert_allclose(now, then)
-    np.testing.assert_allclose(
-        numbers[7:], [scale * v_sum, scale * v_centre, u_sum - sigma * v_sum]
-    )
+    assert state["v_sum"] == pytest.approx(scale * old["v_sum"])
+    assert state["v_centre"] == pytest.approx(scale * old["v_centre"])
+    assert state["u_sum"] == pytest.approx(old["u_sum"] - sigma * old["v_sum"])
 
 
-def test_pieces_of_linear_data_are_whole_batches(monkeypatch):
+def test_the_monitor_is_checked_between_whole_batches(monkeypatch):
     design = ArrayDesign(rng.normal(size=(6, 4)))
     task = Task(np.ones((1, 6)), np.ones(6), np.arange(6))
     for room, batch, size in (
@@ -314,13 +316,14 @@ def test_pieces_of_linear_data_are_whole_batches(monkeypatch):
         (64, 1, 12),
         (4, 1, 1),
     ):
-        monkeypatch.setattr(pegasos_linear, "PIECE", room)
-        path = LinearPath(
-            design, Walks.new(1, 4), Rule(0.1, batch, True, True, True), task, None, np.zeros(4)
+        settings = pegasos_linear.SETTINGS._replace(check_work=room)
+        monkeypatch.setattr(pegasos_linear, "SETTINGS", settings)
+        solver = LinearPegasos(
+            design, Iterates.new(1, 4), Rule(0.1, batch, True, True, True), task, None, np.zeros(4)
         )
-        assert path.piece == size, "multiply-adds of a sample: its entries and one"
+        assert solver.check_interval == size, "multiply-adds of a sample: its entries and one"
 
 
-def test_the_share_of_a_sample_is_its_visits_times_its_gain():
+def test_the_share_of_a_sample_is_its_uses_times_its_weight():
     task = Task(np.ones((1, 4)), np.array([2.0, 1.0, 0.5, 3.0]), np.array([0, 2, 2, 1, 2]))
     np.testing.assert_allclose(task.share, [2 / 5, 1 / 5, 1.5 / 5, 0.0])

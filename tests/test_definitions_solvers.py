@@ -383,16 +383,16 @@ def test_the_bound_of_kernel_values_suffices_for_the_tolerance():
 
 
 def test_a_few_of_each_class_stand_for_all_where_there_are_many(monkeypatch):
-    monkeypatch.setattr(epochs, "LOOKED", 10)
+    monkeypatch.setattr(epochs, "SETTINGS", epochs.SETTINGS._replace(bias_samples=10))
     task = Task(y[None], C / C.mean(), np.arange(n))
-    look = epochs._look(task, Rule(0.5, 1, False, True, False), [])
+    look = epochs._bias_problems(task, Rule(0.5, 1, False, True, False), [])
     assert sorted(np.count_nonzero(y[look.rows] == sign) for sign in (1, -1)) == [5, 5]
     (problem,) = look.problems
     assert problem.bias is Bias.FREE
     for sign, cost in ((1.0, problem.tube.up), (-1.0, problem.tube.down)):
         np.testing.assert_array_equal(cost > 0, y[look.rows] == sign)
-        assert cost.sum() == pytest.approx(task.gain[y == sign].sum() / (n * 0.5)), (
+        assert cost.sum() == pytest.approx(task.weight[y == sign].sum() / (n * 0.5)), (
             "the weight of the whole class"
         )
-    monkeypatch.setattr(epochs, "LOOKED", n)
-    assert epochs._look(task, Rule(0.5, 1, False, True, False), ["all"]) == (None, ["all"])
+    monkeypatch.setattr(epochs, "SETTINGS", epochs.SETTINGS._replace(bias_samples=n))
+    assert epochs._bias_problems(task, Rule(0.5, 1, False, True, False), ["all"]) == (None, ["all"])

@@ -304,7 +304,7 @@ def values_of_every_kind():
     ]
     strange += [
         {"record": ["Walks", []]},
-        {"record": ["Walks", [1, 2, 3]]},
+        {"record": ["Iterates", [1, 2, 3]]},
         {"model": {}},
         {"model": {"class": "SVC"}},
         {"eval": "1"},
@@ -835,15 +835,19 @@ LINEAR = {
     "pegasos-float32": ("PegasosSVC-rbf", "dual_coef_", lambda v: v.astype(np.float32)),
     "linear-float32": ("LinearSVC", "coef_", lambda v: v.astype(np.float32)),
     "kernel-float32": ("SVC", "_dual_coef_", lambda v: v.astype(np.float32)),
-    "pegasos-walks": ("PegasosSVC", "_walks", lambda v: v._replace(v=v.v[:, :-1])),
-    "pegasos-numbers": ("PegasosSVC-rbf", "_walks", lambda v: v._replace(numbers=v.numbers[:, :3])),
+    "pegasos-iterates": ("PegasosSVC", "_iterates", lambda v: v._replace(v=v.v[:, :-1])),
+    "pegasos-numbers": (
+        "PegasosSVC-rbf",
+        "_iterates",
+        lambda v: v._replace(numbers=v.numbers[:, :3]),
+    ),
     "pegasos-points": ("PegasosSVC-rbf", "support_vectors_", lambda v: v[:-1]),
     "pegasos-sparse": ("PegasosSVC-sparse", "support_vectors_", _with_index),
     "pegasos-support": ("PegasosSVC-precomputed", "support_", lambda v: v + 10**6),
     "pegasos-negative": ("PegasosSVC-precomputed", "support_", lambda v: -1 - v),
     "norma-coef": ("NormaSVC", "dual_coef_", lambda v: v[:, :-1]),
     "norma-points": ("NormaNovelty", "support_vectors_", lambda v: v * np.inf),
-    "norma-functions": ("NormaSVC", "_functions", lambda v: v._replace(coef=v.coef[:, :-1])),
+    "norma-hypotheses": ("NormaSVC", "_hypotheses", lambda v: v._replace(coef=v.coef[:, :-1])),
     "norma-kernel": ("NormaSVC", "_kernel", lambda v: None),
 }
 
@@ -882,7 +886,7 @@ def test_altered_online_models_do_not_learn_on():
         PegasosSVC(random_state=0),
     ):
         model.partial_fit(X, y, classes=[0, 1, 2])
-        name = "_functions" if isinstance(model, NormaSVC) else "_walks"
+        name = "_hypotheses" if isinstance(model, NormaSVC) else "_iterates"
         state = getattr(model, name)
         setattr(model, name, state._replace(numbers=state.numbers[:1]))
         with pytest.raises(ValueError):

@@ -162,8 +162,8 @@ def test_the_best_bias_of_a_margin():
 
 def test_points_are_reduced_after_each_block(monkeypatch):
     calls = []
-    real = Points.reduce
-    monkeypatch.setattr(Points, "reduce", lambda *a: calls.append(1) or real(*a))
+    real = Points.maintain
+    monkeypatch.setattr(Points, "maintain", lambda *a: calls.append(1) or real(*a))
     for budget, count in ((25, 12), (26, 12), (290, 2), (None, 0)):
         calls.clear()
         NormaSVC(budget=budget, gamma=0.4, shuffle=False).partial_fit(X, label, classes=[0, 1])

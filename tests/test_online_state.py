@@ -1,4 +1,4 @@
-"""Online estimators before and after their steps: visits, weights, fitted state, warnings."""
+"""Online estimators before and after their steps: order, weights, fitted state, warnings."""
 
 import numpy as np
 import pytest
@@ -24,10 +24,10 @@ def model(request):
     return ONLINE[request.param].__class__(**ONLINE[request.param].get_params())
 
 
-# ---- visits and weights --------------------------------------------------------------------------
+# ---- order and weights ---------------------------------------------------------------------------
 
 
-def test_the_order_of_visits_depends_on_values_alone():
+def test_the_order_of_samples_depends_on_values_alone():
     values = X @ np.random.RandomState(1).standard_normal(4)
     np.testing.assert_array_equal(canonical_order(ArrayDesign(X)), np.argsort(values))
     many = np.tile(np.round(X[:20], 0), (40, 1))
@@ -39,7 +39,7 @@ def test_the_order_of_visits_depends_on_values_alone():
     assert canonical_order(ArrayDesign(np.ones((500, 3)))).tolist() == list(range(500))
 
 
-def test_whole_weights_are_visits_up_to_ten_on_average(model):
+def test_whole_weights_are_repetitions_up_to_ten_on_average(model):
     n = 12
     used = np.array([0, 1, 2, 5, 7, 8, 9, 10, 11])
     for weight, whole in (
@@ -53,13 +53,13 @@ def test_whole_weights_are_visits_up_to_ten_on_average(model):
             model.set_params(shuffle=shuffle)
             order = canonical_order(ArrayDesign(X[:n])) if shuffle else np.arange(n)
             order = np.array([i for i in order if i in used])
-            visits, gain = model._visits(ArrayDesign(X[:n]), weight, used)
+            rows, step_weight = model._rows(ArrayDesign(X[:n]), weight, used)
             expected = np.repeat(order, weight[order].astype(int)) if whole else order
-            assert visits.tolist() == expected.tolist()
-            assert gain.tolist() == (np.ones(n) if whole else weight).tolist()
-            task = model._task(np.ones((1, n)), gain, visits)
-            assert task.gain[visits].mean() == pytest.approx(1.0)
-    assert model._visits(None, np.ones(3), np.arange(3))[0].tolist() == [0, 1, 2]
+            assert rows.tolist() == expected.tolist()
+            assert step_weight.tolist() == (np.ones(n) if whole else weight).tolist()
+            task = model._task(np.ones((1, n)), step_weight, rows)
+            assert task.weight[rows].mean() == pytest.approx(1.0)
+    assert model._rows(None, np.ones(3), np.arange(3))[0].tolist() == [0, 1, 2]
 
 
 def test_balanced_classes_count_samples_by_their_weights(model):
@@ -158,7 +158,7 @@ def test_samples_of_another_number_of_features(model):
 def test_an_altered_model_neither_predicts_nor_learns(model):
     """Even where what was altered is not what is asked for."""
     model.partial_fit(X, y, [0, 1])
-    name = "_functions" if isinstance(model, NormaSVC) else "_walks"
+    name = "_hypotheses" if isinstance(model, NormaSVC) else "_iterates"
     setattr(model, name, getattr(model, name)._replace(numbers=np.full((1, 2), np.nan)))
     for ask in (model.predict, model.decision_function, lambda A: model.partial_fit(A, y)):
         with pytest.raises(

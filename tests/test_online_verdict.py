@@ -19,6 +19,7 @@ from maxmargin import LinearSVC, PegasosSVC
 from maxmargin.linear.equations import cholesky_solve
 from maxmargin.linear.losses import Bias, LinearProblem, classification
 from maxmargin.online import epochs
+from maxmargin.online.certificate import Fitted
 
 
 @pytest.mark.parametrize(
@@ -143,7 +144,7 @@ def test_tiny_alpha_keeps_its_time_limit():
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("alpha", [1e-9, 1e-4])
 @pytest.mark.parametrize("copies", [False, True])
-def test_coefficients_of_samples_keep_up_with_folds(alpha, copies):
+def test_coefficients_of_samples_keep_up_with_rescalings(alpha, copies):
     """The coefficients of the samples add up to the weights, however often these were rescaled."""
     X, y = binary(400)
     weight = np.random.default_rng(0).integers(1, 4, size=400) if copies else None
@@ -152,9 +153,9 @@ def test_coefficients_of_samples_keep_up_with_folds(alpha, copies):
     )
     for _ in range(2):
         model.fit(X, y, sample_weight=weight)
-        coefs, walks = model._coefs[0], model._walks
-        assert np.abs(X.T @ coefs[:, 0] - walks.v[0]).max() <= 1e-9 * np.abs(walks.v[0]).max()
-        assert np.abs(X.T @ coefs[:, 1] - walks.u[0]).max() <= 1e-9 * np.abs(walks.u[0]).max()
+        coefs, iterates = model._coefs[0], model._iterates
+        assert np.abs(X.T @ coefs[:, 0] - iterates.v[0]).max() <= 1e-9 * np.abs(iterates.v[0]).max()
+        assert np.abs(X.T @ coefs[:, 1] - iterates.u[0]).max() <= 1e-9 * np.abs(iterates.u[0]).max()
     assert model.certify(X, y, weight).gap == pytest.approx(model.certificate_.gap, rel=1e-6)
 
 
@@ -179,7 +180,9 @@ def test_what_rounding_may_add_to_a_gap(kernel):
         + length * np.sqrt(square)
         + 0.5 * length**2
     )
-    assert model._doubt(problem, 0, t, square, largest) == pytest.approx(expected, rel=1e-12)
+    assert model._fitted().rounding_error(problem, 0, t, square, largest) == pytest.approx(
+        expected, rel=1e-12
+    )
     huge = 1e150 * t
     length *= 1e150
     expected = (
@@ -187,7 +190,9 @@ def test_what_rounding_may_add_to_a_gap(kernel):
         + length * np.sqrt(square)
         + 0.5 * length**2
     )
-    assert model._doubt(problem, 0, huge, square, largest) == pytest.approx(expected, rel=1e-12)
+    assert model._fitted().rounding_error(problem, 0, huge, square, largest) == pytest.approx(
+        expected, rel=1e-12
+    )
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -195,8 +200,8 @@ def test_what_rounding_may_add_to_a_gap(kernel):
 def test_a_fit_is_judged_by_the_numbers_of_certify_where_rounding_may_decide(kernel, monkeypatch):
     X, y = three(60)
     asked = []
-    real = PegasosSVC._evaluated
-    monkeypatch.setattr(PegasosSVC, "_evaluated", lambda *a: asked.append(1) or real(*a))
+    real = Fitted.evaluate
+    monkeypatch.setattr(Fitted, "evaluate", lambda *a: asked.append(1) or real(*a))
     for tol, times in ((0.3, 0), (None, 0), (1e-13, 1)):
         asked.clear()
         model = PegasosSVC(
@@ -225,7 +230,7 @@ def test_the_audit_sees_decision_values_that_are_wrong(options, monkeypatch):
         if "precomputed" in options.values()
         else X
     )
-    real = epochs.judge
+    real = epochs.evaluate
     for row in (0, 59):
 
         def wrong(*given, row=row, **more):
@@ -234,7 +239,7 @@ def test_the_audit_sees_decision_values_that_are_wrong(options, monkeypatch):
                 one.f[row] += 0.25
             return model, found
 
-        monkeypatch.setattr(epochs, "judge", wrong)
+        monkeypatch.setattr(epochs, "evaluate", wrong)
         model = PegasosSVC(alpha=0.1, tol=0.5, random_state=0, **options).fit(X, y)
         assert model.certificate_.audit_error == pytest.approx(0.25, rel=1e-6)
 

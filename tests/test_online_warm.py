@@ -6,8 +6,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from helpers import assert_same_bits, binary, three
 from maxmargin import Kernel, NormaSVC, PegasosSVC
-from maxmargin.estimators import _pegasos
-from maxmargin.online import budget, epochs, pegasos_linear
+from maxmargin.online import budget, certificate, epochs, pegasos_linear
+from maxmargin.online.certificate import Fitted
 from maxmargin.status import Status
 
 X, y = binary(60)
@@ -56,8 +56,9 @@ def test_another_kernel_than_in_the_last_fit():
 
 def test_one_epoch_in_several_blocks(monkeypatch):
     """max_iter counts epochs: one is not over after the first block."""
-    monkeypatch.setattr(pegasos_linear, "PIECE", 50)
-    monkeypatch.setattr(budget, "BLOCK", 16)
+    settings = pegasos_linear.SETTINGS._replace(check_work=50)
+    monkeypatch.setattr(pegasos_linear, "SETTINGS", settings)
+    monkeypatch.setattr(budget, "SETTINGS", budget.SETTINGS._replace(block=16))
     for options in ({}, {"kernel": "rbf"}):
         model = PegasosSVC(**{**SHORT, "max_iter": 1}, **options)
         assert (model.fit(X, y).t_, model.n_iter_) == (60, 1)
@@ -82,7 +83,7 @@ def test_short_functions_are_certified_as_they_are(kernel):
 
 
 def test_a_gap_that_rounding_may_have_taken_is_not_called_small(monkeypatch):
-    monkeypatch.setattr(PegasosSVC, "_doubt", lambda *a: 1e9)
+    monkeypatch.setattr(Fitted, "rounding_error", lambda *a: 1e9)
     with pytest.warns(ConvergenceWarning) as caught:
         model = PegasosSVC(alpha=0.1, tol=0.5, random_state=0).fit(X, y)
     assert str(caught[0].message).startswith(Status.STALLED.message)
@@ -93,15 +94,15 @@ def test_a_gap_that_rounding_may_have_taken_is_not_called_small(monkeypatch):
 @pytest.mark.parametrize("factor", [0.99, 1.01])
 def test_a_doubt_of_a_ten_millionth_of_the_tolerance_is_looked_into(factor, monkeypatch):
     asked, sizes = [], []
-    real = PegasosSVC._evaluated
+    real = Fitted.evaluate
     share = 2 * min(y.mean(), 1 - y.mean())
 
     def doubt(self, problem, k, t, square, largest):
         sizes.append(largest)
         return factor * 1e-7 * 0.3 * share / 0.1
 
-    monkeypatch.setattr(PegasosSVC, "_doubt", doubt)
-    monkeypatch.setattr(PegasosSVC, "_evaluated", lambda *a: asked.append(1) or real(*a))
+    monkeypatch.setattr(Fitted, "rounding_error", doubt)
+    monkeypatch.setattr(Fitted, "evaluate", lambda *a: asked.append(1) or real(*a))
     PegasosSVC(alpha=0.1, tol=0.3, random_state=0).fit(0.1 * X, y)
     assert len(asked) == (factor > 1)
     assert sizes == [pytest.approx(0.01 * (X**2).sum(axis=1).max())]
@@ -109,9 +110,9 @@ def test_a_doubt_of_a_ten_millionth_of_the_tolerance_is_looked_into(factor, monk
 
 def test_convexity_is_asked_of_the_samples_in_use(monkeypatch):
     asked = []
-    real = _pegasos.convexity_of
+    real = certificate.convexity_of
     monkeypatch.setattr(
-        _pegasos,
+        certificate,
         "convexity_of",
         lambda kernel, used, *rest: asked.append(used) or real(kernel, used, *rest),
     )
@@ -129,8 +130,8 @@ def test_convexity_is_asked_of_the_samples_in_use(monkeypatch):
 def test_the_best_of_two_dual_points(monkeypatch):
     """Those of the average and of the last iterate: the bound is the greater one."""
     found = []
-    real = epochs._best_scale
-    monkeypatch.setattr(epochs, "_best_scale", lambda *a: found.append(real(*a)) or found[-1])
+    real = epochs._scaled_dual
+    monkeypatch.setattr(epochs, "_scaled_dual", lambda *a: found.append(real(*a)) or found[-1])
     model = PegasosSVC(**{**SHORT, "max_iter": 5}).fit(A, z)
     assert len(found) == 6
     for k, part in enumerate(model.certificate_.parts):

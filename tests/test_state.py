@@ -33,7 +33,7 @@ LINEAR = {
     "regression": LinearSVR().fit(X, y),
     "no intercept": LinearSVC(fit_intercept=False).fit(X, y),
 }
-WALKS = {
+PEGASOS = {
     "linear": PegasosSVC(shuffle=False).partial_fit(A, z, [0, 1, 2]),
     "kernel": PegasosSVC(kernel="rbf", **ONLINE).partial_fit(A, z, [0, 1, 2]),
     "sparse": PegasosSVC(kernel="rbf", **ONLINE).partial_fit(S, z, [0, 1, 2]),
@@ -214,14 +214,16 @@ def test_duals_of_linear_models():
 # ---- online models -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", WALKS)
-def test_walks(name):
-    model = WALKS[name]
-    walks = model._walks
+@pytest.mark.parametrize("name", PEGASOS)
+def test_iterates(name):
+    model = PEGASOS[name]
+    iterates = model._iterates
     assert not is_refused(_state.check_online, model)
     for part in ("v", "u", "numbers"):
-        for other in numbers_alike(getattr(walks, part)):
-            assert is_refused(_state.check_online, model, _walks=walks._replace(**{part: other}))
+        for other in numbers_alike(getattr(iterates, part)):
+            assert is_refused(
+                _state.check_online, model, _iterates=iterates._replace(**{part: other})
+            )
     attributes = ["intercept_", *(["_coef", "_centre"] if name == "linear" else ["dual_coef_"])]
     for attribute in attributes:
         for other in numbers_alike(getattr(model, attribute)):
@@ -232,19 +234,19 @@ def test_walks(name):
 @pytest.mark.parametrize("name", NORMA)
 def test_functions_of_norma(name):
     model = NORMA[name]
-    functions = model._functions
+    hypotheses = model._hypotheses
     assert not is_refused(_state.check_online, model)
-    for part in ("coef", "numbers", "lost"):
-        for other in numbers_alike(getattr(functions, part)):
+    for part in ("coef", "numbers", "truncation"):
+        for other in numbers_alike(getattr(hypotheses, part)):
             assert is_refused(
-                _state.check_online, model, _functions=functions._replace(**{part: other})
+                _state.check_online, model, _hypotheses=hypotheses._replace(**{part: other})
             )
     for attribute in ("intercept_", "dual_coef_"):
         for other in numbers_alike(getattr(model, attribute)):
             assert is_refused(_state.check_online, model, **{attribute: other})
 
 
-@pytest.mark.parametrize("model", [*list(WALKS.values())[1:], *NORMA.values()])
+@pytest.mark.parametrize("model", [*list(PEGASOS.values())[1:], *NORMA.values()])
 def test_points_of_online_models(model):
     support, points = model.support_, model.support_vectors_
     assert not is_refused(_state.check_online, model, support_=at(support, 0, 0))

@@ -1,4 +1,4 @@
-"""What NormaSVC and NormaNovelty share: steps, points, state."""
+"""NormaSVC and NormaNovelty below their interfaces: steps, points, state."""
 
 from numbers import Real
 from typing import Any, ClassVar
@@ -7,14 +7,16 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import _num_samples
 
-from maxmargin.core.arrays import Floats
+from maxmargin.core.arrays import Floats, Integers
 from maxmargin.estimators import _outcome
 from maxmargin.estimators._online import BaseOnline, like, stack
 from maxmargin.kernel.sources import pick
+from maxmargin.monitor import Monitor
 from maxmargin.online import norma
 from maxmargin.online.budget import Points, block_size, in_use
-from maxmargin.online.norma import STEPS, Functions, Rule
+from maxmargin.online.norma import Hypotheses, Rule
 from maxmargin.online.pegasos import Task
+from maxmargin.status import Status
 
 
 class BaseNorma(BaseOnline):
@@ -36,74 +38,77 @@ class BaseNorma(BaseOnline):
 
     def _begin(
         self, X: Any, weight: Floats, functions: int, rho: float, warm: bool
-    ) -> tuple[Points, Functions]:
-        """The functions of a fit.
-
-        0, or those of the last one where the data have the same shape.
-        """
+    ) -> tuple[Points, Hypotheses]:
+        """The hypotheses of a fit: 0, or those of the last fit to data of the same shape."""
         counted, n = np.flatnonzero(weight > 0), _num_samples(X)
         self._kernel = self._resolve_kernel(
             pick(X, counted) if len(counted) < n else X, weight[counted]
         )
-        found = Functions.new(functions, n, rho)
-        if (
-            warm
-            and self._functions.coef.shape == (functions, len(self.support_))
-            and self.support_.max(initial=-1) < n
-        ):
-            found.coef[:, self.support_], found.numbers[:], found.lost[:] = self._functions
+        found = Hypotheses.new(functions, n, rho)
+        if warm and self._fits_support(self._hypotheses.coef, functions, n):
+            found.coef[:, self.support_], found.numbers[:], found.truncation[:] = self._hypotheses
         return Points(self._kernel, X, whole=self.max_iter > 2), found
 
     def _continue(
         self, X: Any, weight: Floats, functions: int, rho: float
-    ) -> tuple[Any, Points, Functions]:
-        """The functions so far, over the points so far and a chunk."""
+    ) -> tuple[Any, Points, Hypotheses]:
+        """The hypotheses so far, over the points so far and a chunk."""
         n = _num_samples(X)
-        if not hasattr(self, "_functions"):
+        if not hasattr(self, "_hypotheses"):
             self._kernel = self._resolve_kernel(X, weight)
-            return X, Points(self._kernel, X, whole=False), Functions.new(functions, n, rho)
+            return X, Points(self._kernel, X, whole=False), Hypotheses.new(functions, n, rho)
         self._check_kernel_of_chunk(X, weight)
         points = stack(self.support_vectors_, like(X, self.support_vectors_))
-        old = self._functions
-        found = Functions(
-            np.hstack([old.coef, np.zeros((functions, n))]), old.numbers.copy(), old.lost.copy()
-        )
+        old = self._hypotheses
+        coef = np.hstack([old.coef, np.zeros((functions, n))])
+        found = Hypotheses(coef, old.numbers.copy(), old.truncation.copy())
         return points, Points(self._kernel, points, whole=False), found
 
     def _run(
-        self, points: Points, functions: Functions, rule: Rule, task: Task, epochs: int
+        self, points: Points, hypotheses: Hypotheses, rule: Rule, task: Task, epochs: int
     ) -> None:
         """Epochs over the samples; a limit or Ctrl-C ends them early, with a warning."""
-        rng, stopped, step = self._random(), None, block_size(1, rule.budget)
+        rng, stopped = self._random(), None
         with self._monitor() as monitor:
             for epoch in range(epochs):
-                order = task.visits if rng is None else rng.permutation(task.visits)
+                order = task.rows if rng is None else rng.permutation(task.rows)
                 self.n_iter_ = epoch + 1
-                for begin in range(0, len(order), step):
-                    norma.advance(points, functions, rule, order[begin : begin + step], task)
-                    stopped = monitor.stop(0)
-                    if monitor.wants_report():
-                        monitor.report(
-                            int(functions.numbers[0, STEPS]),
-                            np.nan,
-                            np.nan,
-                            len(in_use(functions.coef)),
-                        )
-                    if stopped is not None:
-                        break
+                stopped = self._epoch(points, hypotheses, rule, order, task, monitor)
                 if stopped is not None:
                     break
         _outcome.conclude_stream(self, monitor, stopped)
 
-    def _keep_functions(self, points: Any, functions: Functions, chunk: bool) -> None:
-        """Keep the model; it is all that warm starts and chunks go on from."""
-        support = in_use(functions.coef)
-        self._keep_points(points, support, functions.coef)
-        self._functions = Functions(self.dual_coef_.copy(), functions.numbers, functions.lost)
+    def _epoch(
+        self,
+        points: Points,
+        hypotheses: Hypotheses,
+        rule: Rule,
+        order: Integers,
+        task: Task,
+        monitor: Monitor,
+    ) -> Status | None:
+        """One epoch, until the monitor says stop; why it does, if it does."""
+        step = block_size(1, rule.budget)
+        for begin in range(0, len(order), step):
+            norma.advance(points, hypotheses, rule, order[begin : begin + step], task)
+            stopped = monitor.stop(0)
+            if monitor.wants_report():
+                steps, support = int(hypotheses.state["steps"][0]), len(in_use(hypotheses.coef))
+                monitor.report(steps, np.nan, np.nan, support)
+            if stopped is not None:
+                return stopped
+        return None
+
+    def _keep_hypotheses(self, points: Any, hypotheses: Hypotheses, chunk: bool) -> None:
+        """Keep the model, from which warm starts and chunks continue."""
+        coef, numbers, truncation = hypotheses
+        support = in_use(coef)
+        self._keep_points(points, support, coef)
+        self._hypotheses = Hypotheses(self.dual_coef_.copy(), numbers, truncation)
         self.support_ = np.arange(len(support), dtype=np.int32) if chunk else self.support_
         self._matrix_width = _num_samples(points)
-        self.t_, self.truncation_ = int(functions.numbers[0, STEPS]), functions.lost.copy()
-        if not np.isfinite(functions.numbers).all() or not np.isfinite(functions.coef).all():
+        self.t_, self.truncation_ = int(hypotheses.state["steps"][0]), truncation.copy()
+        if not np.isfinite(numbers).all() or not np.isfinite(coef).all():
             raise ValueError(
                 "The coefficients are not finite: lower eta0 or the sample weights, or scale the "
                 "data (StandardScaler)."

@@ -1,7 +1,4 @@
-"""What the online estimators share.
-
-The order of visits, chunks of data, kernels whose points grow, labels, prediction.
-"""
+"""What the online estimators share: epochs, chunks of data, support vectors, labels, prediction."""
 
 from dataclasses import replace
 from numbers import Integral, Real
@@ -32,8 +29,8 @@ from maxmargin.kernel.sources import pick
 from maxmargin.linear.designs import ArrayDesign
 from maxmargin.online.pegasos import Task
 
-MOST_VISITS = 10
-"""Whole sample weights are so many visits an epoch up to this mean; other weights scale the
+MOST_REPEATS = 10
+"""Integer sample weights are repetitions in an epoch up to this mean; other weights scale the
 steps."""
 SHARED = (
     "kernel",
@@ -45,11 +42,11 @@ SHARED = (
     "time_limit",
     "on_interrupt",
 )
-"""Parameters that mean what they mean for the exact estimators."""
+"""Parameters with the same meaning as for the exact estimators."""
 
 
 def stack(A: Any, B: Any) -> Any:
-    """The points of A and those of B, stored as A's are."""
+    """The points of A followed by those of B, in the storage of A."""
     if sparse.issparse(A):
         return canonical_csr(sparse.vstack([A, sparse.csr_matrix(B)], format="csr"))
     if isinstance(A, np.ndarray):
@@ -58,7 +55,7 @@ def stack(A: Any, B: Any) -> Any:
 
 
 def like(X: Any, A: Any) -> Any:
-    """X sparse or dense as A is."""
+    """X as a sparse matrix or a dense array, whichever A is."""
     if sparse.issparse(A) and not sparse.issparse(X):
         return canonical_csr(sparse.csr_matrix(X))
     return X.toarray() if sparse.issparse(X) and isinstance(A, np.ndarray) else X
@@ -70,7 +67,7 @@ def canonical_order(design: ArrayDesign) -> NDArray[np.int64]:
     values = design.values(direction)
     order = np.argsort(values)
     ties = bool((values[order[1:]] == values[order[:-1]]).any())
-    return np.argsort(values, kind="stable") if ties else order  # which costs twice as much
+    return np.argsort(values, kind="stable") if ties else order  # a stable sort costs twice as much
 
 
 def takes_chunks(model: "BaseOnline") -> bool:
@@ -87,7 +84,7 @@ def takes_chunks(model: "BaseOnline") -> bool:
 
 
 class BaseOnline(BaseSVM):
-    """Weights as visits, and functions of points that are kept."""
+    """Sample weights as repetitions, and functions of support vectors."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **{name: BaseSVM._parameter_constraints[name] for name in SHARED},
@@ -107,13 +104,13 @@ class BaseOnline(BaseSVM):
             else None
         )
 
-    def _visits(
+    def _rows(
         self, design: ArrayDesign | None, weight: Floats, used: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], Floats]:
-        """The visits of an epoch, and what is left of the weights: k copies and weight k are the
-        same visits in the same order.
+        """The samples of an epoch, and the weight of each in one step.
 
-        Objects and kernel values are visited in the order given.
+        k copies and weight k give the same samples in the same order. Objects and kernel values
+        come in the order given.
         """
         order = (
             canonical_order(design)
@@ -123,22 +120,22 @@ class BaseOnline(BaseSVM):
         counts = np.zeros(len(weight), bool)
         counts[used] = True
         order = order[counts[order]]
-        whole = bool((weight == np.floor(weight)).all()) and weight.sum() <= MOST_VISITS * len(
+        whole = bool((weight == np.floor(weight)).all()) and weight.sum() <= MOST_REPEATS * len(
             weight
         )
         if whole:
             return np.repeat(order, weight[order].astype(np.int64)), np.ones(len(weight))
         return order, weight
 
-    def _task(self, signs: Floats, gain: Floats, visits: NDArray[np.int64]) -> Task:
-        """The task with gains of mean 1 over the visits."""
-        return Task(signs, gain / gain[visits].mean(), visits)
+    def _task(self, signs: Floats, weight: Floats, rows: NDArray[np.int64]) -> Task:
+        """The task, with weights of mean 1 over an epoch."""
+        return Task(signs, weight / weight[rows].mean(), rows)
 
     def _random(self) -> np.random.RandomState | None:
         return check_random_state(self.random_state) if self.shuffle else None
 
     def _check_kernel_of_chunk(self, X: Any, weight: Floats) -> None:
-        """A model goes on with the kernel it began with."""
+        """Refuse a chunk that asks for another kernel than the model has."""
         _state.check_online(self)
         wanted = self._resolve_kernel(X, weight)
         if isinstance(self.kernel, str) and isinstance(self.gamma, str):
@@ -146,10 +143,10 @@ class BaseOnline(BaseSVM):
         if wanted != self._kernel:
             raise ValueError(
                 f"partial_fit continues with the kernel {self._kernel!r}, not with {wanted!r}: use "
-                "fit to begin anew."
+                "fit to start again."
             )
 
-    # ---- functions of points ---------------------------------------------------------------------
+    # ---- functions of support vectors ------------------------------------------------------------
 
     def _keep_points(self, points: Any, support: NDArray[np.int64], coef: Floats) -> None:
         """Keep the points in use and their coefficients."""
@@ -160,8 +157,13 @@ class BaseOnline(BaseSVM):
             np.empty((0, 0)) if self._kernel_kind() is Kind.PRECOMPUTED else pick(points, support)
         )
 
+    def _fits_support(self, coef: Floats, functions: int, n: int) -> bool:
+        """Whether coefficients of the support vectors can start a fit of n samples."""
+        same = coef.shape == (functions, len(self.support_))
+        return same and bool(self.support_.max(initial=-1) < n)
+
     def _kernel_values(self, X: Any) -> Floats:
-        """sum_j coef_j k(x_j, x) at the samples X, a row for each function."""
+        """sum_j coef_j k(x_j, x) at the samples X, one row for each function."""
         points = self.support_vectors_
         source = source_of(self._kernel, points, self.support_, self._matrix_width, like(X, points))
         out = np.zeros((len(self.dual_coef_), _num_samples(X)))
@@ -199,8 +201,8 @@ class OnlineClassifier(ClassifierMixin, BaseOnline):  # type: ignore[misc]
             )
         return np.asarray(label, dtype=np.int64)
 
-    def _chunk_gain(self, label: NDArray[np.int64], weight: Floats) -> Floats:
-        """How much each sample of a chunk counts."""
+    def _chunk_weight(self, label: NDArray[np.int64], weight: Floats) -> Floats:
+        """The weight of each sample of a chunk."""
         if self.class_weight == "balanced":
             raise ValueError(
                 "class_weight='balanced' is not supported by partial_fit: a chunk does not know "

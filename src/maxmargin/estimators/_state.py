@@ -10,12 +10,11 @@ from scipy import sparse
 from sklearn.utils.validation import _num_samples
 
 from maxmargin.kernel.kernels import Kind
+from maxmargin.online import norma, pegasos
 
 ODD = (AttributeError, TypeError, ValueError, IndexError)
 """What looking at an altered state raises."""
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
-WALK_NUMBERS, FUNCTION_NUMBERS = 10, 4
-"""Numbers that Pegasos keeps of a walk, and NORMA of a function."""
 
 
 def check_linear(model: Any) -> None:
@@ -89,8 +88,8 @@ def _online_is_consistent(model: Any) -> bool:
     functions, kind = _functions(model), model._kernel.kind
     if not _finite(model.intercept_, (functions,)):
         return False
-    walks = getattr(model, "_walks", None)
-    if walks is not None and kind is Kind.LINEAR:
+    iterates = getattr(model, "_iterates", None)
+    if iterates is not None and kind is Kind.LINEAR:
         width, good = model.n_features_in_, _finite(model._coef, (functions, model.n_features_in_))
         good = good and _finite(model._centre, (width,))
     else:
@@ -99,20 +98,20 @@ def _online_is_consistent(model: Any) -> bool:
             _points_are_consistent(model, kind)
             and _finite(model.dual_coef_, (functions, len(model.support_))),
         )
-    if walks is not None:
+    if iterates is not None:
         good = (
             good
-            and all(_finite(part, (functions, width)) for part in walks[:2])
-            and _finite(walks.numbers, (functions, WALK_NUMBERS))
+            and all(_finite(part, (functions, width)) for part in iterates[:2])
+            and _finite(iterates.numbers, (functions, len(pegasos.FIELDS)))
         )
     else:
-        found = model._functions
+        found = model._hypotheses
         good = (
             good
             and _finite(found.coef, (functions, width))
-            and _finite(found.numbers, (functions, FUNCTION_NUMBERS))
+            and _finite(found.numbers, (functions, len(norma.FIELDS)))
         )
-        good = good and _finite(found.lost, (functions,))
+        good = good and _finite(found.truncation, (functions,))
     return bool(good)
 
 

@@ -16,7 +16,7 @@ from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._targets import encode, validate_weight
 from maxmargin.online import norma
 from maxmargin.online.budget import Points
-from maxmargin.online.norma import BIAS, RHO, Functions
+from maxmargin.online.norma import Hypotheses
 from maxmargin.online.pegasos import Task
 
 
@@ -150,20 +150,18 @@ class NormaSVC(OnlineClassifier, BaseNorma):
             weight, class_weight, used = self._checked_weights(sample_weight, classes, label, y)
             X = symmetric(self._kernel_kind(), X)
             refuse_batch_dependence(self.kernel, X)
-            visits, gain = self._visits(self._design(X), weight, used)
-            task = self._task(self._signs(label, len(classes)), gain * class_weight[label], visits)
-            warm = (
-                self.warm_start
-                and hasattr(self, "_functions")
-                and np.array_equal(self.classes_, classes)
-            )
+            rows, step_weight = self._rows(self._design(X), weight, used)
+            signs = self._signs(label, len(classes))
+            task = self._task(signs, step_weight * class_weight[label], rows)
+            continues = self.warm_start and hasattr(self, "_hypotheses")
+            warm = continues and np.array_equal(self.classes_, classes)
             rule = self._checked_rule(self.nu, self.fit_intercept)
-            points, functions = self._begin(X, weight, len(task.signs), self.rho, warm)
-            self._run(points, functions, rule, task, self.max_iter)
+            points, hypotheses = self._begin(X, weight, len(signs), self.rho, warm)
+            self._run(points, hypotheses, rule, task, self.max_iter)
             if self.fit_intercept:
-                self._exact_bias(points, functions, task)
+                self._set_bias(points, hypotheses, task)
             self.classes_ = classes
-            self._keep_classifier(X, functions, chunk=False)
+            self._keep_classifier(X, hypotheses, chunk=False)
             return self
 
     @available_if(takes_chunks)  # type: ignore[untyped-decorator]
@@ -188,30 +186,27 @@ class NormaSVC(OnlineClassifier, BaseNorma):
             The estimator.
         """
         with all_or_nothing(self):
-            X, y = self._validate_Xy(X, y, reset=not hasattr(self, "_functions"))
+            X, y = self._validate_Xy(X, y, reset=not hasattr(self, "_hypotheses"))
             label = self._encode_chunk(y, classes)
             weight = validate_weight(sample_weight, len(label))
-            task = Task(
-                self._signs(label, len(self.classes_)),
-                self._chunk_gain(label, weight),
-                np.flatnonzero(weight > 0),
-            )
+            signs = self._signs(label, len(self.classes_))
+            rows = np.flatnonzero(weight > 0)
+            task = Task(signs, self._chunk_weight(label, weight), rows)
             rule = self._checked_rule(self.nu, self.fit_intercept)
-            kept, points, functions = self._continue(X, weight, len(task.signs), self.rho)
-            self._run(points, functions, rule, task, 1)
-            self._keep_classifier(kept, functions, chunk=True)
+            kept, points, hypotheses = self._continue(X, weight, len(signs), self.rho)
+            self._run(points, hypotheses, rule, task, 1)
+            self._keep_classifier(kept, hypotheses, chunk=True)
             return self
 
-    def _exact_bias(self, points: Points, functions: Functions, task: Task) -> None:
-        values = points.values(functions.coef)
-        for k, y in enumerate(task.signs):
-            rho = float(functions.numbers[k, RHO])
+    def _set_bias(self, points: Points, hypotheses: Hypotheses, task: Task) -> None:
+        """Set the biases to their exact minimisers over the samples."""
+        values = points.values(hypotheses.coef)
+        for state, g, y in zip(hypotheses.state, values, task.signs, strict=True):
+            rho = float(state["rho"])
             if rho > 0:
-                functions.numbers[k, BIAS] = norma.best_bias(values[k], y, task.share, rho)
+                state["bias"] = norma.best_bias(g, y, task.share, rho)
 
-    def _keep_classifier(self, points: Any, functions: Functions, chunk: bool) -> None:
-        self._keep_functions(points, functions, chunk)
-        self.intercept_, self.rho_ = (
-            functions.numbers[:, BIAS].copy(),
-            functions.numbers[:, RHO].copy(),
-        )
+    def _keep_classifier(self, points: Any, hypotheses: Hypotheses, chunk: bool) -> None:
+        self._keep_hypotheses(points, hypotheses, chunk)
+        state = hypotheses.state
+        self.intercept_, self.rho_ = state["bias"].copy(), state["rho"].copy()

@@ -18,7 +18,7 @@ from maxmargin.estimators._online import takes_chunks
 from maxmargin.estimators._outlier import BaseOneClass
 from maxmargin.estimators._targets import validate_weight
 from maxmargin.online import norma
-from maxmargin.online.norma import RHO, Functions
+from maxmargin.online.norma import Hypotheses
 from maxmargin.online.pegasos import Task
 
 BOUNDARY = 1e-10
@@ -120,16 +120,15 @@ class NormaNovelty(BaseOneClass, BaseNorma):
             weight = validate_weight(sample_weight, _num_samples(X))
             X = symmetric(self._kernel_kind(), X)
             refuse_batch_dependence(self.kernel, X)
-            visits, gain = self._visits(self._design(X), weight, np.flatnonzero(weight > 0))
-            task = self._task(np.ones((1, len(weight))), gain, visits)
+            rows, step_weight = self._rows(self._design(X), weight, np.flatnonzero(weight > 0))
+            task = self._task(np.ones((1, len(weight))), step_weight, rows)
             rule = self._checked_rule(self.nu, bias=False)
-            points, functions = self._begin(
-                X, weight, 1, 0.0, self.warm_start and hasattr(self, "_functions")
-            )
-            self._run(points, functions, rule, task, self.max_iter)
-            rho = norma.quantile(points.values(functions.coef)[0], task.share, self.nu)
-            functions.numbers[0, RHO] = rho - BOUNDARY * abs(rho)
-            self._keep_novelty(X, functions, chunk=False)
+            warm = self.warm_start and hasattr(self, "_hypotheses")
+            points, hypotheses = self._begin(X, weight, 1, 0.0, warm)
+            self._run(points, hypotheses, rule, task, self.max_iter)
+            rho = norma.quantile(points.values(hypotheses.coef)[0], task.share, self.nu)
+            hypotheses.state["rho"] = rho - BOUNDARY * abs(rho)
+            self._keep_novelty(X, hypotheses, chunk=False)
             return self
 
     @available_if(takes_chunks)  # type: ignore[untyped-decorator]
@@ -152,17 +151,17 @@ class NormaNovelty(BaseOneClass, BaseNorma):
             The estimator.
         """
         with all_or_nothing(self):
-            X = self._validate_X(X, reset=not hasattr(self, "_functions"))
+            X = self._validate_X(X, reset=not hasattr(self, "_hypotheses"))
             weight = validate_weight(sample_weight, _num_samples(X))
             task = Task(np.ones((1, len(weight))), weight, np.flatnonzero(weight > 0))
-            kept, points, functions = self._continue(X, weight, 1, 0.0)
-            self._run(points, functions, self._checked_rule(self.nu, bias=False), task, 1)
-            self._keep_novelty(kept, functions, chunk=True)
+            kept, points, hypotheses = self._continue(X, weight, 1, 0.0)
+            self._run(points, hypotheses, self._checked_rule(self.nu, bias=False), task, 1)
+            self._keep_novelty(kept, hypotheses, chunk=True)
             return self
 
-    def _keep_novelty(self, points: Any, functions: Functions, chunk: bool) -> None:
-        self._keep_functions(points, functions, chunk)
-        self.offset_ = functions.numbers[:, RHO].copy()
+    def _keep_novelty(self, points: Any, hypotheses: Hypotheses, chunk: bool) -> None:
+        self._keep_hypotheses(points, hypotheses, chunk)
+        self.offset_ = hypotheses.state["rho"].copy()
         self.intercept_ = -self.offset_
 
     def score_samples(self, X: Any) -> Floats:

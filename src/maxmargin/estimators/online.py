@@ -4,24 +4,21 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.certificate import Certificate
-from maxmargin.core.arrays import Floats
 from maxmargin.estimators import _outcome, _state
 from maxmargin.estimators._base import all_or_nothing
 from maxmargin.estimators._data import refuse_batch_dependence, symmetric
 from maxmargin.estimators._online import BaseOnline, takes_chunks
 from maxmargin.estimators._options import StrOptions
-from maxmargin.estimators._pegasos import BasePegasos, one_pass
+from maxmargin.estimators._pegasos import BasePegasos
 from maxmargin.estimators._targets import encode, validate_weight
-from maxmargin.linear.designs import ArrayDesign
 from maxmargin.online import epochs
-from maxmargin.online.pegasos import STEPS, Task
+from maxmargin.online.pegasos import Task
 
 
 class PegasosSVC(BasePegasos):
@@ -196,35 +193,21 @@ class PegasosSVC(BasePegasos):
         X = symmetric(self._kernel_kind(), X)
         refuse_batch_dependence(self.kernel, X)
         design = self._design(X)
-        visits, gain = self._visits(design, weight, used)
-        task = self._task(self._signs(label, len(classes)), gain * class_weight[label], visits)
-        warm = (
-            self.warm_start and hasattr(self, "_walks") and np.array_equal(self.classes_, classes)
-        )
-        path = self._path(X, design, weight, task, warm)
-        before = int(path.walks.numbers[0, STEPS])
+        rows, step_weight = self._rows(design, weight, used)
+        signs = self._signs(label, len(classes))
+        task = self._task(signs, step_weight * class_weight[label], rows)
+        continues = self.warm_start and hasattr(self, "_iterates")
+        warm = continues and np.array_equal(self.classes_, classes)
+        solver = self._solver(X, design, weight, task, warm)
+        before = int(solver.iterates.state["steps"][0])
         with self._monitor() as monitor:
-            outcome = epochs.run(path, self.max_iter, self.tol, monitor, self._random())
+            outcome = epochs.run(solver, self.max_iter, self.tol, monitor, self._random())
         _outcome.raise_interrupt(self, monitor)
         self.classes_, self.n_iter_ = classes, outcome.epochs
-        self._keep_path(path, X, outcome.model, np.array([one.bias for one in outcome.found]))
-        self._conclude_epochs(outcome, path, X, before)
+        biases = np.array([one.bias for one in outcome.found])
+        self._keep_iterates(solver, X, outcome.model, biases)
+        self._conclude_epochs(outcome, solver, X, before)
         return self
-
-    def _samples(
-        self, X: Any, y: Any, classes: NDArray[Any], label: NDArray[np.int64], sample_weight: Any
-    ) -> tuple[Any, ArrayDesign | None, Floats, Task]:
-        """The samples as the walks meet them, their weights, and what is to be learned from them."""
-        weight, class_weight, used = self._checked_weights(sample_weight, classes, label, y)
-        X = symmetric(self._kernel_kind(), X)
-        design = self._design(X)
-        visits, gain = self._visits(design, weight, used)
-        return (
-            X,
-            design,
-            weight,
-            self._task(self._signs(label, len(classes)), gain * class_weight[label], visits),
-        )
 
     def certify(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
         """Check the fitted model on its training data, everything recomputed in float64 by code the
@@ -253,7 +236,11 @@ class PegasosSVC(BasePegasos):
             raise ValueError(
                 "certify needs the data the model was fitted on: other labels were given."
             )
-        X, _, _, task = self._samples(X, y, classes, label, sample_weight)
+        weight, class_weight, used = self._checked_weights(sample_weight, classes, label, y)
+        X = symmetric(self._kernel_kind(), X)
+        rows, step_weight = self._rows(self._design(X), weight, used)
+        signs = self._signs(label, len(classes))
+        task = self._task(signs, step_weight * class_weight[label], rows)
         return self._certify(X, task, self._rule())
 
     @available_if(takes_chunks)  # type: ignore[untyped-decorator]
@@ -281,23 +268,20 @@ class PegasosSVC(BasePegasos):
             return self._partial_fit(X, y, classes, sample_weight)
 
     def _partial_fit(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
-        X, y = self._validate_Xy(X, y, reset=not hasattr(self, "_walks"))
+        X, y = self._validate_Xy(X, y, reset=not hasattr(self, "_iterates"))
         label = self._encode_chunk(y, classes)
         weight = validate_weight(sample_weight, len(label))
         rng, order = self._random(), np.flatnonzero(weight > 0)
-        task = Task(self._signs(label, len(self.classes_)), self._chunk_gain(label, weight), order)
-        path = self._chunk_path(X, weight, task)
+        signs = self._signs(label, len(self.classes_))
+        task = Task(signs, self._chunk_weight(label, weight), order)
+        solver = self._chunk_solver(X, weight, task)
         with self._monitor() as monitor:
-            stopped = one_pass(path, order if rng is None else rng.permutation(order), monitor)
-        _outcome.conclude_stream(self, monitor, stopped)
+            order = order if rng is None else rng.permutation(order)
+            complete, stopped = solver.one_pass(order, monitor)
+        _outcome.conclude_stream(self, monitor, None if complete else stopped)
         for name in ("certificate_", "fit_status_", "_duals"):
             self.__dict__.pop(name, None)
         self.n_iter_ = 1
-        self._keep_path(
-            path,
-            X,
-            path.model(),
-            path.biases() if self.fit_intercept else np.zeros(len(path.walks.v)),
-            chunk=True,
-        )
+        biases = solver.biases() if self.fit_intercept else np.zeros(len(signs))
+        self._keep_iterates(solver, X, solver.model(), biases, chunk=True)
         return self

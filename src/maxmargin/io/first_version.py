@@ -11,7 +11,12 @@ from maxmargin.estimators.records import ESTIMATORS
 from maxmargin.io.tagged import Decoder
 from maxmargin.kernel.model import KernelModel, none
 
-RENAMED = {"_label_order": "label_order_", "_target_name": "target_name_"}
+RENAMED = {
+    "_label_order": "label_order_",
+    "_target_name": "target_name_",
+    "_walks": "_iterates",
+    "_functions": "_hypotheses",
+}
 KEPT = {"class_weight_", "fit_status_", "n_iter_", "shape_fit_", "n_features_in_"} | {
     "feature_names_in_",
     "target_name_",

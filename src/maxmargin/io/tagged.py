@@ -13,7 +13,7 @@ with one key, its tag:
     {"kernel": ["RBF", 0.5, 0.0, 3]}
     {"machine": {"kernel": ..., "coef": ...}}           a KernelModel, field by field
     {"certificate": [0, 1, 2]}                          status, convexity, numbers; one row a part
-    {"record": ["Walks", [...]]}                        a NamedTuple of the list below
+    {"record": ["Iterates", [...]]}                     a NamedTuple of the list below
     {"model": {"class": ..., "parameters": ..., "attributes": ...}}
 
 Nothing in a file is called or imported: a tag selects a function of this file. Writing Python
@@ -33,11 +33,12 @@ from maxmargin.compression import Compression
 from maxmargin.io.archive import Arrays
 from maxmargin.kernel.kernels import Kernel, Kind
 from maxmargin.kernel.model import KernelModel, Problem
-from maxmargin.online.norma import Functions
-from maxmargin.online.pegasos import Walks
+from maxmargin.online.norma import Hypotheses
+from maxmargin.online.pegasos import Iterates
 from maxmargin.status import Convexity, Status
 
-RECORDS: dict[str, Any] = {cls.__name__: cls for cls in (Walks, Functions, Compression)}
+RECORDS: dict[str, Any] = {cls.__name__: cls for cls in (Iterates, Hypotheses, Compression)}
+RECORDS |= {"Walks": Iterates, "Functions": Hypotheses}  # their names in the first version
 STATUSES = list(Status)
 CONVEXITIES = [
     Convexity.PROVED,

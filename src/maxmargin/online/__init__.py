@@ -1,1 +1,1 @@
-"""The online family: Pegasos and NORMA, one sample or a few at a time."""
+"""The online family: Pegasos and NORMA, one sample or a mini-batch at a time."""

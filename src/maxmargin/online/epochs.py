@@ -1,6 +1,7 @@
-"""Epochs of Pegasos over samples that are all at hand.
+"""Epochs of Pegasos over samples that are all known.
 
-The best bias between them, the gap at times; pegasos.py has the mathematics.
+The bias is set to its best value between epochs, and the duality gap is computed now and then;
+pegasos.py has the mathematics.
 """
 
 from typing import NamedTuple
@@ -12,32 +13,21 @@ from maxmargin.linear.bias_search import best_bias
 from maxmargin.linear.losses import Bias, LinearProblem, classification
 from maxmargin.linear.objectives import Gap, dual, feasible, neg_conjugates, primal
 from maxmargin.monitor import Monitor
-from maxmargin.online.pegasos import BIAS, MEAN_BIAS, STEPS, Path, Rule, Task
+from maxmargin.online.pegasos import SETTINGS, Pegasos, Rule, Task
 from maxmargin.status import Status
 
-BETWEEN = 1.3
-"""The gap costs about an epoch: it is computed whenever the epochs have grown by this factor."""
 
-SHORTEST = 2.0**-60
-"""Share of a model below which it is not shortened further."""
-
-LOOKED = 20_000
-"""Samples that tell the bias between epochs. It matters where one class is rare, but not to more
-digits; the bias at the end is exact."""
-
-
-class Found(NamedTuple):
-    """What is known about one function.
-
-    P and D, its exact bias, decision values f, duals t, |w|^2 and |sum_i t_i phi(x_i)|^2.
-    """
+class Evaluation(NamedTuple):
+    """One function: P and D, its exact bias, its decision values f and its dual variables t."""
 
     gap: Gap
     bias: float
     f: Floats
     t: Floats
     square: float
+    """|w|^2."""
     dual_square: float
+    """|sum_i t_i phi(x_i)|^2."""
 
 
 class Outcome(NamedTuple):
@@ -47,7 +37,7 @@ class Outcome(NamedTuple):
     """Why the epochs ended early; None where the gaps are within tol."""
     epochs: int
     model: Floats
-    found: list[Found]
+    found: list[Evaluation]
 
 
 def problems(task: Task, rule: Rule) -> list[LinearProblem]:
@@ -62,172 +52,157 @@ def constant_loss(problem: LinearProblem) -> float:
     return problem.tube.losses(nothing + best_bias(problem, nothing))
 
 
-def judge(
-    path: Path, function: Floats, asked: list[LinearProblem], shorten: bool = False
-) -> tuple[Floats, list[Found]]:
-    """P, D and the exact bias of every function, as it is or shortened."""
-    alpha, F, squares = path.rule.alpha, path.values(function), path.norms(function)
-    if shorten:
-        sizes = np.array([_best_size(*one) for one in zip(asked, F, squares, strict=True)])
-        function, F, squares = function * sizes[:, None], F * sizes[:, None], squares * sizes**2
-    choices = [
+def evaluate(
+    solver: Pegasos, model: Floats, asked: list[LinearProblem], shrink: bool = False
+) -> tuple[Floats, list[Evaluation]]:
+    """P, D and the exact bias of every function, and the model, which may be shrunk first."""
+    F, squares = solver.values(model), solver.norms(model)
+    if shrink:
+        factors = np.array([_shrinkage(*one) for one in zip(asked, F, squares, strict=True)])
+        model, F, squares = model * factors[:, None], F * factors[:, None], squares * factors**2
+    candidates = [
         np.array([feasible(problem, t) for problem, t in zip(asked, T, strict=True)])
-        for T in path.duals()
+        for T in solver.duals()
     ]
-    lengths = [path.dual_norms(T) for T in choices]
+    norms = [solver.dual_norms(T) for T in candidates]
     found = []
     for k, problem in enumerate(asked):
-        b = best_bias(problem, F[k])
-        f = F[k] + b
-        value = primal(problem, float(squares[k]), b, problem.tube.losses(f))
+        square = float(squares[k])
+        bias = best_bias(problem, F[k])
+        f = F[k] + bias
+        value = primal(problem, square, bias, problem.tube.losses(f))
         scaled = [
-            _best_scale(problem, T[k], float(square[k]))
-            for T, square in zip(choices, lengths, strict=True)
+            _scaled_dual(problem, T[k], float(norm[k]))
+            for T, norm in zip(candidates, norms, strict=True)
         ]
-        bound, t, length = max(scaled, key=lambda one: one[0])
-        found.append(Found(Gap(alpha * value, alpha * bound), b, f, t, float(squares[k]), length))
-    return function, found
+        bound, t, dual_square = max(scaled, key=lambda one: one[0])
+        gap = Gap(solver.rule.alpha * value, solver.rule.alpha * bound)
+        found.append(Evaluation(gap, bias, f, t, square, dual_square))
+    return model, found
 
 
-def _best_size(problem: LinearProblem, Xw: Floats, square: float) -> float:
+def _shrinkage(problem: LinearProblem, Xw: Floats, square: float) -> float:
     """1, halved as long as that lowers P(theta w): early iterates are far too long.
 
-    P, minimised over the bias, is convex in theta: what comes out is no worse than w = 0.
+    P, minimised over the bias, is convex in theta: the result is no worse than w = 0.
     """
 
     def objective(theta: float) -> float:
         bias = best_bias(problem, theta * Xw)
-        return primal(problem, theta**2 * square, bias, problem.tube.losses(theta * Xw + bias))
+        losses = problem.tube.losses(theta * Xw + bias)
+        return primal(problem, theta**2 * square, bias, losses)
 
     theta, value = 1.0, objective(1.0)
-    while theta > SHORTEST and (half := objective(theta / 2)) < value:
+    while theta > SETTINGS.least_shrinkage and (half := objective(theta / 2)) < value:
         theta, value = theta / 2, half
     return theta
 
 
-def _best_scale(problem: LinearProblem, t: Floats, square: float) -> tuple[float, Floats, float]:
+def _scaled_dual(problem: LinearProblem, t: Floats, square: float) -> tuple[float, Floats, float]:
     """The greatest D(theta t) over theta in [0, 1], that theta t, and its squared length.
 
-    The gains of plain losses are linear.
+    The conjugate terms of losses that are not squared are linear in theta.
     """
     gain = neg_conjugates(problem.tube, t)
     theta = min(1.0, gain / square) if square > 0 else 1.0
-    return (
-        dual(problem, theta * theta * square, theta * gain, 0.0),
-        theta * t,
-        theta * theta * square,
-    )
+    squared = theta * theta * square
+    return dual(problem, squared, theta * gain, 0.0), theta * t, squared
 
 
-class Look(NamedTuple):
-    """The samples that the bias of the next epoch is found from, None for all, and the problems
-    they pose.
-    """
+class BiasProblems(NamedTuple):
+    """The samples that determine the bias of the next epoch, None for all, and their problems."""
 
     rows: Integers | None
     problems: list[LinearProblem]
 
 
-def _look(task: Task, rule: Rule, asked: list[LinearProblem]) -> Look:
-    """All samples, or LOOKED of the visits.
+def _bias_problems(task: Task, rule: Rule, asked: list[LinearProblem]) -> BiasProblems:
+    """All samples, or SETTINGS.bias_samples of them.
 
-    As many of each class, standing for the others of it.
+    As many of each class, weighted to represent the others of it.
     """
-    if len(task.visits) <= LOOKED:
-        return Look(None, asked)
+    most = SETTINGS.bias_samples
+    if len(task.rows) <= most:
+        return BiasProblems(None, asked)
     label = task.signs.argmax(axis=0) if len(task.signs) > 1 else task.signs[0] > 0
-    visited, rows, gain = label[task.visits], [], []
-    classes = np.unique(visited)
+    label_of_row, rows, weight = label[task.rows], [], []
+    classes = np.unique(label_of_row)
     for one in classes:
-        members = task.visits[visited == one]
-        few = members[
-            np.linspace(0, len(members) - 1, min(len(members), LOOKED // len(classes))).astype(
-                np.int64
-            )
-        ]
+        members = task.rows[label_of_row == one]
+        count = min(len(members), most // len(classes))
+        few = members[np.linspace(0, len(members) - 1, count).astype(np.int64)]
         rows.append(few)
-        gain.append(
-            task.gain[few] * (float(task.gain[members].sum()) / float(task.gain[few].sum()))
-        )
-    some, C = np.concatenate(rows), np.concatenate(gain) / (len(task.visits) * rule.alpha)
-    return Look(
-        some, [LinearProblem(classification(y[some], C, False), Bias.FREE) for y in task.signs]
-    )
+        total, found = float(task.weight[members].sum()), float(task.weight[few].sum())
+        weight.append(task.weight[few] * (total / found))
+    some, C = np.concatenate(rows), np.concatenate(weight) / (len(task.rows) * rule.alpha)
+    subproblems = [LinearProblem(classification(y[some], C, False), Bias.FREE) for y in task.signs]
+    return BiasProblems(some, subproblems)
 
 
-def _find_bias(path: Path, look: Look) -> None:
-    """Set the biases of the walks to the best for their last iterates."""
-    for k, (problem, values) in enumerate(
-        zip(look.problems, path.values(path.last(), look.rows), strict=True)
-    ):
-        path.walks.numbers[k, BIAS] = best_bias(problem, values)
+def _set_bias(solver: Pegasos, found: BiasProblems) -> None:
+    """Set the biases to the best for the last iterates."""
+    F = solver.values(solver.last(), found.rows)
+    solver.iterates.state["bias"] = [
+        best_bias(problem, f) for problem, f in zip(found.problems, F, strict=True)
+    ]
 
 
 def run(
-    path: Path,
+    solver: Pegasos,
     max_iter: int,
     tol: float | None,
     monitor: Monitor,
     rng: np.random.RandomState | None,
 ) -> Outcome:
-    """Epochs until the gaps are at most tol of constant_loss or the budget is used up.
+    """Epochs until the gaps are at most tol of constant_loss, or max_iter of them.
 
-    In the order of the visits where rng is None.
+    In the order of ``task.rows`` where rng is None.
     """
-    visits = order = path.task.visits
-    n = len(visits)
-    asked = problems(path.task, path.rule)
-    look, values = (
-        _look(path.task, path.rule, asked),
-        [path.rule.alpha * constant_loss(problem) for problem in asked],
-    )
-    found: list[Found] = []
-    model, stopped, epoch, looked = path.last(), None, 0, 0
+    rule, rows = solver.rule, solver.task.rows
+    asked = problems(solver.task, rule)
+    bias_problems = _bias_problems(solver.task, rule, asked)
+    limits = [rule.alpha * constant_loss(problem) for problem in asked]
+    found: list[Evaluation] = []
+    model, stopped, epoch, evaluated = solver.last(), None, 0, 0
     while epoch < max_iter and stopped is None:
-        if path.rule.bias and path.walks.numbers[0, STEPS] > 0:
-            _find_bias(path, look)
-        if rng is not None:
-            order = rng.permutation(visits)
-        for begin in range(0, n, path.piece):
-            path.advance(order[begin : begin + path.piece], monitor)
-            stopped = monitor.stop(0)
-            if stopped is not None:
-                break
+        if rule.bias and solver.iterates.state["steps"][0] > 0:
+            _set_bias(solver, bias_problems)
+        order = rows if rng is None else rng.permutation(rows)
+        _, stopped = solver.one_pass(order, monitor)
         epoch += 1
-        if tol is not None and stopped is None and (epoch >= BETWEEN * looked or epoch == max_iter):
-            looked = epoch
-            model, found = judge(path, path.model(), asked, shorten=epoch == max_iter)
+        due = epoch >= SETTINGS.gap_growth * evaluated or epoch == max_iter
+        if tol is not None and stopped is None and due:
+            evaluated = epoch
+            model, found = evaluate(solver, solver.model(), asked, shrink=epoch == max_iter)
             if monitor.wants_report():
-                _report(monitor, path, epoch * n, found)
-            if all(one.gap.value <= tol * value for one, value in zip(found, values, strict=True)):
-                return _end(path, None, epoch, model, found, monitor)
-    if looked != epoch:
-        model, found = judge(path, path.model(), asked, shorten=tol is not None)
-    return _end(path, stopped or Status.MAX_ITER, epoch, model, found, monitor)
+                _report(monitor, solver, epoch * len(rows), found)
+            if all(one.gap.value <= tol * limit for one, limit in zip(found, limits, strict=True)):
+                return _end(solver, None, epoch, model, found, monitor)
+    if evaluated != epoch:
+        model, found = evaluate(solver, solver.model(), asked, shrink=tol is not None)
+    return _end(solver, stopped or Status.MAX_ITER, epoch, model, found, monitor)
 
 
 def _end(
-    path: Path,
+    solver: Pegasos,
     ended: Status | None,
     epoch: int,
     model: Floats,
-    found: list[Found],
+    found: list[Evaluation],
     monitor: Monitor,
 ) -> Outcome:
-    path.walks.numbers[:, MEAN_BIAS] = [one.bias for one in found]
-    if not path.rule.average:
-        path.walks.numbers[:, BIAS] = path.walks.numbers[:, MEAN_BIAS]
-    _report(
-        monitor,
-        path,
-        epoch * len(path.task.visits),
-        found,
-        f", {ended or 'done'}",
-    )
+    state = solver.iterates.state
+    state["mean_bias"] = [one.bias for one in found]
+    if not solver.rule.average:
+        state["bias"] = state["mean_bias"]
+    note = f", {ended.value if ended else 'done'}"
+    _report(monitor, solver, epoch * len(solver.task.rows), found, note)
     return Outcome(ended, epoch, model, found)
 
 
-def _report(monitor: Monitor, path: Path, steps: int, found: list[Found], note: str = "") -> None:
+def _report(
+    monitor: Monitor, solver: Pegasos, steps: int, found: list[Evaluation], note: str = ""
+) -> None:
     worst = max(found, key=lambda one: one.gap.relative)
-    support = int(np.any(path.duals()[1] != 0, axis=0).sum()) if monitor.verbose else 0
+    support = int(np.any(solver.duals()[1] != 0, axis=0).sum()) if monitor.verbose else 0
     monitor.report(steps, worst.gap.value, np.nan, support, note)

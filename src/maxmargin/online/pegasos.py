@@ -3,22 +3,22 @@ Srebro and Cotter 2011).
 
     minimise  P(w, b) = alpha/2 |w|^2 + sum_i p_i max(0, 1 - y_i (w.phi(x_i) + b)),    sum_i p_i = 1
 
-core/pegasos.h has the steps. Each of several functions (one for each class against the rest) has a
-walk: its iterate is w = scale v, and its average with weights 1, 2, 3, ... is (sigma v - u) / (T (T
-+ 1) / 2) after T steps; v and u are weights of features (linear) or coefficients of points
-(kernel), so averaging costs nothing in either. Weights that grow with t forget the wild first steps
-(the first has the length 1/alpha) and give P(average) - P(optimum) = O(1 / (alpha T)) without a
-bias; plain iterates are worse by log T and by noise.
+core/pegasos.h has the steps. Each function (one for each class against the rest) has an iterate
+w = scale v, and the averaged iterate with weights 1, 2, 3, ... is (sigma v - u) / (T (T + 1) / 2)
+after T steps. v and u are weights of features (linear) or coefficients of points (kernel), so
+averaging costs nothing in either. Weights that grow with t forget the large first steps (the first
+has the length 1/alpha) and give P(average) - P(optimum) = O(1 / (alpha T)) without a bias; the last
+iterate is worse by log T and by noise.
 
 The ball |w| <= 1/sqrt(alpha) holds the optimum: there P = D, so alpha |w|^2 = sum a_i - losses <=
 1, whether or not there is a bias.
 
-**The bias.** P is not strongly convex in b, and steps of 1 / (alpha t) would throw it about. So b
-has steps of its own, 1/(4 sqrt(t)) (its subgradient is at most 1 and decision values are in units
-of the margin); and where all samples are at hand b is set, between epochs, to the minimiser of P(w,
-.) for the current w, and at the end for the average: a weighted quantile of y_i - w.phi(x_i), see
-linear/bias_search.py. A linear walk takes its steps along x - (mean of x), which is the same model with
-another constant: otherwise each step would move b as well.
+**The bias.** P is not strongly convex in b, and steps of size 1 / (alpha t) would make it
+oscillate. So b has a step size of its own, 1/(4 sqrt(t)): its subgradient is at most 1, and
+decision values are in units of the margin. Where all samples are known, b is set between epochs to
+the minimiser of P(w, .) for the last iterate, and at the end to that for the average: a weighted
+quantile of y_i - w.phi(x_i), see linear/bias_search.py. Linear steps are taken along x - (mean of x),
+which gives the same model with another constant; otherwise each step would move b as well.
 
 **The certificate.** v is a sum of samples, v = sum_i c_i phi(x_i), so a_i = alpha y_i scale c_i are
 dual variables. Clipped to their box [0, p_i], the heavier class scaled down until sum_i a_i y_i =
@@ -26,32 +26,62 @@ dual variables. Clipped to their box [0, p_i], the heavier class scaled down unt
 
     D(a) = sum_i a_i - |sum_i a_i y_i phi(x_i)|^2 / (2 alpha)  <=  P(w, b) for every w, b
 
-Epochs visit all samples alike, so the a of the last iterate are in the box by themselves (c_i
-counts at most every visit). This is the linear model of losses.py with weights p_i / alpha, whose
-objectives times alpha are P and D and whose duals t are scale c.
+An epoch uses all samples alike, so the a of the last iterate are in the box by themselves: c_i
+grows at most once for each use. This is the linear problem of linear/losses.py with weights
+p_i / alpha, whose objectives times alpha are P and D and whose dual variables t are scale c.
 """
 
 from abc import ABC, abstractmethod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.core.arrays import Floats
+from maxmargin.core.arrays import Floats, Integers
 from maxmargin.monitor import Monitor
 from maxmargin.online.budget import Points, block_size
+from maxmargin.status import Status
 
-STEPS, SCALE, SIGMA, NORM, BIAS, MEAN_BIAS, BASE, V_SUM, V_CENTRE, U_SUM = range(10)
-"""The numbers of a walk: steps done, w = scale v, sigma, |w|^2, the bias and its average, steps *
-scale at the last fold; for centred
-samples the sum D of what v took, V.m, and the sum of what u took."""
-BIAS_STEP = 0.25
-"""The bias takes steps of this over sqrt(t). Measured: 1 leaves noise in w, 0.03 is too slow for
-unequal classes."""
+FIELDS = (
+    *("steps", "scale", "sigma", "norm", "bias", "mean_bias", "base"),
+    *("v_sum", "v_centre", "u_sum"),
+)
+STATE = np.dtype([(name, np.float64) for name in FIELDS])
+"""The state of an iterate besides v and u; PegasosState in core/pegasos.h has the same fields.
+
+Steps so far; w = scale v; the weight sigma of v in the average; |w|^2; the bias and its average;
+steps * scale at the last rescaling. For samples centred at m: the sum of the coefficients in v,
+V.m, and the sum of the coefficients in u."""
+
+
+class Settings(NamedTuple):
+    """Constants of Pegasos, chosen by measurement."""
+
+    bias_step: float = 0.25
+    """The bias takes steps of this size over sqrt(t): 1 leaves noise in w, 0.03 is too slow for
+    classes of unequal size."""
+    gap_growth: float = 1.3
+    """The duality gap costs about an epoch. It is computed whenever the number of epochs has grown
+    by this factor."""
+    bias_samples: int = 20_000
+    """Samples that determine the bias between epochs. It matters where one class is rare, but not
+    to more digits; the bias at the end is exact."""
+    least_shrinkage: float = 2.0**-60
+    """Factor below which a model is not shrunk further."""
+    check_work: float = 2e7
+    """Multiply-adds between two checks of the monitor, with weights of features."""
+    audited: int = 16
+    """Samples on which every fit's decision values are compared with an independent evaluation."""
+    negligible: float = 1e-7
+    """Rounding errors up to this fraction of the allowed gap are ignored: certify allows more
+    (decision 19)."""
+
+
+SETTINGS = Settings()
 
 
 class Rule(NamedTuple):
-    """What does not change during a fit."""
+    """The update rule: the parameters that stay the same during a fit."""
 
     alpha: float
     batch: int
@@ -62,57 +92,66 @@ class Rule(NamedTuple):
 
 
 class Task(NamedTuple):
-    """What the functions are to learn from the samples."""
+    """What the functions learn from the samples."""
 
     signs: Floats
-    """+1 or -1, a row for each function."""
-    gain: Floats
-    """By how much a visit of each sample counts, 1 on average over the visits."""
-    visits: NDArray[np.int64]
-    """The samples of an epoch, each as often as it is visited."""
+    """+1 or -1, one row for each function."""
+    weight: Floats
+    """Weight of each sample in one step, with mean 1 over ``rows``."""
+    rows: Integers
+    """The samples of an epoch, each as often as it is used."""
 
     @property
     def share(self) -> Floats:
-        """p: what part of the mean loss each sample is."""
-        count = np.bincount(self.visits, minlength=len(self.gain))
-        return count * self.gain / len(self.visits)
+        """p: the share of each sample in the mean loss."""
+        count = np.bincount(self.rows, minlength=len(self.weight))
+        return count * self.weight / len(self.rows)
 
 
-class Walks(NamedTuple):
-    """One walk for each function: v and u, and a row of numbers."""
+class Iterates(NamedTuple):
+    """One iterate for each function: rows of v, u and the fields of STATE."""
 
     v: Floats
     u: Floats
     numbers: Floats
 
     @classmethod
-    def new(cls, functions: int, width: int) -> "Walks":
-        """Walks that have not begun."""
-        numbers = np.zeros((functions, 10))
-        numbers[:, [SCALE, BASE]] = 1.0
-        return cls(np.zeros((functions, width)), np.zeros((functions, width)), numbers)
+    def new(cls, functions: int, width: int) -> "Iterates":
+        """Iterates before the first step."""
+        v, u = np.zeros((functions, width)), np.zeros((functions, width))
+        iterates = cls(v, u, np.zeros((functions, len(FIELDS))))
+        iterates.state["scale"] = iterates.state["base"] = 1.0
+        return iterates
+
+    @property
+    def state(self) -> NDArray[Any]:
+        """The numbers by name: a view of type STATE, one record for each function."""
+        return self.numbers.view(STATE)[:, 0]
+
+    def copy(self) -> "Iterates":
+        """Iterates that share no memory with these."""
+        return Iterates(*(part.copy() for part in self))
+
+    def last(self, v: Floats) -> Floats:
+        """The last iterates, from v or from coefficients that were updated along with it."""
+        return self.state["scale"][:, None] * v
+
+    def averaged(self, v: Floats, u: Floats) -> Floats:
+        """The averaged iterates."""
+        T = np.maximum(self.state["steps"], 1.0)[:, None]
+        average: Floats = (self.state["sigma"][:, None] * v - u) / (T * (T + 1) / 2)
+        return average
 
 
-def current(walks: Walks, v: Floats) -> Floats:
-    """The last iterates, from v or from coefficients that went along with it."""
-    return walks.numbers[:, [SCALE]] * v
-
-
-def averaged(walks: Walks, v: Floats, u: Floats) -> Floats:
-    """The averages of the iterates."""
-    T = np.maximum(walks.numbers[:, [STEPS]], 1.0)
-    average: Floats = (walks.numbers[:, [SIGMA]] * v - u) / (T * (T + 1) / 2)
-    return average
-
-
-def fold(numbers: Floats, *pairs: tuple[Floats, Floats]) -> None:
-    """Multiply the scale of one walk into each v, and rebase u."""
+def rescale(state: Any, *pairs: tuple[Floats, Floats]) -> None:
+    """Multiply the scale of one iterate into each v, and rebase each u."""
     for v, u in pairs:
-        u -= numbers[SIGMA] * v
-        v *= numbers[SCALE]
-    numbers[U_SUM] -= numbers[SIGMA] * numbers[V_SUM]
-    numbers[[V_SUM, V_CENTRE]] *= numbers[SCALE]
-    numbers[SIGMA], numbers[SCALE], numbers[BASE] = 0.0, 1.0, numbers[STEPS]
+        u -= state["sigma"] * v
+        v *= state["scale"]
+    state["u_sum"] -= state["sigma"] * state["v_sum"]
+    state["v_sum"] *= state["scale"]
+    state["v_centre"] *= state["scale"]
+    state["sigma"], state["scale"], state["base"] = 0.0, 1.0, state["steps"]
 
 
 def dots(A: Floats, B: Floats) -> Floats:
@@ -123,23 +162,23 @@ def dots(A: Floats, B: Floats) -> Floats:
     return products
 
 
-class Path(ABC):
-    """Walks over given samples."""
+class Pegasos(ABC):
+    """The iterates over given samples."""
 
-    def __init__(self, walks: Walks, rule: Rule, task: Task) -> None:
-        self.walks, self.rule, self.task = walks, rule, task
+    def __init__(self, iterates: Iterates, rule: Rule, task: Task) -> None:
+        self.iterates, self.rule, self.task = iterates, rule, task
 
     @abstractmethod
-    def advance(self, order: NDArray[np.int64], monitor: Monitor) -> None:
+    def advance(self, order: Integers, monitor: Monitor) -> None:
         """Steps over the samples in this order, until the monitor says stop."""
 
     @abstractmethod
     def model(self) -> Floats:
-        """Weights or coefficients of the functions: averages or last iterates, as the rule says."""
+        """Weights or coefficients of the functions: averaged or last iterates, by the rule."""
 
     @abstractmethod
-    def values(self, model: Floats, rows: NDArray[np.int64] | None = None) -> Floats:
-        """w.phi(x_i) for all samples or those listed, a row for each function."""
+    def values(self, model: Floats, rows: Integers | None = None) -> Floats:
+        """w.phi(x_i) for all samples or those listed, one row for each function."""
 
     @abstractmethod
     def norms(self, model: Floats) -> Floats:
@@ -147,7 +186,7 @@ class Path(ABC):
 
     @abstractmethod
     def duals(self) -> list[Floats]:
-        """Coefficients of the samples, a row for each function: candidates for a dual point."""
+        """Coefficients of the samples, one row for each function: candidates for dual variables."""
 
     @abstractmethod
     def dual_norms(self, coef: Floats) -> Floats:
@@ -155,81 +194,84 @@ class Path(ABC):
 
     @property
     @abstractmethod
-    def piece(self) -> int:
-        """Samples between two looks at the clock."""
+    def check_interval(self) -> int:
+        """Samples between two checks of the monitor."""
 
     def last(self) -> Floats:
         """The last iterates."""
-        return current(self.walks, self.walks.v)
+        return self.iterates.last(self.iterates.v)
 
     def biases(self) -> Floats:
-        """The biases that walked along with the model."""
-        found: Floats = self.walks.numbers[:, MEAN_BIAS if self.rule.average else BIAS].copy()
+        """The biases that belong to the model."""
+        name = "mean_bias" if self.rule.average else "bias"
+        found: Floats = self.iterates.state[name].copy()
         return found
 
+    def one_pass(self, order: Integers, monitor: Monitor) -> tuple[bool, Status | None]:
+        """One pass over the samples in this order, until the monitor says stop.
+
+        Returns whether the pass is complete, and what the monitor said.
+        """
+        for begin in range(0, len(order), self.check_interval):
+            end = begin + self.check_interval
+            self.advance(order[begin:end], monitor)
+            stopped = monitor.stop(0)
+            if stopped is not None:
+                return end >= len(order), stopped
+        return True, None
+
     def _numbers_of_rule(self) -> tuple[float, float, int, bool]:
-        return self.rule.alpha, BIAS_STEP * self.rule.bias, self.rule.batch, self.rule.project
+        rule = self.rule
+        return rule.alpha, SETTINGS.bias_step * rule.bias, rule.batch, rule.project
 
 
-class KernelPath(Path):
+class KernelPegasos(Pegasos):
     """v and u are coefficients of points, the last of which are the samples."""
 
-    def __init__(self, points: Points, walks: Walks, rule: Rule, task: Task) -> None:
-        super().__init__(walks, rule, task)
+    def __init__(self, points: Points, iterates: Iterates, rule: Rule, task: Task) -> None:
+        super().__init__(iterates, rule, task)
         self.points, self.samples = points, task.signs.shape[1]
 
     @property
-    def piece(self) -> int:
+    def check_interval(self) -> int:
         return block_size(self.rule.batch, self.rule.budget)
 
-    def advance(self, order: NDArray[np.int64], monitor: Monitor) -> None:
-        step = self.piece
+    def advance(self, order: Integers, monitor: Monitor) -> None:
+        step = self.check_interval
         for begin in range(0, len(order), step):
             self._advance(order[begin : begin + step])
             if monitor.stop(0) is not None:
                 return
 
-    def _advance(self, block: NDArray[np.int64]) -> None:
-        task = self.task
+    def _advance(self, block: Integers) -> None:
         at = block + (self.points.size - self.samples)
-        v, u, numbers = self.walks
+        v, u, numbers = self.iterates
         tile, z = self.points.tile(at), self.points.values(v, at)
-        for k in range(len(v)):
-            signs, gain, done = (
-                np.ascontiguousarray(task.signs[k, block]),
-                np.ascontiguousarray(task.gain[block]),
-                0,
-            )
-            while done < len(block):
-                given = np.zeros((2, len(block)))
-                done = self.points.backend.pegasos_tile(
-                    tile,
-                    done,
-                    z[k],
-                    signs,
-                    gain,
-                    given[0],
-                    given[1],
-                    numbers[k],
-                    *self._numbers_of_rule(),
+        weight = np.ascontiguousarray(self.task.weight[block])
+        rule = self._numbers_of_rule()
+        for k, state in enumerate(self.iterates.state):
+            signs, used = np.ascontiguousarray(self.task.signs[k, block]), 0
+            while used < len(block):
+                added = np.zeros((2, len(block)))
+                used = self.points.backend.pegasos_tile(
+                    tile, used, z[k], signs, weight, added[0], added[1], numbers[k], *rule
                 )
-                np.add.at(v[k], at, given[0])
-                np.add.at(u[k], at, given[1])
-                if done < len(block):
-                    z[k] *= numbers[k, SCALE]
-                    fold(numbers[k], (v[k], u[k]))
+                np.add.at(v[k], at, added[0])
+                np.add.at(u[k], at, added[1])
+                if used < len(block):
+                    z[k] *= state["scale"]
+                    rescale(state, (v[k], u[k]))
         if self.rule.budget is None:
             return
-        w = current(self.walks, v)  # v itself has another scale in each walk
-        if self.points.reduce(w, (v, u), self.rule.budget) is not None:
-            numbers[:, NORM] = self.points.norms(w)
+        w = self.iterates.last(v)  # v itself has another scale in each function
+        if self.points.maintain(w, (v, u), self.rule.budget) is not None:
+            self.iterates.state["norm"] = self.points.norms(w)
 
     def model(self) -> Floats:
-        return (
-            averaged(self.walks, self.walks.v, self.walks.u) if self.rule.average else self.last()
-        )
+        v, u, _ = self.iterates
+        return self.iterates.averaged(v, u) if self.rule.average else self.last()
 
-    def values(self, model: Floats, rows: NDArray[np.int64] | None = None) -> Floats:
+    def values(self, model: Floats, rows: Integers | None = None) -> Floats:
         rows = np.arange(self.samples) if rows is None else rows
         return self.points.values(model, rows + (self.points.size - self.samples))
 
@@ -237,11 +279,8 @@ class KernelPath(Path):
         return self.points.norms(model)
 
     def duals(self) -> list[Floats]:
-        first = self.points.size - self.samples
-        return [
-            averaged(self.walks, self.walks.v, self.walks.u)[:, first:],
-            current(self.walks, self.walks.v)[:, first:],
-        ]
+        first, (v, u, _) = self.points.size - self.samples, self.iterates
+        return [self.iterates.averaged(v, u)[:, first:], self.iterates.last(v)[:, first:]]
 
     def dual_norms(self, coef: Floats) -> Floats:
         padded = np.zeros((len(coef), self.points.size))

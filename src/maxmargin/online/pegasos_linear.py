@@ -1,196 +1,193 @@
-"""The walks of Pegasos with weights of features; pegasos.py has the mathematics."""
+"""Pegasos with weights of features; pegasos.py has the mathematics."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.core.arrays import Floats
+from maxmargin.core.arrays import Floats, Integers
 from maxmargin.linear.designs import ArrayDesign
 from maxmargin.monitor import Monitor
-from maxmargin.online.pegasos import (
-    NORM,
-    SCALE,
-    SIGMA,
-    U_SUM,
-    V_SUM,
-    Path,
-    Rule,
-    Task,
-    Walks,
-    averaged,
-    current,
-    dots,
-    fold,
+from maxmargin.online.pegasos import SETTINGS, Iterates, Pegasos, Rule, Task, dots, rescale
+
+SAMPLE = np.dtype(
+    [
+        *((name, np.float64) for name in ("sign", "weight", "centre", "square")),
+        ("coef", np.float64, 2),
+        ("unused", np.float64, 2),
+    ]
 )
+"""What a step reads and writes of a sample: PegasosSample in core/pegasos.h.
 
-SIGN, GAIN, CENTRE, SQUARE, V, U, COEFS = 0, 1, 2, 3, 4, 5, slice(4, 6)
-"""Of the eight numbers of a sample in a linear walk: sign, gain, m.x, |x - m|^2, what v and u took
-of it."""
-PIECE = 2e7
-"""Multiply-adds between two looks at the clock."""
+Its sign and weight, m.x and |x - m|^2 for the centre m, and its coefficients in v and in u."""
 
 
-def _records(n: int) -> Floats:
-    """Zeros, eight a sample, that begin where a cache line does."""
-    memory = np.zeros(8 * n + 8)
-    begin = -(memory.ctypes.data // 8) % 8
-    return memory[begin : begin + 8 * n].reshape(n, 8)
+def new_samples(n: int) -> NDArray[Any]:
+    """Samples of zeros, each in a cache line of its own."""
+    width = SAMPLE.itemsize // 8
+    memory = np.zeros(width * (n + 1))
+    begin = -(memory.ctypes.data // 8) % width
+    return memory[begin : begin + width * n].view(SAMPLE)
 
 
-class _Folds:
-    """The folds of one call, applied to the coefficients of the samples at its end: one costs O(1),
-    however many samples there are.
+class Rescalings:
+    """The rescalings of one call, applied to the coefficients of the samples at its end: each costs
+    O(1), however many samples there are.
 
-    A fold turns (v, u) into (scale v, u - sigma v). The first is carried out, and what the samples
-    then have is set apart: it meets all later ones. What a sample takes afterwards meets those
-    after its visit. Where an order lists samples twice every fold is carried out.
+    A rescaling turns (v, u) into (scale v, u - sigma v). The first is carried out at once, and the
+    coefficients are then set apart: they receive all later ones. What a sample adds afterwards
+    receives those after its step. Where an order lists samples twice, every rescaling is carried
+    out at once.
     """
 
-    def __init__(self, samples: Floats, order: NDArray[np.int64]) -> None:
+    def __init__(self, samples: NDArray[Any], order: Integers) -> None:
         self.samples, self.order = samples, order
         self.before: Floats | None = None
         self.since = 0
-        self.folds: list[tuple[int, float, float]] = []
+        self.later: list[tuple[int, float, float]] = []
 
-    def add(self, done: int, numbers: Floats) -> None:
-        """A fold after so many visits."""
-        scale, sigma = float(numbers[SCALE]), float(numbers[SIGMA])
+    def add(self, used: int, state: Any) -> None:
+        """A rescaling after the first ``used`` samples of the order."""
+        scale, sigma = float(state["scale"]), float(state["sigma"])
         if self.before is not None:
-            self.folds.append((done, scale, sigma))
+            self.later.append((used, scale, sigma))
             return
-        _apply(self.samples, slice(None), scale, sigma)
-        if len(np.unique(self.order[done:])) == len(self.order) - done:
-            self.before, self.since = self.samples[:, COEFS].copy(), done
-            self.samples[:, COEFS] = 0.0
+        coef = self.samples["coef"]
+        _apply(coef, slice(None), scale, sigma)
+        if len(np.unique(self.order[used:])) == len(self.order) - used:
+            self.before, self.since = coef.copy(), used
+            coef[:] = 0.0
 
     def finish(self) -> None:
-        """Apply the folds that were not carried out."""
+        """Apply the rescalings that were not carried out."""
         if self.before is None:
             return
-        shrunk, taken = (
-            np.ones(len(self.folds) + 1),
-            np.zeros(len(self.folds) + 1),
-        )  # by the folds from the j-th on
-        for j in range(len(self.folds) - 1, -1, -1):
-            _, scale, sigma = self.folds[j]
-            shrunk[j], taken[j] = scale * shrunk[j + 1], sigma + scale * taken[j + 1]
+        count = len(self.later)
+        scales, sigmas = np.ones(count + 1), np.zeros(count + 1)  # of those from the j-th on
+        for j in range(count - 1, -1, -1):
+            _, scale, sigma = self.later[j]
+            scales[j], sigmas[j] = scale * scales[j + 1], sigma + scale * sigmas[j + 1]
         places = np.arange(self.since, len(self.order))
-        after = np.searchsorted([done for done, _, _ in self.folds], places, side="right")
-        _apply(self.samples, self.order[self.since :], shrunk[after], taken[after])
-        self.samples[:, V] += shrunk[0] * self.before[:, 0]
-        self.samples[:, U] += self.before[:, 1] - taken[0] * self.before[:, 0]
+        after = np.searchsorted([used for used, _, _ in self.later], places, side="right")
+        coef = self.samples["coef"]
+        _apply(coef, self.order[self.since :], scales[after], sigmas[after])
+        coef[:, 0] += scales[0] * self.before[:, 0]
+        coef[:, 1] += self.before[:, 1] - sigmas[0] * self.before[:, 0]
 
 
-def _apply(samples: Floats, which: Any, shrunk: Any, taken: Any) -> None:
-    """v <- shrunk v, u <- u - taken v, each sample being listed once."""
-    v = samples[which, V]
-    samples[which, U] -= taken * v
-    samples[which, V] = shrunk * v
+def _apply(coef: Floats, rows: Any, scale: Any, sigma: Any) -> None:
+    """Rescale the coefficients (v, u) of some samples, each listed once."""
+    v = coef[rows, 0]
+    coef[rows, 1] -= sigma * v
+    coef[rows, 0] = scale * v
 
 
-class LinearPath(Path):
-    """V and U are weights of features.
+class LinearPegasos(Pegasos):
+    """v and u are weights of features.
 
-    What a walk knows of a sample, and what V and U took of it, lies in one cache line: ``samples``,
-    for one function at a time. Where a certificate is wanted the latter are kept, as ``coefs``; U
-    is then not walked along with but summed up when it is asked for: U = rest + X'u, where rest is
-    what it had before the coefficients were kept. With a bias the walk is along x - centre;
-    ``intercepts`` then leads back to x.
+    What a step reads and writes of a sample lies in one cache line (SAMPLE), for one function at a
+    time. Where a certificate is asked for, the coefficients of the samples are kept as ``coefs``; u
+    is then not updated in every step but computed when it is needed: u = rest + X'c_u, where rest
+    is its value before the coefficients were kept. With a bias the steps are along x - centre;
+    ``intercepts`` gives the constants for x.
     """
 
     def __init__(
         self,
         design: ArrayDesign,
-        walks: Walks,
+        iterates: Iterates,
         rule: Rule,
         task: Task,
         coefs: Floats | None,
         centre: Floats,
     ) -> None:
-        super().__init__(walks, rule, task)
+        super().__init__(iterates, rule, task)
         self.design, self.centre = design, centre if rule.bias else np.zeros(design.shape[1])
         self._square = float(dots(self.centre[None], self.centre)[0])
-        self._samples, self._function = _records(design.shape[0]), -1
-        self._samples[:, GAIN] = task.gain
-        self._samples[:, CENTRE] = design.values(self.centre) if self._square else 0.0
-        self._samples[:, SQUARE] = design.squares - 2 * self._samples[:, CENTRE] + self._square
+        self._samples, self._function = new_samples(design.shape[0]), -1
+        projection = design.values(self.centre) if self._square else 0.0
+        self._samples["weight"], self._samples["centre"] = task.weight, projection
+        self._samples["square"] = design.squares - 2 * self._samples["centre"] + self._square
         self._coefs = coefs
-        self._rest = (
-            None
-            if coefs is None
-            else (walks.v - self._sums(coefs[:, :, 0]), walks.u - self._sums(coefs[:, :, 1]))
-        )
+        self._rest: tuple[Floats, Floats] | None = None
+        if coefs is not None:
+            v, u, _ = iterates
+            self._rest = v - self._sums(coefs[:, :, 0]), u - self._sums(coefs[:, :, 1])
 
     @property
-    def piece(self) -> int:
-        return (
-            max(1, int(PIECE / (self.design.entries / self.design.shape[0] + 1)) // self.rule.batch)
-            * self.rule.batch
-        )
+    def check_interval(self) -> int:
+        work = self.design.entries / self.design.shape[0] + 1
+        batches = int(SETTINGS.check_work / work) // self.rule.batch
+        return max(1, batches) * self.rule.batch
 
     @property
     def coefs(self) -> Floats | None:
-        """What V and U took of each sample: a pair for each function and sample."""
+        """The coefficients of the samples in v and in u: a pair for each function and sample."""
         if self._coefs is not None and self._function >= 0:
-            self._coefs[self._function] = self._samples[:, COEFS]
+            self._coefs[self._function] = self._samples["coef"]
         return self._coefs
 
-    def advance(self, order: NDArray[np.int64], monitor: Monitor) -> None:
-        for k, numbers in enumerate(self.walks.numbers):
-            self._turn_to(k)
-            v, u = self.walks.v[k], self.walks.u[k] if self._coefs is None else None
-            folds = _Folds(self._samples, order)
-            done = 0
-            while done < len(order):
-                state = self._samples, v, u, self._square, numbers
-                done += self.design.backend.pegasos_rows(
-                    self.design.points, order[done:], *state, *self._numbers_of_rule()
+    def advance(self, order: Integers, monitor: Monitor) -> None:
+        v, u, numbers = self.iterates
+        samples = self._samples.view(np.float64)
+        for k, state in enumerate(self.iterates.state):
+            self._select(k)
+            memory = samples, v[k], u[k] if self._coefs is None else None
+            rescalings, used = Rescalings(self._samples, order), 0
+            while used < len(order):
+                used += self.design.backend.pegasos_rows(
+                    self.design.points,
+                    order[used:],
+                    *memory,
+                    self._square,
+                    numbers[k],
+                    *self._numbers_of_rule(),
                 )
                 if monitor.stop(0) is not None:
                     break
-                if done < len(order):
-                    folds.add(done, numbers)
-                    self._fold(k)
-            folds.finish()
-        self.walks.numbers[:, NORM] = self.norms(
-            self.last()
-        )  # without the rounding of many small changes
+                if used < len(order):
+                    rescalings.add(used, state)
+                    self._rescale(k, state)
+            rescalings.finish()
+        # without the rounding of many small changes
+        self.iterates.state["norm"] = self.norms(self.last())
 
-    def _turn_to(self, function: int) -> None:
-        """Make ``samples`` those of a function."""
+    def _select(self, function: int) -> None:
+        """Make the samples those of one function."""
         if function != self._function:
             before, self._function = self.coefs, function
-            self._samples[:, SIGN] = self.task.signs[function]
-            self._samples[:, COEFS] = 0.0 if before is None else before[function]
+            self._samples["sign"] = self.task.signs[function]
+            self._samples["coef"] = 0.0 if before is None else before[function]
 
-    def _fold(self, k: int) -> None:
-        """Fold a walk, but for the coefficients of its samples."""
-        pairs = [(self.walks.v[k], self.walks.u[k])]
+    def _rescale(self, k: int, state: Any) -> None:
+        """Rescale an iterate, all but the coefficients of its samples."""
+        pairs = [(self.iterates.v[k], self.iterates.u[k])]
         if self._rest is not None:
             pairs.append((self._rest[0][k], self._rest[1][k]))
-        fold(self.walks.numbers[k], *pairs)
+        rescale(state, *pairs)
+
+    def _centred(self, part: Floats, name: str) -> Floats:
+        """v or u of the centred samples."""
+        centred: Floats = part - self.iterates.state[name][:, None] * self.centre
+        return centred
 
     def last(self) -> Floats:
-        return current(self.walks, self.walks.v - self.walks.numbers[:, [V_SUM]] * self.centre)
+        return self.iterates.last(self._centred(self.iterates.v, "v_sum"))
 
     def model(self) -> Floats:
+        v, u, _ = self.iterates
         coefs = self.coefs
         if coefs is not None and self._rest is not None:
-            self.walks.u[:] = self._rest[1] + self._sums(coefs[:, :, 1])
+            u[:] = self._rest[1] + self._sums(coefs[:, :, 1])
         if not self.rule.average:
             return self.last()
-        v, u = (
-            part - self.walks.numbers[:, [at]] * self.centre
-            for part, at in ((self.walks.v, V_SUM), (self.walks.u, U_SUM))
-        )
-        return averaged(self.walks, v, u)
+        return self.iterates.averaged(self._centred(v, "v_sum"), self._centred(u, "u_sum"))
 
     def intercepts(self, biases: Floats, model: Floats) -> Floats:
         """The constants of w.x + constant."""
         return biases - dots(model, self.centre)
 
-    def values(self, model: Floats, rows: NDArray[np.int64] | None = None) -> Floats:
+    def values(self, model: Floats, rows: Integers | None = None) -> Floats:
         found = np.array([self.design.values(w, rows) for w in model])
         return found - dots(model, self.centre)[:, None]
 
@@ -201,7 +198,7 @@ class LinearPath(Path):
         coefs = self.coefs
         assert coefs is not None
         v, u = coefs[:, :, 0], coefs[:, :, 1]
-        return [averaged(self.walks, v, u), current(self.walks, v)]
+        return [self.iterates.averaged(v, u), self.iterates.last(v)]
 
     def dual_norms(self, coef: Floats) -> Floats:
         return self.norms(self._sums(coef))
