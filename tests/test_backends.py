@@ -15,9 +15,9 @@ from maxmargin.kernel.sources import make_source
 from maxmargin.kernel.training import Task, train
 from maxmargin.kernel.workspace import KernelWorkspace, Samples
 from maxmargin.monitor import Monitor
-from numpy_backend import DeviceBackend, HostArray, NumpyBackend
+from numpy_backend import DeviceBackend, HostArray
 
-NUMPY, DEVICE = NumpyBackend(), DeviceBackend()
+DEVICE = DeviceBackend()
 KERNELS = {
     "rbf": Kernel.rbf(gamma=0.4),
     "linear": Kernel.linear(),
@@ -144,19 +144,24 @@ def test_arrays_of_host_and_device_do_not_mix():
     assert DEVICE.to_host(there).tolist() == [3.0] * 3
 
 
-def test_newton_on_the_primal_runs_on_plain_numpy():
-    X, y, _, weight = data(700)
+@pytest.mark.parametrize("matrix_rows", [100, 2048])
+def test_newton_on_the_primal_takes_its_functions_from_the_backend(matrix_rows, monkeypatch):
+    settings(monkeypatch, primal_newton, matrix_rows=matrix_rows, first_subset=100)
+    X, y, _, weight = data(450)
     problem = c_svc(y, 2.0, weight, True).build(make_source(KERNELS["rbf"], X))
     found = [
         primal_newton.solve(
             problem,
             KernelWorkspace(make_source(KERNELS["rbf"], X, backend=backend), Monitor()),
             1e-6,
+            start,
         )
-        for backend in (HOST, NUMPY)
+        for start in (None, np.where(y > 0, 0.1, -0.1))
+        for backend in (HOST, DEVICE)
     ]
-    assert [one.ended for one in found] == [None, None]
-    np.testing.assert_allclose(found[1].kernel_part, found[0].kernel_part, atol=1e-6)
+    assert [one.ended for one in found] == [None] * 4
+    for one in found[1:]:
+        np.testing.assert_allclose(one.kernel_part, found[0].kernel_part, atol=1e-6)
 
 
 def test_the_core_is_not_asked_behind_the_back_of_a_backend(monkeypatch):
@@ -172,7 +177,7 @@ def test_the_core_is_not_asked_behind_the_back_of_a_backend(monkeypatch):
     ):
         monkeypatch.setattr(type(HOST), name, None)
     X, y, _, weight = data(1100)
-    source = make_source(KERNELS["rbf"], X, backend=NUMPY)
+    source = make_source(KERNELS["rbf"], X, backend=DEVICE)
     found = block.solve(
         c_svc(y, 1.0, weight, False).build(source), KernelWorkspace(source, Monitor()), 1e-3
     )

@@ -9,9 +9,7 @@ Consecutive sets differ little, so one Cholesky factor serves several of them (b
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
-
-import numpy as np
+from typing import Any, NamedTuple
 
 from maxmargin.core.arrays import Floats, Integers
 from maxmargin.kernel.bordered import BorderedFactor, Constraints
@@ -44,6 +42,7 @@ class NewtonSystems:
         pause: Callable[[], None],
     ) -> None:
         self.problem, self.cache, self.scale = problem, cache, scale
+        self.xp: Any = cache.source.backend.xp
         self.memory, self.pause = memory, pause
         self.factor: BorderedFactor | None = None
         self._last: tuple[Integers, Integers, Constraints] | None = None
@@ -52,14 +51,14 @@ class NewtonSystems:
         """x and level, with the last factor if few variables changed; None where rounding leaves
         none.
         """
-        if self._last is None or not np.array_equal(self._last[0], S):
+        if self._last is None or not self.xp.array_equal(self._last[0], S):
             self._last = None  # its memory is needed
             self._last = S, *self._constrained(S)
         _, at, constraints = self._last
-        g = np.zeros(len(constraints.N))
+        g = self.xp.zeros(len(constraints.N))
         g[at] = right
         found = constraints.solve(constraints.factor.solve(g), total)
-        if found is None or not all(bool(np.isfinite(part).all()) for part in found):
+        if found is None or not all(bool(self.xp.isfinite(part).all()) for part in found):
             return None
         return -found[0][at], float(found[1][0])
 
@@ -71,19 +70,19 @@ class NewtonSystems:
             self.factor = None  # its memory is needed
             self.factor = self._new_factor(S)
         members = self.factor.members
-        order = np.argsort(members)
-        at: Integers = order[np.searchsorted(members, S, sorter=order)]
-        outside = np.setdiff1d(np.arange(len(members)), at, assume_unique=True)
-        return at, Constraints(self.factor, np.ones((len(members), 1)), outside)
+        order = self.xp.argsort(members)
+        at: Integers = order[self.xp.searchsorted(members, S, sorter=order)]
+        outside = self.xp.setdiff1d(self.xp.arange(len(members)), at, assume_unique=True)
+        return at, Constraints(self.factor, self.xp.ones((len(members), 1)), outside)
 
     def _serves(self, factor: BorderedFactor, S: Integers) -> bool:
         """Whether S is near enough to the factor's members; those that are new join them."""
-        new = np.setdiff1d(S, factor.members, assume_unique=True)
+        new = self.xp.setdiff1d(S, factor.members, assume_unique=True)
         if factor.changes(len(S) - len(new), len(new)) > SETTINGS.most_changed * factor.base:
             return False
         if not len(new):
             return True
-        joined = np.concatenate([factor.members[factor.base :], new])
+        joined = self.xp.concatenate([factor.members[factor.base :], new])
         right = self._values(new, factor.members[: factor.base]).T
         corner = self._values(joined, joined)
         return factor.join(new, right, corner, self.problem.ridge[joined])

@@ -90,11 +90,12 @@ def solve(
     )
     with one_blas_thread():
         point, reason = search.run(start)
-    b = feasible_start(problem, point.x)
-    if np.abs(b - point.x).sum() > 1e-14 * np.abs(b).sum():
+    xp = source.backend.xp
+    b = xp.asarray(feasible_start(problem, source.backend.to_host(point.x)))
+    if xp.abs(b - point.x).sum() > 1e-14 * xp.abs(b).sum():
         point = Point(b, point.level, search.product(b))
     state = State(
-        problem,
+        search.problem,
         b,
         point.F,
         b,
@@ -115,8 +116,10 @@ def _best_multiple(state: State) -> float:
 
     What was stopped early may be far off.
     """
-    square = float(np.sum(state.b * (state.F[state.problem.row] + state.problem.ridge * state.b)))
-    slope = float(np.sum(state.b * state.problem.linear))
+    square = float(
+        state.xp.sum(state.b * (state.F[state.problem.row] + state.problem.ridge * state.b))
+    )
+    slope = float(state.xp.sum(state.b * state.problem.linear))
     return max(0.0, -slope / square) if square > 0 else 0.0
 
 
@@ -125,9 +128,8 @@ def _refuse_other_problems(problem: DualProblem) -> None:
 
     A ridge everywhere, every variable on a half-line, one sum, of 0.
     """
-    half = (problem.lower == 0) & np.isposinf(problem.upper) | (problem.upper == 0) & np.isneginf(
-        problem.lower
-    )
+    lower, upper = problem.lower, problem.upper
+    half = (lower == 0) & (upper == np.inf) | (upper == 0) & (lower == -np.inf)
     if not (
         problem.groups == 1 and (problem.ridge > 0).all() and half.all() and not problem.start.any()
     ):
@@ -144,22 +146,22 @@ class _Search:
     def __init__(
         self, problem: DualProblem, cache: RowCache, monitor: Monitor, memory: float
     ) -> None:
-        self.problem, self.cache, self.monitor = problem, cache, monitor
-        self.objective = SquaredPrimal(problem)
-        self.row, self.n = problem.row, cache.source.n_rows
-        some = np.arange(0, self.n, max(1, self.n // 64))
-        self.scale = float(
-            np.abs(cache.source.block(some, some, np.float64).diagonal()).max(initial=0.0)
-        )
+        xp = self.xp = cache.source.backend.xp
+        self.given, self.problem, self.cache, self.monitor = problem, problem.on(xp), cache, monitor
+        self.objective = SquaredPrimal(self.problem, xp)
+        self.row, self.n = self.problem.row, cache.source.n_rows
+        some = xp.arange(0, self.n, max(1, self.n // 64))
+        K = cache.source.block(some, some, np.float64)
+        self.scale = float(xp.abs(xp.diagonal(K)).max(initial=0.0))
         self.steps = 0
-        self.systems = NewtonSystems(problem, cache, self.scale, memory, self._pause)
+        self.systems = NewtonSystems(self.problem, cache, self.scale, memory, self._pause)
 
     def run(self, start: Floats | None) -> tuple[Point, Status | None]:
         """Subsets, each twice as large, then all; from a start at once on all.
 
         Return the last point and why it is the last, if early.
         """
-        point, halvings = Point(np.zeros(len(self.row)), 0.0, np.zeros(self.n)), 0
+        point, halvings = Point(self.xp.zeros(len(self.row)), 0.0, self.xp.zeros(self.n)), 0
         if start is None or not start.any():
             while self.n >> (halvings + 1) >= SETTINGS.first_subset:
                 halvings += 1
@@ -167,8 +169,8 @@ class _Search:
             point = self.begin_at(start)
         order = np.random.default_rng(0).permutation(self.n)
         for k in range(halvings, -1, -1):
-            inside = np.zeros(self.n, bool)
-            inside[order[: self.n >> k]] = True
+            inside = self.xp.zeros(self.n, bool)
+            inside[self.xp.asarray(order[: self.n >> k])] = True
             try:
                 point = self.minimise(point, inside[self.row], SETTINGS.settled if k else 0.0)
             except Stopped as stopped:
@@ -177,7 +179,7 @@ class _Search:
 
     def begin_at(self, start: Floats) -> Point:
         """The point of a start of the dual variables: x as it is, the level read off it."""
-        b = feasible_start(self.problem, start)
+        b = self.xp.asarray(feasible_start(self.given, start))
         F = self.product(b)
         if not b.any():
             return Point(b, 0.0, F)
@@ -185,7 +187,7 @@ class _Search:
 
     def _level(self, b: Floats, F: Floats) -> float:
         """The level that dual variables b and F = K b leave."""
-        variables = self.problem.variables(b, gradient(self.problem, b, F))
+        variables = self.given.variables(b, gradient(self.problem, b, F))
         return levels(variables, self.cache.source.backend)[0].value
 
     def minimise(self, point: Point, inside: NDArray[np.bool_], rough: float) -> Point:
@@ -203,7 +205,7 @@ class _Search:
             new = self.step(point, S)
             self.steps += 1
             found = self.objective.support(new, inside, S)
-            changed = len(np.setxor1d(S, found, assume_unique=True))
+            changed = len(self.xp.setxor1d(S, found, assume_unique=True))
             if not changed:
                 return new if rough else self.refine(new, S)
             lower = self.objective.value(new, inside)
@@ -222,7 +224,7 @@ class _Search:
     def step(self, point: Point, S: Integers) -> Point:
         """The minimum of the quadratic that P is on S; with S empty that is x = 0, at any level."""
         if not len(S):
-            return Point(np.zeros_like(point.x), point.level, np.zeros(self.n))
+            return Point(self.xp.zeros_like(point.x), point.level, self.xp.zeros(self.n))
         return self._point(S, *self._solve(S, -self.problem.linear[S], 0.0))
 
     def refine(self, point: Point, S: Integers) -> Point:
@@ -236,26 +238,27 @@ class _Search:
                 - self.problem.ridge[S] * x
                 - point.level
             )
-            size = float(np.abs(residual).max(initial=0.0))
+            size = float(self.xp.abs(residual).max(initial=0.0))
             if not size < 0.5 * least:
                 break
             best, least = point, size
-            if size <= 1e-14 * float(np.abs(point.F).max(initial=0.0)):
+            if size <= 1e-14 * float(self.xp.abs(point.F).max(initial=0.0)):
                 break
-            change, level = self._solve(S, residual, -float(np.sum(x)))
+            change, level = self._solve(S, residual, -float(self.xp.sum(x)))
             point = self._point(S, x + change, point.level + level)
         return best
 
     def product(self, x: Floats) -> Floats:
         """K x, of variables."""
-        coefficients, F = fold(self.problem, x, self.n), np.zeros(self.n)
-        rows = np.flatnonzero(coefficients)
+        coefficients = fold(self.problem, x, self.n, xp=self.xp)
+        F: Floats = self.xp.zeros(self.n)
+        rows = self.xp.flatnonzero(coefficients)
         self.cache.add_rows(rows, coefficients[rows], F)
         return F
 
     def _point(self, S: Integers, x_S: Floats, level: float) -> Point:
         """The point of x on S."""
-        x = np.zeros(len(self.row))
+        x = self.xp.zeros(len(self.row))
         x[S] = x_S
         return Point(x, level, self.product(x))
 
@@ -278,12 +281,12 @@ class _Search:
         """
         if self.monitor.wants_report():
             off = (
-                np.maximum(0.0, self.objective.slack(point))
+                self.xp.maximum(0.0, self.objective.slack(point))
                 - self.objective.sign * point.x * self.problem.ridge
             )
             self.monitor.report(
                 self.steps,
                 fall,
-                float(np.abs(off[inside]).max(initial=0.0)),
-                int(np.count_nonzero(point.x)),
+                float(self.xp.abs(off[inside]).max(initial=0.0)),
+                int(self.xp.count_nonzero(point.x)),
             )

@@ -13,7 +13,7 @@ It is quadratic where the support set S = {i: s_i > 0} stays the same, and piece
 a line, so that a line search can be exact.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,8 +41,9 @@ class Point(NamedTuple):
 class SquaredPrimal:
     """P of a dual problem with a ridge; see the top of this file."""
 
-    def __init__(self, problem: DualProblem) -> None:
-        self.problem, self.sign = problem, np.where(problem.upper > 0, 1.0, -1.0)
+    def __init__(self, problem: DualProblem, xp: Any) -> None:
+        self.problem, self.xp = problem, xp
+        self.sign = xp.where(problem.upper > 0, 1.0, -1.0)
 
     def slack(self, point: Point, solved: Integers | None = None) -> Floats:
         """s.
@@ -62,14 +63,15 @@ class SquaredPrimal:
         self, point: Point, inside: NDArray[np.bool_], solved: Integers | None = None
     ) -> Integers:
         """S, in order."""
-        return np.flatnonzero(inside & (self.slack(point, solved) > 0))
+        S: Integers = self.xp.flatnonzero(inside & (self.slack(point, solved) > 0))
+        return S
 
     def value(self, point: Point, inside: NDArray[np.bool_]) -> float:
         """P on the variables inside."""
-        s = np.maximum(0.0, self.slack(point)[inside])
-        norm = float(np.sum(point.x * point.F[self.problem.row]))
+        s = self.xp.maximum(0.0, self.slack(point)[inside])
+        norm = float(self.xp.sum(point.x * point.F[self.problem.row]))
         norm = max(0.0, norm)  # rounding may leave it below 0
-        return 0.5 * norm + float(np.sum(s * s / (2 * self.problem.ridge[inside])))
+        return 0.5 * norm + float(self.xp.sum(s * s / (2 * self.problem.ridge[inside])))
 
     def line_search(self, old: Point, new: Point, inside: NDArray[np.bool_]) -> float:
         """The t in (0, 1] with the least P(old + t (new - old)).
@@ -79,14 +81,14 @@ class SquaredPrimal:
         s, slope = self.slack(old)[inside], (self.slack(new) - self.slack(old))[inside]
         move, ridge = new.x - old.x, self.problem.ridge[inside]
         linear, square = (
-            float(np.sum(move * old.F[self.problem.row])),
-            float(np.sum(move * (new.F - old.F)[self.problem.row])),
+            float(self.xp.sum(move * old.F[self.problem.row])),
+            float(self.xp.sum(move * (new.F - old.F)[self.problem.row])),
         )
 
         def derivative(t: float) -> tuple[float, float]:
-            lossy = np.where(s + t * slope > 0, slope / ridge, 0.0)
-            curvature = square + float(np.sum(lossy * slope))
-            return linear + t * square + float(np.sum(lossy * (s + t * slope))), curvature
+            lossy = self.xp.where(s + t * slope > 0, slope / ridge, 0.0)
+            curvature = square + float(self.xp.sum(lossy * slope))
+            return linear + t * square + float(self.xp.sum(lossy * (s + t * slope))), curvature
 
         low, high, t = 0.0, 1.0, 1.0
         for _ in range(100):
