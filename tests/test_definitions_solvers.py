@@ -157,14 +157,14 @@ def test_losses_that_are_rounding_are_forgiven_where_they_are_negligible():
     def loss(wider):
         return sum(c * max(0.0, 1 - wider - s * f) for c, s, f in zip(C, y, found.f, strict=True))
 
-    assert verification._forgiven(problem, found, design, 1.0) == pytest.approx(
+    assert verification._rounding_losses(problem, found, design, 1.0) == pytest.approx(
         loss(0.0) - loss(error), rel=1e-2, abs=1e-14
     )
-    assert verification._forgiven(problem, found, design, 1e-8) == 0.0
-    assert verification._blur(problem, found, design, 0.0, 1.0) == 0.0
-    assert verification._blur(problem, found, design, 1e-10, 1.0) == 0.0
-    assert verification._blur(problem, found, design, 1e-10, 0.01) > 0.0
-    assert verification._blur(problem, found, design, 0.25, 1.0) == pytest.approx(
+    assert verification._rounding_losses(problem, found, design, 1e-8) == 0.0
+    assert verification._primal_error(problem, found, design, 0.0, 1.0) == 0.0
+    assert verification._primal_error(problem, found, design, 1e-10, 1.0) == 0.0
+    assert verification._primal_error(problem, found, design, 1e-10, 0.01) > 0.0
+    assert verification._primal_error(problem, found, design, 0.25, 1.0) == pytest.approx(
         loss(-0.25) - loss(0.0)
     )
 

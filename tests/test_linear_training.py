@@ -213,8 +213,8 @@ def test_small_problems_are_solved_to_rounding(bias, squared):
     problem, design = LinearProblem(classification(y, C, squared), bias), ArrayDesign(A)
     rough = semismooth.solve(problem, LinearWorkspace(design, Monitor()), 0.3)
     found = linear_training._polished(problem, LinearWorkspace(design, Monitor()), rough)
-    assert verification.judged(problem, found).relative_gap <= 1e-12
-    assert verification.judged(problem, rough).relative_gap > 1e-6
+    assert verification.evaluate(problem, found).relative_gap <= 1e-12
+    assert verification.evaluate(problem, rough).relative_gap > 1e-6
     assert found.n_iter > rough.n_iter
     assert found.ended is None
     np.testing.assert_allclose(found.f, A @ found.w + found.bias, atol=1e-12)
@@ -299,7 +299,7 @@ def test_drifted_decision_values_are_computed_anew(monkeypatch):
                 np.testing.assert_allclose(new.f, exact + (0.0 if again else drift), rtol=1e-12)
     new, seen = verification._refreshed(found._replace(f=found.f + 1e-10), design, 0.01)
     assert seen == pytest.approx(1e-10, rel=1e-3), "no negligible error in units of 0.01"
-    new, seen = verification._evaluated(found._replace(Xt=0 * found.Xt), design)
+    new, seen = verification._recomputed(found._replace(Xt=0 * found.Xt), design)
     np.testing.assert_allclose(new.Xt, A.T @ found.t)
 
 
@@ -330,19 +330,19 @@ def test_the_dual_is_known_to_the_last_digits_of_its_terms():
         longest = max(float(np.sqrt(x @ x)) for x in A)
         error = EPS * sum(abs(t) for t in found.t) * longest
         length = float(np.sqrt(found.Xt @ found.Xt)) + 0.5 * error if most is None else most
-        assert verification._dual_blur(problem, found, design, most, 1.0) == pytest.approx(
+        assert verification._dual_error(problem, found, design, most, 1.0) == pytest.approx(
             error * length
         )
-        assert verification._dual_blur(
+        assert verification._dual_error(
             problem, found, design, most, 11 * error * length
         ) == pytest.approx(error * length)
         huge = found._replace(t=1e9 * found.t, Xt=1e9 * found.Xt)
-        exact = verification._dual_blur(problem, huge, design, most, 0.0)
+        exact = verification._dual_error(problem, huge, design, most, 0.0)
         errors = EPS * np.array(
             [sum(abs(x[j] * t) for x, t in zip(A, huge.t, strict=True)) for j in range(d)]
         )
         longer = huge._replace(Xt=np.sign(huge.Xt) * (np.abs(huge.Xt) + errors))
-        duals = [verification.judged(problem, one).dual for one in (huge, longer)]
+        duals = [verification.evaluate(problem, one).dual for one in (huge, longer)]
         assert exact == pytest.approx(duals[0] - duals[1], rel=1e-6, abs=1e-300)
         assert exact > 0
         bound = (
@@ -351,18 +351,20 @@ def test_the_dual_is_known_to_the_last_digits_of_its_terms():
             * longest
             * (np.sqrt(huge.Xt @ huge.Xt) if most is None else most)
         )
-        assert verification._dual_blur(problem, huge, design, most, 11 * bound) == pytest.approx(
+        assert verification._dual_error(problem, huge, design, most, 11 * bound) == pytest.approx(
             bound
         )
         assert (
-            verification._dual_blur(problem, huge, design, most, 9 * bound) == exact < 0.99 * bound
+            verification._dual_error(problem, huge, design, most, 9 * bound) == exact < 0.99 * bound
         )
-        assert verification._dual_blur(problem, found, design, most, 0.0) < 1e-9
+        assert verification._dual_error(problem, found, design, most, 0.0) < 1e-9
         nothing = found._replace(Xt=np.zeros(d))
         wanted = 0.5 * error**2 if most is None else error * most
-        assert verification._dual_blur(problem, nothing, design, most, 1.0) == pytest.approx(wanted)
+        assert verification._dual_error(problem, nothing, design, most, 1.0) == pytest.approx(
+            wanted
+        )
         chunks = ChunkDesign(lambda: [A], A.shape)
-        assert verification._dual_blur(problem, huge, chunks, most, 0.0) == 0.0, (
+        assert verification._dual_error(problem, huge, chunks, most, 0.0) == 0.0, (
             "no length is known"
         )
 
@@ -373,9 +375,9 @@ def test_data_whose_products_are_blurred_are_evaluated_as_certify_does(monkeypat
     Beyond that nothing is optimal.
     """
     design, chunks, found = ArrayDesign(A), ChunkDesign(lambda: [A], A.shape), solution()
-    done, evaluate, decide = [], verification._evaluated, verification.verdict
+    done, evaluate, decide = [], verification._recomputed, verification.verdict
     monkeypatch.setattr(
-        verification, "_evaluated", lambda *rest: done.append("evaluated") or evaluate(*rest)
+        verification, "_recomputed", lambda *rest: done.append("evaluated") or evaluate(*rest)
     )
     monkeypatch.setattr(
         verification,
@@ -383,15 +385,15 @@ def test_data_whose_products_are_blurred_are_evaluated_as_certify_does(monkeypat
         lambda *rest, known: done.append(known) or decide(*rest, known=known),
     )
     known = sizes(HINGE, design)
-    value = verification.judged(HINGE, found).primal
+    value = verification.evaluate(HINGE, found).primal
 
     def certified(one, losses, dual, tol=1e-4, polished=0):
         done.clear()
         monkeypatch.setattr(
             workspace, "SETTINGS", workspace.SETTINGS._replace(polish_up_to=polished)
         )
-        monkeypatch.setattr(verification, "_blur", lambda *rest: losses * value)
-        monkeypatch.setattr(verification, "_dual_blur", lambda *rest: dual * value)
+        monkeypatch.setattr(verification, "_primal_error", lambda *rest: losses * value)
+        monkeypatch.setattr(verification, "_dual_error", lambda *rest: dual * value)
         result = verification._certified(HINGE, found, one, tol, known, 1e-13)
         assert result.n_iter == found.n_iter
         assert result.primal == pytest.approx(value)
@@ -422,10 +424,10 @@ def test_the_dual_of_the_lasso_gains_at_most_twice_the_objective(monkeypatch):
     found = lasso.solve(problem, LinearWorkspace(ArrayDesign(A), Monitor()), 1e-6)
     monkeypatch.setattr(
         verification,
-        "_dual_blur",
+        "_dual_error",
         lambda problem, found, design, most, limit: asked.append((most, limit)) or 0.0,
     )
-    result = verification.judged(problem, found)
+    result = verification.evaluate(problem, found)
     value = max(abs(result.primal), abs(result.dual))
     verification.certify(problem, found, ArrayDesign(A), 1e-4)
     assert asked == [(pytest.approx(2 * value), pytest.approx(1e-4 * value))]
@@ -438,8 +440,8 @@ def test_losses_that_are_rounding_are_left_out_of_the_gap(monkeypatch):
     rounding too.
     """
     found, design, forgiven = solution(), ArrayDesign(A), 0.5
-    monkeypatch.setattr(verification, "_forgiven", lambda *rest: forgiven)
-    result = verification.judged(HINGE, found)
+    monkeypatch.setattr(verification, "_rounding_losses", lambda *rest: forgiven)
+    result = verification.evaluate(HINGE, found)
     for gap, scale, tol, wanted in (
         (forgiven, 1e-30, 1e-3, 8 * EPS * forgiven / 5.0),
         (forgiven + 1e-5, 1e-30, 1e-3, 1e-5 / 5.0),
@@ -609,5 +611,5 @@ def test_a_gap_within_a_tolerance():
 
 
 def test_wider_tubes():
-    tube = verification._moved(regression(np.array([1.0]), np.ones(1), 0.5, False), 0.25)
+    tube = verification._widened(regression(np.array([1.0]), np.ones(1), 0.5, False), 0.25)
     assert (tube.low[0], tube.high[0]) == (0.25, 1.75)

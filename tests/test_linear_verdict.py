@@ -254,7 +254,7 @@ def test_a_gap_is_not_lost_beside_the_loss_that_is_rounding():
     w, f = np.array([1e-60]), (1 - 2.0**-53) * np.array([1.0, -1.0])
     found = LinearSolution(w, 0.0, nothing, f, np.zeros(1), None, 1)
     design = ArrayDesign(X)
-    result = verification.judged(problem._replace(penalty=Penalty.L1), found)
+    result = verification.evaluate(problem._replace(penalty=Penalty.L1), found)
     result, demand, size = verification.question(
         problem, found, design, result, 1e-4, sizes(problem, design)
     )

@@ -16,7 +16,7 @@ from maxmargin.linear.classes import ClassesProblem, CrammerSinger
 from maxmargin.linear.designs import ArrayDesign, Design
 from maxmargin.linear.losses import Bias, LinearProblem, Penalty
 from maxmargin.linear.objectives import ROUNDING, LinearSolution
-from maxmargin.linear.verification import certify, certify_classes, judged
+from maxmargin.linear.verification import certify, certify_classes, evaluate
 from maxmargin.linear.workspace import LinearWorkspace, is_small
 from maxmargin.status import Status
 
@@ -156,7 +156,7 @@ def _polished(
     last = (lasso if problem.penalty is Penalty.L1 else semismooth).solve(
         problem, workspace, 0.0, found
     )
-    if judged(problem, last).gap <= judged(problem, found).gap:
+    if evaluate(problem, last).gap <= evaluate(problem, found).gap:
         found = last._replace(ended=None, n_iter=found.n_iter + last.n_iter)
     if problem.bias is Bias.NONE or problem.tube.squared:
         return found
