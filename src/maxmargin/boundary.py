@@ -1,10 +1,9 @@
-"""Where the boundary of a one-class model lies: samples on it are inliers."""
+"""The boundary of a one-class model: samples on it are inliers."""
 
 from maxmargin.core.arrays import Floats
 
 OFFSET_ROUNDING, SCORE_ROUNDING = 1e-13, 1e-14
-"""Shares of the offset, and of the sizes that add up to a score, that cover the rounding of
-scores."""
+"""Shares of the offset, and of the terms of a score, that cover the rounding of scores."""
 
 
 def outward(f: Floats, dual: Floats, upper: Floats, offset: float, size: Floats) -> float:

@@ -1,9 +1,9 @@
-"""Budgets, Ctrl-C and progress of one fit: what a solver asks between two blocks of work.
+"""Time limit, step limit, Ctrl-C and progress of one fit.
 
-A solver calls ``stop(steps)`` often and ``report(...)`` as often as it likes; it never prints and
-never sees a signal. Ctrl-C sets a flag that ``stop`` returns within one block of work (a fraction
-of a second) and, unless the best model so far is to be kept, raises KeyboardInterrupt at once, also
-inside a user's kernel function; where it is to be kept, a second Ctrl-C does.
+A solver calls ``stop(steps)`` between two blocks of work, a fraction of a second apart, and
+``report(...)`` as often as it likes; it never prints and never handles a signal. Ctrl-C sets a flag
+that ``stop`` returns. Unless the best model so far is to be kept, it also raises KeyboardInterrupt
+at once, even inside a user's kernel function. If the model is to be kept, a second Ctrl-C raises.
 """
 
 import importlib.util
@@ -67,10 +67,7 @@ class Monitor:
         self._handler: Any = None
 
     def part(self, share: float, label: str = "") -> "Monitor":
-        """A monitor for one of several problems.
-
-        Its share of the time that is left, the same Ctrl-C, the same line.
-        """
+        """A monitor for one of several problems: its share of the time left, the same Ctrl-C."""
         part = copy(self)
         part.title = self.title + label
         now = time.perf_counter()
@@ -80,7 +77,7 @@ class Monitor:
         return part
 
     def too_late(self) -> Status | None:
-        """Why another problem must not begin, if it must not."""
+        """The reason why no further problem may begin; None if it may."""
         stopped = self.stop(0)
         late = time.perf_counter() >= self.deadline + SETTINGS.grace * self.limit
         return None if stopped is Status.TIME_LIMIT and not late else stopped
@@ -116,7 +113,7 @@ class Monitor:
         return time.perf_counter() - self.began
 
     def stop(self, steps: int) -> Status | None:
-        """Why the work must end now, if it must."""
+        """The reason to stop now; None if there is none."""
         if self.interrupted.is_set():
             return Status.INTERRUPTED
         if steps >= self.max_iter:
@@ -127,7 +124,7 @@ class Monitor:
 
     @property
     def verbose(self) -> bool:
-        """Whether anything is shown."""
+        """Whether progress is shown."""
         return self._line is not None
 
     def wants_report(self) -> bool:
@@ -140,7 +137,7 @@ class Monitor:
     def report(
         self, steps: int, gap: float, violation: float, support: int, note: str = ""
     ) -> None:
-        """Show where the solver is."""
+        """Show the progress of a solver."""
         if self._line is None:
             return
         self._last_report = time.perf_counter()
@@ -152,9 +149,7 @@ class Monitor:
 
 
 class _Line:
-    """One line that rewrites itself on a terminal (with rich, where installed), and log records
-    elsewhere.
-    """
+    """A progress line that rewrites itself on a terminal if rich is installed, or log records."""
 
     def __init__(self) -> None:
         self._live: Any = None
@@ -191,9 +186,9 @@ class _Line:
 
 
 def _log(text: str) -> None:
-    """Log at level INFO.
+    """Log at level INFO, or print to standard error where no handler listens at that level.
 
-    Where nobody listens at that level, to standard error, because the user asked to see it.
+    The user asked to see it.
     """
     if logger.hasHandlers() and logger.isEnabledFor(logging.INFO):
         logger.info(text)
@@ -202,10 +197,10 @@ def _log(text: str) -> None:
 
 
 def interruptible(function: Callable[..., T], *arguments: Any) -> T:
-    """function(*arguments), one long call that releases the GIL, such as numpy.linalg.eigh; Ctrl-C
-    is heard while it runs.
+    """Call function(*arguments) so that Ctrl-C interrupts the wait for it.
 
-    It runs on a thread of its own. After Ctrl-C it ends by itself and its result is dropped.
+    It is one long call that releases the GIL, such as numpy.linalg.eigh. It runs on a thread of its
+    own; after Ctrl-C it runs to its end and its result is dropped.
     """
     if threading.current_thread() is not threading.main_thread():
         return function(*arguments)

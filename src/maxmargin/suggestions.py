@@ -1,7 +1,7 @@
-"""What a wrong word was probably meant to be, for the ends of error messages.
+"""Suggestions for misspelt options, at the end of error messages.
 
-In this order: the same word in other letters (RBF, Squared-Hinge), another name of the same thing
-(gaussian), a beginning or a longer form (polynomial), a slip of the pen (laplacain).
+In this order: the same word in other letters (RBF, Squared-Hinge), a synonym (gaussian), a prefix
+or a longer form (polynomial), a typing error (laplacain).
 """
 
 import difflib
@@ -47,16 +47,15 @@ SYNONYMS = {
     "text": "svmlight",
     "pickle": "mm",
 }
-"""Other names, letters and digits only, of words that options know; each serves whatever option
-knows its word."""
+"""Synonyms, in letters and digits only, of the values of options."""
 MIN_PREFIX = 3
-"""Letters that a beginning needs to say something."""
+"""Letters of a prefix, at least."""
 SIMILAR = 0.75
-"""Share of the letters that a slip of the pen leaves (the ratio of difflib)."""
+"""Similarity (the ratio of difflib) of a word and a misspelling of it, at least."""
 
 
 def closest(word: Any, known: Iterable[str]) -> str | None:
-    """The word among those known that was probably meant; None if nothing suggests itself."""
+    """The known word that was probably meant; None if none is near."""
     if not isinstance(word, str):
         return None
     plain, options = _letters(word), {_letters(option): option for option in known}
@@ -78,7 +77,7 @@ def closest(word: Any, known: Iterable[str]) -> str | None:
 
 
 def did_you_mean(word: Any, known: Iterable[str]) -> str:
-    """A question for the end of a message, after a blank; empty if nothing suggests itself."""
+    """ " Did you mean ...?" for the end of a message; empty if no known word is near."""
     found = closest(word, known)
     return "" if found is None else f" Did you mean {found!r}?"
 

@@ -1,7 +1,4 @@
-"""The trainer of every family.
-
-Several tasks on one workspace, side by side or one after the other.
-"""
+"""The trainer of every family: several tasks on one workspace, in parallel or one after the other."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,15 +17,15 @@ class Task(Protocol):
         """Solve and certify it."""
 
     def unsolved(self, workspace: Any, status: Status) -> Any:
-        """What is known of it where it was not begun, for a reason; None where it must be."""
+        """The result if there is no time to begin; None if the task must be trained anyway."""
 
 
 def train_many(tasks: Sequence[Task], workspace: Workspace) -> list[Any]:
-    """Train every task, results in order.
+    """Train every task; results are in their order.
 
-    Side by side each task has one thread. Each has an equal share of the time that is left when it
-    starts, so that a time limit leaves every task with some solution; long after the limit tasks
-    but the first are not begun.
+    Tasks in parallel have one thread each. Every task has an equal share of the time left when it
+    starts, so that a time limit leaves each with some solution. Long after the limit no task begins
+    except the first.
     """
     monitor, workers = workspace.monitor, workspace.workers(tasks)
 

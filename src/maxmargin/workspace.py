@@ -1,8 +1,7 @@
-"""What several solves share and what outlives them: data, memory for what is computed from them,
-the clock.
+"""What several solves share and what outlives them: data, cached values, scratch memory, the clock.
 
-Each family of models has a workspace. `training.train_many` deals its tasks to threads, and solvers
-take what they need from it. Their contract is
+Each family of models has a workspace. `training.train_many` distributes tasks over threads. The
+contract of every solver is
 
     solve(problem, workspace, tol, start) -> solution
 """
@@ -21,10 +20,8 @@ class Workspace(ABC):
 
     @abstractmethod
     def workers(self, tasks: Sequence[Any]) -> int:
-        """How many of the tasks are solved side by side; 1 where they gain nothing by it."""
+        """The number of tasks to solve in parallel; 1 where that gains nothing."""
 
     @abstractmethod
     def share(self, monitor: Monitor, workers: int, tasks: int) -> Self:
-        """The workspace of one of so many tasks, with its share of the time and, among the workers,
-        of the memory.
-        """
+        """The workspace of one task, with its share of the time and of the workers' memory."""

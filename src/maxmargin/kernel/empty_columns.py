@@ -9,19 +9,16 @@ import numpy as np
 from scipy import sparse
 
 MANY_COLUMNS = 4096
-"""Only data with more columns are looked through."""
+"""Columns up to which data are taken as they are."""
 
 
 def without_empty_columns(A: Any, B: Any = None) -> tuple[Any, Any]:
     """Two CSR matrices over the columns in which one of them stores an entry.
 
-    Anything else as it is.
+    Anything else is returned as it is.
     """
-    if (
-        not sparse.issparse(A)
-        or A.shape[1] <= MANY_COLUMNS
-        or not (B is None or sparse.issparse(B))
-    ):
+    both = sparse.issparse(A) and (B is None or sparse.issparse(B))
+    if not both or A.shape[1] <= MANY_COLUMNS:
         return A, B
     used = np.unique(A.indices) if B is None else np.union1d(A.indices, B.indices)
 

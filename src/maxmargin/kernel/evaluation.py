@@ -1,8 +1,7 @@
-"""Kernels and decision values by plain NumPy formulas, for audits and `certify`: no code is shared
-with the solvers and their core.
+"""Kernels and decision values by plain NumPy formulas, for audits and `certify`.
 
-Squared distances are sums over explicit differences; where digits are scarce, sums are in long
-double.
+No code is shared with the solvers and their core. Squared distances are sums over explicit
+differences; where digits are scarce, sums are in long double.
 """
 
 from typing import Any, NamedTuple
@@ -39,8 +38,12 @@ def _dense(X: Any) -> NDArray[np.float64]:
     return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
 
 
+def _as_type(X: Any, dtype: Any) -> Any:
+    return X.astype(dtype) if sparse.issparse(X) else np.asarray(X, dtype=dtype)
+
+
 def _unit(X: Any) -> Any:
-    """Rows of unit length; the largest entry goes first, squares may underflow."""
+    """Rows of unit length, divided by their largest entry first: squares may underflow."""
     for power in (np.inf, 2):
         if sparse.issparse(X):
             size = linalg.norm(X, ord=np.inf, axis=1) if power == np.inf else linalg.norm(X, axis=1)
@@ -52,10 +55,7 @@ def _unit(X: Any) -> Any:
 
 
 def _squared_distances(A: Any, B: Any) -> NDArray[np.float64]:
-    """|a - b|^2 by explicit differences.
-
-    For sparse data too wide for that by |a|^2 + |b|^2 - 2 a.b.
-    """
+    """|a - b|^2 by explicit differences, or |a|^2 + |b|^2 - 2 a.b for very wide sparse data."""
     if max(A.shape[0], B.shape[0]) * A.shape[1] <= 4 * SETTINGS.entries or not sparse.issparse(A):
         return np.asarray(cdist(_dense(A), _dense(B), "sqeuclidean"))
     squares = [np.asarray(X.multiply(X).sum(axis=1)).ravel() for X in (A, B)]
@@ -79,20 +79,13 @@ def _feature_sums(A: Any, B: Any, squared_over_sum: bool) -> NDArray[np.float64]
     return distance
 
 
-@np.errstate(
-    over="ignore", invalid="ignore"
-)  # exp(-inf) is 0; what is not finite is seen in the result
+@np.errstate(over="ignore", invalid="ignore")  # exp(-inf) is 0; callers see what is not finite
 def kernel_values(kernel: Kernel, A: Any, B: Any) -> NDArray[np.float64]:
     """k(A, B) in float64 by the textbook formulas."""
     if kernel.kind is Kind.CALLABLE:
         assert kernel.function is not None
         return _dense(kernel.function(A, B))
-    A, B = without_empty_columns(
-        *(
-            X.astype(np.float64) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
-            for X in (A, B)
-        )
-    )
+    A, B = without_empty_columns(*(_as_type(X, np.float64) for X in (A, B)))
     gamma = kernel.gamma
     if kernel.kind is Kind.RBF:
         return np.asarray(np.exp(-gamma * _squared_distances(A, B)))
@@ -162,7 +155,7 @@ def kernel_products(
 
 
 def products_per_row(kernel: Kernel, A: Any, support: int) -> int:
-    """Multiplications for a decision value of so many terms; A are the points they belong to."""
+    """Multiplications for a decision value with this many support vectors A."""
     features = 1 if kernel.kind is Kind.PRECOMPUTED or not hasattr(A, "shape") else int(A.shape[1])
     return support * features
 
@@ -171,7 +164,7 @@ def extended_products(
     kernel: Kernel, A: Any, coef: NDArray[np.float64], B: Any, constant: Any = 0.0
 ) -> NDArray[np.float64]:
     """kernel_products for functions of x.z, in long double throughout."""
-    A = A.astype(np.longdouble) if sparse.issparse(A) else np.asarray(A, dtype=np.longdouble)
+    A = _as_type(A, np.longdouble)
     step = max(1, SETTINGS.entries // max(1, len(coef)))
     parts = [
         _extended(kernel, A, coef, B[i : i + step], constant) for i in range(0, B.shape[0], step)
@@ -183,7 +176,7 @@ def extended_products(
 def _extended(
     kernel: Kernel, A: Any, coef: NDArray[np.float64], B: Any, constant: Any
 ) -> NDArray[np.float64]:
-    B = B.astype(np.longdouble) if sparse.issparse(B) else np.asarray(B, dtype=np.longdouble)
+    B = _as_type(B, np.longdouble)
     if kernel.kind is Kind.COSINE:
         A, B = _unit(A), _unit(B)
     values = B @ A.T

@@ -1,5 +1,4 @@
-"""From binary problems to many classes: who is trained against whom, how they vote, how ties end.
-All of it is on this page.
+"""From binary problems to many classes: which classes a problem separates, votes, and ties.
 
 **One-vs-one** (``multiclass="ovo"``): one problem for each pair (i, j), i < j, in the order (0,1),
 (0,2), ..., (1,2), ...; its decision value is positive for class i.
@@ -35,7 +34,7 @@ from maxmargin.core.arrays import Floats
 class BinaryTask(NamedTuple):
     """One binary problem: these samples, with signs +1 or -1.
 
-    For a pair of classes those of the first come first.
+    For a pair of classes, samples of the first class come first.
     """
 
     samples: NDArray[np.int64]
@@ -72,10 +71,7 @@ def tasks(label: NDArray[np.int64], n_classes: int, one_vs_rest: bool) -> list[B
 
 
 def pairs_of_first(n_classes: int) -> list[tuple[int, slice]]:
-    """For each class the pairs in which it is the first.
-
-    Their second classes are those after it.
-    """
+    """For each class the slice of pairs in which it is the first; the second class runs upwards."""
     ends = [0, *itertools.accumulate(range(n_classes - 1, 0, -1))]
     return [(i, slice(begin, end)) for i, (begin, end) in enumerate(itertools.pairwise(ends))]
 
@@ -92,17 +88,14 @@ def _ballot(n_classes: int) -> Floats:
 def votes(decision: Floats, n_classes: int) -> Floats:
     """Votes of the one-vs-one decision values.
 
-    Of j pairs class j is the second, and of those it wins all that the first does not.
+    Class j is the second of j pairs, and wins those that the first class does not.
     """
     count: Floats = (decision > 0).astype(np.float64) @ _ballot(n_classes) + np.arange(n_classes)
     return count
 
 
 def votes_and_confidence(decision: Floats, n_classes: int) -> Floats:
-    """The "ovr" shape of one-vs-one decision values.
-
-    Votes, ordered by confidence where they are equal.
-    """
+    """The "ovr" shape of one-vs-one decision values: votes, with ties ordered by confidence."""
     values = decision.T
     confidence = np.zeros((n_classes, len(decision)))
     for i, some in pairs_of_first(n_classes):
@@ -115,9 +108,9 @@ def votes_and_confidence(decision: Floats, n_classes: int) -> Floats:
 
 
 def pairs_in_order(order: NDArray[np.int64]) -> tuple[NDArray[np.int64], Floats]:
-    """The pairs of the classes order[0], order[1], ....
+    """The pairs of the classes order[0], order[1], ...
 
-    Which pair each is in the usual order, and -1.0 where it is turned.
+    Returns their positions in the usual order, and -1.0 for each pair that is reversed there.
     """
     number = {pair: k for k, pair in enumerate(pairs(len(order)))}
     turned = [(int(order[a]), int(order[b])) for a, b in pairs(len(order))]
@@ -126,8 +119,7 @@ def pairs_in_order(order: NDArray[np.int64]) -> tuple[NDArray[np.int64], Floats]
 
 
 def packed_rows(pair: int, label: NDArray[np.int64], n_classes: int) -> NDArray[np.int64]:
-    """LIBSVM's layout of one-vs-one coefficients: the row in which support vectors of the given
-    classes hold their coefficient.
+    """The rows of a pair's coefficients in LIBSVM's layout, for support vectors of these classes.
 
     A support vector of class i has its coefficient against class j in row j - 1 if j > i, and in
     row j if j < i.
@@ -137,10 +129,7 @@ def packed_rows(pair: int, label: NDArray[np.int64], n_classes: int) -> NDArray[
 
 
 def unpack_pairs(packed: Floats, label: NDArray[np.int64], n_classes: int) -> Floats:
-    """Coefficients with a row for each pair, from LIBSVM's layout.
-
-    Support vectors are sorted by class.
-    """
+    """Coefficients with a row for each pair, from LIBSVM's layout; vectors are sorted by class."""
     found, ends = pairs(n_classes), np.searchsorted(label, np.arange(n_classes + 1))
     members = [slice(begin, end) for begin, end in itertools.pairwise(ends)]
     coef = np.zeros((len(found), packed.shape[1]))
@@ -151,9 +140,9 @@ def unpack_pairs(packed: Floats, label: NDArray[np.int64], n_classes: int) -> Fl
 
 
 def join_pairs(parts: Floats) -> Floats:
-    """Values of every pair from what each class contributes, given in LIBSVM's layout.
+    """Values of every pair from the contributions of each class, in LIBSVM's layout.
 
-    Parts[i][j - 1] or parts[i][j] against class j.
+    Class i contributes parts[i][j - 1] (j > i) or parts[i][j] (j < i) against class j.
     """
     found = np.empty((len(pairs(len(parts))), *parts.shape[2:]))
     for i, some in pairs_of_first(len(parts)):

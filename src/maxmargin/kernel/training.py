@@ -68,7 +68,7 @@ class Task(NamedTuple):
         return train(self, workspace if self.rows is None else workspace.view(self.rows))
 
     def unsolved(self, workspace: KernelWorkspace, status: Status) -> "Trained":
-        """Nothing is known of a problem that was not begun."""
+        """The result without a solve: nothing is known."""
         return unsolved(workspace.source.n_rows if self.rows is None else len(self.rows), status)
 
 
@@ -79,7 +79,7 @@ class Constant(NamedTuple):
     rows: Integers
 
     def train(self, workspace: KernelWorkspace | None = None) -> "Trained":
-        """The constant, which needs no solver."""
+        """The constant; it needs no solver."""
         decision = Decision(np.zeros(len(self.rows)), self.value, (self.value, self.value))
         nothing = Certificate(Status.UNJUDGED)
         size = Size.of(np.array([self.value]), decision.coef)
@@ -87,7 +87,7 @@ class Constant(NamedTuple):
         return Trained(decision, replace(nothing, status=status))
 
     def unsolved(self, workspace: KernelWorkspace, status: Status) -> "Trained":
-        """It is known at any time."""
+        """The constant takes no time."""
         return self.train()
 
 
@@ -218,7 +218,7 @@ def _with_exact_boundary(
 
 
 def _in_float64(problem: DualProblem, solution: Solution, source: Source) -> Solution:
-    """The solution with its kernel part computed again, and the levels that go with it."""
+    """The solution with its kernel part recomputed, and the levels that belong to it."""
     coef = coefficients(problem, solution)
     support = np.flatnonzero(coef)
     part = source.backend.to_host(source.product(support, coef[support]))
@@ -292,5 +292,5 @@ def zero(n: int, n_iter: int, convexity: Convexity) -> Trained:
 
 
 def unsolved(n: int, status: Status) -> Trained:
-    """A problem that was not begun: nothing is known about it."""
+    """A problem that no solver has seen."""
     return Trained(Decision(np.zeros(n), 0.0, (-np.inf, np.inf)), unknown(status))
