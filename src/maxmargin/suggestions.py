@@ -77,7 +77,7 @@ def closest(word: Any, known: Iterable[str]) -> str | None:
 
 
 def did_you_mean(word: Any, known: Iterable[str]) -> str:
-    """ " Did you mean ...?" for the end of a message; empty if no known word is near."""
+    """The question that ends a message; empty if no known word is near."""
     found = closest(word, known)
     return "" if found is None else f" Did you mean {found!r}?"
 
