@@ -1,14 +1,15 @@
-# make run | test | check: each sets up what it needs by itself, and no more; a second run is quick.
+# make run | test | check | format: each sets up what it needs by itself, and no more; a second run is quick.
 # make fresh | oldest | versions | downstream: the same as on a machine that has nothing, and with other versions.
 # make sanitize: the core under the compiler's sanitizers.
 # make gallery | tour | bench | bench-quick | bench-linear | bench-memory | bench-svmlight | fuzz | hunt | mutate | figures
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := -m pip --quiet --disable-pip-version-check
-SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/maxmargin/core/*.cpp src/maxmargin/core/*.h)
+CPP := $(wildcard src/maxmargin/core/*.cpp src/maxmargin/core/*.h)
+SOURCES := pyproject.toml CMakeLists.txt $(CPP)
 PACKAGE := $(SOURCES) $(shell find src -name '*.py')
 
-.PHONY: downstream run test check fresh oldest versions sanitize sanitize-address sanitize-thread \
+.PHONY: downstream run test check format fresh oldest versions sanitize sanitize-address sanitize-thread \
   gallery bench bench-quick bench-linear bench-memory bench-svmlight fuzz hunt mutate figures tour clean
 
 run: .venv/for-run
@@ -20,6 +21,11 @@ test: .venv/for-test
 
 check: .venv/for-check
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
+	$(BIN)/clang-format --dry-run --Werror $(CPP)
+
+# Python and C++ in the form that `make check` asks for.
+format: .venv/for-check
+	$(BIN)/ruff format . && $(BIN)/clang-format -i $(CPP)
 
 # The figures of the lectures into docs/gallery/: see examples/gallery/build.py.
 gallery: .venv/for-textbook
@@ -84,7 +90,7 @@ tour: .venv/for-run
 	@touch $@
 
 # A few tests of everything that is compiled or leans on other packages: for other versions.
-SMOKE := tests/test_core.py tests/test_kernels.py tests/test_problems.py tests/test_estimators.py tests/test_linear.py \
+SMOKE := tests/test_core.py tests/test_backend_functions.py tests/test_kernels.py tests/test_problems.py tests/test_estimators.py tests/test_linear.py \
   tests/test_calibration.py tests/test_multiclass.py
 
 # `make run` and `make test` as on a machine that has nothing; ARGS selects tests.
@@ -106,12 +112,12 @@ sanitize-thread: .venv/for-test
 	tools/sanitize.sh thread $(or $(ARGS),$(THREAD_TESTS))
 
 # An empty environment has no sanitizer either.
-ADDRESS_TESTS := $(SMOKE) tests/test_rows.py tests/test_shared.py tests/test_distances.py tests/test_given_kernels.py \
+ADDRESS_TESTS := $(SMOKE) tests/test_rows.py tests/test_workspace.py tests/test_distances.py tests/test_given_kernels.py \
   tests/test_svmlight.py tests/test_lasso.py tests/test_crammer_singer.py tests/test_linear_chunks.py tests/test_online.py \
   tests/test_norma.py tests/regressions/test_crashes.py \
   --deselect tests/regressions/test_crashes.py::test_thundersvm_97_importing_needs_no_configuration
 # The coordinate solver starts its threads for each part of a pass: warm starts would take minutes.
-THREAD_TESTS := tests/test_core.py tests/test_shared.py tests/test_rows.py tests/test_multiclass.py tests/test_svmlight.py \
+THREAD_TESTS := tests/test_core.py tests/test_backend_functions.py tests/test_workspace.py tests/test_rows.py tests/test_multiclass.py tests/test_svmlight.py \
   tests/test_lasso.py tests/test_crammer_singer.py tests/test_norma.py tests/test_linear.py \
   --deselect tests/test_linear.py::test_warm_start --deselect tests/test_linear.py::test_the_path_is_warm
 

@@ -125,7 +125,8 @@ void join_columns(const ColumnPass<T>& p, std::vector<ColumnLane>& side) {
     mean += 0.5 * (a * a + b * b);
     loss += both * both;
   }
-  double penalty = 0;  // of the whole moves, less that of w before: a lane alone has its own part of it
+  // Of the whole moves, less that of w before; each lane knows its own part.
+  double penalty = 0;
   for (const ColumnLane& lane : side)
     for (int64_t k = lane.begin; k < lane.end; ++k)
       penalty += p.penalty[p.order[k]] * (std::fabs(p.w[p.order[k]]) - std::fabs(lane.before[size_t(k - lane.begin)]));

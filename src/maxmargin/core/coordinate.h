@@ -46,7 +46,7 @@ struct CoordinatePass {
   double column;   // the bias column's square: bias += column * change of the sum of beta
   int32_t* order;  // the active samples, shuffled where a pass begins
   int64_t active;
-  int64_t begin;       // how many of them the pass has visited; a call visits the next ones, not necessarily all
+  int64_t begin;       // how many of them the pass has visited; a call visits some of the others
   unsigned char* out;  // for each place of the order: whether its sample was shrunk
   double shrink_above;    // a sample at a bound is shrunk if its condition holds by more than this
   uint64_t seed;
@@ -66,8 +66,8 @@ struct PartResult {
 constexpr int coordinate_lanes = 2;
 constexpr int64_t values_of_stretch = 16;  // for each weight, in each lane
 constexpr int64_t least_stretch = 512;     // samples of a lane
-constexpr int64_t values_of_call = 1 << 25;  // after so many the caller may look at the clock; some 50 milliseconds
-constexpr int64_t ahead = 6;               // samples whose values are fetched before they are needed
+constexpr int64_t values_of_call = 1 << 25;  // before the caller looks at the clock: some 50 ms
+constexpr int64_t ahead = 6;  // samples whose values are fetched before they are needed
 
 struct Draw {  // splitmix64
   uint64_t state;

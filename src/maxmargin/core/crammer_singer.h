@@ -1,7 +1,8 @@
 // One pass of dual coordinate descent for the multi-class machine of Crammer and Singer; crammer_singer.py has the mathematics.
 //
 //   f = x_i W + bias,  g = f + [not the label],  Q = |x_i|^2 + column
-//   t_i <- the minimiser of  Q/2 |t - t_i|^2 + g . (t - t_i)  over  t_m <= C_i [m is the label],  sum_m t_m = 0
+//   t_i <- the minimiser of  Q/2 |t - t_i|^2 + g . (t - t_i)
+//          subject to  t_m <= C_i [m is the label],  sum_m t_m = 0
 //
 // which is t_m = min(C_i [label], (level - B_m) / Q) with B = g - Q t_i and the level that makes the sum 0. Classes lie along the SIMD lanes:
 // W has a row of `wide` numbers for each feature, zeros beyond the last class.
@@ -138,7 +139,8 @@ PassResult crammer_singer_pass(const CrammerSingerPass<T>& p) {
     bool moves = false;
     for (int64_t m = 0; m < classes; ++m) {
       double next = std::min(m == label ? C : 0.0, (level - B[size_t(m)]) / Q);
-      if (std::fabs(next) < 1e-14 * C) next = 0;  // else rounding would keep samples from being shrunk
+      // Rounding must not keep a sample from being shrunk.
+      if (std::fabs(next) < 1e-14 * C) next = 0;
       change[size_t(m)] = next - t[m];
       moves |= next != t[m];
       t[m] = next;

@@ -22,7 +22,7 @@ struct PointsHolder {
   std::vector<T> norms;
   Points<T> view;
   int64_t terms = 0;                // the most terms in a dot product
-  std::unique_ptr<T[]> own_values;  // of points that are made here
+  std::unique_ptr<T[]> own_values;  // of points that C++ made
   std::vector<int64_t> own_indptr;
   std::unique_ptr<int32_t[]> own_indices;
 

@@ -27,7 +27,7 @@ struct Points {
   const T* norms;          // squared norms, from norms() in raw.h
 };
 
-// A selection of points: all of them (index null, size n) or those listed.
+// A selection of points: all of them (index is null, size is n), or those listed.
 template <class T>
 struct Selection {
   Points<T> points;

@@ -82,7 +82,7 @@ void linear_sum(const Selection<T>& A, const double* coef, double* out, int thre
     const int64_t end = std::min(A.size, (strip + 1) * length);
     int64_t i = strip * length;
     if (!A.points.indptr)
-      for (; i + 4 <= end; i += 4) {  // four at a time: the sums are read and written once for all of them
+      for (; i + 4 <= end; i += 4) {  // four samples at a time: the sums are read and written once
         const T *x0 = A.points.values + A.at(i) * d, *x1 = A.points.values + A.at(i + 1) * d;
         const T *x2 = A.points.values + A.at(i + 2) * d, *x3 = A.points.values + A.at(i + 3) * d;
         const double c0 = coef[i], c1 = coef[i + 1], c2 = coef[i + 2], c3 = coef[i + 3];

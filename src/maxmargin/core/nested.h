@@ -2,7 +2,7 @@
 // or computed from the points where that costs less than a matrix that is used once.
 //
 //   repeat  choose the variables that violate optimality most, and keep half of the last choice
-//           solve the problem of these variables alone, on a compact copy of their tile      (smo.h)
+//           solve the problem of these variables alone, on a compact copy of their tile (smo.h)
 //           G += K[moved]' delta
 //   until   no pair of variables can improve by more than tol
 #pragma once
@@ -15,11 +15,13 @@
 
 namespace maxmargin::MAXMARGIN_LEVEL {
 
-constexpr int64_t inner_size = 512;   // a float32 tile of 1 MB: the most that stays in the second-level cache
+constexpr int64_t inner_size = 512;     // a float32 tile of 1 MB still fits the second-level cache
 constexpr int64_t computed_size = 256;  // where the tile must be computed: a quarter of the values
-constexpr int64_t direct_size = 2048;   // up to here the whole tile in the third level costs less than copies of its parts
-constexpr int64_t burst = 2;            // pair steps for each variable on a whole tile before one copy of its movable part pays,
-constexpr double compact_share = 0.5;   // if that is at most this share of it
+constexpr int64_t direct_size = 2048;   // up to here the whole tile costs less than copies of parts
+// After `burst` pair steps for each variable on a whole tile, a copy of its movable part pays,
+// if that is at most `compact_share` of it.
+constexpr int64_t burst = 2;
+constexpr double compact_share = 0.5;
 
 // Compiled in module_kernel.cpp.
 extern template bool kernel_block(const Kernel&, const Selection<float>&, const Selection<float>&, float*,
@@ -193,8 +195,8 @@ class Nested {
   }
 };
 
-// Pair steps on the whole tile; where they are many, the rest on a compact copy of the variables that still move: half of a tile near its
-// solution are at a bound and stay there. A tile that fits the second-level cache gains too little by it.
+// Pair steps on the whole tile. If they are many, the rest is done on a compact copy of the variables that still move: near the
+// solution half of a tile is at a bound and stays there. A tile that fits the second-level cache gains too little by it.
 template <class T>
 BlockResult solve_whole(const Block<T>& block, double tol, int64_t max_steps) {
   if (block.size <= inner_size) return Smo<T>(block).run(tol, max_steps);
@@ -216,7 +218,7 @@ BlockResult pair_steps(const Block<T>& block, double tol, int64_t max_steps) {
   return Nested<T, Stored<T>>(block, {block.K, block.size}, inner_size).run(tol, max_steps);
 }
 
-// The same where K is not stored (block.K is null): k(points, points) is computed as it is needed.
+// The same without a stored K (block.K is null): parts of k(points, points) are computed.
 template <class T>
 BlockResult pair_steps_on_points(const Block<T>& block, const Kernel& kernel, const Selection<T>& points, double tol, int64_t max_steps,
                                  int threads) {

@@ -1,4 +1,4 @@
-// What the core offers of kernel matrices: blocks of them, products with them, and products with stored rows.
+// Blocks of kernel matrices, products with them, and work on stored rows.
 #pragma once
 #include <cstring>
 
@@ -67,8 +67,9 @@ struct Multiply {
   void finish(Team&) const {}
   template <int W>
   void take(const T* tile, int64_t j, int64_t rows, int64_t i, int64_t width) const {
-    constexpr int registers = (vector_bytes == 64 ? 16 : 8) / (std::is_same<S, double>::value ? 1 : 2);  // for sums; of runs and of the tile
-    constexpr int most = registers * lanes<S> / W;                                                      // columns whose sums fit
+    // Registers for sums: of a tile, or of a tile and of a run.
+    constexpr int registers = (vector_bytes == 64 ? 16 : 8) / (std::is_same<S, double>::value ? 1 : 2);
+    constexpr int most = registers * lanes<S> / W;  // columns whose sums fit
     int64_t c = 0;
     for (; columns - c >= 8 && most >= 8; c += 8) add<W, 8>(tile, j, rows, i, width, c);
     for (; columns - c >= 4 && most >= 4; c += 4) add<W, 4>(tile, j, rows, i, width, c);

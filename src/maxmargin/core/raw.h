@@ -16,7 +16,9 @@ namespace maxmargin::MAXMARGIN_LEVEL {
 
 template <class T>
 constexpr int dense_width = 2 * lanes<T>;  // points of B in a panel, with panels of A
-constexpr int sparse_vectors = 4;  // of a panel with sparse rows of A: four independent sums hide the latency; few points need just one
+// Vectors of a panel with sparse rows of A: four independent sums hide the latency. A few points
+// need just one.
+constexpr int sparse_vectors = 4;
 
 // Points [begin, end) of S as a panel of the given width; what is not written must be, and stays, zero where S is sparse.
 template <class T>
@@ -100,7 +102,8 @@ template <class T, int V>
 inline void raw_sparse(const Selection<T>& A, int64_t begin, int64_t end, const T* b, T* tile) {
   constexpr int L = lanes<T>, W = V * L;
   const Points<T>& P = A.points;
-  const int64_t at_once = V == 1 ? P.d : features_at_once;  // a panel of one vector needs no second-level cache
+  // A panel of one vector fits the first-level cache.
+  const int64_t at_once = V == 1 ? P.d : features_at_once;
   int64_t next[sparse_rows], last[sparse_rows];
   for (int64_t j = begin; j < end; ++j) next[j - begin] = P.indptr[A.at(j)], last[j - begin] = P.indptr[A.at(j) + 1];
   std::fill(tile, tile + (end - begin) * W, T(0));
@@ -126,7 +129,8 @@ inline void raw_sparse(const Selection<T>& A, int64_t begin, int64_t end, const 
 template <class T>
 inline T multiply_add(T a, T b, T sum) {
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
-  return std::fma(a, b, sum);  // what the vectors above compile to; left to itself the compiler may split a scalar loop
+  // The vectors above compile to this; in a scalar loop the compiler might not fuse.
+  return std::fma(a, b, sum);
 #else
   return sum + a * b;
 #endif

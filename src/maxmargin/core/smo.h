@@ -1,6 +1,7 @@
 // Pairwise SMO with second-order selection on one dense tile that stays in the second-level cache.
 //
-//   minimise  1/2 b' (K + diag(ridge)) b + linear' b    subject to  lower <= b <= upper, sum(b) fixed inside some groups
+//   minimise    1/2 b' (K + diag(ridge)) b + linear' b
+//   subject to  lower <= b <= upper, and sum(b) fixed in some groups
 //
 // G is the gradient. In a group, b_i can grow (b_i < upper_i) and b_j can shrink (b_j > lower_j); moving t from j to i changes the
 // objective by -t (G_j - G_i) + t^2/2 eta,  eta = Q_ii + Q_jj - 2 Q_ij. So i = argmin of G over those that can grow, j maximises
@@ -53,7 +54,7 @@ struct Block {
   double* b;   // variables, in and out
   const double *lower, *upper, *ridge;
   const int64_t* group_begin;
-  const bool* fixed;  // whether a group's sum is
+  const bool* fixed;  // whether the sum of a group is fixed
   int64_t groups;
 };
 
@@ -61,8 +62,8 @@ struct BlockResult {
   int64_t steps;
   double violation;    // after the last step
   bool negative;       // a pair of negative curvature was met
-  bool unbounded;      // a step without end was met
-  bool finite = true;  // no kernel value was infinite or not a number
+  bool unbounded;      // a step had no bound
+  bool finite = true;  // all kernel values were finite
 };
 
 template <class T>
@@ -97,8 +98,9 @@ class Smo {
  private:
   Block<T> block;
   int64_t n;
-  Aligned<double> blocked_up, blocked_down;  // added to G they leave out what cannot grow (+infinity) or shrink (-infinity)
-  Aligned<float> diagonal;                   // of Q, scaled to at most 1
+  // Added to G they leave out the variables that cannot grow (+infinity) or shrink (-infinity).
+  Aligned<double> blocked_up, blocked_down;
+  Aligned<float> diagonal;  // of Q, scaled to at most 1
   double scale;
   std::vector<Extremes> ends;
   std::vector<T> zeros;  // the row of variable n
@@ -195,7 +197,7 @@ class Smo {
     return __builtin_convertvector(v * scaled, Narrow);
   }
 
-  // Move along the pair; false where the step has no end.
+  // Move along the pair; false if nothing bounds the step.
   bool step(int64_t i, int64_t j, BlockResult& result) {
     const double between = value(i, j), sum = diagonal_of(i) + diagonal_of(j), curvature = sum - 2.0 * between;
     const bool negative = curvature < -1e3 * std::numeric_limits<T>::epsilon() * (std::abs(sum) + std::abs(2.0 * between));

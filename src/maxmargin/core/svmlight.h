@@ -27,8 +27,9 @@ constexpr int64_t least_entry = 4;  // bytes of " 1:0"
 // What some lines hold: a compressed sparse row for each, indices as they are written.
 struct TextRows {
   std::vector<double> targets;
-  std::vector<int64_t> ends, queries;  // one past each row's last entry; queries are empty if there are none
-  std::unique_ptr<double[]> values;    // room for as many as the text can hold; memory that is not written is not taken
+  std::vector<int64_t> ends, queries;  // one past each row's last entry; queries may be empty
+  // Room for as many as the text can hold; the system gives memory only when it is written.
+  std::unique_ptr<double[]> values;
   std::unique_ptr<int32_t[]> indices;
   int64_t entries = 0, lines = 0;  // lines are counted up to the error, if there is one
   int64_t least = INT64_MAX, greatest = -1;
@@ -51,7 +52,7 @@ inline const char* read_digits(const char* p, uint64_t& m) {
     uint64_t eight;
     std::memcpy(&eight, p, 8);
     const uint64_t offset = eight - 0x3030303030303030u;
-    if (((eight + 0x4646464646464646u) | offset) & 0x8080808080808080u) break;  // some byte is no digit
+    if (((eight + 0x4646464646464646u) | offset) & 0x8080808080808080u) break;  // not digits only
     const uint64_t pairs = offset * 10 + (offset >> 8);
     const uint64_t low = pairs & 0x000000FF000000FFu, high = (pairs >> 16) & 0x000000FF000000FFu;
     m = m * 100000000u + ((low * 0x000F424000000064u + high * 0x0000271000000001u) >> 32);
@@ -94,7 +95,7 @@ inline const char* read_number(const char* p, double& out) {
     const char* mark = p++;
     const bool down = *p == '-';
     p += down || *p == '+';
-    if (!is_digit(*p)) return mark;  // "1e" is the number 1 and then something else: the caller will object
+    if (!is_digit(*p)) return mark;  // "1e" is the number 1 before something else
     int64_t written = 0;
     for (; is_digit(*p); ++p) written = written < 1000000000 ? written * 10 + (*p - '0') : written;
     power += down ? -written : written;
@@ -105,7 +106,8 @@ inline const char* read_number(const char* p, double& out) {
     out = negative ? -size : size;
     return p;
   }
-  for (const char* zero = first; *zero == '0' || *zero == '.'; ++zero) digits -= *zero == '0';  // they say nothing about its size
+  // Leading zeros do not count.
+  for (const char* zero = first; *zero == '0' || *zero == '.'; ++zero) digits -= *zero == '0';
   return read_long_number(start, p, digits + power, out) ? p : nullptr;
 }
 

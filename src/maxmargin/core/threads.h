@@ -1,5 +1,5 @@
-// Threads that live for one call: nothing is kept between calls, so fork, signals and nested pools cannot meet a stale pool. Starting
-// them takes longer than many a kernel block, so a call starts them once and its parts wait for each other.
+// Threads that live for one call: no pool survives it, so forks, signals and nested pools cannot find a stale one. Starting
+// threads takes longer than a small kernel block: a call starts them once, and its parts wait for each other.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -56,7 +56,7 @@ class Team {
     const uint64_t mine = round;
     if (++arrived == members) return turn();
     hold.unlock();
-    for (int look = 0; look < 200; ++look) {  // the others are nearly done as a rule, and waking up takes long
+    for (int look = 0; look < 200; ++look) {  // the others are usually nearly done: do not sleep
       if (round != mine) return;
       std::this_thread::yield();
     }
@@ -76,7 +76,7 @@ class Team {
   friend void on_team(int threads, const Work& work);
 };
 
-// Calls work(team) on so many threads, or as many as there are to be had and have memory, this one among them.
+// Calls work(team) on `threads` threads, this one among them; on fewer if no more can be started.
 template <class Work>
 void on_team(int threads, const Work& work) {
   Team team;
@@ -102,7 +102,7 @@ void on_team(int threads, const Work& work) {
       team.join(1);
       others.emplace_back(help);
     }
-  } catch (const std::exception&) {  // no more threads to be had
+  } catch (const std::exception&) {  // no more threads can be started
     team.join(-1);
   }
   run();  // nobody passes the first barrier before this thread does

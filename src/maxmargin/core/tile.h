@@ -14,7 +14,7 @@ namespace maxmargin::MAXMARGIN_LEVEL {
 
 template <class T>
 constexpr int chunk_width = 8 * dense_width<T>;  // points of B packed together
-constexpr int64_t dense_rows = 4 * panel_rows;   // of a tile of packed points: a sink that sums over the rows takes them at once
+constexpr int64_t dense_rows = 4 * panel_rows;   // of a tile of packed points
 
 // Points of A packed together, a multiple of dense_rows: a megabyte of them, which a second-level cache holds.
 template <class T>

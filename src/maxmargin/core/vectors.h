@@ -10,7 +10,7 @@ namespace maxmargin::MAXMARGIN_LEVEL {
 
 #if defined(__AVX512F__)
 constexpr int vector_bytes = 64;
-constexpr int panel_rows = 12;  // of the register tile: panel_rows x (2 vectors) accumulators fit 32 registers
+constexpr int panel_rows = 12;  // of the register tile: 12 x 2 accumulators fit 32 registers
 #elif defined(__AVX2__)
 constexpr int vector_bytes = 32;
 constexpr int panel_rows = 6;  // 16 registers
@@ -86,7 +86,8 @@ template <class T>
 struct Exp2;
 template <>
 struct Exp2<float> {
-  static constexpr float zero = 127.f, most = 128.f, round = 12582912.f;  // 1.5 * 2^23: adding it leaves the integer in the low bits
+  // round = 1.5 * 2^23: adding it leaves the integer in the low bits
+  static constexpr float zero = 127.f, most = 128.f, round = 12582912.f;
   static constexpr int mantissa = 23, degree = 5;
   static constexpr float q[] = {0.69314718802622878106f,    0.24022650760568126945f,   0.055503571142190778186f,
                                 0.0096180825572778514913f, 0.0013390863364671234381f, 0.00015453162945120690177f};
