@@ -17,8 +17,8 @@ namespace nb = nanobind;
 
 namespace maxmargin {
 
-// A C-contiguous array at an address that is aligned for T. NumPy arrays may lie at any address; core.memory.contiguous copies
-// those that are not aligned.
+// A C-contiguous array at an address that is aligned for T. NumPy arrays may lie at any address;
+// core.memory.contiguous copies those that are not aligned.
 template <class T>
 struct AlignedArray : nb::ndarray<T, nb::c_contig, nb::device::cpu> {};
 template <class T>

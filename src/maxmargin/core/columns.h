@@ -2,12 +2,15 @@
 //
 //   P(w) = factor/2 sum_i max(0, r_i)^2 + penalty' |w|,   r = r_0 - X w
 //
-// Each weight in turn is moved until its own condition (lasso.h) is broken by a small part of what it was.
+// Each weight in turn is moved until its own condition (lasso.h) is broken by a small part of what
+// it was.
 //
-// **Lanes.** The columns of a stretch are dealt to two lanes, which run side by side, each with its own copy of r. Both moves together may do
-// too much; by convexity half of each does no worse than the mean of the two lanes, P(w + D_1/2 + D_2/2) <= (P(w + D_1) + P(w + D_2)) / 2. So
-// they are taken as a whole where that does no worse, else by half. Joining costs a few passes over r: a stretch has several times as many
-// values. The number of lanes does not depend on that of the threads: nor do the bits.
+// **Lanes.** The columns of a stretch are dealt to two lanes, which run side by side, each with its
+// own copy of r. Both moves together may do too much; by convexity half of each does no worse than
+// the mean of the two lanes, P(w + D_1/2 + D_2/2) <= (P(w + D_1) + P(w + D_2)) / 2. So they are
+// taken as a whole where that does no worse, else by half. Joining costs a few passes over r: a
+// stretch has several times as many values. The number of lanes does not depend on that of the
+// threads: nor do the bits.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -26,7 +29,7 @@ namespace maxmargin::MAXMARGIN_LEVEL {
 template <class T>
 struct ColumnPass {
   Points<T> X;            // a point for each column
-  const double* penalty;    // of |w|
+  const double* penalty;  // of |w|
   const double* squares;  // of each column, summed
   double factor;
   double *w, *r;   // in and out
@@ -45,7 +48,8 @@ struct Slope {
   double g, h;
 };
 
-// Adds -step x_j to the residuals r and returns the slope and curvature of 1/2 sum max(0, r)^2 by w_j there.
+// Adds -step x_j to the residuals r and returns the slope and curvature of 1/2 sum max(0, r)^2 by
+// w_j there.
 template <bool moves, class T>
 inline Slope column_slope(const Points<T>& X, int64_t j, double step, double* r) {
   double g = 0, h = 0;
@@ -88,8 +92,9 @@ struct ColumnLane {
   double violation = 0;
 };
 
-// The columns order[lane.begin], ..., one after the other. The curvature at r may be far less than on the way; all of column j's, squares_j,
-// is never too little. Weights that are 0 by more than `shrink_above` are shrunk until the caller looks at them again.
+// The columns order[lane.begin], ..., one after the other. The curvature at r may be far less than
+// on the way; all of column j's, squares_j, is never too little. Weights that are 0 by more than
+// `shrink_above` are shrunk until the caller looks at them again.
 template <class T>
 void visit_columns(const ColumnPass<T>& p, ColumnLane& lane, double* r, unsigned char* out) {
   for (int64_t k = lane.begin; k < lane.end; ++k) {
@@ -121,7 +126,8 @@ void join_columns(const ColumnPass<T>& p, std::vector<ColumnLane>& side) {
   double *r = p.r, *first = side[0].r.data(), *second = side[1].r.data();
   double loss = 0, mean = 0;
   for (int64_t i = 0; i < p.X.d; ++i) {
-    const double a = std::max(first[i], 0.0), b = std::max(second[i], 0.0), both = std::max(first[i] + (second[i] - r[i]), 0.0);
+    const double a = std::max(first[i], 0.0), b = std::max(second[i], 0.0),
+                 both = std::max(first[i] + (second[i] - r[i]), 0.0);
     mean += 0.5 * (a * a + b * b);
     loss += both * both;
   }
@@ -129,7 +135,8 @@ void join_columns(const ColumnPass<T>& p, std::vector<ColumnLane>& side) {
   double penalty = 0;
   for (const ColumnLane& lane : side)
     for (int64_t k = lane.begin; k < lane.end; ++k)
-      penalty += p.penalty[p.order[k]] * (std::fabs(p.w[p.order[k]]) - std::fabs(lane.before[size_t(k - lane.begin)]));
+      penalty += p.penalty[p.order[k]] *
+                 (std::fabs(p.w[p.order[k]]) - std::fabs(lane.before[size_t(k - lane.begin)]));
   if (0.5 * p.factor * loss + penalty <= 0.5 * p.factor * mean + 0.5 * penalty) {
     for (int64_t i = 0; i < p.X.d; ++i) r[i] = first[i] + (second[i] - r[i]);
     return;
@@ -142,10 +149,12 @@ void join_columns(const ColumnPass<T>& p, std::vector<ColumnLane>& side) {
     }
 }
 
-// Where the stretches of the order begin and, between them, the second lanes: about as many values for each.
+// Where the stretches of the order begin and, between them, the second lanes: about as many values
+// for each.
 template <class T>
 std::vector<int64_t> cuts_of(const ColumnPass<T>& p) {
-  const int64_t most = std::max(least_column_stretch, values_of_column_stretch * p.X.d) / column_lanes;
+  const int64_t most =
+      std::max(least_column_stretch, values_of_column_stretch * p.X.d) / column_lanes;
   std::vector<int64_t> cuts = {0};
   int64_t values = 0;
   for (int64_t k = 0; k < p.active; ++k) {

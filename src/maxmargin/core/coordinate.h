@@ -1,19 +1,23 @@
-// A pass of dual coordinate descent for linear models: each dual in turn is set to its best value, the others fixed.
+// A pass of dual coordinate descent for linear models: each dual in turn is set to its best value,
+// the others fixed.
 //
 //   f = x . w + bias,  w = sum_i beta_i x_i,  Q = |x|^2 + column
 //   beta <- the minimiser of  Q/2 (t - beta)^2 + f (t - beta) - neg_conjugate(t)  over the bounds
 //
-// Samples at a bound whose condition holds by more than `shrink_above` are shrunk until the caller looks at them again.
+// Samples at a bound whose condition holds by more than `shrink_above` are shrunk until the caller
+// looks at them again.
 //
-// **Lanes.** The samples of a stretch are dealt to a fixed number of lanes, which run side by side, each with its own copy of w. A lane that
-// ends with w + D_l improves the dual objective by itself; all together may do too much. So they are joined by the best shares s_l in
-// [0, 1]: with the gains g_l and the changes c_l of the sum of duals the objective grows by at least
+// **Lanes.** The samples of a stretch are dealt to a fixed number of lanes, which run side by side,
+// each with its own copy of w. A lane that ends with w + D_l improves the dual objective by itself;
+// all together may do too much. So they are joined by the best shares s_l in [0, 1]: with the gains
+// g_l and the changes c_l of the sum of duals the objective grows by at least
 //
 //   sum_l s_l (g_l - w . D_l - bias c_l) - 1/2 sum_lm s_l s_m (D_l . D_m + column c_l c_m)
 //
-// (exactly that for plain losses, whose gains are linear). Short stretches make the shares nearly 1; joining costs a few passes over w, so
-// a stretch has several times as many values as w, and where there are too few samples for one they are all in one lane. The number of lanes
-// does not depend on that of the threads: nor do the bits.
+// (exactly that for plain losses, whose gains are linear). Short stretches make the shares nearly
+// 1; joining costs a few passes over w, so a stretch has several times as many values as w, and
+// where there are too few samples for one they are all in one lane. The number of lanes does not
+// depend on that of the threads: nor do the bits.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -30,8 +34,8 @@ namespace maxmargin::MAXMARGIN_LEVEL {
 // A sample as coordinate descent meets it: all it needs to know in one cache line.
 struct alignas(64) Sample {
   double low, high, up, down;
-  double square;  // |x|^2 and the bias column's square
-  double beta;    // the dual
+  double square;       // |x|^2 and the bias column's square
+  double beta;         // the dual
   int64_t begin, end;  // of its values
 };
 
@@ -46,9 +50,9 @@ struct CoordinatePass {
   double column;   // the bias column's square: bias += column * change of the sum of beta
   int32_t* order;  // the active samples, shuffled where a pass begins
   int64_t active;
-  int64_t begin;       // how many of them the pass has visited; a call visits some of the others
-  unsigned char* out;  // for each place of the order: whether its sample was shrunk
-  double shrink_above;    // a sample at a bound is shrunk if its condition holds by more than this
+  int64_t begin;        // how many of them the pass has visited; a call visits some of the others
+  unsigned char* out;   // for each place of the order: whether its sample was shrunk
+  double shrink_above;  // a sample at a bound is shrunk if its condition holds by more than this
   uint64_t seed;
   int threads;
 };
@@ -64,8 +68,8 @@ struct PartResult {
 };
 
 constexpr int coordinate_lanes = 2;
-constexpr int64_t values_of_stretch = 16;  // for each weight, in each lane
-constexpr int64_t least_stretch = 512;     // samples of a lane
+constexpr int64_t values_of_stretch = 16;    // for each weight, in each lane
+constexpr int64_t least_stretch = 512;       // samples of a lane
 constexpr int64_t values_of_call = 1 << 25;  // before the caller looks at the clock: some 50 ms
 constexpr int64_t ahead = 6;  // samples whose values are fetched before they are needed
 
@@ -77,7 +81,9 @@ struct Draw {  // splitmix64
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
     return z ^ (z >> 31);
   }
-  int64_t below(int64_t n) { return int64_t((unsigned __int128)next() * (unsigned __int128)n >> 64); }
+  int64_t below(int64_t n) {
+    return int64_t((unsigned __int128)next() * (unsigned __int128)n >> 64);
+  }
 };
 
 // The best value of one dual, at the decision value f.
@@ -106,7 +112,8 @@ inline double broken(const Loss& l, double f, double beta) {
   return std::max(l.up > 0 ? l.low - f : -INFINITY, l.down > 0 ? f - l.high : -INFINITY);
 }
 
-// Loads a value that is needed later: a prefetch of a page that is not in the TLB may be dropped, a load is not.
+// Loads a value that is needed later: a prefetch of a page that is not in the TLB may be dropped, a
+// load is not.
 template <class V>
 inline void touch(const V& value) {
   V loaded = *const_cast<const volatile V*>(&value);
@@ -160,7 +167,8 @@ void visit(const CoordinatePass<T>& p, Lane& lane) {
     if (wrong <= 0) continue;
     lane.violation = std::max(lane.violation, wrong);
     // a sample at the origin, without a bias, has a dual that nothing else depends on
-    const double t = s.square > 0 ? best_dual(l, f, beta, s.square) : dual_at(l, f, 0.0, 1e-300).t, change = t - beta;
+    const double t = s.square > 0 ? best_dual(l, f, beta, s.square) : dual_at(l, f, 0.0, 1e-300).t,
+                 change = t - beta;
     if (change == 0) continue;
     s.beta = t;
     lane.gain += neg_conjugate_at(l, t) - neg_conjugate_at(l, beta);
@@ -170,7 +178,8 @@ void visit(const CoordinatePass<T>& p, Lane& lane) {
   }
 }
 
-// Joins the lanes of a stretch: w and bias, the duals where a share is below 1, and every lane's copy of w.
+// Joins the lanes of a stretch: w and bias, the duals where a share is below 1, and every lane's
+// copy of w.
 template <class T>
 void join(const CoordinatePass<T>& p, std::vector<Lane>& side) {
   const int count = int(side.size());
@@ -210,26 +219,33 @@ void join(const CoordinatePass<T>& p, std::vector<Lane>& side) {
   }
 }
 
-// The next stretches of a pass; whole stretches, so that the bits do not depend on how many a call takes.
+// The next stretches of a pass; whole stretches, so that the bits do not depend on how many a call
+// takes.
 template <class T>
 PartResult coordinate_pass(const CoordinatePass<T>& p) {
   Draw draw{p.seed};
   if (p.begin == 0)
     for (int64_t k = p.active - 1; k > 0; --k) std::swap(p.order[k], p.order[draw.below(k + 1)]);
-  const int64_t d = p.X.d, values = std::max<int64_t>(1, (p.X.indptr ? p.X.indptr[p.X.n] : p.X.n * d) / std::max<int64_t>(1, p.X.n));
-  const int64_t length = std::max(least_stretch, values_of_stretch * d / values), stretches = pieces_of(p.active, coordinate_lanes * length);
+  const int64_t d = p.X.d,
+                values = std::max<int64_t>(
+                    1, (p.X.indptr ? p.X.indptr[p.X.n] : p.X.n * d) / std::max<int64_t>(1, p.X.n));
+  const int64_t length = std::max(least_stretch, values_of_stretch * d / values),
+                stretches = pieces_of(p.active, coordinate_lanes * length);
   const int64_t each = pieces_of(p.active, std::max<int64_t>(1, stretches));
-  const int64_t first = p.begin / std::max<int64_t>(1, each), many = pieces_of(values_of_call, std::max<int64_t>(1, each * values));
+  const int64_t first = p.begin / std::max<int64_t>(1, each),
+                many = pieces_of(values_of_call, std::max<int64_t>(1, each * values));
   const int64_t last = std::min(stretches, first + many);
   const int count = p.active >= length ? coordinate_lanes : 1;
   std::vector<Lane> side(static_cast<size_t>(count));
-  for (Lane& lane : side) lane.w.resize(size_t(d)), lane.before.resize(size_t(pieces_of(each, count)) + 1);
+  for (Lane& lane : side)
+    lane.w.resize(size_t(d)), lane.before.resize(size_t(pieces_of(each, count)) + 1);
   PartResult result{0, 0, std::min(p.active, last * each)};
   on_team(team_size(p.threads, count, 1), [&](Team& team) {
     for (int64_t stretch = first; stretch < last; ++stretch) {
       team.each(count, 1, [&](int64_t l, int64_t) {
         Lane& lane = side[size_t(l)];
-        const int64_t begin = stretch * each, end = std::min(p.active, begin + each), part = pieces_of(end - begin, count);
+        const int64_t begin = stretch * each, end = std::min(p.active, begin + each),
+                      part = pieces_of(end - begin, count);
         lane.begin = std::min(end, begin + l * part), lane.end = std::min(end, lane.begin + part);
         lane.gain = lane.sum = 0;
         std::copy(p.w, p.w + d, lane.w.begin());
@@ -238,7 +254,8 @@ PartResult coordinate_pass(const CoordinatePass<T>& p) {
       team.each(1, 1, [&](int64_t, int64_t) { join(p, side); });
     }
   });
-  for (const Lane& lane : side) result.gap += lane.gap, result.violation = std::max(result.violation, lane.violation);
+  for (const Lane& lane : side)
+    result.gap += lane.gap, result.violation = std::max(result.violation, lane.violation);
   return result;
 }
 

@@ -1,11 +1,13 @@
-// One pass of dual coordinate descent for the multi-class machine of Crammer and Singer; crammer_singer.py has the mathematics.
+// One pass of dual coordinate descent for the multi-class machine of Crammer and Singer;
+// crammer_singer.py has the mathematics.
 //
 //   f = x_i W + bias,  g = f + [not the label],  Q = |x_i|^2 + column
 //   t_i <- the minimiser of  Q/2 |t - t_i|^2 + g . (t - t_i)
 //          subject to  t_m <= C_i [m is the label],  sum_m t_m = 0
 //
-// which is t_m = min(C_i [label], (level - B_m) / Q) with B = g - Q t_i and the level that makes the sum 0. Classes lie along the SIMD lanes:
-// W has a row of `wide` numbers for each feature, zeros beyond the last class.
+// which is t_m = min(C_i [label], (level - B_m) / Q) with B = g - Q t_i and the level that makes
+// the sum 0. Classes lie along the SIMD lanes: W has a row of `wide` numbers for each feature,
+// zeros beyond the last class.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -36,11 +38,13 @@ struct CrammerSingerPass {
 };
 
 template <int V, class T>
-inline void values_of_classes(const Points<T>& X, int64_t i, const double* W, int64_t wide, double* f) {
+inline void values_of_classes(const Points<T>& X, int64_t i, const double* W, int64_t wide,
+                              double* f) {
   constexpr int width = lanes<double>;
   Vec<double> sums[V];
   for (int v = 0; v < V; ++v) sums[v] = load<double>(f + v * width);
-  const int64_t begin = X.indptr ? X.indptr[i] : i * X.d, end = X.indptr ? X.indptr[i + 1] : begin + X.d;
+  const int64_t begin = X.indptr ? X.indptr[i] : i * X.d,
+                end = X.indptr ? X.indptr[i + 1] : begin + X.d;
   for (int64_t k = begin; k < end; ++k) {
     const double* row = W + (X.indptr ? int64_t(X.indices[k]) : k - begin) * wide;
     const Vec<double> x = broadcast<double>(double(X.values[k]));
@@ -51,7 +55,8 @@ inline void values_of_classes(const Points<T>& X, int64_t i, const double* W, in
 
 // f += x_i W, up to four vectors of classes at once
 template <class T>
-inline void row_class_values(const Points<T>& X, int64_t i, const double* W, int64_t wide, double* f) {
+inline void row_class_values(const Points<T>& X, int64_t i, const double* W, int64_t wide,
+                             double* f) {
   constexpr int width = lanes<double>;
   for (int64_t m = 0; m < wide;) {
     const int64_t left = (wide - m) / width;
@@ -62,13 +67,16 @@ inline void row_class_values(const Points<T>& X, int64_t i, const double* W, int
 }
 
 template <class T>
-inline void add_to_classes(const Points<T>& X, int64_t i, const double* change, int64_t wide, double* W) {
+inline void add_to_classes(const Points<T>& X, int64_t i, const double* change, int64_t wide,
+                           double* W) {
   constexpr int width = lanes<double>;
-  const int64_t begin = X.indptr ? X.indptr[i] : i * X.d, end = X.indptr ? X.indptr[i + 1] : begin + X.d;
+  const int64_t begin = X.indptr ? X.indptr[i] : i * X.d,
+                end = X.indptr ? X.indptr[i + 1] : begin + X.d;
   for (int64_t k = begin; k < end; ++k) {
     double* row = W + (X.indptr ? int64_t(X.indices[k]) : k - begin) * wide;
     const Vec<double> x = broadcast<double>(double(X.values[k]));
-    for (int64_t m = 0; m < wide; m += width) store<double>(row + m, load<double>(row + m) + x * load<double>(change + m));
+    for (int64_t m = 0; m < wide; m += width)
+      store<double>(row + m, load<double>(row + m) + x * load<double>(change + m));
   }
 }
 
@@ -87,11 +95,14 @@ void class_values(const Selection<T>& X, const double* W, int64_t wide, double* 
 template <class T>
 void class_sum(const Selection<T>& X, const double* t, int64_t wide, double* out) {
   std::fill(out, out + X.points.d * wide, 0.0);
-  for (int64_t k = 0; k < X.size; ++k) add_to_classes(X.points, X.index ? X.index[k] : k, t + k * wide, wide, out);
+  for (int64_t k = 0; k < X.size; ++k)
+    add_to_classes(X.points, X.index ? X.index[k] : k, t + k * wide, wide, out);
 }
 
-// The level: with D_m = B_m + Q upper_m sorted downwards, the mean of the first r less Q C / r where the next D is not above it.
-inline double best_level(const double* B, int64_t classes, int64_t label, double QC, double* sorted) {
+// The level: with D_m = B_m + Q upper_m sorted downwards, the mean of the first r less Q C / r
+// where the next D is not above it.
+inline double best_level(const double* B, int64_t classes, int64_t label, double QC,
+                         double* sorted) {
   std::copy(B, B + classes, sorted);
   sorted[label] += QC;
   std::sort(sorted, sorted + classes, std::greater<double>());
@@ -107,7 +118,8 @@ PassResult crammer_singer_pass(const CrammerSingerPass<T>& p) {
   Draw draw{p.seed};
   PassResult result{0, 0, p.active};
   for (int64_t k = p.active - 1; k > 0; --k) std::swap(p.order[k], p.order[draw.below(k + 1)]);
-  Aligned<double> f(size_t(wide), 0.0), B(size_t(wide), 0.0), change(size_t(wide), 0.0), sorted(size_t(wide), 0.0);
+  Aligned<double> f(size_t(wide), 0.0), B(size_t(wide), 0.0), change(size_t(wide), 0.0),
+      sorted(size_t(wide), 0.0);
   for (int64_t k = 0; k < result.active;) {
     const int64_t i = p.order[k], label = p.label[i];
     if (k + 4 < result.active) fetch_sample(p.X, p.order[k + 4]);

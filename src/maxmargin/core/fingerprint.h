@@ -1,7 +1,9 @@
-// A number that tells whether memory was changed. Eight words at a time: it costs as much as reading.
+// A number that tells whether memory was changed. Eight words at a time: it costs as much as
+// reading.
 //
-// A lane takes a word w as h <- (h ^ w) m with m odd, then h <- h ^ (h >> 32), which is one-to-one in h and in w: a changed word always
-// changes its lane. Several changed words leave the number as it was with a probability of 2^-64.
+// A lane takes a word w as h <- (h ^ w) m with m odd, then h <- h ^ (h >> 32), which is one-to-one
+// in h and in w: a changed word always changes its lane. Several changed words leave the number as
+// it was with a probability of 2^-64.
 #pragma once
 #include <cstdint>
 #include <cstring>

@@ -13,7 +13,8 @@ namespace maxmargin::MAXMARGIN_LEVEL {
 
 namespace hot = maxmargin::MAXMARGIN_LEVEL;  // hot::f is the core's function, f the binding of it
 
-// Owns the arrays of one set of points, or references to those of Python. Whoever makes one has checked every index in it.
+// Owns the arrays of one set of points, or references to those of Python. Whoever makes one has
+// checked every index in it.
 template <class T>
 struct PointsHolder {
   Array<T> values;
@@ -29,7 +30,8 @@ struct PointsHolder {
   void finish() {
     norms.resize(size_t(view.n));
     terms = view.indptr ? 0 : view.d;
-    for (int64_t i = 0; view.indptr && i < view.n; ++i) terms = std::max(terms, view.indptr[i + 1] - view.indptr[i]);
+    for (int64_t i = 0; view.indptr && i < view.n; ++i)
+      terms = std::max(terms, view.indptr[i + 1] - view.indptr[i]);
     nb::gil_scoped_release release;
     hot::norms(view, norms.data());
     view.norms = norms.data();
@@ -49,7 +51,8 @@ using KernelTuple = std::tuple<int, double, double, int>;
 
 inline Kernel kernel_of(const KernelTuple& k) {
   const auto [kind, gamma, coef0, degree] = k;
-  require(kind >= 0 && kind <= int(Kind::rbf_by_differences) && degree >= 0, "kernel: unknown kind or negative degree");
+  require(kind >= 0 && kind <= int(Kind::rbf_by_differences) && degree >= 0,
+          "kernel: unknown kind or negative degree");
   return {Kind(kind), gamma, coef0, degree};
 }
 

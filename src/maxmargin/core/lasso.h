@@ -1,8 +1,10 @@
-// Coordinate descent on a quadratic model where the weights' absolute values are penalised; columns.h does it on the losses themselves.
+// Coordinate descent on a quadratic model where the weights' absolute values are penalised;
+// columns.h does it on the losses themselves.
 //
-// A weight w_j whose other weights are fixed meets a smooth part of slope g and curvature h and the penalty weight times |w_j|. The best next
-// weight of the quadratic g, h is  soft(w_j - g / h, penalty / h),  soft(a, c) = sign(a) max(|a| - c, 0). The condition of optimality is broken
-// by |g + penalty sign(w_j)|, at w_j = 0 by |g| - penalty where that is positive.
+// A weight w_j whose other weights are fixed meets a smooth part of slope g and curvature h and the
+// penalty weight times |w_j|. The best next weight of the quadratic g, h is  soft(w_j - g / h,
+// penalty / h),  soft(a, c) = sign(a) max(|a| - c, 0). The condition of optimality is broken by |g
+// + penalty sign(w_j)|, at w_j = 0 by |g| - penalty where that is positive.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -15,9 +17,9 @@ namespace maxmargin::MAXMARGIN_LEVEL {
 // A quadratic model of a penalised problem.
 struct LassoModel {
   int64_t size;
-  const double* H;      // size x size
+  const double* H;        // size x size
   const double* penalty;  // of |u|
-  double *u, *slope;    // in and out
+  double *u, *slope;      // in and out
 };
 
 inline double soft(double a, double c) { return a > c ? a - c : a < -c ? a + c : 0.0; }
@@ -28,8 +30,9 @@ inline double broken_by(double w, double g, double penalty) {
   return std::max(std::fabs(g) - penalty, 0.0);
 }
 
-// minimise  slope' (u - u_0) + 1/2 (u - u_0)' H (u - u_0) + penalty' |u|.  In: u_0 and the slope there; out: u and the slope there. Rounds
-// over all weights alternate with rounds over those that are not 0. Returns by how much the conditions are still broken.
+// minimise  slope' (u - u_0) + 1/2 (u - u_0)' H (u - u_0) + penalty' |u|.  In: u_0 and the slope
+// there; out: u and the slope there. Rounds over all weights alternate with rounds over those that
+// are not 0. Returns by how much the conditions are still broken.
 inline double lasso_descent(const LassoModel& m, double tol, int64_t most) {
   std::vector<int64_t> some;
   double worst = 0;

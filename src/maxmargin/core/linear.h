@@ -1,6 +1,8 @@
-// Products with the data matrix X itself, for linear models: values of float32 or float64, all sums in float64.
+// Products with the data matrix X itself, for linear models: values of float32 or float64, all sums
+// in float64.
 //
-// A sum over samples is taken over strips of them, as many as the data, not the threads, say, and the strips are added in order.
+// A sum over samples is taken over strips of them, as many as the data, not the threads, say, and
+// the strips are added in order.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -44,7 +46,8 @@ inline double dot(const Points<T>& X, int64_t i, const double* w) {
 template <class T>
 inline void add(const Points<T>& X, int64_t i, double coef, double* out) {
   if (X.indptr) {
-    for (int64_t k = X.indptr[i]; k < X.indptr[i + 1]; ++k) out[X.indices[k]] += coef * double(X.values[k]);
+    for (int64_t k = X.indptr[i]; k < X.indptr[i + 1]; ++k)
+      out[X.indices[k]] += coef * double(X.values[k]);
     return;
   }
   const T* x = X.values + i * X.d;
@@ -64,7 +67,8 @@ void linear_squares(const Points<T>& X, double* out, int threads) {
     for (int64_t i = begin; i < end; ++i) {
       double sum = 0;
       const int64_t last = X.indptr ? X.indptr[i + 1] : (i + 1) * X.d;
-      for (int64_t k = X.indptr ? X.indptr[i] : i * X.d; k < last; ++k) sum += double(X.values[k]) * double(X.values[k]);
+      for (int64_t k = X.indptr ? X.indptr[i] : i * X.d; k < last; ++k)
+        sum += double(X.values[k]) * double(X.values[k]);
       out[i] = sum;
     }
   });
@@ -75,7 +79,8 @@ constexpr int64_t most_strips = 16;
 // out = sum_i coef_i x_i
 template <class T>
 void linear_sum(const Selection<T>& A, const double* coef, double* out, int threads) {
-  const int64_t d = A.points.d, strips = std::clamp<int64_t>(A.size / 2048, 1, most_strips), length = pieces_of(A.size, strips);
+  const int64_t d = A.points.d, strips = std::clamp<int64_t>(A.size / 2048, 1, most_strips),
+                length = pieces_of(A.size, strips);
   Aligned<double> sums(size_t(strips * d), 0.0);
   parallel(threads, strips, 1, [&](int64_t strip, int64_t) {
     double* mine = sums.data() + strip * d;
@@ -87,7 +92,9 @@ void linear_sum(const Selection<T>& A, const double* coef, double* out, int thre
         const T *x2 = A.points.values + A.at(i + 2) * d, *x3 = A.points.values + A.at(i + 3) * d;
         const double c0 = coef[i], c1 = coef[i + 1], c2 = coef[i + 2], c3 = coef[i + 3];
 #pragma GCC ivdep  // the sums are nobody else's
-        for (int64_t k = 0; k < d; ++k) mine[k] += (c0 * double(x0[k]) + c1 * double(x1[k])) + (c2 * double(x2[k]) + c3 * double(x3[k]));
+        for (int64_t k = 0; k < d; ++k)
+          mine[k] +=
+              (c0 * double(x0[k]) + c1 * double(x1[k])) + (c2 * double(x2[k]) + c3 * double(x3[k]));
       }
     for (; i < end; ++i)
       if (coef[i] != 0) add(A.points, A.at(i), coef[i], mine);
@@ -121,15 +128,18 @@ inline void rank_update(const double* Z, int64_t rows, int64_t wide, double* H) 
     }
 }
 
-// out = sum_i weight_i x_i x_i', weights >= 0. Rows with few non-zeros are added entry by entry, others in blocks that stay in the cache.
+// out = sum_i weight_i x_i x_i', weights >= 0. Rows with few non-zeros are added entry by entry,
+// others in blocks that stay in the cache.
 template <class T>
 void gram(const Selection<T>& A, const double* weight, double* out, int threads) {
   constexpr int tile = 8;
   constexpr int64_t pad = 2 * lanes<double> > tile ? 2 * lanes<double> : tile;
   const Points<T>& X = A.points;
   const int64_t d = X.d, wide = pieces_of(d, pad) * pad, size = wide * wide;
-  const int64_t strips = std::clamp<int64_t>(std::min<int64_t>((1 << 23) / size, A.size / 512), 1, most_strips);
-  const int64_t strips_used = A.size >= 1024 ? std::max<int64_t>(strips, 4) : strips, length = pieces_of(A.size, strips_used);
+  const int64_t strips =
+      std::clamp<int64_t>(std::min<int64_t>((1 << 23) / size, A.size / 512), 1, most_strips);
+  const int64_t strips_used = A.size >= 1024 ? std::max<int64_t>(strips, 4) : strips,
+                length = pieces_of(A.size, strips_used);
   const int64_t block = std::clamp<int64_t>(32768 / wide, 16, 512);
   Aligned<double> sums(size_t(strips_used * size), 0.0);
   parallel(threads, strips_used, 1, [&](int64_t strip, int64_t) {
@@ -144,7 +154,8 @@ void gram(const Selection<T>& A, const double* weight, double* out, int threads)
         for (int64_t a = X.indptr[i]; a < X.indptr[i + 1]; ++a) {
           const double factor = weight[k] * double(X.values[a]);
           double* row = H + int64_t(X.indices[a]) * wide;
-          for (int64_t b = a; b < X.indptr[i + 1]; ++b) row[X.indices[b]] += factor * double(X.values[b]);
+          for (int64_t b = a; b < X.indptr[i + 1]; ++b)
+            row[X.indices[b]] += factor * double(X.values[b]);
         }
         continue;
       }

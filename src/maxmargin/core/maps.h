@@ -1,6 +1,8 @@
-// The scalar maps: raw value and the two points' squared norms -> kernel value. One struct a kernel; `with_map` chooses.
+// The scalar maps: raw value and the two points' squared norms -> kernel value. One struct a
+// kernel; `with_map` chooses.
 //
-// `Op` says which raw value the map takes (raw.h); `bounded` that the value is finite wherever the norms are far from overflow.
+// `Op` says which raw value the map takes (raw.h); `bounded` that the value is finite wherever the
+// norms are far from overflow.
 #pragma once
 #include "level.h"
 #include "raw.h"
@@ -57,10 +59,12 @@ struct Tanh : OfAffine<T> {
 template <class T>
 struct Logistic : OfAffine<T> {
   using OfAffine<T>::OfAffine;
-  Vec<T> operator()(Vec<T> raw, T, Vec<T>) const { return T(1) / (T(1) + exp2<T>(this->affine(raw) * T(-log2_e))); }
+  Vec<T> operator()(Vec<T> raw, T, Vec<T>) const {
+    return T(1) / (T(1) + exp2<T>(this->affine(raw) * T(-log2_e)));
+  }
 };
 template <class T, class Distance>  // laplacian, chi2,
-struct ExpOf {  // and RBF where |x|^2 + |z|^2 - 2 x.z has too few digits
+struct ExpOf {                      // and RBF where |x|^2 + |z|^2 - 2 x.z has too few digits
   using Op = Distance;
   static constexpr bool bounded = false;
   T rate;

@@ -20,22 +20,22 @@
 
 namespace nb = nanobind;
 
-#define MAXMARGIN_DECLARE(name)       \
-  namespace maxmargin::name {         \
-  void bind_points(nb::module_& m);   \
-  void bind_kernel(nb::module_& m);   \
-  void bind_duals(nb::module_& m);    \
-  void bind_linear(nb::module_& m);   \
-  void bind_descent(nb::module_& m);  \
-  void bind_online(nb::module_& m);   \
-  inline void bind(nb::module_& m) {  \
-    bind_points(m);                   \
-    bind_kernel(m);                   \
-    bind_duals(m);                    \
-    bind_linear(m);                   \
-    bind_descent(m);                  \
-    bind_online(m);                   \
-  }                                   \
+#define MAXMARGIN_DECLARE(name)      \
+  namespace maxmargin::name {        \
+  void bind_points(nb::module_& m);  \
+  void bind_kernel(nb::module_& m);  \
+  void bind_duals(nb::module_& m);   \
+  void bind_linear(nb::module_& m);  \
+  void bind_descent(nb::module_& m); \
+  void bind_online(nb::module_& m);  \
+  inline void bind(nb::module_& m) { \
+    bind_points(m);                  \
+    bind_kernel(m);                  \
+    bind_duals(m);                   \
+    bind_linear(m);                  \
+    bind_descent(m);                 \
+    bind_online(m);                  \
+  }                                  \
   }
 MAXMARGIN_DECLARE(base)
 MAXMARGIN_DECLARE(v3)

@@ -7,24 +7,40 @@ namespace {
 
 // The problem of n variables with the tile K, or without one, after every check.
 template <class T>
-Block<T> block_of(const T* K, size_t n, const Writable<double>& G, const Writable<double>& b, const Array<double>& lower,
-                  const Array<double>& upper, const Array<double>& ridge, const Array<int64_t>& group_begin, const Array<bool>& fixed) {
-  require(G.ndim() == 1 && b.ndim() == 1 && lower.ndim() == 1 && upper.ndim() == 1 && ridge.ndim() == 1 && group_begin.ndim() == 1,
+Block<T> block_of(const T* K, size_t n, const Writable<double>& G, const Writable<double>& b,
+                  const Array<double>& lower, const Array<double>& upper,
+                  const Array<double>& ridge, const Array<int64_t>& group_begin,
+                  const Array<bool>& fixed) {
+  require(G.ndim() == 1 && b.ndim() == 1 && lower.ndim() == 1 && upper.ndim() == 1 &&
+              ridge.ndim() == 1 && group_begin.ndim() == 1,
           "pair_steps: 1-d arrays are needed");
-  require(G.shape(0) == n && b.shape(0) == n && lower.shape(0) == n && upper.shape(0) == n && ridge.shape(0) == n, "pair_steps: lengths differ");
+  require(G.shape(0) == n && b.shape(0) == n && lower.shape(0) == n && upper.shape(0) == n &&
+              ridge.shape(0) == n,
+          "pair_steps: lengths differ");
   const int64_t groups = int64_t(group_begin.shape(0)) - 1;
-  require(groups >= 0 && group_begin.data()[0] == 0 && group_begin.data()[groups] == int64_t(n), "pair_steps: groups");
-  for (int64_t g = 0; g < groups; ++g) require(group_begin.data()[g] <= group_begin.data()[g + 1], "pair_steps: groups");
-  require(fixed.ndim() == 1 && int64_t(fixed.shape(0)) == groups, "pair_steps: whether the sum of each group is fixed");
-  return {int64_t(n), K, G.data(), b.data(), lower.data(), upper.data(), ridge.data(), group_begin.data(), fixed.data(), groups};
+  require(groups >= 0 && group_begin.data()[0] == 0 && group_begin.data()[groups] == int64_t(n),
+          "pair_steps: groups");
+  for (int64_t g = 0; g < groups; ++g)
+    require(group_begin.data()[g] <= group_begin.data()[g + 1], "pair_steps: groups");
+  require(fixed.ndim() == 1 && int64_t(fixed.shape(0)) == groups,
+          "pair_steps: whether the sum of each group is fixed");
+  return {int64_t(n),   K,
+          G.data(),     b.data(),
+          lower.data(), upper.data(),
+          ridge.data(), group_begin.data(),
+          fixed.data(), groups};
 }
 
 template <class T>
-std::tuple<int64_t, double, bool, bool> pair_steps(Array<T> K, Writable<double> G, Writable<double> b, Array<double> lower,
-                                                    Array<double> upper, Array<double> ridge, Array<int64_t> group_begin,
-                                                    Array<bool> fixed, double tol, int64_t max_steps) {
-  require(K.ndim() == 2 && K.shape(0) == G.size() && K.shape(1) == G.size(), "pair_steps: K must be square and fit G");
-  const Block<T> block = block_of<T>(K.data(), K.shape(0), G, b, lower, upper, ridge, group_begin, fixed);
+std::tuple<int64_t, double, bool, bool> pair_steps(Array<T> K, Writable<double> G,
+                                                   Writable<double> b, Array<double> lower,
+                                                   Array<double> upper, Array<double> ridge,
+                                                   Array<int64_t> group_begin, Array<bool> fixed,
+                                                   double tol, int64_t max_steps) {
+  require(K.ndim() == 2 && K.shape(0) == G.size() && K.shape(1) == G.size(),
+          "pair_steps: K must be square and fit G");
+  const Block<T> block =
+      block_of<T>(K.data(), K.shape(0), G, b, lower, upper, ridge, group_begin, fixed);
   BlockResult r;
   {
     nb::gil_scoped_release release;
@@ -34,12 +50,13 @@ std::tuple<int64_t, double, bool, bool> pair_steps(Array<T> K, Writable<double> 
 }
 
 template <class T>
-std::tuple<int64_t, double, bool, bool, bool> pair_steps_on_points(const KernelTuple& kernel, const PointsHolder<T>& A, const Index& a,
-                                                           Writable<double> G, Writable<double> b, Array<double> lower,
-                                                           Array<double> upper, Array<double> ridge, Array<int64_t> group_begin,
-                                                           Array<bool> fixed, double tol, int64_t max_steps, int threads) {
+std::tuple<int64_t, double, bool, bool, bool> pair_steps_on_points(
+    const KernelTuple& kernel, const PointsHolder<T>& A, const Index& a, Writable<double> G,
+    Writable<double> b, Array<double> lower, Array<double> upper, Array<double> ridge,
+    Array<int64_t> group_begin, Array<bool> fixed, double tol, int64_t max_steps, int threads) {
   const Selection<T> S = select(A, a);
-  const Block<T> block = block_of<T>(nullptr, size_t(S.size), G, b, lower, upper, ridge, group_begin, fixed);
+  const Block<T> block =
+      block_of<T>(nullptr, size_t(S.size), G, b, lower, upper, ridge, group_begin, fixed);
   const Kernel k = kernel_of(kernel);
   BlockResult r;
   {
@@ -49,12 +66,16 @@ std::tuple<int64_t, double, bool, bool, bool> pair_steps_on_points(const KernelT
   return {r.steps, r.violation, r.negative, r.unbounded, r.finite};
 }
 
-// For each group: the least gradient that can grow, the greatest that can shrink, the sum over the free variables, their number.
-std::vector<std::tuple<double, double, double, int64_t>> group_extremes(Array<double> G, Array<double> b, Array<double> lower,
-                                                                    Array<double> upper, Array<int64_t> group_begin, Array<bool> fixed) {
-  require(b.size() == G.size() && lower.size() == G.size() && upper.size() == G.size(), "group_extremes: lengths differ");
+// For each group: the least gradient that can grow, the greatest that can shrink, the sum over the
+// free variables, their number.
+std::vector<std::tuple<double, double, double, int64_t>> group_extremes(
+    Array<double> G, Array<double> b, Array<double> lower, Array<double> upper,
+    Array<int64_t> group_begin, Array<bool> fixed) {
+  require(b.size() == G.size() && lower.size() == G.size() && upper.size() == G.size(),
+          "group_extremes: lengths differ");
   const size_t groups = group_begin.size() > 0 ? group_begin.size() - 1 : 0;
-  check_range(group_begin.data(), group_begin.size(), int64_t(G.size()) + 1, "group_extremes: groups out of range");
+  check_range(group_begin.data(), group_begin.size(), int64_t(G.size()) + 1,
+              "group_extremes: groups out of range");
   require(fixed.size() == groups, "group_extremes: whether the sum of each group is fixed");
   std::vector<std::tuple<double, double, double, int64_t>> found;
   for (size_t g = 0; g < groups; ++g) {
@@ -62,7 +83,7 @@ std::vector<std::tuple<double, double, double, int64_t>> group_extremes(Array<do
     int64_t free = 0;
     for (int64_t k = group_begin.data()[g]; k < group_begin.data()[g + 1]; ++k) {
       const double value = G.data()[k];
-      const bool grow = b.data()[k] < upper.data()[k], shrink = b.data()[k] > lower.data()[k];
+      const bool grow = b.data()[k]<upper.data()[k], shrink = b.data()[k]> lower.data()[k];
       if (grow && value < least) least = value;
       if (shrink && value > greatest) greatest = value;
       if (grow && shrink) sum += value, ++free;
@@ -75,16 +96,18 @@ std::vector<std::tuple<double, double, double, int64_t>> group_extremes(Array<do
 
 template <class T>
 void bind(nb::module_& m) {
-  m.def("pair_steps", &pair_steps<T>, nb::arg("K").noconvert(), nb::arg("G").noconvert(), nb::arg("b").noconvert(), nb::arg("lower"),
-        nb::arg("upper"), nb::arg("ridge"), nb::arg("group_begin"), nb::arg("fixed"), nb::arg("tol"), nb::arg("max_steps"));
-  m.def("pair_steps_on_points", &pair_steps_on_points<T>, nb::arg("kernel"), nb::arg("A"), nb::arg("a").none(), nb::arg("G").noconvert(),
-        nb::arg("b").noconvert(), nb::arg("lower"), nb::arg("upper"), nb::arg("ridge"), nb::arg("group_begin"), nb::arg("fixed"),
+  m.def("pair_steps", &pair_steps<T>, nb::arg("K").noconvert(), nb::arg("G").noconvert(),
+        nb::arg("b").noconvert(), nb::arg("lower"), nb::arg("upper"), nb::arg("ridge"),
+        nb::arg("group_begin"), nb::arg("fixed"), nb::arg("tol"), nb::arg("max_steps"));
+  m.def("pair_steps_on_points", &pair_steps_on_points<T>, nb::arg("kernel"), nb::arg("A"),
+        nb::arg("a").none(), nb::arg("G").noconvert(), nb::arg("b").noconvert(), nb::arg("lower"),
+        nb::arg("upper"), nb::arg("ridge"), nb::arg("group_begin"), nb::arg("fixed"),
         nb::arg("tol"), nb::arg("max_steps"), nb::arg("threads"));
 }
 
 void bind_float64(nb::module_& m) {
-  m.def("group_extremes", &group_extremes, nb::arg("G"), nb::arg("b"), nb::arg("lower"), nb::arg("upper"), nb::arg("group_begin"),
-        nb::arg("fixed"));
+  m.def("group_extremes", &group_extremes, nb::arg("G"), nb::arg("b"), nb::arg("lower"),
+        nb::arg("upper"), nb::arg("group_begin"), nb::arg("fixed"));
 }
 
 }  // namespace

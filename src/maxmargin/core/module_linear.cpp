@@ -9,7 +9,8 @@ namespace maxmargin::MAXMARGIN_LEVEL {
 namespace {
 
 template <class T>
-void linear_values(const PointsHolder<T>& X, const Index& index, const Vector& w, const Writable<double>& out, int threads) {
+void linear_values(const PointsHolder<T>& X, const Index& index, const Vector& w,
+                   const Writable<double>& out, int threads) {
   const Selection<T> A = select(X, index);
   const double* weights = of_length(w, X.view.d, "linear_values: length of w");
   double* to = of_length(out, A.size, "linear_values: length of out");
@@ -18,7 +19,8 @@ void linear_values(const PointsHolder<T>& X, const Index& index, const Vector& w
 }
 
 template <class T>
-void linear_sum(const PointsHolder<T>& X, const Index& index, const Vector& coef, const Writable<double>& out, int threads) {
+void linear_sum(const PointsHolder<T>& X, const Index& index, const Vector& coef,
+                const Writable<double>& out, int threads) {
   const Selection<T> A = select(X, index);
   const double* factors = of_length(coef, A.size, "linear_sum: length of coef");
   double* to = of_length(out, X.view.d, "linear_sum: length of out");
@@ -34,64 +36,95 @@ void linear_squares(const PointsHolder<T>& X, const Writable<double>& out, int t
 }
 
 template <class T>
-void gram(const PointsHolder<T>& X, const Index& index, const Vector& weight, const Writable<double>& out, int threads) {
+void gram(const PointsHolder<T>& X, const Index& index, const Vector& weight,
+          const Writable<double>& out, int threads) {
   const Selection<T> A = select(X, index);
   const double* weights = of_length(weight, A.size, "gram: length of weight");
-  require(out.ndim() == 2 && int64_t(out.shape(0)) == X.view.d && int64_t(out.shape(1)) == X.view.d, "gram: shape of out");
+  require(out.ndim() == 2 && int64_t(out.shape(0)) == X.view.d && int64_t(out.shape(1)) == X.view.d,
+          "gram: shape of out");
   nb::gil_scoped_release release;
   hot::gram(A, weights, out.data(), threads);
 }
 
 template <class T>
-std::tuple<double, double, int64_t> crammer_singer_pass(const PointsHolder<T>& X, const Array<int32_t>& label, const Vector& C,
-                                                        const Vector& norms, const Writable<double>& t, const Writable<double>& W,
-                                                        const Writable<double>& bias, double column, const Writable<int32_t>& order,
-                                                        int64_t active, double shrink_above, uint64_t seed) {
+std::tuple<double, double, int64_t> crammer_singer_pass(
+    const PointsHolder<T>& X, const Array<int32_t>& label, const Vector& C, const Vector& norms,
+    const Writable<double>& t, const Writable<double>& W, const Writable<double>& bias,
+    double column, const Writable<int32_t>& order, int64_t active, double shrink_above,
+    uint64_t seed) {
   const char* message = "crammer_singer_pass: lengths differ";
   const int64_t n = X.view.n;
-  require(t.ndim() == 2 && int64_t(t.shape(0)) == n && W.ndim() == 2 && int64_t(W.shape(0)) == X.view.d, message);
+  require(
+      t.ndim() == 2 && int64_t(t.shape(0)) == n && W.ndim() == 2 && int64_t(W.shape(0)) == X.view.d,
+      message);
   const int64_t classes = int64_t(t.shape(1)), wide = int64_t(W.shape(1));
   require(wide >= classes && wide % 8 == 0, "crammer_singer_pass: W needs a multiple of 8 columns");
   require(label.ndim() == 1 && int64_t(label.shape(0)) == n, message);
   check_range(label.data(), size_t(n), classes, "crammer_singer_pass: label out of range");
-  require(order.ndim() == 1 && active >= 0 && active <= int64_t(order.shape(0)), "crammer_singer_pass: active samples");
+  require(order.ndim() == 1 && active >= 0 && active <= int64_t(order.shape(0)),
+          "crammer_singer_pass: active samples");
   check_range(order.data(), size_t(active), n, "crammer_singer_pass: sample out of range");
-  CrammerSingerPass<T> pass{X.view, label.data(), of_length(C, n, message), of_length(norms, n, message), t.data(), W.data(),
-                            of_length(bias, wide, message), classes, wide, column, order.data(), active, shrink_above, seed};
+  CrammerSingerPass<T> pass{X.view,
+                            label.data(),
+                            of_length(C, n, message),
+                            of_length(norms, n, message),
+                            t.data(),
+                            W.data(),
+                            of_length(bias, wide, message),
+                            classes,
+                            wide,
+                            column,
+                            order.data(),
+                            active,
+                            shrink_above,
+                            seed};
   nb::gil_scoped_release release;
   const PassResult result = hot::crammer_singer_pass(pass);
   return {result.gap, result.violation, result.active};
 }
 
 template <class T>
-void class_values(const PointsHolder<T>& X, const Index& index, const Array<double>& W, const Writable<double>& out, int threads) {
+void class_values(const PointsHolder<T>& X, const Index& index, const Array<double>& W,
+                  const Writable<double>& out, int threads) {
   const Selection<T> rows = select(X, index);
-  require(W.ndim() == 2 && int64_t(W.shape(0)) == X.view.d && W.shape(1) % 8 == 0, "class_values: W needs a multiple of 8 columns");
-  require(out.ndim() == 2 && int64_t(out.shape(0)) == rows.size && out.shape(1) == W.shape(1), "class_values: lengths differ");
+  require(W.ndim() == 2 && int64_t(W.shape(0)) == X.view.d && W.shape(1) % 8 == 0,
+          "class_values: W needs a multiple of 8 columns");
+  require(out.ndim() == 2 && int64_t(out.shape(0)) == rows.size && out.shape(1) == W.shape(1),
+          "class_values: lengths differ");
   nb::gil_scoped_release release;
   hot::class_values(rows, W.data(), int64_t(W.shape(1)), out.data(), threads);
 }
 
 template <class T>
-void class_sum(const PointsHolder<T>& X, const Index& index, const Array<double>& t, const Writable<double>& out) {
+void class_sum(const PointsHolder<T>& X, const Index& index, const Array<double>& t,
+               const Writable<double>& out) {
   const Selection<T> rows = select(X, index);
-  require(t.ndim() == 2 && int64_t(t.shape(0)) == rows.size && t.shape(1) % 8 == 0, "class_sum: t needs a multiple of 8 columns");
-  require(out.ndim() == 2 && int64_t(out.shape(0)) == X.view.d && out.shape(1) == t.shape(1), "class_sum: lengths differ");
+  require(t.ndim() == 2 && int64_t(t.shape(0)) == rows.size && t.shape(1) % 8 == 0,
+          "class_sum: t needs a multiple of 8 columns");
+  require(out.ndim() == 2 && int64_t(out.shape(0)) == X.view.d && out.shape(1) == t.shape(1),
+          "class_sum: lengths differ");
   nb::gil_scoped_release release;
   hot::class_sum(rows, t.data(), int64_t(t.shape(1)), out.data());
 }
 
 template <class T>
 void bind(nb::module_& m) {
-  m.def("linear_values", &linear_values<T>, nb::arg("X"), nb::arg("index").none(), nb::arg("w"), nb::arg("out").noconvert(), nb::arg("threads"));
-  m.def("linear_sum", &linear_sum<T>, nb::arg("X"), nb::arg("index").none(), nb::arg("coef"), nb::arg("out").noconvert(), nb::arg("threads"));
-  m.def("linear_squares", &linear_squares<T>, nb::arg("X"), nb::arg("out").noconvert(), nb::arg("threads"));
-  m.def("gram", &gram<T>, nb::arg("X"), nb::arg("index").none(), nb::arg("weight"), nb::arg("out").noconvert(), nb::arg("threads"));
-  m.def("crammer_singer_pass", &crammer_singer_pass<T>, nb::arg("X"), nb::arg("label"), nb::arg("C"), nb::arg("norms"),
-        nb::arg("t").noconvert(), nb::arg("W").noconvert(), nb::arg("bias").noconvert(), nb::arg("column"), nb::arg("order").noconvert(),
+  m.def("linear_values", &linear_values<T>, nb::arg("X"), nb::arg("index").none(), nb::arg("w"),
+        nb::arg("out").noconvert(), nb::arg("threads"));
+  m.def("linear_sum", &linear_sum<T>, nb::arg("X"), nb::arg("index").none(), nb::arg("coef"),
+        nb::arg("out").noconvert(), nb::arg("threads"));
+  m.def("linear_squares", &linear_squares<T>, nb::arg("X"), nb::arg("out").noconvert(),
+        nb::arg("threads"));
+  m.def("gram", &gram<T>, nb::arg("X"), nb::arg("index").none(), nb::arg("weight"),
+        nb::arg("out").noconvert(), nb::arg("threads"));
+  m.def("crammer_singer_pass", &crammer_singer_pass<T>, nb::arg("X"), nb::arg("label"),
+        nb::arg("C"), nb::arg("norms"), nb::arg("t").noconvert(), nb::arg("W").noconvert(),
+        nb::arg("bias").noconvert(), nb::arg("column"), nb::arg("order").noconvert(),
         nb::arg("active"), nb::arg("shrink_above"), nb::arg("seed"));
-  m.def("class_values", &class_values<T>, nb::arg("X"), nb::arg("index").none(), nb::arg("W"), nb::arg("out").noconvert(), nb::arg("threads"));
-  m.def("class_sum", &class_sum<T>, nb::arg("X"), nb::arg("index").none(), nb::arg("t"), nb::arg("out").noconvert());
+  m.def("class_values", &class_values<T>, nb::arg("X"), nb::arg("index").none(), nb::arg("W"),
+        nb::arg("out").noconvert(), nb::arg("threads"));
+  m.def("class_sum", &class_sum<T>, nb::arg("X"), nb::arg("index").none(), nb::arg("t"),
+        nb::arg("out").noconvert());
 }
 
 }  // namespace

@@ -8,21 +8,29 @@ namespace {
 template <class T>
 PointsHolder<T>* dense_points(Array<T> X) {
   require(X.ndim() == 2, "points: a 2-d array is needed");
-  auto* holder = new PointsHolder<T>{X, {}, {}, {}, {int64_t(X.shape(0)), int64_t(X.shape(1)), X.data(), nullptr, nullptr, nullptr}};
+  auto* holder = new PointsHolder<T>{
+      X,
+      {},
+      {},
+      {},
+      {int64_t(X.shape(0)), int64_t(X.shape(1)), X.data(), nullptr, nullptr, nullptr}};
   holder->finish();
   return holder;
 }
 
 template <class T>
-PointsHolder<T>* sparse_points(Array<T> values, Array<int64_t> indptr, Array<int32_t> indices, int64_t d) {
-  require(values.ndim() == 1 && indptr.ndim() == 1 && indices.ndim() == 1 && indptr.shape(0) >= 1, "points: malformed CSR");
+PointsHolder<T>* sparse_points(Array<T> values, Array<int64_t> indptr, Array<int32_t> indices,
+                               int64_t d) {
+  require(values.ndim() == 1 && indptr.ndim() == 1 && indices.ndim() == 1 && indptr.shape(0) >= 1,
+          "points: malformed CSR");
   require(values.shape(0) == indices.shape(0), "points: CSR data and indices differ in length");
   const int64_t n = int64_t(indptr.shape(0)) - 1, entries = int64_t(values.shape(0));
   const int64_t* p = indptr.data();
   require(p[0] == 0 && p[n] == entries, "points: CSR indptr does not span the data");
   for (int64_t i = 0; i < n; ++i) require(p[i] <= p[i + 1], "points: CSR indptr decreases");
   check_range(indices.data(), size_t(entries), d, "points: CSR index out of range");
-  auto* holder = new PointsHolder<T>{values, indptr, indices, {}, {n, d, values.data(), indptr.data(), indices.data(), nullptr}};
+  auto* holder = new PointsHolder<T>{
+      values, indptr, indices, {}, {n, d, values.data(), indptr.data(), indices.data(), nullptr}};
   holder->finish();
   return holder;
 }
@@ -55,7 +63,9 @@ PointsHolder<T>* compressed_points(Array<T> X) {
         at += value != 0;
       }
   }
-  holder->view = {n, d, holder->own_values.get(), holder->own_indptr.data(), holder->own_indices.get(), nullptr};
+  holder->view = {
+      n,      d, holder->own_values.get(), holder->own_indptr.data(), holder->own_indices.get(),
+      nullptr};
   holder->finish();
   return holder.release();
 }

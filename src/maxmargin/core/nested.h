@@ -1,5 +1,6 @@
-// A problem too large for the second-level cache, solved by small tiles: the same loop as the solver's, one level down. K is stored,
-// or computed from the points where that costs less than a matrix that is used once.
+// A problem too large for the second-level cache, solved by small tiles: the same loop as the
+// solver's, one level down. K is stored, or computed from the points where that costs less than a
+// matrix that is used once.
 //
 //   repeat  choose the variables that violate optimality most, and keep half of the last choice
 //           solve the problem of these variables alone, on a compact copy of their tile (smo.h)
@@ -24,12 +25,12 @@ constexpr int64_t burst = 2;
 constexpr double compact_share = 0.5;
 
 // Compiled in module_kernel.cpp.
-extern template bool kernel_block(const Kernel&, const Selection<float>&, const Selection<float>&, float*,
-                                  const int64_t*, bool, int);
+extern template bool kernel_block(const Kernel&, const Selection<float>&, const Selection<float>&,
+                                  float*, const int64_t*, bool, int);
 extern template bool kernel_product(const Kernel&, const Selection<float>&, const double*, int64_t,
                                     const Selection<float>&, double*, int);
-extern template bool kernel_block(const Kernel&, const Selection<double>&, const Selection<double>&, double*,
-                                  const int64_t*, bool, int);
+extern template bool kernel_block(const Kernel&, const Selection<double>&, const Selection<double>&,
+                                  double*, const int64_t*, bool, int);
 extern template bool kernel_product(const Kernel&, const Selection<double>&, const double*, int64_t,
                                     const Selection<double>&, double*, int);
 
@@ -47,9 +48,12 @@ struct Stored {
   bool update(std::vector<int64_t>& moved, std::vector<double>& delta, double* G) const {
     while (moved.size() % 4) moved.push_back(moved.back()), delta.push_back(0.0);
     for (size_t s = 0; s < moved.size(); s += 4) {
-      const T *r0 = K + moved[s] * n, *r1 = K + moved[s + 1] * n, *r2 = K + moved[s + 2] * n, *r3 = K + moved[s + 3] * n;
+      const T *r0 = K + moved[s] * n, *r1 = K + moved[s + 1] * n, *r2 = K + moved[s + 2] * n,
+              *r3 = K + moved[s + 3] * n;
       const double d0 = delta[s], d1 = delta[s + 1], d2 = delta[s + 2], d3 = delta[s + 3];
-      for (int64_t k = 0; k < n; ++k) G[k] += (d0 * double(r0[k]) + d1 * double(r1[k])) + (d2 * double(r2[k]) + d3 * double(r3[k]));
+      for (int64_t k = 0; k < n; ++k)
+        G[k] +=
+            (d0 * double(r0[k]) + d1 * double(r1[k])) + (d2 * double(r2[k]) + d3 * double(r3[k]));
     }
     return true;
   }
@@ -73,14 +77,16 @@ struct Computed {
   }
   bool update(std::vector<int64_t>& moved, std::vector<double>& delta, double* G) const {
     const std::vector<int64_t> index = at(moved);
-    return kernel_product(kernel, {points.points, index.data(), int64_t(index.size())}, delta.data(), 1, points, G, threads);
+    return kernel_product(kernel, {points.points, index.data(), int64_t(index.size())},
+                          delta.data(), 1, points, G, threads);
   }
 };
 
 template <class T, class Access>
 class Nested {
  public:
-  Nested(const Block<T>& block, const Access& access, int64_t inner) : block(block), access(access), n(block.size), inner(inner), taken(size_t(n)) {}
+  Nested(const Block<T>& block, const Access& access, int64_t inner)
+      : block(block), access(access), n(block.size), inner(inner), taken(size_t(n)) {}
 
   // How many variables are free or violate optimality: those that a choice without limit takes.
   int64_t movable() {
@@ -138,8 +144,8 @@ class Nested {
     return worst;
   }
 
-  // The newest half of the last choice (all of it where the choice may take everything), then the worst violators of both kinds in each
-  // group, the worst last.
+  // The newest half of the last choice (all of it where the choice may take everything), then the
+  // worst violators of both kinds in each group, the worst last.
   void select() {
     const size_t kept = inner < n ? std::min(chosen.size(), size_t(inner / 2)) : chosen.size();
     chosen.erase(chosen.begin(), chosen.end() - int64_t(kept));
@@ -152,8 +158,10 @@ class Nested {
         const Extremes& e = ends[size_t(g)];
         for (int64_t k = block.group_begin[g]; k < block.group_begin[g + 1]; ++k) {
           if (taken[size_t(k)]) continue;
-          if (side == 0 && can_grow(k) && block.G[k] < e.greatest_shrinkable) keys.emplace_back(block.G[k], k);
-          if (side == 1 && can_shrink(k) && block.G[k] > e.least_growable) keys.emplace_back(-block.G[k], k);
+          if (side == 0 && can_grow(k) && block.G[k] < e.greatest_shrinkable)
+            keys.emplace_back(block.G[k], k);
+          if (side == 1 && can_shrink(k) && block.G[k] > e.least_growable)
+            keys.emplace_back(-block.G[k], k);
         }
         if (int64_t(keys.size()) > share) {
           std::nth_element(keys.begin(), keys.begin() + share, keys.end());
@@ -172,13 +180,15 @@ class Nested {
     for (auto* values : {&G, &b, &lower, &upper, &ridge}) values->resize(size);
     begins.assign(size_t(block.groups) + 1, int64_t(size));
     for (int64_t g = 0; g < block.groups; ++g)
-      begins[size_t(g)] = std::lower_bound(sorted.begin(), sorted.end(), block.group_begin[g]) - sorted.begin();
+      begins[size_t(g)] =
+          std::lower_bound(sorted.begin(), sorted.end(), block.group_begin[g]) - sorted.begin();
     for (size_t r = 0; r < size; ++r) {
       const int64_t k = sorted[r];
-      G[r] = block.G[k], b[r] = block.b[k], lower[r] = block.lower[k], upper[r] = block.upper[k], ridge[r] = block.ridge[k];
+      G[r] = block.G[k], b[r] = block.b[k], lower[r] = block.lower[k], upper[r] = block.upper[k],
+      ridge[r] = block.ridge[k];
     }
-    const Block<T> small{int64_t(size), tile.data(), G.data(), b.data(), lower.data(), upper.data(),
-                         ridge.data(), begins.data(), block.fixed, block.groups};
+    const Block<T> small{int64_t(size), tile.data(),  G.data(),      b.data(),    lower.data(),
+                         upper.data(),  ridge.data(), begins.data(), block.fixed, block.groups};
     if (!access.tile(sorted, tile.data())) return {0, 0, false, false, false};
     BlockResult result = Smo<T>(small).run(tol, max_steps);
     moved.clear(), delta.clear();
@@ -195,8 +205,9 @@ class Nested {
   }
 };
 
-// Pair steps on the whole tile. If they are many, the rest is done on a compact copy of the variables that still move: near the
-// solution half of a tile is at a bound and stays there. A tile that fits the second-level cache gains too little by it.
+// Pair steps on the whole tile. If they are many, the rest is done on a compact copy of the
+// variables that still move: near the solution half of a tile is at a bound and stays there. A tile
+// that fits the second-level cache gains too little by it.
 template <class T>
 BlockResult solve_whole(const Block<T>& block, double tol, int64_t max_steps) {
   if (block.size <= inner_size) return Smo<T>(block).run(tol, max_steps);
@@ -205,7 +216,8 @@ BlockResult solve_whole(const Block<T>& block, double tol, int64_t max_steps) {
   if (first.steps < most || most == max_steps) return first;
   Nested<T, Stored<T>> part(block, {block.K, block.size}, block.size);
   const bool few = part.movable() <= compact_share * double(block.size);
-  BlockResult rest = few ? part.run(tol, max_steps - first.steps) : Smo<T>(block).run(tol, max_steps - first.steps);
+  BlockResult rest = few ? part.run(tol, max_steps - first.steps)
+                         : Smo<T>(block).run(tol, max_steps - first.steps);
   rest.steps += first.steps;
   rest.negative |= first.negative;
   return rest;
@@ -220,9 +232,11 @@ BlockResult pair_steps(const Block<T>& block, double tol, int64_t max_steps) {
 
 // The same without a stored K (block.K is null): parts of k(points, points) are computed.
 template <class T>
-BlockResult pair_steps_on_points(const Block<T>& block, const Kernel& kernel, const Selection<T>& points, double tol, int64_t max_steps,
+BlockResult pair_steps_on_points(const Block<T>& block, const Kernel& kernel,
+                                 const Selection<T>& points, double tol, int64_t max_steps,
                                  int threads) {
-  return Nested<T, Computed<T>>(block, {kernel, points, threads}, computed_size).run(tol, max_steps);
+  return Nested<T, Computed<T>>(block, {kernel, points, threads}, computed_size)
+      .run(tol, max_steps);
 }
 
 }  // namespace maxmargin::MAXMARGIN_LEVEL

@@ -6,7 +6,8 @@
 
 namespace maxmargin::MAXMARGIN_LEVEL {
 
-// The part below the diagonal from the part above it, by small squares: read whole, turned in the first-level cache, written whole.
+// The part below the diagonal from the part above it, by small squares: read whole, turned in the
+// first-level cache, written whole.
 template <class T>
 void mirror(T* out, int64_t n, Team& team) {
   constexpr int64_t side = 16;
@@ -15,7 +16,8 @@ void mirror(T* out, int64_t n, Team& team) {
     for (int64_t p = begin; p < end; p += side) {
       const int64_t height = std::min(side, end - p);
       for (int64_t q = 0; q < p; q += side) {
-        for (int64_t l = 0; l < side; ++l) std::memcpy(square + l * side, out + (q + l) * n + p, size_t(height) * sizeof(T));
+        for (int64_t l = 0; l < side; ++l)
+          std::memcpy(square + l * side, out + (q + l) * n + p, size_t(height) * sizeof(T));
         for (int64_t r = 0; r < height; ++r)
           for (int64_t l = 0; l < side; ++l) out[(p + r) * n + q + l] = square[l * side + r];
       }
@@ -39,23 +41,27 @@ struct Store {
   template <int W>
   void take(const T* tile, int64_t j, int64_t rows, int64_t i, int64_t width) const {
     for (int64_t r = 0; r < rows; ++r)
-      std::memcpy(out + (slots ? slots[j + r] : j + r) * row_length + i, tile + r * W, size_t(width) * sizeof(T));
+      std::memcpy(out + (slots ? slots[j + r] : j + r) * row_length + i, tile + r * W,
+                  size_t(width) * sizeof(T));
   }
 };
 
 template <class T>
-bool kernel_block(const Kernel& kernel, const Selection<T>& A, const Selection<T>& B, T* out, const int64_t* slots, bool symmetric,
-                  int threads) {
+bool kernel_block(const Kernel& kernel, const Selection<T>& A, const Selection<T>& B, T* out,
+                  const int64_t* slots, bool symmetric, int threads) {
   const Store<T> store{out, B.size, slots, symmetric};
-  return with_map<T>(kernel, [&](const auto& map) { return walk(map, A, B, symmetric, threads, store); });
+  return with_map<T>(kernel,
+                     [&](const auto& map) { return walk(map, A, B, symmetric, threads, store); });
 }
 
 // out[c][i] += sum over j, in order, of coef[j][c] k(A_j, B_i)
 //
-// Sums of double coefficients continue those of the tiles before. Sums of float coefficients are float over runs of run_rows rows and, again
-// in float, over the runs of a tile; the tiles' are added to out in double: no term is rounded more than longest_run times, however many.
+// Sums of double coefficients continue those of the tiles before. Sums of float coefficients are
+// float over runs of run_rows rows and, again in float, over the runs of a tile; the tiles' are
+// added to out in double: no term is rounded more than longest_run times, however many.
 constexpr int64_t run_rows = 16, longest_run = 20;
-static_assert(std::max<int64_t>(dense_rows, sparse_rows) <= run_rows * (longest_run - run_rows), "rounding.py counts on it");
+static_assert(std::max<int64_t>(dense_rows, sparse_rows) <= run_rows * (longest_run - run_rows),
+              "rounding.py counts on it");
 
 template <class T, class S>
 struct Multiply {
@@ -68,7 +74,8 @@ struct Multiply {
   template <int W>
   void take(const T* tile, int64_t j, int64_t rows, int64_t i, int64_t width) const {
     // Registers for sums: of a tile, or of a tile and of a run.
-    constexpr int registers = (vector_bytes == 64 ? 16 : 8) / (std::is_same<S, double>::value ? 1 : 2);
+    constexpr int registers =
+        (vector_bytes == 64 ? 16 : 8) / (std::is_same<S, double>::value ? 1 : 2);
     constexpr int most = registers * lanes<S> / W;  // columns whose sums fit
     int64_t c = 0;
     for (; columns - c >= 8 && most >= 8; c += 8) add<W, 8>(tile, j, rows, i, width, c);
@@ -116,16 +123,17 @@ struct Multiply {
 };
 
 template <class T, class S>
-bool kernel_product(const Kernel& kernel, const Selection<T>& A, const S* coef, int64_t columns, const Selection<T>& B,
-                    double* out, int threads) {
+bool kernel_product(const Kernel& kernel, const Selection<T>& A, const S* coef, int64_t columns,
+                    const Selection<T>& B, double* out, int threads) {
   const Multiply<T, S> multiply{coef, columns, out, B.size};
-  return with_map<T>(kernel, [&](const auto& map) { return walk(map, A, B, false, threads, multiply); });
+  return with_map<T>(kernel,
+                     [&](const auto& map) { return walk(map, A, B, false, threads, multiply); });
 }
 
 // F[i] += sum over s, in order, of delta[s] rows[slots[s]][i]
 template <class T>
-void update_gradient(const T* rows, int64_t row_length, const int64_t* slots, const double* delta, int64_t count, double* F,
-                     int threads) {
+void update_gradient(const T* rows, int64_t row_length, const int64_t* slots, const double* delta,
+                     int64_t count, double* F, int threads) {
   constexpr int64_t strip = 256;
   parallel(threads, row_length, strip, [&](int64_t begin, int64_t end) {
     double sum[strip];
@@ -141,8 +149,8 @@ void update_gradient(const T* rows, int64_t row_length, const int64_t* slots, co
 }
 
 template <class T>
-void gather(const T* rows, int64_t row_length, const int64_t* slots, int64_t count, const int64_t* columns, int64_t width,
-            T* out, int threads) {
+void gather(const T* rows, int64_t row_length, const int64_t* slots, int64_t count,
+            const int64_t* columns, int64_t width, T* out, int threads) {
   parallel(threads, count, 16, [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
       const T* row = rows + slots[r] * row_length;

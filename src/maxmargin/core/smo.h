@@ -3,16 +3,18 @@
 //   minimise    1/2 b' (K + diag(ridge)) b + linear' b
 //   subject to  lower <= b <= upper, and sum(b) fixed in some groups
 //
-// G is the gradient. In a group, b_i can grow (b_i < upper_i) and b_j can shrink (b_j > lower_j); moving t from j to i changes the
-// objective by -t (G_j - G_i) + t^2/2 eta,  eta = Q_ii + Q_jj - 2 Q_ij. So i = argmin of G over those that can grow, j maximises
-// (G_j - G_i)^2 / eta over those that can shrink, and t = (G_j - G_i) / eta is cut at the bounds. The tile is optimal to tol when
+// G is the gradient. In a group, b_i can grow (b_i < upper_i) and b_j can shrink (b_j > lower_j);
+// moving t from j to i changes the objective by -t (G_j - G_i) + t^2/2 eta,  eta = Q_ii + Q_jj - 2
+// Q_ij. So i = argmin of G over those that can grow, j maximises (G_j - G_i)^2 / eta over those
+// that can shrink, and t = (G_j - G_i) / eta is cut at the bounds. The tile is optimal to tol when
 // G_j - G_i <= tol for every such pair. (Fan, Chen and Lin 2005; Platt 1998.)
 //
-// A group whose sum is not fixed has one more variable, number n: it has no bounds, its row of K is zero, and so is its gradient. A
-// pair of it and another variable is a step of that variable alone.
+// A group whose sum is not fixed has one more variable, number n: it has no bounds, its row of K is
+// zero, and so is its gradient. A pair of it and another variable is a step of that variable alone.
 //
-// A step makes two passes over the tile's variables: one updates G and finds i, one finds j. The gains that choose j are computed in
-// float32, where a division is cheap; the step itself in float64.
+// A step makes two passes over the tile's variables: one updates G and finds i, one finds j. The
+// gains that choose j are computed in float32, where a division is cheap; the step itself in
+// float64.
 #pragma once
 #include <limits>
 #include <vector>
@@ -45,7 +47,8 @@ struct Extremes {  // of one group
   }
 };
 
-// One working-set problem; variables of a group are contiguous: group g is [group_begin[g], group_begin[g + 1]).
+// One working-set problem; variables of a group are contiguous: group g is [group_begin[g],
+// group_begin[g + 1]).
 template <class T>
 struct Block {
   int64_t size;
@@ -69,7 +72,13 @@ struct BlockResult {
 template <class T>
 class Smo {
  public:
-  Smo(const Block<T>& block) : block(block), n(block.size), blocked_up(size_t(n)), blocked_down(size_t(n)), diagonal(size_t(n)), ends(size_t(block.groups)) {
+  Smo(const Block<T>& block)
+      : block(block),
+        n(block.size),
+        blocked_up(size_t(n)),
+        blocked_down(size_t(n)),
+        diagonal(size_t(n)),
+        ends(size_t(block.groups)) {
     double greatest = 0;
     for (int64_t k = 0; k < n; ++k) greatest = std::max(greatest, std::abs(diagonal_of(k)));
     scale = greatest > 0 ? 1 / greatest : 1;
@@ -106,8 +115,12 @@ class Smo {
   std::vector<T> zeros;  // the row of variable n
 
   const T* row(int64_t k) const { return k < n ? block.K + k * n : zeros.data(); }
-  double value(int64_t k, int64_t l) const { return k < n && l < n ? double(block.K[k * n + l]) : 0.0; }
-  double at(const double* values, int64_t k, double otherwise) const { return k < n ? values[k] : otherwise; }
+  double value(int64_t k, int64_t l) const {
+    return k < n && l < n ? double(block.K[k * n + l]) : 0.0;
+  }
+  double at(const double* values, int64_t k, double otherwise) const {
+    return k < n ? values[k] : otherwise;
+  }
   double diagonal_of(int64_t k) const { return value(k, k) + at(block.ridge, k, 0.0); }
   void move(int64_t k, double t) {
     if (k < n) block.b[k] += t;
@@ -129,22 +142,27 @@ class Smo {
       for (int l = 0; l < L8; ++l) index[l] = begin + l;
       int64_t k = begin;
       for (; k + L8 <= end; k += L8, index += L8) {
-        const Vec<double> now = load(G + k) + t * (load_as<Vec<double>>(Ki + k) - load_as<Vec<double>>(Kj + k));
+        const Vec<double> now =
+            load(G + k) + t * (load_as<Vec<double>>(Ki + k) - load_as<Vec<double>>(Kj + k));
         store<double>(G + k, now);
-        const Vec<double> up = now + load(&blocked_up[size_t(k)]), down = now + load(&blocked_down[size_t(k)]);
+        const Vec<double> up = now + load(&blocked_up[size_t(k)]),
+                          down = now + load(&blocked_down[size_t(k)]);
         at = up < least ? index : at;
         least = up < least ? up : least;
         greatest = down > greatest ? down : greatest;
       }
       for (int l = 0; l < L8; ++l) {
-        if (least[l] < found.least_growable || (least[l] == found.least_growable && least[l] < infinity && at[l] < found.i))
+        if (least[l] < found.least_growable ||
+            (least[l] == found.least_growable && least[l] < infinity && at[l] < found.i))
           found.least_growable = least[l], found.i = at[l];
         found.greatest_shrinkable = std::max(found.greatest_shrinkable, greatest[l]);
       }
       for (; k < end; ++k) {
         G[k] += t * (double(Ki[k]) - double(Kj[k]));
-        if (G[k] + blocked_up[size_t(k)] < found.least_growable) found.least_growable = G[k], found.i = k;
-        found.greatest_shrinkable = std::max(found.greatest_shrinkable, G[k] + blocked_down[size_t(k)]);
+        if (G[k] + blocked_up[size_t(k)] < found.least_growable)
+          found.least_growable = G[k], found.i = k;
+        found.greatest_shrinkable =
+            std::max(found.greatest_shrinkable, G[k] + blocked_down[size_t(k)]);
       }
       if (!block.fixed[g]) found.with_origin(n);
       ends[size_t(g)] = found;
@@ -165,8 +183,10 @@ class Smo {
     for (int l = 0; l < L8; ++l) index[l] = int32_t(begin) + l;
     int64_t k = begin;
     for (; k + L8 <= end; k += L8, index += L8) {
-      const Vec<double> difference = (load(G + k) + load(&blocked_down[size_t(k)]) - e.least_growable) * unit;
-      const Narrow r = __builtin_convertvector(difference, Narrow), sum = load_as<Narrow>(&diagonal[size_t(k)]) + diagonal_i;
+      const Vec<double> difference =
+          (load(G + k) + load(&blocked_down[size_t(k)]) - e.least_growable) * unit;
+      const Narrow r = __builtin_convertvector(difference, Narrow),
+                   sum = load_as<Narrow>(&diagonal[size_t(k)]) + diagonal_i;
       Narrow eta = sum - 2 * scaled_row(Ki + k, scaled);
       const Narrow floor = 1e-6f * (sum < Narrow{} ? -sum : sum) + 1e-30f;
       eta = eta > floor ? eta : floor;
@@ -177,9 +197,11 @@ class Smo {
     }
     int64_t found = -1;
     for (int l = 0; l < L8; ++l)
-      if (at[l] >= 0 && (best[l] > gain || (best[l] == gain && found >= 0 && at[l] < found))) gain = best[l], found = at[l];
+      if (at[l] >= 0 && (best[l] > gain || (best[l] == gain && found >= 0 && at[l] < found)))
+        gain = best[l], found = at[l];
     for (; k < end; ++k) {
-      const float r = float((G[k] + blocked_down[size_t(k)] - e.least_growable) * unit), sum = diagonal[size_t(k)] + diagonal_i;
+      const float r = float((G[k] + blocked_down[size_t(k)] - e.least_growable) * unit),
+                  sum = diagonal[size_t(k)] + diagonal_i;
       const float eta = std::max(sum - 2 * float(Ki[k] * scaled), 1e-6f * std::abs(sum) + 1e-30f);
       if (r > 0 && r * r / eta > gain) gain = r * r / eta, found = k;
     }
@@ -199,16 +221,23 @@ class Smo {
 
   // Move along the pair; false if nothing bounds the step.
   bool step(int64_t i, int64_t j, BlockResult& result) {
-    const double between = value(i, j), sum = diagonal_of(i) + diagonal_of(j), curvature = sum - 2.0 * between;
-    const bool negative = curvature < -1e3 * std::numeric_limits<T>::epsilon() * (std::abs(sum) + std::abs(2.0 * between));
+    const double between = value(i, j), sum = diagonal_of(i) + diagonal_of(j),
+                 curvature = sum - 2.0 * between;
+    const bool negative = curvature < -1e3 * std::numeric_limits<T>::epsilon() *
+                                          (std::abs(sum) + std::abs(2.0 * between));
     result.negative |= negative;
-    // For a positive semidefinite kernel the curvature is at least the ridge, whatever rounding makes of it.
-    const double ridge_i = at(block.ridge, i, 0.0), ridge_j = at(block.ridge, j, 0.0), ridge = ridge_i + ridge_j;
+    // For a positive semidefinite kernel the curvature is at least the ridge, whatever rounding
+    // makes of it.
+    const double ridge_i = at(block.ridge, i, 0.0), ridge_j = at(block.ridge, j, 0.0),
+                 ridge = ridge_i + ridge_j;
     const double floor = std::max(1e-15 * std::abs(sum) + 1e-300, ridge);
     double t = (at(block.G, j, 0.0) - at(block.G, i, 0.0)) / std::max(curvature, floor);
-    // Between equal rows nothing bends the objective: it falls as far as the bounds allow. These differences are exact.
-    if (curvature <= floor && ridge == 0 && (value(i, i) - between) + (value(j, j) - between) <= 0) t = infinity;
-    const double room_i = i < n ? block.upper[i] - block.b[i] : infinity, room_j = j < n ? block.b[j] - block.lower[j] : infinity;
+    // Between equal rows nothing bends the objective: it falls as far as the bounds allow. These
+    // differences are exact.
+    if (curvature <= floor && ridge == 0 && (value(i, i) - between) + (value(j, j) - between) <= 0)
+      t = infinity;
+    const double room_i = i < n ? block.upper[i] - block.b[i] : infinity,
+                 room_j = j < n ? block.b[j] - block.lower[j] : infinity;
     if ((ridge > 0 ? negative : curvature <= floor) && room_i == infinity && room_j == infinity) {
       result.unbounded = true;
       return false;

@@ -1,9 +1,12 @@
-// svmlight text: lines "target [qid:q] index:value index:value ... # comment". Strict: whatever is not of this form is an error at a byte.
+// svmlight text: lines "target [qid:q] index:value index:value ... # comment". Strict: whatever is
+// not of this form is an error at a byte.
 //
-// The text ends in a line end and `text_padding` readable bytes follow it, so that no loop over digits or blanks needs to look for the end.
+// The text ends in a line end and `text_padding` readable bytes follow it, so that no loop over
+// digits or blanks needs to look for the end.
 //
-// A number is m * 10^k with m the digits and k what the point and the exponent say. Where m < 2^53 and |k| <= 22 both are exact doubles and one
-// multiplication or division rounds once: that is exact, and nearly every number; from_chars, which rounds correctly, does the others. Nothing
+// A number is m * 10^k with m the digits and k what the point and the exponent say. Where m < 2^53
+// and |k| <= 22 both are exact doubles and one multiplication or division rounds once: that is
+// exact, and nearly every number; from_chars, which rounds correctly, does the others. Nothing
 // depends on the locale.
 #pragma once
 #include <algorithm>
@@ -18,7 +21,18 @@
 namespace maxmargin {
 
 enum class TextError : int {
-  none, target, target_end, index, colon, value, value_end, not_finite, too_large, order, query, query_mixed
+  none,
+  target,
+  target_end,
+  index,
+  colon,
+  value,
+  value_end,
+  not_finite,
+  too_large,
+  order,
+  query,
+  query_mixed
 };
 
 constexpr int64_t text_padding = 8;
@@ -39,13 +53,17 @@ struct TextRows {
 
 inline bool is_blank(char c) { return c == ' ' || c == '\t'; }
 inline bool is_line_end(char c) { return c == '\n' || c == '\r'; }
-inline bool is_digit(char c) { return unsigned(static_cast<unsigned char>(c)) - unsigned('0') < 10; }
+inline bool is_digit(char c) {
+  return unsigned(static_cast<unsigned char>(c)) - unsigned('0') < 10;
+}
 inline bool ends_number(char c) { return c == ' ' || is_line_end(c) || c == '\t' || c == '#'; }
 
-constexpr double exact_powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                   1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+constexpr double exact_powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                   1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                   1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
-// Appends digits to m, eight at a time while there are eight: three multiplications instead of eight dependent ones.
+// Appends digits to m, eight at a time while there are eight: three multiplications instead of
+// eight dependent ones.
 inline const char* read_digits(const char* p, uint64_t& m) {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
   for (;;) {
@@ -63,7 +81,8 @@ inline const char* read_digits(const char* p, uint64_t& m) {
   return p;
 }
 
-// What the short way cannot do exactly: [start, stop) is a number, `size` the power of ten just above it.
+// What the short way cannot do exactly: [start, stop) is a number, `size` the power of ten just
+// above it.
 inline bool read_long_number(const char* start, const char* stop, int64_t size, double& out) {
   const char* from = *start == '+' ? start + 1 : start;  // from_chars knows no plus
   const auto [end, code] = std::from_chars(from, stop, out);
@@ -75,7 +94,8 @@ inline bool read_long_number(const char* start, const char* stop, int64_t size, 
   return code == std::errc() && end == stop;
 }
 
-// A decimal number at p; returns past its end, or nullptr if there is none. Words (nan, inf) and hexadecimal digits are no numbers.
+// A decimal number at p; returns past its end, or nullptr if there is none. Words (nan, inf) and
+// hexadecimal digits are no numbers.
 inline const char* read_number(const char* p, double& out) {
   const char* start = p;
   const bool negative = *p == '-';

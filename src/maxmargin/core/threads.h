@@ -1,5 +1,6 @@
-// Threads that live for one call: no pool survives it, so forks, signals and nested pools cannot find a stale one. Starting
-// threads takes longer than a small kernel block: a call starts them once, and its parts wait for each other.
+// Threads that live for one call: no pool survives it, so forks, signals and nested pools cannot
+// find a stale one. Starting threads takes longer than a small kernel block: a call starts them
+// once, and its parts wait for each other.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -14,10 +15,13 @@
 namespace maxmargin {
 
 inline int64_t pieces_of(int64_t count, int64_t grain) { return (count + grain - 1) / grain; }
-inline int team_size(int threads, int64_t count, int64_t grain) { return int(std::min<int64_t>(threads, pieces_of(count, grain))); }
+inline int team_size(int threads, int64_t count, int64_t grain) {
+  return int(std::min<int64_t>(threads, pieces_of(count, grain)));
+}
 
-// Whether this thread can throw. The first exception of a thread needs memory for thread-local data, and where there is none the C
-// library ends the process. So that memory is taken before any work is.
+// Whether this thread can throw. The first exception of a thread needs memory for thread-local
+// data, and where there is none the C library ends the process. So that memory is taken before any
+// work is.
 inline bool can_throw() noexcept {
   constexpr size_t plenty = size_t(1) << 16;
   void* volatile room = std::malloc(plenty);
@@ -26,15 +30,18 @@ inline bool can_throw() noexcept {
   return std::uncaught_exceptions() >= 0;  // takes it
 }
 
-// The threads of one call. Each of them runs the same code; `each` shares out the pieces of a loop and ends when all are done.
+// The threads of one call. Each of them runs the same code; `each` shares out the pieces of a loop
+// and ends when all are done.
 class Team {
  public:
-  // work(begin, end) for the pieces of [0, count), all but the last `grain` long, each taken by the first thread that is free. The last
-  // piece is taken first: where the pieces of a triangle are unequal, it is the longest.
+  // work(begin, end) for the pieces of [0, count), all but the last `grain` long, each taken by the
+  // first thread that is free. The last piece is taken first: where the pieces of a triangle are
+  // unequal, it is the longest.
   template <class Work>
   void each(int64_t count, int64_t grain, Work&& work) {
     const int64_t pieces = pieces_of(count, grain);
-    for (int64_t piece; (piece = pieces - 1 - next++) >= 0;) work(piece * grain, std::min(count, (piece + 1) * grain));
+    for (int64_t piece; (piece = pieces - 1 - next++) >= 0;)
+      work(piece * grain, std::min(count, (piece + 1) * grain));
     wait();
   }
 
@@ -110,7 +117,8 @@ void on_team(int threads, const Work& work) {
   if (error) std::rethrow_exception(error);
 }
 
-// Calls work(begin, end) for the pieces of [0, count); the work object is copied once a thread, so that it may own scratch memory.
+// Calls work(begin, end) for the pieces of [0, count); the work object is copied once a thread, so
+// that it may own scratch memory.
 template <class Work>
 void parallel(int threads, int64_t count, int64_t grain, const Work& work) {
   on_team(team_size(threads, count, grain), [&](Team& team) {

@@ -8,8 +8,8 @@
 
 namespace maxmargin::MAXMARGIN_LEVEL {
 
-// The losses of n samples: leaving the tube [low, high] of decision values costs `up` a unit below it and `down` a unit above it, or a
-// unit squared; see losses.py.
+// The losses of n samples: leaving the tube [low, high] of decision values costs `up` a unit below
+// it and `down` a unit above it, or a unit squared; see losses.py.
 struct Tube {
   int64_t n;
   const double *low, *high, *up, *down;

@@ -1,4 +1,5 @@
-// SIMD vectors by the compilers' vector extension: as wide as the instruction level of this translation unit allows.
+// SIMD vectors by the compilers' vector extension: as wide as the instruction level of this
+// translation unit allows.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -45,12 +46,18 @@ struct AlignedAllocator {
   AlignedAllocator() = default;
   template <class U>
   AlignedAllocator(const AlignedAllocator<U>&) {}
-  T* allocate(size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t(64))); }
+  T* allocate(size_t n) {
+    return static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t(64)));
+  }
   void deallocate(T* p, size_t) { ::operator delete(p, std::align_val_t(64)); }
   template <class U>
-  bool operator==(const AlignedAllocator<U>&) const { return true; }
+  bool operator==(const AlignedAllocator<U>&) const {
+    return true;
+  }
   template <class U>
-  bool operator!=(const AlignedAllocator<U>&) const { return false; }
+  bool operator!=(const AlignedAllocator<U>&) const {
+    return false;
+  }
 };
 template <class T>
 using Aligned = std::vector<T, AlignedAllocator<T>>;
@@ -78,10 +85,12 @@ inline Vec<T> broadcast(T x) {
   return Vec<T>{} + x;
 }
 
-// 2^-s = 2^k (1 + r q(r)), k = round(-s), r = -s - k, |r| <= 1/2; q is the polynomial that interpolates (2^r - 1) / r at Chebyshev points,
-// so that 2^0 is exactly 1. For exp(x), s = -x log2(e) rounded leaves an error of |x| exp(x) half units in the last place of 1: for the
-// kernels, values of at most 1, that is below the rounding of 1. At s = `zero` the exponent's bits are 0 and so is the value, exactly;
-// between `zero` - 1 and `zero`, where values have no exponent any more, it is wrong by less than the least normal number.
+// 2^-s = 2^k (1 + r q(r)), k = round(-s), r = -s - k, |r| <= 1/2; q is the polynomial that
+// interpolates (2^r - 1) / r at Chebyshev points, so that 2^0 is exactly 1. For exp(x), s = -x
+// log2(e) rounded leaves an error of |x| exp(x) half units in the last place of 1: for the kernels,
+// values of at most 1, that is below the rounding of 1. At s = `zero` the exponent's bits are 0 and
+// so is the value, exactly; between `zero` - 1 and `zero`, where values have no exponent any more,
+// it is wrong by less than the least normal number.
 template <class T>
 struct Exp2;
 template <>
@@ -89,16 +98,19 @@ struct Exp2<float> {
   // round = 1.5 * 2^23: adding it leaves the integer in the low bits
   static constexpr float zero = 127.f, most = 128.f, round = 12582912.f;
   static constexpr int mantissa = 23, degree = 5;
-  static constexpr float q[] = {0.69314718802622878106f,    0.24022650760568126945f,   0.055503571142190778186f,
-                                0.0096180825572778514913f, 0.0013390863364671234381f, 0.00015453162945120690177f};
+  static constexpr float q[] = {0.69314718802622878106f,   0.24022650760568126945f,
+                                0.055503571142190778186f,  0.0096180825572778514913f,
+                                0.0013390863364671234381f, 0.00015453162945120690177f};
 };
 template <>
 struct Exp2<double> {
   static constexpr double zero = 1023., most = 1024., round = 6755399441055744.;  // 1.5 * 2^52
   static constexpr int mantissa = 52, degree = 10;
-  static constexpr double q[] = {0.69314718055994530942,    0.2402265069591009822,      0.055504108664821594339,   0.0096181291076068885273,
-                                 0.001333355814641693531,   0.00015403530441736050155,  1.5252733829836118394e-5,  1.3215442587921689653e-6,
-                                 1.0178062445845773521e-7, 7.0725859492692236999e-9,   4.4549605981865183938e-10};
+  static constexpr double q[] = {
+      0.69314718055994530942,   0.2402265069591009822,    0.055504108664821594339,
+      0.0096181291076068885273, 0.001333355814641693531,  0.00015403530441736050155,
+      1.5252733829836118394e-5, 1.3215442587921689653e-6, 1.0178062445845773521e-7,
+      7.0725859492692236999e-9, 4.4549605981865183938e-10};
 };
 constexpr double log2_e = 1.4426950408889634074;
 
@@ -115,10 +127,12 @@ inline Vec<T> of_bits(const IVec<T>& bits) {
   return v;
 }
 
-// min(max(v, 0), most) for v that are not NaN; as integers, which order as floats >= 0 do: compilers have no float minimum without tests.
+// min(max(v, 0), most) for v that are not NaN; as integers, which order as floats >= 0 do:
+// compilers have no float minimum without tests.
 template <class T>
 inline Vec<T> clamp(Vec<T> v, T most) {
-  const IVec<T> zero = {}, end = bits_of<T>(broadcast<T>(most)), bits = bits_of<T>(v), positive = bits > zero ? bits : zero;
+  const IVec<T> zero = {}, end = bits_of<T>(broadcast<T>(most)), bits = bits_of<T>(v),
+                positive = bits > zero ? bits : zero;
   return of_bits<T>(positive < end ? positive : end);
 }
 
