@@ -3,12 +3,10 @@
 from numbers import Real
 from typing import Any, ClassVar, Self
 
-import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.boundary import SCORE_ROUNDING, outward
 from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats
 from maxmargin.estimators import _state
@@ -17,14 +15,10 @@ from maxmargin.estimators._linear import BaseLinear
 from maxmargin.estimators._outlier import BaseOneClass
 from maxmargin.estimators._targets import validate_weight
 from maxmargin.linear import losses
-from maxmargin.linear.bias_search import best_bias
 from maxmargin.linear.designs import ArrayDesign, Design
 from maxmargin.linear.losses import Bias, LinearProblem
+from maxmargin.linear.one_class import lower_offset
 from maxmargin.linear.training import TrainedLinear
-from maxmargin.linear.verification import EPS, certify, rounding
-
-SPENT, NEGLIGIBLE = 1e-2, 1e-9
-"""What the offset may add to the gap: a share of it, or of the objective."""
 
 
 class LinearOneClassSVM(BaseOneClass, BaseLinear):
@@ -125,30 +119,8 @@ class LinearOneClassSVM(BaseOneClass, BaseLinear):
     def _finished(
         self, trained: TrainedLinear, problem: LinearProblem, design: Design
     ) -> TrainedLinear:
-        """Move the offset outward, and certify the model that results.
-
-        The best offset for given weights leaves at most nu of the samples below it, as its slope
-        says: nu n >= sum of the weights of those below. Lowered, it lets samples on the boundary be
-        inliers however rounding falls, and those that violate the conditions where that costs next
-        to nothing.
-        """
-        found, before = trained.solution, trained.certificate
-        if not before.status.converged:
-            return trained
-        scores = design.values(found.w)
-        bias = best_bias(problem, scores, found.bias)
-        size = np.full(len(scores), rounding(found, design, 0.0) / EPS)
-        value = max(abs(before.primal), abs(before.dual))
-        room = 0.5 * (float(self.tol) * value - before.gap)
-        allowed = max(0.0, min(max(SPENT * before.gap, NEGLIGIBLE * value), room)) / problem.total
-        f, inside = np.maximum(scores + bias, -allowed), problem.tube.up * (1 - NEGLIGIBLE)
-        dual = np.where(
-            np.abs(scores + bias) <= SCORE_ROUNDING * size, 0.0, found.t
-        )  # on the boundary, whatever the duals say
-        bias += outward(f, dual, inside, bias, size)
-        moved = found._replace(bias=bias, f=scores + bias)
-        solution, certificate = certify(problem, moved, design, float(self.tol))
-        return trained._replace(solution=solution, certificate=certificate)
+        """Lower the offset until samples on the boundary are inliers."""
+        return lower_offset(trained, problem, design, float(self.tol))
 
     def _problem(self, weight: Floats) -> LinearProblem:
         return LinearProblem(
