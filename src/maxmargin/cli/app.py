@@ -7,17 +7,18 @@ import typer
 import maxmargin
 from maxmargin.cli.bench import bench
 from maxmargin.cli.check import check
-from maxmargin.cli.common import reported
 from maxmargin.cli.convert import convert
 from maxmargin.cli.demo import demo
+from maxmargin.cli.errors import reported
 from maxmargin.cli.inspect import inspect
-from maxmargin.cli.liblinear import linear_predict, linear_train
-from maxmargin.cli.libsvm import svm_predict, svm_train
+from maxmargin.cli.linear_train import linear_train
 from maxmargin.cli.plot import plot
 from maxmargin.cli.predict import predict
 from maxmargin.cli.scale import scale
 from maxmargin.cli.subset import subset
+from maxmargin.cli.svm_predict import linear_predict, svm_predict
 from maxmargin.cli.svm_scale import svm_scale
+from maxmargin.cli.svm_train import svm_train
 from maxmargin.cli.train import train
 from maxmargin.cli.tune import tune
 

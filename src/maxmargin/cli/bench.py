@@ -8,8 +8,8 @@ import typer
 from sklearn import svm
 from sklearn.base import clone, is_classifier, is_outlier_detector
 
-from maxmargin.cli import models
-from maxmargin.cli.common import (
+from maxmargin.cli import fitting, problems
+from maxmargin.cli.options import (
     AsJson,
     DataFile,
     DataFormat,
@@ -18,14 +18,12 @@ from maxmargin.cli.common import (
     Quiet,
     Target,
     ZeroBased,
-    console,
     labels,
     load,
     one_of,
-    progress,
-    show,
     with_target,
 )
+from maxmargin.cli.reports import console, progress, show
 
 THEIRS: dict[str, Any] = {
     "svc": svm.SVC,
@@ -70,14 +68,14 @@ def bench(
       maxmargin bench houses.csv --problem svr --target price --rounds 5
     """
     one_of("--problem", problem, THEIRS)
-    given = models.assignments(set_)
-    ours = models.build(
+    given = problems.assignments(set_)
+    ours = problems.build(
         problem, {**({"intercept": "regularised"} if problem.startswith("linear") else {}), **given}
     )
     theirs = THEIRS[problem](**given)
     table = load(data, target, header, data_format, zero_based, ignore=ignore)
     y = None if is_outlier_detector(ours) else with_target(table)
-    y = labels(y) if is_classifier(ours) else y if y is None else models.numbers(y, table)
+    y = labels(y) if is_classifier(ours) else y if y is None else fitting.numbers(y, table)
     times: dict[str, list[list[float]]] = {"maxmargin": [], "scikit-learn": []}
     predictions = {}
     with progress("rounds", 2 * rounds, quiet) as advance:

@@ -4,17 +4,8 @@ from typing import Annotated, Any
 
 import typer
 
-from maxmargin.cli.common import (
-    AsJson,
-    DataFile,
-    DataFormat,
-    Header,
-    Ignore,
-    Target,
-    ZeroBased,
-    console,
-    show,
-)
+from maxmargin.cli.options import AsJson, DataFile, DataFormat, Header, Ignore, Target, ZeroBased
+from maxmargin.cli.reports import console, show
 from maxmargin.io.doctor import Findings, advice, examine, statistics
 from maxmargin.io.tables import Options
 

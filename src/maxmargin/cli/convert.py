@@ -7,8 +7,9 @@ from typing import Annotated, Any
 import typer
 
 import maxmargin
-from maxmargin.cli import models
-from maxmargin.cli.common import (
+from maxmargin.cli import model_files
+from maxmargin.cli.errors import usage
+from maxmargin.cli.options import (
     AsJson,
     DataFormat,
     Header,
@@ -16,18 +17,17 @@ from maxmargin.cli.common import (
     Quiet,
     Target,
     ZeroBased,
-    check_outputs,
     load,
     one_of,
-    show,
-    usage,
 )
+from maxmargin.cli.outputs import check_outputs
+from maxmargin.cli.reports import show
 from maxmargin.io.files import STDIN, atomic_write, open_read, require_file
 from maxmargin.io.tables_write import WRITERS, write_table
 
 HEADS = (b"svm_type", b"solver_type", b"SVM-light Version")
 """How text models of LIBSVM, LIBLINEAR and SVM-light begin."""
-MODEL_FORMATS = (*models.FORMATS, "onnx", "c", "javascript")
+MODEL_FORMATS = (*model_files.FORMATS, "onnx", "c", "javascript")
 
 
 def convert(
@@ -96,7 +96,7 @@ def convert(
             raise usage(
                 f"{source} is not a model: --max-support-vectors and --tolerance do not apply."
             )
-        if to is None and Path(output).suffix in (".mm", ".model", *models.EXPORTS):
+        if to is None and Path(output).suffix in (".mm", ".model", *model_files.EXPORTS):
             raise usage(
                 f"{source} holds data, but {output} is the name of a model: use train to fit a "
                 "model to data."
@@ -129,13 +129,17 @@ def _convert_model(
 ) -> dict[str, Any]:
     from maxmargin import io
 
-    model = models.load_model(source)
+    model = model_files.load_model(source)
     if compress:
         model = maxmargin.compact(model, **compress)
-    kind = to or models.EXPORTS.get(output.suffix) or models.model_format(output, None, model)
+    kind = (
+        to
+        or model_files.EXPORTS.get(output.suffix)
+        or model_files.model_format(output, None, model)
+    )
     one_of("--to", kind, MODEL_FORMATS)
-    if kind in models.FORMATS:
-        models.save_model(model, output, kind)
+    if kind in model_files.FORMATS:
+        model_files.save_model(model, output, kind)
     else:
         exports: dict[str, Callable[[Any], Any]] = {
             "onnx": io.to_onnx,

@@ -8,10 +8,12 @@ import typer
 from sklearn.datasets import load_breast_cancer, make_moons
 
 import maxmargin
-from maxmargin.cli import models
-from maxmargin.cli.common import AsJson, console, show, write_picture
+from maxmargin.cli import model_files
+from maxmargin.cli.options import AsJson
+from maxmargin.cli.outputs import write_picture
 from maxmargin.cli.plot import draw
 from maxmargin.cli.ranges import ranges_of, save_ranges
+from maxmargin.cli.reports import console, show
 from maxmargin.cli.tune import search, values_of
 from maxmargin.io.tables import Data
 from maxmargin.io.tables_write import write_table
@@ -68,7 +70,7 @@ def _moons(place: Path, written: list[str], commands: list[str]) -> None:
     X, y = make_moons(200, noise=0.2, random_state=0)
     table = _write(place, "moons.csv", X, y, written)
     model = maxmargin.SVC(C=10, gamma=1.0).fit(X, y)
-    models.save_model(model, place / "moons.mm", "mm")
+    model_files.save_model(model, place / "moons.mm", "mm")
     written.append("moons.mm")
     _draw(place, "moons.png", "decision", model, table, written)
     commands += [
@@ -84,7 +86,7 @@ def _regression(place: Path, written: list[str], commands: list[str]) -> None:
     y = np.sin(X[:, 0]) + 0.15 * rng.normal(size=120)
     table = _write(place, "curve.csv", X, y, written)
     model = maxmargin.SVR(C=10, epsilon=0.2, gamma=1.0).fit(X, y)
-    models.save_model(model, place / "curve.mm", "mm")
+    model_files.save_model(model, place / "curve.mm", "mm")
     written.append("curve.mm")
     _draw(place, "curve.png", "tube", model, table, written)
     commands += [
@@ -99,7 +101,7 @@ def _outliers(place: Path, written: list[str], commands: list[str]) -> None:
     X = np.vstack([rng.normal(size=(150, 2)), rng.uniform(-5, 5, (15, 2))])
     table = _write(place, "points.csv", X, None, written)
     model = maxmargin.OneClassSVM(nu=0.1, gamma=0.3).fit(X)
-    models.save_model(model, place / "points.mm", "mm")
+    model_files.save_model(model, place / "points.mm", "mm")
     written.append("points.mm")
     _draw(place, "points.png", "outliers", model, table, written)
     commands += [

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from maxmargin.cli.common import usage
+from maxmargin.cli.errors import usage
 
 
 @dataclass

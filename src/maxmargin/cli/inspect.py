@@ -7,8 +7,9 @@ import numpy as np
 import typer
 from scipy import sparse
 
-from maxmargin.cli import models
-from maxmargin.cli.common import AsJson, show
+from maxmargin.cli import model_files, problems
+from maxmargin.cli.options import AsJson
+from maxmargin.cli.reports import show
 
 
 def inspect(
@@ -28,7 +29,7 @@ def inspect(
 
       maxmargin inspect libsvm.model --json
     """
-    show(summary(models.load_model(model), Path(model)), as_json)
+    show(summary(model_files.load_model(model), Path(model)), as_json)
 
 
 def summary(model: Any, path: Path) -> dict[str, Any]:
@@ -42,7 +43,7 @@ def summary(model: Any, path: Path) -> dict[str, Any]:
         "kernel": None if kernel is None else str(kernel),
         "features": int(model.n_features_in_),
         "names": [str(name) for name in getattr(model, "feature_names_in_", [])] or None,
-        "target": models.target_name(model),
+        "target": model_files.target_name(model),
         "classes": [_item(label) for label in getattr(model, "classes_", [])] or None,
         "support_vectors": _support(model),
         "non_zero_weights": _weights(model),
@@ -79,7 +80,7 @@ def _support(model: Any) -> Any:
 
 
 def _weights(model: Any) -> str | None:
-    if not isinstance(model, models.LINEAR):
+    if not isinstance(model, problems.LINEAR):
         return None
     coef = model.coef_
     return (

@@ -8,8 +8,9 @@ import typer
 from scipy import sparse
 from sklearn.base import is_classifier, is_outlier_detector, is_regressor
 
-from maxmargin.cli import models
-from maxmargin.cli.common import (
+from maxmargin.cli import model_files
+from maxmargin.cli.errors import usage
+from maxmargin.cli.options import (
     AsJson,
     DataFile,
     DataFormat,
@@ -19,16 +20,13 @@ from maxmargin.cli.common import (
     Seed,
     Target,
     ZeroBased,
-    check_outputs,
-    check_picture,
     labels,
     load,
     one_of,
-    show,
-    usage,
     with_target,
-    write_picture,
 )
+from maxmargin.cli.outputs import check_outputs, check_picture, write_picture
+from maxmargin.cli.reports import show
 from maxmargin.cli.subset import choose
 from maxmargin.io.tables import Data
 
@@ -83,7 +81,7 @@ def plot(
     """
     check_outputs(picture, inputs=(data, model))
     check_picture(picture)
-    fitted = models.load_model(model)
+    fitted = model_files.load_model(model)
     chosen = kind or _usual(fitted)
     one_of("--kind", chosen, KINDS)
     if not KINDS[chosen](fitted):
@@ -92,7 +90,7 @@ def plot(
             f"{model} is a {type(fitted).__name__}, which --kind {chosen} cannot draw: use "
             f"{suitable}"
         )
-    names = models.names_of(fitted)
+    names = model_files.names_of(fitted)
     table = load(
         data,
         target,
@@ -101,11 +99,11 @@ def plot(
         zero_based,
         fitted.n_features_in_,
         names,
-        models.target_name(fitted),
+        model_files.target_name(fitted),
         ignore,
     )
-    fitted = models.widened(fitted, model, table.X.shape[1])
-    table = table._replace(X=models.rows_for(fitted, table))
+    fitted = model_files.widened(fitted, model, table.X.shape[1])
+    table = table._replace(X=model_files.rows_for(fitted, table))
     if table.X.shape[0] > most:
         table = choose(
             table, most, seed, stratified=not is_regressor(fitted) and table.y is not None

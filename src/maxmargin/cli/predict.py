@@ -8,8 +8,8 @@ import typer
 from scipy import sparse
 from sklearn.base import is_classifier, is_regressor
 
-from maxmargin.cli import models
-from maxmargin.cli.common import (
+from maxmargin.cli import fitting, model_files
+from maxmargin.cli.options import (
     AsJson,
     DataFile,
     DataFormat,
@@ -19,12 +19,11 @@ from maxmargin.cli.common import (
     Target,
     Weight,
     ZeroBased,
-    check_outputs,
     labels,
     load,
-    plain,
-    show,
 )
+from maxmargin.cli.outputs import check_outputs
+from maxmargin.cli.reports import plain, show
 from maxmargin.io.files import compressed_write
 from maxmargin.io.tables import Data
 
@@ -68,13 +67,13 @@ def predict(
       maxmargin predict new.csv churn.mm --json
     """
     check_outputs(output, inputs=(data, model))
-    fitted = models.load_model(model)
-    zero_based = True if zero_based is None and models.takes_kernel(fitted) else zero_based
-    known = fitted.n_features_in_, models.names_of(fitted), models.target_name(fitted)
+    fitted = model_files.load_model(model)
+    zero_based = True if zero_based is None and fitting.takes_kernel(fitted) else zero_based
+    known = fitted.n_features_in_, model_files.names_of(fitted), model_files.target_name(fitted)
     table = load(data, target, header, data_format, zero_based, *known, ignore, weight)
-    table = models.with_kernel(fitted, table, training=False)
-    fitted = models.widened(fitted, model, table.X.shape[1])
-    X = models.rows_for(fitted, table)
+    table = fitting.with_kernel(fitted, table, training=False)
+    fitted = model_files.widened(fitted, model, table.X.shape[1])
+    X = model_files.rows_for(fitted, table)
     predicted = fitted.predict(X)
     values = decision_values(fitted, X) if decision else None
     report = {"samples": len(predicted), **_scores(fitted, predicted, table)}
@@ -117,8 +116,8 @@ def _scores(model: Any, predicted: Any, table: Data) -> dict[str, Any]:
     if is_classifier(model):
         _check_labels(y, model.classes_, table)
     if is_regressor(model):
-        y = models.numbers(y, table)
-    return models.scores(model, predicted, y, table.weight)
+        y = fitting.numbers(y, table)
+    return fitting.scores(model, predicted, y, table.weight)
 
 
 def _check_labels(y: Any, classes: Any, table: Data) -> None:

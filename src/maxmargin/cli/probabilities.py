@@ -13,8 +13,8 @@ import numpy as np
 from sklearn.base import clone, is_classifier, is_regressor
 
 from maxmargin import calibration
-from maxmargin.cli import models
-from maxmargin.cli.common import labels
+from maxmargin.cli import fitting
+from maxmargin.cli.options import labels
 from maxmargin.estimators.libsvm_layout import libsvm_sign
 from maxmargin.io.tables import Data
 from maxmargin.kernel import multiclass
@@ -26,7 +26,7 @@ FOLDS = 5
 def learn(model: Any, data: Data, seed: int = 0) -> None:
     """Give a fitted classifier or regression its probA and probB."""
     if is_regressor(model):
-        y = models.target_of(model, data)
+        y = fitting.target_of(model, data)
         scale = calibration.laplace_scale(y - _out_of_fold(model, data.X, y, seed))
         model.model_ = replace(model.model_, prob_a=np.array([scale]))
         return
@@ -49,7 +49,7 @@ def _sigmoid(model: Any, X: Any, y: Any, pair: Any, seed: int) -> tuple[float, f
                 label: weight for label, weight in model.class_weight.items() if label in pair
             }
         )
-    part = X[rows][:, rows] if models.takes_kernel(model) else X[rows]
+    part = X[rows][:, rows] if fitting.takes_kernel(model) else X[rows]
     values = _out_of_fold(alone, part, y[rows], seed)
     # ours is positive for the second class
     return calibration.fit_sigmoid(-values, y[rows] == pair[0])
@@ -64,7 +64,7 @@ def _out_of_fold(model: Any, X: Any, y: Any, seed: int) -> Any:
             "that a fold leaves out"
         )
     found = np.empty(len(y))
-    for outside, fitted, rows in models.by_folds(model, X, y, min(FOLDS, least), seed):
+    for outside, fitted, rows in fitting.by_folds(model, X, y, min(FOLDS, least), seed):
         found[outside] = (
             fitted.decision_function(rows) if is_classifier(model) else fitted.predict(rows)
         )

@@ -6,7 +6,8 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from maxmargin.cli.common import (
+from maxmargin.cli.errors import usage
+from maxmargin.cli.options import (
     AsJson,
     DataFile,
     DataFormat,
@@ -16,12 +17,11 @@ from maxmargin.cli.common import (
     Target,
     Weight,
     ZeroBased,
-    check_outputs,
     load,
-    show,
-    usage,
 )
+from maxmargin.cli.outputs import check_outputs
 from maxmargin.cli.ranges import load_ranges, ranges_of, save_ranges
+from maxmargin.cli.reports import show
 from maxmargin.io.tables_write import write_table
 
 

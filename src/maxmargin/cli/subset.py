@@ -6,7 +6,8 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from maxmargin.cli.common import (
+from maxmargin.cli.errors import usage
+from maxmargin.cli.options import (
     AsJson,
     DataFile,
     DataFormat,
@@ -17,12 +18,11 @@ from maxmargin.cli.common import (
     Target,
     Weight,
     ZeroBased,
-    check_outputs,
     load,
-    show,
-    usage,
     with_target,
 )
+from maxmargin.cli.outputs import check_outputs
+from maxmargin.cli.reports import show
 from maxmargin.io.tables import Data
 from maxmargin.io.tables_write import write_table
 

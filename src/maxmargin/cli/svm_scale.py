@@ -12,8 +12,10 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from maxmargin.cli.common import check_outputs, load, usage
+from maxmargin.cli.errors import usage
 from maxmargin.cli.flags import files, parse
+from maxmargin.cli.options import load
+from maxmargin.cli.outputs import check_outputs
 from maxmargin.cli.ranges import load_ranges, ranges_of, save_ranges
 from maxmargin.io import dump_svmlight
 

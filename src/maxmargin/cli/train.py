@@ -8,8 +8,9 @@ import numpy as np
 import typer
 from sklearn.base import is_outlier_detector
 
-from maxmargin.cli import models
-from maxmargin.cli.common import (
+from maxmargin.cli import fitting, model_files, problems
+from maxmargin.cli.errors import usage
+from maxmargin.cli.options import (
     AsJson,
     DataFile,
     DataFormat,
@@ -20,14 +21,11 @@ from maxmargin.cli.common import (
     Target,
     Weight,
     ZeroBased,
-    check_outputs,
     load,
-    progress,
-    show,
-    usage,
-    verbosity,
     with_target,
 )
+from maxmargin.cli.outputs import check_outputs
+from maxmargin.cli.reports import progress, show, verbosity
 from maxmargin.io.tables import Data
 
 
@@ -40,7 +38,7 @@ def train(
         ),
     ] = None,
     problem: Annotated[
-        str, typer.Option("--problem", "-p", help=f"One of {', '.join(models.PROBLEMS)}.")
+        str, typer.Option("--problem", "-p", help=f"One of {', '.join(problems.PROBLEMS)}.")
     ] = "svc",
     kernel: Annotated[
         str | None,
@@ -132,7 +130,7 @@ def train(
     given = {
         "kernel": kernel,
         "C": C,
-        "gamma": None if gamma is None else models.value_of(gamma),
+        "gamma": None if gamma is None else problems.value_of(gamma),
         "degree": degree,
         "coef0": coef0,
         "nu": nu,
@@ -140,23 +138,23 @@ def train(
         "tol": tol,
         "loss": loss,
         "penalty": penalty,
-        "class_weight": models.class_weights(class_weight),
+        "class_weight": problems.class_weights(class_weight),
         "time_limit": time_limit,
     }
-    estimator = models.build(
-        problem, models.assignments(set_, given), random_state=seed, verbose=verbosity(quiet)
+    estimator = problems.build(
+        problem, problems.assignments(set_, given), random_state=seed, verbose=verbosity(quiet)
     )
-    models.check_weight(estimator, problem, weight)
+    fitting.check_weight(estimator, problem, weight)
     path = _model_path(data, model)
     check_outputs(str(path), inputs=(data,))
-    kind = models.model_format(path, format, estimator)
-    table = models.with_kernel(
+    kind = model_files.model_format(path, format, estimator)
+    table = fitting.with_kernel(
         estimator,
         load(data, target, header, data_format, zero_based, ignore=ignore, weight=weight),
         training=True,
     )
     began = time.perf_counter()
-    models.fit(estimator, table)
+    fitting.fit(estimator, table)
     seconds = time.perf_counter() - began
     report = {
         **describe(estimator, table),
@@ -165,10 +163,10 @@ def train(
     }
     if cv is not None:
         report["cross_validation"] = cross_validate(estimator, table, cv, seed, quiet)
-    models.save_model(estimator, path, kind)
+    model_files.save_model(estimator, path, kind)
     report |= {"model": str(path), "format": kind}
     if as_json:
-        report["certificate"] = models.certificate_report(estimator)
+        report["certificate"] = model_files.certificate_report(estimator)
     if not quiet or as_json:
         show(report, as_json)
 
@@ -187,7 +185,7 @@ def describe(model: Any, table: Data) -> dict[str, Any]:
     return {
         "data": f"{table.source}: {table.X.shape[0]:,} x {table.X.shape[1]:,}",
         "target": table.target,
-        "weights": models.weight_report(table),
+        "weights": fitting.weight_report(table),
         "estimator": str(model).replace("\n", " "),
         "support_vectors": None if support is None else len(support),
         "certificate": str(model.certificate_) if hasattr(model, "certificate_") else None,
@@ -199,7 +197,7 @@ def _training_scores(model: Any, table: Data) -> dict[str, Any]:
     y = table.y if is_outlier_detector(model) else with_target(table)
     return {
         f"training_{name}": value
-        for name, value in models.scores(model, model.predict(table.X), y, table.weight).items()
+        for name, value in fitting.scores(model, model.predict(table.X), y, table.weight).items()
     }
 
 
@@ -210,17 +208,17 @@ def cross_validate(
     if is_outlier_detector(model):
         raise ValueError("--cv needs a classifier or a regressor: a one-class model has no score")
     predicted, y = cross_predict(model, table, folds, seed, quiet)
-    return {"folds": folds, **models.scores(model, predicted, y, table.weight)}
+    return {"folds": folds, **fitting.scores(model, predicted, y, table.weight)}
 
 
 def cross_predict(
     model: Any, table: Data, folds: int, seed: int, quiet: bool = False
 ) -> tuple[Any, Any]:
     """Return predictions for each fold from a model of the others, and the targets."""
-    y = models.target_of(model, table)
+    y = fitting.target_of(model, table)
     predicted = np.empty_like(y)
     with progress("cross-validation", folds, quiet) as advance:
-        for outside, fitted, rows in models.by_folds(model, table.X, y, folds, seed, table.weight):
+        for outside, fitted, rows in fitting.by_folds(model, table.X, y, folds, seed, table.weight):
             predicted[outside] = fitted.predict(rows)
             advance()
     return predicted, y

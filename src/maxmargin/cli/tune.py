@@ -12,8 +12,9 @@ from sklearn.base import clone, is_outlier_detector
 from sklearn.metrics import check_scoring, get_scorer_names
 from sklearn.model_selection import GridSearchCV, ParameterGrid
 
-from maxmargin.cli import models
-from maxmargin.cli.common import (
+from maxmargin.cli import fitting, model_files, problems
+from maxmargin.cli.errors import usage
+from maxmargin.cli.options import (
     AsJson,
     DataFile,
     DataFormat,
@@ -24,15 +25,10 @@ from maxmargin.cli.common import (
     Target,
     Weight,
     ZeroBased,
-    check_outputs,
-    check_picture,
-    console,
     load,
-    progress,
-    show,
-    usage,
-    write_picture,
 )
+from maxmargin.cli.outputs import check_outputs, check_picture, write_picture
+from maxmargin.cli.reports import console, progress, show
 from maxmargin.io.tables import Data
 from maxmargin.suggestions import did_you_mean
 
@@ -44,7 +40,7 @@ MOST_SHOWN = 10
 def tune(
     data: DataFile,
     problem: Annotated[
-        str, typer.Option("--problem", "-p", help=f"One of {', '.join(models.PROBLEMS)}.")
+        str, typer.Option("--problem", "-p", help=f"One of {', '.join(problems.PROBLEMS)}.")
     ] = "svc",
     kernel: Annotated[
         str | None, typer.Option("--kernel", "-k", help="Kernel of all points of the grid.")
@@ -105,17 +101,17 @@ def tune(
 
       maxmargin tune houses.csv --problem svr --target price --vary epsilon=0.01,0.1,1
     """
-    fixed = models.assignments(set_, {"kernel": kernel})
-    estimator = models.build(problem, fixed, random_state=seed)
-    models.check_weight(estimator, problem, weight)
+    fixed = problems.assignments(set_, {"kernel": kernel})
+    estimator = problems.build(problem, fixed, random_state=seed)
+    fitting.check_weight(estimator, problem, weight)
     grid = grid_of(estimator, C, gamma, vary, fixed)
     check_outputs(picture, model, inputs=(data,))
     if model is not None:
         # refuse the name of another kind of file before the work
-        models.model_format(Path(model), None, estimator)
+        model_files.model_format(Path(model), None, estimator)
     if picture is not None:
         check_picture(picture)
-    table = models.with_kernel(
+    table = fitting.with_kernel(
         estimator,
         load(data, target, header, data_format, zero_based, ignore=ignore, weight=weight),
         training=True,
@@ -126,8 +122,8 @@ def tune(
 
         write_picture(GridSearchDisplay.from_search(found), picture)
     if model is not None:
-        best = models.fit(estimator.set_params(**found.best_params_), table)
-        models.save_model(best, Path(model), models.model_format(Path(model), None, best))
+        best = fitting.fit(estimator.set_params(**found.best_params_), table)
+        model_files.save_model(best, Path(model), model_files.model_format(Path(model), None, best))
     _report(found, {"picture": picture, "model": model}, as_json, quiet)
 
 
@@ -173,7 +169,7 @@ def values_of(name: str, text: str) -> list[Any]:
     """
     base, mark, rest = text.partition(":")
     if not mark:
-        return [models.value_of(item.strip()) for item in text.split(",")]
+        return [problems.value_of(item.strip()) for item in text.split(",")]
     try:
         begin, end, step = (float(item) for item in rest.split(","))
         power = {"log2": 2.0, "log10": 10.0}[base]
@@ -201,11 +197,11 @@ def search(
     """Run scikit-learn's search with a progress bar, which the scorer advances after each fit."""
     if is_outlier_detector(estimator):
         raise ValueError("tune needs a classifier or a regressor: a one-class model has no score")
-    y = models.target_of(estimator, table)
+    y = fitting.target_of(estimator, table)
     if cv < 2:
         raise usage(f"--cv must be at least 2, got {cv}.")
-    folds = models.folds_of(estimator, y, cv, seed)
-    own = models.weights(table.weight)
+    folds = fitting.folds_of(estimator, y, cv, seed)
+    own = fitting.weights(table.weight)
     with (
         config_context(enable_metadata_routing=bool(own)),
         progress("search", len(ParameterGrid(grid)) * cv, quiet) as advance,

@@ -1,5 +1,4 @@
-"""``maxmargin svm-train`` and ``svm-predict``: LIBSVM's options, defaults and model files, our
-solver.
+"""``maxmargin svm-train``: LIBSVM's options, defaults and model files, our solver.
 
     -s 0 C-SVC   1 nu-SVC   2 one-class   3 eps-SVR   4 nu-SVR
     -t 0 linear   1 polynomial   2 RBF   3 sigmoid   4 precomputed
@@ -21,44 +20,39 @@ import typer
 from sklearn.base import is_classifier, is_outlier_detector, is_regressor
 
 import maxmargin
-from maxmargin.cli import models, probabilities
-from maxmargin.cli.common import check_outputs, labels, load, usage, verbosity, with_target
+from maxmargin.cli import fitting, model_files, probabilities
+from maxmargin.cli.errors import usage
 from maxmargin.cli.flags import Flags, files, parse
-from maxmargin.cli.predict import drop_features, write_predictions
+from maxmargin.cli.options import labels, load, with_target
+from maxmargin.cli.outputs import check_outputs
+from maxmargin.cli.reports import verbosity
+from maxmargin.cli.svm_predict import regression_errors
 from maxmargin.cli.train import cross_predict
 from maxmargin.io.libsvm import label_order
 from maxmargin.io.tables import Data
-from maxmargin.kernel.kernels import Kind
 
 SOLVERS = (maxmargin.SVC, maxmargin.NuSVC, maxmargin.OneClassSVM, maxmargin.SVR, maxmargin.NuSVR)
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 DEFAULTS: dict[str, Any] = {
-    **{
-        "s": 0,
-        "t": 2,
-        "d": 3,
-        "g": 0.0,
-        "r": 0.0,
-        "c": 1.0,
-        "n": 0.5,
-        "p": 0.1,
-        "m": 100.0,
-        "e": 0.001,
-        "h": 1,
-        "b": 0,
-        "v": 0,
-    }
+    "s": 0,
+    "t": 2,
+    "d": 3,
+    "g": 0.0,
+    "r": 0.0,
+    "c": 1.0,
+    "n": 0.5,
+    "p": 0.1,
+    "m": 100.0,
+    "e": 0.001,
+    "h": 1,
+    "b": 0,
+    "v": 0,
 }
 USED_BY_SOLVER = {"c": (0, 3, 4), "n": (1, 2, 4), "p": (3,)}
 USED_BY_KERNEL = {"d": (1,), "g": (1, 2, 3), "r": (1, 3)}
-
 Arguments = Annotated[
     list[str] | None,
     typer.Argument(metavar="TRAINING_FILE [MODEL_FILE]", help="As svm-train takes them."),
-]
-PredictArguments = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="TEST_FILE MODEL_FILE OUTPUT_FILE", help="As svm-predict takes them."),
 ]
 
 
@@ -92,15 +86,15 @@ def svm_train(arguments: Arguments = None) -> None:
     _warn_unused(found)
     use_weights(found, data, found["s"] == 0)
     model = estimator(found, 0 if quiet else verbosity(False))
-    data = models.with_kernel(model, data, training=True)
+    data = fitting.with_kernel(model, data, training=True)
     if found["v"]:
         return print_cross_validation(model, data, found["v"], quiet)
-    models.fit(model, data)
+    fitting.fit(model, data)
     if is_classifier(model):
         model.model_ = replace(model.model_, label_order=label_order(labels(data.y)))
     if found["b"]:
         probabilities.learn(model, data)
-    models.save_model(model, output, "libsvm")
+    model_files.save_model(model, output, "libsvm")
     if not quiet:
         typer.echo(str(model.certificate_))
         typer.echo(f"Total nSV = {len(model.support_)}")
@@ -184,97 +178,8 @@ def print_cross_validation(model: Any, data: Data, folds: int, quiet: bool) -> N
             "(inside) and -1"
         )
     if is_regressor(model):
-        error, correlation = _errors(predicted, y)
+        error, correlation = regression_errors(predicted, y)
         typer.echo(f"Cross Validation Mean squared error = {error:.6g}")
         typer.echo(f"Cross Validation Squared correlation coefficient = {correlation:.6g}")
     else:
         typer.echo(f"Cross Validation Accuracy = {100 * np.mean(predicted == y):.6g}%")
-
-
-def svm_predict(arguments: PredictArguments = None) -> None:
-    """Predict as LIBSVM's svm-predict does, from its model files or ours.
-
-    Options: -b 1 probabilities, -q quiet.
-
-    Examples:
-
-      maxmargin svm-predict heart_scale heart_scale.model predictions
-
-      maxmargin svm-predict -b 1 heart_scale heart_scale.model predictions
-    """
-    predict_like_theirs(arguments or [], " (classification)")
-
-
-def predict_like_theirs(arguments: list[str], ending: str = "") -> None:
-    """Predict for svm-predict and linear-predict.
-
-    svm-predict appends an ending to the line with the accuracy.
-    """
-    found = parse(arguments, {"b": 0})
-    test, path, output = files(found, 3, 3, "a test file, a model file and an output file")
-    check_outputs(output, inputs=(test, path))
-    model = models.load_model(path)
-    kernel = getattr(model, "kernel_", None)
-    kind = None if kernel is None else kernel.kind
-    data = load(
-        test,
-        data_format="svmlight",
-        zero_based=models.takes_kernel(model),
-        n_features=model.n_features_in_,
-    )
-    data = models.with_kernel(model, data, training=False)
-    model = models.widened(model, path, data.X.shape[1])
-    if data.X.shape[1] > model.n_features_in_ and kind in (None, Kind.LINEAR, Kind.POLY, Kind.TANH):
-        data = drop_features(data, model.n_features_in_)
-    if data.X.shape[1] != model.n_features_in_:
-        raise ValueError(
-            f"{data.source} has {data.X.shape[1]} features, the model was trained on "
-            f"{model.n_features_in_}: with this kernel new features "
-            "would change the values; train on data with all features"
-        )
-    predicted = _predicted(model, models.rows_for(model, data), path, output, bool(found["b"]))
-    if "q" not in found.given:
-        _print_scores(model, predicted, np.asarray(data.y), ending)
-
-
-def _predicted(model: Any, X: Any, path: str, output: str, with_probabilities: bool) -> Any:
-    """Write the predictions; with probabilities, a line with the classes comes first.
-
-    The prediction is then the most probable class.
-    """
-    scale: Any = model.model_.prob_a if is_regressor(model) and hasattr(model, "model_") else ()
-    if not with_probabilities or len(scale):
-        predicted = model.predict(X)
-        if with_probabilities:
-            typer.echo("Prob. model for test data: target value = predicted value + z,")
-            typer.echo(f"z: Laplace distribution e^(-|z|/sigma)/(2sigma),sigma={scale[0]:g}")
-        write_predictions(output, predicted)
-        return predicted
-    classes, values = probabilities.probabilities(model, X, path)
-    predicted = classes[values.argmax(axis=1)]
-    write_predictions(
-        output, predicted, values, heading=" ".join(["labels", *map(str, classes.tolist())])
-    )
-    return predicted
-
-
-def _print_scores(model: Any, predicted: Any, y: Any, ending: str) -> None:
-    """Print the lines of svm-predict; the line with the accuracy has this ending."""
-    if is_regressor(model):
-        error, correlation = _errors(predicted, y)
-        typer.echo(f"Mean squared error = {error:.6g} (regression)")
-        typer.echo(f"Squared correlation coefficient = {correlation:.6g} (regression)")
-        return
-    right = int(np.sum(predicted == y))
-    typer.echo(f"Accuracy = {100 * right / len(y):.6g}% ({right}/{len(y)}){ending}")
-
-
-def _errors(predicted: Any, y: Any) -> tuple[float, float]:
-    """Return the mean squared error and the squared correlation coefficient.
-
-    The latter is nan if the predictions or the targets are constant.
-    """
-    varied = np.ptp(predicted) > 0 and np.ptp(y) > 0
-    return float(np.mean((predicted - y) ** 2)), float(
-        np.corrcoef(predicted, y)[0, 1] ** 2
-    ) if varied else float("nan")

@@ -1,5 +1,4 @@
-"""``maxmargin linear-train`` and ``linear-predict``: LIBLINEAR's options and model files, our
-solver.
+"""``maxmargin linear-train``: LIBLINEAR's options and model files, our solver.
 
     -s 1, 2 squared hinge   3 hinge   4 Crammer and Singer   5 squared hinge, l1 penalty
     -s 11, 12 squared epsilon-insensitive   13 epsilon-insensitive   21 one-class
@@ -21,11 +20,13 @@ import typer
 from sklearn.base import is_classifier
 
 import maxmargin
-from maxmargin.cli import models
-from maxmargin.cli.common import check_outputs, labels, load, usage, verbosity, with_target
+from maxmargin.cli import fitting, model_files
+from maxmargin.cli.errors import usage
 from maxmargin.cli.flags import Flags, files, parse
-from maxmargin.cli.libsvm import (
-    predict_like_theirs,
+from maxmargin.cli.options import labels, load, with_target
+from maxmargin.cli.outputs import check_outputs
+from maxmargin.cli.reports import verbosity
+from maxmargin.cli.svm_train import (
     print_cross_validation,
     use_weights,
     warn_unused,
@@ -56,16 +57,9 @@ DEFAULTS: dict[str, Any] = {
 }
 LEAST_C, GREATEST_C = 2.0**-10, 2.0**10
 """-C starts at the first, or at the value of -c, and doubles it up to the second."""
-
 Arguments = Annotated[
     list[str] | None,
     typer.Argument(metavar="TRAINING_FILE [MODEL_FILE]", help="As LIBLINEAR's train takes them."),
-]
-PredictArguments = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="TEST_FILE MODEL_FILE OUTPUT_FILE", help="As LIBLINEAR's predict takes them."
-    ),
 ]
 
 
@@ -105,10 +99,10 @@ def linear_train(arguments: Arguments = None) -> None:
             "the rest, not where it is part of the rest; "
             "maxmargin train --class-weight weights it everywhere"
         )
-    models.fit(model, data)
+    fitting.fit(model, data)
     if is_classifier(model):
         model.label_order_ = label_order(labels(data.y))
-    models.save_model(model, output, "liblinear")
+    model_files.save_model(model, output, "liblinear")
     if not quiet:
         typer.echo(str(model.certificate_))
     return None
@@ -182,15 +176,3 @@ def _find_C(model: Any, data: Data, folds: int, least: float) -> None:
         data.X, labels(with_target(data))
     )
     typer.echo(f"Best C = {search.C_:g}  CV accuracy = {100 * search.best_score_:g}%")
-
-
-def linear_predict(arguments: PredictArguments = None) -> None:
-    """Predict as LIBLINEAR's predict does, from its model files or ours.
-
-    Options: -b 0, -q quiet.
-
-    Examples:
-
-      maxmargin linear-predict news20.t news20.model predictions
-    """
-    predict_like_theirs(arguments or [])

@@ -1,0 +1,175 @@
+"""Fitting and scoring a model on the data of a command, with weights, kernels and folds."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone, is_classifier, is_outlier_detector, is_regressor
+from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.utils import get_tags
+from sklearn.utils.validation import has_fit_parameter
+
+from maxmargin.cli.errors import usage
+from maxmargin.cli.options import labels, with_target
+from maxmargin.io.tables import Data
+
+
+def fit(model: Any, data: Data) -> Any:
+    """Fit a model to data, with targets if the problem has some.
+
+    The model remembers the features' names, as with a data frame.
+    """
+    model.fit(
+        data.X,
+        None if is_outlier_detector(model) else target_of(model, data),
+        **weights(data.weight),
+    )
+    if data.names:
+        model.feature_names_in_ = np.array(data.names, dtype=object)
+    if data.target is not None:
+        model.target_name_ = data.target
+    return model
+
+
+def weights(weight: Any) -> dict[str, Any]:
+    """Return sample weights, if there are some, as keyword arguments."""
+    return {} if weight is None else {"sample_weight": weight}
+
+
+def check_weight(model: Any, problem: str, weight: str | None) -> None:
+    """Raise an error if weights are given that the estimator cannot use."""
+    if weight is not None and not has_fit_parameter(model, "sample_weight"):
+        raise usage(
+            f"{problem} takes no sample weights: leave --weight out, or choose another --problem."
+        )
+
+
+def weight_report(data: Data) -> str | None:
+    """Describe the weights for a report."""
+    if data.weight is None:
+        return None
+    return (
+        f"{data.weight_name or 'given'}: sum {data.weight.sum():g}, "
+        f"{int((data.weight > 0).sum()):,} positive"
+    )
+
+
+def takes_kernel(model: Any) -> bool:
+    """Whether the rows of its data are kernel values with the training rows."""
+    return bool(get_tags(model).input_tags.pairwise)
+
+
+def with_kernel(model: Any, data: Data, training: bool) -> Data:
+    """Return the data; strip LIBSVM's row numbers from a precomputed kernel in svmlight text.
+
+    There row i begins with 0:i, followed by j:k, its kernel value with training row j.
+    """
+    if data.format != "svmlight" or not takes_kernel(model):
+        return data
+    n = data.X.shape[0]
+    K = sparse.csr_matrix(data.X, copy=True)
+    # the last kernel values may be zero in all rows
+    K.resize(n, max(K.shape[1], (n if training else model.n_features_in_) + 1))
+    K = K.toarray()
+    if training and (K.shape[1] != n + 1 or not np.array_equal(K[:, 0], np.arange(1, n + 1))):
+        raise ValueError(
+            f"{data.source} is not a precomputed kernel: row i must begin with 0:i and hold "
+            f"1:K(i,1) to {n}:K(i,{n})"
+        )
+    return data._replace(X=np.ascontiguousarray(K[:, 1:]))
+
+
+def target_of(model: Any, data: Data) -> Any:
+    """Return the targets that a classifier or a regressor is fitted to."""
+    y = with_target(data)
+    if not is_classifier(model):
+        return numbers(y, data)
+    found = labels(y)
+    if found.dtype.kind == "f" and (found != np.round(found)).any():
+        raise ValueError(
+            f"{data.source} has targets like {found[found != np.round(found)][0]:g}, which are not "
+            "classes: --problem svr?"
+        )
+    classes = np.unique(found).tolist()
+    if len(classes) < 2:
+        raise ValueError(
+            f"all targets of {data.source} are {classes[0]!r}: classification needs at least two "
+            "classes (or use --problem one-class)"
+        )
+    weights = model.class_weight if isinstance(getattr(model, "class_weight", None), dict) else {}
+    unknown = [label for label in weights if label not in classes]
+    if unknown:
+        raise ValueError(
+            f"the class weights name {unknown[0]!r}, the classes of {data.source} are "
+            f"{', '.join(map(repr, classes[:20]))}"
+        )
+    return found
+
+
+def folds_of(model: Any, y: Any, count: int, seed: int) -> StratifiedKFold | KFold:
+    """Return the folds of a cross-validation, stratified for classifiers."""
+    if len(y) < count:
+        raise ValueError(
+            f"{count} folds need at least {count} samples, there are {len(y)}: use fewer folds"
+        )
+    if is_classifier(model):
+        least = np.unique(y, return_counts=True)[1].min()
+        if least < count:
+            raise ValueError(
+                f"{count} folds need at least {count} samples of each class, the smallest class "
+                f"has {least}: use fewer folds"
+            )
+    return (StratifiedKFold if is_classifier(model) else KFold)(
+        count, shuffle=True, random_state=seed
+    )
+
+
+def by_folds(
+    model: Any, X: Any, y: Any, count: int, seed: int, weight: Any = None
+) -> Iterator[tuple[Any, Any, Any]]:
+    """Yield for each fold its samples, a model fitted to the others, and the fold's rows for it."""
+    for inside, outside in folds_of(model, y, count, seed).split(X, y):
+        columns = inside if takes_kernel(model) else slice(None)
+        own = weights(None if weight is None else weight[inside])
+        yield (
+            outside,
+            clone(model).set_params(verbose=0).fit(X[inside][:, columns], y[inside], **own),
+            X[outside][:, columns],
+        )
+
+
+def numbers(y: Any, data: Data) -> Any:
+    """Return the targets of a regression as numbers."""
+    try:
+        return np.asarray(y, dtype=np.float64)
+    except ValueError:
+        raise ValueError(
+            f"{data.source} has targets that are not numbers: use a classifier, not a regression"
+        ) from None
+
+
+def scores(model: Any, predicted: Any, y: Any, weight: Any = None) -> dict[str, Any]:
+    """Score predictions: accuracy of a classifier, errors of a regression.
+
+    A one-class model has the share inside, and accuracy if y is +-1. Sample weights weight the
+    means.
+    """
+
+    def mean(values: Any) -> float:
+        return float(np.average(values, weights=weight))
+
+    if is_regressor(model):
+        z = np.asarray(y, float)
+        difference, spread = z - predicted, mean((z - mean(z)) ** 2)
+        found = {
+            "mean_squared_error": mean(difference**2),
+            "mean_absolute_error": mean(np.abs(difference)),
+        }
+        return {**found, "r2": 1 - mean(difference**2) / spread if spread > 0 else None}
+    if is_outlier_detector(model):
+        found = {"inside": mean(predicted > 0)}
+        known = y is not None and np.isin(y, (-1, 1)).all()
+        return {**found, "accuracy": mean(predicted == y)} if known else found
+    right = np.asarray(predicted) == np.asarray(y)
+    return {"accuracy": mean(right), "correct": f"{int(right.sum())} of {len(right)}"}

@@ -1,0 +1,103 @@
+"""Model files of the commands, and data in the form that a model expects."""
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+from scipy import sparse
+
+from maxmargin.cli.errors import usage
+from maxmargin.cli.options import one_of
+from maxmargin.cli.problems import LINEAR
+from maxmargin.io.tables import Data, ending_of
+
+FORMATS = ("mm", "libsvm", "liblinear")
+PICKLES = (".pkl", ".pickle", ".joblib")
+EXPORTS = {".onnx": "onnx", ".c": "c", ".h": "c", ".js": "javascript", ".mjs": "javascript"}
+"""Formats that models are exported to, by the suffix of the name."""
+
+
+def model_format(path: Path, asked: str | None, model: Any) -> str:
+    """Return mm, libsvm or liblinear: as asked, or by the name's suffix, which must be theirs."""
+    if asked is not None:
+        return one_of("--format", asked, FORMATS)
+    if path.suffix == ".mm":
+        return "mm"
+    if ending_of(path) == ".model":
+        return "liblinear" if isinstance(model, LINEAR) else "libsvm"
+    pickle = " (joblib.dump writes pickles, in Python)" if path.suffix in PICKLES else ""
+    raise usage(
+        f"{path} is the name of another kind of file{pickle}: use the suffix .mm or .model."
+    )
+
+
+def save_model(model: Any, path: Path, format: str) -> None:
+    """Write a model file."""
+    from maxmargin import io
+
+    {"mm": io.save, "libsvm": io.save_libsvm, "liblinear": io.save_liblinear}[format](model, path)
+
+
+def load_model(path: str) -> Any:
+    """Read a model file of any format."""
+    from maxmargin import io
+    from maxmargin.io.files import require_file
+
+    require_file(Path(path))
+    return io.load(path)
+
+
+def widened(model: Any, path: str, width: int) -> Any:
+    """Return the model for data with this many features.
+
+    A LIBSVM file does not hold the number of features; those it does not name are zero.
+    """
+    from maxmargin import io
+    from maxmargin.io.files import open_read
+
+    if width <= model.n_features_in_:
+        return model
+    with open_read(Path(path)) as file:
+        libsvm = file.read(8) == b"svm_type"
+    return io.load_libsvm(path, n_features=width) if libsvm else model
+
+
+def names_of(model: Any) -> list[str] | None:
+    """Return the names of a model's features, if it has some."""
+    names = getattr(model, "feature_names_in_", None)
+    return None if names is None else [str(name) for name in names]
+
+
+def target_name(model: Any) -> str | None:
+    """Return the name of the target that a model was trained on, if it has one."""
+    name = getattr(model, "target_name_", None)
+    return name if isinstance(name, str) else None
+
+
+def rows_for(model: Any, data: Data) -> Any:
+    """Return rows with the model's features, dense if its support vectors are."""
+    if data.X.shape[1] != model.n_features_in_:
+        raise ValueError(
+            f"{data.source} has {data.X.shape[1]} features, the model was trained on "
+            f"{model.n_features_in_}"
+        )
+    names = names_of(model)
+    if names is not None and data.names is None:
+        order = ", ".join(names[:5]) + ", ..." * (len(names) > 5)
+        warnings.warn(
+            f"{data.source} has no column names: its columns are taken in the model's order: "
+            f"{order}",
+            stacklevel=2,
+        )
+    machine = getattr(model, "model_", None)
+    dense = machine is not None and not machine.sparse
+    return data.X.toarray() if dense and sparse.issparse(data.X) else data.X
+
+
+def certificate_report(model: Any) -> dict[str, Any] | None:
+    """Describe the certificate for a report."""
+    certificate = getattr(model, "certificate_", None)
+    if certificate is None:
+        return None
+    names = ("status", "primal", "dual", "gap", "relative_gap", "kkt_violation", "n_iter")
+    return {name: getattr(certificate, name) for name in names}

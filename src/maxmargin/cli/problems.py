@@ -1,0 +1,89 @@
+"""The problems a model can be trained for, and their parameters on the command line.
+
+A problem is one entry of PROBLEMS. A parameter that its estimator does not have is an error.
+"""
+
+import ast
+from typing import Any
+
+import maxmargin
+from maxmargin.cli.errors import usage
+from maxmargin.cli.options import one_of
+from maxmargin.suggestions import did_you_mean
+
+PROBLEMS: dict[str, Any] = {
+    "svc": maxmargin.SVC,
+    "nu-svc": maxmargin.NuSVC,
+    "svr": maxmargin.SVR,
+    "nu-svr": maxmargin.NuSVR,
+    "one-class": maxmargin.OneClassSVM,
+    "linear-svc": maxmargin.LinearSVC,
+    "linear-svr": maxmargin.LinearSVR,
+    "linear-one-class": maxmargin.LinearOneClassSVM,
+    "pegasos": maxmargin.PegasosSVC,
+    "norma": maxmargin.NormaSVC,
+    "norma-novelty": maxmargin.NormaNovelty,
+}
+LINEAR = (maxmargin.LinearSVC, maxmargin.LinearSVR, maxmargin.LinearOneClassSVM)
+
+
+def problem_class(name: str) -> Any:
+    """Return the estimator class of a problem."""
+    return PROBLEMS[one_of("--problem", name, PROBLEMS)]
+
+
+def value_of(text: str) -> Any:
+    """Parse a parameter's value: a Python literal, or else the text itself."""
+    if text.lower() in ("inf", "infinity"):
+        return float("inf")
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return text
+
+
+def class_weights(text: str | None) -> Any:
+    """Parse class weights: balanced, or label=weight,label=weight."""
+    if text is None or text == "balanced":
+        return text
+    weights = {}
+    for item in text.split(","):
+        label, mark, weight = item.rpartition("=")
+        if not mark:
+            raise usage(f"--class-weight must be balanced or label=weight,..., got {text!r}.")
+        try:
+            weights[value_of(label.strip())] = float(weight)
+        except ValueError:
+            raise usage(f"--class-weight: {weight!r} is not a number.") from None
+    return weights
+
+
+def assignments(items: list[str] | None, given: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Join the parameters of separate options and of --set name=value.
+
+    A parameter that is given twice is an error.
+    """
+    found = {name: value for name, value in (given or {}).items() if value is not None}
+    for item in items or []:
+        name, mark, text = item.partition("=")
+        if not mark:
+            raise usage(f"--set takes name=value, got {item!r}.")
+        if name.strip() in found:
+            raise usage(f"{name.strip()} is given twice: by --set {item} and before.")
+        found[name.strip()] = value_of(text.strip())
+    return found
+
+
+def build(problem: str, given: dict[str, Any], **always: Any) -> Any:
+    """Return the estimator of a problem with the given parameters (those that are not None)."""
+    cls = problem_class(problem)
+    known = cls().get_params()
+    parameters = {name: value for name, value in given.items() if value is not None}
+    unknown = [name for name in parameters if name not in known]
+    if unknown:
+        hint = did_you_mean(unknown[0], known)
+        raise usage(
+            f"{problem} has no parameter {', '.join(unknown)}; its parameters are "
+            f"{', '.join(known)}.{hint}"
+        )
+    return cls(**{**{name: value for name, value in always.items() if name in known}, **parameters})
