@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from maxmargin.io import files, tables
+from maxmargin.io import files, table_formats
 from maxmargin.io.tables import Data, Options, format_of, read_table
 from maxmargin.io.tables_write import write_table
 
@@ -181,9 +181,9 @@ def test_compressed_by_content(tmp_path):
 def test_the_fast_way_of_numbers_is_the_slow_way(tmp_path, monkeypatch, text):
     path = tmp_path / "a.csv"
     path.write_bytes(text.encode())
-    assert tables._all_numbers(text, ";" if ";" in text else ",", 99, 3) is None
+    assert table_formats._all_numbers(text, ";" if ";" in text else ",", 99, 3) is None
     fast = read_table(path)
-    monkeypatch.setattr(tables, "_all_numbers", lambda *_: None)
+    monkeypatch.setattr(table_formats, "_all_numbers", lambda *_: None)
     slow = read_table(path)
     assert fast.X.shape == (2, 2)
     np.testing.assert_array_equal(fast.X, slow.X)

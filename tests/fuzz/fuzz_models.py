@@ -26,15 +26,34 @@ from scipy import sparse
 
 from maxmargin import io
 from maxmargin.estimators import _machine, _state
-from maxmargin.io import archive, checks, liblinear, libsvm, model, tagged, text
-from maxmargin.io import svm_light_models as svm_light
+from maxmargin.io import (
+    archive,
+    consistency,
+    liblinear_models,
+    libsvm_models,
+    model,
+    model_text,
+    svm_light_models,
+    tagged,
+)
 
 CORPUS = Path(__file__).parent / "corpus"
 MEMORY = 512 * 2**20
 """Bytes above what the imports took."""
 
 
-MODULES = (archive, checks, liblinear, libsvm, model, svm_light, tagged, text, _machine, _state)
+MODULES = (
+    archive,
+    consistency,
+    liblinear_models,
+    libsvm_models,
+    model,
+    svm_light_models,
+    tagged,
+    model_text,
+    _machine,
+    _state,
+)
 
 
 def instrument():

@@ -26,12 +26,8 @@ from maxmargin.cli.flags import Flags, files, parse
 from maxmargin.cli.options import labels, load, with_target
 from maxmargin.cli.outputs import check_outputs
 from maxmargin.cli.reports import verbosity
-from maxmargin.cli.svm_train import (
-    print_cross_validation,
-    use_weights,
-    warn_unused,
-)
-from maxmargin.io.libsvm import label_order
+from maxmargin.cli.svm_train import print_cross_validation, use_weights, warn_unused
+from maxmargin.io.label_orders import label_order
 from maxmargin.io.tables import Data
 
 SOLVERS: dict[int, tuple[Any, dict[str, Any]]] = {

@@ -28,7 +28,7 @@ from maxmargin.cli.outputs import check_outputs
 from maxmargin.cli.reports import verbosity
 from maxmargin.cli.svm_predict import regression_errors
 from maxmargin.cli.train import cross_predict
-from maxmargin.io.libsvm import label_order
+from maxmargin.io.label_orders import label_order
 from maxmargin.io.tables import Data
 
 SOLVERS = (maxmargin.SVC, maxmargin.NuSVC, maxmargin.OneClassSVM, maxmargin.SVR, maxmargin.NuSVR)

@@ -1,7 +1,7 @@
 """File formats: svmlight data, model files of ours and of other programs, and exports."""
 
-from maxmargin.io.liblinear import load_liblinear, save_liblinear
-from maxmargin.io.libsvm import load_libsvm, save_libsvm
+from maxmargin.io.liblinear_models import load_liblinear, save_liblinear
+from maxmargin.io.libsvm_models import load_libsvm, save_libsvm
 from maxmargin.io.model import load, save
 from maxmargin.io.onnx_export import to_onnx
 from maxmargin.io.scikit_learn import from_sklearn, to_sklearn

@@ -17,10 +17,10 @@ from maxmargin import estimators
 from maxmargin.estimators import liblinear
 from maxmargin.estimators.records import build
 from maxmargin.io import archive, first_version
-from maxmargin.io.checks import WRONG, validate
+from maxmargin.io.consistency import WRONG, validate
 from maxmargin.io.files import open_read
-from maxmargin.io.liblinear import load_liblinear
-from maxmargin.io.libsvm import load_libsvm
+from maxmargin.io.liblinear_models import load_liblinear
+from maxmargin.io.libsvm_models import load_libsvm
 from maxmargin.io.svm_light_models import load_svm_light
 from maxmargin.io.tagged import Decoder, Encoder
 from maxmargin.kernel.kernels import Kernel

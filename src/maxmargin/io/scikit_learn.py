@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.estimators import LinearSVC, LinearSVCCV, LinearSVR
 from maxmargin.estimators.libsvm_layout import libsvm_signed, shown
 from maxmargin.estimators.records import ESTIMATORS, problem_of, record_of, restore
-from maxmargin.io.liblinear import Linear, linear_of, restore_linear
+from maxmargin.io.liblinear_models import Linear, linear_of, restore_linear
 from maxmargin.kernel.kernels import NAMES, PARAMETERS, Kernel, Kind
 from maxmargin.kernel.model import KernelModel, Problem, imported
 

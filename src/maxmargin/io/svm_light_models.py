@@ -23,7 +23,7 @@ import numpy as np
 from scipy import sparse
 
 from maxmargin.estimators.records import restore
-from maxmargin.io.text import HEAD, Lines, numbers, read_vectors, whole
+from maxmargin.io.model_text import HEAD, Lines, numbers, read_vectors, whole
 from maxmargin.kernel.kernels import Kernel
 from maxmargin.kernel.model import Problem, imported
 

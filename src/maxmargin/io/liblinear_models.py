@@ -29,8 +29,8 @@ from maxmargin.estimators import LinearOneClassSVM, LinearSVC, LinearSVCCV, Line
 from maxmargin.estimators._linear import BaseLinear
 from maxmargin.estimators.records import build, weights_of
 from maxmargin.io.files import compressed_write
-from maxmargin.io.libsvm import whole_labels
-from maxmargin.io.text import Head, Lines, numbers_of_lines, read_head
+from maxmargin.io.label_orders import whole_labels
+from maxmargin.io.model_text import Head, Lines, numbers_of_lines, read_head
 from maxmargin.status import Status
 
 WORDS = {b"solver_type", b"nr_class", b"label", b"nr_feature", b"bias", b"rho"}

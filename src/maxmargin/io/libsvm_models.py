@@ -26,7 +26,6 @@ A file does not hold the number of features. If no vector has the last feature, 
 it into the first vector.
 """
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -39,8 +38,8 @@ from maxmargin.core.text import format_svmlight
 from maxmargin.estimators.libsvm_layout import libsvm_signed
 from maxmargin.estimators.records import record_of, restore
 from maxmargin.io.files import compressed_write
-from maxmargin.io.text import Head, Lines, Vectors, read_head, read_vectors
-from maxmargin.kernel import multiclass
+from maxmargin.io.label_orders import reordered, whole_labels, with_sorted_classes
+from maxmargin.io.model_text import Head, Lines, Vectors, read_head, read_vectors
 from maxmargin.kernel.kernels import PARAMETERS, Kernel, Kind
 from maxmargin.kernel.model import KernelModel, Problem, imported, none
 
@@ -100,7 +99,7 @@ def save_libsvm(model: Any, path: Any) -> None:
     if order is None and machine.classes is not None and machine.classes.tolist() == [-1, 1]:
         order = np.array([1, 0])
     if order is not None:
-        machine = _reordered(machine, order)
+        machine = reordered(machine, order)
     labels = [] if machine.classes is None else whole_labels(machine.classes, "LIBSVM")
     rows = _as_written(machine)
     with compressed_write(path) as file:
@@ -127,28 +126,6 @@ def _refuse_others(machine: KernelModel) -> None:
         )
     if machine.classes is not None:
         whole_labels(machine.classes, "LIBSVM")
-
-
-def label_order(y: NDArray[Any]) -> NDArray[np.int64]:
-    """Return positions of the sorted labels in LIBSVM's and LIBLINEAR's order.
-
-    Labels are in the order of y, but 1 before -1.
-    """
-    classes, first = np.unique(y, return_index=True)
-    return np.array([1, 0]) if classes.tolist() == [-1, 1] else np.argsort(first)
-
-
-def whole_labels(classes: NDArray[Any], program: str) -> list[int]:
-    """Return labels as 32-bit integers; ValueError for others."""
-    good = classes.dtype.kind in "iuf" and bool(
-        np.isfinite(classes).all() and (np.abs(classes.astype(np.float64)) < 2**31).all()
-    )
-    if not (good and (classes == np.floor(classes)).all()):
-        raise ValueError(
-            f"{program} writes labels as integers of 32 bits, not {classes[:5].tolist()}: encode "
-            "them (LabelEncoder), or use io.save, which writes every kind of label."
-        )
-    return [int(label) for label in classes]
 
 
 def _head(machine: KernelModel, labels: list[int]) -> bytes:
@@ -285,7 +262,7 @@ def load_libsvm(path: Any, *, n_features: int | None = None) -> Any:
         prob_b=prob_b,
         marks=marks,
     )
-    return restore(libsvm_signed(_sorted(found)))
+    return restore(libsvm_signed(with_sorted_classes(found)))
 
 
 def _kernel(head: Head) -> Kernel:
@@ -357,45 +334,3 @@ def _placed(
         width,
         rows,
     )
-
-
-def _reordered(machine: KernelModel, order: NDArray[np.int64]) -> KernelModel:
-    """Return the same machine with class order[a] at position a; see the top of this file."""
-    ends = np.concatenate([[0], np.cumsum(machine.n_support)])
-    members = [np.arange(ends[p], ends[p + 1]) for p in order]
-    columns = np.concatenate(members).astype(np.int64)
-    places = np.cumsum([0, *(len(member) for member in members)])
-    coef = np.empty_like(machine.coef)
-    for a, p in enumerate(order):
-        here = slice(places[a], places[a + 1])
-        for b, q in enumerate(order):
-            if a != b:
-                turned = 1.0 if (a < b) == (p < q) else -1.0
-                coef[b - (b > a), here] = turned * machine.coef[q - (q > p), members[a]]
-    source, sign = multiclass.pairs_in_order(order)
-    classes = machine.classes
-    intervals = machine.intervals[source]
-    return replace(
-        machine,
-        vectors=machine.vectors[columns]
-        if machine.kernel.kind is not Kind.PRECOMPUTED
-        else machine.vectors,
-        coef=coef,
-        intercept=sign * machine.intercept[source],
-        intervals=np.where(sign[:, None] < 0, -intervals[:, ::-1], intervals),
-        n_support=machine.n_support[order],
-        classes=None if classes is None else classes[order],
-        rows=None if machine.rows is None else machine.rows[columns],
-        prob_a=machine.prob_a[source] if len(machine.prob_a) else machine.prob_a,
-        prob_b=sign * machine.prob_b[source] if len(machine.prob_b) else machine.prob_b,
-    )
-
-
-def _sorted(machine: KernelModel) -> KernelModel:
-    """Return the machine with its classes sorted; it remembers the order of the file."""
-    if machine.classes is None:
-        return machine
-    order = np.argsort(machine.classes)
-    if (order == np.arange(len(order))).all():
-        return machine
-    return replace(_reordered(machine, order), label_order=np.argsort(order))
