@@ -142,8 +142,8 @@ WRONG = {
         lambda: ((*chunk, np.ones(3)) for chunk in reader(X, label)()),
         "chunk 0 has 50 samples and 3 weights",
     ),
-    "no y": lambda: (lambda: iter([X[:50], X[50:]]), r"chunk 0 is no \(X, y\)"),
-    "single": lambda: (lambda: iter([(X[:50],)]), r"chunk 0 is no \(X, y\)"),
+    "no y": lambda: (lambda: iter([X[:50], X[50:]]), r"chunk 0 is not \(X, y\)"),
+    "single": lambda: (lambda: iter([(X[:50],)]), r"chunk 0 is not \(X, y\)"),
 }
 
 

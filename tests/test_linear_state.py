@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from helpers import assert_close, assert_same_bits, binary, three
 from maxmargin import LinearSVC, LinearSVR
 from maxmargin.estimators import _linear
-from maxmargin.estimators._linear import chunk_design, read_all
+from maxmargin.estimators._chunks import chunk_design, read_all
 from maxmargin.linear.designs import ArrayDesign
 from maxmargin.linear.training import Choice, Solver, choose
 
@@ -172,7 +172,7 @@ def test_the_first_pass_over_chunks():
     assert weights.tolist() == [*range(30), *range(50)]
     assert weights.dtype == np.float64
     for chunks, text in (
-        ([(X, y), [X, y]], r"chunk 1 is no \(X, y\) or \(X, y, sample_weight\), but list"),
+        ([(X, y), [X, y]], r"chunk 1 is not \(X, y\) or \(X, y, sample_weight\) but list"),
         ([(X, y, y, y)], "chunk 0 is no"),
         ([(X, y), (X[:, :3], y)], "chunk 1 has 3 features, the ones before 4"),
         ([(X, y, y), (X, y, y[:7])], "chunk 1 has 80 samples and 7 weights"),

@@ -14,7 +14,7 @@ a_s^2 / P_ss to the squared distance; the vector with the least goes, and
 
 Several functions over the same vectors add up. Each pair of classes has a function of its own, over
 the vectors of these two classes, and a P of its own. K may be singular: P is that of K + ridge I,
-and decides about the order only. The coefficients are solved for anew in the end, and the distance
+and decides about the order only. The coefficients are solved for again in the end, and the distance
 is measured with them, its rounding included.
 """
 
@@ -42,7 +42,7 @@ RIDGE = 1e-10
 SINGULAR = 1e-13
 """Eigenvalues of K_SS below this share of the greatest are rounding."""
 SHRINK = 0.75
-"""P is computed anew when that share of it is left."""
+"""P is computed again when that share of it is left."""
 
 
 class Compression(NamedTuple):
@@ -67,7 +67,10 @@ class Compression(NamedTuple):
 
     def __str__(self) -> str:
         """One line to read."""
-        return f"{self.after} of {self.before} support vectors; decision values changed by at most {self.distance:.3g} sqrt(k(x, x))"
+        return (
+            f"{self.after} of {self.before} support vectors; decision values changed by at most "
+            f"{self.distance:.3g} sqrt(k(x, x))"
+        )
 
 
 @dataclass
@@ -88,18 +91,21 @@ def compact(
     Parameters
     ----------
     model : SVC, NuSVC, OneClassSVM, SVR or NuSVR
-        With a kernel that is known to be positive semidefinite: "linear", "poly" (coef0 >= 0), "rbf", "laplacian", "chi2", "cosine".
+        With a kernel that is known to be positive semidefinite: "linear", "poly" (coef0 >= 0),
+        "rbf", "laplacian", "chi2", "cosine".
     max_support_vectors : int or None, default=None
         How many may stay.
     tolerance : float or None, default=None
-        How far a decision function may move, in the norm of the kernel's space: no decision value then changes by more than
-        sqrt(k(x, x)) tolerance, which is the tolerance itself for kernels with k(x, x) = 1. As many vectors go as this allows.
+        How far a decision function may move, in the norm of the kernel's space: no decision value
+        then changes by more than sqrt(k(x, x)) tolerance, which is the tolerance itself for kernels
+        with k(x, x) = 1. As many vectors go as this allows.
 
     Returns
     -------
     compact_model : estimator
-        ``compression_`` holds the numbers of support vectors and the measured distances; its ``bound()`` bounds the change of every
-        decision value. The status of ``certificate_`` is "compacted".
+        ``compression_`` holds the numbers of support vectors and the measured distances; its
+        ``bound()`` bounds the change of every decision value. The status of ``certificate_`` is
+        "compacted".
 
     Examples
     --------
@@ -198,7 +204,7 @@ class _Shrinking:
         self._begin(group.members)
 
     def _begin(self, members: NDArray[np.int64]) -> None:
-        """Compute everything anew for these members, so that rounding does not add up."""
+        """Compute everything again for these members, so that rounding does not add up."""
         part = self.K[np.ix_(members, members)]
         self.P = interruptible(_inverse, part)
         self.coef = (self.group.coef @ self.K[np.ix_(self.group.members, members)]) @ self.P
@@ -224,9 +230,8 @@ class _Shrinking:
 
 
 def _removal_order(K: Floats, groups: list[Group], count: int, limit: float) -> NDArray[np.int64]:
-    """The vectors in the order they leave, at most so many.
-
-    Until the squared distances add up to limit^2 for each function.
+    """The first vectors to leave, in order: at most ``count``, and until the squared distances add
+    up to limit^2 for each function.
     """
     states = [_Shrinking(K, group) for group in groups] if count else []
     costs, total = np.zeros(len(K)), 0.0

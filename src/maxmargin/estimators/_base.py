@@ -16,12 +16,11 @@ from sklearn.utils.validation import (
 )
 
 from maxmargin.core.arrays import Floats
-from maxmargin.estimators._data import canonical_csr, gamma_value, validated
+from maxmargin.estimators._data import gamma_value
 from maxmargin.estimators._options import StrOptions
-from maxmargin.estimators._plain import QuickParameters, plain_data, plain_target
+from maxmargin.estimators._samples import TakesSamples
 from maxmargin.kernel.kernels import NAMES, PARAMETERS, Kernel, Kind
 from maxmargin.kernel.training import Method
-from maxmargin.monitor import Monitor
 
 SCALE = "Consider pre-processing your data with StandardScaler or MinMaxScaler."
 
@@ -35,7 +34,7 @@ def kind_of(kernel: Any) -> Kind | None:
     return NAMES.get(kernel) if isinstance(kernel, str) else None
 
 
-class BaseSVM(QuickParameters, ABC):
+class BaseSVM(TakesSamples, ABC):
     """Parameters, kernel and validation of the estimators with kernels."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -85,8 +84,7 @@ class BaseSVM(QuickParameters, ABC):
             if changed:
                 raise ValueError(
                     f"kernel={self.kernel!r} carries its own numbers; {', '.join(changed)} given "
-                    "to the estimator would be ignored. "
-                    "Set them in the Kernel."
+                    "to the estimator would be ignored. Set them in the Kernel."
                 )
             return self.kernel
         if callable(self.kernel):
@@ -101,70 +99,39 @@ class BaseSVM(QuickParameters, ABC):
     # ---- validation ------------------------------------------------------------------------------
 
     def _validate_X(self, X: Any, *, reset: bool) -> Any:
-        """X as a float array or canonical CSR; objects for a callable kernel are passed through."""
-        if self._kernel_kind() is Kind.CALLABLE:
-            return X
-        if self._as_it_is(X, reset):
-            return X
-        self._refuse_sparse_matrix(X)
-        return self._canonical(validated(self, X, reset=reset), fitting=reset)
+        """X as a float array or canonical CSR; objects for a callable kernel pass through."""
+        return X if self._kernel_kind() is Kind.CALLABLE else super()._validate_X(X, reset=reset)
 
-    def _validate_Xy(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
-        """X as above, and y, equally long."""
-        if self._kernel_kind() is Kind.CALLABLE:
-            if y is None:
-                raise ValueError(
-                    f"{type(self).__name__} requires y to be passed, but the target y is None"
-                )
-            check_consistent_length(X, y)
-            return X, y
-        if self._as_it_is(X, reset) and plain_target(y, len(X)):
-            return X, y
-        self._refuse_sparse_matrix(X)
-        X, y = validated(self, X, y, reset=reset)
-        return self._canonical(X, fitting=reset), y
+    def _validate_Xy(self, X: Any, y: Any, *, reset: bool, **options: Any) -> tuple[Any, Any]:
+        """X as above, and y of the same length."""
+        if self._kernel_kind() is not Kind.CALLABLE:
+            return super()._validate_Xy(X, y, reset=reset, **options)
+        if y is None:
+            name = type(self).__name__
+            raise ValueError(f"{name} requires y to be passed, but the target y is None")
+        check_consistent_length(X, y)
+        return X, y
 
-    def _as_it_is(self, X: Any, reset: bool) -> bool:
-        """Whether X needs no further check; it has no names of features."""
-        if (
-            self._kernel_kind() in (Kind.PRECOMPUTED, Kind.CHI2)
-            or hasattr(self, "feature_names_in_")
-            or not plain_data(X)
-        ):
-            return False
-        if reset:
-            self.n_features_in_ = X.shape[1]
-        return bool(X.shape[1] == self.n_features_in_)
-
-    def _refuse_sparse_matrix(self, X: Any) -> None:
-        if self._kernel_kind() is Kind.PRECOMPUTED and sparse.issparse(X):
+    def _is_plain(self, X: Any, reset: bool) -> bool:
+        kind = self._kernel_kind()
+        if kind is Kind.PRECOMPUTED and sparse.issparse(X):
             raise TypeError("Sparse precomputed kernels are not supported.")
+        return kind not in (Kind.PRECOMPUTED, Kind.CHI2) and super()._is_plain(X, reset)
 
     def _canonical(self, X: Any, fitting: bool) -> Any:
-        if fitting and self._kernel_kind() is Kind.PRECOMPUTED and X.shape[0] != X.shape[1]:
+        kind = self._kernel_kind()
+        if fitting and kind is Kind.PRECOMPUTED and X.shape[0] != X.shape[1]:
             raise ValueError(
                 f"Precomputed matrix must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} "
                 "matrix."
             )
-        X = canonical_csr(X) if sparse.issparse(X) else X
-        if (
-            self._kernel_kind() is Kind.CHI2
-            and (X.data if sparse.issparse(X) else X).min(initial=0) < 0
-        ):
+        X = super()._canonical(X, fitting)
+        if kind is Kind.CHI2 and (X.data if sparse.issparse(X) else X).min(initial=0) < 0:
             raise ValueError(
                 "Negative values in data: the chi2 kernel needs non-negative features, such as "
                 "histograms."
             )
         return X
-
-    def _monitor(self) -> Monitor:
-        return Monitor(
-            self.max_iter,
-            self.time_limit,
-            int(self.verbose),
-            type(self).__name__,
-            self.on_interrupt == "keep",
-        )
 
     # ---- the fitted state ------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""What becomes of the user's data: containers, sparse formats, precomputed kernels, gamma."""
+"""The user's data: containers, sparse formats, precomputed kernels, gamma."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ SINGLE, ASYMMETRY = 1e-5, 1e-3
 the second it is averaged out with a
 warning where values are a matrix, beyond it is an error."""
 BATCH_ROWS = 8
-"""Samples on which a kernel function is asked twice."""
+"""Samples on which a kernel function is evaluated twice."""
 
 
 def validated(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
@@ -104,7 +104,10 @@ def symmetric(kind: Kind | None, K: Any) -> Any:
     if worst == 0:
         return K
     size = float(np.abs(K).max())
-    differ = f"entries differ from their mirror images by up to {worst:.3g}, with values up to {size:.3g}"
+    differ = (
+        f"entries differ from their mirror images by up to {worst:.3g}, with values up to "
+        f"{size:.3g}"
+    )
     if not worst <= ASYMMETRY * size:
         raise ValueError(
             f"Precomputed matrix must be symmetric: {differ}. Pass (K + K.T) / 2 if the difference "
@@ -122,7 +125,7 @@ def symmetric(kind: Kind | None, K: Any) -> Any:
 def refuse_batch_dependence(kernel: Any, X: Any) -> None:
     """Evaluate a few entries of a kernel function in two blocks; ValueError where they differ.
 
-    Other kernels are not asked.
+    Other kernels are not evaluated.
     """
     function = kernel.function if isinstance(kernel, Kernel) else kernel
     if not callable(function):
@@ -144,9 +147,8 @@ def refuse_batch_dependence(kernel: Any, X: Any) -> None:
             "The kernel function depends on its batch: values of the same pairs of samples differ "
             f"by up to {difference:.3g} between two "
             "calls with different samples beside them. A value k(x, z) may depend on x and z only, "
-            "as it is asked for in blocks. Divide "
-            "by a constant instead of K.max(), do not centre the block; or compute the matrices "
-            "yourself and use kernel='precomputed'."
+            "as it is evaluated in blocks. Divide by a constant instead of K.max(), do not centre "
+            "the block; or compute the matrices yourself and use kernel='precomputed'."
         )
 
 

@@ -1,9 +1,6 @@
-"""What the linear estimators share.
+"""What the linear estimators share: parameters, choice of the solver, warm start, certification."""
 
-Parameters, validation, choice of the solver, warm start, certification, chunks.
-"""
-
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -11,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils import check_array, check_random_state, column_or_1d
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
@@ -19,10 +16,10 @@ from maxmargin import certificate
 from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats
 from maxmargin.estimators import _outcome, _state
-from maxmargin.estimators._data import canonical_csr, check_chunk, validated
+from maxmargin.estimators._chunks import Read, read_all
 from maxmargin.estimators._options import StrOptions
-from maxmargin.estimators._plain import QuickParameters, plain_data, plain_target
-from maxmargin.linear.designs import ArrayDesign, ChunkDesign, Design
+from maxmargin.estimators._samples import TakesSamples
+from maxmargin.linear.designs import ArrayDesign, Design
 from maxmargin.linear.losses import Bias, LinearProblem
 from maxmargin.linear.objectives import LinearSolution
 from maxmargin.linear.training import Choice, Solver, Task, TrainedLinear, choose
@@ -32,11 +29,8 @@ from maxmargin.monitor import Monitor
 from maxmargin.status import Status
 from maxmargin.training import train_many
 
-Read = Callable[[], Iterable[Any]]
-"""A function that starts to read the chunks anew."""
 
-
-class BaseLinear(QuickParameters):
+class BaseLinear(TakesSamples):
     """Parameters and fitted state common to the linear estimators."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -56,40 +50,15 @@ class BaseLinear(QuickParameters):
     }
 
     def __sklearn_tags__(self) -> Any:
-        """Sparse data are welcome."""
+        """Sparse data are accepted."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
 
     # ---- input -----------------------------------------------------------------------------------
 
-    def _as_it_is(self, X: Any, reset: bool) -> bool:
-        """Whether X needs no further check; it has no names of features."""
-        if hasattr(self, "feature_names_in_") or not plain_data(X):
-            return False
-        if reset:
-            self.n_features_in_: int = X.shape[1]
-        return bool(X.shape[1] == self.n_features_in_)
-
-    def _validate_X(self, X: Any, *, reset: bool) -> Any:
-        """X as a float array in C's order or canonical CSR."""
-        if self._as_it_is(X, reset):
-            return X
-        X = validated(self, X, reset=reset)
-        return canonical_csr(X) if sparse.issparse(X) else X
-
-    def _validate_Xy(self, X: Any, y: Any, *, reset: bool, **kinds: Any) -> tuple[Any, Any]:
-        """X as above, and y, equally long."""
-        if self._as_it_is(X, reset) and plain_target(y, len(X)):
-            return X, y
-        X, y = validated(self, X, y, reset=reset, **kinds)
-        return canonical_csr(X) if sparse.issparse(X) else X, y
-
     def _first_pass(self, read: Read) -> tuple[NDArray[Any], Floats | None, tuple[int, int]]:
-        """Targets, weights and the shape of data that come in chunks.
-
-        They have no names of features.
-        """
+        """Targets, weights and shape of data in chunks, which have no names of features."""
         found = read_all(read)
         self.n_features_in_ = found[2][1]
         self.__dict__.pop("feature_names_in_", None)
@@ -112,9 +81,9 @@ class BaseLinear(QuickParameters):
         return Bias.FREE, 1.0
 
     def _choose(self, design: Design) -> Choice:
-        """The solver that was asked for, or the one for these data.
+        """The solver that the parameters name, or the one for these data.
 
-        ``dual`` says which one begins, no more.
+        ``dual`` only says which one begins.
         """
         if self.solver != "auto":
             return Choice(Solver(self.solver), binding=True)
@@ -133,14 +102,7 @@ class BaseLinear(QuickParameters):
             if self.random_state is not None
             else 0
         )
-        monitor = Monitor(
-            self.max_iter,
-            self.time_limit,
-            int(self.verbose),
-            type(self).__name__,
-            self.on_interrupt == "keep",
-        )
-        with monitor, np.errstate(over="ignore", invalid="ignore"):
+        with self._monitor() as monitor, np.errstate(over="ignore", invalid="ignore"):
             yield monitor, seed
         _outcome.raise_interrupt(self, monitor)
 
@@ -272,7 +234,7 @@ class BaseLinear(QuickParameters):
         if self.certificate_.status is Status.IMPORTED:
             raise ValueError(
                 "The model was read from a file, which holds no dual variables: they are what "
-                "certifies a model. Fit it anew."
+                "certifies a model. Fit it again."
             )
 
     def _certify(self, problems: Sequence[LinearProblem], X: Any) -> Certificate:
@@ -291,59 +253,3 @@ class BaseLinear(QuickParameters):
             solution = LinearSolution(coef[k], float(intercept[k]), t, nothing, nothing, None, 0)
             found.append(certify_again(parts[k], problem, solution, design, self.tol))
         return certificate.worst(found)
-
-
-def read_all(read: Read) -> tuple[NDArray[Any], Floats | None, tuple[int, int]]:
-    """The first pass: targets and weights of all chunks, and the shape of the data."""
-    if not callable(read):
-        raise TypeError(
-            "read must be a function that returns the chunks at each call, got "
-            f"{type(read).__name__}: the data are read often"
-        )
-    targets: list[NDArray[Any]] = []
-    weights: list[Floats] = []
-    n, d = 0, None
-    for k, chunk in enumerate(read()):
-        if not (isinstance(chunk, tuple) and len(chunk) in (2, 3)):
-            raise ValueError(
-                f"chunk {k} is no (X, y) or (X, y, sample_weight), but {type(chunk).__name__}"
-            )
-        X, y, *weight = chunk
-        rows, columns = np.shape(X)
-        if d is not None and columns != d:
-            raise ValueError(f"chunk {k} has {columns} features, the ones before {d}")
-        d, n = columns, n + rows
-        targets.append(
-            column_or_1d(
-                check_array(
-                    y,
-                    ensure_2d=False,
-                    dtype=None,
-                    ensure_min_samples=0,
-                    input_name=f"y of chunk {k}",
-                )
-            )
-        )
-        weights.extend(np.asarray(w, dtype=np.float64) for w in weight)
-        for part, name in [(targets[-1], "targets"), *((w, "weights") for w in weights[k:])]:
-            if len(part) != rows:
-                raise ValueError(f"chunk {k} has {rows} samples and {len(part)} {name}")
-    if d is None:
-        raise ValueError(
-            "no chunks: the reader must return an iterable of (X, y) at each call, not an iterator "
-            "that is used up"
-        )
-    if weights and len(weights) != len(targets):
-        raise ValueError("some chunks have sample weights and some have none")
-    return np.concatenate(targets), np.concatenate(weights) if weights else None, (n, d)
-
-
-def chunk_design(read: Read, shape: tuple[int, int]) -> ChunkDesign:
-    """The data of the chunks; each chunk is checked whenever it is read."""
-
-    def chunks() -> Iterator[Any]:
-        for k, (X, *_) in enumerate(read()):
-            checked = X if plain_data(X) else check_chunk(X, f"X of chunk {k}")
-            yield canonical_csr(checked) if sparse.issparse(checked) else checked
-
-    return ChunkDesign(chunks, shape)

@@ -13,13 +13,12 @@ from maxmargin.suggestions import did_you_mean
 
 
 class StrOptions(_param_validation.StrOptions):  # type: ignore[misc]
-    """scikit-learn's constraint, whose message lists a set in whatever order the hashes of this
-    process give it.
-    """
+    """scikit-learn's constraint, with its options in the same order in every process."""
 
     def __str__(self) -> str:
         """The options in alphabetical order."""
-        return f"a str among {{{', '.join(self._mark_if_deprecated(option) for option in sorted(self.options))}}}"
+        options = ", ".join(self._mark_if_deprecated(option) for option in sorted(self.options))
+        return f"a str among {{{options}}}"
 
 
 def validate(constraints: Mapping[str, Any], values: Mapping[str, Any], caller: str) -> None:

@@ -54,7 +54,7 @@ def encode(y: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
 def refuse_mixed_labels(y: Any) -> None:
     """Labels are of one kind, words or numbers.
 
-    Others cannot be sorted, and one that is missing is no label.
+    Others cannot be sorted, and a missing value is not a label.
     """
     if np.asarray(y).dtype.kind != "O":
         return

@@ -28,13 +28,14 @@ class SVC(BaseSVC):
     C : float, default=1.0
         Weight of the losses, positive; ``inf`` for the hard margin.
     kernel : str, Kernel or callable, default="rbf"
-        "linear", "poly", "rbf", "sigmoid", "logistic", "laplacian", "chi2", "cosine" or "precomputed";
-        ``Kernel`` records carry their own numbers; a callable ``k(X, Z)`` returns a block of kernel values and is asked only for the
-        blocks that are needed.
+        "linear", "poly", "rbf", "sigmoid", "logistic", "laplacian", "chi2", "cosine" or
+        "precomputed". ``Kernel`` records carry their own numbers. A callable ``k(X, Z)`` returns a
+        block of kernel values and is called only for the blocks that are needed.
     degree : int, default=3
         Degree of "poly".
     gamma : {"scale", "auto"} or float, default="scale"
-        Of "poly", "rbf", "sigmoid", "logistic", "laplacian", "chi2": 1 / (n_features var(X)), 1 / n_features, or a number.
+        Of "poly", "rbf", "sigmoid", "logistic", "laplacian", "chi2": 1 / (n_features var(X)),
+        1 / n_features, or a number.
     coef0 : float, default=0.0
         Constant term of "poly", "sigmoid", "logistic".
     shrinking : bool, default=True
@@ -42,19 +43,23 @@ class SVC(BaseSVC):
     probability : bool, default=False
         Not available: use CalibratedClassifierCV.
     tol : float, default=1e-3
-        Greatest violation of the optimality conditions, in units of the decision function; small problems are solved to rounding.
+        Greatest violation of the optimality conditions, in units of the decision function; small
+        problems are solved to rounding.
     cache_size : float or "auto", default=200
-        Most megabytes for the rows of expensive kernels (more than 64 multiply-adds a value, or a function). The default, 200 as in
-        scikit-learn, is automatic, and so is "auto": 200 megabytes or a quarter of the free memory, whichever is more. Cheap values
-        are computed anew: that is faster than reading them. The answer does not depend on it.
+        Megabytes for cached rows of expensive kernels (more than 64 multiply-adds a value, or a
+        function). The default, 200 as in scikit-learn, is automatic, and so is "auto": 200
+        megabytes or a quarter of the free memory, whichever is more. Cheap values are recomputed,
+        which is faster than reading them. The solution does not depend on it.
     class_weight : dict, "balanced" or None, default=None
         Multiplies C for each class; "balanced" makes the (weighted) classes count equally.
     verbose : bool or int, default=False
         Show a progress line: pair steps, gap, violation, support vectors, seconds.
     max_iter : int, default=-1
-        Pair steps (Newton steps with ``solver="newton"``) for each binary problem; -1 is a hundred million: every fit ends.
+        Pair steps (Newton steps with ``solver="newton"``) for each binary problem; -1 stands for a
+        hundred million.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
-        Shape of ``decision_function`` for more than two classes; see ``maxmargin.kernel.multiclass``.
+        Shape of ``decision_function`` for more than two classes; see
+        ``maxmargin.kernel.multiclass``.
     break_ties : bool, default=False
         Whether equal votes are decided by confidence.
     random_state : int, RandomState instance or None, default=None
@@ -69,11 +74,10 @@ class SVC(BaseSVC):
         Whether Ctrl-C raises KeyboardInterrupt or keeps the best model so far.
     warm_start : bool, default=False
         Start from the last fit: after a change of C, an early stop, or with rows appended to X.
-
     solver : {"auto", "block", "newton"}, default="auto"
-        "block" solves the dual in rounds of an active set, for every loss and any size; "newton" minimises the primal of
-        ``loss="squared_hinge"`` by Newton's method, exact after some ten steps of the cube of the number of support vectors;
-        "auto" is "block". See docs/primal-newton.md.
+        "block" solves the dual in rounds on a working set, for every loss and any size. "newton"
+        minimises the primal of ``loss="squared_hinge"`` by Newton's method: about ten steps, each
+        cubic in the number of support vectors. "auto" is "block". See docs/primal-newton.md.
 
     Attributes
     ----------
@@ -88,16 +92,18 @@ class SVC(BaseSVC):
     n_support_ : ndarray of shape (n_classes,)
         Number of support vectors of each class.
     dual_coef_ : ndarray or sparse matrix of shape (n_classes - 1, n_SV)
-        Coefficients in LIBSVM's layout; (n_classes, n_SV) for ``multiclass="ovr"``. They are not unique where the kernel matrix is
-        singular: compare decision values.
+        Coefficients in LIBSVM's layout; (n_classes, n_SV) for ``multiclass="ovr"``. They are not
+        unique where the kernel matrix is singular: compare decision values.
     intercept_ : ndarray of shape (n_classes * (n_classes - 1) / 2,) or (n_classes,)
         Constants of the decision functions.
     intercept_interval_ : ndarray of shape (n_decision_functions, 2)
-        Where each constant may lie without loss: a single point unless no support vector is strictly inside its bounds.
+        Where each constant may lie without loss: a single point unless no support vector is
+        strictly inside its bounds.
     coef_ : ndarray of shape (n_decision_functions, n_features)
         Weights of the features, with a linear kernel.
     probA_, probB_ : ndarray
-        Platt's numbers of a model that was made with probabilities by LIBSVM or scikit-learn; empty after a fit.
+        Platt's numbers of a model that LIBSVM or scikit-learn trained with probabilities; empty
+        after a fit.
     certificate_ : Certificate
         Status, primal and dual values, gap, violation; ``parts`` for several binary problems.
     fit_status_ : int
@@ -203,7 +209,8 @@ decision_function_shape, break_ties, random_state, multiclass, time_limit, on_in
     classes_, class_weight_, support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_,
     probA_, probB_, certificate_, \
 fit_status_, n_iter_
-        As for SVC; the certificate is that of the C-SVC with C_i = w_i / r, r = nu sum_i w_i / sum_i |dual_coef_i| the margin.
+        As for SVC; the certificate is that of the C-SVC with C_i = w_i / r, r = nu sum_i w_i /
+        sum_i |dual_coef_i| the margin.
     """
 
     _problem = Problem.NU_SVC

@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats
 from maxmargin.estimators._base import all_or_nothing
-from maxmargin.estimators._linear import BaseLinear, Read, chunk_design
+from maxmargin.estimators._chunks import Read, chunk_design
+from maxmargin.estimators._linear import BaseLinear
 from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._targets import class_weights, encode, validate_weight
 from maxmargin.linear import losses
@@ -41,15 +42,17 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinear):  # type: ig
     loss : {"hinge", "squared_hinge"}, default="squared_hinge"
         max(0, 1 - y f) or its square.
     dual : "auto" or bool, default="auto"
-        True begins with dual coordinate descent, False with Newton's method; a solver that makes no progress hands over to the other
-        one. ``solver`` is binding.
+        True begins with dual coordinate descent, False with Newton's method; a solver that makes no
+        progress hands over to the other one. ``solver`` is binding.
     tol : float, default=1e-4
-        Greatest duality gap, relative to the objective; small problems are solved to rounding. The certificate says "optimal" where
-        moreover no sample takes more of the gap than sqrt(tol) times its weight, and "approximate" where one does.
+        Greatest duality gap, relative to the objective; small problems are solved to rounding. The
+        certificate says "optimal" where moreover no sample takes more of the gap than sqrt(tol)
+        times its weight, and "approximate" where one does.
     C : float, default=1.0
         Weight of the losses.
     multi_class : {"ovr", "crammer_singer"}, default="ovr"
-        One class against the rest, or all classes in one problem, whose loss is the plain hinge of the worst class, whatever ``loss``.
+        One class against the rest, or all classes in one problem, whose loss is the plain hinge of
+        the worst class, whatever ``loss``.
     fit_intercept : bool, default=True
         Whether there is a b.
     intercept_scaling : float, default=1.0
@@ -59,14 +62,16 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinear):  # type: ig
     verbose : bool or int, default=0
         Show a progress line: steps, gap, support vectors, seconds.
     random_state : int, RandomState instance or None, default=None
-        Seed of the order in which coordinate descent visits samples and of the samples Newton's method begins with. None is 0.
+        Seed of the order in which coordinate descent visits samples and of the samples Newton's
+        method begins with. None is 0.
     max_iter : int, default=1000
         Newton steps, or passes over the data, of each problem.
     intercept : {"free", "regularised"}, default="free"
         Whether the intercept is penalised.
     solver : {"auto", "newton", "coordinate"}, default="auto"
-        Newton's method (few features, or dense data), dual coordinate descent (many sparse features), or the choice by the data;
-        ``solver_`` says which it was, or which one took over in the end.
+        Newton's method (few features, or dense data), dual coordinate descent (many sparse
+        features), or the choice by the data; ``solver_`` says which it was, or which one took over
+        in the end.
     time_limit : float or None, default=None
         Seconds after which the best model so far is kept, with a warning.
     on_interrupt : {"raise", "keep"}, default="raise"
@@ -186,8 +191,8 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinear):  # type: ig
         Parameters
         ----------
         read : callable
-            ``read()`` returns an iterable of ``(X, y)`` or ``(X, y, sample_weight)``, the same at each call. It is called once for the
-            targets and about three times for each Newton step.
+            ``read()`` returns an iterable of ``(X, y)`` or ``(X, y, sample_weight)``, the same at
+            each call. It is called once for the targets and about three times for each Newton step.
         classes : array-like, default=None
             The labels, where the data may lack some of them; by default those that occur.
 
@@ -330,7 +335,8 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinear):  # type: ig
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            The label of the greatest value, the first in ``classes_`` where equal; a model of LIBLINEAR breaks ties as LIBLINEAR does.
+            The label of the greatest value, the first in ``classes_`` where equal; a model of
+            LIBLINEAR breaks ties as LIBLINEAR does.
         """
         scores = self._scores(X)
         order: NDArray[np.intp] = getattr(self, "label_order_", np.arange(len(self.classes_)))

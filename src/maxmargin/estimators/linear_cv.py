@@ -55,7 +55,8 @@ class LinearSVCCV(ClassifierMixin, QuickParameters):  # type: ignore[misc]
     n_iter_ : ndarray of shape (n_folds, n_Cs)
         Steps of every fit.
     estimator_ : LinearSVC
-        Fitted on all data with ``C_``; ``coef_``, ``intercept_``, ``classes_`` and ``certificate_`` are its own.
+        Fitted on all data with ``C_``; ``coef_``, ``intercept_``, ``classes_`` and ``certificate_``
+        are its own.
 
     Examples
     --------
@@ -90,7 +91,7 @@ class LinearSVCCV(ClassifierMixin, QuickParameters):  # type: ignore[misc]
         self.verbose = verbose
 
     def __sklearn_tags__(self) -> Any:
-        """Sparse data are welcome."""
+        """Sparse data are accepted."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags

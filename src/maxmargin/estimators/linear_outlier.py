@@ -32,8 +32,9 @@ class LinearOneClassSVM(BaseOneClass, BaseLinear):
     Parameters
     ----------
     nu : float, default=0.5
-        In (0, 1]: at most this share of the samples are outliers. Samples on the boundary are inliers: the offset lies outside the
-        best one by the rounding of scores, and by their violation as far as that adds next to nothing to the duality gap.
+        In (0, 1]: at most this share of the samples are outliers. Samples on the boundary are
+        inliers: the offset lies outside the best one by the rounding of scores, and by their
+        violation as far as that adds next to nothing to the duality gap.
     tol, verbose, random_state, max_iter, solver, time_limit, on_interrupt, warm_start
         As for LinearSVC.
 

@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats
 from maxmargin.estimators._base import all_or_nothing
-from maxmargin.estimators._linear import BaseLinear, Read, chunk_design
+from maxmargin.estimators._chunks import Read, chunk_design
+from maxmargin.estimators._linear import BaseLinear
 from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._targets import numbers, validate_weight
 from maxmargin.linear import losses
@@ -125,7 +126,8 @@ class LinearSVR(RegressorMixin, LinearModel, BaseLinear):  # type: ignore[misc]
         Parameters
         ----------
         read : callable
-            ``read()`` returns an iterable of ``(X, y)`` or ``(X, y, sample_weight)``, the same at each call.
+            ``read()`` returns an iterable of ``(X, y)`` or ``(X, y, sample_weight)``, the same at
+            each call.
 
         Returns
         -------

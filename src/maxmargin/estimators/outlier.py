@@ -31,10 +31,12 @@ class OneClassSVM(BaseOneClass, BaseSingle):
     kernel, degree, gamma, coef0
         As for SVC.
     tol : float, default=1e-3
-        Greatest violation of the optimality conditions, for a mean sample weight of about 1; small problems are solved to rounding.
+        Greatest violation of the optimality conditions, for a mean sample weight of about 1; small
+        problems are solved to rounding.
     nu : float, default=0.5
-        In (0, 1]: at most this share of the samples are outliers, at least this share are support vectors. Samples on the boundary are
-        inliers: the offset lies within the solution's KKT violation, where ``predict`` finds all of them inside.
+        In (0, 1]: at most this share of the samples are outliers, at least this share are support
+        vectors. Samples on the boundary are inliers: the offset lies within the solution's KKT
+        violation, where ``predict`` finds all of them inside.
     shrinking, cache_size, verbose, max_iter, time_limit, on_interrupt, warm_start
         As for SVC.
 
@@ -92,7 +94,8 @@ class OneClassSVM(BaseOneClass, BaseSingle):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
-            Training vectors; the square kernel matrix for ``kernel="precomputed"``; any sequence for a callable kernel.
+            Training vectors; the square kernel matrix for ``kernel="precomputed"``; any sequence
+            for a callable kernel.
         y : Ignored
             Present for API consistency by convention.
         sample_weight : array-like of shape (n_samples,), default=None

@@ -32,7 +32,8 @@ class BaseSVR(RegressorMixin, BaseSingle):  # type: ignore[misc]
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
-            Training vectors; the square kernel matrix for ``kernel="precomputed"``; any sequence for a callable kernel.
+            Training vectors; the square kernel matrix for ``kernel="precomputed"``; any sequence
+            for a callable kernel.
         y : array-like of shape (n_samples,)
             Target values.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -99,7 +100,8 @@ class SVR(BaseSVR):
     kernel, degree, gamma, coef0
         As for SVC.
     tol : float, default=1e-3
-        Greatest violation of the optimality conditions, in units of y; small problems are solved to rounding.
+        Greatest violation of the optimality conditions, in units of y; small problems are solved to
+        rounding.
     C : float, default=1.0
         Weight of the losses, positive; ``inf`` demands that no sample lies outside the tube.
     epsilon : float, default=0.1
@@ -195,7 +197,8 @@ class NuSVR(BaseSVR):
     support_, support_vectors_, n_support_, dual_coef_, intercept_, intercept_interval_, coef_
         As in scikit-learn and for SVC.
     certificate_, fit_status_, n_iter_, n_features_in_, shape_fit_
-        As for SVR; the objective of the certificate is 1/2 |w|^2 + C (nu n epsilon_ + sum_i max(0, |y_i - f(x_i)| - epsilon_)).
+        As for SVR; the objective of the certificate is 1/2 |w|^2 + C (nu n epsilon_ + sum_i max(0,
+        |y_i - f(x_i)| - epsilon_)).
     """
 
     _problem = Problem.NU_SVR
