@@ -1,4 +1,6 @@
-"""Budgets and walks of online learning, against definitions written out in plain Python."""
+"""Budgets and iterates of online learning, against definitions written out in plain Python."""
+
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,12 +12,13 @@ from maxmargin.kernel.sources import MatrixSource
 from maxmargin.linear.bias_search import best_bias
 from maxmargin.linear.designs import ArrayDesign
 from maxmargin.linear.losses import Bias, LinearProblem, classification
-from maxmargin.online import budget, pegasos_linear
+from maxmargin.online import budget, norma, pegasos, pegasos_linear
 from maxmargin.online.budget import Points, block_size, in_use
 from maxmargin.online.pegasos import Iterates, Rule, Task, rescale
 from maxmargin.online.pegasos_linear import LinearPegasos
 
 rng = np.random.default_rng(5)
+CORE = Path(__file__).parents[1] / "src" / "maxmargin" / "core"
 
 
 def matrix_of(n, seed, rank=3):
@@ -327,3 +330,20 @@ def test_the_monitor_is_checked_between_whole_batches(monkeypatch):
 def test_the_share_of_a_sample_is_its_uses_times_its_weight():
     task = Task(np.ones((1, 4)), np.array([2.0, 1.0, 0.5, 3.0]), np.array([0, 2, 2, 1, 2]))
     np.testing.assert_allclose(task.share, [2 / 5, 1 / 5, 1.5 / 5, 0.0])
+
+
+def fields_in_core(struct):
+    """The fields of a struct of pegasos.h, in order."""
+    header = (CORE / "pegasos.h").read_text()
+    body = header.split(f"struct {struct} {{")[1].split("};")[0]
+    lines = [line.split("//")[0].strip() for line in body.splitlines()]
+    names = " ".join(line.removeprefix("double ").rstrip(";") + "," for line in lines if line)
+    return [name.strip() for name in names.split(",") if name.strip()]
+
+
+def test_state_records_have_the_fields_of_the_core():
+    assert fields_in_core("PegasosState") == list(pegasos.STATE.names)
+    assert fields_in_core("NormaState") == list(norma.STATE.names)
+    shapes = {"coef": "[2]", "unused": "[2]"}
+    names = [name + shapes.get(name, "") for name in pegasos_linear.SAMPLE.names]
+    assert fields_in_core("PegasosSample") == names

@@ -237,7 +237,7 @@ def test_what_is_said_of_a_tolerance_not_reached():
 
 
 def test_a_stream_that_is_cut_off_says_so(monkeypatch):
-    with pytest.warns(ConvergenceWarning, match=r"^The samples were not used up\. .*time_limit"):
+    with pytest.warns(ConvergenceWarning, match=r"^Not all samples were used\. .*time_limit"):
         short = NormaSVC(time_limit=0.0, budget=20, shuffle=False).fit(X, y)
     assert (short.t_, short.n_iter_) == (20, 1)
     assert NormaSVC(max_iter=4).fit(X, y).n_iter_ == 4

@@ -1,4 +1,4 @@
-"""The user's data: containers, sparse formats, precomputed kernels, gamma."""
+"""Validation and conversion of the user's data: sparse formats, precomputed kernels, gamma."""
 
 from typing import Any
 
@@ -20,12 +20,11 @@ CHECKS: dict[str, Any] = {
     "accept_sparse": "csr",
     "accept_large_sparse": True,
 }
-"""How X is validated: float32 stays float32, everything else becomes float64."""
+"""Options of the validation of X: float32 stays float32, everything else becomes float64."""
 
 SINGLE, ASYMMETRY = 1e-5, 1e-3
-"""Shares of the greatest kernel value: a difference up to the first is rounding in float32, up to
-the second it is averaged out with a
-warning where values are a matrix, beyond it is an error."""
+"""Asymmetry of a kernel matrix as a fraction of its greatest value: up to the first it is rounding
+in float32, up to the second it is averaged out with a warning, beyond that it is an error."""
 BATCH_ROWS = 8
 """Samples on which a kernel function is evaluated twice."""
 
@@ -33,7 +32,7 @@ BATCH_ROWS = 8
 def validated(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
     """scikit-learn's validate_data with CHECKS.
 
-    Words in X or y get an error that says where they are and what to do about them.
+    Where X or y contain words, the error says where they are and what to do about them.
     """
     try:
         return validate_data(estimator, X, *y, **CHECKS, **options)
@@ -44,7 +43,7 @@ def validated(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
 
 
 def check_chunk(X: Any, name: str) -> Any:
-    """The same for the X of a chunk."""
+    """Validate the X of a chunk in the same way."""
     try:
         return check_array(X, input_name=name, **CHECKS)
     except ValueError as error:
@@ -54,7 +53,7 @@ def check_chunk(X: Any, name: str) -> Any:
 
 
 def _where_words_are(X: Any) -> str:
-    """Which columns of X hold words, by name where they have names; or else y does."""
+    """Says which columns of X contain words; if none does, y does."""
     if hasattr(X, "columns"):
         columns = [(repr(str(name)), np.asarray(X[name])) for name in X.columns]
     else:
@@ -76,7 +75,7 @@ def _where_words_are(X: Any) -> str:
 
 
 def _first_word(column: NDArray[Any]) -> str | None:
-    """The first value of a column that no float can be made of; None if there is none."""
+    """The first value of a column that is not a number; None if all are."""
     for value in column.tolist():
         try:
             float(value)
@@ -87,9 +86,9 @@ def _first_word(column: NDArray[Any]) -> str | None:
 
 
 def symmetric(kind: Kind | None, K: Any) -> Any:
-    """A precomputed kernel, symmetric but for rounding, which is averaged out.
+    """A precomputed kernel matrix made exactly symmetric; other data are returned unchanged.
 
-    Other data as they are.
+    A matrix that is asymmetric by more than rounding is an error.
     """
     if kind is not Kind.PRECOMPUTED:
         return K
@@ -111,7 +110,7 @@ def symmetric(kind: Kind | None, K: Any) -> Any:
     if not worst <= ASYMMETRY * size:
         raise ValueError(
             f"Precomputed matrix must be symmetric: {differ}. Pass (K + K.T) / 2 if the difference "
-            "is meant to be ignored."
+            "does not matter."
         )
     if worst > SINGLE * size:
         warn(
@@ -123,9 +122,9 @@ def symmetric(kind: Kind | None, K: Any) -> Any:
 
 
 def refuse_batch_dependence(kernel: Any, X: Any) -> None:
-    """Evaluate a few entries of a kernel function in two blocks; ValueError where they differ.
+    """Refuse a kernel function whose values depend on the other samples of a call.
 
-    Other kernels are not evaluated.
+    A few entries are evaluated in two blocks. Other kernels are not checked.
     """
     function = kernel.function if isinstance(kernel, Kernel) else kernel
     if not callable(function):
@@ -140,15 +139,16 @@ def refuse_batch_dependence(kernel: Any, X: Any) -> None:
         for a, b in ((rows, rows), (rows[:few], rows[few:]))
     )
     if whole.shape != (len(rows), len(rows)) or part.shape != (few, len(rows) - few):
-        return  # the fit says what is wrong with the shape
+        return  # the fit reports the wrong shape
     difference = float(np.abs(whole[:few, few:] - part).max(initial=0.0))
     if difference > ASYMMETRY * float(np.abs(whole).max()):
         raise ValueError(
             "The kernel function depends on its batch: values of the same pairs of samples differ "
             f"by up to {difference:.3g} between two "
-            "calls with different samples beside them. A value k(x, z) may depend on x and z only, "
-            "as it is evaluated in blocks. Divide by a constant instead of K.max(), do not centre "
-            "the block; or compute the matrices yourself and use kernel='precomputed'."
+            "calls with other samples in the batch. A value k(x, z) may depend on x and z only, "
+            "because the kernel is evaluated in blocks. Divide by a constant instead of K.max(), "
+            "do not centre the block; or compute the matrices yourself and use "
+            "kernel='precomputed'."
         )
 
 
@@ -159,7 +159,7 @@ def _dense(values: Any) -> Floats:
 def canonical_csr(X: Any) -> Any:
     """CSR with sorted, unique indices, 32 bits wide.
 
-    A copy where the caller's matrix is not so already.
+    The caller's matrix is copied where it is not canonical.
     """
     if X.shape[1] > np.iinfo(np.int32).max:
         raise ValueError(

@@ -250,7 +250,8 @@ class OnlineClassifier(ClassifierMixin, BaseOnline):  # type: ignore[misc]
         Returns
         -------
         f : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            One value a sample for two classes, positive for ``classes_[1]``; else one for each class against the rest.
+            For two classes one value for each sample, positive for ``classes_[1]``; else one for
+            each class against the rest.
         """
         check_is_fitted(self)
         _state.check_online(self)
@@ -273,7 +274,8 @@ class OnlineClassifier(ClassifierMixin, BaseOnline):  # type: ignore[misc]
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            The class of the greatest decision value, the first where equal; for two classes ``classes_[1]`` from 0 on.
+            The class of the greatest decision value, the first where several are equal. For two
+            classes ``classes_[1]`` where the decision value is at least 0.
         """
         f = self.decision_function(X)
         labels: NDArray[Any] = self.classes_[

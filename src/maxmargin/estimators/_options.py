@@ -1,6 +1,6 @@
 """Parameters that are one of a few words.
 
-Listed in the same order in every process, and a wrong one gets the word that was meant.
+Error messages list the words in alphabetical order and suggest the one that was probably meant.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,10 @@ from maxmargin.suggestions import did_you_mean
 
 
 class StrOptions(_param_validation.StrOptions):  # type: ignore[misc]
-    """scikit-learn's constraint, with its options in the same order in every process."""
+    """scikit-learn's constraint, with a message that is the same in every process.
+
+    scikit-learn lists a set in the order of its hashes.
+    """
 
     def __str__(self) -> str:
         """The options in alphabetical order."""

@@ -44,4 +44,4 @@ def conclude_stream(estimator: Any, monitor: Monitor, stopped: Status | None) ->
     """Warn where the passes over a stream of samples ended early; nothing certifies its model."""
     raise_interrupt(estimator, monitor)
     if stopped is not None:
-        warn(f"The samples were not used up. {stopped.message}", ConvergenceWarning)
+        warn(f"Not all samples were used. {stopped.message}", ConvergenceWarning)

@@ -1,8 +1,8 @@
-"""Validation of what needs none: scikit-learn's checks take longer than a small fit, and a grid
-search makes thousands of them.
+"""Shortcuts of validation: scikit-learn's checks take longer than a small fit, and a grid search
+makes thousands of them.
 
-An array is plain if scikit-learn would return it as it is; a parameter's value that was valid once
-is valid again. Everything else goes the long way, which also words the errors.
+An array is plain if scikit-learn would return it unchanged. A parameter value that was valid once
+is not validated again. Everything else goes through scikit-learn, which raises the errors.
 """
 
 from functools import cache
@@ -15,11 +15,11 @@ from maxmargin.estimators._options import validate
 
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 PLAIN = (bool, int, float, str, type(None))
-"""Types of parameters whose equal values are the same value."""
+"""Types of parameters that can be looked up among the valid values."""
 MANY = 10_000
-"""Values that are remembered."""
+"""Maximum number of valid values that are remembered."""
 
-_valid: set[tuple[type, str, type, Any]] = set()  # estimator, parameter, type and value found valid
+_valid: set[tuple[type, str, type, Any]] = set()  # estimator, parameter, type and value
 
 
 def _finite(values: Any) -> bool:
@@ -42,7 +42,7 @@ def plain_data(X: Any) -> bool:
 
 
 def plain_labels(y: Any) -> bool:
-    """Whether y is a vector of integers or booleans: such are classes."""
+    """Whether y is a vector of integers or booleans, which are class labels."""
     return type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iub"
 
 

@@ -1,4 +1,4 @@
-"""Labels and weights, as every estimator reads them."""
+"""Validation of labels, targets and weights."""
 
 from numbers import Real
 from typing import Any
@@ -18,7 +18,7 @@ WORDS_IN_Y = (
 
 
 def is_word_error(error: ValueError) -> bool:
-    """Whether NumPy found a word where a number should be."""
+    """Whether NumPy failed to convert a word to a number."""
     return "could not convert string to float" in str(error)
 
 
@@ -52,10 +52,7 @@ def encode(y: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
 
 
 def refuse_mixed_labels(y: Any) -> None:
-    """Labels are of one kind, words or numbers.
-
-    Others cannot be sorted, and a missing value is not a label.
-    """
+    """Refuse labels of several kinds: they cannot be sorted, and a missing label is not a label."""
     if np.asarray(y).dtype.kind != "O":
         return
     first: dict[str, Any] = {}
@@ -72,8 +69,8 @@ def refuse_mixed_labels(y: Any) -> None:
         kinds = " and ".join(f"{kind} like {label!r}" for kind, label in first.items())
         raise ValueError(
             f"Unknown label type: y mixes {kinds}. Make all labels one kind, for example "
-            "np.asarray(y, dtype=str), and fill those that "
-            "are missing or leave their rows out."
+            "np.asarray(y, dtype=str), and fill in "
+            "missing labels or drop their rows."
         )
 
 

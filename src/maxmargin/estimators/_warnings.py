@@ -1,5 +1,5 @@
-"""Warnings that point at the user's line, through however many frames of this package, scikit-learn
-and joblib.
+"""Warnings that point at the user's line, whatever the number of frames of this package,
+scikit-learn and joblib in between.
 """
 
 import sys

@@ -23,33 +23,35 @@ from maxmargin.online.pegasos import Task
 class NormaSVC(OnlineClassifier, BaseNorma):
     """Online classification with a kernel and a bounded number of support vectors (NORMA).
 
-    Takes a gradient step for each sample on alpha/2 |g|^2 + max(0, rho - y f(x)) with f = g + b, g
-    in the space of the kernel, of length eta0 / t^power_t: the mean loss along the way approaches
-    that of the best function like 1/sqrt(t), whatever the samples. For a fixed data set
-    ``PegasosSVC`` gets nearer to the optimum, and ``SVC`` to it; NORMA is for streams, whose law
-    may drift: old samples fade.
+    For each sample it takes a gradient step on alpha/2 |g|^2 + max(0, rho - y f(x)) with f = g + b
+    and g in the feature space of the kernel. The step size is eta0 / t^power_t. The mean loss of
+    the hypotheses approaches that of the best function like 1/sqrt(t), whatever the samples. For a
+    fixed data set ``PegasosSVC`` comes closer to the optimum, and ``SVC`` reaches it. NORMA is for
+    streams whose distribution may drift: old samples decay.
 
-    ``fit`` sets b, in the end, to the minimiser of the mean loss over the training samples;
+    At the end ``fit`` sets b to the minimiser of the mean loss over the training samples;
     ``partial_fit`` leaves it to the steps.
 
     Parameters
     ----------
     alpha : float, default=1e-4
-        Weight of the penalty; old samples fade by 1 - eta_t alpha with every step.
+        Weight of the penalty; coefficients of old samples shrink by 1 - eta_t alpha in each step.
     kernel, degree, gamma, coef0
         As for SVC; ``partial_fit`` takes gamma="scale" from the first chunk.
     nu : float or None, default=None
-        With a number in (0, 1] the margin rho adapts so that a share nu of the samples are margin errors; with None it is fixed.
+        With a number in (0, 1], the margin rho adapts so that a fraction nu of the samples are
+        margin errors. With None it is fixed.
     rho : float, default=1.0
-        The margin, or where it begins.
+        The margin, or its initial value.
     eta0, power_t : float, default=1.0, 0.5
-        The steps are eta0 / t^power_t; eta0 alpha must be less than 1.
+        The step size is eta0 / t^power_t; eta0 alpha must be less than 1.
     max_iter : int, default=5
-        Epochs of ``fit``.
+        Number of epochs of ``fit``.
     fit_intercept : bool, default=True
-        Whether there is a b.
+        Whether to fit the bias b.
     budget : int or None, default=1000
-        At most so many support vectors: the lightest are projected onto others after each block of at most 256 samples.
+        Maximum number of support vectors. After each block of at most 256 samples those of least
+        weight are projected onto others.
     shuffle, random_state, class_weight, warm_start, verbose, time_limit, on_interrupt
         As for PegasosSVC.
 
@@ -61,7 +63,8 @@ class NormaSVC(OnlineClassifier, BaseNorma):
     rho_ : ndarray of shape (1,) or (n_classes,)
         The margin of each function.
     truncation_ : ndarray of shape (1,) or (n_classes,)
-        How far the budget has moved each function, in the norm of the kernel's space, all moves added up.
+        How far the budget has moved each function in the norm of the feature space, added up over
+        all blocks.
 
     Examples
     --------
@@ -70,7 +73,8 @@ class NormaSVC(OnlineClassifier, BaseNorma):
     >>> X, y = make_moons(1000, noise=0.1, random_state=0)
     >>> model = NormaSVC(gamma=2.0, random_state=0)
     >>> for begin in range(0, 1000, 100):
-    ...     model = model.partial_fit(X[begin : begin + 100], y[begin : begin + 100], classes=[0, 1])
+    ...     chunk = slice(begin, begin + 100)
+    ...     model = model.partial_fit(X[chunk], y[chunk], classes=[0, 1])
     >>> model.score(X, y) > 0.95
     True
     """
@@ -137,7 +141,8 @@ class NormaSVC(OnlineClassifier, BaseNorma):
         y : array-like of shape (n_samples,)
             Class labels.
         sample_weight : array-like of shape (n_samples,), default=None
-            How much each sample counts. Whole weights are visits: weight 2 is the same fit as two copies.
+            Weight of each sample. Integer weights are repetitions: a sample of weight 2 and two
+            copies of it give the same fit. Other weights scale the steps.
 
         Returns
         -------
@@ -178,7 +183,7 @@ class NormaSVC(OnlineClassifier, BaseNorma):
         classes : array-like of shape (n_classes,), default=None
             All labels that will ever come; needed in the first call.
         sample_weight : array-like of shape (n_samples,), default=None
-            How much each sample counts; it multiplies the step.
+            Weight of each sample; it multiplies the step.
 
         Returns
         -------

@@ -21,27 +21,24 @@ from maxmargin.online import norma
 from maxmargin.online.norma import Hypotheses
 from maxmargin.online.pegasos import Task
 
-BOUNDARY = 1e-10
-"""The exact offset is lowered by this share, so that a sample on the boundary is an inlier and not
-a matter of rounding."""
-
 
 class NormaNovelty(BaseOneClass, BaseNorma):
-    """Online novelty detection with a kernel and a bounded number of support vectors (NORMA): the
-    one-class SVM of a stream.
+    """Online novelty detection by NORMA: a one-class SVM for streams, with a kernel and a bounded
+    number of support vectors.
 
-    Takes a gradient step for each sample on alpha/2 |g|^2 + max(0, rho - g(x)) - nu rho: in the
-    long run g falls short of rho at a share nu of the samples. The optimum is that of
-    ``OneClassSVM``, up to a common factor of g and rho. ``fit`` sets rho, in the end, to the exact
+    For each sample it takes a gradient step on alpha/2 |g|^2 + max(0, rho - g(x)) - nu rho: in the
+    long run g is below rho at a fraction nu of the samples. The optimum is that of
+    ``OneClassSVM``, up to a common factor of g and rho. At the end ``fit`` sets rho to the exact
     minimiser, the nu-quantile of g over the training samples; ``partial_fit`` leaves it to the
     steps.
 
     Parameters
     ----------
     nu : float, default=0.5
-        In (0, 1]: the share of outliers.
+        The fraction of outliers, in (0, 1].
     alpha : float, default=0.01
-        Weight of the penalty: it scales g and rho, and older samples fade by 1 - eta_t alpha with every step.
+        Weight of the penalty: it scales g and rho, and coefficients of old samples shrink by
+        1 - eta_t alpha in each step.
     kernel, degree, gamma, coef0, eta0, power_t, max_iter, budget, shuffle, random_state,
     warm_start, verbose, time_limit, on_interrupt
         As for NormaSVC.
@@ -108,7 +105,8 @@ class NormaNovelty(BaseOneClass, BaseNorma):
         y : Ignored
             Present for API consistency by convention.
         sample_weight : array-like of shape (n_samples,), default=None
-            How much each sample counts. Whole weights are visits: weight 2 is the same fit as two copies.
+            Weight of each sample. Integer weights are repetitions: a sample of weight 2 and two
+            copies of it give the same fit. Other weights scale the steps.
 
         Returns
         -------
@@ -126,8 +124,8 @@ class NormaNovelty(BaseOneClass, BaseNorma):
             warm = self.warm_start and hasattr(self, "_hypotheses")
             points, hypotheses = self._begin(X, weight, 1, 0.0, warm)
             self._run(points, hypotheses, rule, task, self.max_iter)
-            rho = norma.quantile(points.values(hypotheses.coef)[0], task.share, self.nu)
-            hypotheses.state["rho"] = rho - BOUNDARY * abs(rho)
+            g = points.values(hypotheses.coef)[0]
+            hypotheses.state["rho"] = norma.offset(g, task.share, self.nu)
             self._keep_novelty(X, hypotheses, chunk=False)
             return self
 
@@ -143,7 +141,7 @@ class NormaNovelty(BaseOneClass, BaseNorma):
         y : Ignored
             Present for API consistency by convention.
         sample_weight : array-like of shape (n_samples,), default=None
-            How much each sample counts; it multiplies the step.
+            Weight of each sample; it multiplies the step.
 
         Returns
         -------

@@ -22,58 +22,63 @@ from maxmargin.online.pegasos import Task
 
 
 class PegasosSVC(BasePegasos):
-    """C-support vector classification by Pegasos: stochastic steps on the primal problem, linear or
-    with a kernel.
+    """C-support vector classification by Pegasos: stochastic subgradient descent on the primal
+    problem, linear or with a kernel.
 
     Minimises alpha/2 |w|^2 + (weighted mean of) max(0, 1 - y f(x)) over f(x) = w.phi(x) + b: the
     problem of ``SVC`` with C = 1 / (alpha n_samples). It needs no more memory than the data
-    (linear) or the support vectors (kernel), learns from chunks through ``partial_fit``, and gets
-    near the optimum fast, but to the optimum slowly: the error falls like 1 / (alpha steps). For an
-    exact solution use ``SVC``.
+    (linear) or the support vectors (kernel), and it learns from chunks through ``partial_fit``. It
+    approaches the optimum fast but reaches it slowly: the error decreases like 1 / (alpha steps).
+    For an exact solution use ``SVC``.
 
-    The bias b is not penalised. It takes steps of 1/(4 sqrt(t)) beside those of w; ``fit`` also
-    sets it, after every epoch and at the end, to the exact minimiser over all training samples.
-    With the linear kernel the steps are taken along x minus the mean of the training data (of the
-    first chunk in ``partial_fit``), which changes no model but keeps b calm; ``coef_`` and
-    ``intercept_`` are those of x.
+    The bias b is not penalised. It has a step size of its own, 1/(4 sqrt(t)); ``fit`` also sets it
+    after every epoch and at the end to the exact minimiser over all training samples. With the
+    linear kernel the steps are taken along x minus the mean of the training data (of the first
+    chunk in ``partial_fit``). This does not change the model, but it makes b converge faster;
+    ``coef_`` and ``intercept_`` refer to x.
 
     Parameters
     ----------
     alpha : float, default=1e-3
-        Weight of the penalty; C = 1 / (alpha n_samples). The smaller it is, the more steps are needed.
+        Weight of the penalty; C = 1 / (alpha n_samples). Smaller values need more steps.
     kernel : str, Kernel or callable, default="linear"
-        As for SVC. With any other than "linear" the model is a sum over support vectors.
+        As for SVC. With any kernel but "linear" the model is a sum over support vectors.
     degree, gamma, coef0
         Of the kernel, as for SVC; ``partial_fit`` takes gamma="scale" from the first chunk.
     batch_size : int, default=1
-        Samples of a step.
+        Samples in a mini-batch; a step uses one mini-batch.
     max_iter : int, default=1000
-        Epochs of ``fit``.
+        Maximum number of epochs of ``fit``.
     tol : float or None, default=0.05
-        ``fit`` ends when the duality gap of every function is at most tol times the mean loss of the best constant function, which is 1
-        for two classes of equal weight. The gap bounds the distance from the optimum, and is often ten times as large. None runs
-        ``max_iter`` epochs.
+        ``fit`` ends when the duality gap of every function is at most tol times the mean loss of
+        the best constant function, which is 1 for two classes of equal weight. The gap is an upper
+        bound on the distance from the optimum, and often ten times as large. None runs ``max_iter``
+        epochs.
     fit_intercept : bool, default=True
-        Whether there is a bias.
+        Whether to fit a bias.
     project : bool, default=True
-        Whether w is brought back into the ball of radius 1/sqrt(alpha), which holds the optimum, after every step.
+        Whether to project w after every step onto the ball of radius 1/sqrt(alpha), which contains
+        the optimum.
     average : bool, default=True
-        Whether the model is the average of all iterates with weights 1, 2, 3, ... or the last one.
+        Whether the model is the averaged iterate (with weights 1, 2, 3, ...) or the last one.
     budget : int or None, default=None
-        With a kernel: at most so many support vectors. The lightest are projected onto their nearest remaining neighbours after each block
-        of samples; the optimum is then out of reach in general, and the certificate says by how much.
+        With a kernel: maximum number of support vectors. After each block of samples those of least
+        weight are projected onto their nearest neighbours that remain. In general the optimum is
+        then out of reach, and the certificate says by how much.
     shuffle : bool, default=True
-        Whether the samples are visited in random order, a new one for each epoch (or chunk); else in the order given.
+        Whether to shuffle the samples before each epoch (or chunk), or to use them in the order
+        given.
     random_state : int, RandomState instance or None, default=None
-        For the shuffling.
+        Seed of the shuffling.
     class_weight : dict, "balanced" or None, default=None
-        Multiplies the weights of the samples of each class; "balanced" for ``fit`` only.
+        Weights of the classes; "balanced" is available in ``fit`` only.
     warm_start : bool, default=False
-        Whether ``fit`` continues the last fit (or the chunks so far) where the data have the same shape and classes.
+        Whether ``fit`` continues from the last fit (or the chunks so far) where the data have the
+        same shape and classes.
     verbose : bool or int, default=False
         Show a progress line.
     time_limit : float or None, default=None
-        Seconds after which a fit ends, with a warning.
+        Seconds after which a fit stops, with a warning.
     on_interrupt : {"raise", "keep"}, default="raise"
         Whether Ctrl-C raises KeyboardInterrupt or keeps the model so far.
 
@@ -85,18 +90,22 @@ class PegasosSVC(BasePegasos):
         Weights of the features, with a linear kernel.
     intercept_ : ndarray of shape (1,) or (n_classes,)
         Constants of the decision functions.
-    support_vectors_, dual_coef_ : {ndarray, sparse matrix} of shape (n_SV, n_features), ndarray of shape (1 or n_classes, n_SV)
-        With another kernel: the points in use and their coefficients.
+    support_vectors_ : {ndarray, sparse matrix} of shape (n_SV, n_features)
+        With another kernel: the support vectors.
+    dual_coef_ : ndarray of shape (1, n_SV) or (n_classes, n_SV)
+        With another kernel: the coefficients of the support vectors.
     support_ : ndarray of shape (n_SV,)
-        With another kernel, after ``fit``: the indices of the support vectors; after ``partial_fit`` their positions, 0 to n_SV - 1.
+        With another kernel, after ``fit``: the indices of the support vectors; after
+        ``partial_fit``: 0 to n_SV - 1.
     certificate_ : Certificate
-        After ``fit``: objective, dual value, gap in the units of the objective above. "approximate" where the gap is within tol as above,
-        and "optimal" where moreover it is within tol relative to the objective and no sample takes more of it than sqrt(tol) times its
-        weight.
+        After ``fit``: objective, dual value and gap in the units of the objective above. The status
+        is "approximate" where the gap is within tol as above. It is "optimal" where the gap is also
+        within tol relative to the objective and no sample contributes more to it than sqrt(tol)
+        times its weight.
     n_iter_ : int
-        Epochs.
+        Number of epochs.
     t_ : int
-        Steps.
+        Number of steps.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -176,7 +185,8 @@ class PegasosSVC(BasePegasos):
         y : array-like of shape (n_samples,)
             Class labels.
         sample_weight : array-like of shape (n_samples,), default=None
-            How much each sample counts in the mean. Whole weights are visits: weight 2 is the same fit as two copies.
+            Weight of each sample. Integer weights are repetitions: a sample of weight 2 and two
+            copies of it give the same fit. Other weights scale the steps.
 
         Returns
         -------
@@ -210,8 +220,9 @@ class PegasosSVC(BasePegasos):
         return self
 
     def certify(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
-        """Check the fitted model on its training data, everything recomputed in float64 by code the
-        steps do not share.
+        """Check the fitted model on its training data.
+
+        Everything is recomputed in float64 by code that the steps do not share.
 
         Parameters
         ----------
@@ -257,12 +268,13 @@ class PegasosSVC(BasePegasos):
         classes : array-like of shape (n_classes,), default=None
             All labels that will ever come; needed in the first call.
         sample_weight : array-like of shape (n_samples,), default=None
-            How much each sample counts; it multiplies the step.
+            Weight of each sample; it multiplies the step.
 
         Returns
         -------
         self : object
-            The estimator; it has no ``certificate_``, because a chunk says nothing about the other samples.
+            The estimator. It has no ``certificate_``, because a chunk says nothing about the other
+            samples.
         """
         with all_or_nothing(self):
             return self._partial_fit(X, y, classes, sample_weight)

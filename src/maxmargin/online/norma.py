@@ -35,6 +35,17 @@ STATE = np.dtype([(name, np.float64) for name in FIELDS])
 NormaState in core/pegasos.h has the same fields."""
 
 
+class Settings(NamedTuple):
+    """Constants of NORMA."""
+
+    boundary: float = 1e-10
+    """Fraction by which an exact offset is lowered, so that a sample on the boundary is an inlier
+    and rounding does not decide about it."""
+
+
+SETTINGS = Settings()
+
+
 class Rule(NamedTuple):
     """The update rule; a nu of None keeps rho fixed."""
 
@@ -119,3 +130,9 @@ def quantile(g: Floats, p: Floats, nu: float) -> float:
     It is the nu-quantile of g, and minus the bias of the one-class model.
     """
     return -bias_search.best_bias(LinearProblem(losses.one_class(p), Bias.FREE, total=nu), g)
+
+
+def offset(g: Floats, p: Floats, nu: float) -> float:
+    """The quantile, lowered so that samples on the boundary are inliers."""
+    rho = quantile(g, p, nu)
+    return rho - SETTINGS.boundary * abs(rho)

@@ -17,8 +17,9 @@ The ball |w| <= 1/sqrt(alpha) holds the optimum: there P = D, so alpha |w|^2 = s
 oscillate. So b has a step size of its own, 1/(4 sqrt(t)): its subgradient is at most 1, and
 decision values are in units of the margin. Where all samples are known, b is set between epochs to
 the minimiser of P(w, .) for the last iterate, and at the end to that for the average: a weighted
-quantile of y_i - w.phi(x_i), see linear/bias_search.py. Linear steps are taken along x - (mean of x),
-which gives the same model with another constant; otherwise each step would move b as well.
+quantile of y_i - w.phi(x_i), see linear/bias_search.py. Linear steps are taken along
+x - (mean of x), which gives the same model with another constant; otherwise each step would move b
+as well.
 
 **The certificate.** v is a sum of samples, v = sum_i c_i phi(x_i), so a_i = alpha y_i scale c_i are
 dual variables. Clipped to their box [0, p_i], the heavier class scaled down until sum_i a_i y_i =
