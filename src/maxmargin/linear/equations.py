@@ -1,6 +1,6 @@
-"""Linear equations of the linear solvers, A x = right with a positive (semi)definite A.
+"""Linear systems A x = right of the linear solvers, A positive (semi)definite.
 
-By its factor, or by products with it.
+By a Cholesky factor of A, or by conjugate gradients with products with it.
 """
 
 from collections.abc import Callable
@@ -12,25 +12,25 @@ from maxmargin.core.arrays import Floats
 from maxmargin.monitor import Monitor
 
 
-def cholesky_solve(A: Floats, right: Floats, more: float = 0.0) -> Floats:
-    """A^-1 right by Cholesky's factor.
+def cholesky_solve(A: Floats, right: Floats, ridge: float = 0.0) -> Floats:
+    """A^-1 right by a Cholesky factor.
 
-    ``more`` times the mean of the diagonal is added to it, and ever more where rounding asks for
-    it.
+    ``ridge`` times the mean of the diagonal is added to it, and ten times more until the factor
+    exists.
     """
     mean = float(np.trace(A)) / len(A)
-    while np.isfinite(mean) and more < 1:
+    while np.isfinite(mean) and ridge < 1:
         try:
-            factor = cho_factor(A + more * mean * np.eye(len(A)) if more else A, check_finite=False)
+            factor = cho_factor(
+                A + ridge * mean * np.eye(len(A)) if ridge else A, check_finite=False
+            )
         except np.linalg.LinAlgError:
-            more = max(10 * more, 1e-14)
+            ridge = max(10 * ridge, 1e-14)
             continue
         found: Floats = cho_solve(factor, right, check_finite=False)
         return found
-    return np.zeros_like(
-        right
-        # A is far from definite, or not finite: no step, and the caller sees that it makes no progress
-    )
+    # A is far from definite, or not finite: no step, and the caller sees that it made no progress.
+    return np.zeros_like(right)
 
 
 def conjugate_gradients(
@@ -41,8 +41,9 @@ def conjugate_gradients(
     most: int,
     monitor: Monitor,
 ) -> Floats:
-    """x by conjugate gradients on scale A scale, until the squared residual is so much smaller, at
-    most so many products.
+    """x by conjugate gradients on scale A scale.
+
+    They end when the squared residual is ``accuracy`` of the first, or after ``most`` products.
     """
     residual = scale * right
     x, p, size = np.zeros(len(residual)), residual.copy(), float(residual @ residual)
@@ -51,10 +52,10 @@ def conjugate_gradients(
         if size <= goal or monitor.stop(0) is not None:
             break
         q = scale * product(scale * p)
-        bend = float(p @ q)
-        if not bend > 0:  # A is singular, and rounding is left
+        curvature = float(p @ q)
+        if not curvature > 0:  # A is singular, and rounding is left
             break
-        step = size / bend
+        step = size / curvature
         x += step * p
         residual -= step * q
         before, size = size, float(residual @ residual)

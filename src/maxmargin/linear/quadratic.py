@@ -1,11 +1,14 @@
-"""The quadratic model of a step of lasso.py and its minimiser.
+"""The quadratic model of a proximal Newton step of lasso.py and its minimiser.
 
-    slope' (u - u_0) + 1/2 (u - u_0)' H (u - u_0) + price' |u|           H = X_J' diag(curvature) X_J with the bias's row last
+    gradient' (u - u_0) + 1/2 (u - u_0)' H (u - u_0) + penalty' |u|
 
-J are the samples outside the tube. A squared loss has a constant curvature there: H changes by
-the samples that enter and leave J alone. Coordinate descent (core/lasso.h) finds which weights are
-not 0, Cholesky's factor of their part of H finds their values.
+H = X_J' diag(curvature) X_J with a last row and column for the bias, where J are the samples
+outside the tube. A squared loss has constant curvature there, so that H changes by the samples that
+enter and leave J. Coordinate descent (core/lasso.h) finds which weights are not 0, a Cholesky
+factor of their part of H finds their values.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,16 +19,25 @@ from maxmargin.linear.designs import ArrayDesign, Design
 from maxmargin.linear.equations import cholesky_solve
 from maxmargin.linear.gram import IncrementalGram, with_bias
 
-ROUNDS, VISITS = 50, 20
-"""Rounds of descent and equations, at most; visits of a descent to every weight, at most."""
-EXACT = 1e-3
-"""The model is minimised until its conditions are broken by this share of what they were."""
-DEPENDENT = 1e-14
-"""What equal or dependent features ask for on the diagonal, relative to its mean."""
-REBUILT = 0.5
-"""Changed samples, as a share of J, above which H is computed from all of J."""
-FEW = 0.7
-"""Features in use, as a share of all, up to which their columns are copied."""
+
+class Settings(NamedTuple):
+    """Settings of the minimiser (decision 15)."""
+
+    rounds: int = 50
+    """Rounds of coordinate descent and a Cholesky solve, at most."""
+    visits: int = 20
+    """Visits of one descent to every weight, at most."""
+    accuracy: float = 1e-3
+    """The violation that ends the rounds, as a share of the first."""
+    ridge: float = 1e-14
+    """Added to the diagonal for equal or dependent features, relative to its mean."""
+    copy_below: float = 0.7
+    """Features in use, as a share of all, below which their columns are copied."""
+    rebuild_above: float = 0.5
+    """Changed samples, as a share of J, above which H is computed from all of J."""
+
+
+SETTINGS = Settings()
 
 
 class Hessian:
@@ -48,14 +60,14 @@ class Hessian:
         return self.used, self.gram.of(curvature)
 
     def _restrict(self, features: Integers) -> None:
-        """Begin H of these features, or of all where that saves little."""
+        """Begin H of these features, or of all if copying saves little."""
         d, part = self.design.shape[1], self.design
-        if isinstance(part, ArrayDesign) and len(features) < FEW * d:
+        if isinstance(part, ArrayDesign) and len(features) < SETTINGS.copy_below * d:
             part = ArrayDesign(_columns_of(part.X, features))
         else:
             features = np.arange(d)
         self.used = np.append(features, d)
-        self.gram = IncrementalGram(with_bias(part, self.column), REBUILT)
+        self.gram = IncrementalGram(with_bias(part, self.column), SETTINGS.rebuild_above)
 
 
 def _columns_of(X: NDArray[np.float64], kept: Integers) -> NDArray[np.float64]:
@@ -68,29 +80,28 @@ def _columns_of(X: NDArray[np.float64], kept: Integers) -> NDArray[np.float64]:
 
 
 def minimiser(
-    H: NDArray[np.float64], price: Floats, u: Floats, slope: Floats, backend: LinearBackend
+    H: NDArray[np.float64], penalty: Floats, u: Floats, gradient: Floats, backend: LinearBackend
 ) -> Floats:
-    """Minimise the model.
-
-    Rounds of coordinate descent, then the equations of the weights that are not 0, and again.
-    """
-    u, slope = u.copy(), slope.copy()
-    broken = np.where(
-        u != 0, np.abs(slope + price * np.sign(u)), np.maximum(np.abs(slope) - price, 0.0)
+    """Minimise the model by rounds of coordinate descent and the equations of non-zero weights."""
+    u, gradient = u.copy(), gradient.copy()
+    violation = np.where(
+        u != 0, np.abs(gradient + penalty * np.sign(u)), np.maximum(np.abs(gradient) - penalty, 0.0)
     )
-    tol = max(1e-12, EXACT * float(broken.max(initial=0.0)))
-    for _ in range(ROUNDS):
-        if backend.lasso_descent(H, price, u, slope, tol, VISITS) <= tol:
+    tol = max(1e-12, SETTINGS.accuracy * float(violation.max(initial=0.0)))
+    for _ in range(SETTINGS.rounds):
+        if backend.lasso_descent(H, penalty, u, gradient, tol, SETTINGS.visits) <= tol:
             break
-        used = np.flatnonzero((u != 0) | ((price == 0) & (np.diagonal(H) > 0)))
+        used = np.flatnonzero((u != 0) | ((penalty == 0) & (np.diagonal(H) > 0)))
         if not len(used):
             break
         sign = np.sign(u[used])
-        step = cholesky_solve(H[np.ix_(used, used)], -(slope[used] + price[used] * sign), DEPENDENT)
-        crossing = (price[used] > 0) & ((u[used] + step) * sign < 0)
+        step = cholesky_solve(
+            H[np.ix_(used, used)], -(gradient[used] + penalty[used] * sign), SETTINGS.ridge
+        )
+        crossing = (penalty[used] > 0) & ((u[used] + step) * sign < 0)
         reach = np.divide(-u[used], step, out=np.full(len(used), np.inf), where=crossing)
         length = float(reach.min(initial=1.0))
         moved = np.where(reach > length, u[used] + length * step, 0.0)
-        slope += H[:, used] @ (moved - u[used])
+        gradient += H[:, used] @ (moved - u[used])
         u[used] = moved
     return u
