@@ -112,8 +112,8 @@ def certificate_of(
 ) -> Certificate:
     """A certificate that verdict.py will judge, from violations sample by sample.
 
-    ``rounding`` bounds what float64 leaves of a primal and of a dual value of 0. Where both are that
-    small the relative gap is 0: there is no objective to compare the gap with.
+    ``rounding`` bounds a primal and a dual value that are 0 up to rounding. Where both values are
+    that small the relative gap is 0: there is no objective to compare the gap with.
     """
     size = max(abs(primal), abs(dual), np.finfo(float).tiny)
     relative = gap / size if np.isfinite(gap) else np.inf

@@ -1,4 +1,4 @@
-"""The trainer of every family: several tasks on one workspace, in parallel or one after the other."""
+"""The trainer of every family: tasks on one workspace, in parallel or one after the other."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor

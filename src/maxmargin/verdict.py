@@ -12,7 +12,7 @@ and the demand:
    most ``Limits.gap``, and at most ``AGREED`` with what the error may add; decision values agree
    with the audit to ``AGREED`` of the largest. Nothing is left to gain then. Where the objective is
    0 there is no relative gap: violations are at most ``AGREED`` of the largest decision value, and
-   decision values agree with the audit to ``EXACT`` of it.
+   decision values agree with the audit to ``GAP_ROUNDING`` of it.
 
 A solution that is feasible and (converged or exact) is OPTIMAL where the problem is convex
 (``Convexity.convex``) and STATIONARY otherwise: then the gap bounds nothing.
@@ -48,7 +48,7 @@ from maxmargin.status import Status
 GAP = 10
 """The relative gap of a kernel machine may be GAP * tol: at large C a small violation alone says
 little."""
-EXACT = 1e-12
+GAP_ROUNDING = 1e-12
 """A gap of this share of the objective is rounding, whatever the tolerance."""
 AGREED = 1e-9
 """Share of the largest decision value by which exact ones may differ from the audit's, and of the
@@ -60,7 +60,7 @@ class Limits(NamedTuple):
 
     feasible: float = 1e-9
     """Share of the variables' size by which they may miss their bounds and their sum."""
-    gap: float = EXACT
+    gap: float = GAP_ROUNDING
     """Share of the objective up to which a gap is rounding."""
     slack: float = 1.0
     """Factor on every limit."""
@@ -138,8 +138,8 @@ def verdict(
 ) -> Status:
     """Name the outcome of a fit; ``ended`` says why its solver gave up, None if it did not.
 
-    ``known`` says that ``found`` is of all decision values as ``certify`` computes them: the audit
-    error, by which the solver's own were wrong, no longer matters.
+    ``known`` says that ``found`` follows from all decision values as ``certify`` computes them: the
+    audit error, by which the solver's own were wrong, no longer matters.
     """
     if ended is Status.DEGENERATE:
         return ended
@@ -153,7 +153,7 @@ def verdict(
 def verdict_again(before: Status, found: Certificate, demand: Demand, size: Size) -> Status:
     """Name the outcome of ``certify`` on a model whose status was ``before``.
 
-    ``found`` is of recomputed decision values: its audit error is 0 here.
+    ``found`` follows from recomputed decision values: its audit error is 0 here.
     """
     imported = before is Status.IMPORTED
     if not (imported or before.converged):
@@ -194,7 +194,7 @@ def holds(found: Certificate, demand: Demand, size: Size, limits: Limits = FIT) 
     )
     if _is_zero(found):
         exact &= violation <= slack * AGREED * size.values
-        inside &= error <= EXACT * size.values
+        inside &= error <= GAP_ROUNDING * size.values
     return bool(inside and error <= demand.error and (converged or exact))
 
 
@@ -234,4 +234,4 @@ def approximates(found: Certificate, demand: Demand, size: Size, limits: Limits 
     if demand.value > _value(found):
         relative = abs(found.gap) / demand.value
         found = replace(found, primal=demand.value, relative_gap=relative)
-    return demand.by_gap and holds(found, demand, size, limits._replace(gap=EXACT))
+    return demand.by_gap and holds(found, demand, size, limits._replace(gap=GAP_ROUNDING))

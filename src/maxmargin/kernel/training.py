@@ -116,12 +116,11 @@ def train(task: Task, workspace: KernelWorkspace) -> Trained:
 
 
 def _train(task: Task, workspace: KernelWorkspace) -> Trained:
+    """Build, solve, judge; judge again where float64 or damping improves the solution."""
     form, problem = task.formulation, task.formulation.build(workspace.source)
-    if (
-        workspace.samples.kernel.kind is Kind.CALLABLE
-        and len(problem.row) <= definiteness.SETTINGS.cholesky_rows
-    ):
-        workspace = workspace.of_values()  # one block: all values are needed anyway
+    small = len(problem.row) <= definiteness.SETTINGS.cholesky_rows
+    if small and workspace.samples.kernel.kind is Kind.CALLABLE:
+        workspace = workspace.of_values()  # the check of definiteness needs all values anyway
     solution, workspace = _solve(task, problem, workspace)
     if form.boundary:
         solution = _with_exact_boundary(problem, solution, workspace, task.tol)
