@@ -1,21 +1,20 @@
-"""Whether a peer solved the same problem: objective and optimality by the formulas of
-maxmargin.certificate, and decision values.
+"""Whether a peer solved the same problem: its objective, optimality and decision values.
 
-The primal objective of a peer's coefficients is computed in float64 on the training data. A peer
-counts as right
+The primal objective of a peer's coefficients is computed in float64 on the training data, with the
+formulas of maxmargin.certificate. A peer counts as right if both hold:
 
-1. if its objective is above ours by at most the tolerance (relative), or if every sample keeps its
-   optimality condition within LENIENT times the tolerance: for large C a solution that does just
-   what the tolerance asks may be above the optimum by more, and was asked for (lenient, because
+1. Its objective exceeds ours by at most the tolerance (relative), or every sample violates its
+   optimality condition by at most LENIENT times the tolerance. The second is needed for large C,
+   where a solution that meets the tolerance may be further above the optimum. It is lenient because
    LIBSVM's float32 cache costs it a factor of six on covtype10k with C=1e4; float32 solvers are off
-   by a factor of 150);
-2. and if the decision values it gives for new rows are those of its coefficients up to VALUES
-   (median, relative to the median magnitude): float32 predictions are; a wrong intercept or a
-   broken prediction is not.
+   by a factor of 150.
+2. Its decision values for new rows are those of its coefficients up to VALUES (median, relative to
+   the median magnitude). This accepts float32 predictions, but not a wrong intercept or a broken
+   prediction.
 
-nu-SVC has the optimum of the C-SVC with C = 1 / margin, which is the largest coefficient:
-objectives are those for the margin that ours found, conditions those for the peer's own; its
-tolerance is in units of the margin.
+nu-SVC has the optimum of the C-SVC with C = 1 / margin, which is the largest coefficient.
+Objectives use the margin of our solution, conditions that of the peer; the tolerance is in units of
+the margin.
 """
 
 from typing import Any, NamedTuple
@@ -33,7 +32,7 @@ VALUES = 0.01
 
 
 class Judged(NamedTuple):
-    """What the certificate's formulas say of a solution."""
+    """The values of the certificate's formulas for a solution."""
 
     primal: float
     kkt: float

@@ -24,7 +24,7 @@ class Case(NamedTuple):
     parameters: dict[str, Any]
     groups: tuple[str, ...]
     n: int | None = None
-    """So many rows, the first of a fixed permutation; None for all."""
+    """Number of rows, the first of a fixed permutation; None for all."""
     tol: float = 1e-3
     dtype: str = "float64"
     """What maxmargin is given; each peer is given what is best for it."""

@@ -98,9 +98,10 @@ def _spread(key: str, values: list[float], text: Callable[[float], str]) -> str:
 
 
 def benchmark(key: str) -> str:
-    """A kernel fit of ours: "CASE: steps", "CASE: MB", "CASE.
+    """A number of one of our kernel fits.
 
-    Seconds", or "least rows per support vector" of all binary cases.
+    The key is "CASE: steps", "CASE: MB", "CASE: seconds", or "least rows per support vector" of all
+    binary cases.
     """
     whole = json.loads((ROOT / "docs" / "benchmark.json").read_text())
     if key in ("number of cases", "seconds for a fit"):
@@ -125,9 +126,10 @@ SEVERAL = ("letter", "mnist10k")
 
 
 def linear(key: str) -> str:
-    """A linear fit of ours or of a peer: "CASE to 1e-4: seconds", "CASE to 1e-4.
+    """A number of a linear fit of ours or of a peer.
 
-    Seconds of LABEL", or "least steps of newton".
+    The key is "CASE to 1e-4: seconds", "CASE to 1e-4: seconds of LABEL", or "least steps of
+    newton".
     """
     cases = json.loads((ROOT / "docs" / "linear-benchmark.json").read_text())["cases"]
     if found := re.fullmatch(r"(?:least|greatest) steps of (\w+)", key):

@@ -1,5 +1,4 @@
-"""Running the measurements of a case: every library in turn, each in a process of its own, then
-again, medians.
+"""Running the measurements of a case: all libraries in turn, each fit in its own process.
 
 Rules that keep a run short, all visible in the tables:
 
@@ -259,7 +258,7 @@ def touch(numbers: int) -> None:
 
 
 def call(command: list[str], limit: float) -> tuple[int, str]:
-    """Exit code and last words of a process, ended after so many seconds."""
+    """Exit code and last line of output of a process, stopped after `limit` seconds."""
     with subprocess.Popen(
         command,
         cwd=ROOT / "benchmarks",

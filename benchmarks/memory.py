@@ -7,9 +7,9 @@
 
 The parent writes the file in blocks (rows.f64 and labels.f64, plain float64, with size.json beside
 them) and starts a fresh process, which reads blocks of 50,000 rows with np.fromfile and hands a
-function that starts to read anew to ``LinearSVC.fit_chunks``. Shown are the seconds, the passes
-over the file, the peak of the resident memory (VmHWM, all of the process from its start) and the
-certificate. The exit status is 1 if the peak is LIMIT or more, or the solution not optimal.
+function that starts again at each call to ``LinearSVC.fit_chunks``. It prints the seconds, the
+passes over the file, the peak resident memory of the process (VmHWM) and the certificate. The exit
+status is 1 if the peak is LIMIT or more, or if the solution is not optimal.
 """
 
 import argparse

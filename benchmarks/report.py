@@ -13,9 +13,9 @@ NOTHING = "-"
 
 
 class Row:
-    """One case, read for the tables. A ratio is the other's seconds over ours.
+    """One case in the form of the tables.
 
-    One with a timeout in it is a bound.
+    A ratio is the other library's seconds over ours. After a timeout it is a bound.
     """
 
     def __init__(self, record: dict[str, Any]) -> None:
@@ -42,7 +42,7 @@ class Row:
     def ratio(self, other: dict[str, Any] | None, key: str = "fit") -> tuple[float, str]:
         """Ratio and its sign: "" exact, ">" at least, "<" at most.
 
-        Not a number where there is none.
+        NaN if there is no ratio.
         """
         ours = self.counterpart(other) if other else self.ours
         if other is None or (key not in ours and ours["bound"] is None):
@@ -249,7 +249,7 @@ def troubles(rows: list[Row]) -> list[str]:
 
 
 def machine_line(results: dict[str, Any], versions: dict[str, str]) -> str:
-    """What the results hold for."""
+    """The machine and versions of the results."""
     machine = (
         f"{results['date']}, commit {results['commit']}, {results['cpu']}, {results['cores']} "
         f"cores, Python {results['python']}; "

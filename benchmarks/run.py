@@ -40,11 +40,11 @@ OUT = ROOT / "run" / "bench"
 DOCS = ROOT / "docs"
 TIMEOUT, QUICK_TIMEOUT = 30.0, 6.0
 FIRST_GUESS = 70.0
-"""Seconds of a case of which nothing is known."""
+"""Expected seconds of a case that was never measured."""
 
 
 def machine() -> dict[str, Any]:
-    """What the results hold for."""
+    """The machine and versions of the results."""
     model = platform.processor() or platform.machine()
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.is_file():
@@ -129,7 +129,8 @@ def is_whole(results: dict[str, Any], cases: Sequence[Any]) -> bool:
     return not missing
 
 
-def main() -> None:
+def parsed() -> argparse.Namespace:
+    """The options of the command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -154,7 +155,12 @@ def main() -> None:
         metavar="FILE.json",
         help="write the tables of saved results, measure nothing",
     )
-    options = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Measure the chosen cases and write the tables."""
+    options = parsed()
     chosen = select(options.words, options.quick)
     if options.list:
         return print("\n".join(f"{case.name:22} {' '.join(case.groups)}" for case in chosen))

@@ -21,7 +21,7 @@ import numpy as np
 
 FOLDER = Path(__file__).resolve().parent.parent / "run" / "svmlight"
 SHARE = 10
-"""LIBSVM's reader gets one part in so many."""
+"""LIBSVM's reader gets 1 / SHARE of the file."""
 READERS = {
     "maxmargin": "from maxmargin.io import load_svmlight as read",
     "scikit-learn": "from sklearn.datasets import load_svmlight_file as read",
@@ -60,9 +60,9 @@ def lines_of(kind: str, rng: np.random.Generator) -> Any:
 
 
 def write(path: Path, kind: str, size: int) -> None:
-    """A file of at least so many bytes, unless it is there.
+    """Write a file of at least this many bytes, unless it exists.
 
-    Some thousand lines, again and again in another order.
+    It repeats some thousand lines in changing orders.
     """
     part = path.with_suffix(".part")
     if path.is_file() and path.stat().st_size >= size:

@@ -27,7 +27,7 @@ LEAST = 1e-16
 
 
 def stopped(X, y, solver, C, steps):
-    """The primal value of a fit stopped after so many steps, and whether it was stopped."""
+    """The primal value of a fit after at most this many steps, and whether it was stopped."""
     model = SVC(
         loss="squared_hinge", solver=solver, C=C, gamma="scale", tol=1e-12, max_iter=int(steps)
     )
@@ -38,7 +38,7 @@ def stopped(X, y, solver, C, steps):
 
 
 def curve(X, y, solver, C, steps):
-    """Steps and primal values, up to the first fit that came to its end."""
+    """Steps and primal values, up to the first fit that converged."""
     taken, values = [], []
     for count in steps:
         value, early = stopped(X, y, solver, C, count)

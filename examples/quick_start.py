@@ -38,7 +38,7 @@ def timed(model, X, y, repeats=3):
 
 
 def rings(return_X_y=True):
-    """Two noisy rings among six features that say nothing."""
+    """Two noisy rings; the other features carry no information."""
     X, y = make_circles(6000, noise=0.2, factor=0.5, random_state=0)
     return np.hstack([X, np.random.default_rng(0).normal(scale=0.3, size=(6000, 6))]), y
 

@@ -17,7 +17,7 @@ NAMES = (*BUNDLED, *REAL)
 
 
 def load(name, rows=None):
-    """X (an array or CSR) and y; at most so many rows, drawn evenly."""
+    """X (an array or CSR) and y; at most `rows` rows, drawn at random."""
     X, y = _bundled(name) if name in BUNDLED else _real(name)
     if rows is not None and X.shape[0] > rows:
         some = np.random.default_rng(0).choice(X.shape[0], rows, replace=False)

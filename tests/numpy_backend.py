@@ -1,7 +1,7 @@
 """A backend in plain NumPy: slow and obvious, the oracle for every other one.
 
-`NumpyBackend` takes and returns NumPy arrays. `DeviceBackend` is the same with arrays that behave as
-if they lived on a device: NumPy's functions refuse them, and so do operations with arrays of the
+`NumpyBackend` takes and returns NumPy arrays. `DeviceBackend` is the same with arrays that behave
+as if they lived on a device: NumPy's functions refuse them, and so do operations with arrays of the
 host. Code that runs on it takes its functions from `xp` and moves arrays where it must.
 """
 

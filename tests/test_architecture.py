@@ -287,3 +287,58 @@ def test_a_private_attribute_is_found():
 def test_files_and_commands_take_the_record_of_a_model(path):
     """They read no private attribute of an estimator."""
     assert list(private_attributes(ast.parse(path.read_text()))) == []
+
+
+# ---- sizes ---------------------------------------------------------------------------------------
+
+PROJECT = Path(__file__).parent.parent
+PYTHON = sorted(
+    path
+    for folder in ("src", "benchmarks", "examples", "tools")
+    for path in (PROJECT / folder).rglob("*.py")
+)
+WRITTEN = sorted(
+    path
+    for folder in ("src", "tests", "benchmarks", "examples", "tools")
+    for path in (PROJECT / folder).rglob("*")
+    if path.suffix in (".py", ".pyi", ".h", ".cpp")
+)
+LONGEST_LINE, LONGEST_FILE, LONGEST_FUNCTION = 100, 400, 60
+"""Characters of a line; lines of a file; lines of a function without signature and docstring."""
+
+
+def lengths(tree):
+    """The name of each function and the number of lines of its statements."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            documented = ast.get_docstring(node) is not None and len(node.body) > 1
+            yield node.name, node.end_lineno - node.body[int(documented)].lineno + 1
+
+
+def test_the_lines_of_a_function_are_counted():
+    code = 'def f(\n    a,\n):\n    """One\n    two."""\n    a += 1\n    return a\n'
+    assert list(lengths(ast.parse(code))) == [("f", 2)]
+
+
+def test_lines_are_short():
+    long = [
+        f"{path.relative_to(PROJECT)}:{number}"
+        for path in WRITTEN
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if len(line) > LONGEST_LINE
+    ]
+    assert not long
+
+
+def test_files_and_functions_are_short():
+    """A file has one job, and a function fits on a screen."""
+    long = []
+    for path in PYTHON:
+        text = path.read_text()
+        long += [str(path)] * (len(text.splitlines()) >= LONGEST_FILE)
+        long += [
+            f"{path.relative_to(PROJECT)}: {name}"
+            for name, length in lengths(ast.parse(text))
+            if length >= LONGEST_FUNCTION
+        ]
+    assert not long

@@ -344,7 +344,7 @@ def test_rows_that_are_kept(monkeypatch):
 
 
 def test_where_a_solver_begins(monkeypatch):
-    """At a start, made exact; at a point from a subsample where there is none and the problem is large.
+    """At the given start, made exact; without one, a large problem starts from a subsample.
 
     F is 0 where b is.
     """

@@ -1,6 +1,6 @@
 """Which column is what: targets by their names, columns that are left out, sample weights.
 
-And cells that are no numbers.
+And cells that are not numbers.
 """
 
 import json

@@ -181,11 +181,11 @@ def same_as_liblinear(place, options, X, y, X_test):
 
 
 def check_liblinear(place, options, X, y, X_test, near=0.0):
-    """Each model file predicts the same in both; ours is never the worse one, and they agree where
-    LIBLINEAR came to the optimum.
+    """Each model file predicts the same in both programs, and our objective is never the worse one.
 
-    It stops after 300 rounds with a warning: with -s 3 -c 0.5 -B 2 (three classes, objectives
-    52.273 and 52.261) and -s 13 -c 3 (110.888 and 110.877) before it is there.
+    The predictions agree if LIBLINEAR reached the optimum. It stops after 300 iterations with a
+    warning, which is too early for -s 3 -c 0.5 -B 2 (three classes, objectives 52.273 and 52.261)
+    and -s 13 -c 3 (110.888 and 110.877).
     """
     goal, found, (theirs, ours) = same_as_liblinear(place, options, X, y, X_test)
     np.testing.assert_allclose(found["ours from theirs"], goal, rtol=0, atol=1e-10 * (near > 0))

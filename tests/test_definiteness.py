@@ -88,7 +88,7 @@ def test_rows_that_matter_most_may_refute(monkeypatch):
     settings(monkeypatch, definiteness, cholesky_rows=5)
     for first, found in ((5, False), (6, True), (12, True)):
         assert refuted(K, np.arange(first), ROUNDING) is found, (
-            "up to so many rows Cholesky's factor has decided"
+            "up to this many rows Cholesky's factor decides"
         )
     settings(monkeypatch, definiteness, lanczos_rows=3)
     assert not refuted(K, np.arange(12), ROUNDING)

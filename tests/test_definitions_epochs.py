@@ -1,4 +1,4 @@
-"""Epochs of Pegasos by their definitions: scaling, bounds, when a model is evaluated, what is reported."""
+"""Epochs of Pegasos by their definitions: scaling, bounds, evaluation of a model, reports."""
 
 import numpy as np
 import pytest

@@ -204,7 +204,7 @@ def test_certify_evaluates_in_long_double_what_a_fit_would(monkeypatch):
     assert used[0] == "extended_products"
     used.clear()
     SVC(kernel=rbf_kernel).fit(X, y).certify(X, y)
-    assert "extended_products" not in used, "kernels that are no functions of dot products"
+    assert "extended_products" not in used, "kernels that are not functions of dot products"
 
 
 @pytest.mark.parametrize("C", [1.0, 1e-3])

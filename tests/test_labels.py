@@ -280,7 +280,7 @@ def test_the_state_of_a_model_is_prepared_once(monkeypatch):
     assert len(made) == 1
     model.intercept_ = model.intercept_ + 1
     model.predict(X)
-    assert len(made) == 2, "and anew where it was altered"
+    assert len(made) == 2, "and again after it was altered"
 
 
 def test_points_without_a_fingerprint_are_checked_each_time():

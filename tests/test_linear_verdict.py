@@ -327,7 +327,7 @@ def test_a_pass_stops_between_its_parts():
 
     monitor.stop = stop
     found = dual_coordinate.solve(problem, LinearWorkspace(design, monitor), 1e-6)
-    assert asked[:2] == [0, 0], "a pass of so many values has several parts"
+    assert asked[:2] == [0, 0], "a pass over this many values has several parts"
     assert found.ended is Status.INTERRUPTED
     assert found.n_iter == 1
     assert 0 < np.count_nonzero(found.t) < 90_000

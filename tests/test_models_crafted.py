@@ -1,4 +1,4 @@
-"""Files of strangers: rows 35-39 and 63-68 of the failure table.
+"""Untrusted files: rows 35-39 and 63-68 of the failure table.
 
 Whatever a file says, load returns a model or raises ValueError.
 """
@@ -731,7 +731,7 @@ def test_bounded_memory_and_time(tmp_path):
 
 
 def _head(count, classes=2):
-    """The head of a LIBSVM model that claims so many support vectors, all of the first class."""
+    """The head of a LIBSVM model that claims `count` support vectors, all of the first class."""
     zeros = " 0" * (classes * (classes - 1) // 2)
     labels = " ".join(map(str, range(classes)))
     return (

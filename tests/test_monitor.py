@@ -155,10 +155,7 @@ def test_long_calls_return_raise_and_keep_to_their_thread():
 
 
 def test_who_listens_to_the_log(capsys, monkeypatch):
-    """Somebody who has a handler and wants such records.
-
-    Otherwise the line goes to standard error.
-    """
+    """The log goes to a handler that accepts such records, otherwise to standard error."""
     logger, shown = monitor.logger, []
     monkeypatch.setattr(logger, "propagate", False)
     handler = logging.Handler()

@@ -24,7 +24,7 @@ ONE = np.ones(1, bool)
 
 
 def tile_of(n=300, C=100.0, rank=None, groups=1, seed=0):
-    """A classification problem on n points; with a rank, of a linear kernel of so many features."""
+    """A classification problem on n points; `rank` gives a linear kernel of that many features."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, rank or 3))
     y = np.where(X[:, 0] + 0.3 * rng.normal(size=n) > 0, 1.0, -1.0)
@@ -131,7 +131,7 @@ def test_one_blas_thread_is_restored():
 
 
 def test_too_little_memory_for_the_buffers_of_blas_is_said(monkeypatch):
-    """It would try again for ever."""
+    """BLAS would retry forever."""
     asked = []
 
     class Memory:

@@ -263,7 +263,7 @@ except MemoryError:
 
 @pytest.mark.memory
 def test_blas_without_room_for_its_buffers():
-    """Cholesky's factor once spun for ever under a limit of the address space."""
+    """Cholesky's factor once looped forever under a limit of the address space."""
     assert in_subprocess(STARVED, timeout=60).strip() in ("MemoryError", "optimal")
 
 

@@ -39,8 +39,8 @@ from maxmargin.plots.effect import margin_and_slack
 
 BASELINE = Path(__file__).parent / "baseline"
 BLOCK, TOLERANCE = 12, 2.0
-"""Mean difference of the pixels of a block of so many rows and columns, 0 to 255, in the block that
-differs most. Texts are compared as texts: their pixels depend on fonts."""
+"""Side of a block of pixels, and the largest mean difference (0 to 255) of a block. Texts are
+compared as texts: their pixels depend on fonts."""
 
 
 @pytest.fixture(autouse=True)

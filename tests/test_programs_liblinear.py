@@ -47,7 +47,7 @@ def predictions(model):
 
 
 def check(place, options, X, y):
-    """All that is said at the top; whether LIBLINEAR came to its end."""
+    """Check everything listed at the top; return whether LIBLINEAR converged."""
     done = real(
         "liblinear-train", *options.split(), "-e", THEIR_TOLERANCE, "train.svm", "theirs.model"
     )

@@ -58,7 +58,7 @@ def test_samples_without_weight_are_left_out(cls, kernel):
 
 @pytest.mark.parametrize("cls", FIVE)
 def test_a_warm_start_of_the_same_data_has_little_to_do(cls):
-    """Also where samples have no weight; where support vectors are gone it begins anew."""
+    """Also with samples of zero weight; without its support vectors it starts from scratch."""
     given = target(cls, X, z if cls in SINGLE else y)
     model = cls(warm_start=True, tol=1e-4)
     weight = (np.arange(50) % 5 > 0) * 1.5

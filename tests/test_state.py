@@ -79,7 +79,7 @@ def at(values, place, value):
 
 
 def numbers_alike(values):
-    """Arrays that are no finite float64 of the same shape."""
+    """Arrays that are not finite float64 of the same shape."""
     flat = (0,) * (1 if sparse.issparse(values) else values.ndim)
     yield at(values, flat, np.nan)
     yield at(values, flat, -np.inf)

@@ -1,4 +1,4 @@
-"""The initial point of problems whose sums are not zero, step by step as the top of subsample.py says."""
+"""The initial point of problems whose sums are not zero, step by step as in subsample.py."""
 
 import numpy as np
 import pytest

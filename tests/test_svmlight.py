@@ -469,7 +469,7 @@ def test_what_the_fuzzer_found(path, tmp_path):
 def test_links_stay_links_and_pipes_are_written_to(tmp_path):
     """A file is written aside and then put in its place.
 
-    What is no file must not be replaced by one.
+    A pipe or device must not be replaced by a file.
     """
     import os
     import threading

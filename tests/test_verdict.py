@@ -337,7 +337,7 @@ def rbf_of(dtype, A, B):
 
 @pytest.mark.parametrize("n", [200, 1100])
 def test_a_kernel_function_may_return_float32(n):
-    """Its rounding is no sign of indefiniteness, in any number of rows."""
+    """Its rounding does not count as indefiniteness, for any number of rows."""
     X = np.random.default_rng(2).normal(size=(n, 2))
     X[n // 2 :] = X[: n - n // 2] + 1e-7
     model = SVC(kernel=partial(rbf_of, np.float32), C=10.0).fit(

@@ -52,9 +52,9 @@ def timed(call: Any) -> float:
 def child() -> None:
     """Fit the cases whose numbers come from standard input; print seconds of fit and predict."""
     import numpy as np
-    from data import load
 
     import maxmargin
+    from data import load
 
     warnings.simplefilter("ignore")
     chosen, known = cases(sys.argv[2:]), {}
@@ -75,7 +75,8 @@ def child() -> None:
 
 def ask(process: "subprocess.Popen[str]", number: int) -> list[float]:
     """Seconds of fit and predict of one case."""
-    assert process.stdin is not None and process.stdout is not None
+    assert process.stdin is not None
+    assert process.stdout is not None
     process.stdin.write(f"{number}\n")
     process.stdin.flush()
     found: list[float] = json.loads(process.stdout.readline())

@@ -28,7 +28,7 @@ class LinearCase(NamedTuple):
     parameters: dict[str, Any]
     groups: tuple[str, ...] = ("table",)
     n: int | None = None
-    """So many rows, the first of a fixed permutation; None for all."""
+    """Number of rows, the first of a fixed permutation; None for all."""
 
 
 def _svc(

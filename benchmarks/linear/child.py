@@ -2,10 +2,10 @@
 DATA.npz JOB.json OUT.json``.
 
 A small fit comes first, then each rung from loose to tight (child.timed: short fits are repeated,
-an alarm ends a fit that takes too long). After each rung OUT.json is written anew, so that what was
-measured survives the alarm. The climb ends when the objective reaches the job's goal, when all
-rungs together took more than the job's patience, or, for peers, after STUCK rungs in a row that
-came no nearer to the goal and were not cheap.
+an alarm ends a fit that takes too long). After each rung OUT.json is written again, so that the
+measurements survive the alarm. The climb ends when the objective reaches the job's goal, when all
+rungs together took more than the job's patience, or, for peers, after STUCK expensive rungs in a
+row without progress.
 """
 
 import importlib

@@ -1,6 +1,6 @@
 """ThunderSVM's build for CPUs: float32 inside; classes in the order of their first sample.
 
-Intercept_ is LIBSVM's rho.
+intercept_ is LIBSVM's rho.
 """
 
 from importlib.metadata import version as version_of

@@ -1,5 +1,4 @@
-"""The svmlight reader against random bytes: ``make fuzz`` (atheris; it is no dependency of the
-tests).
+"""The svmlight reader against random bytes: ``make fuzz`` (needs atheris, the tests do not).
 
     python tests/fuzz/svmlight.py -max_total_time=600 tests/fuzz/corpus/svmlight
 

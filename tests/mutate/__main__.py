@@ -141,8 +141,8 @@ def report(verdicts: list[Verdict], equivalent: int) -> str:
     return "\n".join(lines)
 
 
-def main() -> None:
-    """Parse, draw, try, report."""
+def parsed() -> argparse.Namespace:
+    """The options of the command line."""
     parser = argparse.ArgumentParser(prog="mutate", description=__doc__)
     parser.add_argument("files", nargs="*", help="parts of file names; all without")
     parser.add_argument(
@@ -162,7 +162,12 @@ def main() -> None:
         help="find out again what the tests call whose module's name contains the word; '' is all",
     )
     parser.add_argument("--only", help="a file with names of mutants, one a line: try these")
-    options = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Draw mutants, try them, report."""
+    options = parsed()
     path = ROOT / ".mutate" / "map.json"
     if options.map is not None or not path.exists():
         child = get_context("spawn").Process(target=write_map, args=(path, options.map or ""))

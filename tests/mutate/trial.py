@@ -25,8 +25,7 @@ from mutate.operators import Mutant
 from mutate.places import PACKAGE, ROOT
 
 STARTING, FACTOR = 20.0, 3.0
-"""Processor seconds a trial may take: these, and so many times what its tests take without a
-fault."""
+"""CPU seconds a trial may take: STARTING, and FACTOR times what its tests take without a fault."""
 MEMORY = 16 * 2**30
 """Bytes of address space of a trial."""
 

@@ -75,7 +75,7 @@ ENDLESS = {
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("name", ENDLESS)
 def test_sklearn_30353_fit_always_ends(name):
-    """Unscaled data, huge C and poly kernels kept fit running for ever.
+    """Unscaled data, huge C and poly kernels kept fit running forever.
 
     It ends, optimal or with a warning, never in silence.
     """

@@ -390,9 +390,9 @@ def test_sklearn_8590_sigmoid_kernels_end_at_stationary_points(cls, coef0):
 @pytest.mark.parametrize("cls", FIVE)
 @pytest.mark.parametrize("seed", range(4))
 def test_cuml_indefinite_precomputed_matrices_end_and_are_not_called_optimal(cls, seed):
-    """A random symmetric matrix is no kernel.
+    """A random symmetric matrix is not a kernel.
 
-    Fit ends with finite values, and says "indefinite", never "optimal".
+    Fit ends with finite values and reports "indefinite", never "optimal".
     """
     rng = np.random.default_rng(seed)
     K = rng.normal(size=(40, 40))

@@ -225,9 +225,9 @@ def test_sklearn_16298_C_times_k_is_weights_times_k(cls):
 
 @pytest.mark.parametrize("cls", [NuSVC, OneClassSVM])
 def test_sklearn_16298_nu_ignores_the_unit_of_weights(cls):
-    """nu is a share: weights in another unit must give the same decision function (one-class.
+    """nu is a fraction: weights in another unit give the same decision function.
 
-    In that unit).
+    That of a one-class model is in the unit of the weights.
     """
     X, y = binary()
     plain = values(cls().fit(X, y), X)

@@ -1,4 +1,4 @@
-"""scikit-learn-intelex: SVC(kernel="linear") on oneDAL; a linear SVM of its own it has not."""
+"""scikit-learn-intelex: SVC(kernel="linear") on oneDAL; it has no linear SVM."""
 
 from importlib.metadata import version as version_of
 from typing import Any
