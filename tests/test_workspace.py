@@ -11,7 +11,8 @@ from maxmargin.kernel.formulations import c_svc
 from maxmargin.kernel.multiclass import members_of
 from maxmargin.kernel.sources import NativeSource, make_source
 from maxmargin.kernel.training import Task
-from maxmargin.kernel.workspace import Cells, KernelWorkspace, Samples, View
+from maxmargin.kernel.views import Cells, View
+from maxmargin.kernel.workspace import KernelWorkspace, Samples
 from maxmargin.monitor import Monitor
 from maxmargin.training import train_many
 

@@ -1,9 +1,8 @@
 """Kernel rows on demand, and their cache.
 
-The cache holds full rows in slots of one array; a row that is asked for and not there takes the
-slot of the least recently used one. The solver asks for tiles K[W, W] and for products with rows,
-in that order: with too little memory the products are computed without storing a row, with the same
-bits.
+The cache holds whole rows in slots of one array. A row that is missing takes the slot of the least
+recently used one. The solver asks for tiles K[W, W] of a working set W and for products with rows.
+With too little memory, products are computed without storing rows, with the same bits.
 """
 
 import os
@@ -63,12 +62,11 @@ def cache_bytes(cache_size: float | str, workers: int = 1) -> float:
 
 
 class RowCache:
-    """Full kernel rows of one source in one precision, the least recently used ones dropped; exact
-    with any capacity.
+    """Kernel rows of one source in one precision; the capacity does not change any value.
 
-    Memory: at most ``budget`` bytes; nothing for a precomputed matrix. ``whole`` is for problems of
-    one block: the matrix is computed at once, or where it is cheap, only what pair steps need of
-    it.
+    Memory: at most ``budget`` bytes; none for a precomputed matrix. ``whole`` is for problems of
+    one tile: the matrix is computed at once or, where values are cheap, only those that pair steps
+    need.
     """
 
     def __init__(

@@ -125,17 +125,14 @@ def newton(
 
     Raises NotConvex where negative curvature is met; b and G are valid then.
     """
-    xp = tile.backend.xp
+    xp, growth = tile.backend.xp, SETTINGS.burst_growth
     steps, idle, least, burst = 0, 0, np.inf, 1
     noise = SETTINGS.rounding * float(xp.abs(xp.diagonal(tile.K)).max(initial=0.0))
     with one_blas_thread():
         while True:
             violation, size = tile.violation, float(xp.sqrt(xp.sum(tile.b**2)))
-            if (
-                violation <= max(tol, noise * size)
-                or idle > SETTINGS.idle
-                or monitor.stop(steps_before + steps) is not None
-            ):
+            small = violation <= max(tol, noise * size)
+            if small or idle > SETTINGS.idle or monitor.stop(steps_before + steps) is not None:
                 return steps, factor
             gain, whole = 0.0, True
             if xp.count_nonzero(tile.free) > 1:
@@ -143,17 +140,14 @@ def newton(
                 gain, whole = _minimise_face(tile, factor, monitor, steps_before + steps)
                 if not whole and monitor.stop(steps_before + steps) is not None:
                     return steps, factor
-            growth = SETTINGS.burst_growth
-            burst = (
-                max(1, burst // growth) if whole else min(SETTINGS.longest_burst, burst * growth)
-            )
+            longer = min(SETTINGS.longest_burst, burst * growth)
+            burst = max(1, burst // growth) if whole else longer
             idle = 0 if gain > noise * size**2 or violation < 0.5 * least else idle + 1
             least, violation = min(least, violation), tile.violation
             if violation > tol:
                 left = monitor.max_iter - steps_before - steps
-                done = tile.pair_steps(
-                    max(tol, 0.1 * violation), min(burst * len(tile.numbers), left)
-                )
+                most = min(burst * len(tile.numbers), left)
+                done = tile.pair_steps(max(tol, 0.1 * violation), most)
                 steps += done.taken
                 if done.negative:
                     raise NotConvex

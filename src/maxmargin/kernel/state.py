@@ -1,8 +1,8 @@
-"""Where a solver is, and what can be said about it there.
+"""The state of a solver: its variables, their gradient, and how far they are from optimal.
 
 F = K b is the kernel part of the decision values. Float32 rows leave an error in F proportional to
-how far b moved since F was exact, so the last exact pair, F_exact = K b_exact in float64, is kept:
-``make_exact`` computes F = F_exact + K64 (b - b_exact).
+how far b moved since F was exact. So the last exact pair, F_exact = K b_exact in float64, is kept,
+and ``make_exact`` computes F = F_exact + K64 (b - b_exact).
 """
 
 import math
@@ -54,7 +54,7 @@ SETTINGS = Settings()
 
 @dataclass
 class State:
-    """The variables, their gradient, and what was seen on the way."""
+    """The variables, their kernel part, and what was met on the way."""
 
     problem: DualProblem
     b: Floats
@@ -63,11 +63,16 @@ class State:
     F_exact: Floats
     backend: Backend = HOST
     steps: int = 0
-    scale: float = 0.0  # greatest kernel value of a point with itself seen so far
-    convex: bool = False  # negative curvature is rounding
+    scale: float = 0.0
+    """The greatest k(x, x) of some rows."""
+    convex: bool = False
+    """Whether the kernel is positive semidefinite: negative curvature then is rounding."""
     indefinite: bool = False
+    """Whether negative curvature was met."""
     unbounded: bool = False
-    factor: BorderedFactor | None = None  # of the last Newton steps: pair steps alone take too many
+    """Whether a step without a bound was met."""
+    factor: BorderedFactor | None = None
+    """That of the last Newton steps; None while pair steps alone suffice."""
 
     def __post_init__(self) -> None:
         self.xp: Any = self.backend.xp
@@ -138,7 +143,7 @@ class State:
     def gap_is_small(self, tol: float) -> bool:
         """Whether the gap is at most GAP * tol of the objective.
 
-        Where the primal is infeasible by rounding the violation must do.
+        True where rounding makes the primal infeasible: the violation decides there.
         """
         gap, dual = self.gap, -self.objective
         rounding = SETTINGS.meet * self._natural  # of an objective that is 0
@@ -147,8 +152,8 @@ class State:
         )
 
     def no_minimum(self) -> bool:
-        """Whether the hulls of a problem in margin units meet, or one without bounds falls forever,
-        for all float64 can tell.
+        """Whether the hulls of a problem in margin units meet, or a problem without bounds has no
+        minimum, as far as float64 can tell.
         """
         if self.unbounded:
             return True
@@ -166,31 +171,30 @@ class State:
         return norm <= SETTINGS.meet * self.scale * half * half and falls
 
     def beyond(self, b: Floats) -> bool:
-        """Whether variables without bounds grow without end."""
+        """Whether variables without bounds diverge."""
         return not self.xp.abs(b).max(initial=0.0) < SETTINGS.endless and bool(
             self.xp.isinf(self.problem.upper).any()
         )
 
     def note(self, negative: bool, unbounded: bool) -> None:
-        """Keep what pair steps met.
+        """Record what pair steps met.
 
-        ValueError where a problem that is not convex has no minimum.
+        Raises ValueError where a problem that is not convex has no minimum.
         """
         squared = bool(self.problem.ridge.any())
         if unbounded and not self.convex and (negative or squared):
             raise ValueError(
                 "The kernel is not positive semidefinite on these data and the problem has no "
-                "upper bounds, so it has no minimum. Use a "
-                "finite C with the plain hinge or epsilon-insensitive loss, or a positive "
-                "semidefinite kernel."
+                "upper bounds, so it has no minimum. Use a finite C with the plain hinge or "
+                "epsilon-insensitive loss, or a positive semidefinite kernel."
             )
         self.unbounded |= unbounded and not squared
         self.indefinite |= negative and not self.convex
 
     def snap(self) -> None:
-        """Put variables within rounding of a bound onto it.
+        """Round variables onto bounds that they are within rounding of.
 
-        Whether one is free must not depend on the last bit.
+        Whether a variable is free must not depend on the last bit.
         """
         lower, upper = self.problem.lower, self.problem.upper
         near = 1e-12 * self.xp.minimum(upper - lower, self.xp.abs(self.b).max(initial=0.0))
@@ -205,11 +209,11 @@ class State:
         return rows, change[rows]
 
     def spot_check(self, source: Source, tol: float) -> bool:
-        """Whether F's error, seen on a sample of rows in float64, leaves the violation at most tol;
-        the sample's F is exact from then on.
+        """Compare F with float64 values on a sample of rows, which are exact afterwards; whether the
+        error leaves the violation at most tol.
 
-        Of the rows whose error is likely to be large the worse half need not agree: they are exact
-        now, and those not seen are better.
+        Of the rows whose error is likely to be large, the worse half need not agree: they are exact
+        now, and the rows outside the sample are better.
         """
         if self._room(tol) < 0:
             return False
@@ -230,7 +234,7 @@ class State:
         return (tol * self.unit(G) - max(0.0, violation(self.variables(G), self.backend))) / 2
 
     def make_exact(self, source: Source, monitor: Monitor) -> bool:
-        """F = F_exact + K64 (b - b_exact); False if the monitor said stop before it was done."""
+        """F = F_exact + K64 (b - b_exact); False if the monitor stopped it."""
         F = self.F_exact.copy()
         if not self._add(source, *self._change(), F, np.float64, monitor):
             return False
@@ -238,9 +242,9 @@ class State:
         return True
 
     def begin_at(self, b: Floats, source: Source, monitor: Monitor) -> bool:
-        """Another start, F = K b in float32, exact at b = 0 still.
+        """Move to another start, with F = K b in float32; F stays exact at b = 0.
 
-        False if the monitor said stop before it was done.
+        False if the monitor stopped it.
         """
         coefficients, F = fold(self.problem, b, len(self.F), xp=self.xp), self.xp.zeros_like(self.F)
         rows = self.xp.flatnonzero(coefficients)
@@ -258,7 +262,7 @@ class State:
         dtype: DTypeLike,
         monitor: Monitor,
     ) -> bool:
-        """F += K[:, rows] change, in parts between which the monitor may say stop: then False."""
+        """F += K[:, rows] change; False if the monitor stopped it between two parts."""
         step = max(1, int(SETTINGS.products_at_once / max(1, len(F))))
         for i in range(0, len(rows), step):
             if i and monitor.stop(self.steps) in (Status.INTERRUPTED, Status.TIME_LIMIT):
@@ -274,7 +278,7 @@ class State:
 
 
 def finish(state: State, reason: Status | None) -> Solution:
-    """Pack the outcome; whether it is optimal is for verdict.py to say."""
+    """The solution at a state; verdict.py decides whether it is optimal."""
     state.snap()
     if state.no_minimum() and reason in (None, Status.STALLED):
         reason = Status.DEGENERATE
