@@ -23,10 +23,7 @@ SETTINGS = Settings()
 
 
 def best_bias(problem: LinearProblem, Xw: Floats, bias: float = 0.0) -> float:
-    """The b that minimises P for given X w; the middle of them where there are several.
-
-    The search begins at ``bias``.
-    """
+    """The b that minimises P for given X w, or the middle of several; the search begins at bias."""
     if problem.bias is Bias.NONE:
         return 0.0
     return (
@@ -35,10 +32,8 @@ def best_bias(problem: LinearProblem, Xw: Floats, bias: float = 0.0) -> float:
 
 
 def _middle_of_steps(problem: LinearProblem, Xw: Floats) -> float:
-    """Plain losses.
-
-    The slope by b is m b + total - sum up at the far left and grows by a step where a sample leaves
-    its loss behind.
+    """Plain losses: the derivative by b is m b + total - sum up at the far left, and jumps up at
+    each kink of a loss.
     """
     tube, m = problem.tube, problem.m
     left, right = tube.up > 0, tube.down > 0
@@ -67,9 +62,9 @@ def _middle_of_steps(problem: LinearProblem, Xw: Floats) -> float:
 def _around_the_root(
     ends: Floats, steps: Floats, start: float, m: float, rounding: float
 ) -> tuple[Floats, Floats, float]:
-    """The ends in an interval that the slope certainly changes sign in, and the slope before them.
+    """The kinks in an interval in which the derivative changes sign, and its value before them.
 
-    A few of all ends say where.
+    A sample of the kinks says where.
     """
     few = np.linspace(0, len(ends) - 1, SETTINGS.sampled).astype(np.int64)
     few = few[np.argsort(ends[few], kind="stable")]
@@ -90,9 +85,8 @@ def _around_the_root(
 
 
 def _root_of_lines(problem: LinearProblem, Xw: Floats, bias: float) -> float:
-    """Squared losses.
-
-    The slope is made of lines that do not fall, and Newton's method with bisection finds its root.
+    """Squared losses: the derivative is piecewise linear and does not fall. Newton's method,
+    guarded by bisection, finds its root.
     """
     tube, low, high = problem.tube, -np.inf, np.inf
     for _ in range(100):
@@ -119,11 +113,10 @@ def _root_of_lines(problem: LinearProblem, Xw: Floats, bias: float) -> float:
 
 
 def middle(problem: LinearProblem) -> float:
-    """The constant from which decision values are measured: the mean target where a free bias can
-    take it, else 0.
+    """The origin of decision values: the mean target for a free bias, else 0.
 
-    It is half way between the mean lower and the mean upper end of the tubes: 0 for classes,
-    whatever their sizes.
+    It is half way between the mean lower and the mean upper end of the tubes: 0 for classes of any
+    size.
     """
     tube = problem.tube
     below, above = tube.up > 0, tube.down > 0

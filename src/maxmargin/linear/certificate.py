@@ -1,9 +1,9 @@
 """An independent check of linear models, in float64: both objectives of losses.py, their gap and
 the optimality conditions.
 
-Like certificate.py it shares no code with the solvers and their core: products with the data are
-NumPy's and SciPy's, losses are written out here again. P(w, b) - D(t), with duals t that are
-feasible, bounds how far the model is from the optimum.
+It shares no code with the solvers and their core: products with the data are those of NumPy and
+SciPy, and the losses are written out here again. For feasible duals t, P(w, b) - D(t) bounds how
+far the model is from the optimum.
 
 The gap is a sum over the samples (and |w - X't|^2 / 2): a sample below its tube by s, or above
 its lower end by e, adds
@@ -26,9 +26,9 @@ from maxmargin.certificate import Certificate, certificate_of
 from maxmargin.core.arrays import Floats
 
 BLOCK_ENTRIES = 2**22
-"""Values of the data held at once."""
+"""Values of the data in memory at a time."""
 BLOCK_SAMPLES = 2**17
-"""Samples looked at at once."""
+"""Samples of a block."""
 
 Tube = tuple[Floats, Floats, Floats, Floats, bool]
 """low, high, up, down, squared: the losses of linear models, as in losses.py."""
@@ -37,18 +37,18 @@ Tube = tuple[Floats, Floats, Floats, Floats, bool]
 def _tube(
     f: Floats, tube: Tube, t: Floats, origin: float = 0.0
 ) -> tuple[float, float, Floats, Floats]:
-    """Sum of the losses, sum of the dual gains, violations of conditions and of bounds, the worst
-    of each block of samples.
+    """Sums of the losses and of their negative conjugates, and the largest violations of conditions
+    and of bounds in each block of samples.
 
-    Gains are those of tubes measured from ``origin``: far from 0 their sum would be rounding.
+    Conjugates are those of tubes measured from ``origin``: far from 0 their sum would be rounding.
     """
     low, high, up, down, squared = tube
     blocks = [slice(begin, begin + BLOCK_SAMPLES) for begin in range(0, len(f), BLOCK_SAMPLES)]
     parts = [
         _tube_block(f[k], (low[k], high[k], up[k], down[k], squared), t[k], origin) for k in blocks
     ]
-    losses, gains, kkt, box = zip(*parts, strict=True)
-    return float(sum(losses)), float(sum(gains)), np.array(kkt), np.array(box)
+    losses, conjugates, kkt, box = zip(*parts, strict=True)
+    return float(sum(losses)), float(sum(conjugates)), np.array(kkt), np.array(box)
 
 
 def _tube_block(
@@ -60,26 +60,31 @@ def _tube_block(
     power = 2 if squared else 1
     losses = float(np.sum(up * slack_below**power + down * slack_above**power))
     positive, negative = np.maximum(t, 0.0), np.maximum(-t, 0.0)
-    gain = float(np.sum((low[t > 0] - origin) * t[t > 0])) + float(
+    conjugates = float(np.sum((low[t > 0] - origin) * t[t > 0])) + float(
         np.sum((high[t < 0] - origin) * t[t < 0])
     )
     if squared:
-        gain -= float(np.sum(positive[up > 0] ** 2 / (4 * up[up > 0]))) + float(
+        conjugates -= float(np.sum(positive[up > 0] ** 2 / (4 * up[up > 0]))) + float(
             np.sum(negative[down > 0] ** 2 / (4 * down[down > 0]))
         )
-        price = np.where(up > 0, up, 1.0), np.where(down > 0, down, 1.0)
+        cost = np.where(up > 0, up, 1.0), np.where(down > 0, down, 1.0)
         kkt = np.maximum(
-            np.where(up > 0, np.abs(slack_below - positive / (2 * price[0])), 0.0),
-            np.where(down > 0, np.abs(slack_above - negative / (2 * price[1])), 0.0),
+            np.where(up > 0, np.abs(slack_below - positive / (2 * cost[0])), 0.0),
+            np.where(down > 0, np.abs(slack_above - negative / (2 * cost[1])), 0.0),
         )
         outside = np.maximum(np.where(up > 0, 0.0, positive), np.where(down > 0, 0.0, negative))
-        return losses, gain, float(kkt.max()), float(outside.max())
+        return losses, conjugates, float(kkt.max()), float(outside.max())
     kkt = _weighted(below, positive, up) + _weighted(above, negative, down)
-    return losses, gain, float(kkt.max()), float(np.maximum(positive - up, negative - down).max())
+    return (
+        losses,
+        conjugates,
+        float(kkt.max()),
+        float(np.maximum(positive - up, negative - down).max()),
+    )
 
 
 def _weighted(short: Floats, size: Floats, bound: Floats) -> Floats:
-    """The violation at one end of the tube: short of it by so much, the dual of this size."""
+    """The violation at one end of the tube, from the distance to it and the size of the dual."""
     share = np.clip(np.divide(size, bound, out=np.zeros_like(size), where=bound > 0), 0.0, 1.0)
     short = np.where(bound > 0, short, 0.0)
     found: Floats = (1 - share) * np.maximum(short, 0.0) + share * np.maximum(-short, 0.0)
@@ -112,30 +117,26 @@ def linear(
             abs(float(t.sum())) / np.sqrt(m) if m > 0 else 0.0,
         )
         t = t / beyond
-    origin = (
-        bias if free else 0.0
-    )  # D is the same wherever targets are measured from, as the sum of the duals is fixed
-    losses, gain, kkt, box = _tube(f, tube, t, origin)
-    gain += origin * total
+    # With a fixed sum of the duals D does not depend on the origin of the targets.
+    origin = bias if free else 0.0
+    losses, conjugates, kkt, box = _tube(f, tube, t, origin)
+    conjugates += origin * total
     excess = float(t.sum()) - total
     if power == 1:
         primal = float(np.abs(w).sum()) + float(np.sqrt(m)) * abs(bias) + total * bias + losses
-        dual = gain
+        dual = conjugates
     else:
         primal = 0.5 * float(w @ w) + 0.5 * m * bias * bias + total * bias + losses
-        dual = gain - 0.5 * float(Xt @ Xt) - (0.5 * excess * excess / m if m > 0 else 0.0)
+        dual = conjugates - 0.5 * float(Xt @ Xt) - (0.5 * excess * excess / m if m > 0 else 0.0)
     return certificate_of(primal, dual, primal - dual, kkt, box, abs(excess) if free else 0.0)
 
 
 def from_norms(
     f: Floats, tube: Tube, t: Floats, square: float, dual_square: float, free: bool
 ) -> Certificate:
-    """A model of which |w|^2 and |X't|^2 are known, in whatever space.
-
-    Its bias is not penalised.
-    """
-    losses, gain, kkt, box = _tube(f, tube, t)
-    primal, dual = 0.5 * square + losses, gain - 0.5 * dual_square
+    """A model in any space, from |w|^2 and |X't|^2; its bias is not penalised."""
+    losses, conjugates, kkt, box = _tube(f, tube, t)
+    primal, dual = 0.5 * square + losses, conjugates - 0.5 * dual_square
     return certificate_of(
         primal, dual, primal - dual, kkt, box, abs(float(t.sum())) if free else 0.0
     )
@@ -171,9 +172,8 @@ def crammer_singer(
     )
     upper = np.zeros_like(t)
     upper[rows, label] = C
-    products = np.sum(
-        np.maximum(upper - t, 0.0) * (worst_margin[:, None] - margins), axis=1
-    )  # of complementary slackness
+    complementary = np.maximum(upper - t, 0.0) * (worst_margin[:, None] - margins)
+    products = np.sum(complementary, axis=1)
     kkt = np.divide(products, C, out=np.zeros_like(C), where=C > 0)
     equality = max(
         float(np.abs(t.sum(axis=1)).max(initial=0.0)),

@@ -1,5 +1,5 @@
-"""The data of a linear model, by the three products that its solvers ask for, over an array, CSR,
-or chunks that are read anew each time.
+"""The data of a linear model: the three products that its solvers use, over an array, a CSR matrix,
+or chunks that are read again each time.
 
     values(w)          X w
     sum(t)             X't
@@ -37,7 +37,7 @@ class Design(ABC):
 
     @property
     def largest_square(self) -> float:
-        """The greatest |x|^2; 0 where that would take another pass."""
+        """The largest |x|^2; 0 if that would take another pass."""
         return 0.0
 
     @abstractmethod
@@ -72,7 +72,7 @@ class ArrayDesign(Design):
 
     @cached_property
     def largest_square(self) -> float:
-        """The greatest |x|^2."""
+        """The largest |x|^2."""
         return float(self.squares.max(initial=0.0))
 
     def values(self, w: Floats, rows: Integers | None = None) -> Floats:
@@ -80,7 +80,7 @@ class ArrayDesign(Design):
         return self.backend.linear_values(self.points, rows, w)
 
     def sum(self, t: Floats, rows: Integers | None = None) -> Floats:
-        """X't; samples whose t is 0 are not looked at."""
+        """X't; samples with t = 0 are not read."""
         if rows is None and np.count_nonzero(t) < 0.7 * len(t):
             rows = np.flatnonzero(t)
             t = t[rows]
@@ -92,7 +92,7 @@ class ArrayDesign(Design):
 
     @property
     def precise(self) -> bool:
-        """Whether dot products of samples are taken in float64."""
+        """Whether dot products of samples are computed in float64."""
         return bool(self.X.dtype == np.float64)
 
     def products(self, rows: Integers) -> NDArray[np.float64]:
@@ -113,7 +113,7 @@ class ArrayDesign(Design):
 
 
 class ChunkDesign(Design):
-    """Samples that come in chunks from a function that starts to read again at each call.
+    """Samples in chunks, from a function that starts to read again at each call.
 
     One chunk is in memory at a time.
     """
@@ -122,8 +122,8 @@ class ChunkDesign(Design):
         self.read, self.shape = read, shape
 
     def _parts(self, rows: Integers | None) -> Iterator[tuple[ArrayDesign, slice, Integers | None]]:
-        """Each chunk, where its part of the samples or of the list is, and which of its own samples
-        that are.
+        """Each chunk, the slice of all samples (or of the list) that it holds, and the rows of the
+        chunk that these are.
         """
         begin = 0
         for X in self.read():

@@ -12,13 +12,21 @@ from maxmargin.status import Status
 
 EPS = float(np.finfo(float).eps)
 ROUNDING = 1e-13
-"""A gap of this share of the terms it is the difference of is rounding."""
-BLURRED = 1e-3
-"""What a gap that is rounding may leave to decision values, in units of them."""
+"""A gap below this share of the objectives is rounding."""
+
+
+class Settings(NamedTuple):
+    """The scales of a problem (decision 15)."""
+
+    uncertainty: float = 1e-3
+    """Error of decision values that a gap within rounding may hide, in units of them."""
+
+
+SETTINGS = Settings()
 
 
 class LinearSolution(NamedTuple):
-    """A linear model, the duals that certify it, and what they make of the data."""
+    """A linear model, the duals that certify it, and the products of both with the data."""
 
     w: Floats
     bias: float
@@ -28,7 +36,7 @@ class LinearSolution(NamedTuple):
     Xt: Floats
     """X't."""
     ended: Status | None
-    """Why the solver gave up; None where it believes that the tolerance is reached."""
+    """Why the solver stopped early; None if it reached the tolerance."""
     n_iter: int
 
 
@@ -125,7 +133,7 @@ def feasible(problem: LinearProblem, t: Floats) -> Floats:
 
 
 class Sizes(NamedTuple):
-    """What is large in a problem, whatever its solution."""
+    """The scales of a problem, whatever its solution."""
 
     scale: float
     """Of the objective: a gap of ROUNDING times this is rounding."""
@@ -134,11 +142,11 @@ class Sizes(NamedTuple):
 
 
 def sizes(problem: LinearProblem, design: Design) -> Sizes:
-    """The scale is P of a constant model, or D's of equal duals (one-class), which do not vanish
-    where the optimum is 0.
+    """The scale of the objective is P of a constant model, or |D| of equal duals (one-class): these
+    do not vanish where the optimum is 0.
 
-    But a gap may leave sqrt(2 gap) |x| to the decision value of x. The scale is so small that this
-    does not exceed BLURRED units where the gap is ROUNDING times the scale: with huge samples a
+    A gap allows the decision value of x an error of sqrt(2 gap) |x|. The scale is limited such that
+    a gap of ROUNDING times the scale allows at most ``uncertainty`` units: with huge samples a
     small gap says little.
     """
     tube = problem.tube
@@ -148,19 +156,13 @@ def sizes(problem: LinearProblem, design: Design) -> Sizes:
         unit, far, centre = 2 * scale / problem.total, 0.0, 0.0
     else:
         centre = middle(problem)
-        below, above = (
-            np.maximum(tube.low - centre, 0.0),
-            np.maximum(centre - tube.high, 0.0),
-        )
-        costs, price = (
-            tube.up * below + tube.down * above,
-            np.maximum(tube.up, tube.down),
-        )
-        unit = float(np.sum(costs)) / float(price.sum())
+        below, above = np.maximum(tube.low - centre, 0.0), np.maximum(centre - tube.high, 0.0)
+        costs, cost = tube.up * below + tube.down * above, np.maximum(tube.up, tube.down)
+        unit = float(np.sum(costs)) / float(cost.sum())
         scale = float(np.sum(costs * (below + above) if tube.squared else costs))
-        far = abs(centre) * float(price.sum()) * (2 * unit if tube.squared else 1.0)
+        far = abs(centre) * float(cost.sum()) * (2 * unit if tube.squared else 1.0)
     if unit <= 4 * EPS * abs(centre):  # equal targets
         unit = abs(centre) or 1.0
-    largest, blur = design.largest_square, BLURRED * unit
-    scale = min(scale, blur * blur / (2 * ROUNDING * largest)) if largest > 0 else scale
+    largest, error = design.largest_square, SETTINGS.uncertainty * unit
+    scale = min(scale, error * error / (2 * ROUNDING * largest)) if largest > 0 else scale
     return Sizes(scale + EPS / ROUNDING * far, unit)

@@ -1,6 +1,5 @@
-"""From a linear problem to a trained linear model with its certificate.
-
-Which solver, several problems side by side, the audit.
+"""From a linear problem to a trained linear model with its certificate: the choice of the solver,
+what takes over if it makes no progress, and the polishing of small problems.
 """
 
 from collections.abc import Callable
@@ -28,16 +27,17 @@ class Settings(NamedTuple):
     """Values of X times classes up to which Crammer and Singer's problem is solved to rounding:
     it takes many epochs where Newton's method takes one step."""
     epochs: int = 40
+    """Epochs after which Newton's method takes over from coordinate descent, if its Hessian is
+    small: by then coordinate descent has cost about as much as Newton's method would."""
     features_per_epoch: int = 5
-    """Coordinate descent yields to Newton's method after ``epochs``, and one more for every
-    ``features_per_epoch`` features: by then it has cost about as much."""
+    """One more epoch is granted for every so many features."""
 
 
 SETTINGS = Settings()
 
 
 class Solver(Enum):
-    """Which solver: the value is its name for the user."""
+    """The solvers; the value is the name for the user."""
 
     NEWTON = "newton"
     COORDINATE = "coordinate"
@@ -56,17 +56,14 @@ SOLVERS: dict[Solver, Solve] = {
 
 
 def choose(design: Design) -> Solver:
-    """The solver for data of this kind.
-
-    Newton's method where a Hessian is small or the data come in chunks.
-    """
+    """The solver for these data: Newton's method if its Hessian is small or they come in chunks."""
     if design.shape[1] <= semismooth.SETTINGS.factor_up_to or not isinstance(design, ArrayDesign):
         return Solver.NEWTON
     return Solver.COORDINATE
 
 
 class TrainedLinear(NamedTuple):
-    """A linear model and what is known about it."""
+    """A linear model, its certificate and its solver."""
 
     solution: LinearSolution
     certificate: Certificate
@@ -75,14 +72,14 @@ class TrainedLinear(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """Which solver begins, and whether another may take over where it makes no progress."""
+    """Which solver begins, and whether it is the only one allowed."""
 
     solver: Solver
     binding: bool = False
 
 
 class Task(NamedTuple):
-    """One problem to be solved, how, and where to begin."""
+    """One problem to solve: tolerance, solver and start."""
 
     problem: LinearProblem
     tol: float
@@ -95,25 +92,20 @@ class Task(NamedTuple):
             return _train(self, workspace)
 
     def unsolved(self, workspace: LinearWorkspace, status: Status) -> None:
-        """Every problem is begun.
-
-        A first step takes little time, and without one there is no model.
-        """
+        """Every problem is started: a first step takes little time and gives a model."""
         return
 
 
 def _train(task: Task, workspace: LinearWorkspace) -> TrainedLinear:
-    """Solve one problem; where its solver makes no progress, another takes over."""
+    """Solve one problem; if its solver makes no progress, another one takes over."""
     design, monitor = workspace.design, workspace.monitor
     solver, other = task.choice.solver, _other(task.choice, design)
     first = monitor
-    if (
-        other is Solver.NEWTON
-    ):  # which is the quicker one here, as a rule: coordinate descent may cost as much, and no more
+    if other is Solver.NEWTON:
+        # Newton's method is usually faster here: coordinate descent may cost as much, not more.
+        epochs = SETTINGS.epochs + design.shape[1] // SETTINGS.features_per_epoch
         first = monitor.part(1.0)
-        first.max_iter = min(
-            monitor.max_iter, SETTINGS.epochs + design.shape[1] // SETTINGS.features_per_epoch
-        )
+        first.max_iter = min(monitor.max_iter, epochs)
     found = _solved(task, workspace.share(first, 1, 1), solver)
     status = found.certificate.status
     slow = status is Status.MAX_ITER and first.max_iter < monitor.max_iter
@@ -129,9 +121,8 @@ def _train(task: Task, workspace: LinearWorkspace) -> TrainedLinear:
 
 
 def _other(choice: Choice, design: Design) -> Solver | None:
-    """The solver that may take over.
-
-    Dual where the first is primal, and Newton's method where its Hessian is small.
+    """The solver that may take over: coordinate descent after Newton's method, and Newton's method
+    after coordinate descent if its Hessian is small.
     """
     if choice.binding or choice.solver is Solver.LASSO or not isinstance(design, ArrayDesign):
         return None
@@ -141,7 +132,7 @@ def _other(choice: Choice, design: Design) -> Solver | None:
 
 
 def _solved(task: Task, workspace: LinearWorkspace, solver: Solver) -> TrainedLinear:
-    """What one solver makes of a problem."""
+    """Solve with one solver, polish if the problem is small, and certify."""
     design = workspace.design
     found = SOLVERS[solver](task.problem, workspace, task.tol, task.start)
     if found.ended is None and is_small(design):
@@ -152,7 +143,7 @@ def _solved(task: Task, workspace: LinearWorkspace, solver: Solver) -> TrainedLi
 def _polished(
     problem: LinearProblem, workspace: LinearWorkspace, found: LinearSolution
 ) -> LinearSolution:
-    """A solution to rounding, with the middle of the biases where there are several."""
+    """The solution to rounding, with the middle of the best biases if there are several."""
     last = (lasso if problem.penalty is Penalty.L1 else semismooth).solve(
         problem, workspace, 0.0, found
     )
@@ -165,7 +156,7 @@ def _polished(
 
 
 class TrainedClasses(NamedTuple):
-    """The machine of all classes and what is known about it."""
+    """The model of all classes and its certificate."""
 
     solution: CrammerSinger
     certificate: Certificate
@@ -178,7 +169,7 @@ class ClassesTask(NamedTuple):
     tol: float
 
     def train(self, workspace: LinearWorkspace) -> TrainedClasses:
-        """Solve and certify it; a small problem to rounding."""
+        """Solve and certify it; solve a small problem to rounding."""
         design = workspace.design
         assert isinstance(design, ArrayDesign)
         small = design.entries * self.problem.n_classes <= SETTINGS.polish_classes_up_to
@@ -187,5 +178,5 @@ class ClassesTask(NamedTuple):
         return TrainedClasses(found, certify_classes(self.problem, found, design, self.tol))
 
     def unsolved(self, workspace: LinearWorkspace, status: Status) -> None:
-        """Every problem is begun."""
+        """Every problem is started."""
         return
