@@ -204,7 +204,7 @@ class LinearBackend(ABC):
     def pegasos_rows(self, *arguments: Any) -> int:
         """Pegasos over the rows order[0], order[1], ... (pegasos.h); return how many were used.
 
-        These are fewer than were given where a scale underflows.
+        They are fewer than were given where the caller must rescale v first.
         """
 
 
