@@ -102,7 +102,7 @@ def test_chunks_that_change_are_refused():
         one = design(read)
         if message is None:
             one.values(w)
-            message = r"0 samples, 30 before; read\(\) must begin anew at each call"
+            message = r"0 samples, 30 before; read\(\) must start again at each call"
         with pytest.raises(ValueError, match=message):
             one.values(w)
 

@@ -144,7 +144,7 @@ class ChunkDesign(Design):
             remedy = (
                 ""
                 if begin
-                else "; read() must begin anew at each call, not return an iterator that is used up"
+                else "; read() must start again at each call, not return an iterator that is used up"
             )
             raise ValueError(
                 f"the chunks changed between two passes: {begin} samples, {self.shape[0]} "

@@ -42,7 +42,7 @@ class Settings(NamedTuple):
     subsample_above: int = 40_000
     """Samples above which the solver starts at the solution of a subsample."""
     subsample_divisor: int = 8
-    """The subsample is one in so many samples."""
+    """Samples of the whole problem per sample of the subsample."""
     patience: int = 30
     """Newton steps without a tenth less of the gap after which only rounding is left."""
     rounds: int = 5

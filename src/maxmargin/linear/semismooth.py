@@ -68,7 +68,7 @@ class Settings(NamedTuple):
     subsample_above: int = 4000
     """Samples above which the solver starts at the solution of a subsample."""
     subsample_divisor: int = 8
-    """The subsample is one in so many samples."""
+    """Samples of the whole problem per sample of the subsample."""
     woodbury_below: float = 0.7
     """Samples with curvature, as a share of the features, below which the Newton equation is solved
     in the space of the samples."""

@@ -30,7 +30,7 @@ class Settings(NamedTuple):
     """Epochs after which Newton's method takes over from coordinate descent, if its Hessian is
     small: by then coordinate descent has cost about as much as Newton's method would."""
     features_per_epoch: int = 5
-    """One more epoch is granted for every so many features."""
+    """Features that grant one more epoch."""
 
 
 SETTINGS = Settings()
