@@ -205,20 +205,13 @@ def assemble(
 
     Its support vectors are the union of theirs. ``label`` holds positions in ``classes``, or zeros.
     """
+    n_classes = 1 if classes is None else len(classes)
     in_use = np.zeros(len(label), bool)
     for rows, trained in fits:
         in_use[rows] |= trained.decision.coef != 0
     support = np.flatnonzero(in_use)
     support = support[np.argsort(label[support], kind="stable")]
-    position = np.full(len(label), -1)
-    position[support] = np.arange(len(support))
-    n_classes = 1 if classes is None else len(classes)
-    coef = np.zeros((n_classes - 1 if pairs else len(fits), len(support)))
-    for k, (rows, trained) in enumerate(fits):
-        nonzero = np.flatnonzero(trained.decision.coef)
-        columns = position[rows[nonzero]]
-        place = multiclass.packed_rows(k, label[rows[nonzero]], n_classes) if pairs else k
-        coef[place, columns] = trained.decision.coef[nonzero]
+    coef = _packed(fits, support, label, n_classes if pairs else 0)
     decisions = [trained.decision for _, trained in fits]
     intercept = np.array([decision.intercept for decision in decisions])
     if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
@@ -244,6 +237,24 @@ def assemble(
         decisions[0].unit,
         decisions[0].epsilon if problem is Problem.NU_SVR else None,
     )
+
+
+def _packed(
+    fits: Sequence[tuple[NDArray[np.int64], Trained]],
+    support: NDArray[np.int64],
+    label: NDArray[np.int64],
+    n_paired: int,
+) -> Floats:
+    """The coefficients of the support vectors; ``n_paired`` classes have a function each pair."""
+    position = np.full(len(label), -1)
+    position[support] = np.arange(len(support))
+    coef = np.zeros((n_paired - 1 if n_paired else len(fits), len(support)))
+    for k, (rows, trained) in enumerate(fits):
+        nonzero = np.flatnonzero(trained.decision.coef)
+        own = rows[nonzero]
+        place = multiclass.packed_rows(k, label[own], n_paired) if n_paired else k
+        coef[place, position[own]] = trained.decision.coef[nonzero]
+    return coef
 
 
 def _kept(kernel: Kernel, X: Any, support: NDArray[np.int64]) -> Any:
