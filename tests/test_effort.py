@@ -13,7 +13,14 @@ from maxmargin.kernel import block, primal_newton, problems
 from maxmargin.kernel.kernels import Kernel
 from maxmargin.kernel.sources import NativeSource, make_source
 from maxmargin.kernel.workspace import KernelWorkspace
-from maxmargin.linear import classes, crammer_singer, dual_coordinate, lasso, semismooth
+from maxmargin.linear import (
+    classes,
+    crammer_singer,
+    dual_coordinate,
+    lasso,
+    newton_system,
+    semismooth,
+)
 from maxmargin.linear.classes import ClassesProblem
 from maxmargin.linear.designs import ArrayDesign
 from maxmargin.linear.losses import Bias, LinearProblem, classification, one_class, regression
@@ -271,7 +278,7 @@ COLUMNS = {"squared_hinge": (11, 39), "squared_tube": (7, 15)}
 @pytest.mark.parametrize("name", TUBES)
 def test_steps_by_conjugate_gradients(name, bias, monkeypatch):
     """As for data of many features: the Hessian is not formed."""
-    monkeypatch.setattr(semismooth, "SETTINGS", semismooth.SETTINGS._replace(factor_up_to=2))
+    monkeypatch.setattr(newton_system, "SETTINGS", newton_system.SETTINGS._replace(factor_up_to=2))
     problem, design = LinearProblem(TUBES[name], bias), CountedDesign(A)
     steps, passes = PRODUCTS[name][list(Bias).index(bias)]
     found = semismooth.solve(problem, LinearWorkspace(design, Monitor()), 1e-5)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from linear_cases import TUBES, A, C, d, n, y
-from maxmargin.linear import semismooth
+from maxmargin.linear import newton_system, semismooth
 from maxmargin.linear.designs import ArrayDesign, ChunkDesign
 from maxmargin.linear.losses import Bias, LinearProblem
 from maxmargin.linear.objectives import Gap, feasible, gap_of, sizes
@@ -150,14 +150,18 @@ def test_directions_solve_the_newton_equation(name, bias, way, monkeypatch):
     run = newton(name, bias, X)
     here, *_ = a_point(run, width=8.0)
     if way == "products":
-        monkeypatch.setattr(semismooth, "SETTINGS", semismooth.SETTINGS._replace(factor_up_to=2))
+        monkeypatch.setattr(
+            newton_system, "SETTINGS", newton_system.SETTINGS._replace(factor_up_to=2)
+        )
     inner, used = [], {"_by_woodbury": "samples", "_by_conjugate_gradients": "products"}
     for method in used:
-        real = getattr(run, method)
+        real = getattr(run.system, method)
         monkeypatch.setattr(
-            run, method, lambda *a, real=real, method=method: inner.append(used[method]) or real(*a)
+            run.system,
+            method,
+            lambda *a, real=real, method=method: inner.append(used[method]) or real(*a),
         )
-    found = run._direction(here)
+    found = run.system.direction(here)
     assert (inner or ["factor"]) == [way]
     Z = np.column_stack([X, np.ones(n)])
     H = Z.T @ np.diag(here.duals.curvature) @ Z + np.diag(
@@ -182,7 +186,9 @@ def test_directions_where_no_sample_curves():
     flat = here.duals._replace(curvature=np.zeros(n))
     for last, corner, wanted in ((3.0, 2.0, "bias"), (0.1, 2.0, "w"), (3.0, 2e6, "w")):
         slope = np.append(np.full(d, 0.5), last)
-        found = run._direction(here._replace(duals=flat, gradient=slope, bias_curvature=corner))
+        found = run.system.direction(
+            here._replace(duals=flat, gradient=slope, bias_curvature=corner)
+        )
         expected = (
             np.append(np.zeros(d), -last / corner)
             if wanted == "bias"
@@ -196,7 +202,7 @@ def test_directions_where_no_sample_curves():
             duals=here.duals._replace(curvature=np.zeros(n)), bias_curvature=run.problem.m or 1.0
         )
         wanted = -here.gradient / np.append(np.ones(d), run.problem.m or 1.0)
-        np.testing.assert_allclose(run._direction(here), wanted)
+        np.testing.assert_allclose(run.system.direction(here), wanted)
 
 
 @pytest.mark.parametrize("bias", [Bias.FREE, Bias.PENALISED])
@@ -205,7 +211,7 @@ def test_a_step_ends_where_the_slope_along_it_is_a_tenth_of_the_first(name, bias
     run = newton(name, bias)
     here, centre, width = a_point(run)
     for factor in (0.01, 1.0, 100.0):
-        direction = factor * run._direction(here)
+        direction = factor * run.system.direction(here)
         first = here.gradient @ direction
         change = A @ direction[:-1] + direction[-1]
         s = run._line_search(here, direction, change, centre, width)
@@ -218,7 +224,7 @@ def test_a_step_ends_where_the_slope_along_it_is_a_tenth_of_the_first(name, bias
         )
         assert abs(at.gradient @ direction) <= 0.1001 * abs(first)
         assert s > 0
-    tiny = 1e-9 * run._direction(here)
+    tiny = 1e-9 * run.system.direction(here)
     assert run._line_search(here, tiny, A @ tiny[:-1] + tiny[-1], centre, width) == pytest.approx(
         2.0**20
     ), "not without end"

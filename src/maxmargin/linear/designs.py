@@ -141,11 +141,8 @@ class ChunkDesign(Design):
                     yield ArrayDesign(X), slice(first, last), rows[first:last] - begin
             begin = end
         if begin != self.shape[0]:
-            remedy = (
-                ""
-                if begin
-                else "; read() must start again at each call, not return an iterator that is used up"
-            )
+            again = "; read() must start again at each call, not return an iterator that is used up"
+            remedy = "" if begin else again
             raise ValueError(
                 f"the chunks changed between two passes: {begin} samples, {self.shape[0]} "
                 f"before{remedy}"

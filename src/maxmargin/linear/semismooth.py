@@ -19,20 +19,18 @@ The duality gap of Phi is 1/2 |w - X't|^2 (plus the part of the bias); the rest 
 the smoothing. A round ends when the former is a small part of the latter, the solver when P - D is
 small.
 
-With few features the Hessian is formed and factored. With many, conjugate gradients use products
-with it, which take two passes over J each.
+newton_system.py solves the Newton equation.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Integers
+from maxmargin.core.arrays import Floats
 from maxmargin.linear.bias_search import middle
-from maxmargin.linear.designs import ArrayDesign, Design
-from maxmargin.linear.equations import cholesky_solve, conjugate_gradients
-from maxmargin.linear.gram import IncrementalGram
-from maxmargin.linear.losses import Bias, Duals, LinearProblem
+from maxmargin.linear.designs import Design
+from maxmargin.linear.losses import Bias, LinearProblem
+from maxmargin.linear.newton_system import Iterate, NewtonSystem
 from maxmargin.linear.objectives import (
     Gap,
     LinearSolution,
@@ -50,8 +48,6 @@ from maxmargin.status import Status
 class Settings(NamedTuple):
     """Settings of the semismooth Newton method (decision 15)."""
 
-    factor_up_to: int = 1200
-    """Features up to which the Hessian is formed and factored."""
     first_smoothing: float = 2.0
     """The smoothing of the first round from w = 0, in units of f: every loss has curvature."""
     smoothing_factor: float = 0.3
@@ -69,16 +65,6 @@ class Settings(NamedTuple):
     """Samples above which the solver starts at the solution of a subsample."""
     subsample_divisor: int = 8
     """Samples of the whole problem per sample of the subsample."""
-    woodbury_below: float = 0.7
-    """Samples with curvature, as a share of the features, below which the Newton equation is solved
-    in the space of the samples."""
-    rebuild_above: float = 0.7
-    """Samples whose curvature changed, as a share of those with curvature, above which X'DX is
-    computed from all of them."""
-    cg_products: int = 200
-    """Products with the Hessian per step, at most."""
-    cg_accuracy: float = 0.01
-    """Conjugate gradients end when the squared residual is this share of the first."""
     flat: float = 0.1
     """The line search ends where the slope is at most this share of the first, in magnitude."""
     longest_step: float = 1e6
@@ -90,22 +76,6 @@ class Settings(NamedTuple):
 
 
 SETTINGS = Settings()
-
-
-class Iterate(NamedTuple):
-    """A model (w, b), its decision values and what follows from them."""
-
-    w: Floats
-    bias: float
-    f: Floats
-    duals: Duals
-    gradient: Floats
-    """w - X't and, last, m b + total - sum t."""
-    gap: Gap
-    own_gap: float
-    """The gap of the smoothed problem."""
-    bias_curvature: float
-    """The second derivative by b. Where no loss has curvature, as if every loss had."""
 
 
 def solve(
@@ -147,7 +117,7 @@ class _Run:
         self.problem, self.design, self.monitor = problem, design, monitor
         self.scale, self.unit = sizes(problem, design)
         self.cost = float(np.sum(np.maximum(problem.tube.up, problem.tube.down)))
-        self.gram = IncrementalGram(design.gram, SETTINGS.rebuild_above)
+        self.system = NewtonSystem(problem, design, monitor)
         self.steps = 0
 
     def until(
@@ -239,66 +209,13 @@ class _Run:
         self, here: Iterate, prox_centre: Floats, smoothing: float
     ) -> tuple[Floats, float, Floats] | None:
         """A Newton step with a line search; None if rounding leaves no descent direction."""
-        direction = self._direction(here)
+        direction = self.system.direction(here)
         if not float(here.gradient @ direction) < 0:
             return None
         change = self.design.values(direction[:-1]) + direction[-1]
         length = self._line_search(here, direction, change, prox_centre, smoothing)
         w = here.w + length * direction[:-1]
         return w, here.bias + length * float(direction[-1]), here.f + length * change
-
-    def _direction(self, here: Iterate) -> Floats:
-        """Minus the inverse Hessian times the gradient; the bias is last."""
-        curved, design = np.flatnonzero(here.duals.curvature), self.design
-        d, free = design.shape[1], self.problem.bias is not Bias.NONE
-        if len(curved) == 0 and self.problem.bias is Bias.FREE:
-            return _flat_direction(here)
-        curvature = here.duals.curvature[curved]
-        few = 0 < len(curved) < SETTINGS.woodbury_below * d and len(curved) <= SETTINGS.factor_up_to
-        if few and isinstance(design, ArrayDesign) and design.precise:
-            return self._by_woodbury(here, design.products(curved), curved, curvature)
-        corner = here.bias_curvature if free else 1.0
-        border = design.sum(curvature, curved) if free else np.zeros(d)
-        if d > SETTINGS.factor_up_to:
-            return self._by_conjugate_gradients(here, curved, curvature, border, corner)
-        H = np.empty((d + 1, d + 1))
-        H[:d, :d] = (
-            self.gram.of_scaled(here.duals.curvature)
-            if isinstance(design, ArrayDesign)
-            else design.gram(curvature, curved)
-        )
-        H[d, :d] = H[:d, d] = border
-        H[d, d] = corner
-        H[np.arange(d), np.arange(d)] += 1.0
-        return cholesky_solve(H, -here.gradient)
-
-    def _by_woodbury(self, here: Iterate, S: Floats, curved: Integers, curvature: Floats) -> Floats:
-        """The same from the dot products S of the samples with curvature, which are few.
-
-        With v = diag(curvature) (X_J dw + db) the Newton equation is dw = -g - X_J'v, m db + 1'v =
-        -h (g, h the gradient), so that (diag(1 / curvature) + X_J X_J') v = 1 db - X_J g.
-        """
-        g, h = here.gradient[:-1], float(here.gradient[-1])
-        S[np.arange(len(S)), np.arange(len(S))] += 1 / curvature
-        right = np.column_stack([-self.design.values(g, curved), np.ones(len(S))])
-        first, second = cholesky_solve(S, right).T
-        stiffness = self.problem.m + float(second.sum())
-        db = -(h + float(first.sum())) / stiffness if self.problem.bias is not Bias.NONE else 0.0
-        return np.append(-g - self.design.sum(first + db * second, curved), db)
-
-    def _by_conjugate_gradients(
-        self, here: Iterate, curved: Integers, curvature: Floats, border: Floats, corner: float
-    ) -> Floats:
-        """The same by conjugate gradients, the bias scaled to its own curvature."""
-        scale = np.append(np.ones(len(border)), 1 / np.sqrt(corner))
-
-        def product(u: Floats) -> Floats:
-            out = np.append(u[:-1] + border * u[-1], border @ u[:-1] + corner * u[-1])
-            out[:-1] += self.design.sum(curvature * self.design.values(u[:-1], curved), curved)
-            return out
-
-        accuracy, most = SETTINGS.cg_accuracy, SETTINGS.cg_products
-        return conjugate_gradients(product, -here.gradient, scale, accuracy, most, self.monitor)
 
     def _line_search(
         self,
@@ -334,14 +251,3 @@ class _Run:
             else:
                 low, at_low = s, at
         return s
-
-
-def _flat_direction(here: Iterate) -> Floats:
-    """A direction where no loss has curvature.
-
-    w and a free bias are independent there and need steps of their own: the steeper one moves.
-    """
-    g, h = here.gradient[:-1], here.gradient[-1]
-    if h**2 > here.bias_curvature * float(g @ g):
-        return np.append(np.zeros(len(g)), -h / here.bias_curvature)
-    return np.append(-g, 0.0)

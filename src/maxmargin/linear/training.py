@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from maxmargin.certificate import Certificate
 from maxmargin.core.threads import one_blas_thread
-from maxmargin.linear import crammer_singer, dual_coordinate, lasso, semismooth
+from maxmargin.linear import crammer_singer, dual_coordinate, lasso, newton_system, semismooth
 from maxmargin.linear.bias_search import best_bias
 from maxmargin.linear.classes import ClassesProblem, CrammerSinger
 from maxmargin.linear.designs import ArrayDesign, Design
@@ -57,7 +57,9 @@ SOLVERS: dict[Solver, Solve] = {
 
 def choose(design: Design) -> Solver:
     """The solver for these data: Newton's method if its Hessian is small or they come in chunks."""
-    if design.shape[1] <= semismooth.SETTINGS.factor_up_to or not isinstance(design, ArrayDesign):
+    if design.shape[1] <= newton_system.SETTINGS.factor_up_to or not isinstance(
+        design, ArrayDesign
+    ):
         return Solver.NEWTON
     return Solver.COORDINATE
 
