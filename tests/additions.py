@@ -59,7 +59,7 @@ CAUCHY = [
         "            return rounding.exponent_error(kernel.gamma, terms, length), False\n"
         "        if kernel.kind is not Kind.RBF:\n            affine",
     ),
-    Edit("core/level.h", "rbf_by_differences = 7", "rbf_by_differences = 7, cauchy = 10"),
+    Edit("core/types.h", "rbf_by_differences = 7", "rbf_by_differences = 7, cauchy = 10"),
     Edit(
         "core/maps.h",
         "// use(map) with the map of the kernel\n",

@@ -19,9 +19,9 @@
 
 #include "coordinate.h"
 #include "lasso.h"
-#include "level.h"
 #include "linear.h"
 #include "threads.h"
+#include "types.h"
 
 namespace maxmargin::MAXMARGIN_LEVEL {
 

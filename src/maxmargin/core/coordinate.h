@@ -24,10 +24,10 @@
 #include <utility>
 #include <vector>
 
-#include "level.h"
 #include "linear.h"
 #include "threads.h"
 #include "tube.h"
+#include "types.h"
 
 namespace maxmargin::MAXMARGIN_LEVEL {
 

@@ -15,8 +15,8 @@
 #include <utility>
 
 #include "coordinate.h"
-#include "level.h"
 #include "linear.h"
+#include "types.h"
 
 namespace maxmargin::MAXMARGIN_LEVEL {
 

@@ -10,7 +10,7 @@
 #include <cmath>
 #include <vector>
 
-#include "level.h"
+#include "types.h"
 
 namespace maxmargin::MAXMARGIN_LEVEL {
 

@@ -8,8 +8,8 @@
 #include <cmath>
 #include <vector>
 
-#include "level.h"
 #include "threads.h"
+#include "types.h"
 #include "vectors.h"
 
 namespace maxmargin::MAXMARGIN_LEVEL {

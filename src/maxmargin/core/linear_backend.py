@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.core.arrays import Floats, Indices, Matrix
+from maxmargin.core.arrays import Floats, Indices, Integers, Matrix
 from maxmargin.core.backend import KernelTuple, Points
 
 TubeTuple = tuple[Floats, Floats, Floats, Floats, bool]
@@ -201,17 +201,35 @@ class LinearBackend(ABC):
     # ---- online learning ------------------------------------------------------------------------
 
     @abstractmethod
-    def pegasos_rows(self, *arguments: Any) -> int:
-        """Pegasos over the rows order[0], order[1], ... (pegasos.h); return how many were used.
+    def pegasos_rows(
+        self,
+        X: Points,
+        order: Integers,
+        samples: Floats,
+        v: Floats,
+        u: Floats | None,
+        square: float,
+        state: Floats,
+        alpha: float,
+        bias_step: float,
+        batch: int,
+        project: bool,
+    ) -> int:
+        """Steps of Pegasos with the rows order[0], order[1], ... of X (pegasos.h).
 
-        They are fewer than were given where the caller must rescale v first.
+        Changed in place are `samples`, a record PegasosSample a row, `v`, `u` and `state`, a
+        PegasosState. `square` is |m|^2 of the centre m. Return how many rows were used: fewer than
+        were given if the scale became so small that the caller must multiply it into v.
         """
 
 
 class OnlineBackend(ABC):
     """The functions of Pegasos and NORMA on kernel values.
 
-    They return how many samples were used, as `pegasos_rows` does.
+    They take steps with the samples begin, begin + 1, ... of a square tile K and return the end of
+    those used, which may come early as for `pegasos_rows`. z = K c, c the coefficients, is kept
+    up to date; what is added to the coefficients is written to the arrays `added`. `y` are the
+    signs +1 and -1, `weight` the weights of the samples.
     """
 
     @abstractmethod
@@ -219,9 +237,37 @@ class OnlineBackend(ABC):
         """As for kernel machines."""
 
     @abstractmethod
-    def pegasos_tile(self, *arguments: Any) -> int:
-        """Pegasos with coefficients, on a tile of kernel values."""
+    def pegasos_tile(
+        self,
+        K: Floats,
+        begin: int,
+        z: Floats,
+        y: Floats,
+        weight: Floats,
+        added_v: Floats,
+        added_u: Floats,
+        state: Floats,
+        alpha: float,
+        bias_step: float,
+        batch: int,
+        project: bool,
+    ) -> int:
+        """Pegasos on a tile; `state` is a PegasosState (pegasos.h)."""
 
     @abstractmethod
-    def norma_tile(self, *arguments: Any) -> int:
-        """NORMA on a tile of kernel values."""
+    def norma_tile(
+        self,
+        K: Floats,
+        begin: int,
+        z: Floats,
+        y: Floats,
+        weight: Floats,
+        added: Floats,
+        state: Floats,
+        alpha: float,
+        eta0: float,
+        power: float,
+        nu: float,
+        bias: bool,
+    ) -> int:
+        """NORMA on a tile; `state` is a NormaState (pegasos.h). With nu < 0 rho is fixed."""

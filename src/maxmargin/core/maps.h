@@ -4,8 +4,8 @@
 // `Op` says which raw value the map takes (raw.h); `bounded` that the value is finite wherever the
 // norms are far from overflow.
 #pragma once
-#include "level.h"
 #include "raw.h"
+#include "types.h"
 #include "vectors.h"
 
 namespace maxmargin::MAXMARGIN_LEVEL {

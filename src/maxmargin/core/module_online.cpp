@@ -30,8 +30,15 @@ int64_t pegasos_rows(const PointsHolder<T>& X, Array<int64_t> order, Writable<do
   const Selection<T> used = select(X, order);
   std::vector<double> margins = margins_of(batch, used.size);
   nb::gil_scoped_release release;
-  return hot::pegasos_rows<T>({X.view, used.index, used.size, records, v.data(),
-                               u ? u->data() : nullptr, square, margins.data(), home,
+  return hot::pegasos_rows<T>({X.view,
+                               used.index,
+                               used.size,
+                               records,
+                               v.data(),
+                               u ? u->data() : nullptr,
+                               square,
+                               margins.data(),
+                               home,
                                {alpha, bias_step, batch, project}});
 }
 
@@ -82,9 +89,8 @@ void bind_float64(nb::module_& m) {
         nb::arg("added_u").noconvert(), nb::arg("state").noconvert(), nb::arg("alpha"),
         nb::arg("bias_step"), nb::arg("batch"), nb::arg("project"));
   m.def("norma_tile", &norma_tile, nb::arg("K"), nb::arg("begin"), nb::arg("z").noconvert(),
-        nb::arg("y"), nb::arg("weight"), nb::arg("added").noconvert(),
-        nb::arg("state").noconvert(), nb::arg("alpha"), nb::arg("eta0"), nb::arg("power"),
-        nb::arg("nu"), nb::arg("bias"));
+        nb::arg("y"), nb::arg("weight"), nb::arg("added").noconvert(), nb::arg("state").noconvert(),
+        nb::arg("alpha"), nb::arg("eta0"), nb::arg("power"), nb::arg("nu"), nb::arg("bias"));
 }
 
 }  // namespace

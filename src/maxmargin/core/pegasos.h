@@ -41,8 +41,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include "level.h"
 #include "linear.h"
+#include "types.h"
 
 namespace maxmargin::MAXMARGIN_LEVEL {
 
@@ -168,8 +168,7 @@ inline void fetch_after(const PegasosRows<T>& p, int64_t k) {
     const int64_t i = p.order[j], begin = p.X.indptr ? p.X.indptr[i] : i * p.X.d;
     const int64_t end = std::min(p.X.indptr ? p.X.indptr[i + 1] : begin + p.X.d, begin + most);
     if (begin >= end) continue;
-    for (int64_t at = begin; at < end; at += 64 / int64_t(sizeof(T)))
-      sum += double(p.X.values[at]);
+    for (int64_t at = begin; at < end; at += 64 / int64_t(sizeof(T))) sum += double(p.X.values[at]);
     sum += double(p.X.values[end - 1]);  // rows do not begin at cache lines
     for (int64_t at = begin; p.X.indptr && at < end; at += 16) whole += p.X.indices[at];
   }

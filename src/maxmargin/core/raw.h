@@ -13,7 +13,7 @@
 #pragma once
 #include <algorithm>
 
-#include "level.h"
+#include "types.h"
 #include "vectors.h"
 
 namespace maxmargin::MAXMARGIN_LEVEL {

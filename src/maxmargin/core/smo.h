@@ -19,7 +19,7 @@
 #include <limits>
 #include <vector>
 
-#include "level.h"
+#include "types.h"
 #include "vectors.h"
 
 namespace maxmargin::MAXMARGIN_LEVEL {

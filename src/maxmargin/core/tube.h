@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "level.h"
 #include "threads.h"
+#include "types.h"
 
 namespace maxmargin::MAXMARGIN_LEVEL {
 

@@ -132,13 +132,15 @@ class LinearPegasos(Pegasos):
         samples = self._samples.view(np.float64)
         for k, state in enumerate(self.iterates.state):
             self._select(k)
-            memory = samples, v[k], u[k] if self._coefs is None else None
+            u_k = u[k] if self._coefs is None else None
             rescalings, used = Rescalings(self._samples, order), 0
             while used < len(order):
                 used += self.design.backend.pegasos_rows(
                     self.design.points,
                     order[used:],
-                    *memory,
+                    samples,
+                    v[k],
+                    u_k,
                     self._square,
                     numbers[k],
                     *self._numbers_of_rule(),

@@ -1,14 +1,22 @@
-// What all algorithms share: kernels, points, selections of points. Nothing here depends on an instruction level.
+// What all algorithms share: kernels, points, selections of points. Nothing here depends on an
+// instruction level.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 
 namespace maxmargin {
 
-// The scalar maps that reach the core. Their numbers are those of maxmargin.kernel.kernels.Kind; the last is
-// RBF with distances by differences (cpu.py: RBF_BY_DIFFERENCES).
+// The scalar maps that reach the core. Their numbers are those of maxmargin.kernel.kernels.Kind;
+// the last is RBF with distances by differences (cpu.py: RBF_BY_DIFFERENCES).
 enum class Kind : int {
-  linear = 0, poly = 1, rbf = 2, tanh = 3, logistic = 4, laplacian = 5, chi2 = 6, rbf_by_differences = 7
+  linear = 0,
+  poly = 1,
+  rbf = 2,
+  tanh = 3,
+  logistic = 4,
+  laplacian = 5,
+  chi2 = 6,
+  rbf_by_differences = 7
 };
 
 struct Kernel {
@@ -17,7 +25,8 @@ struct Kernel {
   int degree;
 };
 
-// n points of dimension d, dense row-major (values, no indptr) or CSR (sorted columns, no duplicates).
+// n points of dimension d, dense row-major (values, no indptr) or CSR (sorted columns, no
+// duplicates).
 template <class T>
 struct Points {
   int64_t n, d;
