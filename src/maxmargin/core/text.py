@@ -10,7 +10,7 @@ from maxmargin.core.threads import thread_count
 
 format_svmlight = _cpu.format_svmlight
 TEXT_PADDING = _cpu.TEXT_PADDING
-"""So many bytes must follow a text that is parsed."""
+"""Bytes that must follow a text that is parsed."""
 
 
 def parse_svmlight(

@@ -37,7 +37,7 @@ def one_thread() -> Iterator[None]:
 
 
 def thread_count(work: float = np.inf) -> int:
-    """How many threads a call of so many multiply-adds uses."""
+    """How many threads a call with this many multiply-adds uses."""
     if work < SMALL or getattr(_here, "single", False):
         return 1
     return int(_openmp_effective_n_threads())
