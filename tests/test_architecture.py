@@ -297,8 +297,14 @@ PYTHON = sorted(
     for folder in ("src", "benchmarks", "examples", "tools")
     for path in (PROJECT / folder).rglob("*.py")
 )
-LONGEST_FILE, LONGEST_FUNCTION = 400, 60
-"""Lines of a file; lines of a function without signature and docstring."""
+WRITTEN = sorted(
+    path
+    for folder in ("src", "tests", "benchmarks", "examples", "tools")
+    for path in (PROJECT / folder).rglob("*")
+    if path.suffix in (".py", ".pyi", ".h", ".cpp")
+)
+LONGEST_LINE, LONGEST_FILE, LONGEST_FUNCTION = 100, 400, 60
+"""Characters of a line; lines of a file; lines of a function without signature and docstring."""
 
 
 def lengths(tree):
@@ -312,6 +318,16 @@ def lengths(tree):
 def test_the_lines_of_a_function_are_counted():
     code = 'def f(\n    a,\n):\n    """One\n    two."""\n    a += 1\n    return a\n'
     assert list(lengths(ast.parse(code))) == [("f", 2)]
+
+
+def test_lines_are_short():
+    long = [
+        f"{path.relative_to(PROJECT)}:{number}"
+        for path in WRITTEN
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if len(line) > LONGEST_LINE
+    ]
+    assert not long
 
 
 def test_files_and_functions_are_short():

@@ -2,8 +2,8 @@
 
 A backend is a value: a source of kernel values holds one (`Source.backend`), and solvers ask the
 source for it. They never import one, so the same outer loop runs wherever the arrays live.
-`core.cpu.CPU` is the backend of every fit; tests/numpy_backend.py is a slow and obvious one, and the
-oracle for all others. What linear models and online learning ask for is in linear_backend.py.
+`core.cpu.CPU` is the backend of every fit; tests/numpy_backend.py is a slow and obvious one, and
+the oracle for all others. What linear models and online learning ask for is in linear_backend.py.
 
 A new backend writes the nine abstract functions and sets `xp` and `longest_run`. The other
 functions have plain defaults, which it may replace by faster ones.
@@ -13,10 +13,10 @@ function says otherwise. `Floats` are float64: gradients, variables, sums. `Inte
 `Matrix` is float32 or float64: kernel values and the points they are computed from; those of one
 call have one type. Scalars and records of scalars are Python's.
 
-**Where arrays live.** With the data, in `xp`: points, kernel values, factors, and everything with an
-entry for each variable or each row (gradients, bounds, masks, numbers of rows). On the host, in
-NumPy: a problem as its formulation builds it, a solution as its solver returns it, what has an entry
-for each group (`begin`, `fixed`), and random draws. `xp.asarray` moves an array to the data,
+**Where arrays live.** With the data, in `xp`: points, kernel values, factors, and everything with
+an entry for each variable or each row (gradients, bounds, masks, numbers of rows). On the host, in
+NumPy: a problem as its formulation builds it, a solution as its solver returns it, what has an
+entry for each group (`begin`, `fixed`), and random draws. `xp.asarray` moves an array to the data,
 `to_host` moves it back. Arguments that are only read may live on the host.
 
 **Memory.** `out`, `F`, `G` and `b` belong to the caller and are changed in place; functions without

@@ -23,7 +23,7 @@ ROWS, COLUMNS = 256, 512
 
 
 def cholesky_in_panels(values: Values, ridge: Floats, pause: Callable[[], None]) -> Floats | None:
-    """The lower factor of the symmetric matrix `values` + diag(ridge); None if that is not definite.
+    """The lower factor of the symmetric matrix `values` + diag(ridge); None if it is not definite.
 
     Only the upper triangle of the values is asked for, and only the lower triangle of the result is
     set. `pause` is called before each panel.

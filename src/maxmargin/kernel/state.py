@@ -209,8 +209,9 @@ class State:
         return rows, change[rows]
 
     def spot_check(self, source: Source, tol: float) -> bool:
-        """Compare F with float64 values on a sample of rows, which are exact afterwards; whether the
-        error leaves the violation at most tol.
+        """Compare F with float64 values on a sample of rows, which are exact afterwards.
+
+        Return whether the error leaves the violation at most tol.
 
         Of the rows whose error is likely to be large, the worse half need not agree: they are exact
         now, and the rows outside the sample are better.
