@@ -301,7 +301,7 @@ WRITTEN = sorted(
     path
     for folder in ("src", "tests", "benchmarks", "examples", "tools")
     for path in (PROJECT / folder).rglob("*")
-    if path.suffix in (".py", ".pyi", ".h", ".cpp")
+    if path.suffix == ".py" or (folder == "src" and path.suffix in (".pyi", ".h", ".cpp"))
 )
 LONGEST_LINE, LONGEST_FILE, LONGEST_FUNCTION = 100, 400, 60
 """Characters of a line; lines of a file; lines of a function without signature and docstring."""

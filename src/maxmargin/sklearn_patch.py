@@ -86,7 +86,8 @@ def pytest_configure(config: Any) -> None:
             _fits += 1
             return _original(self, *args, **kwargs)
 
-        counted.__doc__, counted.__wrapped__ = original.__doc__, original  # type: ignore[attr-defined]
+        counted.__doc__ = original.__doc__
+        counted.__wrapped__ = original  # type: ignore[attr-defined]
         cls.fit = counted
 
 

@@ -88,7 +88,8 @@ def paler(colours: Sequence[str], share: float = 0.72) -> list[tuple[float, floa
     """Return the colours mixed with white, for areas behind points."""
     from matplotlib.colors import to_rgb
 
-    return [tuple(share + (1 - share) * part for part in to_rgb(c)) for c in colours]  # type: ignore[misc]
+    mixed = [tuple(share + (1 - share) * part for part in to_rgb(c)) for c in colours]
+    return mixed  # type: ignore[return-value]
 
 
 def legend_outside(ax: Any, title: str = "", columns: int = 4) -> None:
