@@ -1,5 +1,7 @@
-# %% [markdown] # 3. Kernels The dual sees the data through inner products only. Replace them by
-# k(x, z) = phi(x)'phi(z) and the same machine works in the space of phi.
+# %% [markdown]
+# # 3. Kernels
+# The dual sees the data through inner products only. Replace them by k(x, z) = phi(x)'phi(z) and
+# the same machine works in the space of phi.
 
 # %%
 import numpy as np
@@ -9,8 +11,10 @@ from maxmargin import SVC, Kernel, kernel_matrix, textbook
 from maxmargin.plots import DecisionDisplay, EffectDisplay, KernelMatrixDisplay
 from maxmargin.textbook.primal_versus_dual import polynomial_features
 
-# %% [markdown] ## Exclusive or No line separates the corners of a square by their diagonal. With (1
-# + x'z)^2 one plane does: y(x) = x1 x2, all multipliers 1/8.
+# %% [markdown]
+# ## Exclusive or
+# No line separates the corners of a square by their diagonal. With (1 + x'z)^2 one plane does:
+# y(x) = x1 x2, all multipliers 1/8.
 
 # %%
 X = np.array([[-1.0, -1], [-1, 1], [1, -1], [1, 1]])

@@ -1,5 +1,7 @@
-# %% [markdown] # 4. Sequential minimal optimisation The constraint sum a_i t_i = 0 forbids to move
-# one multiplier alone, so SMO moves two. The rest is the choice of the two.
+# %% [markdown]
+# # 4. Sequential minimal optimisation
+# The constraint sum a_i t_i = 0 forbids to move one multiplier alone, so SMO moves two. The rest is
+# the choice of the two.
 
 # %%
 from pathlib import Path

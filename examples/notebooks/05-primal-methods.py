@@ -14,8 +14,10 @@ X = random.normal(size=(80, 2)) + y[:, None]
 C = 0.5
 lam = 1 / (C * len(y))
 
-# %% [markdown] ## Pegasos Draw a point, take a subgradient step of length 1 / (lambda k). The
-# objective falls like log k / k: quickly useful, slowly exact.
+# %% [markdown]
+# ## Pegasos
+# Draw a point, take a subgradient step of length 1 / (lambda k). The objective falls like
+# log k / k: quickly useful, slowly exact.
 
 # %%
 exact = LinearSVC(loss="hinge", fit_intercept=False, C=C, tol=1e-12).fit(X, y)

@@ -23,8 +23,9 @@ LossDisplay.of_regression()
 machine = SVR(C=1.0, epsilon=0.25, gamma=0.5).fit(X, t)
 TubeDisplay.from_estimator(machine, X, t)
 
-# %% [markdown] Stacked as [a+; a-] the problem is a classification of twice the points, and a QP
-# library solves it too:
+# %% [markdown]
+# Stacked as [a+; a-] the problem is a classification of twice the points, and a QP library solves
+# it too:
 
 # %%
 model, _ = textbook.epsilon_svr(X, t, C=1.0, epsilon=0.25, kernel=textbook.kernels.rbf(0.5))

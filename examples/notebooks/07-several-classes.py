@@ -17,8 +17,9 @@ X = places[y] + width[y][:, None] * random.normal(size=(90, 2))
 rest, _ = textbook.one_vs_rest(X, y)
 ClassesDisplay.from_estimator(rest, X, y)
 
-# %% [markdown] Voting leaves ambiguous regions where each class has a vote: the boundaries of the
-# three pairs do not meet in one point.
+# %% [markdown]
+# Voting leaves ambiguous regions where each class has a vote: the boundaries of the three pairs do
+# not meet in one point.
 
 # %%
 pairs, _ = textbook.one_vs_one(X, y)

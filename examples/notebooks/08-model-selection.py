@@ -1,5 +1,7 @@
-# %% [markdown] # 8. Model selection C and gamma decide everything, and nothing but data can choose
-# them. Scale the features first: the RBF kernel measures distances.
+# %% [markdown]
+# # 8. Model selection
+# C and gamma decide everything, and nothing but data can choose them. Scale the features first: the
+# RBF kernel measures distances.
 
 # %%
 from sklearn.datasets import load_breast_cancer
