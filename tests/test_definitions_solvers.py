@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from maxmargin.core.choose import HOST
 from maxmargin.kernel import formulations, problems, training
 from maxmargin.kernel.kernels import Kernel
 from maxmargin.kernel.solution import Level
@@ -343,6 +344,7 @@ class Rounded(Source):
 
     def __init__(self, error, other=True):
         self.value_error, self.other, self.n_rows, self.n_columns = error, other, n, n
+        self.backend = HOST
 
     def by_differences(self):
         return self if self.other else None

@@ -119,7 +119,8 @@ def _points_are_consistent(model: Any, kind: Kind) -> bool:
     """The points that an online model keeps; a matrix of kernel values has none."""
     support, points = model.support_, model.support_vectors_
     good = (
-        support.ndim == 1
+        type(model._matrix_width) is int
+        and support.ndim == 1
         and np.issubdtype(support.dtype, np.integer)
         and (len(support) == 0 or support.min() >= 0)
     )
