@@ -26,10 +26,8 @@ ROUNDS = 3
 
 
 def counted(function: Any, a: int, b: int, count: list[float]) -> Any:
-    """The core's function, adding rows times columns to the count.
-
-    A and b are the places of its index arguments, after their points.
-    """
+    """The core's function, adding rows times columns to the count; a and b are the places of its
+    index arguments, after their points."""
 
     def call(*arguments: Any, **named: Any) -> Any:
         sizes = [

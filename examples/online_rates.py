@@ -1,7 +1,5 @@
-"""How fast the online estimators approach the exact optimum.
-
-Suboptimality against passes, in docs/pictures/online-rates.svg.
-"""
+"""How fast the online estimators approach the exact optimum: suboptimality against passes, in
+docs/pictures/online-rates.svg."""
 
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
-"""Fit on bundled data.
-
-Accuracy, certificate and time beside scikit-learn's, and a picture in run/quick_start.png.
-"""
+"""Fit on bundled data: accuracy, certificate and time beside scikit-learn's, and a picture in
+run/quick_start.png."""
 
 import time
 from pathlib import Path
@@ -94,10 +92,8 @@ def table():
 
 
 def picture(path):
-    """Two moons.
-
-    Decision values, the margin, and the support vectors, those on the margin with thick rings.
-    """
+    """Two moons: decision values, the margin, and the support vectors, those on the margin with
+    thick rings."""
     X, y = make_moons(200, noise=0.25, random_state=0)
     model = maxmargin.SVC(C=2.0, gamma=1.0).fit(X, y)
     grid = np.stack(np.meshgrid(np.linspace(-2, 3, 300), np.linspace(-1.7, 2.2, 250)), axis=-1)

@@ -46,10 +46,8 @@ def process(*arguments, stdin=None, code=0):
 
 
 def heart(path, n=270, d=13, seed=0, classes=2, noise=1.0):
-    """A file like heart_scale.
-
-    Features in [-1, 1], some zero, classes +1 and -1 (or 1, 2, 3, ...), rows in any order.
-    """
+    """A file like heart_scale: features in [-1, 1], some zero, classes +1 and -1 (or 1, 2, 3, ...),
+    rows in any order."""
     rng = np.random.default_rng(seed)
     label = rng.integers(0, classes, n)
     centres = rng.normal(size=(classes, d))

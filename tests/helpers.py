@@ -45,10 +45,8 @@ def three(n=60, d=4, seed=0):
 
 
 def cached(cls):
-    """Data on which kernel rows go through the cache.
-
-    Wide, so that values are dear, and of more variables than one tile holds.
-    """
+    """Data on which kernel rows go through the cache: wide, so that values are dear, and of more
+    variables than one tile holds."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1600 if issubclass(cls, REGRESSORS) else 3200, 70))
     return X, target(

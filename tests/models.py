@@ -1,7 +1,5 @@
-"""One fitted model of every estimator and variant, for the tests of model files.
-
-Name -> function that returns (model, X).
-"""
+"""One fitted model of every estimator and variant, for the tests of model files: name -> function
+that returns (model, X)."""
 
 import warnings
 

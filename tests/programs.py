@@ -51,11 +51,8 @@ def write_kernel(path, K, y):
 
 
 class Model(NamedTuple):
-    """A model file of LIBSVM.
-
-    Its head, coefficients (a row for each support vector), vectors (or rows of a given kernel, from
-    0).
-    """
+    """A model file of LIBSVM: its head, coefficients (a row for each support vector), vectors (or
+    rows of a given kernel, from 0)."""
 
     head: dict[str, list[str]]
     coef: np.ndarray
@@ -96,10 +93,8 @@ def kernel(model, A, B):
 
 
 class Function(NamedTuple):
-    """One of a model's functions.
-
-    The two labels it tells apart, its values, its squared norm, and rho.
-    """
+    """One of a model's functions: the two labels it tells apart, its values, its squared norm, and
+    rho."""
 
     labels: tuple[int, ...]
     values: np.ndarray

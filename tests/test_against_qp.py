@@ -1,7 +1,5 @@
-"""200 random small problems against an interior-point solver of the primal.
-
-Weights, duplicates, tiny and huge C, every kernel.
-"""
+"""200 random small problems against an interior-point solver of the primal: weights, duplicates,
+tiny and huge C, every kernel."""
 
 import numpy as np
 import pytest
@@ -22,10 +20,8 @@ KERNELS = [
 
 
 def make(seed):
-    """A random data set.
-
-    Some rows twice, sample weights, a kernel, a scale of C between 1e-4 and 1e4.
-    """
+    """A random data set: some rows twice, sample weights, a kernel, a scale of C between 1e-4 and
+    1e4."""
     rng = np.random.default_rng(seed)
     n, d = int(rng.integers(8, 40)), int(rng.integers(1, 5))
     X = rng.normal(size=(n, d)).round(int(rng.integers(1, 4)))

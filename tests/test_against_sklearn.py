@@ -1,7 +1,5 @@
-"""Against scikit-learn at tol=1e-8.
-
-Data sets x five problems x dense and sparse, decision values and objectives.
-"""
+"""Against scikit-learn at tol=1e-8: data sets x five problems x dense and sparse, decision values
+and objectives."""
 
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
-"""Imports point one way.
-
-Estimators -> training -> online -> kernel -> linear -> verdict -> core.
-"""
+"""Imports point one way: estimators -> training -> online -> kernel -> linear -> verdict ->
+core."""
 
 import ast
 from pathlib import Path

@@ -1,7 +1,5 @@
-"""The benchmark's reference.
-
-A bound that no objective is below, from any duals, tight for those of a certified fit.
-"""
+"""The benchmark's reference: a bound that no objective is below, from any duals, tight for those of
+a certified fit."""
 
 import importlib.util
 from pathlib import Path

@@ -1,7 +1,5 @@
-"""The parts of the block solver, each against what its docstring says.
-
-Who is active, how long, to which tolerance, when it ends.
-"""
+"""The parts of the block solver, each against what its docstring says: who is active, how long, to
+which tolerance, when it ends."""
 
 import numpy as np
 import pytest
@@ -301,10 +299,8 @@ def test_newton_steps_are_on_what_may_move_and_what_the_factor_holds(fails, monk
 
 
 def test_bursts_of_pair_steps(monkeypatch):
-    """Five steps for each variable, to 0.9 of the tolerance.
-
-    Where the problem is not convex as many as lower the objective.
-    """
+    """Five steps for each variable, to 0.9 of the tolerance; where the problem is not convex as
+    many as lower the objective."""
     problem = problems.c_svc(y, C)
     for convex, falls, bursts in ((True, 7, 5), (False, 7, 8), (False, 3, 5)):
         at = state_of(problem, convex=convex)

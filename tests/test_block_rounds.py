@@ -1,7 +1,5 @@
-"""Rounds of the block solver.
-
-When they end, what they aim at, how often F is made exact, which precision takes over.
-"""
+"""Rounds of the block solver: when they end, what they aim at, how often F is made exact, which
+precision takes over."""
 
 import numpy as np
 import pytest
@@ -65,10 +63,8 @@ def test_rounds_end_at_the_tolerance_or_at_the_rounding_of_the_rows(monkeypatch)
 
 
 def test_what_a_round_aims_at(monkeypatch):
-    """Far from the target at a tenth of the violation.
-
-    Close to it at the target, with room for those left out.
-    """
+    """Far from the target at a tenth of the violation; close to it at the target, with room for
+    those left out."""
     problem = problems.c_svc(y, C)
     at = state_of(problem, between_bounds(problem))
     violation = at.violation

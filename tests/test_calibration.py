@@ -1,7 +1,5 @@
-"""Probabilities from decision values.
-
-Against a general optimiser, exact relations, and the definition of the best agreement.
-"""
+"""Probabilities from decision values: against a general optimiser, exact relations, and the
+definition of the best agreement."""
 
 import numpy as np
 import pytest

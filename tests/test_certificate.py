@@ -1,7 +1,5 @@
-"""The certificate.
-
-Its formulas are P - D, it sees every tampering, and it never calls an unsolved problem optimal.
-"""
+"""The certificate: its formulas are P - D, it sees every tampering, and it never calls an unsolved
+problem optimal."""
 
 import warnings
 
@@ -108,10 +106,8 @@ def test_certify_needs_the_training_data():
 
 @pytest.mark.parametrize("estimator", FIVE)
 def test_one_step_is_never_optimal(estimator):
-    """max_iter=1.
-
-    A warning, fit_status_ 1, the gap of what was reached, and a model that predicts.
-    """
+    """max_iter=1: a warning, fit_status_ 1, the gap of what was reached, and a model that
+    predicts."""
     with pytest.warns(ConvergenceWarning, match="terminated early"):
         model = estimator(max_iter=1).fit(X, target(estimator, X, label))
     assert model.certificate_.status == "max_iter"

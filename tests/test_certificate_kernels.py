@@ -1,7 +1,5 @@
-"""Kernels, their sums and their diagonals as the certificate evaluates them, in loops over samples.
-
-What a certificate says.
-"""
+"""Kernels, their sums and their diagonals as the certificate evaluates them, in loops over samples;
+what a certificate says."""
 
 import json
 import math

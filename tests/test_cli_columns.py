@@ -1,7 +1,5 @@
-"""Which column is what: targets by their names, columns that are left out, sample weights.
-
-And cells that are not numbers.
-"""
+"""Which column is what: targets by their names, columns that are left out, sample weights; and
+cells that are not numbers."""
 
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
-"""The commands of our own.
-
-What they write and say, for people and for machines, and how they fail.
-"""
+"""The commands of our own: what they write and say, for people and for machines, and how they
+fail."""
 
 import gzip
 import os
@@ -279,10 +277,8 @@ def test_csv_with_words(place):
 
 
 def test_pipes(place):
-    """As users do: data from a pipe, also compressed; predictions to a pipe, nothing else there.
-
-    No bar, no colours.
-    """
+    """As users do: data from a pipe, also compressed; predictions to a pipe, nothing else there; no
+    bar, no colours."""
     text = (place / "heart.svm").read_bytes()
     done = process("train", "-", "m.mm", stdin=gzip.compress(text))
     assert b"certificate" in done.stdout

@@ -1,8 +1,5 @@
-"""Completion in bash.
-
-The script that --show-completion prints and --install-completion installs, and what bash gets from
-it.
-"""
+"""Completion in bash: the script that --show-completion prints and --install-completion installs,
+and what bash gets from it."""
 
 import os
 import shutil

@@ -1,7 +1,5 @@
-"""Odd data files and command lines.
-
-Read rightly or refused with the file, the place and the remedy; never read wrongly.
-"""
+"""Odd data files and command lines: read rightly or refused with the file, the place and the
+remedy; never read wrongly."""
 
 import bz2
 import gzip

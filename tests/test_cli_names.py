@@ -1,7 +1,5 @@
-"""Columns by their names.
-
-A model is never given a column for another, and no file that is needed is written over.
-"""
+"""Columns by their names: a model is never given a column for another, and no file that is needed
+is written over."""
 
 import json
 from pathlib import Path

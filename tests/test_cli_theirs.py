@@ -219,10 +219,8 @@ def test_linear_regression(place, options):
 
 
 def test_linear_one_class(place):
-    """LIBLINEAR's -s 21, which Debian's is too old for.
-
-    Min |w|^2 / 2 - nu l rho + sum max(0, rho - w.x).
-    """
+    """LIBLINEAR's -s 21, which Debian's is too old for:
+    min |w|^2 / 2 - nu l rho + sum max(0, rho - w.x)."""
     X, _ = heart(place / "a.svm", n=200)
     X = X + 1.5
     y = np.ones(150)

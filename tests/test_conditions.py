@@ -1,7 +1,5 @@
-"""The conditions of optimality of one sample.
-
-Where its variable is, where its decision value is, and by how much that is wrong.
-"""
+"""The conditions of optimality of one sample: where its variable is, where its decision value is,
+and by how much that is wrong."""
 
 import itertools
 

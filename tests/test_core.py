@@ -261,10 +261,8 @@ def large_problem(n=900, groups=1):
 
 @pytest.mark.parametrize("groups", [1, 2])
 def test_nested_blocks_and_computed_tiles_solve_the_problem(groups):
-    """A tile of 900 is solved by blocks of 512, and of 256 where it is computed.
-
-    To the same objective, with a true gradient.
-    """
+    """A tile of 900 is solved by blocks of 512, and of 256 where it is computed: to the same
+    objective, with a true gradient."""
     P, y, lower, upper, begin = large_problem(groups=groups)
     K = core.kernel_block(RBF, P, None, P, None)
     objectives = []
@@ -346,10 +344,8 @@ def test_compressed_points_have_the_bits_of_dense_ones(kernel):
 
 
 def test_exponentials_over_their_whole_range():
-    """exp by powers of two.
-
-    Within rounding of 1, exact at 0, zero far out, infinite beyond the range.
-    """
+    """exp by powers of two: within rounding of 1, exact at 0, zero far out, infinite beyond the
+    range."""
     for dtype, eps in ((np.float32, 2e-7), (np.float64, 4e-16)):
         x = np.concatenate([[0.0], np.logspace(-12, 3.2, 500)])
         P, Q = core.points(x[:, None].astype(dtype)), core.points(np.zeros((1, 1), dtype))

@@ -1,7 +1,5 @@
-"""The parts of the solver for all classes at once against their definitions.
-
-Duals, leaps, feasible points.
-"""
+"""The parts of the solver for all classes at once against their definitions: duals, leaps, feasible
+points."""
 
 import numpy as np
 import pytest
@@ -125,10 +123,8 @@ def nearest(t, upper):
 
 @pytest.mark.parametrize("bias", Bias)
 def test_a_subspace_step_goes_towards_the_best_values_of_the_free_duals(bias, monkeypatch):
-    """Over the duals below their bounds, each sample's sum kept.
-
-    Then to the nearest feasible point, or the best one on the way there.
-    """
+    """Over the duals below their bounds, each sample's sum kept; then to the nearest feasible
+    point, or the best one on the way there."""
     monkeypatch.setattr(
         crammer_singer, "SETTINGS", crammer_singer.SETTINGS._replace(accuracy=1e-26)
     )

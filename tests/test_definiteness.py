@@ -1,7 +1,5 @@
-"""Whether a kernel matrix is positive semidefinite.
-
-The three tests of kernel/definiteness.py at their limits, and what follows from them.
-"""
+"""Whether a kernel matrix is positive semidefinite: the three tests of kernel/definiteness.py at
+their limits, and what follows from them."""
 
 import numpy as np
 import pytest

@@ -622,10 +622,8 @@ def test_decisions_are_read_off_the_levels():
 
 
 def test_violation_at_one_end_of_a_tube():
-    """A dual of a share s of its bound: 1 - s of what is missing, s of what is too much.
-
-    Nothing without a bound.
-    """
+    """A dual of a share s of its bound: 1 - s of what is missing, s of what is too much; nothing
+    without a bound."""
     short, size, bound = (
         np.array([3.0, 3.0, -2.0, -2.0, 3.0, -2.0]),
         np.array([0.0, 1.0, 1.0, 9.0, 1.0, 0.0]),

@@ -32,10 +32,8 @@ def matrix_of(n, seed, rank=3):
 
 
 def reduced(K, main, others, limit):
-    """The rule at the top of budget.py by loops.
-
-    The coefficients afterwards and how far each function moved.
-    """
+    """The rule at the top of budget.py by loops: the coefficients afterwards and how far each
+    function moved."""
     main, others = main.copy(), [other.copy() for other in others]
     used = [j for j in range(len(K)) if any((coef[:, j] != 0).any() for coef in (main, *others))]
     excess = len(used) - limit
@@ -171,10 +169,8 @@ def test_what_a_budget_moves_is_the_length_of_the_change():
 
 
 class PlainPegasos:
-    """Pegasos with a kernel matrix, the obvious way.
-
-    Coefficients c and sums of t c, biases and sums of t b.
-    """
+    """Pegasos with a kernel matrix, the obvious way: coefficients c and sums of t c, biases and
+    sums of t b."""
 
     def __init__(self, K, signs, alpha, batch, weight, limit=None, bias=True):
         self.K, self.signs, self.alpha, self.batch, self.weight, self.limit, self.bias = (

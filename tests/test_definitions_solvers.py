@@ -1,7 +1,5 @@
-"""What solvers know about where they are, against definitions written out in plain Python.
-
-Sizes, rounding, the state, its error.
-"""
+"""What solvers know about where they are, against definitions written out in plain Python: sizes,
+rounding, the state, its error."""
 
 import math
 
@@ -357,10 +355,8 @@ class Rounded(Source):
 
 
 def test_the_bound_of_kernel_values_suffices_for_the_tolerance():
-    """A quarter of the tolerance.
-
-    By the sum of the coefficients, or by the sums of values, which float32 knows to 10 %.
-    """
+    """A quarter of the tolerance: by the sum of the coefficients, or by the sums of values, which
+    float32 knows to 10 %."""
     coef = rng.normal(size=n)
     size, sums = np.abs(coef).sum(), (K @ np.abs(coef)).max()
     decision = formulations.Decision(coef, 0.0, (0.0, 0.0), unit=2.0)

@@ -1,7 +1,5 @@
-"""The data of linear models.
-
-Products over all samples or some, in memory or in chunks, and Gram matrices brought up to date.
-"""
+"""The data of linear models: products over all samples or some, in memory or in chunks, and Gram
+matrices brought up to date."""
 
 import numpy as np
 import pytest
@@ -130,10 +128,8 @@ def spread(rows, weight):
 
 
 def test_only_samples_that_enter_or_leave_are_looked_at():
-    """Unless these are more than 70 % of all.
-
-    Samples whose weights all change in proportion stay.
-    """
+    """Unless these are more than 70 % of all; samples whose weights all change in proportion
+    stay."""
     weight = np.abs(t)
     weight[n - 1] = 10.0  # the greatest, which is always there
     for gone, added, factor, looked in (

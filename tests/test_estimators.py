@@ -1,8 +1,5 @@
-"""The estimators.
-
-Scikit-learn's checks without an exception, its attributes, weights, warm starts, stopping,
-progress.
-"""
+"""The estimators: scikit-learn's checks without an exception, its attributes, weights, warm starts,
+stopping, progress."""
 
 import logging
 import pickle

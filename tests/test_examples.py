@@ -43,10 +43,8 @@ def test_every_script_is_tried():
 
 
 def test_quick_start(run, tmp_path):
-    """What `make run` shows.
-
-    Scores like scikit-learn's, a certificate in every row, and a picture.
-    """
+    """What `make run` shows: scores like scikit-learn's, a certificate in every row, and a
+    picture."""
     said = run("quick_start")
     rows = [line.split("│")[1:-1] for line in said.splitlines() if line.startswith("│")]
     assert len(rows) == 6, said

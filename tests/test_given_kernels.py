@@ -85,10 +85,8 @@ def test_large_asymmetry_is_refused():
 
 
 def test_a_block_of_a_wrong_shape_is_no_dependence_on_the_batch():
-    """Right for a square, wrong for other blocks.
-
-    The fit is to say so, not the comparison of two blocks.
-    """
+    """Right for a square, wrong for other blocks: the fit is to say so, not the comparison of two
+    blocks."""
     refuse_batch_dependence(lambda A, B: rbf_kernel(A, A), X[:7])
     refuse_batch_dependence(lambda A, B: rbf_kernel(A, B)[:3], X[:7])
     refuse_batch_dependence(normalised, X[:3])
@@ -118,10 +116,8 @@ POINTS, OTHERS = np.arange(12.0)[:, None], np.arange(7.0)[:, None] + 0.5
 
 
 def asking(monkeypatch, rows_of_seven, dtype=np.float64, others=OTHERS):
-    """The kernel a + 100 b, its values, and the shapes it was asked for.
-
-    So many rows of 7 values at once.
-    """
+    """The kernel a + 100 b, its values, and the shapes it was asked for; so many rows of 7 values
+    at once."""
     settings(monkeypatch, given, block_bytes=8 * 7 * rows_of_seven)
     asked = []
 
@@ -215,10 +211,8 @@ def test_a_sparse_block_and_points_without_a_shape():
 
 
 def test_what_sources_share():
-    """The parts that a source inherits.
-
-    Blocks into given memory, rows into slots, groups, pair steps.
-    """
+    """The parts that a source inherits: blocks into given memory, rows into slots, groups, pair
+    steps."""
     K = np.random.default_rng(2).normal(size=(6, 6))
     K = K @ K.T + np.eye(6)
     source, a, b = MatrixSource(K), np.array([3, 0, 5]), np.array([4, 1])

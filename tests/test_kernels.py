@@ -1,7 +1,5 @@
-"""Every kernel against 50-digit arithmetic, dense and sparse, float64 and float32.
-
-Parametrisations; gamma.
-"""
+"""Every kernel against 50-digit arithmetic, dense and sparse, float64 and float32;
+parametrisations; gamma."""
 
 import mpmath
 import numpy as np

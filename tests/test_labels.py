@@ -167,10 +167,8 @@ def test_useless_float32_is_left_out():
 @pytest.mark.parametrize("zeros", [0.0, 0.8])
 @pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
 def test_a_batch_does_not_change_bits(zeros, kernel):
-    """Whether data are compressed was decided with the rows asked about.
-
-    Other batches, other centre, other last digits.
-    """
+    """Whether data are compressed was decided with the rows asked about: other batches, other
+    centre, other last digits."""
     X, y = data(150, 20, classes=3, zeros=zeros)
     Z = np.vstack([X, data(50, 20)[0] + 3])
     model = SVC(kernel=kernel).fit(X, y)

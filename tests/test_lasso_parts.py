@@ -1,7 +1,5 @@
-"""The parts of the lasso's solver against their definitions.
-
-Points, duals, steps, conjugate gradients, what is counted.
-"""
+"""The parts of the lasso's solver against their definitions: points, duals, steps, conjugate
+gradients, what is counted."""
 
 import numpy as np
 import pytest
@@ -109,10 +107,8 @@ def test_solutions_of_the_lasso_have_feasible_duals(bias, task):
 
 @pytest.mark.parametrize("bias", Bias)
 def test_steps_of_the_lasso_go_where_the_objective_is_least(bias):
-    """The whole way where that gains enough, else to the least value on the way.
-
-    None where nothing is gained.
-    """
+    """The whole way where that gains enough, else to the least value on the way; None where nothing
+    is gained."""
     run, u = l1(bias), 0.1 * np.random.default_rng(4).normal(size=d + 1)
     u[-1] *= bias is not Bias.NONE
     here = run.at(u)
@@ -286,10 +282,8 @@ def by_columns(monkeypatch, gaps, whole, max_iter=1000, used=5, values=None):
 
 
 def test_rounds_of_the_lasso_take_more_products_where_the_gap_falls_slowly(monkeypatch):
-    """At first 50 products or a tenth of the residual, then twice and a tenth of that.
-
-    Few passes after a full step, else ever more.
-    """
+    """At first 50 products or a tenth of the residual, then twice and a tenth of that; few passes
+    after a full step, else ever more."""
     asked, found, _ = by_columns(
         monkeypatch, [1.0, 0.49, 0.24, 0.13, 0.07, 0.04, 0.04, 0.04, 0.04], whole=True, max_iter=27
     )

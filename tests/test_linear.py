@@ -1,8 +1,5 @@
-"""Linear models.
-
-Scikit-learn's checks, stopping, progress, warm starts, certificates, hard data, C by
-cross-validation.
-"""
+"""Linear models: scikit-learn's checks, stopping, progress, warm starts, certificates, hard data, C
+by cross-validation."""
 
 import logging
 import pickle

@@ -1,7 +1,5 @@
-"""Data that come in chunks.
-
-The model of the whole, errors that name the chunk, svmlight files in blocks.
-"""
+"""Data that come in chunks: the model of the whole, errors that name the chunk, svmlight files in
+blocks."""
 
 import gzip
 import itertools

@@ -308,10 +308,8 @@ def test_passes_end_where_no_dual_moves_any_more(
 def test_looks_are_at_growing_intervals_or_where_the_gap_promises_to_be_small(
     tol, wanted, monkeypatch
 ):
-    """After 8 passes, then whenever there are 1.4 times as many.
-
-    And where 4 times what a pass met, as at the last look, is within tol.
-    """
+    """After 8 passes, then whenever there are 1.4 times as many; and where 4 times what a pass met,
+    as at the last look, is within tol."""
     run, looked = run_at("hinge", Bias.NONE, max_iter=wanted[-1]), []
 
     def met():

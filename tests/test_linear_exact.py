@@ -314,10 +314,8 @@ def test_scaled_data_are_the_same_with_another_C(loss, k):
 
 @ITEMS
 def test_any_storage(model, tmp_path):
-    """Sparse, wide indices, Fortran's order, read-only and memory-mapped data.
-
-    The same model, and nothing is written.
-    """
+    """Sparse, wide indices, Fortran's order, read-only and memory-mapped data: the same model, and
+    nothing is written."""
     A, z = data(model)
     A = np.where(np.abs(A) < 0.3, 0.0, A)
     goal = values(fitted(model, A, z), A)

@@ -1,7 +1,5 @@
-"""The parts of Newton's method for linear models against their definitions.
-
-Points, gaps, directions, lengths.
-"""
+"""The parts of Newton's method for linear models against their definitions: points, gaps,
+directions, lengths."""
 
 import numpy as np
 import pytest

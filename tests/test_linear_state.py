@@ -1,7 +1,5 @@
-"""Linear estimators around a fit.
-
-Solvers, starts, progress, warnings, what is kept, certificates.
-"""
+"""Linear estimators around a fit: solvers, starts, progress, warnings, what is kept,
+certificates."""
 
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
-"""The parts of Newton's method for linear models against their definitions.
-
-Equations, models of a step, directions, lengths.
-"""
+"""The parts of Newton's method for linear models against their definitions: equations, models of a
+step, directions, lengths."""
 
 import numpy as np
 import pytest

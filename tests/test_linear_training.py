@@ -1,7 +1,5 @@
-"""From a linear problem to a certified model.
-
-Which solver, who takes over, what is looked at again, what is asked of the verdict.
-"""
+"""From a linear problem to a certified model: which solver, who takes over, what is looked at
+again, what is asked of the verdict."""
 
 import threading
 import time

@@ -1,7 +1,5 @@
-"""What linear models say about themselves.
-
-Violations, the word "optimal", solvers that take over, data of any scale.
-"""
+"""What linear models say about themselves: violations, the word "optimal", solvers that take over,
+data of any scale."""
 
 import time
 from dataclasses import replace
@@ -198,10 +196,8 @@ def test_huge_and_tiny_features(scale, seed):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("scale", [1e8, 1e20, 1e60, 1e150])
 def test_no_bare_overflow_and_no_false_word(scale):
-    """Whatever the scale.
-
-    A model, with "optimal" only where its gap is within tol, or an error that names the remedy.
-    """
+    """Whatever the scale: a model, with "optimal" only where its gap is within tol, or an error
+    that names the remedy."""
     random = np.random.default_rng(3)
     X, y = scale * random.normal(size=(10, 20)), np.arange(10) % 2
     models = [
@@ -272,10 +268,8 @@ def test_a_constant_target_is_no_failure():
 
 
 def test_wine_with_dual_true():
-    """Coordinate descent needs millions of passes here: Newton's method takes over.
-
-    Solver="coordinate" is an order.
-    """
+    """Coordinate descent needs millions of passes here: Newton's method takes over;
+    solver="coordinate" is an order."""
     X, y = load_wine(return_X_y=True)
     exact = LinearSVC().fit(X, y)
     model = LinearSVC(dual=True, max_iter=1_000_000).fit(X, y)

@@ -1,7 +1,5 @@
-"""Peak memory.
-
-The data's copies, the cache, and what docs/how-it-works.md states beside them, also at large C.
-"""
+"""Peak memory: the data's copies, the cache, and what docs/how-it-works.md states beside them, also
+at large C."""
 
 import sys
 

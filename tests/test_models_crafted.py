@@ -23,10 +23,8 @@ from models import ALL, outputs
 
 
 def refused(data, tmp_path, X=None):
-    """Loading these bytes is refused with ValueError.
-
-    Or, where X is given, gives a model that predicts or refuses to.
-    """
+    """Loading these bytes is refused with ValueError; or, where X is given, gives a model that
+    predicts or refuses to."""
     path = tmp_path / "crafted"
     path.write_bytes(data)
     try:
@@ -330,10 +328,8 @@ def values_of_every_kind():
     ],
 )
 def test_every_value_replaced(name, tmp_path):
-    """Each parameter and attribute in turn is replaced by values of every kind.
-
-    Refused, or a model that predicts or refuses to.
-    """
+    """Each parameter and attribute in turn is replaced by values of every kind: refused, or a model
+    that predicts or refuses to."""
     model, X = ALL[name]()
     io.save(model, tmp_path / "m")
     header, members = parts((tmp_path / "m").read_bytes())
@@ -351,10 +347,8 @@ def test_every_value_replaced(name, tmp_path):
 
 
 def uses(model, X):
-    """All that a fitted model is asked for, as far as it has it.
-
-    The errors that are not ValueErrors.
-    """
+    """All that a fitted model is asked for, as far as it has it; the errors that are not
+    ValueErrors."""
     y = (
         X[:, 0]
         if not hasattr(model, "classes_")

@@ -45,10 +45,8 @@ def libsvm_train(options, X, y):
 
 
 def libsvm_predict(model, X, precomputed=False):
-    """Labels (or values) and decision values.
-
-    Svm_predict of its Python module writes past a buffer for nu-SVC of several classes.
-    """
+    """Labels (or values) and decision values; svm_predict of its Python module writes past a buffer
+    for nu-SVC of several classes."""
     pairs = max(1, model.get_nr_class() * (model.get_nr_class() - 1) // 2)
     labels, values, buffer = [], [], (ctypes.c_double * pairs)()
     for x in kernel_rows(X) if precomputed else rows(X):

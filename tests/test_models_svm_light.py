@@ -56,10 +56,8 @@ def text(kernel, coef, vectors, b, documents=100, width=None, comments=None):
 
 @pytest.fixture
 def some():
-    """Coefficients, vectors with zeros (one has nothing else), a threshold, and rows to predict.
-
-    All exact in 8 digits.
-    """
+    """Coefficients, vectors with zeros (one has nothing else), a threshold, and rows to predict;
+    all exact in 8 digits."""
     rng = np.random.default_rng(0)
     V = rng.normal(size=(12, 7)).round(4)
     V[rng.random(V.shape) < 0.4] = 0.0
@@ -102,10 +100,8 @@ def test_comments_and_many_features(some, tmp_path):
 
 @pytest.mark.parametrize("version", ["V5.00", "V6.01", "V6.20"])
 def test_versions(version, some, tmp_path):
-    """Other versions, SVM-rank's among them.
-
-    The same layout, zeros written out, -u with nothing before its mark, no last line's end.
-    """
+    """Other versions, SVM-rank's among them: the same layout, zeros written out, -u with nothing
+    before its mark, no last line's end."""
     coef, V, b, X = some
     V = V.copy()
     V[:, 1] = 0.0
@@ -133,10 +129,8 @@ def test_a_weight_vector(tmp_path):
     ("kernel", "name"), [(0, "linear"), (1, "poly"), (2, "rbf"), (3, "sigmoid")]
 )
 def test_solutions(kernel, name, tmp_path):
-    """A classifier and a regression that scikit-learn solved, written as svm_learn would.
-
-    The same values to the 8 digits of the file.
-    """
+    """A classifier and a regression that scikit-learn solved, written as svm_learn would: the same
+    values to the 8 digits of the file."""
     X, y = binary()
     given = {
         "kernel": name,
@@ -163,10 +157,8 @@ def test_solutions(kernel, name, tmp_path):
 
 
 def test_ranking(tmp_path):
-    """-z p: the order of the values is the ranking.
-
-    X1 is the better of each pair (x1, x2), f(x) = sum alpha (k(x1, x) - k(x2, x)).
-    """
+    """-z p: the order of the values is the ranking; x1 is the better of each pair (x1, x2),
+    f(x) = sum alpha (k(x1, x) - k(x2, x))."""
     rng = np.random.default_rng(1)
     better, worse, alpha = (
         rng.normal(size=(5, 4)).round(3),

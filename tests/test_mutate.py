@@ -1,7 +1,5 @@
-"""The mutation campaign's own parts.
-
-Operators, names that survive edits, the choice of tests, the list of equivalents.
-"""
+"""The mutation campaign's own parts: operators, names that survive edits, the choice of tests, the
+list of equivalents."""
 
 import ast
 import json

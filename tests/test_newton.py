@@ -1,7 +1,5 @@
-"""Newton steps.
-
-The bordered factor against plain solves, walks that end at the minimum of their face, large C.
-"""
+"""Newton steps: the bordered factor against plain solves, walks that end at the minimum of their
+face, large C."""
 
 import numpy as np
 import pytest
@@ -106,11 +104,8 @@ def test_a_factor_serves_the_next_tile():
     [SVC(C=1e5, gamma=0.5), NuSVC(nu=0.2, gamma=2.0), SVR(C=1e5, gamma=0.5, epsilon=0.01)],
 )
 def test_large_C_is_certified_within_two_million_steps(estimator):
-    """1,500 rows.
-
-    Above the size that is solved to rounding, so that rounds, refinement and Newton steps work
-    together.
-    """
+    """1,500 rows: above the size that is solved to rounding, so that rounds, refinement and Newton
+    steps work together."""
     rng = np.random.default_rng(5)
     X = rng.normal(size=(1500, 2))
     z = np.sin(2 * X[:, 0]) + X[:, 1] + 0.3 * rng.normal(size=1500)

@@ -1,8 +1,5 @@
-"""NORMA.
-
-Step by step against the obvious way, its regret, the share of margin errors, novelty beside the
-exact one-class SVM, budgets.
-"""
+"""NORMA: step by step against the obvious way, its regret, the share of margin errors, novelty
+beside the exact one-class SVM, budgets."""
 
 import numpy as np
 import pytest
@@ -23,10 +20,8 @@ rng = np.random.default_rng(0)
 
 
 def norma(K, y, alpha, eta0, nu, rho, bias, weight):
-    """The updates of Kivinen, Smola and Williamson, one sample after the other.
-
-    Also the loss of each before its step.
-    """
+    """The updates of Kivinen, Smola and Williamson, one sample after the other; also the loss of
+    each before its step."""
     c, b, losses = np.zeros(len(y)), 0.0, []
     for t in range(len(y)):
         eta = eta0 / np.sqrt(t + 1)

@@ -1,8 +1,5 @@
-"""Pegasos.
-
-Step by step against the lectures' algorithms 10 and 11, its rate against the exact optimum, chunks,
-weights, budget.
-"""
+"""Pegasos: step by step against the lectures' algorithms 10 and 11, its rate against the exact
+optimum, chunks, weights, budget."""
 
 import re
 from pathlib import Path
@@ -44,10 +41,8 @@ def algorithm_10(X, y, alpha, order):
 
 
 def algorithm_11(K, y, alpha, order):
-    """Pegasos for the nonlinear SVM, as the lectures state it.
-
-    How often each sample was drawn and had a loss.
-    """
+    """Pegasos for the nonlinear SVM, as the lectures state it: how often each sample was drawn and
+    had a loss."""
     a = np.zeros(len(y))
     for k, i in enumerate(order, 1):
         # the iterate before step k has the factor 1 / (alpha (k - 1))
@@ -57,10 +52,8 @@ def algorithm_11(K, y, alpha, order):
 
 
 def every_option(X, y, alpha, order, batch, weight):
-    """Projection, batches, weights, a bias on centred data, averages with weights 1, 2, 3, ....
-
-    The obvious way.
-    """
+    """Projection, batches, weights, a bias on centred data, averages with weights 1, 2, 3, ...: the
+    obvious way."""
     Z = X - (weight[:, None] * X).sum(axis=0) / weight.sum()
     w, b, total, total_b = np.zeros(X.shape[1]), 0.0, np.zeros(X.shape[1]), 0.0
     steps = [order[i : i + batch] for i in range(0, len(order), batch)]
@@ -142,10 +135,8 @@ def test_every_option_against_the_obvious_way(batch, alpha, storage):
 
 @pytest.mark.parametrize("batch", [1, 7])
 def test_kernel_walk_is_the_linear_walk(batch):
-    """The same steps with coefficients as with weights.
-
-    Without a bias, where the linear walk is not centred.
-    """
+    """The same steps with coefficients as with weights; without a bias, where the linear walk is
+    not centred."""
     options = {
         "alpha": 1e-3,
         "batch_size": batch,
@@ -246,10 +237,8 @@ def test_best_bias_and_feasible_point():
 
 
 def test_weights_are_copies():
-    """Whole weights are visits, others scale the steps.
-
-    The first exactly, the second in the objective.
-    """
+    """Whole weights are visits, others scale the steps: the first exactly, the second in the
+    objective."""
     weight = np.random.default_rng(0).integers(0, 4, size=120)
     for options in ({}, {"kernel": "rbf", "gamma": 0.2}):
         model = PegasosSVC(alpha=0.01, max_iter=200, tol=None, random_state=0, **options)
@@ -467,10 +456,8 @@ def test_interrupt_keeps_or_raises():
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_no_worse_than_a_constant(kernel):
-    """Class weights of ratio 1e7 leave the iterates far off.
-
-    Objectives of 1 where a constant has 1e-7.
-    """
+    """Class weights of ratio 1e7 leave the iterates far off: objectives of 1 where a constant has
+    1e-7."""
     A, z = binary(50)
     weight = np.where(z == 0, 1000.0, 1e-4)
     options = {"class_weight": {0: 1000.0, 1: 1e-4}, "random_state": 0}

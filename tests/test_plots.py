@@ -1,7 +1,5 @@
-"""Pictures.
-
-Drawn without a screen, compared with kept images, and their contents checked where numbers can be.
-"""
+"""Pictures: drawn without a screen, compared with kept images, and their contents checked where
+numbers can be."""
 
 import os
 from functools import partial

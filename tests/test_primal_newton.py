@@ -1,8 +1,5 @@
-"""solver="newton".
-
-The same optimum as solver="block" and as a QP solver, finitely many steps, stops, warm starts,
-errors, memory.
-"""
+"""solver="newton": the same optimum as solver="block" and as a QP solver, finitely many steps,
+stops, warm starts, errors, memory."""
 
 import os
 import signal

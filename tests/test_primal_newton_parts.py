@@ -1,7 +1,5 @@
-"""The parts of Newton's method on the primal, each against its definition.
-
-P, its support set, steps, lines, subsets, the factor.
-"""
+"""The parts of Newton's method on the primal, each against its definition: P, its support set,
+steps, lines, subsets, the factor."""
 
 import itertools
 
@@ -159,10 +157,8 @@ def test_few_derivatives_find_the_least_value():
 
 
 def refined(monkeypatch, *sizes):
-    """The sizes of the residuals that a refinement meets, one after the other.
-
-    Which point it returns, and how often it solved.
-    """
+    """The sizes of the residuals that a refinement meets, one after the other; which point it
+    returns, and how often it solved."""
     run, S = search("svc"), np.arange(n)
     problem, solved = PROBLEMS["svc"], []
 
@@ -499,10 +495,8 @@ def test_systems_are_solved_between_pauses(monkeypatch):
 
 
 def solved(monkeypatch, cheap, whole, point=None, workers=1):
-    """One solve: its solution, and what it made.
-
-    The cache's source and budget, the memory of the factor.
-    """
+    """One solve: its solution, and what it made: the cache's source and budget, the memory of the
+    factor."""
     made, cache, begin = [], primal_newton.RowCache, _Search.__init__
 
     def kept(source, dtype, budget, whole=False):

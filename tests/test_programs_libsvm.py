@@ -308,10 +308,8 @@ def form(text):
 
 
 def test_what_is_printed(place):
-    """The lines that scripts read.
-
-    The same, or of the same form where folds are drawn at random.
-    """
+    """The lines that scripts read: the same, or of the same form where folds are drawn at
+    random."""
     write("two.svm", *heart(place / "two.svm", n=150))
     write("real.svm", *house(place / "real.svm", n=120))
     for file, options in (

@@ -1,7 +1,5 @@
-"""svm-scale and scale beside LIBSVM's svm-scale.
-
-The same numbers, which it writes with six digits, and range files for each other.
-"""
+"""svm-scale and scale beside LIBSVM's svm-scale: the same numbers, which it writes with six digits,
+and range files for each other."""
 
 import numpy as np
 import pytest

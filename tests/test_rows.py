@@ -40,10 +40,8 @@ def test_cache_of_any_size(capacity, dtype):
 
 
 def test_tiny_cache_same_bits(monkeypatch):
-    """The size of the cache changes the time, not one bit of the model.
-
-    No row fits, one, too few, all.
-    """
+    """The size of the cache changes the time, not one bit of the model: no row fits, one, too few,
+    all."""
     Z, y = cached(SVC)
     use, reference = CacheUse(monkeypatch), SVC()
     assert use.of(reference, Z, y) == 3200

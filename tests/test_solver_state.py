@@ -1,7 +1,5 @@
-"""The state of a kernel machine.
-
-What a spot check looks at, when the work may be stopped, when it has no minimum, what creeps.
-"""
+"""The state of a kernel machine: what a spot check looks at, when the work may be stopped, when it
+has no minimum, what creeps."""
 
 import numpy as np
 import pytest

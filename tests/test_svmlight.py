@@ -1,8 +1,5 @@
-"""svmlight text.
-
-What is written reads back bit for bit, what scikit-learn reads reads the same, all else is an error
-with its place.
-"""
+"""svmlight text: what is written reads back bit for bit, what scikit-learn reads reads the same,
+all else is an error with its place."""
 
 import bz2
 import gzip
@@ -420,10 +417,8 @@ def test_the_line_of_an_error_in_a_late_block(tmp_path):
 
 @pytest.mark.memory
 def test_a_bomb_is_refused_in_little_memory(tmp_path):
-    """A quarter of a gigabyte of blanks without a line end, packed into 250 kB.
-
-    Refused before it is unpacked.
-    """
+    """A quarter of a gigabyte of blanks without a line end, packed into 250 kB: refused before it
+    is unpacked."""
     (tmp_path / "bomb.svm").write_bytes(gzip.compress(b" " * 2**20) * 256)
     code = f"""
         from helpers import peak_memory

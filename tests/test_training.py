@@ -1,7 +1,5 @@
-"""From a solution to a verdict.
-
-What is computed again, what is audited, which of several problems run when.
-"""
+"""From a solution to a verdict: what is computed again, what is audited, which of several problems
+run when."""
 
 import numpy as np
 import pytest

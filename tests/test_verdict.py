@@ -401,10 +401,8 @@ ALTERNATING = np.arange(5) % 2
     ids=str,
 )
 def test_equal_rows_with_huge_kernel_values(model, X):
-    """No curvature between equal rows: steps go to the bounds at once, and the answer is right.
-
-    Nothing but a constant.
-    """
+    """No curvature between equal rows: steps go to the bounds at once, and the answer is right:
+    nothing but a constant."""
     y = np.resize(ALTERNATING, len(X))
     began = time.perf_counter()
     model.fit(X, y)
@@ -511,10 +509,8 @@ def test_problems_not_begun_at_a_time_limit_know_nothing():
     [((1.0, -1.0), 0.0, True), ((1.0, -1.0), 1.0, False), ((-1.0, 1.0), 0.0, False)],
 )
 def test_a_problem_without_bounds_falls_forever_along_a_direction_without_norm(b, F, endless):
-    """SVR with C = inf on two equal points of unequal targets.
-
-    Not where the norm grows, nor where the objective does not fall.
-    """
+    """SVR with C = inf on two equal points of unequal targets; not where the norm grows, nor where
+    the objective does not fall."""
     problem = problems.eps_svr(np.array([1.0, -1.0]), np.full(2, np.inf), 0.1)
     variables = np.array([max(b[0], 0.0), max(b[1], 0.0), min(b[0], 0.0), min(b[1], 0.0)])
     state = State(problem, variables, F * np.array(b), variables, np.zeros(2), scale=1.0)

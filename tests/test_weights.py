@@ -1,7 +1,5 @@
-"""Sample weights of any scale.
-
-The same model where the scale does not matter, else a solution or a clear error.
-"""
+"""Sample weights of any scale: the same model where the scale does not matter, else a solution or a
+clear error."""
 
 import warnings
 

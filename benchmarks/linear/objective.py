@@ -69,10 +69,8 @@ def objective(
 def lower_bound(
     parameters: dict[str, Any], model: str, X: Any, y: np.ndarray, duals: np.ndarray
 ) -> float:
-    """A number below every objective of the problem, from any duals.
-
-    A row for each k, coef_k = sum_i t_ki x_i.
-    """
+    """A number below every objective of the problem, from any duals: a row for each k,
+    coef_k = sum_i t_ki x_i."""
     if parameters.get("multi_class") == "crammer_singer":
         t = _crammer_singer_feasible(parameters["C"], y, np.array(duals, np.float64))
         gain = float(t[y, np.arange(len(y))].sum())
@@ -104,10 +102,8 @@ def _signs(parameters: dict[str, Any], y: np.ndarray, t: np.ndarray) -> np.ndarr
 
 
 def _feasible(parameters: dict[str, Any], model: str, y: np.ndarray, t: np.ndarray) -> np.ndarray:
-    """Duals inside their bounds.
-
-    Of sum 0 where the bias is free, by taking off the side that is too heavy.
-    """
+    """Duals inside their bounds; of sum 0 where the bias is free, by taking off the side that is
+    too heavy."""
     signs, C = _signs(parameters, y, t), parameters["C"]
     t = np.where(signs == 0, t, np.where(signs * t > 0, t, 0.0))
     if not parameters["loss"].startswith("squared"):

@@ -1,7 +1,5 @@
-"""Packages that use scikit-learn's SVMs.
-
-Which of their tests are run, and the differences that are known.
-"""
+"""Packages that use scikit-learn's SVMs: which of their tests are run, and the differences that are
+known."""
 
 from typing import NamedTuple
 

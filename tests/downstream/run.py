@@ -40,10 +40,8 @@ class Result(NamedTuple):
 
     @property
     def different(self) -> list[str]:
-        """Tests that pass without maxmargin and do not with it.
-
-        Of our own, all that do not pass with it.
-        """
+        """Tests that pass without maxmargin and do not with it; of our own, all that do not pass
+        with it."""
         ours = self.package.where == "here"
         names = self.without.keys() | self.patched.keys()
         return sorted(

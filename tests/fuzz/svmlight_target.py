@@ -1,7 +1,5 @@
-"""What an input of the svmlight reader must satisfy.
-
-Refused with a ValueError, or read the same whole, in blocks and by the doctor.
-"""
+"""What an input of the svmlight reader must satisfy: refused with a ValueError, or read the same
+whole, in blocks and by the doctor."""
 
 import tempfile
 from pathlib import Path
@@ -52,10 +50,8 @@ TOKENS = (*(word.encode() for word in WORDS.split()), *OTHERS)
 
 
 def text_of(data: bytes) -> bytes:
-    """The file.
-
-    The bytes themselves, or pieces of the format, one for each byte, where the first byte is odd.
-    """
+    """The file: the bytes themselves, or pieces of the format, one for each byte, where the first
+    byte is odd."""
     return (
         b"".join(TOKENS[k % len(TOKENS)] for k in data[1:])
         if data[:1] and data[0] % 2

@@ -128,10 +128,8 @@ def _natural(size: Any, C: np.ndarray, b: np.ndarray) -> Any:
 
 
 def _best_width(r: np.ndarray, C: np.ndarray, nu: float) -> Any:
-    """The eps that minimises nu eps sum C + sum C max(0, r - eps).
-
-    A weighted quantile of the residuals r.
-    """
+    """The eps that minimises nu eps sum C + sum C max(0, r - eps): a weighted quantile of the
+    residuals r."""
     order = np.argsort(-r)
     outside = np.cumsum(C[order])
     first = int(np.searchsorted(outside, nu * C.sum()))

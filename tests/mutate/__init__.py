@@ -1,4 +1,2 @@
-"""``make mutate``.
-
-Faults put into copies of the sources, one at a time, to see whether the tests find them.
-"""
+"""``make mutate``: faults put into copies of the sources, one at a time, to see whether the tests
+find them."""

@@ -1,7 +1,5 @@
-"""The campaign.
-
-Mutants in an order that a seed draws, each tried on a copy of the package, until the time is up.
-"""
+"""The campaign: mutants in an order that a seed draws, each tried on a copy of the package, until
+the time is up."""
 
 import argparse
 import difflib
@@ -25,10 +23,8 @@ JUDGED = 20.0
 
 
 def known_equivalents() -> list[dict[str, str]]:
-    """Mutants that no test can tell from the original, each with its reason.
-
-    One by its name, or all of a function or constant.
-    """
+    """Mutants that no test can tell from the original, each with its reason: one by its name, or
+    all of a function or constant."""
     found: list[dict[str, str]] = tomllib.loads(KNOWN.read_text()).get("equivalent", [])
     return found
 

@@ -213,10 +213,8 @@ def _text(node: ast.AST, other: ast.AST) -> tuple[str, str]:
 
 
 def _mutable(tree: ast.Module) -> Iterator[ast.AST]:
-    """The nodes that a test could see changed.
-
-    No annotation, docstring, message, import, default of a user's parameter.
-    """
+    """The nodes that a test could see changed: no annotation, docstring, message, import, default
+    of a user's parameter."""
     pending: list[ast.AST] = [tree]
     while pending:
         node = pending.pop()
@@ -263,8 +261,6 @@ def _only_speed(node: ast.AST) -> bool:
 
 
 def _is_assertion(node: ast.AST) -> bool:
-    """Whether code only says what is always so.
-
-    That the sequences of a ``zip(..., strict=True)`` are equally long.
-    """
+    """Whether code only says what is always so: that the sequences of a ``zip(..., strict=True)``
+    are equally long."""
     return isinstance(node, ast.keyword) and node.arg == "strict"

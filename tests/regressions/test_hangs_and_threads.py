@@ -91,10 +91,8 @@ def test_sklearn_30353_fit_always_ends(name):
 
 @pytest.mark.parametrize(("n", "limit"), [(300, 0.01), (3000, 0.4)])
 def test_aliro_142_time_limit_is_kept_and_the_model_is_usable(n, limit):
-    """A five minute limit took 19 minutes.
-
-    Time_limit ends the fit in time with status, warning and a model that predicts.
-    """
+    """A five minute limit took 19 minutes: time_limit ends the fit in time with status, warning and
+    a model that predicts."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(n, 2)), rng.integers(0, 2, n)
     model = SVC(C=1e10, gamma=1.0, tol=1e-13, time_limit=limit, max_iter=10**12)
@@ -152,10 +150,8 @@ class Child:
         return self.process.stdout.readline().strip()
 
     def interrupt(self, after):
-        """Wait, send SIGINT, and return the next line and the seconds it took to come.
-
-        Of work, which no busy machine lengthens.
-        """
+        """Wait, send SIGINT, and return the next line and the seconds it took to come: of work,
+        which no busy machine lengthens."""
         time.sleep(after)
         began, worked = time.perf_counter(), self.worked()
         self.process.send_signal(signal.SIGINT)
@@ -562,10 +558,8 @@ def most():
     ids=["OMP_NUM_THREADS=1", "threadpoolctl-1", "threadpoolctl-2", "OMP_NUM_THREADS=3"],
 )
 def test_sklearn_6271_thread_limits_are_kept(setting, limit, least, greatest):
-    """n_jobs times all cores ran at once.
-
-    No thread beyond OMP_NUM_THREADS or threadpoolctl (the waiting main thread not counted).
-    """
+    """n_jobs times all cores ran at once: no thread beyond OMP_NUM_THREADS or threadpoolctl (the
+    waiting main thread not counted)."""
     code = (
         "import warnings; warnings.simplefilter('ignore')\n"
         f"{COUNT}\nwith threadpool_limits({limit}):\n"
@@ -724,10 +718,8 @@ def test_skordinal_48_same_process_same_bits():
 
 
 def test_sklearn_31885_warnings_of_worker_threads_reach_the_caller():
-    """Warnings were lost in workers.
-
-    One ConvergenceWarning that counts the problems, where several classes are trained at once.
-    """
+    """Warnings were lost in workers: one ConvergenceWarning that counts the problems, where several
+    classes are trained at once."""
     X, y = three()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

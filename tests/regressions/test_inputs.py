@@ -1,7 +1,5 @@
-"""Inputs: rows 69-73 of the failure table.
-
-Containers and dtypes, targets, kernels that are none, silence, and messages that help.
-"""
+"""Inputs: rows 69-73 of the failure table: containers and dtypes, targets, kernels that are none,
+silence, and messages that help."""
 
 import logging
 import warnings
@@ -331,10 +329,8 @@ def test_scikit_multilearn_56_every_type_of_label_comes_back(labels):
 
 @pytest.mark.parametrize("cls", FIVE)
 def test_sklearn_8590_precomputed_kernels_must_be_square_and_symmetric(cls):
-    """A kernel matrix that is not square or not symmetric gave garbage.
-
-    ValueError that says so, and says what was given.
-    """
+    """A kernel matrix that is not square or not symmetric gave garbage: ValueError that says so,
+    and says what was given."""
     X, y = binary()
     K, y = X @ X.T, target(cls, X, y)
     with pytest.raises(ValueError, match=r"square[\s\S]*50|50[\s\S]*square"):

@@ -1,7 +1,5 @@
-"""Silent wrong answers that depend on how data come in.
-
-Rows 7, 24, 25, 27 and 31 of the failure table.
-"""
+"""Silent wrong answers that depend on how data come in: rows 7, 24, 25, 27 and 31 of the failure
+table."""
 
 import numpy as np
 import pandas as pd
@@ -85,10 +83,8 @@ def test_sklearn_9174_precomputed_values_do_not_depend_on_batch():
 
 
 def rewritten(X):
-    """The same matrix.
-
-    Unsorted indices, explicit zeros, duplicate entries (halves), 64-bit indices.
-    """
+    """The same matrix: unsorted indices, explicit zeros, duplicate entries (halves), 64-bit
+    indices."""
     coo, rng = X.tocoo(), np.random.default_rng(0)
     unsorted = X.copy()
     for i in range(X.shape[0]):
@@ -151,10 +147,8 @@ CONTAINERS = [
 @pytest.mark.parametrize("cls", FIVE)
 @pytest.mark.parametrize("container", CONTAINERS)
 def test_sklearnex_test_sparse_every_container_gives_one_model(cls, container):
-    """Sparse data gave another model than dense.
-
-    The same objective and decision values, the same bits in every sparse container.
-    """
+    """Sparse data gave another model than dense: the same objective and decision values, the same
+    bits in every sparse container."""
     X, y = binary(60, 6)
     X = np.where(np.abs(X) < 0.6, 0, X)
     y, kept = target(cls, X, y), getattr(sparse, container)(X)
@@ -236,10 +230,8 @@ def test_thundersvm_245_same_bits_for_any_number_of_threads_and_every_run(cls, n
 
 @pytest.mark.parametrize("cls", FIVE)
 def test_sklearnex_1390_the_size_of_the_cache_changes_no_bit(cls, monkeypatch):
-    """The cache of kernel rows must never change the result.
-
-    The same bits with no room, all of it, and where rows are dropped.
-    """
+    """The cache of kernel rows must never change the result: the same bits with no room, all of it,
+    and where rows are dropped."""
     X, y = cached(cls)
     use, reference = CacheUse(monkeypatch), cls()
     assert use.of(reference, X, y) == len(X)

@@ -1,7 +1,5 @@
-"""Silent wrong answers about labels, votes and classes.
-
-Rows 6, 8, 9, 10, 23 and 34 of the failure table.
-"""
+"""Silent wrong answers about labels, votes and classes: rows 6, 8, 9, 10, 23 and 34 of the failure
+table."""
 
 import itertools
 
@@ -194,10 +192,8 @@ LABELS = {
 @pytest.mark.parametrize("cls", CLASSIFIERS)
 @pytest.mark.parametrize("kind", LABELS)
 def test_sklearn_11263_the_type_of_labels_changes_no_bit(cls, kind):
-    """String labels gave other results than numbers, large ones were truncated.
-
-    Same bits for every type, labels come back whole.
-    """
+    """String labels gave other results than numbers, large ones were truncated: same bits for every
+    type, labels come back whole."""
     X, y = three()
     names = LABELS[kind]
     model, renamed = cls(gamma=0.5).fit(X, y), cls(gamma=0.5).fit(X, names[y])

@@ -126,10 +126,8 @@ def test_sklearn_30332_every_parameter_changes_the_model_or_raises_or_only_says_
 
 
 def test_sklearn_30332_numbers_beside_a_kernel_record_are_refused():
-    """A Kernel carries its numbers.
-
-    Gamma, coef0 or degree given beside it would be ignored, so they must raise.
-    """
+    """A Kernel carries its numbers: gamma, coef0 or degree given beside it would be ignored, so
+    they must raise."""
     X, y = binary()
     for beside in ({"gamma": 0.5}, {"coef0": 1.0}, {"degree": 2}):
         with pytest.raises(ValueError, match="would be ignored"):
@@ -156,10 +154,8 @@ def test_cuml_svc_sample_weight_is_never_ignored(cls):
 
 
 def assert_weights_are_copies(estimator, X, y, count):
-    """The fit with weights is the fit with copies.
-
-    The same gamma, objective and decision values.
-    """
+    """The fit with weights is the fit with copies: the same gamma, objective and decision
+    values."""
     weighted = clone(estimator).fit(X, y, sample_weight=count)
     copied = clone(estimator).fit(np.repeat(X, count, axis=0), np.repeat(y, count))
     assert weighted._gamma == pytest.approx(copied._gamma, rel=1e-12)
@@ -199,10 +195,8 @@ def test_sklearn_16298_weight_k_is_k_copies_where_the_margin_is_an_interval(heav
 @pytest.mark.parametrize("cls", FIVE)
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
 def test_sklearn_16298_weight_zero_is_the_sample_removed_bitwise(cls, form):
-    """A zero weight must be the sample removed before gamma, nu and the classes are looked at.
-
-    The same bits.
-    """
+    """A zero weight must be the sample removed before gamma, nu and the classes are looked at: the
+    same bits."""
     X, y = three()
     y, keep = target(cls, X, y), np.random.default_rng(0).random(60) < 0.7
     X[~keep] *= 1000  # would change gamma="scale"
@@ -281,10 +275,8 @@ def test_sklearn_5150_a_class_of_weight_zero_stays_and_never_wins(
 @pytest.mark.parametrize("cls", CLASSIFIERS)
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
 def test_sklearn_25380_zero_weight_on_one_of_two_classes_names_what_is_left(cls, form):
-    """With one class left there is nothing to separate.
-
-    ValueError that names it, dense and sparse.
-    """
+    """With one class left there is nothing to separate: ValueError that names it, dense and
+    sparse."""
     X, y = binary()
     for gone in (0, 1):
         with pytest.raises(ValueError, match=rf"same class \(\[{1 - gone}\]\)"):
@@ -417,10 +409,8 @@ def test_scs_205_a_kernel_record_refuses_what_is_not_finite(number, bad):
 
 
 def test_sklearn_29772_C_inf_is_the_limit_of_large_C():
-    """C=inf must be the hard margin.
-
-    The limit of the soft one on separable data, an error on data that are not.
-    """
+    """C=inf must be the hard margin: the limit of the soft one on separable data, an error on data
+    that are not."""
     X, y = binary(40)
     hard = SVC(C=np.inf, gamma=5.0).fit(X, y)
     assert_close(

@@ -25,8 +25,6 @@ def fit(data: Any, job: dict[str, Any], options: dict[str, Any]) -> Any:
 
 
 def duals(model: Any) -> Any:
-    """The duals, a row for each decision function.
-
-    What a lower bound of the objective is made of.
-    """
+    """The duals, a row for each decision function: what a lower bound of the objective is made
+    of."""
     return model.dual_coef_.toarray()

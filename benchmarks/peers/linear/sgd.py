@@ -1,7 +1,5 @@
-"""scikit-learn's SGDClassifier and SGDRegressor.
-
-Mean loss + alpha times the penalty, so that alpha = 1 / (C n).
-"""
+"""scikit-learn's SGDClassifier and SGDRegressor: mean loss + alpha times the penalty, so that
+alpha = 1 / (C n)."""
 
 from typing import Any
 
