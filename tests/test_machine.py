@@ -1,13 +1,15 @@
 """Kernel machines as records: from a fitted estimator and back."""
 
+import pickle
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn import svm
 
 from helpers import CLASSIFIERS, FIVE, assert_same_bits, binary, target, three
-from maxmargin import SVC, SVR, Kernel, LinearSVC, NuSVC, NuSVR, OneClassSVM
+from maxmargin import SVC, SVR, Kernel, LinearSVC, NuSVC, NuSVR, OneClassSVM, io
 from maxmargin.estimators.records import problem_of, record_of, restore
 from maxmargin.kernel.model import Problem, imported
 
@@ -104,3 +106,48 @@ def test_what_is_no_machine():
         Problem.EPSILON_SVR,
         Problem.NU_SVR,
     ]
+
+
+@pytest.mark.parametrize("cls", FIVE)
+def test_attributes_can_be_assigned_as_in_scikit_learn(cls):
+    """What scikit-learn keeps as an attribute has a setter, what it computes has none."""
+    labels = target(cls, X, y)
+    model, theirs = cls().fit(X, labels), getattr(svm, cls.__name__)().fit(X, labels)
+    before = values_of(model)
+    kept = {name for name in vars(theirs) if name.endswith("_") and hasattr(model, name)}
+    assert kept >= {"dual_coef_", "intercept_", "support_", "support_vectors_", "_dual_coef_"}
+    for name in sorted(kept | {"_n_support", "_probA", "_probB", "certificate_"}):
+        setattr(model, name, getattr(model, name))
+    assert_same_bits(values_of(model), before)
+    for name in ("coef_", "n_support_", "probA_", "probB_"):
+        for one in (model, theirs):
+            if hasattr(type(one), name):
+                with pytest.raises(AttributeError):
+                    setattr(one, name, np.zeros(1))
+
+
+def test_an_assigned_offset_changes_scores_alone():
+    model, theirs = OneClassSVM(nu=0.3).fit(X), svm.OneClassSVM(nu=0.3).fit(X)
+    for one in (model, theirs):
+        offset, f, labels = one.offset_, one.decision_function(X), one.predict(X)
+        one.offset_ = offset + 1.5
+        np.testing.assert_array_equal(one.offset_, offset + 1.5)
+        assert_same_bits(one.score_samples(X), f + (offset + 1.5))
+        assert_same_bits(one.decision_function(X), f)
+        np.testing.assert_array_equal(one.predict(X), labels)
+        one.offset_ -= 1.0
+        np.testing.assert_array_equal(one.offset_, offset + 1.5 - 1.0)
+    copy = pickle.loads(pickle.dumps(model))
+    for one in (copy, io.to_sklearn(model)):
+        np.testing.assert_array_equal(one.offset_, model.offset_)
+    offset = -model.intercept_
+    assert model.offset_ != offset
+    assert_same_bits(model.fit(X).offset_, offset)
+
+
+def test_an_assigned_tube_is_certified():
+    model = NuSVR(C=2.0).fit(X, X[:, 0])
+    model.epsilon_ = found = model.epsilon_ + 0.25
+    assert model.epsilon_ == found
+    again = model.certify(X, X[:, 0])
+    assert again.primal > model.certificate_.primal * 1.01

@@ -418,6 +418,7 @@ def test_attributes_that_are_empty_or_missing(name, tmp_path):
     ("name", "key", "private"),
     [
         ("LinearOneClassSVM", "offset_", "intercept_"),
+        ("OneClassSVM", "offset_", "intercept_"),
         ("LinearSVCCV", "coef_", "coef_"),
         ("LinearSVCCV", "intercept_", "intercept_"),
     ],

@@ -108,15 +108,24 @@ class OneClassSVM(BaseOneClass, BaseSingle):
         """
         with all_or_nothing(self):
             X = self._validate_X(X, reset=True)
+            self.__dict__.pop("_offset", None)
             return self._fit_single(X, np.zeros(_num_samples(X)), sample_weight)
 
     def _formulation(self, z: Floats, weight: Floats) -> Formulation:
         return formulations.one_class(weight, self.nu)
 
     @property
-    def offset_(self) -> Floats:  # type: ignore[override]
-        """What ``score_samples`` must reach inside."""
-        return np.negative(fitted(self).intercept)
+    def offset_(self) -> Floats:
+        """What ``score_samples`` must reach inside.
+
+        Assigning to it changes ``score_samples`` alone, as in scikit-learn, until the next fit.
+        """
+        intercept = fitted(self).intercept
+        return self._offset if "_offset" in self.__dict__ else np.negative(intercept)
+
+    @offset_.setter
+    def offset_(self, value: Any) -> None:
+        self._offset = value
 
     def decision_function(self, X: Any) -> Floats:
         """Signed distance to the boundary, positive inside.

@@ -1,5 +1,6 @@
 """SVR and NuSVR."""
 
+from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -251,3 +252,7 @@ class NuSVR(BaseSVR):
         if epsilon is None:
             raise AttributeError("epsilon_ is not known: the model file does not hold it.")
         return epsilon
+
+    @epsilon_.setter
+    def epsilon_(self, value: float) -> None:
+        self.model_ = replace(fitted(self), epsilon=value)

@@ -109,6 +109,7 @@ def _check_machine(model: Any) -> None:
     _check_kernel(model, record.kernel)
     _check_classes(model, record)
     check(record)
+    _check_offset(model)
     functions = len(record.intercept)
     _require(type(record.n_features) is int, "n_features")
     _require(record.n_features == model.n_features_in_, "n_features_in_")
@@ -163,6 +164,11 @@ def _check_linear(model: Any) -> None:
     _require(type(model.n_iter_) is int, "n_iter_")
     if "classes_" in vars(model):
         _check_class_weight(model)
+    _check_offset(model)
+
+
+def _check_offset(model: Any) -> None:
+    """Check that the offset is the negative intercept, where there is one."""
     if isinstance(model, BaseOneClass):
         _require(
             _same(model.offset_, -np.asarray(model.intercept_)),

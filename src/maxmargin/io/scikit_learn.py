@@ -151,6 +151,8 @@ def to_sklearn(model: Any) -> Any:
     _fill(sklearn_model, record)
     sklearn_model.shape_fit_ = model.shape_fit_
     sklearn_model._num_iter = np.atleast_1d(model.n_iter_).astype(np.int32)
+    if problem is Problem.ONE_CLASS:
+        sklearn_model.offset_ = model.offset_
     _keep(model, sklearn_model)
     return sklearn_model
 
@@ -175,8 +177,6 @@ def _fill(sklearn_model: Any, record: KernelModel) -> None:
     # without classes scikit-learn reads two numbers and uses one
     sklearn_model._n_support = np.append(record.n_support, 0).astype(np.int32)
     sklearn_model.class_weight_ = np.empty(0)
-    if record.problem is Problem.ONE_CLASS:
-        sklearn_model.offset_ = -record.intercept
 
 
 def _linear_to(model: Any) -> Any:
