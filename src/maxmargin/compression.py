@@ -183,10 +183,7 @@ def _groups(record: KernelModel) -> list[Group]:
 
 
 def _inverse(K: Floats) -> Floats:
-    """The inverse of K with the least ridge that makes it positive definite in float64.
-
-    A symmetric matrix.
-    """
+    """The symmetric inverse of K plus the least ridge that makes it positive definite in float64."""
     ridge = RIDGE * max(float(K.diagonal().mean()), np.finfo(float).tiny)
     while True:
         try:

@@ -16,10 +16,10 @@ TEXT_PADDING = _cpu.TEXT_PADDING
 def parse_svmlight(
     buffer: NDArray[np.uint8], size: int, limit: int, queries: int, threads: int = 0
 ) -> list[tuple[Any, ...]]:
-    """Return pieces of rows.
+    """Return the pieces of rows that the threads parsed.
 
-    Targets, row ends, indices, values, queries, least and greatest index, lines, and an error with
-    its place.
+    A piece holds targets, row ends, indices, values, queries, the least and greatest index, the
+    number of lines, and an error with its place.
     """
     pieces: list[tuple[Any, ...]] = _cpu.parse_svmlight(
         buffer, size, limit, queries, threads or thread_count(10.0 * size)

@@ -179,7 +179,7 @@ def all_or_nothing(estimator: BaseSVM) -> Iterator[None]:
 def method_for(solver: str, squared: bool, C: float, loss: str) -> Method:
     """The solver by its name.
 
-    ValueError where it cannot solve the problem, naming the loss that it can.
+    Raises ValueError where it cannot solve the problem, and names the loss that it can solve.
     """
     if solver == "newton" and not (squared and np.isfinite(C)):
         cause = f"C={C:g} is the limit without loss" if squared else "the loss is not squared"

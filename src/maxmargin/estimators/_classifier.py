@@ -52,7 +52,7 @@ class BaseSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
     def probA_(self) -> Floats:
         """Platt's slopes of a model that was made with probabilities elsewhere.
 
-        Empty after a fit.
+        They are empty after a fit.
         """
         check_is_fitted(self)
         return self.model_.prob_a
@@ -144,7 +144,7 @@ class BaseSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
     def _formulation(self, sign: Floats, weight: Floats, class_weight: Floats) -> Formulation:
         """The binary problem on samples of the given signs, effective weights and class weights.
 
-        Refuses an infeasible nu.
+        Raises ValueError for an infeasible nu.
         """
 
     def _refuse_parameters(self) -> None:

@@ -145,10 +145,7 @@ class BaseLinear(TakesSamples):
     def _finished(
         self, trained: TrainedLinear, problem: LinearProblem, design: Design
     ) -> TrainedLinear:
-        """What an estimator makes of a solution before it is kept.
-
-        Nothing, unless it says otherwise.
-        """
+        """The solution that is kept: the one that was found, unless a subclass changes it."""
         return trained
 
     def _conclude(self, parts: list[Certificate], solver: Solver, n_iter: int) -> None:
@@ -194,7 +191,7 @@ class BaseLinear(TakesSamples):
         return coef, np.broadcast_to(np.asarray(self.intercept_, dtype=np.float64), len(coef))
 
     def _starts(self, n: int, count: int) -> list[LinearSolution] | None:
-        """The last fit's solutions, where warm_start can use them: as many problems and features.
+        """The last fit's solutions, if warm_start can use them: as many problems and features.
 
         More samples may have been added.
         """

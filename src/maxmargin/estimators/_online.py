@@ -219,7 +219,7 @@ class OnlineClassifier(ClassifierMixin, BaseOnline):  # type: ignore[misc]
     def _signs(label: NDArray[np.int64], n_classes: int) -> Floats:
         """+1 for the class of each function, -1 for the rest.
 
-        For two classes one function, of the second.
+        Two classes need one function only, that of the second class.
         """
         ids = np.array([1]) if n_classes == 2 else np.arange(n_classes)
         return np.where(label[None, :] == ids[:, None], 1.0, -1.0)

@@ -50,9 +50,9 @@ def _finite(values: Any, shape: tuple[int, ...], dtypes: tuple[Any, ...] = FLOAT
 
 
 def _functions(model: Any) -> int:
-    """Decision functions that labels need: one for two classes, else one for each.
+    """Number of decision functions that labels need: one for two classes, else one for each class.
 
-    Without labels one.
+    A model without labels has one.
     """
     classes = getattr(model, "classes_", None)
     if classes is None:

@@ -32,7 +32,7 @@ def _init_with(base: type, **defaults: Any) -> Any:
 class LinearSVC(linear.LinearSVC):
     """Linear support vector classification with scikit-learn's model.
 
-    ``maxmargin.LinearSVC`` with ``intercept="regularised"``.
+    It is ``maxmargin.LinearSVC`` with ``intercept="regularised"``.
     """
 
     __init__ = _init_with(linear.LinearSVC, intercept="regularised")
@@ -41,7 +41,7 @@ class LinearSVC(linear.LinearSVC):
 class LinearSVR(linear_regression.LinearSVR):
     """Linear support vector regression with scikit-learn's model.
 
-    ``maxmargin.LinearSVR`` with ``intercept="regularised"``.
+    It is ``maxmargin.LinearSVR`` with ``intercept="regularised"``.
     """
 
     __init__ = _init_with(linear_regression.LinearSVR, intercept="regularised")

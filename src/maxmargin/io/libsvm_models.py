@@ -294,7 +294,7 @@ def _placed(
 ) -> tuple[Any, int, NDArray[np.int64] | None]:
     """Return the support vectors with columns from 0, and the number of features.
 
-    For a precomputed kernel also their positions among the training samples.
+    For a precomputed kernel, also return their positions among the training samples.
     """
     matrix, rows = vectors.matrix, None
     if kernel.kind is Kind.PRECOMPUTED:

@@ -218,7 +218,8 @@ def _refine(
 ) -> Status | None:
     """Descend and make F exact in turn.
 
-    None when violation and gap are small enough, STALLED when this precision does not suffice.
+    Return None when violation and gap are small enough, STALLED when this precision does not
+    suffice.
     """
     strict, best = SETTINGS.target * tol, np.inf
     left = SETTINGS.refinements if cache.dtype == np.float32 else 1

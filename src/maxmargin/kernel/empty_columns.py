@@ -1,6 +1,6 @@
 """Sparse data without their empty columns, which change no kernel value.
 
-Hashed text has a million columns, few in use.
+Hashed text has a million columns, of which few are in use.
 """
 
 from typing import Any

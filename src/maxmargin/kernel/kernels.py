@@ -201,10 +201,7 @@ class Kernel:
 
     @property
     def positive_semidefinite(self) -> bool | None:
-        """Whether every kernel matrix is positive semidefinite.
-
-        None where that depends on the data.
-        """
+        """Whether every kernel matrix is positive semidefinite; None if the data decide that."""
         if self.kind in (Kind.LINEAR, Kind.RBF, Kind.LAPLACIAN, Kind.CHI2, Kind.COSINE):
             return True
         if self.kind is Kind.POLY:

@@ -90,8 +90,8 @@ class NewtonSystems:
     def _new_factor(self, S: Integers) -> BorderedFactor:
         """A new factor.
 
-        MemoryError where there is no room, ValueError where the kernel is not positive
-        semidefinite.
+        Raises MemoryError where there is no room for it, ValueError where the kernel is not
+        positive semidefinite.
         """
         needed = 8.0 * len(S) ** 2
         if needed > self.memory:

@@ -114,7 +114,7 @@ def solve(
 def _best_multiple(state: State) -> float:
     """The theta >= 0 for which theta b, feasible as b is, has the least dual objective.
 
-    What was stopped early may be far off.
+    The b of a solve that was stopped early may be far from it.
     """
     square = float(
         state.xp.sum(state.b * (state.F[state.problem.row] + state.problem.ridge * state.b))
@@ -124,9 +124,9 @@ def _best_multiple(state: State) -> float:
 
 
 def _refuse_other_problems(problem: DualProblem) -> None:
-    """ValueError unless the loss is squared.
+    """Raise ValueError unless the loss is squared.
 
-    A ridge everywhere, every variable on a half-line, one sum, of 0.
+    Such a problem has a ridge everywhere, every variable on a half-line, and one sum, which is 0.
     """
     lower, upper = problem.lower, problem.upper
     half = (lower == 0) & (upper == np.inf) | (upper == 0) & (lower == -np.inf)

@@ -98,7 +98,7 @@ def weight_unit(weight: Floats) -> float:
 def bounds(C: float, weight: Floats, squared: bool = False) -> Floats:
     """C_i = C weight_i for positive weights.
 
-    ValueError where float64 does not hold them, or 1 / (2 C_i) of a squared loss.
+    Raises ValueError where float64 does not hold them, or 1 / (2 C_i) of a squared loss.
     """
     with np.errstate(over="ignore", under="ignore"):
         found: Floats = C * weight

@@ -100,17 +100,14 @@ def _extremes(variables: Variables, backend: Backend) -> list[Extremes]:
 
 
 def margin(ends: tuple[Level, ...]) -> float:
-    """r, half the distance between the levels of the two classes.
-
-    The unit of nu-SVC and of the hard margin.
-    """
+    """r, half the distance between the classes' levels: the unit of nu-SVC and the hard margin."""
     return (ends[1].value - ends[0].value) / 2
 
 
 def violation(variables: Variables, backend: Backend) -> float:
     """The greatest G that can shrink minus the least that can grow, over the groups.
 
-    Not above 0 at an optimum.
+    It is not above 0 at an optimum.
     """
     return max(
         (end.greatest - end.least for end in _extremes(variables, backend)), default=-math.inf

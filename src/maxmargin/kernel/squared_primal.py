@@ -76,7 +76,7 @@ class SquaredPrimal:
     def line_search(self, old: Point, new: Point, inside: NDArray[np.bool_]) -> float:
         """The t in (0, 1] with the least P(old + t (new - old)).
 
-        The root of its derivative, which is piecewise linear and rises.
+        It is the root of the derivative, which is piecewise linear and increasing.
         """
         s, slope = self.slack(old)[inside], (self.slack(new) - self.slack(old))[inside]
         move, ridge = new.x - old.x, self.problem.ridge[inside]

@@ -143,7 +143,7 @@ class State:
     def gap_is_small(self, tol: float) -> bool:
         """Whether the gap is at most GAP * tol of the objective.
 
-        True where rounding makes the primal infeasible: the violation decides there.
+        It is true where rounding makes the primal infeasible: the violation decides there.
         """
         gap, dual = self.gap, -self.objective
         rounding = SETTINGS.meet * self._natural  # of an objective that is 0
@@ -245,7 +245,7 @@ class State:
     def begin_at(self, b: Floats, source: Source, monitor: Monitor) -> bool:
         """Move to another start, with F = K b in float32; F stays exact at b = 0.
 
-        False if the monitor stopped it.
+        Return False if the monitor stopped it.
         """
         coefficients, F = fold(self.problem, b, len(self.F), xp=self.xp), self.xp.zeros_like(self.F)
         rows = self.xp.flatnonzero(coefficients)

@@ -57,7 +57,7 @@ def start_from_subsample(state: State, source: Source, monitor: Monitor) -> bool
 def _worse_than_zero(state: State) -> bool:
     """Whether the problem's own start has coefficients of 0 (nu-SVR) and the lower objective.
 
-    Then the state goes back there.
+    If so, the state goes back there.
     """
     xp, problem, start = state.xp, state.problem, state.problem.start
     if fold(problem, start, len(state.F), xp=xp).any() or state.objective <= float(

@@ -1,6 +1,6 @@
 """Linear systems A x = right of the linear solvers, A positive (semi)definite.
 
-By a Cholesky factor of A, or by conjugate gradients with products with it.
+They are solved by a Cholesky factor of A, or by conjugate gradients with products with A.
 """
 
 from collections.abc import Callable

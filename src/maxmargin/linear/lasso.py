@@ -279,7 +279,7 @@ class _Run:
     def _line_search(self, here: Iterate, u: Floats) -> Iterate | None:
         """The iterate u, or the one on the way there where P is least.
 
-        None if P does not fall any more.
+        Return None if P does not fall any more.
         """
         direction = u - here.u
         if not direction.any():

@@ -116,7 +116,7 @@ class Points:
     def _nearest(self, light: Integers, stay: Integers) -> tuple[Integers, Floats, Floats]:
         """For each light point the position of the nearest point that stays.
 
-        Also the light point's component along it, and its length.
+        Return also the light point's component along it, and its length.
         """
         values = self.source.block(light, stay, np.float64)
         length = np.sqrt(np.maximum(self.square(stay), 0.0))
@@ -132,9 +132,10 @@ def in_use(*coefs: Floats) -> Integers:
 
 
 def block_size(batch: int, budget: int | None) -> int:
-    """Samples of a block.
+    """Number of samples in a block.
 
-    Whole mini-batches, and not many more than a small budget, which is enforced between blocks.
+    A block holds whole mini-batches, and not many more samples than a small budget, which is
+    enforced between blocks.
     """
     size = SETTINGS.block
     if budget is not None:

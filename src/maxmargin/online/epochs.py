@@ -119,7 +119,7 @@ class BiasProblems(NamedTuple):
 def _bias_problems(task: Task, rule: Rule, asked: list[LinearProblem]) -> BiasProblems:
     """All samples, or SETTINGS.bias_samples of them.
 
-    As many of each class, weighted to represent the others of it.
+    Each class gets an equal share; its samples are weighted to represent the whole class.
     """
     most = SETTINGS.bias_samples
     if len(task.rows) <= most:
@@ -156,7 +156,7 @@ def run(
 ) -> Outcome:
     """Epochs until the gaps are at most tol of constant_loss, or max_iter of them.
 
-    In the order of ``task.rows`` where rng is None.
+    Samples come in the order of ``task.rows`` where rng is None.
     """
     rule, rows = solver.rule, solver.task.rows
     asked = problems(solver.task, rule)

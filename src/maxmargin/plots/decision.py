@@ -209,7 +209,7 @@ class DecisionDisplay(Display):
 def support_of(estimator: Any, X: ArrayLike) -> NDArray[np.intp] | None:
     """Return which rows of X are support vectors, if X is the training data of the model.
 
-    None if the model does not have them. For a pipeline, the last step has them.
+    Return None if the model does not have them. For a pipeline, the last step has them.
     """
     last = estimator[-1] if hasattr(estimator, "named_steps") else estimator
     support, vectors = (

@@ -68,7 +68,7 @@ def coordinate_descent(
 def _least(L: Callable[[Array], float], w: Array, i: int) -> tuple[float, float]:
     """The w_i that minimises L while the others stay, and that L.
 
-    Found by Brent's method; never worse than the given w_i.
+    It is found by Brent's method and never worse than the given w_i.
     """
 
     def along(value: float) -> float:

@@ -99,7 +99,7 @@ def softmax_regression(
     max_iter: int = 100,
     trace: int = 1,
 ) -> tuple[SoftmaxModel, Trace]:
-    """Any number of classes.
+    """Softmax regression for any number of classes.
 
     Adding a constant to all scores changes nothing, so the biases are made to sum to zero.
     """

@@ -78,7 +78,8 @@ class Trace:
     def column(self, name: str) -> Array:
         """One quantity along the steps.
 
-        "iteration", "primal", "dual", "gap", "violation", "b" or "variables" (a row for each step).
+        It is "iteration", "primal", "dual", "gap", "violation", "b" or "variables" (a row for each
+        step).
         """
         return np.array([getattr(step, name) for step in self.steps])
 

@@ -80,16 +80,13 @@ class Source(ABC):
     the value; 0 where values are given."""
 
     def by_differences(self) -> "Source | None":
-        """The same kernel with squared distances as sums over differences.
-
-        None where that changes nothing.
-        """
+        """This kernel with distances as sums over differences; None where that changes nothing."""
         return None
 
     def suspects(self, count: int) -> NDArray[np.int64]:
         """At most this many rows in which a wrong kernel value is most likely to show.
 
-        Empty where nothing is known.
+        The result is empty where nothing is known.
         """
         return np.empty(0, np.int64)
 

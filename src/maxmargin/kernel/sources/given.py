@@ -15,10 +15,7 @@ from maxmargin.kernel.sources.base import SETTINGS, Source, not_finite, pick
 
 
 class CallableSource(Source):
-    """A Python function k(X, Z) of anything that can be indexed by row.
-
-    Arrays, frames, lists of objects.
-    """
+    """A Python function k(X, Z) of anything with rows: arrays, frames, lists of objects."""
 
     def __init__(self, kernel: Kernel, A: Any, B: Any = None, backend: Backend = HOST) -> None:
         self.kernel, self.backend = kernel, backend

@@ -122,7 +122,7 @@ class NativeSource(Source):
     def by_differences(self, rows: Indices = None) -> "NativeSource | None":
         """The kernel of these rows of A with distances by differences.
 
-        None where they are computed so already, or the kernel has no distance.
+        Return None if they are computed so already, or if the kernel has no distance.
         """
         if self.differences or self.kernel.kind is not Kind.RBF:
             return None
@@ -194,7 +194,8 @@ class NativeSource(Source):
     def _rank(self) -> NDArray[np.float64]:
         """The digits that |x|^2 + |z|^2 - 2 x.z may lose.
 
-        |x|^2, for RBF times a bound on the value at the nearest neighbour along a direction.
+        They are measured by |x|^2, for RBF times a bound on the value at the nearest neighbour
+        along a direction.
         """
         rank = np.nan_to_num(self._squared_lengths, nan=np.inf)
         if self.kernel.kind is not Kind.RBF or self.n_rows <= SETTINGS.neighbour_rows:
