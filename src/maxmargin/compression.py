@@ -183,7 +183,7 @@ def _groups(record: KernelModel) -> list[Group]:
 
 
 def _inverse(K: Floats) -> Floats:
-    """The symmetric inverse of K plus the least ridge that makes it positive definite in float64."""
+    """The inverse of K plus the least ridge that makes it positive definite; it is symmetric."""
     ridge = RIDGE * max(float(K.diagonal().mean()), np.finfo(float).tiny)
     while True:
         try:

@@ -14,7 +14,7 @@ from maxmargin.estimators import linear, linear_regression
 def _init_with(base: type, **defaults: Any) -> Any:
     """The __init__ of a class with other defaults.
 
-    Scikit-learn reads parameters and their defaults off its signature.
+    scikit-learn reads parameters and their defaults off its signature.
     """
     init: Any = base.__init__  # type: ignore[misc]
     new = FunctionType(
