@@ -161,10 +161,8 @@ def objective(model, X, y, C=1.0, nu=0.5, epsilon=0.1, weights=None):
 
 
 class Linear(NamedTuple):
-    """A model file of LIBLINEAR: its head, and f(x) = x .
-
-    weights + intercept, a column for each function.
-    """
+    """A model file of LIBLINEAR: its head, and
+    f(x) = x . weights + intercept, a column for each function."""
 
     head: dict[str, list[str]]
     weights: np.ndarray

@@ -110,7 +110,7 @@ def nu_regression(K, z, C, nu):
 
 
 def one_class(K, C, nu):
-    """Optimal value of the one-class problem.
+    """Optimal value of the one-class problem,
 
     1/2 |w|^2 - rho nu sum(C) + sum C_i max(0, rho - w.phi(x_i)).
     """

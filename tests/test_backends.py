@@ -1,7 +1,5 @@
-"""The block solver on another backend.
-
-The same problems, plain NumPy instead of the compiled core.
-"""
+"""The block solver on another backend: the same problems, with plain NumPy instead of the
+compiled core."""
 
 import numpy as np
 import pytest
@@ -83,7 +81,7 @@ def hard(X):
 def test_the_solver_takes_its_functions_from_the_backend(name, large, monkeypatch):
     """Arrays of the device refuse NumPy's functions and arrays of the host.
 
-    As small problems, and as large ones: subsamples, rounds of a working set, exact sums.
+    Problems run as small ones, and as large ones: subsamples, rounds of a working set, exact sums.
     """
     if large:
         settings(monkeypatch, workspace, small=10)

@@ -21,7 +21,7 @@ FEATURES = ["age", "income"]
 def frame(tmp_path, monkeypatch):
     """People: an id, two features, a weight, and whether they left, which depends on the features.
 
-    Saved as a.csv.
+    They are saved as a.csv.
     """
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)

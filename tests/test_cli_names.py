@@ -17,7 +17,7 @@ from maxmargin.io import load, load_svmlight
 def frame(tmp_path, monkeypatch):
     """A table with names of its own; the rule of its classes does not treat the features alike.
 
-    Saved as a.csv.
+    It is saved as a.csv.
     """
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)

@@ -84,7 +84,7 @@ def test_ranking(n):
 class DataDescription:
     """min 1/2 b'Kb - 1/2 sum k(x_i, x_i) b_i, sum b = 1, 0 <= b <= C.
 
-    The dual of R^2 + C sum xi, halved.
+    This is half the dual of R^2 + C sum xi.
     """
 
     def __init__(self, n, C):

@@ -38,10 +38,8 @@ def rank(A, B):
 @pytest.mark.parametrize("kernel", [normalised, centred, rank])
 @pytest.mark.parametrize("estimator", [SVC, SVR, NuSVC, OneClassSVM, PegasosSVC])
 def test_a_kernel_function_that_depends_on_its_batch_is_refused(estimator, kernel):
-    """It used to be fitted on one block and asked in another.
-
-    0.333 instead of 0.927 correct, in silence.
-    """
+    """It used to be fitted on one block and asked in another: 0.333 instead of 0.927
+    correct, in silence."""
     with pytest.raises(ValueError, match=r"depends on its batch.*kernel='precomputed'"):
         estimator(kernel=kernel).fit(X, y)
 

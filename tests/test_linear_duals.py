@@ -1,7 +1,5 @@
-"""The parts of dual solvers of linear models against their definitions.
-
-Free duals, epochs, checks of the gap, subspace steps.
-"""
+"""The parts of dual solvers of linear models against their definitions: free duals, epochs,
+checks of the gap, subspace steps."""
 
 import numpy as np
 import pytest

@@ -95,10 +95,8 @@ def test_pairs_of_a_fit_are_the_binary_fits(wide):
 
 
 def test_dense_data_of_few_non_zeros_give_the_model_of_csr():
-    """Compressed or CSR.
-
-    The same kernel but for centring, so the same decision values to the tolerance.
-    """
+    """Compressed or CSR, the kernel is the same but for centring, and so are the decision values
+    to the tolerance."""
     Z = rng.random((1400, 40)) * (rng.random((1400, 40)) < 0.15)
     y = Z[:, 0] + Z[:, 1] - Z[:, 2] + 0.2 * rng.normal(size=1400) > 0
     dense, csr = (
