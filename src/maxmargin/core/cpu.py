@@ -118,7 +118,8 @@ class CPU(Backend, LinearBackend, OnlineBackend):
 
     def group_extremes(self, variables: Variables) -> list[Extremes]:
         G, b, lower, upper, _, begin, fixed = variables
-        return [Extremes(*found) for found in _cpu.group_extremes(G, b, lower, upper, begin, fixed)]
+        found = _cpu.group_extremes(G, b, lower, upper, begin, fixed)
+        return list(map(Extremes._make, found))
 
     def pair_steps(self, K: Matrix, variables: Variables, tol: float, most: int) -> Steps:
         return Steps(*_cpu.pair_steps(K, *variables, tol, most))

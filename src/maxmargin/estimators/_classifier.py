@@ -116,7 +116,8 @@ class BaseSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
         assert data.classes is not None
         n_classes, pairs = len(data.classes), data.members is not None
         tasks = multiclass.tasks(data.label[data.used], n_classes, not pairs)
-        known = hasattr(self, "model_") and np.array_equal(self.classes_, data.classes)
+        warm = self.warm_start and hasattr(self, "model_")
+        known = warm and np.array_equal(self.classes_, data.classes)
         starts = self._starts(len(data.label)) if known else None
         if starts is not None and len(starts) != len(tasks):
             starts = None

@@ -153,7 +153,8 @@ class BaseLinear(TakesSamples):
         self.__dict__.pop("label_order_", None)  # of a file that the model was read from
         self.solver_ = solver.value
         self.n_iter_ = int(n_iter)
-        _outcome.conclude(self, parts, self._describe)
+        self.certificate_ = certificate.worst(parts)
+        _outcome.warn_of(parts, self._describe)
 
     def _describe(self, status: Status, found: Sequence[Certificate], count: str) -> str | None:
         """The warning for problems that ended with a status, with the gap that fell short."""

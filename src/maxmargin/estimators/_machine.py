@@ -75,7 +75,7 @@ class KernelMachine(LibsvmLayout, BaseSVM):
         )
         self.__dict__.pop("compression_", None)
         self.shape_fit_ = data.X.shape if hasattr(data.X, "shape") else (_num_samples(data.X),)
-        converged = _outcome.conclude(self, self.model_.certificates, self._describe)
+        converged = _outcome.warn_of(self.model_.certificates, self._describe)
         self.fit_status_ = int(not converged)
 
     def _decision_values(self, X: Any) -> Floats:

@@ -1,11 +1,10 @@
-"""How a fit ended, as the user sees it: KeyboardInterrupt, the certificate, a warning."""
+"""How a fit ended, as the user sees it: KeyboardInterrupt or a warning."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
-from maxmargin import certificate
 from maxmargin.certificate import Certificate
 from maxmargin.estimators._warnings import warn
 from maxmargin.monitor import Monitor
@@ -23,16 +22,14 @@ def raise_interrupt(estimator: Any, monitor: Monitor) -> None:
         raise KeyboardInterrupt
 
 
-def conclude(estimator: Any, parts: Sequence[Certificate], describe: Describe) -> bool:
-    """Set ``certificate_`` and warn of each status that falls short of what was asked for.
+def warn_of(parts: Sequence[Certificate], describe: Describe) -> bool:
+    """Warn of each status that falls short of what was asked for.
 
     Returns whether every problem converged.
     """
-    estimator.certificate_ = certificate.worst(parts)
-    for status in Status:
+    short = {part.status for part in parts} - {Status.OPTIMAL, Status.APPROXIMATE}
+    for status in sorted(short, key=list(Status).index) if short else ():
         found = [part for part in parts if part.status is status]
-        if not found or status in (Status.OPTIMAL, Status.APPROXIMATE):
-            continue
         count = f" ({len(found)} of {len(parts)} problems)" if len(parts) > 1 else ""
         text = describe(status, found, count)
         if text is not None:

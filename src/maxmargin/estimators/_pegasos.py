@@ -126,7 +126,8 @@ class BasePegasos(OnlineClassifier):
         steps = self.t_ - before
         parts = certificate.certificates(self._fitted(), X, outcome, task, rule, steps)
         describe = partial(self._describe_gap, certificate.largest_gap(parts, task, rule))
-        self.fit_status_ = int(not _outcome.conclude(self, parts, describe))
+        self.certificate_ = worst(parts)
+        self.fit_status_ = int(not _outcome.warn_of(parts, describe))
 
     def _describe_gap(
         self, gap: float, status: Status, found: Sequence[Certificate], count: str

@@ -68,6 +68,8 @@ class DualProblem(NamedTuple):
 
     def on(self, xp: Any) -> "DualProblem":
         """The same with its arrays in the namespace of a backend."""
+        if xp is np:
+            return self
         return DualProblem(
             xp.asarray(self.linear),
             xp.asarray(self.lower),

@@ -79,7 +79,7 @@ def gradient(problem: DualProblem, b: Floats, kernel_part: Floats) -> Floats:
 def levels(variables: Variables, backend: Backend) -> tuple[Level, ...]:
     """The level of each group; see the top of this file."""
     return tuple(
-        _level(*end) for end in zip(_extremes(variables, backend), variables.fixed, strict=True)
+        _level(*end) for end in zip(backend.group_extremes(variables), variables.fixed, strict=True)
     )
 
 
@@ -95,10 +95,6 @@ def _level(end: Extremes, fixed: bool) -> Level:
     return Level(value, min(low, high), max(low, high))
 
 
-def _extremes(variables: Variables, backend: Backend) -> list[Extremes]:
-    return backend.group_extremes(variables)
-
-
 def margin(ends: tuple[Level, ...]) -> float:
     """r, half the distance between the classes' levels: the unit of nu-SVC and the hard margin."""
     return (ends[1].value - ends[0].value) / 2
@@ -110,14 +106,15 @@ def violation(variables: Variables, backend: Backend) -> float:
     It is not above 0 at an optimum.
     """
     return max(
-        (end.greatest - end.least for end in _extremes(variables, backend)), default=-math.inf
+        (end.greatest - end.least for end in backend.group_extremes(variables)), default=-math.inf
     )
 
 
 def may_move(variables: Variables, backend: Backend) -> NDArray[np.bool_]:
     """Where a variable is free or part of a pair that violates optimality."""
     G, b, lower, upper, _, begin, _ = variables
-    ends, xp, sizes = _extremes(variables, backend), backend.xp, (begin[1:] - begin[:-1]).tolist()
+    ends, xp = backend.group_extremes(variables), backend.xp
+    sizes = (begin[1:] - begin[:-1]).tolist()
     above, below = (
         G - xp.repeat(xp.asarray([end[side] for end in ends]), sizes) for side in (0, 1)
     )

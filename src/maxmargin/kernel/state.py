@@ -145,7 +145,10 @@ class State:
 
         It is true where rounding makes the primal infeasible: the violation decides there.
         """
-        gap, dual = self.gap, -self.objective
+        G, problem = self.G, self.problem
+        ends = levels(self.variables(G), self.backend)
+        gap = duality_gap(problem, self.b, self.F, ends, self.xp)
+        dual = -0.5 * float(self.xp.sum(self.b * (G + problem.linear)))
         rounding = SETTINGS.meet * self._natural  # of an objective that is 0
         return not math.isfinite(gap) or gap <= max(
             GAP * tol * max(abs(dual + gap), abs(dual)), rounding

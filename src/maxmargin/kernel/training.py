@@ -3,7 +3,6 @@ certify, judge.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from enum import Enum
 from typing import NamedTuple
 
@@ -84,7 +83,7 @@ class Constant(NamedTuple):
         nothing = Certificate(Status.UNJUDGED)
         size = Size.of(np.array([self.value]), decision.coef)
         status = verdict(None, nothing, Demand.on_violation(0.0), size)
-        return Trained(decision, replace(nothing, status=status))
+        return Trained(decision, nothing.updated(status=status))
 
     def unsolved(self, workspace: KernelWorkspace, status: Status) -> "Trained":
         """The constant takes no time."""
@@ -244,9 +243,9 @@ def _judged(
     allowed = SETTINGS.rounding_share * error_allowed(solution.ended, found, demand, size)
     error, exact = audit_decision(workspace, decision, f, allowed)
     found = found if exact is None else form.certify(exact, decision)
-    found = replace(found, convexity=convexity, audit_error=error, n_iter=solution.n_iter)
+    found = found.updated(convexity=convexity, audit_error=error, n_iter=solution.n_iter)
     status = verdict(solution.ended, found, demand, size, known=exact is not None)
-    return Trained(decision, replace(found, status=status))
+    return Trained(decision, found.updated(status=status))
 
 
 def _damped(primal: Primal, decision: Decision, part: Floats) -> tuple[float, Decision]:
