@@ -134,14 +134,22 @@ def _known(model: KernelModel) -> NativeSource | None:
     kernel = model.kernel
     if kernel.kind is Kind.PRECOMPUTED or kernel.kind is Kind.CALLABLE:
         return None
-    columns = model.columns()
     if kernel.kind is Kind.LINEAR:
-        return NativeSource(kernel, combine(columns, model.vectors))
+        return NativeSource(kernel, combine(model.columns(), model.vectors))
     source = NativeSource(kernel, model.vectors)
-    size = float(np.abs(columns).sum(axis=1).max(initial=0.0))
-    if source.value_error * size <= SETTINGS.value_error * model.unit:
+    if source.value_error * _greatest_sum(model) <= SETTINGS.value_error * model.unit:
         return source
     return source.by_differences() or source
+
+
+def _greatest_sum(model: KernelModel) -> float:
+    """The greatest sum of magnitudes of the coefficients of a decision function."""
+    size = np.abs(model.coef)
+    if not model.pairs:
+        return float(size.sum(axis=1).max(initial=0.0))
+    ends = itertools.pairwise(np.cumsum([0, *model.n_support]))
+    of_classes = np.array([size[:, begin:end].sum(axis=1) for begin, end in ends])
+    return float(multiclass.join_pairs(of_classes).max(initial=0.0))
 
 
 def _coefficients(model: KernelModel) -> Coefficients:
