@@ -209,8 +209,8 @@ decision_function_shape, break_ties, random_state, multiclass, time_limit, on_in
     classes_, class_weight_, support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_,
     probA_, probB_, certificate_, \
 fit_status_, n_iter_
-        As for SVC; the certificate is that of the C-SVC with C_i = w_i / r, r = nu sum_i w_i /
-        sum_i |dual_coef_i| the margin.
+        As for SVC; the certificate is that of the C-SVC with C_i = w_i / r, where
+        r = nu sum_i w_i / sum_i |dual_coef_i| is the margin.
     """
 
     _problem = Problem.NU_SVC

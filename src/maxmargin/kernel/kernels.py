@@ -15,9 +15,9 @@ PRECOMPUTED       the matrix given as X                          unknown
 CALLABLE          function(X, Z), a block of values              unknown
 ================  =============================================  =============================
 
-The lectures write some of them with a width sigma: RBF exp(-|x - z|^2 / (2 sigma^2)) is gamma = 1 /
-(2 sigma^2); the polynomial (1 + x.z / sigma^2)^p is gamma = 1 / sigma^2, coef0 = 1; the logistic
-sigmoid 1 / (1 + exp(-(x.z + b) / sigma^2)) is gamma = 1 / sigma^2, coef0 = b / sigma^2.
+The lectures write some of them with a width sigma: RBF exp(-|x - z|^2 / (2 sigma^2)) is
+gamma = 1 / (2 sigma^2); the polynomial (1 + x.z / sigma^2)^p is gamma = 1 / sigma^2, coef0 = 1; the
+logistic sigmoid 1 / (1 + exp(-(x.z + b) / sigma^2)) is gamma = 1 / sigma^2, coef0 = b / sigma^2.
 """
 
 import math

@@ -14,13 +14,13 @@ which bounds n roundings. The float32 value is 2^-s with
    0, which moves them towards D >= 0.
 
 So the exponent is wrong by at most delta = slope S^2, slope = gamma g_(t+8), and 2^-s itself, a
-polynomial and a shift, by at most 8 u of the value. Hence k32 = k exp(e) (1 + h), |e| <= delta, |h|
-<= 8 u, and with growth = exp(delta) for the greatest delta
+polynomial and a shift, by at most 8 u of the value. Hence k32 = k exp(e) (1 + h), |e| <= delta,
+|h| <= 8 u, and with growth = exp(delta) for the greatest delta
 
     |k32 - k| <= k32 (exp(delta) (1 + 9 u) - 1) <= k32 growth (delta + 9 u)
 
-Points z with |z| > |x| + q, q^2 = 89 / gamma, need not count for the greatest delta: D > q^2, so k
-< exp(-89) < UNDERFLOW. Their S is at most D^(1/2) / q times the S' of |z| = |x| + q; so k32 is
+Points z with |z| > |x| + q, q^2 = 89 / gamma, need not count for the greatest delta: D > q^2, so
+k < exp(-89) < UNDERFLOW. Their S is at most D^(1/2) / q times the S' of |z| = |x| + q; so k32 is
 below UNDERFLOW too as long as slope S'^2 < 5, and else growth > 100 covers all. UNDERFLOW, added
 once for each value, is also more than float32 loses to underflow, here and in the sums.
 

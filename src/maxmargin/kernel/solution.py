@@ -129,9 +129,9 @@ def duality_gap(
     """The duality gap at the given levels, in the problem's own units; the progress line shows
     it.
 
-    With s_i = (K b)_i + linear_i + level: sum of s_i (b_i - lower_i) where s_i > 0 and s_i (b_i -
-    upper_i) where s_i < 0; with a ridge the variable t minimising s_i t + ridge t^2 / 2 over the
-    bounds takes the place of the bound.
+    With s_i = (K b)_i + linear_i + level: sum of s_i (b_i - lower_i) where s_i > 0 and
+    s_i (b_i - upper_i) where s_i < 0; with a ridge the variable t minimising s_i t + ridge t^2 / 2
+    over the bounds takes the place of the bound.
     """
     level, ridge = xp.asarray([end.value for end in ends]), problem.ridge
     slope = kernel_part[problem.row] + problem.linear + level[problem.group]

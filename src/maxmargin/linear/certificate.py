@@ -153,8 +153,8 @@ def crammer_singer(
     m: float,
     free: bool,
 ) -> Certificate:
-    """All classes in one linear problem: P = 1/2 |W|^2 + m/2 |bias|^2 + sum_i C_i max_k (1 - [k =
-    y_i] + F_ik - F_i,y_i).
+    """All classes in one linear problem: P = 1/2 |W|^2 + m/2 |bias|^2 +
+    sum_i C_i max_k (1 - [k = y_i] + F_ik - F_i,y_i).
 
     The duals t (a row for each sample) have t_ik <= C_i [k = y_i] and rows that sum to 0, columns
     too where the biases are ``free``; D = sum_i t_i,y_i - 1/2 |X't|^2 - 1/(2m) |sum_i t_i|^2.

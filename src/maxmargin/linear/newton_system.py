@@ -89,8 +89,9 @@ class NewtonSystem:
     def _by_woodbury(self, here: Iterate, S: Floats, curved: Integers, curvature: Floats) -> Floats:
         """The same from the dot products S of the samples with curvature, which are few.
 
-        With v = diag(curvature) (X_J dw + db) the Newton equation is dw = -g - X_J'v, m db + 1'v =
-        -h (g, h the gradient), so that (diag(1 / curvature) + X_J X_J') v = 1 db - X_J g.
+        With v = diag(curvature) (X_J dw + db) the Newton equation is dw = -g - X_J'v,
+        m db + 1'v = -h (g, h the gradient), so that
+        (diag(1 / curvature) + X_J X_J') v = 1 db - X_J g.
         """
         g, h = here.gradient[:-1], float(here.gradient[-1])
         S[np.arange(len(S)), np.arange(len(S))] += 1 / curvature

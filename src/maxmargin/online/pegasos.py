@@ -10,8 +10,8 @@ averaging costs nothing in either. Weights that grow with t forget the large fir
 has the length 1/alpha) and give P(average) - P(optimum) = O(1 / (alpha T)) without a bias; the last
 iterate is worse by log T and by noise.
 
-The ball |w| <= 1/sqrt(alpha) holds the optimum: there P = D, so alpha |w|^2 = sum a_i - losses <=
-1, whether or not there is a bias.
+The ball |w| <= 1/sqrt(alpha) holds the optimum: there P = D, so
+alpha |w|^2 = sum a_i - losses <= 1, whether or not there is a bias.
 
 **The bias.** P is not strongly convex in b, and steps of size 1 / (alpha t) would make it
 oscillate. So b has a step size of its own, 1/(4 sqrt(t)): its subgradient is at most 1, and
@@ -22,8 +22,8 @@ x - (mean of x), which gives the same model with another constant; otherwise eac
 as well.
 
 **The certificate.** v is a sum of samples, v = sum_i c_i phi(x_i), so a_i = alpha y_i scale c_i are
-dual variables. Clipped to their box [0, p_i], the heavier class scaled down until sum_i a_i y_i =
-0, and scaled by the best theta <= 1 they are feasible:
+dual variables. Clipped to their box [0, p_i], the heavier class scaled down until
+sum_i a_i y_i = 0, and scaled by the best theta <= 1 they are feasible:
 
     D(a) = sum_i a_i - |sum_i a_i y_i phi(x_i)|^2 / (2 alpha)  <=  P(w, b) for every w, b
 

@@ -6,9 +6,9 @@
              subject to   alpha'y = 0,  alpha'1 >= nu,  0 <= alpha_i <= 1/n
 
 nu is an upper bound on the fraction of points with a loss and a lower bound on the fraction of
-support vectors. It is feasible only if nu <= 2 min(n_+, n_-) / n. The margin lies at w'phi(x) + b =
-+-rho. Dividing by rho gives the plane of the soft margin with C = 1 / (n rho). This is the model
-returned, so its margin is at +-1 like all others.
+support vectors. It is feasible only if nu <= 2 min(n_+, n_-) / n. The margin lies at
+w'phi(x) + b = +-rho. Dividing by rho gives the plane of the soft margin with C = 1 / (n rho). This
+is the model returned, so its margin is at +-1 like all others.
 """
 
 import numpy as np
