@@ -1,12 +1,18 @@
 """Online estimators before and after their steps: order, weights, fitted state, warnings."""
 
+import copy
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy import sparse
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from helpers import assert_close, assert_same_bits, binary, three
 from maxmargin import NormaSVC, PegasosSVC
 from maxmargin.estimators._online import canonical_order
+from maxmargin.kernel import prediction
 from maxmargin.linear.designs import ArrayDesign
 
 X, y = binary(60)
@@ -137,7 +143,10 @@ def test_numbers_that_are_not_finite_are_refused():
         ):
             given.partial_fit(X, y, [0, 1], sample_weight=huge)
         assert not hasattr(given, "intercept_")
-    for given in (NormaSVC(eta0=2.0, alpha=0.1, fit_intercept=False), NormaSVC(nu=0.1, alpha=0.1)):
+    for given in (
+        NormaSVC(eta0=2.0, alpha=0.1, fit_intercept=False),
+        NormaSVC(nu=0.1, alpha=0.1, random_state=1),  # some orders keep the numbers finite
+    ):
         with (
             np.errstate(all="ignore"),
             pytest.raises(ValueError, match="The coefficients are not finite: lower eta0"),
@@ -262,3 +271,34 @@ def test_a_fit_after_chunks_goes_on_with_their_average():
     fitted = PegasosSVC(tol=None, max_iter=1, **options).partial_fit(B, y, [0, 1])
     assert_close(fitted.fit(B, y).coef_, chunks.partial_fit(B, y).coef_, 1e-9)
     assert fitted.t_ == 120
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
+@pytest.mark.parametrize("name", ["kernel", "norma"])
+def test_the_points_of_a_model_are_prepared_once(name, storage, monkeypatch):
+    """And again after any part was altered in place or replaced."""
+    data, made, real = storage(X), [], prediction.NativeSource
+    fitted = clone(ONLINE[name]).partial_fit(data, y, classes=[0, 1])
+    monkeypatch.setattr(prediction, "NativeSource", lambda *a: made.append(1) or real(*a))
+    before = [fitted.decision_function(data) for _ in range(3)]
+    assert len(made) == 1
+    assert_same_bits(before[0], before[2])
+    points = fitted.support_vectors_
+
+    def move_a_point():
+        (points.data if sparse.issparse(points) else points.reshape(-1))[0] += 1.0
+
+    def scale_a_coefficient():
+        fitted.dual_coef_[0, 0] *= 2.0
+
+    def replace_the_kernel():
+        fitted._kernel = replace(fitted._kernel, gamma=0.7)
+
+    for count, alter in enumerate((move_a_point, scale_a_coefficient, replace_the_kernel), 2):
+        alter()
+        after = fitted.decision_function(data)
+        assert len(made) == count
+        assert np.abs(after - before[-1]).max() > 1e-6
+        assert_same_bits(after, copy.copy(fitted).decision_function(data))
+        before.append(after)
+        made.pop()  # of the copy

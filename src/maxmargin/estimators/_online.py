@@ -11,7 +11,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import _check_partial_fit_first_call
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.arrays import Floats
 from maxmargin.estimators import _state
@@ -24,7 +24,7 @@ from maxmargin.estimators._targets import (
     refuse_negative,
 )
 from maxmargin.kernel.kernels import Kind
-from maxmargin.kernel.prediction import source_of
+from maxmargin.kernel.prediction import Expansion, expansion_values, greatest
 from maxmargin.kernel.sources import pick
 from maxmargin.linear.designs import ArrayDesign
 from maxmargin.online.pegasos import Task
@@ -164,12 +164,9 @@ class BaseOnline(BaseSVM):
 
     def _kernel_values(self, X: Any) -> Floats:
         """sum_j coef_j k(x_j, x) at the samples X, one row for each function."""
-        points = self.support_vectors_
-        source = source_of(self._kernel, points, self.support_, self._matrix_width, like(X, points))
-        out = np.zeros((len(self.dual_coef_), _num_samples(X)))
-        if len(self.support_):
-            source.add_product(None, np.ascontiguousarray(self.dual_coef_.T), None, out, np.float64)
-        return out
+        points, coef, support = self.support_vectors_, self.dual_coef_, self.support_
+        model = Expansion(self._kernel, points, coef, support, self._matrix_width)
+        return expansion_values(self, model, like(X, points))
 
     def _check_state(self) -> None:
         _state.check_online(self)
@@ -278,7 +275,5 @@ class OnlineClassifier(ClassifierMixin, BaseOnline):  # type: ignore[misc]
             classes ``classes_[1]`` where the decision value is at least 0.
         """
         f = self.decision_function(X)
-        labels: NDArray[Any] = self.classes_[
-            (f >= 0).astype(int) if f.ndim == 1 else f.argmax(axis=1)
-        ]
+        labels: NDArray[Any] = self.classes_[greatest(np.atleast_2d(f.T))]
         return labels

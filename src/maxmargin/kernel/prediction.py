@@ -1,4 +1,4 @@
-"""Prediction: decision values and labels of a `KernelModel`.
+"""Prediction: decision values and labels of a `KernelModel`, and of online models.
 
 **Preparation.** Native code must never read a record that was altered, and checking and preparing
 one costs more than predicting a few rows. What was prepared is kept beside a fingerprint of the
@@ -67,6 +67,16 @@ class Coefficients(NamedTuple):
     coef: Floats
 
 
+class Expansion(NamedTuple):
+    """The functions sum_j coef_kj k(x_j, x) of an online model; the names are a KernelModel's."""
+
+    kernel: Kernel
+    vectors: Any
+    coef: Floats
+    rows: NDArray[Any]
+    n_samples: int
+
+
 class Question(NamedTuple):
     """Kernel values between support vectors and the samples, and the coefficients to multiply."""
 
@@ -92,7 +102,7 @@ class Estimate(NamedTuple):
 
 
 class Prepared(NamedTuple):
-    """What prediction needs of a record."""
+    """What prediction needs of a record or of an expansion."""
 
     fingerprint: Any
     source: NativeSource | None
@@ -101,12 +111,13 @@ class Prepared(NamedTuple):
     coefficients: Coefficients
 
 
-_prepared: "WeakKeyDictionary[KernelModel, Prepared]" = WeakKeyDictionary()
+_prepared: "WeakKeyDictionary[Any, Prepared]" = WeakKeyDictionary()
+"""By record, or by the online estimator that has an expansion."""
 
 
 def prepared(model: KernelModel) -> Prepared:
     """The record, checked and prepared; again if its memory changed or has no fingerprint."""
-    found, kept = _fingerprint(model), _prepared.get(model)
+    found, kept = _fingerprint(model, model.intercept, model.n_support), _prepared.get(model)
     if kept is None or found is None or kept.fingerprint != found:
         check(model)
         kept = Prepared(found, _known(model), _coefficients(model))
@@ -114,11 +125,24 @@ def prepared(model: KernelModel) -> Prepared:
     return kept
 
 
-def _fingerprint(model: KernelModel) -> Any:
+def prepared_expansion(owner: Any, model: Expansion) -> Prepared:
+    """The same for a checked expansion, kept for its owner."""
+    found, kept = _fingerprint(model), _prepared.get(owner)
+    if kept is None or found is None or kept.fingerprint != (model.kernel, found):
+        native = model.kernel.kind not in (Kind.PRECOMPUTED, Kind.CALLABLE)
+        source = NativeSource(model.kernel, model.vectors) if native else None
+        begin = np.array([0, model.coef.shape[1]])
+        coefficients = Coefficients(begin, np.ascontiguousarray(model.coef.T))
+        kept = Prepared((model.kernel, found), source, coefficients)
+        _prepared[owner] = kept
+    return kept
+
+
+def _fingerprint(model: KernelModel | Expansion, *others: NDArray[Any]) -> Any:
     """A number for every array that users can alter in place; None for objects."""
     vectors = model.vectors
     try:
-        arrays = [model.intercept, model.n_support, model.coef]
+        arrays = [*others, model.coef]
         if model.rows is not None:
             arrays.append(model.rows)
         if sparse.issparse(vectors):
@@ -164,10 +188,9 @@ def _coefficients(model: KernelModel) -> Coefficients:
 
 def ask(model: KernelModel, X: Any) -> Question:
     """The kernel values that decision values of the validated samples X are made of."""
-    state, kernel = prepared(model), model.kernel
+    state = prepared(model)
     if state.source is None:
-        source = source_of(kernel, model.vectors, model.rows, model.n_samples, X)
-        return Question(source, state.coefficients)
+        return _against(state, model, X)
     if X.shape[1] != model.n_features:
         raise ValueError(f"X has {X.shape[1]} features, but the model has {model.n_features}.")
     if sparse.issparse(X) and not sparse.issparse(model.vectors):
@@ -175,19 +198,21 @@ def ask(model: KernelModel, X: Any) -> Question:
         raise ValueError(f"cannot use sparse input in {name!r} trained on dense data")
     if sparse.issparse(model.vectors) and not sparse.issparse(X):
         X = sparse.csr_matrix(X)
-    return Question(state.source.against(X), state.coefficients)
+    return _against(state, model, X)
 
 
-def source_of(kernel: Kernel, vectors: Any, rows: Any, n_samples: int, X: Any) -> Source:
-    """Kernel values between support vectors and samples; with a precomputed kernel X holds them."""
-    if kernel.kind is not Kind.PRECOMPUTED:
-        return make_source(kernel, vectors, X)
-    if X.shape[1] != n_samples:
+def _against(state: Prepared, model: KernelModel | Expansion, X: Any) -> Question:
+    """What was prepared, against X; with a precomputed kernel X holds the kernel values."""
+    if state.source is not None:
+        return Question(state.source.against(X), state.coefficients)
+    if model.kernel.kind is Kind.CALLABLE:
+        return Question(make_source(model.kernel, model.vectors, X), state.coefficients)
+    if X.shape[1] != model.n_samples:
         raise ValueError(
-            f"X.shape[1] = {X.shape[1]} should be equal to {n_samples}, the number of samples at "
-            "training time"
+            f"X.shape[1] = {X.shape[1]} should be equal to {model.n_samples}, the number of "
+            "samples at training time"
         )
-    return make_source(kernel, X[:, rows].T)
+    return Question(make_source(model.kernel, X[:, model.rows].T), state.coefficients)
 
 
 def decision_values(model: KernelModel, X: Any) -> Floats:
@@ -203,6 +228,18 @@ def values(model: KernelModel, question: Question) -> Floats:
         parts = products(question)
         found = multiclass.join_pairs(parts) if model.pairs else parts[0]
     found += model.intercept[:, None]
+    return found
+
+
+def expansion_values(owner: Any, model: Expansion, X: Any) -> Floats:
+    """Values of the functions of an online model at the validated samples X, one row each.
+
+    X is stored as the vectors are: both dense, or both sparse.
+    """
+    question = _against(prepared_expansion(owner, model), model, X)
+    if not len(model.rows):  # a Python function is not asked for no values
+        return np.zeros((len(model.coef), question.source.n_columns))
+    found: Floats = products(question)[0]
     return found
 
 
@@ -240,13 +277,18 @@ def winners(model: KernelModel, values: Floats, break_ties: bool = False) -> NDA
         pair_values = (-values if n_classes == 2 else values)[source].T * sign
         first: NDArray[np.intp] = order[multiclass.votes(pair_values, n_classes).argmax(axis=1)]
         return first
-    if n_classes == 2:
-        return np.where(values[0] < 0, 0, 1)
     if model.pairs:
         count = multiclass.votes_and_confidence if break_ties else multiclass.votes
         values = count(values.T, n_classes).T
-    greatest: NDArray[np.intp] = values.argmax(axis=0)
-    return greatest
+    return greatest(values)
+
+
+def greatest(values: Floats) -> NDArray[np.intp]:
+    """The row of the greatest value in each column; for a single row whether it is not negative."""
+    if len(values) == 1:
+        return np.where(values[0] < 0, 0, 1)
+    found: NDArray[np.intp] = values.argmax(axis=0)
+    return found
 
 
 def estimate(question: Question) -> Estimate | None:
