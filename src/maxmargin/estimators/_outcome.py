@@ -27,7 +27,8 @@ def warn_of(parts: Sequence[Certificate], describe: Describe) -> bool:
 
     Returns whether every problem converged.
     """
-    short = {part.status for part in parts} - {Status.OPTIMAL, Status.APPROXIMATE}
+    statuses = {part.status for part in parts}
+    short = {one for one in statuses if one not in (Status.OPTIMAL, Status.APPROXIMATE)}
     for status in sorted(short, key=list(Status).index) if short else ():
         found = [part for part in parts if part.status is status]
         count = f" ({len(found)} of {len(parts)} problems)" if len(parts) > 1 else ""
