@@ -114,19 +114,31 @@ class Smo {
   std::vector<Extremes> ends;
   std::vector<T> zeros;  // the row of variable n
 
+  // With `alone` one of the variables may be number n.
+  template <bool alone>
+  bool real(int64_t k) const {
+    return !alone || k < n;
+  }
   const T* row(int64_t k) const { return k < n ? block.K + k * n : zeros.data(); }
+  template <bool alone>
   double value(int64_t k, int64_t l) const {
-    return k < n && l < n ? double(block.K[k * n + l]) : 0.0;
+    return real<alone>(k) && real<alone>(l) ? double(block.K[k * n + l]) : 0.0;
   }
+  template <bool alone>
   double at(const double* values, int64_t k, double otherwise) const {
-    return k < n ? values[k] : otherwise;
+    return real<alone>(k) ? values[k] : otherwise;
   }
-  double diagonal_of(int64_t k) const { return value(k, k) + at(block.ridge, k, 0.0); }
+  template <bool alone = false>
+  double diagonal_of(int64_t k) const {
+    return value<alone>(k, k) + at<alone>(block.ridge, k, 0.0);
+  }
+  template <bool alone>
   void move(int64_t k, double t) {
-    if (k < n) block.b[k] += t;
+    if (real<alone>(k)) block.b[k] += t;
   }
+  template <bool alone = false>
   void refresh(int64_t k) {
-    if (k == n) return;
+    if (!real<alone>(k)) return;
     blocked_up[size_t(k)] = block.b[k] < block.upper[k] ? 0 : infinity;
     blocked_down[size_t(k)] = block.b[k] > block.lower[k] ? 0 : -infinity;
   }
@@ -221,41 +233,47 @@ class Smo {
 
   // Move along the pair; false if nothing bounds the step.
   bool step(int64_t i, int64_t j, BlockResult& result) {
-    const double between = value(i, j), sum = diagonal_of(i) + diagonal_of(j),
+    return i < n && j < n ? step_along<false>(i, j, result) : step_along<true>(i, j, result);
+  }
+  template <bool alone>
+  bool step_along(int64_t i, int64_t j, BlockResult& result) {
+    const double between = value<alone>(i, j), sum = diagonal_of<alone>(i) + diagonal_of<alone>(j),
                  curvature = sum - 2.0 * between;
     const bool negative = curvature < -1e3 * std::numeric_limits<T>::epsilon() *
                                           (std::abs(sum) + std::abs(2.0 * between));
     result.negative |= negative;
     // For a positive semidefinite kernel the curvature is at least the ridge, whatever rounding
     // makes of it.
-    const double ridge_i = at(block.ridge, i, 0.0), ridge_j = at(block.ridge, j, 0.0),
+    const double ridge_i = at<alone>(block.ridge, i, 0.0), ridge_j = at<alone>(block.ridge, j, 0.0),
                  ridge = ridge_i + ridge_j;
     const double floor = std::max(1e-15 * std::abs(sum) + 1e-300, ridge);
-    double t = (at(block.G, j, 0.0) - at(block.G, i, 0.0)) / std::max(curvature, floor);
+    double t =
+        (at<alone>(block.G, j, 0.0) - at<alone>(block.G, i, 0.0)) / std::max(curvature, floor);
     // Between equal rows nothing bends the objective: it falls as far as the bounds allow. These
     // differences are exact.
-    if (curvature <= floor && ridge == 0 && (value(i, i) - between) + (value(j, j) - between) <= 0)
+    if (curvature <= floor && ridge == 0 &&
+        (value<alone>(i, i) - between) + (value<alone>(j, j) - between) <= 0)
       t = infinity;
-    const double room_i = i < n ? block.upper[i] - block.b[i] : infinity,
-                 room_j = j < n ? block.b[j] - block.lower[j] : infinity;
+    const double room_i = real<alone>(i) ? block.upper[i] - block.b[i] : infinity,
+                 room_j = real<alone>(j) ? block.b[j] - block.lower[j] : infinity;
     if ((ridge > 0 ? negative : curvature <= floor) && room_i == infinity && room_j == infinity) {
       result.unbounded = true;
       return false;
     }
     // Cut at the nearer bound, exactly onto it.
     if (t < room_i && t < room_j) {
-      move(i, t), move(j, -t);
+      move<alone>(i, t), move<alone>(j, -t);
     } else if (room_i <= room_j) {
       t = room_i, block.b[i] = block.upper[i];
       if (room_i == room_j) block.b[j] = block.lower[j];
-      else move(j, -t);
+      else move<alone>(j, -t);
     } else {
-      t = room_j, block.b[j] = block.lower[j], move(i, t);
+      t = room_j, block.b[j] = block.lower[j], move<alone>(i, t);
     }
-    if (i < n) block.G[i] += ridge_i * t;
-    if (j < n) block.G[j] -= ridge_j * t;
-    refresh(i);
-    refresh(j);
+    if (real<alone>(i)) block.G[i] += ridge_i * t;
+    if (real<alone>(j)) block.G[j] -= ridge_j * t;
+    refresh<alone>(i);
+    refresh<alone>(j);
     update(t, row(i), row(j));
     return true;
   }
