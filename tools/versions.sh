@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A plain install and some tests with each Python that is here: tools/versions.sh "3.11 3.12 ..." [pytest's arguments].
-# A version is looked for as pythonX.Y and in pyenv's folder. The environments are .venv-X.Y.
+# A version is looked for as pythonX.Y and in pyenv's folder. The environments are .venv-X.Y. One instruction level is
+# compiled: bindings differ between versions of Python, levels do not.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 versions=$1
@@ -28,7 +29,8 @@ for version in $versions; do
   echo "Python $version: setting up $venv with a plain install"
   test -x "$venv/bin/python" || "$python" -m venv "$venv"
   pip="$venv/bin/python -m pip --quiet --disable-pip-version-check"
-  $pip install --upgrade --force-reinstall --no-deps --config-settings="build-dir=build/versions/{wheel_tag}" .
+  $pip install --upgrade --force-reinstall --no-deps --config-settings="build-dir=build/versions/{wheel_tag}" \
+    --config-settings=cmake.define.MAXMARGIN_LEVELS=base .
   "$venv/bin/python" tools/requirements.py run cli plots progress > "$venv/requirements.txt"
   $pip install --requirement "$venv/requirements.txt" pytest pytest-timeout hypothesis mpmath pandas
   tools/installed.sh "$root/$venv/bin"
