@@ -247,3 +247,19 @@ def test_distances_that_float64_does_not_hold_are_not_kept():
     assert workspace.source.differences
     workspace.keep_distances()
     assert workspace.kept.distances is None
+
+
+def test_kept_distances_do_not_serve_a_gamma_that_needs_differences():
+    twins = np.vstack([X, X + 1e-6])
+    workspace = KernelWorkspace.of(Kernel.rbf(gamma=0.3), twins, Monitor())
+    workspace.keep_distances()
+    assert workspace.kept.distances is not None
+    other = workspace.with_kernel(Kernel.rbf(gamma=1e9))
+    assert other.source.differences
+    assert np.array_equal(other.whole().K, other.source.block(None, None, np.float64))
+
+
+def test_a_view_with_another_kernel_is_of_the_same_samples():
+    workspace = KernelWorkspace.of(Kernel.rbf(gamma=0.3), X, Monitor())
+    other = workspace.view(members[1]).with_kernel(Kernel.linear())
+    np.testing.assert_allclose(other.whole().K, X[members[1]] @ X[members[1]].T, atol=1e-12)

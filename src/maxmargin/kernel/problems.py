@@ -153,17 +153,7 @@ def nu_svc(y: Floats, weight: Floats, nu: float) -> DualProblem:
     start = np.zeros(len(y))
     for sign in (1.0, -1.0):
         start[y == sign] = sign * fill(total, weight[y == sign])
-    lower, upper, ridge = _bounds(y, weight, squared=False)
-    return DualProblem(
-        np.zeros(len(y)),
-        lower,
-        upper,
-        (y < 0).astype(np.int64),
-        row,
-        start,
-        ridge,
-        in_margin_units=True,
-    )
+    return _hulls(y, weight, row, start)
 
 
 def largest_nu(y: Floats, weight: Floats) -> float:
@@ -179,19 +169,16 @@ def hard_margin(y: Floats) -> DualProblem:
     """
     row = np.argsort(-y, kind="stable")
     y = y[row]
-    lower, upper, ridge = _bounds(y, np.full(len(y), np.inf), squared=False)
     start = np.zeros(len(y))
     start[0], start[-1] = 1.0, -1.0
-    return DualProblem(
-        np.zeros(len(y)),
-        lower,
-        upper,
-        (y < 0).astype(np.int64),
-        row,
-        start,
-        ridge,
-        in_margin_units=True,
-    )
+    return _hulls(y, np.full(len(y), np.inf), row, start)
+
+
+def _hulls(y: Floats, weight: Floats, row: Integers, start: Floats) -> DualProblem:
+    """The nearest points of the (reduced) convex hulls of two classes, each class one group."""
+    lower, upper, ridge = _bounds(y, weight, squared=False)
+    group = (y < 0).astype(np.int64)
+    return DualProblem(np.zeros(len(y)), lower, upper, group, row, start, ridge, True)
 
 
 def one_class(weight: Floats, nu: float) -> DualProblem:

@@ -11,7 +11,7 @@ every RBF kernel.
 
 import copy
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -163,7 +163,8 @@ class KernelWorkspace(Workspace):
         if self.cells is not None and isinstance(other.source, NativeSource):
             other.cells = Cells(other.source, self.cells.members)
         other.kept.distances = self.kept.distances
-        return other
+        listed = self.samples.listed
+        return other if listed is None else other.view(listed)
 
     # ---- what is kept ----------------------------------------------------------------------------
 
@@ -186,11 +187,11 @@ class KernelWorkspace(Workspace):
         return self.kept.whole
 
     def _all_values(self) -> Matrix:
-        kernel, D = self.samples.kernel if self._samples else None, self.kept.distances
-        if kernel is None or kernel.kind is not Kind.RBF or D is None:
-            return self.source.block(None, None, np.float64)
-        xp = self.source.backend.xp
-        K: Matrix = xp.exp(xp.multiply(D, -kernel.gamma))
+        source, D = self.source, self.kept.distances
+        if D is None or not _needs_distances(source):
+            return source.block(None, None, np.float64)
+        xp = source.backend.xp
+        K: Matrix = xp.exp(xp.multiply(D, -source.kernel.gamma))
         return K
 
     def keep_distances(self) -> None:
@@ -198,12 +199,16 @@ class KernelWorkspace(Workspace):
 
         Nothing is kept where float64 does not hold them to enough digits (rounding.py).
         """
-        source = self.source
-        if not isinstance(source, NativeSource) or source.kernel.kind is not Kind.RBF:
-            return
-        if not source.differences:
-            self.kept.distances = source.squared_distances()
+        if _needs_distances(self.source):
+            self.kept.distances = self.source.squared_distances()
 
     def forget(self) -> None:
         """Free the memory of what is kept."""
         self.kept.rows = self.kept.whole = None
+
+
+def _needs_distances(source: Source) -> TypeGuard[NativeSource]:
+    """Whether values are those of squared distances that float64 holds to enough digits."""
+    if not isinstance(source, NativeSource):
+        return False
+    return source.kernel.kind is Kind.RBF and not source.differences
