@@ -12,6 +12,7 @@ from maxmargin.cli.demo import demo
 from maxmargin.cli.errors import reported
 from maxmargin.cli.inspect import inspect
 from maxmargin.cli.linear_train import linear_train
+from maxmargin.cli.options import spread
 from maxmargin.cli.plot import plot
 from maxmargin.cli.predict import predict
 from maxmargin.cli.scale import scale
@@ -46,7 +47,7 @@ RAW: dict[str, Any] = {"ignore_unknown_options": True, "allow_extra_args": True}
 """These commands parse their options themselves: -w1 5, and -h for shrinking."""
 
 for ours in OURS:
-    app.command(ours.__name__)(reported(ours))
+    app.command(ours.__name__)(reported(spread(ours)))
 for name, theirs in LIKE_THEIRS.items():
     app.command(name, context_settings=RAW, rich_help_panel="As LIBSVM and LIBLINEAR")(
         reported(theirs)

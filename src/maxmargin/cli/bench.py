@@ -9,20 +9,7 @@ from sklearn import svm
 from sklearn.base import clone, is_classifier, is_outlier_detector
 
 from maxmargin.cli import fitting, problems
-from maxmargin.cli.options import (
-    AsJson,
-    DataFile,
-    DataFormat,
-    Header,
-    Ignore,
-    Quiet,
-    Target,
-    ZeroBased,
-    labels,
-    load,
-    one_of,
-    with_target,
-)
+from maxmargin.cli.options import AsJson, DataFile, DataOptions, Quiet, labels, one_of, with_target
 from maxmargin.cli.reports import console, progress, show
 
 THEIRS: dict[str, Any] = {
@@ -48,11 +35,8 @@ def bench(
     rounds: Annotated[
         int, typer.Option(min=1, help="Fits of each, in turns; the median counts.")
     ] = 3,
-    target: Target = None,
-    ignore: Ignore = None,
-    header: Header = None,
-    data_format: DataFormat = None,
-    zero_based: ZeroBased = None,
+    *,
+    options: DataOptions,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -73,7 +57,7 @@ def bench(
         problem, {**({"intercept": "regularised"} if problem.startswith("linear") else {}), **given}
     )
     theirs = THEIRS[problem](**given)
-    table = load(data, target, header, data_format, zero_based, ignore=ignore)
+    table = options.read(data)
     y = None if is_outlier_detector(ours) else with_target(table)
     y = labels(y) if is_classifier(ours) else y if y is None else fitting.numbers(y, table)
     times: dict[str, list[list[float]]] = {"maxmargin": [], "scikit-learn": []}

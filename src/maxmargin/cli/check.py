@@ -4,10 +4,9 @@ from typing import Annotated, Any
 
 import typer
 
-from maxmargin.cli.options import AsJson, DataFile, DataFormat, Header, Ignore, Target, ZeroBased
+from maxmargin.cli.options import AsJson, DataFile, DataOptions
 from maxmargin.cli.reports import console, show
 from maxmargin.io.doctor import Findings, advice, examine, statistics
-from maxmargin.io.tables import Options
 
 
 def check(
@@ -15,11 +14,8 @@ def check(
     most: Annotated[
         int, typer.Option("--most", min=1, help="Stop after this many problems.")
     ] = 100,
-    target: Target = None,
-    ignore: Ignore = None,
-    header: Header = None,
-    data_format: DataFormat = None,
-    zero_based: ZeroBased = None,
+    *,
+    options: DataOptions,
     as_json: AsJson = False,
 ) -> None:
     """Find all problems of a data file, and describe its data.
@@ -36,11 +32,7 @@ def check(
 
       zcat big.svm.gz | maxmargin check - --most 10
     """
-    found = examine(
-        data,
-        Options(data_format, target, header, None, zero_based, ignore=tuple(ignore or ())),
-        most,
-    )
+    found = examine(data, options.options(), most)
     numbers = statistics(found.data) if found.data is not None else {}
     if as_json:
         problems = [item._asdict() for item in found.problems]

@@ -9,17 +9,7 @@ import typer
 import maxmargin
 from maxmargin.cli import model_files
 from maxmargin.cli.errors import usage
-from maxmargin.cli.options import (
-    AsJson,
-    DataFormat,
-    Header,
-    Ignore,
-    Quiet,
-    Target,
-    ZeroBased,
-    load,
-    one_of,
-)
+from maxmargin.cli.options import AsJson, DataOptions, Quiet, one_of
 from maxmargin.cli.outputs import check_outputs
 from maxmargin.cli.reports import show
 from maxmargin.io.files import STDIN, atomic_write, open_read, require_file
@@ -58,11 +48,8 @@ def convert(
         bool,
         typer.Option("--write-zero-based", help="Count the features of svmlight output from 0."),
     ] = False,
-    target: Target = None,
-    ignore: Ignore = None,
-    header: Header = None,
-    data_format: DataFormat = None,
-    zero_based: ZeroBased = None,
+    *,
+    options: DataOptions,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -85,10 +72,7 @@ def convert(
     compress = {"max_support_vectors": max_support_vectors, "tolerance": tolerance}
     compress = {name: value for name, value in compress.items() if value is not None}
     if is_model(Path(source)):
-        if (
-            not all(item is None for item in (target, ignore, header, data_format, zero_based))
-            or write_zero_based
-        ):
+        if options != DataOptions() or write_zero_based:
             raise usage(f"{source} is a model: options of data files do not apply.")
         report = _convert_model(source, Path(output), to, compress)
     else:
@@ -101,7 +85,7 @@ def convert(
                 f"{source} holds data, but {output} is the name of a model: use train to fit a "
                 "model to data."
             )
-        table = load(source, target, header, data_format, zero_based, ignore=ignore)
+        table = options.read(source)
         kind = write_table(table, output, to, write_zero_based)
         report = {
             "samples": table.X.shape[0],

@@ -1,26 +1,17 @@
 """``maxmargin inspect``: what a model file holds."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-import typer
 from scipy import sparse
 
 from maxmargin.cli import model_files, problems
-from maxmargin.cli.options import AsJson
+from maxmargin.cli.options import AsJson, ModelFile
 from maxmargin.cli.reports import show
 
 
-def inspect(
-    model: Annotated[
-        str,
-        typer.Argument(
-            metavar="MODEL", help="A model file: .mm, LIBSVM's, LIBLINEAR's or SVM-light's."
-        ),
-    ],
-    as_json: AsJson = False,
-) -> None:
+def inspect(model: ModelFile, as_json: AsJson = False) -> None:
     """Show a model: its kernel and parameters, support vectors, certificate and size.
 
     Examples:

@@ -23,7 +23,7 @@ import maxmargin
 from maxmargin.cli import fitting, model_files
 from maxmargin.cli.errors import usage
 from maxmargin.cli.flags import Flags, files, parse
-from maxmargin.cli.options import labels, load, with_target
+from maxmargin.cli.options import labels, read_svmlight, with_target
 from maxmargin.cli.outputs import check_outputs
 from maxmargin.cli.reports import verbosity
 from maxmargin.cli.svm_train import print_cross_validation, use_weights, warn_unused
@@ -81,7 +81,7 @@ def linear_train(arguments: Arguments = None) -> None:
     paths = files(found, 1, 2, "a training file and a model file")
     output = Path(paths[1] if len(paths) > 1 else f"{Path(paths[0]).name}.model")
     check_outputs(str(output), inputs=(paths[0],))
-    data, quiet = load(paths[0], data_format="svmlight", zero_based=False), "q" in found.given
+    data, quiet = read_svmlight(paths[0], zero_based=False), "q" in found.given
     _warn_unused(found)
     use_weights(found, data, found["s"] <= 5)
     model = estimator(found, 0 if quiet else verbosity(False))

@@ -74,6 +74,15 @@ def target_name(model: Any) -> str | None:
     return name if isinstance(name, str) else None
 
 
+def known(model: Any) -> dict[str, Any]:
+    """Return what a model knows of the data that it takes, for their reader."""
+    return {
+        "n_features": model.n_features_in_,
+        "features": names_of(model),
+        "known_target": target_name(model),
+    }
+
+
 def rows_for(model: Any, data: Data) -> Any:
     """Return rows with the model's features, dense if its support vectors are."""
     if data.X.shape[1] != model.n_features_in_:

@@ -13,15 +13,10 @@ from maxmargin.cli.errors import usage
 from maxmargin.cli.options import (
     AsJson,
     DataFile,
-    DataFormat,
-    Header,
-    Ignore,
+    DataOptions,
     Quiet,
     Seed,
-    Target,
-    ZeroBased,
     labels,
-    load,
     one_of,
     with_target,
 )
@@ -62,11 +57,8 @@ def plot(
     most: Annotated[
         int, typer.Option(min=1, help="Draw a sample of this many points if there are more.")
     ] = MOST_POINTS,
-    target: Target = None,
-    ignore: Ignore = None,
-    header: Header = None,
-    data_format: DataFormat = None,
-    zero_based: ZeroBased = None,
+    *,
+    options: DataOptions,
     seed: Seed = 0,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -90,18 +82,7 @@ def plot(
             f"{model} is a {type(fitted).__name__}, which --kind {chosen} cannot draw: use "
             f"{suitable}"
         )
-    names = model_files.names_of(fitted)
-    table = load(
-        data,
-        target,
-        header,
-        data_format,
-        zero_based,
-        fitted.n_features_in_,
-        names,
-        model_files.target_name(fitted),
-        ignore,
-    )
+    table = options.read(data, **model_files.known(fitted))
     fitted = model_files.widened(fitted, model, table.X.shape[1])
     table = table._replace(X=model_files.rows_for(fitted, table))
     if table.X.shape[0] > most:

@@ -1,6 +1,7 @@
 """``maxmargin predict``: labels, values and decision values of a model for a data file."""
 
 import warnings
+from dataclasses import replace
 from typing import Annotated, Any
 
 import numpy as np
@@ -9,19 +10,7 @@ from scipy import sparse
 from sklearn.base import is_classifier, is_regressor
 
 from maxmargin.cli import fitting, model_files
-from maxmargin.cli.options import (
-    AsJson,
-    DataFile,
-    DataFormat,
-    Header,
-    Ignore,
-    Quiet,
-    Target,
-    Weight,
-    ZeroBased,
-    labels,
-    load,
-)
+from maxmargin.cli.options import AsJson, DataFile, DataOptions, ModelFile, Quiet, Weight, labels
 from maxmargin.cli.outputs import check_outputs
 from maxmargin.cli.reports import plain, show
 from maxmargin.io.files import compressed_write
@@ -30,24 +19,16 @@ from maxmargin.io.tables import Data
 
 def predict(
     data: DataFile,
-    model: Annotated[
-        str,
-        typer.Argument(
-            metavar="MODEL", help="A model file: .mm, LIBSVM's, LIBLINEAR's or SVM-light's."
-        ),
-    ],
+    model: ModelFile,
     output: Annotated[
         str, typer.Argument(metavar="OUTPUT", help="File to write; - is standard output.")
     ] = "-",
     decision: Annotated[
         bool, typer.Option("--decision", help="Write decision values after each label.")
     ] = False,
-    target: Target = None,
-    ignore: Ignore = None,
+    *,
+    options: DataOptions,
     weight: Weight = None,
-    header: Header = None,
-    data_format: DataFormat = None,
-    zero_based: ZeroBased = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -68,9 +49,9 @@ def predict(
     """
     check_outputs(output, inputs=(data, model))
     fitted = model_files.load_model(model)
-    zero_based = True if zero_based is None and fitting.takes_kernel(fitted) else zero_based
-    known = fitted.n_features_in_, model_files.names_of(fitted), model_files.target_name(fitted)
-    table = load(data, target, header, data_format, zero_based, *known, ignore, weight)
+    if options.zero_based is None and fitting.takes_kernel(fitted):
+        options = replace(options, zero_based=True)
+    table = options.read(data, weight=weight, **model_files.known(fitted))
     table = fitting.with_kernel(fitted, table, training=False)
     fitted = model_files.widened(fitted, model, table.X.shape[1])
     X = model_files.rows_for(fitted, table)

@@ -7,18 +7,7 @@ import numpy as np
 import typer
 
 from maxmargin.cli.errors import usage
-from maxmargin.cli.options import (
-    AsJson,
-    DataFile,
-    DataFormat,
-    Header,
-    Ignore,
-    Quiet,
-    Target,
-    Weight,
-    ZeroBased,
-    load,
-)
+from maxmargin.cli.options import AsJson, DataFile, DataOptions, Output, OutputFormat, Quiet, Weight
 from maxmargin.cli.outputs import check_outputs
 from maxmargin.cli.ranges import load_ranges, ranges_of, save_ranges
 from maxmargin.cli.reports import show
@@ -27,13 +16,7 @@ from maxmargin.io.tables_write import write_table
 
 def scale(
     data: DataFile,
-    output: Annotated[
-        str,
-        typer.Argument(
-            metavar="OUTPUT",
-            help="File to write; - is standard output. Its suffix sets the format.",
-        ),
-    ] = "-",
+    output: Output = "-",
     lower: Annotated[
         float | None, typer.Option(help="Image of each feature's smallest value; -1 by default.")
     ] = None,
@@ -46,15 +29,10 @@ def scale(
     restore: Annotated[
         str | None, typer.Option(help="Use the ranges of this file, ours or svm-scale's.")
     ] = None,
-    output_format: Annotated[
-        str | None, typer.Option(help="Format of the output, if not by its suffix.")
-    ] = None,
-    target: Target = None,
-    ignore: Ignore = None,
+    output_format: OutputFormat = None,
+    *,
+    options: DataOptions,
     weight: Weight = None,
-    header: Header = None,
-    data_format: DataFormat = None,
-    zero_based: ZeroBased = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -83,8 +61,8 @@ def scale(
     restored = None if restore is None else load_ranges(Path(restore))
     if restored is not None and restored.target is not None:
         raise ValueError(f"{restore} scales targets too: use maxmargin svm-scale -r")
-    names, known = (None, None) if restored is None else (restored.names, restored.target_name)
-    table = load(data, target, header, data_format, zero_based, None, names, known, ignore, weight)
+    known = {"features": restored.names, "known_target": restored.target_name} if restored else {}
+    table = options.read(data, weight=weight, **known)
     ends = -1.0 if lower is None else lower, 1.0 if upper is None else upper
     ranges = restored or ranges_of(table.X, *ends)._replace(
         names=table.names, target_name=table.target

@@ -10,15 +10,12 @@ from maxmargin.cli.errors import usage
 from maxmargin.cli.options import (
     AsJson,
     DataFile,
-    DataFormat,
-    Header,
-    Ignore,
+    DataOptions,
+    Output,
+    OutputFormat,
     Quiet,
     Seed,
-    Target,
     Weight,
-    ZeroBased,
-    load,
     with_target,
 )
 from maxmargin.cli.outputs import check_outputs
@@ -30,26 +27,15 @@ from maxmargin.io.tables_write import write_table
 def subset(
     data: DataFile,
     size: Annotated[int, typer.Argument(metavar="SIZE", help="How many samples.", min=1)],
-    output: Annotated[
-        str,
-        typer.Argument(
-            metavar="OUTPUT",
-            help="File to write; - is standard output. Its suffix sets the format.",
-        ),
-    ] = "-",
+    output: Output = "-",
     rest: Annotated[str | None, typer.Option(help="Write the other samples to this file.")] = None,
     stratified: Annotated[
         bool, typer.Option("--stratified/--random", help="Keep the shares of the classes, or not.")
     ] = True,
-    output_format: Annotated[
-        str | None, typer.Option(help="Format of the output, if not by its suffix.")
-    ] = None,
-    target: Target = None,
-    ignore: Ignore = None,
+    output_format: OutputFormat = None,
+    *,
+    options: DataOptions,
     weight: Weight = None,
-    header: Header = None,
-    data_format: DataFormat = None,
-    zero_based: ZeroBased = None,
     seed: Seed = 0,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -65,7 +51,7 @@ def subset(
     if as_json and output == "-":
         raise usage("--json and the data cannot both go to standard output: name an OUTPUT.")
     check_outputs(output, rest, inputs=(data,))
-    table = load(data, target, header, data_format, zero_based, ignore=ignore, weight=weight)
+    table = options.read(data, weight=weight)
     some = chosen_rows(table, size, seed, stratified)
     kind = output_format or (table.format if output == "-" else None)
     write_table(rows_of(table, some), output, kind)

@@ -8,7 +8,7 @@ from sklearn.base import is_regressor
 
 from maxmargin.cli import fitting, model_files, probabilities
 from maxmargin.cli.flags import files, parse
-from maxmargin.cli.options import load
+from maxmargin.cli.options import read_svmlight
 from maxmargin.cli.outputs import check_outputs
 from maxmargin.cli.predict import drop_features, write_predictions
 from maxmargin.kernel.kernels import Kind
@@ -62,12 +62,7 @@ def predict_like_theirs(arguments: list[str], ending: str = "") -> None:
     model = model_files.load_model(path)
     kernel = getattr(model, "kernel_", None)
     kind = None if kernel is None else kernel.kind
-    data = load(
-        test,
-        data_format="svmlight",
-        zero_based=fitting.takes_kernel(model),
-        n_features=model.n_features_in_,
-    )
+    data = read_svmlight(test, fitting.takes_kernel(model), model.n_features_in_)
     data = fitting.with_kernel(model, data, training=False)
     model = model_files.widened(model, path, data.X.shape[1])
     if data.X.shape[1] > model.n_features_in_ and kind in (None, Kind.LINEAR, Kind.POLY, Kind.TANH):

@@ -14,7 +14,7 @@ import typer
 
 from maxmargin.cli.errors import usage
 from maxmargin.cli.flags import files, parse
-from maxmargin.cli.options import load
+from maxmargin.cli.options import read_svmlight
 from maxmargin.cli.outputs import check_outputs
 from maxmargin.cli.ranges import load_ranges, ranges_of, save_ranges
 from maxmargin.io import dump_svmlight
@@ -38,7 +38,7 @@ def svm_scale(arguments: Arguments = None) -> None:
     if "r" in found.given and (found.given & {"l", "u", "s"} or limits):
         raise usage("-r restores limits and ranges: -l, -u, -y and -s cannot be given with it")
     (path,) = files(found, 1, 1, "one data file")
-    data = load(path, data_format="svmlight", zero_based=False)
+    data = read_svmlight(path, zero_based=False)
     restore = "r" in found.given
     ranges = (
         load_ranges(Path(found["r"]))

@@ -10,20 +10,7 @@ from sklearn.base import is_outlier_detector
 
 from maxmargin.cli import fitting, model_files, problems
 from maxmargin.cli.errors import usage
-from maxmargin.cli.options import (
-    AsJson,
-    DataFile,
-    DataFormat,
-    Header,
-    Ignore,
-    Quiet,
-    Seed,
-    Target,
-    Weight,
-    ZeroBased,
-    load,
-    with_target,
-)
+from maxmargin.cli.options import AsJson, DataFile, DataOptions, Quiet, Seed, Weight, with_target
 from maxmargin.cli.outputs import check_outputs
 from maxmargin.cli.reports import progress, show, verbosity
 from maxmargin.io.tables import Data
@@ -96,12 +83,9 @@ def train(
             "--format", help="mm, libsvm or liblinear; by default the model's suffix decides."
         ),
     ] = None,
-    target: Target = None,
-    ignore: Ignore = None,
+    *,
+    options: DataOptions,
     weight: Weight = None,
-    header: Header = None,
-    data_format: DataFormat = None,
-    zero_based: ZeroBased = None,
     seed: Seed = 0,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -148,11 +132,7 @@ def train(
     path = _model_path(data, model)
     check_outputs(str(path), inputs=(data,))
     kind = model_files.model_format(path, format, estimator)
-    table = fitting.with_kernel(
-        estimator,
-        load(data, target, header, data_format, zero_based, ignore=ignore, weight=weight),
-        training=True,
-    )
+    table = fitting.with_kernel(estimator, options.read(data, weight=weight), training=True)
     began = time.perf_counter()
     fitting.fit(estimator, table)
     seconds = time.perf_counter() - began

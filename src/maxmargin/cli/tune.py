@@ -14,19 +14,7 @@ from sklearn.model_selection import GridSearchCV, ParameterGrid
 
 from maxmargin.cli import fitting, model_files, problems
 from maxmargin.cli.errors import usage
-from maxmargin.cli.options import (
-    AsJson,
-    DataFile,
-    DataFormat,
-    Header,
-    Ignore,
-    Quiet,
-    Seed,
-    Target,
-    Weight,
-    ZeroBased,
-    load,
-)
+from maxmargin.cli.options import AsJson, DataFile, DataOptions, Quiet, Seed, Weight
 from maxmargin.cli.outputs import check_outputs, check_picture, write_picture
 from maxmargin.cli.reports import console, progress, show
 from maxmargin.io.tables import Data
@@ -81,12 +69,9 @@ def tune(
         str | None,
         typer.Option(help="Train with the best parameters on all data and write the model here."),
     ] = None,
-    target: Target = None,
-    ignore: Ignore = None,
+    *,
+    options: DataOptions,
     weight: Weight = None,
-    header: Header = None,
-    data_format: DataFormat = None,
-    zero_based: ZeroBased = None,
     seed: Seed = 0,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -111,11 +96,7 @@ def tune(
         model_files.model_format(Path(model), None, estimator)
     if picture is not None:
         check_picture(picture)
-    table = fitting.with_kernel(
-        estimator,
-        load(data, target, header, data_format, zero_based, ignore=ignore, weight=weight),
-        training=True,
-    )
+    table = fitting.with_kernel(estimator, options.read(data, weight=weight), training=True)
     found = search(estimator, grid, table, cv, scoring, seed, quiet)
     if picture is not None:
         from maxmargin.plots import GridSearchDisplay
