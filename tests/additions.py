@@ -125,8 +125,8 @@ def solve(problem, workspace, tol, start=None):
         n_iter += found.taken
         ended = monitor.stop(n_iter)
         if ended is not None or found.taken == 0:
-            scale = float(np.abs(K.diagonal()).max())
-            return Solution(ended, b, F, levels(variables, backend), n_iter, False, scale)
+            diagonal = float(np.abs(K.diagonal()).max())
+            return Solution(ended, b, F, levels(variables, backend), n_iter, False, diagonal)
 
 
 # ---- a file format: data as JSON -----------------------------------------------------------------

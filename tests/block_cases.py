@@ -37,7 +37,7 @@ def state_of(problem, b=None, **more):
         F.copy(),
         b.copy(),
         F.copy(),
-        scale=1.0,
+        diagonal=1.0,
         convex=more.pop("convex", True),
         **more,
     )

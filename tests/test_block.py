@@ -373,7 +373,7 @@ def test_small_problems_are_solved_to_rounding(name):
     )
     assert at.violation <= 1e-12
     assert found.n_iter <= 12 * len(found.b)
-    assert found.scale == 1.0
+    assert found.diagonal == 1.0
 
 
 def test_a_factor_is_kept_from_one_burst_to_the_next(monkeypatch):

@@ -55,7 +55,7 @@ def test_rounds_end_at_the_tolerance_or_at_the_rounding_of_the_rows(monkeypatch)
     assert len(rounds.calls) == 1
     at.b_exact = at.b + 0.5
     for scale, ended in ((1.01, None), (0.99, Status.STALLED)):
-        at.scale = scale * at.violation / (EPS32 * 0.5 * np.sqrt(n))
+        at.diagonal = scale * at.violation / (EPS32 * 0.5 * np.sqrt(n))
         assert block._descend(at, cache_of(), 1e-6, Monitor()) is ended
         assert block._descend(at, cache_of(np.float64), 1e-6, Monitor()) is Status.STALLED, (
             "float64 has no such floor"
@@ -295,7 +295,7 @@ def test_float64_takes_over_where_float32_is_stalled(monkeypatch):
         found = block.solve(problem, KernelWorkspace(SOURCE, Monitor()), 1e-3)
         assert found.ended is ended
         assert [dtype for dtype, *_ in refine.caches] == dtypes
-        assert found.scale == 1.0
+        assert found.diagonal == 1.0
     refine = Refinements(monkeypatch, STALLED, block.KernelNotFinite("beyond"))
     with pytest.raises(block.KernelNotFinite):
         block.solve(problem, KernelWorkspace(SOURCE, Monitor()), 1e-3)
@@ -448,7 +448,7 @@ def test_problems_up_to_a_size_are_one_matrix_in_float64(monkeypatch):
         assert len(refine.caches) == 1 - len(whole)
 
 
-def test_the_scale_is_that_of_the_greatest_row(monkeypatch):
+def test_the_diagonal_is_that_of_the_greatest_row(monkeypatch):
     for row in (0, 1, 59):
         far = X.copy()
         far[row] *= 100.0
@@ -456,9 +456,9 @@ def test_the_scale_is_that_of_the_greatest_row(monkeypatch):
         source = NativeSource(Kernel.linear(), far)
         assert block.solve(
             problems.c_svc(y, C), KernelWorkspace(source, Monitor()), 1e-3
-        ).scale == pytest.approx(float(far[row] @ far[row]))
+        ).diagonal == pytest.approx(float(far[row] @ far[row]))
     Refinements(monkeypatch, None)
     tiny = NativeSource(Kernel.linear(), 1e-3 * X)
     assert block.solve(
         problems.c_svc(y, C), KernelWorkspace(tiny, Monitor()), 1e-3
-    ).scale == pytest.approx(1e-6 * float((X**2).sum(axis=1).max()))
+    ).diagonal == pytest.approx(1e-6 * float((X**2).sum(axis=1).max()))

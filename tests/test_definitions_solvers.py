@@ -201,9 +201,9 @@ def test_gram_matrices_of_one_set_after_another():
 # ---- the state of a kernel machine ---------------------------------------------------------------
 
 
-def state(problem, b, scale=1.0, **more):
+def state(problem, b, diagonal=1.0, **more):
     F = K @ problems.fold(problem, b, n)
-    return State(problem, b, F, b.copy(), F.copy(), scale=scale, **more)
+    return State(problem, b, F, b.copy(), F.copy(), diagonal=diagonal, **more)
 
 
 def inside(problem, share):
@@ -235,7 +235,7 @@ def test_objective_violation_and_gap_of_a_state():
 
 def test_no_dual_value_exceeds_the_primal_value_of_nothing():
     problem = problems.c_svc(y, C)
-    at = state(problem, inside(problem, 0.5), scale=2.0)
+    at = state(problem, inside(problem, 0.5), diagonal=2.0)
     total = sum(abs(v) for v in at.b)
     assert at.ceiling == pytest.approx(
         float(C.sum()) * (1 + 1e-6) + 1e-6 * 2.0 * total**2 + 1e-12, rel=1e-12
@@ -330,9 +330,9 @@ def test_a_problem_without_a_minimum_ends_as_degenerate():
         (True, Status.TIME_LIMIT, Status.TIME_LIMIT),
         (False, None, None),
     ):
-        at = state(problem, inside(problem, 0.5), scale=3.0, unbounded=unbounded, steps=17)
+        at = state(problem, inside(problem, 0.5), diagonal=3.0, unbounded=unbounded, steps=17)
         found = finish(at, reason)
-        assert (found.ended, found.n_iter, found.scale) == (wanted, 17, 3.0)
+        assert (found.ended, found.n_iter, found.diagonal) == (wanted, 17, 3.0)
         value = -float(at.G.mean())
         assert found.levels == (Level(*[pytest.approx(value)] * 3),)
 

@@ -308,7 +308,7 @@ def test_a_start_brings_its_level(name):
     assert at.level == pytest.approx(found.levels[0].value, abs=1e-9)
     nothing = run.begin_at(np.zeros(len(problem.row)))
     assert (nothing.level, nothing.x.any()) == (0.0, False)
-    assert run.scale == 1.5
+    assert run.diagonal == 1.5
 
 
 def test_of_an_early_stop_the_best_multiple_is_kept():
@@ -552,16 +552,16 @@ def test_a_point_that_is_not_feasible_is_made_so(monkeypatch):
     np.testing.assert_allclose(kept.b, best.b, rtol=1e-13)
 
 
-def test_the_scale_is_that_of_the_greatest_row():
+def test_the_diagonal_is_that_of_the_greatest_row():
     for row in (0, 1, 29):
         matrix = K.copy()
         matrix[row, row] = 7.0
         assert (
             _Search(
                 PROBLEMS["svc"], RowCache(MatrixSource(matrix), np.float64, 0.0), Monitor(), 1e9
-            ).scale
+            ).diagonal
             == 7.0
         )
     assert _Search(
         PROBLEMS["svc"], RowCache(MatrixSource(0.1 * K), np.float64, 0.0), Monitor(), 1e9
-    ).scale == pytest.approx(0.15)
+    ).diagonal == pytest.approx(0.15)

@@ -46,7 +46,7 @@ def at_zero(problem=None, rows=n):
         np.zeros(rows),
         np.zeros(len(problem.row)),
         np.zeros(rows),
-        scale=1.0,
+        diagonal=1.0,
     )
 
 
@@ -123,14 +123,19 @@ def test_a_gap_is_small_where_there_is_nothing_to_compare_it_with():
     assert at.gap > GAP * 1e-3 * abs(at.objective)
     total = float(np.sum(at.b))
     for scale, small in ((1.01, True), (0.99, False)):
-        at.scale = scale * at.gap / (1e-12 * total**2)
+        at.diagonal = scale * at.gap / (1e-12 * total**2)
         assert at.gap_is_small(1e-9) is small, "rounding of an objective that is 0"
 
 
 def test_hulls_that_meet_have_no_minimum():
     for problem in (problems.nu_svc(y, C, 0.4), problems.hard_margin(y)):
         at = State(
-            problem, problem.start.copy(), np.zeros(n), problem.start.copy(), np.zeros(n), scale=4.0
+            problem,
+            problem.start.copy(),
+            np.zeros(n),
+            problem.start.copy(),
+            np.zeros(n),
+            diagonal=4.0,
         )
         half = np.abs(at.b).sum() / 2
         first = np.flatnonzero(at.b)[0]

@@ -115,7 +115,7 @@ def solve(
     zero = xp.zeros(n), xp.zeros_like(b), xp.zeros(n)
     state = State(problem.on(xp), b, *zero, source.backend, convex=source.convex)
     source = workspace.whole() if small else source
-    state.scale = _scale(source, xp)
+    state.diagonal = _diagonal(source, xp)
     if b.any() and not (
         start is None
         and len(b) > SETTINGS.one_tile
@@ -128,7 +128,7 @@ def solve(
     return finish(state, _solve_large(state, source, workspace, tol))
 
 
-def _scale(source: Source, xp: Any) -> float:
+def _diagonal(source: Source, xp: Any) -> float:
     """The greatest k(x, x) of some rows."""
     some = xp.arange(0, source.n_rows, max(1, source.n_rows // 64))
     values = source.K if isinstance(source, MatrixSource) else source.block(some, some, np.float64)
@@ -258,7 +258,7 @@ def _descend(state: State, cache: RowCache, tol: float, monitor: Monitor) -> Sta
     while True:
         G = state.G
         violation = solution.violation(state.variables(G), state.backend)
-        floor = rounding * state.scale * float(xp.sqrt(xp.sum((state.b - state.b_exact) ** 2)))
+        floor = rounding * state.diagonal * float(xp.sqrt(xp.sum((state.b - state.b_exact) ** 2)))
         target = max(tol * state.unit(G), floor)
         if violation <= target:
             return None

@@ -37,11 +37,11 @@ class NewtonSystems:
         self,
         problem: DualProblem,
         cache: RowCache,
-        scale: float,
+        diagonal: float,
         memory: float,
         pause: Callable[[], None],
     ) -> None:
-        self.problem, self.cache, self.scale = problem, cache, scale
+        self.problem, self.cache, self.diagonal = problem, cache, diagonal
         self.xp: Any = cache.source.backend.xp
         self.memory, self.pause = memory, pause
         self.factor: BorderedFactor | None = None
@@ -103,10 +103,10 @@ class NewtonSystems:
         self.cache.keep(self.problem.row[S])
         backend = self.cache.source.backend
         for share in SETTINGS.shifts:
-            ridge = self.problem.ridge[S] + share * self.scale
+            ridge = self.problem.ridge[S] + share * self.diagonal
             L = backend.cholesky_of_values(lambda a, b: self._values(S[a], S[b]), ridge, self.pause)
             if L is not None:
-                return BorderedFactor(S, L, share * self.scale, backend, self.pause)
+                return BorderedFactor(S, L, share * self.diagonal, backend, self.pause)
         raise ValueError(
             "solver='newton' needs a positive semidefinite kernel, but this one has negative "
             "curvature on these data, more than the squared loss makes up for. Use "

@@ -102,7 +102,7 @@ def solve(
         point.F,
         source.backend,
         steps=search.steps,
-        scale=search.scale,
+        diagonal=search.diagonal,
         convex=source.convex,
     )
     if state.violation > tol:
@@ -152,9 +152,9 @@ class _Search:
         self.row, self.n = self.problem.row, cache.source.n_rows
         some = xp.arange(0, self.n, max(1, self.n // 64))
         K = cache.source.block(some, some, np.float64)
-        self.scale = float(xp.abs(xp.diagonal(K)).max(initial=0.0))
+        self.diagonal = float(xp.abs(xp.diagonal(K)).max(initial=0.0))
         self.steps = 0
-        self.systems = NewtonSystems(self.problem, cache, self.scale, memory, self._pause)
+        self.systems = NewtonSystems(self.problem, cache, self.diagonal, memory, self._pause)
 
     def run(self, start: Floats | None) -> tuple[Point, Status | None]:
         """Subsets, each twice as large, then all; from a start at once on all.

@@ -49,7 +49,7 @@ class Solution(NamedTuple):
     levels: tuple[Level, ...]
     n_iter: int
     indefinite: bool
-    scale: float
+    diagonal: float
     """The greatest k(x, x) of the rows looked at."""
     size: Floats | None = None
     """The sum of |b_j k(x_j, x)| for every row x near the boundary, where the problem needs to

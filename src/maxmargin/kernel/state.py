@@ -63,7 +63,7 @@ class State:
     F_exact: Floats
     backend: Backend = HOST
     steps: int = 0
-    scale: float = 0.0
+    diagonal: float = 0.0
     """The greatest k(x, x) of some rows."""
     convex: bool = False
     """Whether the kernel is positive semidefinite: negative curvature then is rounding."""
@@ -102,7 +102,7 @@ class State:
     def _natural(self) -> float:
         """A bound on the quadratic term, infinite beyond float64."""
         total = float(self.xp.abs(self.b).sum())
-        return self.scale * total * total
+        return self.diagonal * total * total
 
     @property
     def ceiling(self) -> float:
@@ -171,7 +171,7 @@ class State:
         falls = self.problem.in_margin_units or -slope > 1e-3 * half * float(
             self.xp.abs(self.problem.linear).max()
         )
-        return norm <= SETTINGS.meet * self.scale * half * half and falls
+        return norm <= SETTINGS.meet * self.diagonal * half * half and falls
 
     def beyond(self, b: Floats) -> bool:
         """Whether variables without bounds diverge."""
@@ -288,4 +288,4 @@ def finish(state: State, reason: Status | None) -> Solution:
         reason = Status.DEGENERATE
     ends = levels(state.variables(state.G), state.backend)
     b, F = state.backend.to_host(state.b), state.backend.to_host(state.F)
-    return Solution(reason, b, F, ends, state.steps, state.indefinite, state.scale)
+    return Solution(reason, b, F, ends, state.steps, state.indefinite, state.diagonal)

@@ -212,7 +212,7 @@ def _with_exact_boundary(
         some = near[i : i + step]
         values = source.backend.to_host(source.block(some, support, np.float64))
         size[some] = np.abs(values) @ np.abs(coef[support])
-    return solution._replace(kernel_part=part, scale=float(diagonal.max(initial=0.0)), size=size)
+    return solution._replace(kernel_part=part, diagonal=float(diagonal.max(initial=0.0)), size=size)
 
 
 def _in_float64(problem: DualProblem, solution: Solution, source: Source) -> Solution:
@@ -235,7 +235,7 @@ def _judged(
     """The decision function of a solution with its certificate and the verdict."""
     form = task.formulation
     if decision is None:
-        decision = form.read(problem, solution)._replace(diagonal=solution.scale)
+        decision = form.read(problem, solution)._replace(diagonal=solution.diagonal)
     f = solution.kernel_part / decision.scale + decision.intercept
     bounds, curvature = _bounds(problem, decision), _curvature(problem)
     size = Size.of(np.append(f, decision.intercept), decision.coef, bounds, curvature)
