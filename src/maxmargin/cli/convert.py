@@ -135,13 +135,7 @@ def _convert_model(
 
 
 def _write(path: Path, content: Any) -> None:
-    """Write text, bytes, or a protocol buffer message."""
-    data = (
-        content.encode()
-        if isinstance(content, str)
-        else content
-        if isinstance(content, bytes)
-        else content.SerializeToString()
-    )
+    """Write text or a protocol buffer message."""
+    data = content.encode() if isinstance(content, str) else content.SerializeToString()
     with atomic_write(path) as file:
         file.write(data)

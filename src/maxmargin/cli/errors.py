@@ -8,7 +8,7 @@ import functools
 import sys
 import warnings
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
 import typer
 
@@ -50,18 +50,13 @@ def reported(command: Callable[..., None]) -> Callable[..., None]:
             )
             if options.get("as_json"):
                 show({"error": " ".join(text.split())}, True)
-            fail(text)
+            typer.echo("error: " + " ".join(text.split()), err=True)
+            raise typer.Exit(1) from None
         except KeyboardInterrupt:
             typer.echo("interrupted", err=True)
             raise typer.Exit(130) from None
 
     return run
-
-
-def fail(message: str, code: int = 1) -> NoReturn:
-    """Exit with a message."""
-    typer.echo("error: " + " ".join(message.split()), err=True)
-    raise typer.Exit(code)
 
 
 def usage(message: str) -> typer.BadParameter:

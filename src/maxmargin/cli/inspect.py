@@ -33,18 +33,14 @@ def summary(model: Any, path: Path) -> dict[str, Any]:
         "parameters": _changed(model),
         "kernel": None if kernel is None else str(kernel),
         "features": int(model.n_features_in_),
-        "names": [str(name) for name in getattr(model, "feature_names_in_", [])] or None,
+        "names": model_files.names_of(model),
         "target": model_files.target_name(model),
-        "classes": [_item(label) for label in getattr(model, "classes_", [])] or None,
+        "classes": getattr(model, "classes_", np.empty(0)).tolist() or None,
         "support_vectors": _support(model),
         "non_zero_weights": _weights(model),
         "intercept": [float(value) for value in np.ravel(getattr(model, "intercept_", []))[:10]],
         "certificate": None if certificate is None else str(certificate),
     }
-
-
-def _item(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def _changed(model: Any) -> dict[str, Any] | None:

@@ -12,7 +12,6 @@ LIBLINEAR's thresholds do not. Logistic regression (-s 0, 6, 7) is not a support
 is an error, as are -M 1 and -b 1.
 """
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
@@ -20,13 +19,18 @@ import typer
 from sklearn.base import is_classifier
 
 import maxmargin
-from maxmargin.cli import fitting, model_files
+from maxmargin.cli import fitting, model_files, problems
 from maxmargin.cli.errors import usage
-from maxmargin.cli.flags import Flags, files, parse
+from maxmargin.cli.flags import Flags, parse
 from maxmargin.cli.options import labels, read_svmlight, with_target
-from maxmargin.cli.outputs import check_outputs
 from maxmargin.cli.reports import verbosity
-from maxmargin.cli.svm_train import print_cross_validation, use_weights, warn_unused
+from maxmargin.cli.svm_train import (
+    check_folds,
+    print_cross_validation,
+    training_files,
+    use_weights,
+    warn_unused,
+)
 from maxmargin.io.label_orders import label_order
 from maxmargin.io.tables import Data
 
@@ -51,6 +55,9 @@ DEFAULTS: dict[str, Any] = {
     "M": 0,
     "v": 0,
 }
+SUPERVISED = tuple(solver for solver in SOLVERS if solver != 21)
+USED = {"p": (11, 12, 13), "n": (21,), "c": SUPERVISED, "B": SUPERVISED}
+"""The values of -s with which an option has an effect."""
 LEAST_C, GREATEST_C = 2.0**-10, 2.0**10
 """-C starts at the first, or at the value of -c, and doubles it up to the second."""
 Arguments = Annotated[
@@ -78,13 +85,11 @@ def linear_train(arguments: Arguments = None) -> None:
     """
     found = parse(arguments or [], DEFAULTS, switches="qRC", weights=True)
     _refuse(found)
-    paths = files(found, 1, 2, "a training file and a model file")
-    output = Path(paths[1] if len(paths) > 1 else f"{Path(paths[0]).name}.model")
-    check_outputs(str(output), inputs=(paths[0],))
-    data, quiet = read_svmlight(paths[0], zero_based=False), "q" in found.given
-    _warn_unused(found)
+    path, output = training_files(found)
+    data, quiet = read_svmlight(path, zero_based=False), "q" in found.given
+    warn_unused(found, "s", USED)
     use_weights(found, data, found["s"] <= 5)
-    model = estimator(found, 0 if quiet else verbosity(False))
+    model = estimator(found, verbosity(quiet))
     if "C" in found.given:
         return _find_C(model, data, found["v"] or 5, found["c"] if "c" in found.given else LEAST_C)
     if found["v"]:
@@ -124,20 +129,7 @@ def _refuse(found: Flags) -> None:
         raise usage("-R works with -s 2, 5 or 11 only")
     if "C" in given and solver != 2:
         raise usage("-C works with -s 2 only")
-    if "v" in given and found["v"] < 2:
-        raise usage(f"-v needs at least 2 folds, got {found['v']}")
-
-
-def _warn_unused(found: Flags) -> None:
-    solver = found["s"]
-    unused = {
-        "p": solver not in (11, 12, 13),
-        "n": solver != 21,
-        "c": solver == 21,
-        "B": solver == 21,
-    }
-    for name in [name for name, useless in unused.items() if useless]:
-        warn_unused(found, name)
+    check_folds(found)
 
 
 def estimator(found: Flags, verbose: int) -> Any:
@@ -156,8 +148,7 @@ def estimator(found: Flags, verbose: int) -> Any:
         "verbose": verbose,
         **special,
     }
-    known = cls().get_params()
-    return cls(**{name: value for name, value in values.items() if name in known})
+    return problems.with_own(cls, values)
 
 
 def _find_C(model: Any, data: Data, folds: int, least: float) -> None:

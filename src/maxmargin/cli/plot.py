@@ -128,14 +128,12 @@ def draw(kind: str, model: Any, table: Data, columns: list[int] | None) -> Any:
             feature=k,
             name=names[k] if names else None,
         )
-    if kind in ("outliers", "kernel-matrix"):
-        if kind == "kernel-matrix" and columns:
+    if kind == "kernel-matrix":
+        if columns:
             raise ValueError("a kernel matrix has no plane: leave --features out")
-        drawn: dict[str, Callable[[], Any]] = {
-            "outliers": lambda: plots.OutlierDisplay.from_estimator(model, X, **plane),
-            "kernel-matrix": lambda: plots.KernelMatrixDisplay.from_estimator(model, X, table.y),
-        }
-        return drawn[kind]()
+        return plots.KernelMatrixDisplay.from_estimator(model, X, table.y)
+    if kind == "outliers":
+        return plots.OutlierDisplay.from_estimator(model, X, **plane)
     cls = plots.DecisionDisplay if kind == "decision" else plots.ClassesDisplay
     return cls.from_estimator(model, X, labels(with_target(table)), **plane)
 

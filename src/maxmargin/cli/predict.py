@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from scipy import sparse
 from sklearn.base import is_classifier, is_regressor
 
 from maxmargin.cli import fitting, model_files
@@ -86,18 +85,17 @@ def _scores(model: Any, predicted: Any, table: Data) -> dict[str, Any]:
     """
     if table.y is None:
         return {}
-    y = labels(table.y) if is_classifier(model) else table.y
-    if is_classifier(model) and (y.dtype.kind in "US") != (
-        np.asarray(predicted).dtype.kind in "US"
-    ):
-        raise ValueError(
-            f"{table.source} has targets like {str(y[0])!r}, the model predicts classes like "
-            f"{str(predicted[0])!r}: is it the right column?"
-        )
-    if is_classifier(model):
-        _check_labels(y, model.classes_, table)
+    y = table.y
     if is_regressor(model):
         y = fitting.numbers(y, table)
+    elif is_classifier(model):
+        y = labels(y)
+        if (y.dtype.kind in "US") != (np.asarray(predicted).dtype.kind in "US"):
+            raise ValueError(
+                f"{table.source} has targets like {str(y[0])!r}, the model predicts classes like "
+                f"{str(predicted[0])!r}: is it the right column?"
+            )
+        _check_labels(y, model.classes_, table)
     return fitting.scores(model, predicted, y, table.weight)
 
 
@@ -142,13 +140,3 @@ def number(value: Any) -> str:
         if isinstance(value, float) and value == int(value) and abs(value) < 2**53
         else str(value)
     )
-
-
-def drop_features(table: Data, n_features: int) -> Data:
-    """Drop features beyond the model's; they do not change kernels of dot products."""
-    X = (
-        sparse.csr_matrix(table.X)[:, :n_features]
-        if sparse.issparse(table.X)
-        else table.X[:, :n_features]
-    )
-    return table._replace(X=X)

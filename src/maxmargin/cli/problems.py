@@ -4,7 +4,10 @@ A problem is one entry of PROBLEMS. A parameter that its estimator does not have
 """
 
 import ast
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any
+
+import typer
 
 import maxmargin
 from maxmargin.cli.errors import usage
@@ -24,12 +27,8 @@ PROBLEMS: dict[str, Any] = {
     "norma": maxmargin.NormaSVC,
     "norma-novelty": maxmargin.NormaNovelty,
 }
+ProblemName = Annotated[str, typer.Option("--problem", "-p", help=f"One of {', '.join(PROBLEMS)}.")]
 LINEAR = (maxmargin.LinearSVC, maxmargin.LinearSVR, maxmargin.LinearOneClassSVM)
-
-
-def problem_class(name: str) -> Any:
-    """Return the estimator class of a problem."""
-    return PROBLEMS[one_of("--problem", name, PROBLEMS)]
 
 
 def value_of(text: str) -> Any:
@@ -76,14 +75,23 @@ def assignments(items: list[str] | None, given: dict[str, Any] | None = None) ->
 
 def build(problem: str, given: dict[str, Any], **always: Any) -> Any:
     """Return the estimator of a problem with the given parameters (those that are not None)."""
-    cls = problem_class(problem)
-    known = cls().get_params()
+    cls = PROBLEMS[one_of("--problem", problem, PROBLEMS)]
     parameters = {name: value for name, value in given.items() if value is not None}
-    unknown = [name for name in parameters if name not in known]
+    check_parameters(problem, parameters, cls().get_params())
+    return with_own(cls, always | parameters)
+
+
+def check_parameters(what: str, names: Iterable[str], known: Mapping[str, Any]) -> None:
+    """Raise an error if a parameter is not known."""
+    unknown = [name for name in names if name not in known]
     if unknown:
-        hint = did_you_mean(unknown[0], known)
         raise usage(
-            f"{problem} has no parameter {', '.join(unknown)}; its parameters are "
-            f"{', '.join(known)}.{hint}"
+            f"{what} has no parameter {', '.join(unknown)}; its parameters are "
+            f"{', '.join(known)}.{did_you_mean(unknown[0], known)}"
         )
-    return cls(**{**{name: value for name, value in always.items() if name in known}, **parameters})
+
+
+def with_own(cls: Any, values: Mapping[str, Any]) -> Any:
+    """Return an estimator with those of the values that are its parameters."""
+    known = cls().get_params()
+    return cls(**{name: value for name, value in values.items() if name in known})

@@ -23,12 +23,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from maxmargin.core.arrays import Floats
+from maxmargin.io.doctor import extremes
 from maxmargin.io.files import atomic_write
 
-Floats = NDArray[np.float64]
 MOST_FEATURES = 10**8
 """A range file with a larger index is refused before memory is allocated for it."""
 MOST_DENSE = 2**28
@@ -81,7 +81,8 @@ class Ranges(NamedTuple):
         known = min(width, len(self.least))
         least[:known], greatest[:known] = self.least[:known], self.greatest[:known]
         varied = greatest > least
-        if sparse.issparse(X) and np.all(self.zero_image(least, greatest)[varied] == 0):
+        zeros = _mapped(np.zeros(width), self.lower, self.upper, least, greatest)
+        if sparse.issparse(X) and np.all(zeros[varied] == 0):
             X = X.tocsr().copy()
             column = X.indices
             X.data = np.where(
@@ -100,10 +101,6 @@ class Ranges(NamedTuple):
         dense = X.toarray() if sparse.issparse(X) else np.asarray(X, float)
         return np.where(varied, _mapped(dense, self.lower, self.upper, least, greatest), 0.0)
 
-    def zero_image(self, least: Floats, greatest: Floats) -> Floats:
-        """Return the images of 0."""
-        return _mapped(np.zeros(len(least)), self.lower, self.upper, least, greatest)
-
 
 def _mapped(x: Any, lower: float, upper: float, least: Any, greatest: Any) -> Floats:
     """Apply the formula; the ends of the interval are exact."""
@@ -121,13 +118,7 @@ def ranges_of(
         raise ValueError(
             f"the lower limit must be below the upper one, got {lower:g} and {upper:g}"
         )
-    if sparse.issparse(X):
-        least, greatest = (
-            np.asarray(end.todense() if sparse.issparse(end) else end, float).ravel()
-            for end in (X.min(axis=0), X.max(axis=0))
-        )
-    else:
-        least, greatest = np.min(X, axis=0).astype(float), np.max(X, axis=0).astype(float)
+    least, greatest = extremes(X)
     target = None
     if y_limits is not None:
         if not y_limits[0] < y_limits[1]:

@@ -10,7 +10,7 @@ from maxmargin.cli import fitting, model_files, probabilities
 from maxmargin.cli.flags import files, parse
 from maxmargin.cli.options import read_svmlight
 from maxmargin.cli.outputs import check_outputs
-from maxmargin.cli.predict import drop_features, write_predictions
+from maxmargin.cli.predict import write_predictions
 from maxmargin.kernel.kernels import Kind
 
 SvmArguments = Annotated[
@@ -65,8 +65,8 @@ def predict_like_theirs(arguments: list[str], ending: str = "") -> None:
     data = read_svmlight(test, fitting.takes_kernel(model), model.n_features_in_)
     data = fitting.with_kernel(model, data, training=False)
     model = model_files.widened(model, path, data.X.shape[1])
-    if data.X.shape[1] > model.n_features_in_ and kind in (None, Kind.LINEAR, Kind.POLY, Kind.TANH):
-        data = drop_features(data, model.n_features_in_)
+    if kind in (None, Kind.LINEAR, Kind.POLY, Kind.TANH):  # new features do not change dot products
+        data = data._replace(X=data.X[:, : model.n_features_in_])
     if data.X.shape[1] != model.n_features_in_:
         raise ValueError(
             f"{data.source} has {data.X.shape[1]} features, the model was trained on "

@@ -20,7 +20,7 @@ import typer
 from sklearn.base import is_classifier, is_outlier_detector, is_regressor
 
 import maxmargin
-from maxmargin.cli import fitting, model_files, probabilities
+from maxmargin.cli import fitting, model_files, probabilities, problems
 from maxmargin.cli.errors import usage
 from maxmargin.cli.flags import Flags, files, parse
 from maxmargin.cli.options import labels, read_svmlight, with_target
@@ -76,13 +76,12 @@ def svm_train(arguments: Arguments = None) -> None:
     """
     found = parse(arguments or [], DEFAULTS, weights=True)
     _refuse(found)
-    paths = files(found, 1, 2, "a training file and a model file")
-    output = Path(paths[1] if len(paths) > 1 else f"{Path(paths[0]).name}.model")
-    check_outputs(str(output), inputs=(paths[0],))
-    data, quiet = read_svmlight(paths[0], zero_based=found["t"] == 4), "q" in found.given
-    _warn_unused(found)
+    path, output = training_files(found)
+    data, quiet = read_svmlight(path, zero_based=found["t"] == 4), "q" in found.given
+    warn_unused(found, "s", USED_BY_SOLVER)
+    warn_unused(found, "t", USED_BY_KERNEL)
     use_weights(found, data, found["s"] == 0)
-    model = estimator(found, 0 if quiet else verbosity(False))
+    model = estimator(found, verbosity(quiet))
     data = fitting.with_kernel(model, data, training=True)
     if found["v"]:
         return print_cross_validation(model, data, found["v"], quiet)
@@ -113,27 +112,34 @@ def _refuse(found: Flags) -> None:
             "-b 1 needs a classifier or a regression that is written to a file: it does not work "
             "with one-class models (-s 2) or with -v"
         )
-    if "v" in found.given and found["v"] < 2:
-        raise usage(f"-v needs at least 2 folds, got {found['v']}")
+    check_folds(found)
     if "g" in found.given and found["g"] < 0:
         raise usage(f"-g must be at least 0, got {found['g']}")
 
 
-def _warn_unused(found: Flags) -> None:
-    for flag, table in (("s", USED_BY_SOLVER), ("t", USED_BY_KERNEL)):
-        for name in [name for name, where in table.items() if found[flag] not in where]:
-            warn_unused(found, name, flag)
+def training_files(found: Flags) -> tuple[str, Path]:
+    """Return the training file and the model file, whose name may be left out."""
+    paths = files(found, 1, 2, "a training file and a model file")
+    output = Path(paths[1] if len(paths) > 1 else f"{Path(paths[0]).name}.model")
+    check_outputs(str(output), inputs=(paths[0],))
+    return paths[0], output
 
 
-def warn_unused(found: Flags, name: str, flag: str = "s") -> None:
-    """Warn if an option was given that has no effect with the value of another."""
-    if name in found.given:
-        warnings.warn(f"-{name} has no effect with -{flag} {found[flag]}", stacklevel=2)
+def check_folds(found: Flags) -> None:
+    """Raise an error for a single fold."""
+    if "v" in found.given and found["v"] < 2:
+        raise usage(f"-v needs at least 2 folds, got {found['v']}")
+
+
+def warn_unused(found: Flags, flag: str, used: dict[str, tuple[int, ...]]) -> None:
+    """Warn about options that were given but have no effect with the value of another."""
+    for name, values in used.items():
+        if name in found.given and found[flag] not in values:
+            warnings.warn(f"-{name} has no effect with -{flag} {found[flag]}", stacklevel=2)
 
 
 def estimator(found: Flags, verbose: int) -> Any:
     """The estimator with LIBSVM's meaning of the options."""
-    cls = SOLVERS[found["s"]]
     gamma: Any = found["g"] if "g" in found.given and found["g"] > 0 else "auto"
     values = {
         "kernel": KERNELS[found["t"]],
@@ -149,8 +155,7 @@ def estimator(found: Flags, verbose: int) -> Any:
         "class_weight": found.weights or None,
         "verbose": verbose,
     }
-    known = cls().get_params()
-    return cls(**{name: value for name, value in values.items() if name in known})
+    return problems.with_own(SOLVERS[found["s"]], values)
 
 
 def use_weights(found: Flags, data: Data, used: bool) -> None:

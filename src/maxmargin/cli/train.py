@@ -1,6 +1,7 @@
 """``maxmargin train``: fit any estimator on a data file, show its certificate, write the model."""
 
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +17,58 @@ from maxmargin.cli.reports import progress, show, verbosity
 from maxmargin.io.tables import Data
 
 
+@dataclass(frozen=True)
+class Parameters:
+    """Parameters of the estimators that have an option of their own."""
+
+    kernel: Annotated[
+        str | None,
+        typer.Option(
+            "--kernel",
+            "-k",
+            help="rbf, linear, poly, sigmoid, laplacian, chi2, cosine, logistic, precomputed.",
+        ),
+    ] = None
+    C: Annotated[
+        float | None, typer.Option("-C", help="Weight of the errors; inf is the hard margin.")
+    ] = None
+    gamma: Annotated[
+        str | None,
+        typer.Option("--gamma", "-g", help="Kernel coefficient: a number, scale or auto."),
+    ] = None
+    degree: Annotated[
+        int | None, typer.Option("--degree", "-d", help="Degree of the polynomial kernel.")
+    ] = None
+    coef0: Annotated[
+        float | None, typer.Option(help="Constant of the polynomial and sigmoid kernels.")
+    ] = None
+    nu: Annotated[
+        float | None, typer.Option("--nu", "-n", help="Share of margin errors or outliers.")
+    ] = None
+    epsilon: Annotated[
+        float | None,
+        typer.Option("--epsilon", "-e", help="Half width of the tube of a regression."),
+    ] = None
+    tol: Annotated[float | None, typer.Option(help="Tolerance.")] = None
+    loss: Annotated[
+        str | None, typer.Option(help="hinge, squared_hinge, epsilon_insensitive, ...")
+    ] = None
+    penalty: Annotated[str | None, typer.Option(help="l1 or l2; for linear models.")] = None
+    class_weight: Annotated[
+        str | None, typer.Option(help="balanced, or label=weight,label=weight.")
+    ] = None
+    time_limit: Annotated[
+        float | None,
+        typer.Option(help="Seconds after which training stops and keeps its best model."),
+    ] = None
+
+    def given(self) -> dict[str, Any]:
+        """Return the parameters, parsed; those that were not given are None."""
+        gamma = None if self.gamma is None else problems.value_of(self.gamma)
+        weight = problems.class_weights(self.class_weight)
+        return {**vars(self), "gamma": gamma, "class_weight": weight}
+
+
 def train(
     data: DataFile,
     model: Annotated[
@@ -24,49 +77,9 @@ def train(
             metavar="MODEL", help="File to write; by default the data file's name and .mm."
         ),
     ] = None,
-    problem: Annotated[
-        str, typer.Option("--problem", "-p", help=f"One of {', '.join(problems.PROBLEMS)}.")
-    ] = "svc",
-    kernel: Annotated[
-        str | None,
-        typer.Option(
-            "--kernel",
-            "-k",
-            help="rbf, linear, poly, sigmoid, laplacian, chi2, cosine, logistic, precomputed.",
-        ),
-    ] = None,
-    C: Annotated[
-        float | None, typer.Option("-C", help="Weight of the errors; inf is the hard margin.")
-    ] = None,
-    gamma: Annotated[
-        str | None,
-        typer.Option("--gamma", "-g", help="Kernel coefficient: a number, scale or auto."),
-    ] = None,
-    degree: Annotated[
-        int | None, typer.Option("--degree", "-d", help="Degree of the polynomial kernel.")
-    ] = None,
-    coef0: Annotated[
-        float | None, typer.Option(help="Constant of the polynomial and sigmoid kernels.")
-    ] = None,
-    nu: Annotated[
-        float | None, typer.Option("--nu", "-n", help="Share of margin errors or outliers.")
-    ] = None,
-    epsilon: Annotated[
-        float | None,
-        typer.Option("--epsilon", "-e", help="Half width of the tube of a regression."),
-    ] = None,
-    tol: Annotated[float | None, typer.Option(help="Tolerance.")] = None,
-    loss: Annotated[
-        str | None, typer.Option(help="hinge, squared_hinge, epsilon_insensitive, ...")
-    ] = None,
-    penalty: Annotated[str | None, typer.Option(help="l1 or l2; for linear models.")] = None,
-    class_weight: Annotated[
-        str | None, typer.Option(help="balanced, or label=weight,label=weight.")
-    ] = None,
-    time_limit: Annotated[
-        float | None,
-        typer.Option(help="Seconds after which training stops and keeps its best model."),
-    ] = None,
+    problem: problems.ProblemName = "svc",
+    *,
+    parameters: Parameters,
     set_: Annotated[
         list[str] | None,
         typer.Option(
@@ -83,7 +96,6 @@ def train(
             "--format", help="mm, libsvm or liblinear; by default the model's suffix decides."
         ),
     ] = None,
-    *,
     options: DataOptions,
     weight: Weight = None,
     seed: Seed = 0,
@@ -111,22 +123,11 @@ def train(
     """
     if cv is not None and cv < 2:
         raise usage(f"--cv must be at least 2, got {cv}.")
-    given = {
-        "kernel": kernel,
-        "C": C,
-        "gamma": None if gamma is None else problems.value_of(gamma),
-        "degree": degree,
-        "coef0": coef0,
-        "nu": nu,
-        "epsilon": epsilon,
-        "tol": tol,
-        "loss": loss,
-        "penalty": penalty,
-        "class_weight": problems.class_weights(class_weight),
-        "time_limit": time_limit,
-    }
     estimator = problems.build(
-        problem, problems.assignments(set_, given), random_state=seed, verbose=verbosity(quiet)
+        problem,
+        problems.assignments(set_, parameters.given()),
+        random_state=seed,
+        verbose=verbosity(quiet),
     )
     fitting.check_weight(estimator, problem, weight)
     path = _model_path(data, model)

@@ -27,9 +27,7 @@ MOST_SHOWN = 10
 
 def tune(
     data: DataFile,
-    problem: Annotated[
-        str, typer.Option("--problem", "-p", help=f"One of {', '.join(problems.PROBLEMS)}.")
-    ] = "svc",
+    problem: problems.ProblemName = "svc",
     kernel: Annotated[
         str | None, typer.Option("--kernel", "-k", help="Kernel of all points of the grid.")
     ] = None,
@@ -130,13 +128,7 @@ def grid_of(
     both = [name for name in grid if name in fixed]
     if both:
         raise usage(f"{', '.join(both)} cannot both vary and be --set.")
-    unknown = [name for name in grid if name not in known]
-    if unknown:
-        hint = did_you_mean(unknown[0], known)
-        raise usage(
-            f"{type(estimator).__name__} has no parameter {', '.join(unknown)}; its parameters are "
-            f"{', '.join(known)}.{hint}"
-        )
+    problems.check_parameters(type(estimator).__name__, grid, known)
     if not grid:
         raise usage("nothing varies: give --vary name=value,value,...")
     return grid

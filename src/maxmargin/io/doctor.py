@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from maxmargin.core.arrays import Floats
 from maxmargin.core.text import TEXT_PADDING, parse_svmlight
 from maxmargin.io.files import open_read
 from maxmargin.io.lines import blocks_of_lines
@@ -160,7 +161,7 @@ def statistics(data: Data) -> dict[str, Any]:
     n, d = data.X.shape
     columns, X = _occurring(data.X)
     entries = X.nnz if sparse.issparse(X) else int(np.count_nonzero(X))
-    least, greatest = (_dense(end) for end in (X.min(axis=0), X.max(axis=0)))
+    least, greatest = extremes(X)
     constant = least == greatest
     size = np.maximum(np.abs(least), np.abs(greatest))[~constant]
     factor = float(size.max() / size.min()) if len(size) and size.min() > 0 else 1.0
@@ -195,8 +196,13 @@ def _occurring(X: Any) -> tuple[NDArray[Any], Any]:
     )
 
 
-def _dense(end: Any) -> NDArray[np.float64]:
-    return np.asarray(end.todense() if sparse.issparse(end) else end, float).ravel()
+def extremes(X: Any) -> tuple[Floats, Floats]:
+    """Return the least and the greatest value of each feature."""
+    least, greatest = (
+        np.asarray(end.todense() if sparse.issparse(end) else end, float).ravel()
+        for end in (X.min(axis=0), X.max(axis=0))
+    )
+    return least, greatest
 
 
 def _name(data: Data, k: int) -> str:
