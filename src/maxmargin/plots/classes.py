@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -13,7 +14,7 @@ from sklearn.utils import column_or_1d
 from maxmargin.core.arrays import Floats
 from maxmargin.plots.display import Display
 from maxmargin.plots.plane import Plane, for_estimator
-from maxmargin.plots.style import INK, MARKERS, class_names, colour, legend_outside, paler
+from maxmargin.plots.style import INK, class_names, colour, dots, legend_outside, paler
 
 FEWEST_TIES = 1e-3
 """Ties are shown if they cover at least this fraction of the picture; fewer cannot be seen."""
@@ -21,6 +22,7 @@ SMOOTH = 1.2
 """Width of the neighbourhood of a grid point, in grid points."""
 
 
+@dataclass(eq=False, repr=False)
 class ClassesDisplay(Display):
     """Regions of a classifier with any number of classes.
 
@@ -38,23 +40,12 @@ class ClassesDisplay(Display):
         The classes' names.
     """
 
-    def __init__(
-        self,
-        plane: Plane,
-        regions: NDArray[np.intp],
-        tied: NDArray[np.bool_],
-        points: Floats,
-        labels: NDArray[np.intp],
-        classes: NDArray[Any],
-    ) -> None:
-        self.plane, self.regions, self.tied, self.points, self.labels, self.classes = (
-            plane,
-            regions,
-            tied,
-            points,
-            labels,
-            classes,
-        )
+    plane: Plane
+    regions: NDArray[np.intp]
+    tied: NDArray[np.bool_]
+    points: Floats
+    labels: NDArray[np.intp]
+    classes: NDArray[Any]
 
     @classmethod
     def from_estimator(
@@ -84,31 +75,23 @@ class ClassesDisplay(Display):
         """
         plane = Plane.of(X, features, feature_names)
         a, _, grid = plane.grid(resolution)
-        classes = np.asarray(
-            estimator.classes_ if hasattr(estimator, "classes_") else estimator.classes
-        )
+        known = estimator.classes_ if hasattr(estimator, "classes_") else estimator.classes
+        classes = np.asarray(known)
         grid = for_estimator(estimator, X, grid)
         regions = np.searchsorted(classes, np.asarray(estimator.predict(grid)))
         counted = votes(estimator, grid, len(classes))
-        tied = (
-            np.zeros(a.size, bool)
-            if counted is None
-            else np.sum(counted == counted.max(axis=1, keepdims=True), axis=1) > 1
-        )
+        tied: NDArray[np.bool_] = np.zeros(a.size, bool)
+        if counted is not None:
+            tied = np.sum(counted == counted.max(axis=1, keepdims=True), axis=1) > 1
         labels = column_or_1d(y)
         if not np.isin(labels, classes).all():
             raise ValueError(
                 "y has labels that are not classes of the model, which are "
                 f"{', '.join(map(str, classes[:8]))}."
             )
-        return cls(
-            plane,
-            regions.reshape(a.shape),
-            tied.reshape(a.shape),
-            plane.project(X),
-            np.searchsorted(classes, labels),
-            classes,
-        ).plot(ax)
+        regions, tied = regions.reshape(a.shape), tied.reshape(a.shape)
+        index = np.searchsorted(classes, labels)
+        return cls(plane, regions, tied, plane.project(X), index, classes).plot(ax)
 
     def _draw(self, ax: Any) -> None:
         a, b, _ = self.plane.grid(self.regions.shape[0])
@@ -121,28 +104,13 @@ class ClassesDisplay(Display):
             if lead.min() < 0 < lead.max():
                 ax.contour(a, b, lead, levels=[0.0], colors=INK, linewidths=0.9)
         for i in range(k):
-            here, marker = (
-                self.points[self.labels == i],
-                MARKERS[(i + i // len(MARKERS)) % len(MARKERS)],
-            )
-            ax.scatter(
-                *here.T,
-                s=24,
-                c=colour(i),
-                marker=marker,
-                edgecolors="white",
-                linewidths=0.5,
-                label=names[i],
-            )
+            dots(ax, self.points[self.labels == i], i, 24, names[i])
         if self.tied.mean() > FEWEST_TIES:
-            ax.contourf(
-                a, b, self.tied.astype(float), levels=[0.5, 1.5], colors="none", hatches=["////"]
-            )
-            ax.fill_between(
-                [], [], facecolor="white", edgecolor=INK, hatch="////", label="tied votes"
-            )
+            hatch = "////"
+            ax.contourf(a, b, self.tied, levels=[0.5, 1.5], colors="none", hatches=[hatch])
+            ax.fill_between([], [], fc="white", ec=INK, hatch=hatch, label="tied votes")
         self.plane.label(ax)
-        legend_outside(ax, self.plane.note, columns=4)
+        legend_outside(ax, self.plane.note)
 
 
 def _leads(regions: NDArray[np.intp], k: int) -> Floats:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ class Curve(NamedTuple):
     y: Floats
 
 
+@dataclass(eq=False, repr=False)
 class ConvergenceDisplay(Display):
     """Curves that fall towards zero.
 
@@ -30,8 +32,9 @@ class ConvergenceDisplay(Display):
     xlabel, ylabel : str
     """
 
-    def __init__(self, curves: Sequence[Curve], xlabel: str, ylabel: str) -> None:
-        self.curves, self.xlabel, self.ylabel = curves, xlabel, ylabel
+    curves: Sequence[Curve]
+    xlabel: str
+    ylabel: str
 
     @classmethod
     def from_estimators(
@@ -66,9 +69,8 @@ class ConvergenceDisplay(Display):
                 seconds.append(time.perf_counter() - began)
                 gaps.append(max(model.certificate_.relative_gap, 1e-16))
             order = np.argsort(seconds)
-            curves.append(
-                Curve(name, np.array(seconds)[order], np.minimum.accumulate(np.array(gaps)[order]))
-            )
+            least = np.minimum.accumulate(np.array(gaps)[order])
+            curves.append(Curve(name, np.array(seconds)[order], least))
         return cls(curves, "seconds", "relative gap").plot(ax)
 
     @classmethod
@@ -91,33 +93,22 @@ class ConvergenceDisplay(Display):
         """
         curves = []
         for trace in traces:
+            name = trace.name or "This trace"
             if not len(trace):
-                raise ValueError(
-                    f"{trace.name or 'This trace'} keeps no steps: train with trace=1."
-                )
+                raise ValueError(f"{name} keeps no steps: train with trace=1.")
             error = trace.column("gap") if best is None else trace.column("primal") - best
             if not np.isfinite(error).any():
-                raise ValueError(
-                    f"{trace.name or 'This trace'} has no dual: give best, the optimal objective."
-                )
-            curves.append(
-                Curve(trace.name, trace.column("iteration") + 1.0, np.maximum(error, 1e-16))
-            )
-        return cls(
-            curves, "iteration", "primal - dual" if best is None else "primal - optimum"
-        ).plot(ax)
+                raise ValueError(f"{name} has no dual: give best, the optimal objective.")
+            iterations = trace.column("iteration") + 1.0
+            curves.append(Curve(trace.name, iterations, np.maximum(error, 1e-16)))
+        ylabel = "primal - dual" if best is None else "primal - optimum"
+        return cls(curves, "iteration", ylabel).plot(ax)
 
     def _draw(self, ax: Any) -> None:
         for k, curve in enumerate(self.curves):
             marker = MARKERS[k % len(MARKERS)] if len(curve.x) <= 20 else None
-            ax.plot(
-                curve.x,
-                curve.y,
-                color=colour(k),
-                linestyle=DASHES[k % len(DASHES)],
-                marker=marker,
-                label=curve.name,
-            )
+            style = {"color": colour(k), "linestyle": DASHES[k % len(DASHES)], "marker": marker}
+            ax.plot(curve.x, curve.y, label=curve.name, **style)
         ax.set(xscale="log", yscale="log", xlabel=self.xlabel, ylabel=self.ylabel)
         ax.grid(True, linewidth=0.4, alpha=0.5)
         legend_outside(ax, columns=2)

@@ -6,6 +6,7 @@ xi_i / |w|.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,22 @@ from sklearn.utils import column_or_1d
 
 from maxmargin.core.arrays import Floats
 from maxmargin.plots.display import Display
-from maxmargin.plots.plane import Plane, dense, for_estimator
-from maxmargin.plots.style import CLASS_COLOURS, INK, MARKERS, class_names, legend_outside, paler
+from maxmargin.plots.plane import Plane, decision_values, dense
+from maxmargin.plots.style import (
+    CLASS_COLOURS,
+    INK,
+    class_names,
+    dots,
+    legend_outside,
+    paler,
+    rings,
+)
 
 UNEQUAL = 8.0
 """Slacks are drawn if the ranges of the two features differ by less than this factor."""
 
 
+@dataclass(eq=False, repr=False)
 class DecisionDisplay(Display):
     """Regions, margins, support vectors and slacks of a binary classifier.
 
@@ -44,26 +54,15 @@ class DecisionDisplay(Display):
         Label of the ringed points.
     """
 
-    def __init__(
-        self,
-        plane: Plane,
-        values: Floats,
-        points: Floats,
-        positive: NDArray[np.bool_],
-        names: tuple[str, str],
-        support: NDArray[np.intp],
-        segments: Sequence[tuple[Floats, Floats]] = (),
-        title: str = "",
-        rings: str = "support vectors",
-    ) -> None:
-        self.plane, self.values, self.points, self.positive, self.names = (
-            plane,
-            values,
-            points,
-            positive,
-            names,
-        )
-        self.support, self.segments, self.title, self.rings = support, segments, title, rings
+    plane: Plane
+    values: Floats
+    points: Floats
+    positive: NDArray[np.bool_]
+    names: tuple[str, str]
+    support: NDArray[np.intp]
+    segments: Sequence[tuple[Floats, Floats]] = ()
+    title: str = ""
+    rings: str = "support vectors"
 
     @classmethod
     def from_estimator(
@@ -136,34 +135,16 @@ class DecisionDisplay(Display):
         plane = Plane.of(X, features, feature_names)
         a, _, grid = plane.grid(resolution)
         positive = labels == classes[1]
-        values = np.asarray(estimator.decision_function(for_estimator(estimator, X, grid))).reshape(
-            a.shape
-        )
-        at_points = np.asarray(estimator.decision_function(for_estimator(estimator, X, X)))
-        rings = "support vectors"
-        support = support_of(estimator, X)
+        t = np.where(positive, 1.0, -1.0)
+        values = decision_values(estimator, X, grid).reshape(a.shape)
+        at_points = decision_values(estimator, X, X)
+        ringed, support = "support vectors", support_of(estimator, X)
         if support is None:
-            rings, support = (
-                "not beyond the margin",
-                np.flatnonzero(np.where(positive, 1, -1) * at_points <= 1.0 + 1e-3),
-            )
-        segments = (
-            _slacks(estimator, X, np.where(positive, 1.0, -1.0), at_points)
-            if slacks and not plane.note
-            else []
-        )
+            ringed, support = "not beyond the margin", np.flatnonzero(t * at_points <= 1.0 + 1e-3)
+        segments = _slacks(estimator, X, t, at_points) if slacks and not plane.note else []
         first, second = class_names(classes)
-        return cls(
-            plane,
-            values,
-            plane.project(X),
-            positive,
-            (first, second),
-            support,
-            segments,
-            title,
-            rings,
-        )
+        shown, names = plane.project(X), (first, second)
+        return cls(plane, values, shown, positive, names, support, segments, title, ringed)
 
     def _draw(self, ax: Any) -> None:
         a, b, _ = self.plane.grid(self.values.shape[0])
@@ -179,29 +160,11 @@ class DecisionDisplay(Display):
                 linewidths=[1.0, 1.6, 1.0],
             )
         for start, end in self.segments:
-            ax.plot(
-                *zip(start, end, strict=True), color=INK, linewidth=0.9, linestyle=":", zorder=2
-            )
+            ax.plot(*np.transpose([start, end]), ":", color=INK, linewidth=0.9, zorder=2)
         for k, here in enumerate((~self.positive, self.positive)):
-            ax.scatter(
-                *self.points[here].T,
-                s=26,
-                c=CLASS_COLOURS[k],
-                marker=MARKERS[k],
-                edgecolors="white",
-                linewidths=0.5,
-                label=self.names[k],
-            )
+            dots(ax, self.points[here], k, 26, self.names[k])
         if len(self.support):
-            shown = f"{self.rings} ({len(self.support)})"
-            ax.scatter(
-                *self.points[self.support].T,
-                s=75,
-                facecolors="none",
-                edgecolors=INK,
-                linewidths=0.9,
-                label=shown,
-            )
+            rings(ax, self.points[self.support], 75, self.rings)
         self.plane.label(ax)
         legend_outside(ax, "\n".join(filter(None, [self.title, self.plane.note])))
 
@@ -212,10 +175,8 @@ def support_of(estimator: Any, X: ArrayLike) -> NDArray[np.intp] | None:
     Return None if the model does not have them. For a pipeline, the last step has them.
     """
     last = estimator[-1] if hasattr(estimator, "named_steps") else estimator
-    support, vectors = (
-        getattr(last, "support_", getattr(last, "support", None)),
-        getattr(last, "support_vectors_", None),
-    )
+    support = getattr(last, "support_", getattr(last, "support", None))
+    vectors = getattr(last, "support_vectors_", None)
     if support is None:
         return None
     data = dense(X)

@@ -6,6 +6,7 @@ the RBF kernel's range: the larger it is, the more the boundary follows single p
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,11 @@ from sklearn.base import clone
 from maxmargin.core.arrays import Floats
 from maxmargin.plots.decision import DecisionDisplay
 from maxmargin.plots.display import Display
-from maxmargin.plots.plane import for_estimator
+from maxmargin.plots.plane import decision_values
 from maxmargin.plots.style import CLASS_COLOURS, figure, rc
 
 
+@dataclass(eq=False, repr=False)
 class EffectDisplay(Display):
     """Decision regions for several values of a parameter.
 
@@ -34,21 +36,11 @@ class EffectDisplay(Display):
         The sum of max(0, 1 - t_i y(x_i)) for each value.
     """
 
-    def __init__(
-        self,
-        parameter: str,
-        values: Sequence[float],
-        panels: list[DecisionDisplay],
-        margin: Floats,
-        slack: Floats,
-    ) -> None:
-        self.parameter, self.values, self.panels, self.margin, self.slack = (
-            parameter,
-            values,
-            panels,
-            margin,
-            slack,
-        )
+    parameter: str
+    values: Sequence[float]
+    panels: list[DecisionDisplay]
+    margin: Floats
+    slack: Floats
 
     @classmethod
     def from_estimator(
@@ -94,15 +86,12 @@ class EffectDisplay(Display):
             )
         fitted = [clone(estimator).set_params(**{parameter: value}).fit(X, y) for value in values]
         margin, slack = np.array([margin_and_slack(model, X, y) for model in fitted]).T
-        symbol = {"gamma": "$\\gamma$", "nu": "$\\nu$", "epsilon": "$\\varepsilon$"}.get(
-            parameter, f"${parameter}$"
-        )
+        symbols = {"gamma": "\\gamma", "nu": "\\nu", "epsilon": "\\varepsilon"}
+        symbol = f"${symbols.get(parameter, parameter)}$"
         panels = []
         for model, value, room, total in zip(fitted, values, margin, slack, strict=True):
-            title = (
-                f"{symbol} = {value if isinstance(value, str) else format(value, 'g')}:  margin "
-                f"{room:.3g},  $\\sum\\xi$ = {total:.3g}"
-            )
+            shown = value if isinstance(value, str) else f"{value:g}"
+            title = f"{symbol} = {shown}:  margin {room:.3g},  $\\sum\\xi$ = {total:.3g}"
             panels.append(DecisionDisplay.computed(model, X, y, title=title))
         return cls(parameter, values, panels, margin, slack)
 
@@ -114,16 +103,13 @@ class EffectDisplay(Display):
         with rc():
             ax = figure()[1] if ax is None else ax
             other = ax.twinx()
-            (one,) = ax.plot(
-                self.values, self.margin, "o-", color=CLASS_COLOURS[0], label="margin $1/|w|$"
-            )
-            (two,) = other.plot(
-                self.values, self.slack, "s--", color=CLASS_COLOURS[1], label="$\\sum\\xi$"
-            )
-            ax.set(xscale="log", xlabel=self.parameter, ylabel="margin $1/|w|$")
-            other.set_ylabel("$\\sum\\xi$")
+            margin, slack = "margin $1/|w|$", "$\\sum\\xi$"
+            one = ax.plot(self.values, self.margin, "o-", color=CLASS_COLOURS[0], label=margin)
+            two = other.plot(self.values, self.slack, "s--", color=CLASS_COLOURS[1], label=slack)
+            ax.set(xscale="log", xlabel=self.parameter, ylabel=margin)
+            other.set_ylabel(slack)
             other.spines["right"].set_visible(True)
-            ax.legend(handles=[one, two], loc="upper right")
+            ax.legend(handles=[*one, *two], loc="upper right")
         return ax
 
     def _panels(self) -> tuple[Any, ...]:
@@ -140,13 +126,11 @@ def margin_and_slack(model: Any, X: ArrayLike, y: ArrayLike) -> tuple[float, flo
     |w|^2 comes from coef_ if the model has it, otherwise from sum_i coef_i (y(x_i) - b) over the
     support vectors.
     """
-    values = np.asarray(model.decision_function(for_estimator(model, X, X)), float)
+    values = decision_values(model, X, X)
     t = np.where(np.asarray(y) == model.classes_[1], 1.0, -1.0)
     if hasattr(model, "coef_"):
         squared = float(np.sum(np.asarray(model.coef_) ** 2))
     else:
-        of_support = np.asarray(
-            model.decision_function(for_estimator(model, X, model.support_vectors_)), float
-        ) - float(np.ravel(model.intercept_)[0])
+        of_support = decision_values(model, X, model.support_vectors_) - np.ravel(model.intercept_)
         squared = float(np.ravel(model.dual_coef_) @ of_support)
     return 1.0 / np.sqrt(max(squared, 1e-300)), float(np.maximum(0.0, 1.0 - t * values).sum())

@@ -1,18 +1,20 @@
 """A grid search as a heat map: the mean score for each pair of parameters, the best one framed."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from maxmargin.core.arrays import Floats
 from maxmargin.plots.display import Display
-from maxmargin.plots.style import INK, flat
+from maxmargin.plots.style import CLASS_COLOURS, INK, heat_map
 
 MOST_NUMBERS = 100
 """Scores are written into the cells if there are at most this many."""
 
 
+@dataclass(eq=False, repr=False)
 class GridSearchDisplay(Display):
     """Scores over two parameters, or over one.
 
@@ -28,24 +30,13 @@ class GridSearchDisplay(Display):
         For the title: what happened to further parameters.
     """
 
-    def __init__(
-        self,
-        scores: Floats,
-        x_values: list[Any],
-        y_values: list[Any],
-        x_name: str,
-        y_name: str,
-        score_name: str = "mean score",
-        note: str = "",
-    ) -> None:
-        self.scores, self.x_values, self.y_values, self.x_name, self.y_name = (
-            scores,
-            x_values,
-            y_values,
-            x_name,
-            y_name,
-        )
-        self.score_name, self.note = score_name, note
+    scores: Floats
+    x_values: list[Any]
+    y_values: list[Any]
+    x_name: str
+    y_name: str
+    score_name: str = "mean score"
+    note: str = ""
 
     @classmethod
     def from_search(
@@ -94,56 +85,38 @@ class GridSearchDisplay(Display):
         return cls(cells, x_values, y_values, x, y or "", score.replace("_", " "), note).plot(ax)
 
     def _panels(self) -> tuple[Any, ...]:
-        return (
-            1,
-            1,
-            (max(4.6, 0.62 * len(self.x_values) + 2.0), max(2.2, 0.42 * len(self.y_values) + 1.6)),
-        )
+        rows, columns = self.scores.shape
+        return (1, 1, (max(4.6, 0.62 * columns + 2.0), max(2.2, 0.42 * rows + 1.6)))
 
     def _draw(self, ax: Any) -> None:
-        ends = (
-            {"vmin": np.nanmin(self.scores) - 0.1, "vmax": np.nanmax(self.scores) + 0.1}
-            if flat(self.scores)
-            else {}
-        )
-        image = ax.imshow(self.scores, origin="lower", aspect="auto", cmap="cividis", **ends)
-        ax.figure.colorbar(image, ax=ax, label=self.score_name)
-        ax.set_xticks(
-            range(len(self.x_values)),
-            [_short(v) for v in self.x_values],
-            rotation=45 if len(self.x_values) > 6 else 0,
-        )
-        ax.set_yticks(range(len(self.y_values)), [_short(v) for v in self.y_values])
-        ax.set(xlabel=_last(self.x_name), ylabel=_last(self.y_name))
+        from matplotlib.patches import Rectangle
+
+        heat_map(ax, self.scores, self.score_name, 0.1, origin="lower", aspect="auto")
+        rows, columns = self.scores.shape
+        x, y = [_short(v) for v in self.x_values], [_short(v) for v in self.y_values]
+        ax.set_xticks(range(columns), x, rotation=45 if columns > 6 else 0)
+        ax.set_yticks(range(rows), y)
         if not self.y_name:
             ax.set_yticks([])
         if self.scores.size <= MOST_NUMBERS:
-            middle = 0.5 * (np.nanmin(self.scores) + np.nanmax(self.scores))
-            for (row, column), value in np.ndenumerate(self.scores):
-                if np.isfinite(value):
-                    ax.text(
-                        column,
-                        row,
-                        f"{value:.3g}",
-                        ha="center",
-                        va="center",
-                        fontsize=7.5,
-                        color="white" if value < middle else "black",
-                    )
+            self._write_scores(ax)
         row, column = np.unravel_index(np.nanargmax(self.scores), self.scores.shape)
-        from matplotlib.patches import Rectangle
-
-        ax.add_patch(
-            Rectangle(
-                (column - 0.5, row - 0.5), 1, 1, fill=False, edgecolor="#d55e00", linewidth=2.2
-            )
-        )
-        best = (
-            f"best {self.scores[row, column]:.4g} at {_last(self.x_name)} = "
-            f"{_short(self.x_values[column])}"
-        )
-        best += f", {_last(self.y_name)} = {_short(self.y_values[row])}" if self.y_name else ""
+        corner = (column - 0.5, row - 0.5)
+        ax.add_patch(Rectangle(corner, 1, 1, fill=False, ec=CLASS_COLOURS[1], linewidth=2.2))
+        x_name, y_name = _last(self.x_name), _last(self.y_name)
+        ax.set(xlabel=x_name, ylabel=y_name)
+        best = f"best {self.scores[row, column]:.4g} at {x_name} = {x[column]}"
+        best += f", {y_name} = {y[row]}" if self.y_name else ""
         ax.set_title("\n".join(filter(None, [best, self.note])), color=INK)
+
+    def _write_scores(self, ax: Any) -> None:
+        """Write each score into its cell, white on dark colours."""
+        middle = 0.5 * (np.nanmin(self.scores) + np.nanmax(self.scores))
+        style = {"ha": "center", "va": "center", "fontsize": 7.5}
+        for (row, column), value in np.ndenumerate(self.scores):
+            if np.isfinite(value):
+                shade = "white" if value < middle else "black"
+                ax.text(column, row, f"{value:.3g}", color=shade, **style)
 
 
 def _axes(columns: dict[str, list[Any]], x: str | None, y: str | None) -> tuple[str, str | None]:
@@ -155,20 +128,15 @@ def _axes(columns: dict[str, list[Any]], x: str | None, y: str | None) -> tuple[
             )
     varying = sorted(columns, key=lambda name: -len(_ordered(columns[name])))
     x = x or next(name for name in varying if name != y)
-    y = y or next(
-        (name for name in varying if name != x and len(_ordered(columns[name])) > 1), None
-    )
-    return x, y
+    others = (name for name in varying if name != x and len(_ordered(columns[name])) > 1)
+    return x, y or next(others, None)
 
 
 def _ordered(values: list[Any]) -> list[Any]:
     """Return the distinct values: numbers sorted, others in order of appearance."""
     different = list(dict.fromkeys(value for value in values if value is not np.ma.masked))
-    return (
-        sorted(different)
-        if all(isinstance(v, int | float | np.number) for v in different)
-        else different
-    )
+    numbers = all(isinstance(v, int | float | np.number) for v in different)
+    return sorted(different) if numbers else different
 
 
 def _short(value: Any) -> str:

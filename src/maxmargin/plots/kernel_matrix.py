@@ -3,6 +3,7 @@
 Bright blocks on the diagonal show that the kernel separates the classes.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,13 @@ from maxmargin.kernel.kernels import Kernel
 from maxmargin.kernel.sources import kernel_matrix
 from maxmargin.plots.display import Display
 from maxmargin.plots.plane import dense
-from maxmargin.plots.style import INK, flat
+from maxmargin.plots.style import INK, heat_map
 
 MOST_POINTS = 2000
 """Larger data are shown as an evenly spaced sample of this many points."""
 
 
+@dataclass(eq=False, repr=False)
 class KernelMatrixDisplay(Display):
     """K(x_i, x_j) for all pairs.
 
@@ -32,8 +34,9 @@ class KernelMatrixDisplay(Display):
         Names of the classes; empty if there are none.
     """
 
-    def __init__(self, K: Floats, ends: list[int], names: list[str]) -> None:
-        self.K, self.ends, self.names = K, ends, names
+    K: Floats
+    ends: list[int]
+    names: list[str]
 
     @classmethod
     def from_estimator(
@@ -67,9 +70,7 @@ class KernelMatrixDisplay(Display):
         ).plot(ax)
 
     def _draw(self, ax: Any) -> None:
-        ends = {"vmin": self.K.min() - 1.0, "vmax": self.K.max() + 1.0} if flat(self.K) else {}
-        image = ax.imshow(self.K, cmap="cividis", interpolation="nearest", **ends)
-        ax.figure.colorbar(image, ax=ax, label="$k(x_i, x_j)$")
+        heat_map(ax, self.K, "$k(x_i, x_j)$", 1.0, interpolation="nearest")
         for end in self.ends[:-1]:
             ax.axhline(end - 0.5, color="white", linewidth=0.8)
             ax.axvline(end - 0.5, color="white", linewidth=0.8)
@@ -83,13 +84,13 @@ class KernelMatrixDisplay(Display):
 
 def _matrix(estimator: Any, X: Floats) -> Floats:
     """Return the kernel values of all pairs of points."""
-    if hasattr(estimator, "fit") and not hasattr(estimator, "kernel_"):
+    if isinstance(estimator, Kernel):
+        return np.asarray(kernel_matrix(estimator, X))
+    if not hasattr(estimator, "fit"):
+        return np.asarray(estimator(X, X), float)
+    if not hasattr(estimator, "kernel_"):
         raise ValueError(
             f"{type(estimator).__name__} does not expose its kernel: give a Kernel or a function "
             "of two sets of points."
         )
-    if not hasattr(estimator, "fit") and not isinstance(estimator, Kernel):
-        return np.asarray(estimator(X, X), float)
-    return np.asarray(
-        kernel_matrix(estimator if isinstance(estimator, Kernel) else estimator.kernel_, X)
-    )
+    return np.asarray(kernel_matrix(estimator.kernel_, X))

@@ -5,6 +5,7 @@ also penalises points far on the right side.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ OF_RESIDUAL: dict[str, Loss] = {
 """Losses of regression as functions of the residual t - y(x)."""
 
 
+@dataclass(eq=False, repr=False)
 class LossDisplay(Display):
     """Losses as curves.
 
@@ -45,13 +47,9 @@ class LossDisplay(Display):
         The range shown.
     """
 
-    def __init__(
-        self,
-        losses: Mapping[str, Loss] = OF_MARGIN,
-        over: str = "margin $t\\,y(x)$",
-        between: tuple[float, float] = (-2.2, 2.8),
-    ) -> None:
-        self.losses, self.over, self.between = losses, over, between
+    losses: Mapping[str, Loss] = field(default_factory=lambda: OF_MARGIN)
+    over: str = "margin $t\\,y(x)$"
+    between: tuple[float, float] = (-2.2, 2.8)
 
     @classmethod
     def of_classification(cls, ax: Any = None) -> "LossDisplay":
@@ -69,11 +67,9 @@ class LossDisplay(Display):
     def _draw(self, ax: Any) -> None:
         m = np.linspace(*self.between, 801)
         for k, (name, loss) in enumerate(self.losses.items()):
-            style = (
-                {"color": INK, "linewidth": 1.2}
-                if name == "errors"
-                else {"color": colour(k - ("errors" in self.losses))}
-            )
+            style: dict[str, Any] = {"color": colour(k - ("errors" in self.losses))}
+            if name == "errors":
+                style = {"color": INK, "linewidth": 1.2}
             ax.plot(m, loss(m), label=name, linestyle=DASHES[k % len(DASHES)], **style)
         ax.set(xlabel=self.over, ylabel="loss", ylim=(-0.06, 3.6), xlim=self.between)
         ax.legend(loc="upper right")

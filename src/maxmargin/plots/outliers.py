@@ -4,6 +4,7 @@ Points beyond the solid line count as novel.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 from maxmargin.core.arrays import Floats
 from maxmargin.plots.decision import support_of
 from maxmargin.plots.display import Display
-from maxmargin.plots.plane import Plane, for_estimator
-from maxmargin.plots.style import CLASS_COLOURS, INK, legend_outside
+from maxmargin.plots.plane import Plane, decision_values
+from maxmargin.plots.style import INK, dots, legend_outside, rings
 
 
+@dataclass(eq=False, repr=False)
 class OutlierDisplay(Display):
     """Contours of a one-class model.
 
@@ -31,21 +33,11 @@ class OutlierDisplay(Display):
         Indices of the support vectors.
     """
 
-    def __init__(
-        self,
-        plane: Plane,
-        values: Floats,
-        points: Floats,
-        inside: NDArray[np.bool_],
-        support: NDArray[np.intp],
-    ) -> None:
-        self.plane, self.values, self.points, self.inside, self.support = (
-            plane,
-            values,
-            points,
-            inside,
-            support,
-        )
+    plane: Plane
+    values: Floats
+    points: Floats
+    inside: NDArray[np.bool_]
+    support: NDArray[np.intp]
 
     @classmethod
     def from_estimator(
@@ -73,52 +65,23 @@ class OutlierDisplay(Display):
         """
         plane = Plane.of(X, features, feature_names)
         a, _, grid = plane.grid(resolution)
-        values, at_points = (
-            np.asarray(estimator.decision_function(for_estimator(estimator, X, where)))
-            for where in (grid, X)
-        )
+        values = decision_values(estimator, X, grid).reshape(a.shape)
+        at_points = decision_values(estimator, X, X)
+        rounding = 1e-6 * np.abs(at_points).max()
         support = support_of(estimator, X)
         if support is None:
-            support = np.flatnonzero(at_points <= 1e-6 * np.abs(at_points).max())
-        inside = at_points >= -1e-6 * np.abs(at_points).max()
-        return cls(
-            plane, values.reshape(a.shape), plane.project(X), inside, np.asarray(support)
-        ).plot(ax)
+            support = np.flatnonzero(at_points <= rounding)
+        return cls(plane, values, plane.project(X), at_points >= -rounding, support).plot(ax)
 
     def _draw(self, ax: Any) -> None:
         a, b, _ = self.plane.grid(self.values.shape[0])
-        scale = np.abs(self.values).max()
-        ax.contourf(
-            a, b, self.values, levels=np.linspace(-scale, scale, 15), cmap="PuBu", alpha=0.75
-        )
+        levels = np.abs(self.values).max() * np.linspace(-1, 1, 15)
+        ax.contourf(a, b, self.values, levels=levels, cmap="PuBu", alpha=0.75)
         if self.values.min() < 0 < self.values.max():
             ax.contour(a, b, self.values, levels=[0.0], colors=INK, linewidths=1.6)
-        ax.scatter(
-            *self.points[self.inside].T,
-            s=18,
-            c=CLASS_COLOURS[0],
-            edgecolors="white",
-            linewidths=0.4,
-            label="inside",
-        )
-        ax.scatter(
-            *self.points[~self.inside].T,
-            s=30,
-            c=CLASS_COLOURS[1],
-            marker="X",
-            edgecolors="white",
-            linewidths=0.4,
-            label="novel",
-        )
-        ring = self.points[self.support]
-        if len(ring):  # a model fitted to other points has none among these
-            ax.scatter(
-                *ring.T,
-                s=70,
-                facecolors="none",
-                edgecolors=INK,
-                linewidths=0.8,
-                label=f"support vectors ({len(ring)})",
-            )
+        dots(ax, self.points[self.inside], 0, 18, "inside", linewidths=0.4)
+        dots(ax, self.points[~self.inside], 1, 30, "novel", linewidths=0.4, marker="X")
+        if len(self.support):  # a model fitted to other points has none among these
+            rings(ax, self.points[self.support], 70, "support vectors", linewidths=0.8)
         self.plane.label(ax)
         legend_outside(ax, self.plane.note)

@@ -5,6 +5,7 @@ piecewise linear in C; the points leave the bound one after the other.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ ZERO = 1e-6
 """Multipliers below this fraction of C count as zero and are not drawn."""
 
 
+@dataclass(eq=False, repr=False)
 class PathDisplay(Display):
     """Multipliers over C.
 
@@ -32,10 +34,10 @@ class PathDisplay(Display):
         Names of the negative and the positive class.
     """
 
-    def __init__(
-        self, C: Floats, alpha: Floats, positive: NDArray[np.bool_], names: tuple[str, str]
-    ) -> None:
-        self.C, self.alpha, self.positive, self.names = C, alpha, positive, names
+    C: Floats
+    alpha: Floats
+    positive: NDArray[np.bool_]
+    names: tuple[str, str]
 
     @classmethod
     def from_estimator(
@@ -60,11 +62,8 @@ class PathDisplay(Display):
         -------
         PathDisplay
         """
-        labels, values = (
-            np.asarray(y),
-            np.geomspace(1e-3, 1e3, 60) if C is None else np.asarray(C, float),
-        )
-        classes = np.unique(labels)
+        labels, classes = np.asarray(y), np.unique(y)
+        values = np.geomspace(1e-3, 1e3, 60) if C is None else np.asarray(C, float)
         if len(classes) != 2:
             raise ValueError(
                 f"PathDisplay shows the multipliers of two classes; y has {len(classes)}."

@@ -51,12 +51,8 @@ class Plane(NamedTuple):
             i, j = _pair(features, called) if features is not None else (0, 1)
             origin, u, v = data.mean(axis=0), np.eye(d)[i], np.eye(d)[j]
             origin[[i, j]] = 0.0
-            note = (
-                ""
-                if d == 2
-                else f"plane of {called[i]} and {called[j]}, other features at their mean"
-            )
             axes = (called[i], called[j])
+            note = f"plane of {axes[0]} and {axes[1]}, other features at their mean" * (d > 2)
         else:
             origin = data.mean(axis=0)
             u, v = _principal(data - origin)
@@ -92,10 +88,10 @@ def dense(X: Any) -> Floats:
 def feature_names(X: Any, names: Sequence[str] | None = None) -> list[str]:
     """Return the given names, the columns of a data frame, or x_1, x_2, ..."""
     if names is None and hasattr(X, "columns"):
-        names = [str(name) for name in X.columns]
-    return (
-        list(names) if names is not None else [f"$x_{{{i + 1}}}$" for i in range(dense(X).shape[1])]
-    )
+        return [str(name) for name in X.columns]
+    if names is None:
+        return [f"$x_{{{i + 1}}}$" for i in range(dense(X).shape[1])]
+    return list(names)
 
 
 def for_estimator(estimator: Any, X: Any, points: Any) -> Any:
@@ -111,6 +107,11 @@ def for_estimator(estimator: Any, X: Any, points: Any) -> Any:
         return points
     columns = {name: points[:, k] for k, name in enumerate(X.columns)}
     return type(X)(columns)
+
+
+def decision_values(estimator: Any, X: Any, points: Any) -> Floats:
+    """Return the decision values of an estimator, fitted on data like X, at points."""
+    return np.asarray(estimator.decision_function(for_estimator(estimator, X, points)), float)
 
 
 def _pair(features: Sequence[int | str], names: list[str]) -> tuple[int, int]:

@@ -92,6 +92,31 @@ def paler(colours: Sequence[str], share: float = 0.72) -> list[tuple[float, floa
     return mixed  # type: ignore[return-value]
 
 
+def dots(ax: Any, points: Any, k: int, size: float, label: str, **style: Any) -> None:
+    """Draw points in the colour and with the marker of the k-th class."""
+    style = {"marker": MARKERS[(k + k // len(MARKERS)) % len(MARKERS)], "linewidths": 0.5, **style}
+    ax.scatter(*points.T, s=size, c=colour(k), edgecolors="white", label=label, **style)
+
+
+def rings(ax: Any, points: Any, size: float, label: str, **style: Any) -> None:
+    """Draw rings around points; the legend shows their number."""
+    style = {"facecolors": "none", "edgecolors": INK, "linewidths": 0.9, **style}
+    ax.scatter(*points.T, s=size, label=f"{label} ({len(points)})", **style)
+
+
+def heat_map(ax: Any, values: Any, label: str, room: float, **options: Any) -> None:
+    """Draw a matrix in colours, with a colour bar.
+
+    If the values differ by rounding only, the colours span their range and room on both sides:
+    a colour bar over the range alone would show noise.
+    """
+    known = np.asarray(values)[np.isfinite(values)]
+    if not known.size or np.ptp(known) <= 1e-9 * np.abs(known).max():
+        options |= {"vmin": np.nanmin(values) - room, "vmax": np.nanmax(values) + room}
+    image = ax.imshow(values, cmap="cividis", **options)
+    ax.figure.colorbar(image, ax=ax, label=label)
+
+
 def legend_outside(ax: Any, title: str = "", columns: int = 4) -> None:
     """Put a legend above the axes, in as many columns as fit, and the title above it."""
     handles, labels = ax.get_legend_handles_labels()
@@ -132,12 +157,6 @@ def titled(ax: Any, title: str) -> None:
 def class_names(classes: Any) -> list[str]:
     """Return names of classes for a legend: "class 1" for a number, a word as it is."""
     return [str(c) if isinstance(c, str) else f"class {c}" for c in classes]
-
-
-def flat(values: Any) -> bool:
-    """Whether values differ by rounding only; a colour bar over their range would show noise."""
-    known = np.asarray(values)[np.isfinite(values)]
-    return bool(np.ptp(known) <= 1e-9 * np.abs(known).max()) if known.size else True
 
 
 def _letters(text: str) -> int:

@@ -3,6 +3,7 @@
 The support vectors are the points on or outside the tube.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,10 @@ from maxmargin.core.arrays import Floats
 from maxmargin.plots.decision import support_of
 from maxmargin.plots.display import Display
 from maxmargin.plots.plane import dense, feature_names, for_estimator
-from maxmargin.plots.style import CLASS_COLOURS, INK, PALE, legend_outside, paler
+from maxmargin.plots.style import CLASS_COLOURS, PALE, legend_outside, paler, rings
 
 
+@dataclass(eq=False, repr=False)
 class TubeDisplay(Display):
     """The tube of a regression.
 
@@ -37,26 +39,15 @@ class TubeDisplay(Display):
         Label of the ringed points.
     """
 
-    def __init__(
-        self,
-        x: Floats,
-        y: Floats,
-        line_x: Floats,
-        line_y: Floats,
-        epsilon: float,
-        support: NDArray[np.intp],
-        name: str = "x",
-        note: str = "",
-        rings: str = "support vectors",
-    ) -> None:
-        self.x, self.y, self.line_x, self.line_y = x, y, line_x, line_y
-        self.epsilon, self.support, self.name, self.note, self.rings = (
-            epsilon,
-            support,
-            name,
-            note,
-            rings,
-        )
+    x: Floats
+    y: Floats
+    line_x: Floats
+    line_y: Floats
+    epsilon: float
+    support: NDArray[np.intp]
+    name: str = "x"
+    note: str = ""
+    rings: str = "support vectors"
 
     @classmethod
     def from_estimator(
@@ -96,15 +87,9 @@ class TubeDisplay(Display):
                 f"X must have two dimensions, got shape {data.shape}; for one feature give "
                 "X[:, None]."
             )
-        if epsilon is None:
-            epsilon = next(
-                (
-                    float(v)
-                    for v in (getattr(estimator, n, None) for n in ("epsilon_", "epsilon"))
-                    if v is not None
-                ),
-                None,
-            )
+        for attribute in ("epsilon_", "epsilon"):
+            if epsilon is None:
+                epsilon = getattr(estimator, attribute, None)
         if epsilon is None:
             raise ValueError(
                 f"{type(estimator).__name__} has no epsilon, the half-width of its tube: give one."
@@ -117,43 +102,27 @@ class TubeDisplay(Display):
         room = 0.04 * (np.ptp(x) or 1.0)
         grid = np.tile(data.mean(axis=0), (resolution, 1))
         grid[:, feature] = np.linspace(x.min() - room, x.max() + room, resolution)
-        rings, support = "support vectors", support_of(estimator, data)
+        ringed, support = "support vectors", support_of(estimator, data)
         # the model has no support vectors, or was fitted to other points
         if support is None or not len(support):
-            rings = "on or outside the tube"
+            ringed = "on or outside the tube"
             support = np.flatnonzero(np.abs(value(data) - t) >= epsilon * (1 - 1e-3))
-        note = (
-            ""
-            if data.shape[1] == 1
-            else f"along one of {data.shape[1]} features, the others at their mean"
-        )
+        d = data.shape[1]
+        note = f"along one of {d} features, the others at their mean" if d > 1 else ""
         if name is None:
             name = feature_names(X)[feature] if hasattr(X, "columns") else "x"
         curve = grid[:, feature], value(grid)
-        return cls(x, t, *curve, epsilon, np.asarray(support), name, note, rings).plot(ax)
+        return cls(x, t, *curve, float(epsilon), support, name, note, ringed).plot(ax)
 
     def _draw(self, ax: Any) -> None:
         low, high = self.line_y - self.epsilon, self.line_y + self.epsilon
-        ax.fill_between(
-            self.line_x,
-            low,
-            high,
-            color=paler(CLASS_COLOURS[:1], 0.8)[0],
-            label=f"tube, $\\varepsilon$ = {self.epsilon:.3g}",
-        )
+        pale, label = paler(CLASS_COLOURS[:1], 0.8)[0], f"tube, $\\varepsilon$ = {self.epsilon:.3g}"
+        ax.fill_between(self.line_x, low, high, color=pale, label=label)
         ax.plot(self.line_x, self.line_y, color=CLASS_COLOURS[0], label="$y(x)$")
         for edge in (low, high):
             ax.plot(self.line_x, edge, color=CLASS_COLOURS[0], linewidth=0.8, linestyle="--")
         ax.scatter(self.x, self.y, s=16, c=PALE, edgecolors="none", zorder=3, label="points")
-        ax.scatter(
-            self.x[self.support],
-            self.y[self.support],
-            s=45,
-            facecolors="none",
-            edgecolors=INK,
-            linewidths=0.9,
-            zorder=4,
-            label=f"{self.rings} ({len(self.support)})",
-        )
+        ringed = np.column_stack([self.x, self.y])[self.support]
+        rings(ax, ringed, 45, self.rings, zorder=4)
         ax.set(xlabel=self.name, ylabel="target")
         legend_outside(ax, self.note, columns=2)
