@@ -32,7 +32,7 @@ def ranking(pairs, C):
     one, zero = np.ones(pairs), np.zeros(pairs)
     group, row = np.zeros(pairs, np.int64), np.arange(pairs)
 
-    def certify(f, decision):
+    def certify(problem, f, decision):
         found = certificate.classification(f, one, C * one, decision.coef, 0.0)
         return replace(found, equality_violation=0.0)
 
@@ -81,44 +81,33 @@ def test_ranking(n):
 # ---- data description: the smallest ball around all but a few samples ----------------------------
 
 
-class DataDescription:
+def data_description(n, C):
     """min 1/2 b'Kb - 1/2 sum k(x_i, x_i) b_i, sum b = 1, 0 <= b <= C.
 
     This is half the dual of R^2 + C sum xi.
     """
+    zero, C = np.zeros(n), np.full(n, C)
 
-    def __init__(self, n, C):
-        self.C, self.n = np.full(n, C), n
+    def build(source):
+        group, row = np.zeros(n, np.int64), np.arange(n)
+        return DualProblem(-source.diagonal() / 2, zero, C, group, row, fill(1.0, C), zero)
 
-    def build(self, source):
-        self.half = source.diagonal() / 2
-        zero = np.zeros(self.n)
-        return DualProblem(
-            -self.half,
-            zero,
-            self.C,
-            np.zeros(self.n, np.int64),
-            np.arange(self.n),
-            fill(1.0, self.C),
-            zero,
-        )
+    def certify(problem, f, decision):
+        inside, b = f + problem.linear, decision.coef  # (R^2 - |phi(x) - c|^2) / 2
+        gap = float(np.sum(b * inside + C * np.maximum(0.0, -inside)))
+        dual = -float(np.sum(b * (f - decision.intercept)) / 2 + problem.linear @ b)
+        kkt = np.maximum(np.where(b < C, -inside, 0.0), np.where(b > 0, inside, 0.0))
+        box, equality = np.maximum(-b, b - C), abs(float(b.sum()) - 1.0)
+        return certificate_of(dual + gap, dual, gap, kkt, box, equality)
 
-    def certify(self, f, decision):
-        inside, b = f - self.half, decision.coef  # (R^2 - |phi(x) - c|^2) / 2
-        gap = float(np.sum(b * inside + self.C * np.maximum(0.0, -inside)))
-        dual = -float(np.sum(b * (f - decision.intercept)) / 2 - self.half @ b)
-        kkt = np.maximum(np.where(b < self.C, -inside, 0.0), np.where(b > 0, inside, 0.0))
-        return certificate_of(
-            dual + gap, dual, gap, kkt, np.maximum(-b, b - self.C), abs(float(b.sum()) - 1.0)
-        )
+    return Formulation(build, read_level, certify)
 
 
 @pytest.mark.parametrize("n", [80, 1300])
 @pytest.mark.parametrize("kernel", [Kernel.linear(), Kernel.poly(gamma=0.2, coef0=1.0, degree=2)])
 def test_data_description(kernel, n):
     X = rng.normal(size=(n, 4)) + 1.0
-    machine = DataDescription(n, 5 / n)
-    found = trained(Formulation(machine.build, read_level, machine.certify), kernel, X)
+    found = trained(data_description(n, 5 / n), kernel, X)
     assert found.certificate.status == "optimal"
     K, b = kernel_matrix(kernel, X), found.decision.coef
     square = np.diag(K) - 2 * K @ b + b @ K @ b  # |phi(x) - c|^2

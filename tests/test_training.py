@@ -74,7 +74,7 @@ def test_sizes_of_the_terms_of_values_near_0(entries, monkeypatch):
     part, diagonal = K @ b, np.linspace(0.5, 2.0, n)
     monkeypatch.setattr(training, "kernel_diagonal", lambda kernel, data: diagonal)
     found = training._with_exact_boundary(PROBLEM, solution(b, part), space(), 1e-3)
-    assert found.scale == 2.0
+    assert found.diagonal == 2.0
     reach = [
         np.sqrt(diagonal[i]) * sum(abs(b[j]) * np.sqrt(diagonal[j]) for j in range(n))
         for i in range(n)
@@ -108,7 +108,7 @@ class Steps:
 
 
 def form(**more):
-    def certify(f, decision):
+    def certify(problem, f, decision):
         return kernel_certificate.classification(f, y, C, decision.coef, decision.intercept)
 
     return Formulation(given(PROBLEM), formulations.read_level, certify, **more)

@@ -120,19 +120,8 @@ class Extremes(NamedTuple):
     """The number of free variables."""
 
 
-class Backend(ABC):
-    """The functions of kernel machines."""
-
-    xp: Any
-    """The array namespace."""
-    longest_run: int
-    """How often `kernel_product` with float32 coefficients rounds a term to float32, at most."""
-
-    def to_host(self, values: Any) -> NDArray[Any]:
-        """An array of this backend as a NumPy array; the same array if it lives on the host."""
-        return values  # type: ignore[no-any-return]
-
-    # ---- points and kernel values ---------------------------------------------------------------
+class PointsBackend(ABC):
+    """What all families of models ask for: points, and kernel values between them."""
 
     @abstractmethod
     def points(self, X: Any, compress: bool = False) -> Points:
@@ -157,6 +146,21 @@ class Backend(ABC):
 
         With `out` it is written there; with `slots` row j of it to out[slots[j]]. Raises NotFinite.
         """
+
+
+class Backend(PointsBackend):
+    """The functions of kernel machines."""
+
+    xp: Any
+    """The array namespace."""
+    longest_run: int
+    """How often `kernel_product` with float32 coefficients rounds a term to float32, at most."""
+
+    def to_host(self, values: Any) -> NDArray[Any]:
+        """An array of this backend as a NumPy array; the same array if it lives on the host."""
+        return values  # type: ignore[no-any-return]
+
+    # ---- products with kernel values -------------------------------------------------------------
 
     @abstractmethod
     def kernel_product(

@@ -7,7 +7,6 @@ This file decides how many threads a call gets.
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import lapack
 
@@ -213,11 +212,6 @@ class CPU(Backend, LinearBackend, OnlineBackend):
         found: Descent = descent(X, *tube, squares, beta, column)
         return found
 
-    def lasso_descent(
-        self, H: Floats, penalty: Floats, u: Floats, slope: Floats, tol: float, most: int
-    ) -> float:
-        return float(_cpu.lasso_descent(H, penalty, u, slope, tol, most))
-
     def scaled_columns(self, X: Points, factor: Floats, last: float) -> Points:
         threads = thread_count(8.0 * _entries(X, None))
         columns: Points = _cpu.scaled_columns(X, factor, last, threads)
@@ -242,26 +236,6 @@ class CPU(Backend, LinearBackend, OnlineBackend):
         )
         return found
 
-    def crammer_singer_pass(
-        self,
-        X: Points,
-        label: NDArray[np.int32],
-        C: Floats,
-        squares: Floats,
-        t: Floats,
-        W: Floats,
-        bias: Floats,
-        column: float,
-        order: Order,
-        active: int,
-        shrink_above: float,
-        seed: int,
-    ) -> tuple[float, float, int]:
-        found: tuple[float, float, int] = _cpu.crammer_singer_pass(
-            X, label, C, squares, t, W, bias, column, order, active, shrink_above, seed
-        )
-        return found
-
     def class_values(self, X: Points, rows: Indices, W: Floats) -> Floats:
         out = np.empty((_size(X, rows), W.shape[1]))
         _cpu.class_values(X, rows, contiguous(W), out, thread_count(_entries(X, rows) * W.shape[1]))
@@ -271,6 +245,9 @@ class CPU(Backend, LinearBackend, OnlineBackend):
         out = np.empty((X.shape[1], t.shape[1]))
         _cpu.class_sum(X, rows, contiguous(t), out)
         return out
+
+    crammer_singer_pass = staticmethod(_cpu.crammer_singer_pass)
+    lasso_descent = staticmethod(_cpu.lasso_descent)
 
     # ---- online learning ------------------------------------------------------------------------
 

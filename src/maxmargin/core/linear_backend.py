@@ -4,14 +4,14 @@ The conventions are those of backend.py: arrays, memory, indices, bits. The valu
 float32 or float64; all sums over them are float64. Today the CPU is the only such machine.
 """
 
-from abc import ABC, abstractmethod
-from typing import Any, Protocol
+from abc import abstractmethod
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.core.arrays import Floats, Indices, Integers, Matrix
-from maxmargin.core.backend import KernelTuple, Points
+from maxmargin.core.arrays import Floats, Indices, Integers
+from maxmargin.core.backend import Points, PointsBackend
 
 TubeTuple = tuple[Floats, Floats, Floats, Floats, bool]
 """low, high, up, down, squared: the losses of all samples (linear/losses.py)."""
@@ -51,25 +51,8 @@ class Descent(Protocol):
         """Write all duals to `out`."""
 
 
-class LinearBackend(ABC):
+class LinearBackend(PointsBackend):
     """The functions of linear models."""
-
-    @abstractmethod
-    def points(self, X: Any, compress: bool = False) -> Points:
-        """As for kernel machines."""
-
-    @abstractmethod
-    def kernel_block(
-        self,
-        kernel: KernelTuple,
-        A: Points,
-        a: Indices,
-        B: Points,
-        b: Indices,
-        out: Matrix | None = None,
-        slots: Indices = None,
-    ) -> Matrix:
-        """As for kernel machines: dot products of samples."""
 
     # ---- products with the data -----------------------------------------------------------------
 
@@ -223,7 +206,7 @@ class LinearBackend(ABC):
         """
 
 
-class OnlineBackend(ABC):
+class OnlineBackend(PointsBackend):
     """The functions of Pegasos and NORMA on kernel values.
 
     They take steps with the samples begin, begin + 1, ... of a square tile K and return the end of
@@ -231,10 +214,6 @@ class OnlineBackend(ABC):
     up to date; what is added to the coefficients is written to the arrays `added`. `y` are the
     signs +1 and -1, `weight` the weights of the samples.
     """
-
-    @abstractmethod
-    def points(self, X: Any, compress: bool = False) -> Points:
-        """As for kernel machines."""
 
     @abstractmethod
     def pegasos_tile(

@@ -22,6 +22,8 @@ from maxmargin.kernel.model import KernelModel, check
 from maxmargin.kernel.prediction import decision_values
 from maxmargin.kernel.sources import make_source
 from maxmargin.kernel.training import SETTINGS, Constant
+from maxmargin.kernel.workspace import KernelWorkspace
+from maxmargin.monitor import Monitor
 from maxmargin.status import Status
 from maxmargin.verdict import Demand, Size, verdict_again
 
@@ -49,9 +51,9 @@ def certify(
     exact, solver = exact_values(model, X, tol), decision_values(model, X)
     coef = np.zeros((len(columns), len(label)))
     coef[:, training_rows(model, X, label)] = columns
-    parts = []
+    parts, workspace = [], KernelWorkspace.of(model.kernel, X, Monitor())
     for k, (claim, old) in enumerate(zip(claims, model.certificates, strict=True)):
-        new = _recomputed(model, X, claim, k, coef[k], exact[:, k])
+        new = _recomputed(model, workspace, claim, k, coef[k], exact[:, k])
         new = replace(new, convexity=old.convexity, n_iter=old.n_iter)
         size = Size.of(np.append(exact[:, k], model.intercept[k]), columns[k])
         status = verdict_again(old.status, new, demand, size)
@@ -61,7 +63,12 @@ def certify(
 
 
 def _recomputed(
-    model: KernelModel, X: Any, claim: Claim, k: int, coef: Floats, exact: Floats
+    model: KernelModel,
+    workspace: KernelWorkspace,
+    claim: Claim,
+    k: int,
+    coef: Floats,
+    exact: Floats,
 ) -> Certificate:
     """The certificate of function k before the verdict."""
     old, (rows, form) = model.certificates[k], claim
@@ -78,9 +85,10 @@ def _recomputed(
         np.nan if model.epsilon is None else model.epsilon,
     )
     if form.boundary:
-        diagonal = float(evaluation.kernel_diagonal(model.kernel, X)[rows].max())
+        diagonal = float(evaluation.kernel_diagonal(model.kernel, workspace.samples.X)[rows].max())
         decision = decision._replace(diagonal=ZERO_AGAIN * diagonal)
-    return form.certify(exact[rows], decision)
+    problem = form.build(workspace.view(rows).source)
+    return form.certify(problem, exact[rows], decision)
 
 
 def exact_values(model: KernelModel, X: Any, tol: float) -> Floats:

@@ -47,8 +47,8 @@ class Formulation(NamedTuple):
     """The dual problem, from the kernel values of the samples."""
     read: Callable[[DualProblem, Solution], Decision]
     """The decision function of a solution."""
-    certify: Callable[[Floats, Decision], Certificate]
-    """(decision values of the samples, decision) -> certificate that verdict.py will judge."""
+    certify: Callable[[DualProblem, Floats, Decision], Certificate]
+    """(problem, decision values of the samples, decision) -> certificate that verdict.py judges."""
     no_solution: str = ""
     """The error message where the problem has no solution; without it a degenerate problem (nu-SVC)
     has the solution 0."""
@@ -80,7 +80,7 @@ def c_svc(y: Floats, C: float, weight: Floats, squared: bool) -> Formulation:
     else:
         problem, read = problems.c_svc(y, bounds, squared), read_level
 
-    def certify(f: Floats, decision: Decision) -> Certificate:
+    def certify(_: DualProblem, f: Floats, decision: Decision) -> Certificate:
         return certificate.classification(f, y, bounds, decision.coef, decision.intercept, squared)
 
     return Formulation(
@@ -111,7 +111,7 @@ def nu_svc(y: Floats, weight: Floats, nu: float) -> Formulation:
     """nu-SVC; nu is feasible."""
     weight = weight / problems.weight_unit(weight)  # the solution is in units of the margin
 
-    def certify(f: Floats, decision: Decision) -> Certificate:
+    def certify(_: DualProblem, f: Floats, decision: Decision) -> Certificate:
         C = certificate.bounds_of_nu(weight, decision.coef, nu if decision.scale > 0 else None)
         return certificate.classification(f, y, C, decision.coef, decision.intercept)
 
@@ -129,7 +129,7 @@ def eps_svr(z: Floats, C: float, weight: Floats, epsilon: float, squared: bool) 
     squared = squared and not np.isinf(C)
     bounds = problems.bounds(C, weight, squared)
 
-    def certify(f: Floats, decision: Decision) -> Certificate:
+    def certify(_: DualProblem, f: Floats, decision: Decision) -> Certificate:
         return certificate.regression(
             f, z, bounds, epsilon, decision.coef, decision.intercept, squared
         )
@@ -156,7 +156,7 @@ def nu_svr(z: Floats, C: float, weight: Floats, nu: float) -> Formulation:
             f"weight is {weight.max():g}. Divide the weights by a constant, or lower C."
         )
 
-    def certify(f: Floats, decision: Decision) -> Certificate:
+    def certify(_: DualProblem, f: Floats, decision: Decision) -> Certificate:
         found = decision.epsilon
         tube = found if np.isfinite(found) else tube_of(z - f, decision.coef, C)
         return certificate.regression(
@@ -200,7 +200,7 @@ def one_class(weight: Floats, nu: float) -> Formulation:
         )
     total = nu * float(weight.sum())
 
-    def certify(f: Floats, decision: Decision) -> Certificate:
+    def certify(_: DualProblem, f: Floats, decision: Decision) -> Certificate:
         return certificate.one_class(
             f, weight, decision.coef, -decision.intercept, total, decision.diagonal
         )

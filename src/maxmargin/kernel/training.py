@@ -239,10 +239,10 @@ def _judged(
     f = solution.kernel_part / decision.scale + decision.intercept
     bounds, curvature = _bounds(problem, decision), _curvature(problem)
     size = Size.of(np.append(f, decision.intercept), decision.coef, bounds, curvature)
-    found, demand = form.certify(f, decision), Demand.on_violation(task.tol, decision.unit)
+    found, demand = form.certify(problem, f, decision), Demand.on_violation(task.tol, decision.unit)
     allowed = SETTINGS.rounding_share * error_allowed(solution.ended, found, demand, size)
     error, exact = audit_decision(workspace, decision, f, allowed)
-    found = found if exact is None else form.certify(exact, decision)
+    found = found if exact is None else form.certify(problem, exact, decision)
     found = found.updated(convexity=convexity, audit_error=error, n_iter=solution.n_iter)
     status = verdict(solution.ended, found, demand, size, known=exact is not None)
     return Trained(decision, found.updated(status=status))
