@@ -15,7 +15,7 @@ import sys
 import atheris
 import svmlight_target
 
-from maxmargin.io import doctor, files, growing, lines, svmlight
+from maxmargin.io import doctor, files, growing, lines, svmlight, svmlight_rows
 
 OUTCOMES = 256
 names = {}
@@ -26,7 +26,7 @@ exec(
 )
 outcome = atheris.instrument_func(names["outcome"])
 
-for module in (doctor, files, growing, lines, svmlight):
+for module in (doctor, files, growing, lines, svmlight, svmlight_rows):
     for place in (
         module,
         *(

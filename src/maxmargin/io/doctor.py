@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from maxmargin.core.arrays import Floats
-from maxmargin.core.text import TEXT_PADDING, parse_svmlight
-from maxmargin.io.files import open_read
-from maxmargin.io.lines import blocks_of_lines
-from maxmargin.io.svmlight import Problem, Rows, SvmlightChunks, svmlight_chunks
+from maxmargin.io.svmlight import SvmlightChunks
+from maxmargin.io.svmlight_rows import Problem, Rows, joined
+from maxmargin.io.table_formats import chunks_of
 from maxmargin.io.tables import Data, Options, TableError, format_of, local_file, read_table
 
 BLOCK = 2**20
@@ -77,16 +76,11 @@ def examine(path: str | Path, options: Options, most: int = 100) -> Findings:
                 )
             except ValueError as error:
                 return Findings(problems=[Problem(0, 0, str(error))])
-        chunks = replace(
-            svmlight_chunks(
-                file, zero_based="auto" if options.zero_based is None else options.zero_based
-            ),
-            name=source,
-        )
-        return _examine_text(chunks, source, most)
+        chunks = chunks_of(file, options, source)
+        return _examine_text(replace(chunks, block_bytes=BLOCK), most)
 
 
-def _examine_text(chunks: SvmlightChunks, source: str, most: int) -> Findings:
+def _examine_text(chunks: SvmlightChunks, most: int) -> Findings:
     found, parts = Findings(), []
     for item in _readable(chunks):
         if isinstance(item, Problem):
@@ -96,61 +90,23 @@ def _examine_text(chunks: SvmlightChunks, source: str, most: int) -> Findings:
                 break
         else:
             parts.append(item)
-    n, entries = (
-        sum(len(rows.targets) for rows in parts),
-        [rows for rows in parts if len(rows.indices)],
-    )
+    rows = joined(parts)
     try:
-        layout = chunks.layout_of(
-            n,
-            min((r.least for r in entries), default=1),
-            max((r.greatest for r in entries), default=-1),
-        )
+        layout = chunks.layout_of(len(rows.targets), rows.least, rows.greatest)
     except ValueError as error:
         found.problems.append(Problem(0, 0, str(error)))
         return found
-    X = sparse.vstack([rows.matrix(layout, np.float64) for rows in parts], format="csr")
-    found.data = Data(X, np.concatenate([rows.targets for rows in parts]), None, "svmlight", source)
+    X = rows.matrix(layout, np.float64)
+    found.data = Data(X, rows.targets, None, "svmlight", chunks.name)
     return found
 
 
 def _readable(chunks: SvmlightChunks) -> Iterator[Rows | Problem]:
-    """Like _pieces, but an error that ends the reading (damaged file, not text) is a problem."""
+    """Yield rows and problems; an error that ends the reading (damaged file) is a problem too."""
     try:
-        yield from _pieces(chunks)
+        yield from chunks.parsed()
     except ValueError as error:
         yield Problem(0, 0, str(error))
-
-
-def _pieces(chunks: SvmlightChunks) -> Iterator[Rows | Problem]:
-    """Yield the rows between the problems, and the problems."""
-    lines, queries = 0, -1
-    with open_read(chunks.path) as file:
-        for buffer, begin, end in blocks_of_lines(file, BLOCK, TEXT_PADDING, chunks.name):
-            while begin < end:
-                text = buffer[begin:]
-                for *arrays, passed, error, at, column in parse_svmlight(
-                    text, end - begin, chunks.max_features, queries
-                ):
-                    rows, lines = Rows(*arrays), lines + passed
-                    if len(rows.targets):
-                        queries = int(len(rows.queries) > 0)
-                        yield rows
-                    if error:
-                        lines += 1
-                        yield Problem(lines, int(column), chunks.message(error, text, at))
-                        begin += _line_end(text[: end - begin], at)
-                        break
-                else:
-                    begin = end
-
-
-def _line_end(text: NDArray[np.uint8], at: int) -> int:
-    """Return where the next line begins."""
-    rest = text[at:].tobytes()
-    ends = [k for k in (rest.find(b"\n"), rest.find(b"\r")) if k >= 0]
-    end = min(ends, default=len(rest) - 1)
-    return at + end + (2 if rest[end : end + 2] == b"\r\n" else 1)
 
 
 # ---- statistics ----------------------------------------------------------------------------------

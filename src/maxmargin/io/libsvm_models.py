@@ -39,7 +39,8 @@ from maxmargin.estimators.libsvm_layout import libsvm_signed
 from maxmargin.estimators.records import record_of, restore
 from maxmargin.io.files import compressed_write
 from maxmargin.io.label_orders import reordered, whole_labels, with_sorted_classes
-from maxmargin.io.model_text import Head, Lines, Vectors, read_head, read_vectors
+from maxmargin.io.model_text import Head, Lines, read_head, read_vectors
+from maxmargin.io.svmlight_rows import Layout, Rows
 from maxmargin.kernel.kernels import PARAMETERS, Kernel, Kind
 from maxmargin.kernel.model import KernelModel, Problem, imported, none
 
@@ -245,14 +246,14 @@ def load_libsvm(path: Any, *, n_features: int | None = None) -> Any:
                 f"nr_sv counts {sum(n_support)} support vectors, total_sv {count}",
                 head.found[b"nr_sv"][0],
             )
-        vectors = read_vectors(lines, n_classes - 1, count)
+        coef, vectors = read_vectors(lines, n_classes - 1, count)
         matrix, width, rows = _placed(lines, kernel, vectors, n_features)
     found = imported(
         problem,
         kernel,
         matrix,
         width,
-        vectors.coef,
+        coef,
         -rho,
         np.array(n_support),
         classes=np.array(labels, np.int64) if labels else None,
@@ -290,47 +291,35 @@ def _probabilities(head: Head, problem: Problem, pairs: int) -> tuple[Floats, Fl
 
 
 def _placed(
-    lines: Lines, kernel: Kernel, vectors: Vectors, n_features: int | None
+    lines: Lines, kernel: Kernel, rows: Rows, n_features: int | None
 ) -> tuple[Any, int, NDArray[np.int64] | None]:
     """Return the support vectors with columns from 0, and the number of features.
 
-    For a precomputed kernel, also return their positions among the training samples.
+    For a precomputed kernel, return their positions among the training samples instead of them.
     """
-    matrix, rows = vectors.matrix, None
-    if kernel.kind is Kind.PRECOMPUTED:
-        first = matrix.indptr[:-1]
-        good = bool((np.diff(matrix.indptr) > 0).all()) and bool((matrix.indices[first] == 0).all())
-        serial = matrix.data[first] if good else none()
-        if not (
-            good
-            and (serial == np.floor(serial)).all()
-            and (serial >= 1).all()
-            and (serial < 2**31).all()
-        ):
-            raise lines.error(
-                "with a precomputed kernel every support vector is 0:i, where i is its number "
-                "among the training samples"
-            )
-        rows = serial.astype(np.int64) - 1
-        width = max(int(rows.max(initial=-1)) + 1, vectors.greatest)
-        matrix = np.empty((0, 0))
-    else:
-        base = 1 if vectors.least > 0 else 0  # LIBSVM itself accepts a feature 0
-        width = vectors.greatest + 1 - base if vectors.greatest >= 0 else 0
-        shifted = matrix.indices - base
+    places = _places(lines, rows) if kernel.kind is Kind.PRECOMPUTED else None
+    zero_based = rows.least == 0  # LIBSVM itself accepts a feature 0
+    width = max(rows.greatest + zero_based, 0)
+    if places is not None:
+        width = max(int(places.max(initial=-1)) + 1, rows.greatest)
     if n_features is not None and n_features < width:
         raise ValueError(f"{lines.path} has {width} features, more than n_features={n_features}")
     width = width if n_features is None else int(n_features)
     if width == 0:
         raise lines.error("no feature occurs in the support vectors: give n_features")
-    return (
-        (
-            matrix
-            if rows is not None
-            else sparse.csr_matrix(
-                (matrix.data, shifted, matrix.indptr), shape=(matrix.shape[0], width)
-            )
-        ),
-        width,
-        rows,
-    )
+    if places is not None:
+        return np.empty((0, 0)), width, places
+    return rows.matrix(Layout(len(rows.ends), width, zero_based), np.float64), width, None
+
+
+def _places(lines: Lines, rows: Rows) -> NDArray[np.int64]:
+    """Return the positions of the support vectors among the training samples."""
+    first = np.append(0, rows.ends)
+    good = bool((np.diff(first) > 0).all() and (rows.indices[first[:-1]] == 0).all())
+    serial = rows.values[first[:-1]] if good else none()
+    if not good or not ((serial == np.floor(serial)) & (serial >= 1) & (serial < 2**31)).all():
+        raise lines.error(
+            "with a precomputed kernel every support vector is 0:i, where i is its number "
+            "among the training samples"
+        )
+    return serial.astype(np.int64) - 1

@@ -13,12 +13,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
 
 from maxmargin.core.arrays import Floats
 from maxmargin.io.files import open_read
-from maxmargin.io.svmlight import ERRORS, MOST_FEATURES, parse_text
+from maxmargin.io.svmlight_rows import ERRORS, MOST_FEATURES, Rows, joined, parse_text
 
 LONGEST, HEAD = 2**26, 2**23
 """Largest number of bytes of a line, and of a head."""
@@ -141,24 +139,16 @@ def _shown(token: bytes) -> str:
     return repr(token[:40].decode("ascii", "replace"))
 
 
-class Vectors(NamedTuple):
-    """The lines after a model's head: each has some coefficients and a sparse vector."""
+def read_vectors(
+    lines: Lines, coefficients: int, count: int, comments: bool = False
+) -> tuple[Floats, Rows]:
+    """Read the remaining lines, as many as the head says: coefficients and a sparse vector each.
 
-    coef: Floats
-    """A column for each line."""
-    matrix: Any
-    """CSR with the indices of the file."""
-    greatest: int
-    """The largest index, -1 if there is none."""
-    least: int
-
-
-def read_vectors(lines: Lines, coefficients: int, count: int, comments: bool = False) -> Vectors:
-    """Read the remaining lines, as many as the head says."""
+    Returns the coefficients, a column for each line, and the vectors with the indices of the file.
+    """
     lines.require_rows(count, "support vectors")
-    coefs: list[Floats] = [np.empty((0, coefficients))]
-    parts: list[tuple[NDArray[np.int64], NDArray[np.int32], Floats]] = []
-    greatest, least = -1, 2**62
+    first_coefs: list[Floats] = [np.empty((0, coefficients - 1))]
+    blocks: list[Rows] = []
     for text, n in lines.blocks():
         first = lines.number - n + 1
         if b"#" in text and not comments:
@@ -168,26 +158,19 @@ def read_vectors(lines: Lines, coefficients: int, count: int, comments: bool = F
         before, rest = _split(lines, text, first, coefficients) if coefficients > 1 else ([], text)
         rows, error, at = parse_text(rest, MOST_FEATURES)
         if error:
-            where = first + rest[:at].count(b"\n")
+            cause = ERRORS[error].format(limit=MOST_FEATURES)
             raise lines.error(
-                ERRORS[error]
-                .format(limit=MOST_FEATURES)
-                .replace("the target", "the last coefficient"),
-                where,
+                cause.replace("the target", "the last coefficient"),
+                first + rest[:at].count(b"\n"),
             )
         if len(rows.targets) != n or len(rows.queries):
             raise lines.error(
                 "a support vector was expected: coefficients, then index:value pairs", first
             )
-        coefs.append(np.column_stack([np.array(before).reshape(n, coefficients - 1), rows.targets]))
-        parts.append((rows.ends, rows.indices, rows.values))
-        greatest, least = (
-            max(greatest, rows.greatest),
-            min(least, rows.least) if len(rows.indices) else least,
-        )
-    return Vectors(
-        np.ascontiguousarray(np.concatenate(coefs).T), _stacked(parts, greatest), greatest, least
-    )
+        first_coefs.append(np.array(before).reshape(n, coefficients - 1))
+        blocks.append(rows)
+    whole = joined(blocks)
+    return np.vstack([np.concatenate(first_coefs).T, whole.targets]), whole
 
 
 def _split(lines: Lines, text: bytes, first: int, coefficients: int) -> tuple[list[float], bytes]:
@@ -213,20 +196,6 @@ def numbers_of_lines(words: list[list[bytes]], lines: Lines, first: int) -> list
         for k, some in enumerate(words):
             numbers(some, lines, first + k)
         raise
-
-
-def _stacked(
-    parts: list[tuple[NDArray[np.int64], NDArray[np.int32], Floats]], greatest: int
-) -> Any:
-    """Join the blocks to one CSR matrix."""
-    if not parts:
-        return sparse.csr_matrix((0, greatest + 1))
-    starts = np.cumsum([0, *(len(values) for _, _, values in parts)])
-    ends = np.concatenate(
-        [[0], *(ends + start for (ends, _, _), start in zip(parts, starts, strict=False))]
-    )
-    indices, values = (np.concatenate([part[k] for part in parts]) for k in (1, 2))
-    return sparse.csr_matrix((values, indices, ends), shape=(len(ends) - 1, greatest + 1))
 
 
 # ---- heads ---------------------------------------------------------------------------------------

@@ -20,10 +20,10 @@ say whether it is a classifier or a regression.
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from maxmargin.estimators.records import restore
 from maxmargin.io.model_text import HEAD, Lines, numbers, read_vectors, whole
+from maxmargin.io.svmlight_rows import Layout
 from maxmargin.kernel.kernels import Kernel
 from maxmargin.kernel.model import Problem, imported
 
@@ -66,15 +66,13 @@ def load_svm_light(path: Any, *, regression: bool = False) -> Any:
             whole(words[k], lines, k + 2, least) for k, least in ((6, 1), (7, 0), (8, 1))
         )
         count, rho = count - 1, np.array(numbers(words[9:], lines))
-        vectors = read_vectors(lines, 1, count, comments=True)
-        matrix = vectors.matrix
-        if vectors.greatest > width or vectors.least < 1:
+        coef, rows = read_vectors(lines, 1, count, comments=True)
+        if rows.greatest > width or rows.least < 1:
             raise lines.error(
                 f"the features must be 1 to {width}, the highest feature index, but they are "
-                f"{vectors.least} to {vectors.greatest}"
+                f"{rows.least} to {rows.greatest}"
             )
-    X = sparse.csr_matrix((matrix.data, matrix.indices - 1, matrix.indptr), shape=(count, width))
-    coef = vectors.coef
+    X = rows.matrix(Layout(count, width, zero_based=False), np.float64)
     if regression:
         return restore(
             imported(Problem.EPSILON_SVR, kernel, X, width, coef, -rho, np.array([count]))

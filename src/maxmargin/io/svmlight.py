@@ -15,89 +15,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
-from scipy import sparse
 
 from maxmargin.core.text import TEXT_PADDING, parse_svmlight
 from maxmargin.io.files import STDIN, name_of, open_read, require_file
-from maxmargin.io.growing import Growing
 from maxmargin.io.lines import blocks_of_lines
+from maxmargin.io.svmlight_rows import ERRORS, MOST_FEATURES, Layout, Problem, Rows, joined
 
 BLOCK = 2**23
 """Bytes of text read at once. The memory of a parsed block is reused for the next one."""
-MOST_FEATURES = 2**31 - 2
-"""The largest accepted index; it fits in 32 bits."""
-ERRORS = (
-    "",
-    "a number was expected, the target; several targets (1,2) and words (nan, inf) are not read",
-    "unexpected character after the target: a blank, or the end of the line, must follow",
-    "an index was expected, digits only; feature names and signs are not read",
-    "':' was expected right after the index",
-    "a number was expected right after ':', for example 0.5 or 1e-3; words (nan, inf) are not read",
-    "unexpected character after the value: a blank must follow, and the decimal mark is a point",
-    "the number is too large for a float64",
-    "the index is greater than {limit}, the most that is accepted; if it is correct, raise "
-    "max_features or renumber the features",
-    "the index is not greater than the one before: sort each line's indices, and give each once",
-    "a whole number of 64 bits was expected after qid:",
-    "some lines have a qid and others have none: give every line one, or none",
-)
-"""What each error of core/svmlight.h means."""
-
-
-class Layout(NamedTuple):
-    """The size of a file and the base of its indices."""
-
-    n_samples: int
-    n_features: int
-    zero_based: bool
-
-
-class Problem(NamedTuple):
-    """What is wrong with a line, and where.
-
-    Line and column start at 1. A 0 means that the message says where, or that the whole line is
-    wrong.
-    """
-
-    line: int
-    column: int
-    message: str
-
-    def __str__(self) -> str:
-        """Return the message for a user."""
-        place = f"line {self.line}, column {self.column}" if self.column else f"line {self.line}"
-        return f"{place}: {self.message}" if self.line else self.message
-
-
-class Rows(NamedTuple):
-    """The rows of some lines; indices are as in the file."""
-
-    targets: NDArray[np.float64]
-    ends: NDArray[np.int64]
-    indices: NDArray[np.int32]
-    values: NDArray[np.float64]
-    queries: NDArray[np.int64]
-    least: int
-    greatest: int
-
-    def matrix(self, layout: Layout, dtype: Any) -> Any:
-        """Return the rows in CSR. It takes ownership of the arrays, so call it once."""
-        if not layout.zero_based:
-            np.subtract(self.indices, np.int32(1), out=self.indices)
-        indptr = np.zeros(len(self.ends) + 1, np.int32 if len(self.indices) < 2**31 else np.int64)
-        indptr[1:] = self.ends
-        X = sparse.csr_matrix((len(self.targets), layout.n_features), dtype=dtype)
-        X.data, X.indices, X.indptr = (
-            self.values.astype(dtype, copy=False),
-            self.indices.astype(indptr.dtype, copy=False),
-            indptr,
-        )
-        X.has_sorted_indices = X.has_canonical_format = True
-        return X
 
 
 def svmlight_chunks(
@@ -207,34 +136,9 @@ class SvmlightChunks:
         """Return X, y and queries of the whole file, in one pass."""
         # number of blocks; compressed files have more
         expected = 1.05 * self.path.stat().st_size / self.block_bytes if self.path != STDIN else 1.0
-        columns = [
-            Growing(dtype, expected)
-            for dtype in (np.float64, np.int64, np.int32, self.dtype, np.int64)
-        ]
-        entries, least, greatest = 0, MOST_FEATURES, -1
-        for rows in self.rows():
-            np.add(rows.ends, entries, out=rows.ends)
-            entries += len(rows.indices)
-            if len(rows.indices):
-                least, greatest = min(least, rows.least), max(greatest, rows.greatest)
-            pieces: tuple[NDArray[Any], ...] = (
-                rows.targets,
-                rows.ends,
-                rows.indices,
-                rows.values,
-                rows.queries,
-            )
-            for column, piece in zip(columns, pieces, strict=True):
-                column.append(piece)
-        targets, ends, indices, values, queries = (column.whole() for column in columns)
-        layout = self.layout_of(len(targets), least, greatest)
-        return (
-            Rows(targets, ends, indices, values, queries, least, greatest).matrix(
-                layout, self.dtype
-            ),
-            targets,
-            queries,
-        )
+        rows = joined(self.rows(), self.dtype, expected)
+        layout = self.layout_of(len(rows.targets), rows.least, rows.greatest)
+        return rows.matrix(layout, self.dtype), rows.targets, rows.queries
 
     def rows(self) -> Iterator[Rows]:
         """Yield the rows of each block that is not empty; the first problem is an error."""
@@ -244,28 +148,28 @@ class SvmlightChunks:
             yield found
 
     def parsed(self) -> Iterator[Rows | Problem]:
-        """Yield the rows of each block, up to the first problem."""
-        lines, queries = 0, -1
+        """Yield the rows of each block, and the problems of lines, which are left out."""
+        lines, queries, name = 0, -1, self._name()
         with open_read(self.path) as file:
-            for buffer, begin, end in blocks_of_lines(
-                file, self.block_bytes, TEXT_PADDING, self._name()
-            ):
-                text = buffer[begin:]
-                for *arrays, passed, error, at, column in parse_svmlight(
-                    text, end - begin, self.max_features, queries
-                ):
-                    rows = Rows(*arrays)
-                    if error:
-                        yield Problem(
-                            lines + passed + 1, int(column), self.message(error, text, at)
-                        )
-                        return
-                    lines += passed
-                    if len(rows.targets):
-                        queries = int(len(rows.queries) > 0)
-                        yield rows
+            for buffer, begin, end in blocks_of_lines(file, self.block_bytes, TEXT_PADDING, name):
+                while begin < end:
+                    text, size = buffer[begin:], end - begin
+                    for *arrays, passed, error, at, column in parse_svmlight(
+                        text, size, self.max_features, queries
+                    ):
+                        rows, lines = Rows(*arrays), lines + passed
+                        if len(rows.targets):
+                            queries = int(len(rows.queries) > 0)
+                            yield rows
+                        if error:
+                            lines += 1
+                            yield Problem(lines, int(column), self._message(error, text, at))
+                            begin += _line_end(text[:size], at)
+                            break
+                    else:
+                        begin = end
 
-    def message(self, error: int, text: NDArray[np.uint8], at: int) -> str:
+    def _message(self, error: int, text: NDArray[np.uint8], at: int) -> str:
         """Return what is wrong, and the text at that place."""
         here = text[at : at + 20].tobytes()
         shown = (
@@ -299,14 +203,12 @@ class SvmlightChunks:
         return Layout(n, self.n_features or found, zero_based)
 
 
-def parse_text(text: bytes, limit: int) -> tuple[Rows, int, int]:
-    """Return the rows of a text in memory, an error number (0 is none) and the error's byte."""
-    end = b"" if not text or text.endswith((b"\n", b"\r")) else b"\n"
-    buffer = np.frombuffer(text + end + bytes(TEXT_PADDING), np.uint8)
-    ((*arrays, _, error, at, _),) = parse_svmlight(
-        buffer, len(text) + len(end), limit, -1, threads=1
-    )
-    return Rows(*arrays), error, at
+def _line_end(text: NDArray[np.uint8], at: int) -> int:
+    """Return where the line after a place begins."""
+    rest = text[at:].tobytes()
+    ends = [k for k in (rest.find(b"\n"), rest.find(b"\r")) if k >= 0]
+    end = min(ends, default=len(rest) - 1)
+    return at + end + (2 if rest[end : end + 2] == b"\r\n" else 1)
 
 
 def load_svmlight(

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.core.arrays import Floats
-from maxmargin.io.svmlight import Problem
+from maxmargin.io.svmlight_rows import Problem
 
 MISSING = ("", "na", "n/a", "null", "none", "?", "nan")
 """Texts for a missing value, in lower case: neither a number nor the name of a column."""

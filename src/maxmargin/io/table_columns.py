@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.io.svmlight import Problem
+from maxmargin.io.svmlight_rows import Problem
 from maxmargin.io.table_cells import (
     Column,
     TableError,

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from maxmargin.io.files import decompressing, open_read, read_whole
-from maxmargin.io.svmlight import Problem, svmlight_chunks
+from maxmargin.io.svmlight import SvmlightChunks, svmlight_chunks
+from maxmargin.io.svmlight_rows import Problem
 from maxmargin.io.table_cells import (
     MISSING,
     Column,
@@ -43,6 +44,12 @@ def delimiter_of(line: str) -> str | None:
     return next((mark for mark in DELIMITERS if mark in line), None)
 
 
+def chunks_of(path: Path, options: Options, source: str) -> SvmlightChunks:
+    """Return the reader of an svmlight file, which messages call by the name of its source."""
+    base = "auto" if options.zero_based is None else options.zero_based
+    return replace(svmlight_chunks(path, zero_based=base), name=source)
+
+
 def read_svmlight(path: Path, options: Options) -> Data:
     """Read svmlight text."""
     if options.target is not None and options.target != "none":
@@ -50,10 +57,7 @@ def read_svmlight(path: Path, options: Options) -> Data:
             "the target of an svmlight file is the first number of each line: a target column "
             "cannot be chosen"
         )
-    chunks = svmlight_chunks(
-        path, zero_based="auto" if options.zero_based is None else options.zero_based
-    )
-    X, y, queries = replace(chunks, name=options.source).whole()
+    X, y, queries = chunks_of(path, options, options.source).whole()
     # the last features may be zero in all rows
     if options.n_features is not None and X.shape[1] < options.n_features:
         X.resize(X.shape[0], options.n_features)
