@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maxmargin.plots.plane import Plane
-from maxmargin.plots.style import CLASS_COLOURS, INK, figure, legend_outside, pyplot, titled
+from maxmargin.plots.style import CLASS_COLOURS, INK, dots, figure, legend_outside, pyplot, titled
 from maxmargin.textbook.trace import Trace
 
 if TYPE_CHECKING:
@@ -67,17 +67,11 @@ def animate(
         u, v, grid = plane.grid(RESOLUTION)
         values = trace.model_at(step).decision_function(grid).reshape(u.shape)  # type: ignore[misc]
         if values.min() < 0 < values.max():
-            drawn.append(
-                plane_axes.contour(
-                    u, v, values, levels=[-1, 0, 1], colors=INK, linestyles=["--", "-", "--"]
-                )
-            )
+            lines = {"levels": [-1, 0, 1], "colors": INK, "linestyles": ["--", "-", "--"]}
+            drawn.append(plane_axes.contour(u, v, values, **lines))
         moved = trace.X[list(step.chosen)[:50]]  # type: ignore[index]
-        drawn.append(
-            plane_axes.scatter(
-                moved[:, 0], moved[:, 1], s=160, facecolors="none", edgecolors=INK, linewidths=2
-            )
-        )
+        rings = {"s": 160, "facecolors": "none", "edgecolors": INK, "linewidths": 2}
+        drawn.append(plane_axes.scatter(*moved.T, **rings))
         titled(plane_axes, f"{trace.name}: step {step.iteration}")
         mark.set_xdata([step.iteration, step.iteration])
         return drawn
@@ -91,17 +85,8 @@ def animate(
 
 def _points(ax: Any, trace: Trace) -> None:
     """The data, in the colours of their classes."""
-    for sign, colour, marker in zip((-1, 1), CLASS_COLOURS, "os", strict=False):
-        here = trace.X[trace.y == sign]  # type: ignore[index]
-        ax.scatter(
-            here[:, 0],
-            here[:, 1],
-            c=colour,
-            marker=marker,
-            edgecolors="white",
-            linewidths=0.5,
-            label=f"t = {sign:+d}",
-        )
+    for k, sign in enumerate((-1, 1)):
+        dots(ax, trace.X[trace.y == sign], k, 36, f"t = {sign:+d}")  # type: ignore[index]
     ax.set(xlabel="$x_1$", ylabel="$x_2$")
     legend_outside(ax)
 
@@ -109,15 +94,12 @@ def _points(ax: Any, trace: Trace) -> None:
 def _curves(ax: Any, trace: Trace) -> None:
     """The primal objective and, if there is one, the dual objective of each step."""
     iteration = trace.column("iteration")
-    ax.plot(iteration, trace.column("primal"), color=CLASS_COLOURS[0], label="primal")
-    if np.isfinite(trace.column("dual")).any():
-        ax.plot(iteration, trace.column("dual"), color=CLASS_COLOURS[1], label="dual")
-    primal = trace.column("primal")
-    ax.set(
-        xlabel="step",
-        ylabel="objective",
-        yscale="symlog" if primal.max() > 100 * max(primal.min(), 1e-300) else "linear",
-    )
+    primal, dual = trace.column("primal"), trace.column("dual")
+    ax.plot(iteration, primal, color=CLASS_COLOURS[0], label="primal")
+    if np.isfinite(dual).any():
+        ax.plot(iteration, dual, color=CLASS_COLOURS[1], label="dual")
+    scale = "symlog" if primal.max() > 100 * max(primal.min(), 1e-300) else "linear"
+    ax.set(xlabel="step", ylabel="objective", yscale=scale)
     ax.legend(loc="upper right")
 
 

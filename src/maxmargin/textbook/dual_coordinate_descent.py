@@ -15,15 +15,14 @@ Keeping w = sum_i a_i y_i x_i, the derivative costs one inner product and so doe
 
 p is the projected gradient: it is zero for all i exactly at the optimum.
 
-Points are taken in a new
-random order in each sweep. ``bias=True`` adds a constant feature; its weight is then part of |w|^2
-and b differs from the one of ``smo``. The production solver is ``LinearSVC``.
+Each sweep takes the points in a new random order. ``bias=True`` adds a constant feature; its weight
+is then part of |w|^2 and b differs from the one of ``smo``. The production solver is ``LinearSVC``.
 """
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from maxmargin.textbook.checks import Array, points
+from maxmargin.textbook.checks import points
 from maxmargin.textbook.models import LinearModel
 from maxmargin.textbook.soft_margin import check_C
 from maxmargin.textbook.trace import Step, Trace
@@ -61,13 +60,11 @@ def dual_coordinate_descent(
     X = np.column_stack([data, np.ones(len(data))]) if bias else data
     a, w, Q_diagonal = np.zeros(len(y)), np.zeros(X.shape[1]), np.sum(X * X, axis=1)
     random = np.random.default_rng(seed)
-    kept = Trace(
-        "dual coordinate descent",
-        trace,
-        data,
-        y,
-        lambda step: LinearModel.of_weights((step.variables * y) @ X, bias),
-    )
+
+    def model_at(step: Step) -> LinearModel:
+        return LinearModel.of_weights((step.variables * y) @ X, bias)
+
+    kept = Trace("dual coordinate descent", trace, data, y, model_at)
     for sweep in range(max_sweeps):
         largest = 0.0
         for i in random.permutation(len(y)):
@@ -80,24 +77,10 @@ def dual_coordinate_descent(
                 w += (a[i] - old) * y[i] * X[i]
         done = largest <= tol
         if trace and (done or kept.due(sweep)):
-            kept.keep(_state(sweep, X, y, a, w, C, bias, largest))
+            half = 0.5 * float(w @ w)
+            primal = half + C * float(np.maximum(0.0, 1.0 - y * (X @ w)).sum())
+            b = float(w[-1]) if bias else 0.0
+            kept.keep(Step(sweep, (), a.copy(), b, primal, float(a.sum()) - half, largest))
         if done:
             break
     return LinearModel.of_weights(w, bias), kept
-
-
-def _state(
-    sweep: int, X: Array, y: Array, a: Array, w: Array, C: float, bias: bool, violation: float
-) -> Step:
-    """Objectives: 1/2 |w|^2 + C sum of hinge losses, and sum of a - 1/2 |w|^2."""
-    half = 0.5 * float(w @ w)
-    hinge = float(np.maximum(0.0, 1.0 - y * (X @ w)).sum())
-    return Step(
-        sweep,
-        (),
-        a.copy(),
-        float(w[-1]) if bias else 0.0,
-        half + C * hinge,
-        float(a.sum()) - half,
-        violation,
-    )

@@ -34,10 +34,9 @@ def epsilon_svr_program(K: Array, t: Array, C: float, epsilon: float) -> Quadrat
     """P, q, G, h, A, b of (35)."""
     n = len(t)
     s = np.repeat([1.0, -1.0], n)
+    P = np.outer(s, s) * np.tile(K, (2, 2))
     q = np.concatenate([epsilon - t, epsilon + t])
-    return QuadraticProgram(
-        np.outer(s, s) * np.tile(K, (2, 2)), q, *box(2 * n, C), s[None, :], np.zeros(1)
-    )
+    return QuadraticProgram(P, q, *box(2 * n, C), s[None, :], np.zeros(1))
 
 
 def epsilon_svr(
@@ -72,12 +71,8 @@ def epsilon_svr(
     a = tidy(solve(epsilon_svr_program(K, t, C, epsilon), units(K, C)), C)
     z = a[:n] - a[n:]
     values = K @ z
-    b = level(
-        np.concatenate([t - epsilon, t + epsilon]) - np.tile(values, 2),
-        a,
-        C,
-        np.repeat([-1.0, 1.0], n),
-    )
+    edges = np.concatenate([t - epsilon, t + epsilon])
+    b = level(edges - np.tile(values, 2), a, C, np.repeat([-1.0, 1.0], n))
     kept = Trace("epsilon-SVR QP", trace)
     if trace:
         half = 0.5 * float(z @ values)

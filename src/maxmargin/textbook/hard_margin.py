@@ -11,11 +11,12 @@ w = sum_i a_i t_i x_i and sum_i a_i t_i = 0 and leaves the dual (``001`` (15), `
     maximise over a >= 0   sum_i a_i - 1/2 sum_ij a_i a_j t_i t_j k(x_i, x_j)
     subject to             sum_i a_i t_i = 0
 
-As a quadratic program in standard form (``003_45106687ae4c18ad.txt``) with H_ij = t_i t_j k(x_i,
-x_j):
+As a quadratic program in standard form (``003_45106687ae4c18ad.txt``) with
+H_ij = t_i t_j k(x_i, x_j):
 
     P = H,  q = -1,  G = -I,  h = 0,  A = t',  b = 0
 
+This is the program of the soft margin without the upper bound C.
 ``003`` writes 1/2 (a'H a - 1'a) where only the first term carries the half, and calls A a column:
 it is the row t'.
 """
@@ -26,16 +27,13 @@ from numpy.typing import ArrayLike
 from maxmargin.textbook.checks import Array, points
 from maxmargin.textbook.kernels import Function, gram, linear
 from maxmargin.textbook.models import KernelModel
-from maxmargin.textbook.quadratic_program import QuadraticProgram, box, solve, tidy, units
+from maxmargin.textbook.quadratic_program import solve, tidy, units
+from maxmargin.textbook.soft_margin import soft_margin_program
 from maxmargin.textbook.trace import Trace, dual_trace, soft_margin_step
 
-
-def hard_margin_program(K: Array, t: Array) -> QuadraticProgram:
-    """P, q, G, h, A, b of the dual, from the kernel matrix and the labels."""
-    n = len(t)
-    return QuadraticProgram(
-        np.outer(t, t) * K, -np.ones(n), *box(n, np.inf), t[None, :], np.zeros(1)
-    )
+NOT_SEPARABLE = (
+    "No plane separates the classes with this kernel: use soft_margin_qp or another kernel."
+)
 
 
 def hard_margin_qp(
@@ -62,17 +60,13 @@ def hard_margin_qp(
     X, t = points(X, y)
     K = gram(kernel, X)
     try:
-        a = tidy(solve(hard_margin_program(K, t), units(K, np.inf)), np.inf)
+        a = tidy(solve(soft_margin_program(K, t, np.inf), units(K, np.inf)), np.inf)
     except ValueError as error:
-        raise ValueError(
-            "No plane separates the classes with this kernel: use soft_margin_qp or another kernel."
-        ) from error
+        raise ValueError(NOT_SEPARABLE) from error
     b = bias_of_all(K, t, a)
     # a solver may report an unbounded dual as solved, at a point far out
     if not np.min(t * (K @ (a * t) + b)) >= 0.5:
-        raise ValueError(
-            "No plane separates the classes with this kernel: use soft_margin_qp or another kernel."
-        )
+        raise ValueError(NOT_SEPARABLE)
     kept = dual_trace("hard margin QP", trace, X, t, kernel)
     if trace:
         kept.keep(soft_margin_step(0, (), K, t, a, b, np.inf))

@@ -147,9 +147,8 @@ def _estimator(model: Any, y: ArrayLike, C: float | ArrayLike | None) -> tuple[A
             f"{model.classes_[1]}."
         )
     t = np.where(labels == model.classes_[1], 1.0, -1.0)
-    dual = np.ravel(
-        model.dual_coef_.toarray() if hasattr(model.dual_coef_, "toarray") else model.dual_coef_
-    )
+    coef = model.dual_coef_
+    dual = np.ravel(coef.toarray() if hasattr(coef, "toarray") else coef)
     # a linear model keeps all multipliers
     support = np.asarray(getattr(model, "support_", np.arange(len(dual))))
     if support.max(initial=-1) >= len(t):

@@ -1,5 +1,6 @@
-"""Several classes from machines for two. ``000_aa3cb9f2e9a3f579.txt``, "Multiclass SVM";
-``004_6d094d89e237d073.txt``, "Multi-class SVM".
+"""Several classes from machines for two.
+
+``000_aa3cb9f2e9a3f579.txt``, "Multiclass SVM"; ``004_6d094d89e237d073.txt``, "Multi-class SVM".
 
     one-versus-rest   K machines; the k-th separates class k from all others.
                       Predict argmax_k y_k(x).
@@ -100,6 +101,5 @@ def one_vs_one(X: ArrayLike, y: ArrayLike, train: Train = smo) -> tuple[OneVersu
     for i, j in pairs:
         of_pair = (labels == classes[i]) | (labels == classes[j])
         trained.append(train(X[of_pair], np.where(labels[of_pair] == classes[i], 1.0, -1.0)))
-    return OneVersusOne(classes, pairs, [model for model, _ in trained]), [
-        trace for _, trace in trained
-    ]
+    machines, traces = [model for model, _ in trained], [trace for _, trace in trained]
+    return OneVersusOne(classes, pairs, machines), traces

@@ -24,15 +24,10 @@ from maxmargin.textbook.trace import Step, Trace
 def nu_svc_program(K: Array, y: Array, nu: float) -> QuadraticProgram:
     """P, q, G, h, A, b of the dual; the last row of G is -1'alpha <= -nu."""
     n = len(y)
+    P, q = np.outer(y, y) * K, np.zeros(n)
     G, h = box(n, 1.0 / n)
-    return QuadraticProgram(
-        np.outer(y, y) * K,
-        np.zeros(n),
-        np.vstack([G, -np.ones(n)]),
-        np.append(h, -nu),
-        y[None, :],
-        np.zeros(1),
-    )
+    G, h = np.vstack([G, -np.ones(n)]), np.append(h, -nu)
+    return QuadraticProgram(P, q, G, h, y[None, :], np.zeros(1))
 
 
 def nu_svc(

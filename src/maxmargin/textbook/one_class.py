@@ -55,14 +55,6 @@ def one_class(
     kept = Trace("one-class QP", trace)
     if trace:
         half = 0.5 * float(alpha @ values)
-        kept.keep(
-            Step(
-                0,
-                (),
-                alpha,
-                -rho,
-                half - rho + C * float(np.maximum(0.0, rho - values).sum()),
-                -half,
-            )
-        )
+        primal = half - rho + C * float(np.maximum(0.0, rho - values).sum())
+        kept.keep(Step(0, (), alpha, -rho, primal, -half))
     return KernelModel(X, alpha, -rho, kernel), kept

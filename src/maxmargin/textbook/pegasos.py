@@ -69,6 +69,11 @@ def pegasos(
     kept = Trace(
         "Pegasos", trace, data, y, lambda step: LinearModel.of_weights(step.variables, bias)
     )
+
+    def state(k: int, *chosen: int) -> Step:
+        objective = pegasos_objective(X @ w, w @ w, y, lam)
+        return Step(k, chosen, w.copy(), w[-1] if bias else 0.0, objective)
+
     for k, i in enumerate(drawn, start=1):
         eta = 1.0 / (lam * k)
         loss = y[i] * (X[i] @ w) < 1.0
@@ -78,21 +83,9 @@ def pegasos(
         if 2 * k > steps:
             mean += w / (steps - steps // 2)
         if kept.due(k):
-            kept.keep(
-                Step(
-                    k,
-                    (int(i),),
-                    w.copy(),
-                    w[-1] if bias else 0.0,
-                    pegasos_objective(X @ w, w @ w, y, lam),
-                )
-            )
+            kept.keep(state(k, int(i)))
     if trace:
-        kept.keep(
-            Step(
-                steps, (), w.copy(), w[-1] if bias else 0.0, pegasos_objective(X @ w, w @ w, y, lam)
-            )
-        )
+        kept.keep(state(steps))
     return LinearModel.of_weights(mean if average else w, bias), kept
 
 
@@ -113,34 +106,25 @@ def kernel_pegasos(
     _check_lambda(lam)
     K, alpha = gram(kernel, X), np.zeros(len(y))
     drawn = np.random.default_rng(seed).integers(len(y), size=steps)
-    kept = Trace(
-        "kernel Pegasos",
-        trace,
-        X,
-        y,
-        lambda step: KernelModel(X, step.variables * y / (lam * step.iteration), 0.0, kernel),
-    )
+
+    def model_at(step: Step) -> KernelModel:
+        return KernelModel(X, step.variables * y / (lam * max(step.iteration, 1)), 0.0, kernel)
+
+    def state(k: int, *chosen: int) -> Step:
+        coef = alpha * y / (lam * max(k, 1))
+        values = K @ coef
+        objective = pegasos_objective(values, coef @ values, y, lam)
+        return Step(k, chosen, alpha.copy(), 0.0, objective)
+
+    kept = Trace("kernel Pegasos", trace, X, y, model_at)
     for k, i in enumerate(drawn, start=1):
         if y[i] * (K[i] @ (alpha * y)) < lam * (k - 1) or k == 1:
             alpha[i] += 1.0
         if kept.due(k):
-            coef = alpha * y / (lam * k)
-            values = K @ coef
-            kept.keep(
-                Step(
-                    k,
-                    (int(i),),
-                    alpha.copy(),
-                    0.0,
-                    pegasos_objective(values, coef @ values, y, lam),
-                )
-            )
-    coef = alpha * y / (lam * max(steps, 1))
+            kept.keep(state(k, int(i)))
     if trace:
-        kept.keep(
-            Step(steps, (), alpha.copy(), 0.0, pegasos_objective(K @ coef, coef @ K @ coef, y, lam))
-        )
-    return KernelModel(X, coef, 0.0, kernel), kept
+        kept.keep(state(steps))
+    return model_at(Step(steps, (), alpha)), kept
 
 
 def pegasos_objective(values: Array, squared_norm: Any, y: Array, lam: float) -> float:

@@ -67,13 +67,14 @@ def primal_newton(
         target, target_b = _newton_point(K, t, S, C)
         length, lower = 1.0, np.inf
         while length > 1e-10:
-            lower = _primal(K, t, beta + length * (target - beta), b + length * (target_b - b), C)
+            new_beta, new_b = beta + length * (target - beta), b + length * (target_b - b)
+            lower = _primal(K, t, new_beta, new_b, C)
             if lower < P:
                 break
             length *= 0.5
         if lower >= P * (1.0 - 1e-14):
             break
-        beta, b, P = beta + length * (target - beta), b + length * (target_b - b), lower
+        beta, b, P = new_beta, new_b, lower
     if trace:
         kept.keep(_state(iteration, S, K, t, beta, b, C))
     return KernelModel(X, beta, b, kernel), kept
@@ -109,12 +110,5 @@ def _state(
     unbalanced = abs(float(a @ t))
     a[heavy > 0] *= a[light > 0].sum() / max(a[heavy > 0].sum(), 1e-300)
     dual = a.sum() - 0.5 * (a * t) @ K @ (a * t) - a @ a / (4.0 * C)
-    return Step(
-        iteration,
-        tuple(map(int, np.flatnonzero(S))),
-        beta.copy(),
-        b,
-        _primal(K, t, beta, b, C),
-        float(dual),
-        unbalanced,
-    )
+    primal, chosen = _primal(K, t, beta, b, C), tuple(map(int, np.flatnonzero(S)))
+    return Step(iteration, chosen, beta.copy(), b, primal, float(dual), unbalanced)

@@ -104,11 +104,7 @@ def level(values: Array, a: Array, C: float, sign: Array) -> float:
     """
     free = (a > 0) & (a < C)
     if free.any():
-        return float(
-            np.average(
-                values[free], weights=np.minimum(a, C - a)[free] if np.isfinite(C) else a[free]
-            )
-        )
+        return float(np.average(values[free], weights=np.minimum(a, C - a)[free]))
     from_below = values[np.where(sign > 0, a > 0, a < C)]
     from_above = values[np.where(sign > 0, a < C, a > 0)]
     low = from_below.max() if from_below.size else from_above.min()

@@ -56,12 +56,9 @@ def linear_regression(X: ArrayLike, y: ArrayLike, lam: float = 0.0) -> tuple[Lin
     if not lam >= 0:
         raise ValueError(f"lam={lam} must not be negative.")
     means, mean = X.mean(axis=0), t.mean()
-    Z = X - means
-    w = np.linalg.lstsq(
-        np.vstack([Z, np.sqrt(lam) * np.eye(Z.shape[1])]),
-        np.append(t - mean, np.zeros(Z.shape[1])),
-        rcond=None,
-    )[0]
+    d = X.shape[1]
+    Z, z = np.vstack([X - means, np.sqrt(lam) * np.eye(d)]), np.append(t - mean, np.zeros(d))
+    w = np.linalg.lstsq(Z, z, rcond=None)[0]
     model = LinearModel(w, float(mean - means @ w), regression=True)
     value = float(losses.squared_error(t, model.decision_function(X)).sum() + 0.5 * lam * w @ w)
     return model, Trace("linear regression", 1, steps=[Step(0, (), w, model.b, value)])
@@ -80,14 +77,7 @@ def logistic_regression(
     It is solved as softmax regression with scores [y, 0].
     """
     X, t = points(X, y)
-    W, kept = _newton(
-        X,
-        (t > 0).astype(int)[:, None] == 1,
-        lam,
-        tol,
-        max_iter,
-        Trace("logistic regression", trace),
-    )
+    W, kept = _newton(X, t[:, None] > 0, lam, tol, max_iter, Trace("logistic regression", trace))
     return LinearModel(W[:-1, 0], float(W[-1, 0])), kept
 
 
@@ -104,9 +94,8 @@ def softmax_regression(
     Adding a constant to all scores changes nothing, so the biases are made to sum to zero.
     """
     X, y, classes = labelled(X, y)
-    W, kept = _newton(
-        X, y[:, None] == classes, lam, tol, max_iter, Trace("softmax regression", trace)
-    )
+    T, kept = y[:, None] == classes, Trace("softmax regression", trace)
+    W, kept = _newton(X, T, lam, tol, max_iter, kept)
     return SoftmaxModel(W[:-1], W[-1] - W[-1].mean(), classes), kept
 
 
@@ -125,19 +114,12 @@ def _newton(
     W = np.zeros((Z.shape[1], k))
     value, P = _objective(Z, T, W, ridge)
     for iteration in range(max_iter + 1):
-        gradient = (Z.T @ (P - T)).T.ravel() + ridge * W.T.ravel()
+        w = W.T.ravel()
+        gradient = (Z.T @ (P - T)).T.ravel() + ridge * w
+        steepest = float(np.abs(gradient).max())
         if kept.due(iteration):
-            kept.keep(
-                Step(
-                    iteration,
-                    (),
-                    W.T.ravel().copy(),
-                    float(W[-1, 0]),
-                    value,
-                    violation=float(np.abs(gradient).max()),
-                )
-            )
-        if np.abs(gradient).max() <= tol * len(Z) or iteration == max_iter:
+            kept.keep(Step(iteration, (), w.copy(), float(W[-1, 0]), value, violation=steepest))
+        if steepest <= tol * len(Z) or iteration == max_iter:
             break
         blocks = [
             [Z.T @ (Z * (P[:, [c]] * ((c == e) - P[:, [e]]))) for e in range(k)] for c in range(k)

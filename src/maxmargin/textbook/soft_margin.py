@@ -34,7 +34,7 @@ from maxmargin.textbook.trace import Trace, dual_trace, soft_margin_step
 
 
 def soft_margin_program(K: Array, t: Array, C: float) -> QuadraticProgram:
-    """P, q, G, h, A, b of the dual, from the kernel matrix and the labels."""
+    """P, q, G, h, A, b of the dual, from the kernel matrix and the labels; C may be infinite."""
     n = len(t)
     return QuadraticProgram(np.outer(t, t) * K, -np.ones(n), *box(n, C), t[None, :], np.zeros(1))
 

@@ -111,15 +111,8 @@ def soft_margin_step(
     margins = t * values
     hinge = float(np.maximum(0.0, 1.0 - margins).sum())
     primal = 0.5 * squared_norm + (C * hinge if np.isfinite(C) else 0.0)
-    return Step(
-        iteration,
-        chosen,
-        a.copy(),
-        b,
-        primal,
-        float(a.sum()) - 0.5 * squared_norm,
-        kkt_violation(a, margins, C),
-    )
+    dual, violation = float(a.sum()) - 0.5 * squared_norm, kkt_violation(a, margins, C)
+    return Step(iteration, chosen, a.copy(), b, primal, dual, violation)
 
 
 def kkt_violation(a: Array, margins: Array, C: float) -> float:
