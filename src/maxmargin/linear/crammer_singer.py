@@ -119,11 +119,7 @@ class _Run:
         )
         n, d = design.shape
         lengths = design.squares
-        self.column = {
-            Bias.NONE: 0.0,
-            Bias.PENALISED: scaling**2,
-            Bias.FREE: float(lengths.mean()) or 1.0,
-        }[bias]
+        self.column = bias.choose(float(lengths.mean()) or 1.0, scaling**2)
         self.norms = lengths + self.column
         self.t = np.zeros((n, n_classes))
         self.size = n
@@ -150,20 +146,9 @@ class _Run:
         self, order: NDArray[np.int32], active: int, shrink_above: float, seed: int
     ) -> tuple[float, float, int]:
         """Visit the active samples once; return gap and violation met, and how many stay active."""
-        return self.design.backend.crammer_singer_pass(
-            self.points,
-            self.small,
-            self.C,
-            self.norms,
-            self.t,
-            self.W,
-            self.b,
-            self.column,
-            order,
-            active,
-            shrink_above,
-            seed,
-        )
+        model = self.points, self.small, self.C, self.norms, self.t, self.W, self.b, self.column
+        visit = self.design.backend.crammer_singer_pass
+        return visit(*model, order, active, shrink_above, seed)
 
     def subspace_step(self, products: int, monitor: Monitor) -> bool:
         """Conjugate gradients on all duals below their bounds, if their set has settled.

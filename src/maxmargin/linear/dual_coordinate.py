@@ -88,11 +88,8 @@ class _Run:
         n = design.shape[0]
         t = np.zeros(n) if start is None or not len(start.t) else feasible(problem, start.t)
         self.squares = design.squares
-        column = {
-            Bias.NONE: 0.0,
-            Bias.FREE: max(float(self.squares.mean()), 1e-300),
-            Bias.PENALISED: problem.scaling**2,
-        }[problem.bias]
+        mean = max(float(self.squares.mean()), 1e-300)
+        column = problem.bias.choose(mean, problem.scaling**2)
         multiplier = 0.0
         if problem.bias is Bias.FREE:
             multiplier = middle(problem) if start is None else start.bias

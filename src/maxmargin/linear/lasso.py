@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.core.arrays import Floats
+from maxmargin.core.arrays import Floats, Integers
 from maxmargin.linear.designs import ArrayDesign, Design
 from maxmargin.linear.equations import conjugate_gradients
 from maxmargin.linear.losses import Bias, Duals, LinearProblem, with_sum
@@ -41,8 +41,6 @@ class Settings(NamedTuple):
     """Features in use up to which the Hessian is formed."""
     subsample_above: int = 40_000
     """Samples above which the solver starts at the solution of a subsample."""
-    subsample_divisor: int = 8
-    """Samples of the whole problem per sample of the subsample."""
     patience: int = 30
     """Newton steps without a tenth less of the gap after which only rounding is left."""
     rounds: int = 5
@@ -82,6 +80,11 @@ class Iterate(NamedTuple):
     """The duals times this are feasible, except for the sum that a free bias needs."""
     dual: float
 
+    @property
+    def gap(self) -> Gap:
+        """P and D."""
+        return Gap(self.primal, self.dual)
+
 
 def solve(
     problem: LinearProblem,
@@ -103,7 +106,7 @@ def solve(
             "select features, or use an array"
         )
     if start is None and workspace.in_memory and d <= most and n > SETTINGS.subsample_above:
-        start = solve(*workspace.subsample(problem, SETTINGS.subsample_divisor), 1e-2)
+        start = solve(*workspace.subsample(problem))
     run = _Run(problem, design, tol, workspace.monitor)
     u = np.zeros(d + 1)
     if start is not None:
@@ -131,12 +134,8 @@ class _Run:
         self, problem: LinearProblem, design: Design, tol: float, monitor: Monitor
     ) -> None:
         self.problem, self.design, self.tol, self.monitor = problem, design, tol, monitor
-        self.column = {Bias.NONE: 0.0, Bias.FREE: 1.0, Bias.PENALISED: problem.scaling}[
-            problem.bias
-        ]
-        self.penalty = np.append(
-            np.ones(design.shape[1]), 0.0 if problem.bias is Bias.FREE else 1.0
-        )
+        self.column = problem.bias.choose(1.0, problem.scaling)
+        self.penalty = np.append(np.ones(design.shape[1]), float(problem.bias is not Bias.FREE))
         self.steps = 0
         self.hessian = Hessian(design, self.column)
 
@@ -144,15 +143,12 @@ class _Run:
         """Newton steps until the gap is small enough."""
         best, idle = np.inf, 0
         while True:
-            ended = self.ended(here)
-            if ended is not None:
+            if (ended := self.ended(here)) is not None:
                 return ended
-            if here.primal - here.dual < 0.9 * best:
-                best, idle = here.primal - here.dual, 0
+            if here.gap.value < 0.9 * best:
+                best, idle = here.gap.value, 0
             idle += 1
-            if idle > SETTINGS.patience:
-                return self.solution(here, Status.STALLED)
-            after = self._step(here)
+            after = self._step(here) if idle <= SETTINGS.patience else None
             if after is None:
                 return self.solution(here, Status.STALLED)
             here = after
@@ -168,12 +164,11 @@ class _Run:
         best, idle, epochs = (np.inf, np.inf), 0, SETTINGS.first_epochs
         effort, before = Effort(SETTINGS.products, SETTINGS.residual), np.inf
         while True:
-            ended = self.ended(here)
-            if ended is not None:
+            if (ended := self.ended(here)) is not None:
                 return ended
             if self.steps > 0 and int(self._active_set(here).sum()) <= SETTINGS.newton_up_to:
                 return self.by_newton(here)
-            gap = here.primal - here.dual
+            gap = here.gap.value
             fell = gap < 0.9 * best[0] or here.primal < best[1] * (1 - 1e-12)
             best, idle = (min(gap, best[0]), min(here.primal, best[1])), 0 if fell else idle + 1
             if idle > SETTINGS.rounds:
@@ -181,9 +176,9 @@ class _Run:
             u, done = columns.descend(here.u, here.f, epochs, self.monitor, self.steps)
             self.steps += done
             here = self.at(u)
-            if Gap(here.primal, here.dual).within(self.tol):
+            if here.gap.within(self.tol):
                 continue
-            gap = here.primal - here.dual
+            gap = here.gap.value
             effort = effort.more() if gap > SETTINGS.slow * before else effort
             before = gap
             goal = self._by_conjugate_gradients(here, columns.squares, effort)
@@ -195,36 +190,36 @@ class _Run:
 
     def at(self, u: Floats, f: Floats | None = None, duals: Duals | None = None) -> Iterate:
         """The iterate of given weights."""
-        f = self.design.values(u[:-1]) + self.column * u[-1] if f is None else f
-        duals = (
-            self.problem.tube.duals(f, None, 1.0, self.design.backend) if duals is None else duals
-        )
+        f = self._values(u) if f is None else f
+        duals = self._duals(f) if duals is None else duals
         gradient = -np.append(self.design.sum(duals.t), self.column * duals.total)
-        bound = np.abs(gradient if self.problem.bias is Bias.PENALISED else gradient[:-1]).max(
-            initial=1.0
-        )
+        bounded = gradient if self.problem.bias is Bias.PENALISED else gradient[:-1]
+        bound = np.abs(bounded).max(initial=1.0)
         linear, quadratic = duals.neg_conjugate + duals.loss, duals.loss
         factor = min(1 / bound, linear / (2 * quadratic)) if quadratic > 0 else 1.0
         value = factor * linear - factor * factor * quadratic
         if self.problem.bias is Bias.FREE:  # what D would be at a feasible sum, to first order
             value -= abs(float(u[-1]) * duals.total)
-        return Iterate(
-            u,
-            f,
-            duals,
-            gradient,
-            float(self.penalty @ np.abs(u)) + duals.loss,
-            float(factor),
-            value,
-        )
+        return Iterate(u, f, duals, gradient, self._primal(u, duals), float(factor), value)
+
+    def _values(self, u: Floats, rows: Integers | None = None) -> Floats:
+        """Decision values of weights u, or their change."""
+        return self.design.values(u[:-1], rows) + self.column * float(u[-1])
+
+    def _duals(self, f: Floats) -> Duals:
+        """The duals at decision values f."""
+        return self.problem.tube.duals(f, None, 1.0, self.design.backend)
+
+    def _primal(self, u: Floats, duals: Duals) -> float:
+        """P."""
+        return float(self.penalty @ np.abs(u)) + duals.loss
 
     def ended(self, here: Iterate) -> LinearSolution | None:
         """The solution, if it is good enough or the work must stop."""
         if self.monitor.wants_report():
-            self.monitor.report(
-                self.steps, here.primal - here.dual, 0.0, int(np.count_nonzero(here.duals.t))
-            )
-        if Gap(here.primal, here.dual).within(self.tol):
+            support = int(np.count_nonzero(here.duals.t))
+            self.monitor.report(self.steps, here.gap.value, 0.0, support)
+        if here.gap.within(self.tol):
             found = self.solution(here, None)
             if l1_gap_of(self.problem, found).within(self.tol):
                 return found
@@ -239,17 +234,15 @@ class _Run:
                 t = with_sum(self.problem.tube, t, 0.0)
         t = t / max(float(np.abs(self.design.sum(t)).max(initial=0.0)) * (1 + 1e-15), 1.0)
         w, bias = here.u[:-1].copy(), self.column * float(here.u[-1])
-        return LinearSolution(
-            w, bias, t, self.design.values(w) + bias, self.design.sum(t), ended, self.steps
-        )
+        f, Xt = self.design.values(w) + bias, self.design.sum(t)
+        return LinearSolution(w, bias, t, f, Xt, ended, self.steps)
 
     def _step(self, here: Iterate) -> Iterate | None:
         """A Newton step with a line search; None if P does not fall any more."""
         used, H = self.hessian.of(self._active_set(here), here.duals.curvature)
         u = here.u.copy()
-        u[used] = minimiser(
-            H, self.penalty[used], here.u[used], here.gradient[used], self.design.backend
-        )
+        model = H, self.penalty[used], here.u[used], here.gradient[used]
+        u[used] = minimiser(*model, self.design.backend)
         return self._line_search(here, u)
 
     def _active_set(self, here: Iterate) -> NDArray[np.bool_]:
@@ -263,12 +256,11 @@ class _Run:
         curved = np.flatnonzero(here.duals.curvature)
         curvature = here.duals.curvature[curved]
         used = here.u != 0
-        scale = np.divide(
-            1.0, np.sqrt(squares), out=np.zeros(len(squares)), where=used & (squares > 0)
-        )
+        inside = used & (squares > 0)
+        scale = np.divide(1.0, np.sqrt(squares), out=np.zeros(len(squares)), where=inside)
 
         def product(x: Floats) -> Floats:
-            inside = curvature * (self.design.values(x[:-1], curved) + self.column * x[-1])
+            inside = curvature * self._values(x, curved)
             return np.append(self.design.sum(inside, curved), self.column * float(inside.sum()))
 
         right = -(here.gradient + self.penalty * np.sign(here.u))
@@ -284,38 +276,25 @@ class _Run:
         direction = u - here.u
         if not direction.any():
             return None
-        change = self.design.values(direction[:-1]) + self.column * direction[-1]
-        expected = float(here.gradient @ direction) + float(
-            self.penalty @ (np.abs(u) - np.abs(here.u))
-        )
+        change, grown = self._values(direction), np.abs(u) - np.abs(here.u)
+        expected = float(here.gradient @ direction) + float(self.penalty @ grown)
         f = here.f + change
-        duals = self.problem.tube.duals(f, None, 1.0, self.design.backend)
-        if float(self.penalty @ np.abs(u)) + duals.loss <= here.primal + 0.01 * expected:
+        duals = self._duals(f)
+        if self._primal(u, duals) <= here.primal + 0.01 * expected:
             return self.at(u, f, duals)
         length = self._bisect(here, direction, change)
-        after = self.at(here.u + length * direction)
-        rounding = 1e-14 * here.primal
-        return (
-            after
-            if after.primal < here.primal + rounding and (length > 0 or expected < -rounding)
-            else None
-        )
+        after, rounding = self.at(here.u + length * direction), 1e-14 * here.primal
+        falls = after.primal < here.primal + rounding and (length > 0 or expected < -rounding)
+        return after if falls else None
 
     def _bisect(self, here: Iterate, direction: Floats, change: Floats) -> float:
         """The step where P is least along the direction: its slope grows with the step."""
-        tube = self.problem.tube
-
-        def rising(s: float) -> bool:
-            at = here.u + s * direction
-            side = np.where(at != 0, np.sign(at), np.sign(direction))
-            return (
-                float(self.penalty @ (side * direction))
-                + self.design.backend.tube_slope(tube, here.f, change, s, None, 1.0)
-                > 0
-            )
-
-        low, high = 0.0, 1.0
+        low, high, losses = 0.0, 1.0, self.design.backend.tube_slope
         for _ in range(25):
             s = 0.5 * (low + high)
-            low, high = (low, s) if rising(s) else (s, high)
+            at = here.u + s * direction
+            side = np.where(at != 0, np.sign(at), np.sign(direction))
+            slope = float(self.penalty @ (side * direction))
+            slope += losses(self.problem.tube, here.f, change, s, None, 1.0)
+            low, high = (low, s) if slope > 0 else (s, high)
         return 0.5 * (low + high)

@@ -114,6 +114,10 @@ class Bias(Enum):
     FREE = 1
     PENALISED = 2
 
+    def choose(self, free: float, penalised: float) -> float:
+        """The number that belongs to this kind of bias; 0 without one."""
+        return {Bias.NONE: 0.0, Bias.FREE: free, Bias.PENALISED: penalised}[self]
+
 
 class Penalty(Enum):
     """The penalty of the weights; the value is its name for the user."""

@@ -31,15 +31,7 @@ from maxmargin.linear.bias_search import middle
 from maxmargin.linear.designs import Design
 from maxmargin.linear.losses import Bias, LinearProblem
 from maxmargin.linear.newton_system import Iterate, NewtonSystem
-from maxmargin.linear.objectives import (
-    Gap,
-    LinearSolution,
-    dual,
-    feasible,
-    gap_of,
-    primal,
-    sizes,
-)
+from maxmargin.linear.objectives import Gap, LinearSolution, dual, feasible, gap_of, primal, sizes
 from maxmargin.linear.workspace import LinearWorkspace
 from maxmargin.monitor import Monitor
 from maxmargin.status import Status
@@ -63,8 +55,6 @@ class Settings(NamedTuple):
     """Evaluations of the gap without progress after which only rounding is left."""
     subsample_above: int = 4000
     """Samples above which the solver starts at the solution of a subsample."""
-    subsample_divisor: int = 8
-    """Samples of the whole problem per sample of the subsample."""
     flat: float = 0.1
     """The line search ends where the slope is at most this share of the first, in magnitude."""
     longest_step: float = 1e6
@@ -87,8 +77,7 @@ def solve(
     """Solve a linear problem; see the contract in workspace.py."""
     n, d = workspace.design.shape
     if start is None and n > SETTINGS.subsample_above and workspace.in_memory:
-        small = workspace.subsample(problem, SETTINGS.subsample_divisor)
-        start = solve(*small, 1e-2)._replace(t=np.empty(0))
+        start = solve(*workspace.subsample(problem))._replace(t=np.empty(0))
     run = _Run(problem, workspace.design, workspace.monitor)
     if start is None:
         return run.until(tol, np.zeros(d), middle(problem), None)

@@ -20,6 +20,10 @@ class Settings(NamedTuple):
     parallel_up_to: int = 2**26
     """Values of X up to which several problems are trained in parallel, one thread each.
     Beyond, they are trained in turn, each with all threads."""
+    subsample_divisor: int = 8
+    """Samples of a problem per sample of the subsample whose solution the solver starts at."""
+    subsample_tol: float = 1e-2
+    """The tolerance of the subsample's problem."""
 
 
 SETTINGS = Settings()
@@ -51,15 +55,14 @@ class LinearWorkspace(Workspace):
         """Whether samples can be picked: not where they come in chunks."""
         return isinstance(self.design, ArrayDesign)
 
-    def subsample(
-        self, problem: LinearProblem, divisor: int
-    ) -> tuple[LinearProblem, "LinearWorkspace"]:
-        """A problem on one in ``divisor`` samples, each weighted accordingly, and its workspace.
+    def subsample(self, problem: LinearProblem) -> tuple[LinearProblem, "LinearWorkspace", float]:
+        """A problem on some of the samples, each weighted accordingly, its workspace and tolerance.
 
         Its solution is a warm start for the whole problem.
         """
         assert isinstance(self.design, ArrayDesign)
-        n = self.design.shape[0]
+        n, divisor = self.design.shape[0], SETTINGS.subsample_divisor
         rows = np.sort(np.random.default_rng(self.seed).choice(n, n // divisor, replace=False))
         smaller = problem._replace(tube=problem.tube.pick(rows, n / len(rows)))
-        return smaller, LinearWorkspace(self.design.pick(rows), self.monitor, self.seed)
+        part = LinearWorkspace(self.design.pick(rows), self.monitor, self.seed)
+        return smaller, part, SETTINGS.subsample_tol
