@@ -214,21 +214,11 @@ def load_liblinear(path: Any) -> Any:
     with Lines(path) as lines:
         head = read_head(lines, WORDS, b"w")
         solver = _solver(head)
-        n_classes, width = (
-            head.whole(b"nr_class", least=2)[0],
-            head.whole(b"nr_feature", least=1)[0],
-        )
+        n_classes, labels = head.classes(solver in CLASSIFIERS, solver)
+        width = head.whole(b"nr_feature", least=1)[0]
         bias = float(head.numbers(b"bias", 1)[0])
-        classifies = solver in CLASSIFIERS
-        if not classifies and n_classes != 2:
-            raise lines.error(
-                f"nr_class must be 2 for {solver}, not {n_classes}", head.found[b"nr_class"][0]
-            )
-        labels = head.whole(b"label", n_classes, least=-(2**31)) if classifies else []
-        if len(set(labels)) < len(labels):
-            raise lines.error("a label occurs twice", head.found[b"label"][0])
         rho = head.numbers(b"rho", 1) if solver == ONE_CLASS else None
-        functions = n_classes if classifies and (n_classes > 2 or solver == TOGETHER) else 1
+        functions = n_classes if n_classes > 2 or solver == TOGETHER else 1
         table = _table(lines, width + (bias >= 0), functions)
     weights, intercept = table[:width].T, bias * table[width] if bias >= 0 else np.zeros(functions)
     if rho is not None:
@@ -251,11 +241,10 @@ def _solver(head: Head) -> str:
     known = {name.encode(): name for name in (*CLASSIFIERS, *REGRESSORS, ONE_CLASS, *OTHERS)}
     solver: str = head.one_of(b"solver_type", known)
     if solver in OTHERS:
-        line = head.found[b"solver_type"][0]
-        raise head.lines.error(
+        raise head.error(
+            b"solver_type",
             f"{solver} is logistic regression, not a support vector machine: its probabilities "
             "would be lost",
-            line,
         )
     return solver
 

@@ -53,21 +53,10 @@ KERNELS = {
 }
 KERNEL_NAMES = {kind: name.decode() for name, kind in KERNELS.items()}
 ORDER = ("degree", "gamma", "coef0")
-WORDS = {
-    b"svm_type",
-    b"kernel_type",
-    b"degree",
-    b"gamma",
-    b"coef0",
-    b"nr_class",
-    b"total_sv",
-    b"rho",
-    b"label",
-    b"probA",
-    b"probB",
-    b"nr_sv",
-}
-WORDS |= {b"prob_density_marks"}
+LEARNT = {b"probA": "prob_a", b"probB": "prob_b", b"prob_density_marks": "marks"}
+"""Words of what svm-train -b 1 learns, and the fields of a model that hold it."""
+WORDS = {b"svm_type", b"kernel_type", b"degree", b"gamma", b"coef0", *LEARNT}
+WORDS |= {b"nr_class", b"total_sv", b"rho", b"label", b"nr_sv"}
 MARKS = 10
 ROWS = 2000
 """Support vectors converted to text at a time."""
@@ -102,12 +91,12 @@ def save_libsvm(model: Any, path: Any) -> None:
     if order is not None:
         machine = reordered(machine, order)
     labels = [] if machine.classes is None else whole_labels(machine.classes, "LIBSVM")
-    rows = _as_written(machine)
+    ends, *entries = _as_written(machine)
     with compressed_write(path) as file:
         file.write(_head(machine, labels))
         for begin in range(0, machine.coef.shape[1], ROWS):
-            end = min(begin + ROWS, machine.coef.shape[1])
-            file.write(_lines(machine.coef[:, begin:end], rows, begin, end))
+            end = begin + ROWS
+            file.write(_lines(machine.coef[:, begin:end], ends[begin : end + 1], *entries))
 
 
 def _refuse_others(machine: KernelModel) -> None:
@@ -125,8 +114,6 @@ def _refuse_others(machine: KernelModel) -> None:
             "LIBSVM has no one-vs-rest models, only pairs of classes: fit with multiclass='ovo'. "
             "io.save writes both."
         )
-    if machine.classes is not None:
-        whole_labels(machine.classes, "LIBSVM")
 
 
 def _head(machine: KernelModel, labels: list[int]) -> bytes:
@@ -144,12 +131,8 @@ def _head(machine: KernelModel, labels: list[int]) -> bytes:
         ("rho", _words(-machine.intercept)),
     ]
     found += [("label", " ".join(map(str, labels)))] if labels else []
-    probabilities = (
-        ("probA", machine.prob_a),
-        ("probB", machine.prob_b),
-        ("prob_density_marks", machine.marks),
-    )
-    found += [(name, _words(values)) for name, values in probabilities if len(values)]
+    learnt = {name.decode(): getattr(machine, field) for name, field in LEARNT.items()}
+    found += [(name, _words(values)) for name, values in learnt.items() if len(values)]
     found += [("nr_sv", " ".join(map(str, machine.n_support.tolist())))] if labels else []
     return "".join(f"{name} {words}\n" for name, words in found).encode() + b"SV\n"
 
@@ -158,39 +141,28 @@ def _words(values: Floats) -> str:
     return " ".join(map(repr, np.asarray(values, np.float64).tolist()))
 
 
-def _as_written(machine: KernelModel) -> Any:
-    """Return the support vectors as CSR; its columns are the indices of the file."""
+def _as_written(machine: KernelModel) -> tuple[Any, Any, Any]:
+    """Return where each support vector ends, then the indices of the file and the values."""
     count, width = machine.coef.shape[1], machine.n_features
     if machine.kernel.kind is Kind.PRECOMPUTED:
         assert machine.rows is not None
-        rows = sparse.csr_matrix(
-            (machine.rows + 1.0, np.zeros(count, np.int64), np.arange(count + 1)),
-            shape=(count, width + 1),
-        )
-        last = int(machine.rows.max(initial=-1)) + 1
+        ends, indices, values = np.arange(count + 1), np.zeros(count), machine.rows + 1.0
+        last = int(values.max(initial=0))
     else:
         rows = sparse.csr_matrix(machine.vectors, dtype=np.float64, copy=True)
         rows.sum_duplicates()
         rows.eliminate_zeros()
-        rows = sparse.csr_matrix(
-            (rows.data, rows.indices.astype(np.int64) + 1, rows.indptr), shape=(count, width + 1)
-        )
-        last = int(rows.indices.max(initial=0))
+        ends, indices, values = rows.indptr, rows.indices + 1, rows.data
+        last = int(indices.max(initial=0))
     if count and last < width:  # so that the number of features can be read back
-        end = rows.indptr[1]
-        indices, values = np.insert(rows.indices, end, width), np.insert(rows.data, end, 0.0)
-        rows = sparse.csr_matrix(
-            (values, indices, np.append(0, rows.indptr[1:] + 1)), shape=rows.shape
-        )
-    return rows
+        indices, values = np.insert(indices, ends[1], width), np.insert(values, ends[1], 0.0)
+        ends = np.append(0, ends[1:] + 1)
+    return ends.astype(np.int64), indices.astype(np.int32), contiguous(values)
 
 
-def _lines(coef: Floats, rows: Any, begin: int, end: int) -> bytes:
+def _lines(coef: Floats, ends: Any, indices: Any, values: Any) -> bytes:
     """Return the lines of some support vectors."""
-    ends, indices = rows.indptr[begin : end + 1].astype(np.int64), rows.indices.astype(np.int32)
-    text: bytes = format_svmlight(
-        contiguous(coef[-1]), None, ends, indices, contiguous(rows.data), 0
-    )
+    text: bytes = format_svmlight(contiguous(coef[-1]), None, ends, indices, values, 0)
     if len(coef) == 1:
         return text
     before = (_words(column) for column in coef[:-1].T)
@@ -225,26 +197,15 @@ def load_libsvm(path: Any, *, n_features: int | None = None) -> Any:
         head = read_head(lines, WORDS, b"SV")
         problem = head.one_of(b"svm_type", {name.value.encode(): name for name in Problem})
         kernel = _kernel(head)
-        n_classes = head.whole(b"nr_class", least=2)[0]
-        if not problem.classifies and n_classes != 2:
-            raise lines.error(
-                f"nr_class must be 2 for {problem.value}, not {n_classes}",
-                head.found[b"nr_class"][0],
-            )
+        n_classes, labels = head.classes(problem.classifies, problem.value)
         pairs = n_classes * (n_classes - 1) // 2
         rho = head.numbers(b"rho", pairs)
-        labels = head.whole(b"label", n_classes, least=-(2**31)) if problem.classifies else []
-        if len(set(labels)) < len(labels):
-            raise lines.error("a label occurs twice", head.found[b"label"][0])
-        n_support = (
-            head.whole(b"nr_sv", n_classes) if problem.classifies else head.whole(b"total_sv")
-        )
-        prob_a, prob_b, marks = _probabilities(head, problem, pairs)
         count = head.whole(b"total_sv")[0]
+        n_support = head.whole(b"nr_sv", n_classes) if problem.classifies else [count]
+        learnt = _probabilities(head, problem, pairs)
         if sum(n_support) != count:
-            raise lines.error(
-                f"nr_sv counts {sum(n_support)} support vectors, total_sv {count}",
-                head.found[b"nr_sv"][0],
+            raise head.error(
+                b"nr_sv", f"nr_sv counts {sum(n_support)} support vectors, total_sv {count}"
             )
         coef, vectors = read_vectors(lines, n_classes - 1, count)
         matrix, width, rows = _placed(lines, kernel, vectors, n_features)
@@ -259,9 +220,7 @@ def load_libsvm(path: Any, *, n_features: int | None = None) -> Any:
         classes=np.array(labels, np.int64) if labels else None,
         rows=rows,
         n_samples=0 if rows is None else width,
-        prob_a=prob_a,
-        prob_b=prob_b,
-        marks=marks,
+        **learnt,
     )
     return restore(libsvm_signed(with_sorted_classes(found)))
 
@@ -275,19 +234,20 @@ def _kernel(head: Head) -> Kernel:
     try:
         return Kernel(kind, **values)
     except ValueError as error:
-        raise head.lines.error(str(error), head.found[b"kernel_type"][0]) from None
+        raise head.error(b"kernel_type", str(error)) from None
 
 
-def _probabilities(head: Head, problem: Problem, pairs: int) -> tuple[Floats, Floats, Floats]:
-    """Return probA, probB and density marks; empty if the file has none."""
+def _probabilities(head: Head, problem: Problem, pairs: int) -> dict[str, Floats]:
+    """Return probA, probB and density marks by the names of a model; those that the file has."""
     counts = {b"probA": pairs, b"probB": pairs, b"prob_density_marks": MARKS}
-    a, b, marks = (
-        head.numbers(name, count) if name in head.found else none()
+    found = {
+        LEARNT[name]: head.numbers(name, count)
         for name, count in counts.items()
-    )
-    if problem.classifies and len(a) != len(b):
+        if name in head.found
+    }
+    if problem.classifies and ("prob_a" in found) != ("prob_b" in found):
         raise head.lines.error("probA and probB must occur together")
-    return a, b, marks
+    return found
 
 
 def _placed(

@@ -211,10 +211,14 @@ class Head(NamedTuple):
         """Return the `count` words after a name."""
         if name not in self.found:
             raise self.lines.error(f"the line {name.decode()} is missing above")
-        line, words = self.found[name]
+        words = self.found[name][1]
         if len(words) != count:
-            raise self.lines.error(f"{name.decode()} needs {count} values, not {len(words)}", line)
+            raise self.error(name, f"{name.decode()} needs {count} values, not {len(words)}")
         return words
+
+    def error(self, name: bytes, message: str) -> ValueError:
+        """Return an error at the line of a name."""
+        return self.lines.error(message, self.found[name][0])
 
     def numbers(self, name: bytes, count: int) -> Floats:
         """Return the `count` numbers after a name; none if the name is absent and may be."""
@@ -230,12 +234,18 @@ class Head(NamedTuple):
         word = self.words(name, 1)[0]
         if word not in table:
             known = ", ".join(key.decode() for key in table)
-            raise self.lines.error(
-                f"{name.decode()} {word[:40].decode('ascii', 'replace')!r} is unknown: {known} are "
-                "read",
-                self.found[name][0],
-            )
+            raise self.error(name, f"{name.decode()} {_shown(word)} is unknown: {known} are read")
         return table[word]
+
+    def classes(self, classifies: bool, machine: str) -> tuple[int, list[int]]:
+        """Return the number of classes, which is 2 if there are none, and their labels."""
+        count = self.whole(b"nr_class", least=2)[0]
+        if not classifies and count != 2:
+            raise self.error(b"nr_class", f"nr_class must be 2 for {machine}, not {count}")
+        labels = self.whole(b"label", count, least=-(2**31)) if classifies else []
+        if len(set(labels)) < len(labels):
+            raise self.error(b"label", "a label occurs twice")
+        return count, labels
 
 
 def read_head(lines: Lines, names: set[bytes], last: bytes) -> Head:
@@ -248,9 +258,7 @@ def read_head(lines: Lines, names: set[bytes], last: bytes) -> Head:
         if words == [last]:
             return Head(lines, found)
         if not words or words[0] not in names:
-            raise lines.error(
-                f"a model's head has no such line: {text[:40].decode('ascii', 'replace')!r}"
-            )
+            raise lines.error(f"a model's head has no such line: {_shown(text)}")
         if words[0] in found:
             raise lines.error(f"{words[0].decode()} occurs twice")
         found[words[0]] = lines.number, words[1:]

@@ -23,6 +23,7 @@ functions, random generators and other objects is an error that gives the reason
 import math
 from collections.abc import Callable
 from dataclasses import fields
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -40,20 +41,12 @@ from maxmargin.status import Convexity, Status
 RECORDS: dict[str, Any] = {cls.__name__: cls for cls in (Iterates, Hypotheses, Compression)}
 RECORDS |= {"Walks": Iterates, "Functions": Hypotheses}  # their names in the first version
 STATUSES = list(Status)
-CONVEXITIES = [
-    Convexity.PROVED,
-    Convexity.CHECKED,
-    Convexity.ASSUMED,
-    Convexity.INDEFINITE,
-    Convexity.UNKNOWN,
-]
+CONVEXITIES = [*map(Convexity, ("proved", "checked", "assumed", "indefinite", "unknown"))]
 """Files hold positions in these lists, so new entries go to the end."""
-CERTIFICATE = [
-    field.name
-    for field in fields(Certificate)
-    if field.name not in ("status", "convexity", "parts")
-]
-MACHINE = [field.name for field in fields(KernelModel)]
+MACHINE, CERTIFICATE = ([field.name for field in fields(cls)] for cls in (KernelModel, Certificate))
+CERTIFICATE = [name for name in CERTIFICATE if name not in ("status", "convexity", "parts")]
+SCALARS = ("|b1", "|i1", "|u1", *(f"<{kind}{size}" for kind in "iuf" for size in "248"))
+"""Types of NumPy numbers."""
 DEEPEST = 8
 """Largest depth of nested values."""
 
@@ -91,20 +84,15 @@ class Encoder:
             (Certificate, self._certificate),
             (KernelModel, self._machine),
             (BaseEstimator, lambda v: {"model": self.model(v)}),
-            (
-                tuple(RECORDS.values()),
-                lambda v: {"record": [type(v).__name__, [self.encode(part) for part in v]]},
-            ),
-            (tuple, lambda v: {"tuple": [self.encode(part) for part in v]}),
-            (list, lambda v: [self.encode(part) for part in v]),
-            (
-                dict,
-                lambda v: {
-                    "dict": [[self.encode(key), self.encode(part)] for key, part in v.items()]
-                },
-            ),
+            (tuple(RECORDS.values()), lambda v: {"record": [type(v).__name__, self._each(v)]}),
+            (tuple, lambda v: {"tuple": self._each(v)}),
+            (list, self._each),
+            (dict, lambda v: {"dict": [self._each(item) for item in v.items()]}),
             (sparse.csr_matrix | sparse.csr_array, self._csr),
         ]
+
+    def _each(self, values: Any) -> list[Any]:
+        return [self.encode(value) for value in values]
 
     def _scalar(self, value: Any) -> Any:
         if value.dtype.kind == "U":
@@ -122,16 +110,12 @@ class Encoder:
             text = np.frombuffer(b"".join(raw), np.uint8)
             ends = np.cumsum([len(part) for part in raw], dtype=np.int64)
             return {"strings": [list(value.shape), self.arrays.add(text), self.arrays.add(ends)]}
-        return {"objects": [list(value.shape), [self.encode(item) for item in items]]}
+        return {"objects": [list(value.shape), self._each(items)]}
 
     def _csr(self, value: Any) -> Any:
         kind = "matrix" if isinstance(value, sparse.csr_matrix) else "array"
-        return {
-            "csr": [
-                [kind, *map(int, value.shape)],
-                *(self.arrays.add(part) for part in (value.data, value.indices, value.indptr)),
-            ]
-        }
+        parts = map(self.arrays.add, (value.data, value.indices, value.indptr))
+        return {"csr": [[kind, *map(int, value.shape)], *parts]}
 
     def _kernel(self, value: Kernel) -> Any:
         if value.kind is Kind.CALLABLE:
@@ -155,11 +139,7 @@ class Encoder:
             np.uint8,
         ).T
         table = np.array([[getattr(row, name) for name in CERTIFICATE] for row in rows], np.float64)
-        return {
-            "certificate": [
-                self.arrays.add(part) for part in (status.copy(), convexity.copy(), table)
-            ]
-        }
+        return {"certificate": list(map(self.arrays.add, (status.copy(), convexity.copy(), table)))}
 
 
 # ---- reading -------------------------------------------------------------------------------------
@@ -173,7 +153,9 @@ class Decoder:
         self.tags: dict[str, Callable[[Any, int], Any]] = {
             "float": lambda v, _: {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}[v],
             "tuple": lambda v, depth: tuple(self.decode(part, depth) for part in _list(v)),
-            "dict": self._dict,
+            "dict": lambda v, depth: {
+                self.decode(key, depth): self.decode(part, depth) for key, part in _list(v)
+            },
             "scalar": self._scalar,
             "array": lambda v, _: self._at(v),
             "strings": self._strings,
@@ -188,13 +170,11 @@ class Decoder:
 
     def decode(self, value: Any, depth: int = 0) -> Any:
         """One value."""
-        if depth > DEEPEST:
-            raise ValueError("values are nested too deeply")
+        _require(depth <= DEEPEST, "values are nested too deeply")
         if value is None or type(value) in (bool, int, str):
             return value
         if type(value) is float:
-            if not math.isfinite(value):
-                raise ValueError("a number is too large for a float64")
+            _require(math.isfinite(value), "a number is too large for a float64")
             return value
         if type(value) is list:
             return [self.decode(part, depth + 1) for part in value]
@@ -210,55 +190,29 @@ class Decoder:
         raise ValueError("a value has an unknown tag")
 
     def _at(self, place: Any) -> Any:
-        if type(place) is not int or not 0 <= place < len(self.arrays):
-            raise ValueError("an array is missing")
+        _require(type(place) is int and 0 <= place < len(self.arrays), "an array is missing")
         return self.arrays[place]
-
-    def _dict(self, content: Any, depth: int) -> Any:
-        pairs = [
-            (self.decode(key, depth), self.decode(value, depth)) for key, value in _list(content)
-        ]
-        return dict(pairs)
 
     def _scalar(self, content: Any, depth: int) -> Any:
         name, value = content
-        if name not in (
-            "|b1",
-            "|i1",
-            "|u1",
-            *(f"<{kind}{size}" for kind in "iuf" for size in "248"),
-        ):
-            raise ValueError("a number has an unknown type")
+        _require(name in SCALARS, "a number has an unknown type")
         value = self.decode(value, depth)
-        if type(value) not in (bool, int, float):
-            raise ValueError("a number is malformed")
+        _require(type(value) in (bool, int, float), "a number is malformed")
         return np.dtype(name).newbyteorder("=").type(value)
 
     def _strings(self, content: Any, _: int) -> Any:
         shape, text, ends = _shape(content[0]), self._at(content[1]), self._at(content[2])
-        good = (
-            text.dtype == np.uint8
-            and text.ndim == 1
-            and ends.dtype == np.int64
-            and ends.ndim == 1
-            and len(ends) == math.prod(shape)
-        )
-        stops = ends.tolist() if good else []
-        starts = [0, *stops[:-1]]
-        if (
-            not good
-            or any(a > b for a, b in zip(starts, stops, strict=False))
-            or (stops[-1] if stops else 0) != len(text)
-        ):
-            raise ValueError("strings are malformed")
-        raw, out = text.tobytes(), np.empty(len(stops), object)
-        out[:] = [raw[a:b].decode() for a, b in zip(starts, stops, strict=False)]
+        good = _vector(text, np.uint8) and _vector(ends, np.int64) and len(ends) == math.prod(shape)
+        places = [0, *ends.tolist()] if good else []
+        good = good and places == sorted(places) and places[-1] == len(text)
+        _require(good, "strings are malformed")
+        raw, out = text.tobytes(), np.empty(len(ends), object)
+        out[:] = [raw[a:b].decode() for a, b in pairwise(places)]
         return out.reshape(shape)
 
     def _objects(self, content: Any, depth: int) -> Any:
         shape, items = _shape(content[0]), _list(content[1])
-        if len(items) != math.prod(shape):
-            raise ValueError("objects are malformed")
+        _require(len(items) == math.prod(shape), "objects are malformed")
         out = np.empty(len(items), object)
         for k, item in enumerate(items):
             out[k] = self.decode(item, depth)
@@ -269,17 +223,14 @@ class Decoder:
         data, indices, indptr = (self._at(place) for place in places)
         _shape([rows, columns])
         good = (
-            all(part.ndim == 1 for part in (data, indices, indptr))
-            and data.dtype.kind == "f"
-            and indices.dtype == indptr.dtype
+            data.dtype.kind == "f"
+            and _vector(data, data.dtype)
+            and _vector(indptr, np.int32, np.int64)
+            and _vector(indices, indptr.dtype)
+            and len(indptr) == rows + 1
+            and len(indices) == len(data)
         )
-        if (
-            not good
-            or indptr.dtype not in (np.int32, np.int64)
-            or len(indptr) != rows + 1
-            or len(indices) != len(data)
-        ):
-            raise ValueError("a sparse matrix is malformed")
+        _require(good, "a sparse matrix is malformed")
         cls = {"matrix": sparse.csr_matrix, "array": sparse.csr_array}[kind]
         found = cls((data, indices, indptr), shape=(rows, columns))
         found.check_format(full_check=True)
@@ -287,25 +238,16 @@ class Decoder:
 
     def _kernel(self, content: Any, _: int) -> Kernel:
         name, gamma, coef0, degree = content
-        if not (
-            type(gamma) is type(coef0) is float
-            and type(degree) is int
-            and name != Kind.CALLABLE.name
-        ):
-            raise ValueError("a kernel is malformed")
+        numbers = type(gamma) is type(coef0) is float and type(degree) is int
+        _require(numbers and name != Kind.CALLABLE.name, "a kernel is malformed")
         return Kernel(Kind[name], gamma, coef0, degree)
 
     def _certificate(self, content: Any, _: int) -> Certificate:
         status, convexity, table = (self._at(place) for place in content)
         rows = len(table)
-        if (
-            table.dtype != np.float64
-            or table.shape != (rows, len(CERTIFICATE))
-            or status.shape != (rows,)
-            or convexity.shape != (rows,)
-            or rows < 1
-        ):
-            raise ValueError("a certificate is malformed")
+        good = table.dtype == np.float64 and table.shape == (rows, len(CERTIFICATE)) and rows >= 1
+        good = good and status.shape == convexity.shape == (rows,)
+        _require(good, "a certificate is malformed")
 
         def one(k: int, parts: tuple[Certificate, ...]) -> Certificate:
             values = dict(zip(CERTIFICATE, table[k].tolist(), strict=True))
@@ -320,8 +262,7 @@ class Decoder:
         return one(0, tuple(one(k, ()) for k in range(1, rows)))
 
     def _machine(self, content: Any, depth: int) -> KernelModel:
-        if set(content) != set(MACHINE):
-            raise ValueError("a machine does not have the fields of one")
+        _require(set(content) == set(MACHINE), "a machine does not have the fields of one")
         parts = {name: self.decode(content[name], depth) for name in MACHINE if name != "problem"}
         return KernelModel(problem=Problem(content["problem"]), **parts)
 
@@ -330,14 +271,24 @@ class Decoder:
         return RECORDS[name](*(self.decode(part, depth) for part in _list(parts)))
 
 
+def _require(good: Any, message: str) -> None:
+    if not good:
+        raise ValueError(message)
+
+
+def _vector(array: Any, *dtypes: Any) -> bool:
+    """Whether an array has one axis and one of these types."""
+    return array.ndim == 1 and array.dtype in dtypes
+
+
 def _list(value: Any) -> list[Any]:
-    if type(value) is not list:
-        raise ValueError("a list was expected")
-    return value
+    _require(type(value) is list, "a list was expected")
+    return list(value)
 
 
 def _shape(value: Any) -> tuple[int, ...]:
     """Return a shape of at most two axes with valid sizes."""
-    if not all(type(k) is int and 0 <= k <= 2**48 for k in _list(value)) or len(value) > 2:
-        raise ValueError("a shape is malformed")
-    return tuple(value)
+    sizes = _list(value)
+    good = len(sizes) <= 2 and all(type(k) is int and 0 <= k <= 2**48 for k in sizes)
+    _require(good, "a shape is malformed")
+    return tuple(sizes)
