@@ -35,9 +35,9 @@ class Audit(NamedTuple):
 
 
 def plan_audit(n: int, sample: Integers, rounding: float, allowed: float, affordable: int) -> Plan:
-    """The sample, or a closer look at as many of n rows as are affordable.
+    """The rows to audit: the sample, or as many of n rows as are affordable.
 
-    The closer look is due where rounding may exceed what is allowed.
+    The larger audit is due if rounding may exceed what is allowed.
     """
     if rounding <= allowed:
         return Plan(sample)

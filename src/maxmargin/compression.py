@@ -227,8 +227,9 @@ class _Shrinking:
 
 
 def _removal_order(K: Floats, groups: list[Group], count: int, limit: float) -> NDArray[np.int64]:
-    """The first vectors to leave, in order: at most ``count``, and until the squared distances add
-    up to limit^2 for each function.
+    """The first vectors to remove, in order: at most ``count``.
+
+    It ends when the squared distances add up to limit^2 for each function.
     """
     states = [_Shrinking(K, group) for group in groups] if count else []
     costs, total = np.zeros(len(K)), 0.0

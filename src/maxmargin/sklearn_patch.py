@@ -35,8 +35,10 @@ def _ours() -> dict[str, Any]:
 
 
 def patch_sklearn() -> None:
-    """Make ``sklearn.svm.SVC``, ``NuSVC``, ``SVR``, ``NuSVR``, ``OneClassSVM``, ``LinearSVC`` and
-    ``LinearSVR`` those of maxmargin.
+    """Replace the estimators of ``sklearn.svm`` by those of maxmargin.
+
+    These are ``SVC``, ``NuSVC``, ``SVR``, ``NuSVR``, ``OneClassSVM``, ``LinearSVC`` and
+    ``LinearSVR``.
 
     The linear two keep scikit-learn's model, in which the intercept is penalised
     (``intercept="regularised"``); ``maxmargin.LinearSVC`` and ``LinearSVR`` do not penalise it

@@ -159,9 +159,7 @@ class BaseSVM(TakesSamples, ABC):
 
     @abstractmethod
     def _linear_coef(self) -> Any:
-        """Coefficients of the support vectors as coef_ uses them, one row for each decision
-        function.
-        """
+        """Coefficients of the support vectors as ``coef_`` uses them, a row for each function."""
 
 
 @contextmanager

@@ -50,10 +50,7 @@ class BaseSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
 
     @property
     def probA_(self) -> Floats:
-        """Platt's slopes of a model that was made with probabilities elsewhere.
-
-        They are empty after a fit.
-        """
+        """Platt's slopes of a model that another program trained with probabilities; else empty."""
         check_is_fitted(self)
         return self.model_.prob_a
 
@@ -224,8 +221,9 @@ class BaseSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
         return labels
 
     def certify(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
-        """Check the fitted model on its training data, everything recomputed in float64 by code the
-        solver does not share.
+        """Check the fitted model on its training data.
+
+        Everything is recomputed in float64, by code that the solver does not share.
 
         Parameters
         ----------

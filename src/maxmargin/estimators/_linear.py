@@ -81,9 +81,9 @@ class BaseLinear(TakesSamples):
         return Bias.FREE, 1.0
 
     def _choose(self, design: Design) -> Choice:
-        """The solver that the parameters name, or the one for these data.
+        """The solver that the parameters name, or one that suits the data.
 
-        ``dual`` only says which one begins.
+        ``dual`` only says which solver begins.
         """
         if self.solver != "auto":
             return Choice(Solver(self.solver), binding=True)
@@ -192,9 +192,9 @@ class BaseLinear(TakesSamples):
         return coef, np.broadcast_to(np.asarray(self.intercept_, dtype=np.float64), len(coef))
 
     def _starts(self, n: int, count: int) -> list[LinearSolution] | None:
-        """The last fit's solutions, if warm_start can use them: as many problems and features.
+        """The solutions of the last fit; None if ``warm_start`` cannot use them.
 
-        More samples may have been added.
+        The numbers of problems and features must be the same; samples may have been appended.
         """
         if (
             not self.warm_start

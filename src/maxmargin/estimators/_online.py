@@ -71,9 +71,9 @@ def canonical_order(design: ArrayDesign) -> NDArray[np.int64]:
 
 
 def takes_chunks(model: "BaseOnline") -> bool:
-    """Whether there is a partial_fit.
+    """Whether ``partial_fit`` is available.
 
-    A matrix of kernel values has no samples that could be kept.
+    It is not for a precomputed kernel: kernel values hold no samples that could be kept.
     """
     if model._kernel_kind() is Kind.PRECOMPUTED:
         raise AttributeError(

@@ -15,7 +15,7 @@ from maxmargin.suggestions import did_you_mean
 class StrOptions(_param_validation.StrOptions):  # type: ignore[misc]
     """scikit-learn's constraint, with a message that is the same in every process.
 
-    scikit-learn lists a set in the order of its hashes.
+    scikit-learn lists the options in the order of a set, which differs between processes.
     """
 
     def __str__(self) -> str:

@@ -47,7 +47,7 @@ class BasePegasos(OnlineClassifier):
     ) -> Pegasos:
         """The solver of a fit.
 
-        Its iterates are new, or those of the last fit where the data have the same shape.
+        It starts at zero, or at the iterates of the last fit if the data have the same shape.
         """
         rule, (functions, n) = self._rule(), task.signs.shape
         if self._kernel_kind() is Kind.LINEAR:

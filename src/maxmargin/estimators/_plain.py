@@ -28,9 +28,7 @@ def _finite(values: Any) -> bool:
 
 
 def plain_data(X: Any) -> bool:
-    """Whether X is a finite array of float32 or float64 in C's order, with at least one row and
-    column.
-    """
+    """Whether X is a finite array of float32 or float64 in C order, and not empty."""
     return (
         type(X) is np.ndarray
         and X.ndim == 2

@@ -356,8 +356,9 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinear):  # type: ig
         return order is not None and bool(order[1] == 1)
 
     def certify(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
-        """Check the fitted model on its training data, everything recomputed in float64 by code the
-        solver does not share.
+        """Check the fitted model on its training data.
+
+        Everything is recomputed in float64, by code that the solver does not share.
 
         Parameters
         ----------

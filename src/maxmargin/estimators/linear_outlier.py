@@ -145,8 +145,9 @@ class LinearOneClassSVM(BaseOneClass, BaseLinear):
         return ArrayDesign(self._validate_X(X, reset=False)).values(self.coef_[0])
 
     def certify(self, X: Any, y: Any = None, sample_weight: Any = None) -> Certificate:
-        """Check the fitted model on its training data, everything recomputed in float64 by code the
-        solver does not share.
+        """Check the fitted model on its training data.
+
+        Everything is recomputed in float64, by code that the solver does not share.
 
         Parameters
         ----------

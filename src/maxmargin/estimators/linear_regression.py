@@ -173,8 +173,9 @@ class LinearSVR(RegressorMixin, LinearModel, BaseLinear):  # type: ignore[misc]
         return self._scores(X)[:, 0]
 
     def certify(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
-        """Check the fitted model on its training data, everything recomputed in float64 by code the
-        solver does not share.
+        """Check the fitted model on its training data.
+
+        Everything is recomputed in float64, by code that the solver does not share.
 
         Parameters
         ----------

@@ -23,8 +23,9 @@ from maxmargin.online.pegasos import Task
 
 
 class NormaNovelty(BaseOneClass, BaseNorma):
-    """Online novelty detection by NORMA: a one-class SVM for streams, with a kernel and a bounded
-    number of support vectors.
+    """Online novelty detection by NORMA.
+
+    This is a one-class SVM for streams, with a kernel and a bounded number of support vectors.
 
     For each sample it takes a gradient step on alpha/2 |g|^2 + max(0, rho - g(x)) - nu rho: in the
     long run g is below rho at a fraction nu of the samples. The optimum is that of

@@ -22,8 +22,9 @@ from maxmargin.online.pegasos import Task
 
 
 class PegasosSVC(BasePegasos):
-    """C-support vector classification by Pegasos: stochastic subgradient descent on the primal
-    problem, linear or with a kernel.
+    """C-support vector classification by Pegasos, linear or with a kernel.
+
+    Pegasos is stochastic subgradient descent on the primal problem.
 
     Minimises alpha/2 |w|^2 + (weighted mean of) max(0, 1 - y f(x)) over f(x) = w.phi(x) + b: the
     problem of ``SVC`` with C = 1 / (alpha n_samples). It needs no more memory than the data

@@ -20,11 +20,11 @@ from maxmargin.kernel.model import Problem
 
 
 class OneClassSVM(BaseOneClass, BaseSingle):
-    """One-class SVM: the region that holds all but a share nu of the samples, solved exactly and
-    certified.
+    """One-class support vector machine, solved exactly and certified.
 
-    Minimises 1/2 |w|^2 - rho nu n + sum_i max(0, rho - w.phi(x_i)); the decision function is
-    w.phi(x) - rho, negative for outliers.
+    It finds a region that holds all but a share nu of the samples: it minimises
+    1/2 |w|^2 - rho nu n + sum_i max(0, rho - w.phi(x_i)). The decision function is w.phi(x) - rho,
+    negative for outliers.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ class OneClassSVM(BaseOneClass, BaseSingle):
 
     @property
     def offset_(self) -> Floats:
-        """What ``score_samples`` must reach inside.
+        """The least value of ``score_samples`` that counts as an inlier.
 
         Assigning to it changes ``score_samples`` alone, as in scikit-learn, until the next fit.
         """
@@ -157,8 +157,9 @@ class OneClassSVM(BaseOneClass, BaseSingle):
         return scores
 
     def certify(self, X: Any, y: Any = None, sample_weight: Any = None) -> Certificate:
-        """Check the fitted model on its training data, everything recomputed in float64 by code the
-        solver does not share.
+        """Check the fitted model on its training data.
+
+        Everything is recomputed in float64, by code that the solver does not share.
 
         Parameters
         ----------

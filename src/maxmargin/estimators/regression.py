@@ -72,8 +72,9 @@ class BaseSVR(RegressorMixin, BaseSingle):  # type: ignore[misc]
         return self._decision_values(X)[:, 0]
 
     def certify(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
-        """Check the fitted model on its training data, everything recomputed in float64 by code the
-        solver does not share.
+        """Check the fitted model on its training data.
+
+        Everything is recomputed in float64, by code that the solver does not share.
 
         Parameters
         ----------
@@ -178,8 +179,9 @@ class SVR(BaseSVR):
 
 
 class NuSVR(BaseSVR):
-    """nu-support vector regression: the tube's width is found so that at most a share nu of the
-    samples lies outside.
+    """nu-support vector regression, solved exactly and certified.
+
+    The width of the tube is part of the solution: at most a share nu of the samples lies outside.
 
     Parameters
     ----------

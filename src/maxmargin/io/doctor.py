@@ -141,7 +141,7 @@ def statistics(data: Data) -> dict[str, Any]:
 def _occurring(X: Any) -> tuple[NDArray[Any], Any]:
     """Return the features that are not zero everywhere, and X without the others.
 
-    So a huge index by mistake needs no memory.
+    A huge index given by mistake thus takes no memory.
     """
     if not sparse.issparse(X):
         return np.arange(X.shape[1]), np.asarray(X)

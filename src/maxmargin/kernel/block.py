@@ -156,8 +156,9 @@ def _solve_large(
 
 
 def _solve_small(state: State, K: Matrix, tol: float, monitor: Monitor) -> Status | None:
-    """Bursts of pair steps and Newton steps in turn on the whole matrix, until only rounding is
-    left to gain.
+    """Take pair steps and Newton steps in turn on the whole matrix.
+
+    It ends when only rounding is left to gain.
     """
     problem, xp, lowest, progress = state.problem, state.xp, np.inf, Progress()
     everything = xp.arange(len(state.b))

@@ -51,8 +51,8 @@ def free_memory() -> int:
 def cache_bytes(cache_size: float | str, workers: int = 1) -> float:
     """Bytes of kernel rows for each of several workers, never more than is free.
 
-    ``cache_size`` megabytes; the default and "auto" are that default or a share of the free
-    memory, whichever is more (SETTINGS).
+    That is ``cache_size`` megabytes. The default and "auto" stand for that default or a share of
+    the free memory, whichever is more (SETTINGS).
     """
     free = free_memory()
     automatic = isinstance(cache_size, str) or cache_size == SETTINGS.default
@@ -109,10 +109,10 @@ class RowCache:
         return partial(self.source.backend.pair_steps, self.tile(idx))
 
     def tile(self, idx: Integers, dtype: DTypeLike | None = None) -> Matrix:
-        """K[idx, idx], from stored rows where there are, without storing new ones; valid until the
-        next call.
+        """K[idx, idx], from stored rows if there are any, without storing new ones.
 
-        Values of another precision than that of the rows are computed.
+        It is valid until the next call. Values of another precision than that of the rows are
+        computed.
         """
         if dtype is not None and self.dtype != dtype:
             tile = self._scratch.matrix("tile", (len(idx), len(idx)), dtype)

@@ -65,7 +65,7 @@ def bounds_of_nu(weight: Floats, b: Floats, nu: float | None) -> Floats:
     """C_i of the C-SVC with the solution of a nu-SVC: its coefficients sum to nu sum_i C_i.
 
     Coefficients within rounding of their bound are at it. Without nu (a model of another program)
-    the bounds are the least that the coefficients keep.
+    the bounds are the least that the coefficients satisfy.
     """
     size = np.abs(b)
     if nu is None:

@@ -110,9 +110,7 @@ def is_quick(model: KernelModel, X: Any) -> bool:
 
 
 def needs_more_digits(model: KernelModel, tol: float) -> bool:
-    """Whether float64 may round dot products so much that decision values are not known to tol
-    (rounding.py).
-    """
+    """Whether rounding of dot products leaves decision values unknown to tol (rounding.py)."""
     error = make_source(model.kernel, model.vectors).value_error
     size = float(np.abs(model.columns()).sum(axis=1).max(initial=0.0))
     return error * size > SETTINGS.rounding_share * float(tol) * model.unit

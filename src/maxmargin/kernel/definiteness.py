@@ -114,7 +114,7 @@ def least_eigenvalue_below(K: Floats, rounding: float = 1e-15) -> bool:
 
 
 def refuted(K: Floats, first: Integers, rounding: float) -> bool:
-    """Whether a large symmetric matrix is seen not to be positive semidefinite.
+    """Whether a large symmetric matrix is found not to be positive semidefinite.
 
     ``first`` are the rows that matter most.
     """

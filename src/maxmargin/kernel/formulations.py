@@ -93,9 +93,9 @@ def c_svc(y: Floats, C: float, weight: Floats, squared: bool) -> Formulation:
 
 
 def feasible_nu(nu: float, y: Floats, weight: Floats, class_weight: Floats) -> float:
-    """nu, or the largest feasible one where class weights put nu out of reach.
+    """nu, or the largest feasible nu if class weights make nu infeasible.
 
-    Raises ValueError where the samples do.
+    Raises ValueError if the samples themselves make it infeasible.
     """
     weight = weight / problems.weight_unit(weight)
     largest, rounding = problems.largest_nu(y, weight), 1 + 1e-12

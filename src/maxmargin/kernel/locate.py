@@ -29,8 +29,9 @@ def _keys(X: Any, rounded: bool) -> Iterator[bytes]:
 def _found(
     vectors: Any, groups: Sequence[int], X: Any, labels: Sequence[int], rounded: bool
 ) -> NDArray[np.int64]:
-    """For each vector a row of X with the same values and label, another for each, equal ones in
-    order; -1 where there is none.
+    """For each vector, a row of X with the same values and label; -1 if there is none.
+
+    No row is used twice; equal vectors take their rows in order.
     """
     wanted = list(zip(_keys(vectors, rounded), groups, strict=True))
     known = set(wanted)

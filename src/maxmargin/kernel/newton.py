@@ -120,10 +120,10 @@ def newton(
     steps_before: int = 0,
     factor: BorderedFactor | None = None,
 ) -> tuple[int, BorderedFactor | None]:
-    """Lower the violation of a tile to tol, or as far as float64 can; return the number of pair
-    steps, and the last factor.
+    """Lower the violation of a tile to tol, or as far as float64 can.
 
-    Raises NotConvex where negative curvature is met; b and G are valid then.
+    Return the number of pair steps and the last factor. Raises NotConvex if negative curvature is
+    met; b and G are valid then.
     """
     xp, growth = tile.backend.xp, SETTINGS.burst_growth
     steps, idle, least, burst = 0, 0, np.inf, 1
@@ -196,8 +196,8 @@ def _minimise_face(
 ) -> tuple[float, bool]:
     """The active-set method, from bound to bound to the minimum of the face.
 
-    Return by how much the objective fell, and whether the minimum was reached: it is not where the
-    monitor says stop, or after many changes.
+    Return by how much the objective fell, and whether the minimum was reached: it is not if the
+    monitor says stop, or after many changes of the active set.
     """
     xp = tile.backend.xp
     at = xp.searchsorted(tile.numbers, factor.members)

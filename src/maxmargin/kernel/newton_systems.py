@@ -48,8 +48,9 @@ class NewtonSystems:
         self._last: tuple[Integers, Integers, Constraints] | None = None
 
     def solve(self, S: Integers, right: Floats, total: float) -> tuple[Floats, float] | None:
-        """x and level, with the last factor if few variables changed; None where rounding leaves
-        none.
+        """x and level; None if rounding leaves no digits.
+
+        The last factor is used again if few variables changed.
         """
         if self._last is None or not self.xp.array_equal(self._last[0], S):
             self._last = None  # its memory is needed
@@ -63,8 +64,9 @@ class NewtonSystems:
         return -found[0][at], float(found[1][0])
 
     def _constrained(self, S: Integers) -> tuple[Integers, Constraints]:
-        """Where S is among the factor's members, and the constraints: the sum of x is given, and
-        members that are not in S are pinned.
+        """The places of S among the factor's members, and the constraints.
+
+        The sum of x is given, and members that are not in S are pinned.
         """
         if self.factor is None or not self._serves(self.factor, S):
             self.factor = None  # its memory is needed

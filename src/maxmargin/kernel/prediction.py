@@ -90,9 +90,7 @@ class Question(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """Each group's share of its functions in float32, and for each group and sample the bound of
-    its error.
-    """
+    """Each group's share of its functions in float32, and a bound of its error for each sample."""
 
     parts: Floats
     errors: Floats

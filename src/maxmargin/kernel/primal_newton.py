@@ -157,9 +157,10 @@ class _Search:
         self.systems = NewtonSystems(self.problem, cache, self.diagonal, memory, self._pause)
 
     def run(self, start: Floats | None) -> tuple[Point, Status | None]:
-        """Subsets, each twice as large, then all; from a start at once on all.
+        """Solve on subsets, each twice as large as the one before, then on all samples.
 
-        Return the last point and why it is the last, if early.
+        A given start goes to all samples at once. Return the last point, and the reason if the work
+        ended early.
         """
         point, halvings = Point(self.xp.zeros(len(self.row)), 0.0, self.xp.zeros(self.n)), 0
         if start is None or not start.any():
@@ -191,8 +192,9 @@ class _Search:
         return levels(variables, self.cache.source.backend)[0].value
 
     def minimise(self, point: Point, inside: NDArray[np.bool_], rough: float) -> Point:
-        """Newton steps on the loss of the variables inside, until the support set changes by no
-        more than a share of rough.
+        """Newton steps on the loss of the variables inside.
+
+        They end when the support set changes by at most a share ``rough``.
         """
         S, value, idle = (
             self.objective.support(point, inside),
@@ -276,8 +278,9 @@ class _Search:
             raise Stopped(reason)
 
     def _report(self, point: Point, inside: NDArray[np.bool_], fall: float) -> None:
-        """Show by how much P fell with the last step, which stands for the gap before the end, and
-        how far x is from sign s / ridge.
+        """Show the decrease of P by the last step, and how far x is from sign s / ridge.
+
+        The decrease stands for the gap, which is not known before the end.
         """
         if self.monitor.wants_report():
             off = (

@@ -90,7 +90,7 @@ class DualProblem(NamedTuple):
 def weight_unit(weight: Floats) -> float:
     """A power of two near the mean of positive weights.
 
-    Dividing by it changes no bit, and no scale is too large or too small.
+    Dividing by it is exact and brings weights of any scale near 1.
     """
     greatest = float(weight.max())
     exponent = round(np.log2(greatest) + np.log2((weight / greatest).mean()))
@@ -100,7 +100,7 @@ def weight_unit(weight: Floats) -> float:
 def bounds(C: float, weight: Floats, squared: bool = False) -> Floats:
     """C_i = C weight_i for positive weights.
 
-    Raises ValueError where float64 does not hold them, or 1 / (2 C_i) of a squared loss.
+    Raises ValueError if float64 cannot hold them, or 1 / (2 C_i) of a squared loss.
     """
     with np.errstate(over="ignore", under="ignore"):
         found: Floats = C * weight

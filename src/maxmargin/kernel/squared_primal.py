@@ -46,10 +46,10 @@ class SquaredPrimal:
         self.sign = xp.where(problem.upper > 0, 1.0, -1.0)
 
     def slack(self, point: Point, solved: Integers | None = None) -> Floats:
-        """s.
+        """The slacks s of all variables.
 
-        On the set a step was solved for, f = -linear - ridge x says more than F, whose rounding
-        grows with x.
+        On the set that a step was solved for, f = -linear - ridge x says more than F, whose
+        rounding grows with x.
         """
         f = point.F + point.level
         if solved is not None:

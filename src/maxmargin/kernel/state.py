@@ -155,8 +155,9 @@ class State:
         )
 
     def no_minimum(self) -> bool:
-        """Whether the hulls of a problem in margin units meet, or a problem without bounds has no
-        minimum, as far as float64 can tell.
+        """Whether the hulls of a problem in margin units meet, or there is no minimum.
+
+        A problem without bounds may have none. The answer is right as far as float64 can tell.
         """
         if self.unbounded:
             return True

@@ -41,8 +41,9 @@ SETTINGS = Settings()
 
 
 def start_from_subsample(state: State, source: Source, monitor: Monitor) -> bool:
-    """Begin there, in float32; False where the kernel or the bounds do not allow it or the monitor
-    says stop.
+    """Begin at the solution of a subsample, in float32.
+
+    Return False if the kernel or the bounds do not allow it, or if the monitor says stop.
     """
     problem, xp = state.problem, state.xp
     bounded = bool(xp.isfinite(problem.upper - problem.lower).all())

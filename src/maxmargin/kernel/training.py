@@ -146,9 +146,9 @@ def _train(task: Task, workspace: KernelWorkspace) -> Trained:
 def _solve(
     task: Task, problem: DualProblem, workspace: KernelWorkspace
 ) -> tuple[Solution, KernelWorkspace]:
-    """Solve; where rounding of distances may move decision values too far, continue by differences.
+    """Solve; if rounding of distances may move decision values too far, go on by differences.
 
-    Returns the workspace of the kernel values that were used at last.
+    Return the workspace of the kernel values that were used last.
     """
     solve, source = SOLVERS[task.method], workspace.source
     start = None if task.start is None else task.start[problem.row]

@@ -72,8 +72,9 @@ def size_for(state: State, cache: RowCache) -> int:
 
 
 def choose(state: State, G: Floats, size: int, draw: np.random.Generator) -> Integers:
-    """The free variables, violators drawn at random, then those nearest to the margin; at most
-    `size` of them, in order.
+    """The working set: free variables, violators drawn at random, then those nearest to the margin.
+
+    There are at most `size` of them, in order.
     """
     xp, problem, b = state.xp, state.problem, state.b
     grow, shrink = can_grow(problem, b), can_shrink(problem, b)
@@ -116,9 +117,9 @@ def solve(
     close: bool,
     monitor: Monitor,
 ) -> int:
-    """Solve the problem of the chosen variables and update F; `close` to the end of a fit or not.
+    """Solve the problem of the chosen variables, update F and return the number of pair steps.
 
-    Return the number of pair steps.
+    `close` says that the fit is near its end.
     """
     problem, rows, convex = state.problem, state.problem.row[chosen], state.convex
     pair_steps = cache.pair_steps(rows)

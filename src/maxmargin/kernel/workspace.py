@@ -111,7 +111,7 @@ class KernelWorkspace(Workspace):
         return self._samples
 
     def workers(self, tasks: Sequence[Any]) -> int:
-        """Large problems run side by side, as many at a time as there are threads.
+        """The number of tasks that run side by side: large ones fill the threads.
 
         Small ones would only wait for each other.
         """
@@ -169,9 +169,9 @@ class KernelWorkspace(Workspace):
     # ---- what is kept ----------------------------------------------------------------------------
 
     def rows(self, dtype: DTypeLike, whole: bool = False) -> RowCache:
-        """Rows in one precision, those of the last solve included.
+        """Cached rows in one precision, including those of the last solve.
 
-        Another precision takes their place.
+        Rows of another precision are dropped.
         """
         found = self.kept.rows
         if found is None or found.dtype != dtype or found.asked_whole != whole:

@@ -32,8 +32,9 @@ def best_bias(problem: LinearProblem, Xw: Floats, bias: float = 0.0) -> float:
 
 
 def _middle_of_steps(problem: LinearProblem, Xw: Floats) -> float:
-    """Plain losses: the derivative by b is m b + total - sum up at the far left, and jumps up at
-    each kink of a loss.
+    """The best bias of plain losses, whose derivative by b jumps up at each kink.
+
+    At the far left the derivative is m b + total - sum up.
     """
     tube, m = problem.tube, problem.m
     left, right = tube.up > 0, tube.down > 0
@@ -64,7 +65,7 @@ def _around_the_root(
 ) -> tuple[Floats, Floats, float]:
     """The kinks in an interval in which the derivative changes sign, and its value before them.
 
-    A sample of the kinks says where.
+    The interval is found from a sample of the kinks. All kinks are returned if it misses the root.
     """
     few = np.linspace(0, len(ends) - 1, SETTINGS.sampled).astype(np.int64)
     few = few[np.argsort(ends[few], kind="stable")]
@@ -85,8 +86,9 @@ def _around_the_root(
 
 
 def _root_of_lines(problem: LinearProblem, Xw: Floats, bias: float) -> float:
-    """Squared losses: the derivative is piecewise linear and does not fall. Newton's method,
-    guarded by bisection, finds its root.
+    """The best bias of squared losses, whose derivative is piecewise linear and does not fall.
+
+    Newton's method, guarded by bisection, finds its root.
     """
     tube, low, high = problem.tube, -np.inf, np.inf
     for _ in range(100):

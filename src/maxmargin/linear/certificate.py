@@ -37,10 +37,10 @@ Tube = tuple[Floats, Floats, Floats, Floats, bool]
 def _tube(
     f: Floats, tube: Tube, t: Floats, origin: float = 0.0
 ) -> tuple[float, float, Floats, Floats]:
-    """Sums of the losses and of their negative conjugates, and the largest violations of conditions
-    and of bounds in each block of samples.
+    """Sums of the losses and of their negative conjugates, and the largest violations.
 
-    Conjugates are those of tubes measured from ``origin``: far from 0 their sum would be rounding.
+    Violations are those of conditions and of bounds, in each block of samples. Conjugates are those
+    of tubes measured from ``origin``: far from 0 their sum would be rounding.
     """
     low, high, up, down, squared = tube
     blocks = [slice(begin, begin + BLOCK_SAMPLES) for begin in range(0, len(f), BLOCK_SAMPLES)]

@@ -122,9 +122,7 @@ class ChunkDesign(Design):
         self.read, self.shape = read, shape
 
     def _parts(self, rows: Integers | None) -> Iterator[tuple[ArrayDesign, slice, Integers | None]]:
-        """Each chunk, the slice of all samples (or of the list) that it holds, and the rows of the
-        chunk that these are.
-        """
+        """Each chunk, with the slice of the samples (or of the list) and the rows that it holds."""
         begin = 0
         for X in self.read():
             end = begin + X.shape[0]

@@ -162,8 +162,9 @@ class _Run:
         return gap, violation
 
     def _check(self) -> tuple[Gap, int]:
-        """The gap of the iterate, and how many shrunk samples become active again because they
-        violate their condition.
+        """The gap of the iterate, and the number of shrunk samples that become active again.
+
+        Those are the samples that violate their condition.
         """
         problem, (t, w) = self.problem, self.here[:2]
         if problem.bias is Bias.FREE:
@@ -189,7 +190,7 @@ class _Run:
     def _solution(self, tol: float, reason: Status | None) -> LinearSolution:
         """The model of the duals with its best bias.
 
-        It ended for the reason given unless its gap is small.
+        It is marked with the reason for which the solver ended, unless its gap is small.
         """
         t = feasible(self.problem, self.here.t)
         w = self.design.sum(t)  # free of the rounding of all steps

@@ -13,10 +13,10 @@ from maxmargin.monitor import Monitor
 
 
 def cholesky_solve(A: Floats, right: Floats, ridge: float = 0.0) -> Floats:
-    """A^-1 right by a Cholesky factor.
+    """Solve A x = right by a Cholesky factor.
 
-    ``ridge`` times the mean of the diagonal is added to it, and ten times more until the factor
-    exists.
+    ``ridge`` times the mean of the diagonal is added to the diagonal, and ten times more at each
+    attempt until the factor exists.
     """
     mean = float(np.trace(A)) / len(A)
     while np.isfinite(mean) and ridge < 1:
@@ -41,9 +41,10 @@ def conjugate_gradients(
     most: int,
     monitor: Monitor,
 ) -> Floats:
-    """x by conjugate gradients on scale A scale.
+    """Solve A x = right by conjugate gradients on scale A scale.
 
-    They end when the squared residual is ``accuracy`` of the first, or after ``most`` products.
+    They end when the squared residual is ``accuracy`` times the first one, or after ``most``
+    products.
     """
     residual = scale * right
     x, p, size = np.zeros(len(residual)), residual.copy(), float(residual @ residual)

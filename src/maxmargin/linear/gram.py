@@ -60,8 +60,9 @@ class IncrementalGram:
         return self.matrix
 
     def of_scaled(self, weight: Floats) -> NDArray[np.float64]:
-        """The same, relative to the largest weight: no sample is read again where all weights
-        change in proportion.
+        """The same, relative to the largest weight.
+
+        If all weights change in proportion, no sample is read again.
         """
         largest = float(weight.max(initial=0.0))
         return largest * self.of(weight / largest if largest > 0 else weight)

@@ -269,9 +269,9 @@ class _Run:
         return np.where((u * here.u < 0) & (self.penalty > 0), 0.0, u)
 
     def _line_search(self, here: Iterate, u: Floats) -> Iterate | None:
-        """The iterate u, or the one on the way there where P is least.
+        """The iterate u, or the point on the way there where P is least.
 
-        Return None if P does not fall any more.
+        Return None if P no longer falls.
         """
         direction = u - here.u
         if not direction.any():

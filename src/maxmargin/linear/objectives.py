@@ -76,9 +76,9 @@ def primal(problem: LinearProblem, square: float, bias: float, loss: float) -> f
 
 
 def dual(problem: LinearProblem, square: float, conjugates: float, total: float) -> float:
-    """D from |X't|^2, minus the sum of the conjugates and the sum of the duals.
+    """D, from |X't|^2, minus the sum of the conjugates, and the sum of the duals.
 
-    With a free bias that sum must be right.
+    With a free bias, the duals must have the sum ``problem.total``.
     """
     excess = total - problem.total
     penalty = 0.5 * excess * excess / problem.m if problem.bias is Bias.PENALISED else 0.0

@@ -123,8 +123,10 @@ def _train(task: Task, workspace: LinearWorkspace) -> TrainedLinear:
 
 
 def _other(choice: Choice, design: Design) -> Solver | None:
-    """The solver that may take over: coordinate descent after Newton's method, and Newton's method
-    after coordinate descent if its Hessian is small.
+    """The solver that may take over.
+
+    It is coordinate descent after Newton's method, and Newton's method after coordinate descent if
+    its Hessian is small.
     """
     if choice.binding or choice.solver is Solver.LASSO or not isinstance(design, ArrayDesign):
         return None

@@ -188,8 +188,9 @@ def _size_of_classes(t: Floats) -> Size:
 
 
 def _refreshed(found: LinearSolution, design: Design, unit: float) -> tuple[LinearSolution, float]:
-    """The solution with its decision values computed again if those of the solver have drifted by
-    more than their last digits, and their error.
+    """The solution, and the error of its decision values.
+
+    They are computed again if those of the solver have drifted by more than their last digits.
     """
     if _is_small(design):
         return _recomputed(found, design)
@@ -253,8 +254,8 @@ def _dual_error(
 ) -> float:
     """By how much D may be too large because of the rounding of X't.
 
-    A bound, if that is far below the limit. ``most`` bounds the sum of the negative conjugates,
-    which shrinks in proportion to the length of X't under the l1 penalty.
+    A simple bound suffices if it is far below the limit. ``most`` bounds the sum of the negative
+    conjugates, which shrinks in proportion to the length of X't under the l1 penalty.
     """
     error = EPS * float(np.abs(found.t).sum()) * float(np.sqrt(design.largest_square))
     l1 = problem.penalty is Penalty.L1

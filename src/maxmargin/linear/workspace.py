@@ -41,8 +41,9 @@ class LinearWorkspace(Workspace):
         self.design, self.monitor, self.seed = design, monitor, seed
 
     def workers(self, tasks: Sequence[Any]) -> int:
-        """Train problems of medium size in parallel: small ones are not worth a thread, and large
-        ones use all threads each.
+        """The number of problems trained in parallel; more than one for problems of medium size.
+
+        Small ones are not worth a thread, and large ones use all threads each.
         """
         parallel = not is_small(self.design) and self.design.entries <= SETTINGS.parallel_up_to
         return min(thread_count(), len(tasks)) if parallel else 1

@@ -156,8 +156,9 @@ def rescale(state: Any, *pairs: tuple[Floats, Floats]) -> None:
 
 
 def dots(A: Floats, B: Floats) -> Floats:
-    """The dot product of each row of A with B or its row of B, with the same bits for any number of
-    threads.
+    """The dot product of each row of A with B or its row of B.
+
+    The bits are the same for any number of threads.
     """
     products: Floats = np.sum(A * B, axis=1)
     return products

@@ -66,9 +66,9 @@ def coordinate_descent(
 
 
 def _least(L: Callable[[Array], float], w: Array, i: int) -> tuple[float, float]:
-    """The w_i that minimises L while the others stay, and that L.
+    """The w_i that minimises L with the others fixed, and this minimum.
 
-    It is found by Brent's method and never worse than the given w_i.
+    Brent's method finds it; it is never worse than the given w_i.
     """
 
     def along(value: float) -> float:

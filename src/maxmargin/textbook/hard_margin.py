@@ -76,7 +76,7 @@ def hard_margin_qp(
 def bias_of_one(K: Array, t: Array, a: Array) -> float:
     """b = t_i - sum_j a_j t_j k(x_j, x_i) of one support vector (``001``, after (15)).
 
-    It is the support vector with the largest multiplier.
+    The one with the largest multiplier is taken.
     """
     i = int(np.argmax(a))
     return float(t[i] - K[i] @ (a * t))

@@ -120,7 +120,7 @@ class NativeSource(Source):
         return rounding.difference_error(terms), True
 
     def by_differences(self, rows: Indices = None) -> "NativeSource | None":
-        """The kernel of these rows of A with distances by differences.
+        """The kernel of these rows of A, with distances computed by differences.
 
         Return None if they are computed so already, or if the kernel has no distance.
         """
