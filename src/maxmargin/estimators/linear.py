@@ -1,4 +1,4 @@
-"""LinearSVC: linear classifiers of any size, solved by their weights, certified."""
+"""LinearSVC: certified linear classifiers for any number of samples."""
 
 from functools import partial
 from typing import Any, ClassVar, Self
@@ -28,50 +28,52 @@ from maxmargin.training import train_many
 
 
 class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinear):  # type: ignore[misc]
-    """Linear support vector classification of any number of samples, certified.
+    """Linear support vector classification for any number of samples, certified.
 
-    Minimises 1/2 |w|^2 + C sum_i loss(y_i f(x_i)) over f(x) = w.x + b, with the intercept not
-    penalised: ``loss="hinge"`` gives the model of ``SVC(kernel="linear")``.
-    ``intercept="regularised"`` adds b^2 / (2 intercept_scaling^2), which is LIBLINEAR's model and
-    that of scikit-learn's LinearSVC. Several classes are each trained against the rest.
+    Minimises 1/2 |w|^2 + C sum_i loss(y_i f(x_i)) over f(x) = w.x + b. The intercept b is not
+    penalised, so ``loss="hinge"`` gives the model of ``SVC(kernel="linear")``.
+    ``intercept="regularised"`` adds b^2 / (2 intercept_scaling^2): this is the model of LIBLINEAR
+    and of scikit-learn's LinearSVC. With more than two classes, each is trained against the rest.
 
     Parameters
     ----------
     penalty : {"l1", "l2"}, default="l2"
-        1/2 |w|^2, or the sum of |w_k|, which makes many of them zero (squared hinge only).
+        "l2" is 1/2 |w|^2. "l1" is the sum of |w_k|, which makes many weights zero; it needs the
+        squared hinge loss.
     loss : {"hinge", "squared_hinge"}, default="squared_hinge"
         max(0, 1 - y f) or its square.
     dual : "auto" or bool, default="auto"
-        True begins with dual coordinate descent, False with Newton's method; a solver that makes no
-        progress hands over to the other one. ``solver`` is binding.
+        True begins with dual coordinate descent, False with Newton's method. If a solver makes no
+        progress, the other one takes over. Use ``solver`` to prevent that.
     tol : float, default=1e-4
-        Greatest duality gap, relative to the objective; small problems are solved to rounding. The
-        certificate says "optimal" where moreover no sample takes more of the gap than sqrt(tol)
-        times its weight, and "approximate" where one does.
+        Largest duality gap, relative to the objective; small problems are solved to rounding. The
+        status of the certificate is "optimal" if, in addition, no sample contributes more than
+        sqrt(tol) times its weight to the gap, and "approximate" otherwise.
     C : float, default=1.0
         Weight of the losses.
     multi_class : {"ovr", "crammer_singer"}, default="ovr"
-        One class against the rest, or all classes in one problem, whose loss is the plain hinge of
-        the worst class, whatever ``loss``.
+        "ovr" trains each class against the rest. "crammer_singer" trains all classes in one
+        problem, whose loss is the plain hinge of the worst class; ``loss`` has no effect on it.
     fit_intercept : bool, default=True
-        Whether there is a b.
+        Whether the model has an intercept b.
     intercept_scaling : float, default=1.0
-        With ``intercept="regularised"`` only: the larger, the less the intercept is penalised.
+        Used with ``intercept="regularised"`` only: the larger it is, the less the intercept is
+        penalised.
     class_weight : dict, "balanced" or None, default=None
         Multiplies C for each class; "balanced" makes the (weighted) classes count equally.
     verbose : bool or int, default=0
         Show a progress line: steps, gap, support vectors, seconds.
     random_state : int, RandomState instance or None, default=None
-        Seed of the order in which coordinate descent visits samples and of the samples Newton's
-        method begins with. None is 0.
+        Seed of the order in which coordinate descent visits the samples, and of the subsample with
+        which Newton's method begins. None means 0.
     max_iter : int, default=1000
-        Newton steps, or passes over the data, of each problem.
+        Largest number of Newton steps, or of passes over the data, for each problem.
     intercept : {"free", "regularised"}, default="free"
         Whether the intercept is penalised.
     solver : {"auto", "newton", "coordinate"}, default="auto"
-        Newton's method (few features, or dense data), dual coordinate descent (many sparse
-        features), or the choice by the data; ``solver_`` says which it was, or which one took over
-        in the end.
+        "newton" is Newton's method, for few features or dense data. "coordinate" is dual coordinate
+        descent, for many sparse features. "auto" chooses by the data. ``solver_`` names the solver
+        that finished the fit.
     time_limit : float or None, default=None
         Seconds after which the best model so far is kept, with a warning.
     on_interrupt : {"raise", "keep"}, default="raise"
@@ -84,19 +86,19 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinear):  # type: ig
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
         Weights of the features.
     intercept_ : ndarray of shape (1,) or (n_classes,)
-        Constants.
+        Intercepts of the decision functions.
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     class_weight_ : ndarray of shape (n_classes,)
         The weight of each class.
     dual_coef_ : sparse matrix of shape (1, n_samples) or (n_classes, n_samples)
-        The duals that certify the model: ``coef_`` is their sum of samples.
+        Dual variables that certify the model: ``coef_`` is the sum of the samples times these.
     certificate_ : Certificate
         Status, primal and dual values, gap; ``parts`` for several problems.
     solver_ : str
-        The solver that was used.
+        The solver that finished the fit.
     n_iter_ : int
-        Steps or passes of the problem that took most.
+        Largest number of steps or passes that a problem took.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -194,7 +196,7 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinear):  # type: ig
             ``read()`` returns an iterable of ``(X, y)`` or ``(X, y, sample_weight)``, the same at
             each call. It is called once for the targets and about three times for each Newton step.
         classes : array-like, default=None
-            The labels, where the data may lack some of them; by default those that occur.
+            All labels, if the data may lack some of them; by default those that occur.
 
         Returns
         -------
@@ -280,7 +282,7 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinear):  # type: ig
         return self
 
     def _fit_together(self, design: Design, label: NDArray[np.int64], effective: Floats) -> Self:
-        """All classes in one problem; for two of them the difference of their weights is kept."""
+        """Train all classes in one problem; of two classes keep the difference of the weights."""
         with self._watched() as (monitor, seed):
             task = ClassesTask(self._classes_problem(label, effective), float(self.tol))
             ((found, result),) = train_many([task], LinearWorkspace(design, monitor, seed))
@@ -310,7 +312,7 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinear):  # type: ig
     # ---- prediction and certification ------------------------------------------------------------
 
     def decision_function(self, X: Any) -> Floats:
-        """Signed distances to the hyperplanes, times |w|.
+        """Evaluate the decision functions: signed distances to the hyperplanes, times |w|.
 
         Parameters
         ----------
@@ -335,8 +337,8 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinear):  # type: ig
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            The label of the greatest value, the first in ``classes_`` where equal; a model of
-            LIBLINEAR breaks ties as LIBLINEAR does.
+            The label with the largest decision value; ties go to the first in ``classes_``. A model
+            read from a LIBLINEAR file breaks ties as LIBLINEAR does.
         """
         scores = self._scores(X)
         order: NDArray[np.intp] = getattr(self, "label_order_", np.arange(len(self.classes_)))

@@ -32,13 +32,14 @@ class LinearSVCCV(ClassifierMixin, QuickParameters):  # type: ignore[misc]
     Parameters
     ----------
     Cs : int or array-like, default=10
-        The values to try, or how many between 1e-4 and 1e4, equally spaced in the logarithm.
+        The values of C to try, or their number; they are then spaced evenly on a logarithmic scale
+        from 1e-4 to 1e4.
     cv : int, cross-validation generator or None, default=None
-        How to split; None is 5-fold, stratified.
+        How to split the data; None is stratified 5-fold.
     scoring : str, callable or None, default=None
-        What is maximised; None is the accuracy. Ties go to the smaller C.
+        The score to maximise; None is the accuracy. Ties go to the smaller C.
     estimator : LinearSVC or None, default=None
-        Everything but C; None is ``LinearSVC()``.
+        The estimator with all parameters but C; None is ``LinearSVC()``.
     verbose : bool or int, default=0
         Show a progress line for every fit.
 
@@ -55,8 +56,8 @@ class LinearSVCCV(ClassifierMixin, QuickParameters):  # type: ignore[misc]
     n_iter_ : ndarray of shape (n_folds, n_Cs)
         Steps of every fit.
     estimator_ : LinearSVC
-        Fitted on all data with ``C_``; ``coef_``, ``intercept_``, ``classes_`` and ``certificate_``
-        are its own.
+        The estimator fitted on all data with ``C_``. ``coef_``, ``intercept_``, ``classes_`` and
+        ``certificate_`` are read from it.
 
     Examples
     --------

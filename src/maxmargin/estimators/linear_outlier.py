@@ -22,19 +22,19 @@ from maxmargin.linear.training import TrainedLinear
 
 
 class LinearOneClassSVM(BaseOneClass, BaseLinear):
-    """One-class SVM with a linear kernel, for any number of samples, certified.
+    """One-class SVM with a linear kernel for any number of samples, certified.
 
     Minimises 1/2 |w|^2 - rho nu n + sum_i max(0, rho - w.x_i), as ``OneClassSVM(kernel="linear")``
-    and LIBLINEAR's -s 21 do; the decision function is w.x - rho, negative for outliers. Samples on
-    both sides of the origin may leave w = 0, which separates nothing: shift the data, or use a
-    kernel.
+    and LIBLINEAR's -s 21 do. The decision function is w.x - rho, negative for outliers. If there
+    are samples on both sides of the origin, the optimum may be w = 0, which separates nothing:
+    shift the data, or use a kernel.
 
     Parameters
     ----------
     nu : float, default=0.5
-        In (0, 1]: at most this share of the samples are outliers. Samples on the boundary are
-        inliers: the offset lies outside the best one by the rounding of scores, and by their
-        violation as far as that adds next to nothing to the duality gap.
+        Largest share of outliers among the samples, in (0, 1]. Samples on the boundary are
+        inliers: the offset is a little below the optimal one, by the rounding of the scores, and by
+        their violation as long as that hardly increases the duality gap.
     tol, verbose, random_state, max_iter, solver, time_limit, on_interrupt, warm_start
         As for LinearSVC.
 

@@ -1,4 +1,4 @@
-"""LinearSVR: linear regression of any size, solved by its weights, certified."""
+"""LinearSVR: certified linear regression for any number of samples."""
 
 from numbers import Real
 from typing import Any, ClassVar, Self
@@ -21,9 +21,9 @@ from maxmargin.linear.losses import LinearProblem
 
 
 class LinearSVR(RegressorMixin, LinearModel, BaseLinear):  # type: ignore[misc]
-    """Linear support vector regression of any number of samples, certified.
+    """Linear support vector regression for any number of samples, certified.
 
-    Minimises 1/2 |w|^2 + C sum_i loss(z_i - f(x_i)) over f(x) = w.x + b, with the intercept not
+    Minimises 1/2 |w|^2 + C sum_i loss(z_i - f(x_i)) over f(x) = w.x + b. The intercept b is not
     penalised unless ``intercept="regularised"``.
 
     Parameters
@@ -41,7 +41,7 @@ class LinearSVR(RegressorMixin, LinearModel, BaseLinear):  # type: ignore[misc]
     coef_ : ndarray of shape (n_features,)
         Weights of the features.
     intercept_ : ndarray of shape (1,)
-        The constant.
+        The intercept.
     dual_coef_, certificate_, solver_, n_iter_, n_features_in_, feature_names_in_
         As for LinearSVC.
 

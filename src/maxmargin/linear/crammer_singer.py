@@ -5,11 +5,11 @@ fixed. With b_m = s^2 sum_i t_im and w_m = sum_i t_im x_i,
 
     P - D = sum_i [ C_i (max_m g_im - f_i,label) + sum_m t_im g_im ]
 
-A free bias comes by the method of multipliers (augmented Lagrangian): b = multiplier + sigma sum_i
-t_i makes it a penalised one, and after each epoch the multiplier moves to b, which adds sigma sum_i
-t_i to b. The sums tend to 0. For the certificate the rest of them is taken off: a class that lacks
-something gets it from the samples in proportion to their room C_i [m = label_i] - t_im, at the cost
-of a class with too much, whose duals have no lower bound.
+The method of multipliers (augmented Lagrangian) treats a free bias as a penalised one,
+b = multiplier + sigma sum_i t_i. After each epoch the multiplier moves to b, which adds
+sigma sum_i t_i to b. The sums tend to 0. For the certificate they are made exactly 0: where the sum
+of a class is too small, its duals grow in proportion to their room C_i [m = label_i] - t_im, at the
+expense of a class whose sum is too large, whose duals have no lower bound.
 """
 
 from typing import Any, NamedTuple

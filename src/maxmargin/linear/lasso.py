@@ -1,6 +1,6 @@
 """The lasso: linear models with an l1 penalty and squared losses, which use few features.
 
-    P(w, b) = |w|_1 + |v| + sum_i loss_i(f_i)    f = X w + s v,  b = s v    (bias as LIBLINEAR's)
+    P(w, b) = |w|_1 + |v| + sum_i loss_i(f_i)    f = X w + s v,  b = s v    (LIBLINEAR's bias)
     P(w, b) = |w|_1 + sum_i loss_i(f_i)          f = X w + b                (free bias)
 
 Its dual has no quadratic term in X. With t_i = -loss_i'(f_i) at the optimum,

@@ -17,7 +17,7 @@ A linear model has f_i = x_i . w + b and minimises
 
     P(w, b) = 1/2 |w|^2 + m/2 b^2 + total b + sum_i loss_i(f_i)
 
-m is 0 for a free bias and 1/s^2 for LIBLINEAR's, which is the weight of an added column of s's.
+m is 0 for a free bias and 1/s^2 for LIBLINEAR's bias, the weight of an added column of s's.
 total is 0 except for the one-class model. The dual has one variable t_i per sample, with w = X't:
 
     D(t) = sum_i neg_conjugate_i(t_i) - 1/2 |X't|^2 - (sum_i t_i - total)^2 / (2m)
