@@ -19,15 +19,15 @@ is measured with them, its rounding included.
 """
 
 import copy
-from dataclasses import dataclass, replace
+from bisect import bisect_right
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from maxmargin import certificate
-from maxmargin.core.arrays import Floats
+from maxmargin.core.arrays import Floats, Integers
 from maxmargin.estimators.records import problem_of, record_of
 from maxmargin.kernel import multiclass
 from maxmargin.kernel.cache import free_memory
@@ -73,11 +73,10 @@ class Compression(NamedTuple):
         )
 
 
-@dataclass
-class Group:
+class Group(NamedTuple):
     """Decision functions over the same support vectors."""
 
-    members: NDArray[np.int64]
+    members: Integers
     functions: list[int]
     coef: Floats
     """A row for each function, a column for each member."""
@@ -118,8 +117,7 @@ def compact(
     """
     _check_arguments(model, max_support_vectors, tolerance)
     record: KernelModel = model.model_
-    total = record.coef.shape[1]
-    groups = _groups(record)
+    total, groups = record.coef.shape[1], _groups(record)
     needed = 8 * (total**2 + 2 * sum(len(group.members) ** 2 for group in groups))
     if needed > free_memory():
         raise MemoryError(
@@ -128,21 +126,21 @@ def compact(
         )
     K = make_source(record.kernel, record.vectors).block(None, None, np.float64)
     least = 1 if max_support_vectors is None else min(int(max_support_vectors), total)
-    order = _removal_order(
-        K, groups, total - least, np.inf if tolerance is None else 2.0 * tolerance
-    )
-    removed = (
-        total - least
-        if tolerance is None
-        else _most_removed(K, groups, order, total, float(tolerance))
-    )
+    removed, limit = total - least, np.inf if tolerance is None else 2.0 * tolerance
+    order = _removal_order(K, groups, removed, limit)
+    if tolerance is not None:  # the most that may leave, in their order
+
+        def distance(count: int) -> float:
+            _, distances = _solved(K, groups, np.setdiff1d(np.arange(total), order[:count]))
+            return max(distances, default=0.0)
+
+        removed = bisect_right(range(1, len(order) + 1), float(tolerance), key=distance)
     if removed < total - least and max_support_vectors is not None:
         raise ValueError(
             f"max_support_vectors={max_support_vectors} and tolerance={tolerance:g} cannot both be "
-            "met: the tolerance needs "
-            f"{total - removed} support vectors. Give one of them."
+            f"met: the tolerance needs {total - removed} support vectors. Give one of them."
         )
-    stay = np.sort(np.setdiff1d(np.arange(total), order[:removed]))
+    stay = np.setdiff1d(np.arange(total), order[:removed])
     return _rebuilt(model, stay, *_solved(K, groups, stay))
 
 
@@ -157,15 +155,14 @@ def _check_arguments(model: Any, most: Any, tolerance: Any) -> None:
         raise ValueError("Give max_support_vectors, tolerance or both.")
     if most is not None and not (isinstance(most, Integral) and int(most) >= 1):
         raise ValueError(f"max_support_vectors must be an integer >= 1, got {most!r}.")
-    if tolerance is not None and not (
-        isinstance(tolerance, Real) and 0 <= float(tolerance) < np.inf
-    ):
+    known = tolerance is None or (isinstance(tolerance, Real) and 0 <= float(tolerance) < np.inf)
+    if not known:
         raise ValueError(f"tolerance must be a finite number >= 0, got {tolerance!r}.")
     if kernel.positive_semidefinite is not True or kernel.kind is Kind.PRECOMPUTED:
         raise ValueError(
             "The distance of two functions is known for positive semidefinite kernels of known "
-            f"points, not for {kernel!r}: use one "
-            "of linear, poly with coef0 >= 0, rbf, laplacian, chi2, cosine."
+            f"points, not for {kernel!r}: use one of linear, poly with coef0 >= 0, rbf, laplacian, "
+            "chi2, cosine."
         )
 
 
@@ -174,12 +171,9 @@ def _groups(record: KernelModel) -> list[Group]:
     columns = record.columns()
     if not record.pairs:
         return [Group(np.arange(columns.shape[1]), list(range(len(columns))), columns)]
-    label = record.support_label()
-    found = []
-    for k, (i, j) in enumerate(multiclass.pairs(len(record.n_support))):
-        members = np.flatnonzero((label == i) | (label == j))
-        found.append(Group(members, [k], columns[[k]][:, members]))
-    return found
+    pairs, label = multiclass.pairs(len(record.n_support)), record.support_label()
+    members = [np.flatnonzero((label == i) | (label == j)) for i, j in pairs]
+    return [Group(some, [k], columns[[k]][:, some]) for k, some in enumerate(members)]
 
 
 def _inverse(K: Floats) -> Floats:
@@ -200,7 +194,7 @@ class _Shrinking:
         self.K, self.group = K, group
         self._begin(group.members)
 
-    def _begin(self, members: NDArray[np.int64]) -> None:
+    def _begin(self, members: Integers) -> None:
         """Compute everything again for these members, so that rounding does not add up."""
         part = self.K[np.ix_(members, members)]
         self.P = interruptible(_inverse, part)
@@ -226,7 +220,7 @@ class _Shrinking:
             self._begin(self.members[self.alive])
 
 
-def _removal_order(K: Floats, groups: list[Group], count: int, limit: float) -> NDArray[np.int64]:
+def _removal_order(K: Floats, groups: list[Group], count: int, limit: float) -> Integers:
     """The first vectors to remove, in order: at most ``count``.
 
     It ends when the squared distances add up to limit^2 for each function.
@@ -243,8 +237,7 @@ def _removal_order(K: Floats, groups: list[Group], count: int, limit: float) -> 
         if total > limit**2 * functions:
             break
         order.append(gone)
-        touched = [state for state in states if gone in state.place]
-        for state in touched:
+        for state in (one for one in states if gone in one.place):
             costs[state.members[state.alive]] -= state.costs()[state.alive]
             state.leave(gone)
             costs[state.members[state.alive]] += state.costs()[state.alive]
@@ -253,58 +246,30 @@ def _removal_order(K: Floats, groups: list[Group], count: int, limit: float) -> 
 
 
 def _solved(
-    K: Floats, groups: list[Group], stay: NDArray[np.int64]
+    K: Floats, groups: list[Group], stay: Integers
 ) -> tuple[list[Group], tuple[float, ...]]:
     """The best coefficients of the vectors that stay, and the distances measured with them."""
-    found, distances = [], {}
+    found, distances = [], np.empty(sum(len(group.functions) for group in groups))
     for group in groups:
         inside = np.isin(group.members, stay)
-        part = K[np.ix_(group.members, group.members)]
-        values, vectors = interruptible(np.linalg.eigh, part[np.ix_(inside, inside)])
-        large = values > SINGULAR * values.max(initial=0.0)
-        basis = vectors[:, large]
-        missing = (
-            group.coef @ part[:, inside] - group.coef[:, inside] @ part[np.ix_(inside, inside)]
-        )
-        coef = (
-            group.coef[:, inside]
-            if inside.all()
-            else group.coef[:, inside] + (missing @ basis / values[large]) @ basis.T
-        )
+        part, coef = K[np.ix_(group.members, group.members)], group.coef[:, inside]
+        if not inside.all():
+            kept = part[np.ix_(inside, inside)]
+            values, vectors = interruptible(np.linalg.eigh, kept)
+            large = values > SINGULAR * values.max(initial=0.0)
+            basis, missing = vectors[:, large], group.coef @ part[:, inside] - coef @ kept
+            coef = coef + (missing @ basis / values[large]) @ basis.T
         rest = group.coef.copy()
         rest[:, inside] -= coef
         square = np.sum((rest @ part) * rest, axis=1)
-        rounding = (
-            len(part)
-            * np.finfo(float).eps
-            * np.sum((np.abs(rest) @ np.abs(part)) * np.abs(rest), axis=1)
-        )
-        for k, one in zip(
-            group.functions, np.sqrt(np.maximum(square, 0.0) + rounding), strict=True
-        ):
-            distances[k] = float(one)
+        size = np.sum((np.abs(rest) @ np.abs(part)) * np.abs(rest), axis=1)
+        rounding = len(part) * np.finfo(float).eps * size
+        distances[group.functions] = np.sqrt(np.maximum(square, 0.0) + rounding)
         found.append(Group(group.members[inside], group.functions, coef))
-    return found, tuple(distances[k] for k in sorted(distances))
+    return found, tuple(distances.tolist())
 
 
-def _most_removed(
-    K: Floats, groups: list[Group], order: NDArray[np.int64], total: int, tolerance: float
-) -> int:
-    """How many of the vectors may leave, in their order, within the tolerance; by bisection."""
-    good, bad = 0, len(order) + 1
-    while bad - good > 1:
-        middle = (good + bad) // 2
-        stay = np.setdiff1d(np.arange(total), order[:middle])
-        if max(_solved(K, groups, stay)[1], default=0.0) <= tolerance:
-            good = middle
-        else:
-            bad = middle
-    return good
-
-
-def _rebuilt(
-    model: Any, stay: NDArray[np.int64], groups: list[Group], distances: tuple[float, ...]
-) -> Any:
+def _rebuilt(model: Any, stay: Integers, groups: list[Group], distances: tuple[float, ...]) -> Any:
     """A copy of the model with these vectors and coefficients."""
     record: KernelModel = model.model_
     total, n_classes = record.coef.shape[1], len(record.n_support)
