@@ -267,7 +267,7 @@ def test_newton_steps_are_on_what_may_move_and_what_the_factor_holds(fails, monk
 
     def newton(tile, tol, monitor, steps, factor):
         seen.append((tile, tol, steps, factor))
-        tile.b[:] = 0.25
+        tile.variables.b[:] = 0.25
         if fails:
             raise NotConvex
         return 9, "new"
@@ -286,13 +286,13 @@ def test_newton_steps_are_on_what_may_move_and_what_the_factor_holds(fails, monk
     assert tile.numbers.tolist() == active[wanted].tolist()
     rows = problem.row[active[wanted]]
     np.testing.assert_array_equal(tile.K, K[np.ix_(rows, rows)])
-    np.testing.assert_array_equal(tile.G, before.G[wanted])
-    np.testing.assert_array_equal(tile.upper, before.upper[wanted])
+    np.testing.assert_array_equal(tile.variables.G, before.G[wanted])
+    np.testing.assert_array_equal(tile.variables.upper, before.upper[wanted])
     np.testing.assert_array_equal(
         chosen.b, np.where(np.isin(np.arange(40), wanted), 0.25, at.b[active])
     )
     group = problem.group[active[wanted]]
-    assert tile.begin.tolist() == [0, int(np.sum(group == 0)), len(wanted)]
+    assert tile.variables.begin.tolist() == [0, int(np.sum(group == 0)), len(wanted)]
 
 
 # ---- small problems ------------------------------------------------------------------------------
@@ -304,13 +304,13 @@ def test_bursts_of_pair_steps(monkeypatch):
     problem = problems.c_svc(y, C)
     for convex, falls, bursts in ((True, 7, 5), (False, 7, 8), (False, 3, 5)):
         at = state_of(problem, convex=convex)
-        tile = Tile.of(np.arange(n), K, at.variables(at.G), HOST)
+        tile = Tile(np.arange(n), K, at.variables(at.G), HOST)
         asked = []
 
         def run(tile, tol, most, asked=asked, falls=falls):
             asked.append((tol, most))
             if len(asked) <= falls:
-                tile.b[:] = 0.01 * len(asked) * y
+                tile.variables.b[:] = 0.01 * len(asked) * y
             return Steps(n, 1.0, True, False)
 
         monkeypatch.setattr(Tile, "pair_steps", run)
@@ -325,7 +325,7 @@ def test_bursts_of_pair_steps(monkeypatch):
 def test_a_burst_ends(monkeypatch):
     problem = problems.c_svc(y, C)
     at = state_of(problem, steps=20)
-    tile = Tile.of(np.arange(n), K, at.variables(at.G), HOST)
+    tile = Tile(np.arange(n), K, at.variables(at.G), HOST)
     asked = []
 
     def run(tile, tol, most):
@@ -340,14 +340,14 @@ def test_a_burst_ends(monkeypatch):
     assert asked == [7]
     margins = problems.nu_svc(y, C, 0.4)
     at = state_of(margins, margins.start)
-    tile = Tile.of(np.arange(n), K, at.variables(at.G), HOST)
+    tile = Tile(np.arange(n), K, at.variables(at.G), HOST)
     targets = []
     monkeypatch.setattr(
         Tile,
         "pair_steps",
         lambda tile, tol, most: targets.append(tol) or Steps(0, 1.0, False, False),
     )
-    unit = at.unit(tile.G)
+    unit = at.unit(tile.variables.G)
     for tol, wanted in ((1e-6, 0.1 * tile.violation), (at.violation / 2, 0.45 * tile.violation)):
         block._pair_steps(at, tile, tol, Monitor())
         assert targets.pop() == pytest.approx(wanted), unit
@@ -389,7 +389,7 @@ def test_a_factor_is_kept_from_one_burst_to_the_next(monkeypatch):
 
     def watched(state, tile, *rest):
         reason = pair_steps(state, tile, *rest)
-        greatest.append(np.abs(tile.G).max())
+        greatest.append(np.abs(tile.variables.G).max())
         return reason
 
     monkeypatch.setattr(block, "_pair_steps", watched)

@@ -101,12 +101,14 @@ def test_a_factor_takes_one_matrix():
     import numpy as np
     from helpers import peak_memory as peak
     from maxmargin.core.choose import HOST
+    from maxmargin.core.backend import Variables
     from maxmargin.kernel.newton import Tile, factorize
     def tile(n):
         A, z = np.random.default_rng(0).normal(size=(n, 3)), np.zeros(n)
         K = A @ A.T
         np.fill_diagonal(K, np.diagonal(K) + 1)
-        return Tile(np.arange(n), K, z, z, z, z, z, np.array([0, n]), np.ones(1, bool), HOST)
+        variables = Variables(z, z, z, z, z, np.array([0, n]), np.ones(1, bool))
+        return Tile(np.arange(n), K, variables, HOST)
     factorize(tile(300), np.arange(300))
     whole = tile(2000)
     before = peak()

@@ -7,7 +7,7 @@ import pytest
 from helpers import settings
 from maxmargin import SVC, SVR, NuSVC
 from maxmargin.core import threads
-from maxmargin.core.backend import Steps
+from maxmargin.core.backend import Steps, Variables
 from maxmargin.core.choose import HOST
 from maxmargin.core.threads import one_thread
 from maxmargin.kernel import newton as module
@@ -29,18 +29,9 @@ def tile_of(n=300, C=100.0, rank=None, groups=1, seed=0):
     K = X @ X.T if rank else np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
     begin = np.linspace(0, n, groups + 1).astype(np.int64)
     fixed = np.ones(groups, bool)
-    return Tile(
-        np.arange(n),
-        K,
-        -y,
-        np.zeros(n),
-        np.minimum(0, C * y),
-        np.maximum(0, C * y),
-        np.zeros(n),
-        begin,
-        fixed,
-        HOST,
-    )
+    lower, upper = np.minimum(0, C * y), np.maximum(0, C * y)
+    variables = Variables(-y, np.zeros(n), lower, upper, np.zeros(n), begin, fixed)
+    return Tile(np.arange(n), K, variables, HOST)
 
 
 def test_a_bordered_factor_solves_like_the_whole_matrix():
@@ -68,34 +59,31 @@ def test_newton_reaches_rounding_and_keeps_bounds_and_sums(rank, groups):
     singular.
     """
     tile = tile_of(rank=rank, groups=groups, seed=3)
-    linear = tile.G.copy()
+    linear = tile.variables.G.copy()
     steps, _ = newton(tile, 1e-9, Monitor())
     assert steps < 60_000
-    assert tile.violation <= 1e-9 * max(1.0, np.abs(tile.G).max())
-    assert np.all((tile.b >= tile.lower) & (tile.b <= tile.upper))
-    for i, j in zip(tile.begin[:-1], tile.begin[1:], strict=True):
-        assert abs(tile.b[i:j].sum()) < 1e-9
-    np.testing.assert_allclose(tile.G, tile.K @ tile.b + linear, atol=1e-9 * np.abs(tile.b).sum())
+    assert tile.violation <= 1e-9 * max(1.0, np.abs(tile.variables.G).max())
+    assert np.all(
+        (tile.variables.b >= tile.variables.lower) & (tile.variables.b <= tile.variables.upper)
+    )
+    for i, j in zip(tile.variables.begin[:-1], tile.variables.begin[1:], strict=True):
+        assert abs(tile.variables.b[i:j].sum()) < 1e-9
+    np.testing.assert_allclose(
+        tile.variables.G,
+        tile.K @ tile.variables.b + linear,
+        atol=1e-9 * np.abs(tile.variables.b).sum(),
+    )
 
 
 def test_a_factor_serves_the_next_tile():
     whole = tile_of(400, C=1000.0)
-    first = Tile(*(part.copy() for part in whole[:-1]), HOST)
+    first = whole._replace(variables=whole.variables.pick(np.arange(400), HOST))
     _, factor = newton(first, 1e-8, Monitor())
     assert factor is not None
     some = np.sort(
         np.concatenate([factor.members, np.setdiff1d(np.arange(400), factor.members)[:50]])
     )
-    part = Tile(
-        some,
-        whole.K[np.ix_(some, some)],
-        first.G[some],
-        first.b[some],
-        *(a[some] for a in first[4:7]),
-        np.array([0, len(some)]),
-        ONE,
-        HOST,
-    )
+    part = Tile(some, whole.K[np.ix_(some, some)], first.variables.pick(some, HOST), HOST)
     assert module._factor_for(part, factor) is factor
 
 
@@ -166,26 +154,30 @@ def inner_tile(n=24, C=1.0, groups=1, seed=1):
     """A tile whose variables are all free, and a gradient that is that of some linear term."""
     tile = tile_of(n, C, groups=groups, seed=seed)
     rng = np.random.default_rng(seed)
-    tile.b[:] = tile.lower + rng.uniform(0.3, 0.7, n) * (tile.upper - tile.lower)
-    tile.ridge[:] = rng.uniform(0.1, 0.2, n)
-    tile.G[:] = rng.normal(size=n)
+    tile.variables.b[:] = tile.variables.lower + rng.uniform(0.3, 0.7, n) * (
+        tile.variables.upper - tile.variables.lower
+    )
+    tile.variables.ridge[:] = rng.uniform(0.1, 0.2, n)
+    tile.variables.G[:] = rng.normal(size=n)
     return tile
 
 
 def objective(tile, b, start, G):
     """That of the problem whose gradient at the start is G."""
     d = b - start
-    return G @ d + 0.5 * d @ (tile.K + np.diag(tile.ridge)) @ d
+    return G @ d + 0.5 * d @ (tile.K + np.diag(tile.variables.ridge)) @ d
 
 
 def test_moving_variables_brings_the_gradient_up_to_date():
     tile = inner_tile()
-    before, G, at = tile.b.copy(), tile.G.copy(), np.array([3, 7, 20])
+    before, G, at = tile.variables.b.copy(), tile.variables.G.copy(), np.array([3, 7, 20])
     fall = tile.move_to(at, np.array([0.1, -0.2, 0.3]))
-    assert tile.b[at].tolist() == [0.1, -0.2, 0.3]
-    assert np.array_equal(np.flatnonzero(tile.b != before), at)
-    np.testing.assert_allclose(tile.G, G + (tile.K + np.diag(tile.ridge)) @ (tile.b - before))
-    assert fall == pytest.approx(-objective(tile, tile.b, before, G))
+    assert tile.variables.b[at].tolist() == [0.1, -0.2, 0.3]
+    assert np.array_equal(np.flatnonzero(tile.variables.b != before), at)
+    np.testing.assert_allclose(
+        tile.variables.G, G + (tile.K + np.diag(tile.variables.ridge)) @ (tile.variables.b - before)
+    )
+    assert fall == pytest.approx(-objective(tile, tile.variables.b, before, G))
 
 
 def test_indicators_of_groups_and_what_is_left_without_sums():
@@ -238,18 +230,20 @@ def test_indicators_of_groups_and_what_is_left_without_sums():
 @pytest.mark.parametrize("groups", [1, 2])
 def test_a_direction_leads_to_the_minimum_that_keeps_sums_and_what_is_held(groups, held):
     tile = inner_tile(groups=groups)
-    n, held = len(tile.b), np.array(held, np.int64)
-    N = module._groups(np.arange(n), tile.begin, tile.fixed, np)
+    n, held = len(tile.variables.b), np.array(held, np.int64)
+    N = module._groups(np.arange(n), tile.variables.begin, tile.variables.fixed, np)
     factor = factorize(tile, np.arange(n))
     rest = Constraints(factor, N, held, 20)
     for more in ([], [5], [6, 7]):
         rest.pin(np.array(more, np.int64), np.array([6, 11]))
         held = np.concatenate([held, more]).astype(int)
-        found = module._direction(rest, factor.solve(tile.G))
+        found = module._direction(rest, factor.solve(tile.variables.G))
         A = np.hstack([N, np.eye(n)[:, held]])
-        Q = tile.K + np.diag(tile.ridge)
+        Q = tile.K + np.diag(tile.variables.ridge)
         system = np.block([[Q, A], [A.T, np.zeros((A.shape[1], A.shape[1]))]])
-        wanted = np.linalg.solve(system, np.concatenate([-tile.G, np.zeros(A.shape[1])]))[:n]
+        wanted = np.linalg.solve(system, np.concatenate([-tile.variables.G, np.zeros(A.shape[1])]))[
+            :n
+        ]
         np.testing.assert_allclose(found, wanted, atol=1e-9)
         assert rest.pinned.tolist() == held.tolist()
     assert set(rest.made) == {*held.tolist(), 6, 11}, "made ahead of time, once"
@@ -259,42 +253,53 @@ def test_no_direction_where_rounding_leaves_none():
     tile = inner_tile()
     rest = Constraints(factorize(tile, np.arange(24)), np.ones((24, 1)), np.array([3]))
     rest.S[:2, :2] = 0.0
-    assert module._direction(rest, tile.G) is None
+    assert module._direction(rest, tile.variables.G) is None
     rest = Constraints(factorize(tile, np.arange(24)), np.ones((24, 1)), np.empty(0, np.int64))
     rest.S[0, 0] = np.nan
-    assert module._direction(rest, tile.G) is None
+    assert module._direction(rest, tile.variables.G) is None
 
 
 @pytest.mark.parametrize("C", [0.05, 1.0, 100.0])
 @pytest.mark.parametrize("groups", [1, 2])
 def test_a_walk_ends_at_the_minimum_of_the_face_it_meets(groups, C):
     tile = inner_tile(C=C, groups=groups)
-    tile.b[4], tile.b[5] = tile.lower[4], tile.upper[5]
-    before, G = tile.b.copy(), tile.G.copy()
+    tile.variables.b[4], tile.variables.b[5] = tile.variables.lower[4], tile.variables.upper[5]
+    before, G = tile.variables.b.copy(), tile.variables.G.copy()
     members = np.array([*range(2, 20), 22])
     fall, whole = module._minimise_face(tile, factorize(tile, members), Monitor(), 0)
     assert whole
-    assert fall == pytest.approx(-objective(tile, tile.b, before, G))
+    assert fall == pytest.approx(-objective(tile, tile.variables.b, before, G))
     assert fall > 0
     outside = np.setdiff1d(np.arange(24), members)
-    np.testing.assert_array_equal(tile.b[[*outside, 4, 5]], before[[*outside, 4, 5]])
-    assert np.all((tile.b >= tile.lower) & (tile.b <= tile.upper))
-    np.testing.assert_allclose(tile.G, G + (tile.K + np.diag(tile.ridge)) @ (tile.b - before))
-    for i, j in zip(tile.begin[:-1], tile.begin[1:], strict=True):
-        assert tile.b[i:j].sum() == pytest.approx(before[i:j].sum())
-        free = [k for k in members if i <= k < j and tile.lower[k] < tile.b[k] < tile.upper[k]]
-        np.testing.assert_allclose(tile.G[free], np.mean(tile.G[free]), atol=1e-9)
+    np.testing.assert_array_equal(tile.variables.b[[*outside, 4, 5]], before[[*outside, 4, 5]])
+    assert np.all(
+        (tile.variables.b >= tile.variables.lower) & (tile.variables.b <= tile.variables.upper)
+    )
+    np.testing.assert_allclose(
+        tile.variables.G, G + (tile.K + np.diag(tile.variables.ridge)) @ (tile.variables.b - before)
+    )
+    for i, j in zip(tile.variables.begin[:-1], tile.variables.begin[1:], strict=True):
+        assert tile.variables.b[i:j].sum() == pytest.approx(before[i:j].sum())
+        free = [
+            k
+            for k in members
+            if i <= k < j
+            and tile.variables.lower[k] < tile.variables.b[k] < tile.variables.upper[k]
+        ]
+        np.testing.assert_allclose(
+            tile.variables.G[free], np.mean(tile.variables.G[free]), atol=1e-9
+        )
     assert bool(np.count_nonzero(tile.free) < 22) is (C < 100)
 
 
 def test_a_walk_gives_up_after_many_bounds(monkeypatch):
     settings(monkeypatch, module, changes=2)
     tile = inner_tile(C=0.05)
-    before, G = tile.b.copy(), tile.G.copy()
+    before, G = tile.variables.b.copy(), tile.variables.G.copy()
     fall, whole = module._minimise_face(tile, factorize(tile, np.arange(24)), Monitor(), 0)
     assert not whole
     assert np.count_nonzero(~tile.free) == 3
-    assert fall == pytest.approx(-objective(tile, tile.b, before, G))
+    assert fall == pytest.approx(-objective(tile, tile.variables.b, before, G))
 
 
 class Impatient(Monitor):
@@ -311,12 +316,14 @@ class Impatient(Monitor):
 
 def test_a_walk_ends_where_the_monitor_says_stop(monkeypatch):
     tile = inner_tile(C=0.05)
-    before, G = tile.b.copy(), tile.G.copy()
+    before, G = tile.variables.b.copy(), tile.variables.G.copy()
     fall, whole = module._minimise_face(tile, factorize(tile, np.arange(24)), Impatient(3), 0)
     assert not whole
     assert np.count_nonzero(~tile.free) == 2, "a bound for each time the monitor let it go on"
-    assert fall == pytest.approx(-objective(tile, tile.b, before, G))
-    assert np.all((tile.b >= tile.lower) & (tile.b <= tile.upper))
+    assert fall == pytest.approx(-objective(tile, tile.variables.b, before, G))
+    assert np.all(
+        (tile.variables.b >= tile.variables.lower) & (tile.variables.b <= tile.variables.upper)
+    )
     monkeypatch.setattr(Tile, "pair_steps", None)  # no burst after a walk that was stopped
     tile = inner_tile(C=0.05)
     steps, factor = newton(tile, 1e-9, Impatient(4))
@@ -329,24 +336,26 @@ def test_a_factor_is_shifted_by_rounding_and_no_more():
     tile = inner_tile()
     tile.K[:] *= 7.0
     factor = factorize(tile, np.arange(5, 15))
-    greatest = 7.0 + max(tile.ridge[5:15])
+    greatest = 7.0 + max(tile.variables.ridge[5:15])
     assert factor.shift == pytest.approx(1e-13 * greatest, rel=1e-9, abs=0.0)
     assert factor.members.tolist() == list(range(5, 15))
     tile.K[:] *= 0.001
-    tile.ridge[:] = 0.0
+    tile.variables.ridge[:] = 0.0
     assert factorize(tile, np.arange(5, 15)).shift == pytest.approx(7e-16, rel=1e-9, abs=0.0), (
         "of a small kernel too"
     )
-    nothing = Tile(np.arange(3), np.zeros((3, 3)), *np.zeros((5, 3)), np.array([0, 3]), ONE, HOST)
+    variables = Variables(*np.zeros((5, 3)), np.array([0, 3]), ONE)
+    nothing = Tile(np.arange(3), np.zeros((3, 3)), variables, HOST)
     assert factorize(nothing, np.arange(3)).shift == 1e-13
     low = np.outer(np.ones(9), np.ones(9)) - 5e-12 * np.eye(9)
-    singular = Tile(np.arange(9), low, *np.zeros((5, 9)), np.array([0, 9]), ONE, HOST)
+    variables = Variables(*np.zeros((5, 9)), np.array([0, 9]), ONE)
+    singular = Tile(np.arange(9), low, variables, HOST)
     assert factorize(singular, np.arange(9)).shift == pytest.approx(1e-11, rel=1e-9, abs=0.0)
 
 
 def test_variables_that_make_a_factor_singular_may_not_join():
     tile = inner_tile()
-    tile.ridge[:] = 0.0
+    tile.variables.ridge[:] = 0.0
     tile.K[20], tile.K[:, 20] = -1.0, -1.0
     assert not join(factorize(tile, np.arange(10)), tile, np.array([20]))
 
@@ -362,8 +371,8 @@ def test_a_new_factor_is_made_after_many_changes():
         (4, 5, True),
         (5, 5, False),
     ):
-        b = tile.b.copy()
-        tile.b[:held] = tile.lower[:held]
+        b = tile.variables.b.copy()
+        tile.variables.b[:held] = tile.variables.lower[:held]
         factor = factorize(tile, np.arange(40 - joins))
         found = module._factor_for(tile, factor)
         assert (found is factor) is kept, (held, joins)
@@ -371,13 +380,10 @@ def test_a_new_factor_is_made_after_many_changes():
         assert set(found.members.tolist()).issuperset(free)
         if not kept:
             assert found.members.tolist() == free
-        tile.b[:] = b
-    part = Tile(
-        *(np.ascontiguousarray(a[1:] if a.ndim == 1 else a[1:, 1:]) for a in tile[:7]),
-        np.array([0, 39]),
-        ONE,
-        HOST,
-    )
+        tile.variables.b[:] = b
+    rest = np.arange(1, 40)
+    K = np.ascontiguousarray(tile.K[1:, 1:])
+    part = Tile(rest, K, tile.variables.pick(rest, HOST), HOST)
     assert module._factor_for(part, factorize(tile, np.arange(40))).members.tolist() == list(
         range(1, 40)
     ), "0 is not here"
@@ -396,8 +402,8 @@ class Cycles:
         def pair_steps(tile, tol, most):
             self.asked.append((tol, most))
             if self.violations is not None:
-                tile.G[:] *= self.violations
-            return Steps(done, 0.0, negative, False)
+                tile.variables.G[:] *= self.violations
+            return Steps(done, tile.violation, negative, False)
 
         monkeypatch.setattr(module, "_minimise_face", walk)
         monkeypatch.setattr(Tile, "pair_steps", pair_steps)
@@ -417,7 +423,7 @@ def test_bursts_grow_while_walks_do_not_reach_their_end(monkeypatch):
 
 def test_newton_ends_where_rounding_or_the_monitor_says(monkeypatch):
     tile = inner_tile(40)
-    violation, size = tile.violation, float(np.linalg.norm(tile.b))
+    violation, size = tile.violation, float(np.linalg.norm(tile.variables.b))
     cycles = Cycles(monkeypatch, [(0.0, True)])
     assert newton(tile, 1.01 * violation, Monitor()) == (0, None)
     assert newton(tile, 1e-9, Monitor(max_iter=30), 30)[0] == 0
@@ -449,7 +455,7 @@ def test_a_violation_that_halves_is_progress(monkeypatch):
 
 def test_without_free_variables_there_is_no_walk(monkeypatch):
     tile = inner_tile(40)
-    tile.b[1:] = tile.lower[1:]
+    tile.variables.b[1:] = tile.variables.lower[1:]
     cycles = Cycles(monkeypatch, [])
     assert newton(tile, 1e-9, Monitor()) == (5, None)
     assert [most for _, most in cycles.asked] == [40] * 5
@@ -457,10 +463,10 @@ def test_without_free_variables_there_is_no_walk(monkeypatch):
 
 def test_a_walk_without_a_direction_stays_where_it_is(monkeypatch):
     tile = inner_tile()
-    before = tile.b.copy()
+    before = tile.variables.b.copy()
     monkeypatch.setattr(module, "_direction", lambda constraints, u: None)
     assert module._minimise_face(tile, factorize(tile, np.arange(24)), Monitor(), 0) == (0.0, False)
-    np.testing.assert_array_equal(tile.b, before)
+    np.testing.assert_array_equal(tile.variables.b, before)
 
 
 def test_the_buffers_of_blas_are_made_first(monkeypatch):

@@ -127,7 +127,7 @@ def test_a_solver_goes_on_by_differences_where_rounding_may_move_values(monkeypa
         monkeypatch.setattr(training, "_bound_suffices", lambda *_, suffices=suffices: suffices)
         solver = Steps(monkeypatch, first._replace(ended=ended), second)
         begun = space()
-        found, ended = training._solve(Task(form(), 1e-5), PROBLEM, begun)
+        found, _, ended = training._solve(Task(form(), 1e-5), PROBLEM, begun)
         assert len(solver.asked) == (2 if again else 1)
         assert solver.asked[0] == (begun, 1e-5, None)
         if again:
@@ -138,7 +138,7 @@ def test_a_solver_goes_on_by_differences_where_rounding_may_move_values(monkeypa
             assert (found.n_iter, ended) == (7, begun)
     solver = Steps(monkeypatch, first)
     other = space(make_source(Kernel.precomputed(), K), Kernel.precomputed(), K)
-    assert training._solve(Task(form(), 1e-3), PROBLEM, other)[1] is other, (
+    assert training._solve(Task(form(), 1e-3), PROBLEM, other)[2] is other, (
         "there are no differences"
     )
 

@@ -121,7 +121,12 @@ class Size(NamedTuple):
 
     @classmethod
     def of(
-        cls, f: Floats, variables: Floats, bounds: Floats | None = None, curvature: float = 0.0
+        cls,
+        f: Floats,
+        variables: Floats,
+        bounds: Floats | None = None,
+        curvature: float = 0.0,
+        intercept: float = 0.0,
     ) -> "Size":
         """The size of a model with decision values f; ``bounds`` are those of its variables."""
         size = np.abs(variables)
@@ -129,7 +134,8 @@ class Size(NamedTuple):
         weight = total
         if bounds is not None:
             weight = float(np.where(np.isfinite(bounds), bounds, size)[size > 0].sum())
-        values, largest = float(np.abs(f).max(initial=0.0)), float(size.max(initial=0.0))
+        values = float(np.abs(f).max(initial=abs(intercept)))
+        largest = float(size.max(initial=0.0))
         return cls(values, largest, total, weight, curvature)
 
 

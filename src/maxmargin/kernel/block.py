@@ -130,8 +130,11 @@ def solve(
 
 def _diagonal(source: Source, xp: Any) -> float:
     """The greatest k(x, x) of some rows."""
-    some = xp.arange(0, source.n_rows, max(1, source.n_rows // 64))
-    values = source.K if isinstance(source, MatrixSource) else source.block(some, some, np.float64)
+    if isinstance(source, MatrixSource):
+        values = source.K
+    else:
+        some = xp.arange(0, source.n_rows, max(1, source.n_rows // 64))
+        values = source.block(some, some, np.float64)
     return float(xp.abs(xp.diagonal(values)).max(initial=0.0))
 
 
@@ -161,15 +164,15 @@ def _solve_small(state: State, K: Matrix, tol: float, monitor: Monitor) -> Statu
     It ends when only rounding is left to gain.
     """
     problem, xp, lowest, progress = state.problem, state.xp, np.inf, Progress()
-    everything = xp.arange(len(state.b))
-    Q = K
-    if not xp.array_equal(problem.row, xp.arange(len(K))):
+    everything, Q = xp.arange(len(state.b)), K
+    if len(everything) != len(K) or bool((problem.row != everything).any()):
         Q = state.backend.gather(K, problem.row, problem.row)
+    G = state.G
     while True:
-        tile = Tile.of(everything, Q, state.variables(state.G), state.backend)
+        tile = Tile(everything, Q, state.variables(G), state.backend)
         reason = _pair_steps(state, tile, tol, monitor)
         if reason is None and not state.indefinite:
-            goal = SETTINGS.goal * float(xp.abs(tile.G).max(initial=0.0))
+            goal = SETTINGS.goal * float(xp.abs(G).max(initial=0.0))
             try:
                 steps, state.factor = newton(tile, goal, monitor, state.steps, state.factor)
                 state.steps += steps
@@ -181,9 +184,10 @@ def _solve_small(state: State, K: Matrix, tol: float, monitor: Monitor) -> Statu
         state.backend.update_gradient(K, rows, coefficients[rows], state.F)
         if reason is not None:
             return reason
-        if state.violation <= tol and (state.indefinite or state.gap_is_small(tol)):
+        G = state.G
+        if state.violation_at(G) <= tol and (state.indefinite or state.gap_is_small(tol, G)):
             return None
-        objective = state.objective
+        objective = state.objective_at(G)
         falls = objective < lowest - 1e-12 * abs(objective)
         if state.no_minimum() or not falls or progress.creeps(state):
             return Status.STALLED
@@ -195,19 +199,18 @@ def _pair_steps(state: State, tile: Tile, tol: float, monitor: Monitor) -> Statu
 
     Return why the work must end, if it must.
     """
-    G, b, most = tile.G, tile.b, SETTINGS.burst * len(tile.b)
-    last, lowest = state.steps + most, np.inf
+    G, b, *_ = tile.variables
+    most, lowest, violation = SETTINGS.burst * len(b), np.inf, tile.violation
+    last = state.steps + most
     while True:
-        reason = monitor.stop(state.steps)
-        violation = tile.violation
-        if reason is not None or violation <= 0.9 * tol * state.unit(G):
+        reason, target = monitor.stop(state.steps), 0.9 * tol * state.unit(G)
+        if reason is not None or violation <= target:
             return reason
-        target = 0.9 * tol * state.unit(G)
         target = max(target, 0.1 * violation) if state.problem.in_margin_units else target
         done = tile.pair_steps(target, min(most, monitor.max_iter - state.steps))
-        state.steps += done.taken
+        state.steps, violation = state.steps + done.taken, done.violation
         state.note(done.negative, done.unbounded or state.beyond(b))
-        objective = 0.5 * float(state.xp.sum(b * (G + state.problem.linear)))
+        objective = state.objective_at(G)
         falls = state.indefinite and objective < lowest - 1e-12 * abs(objective)
         if state.unbounded or done.taken == 0 or (state.steps >= last and not falls):
             return None
@@ -268,7 +271,7 @@ def _descend(state: State, cache: RowCache, tol: float, monitor: Monitor) -> Sta
         reason = monitor.stop(state.steps)
         if reason is not None:
             return reason
-        objective = 0.5 * float(xp.sum(state.b * (G + problem.linear)))
+        objective = state.objective_at(G)
         if state.convex and not -objective <= ceiling:
             # above a primal value: these rows, rounded, are not positive semidefinite
             state.b, state.F = state.b_exact.copy(), state.F_exact.copy()

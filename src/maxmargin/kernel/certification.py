@@ -55,7 +55,7 @@ def certify(
     for k, (claim, old) in enumerate(zip(claims, model.certificates, strict=True)):
         new = _recomputed(model, workspace, claim, k, coef[k], exact[:, k])
         new = replace(new, convexity=old.convexity, n_iter=old.n_iter)
-        size = Size.of(np.append(exact[:, k], model.intercept[k]), columns[k])
+        size = Size.of(exact[:, k], columns[k], intercept=float(model.intercept[k]))
         status = verdict_again(old.status, new, demand, size)
         error = greatest_error(solver[:, k], exact[:, k])
         parts.append(replace(new, audit_error=error, status=status))

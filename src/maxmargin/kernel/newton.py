@@ -61,31 +61,14 @@ class Tile(NamedTuple):
     numbers: Integers
     """Which variables of the whole problem these are, in order."""
     K: NDArray[np.float64]
-    G: Floats
-    b: Floats
-    lower: Floats
-    upper: Floats
-    ridge: Floats
-    begin: Integers
-    fixed: NDArray[np.bool_]
+    variables: Variables
     backend: Backend
-
-    @classmethod
-    def of(
-        cls, numbers: Integers, K: NDArray[np.float64], variables: Variables, backend: Backend
-    ) -> "Tile":
-        """The tile of some variables, which share their memory with it."""
-        return cls(numbers, K, *variables, backend)
-
-    @property
-    def variables(self) -> Variables:
-        """The variables without their kernel."""
-        return Variables(*self[2:9])
 
     @property
     def free(self) -> NDArray[np.bool_]:
         """Where a variable is strictly inside its bounds."""
-        inside: NDArray[np.bool_] = (self.b > self.lower) & (self.b < self.upper)
+        _, b, lower, upper, *_ = self.variables
+        inside: NDArray[np.bool_] = (b > lower) & (b < upper)
         return inside
 
     @property
@@ -99,13 +82,13 @@ class Tile(NamedTuple):
 
     def move_to(self, at: Integers, b: Floats) -> float:
         """Set some variables and update G; return by how much the objective fell."""
-        xp = self.backend.xp
-        change = b - self.b[at]
-        before, effect = self.G[at], xp.zeros(len(self.b))
+        xp, now = self.backend.xp, self.variables
+        change = b - now.b[at]
+        before, effect = now.G[at], xp.zeros(len(now.b))
         self.backend.update_gradient(self.K, at, change, effect)
-        effect[at] += self.ridge[at] * change
-        self.G[:] += effect
-        self.b[at] = b
+        effect[at] += now.ridge[at] * change
+        now.G[:] += effect
+        now.b[at] = b
         return -float(xp.sum(change * before) + 0.5 * xp.sum(change * effect[at]))
 
 
@@ -128,9 +111,10 @@ def newton(
     xp, growth = tile.backend.xp, SETTINGS.burst_growth
     steps, idle, least, burst = 0, 0, np.inf, 1
     noise = SETTINGS.rounding * float(xp.abs(xp.diagonal(tile.K)).max(initial=0.0))
+    violation = tile.violation
     with one_blas_thread():
         while True:
-            violation, size = tile.violation, float(xp.sqrt(xp.sum(tile.b**2)))
+            size = float(xp.sqrt(xp.sum(tile.variables.b**2)))
             small = violation <= max(tol, noise * size)
             if small or idle > SETTINGS.idle or monitor.stop(steps_before + steps) is not None:
                 return steps, factor
@@ -148,7 +132,7 @@ def newton(
                 left = monitor.max_iter - steps_before - steps
                 most = min(burst * len(tile.numbers), left)
                 done = tile.pair_steps(max(tol, 0.1 * violation), most)
-                steps += done.taken
+                steps, violation = steps + done.taken, done.violation
                 if done.negative:
                     raise NotConvex
 
@@ -156,7 +140,7 @@ def newton(
 def factorize(tile: Tile, at: Integers) -> BorderedFactor:
     """A new factor of some variables of a tile; NotConvex where there is none."""
     backend, xp = tile.backend, tile.backend.xp
-    diagonal = xp.diagonal(tile.K)[at] + tile.ridge[at]
+    diagonal = xp.diagonal(tile.K)[at] + tile.variables.ridge[at]
     scale = float(xp.abs(diagonal).max(initial=0.0)) or 1.0
     for shift in SETTINGS.shifts:
         Q = backend.gather(tile.K, at, at)
@@ -174,7 +158,7 @@ def join(factor: BorderedFactor, tile: Tile, new: Integers) -> bool:
     joined = xp.concatenate([xp.searchsorted(tile.numbers, factor.members[factor.base :]), new])
     gather = tile.backend.gather
     right, corner = gather(tile.K, first, new), gather(tile.K, joined, joined)
-    return factor.join(tile.numbers[new], right, corner, tile.ridge[joined])
+    return factor.join(tile.numbers[new], right, corner, tile.variables.ridge[joined])
 
 
 def _factor_for(tile: Tile, factor: BorderedFactor | None) -> BorderedFactor:
@@ -199,15 +183,15 @@ def _minimise_face(
     Return by how much the objective fell, and whether the minimum was reached: it is not if the
     monitor says stop, or after many changes of the active set.
     """
-    xp = tile.backend.xp
+    xp, now = tile.backend.xp, tile.variables
     at = xp.searchsorted(tile.numbers, factor.members)
-    b, lower, upper = tile.b[at], tile.lower[at], tile.upper[at]
-    N = _groups(at, tile.begin, tile.fixed, xp)
+    b, lower, upper = now.b[at], now.lower[at], now.upper[at]
+    N = _groups(at, now.begin, now.fixed, xp)
     pinned = xp.flatnonzero((b <= lower) | (b >= upper))
     constraints = Constraints(factor, N, pinned, room=2 * SETTINGS.changes)
     # N y takes up each group's mean and the gradient of what is pinned: without them g is small,
     # and so is the rounding where Q is singular
-    u, whole = factor.solve(_without_sums(tile.G[at], N, pinned, xp)), False
+    u, whole = factor.solve(_without_sums(now.G[at], N, pinned, xp)), False
     while not whole and len(constraints.pinned) <= SETTINGS.changes and monitor.stop(steps) is None:
         d = _direction(constraints, u)
         if d is None:

@@ -93,10 +93,24 @@ class State:
         """The gradient."""
         return gradient(self.problem, self.b, self.F)
 
+    @cached_property
+    def squared(self) -> bool:
+        """Whether some losses are squared."""
+        return bool(self.problem.ridge.any())
+
+    @cached_property
+    def endless(self) -> bool:
+        """Whether some variables have no upper bound."""
+        return bool(self.xp.isinf(self.problem.upper).any())
+
     @property
     def objective(self) -> float:
         """The dual objective, 1/2 b'Qb + linear'b."""
-        return 0.5 * float(self.xp.sum(self.b * (self.G + self.problem.linear)))
+        return self.objective_at(self.G)
+
+    def objective_at(self, G: Floats) -> float:
+        """The same, from the gradient."""
+        return 0.5 * float(self.xp.sum(self.b * (G + self.problem.linear)))
 
     @property
     def _natural(self) -> float:
@@ -119,7 +133,10 @@ class State:
     @property
     def violation(self) -> float:
         """The worst violation of optimality, in units of the decision function."""
-        G = self.G
+        return self.violation_at(self.G)
+
+    def violation_at(self, G: Floats) -> float:
+        """The same, from the gradient."""
         return violation(self.variables(G), self.backend) / self.unit(G)
 
     @property
@@ -140,15 +157,15 @@ class State:
             return 1.0
         return max(margin(levels(self.variables(G), self.backend)), 1e-300)
 
-    def gap_is_small(self, tol: float) -> bool:
-        """Whether the gap is at most GAP * tol of the objective.
+    def gap_is_small(self, tol: float, G: Floats | None = None) -> bool:
+        """Whether the gap is at most GAP * tol of the objective; G is the gradient, if known.
 
         It is true where rounding makes the primal infeasible: the violation decides there.
         """
-        G, problem = self.G, self.problem
+        G = self.G if G is None else G
         ends = levels(self.variables(G), self.backend)
-        gap = duality_gap(problem, self.b, self.F, ends, self.xp)
-        dual = -0.5 * float(self.xp.sum(self.b * (G + problem.linear)))
+        gap = duality_gap(self.problem, self.b, self.F, ends, self.xp)
+        dual = -self.objective_at(G)
         rounding = SETTINGS.meet * self._natural  # of an objective that is 0
         return not math.isfinite(gap) or gap <= max(
             GAP * tol * max(abs(dual + gap), abs(dual)), rounding
@@ -161,9 +178,10 @@ class State:
         """
         if self.unbounded:
             return True
-        endless = bool(self.xp.isinf(self.problem.upper).any() and not self.problem.ridge.any())
+        if not (self.problem.in_margin_units or (self.endless and not self.squared)):
+            return False
         half = float(self.xp.abs(self.b).sum()) / 2
-        if half == 0 or not (self.problem.in_margin_units or endless):
+        if half == 0:
             return False
         norm, slope = (
             float(self.xp.sum(self.b * self.F[self.problem.row])),
@@ -176,23 +194,20 @@ class State:
 
     def beyond(self, b: Floats) -> bool:
         """Whether variables without bounds diverge."""
-        return not self.xp.abs(b).max(initial=0.0) < SETTINGS.endless and bool(
-            self.xp.isinf(self.problem.upper).any()
-        )
+        return self.endless and not self.xp.abs(b).max(initial=0.0) < SETTINGS.endless
 
     def note(self, negative: bool, unbounded: bool) -> None:
         """Record what pair steps met.
 
         Raises ValueError where a problem that is not convex has no minimum.
         """
-        squared = bool(self.problem.ridge.any())
-        if unbounded and not self.convex and (negative or squared):
+        if unbounded and not self.convex and (negative or self.squared):
             raise ValueError(
                 "The kernel is not positive semidefinite on these data and the problem has no "
                 "upper bounds, so it has no minimum. Use a finite C with the plain hinge or "
                 "epsilon-insensitive loss, or a positive semidefinite kernel."
             )
-        self.unbounded |= unbounded and not squared
+        self.unbounded |= unbounded and not self.squared
         self.indefinite |= negative and not self.convex
 
     def snap(self) -> None:

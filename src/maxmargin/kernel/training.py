@@ -120,52 +120,59 @@ def _train(task: Task, workspace: KernelWorkspace) -> Trained:
     small = len(problem.row) <= definiteness.SETTINGS.cholesky_rows
     if small and workspace.samples.kernel.kind is Kind.CALLABLE:
         workspace = workspace.of_values()  # the check of definiteness needs all values anyway
-    solution, workspace = _solve(task, problem, workspace)
-    if form.boundary:
-        solution = _with_exact_boundary(problem, solution, workspace, task.tol)
+    solution, decision, workspace = _solve(task, problem, workspace)
     rounding = max(workspace.samples.rounding, workspace.source.precision)
-    coef = coefficients(problem, solution)
-    convexity = convexity_of(workspace.samples, coef, rounding, solution.indefinite)
+    convexity = convexity_of(workspace.samples, decision.coef, rounding, solution.indefinite)
     if solution.ended is Status.DEGENERATE:
         if form.no_solution:
             raise ValueError(form.no_solution)
-        return zero(len(coef), solution.n_iter, convexity)
-    trained = _judged(task, problem, workspace, solution, convexity)
+        return zero(len(decision.coef), solution.n_iter, convexity)
+    trained = _judged(task, problem, workspace, solution, decision, convexity)
     if trained.status is Status.STALLED:  # perhaps for errors that a solver may leave below tol
         solution = _in_float64(problem, solution, workspace.source)
-        trained = _judged(task, problem, workspace, solution, convexity)
+        decision = form.read(problem, solution)
+        trained = _judged(task, problem, workspace, solution, decision, convexity)
     if form.primal is not None and not trained.status.converged:
         factor, decision = _damped(form.primal, trained.decision, solution.kernel_part)
         if factor < 1 or decision.intercept != trained.decision.intercept:
             solution = solution._replace(kernel_part=factor * solution.kernel_part)
-            trained = _judged(task, problem, workspace, solution, convexity, decision)
+            trained = _judged(task, problem, workspace, solution, decision, convexity)
     _report_end(workspace, trained)
     return trained
 
 
 def _solve(
     task: Task, problem: DualProblem, workspace: KernelWorkspace
-) -> tuple[Solution, KernelWorkspace]:
+) -> tuple[Solution, Decision, KernelWorkspace]:
     """Solve; if rounding of distances may move decision values too far, go on by differences.
 
-    Return the workspace of the kernel values that were used last.
+    Return the solution, its decision function, and the workspace of the kernel values that were
+    used last.
     """
-    solve, source = SOLVERS[task.method], workspace.source
     start = None if task.start is None else task.start[problem.row]
-    solution = solve(problem, workspace, task.tol, start)
-    if solution.ended is not None and not (
-        solution.ended.converged or solution.ended is Status.STALLED
-    ):
-        return solution, workspace
-    if _bound_suffices(source, task.formulation.read(problem, solution), task.tol):
-        return solution, workspace
-    better = source.by_differences()
+    solution, decision = _solve_once(task, problem, workspace, start)
+    ended = solution.ended
+    if ended is not None and not (ended.converged or ended is Status.STALLED):
+        return solution, decision, workspace
+    if _bound_suffices(workspace.source, decision, task.tol):
+        return solution, decision, workspace
+    better = workspace.source.by_differences()
     if better is None:
-        return solution, workspace
+        return solution, decision, workspace
     workspace.forget()
     workspace = workspace.on(better)
-    again = solve(problem, workspace, task.tol, solution.b)
-    return again._replace(n_iter=solution.n_iter + again.n_iter), workspace
+    again, decision = _solve_once(task, problem, workspace, solution.b)
+    return again._replace(n_iter=solution.n_iter + again.n_iter), decision, workspace
+
+
+def _solve_once(
+    task: Task, problem: DualProblem, workspace: KernelWorkspace, start: Floats | None
+) -> tuple[Solution, Decision]:
+    """A solution with the kernel values of a workspace, and its decision function."""
+    solution = SOLVERS[task.method](problem, workspace, task.tol, start)
+    if task.formulation.boundary:
+        solution = _with_exact_boundary(problem, solution, workspace, task.tol)
+    return solution, task.formulation.read(problem, solution)
 
 
 def _bound_suffices(source: Source, decision: Decision, tol: float) -> bool:
@@ -229,16 +236,14 @@ def _judged(
     problem: DualProblem,
     workspace: KernelWorkspace,
     solution: Solution,
+    decision: Decision,
     convexity: Convexity,
-    decision: Decision | None = None,
 ) -> Trained:
     """The decision function of a solution with its certificate and the verdict."""
-    form = task.formulation
-    if decision is None:
-        decision = form.read(problem, solution)._replace(diagonal=solution.diagonal)
+    form, decision = task.formulation, decision._replace(diagonal=solution.diagonal)
     f = solution.kernel_part / decision.scale + decision.intercept
     bounds, curvature = _bounds(problem, decision), _curvature(problem)
-    size = Size.of(np.append(f, decision.intercept), decision.coef, bounds, curvature)
+    size = Size.of(f, decision.coef, bounds, curvature, decision.intercept)
     found, demand = form.certify(problem, f, decision), Demand.on_violation(task.tol, decision.unit)
     allowed = SETTINGS.rounding_share * error_allowed(solution.ended, found, demand, size)
     error, exact = audit_decision(workspace, decision, f, allowed)
@@ -270,8 +275,8 @@ def _bounds(problem: DualProblem, decision: Decision) -> Floats:
 
 def _curvature(problem: DualProblem) -> float:
     """The sum of the weights of squared losses."""
-    ridge = problem.ridge[problem.ridge > 0]
-    return 0.5 * float(np.sum(1 / ridge)) if len(ridge) else 0.0
+    ridge = problem.ridge
+    return 0.5 * float(np.sum(1 / ridge[ridge > 0])) if ridge.any() else 0.0
 
 
 def _report_end(workspace: KernelWorkspace, trained: Trained) -> None:

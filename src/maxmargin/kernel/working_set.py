@@ -169,7 +169,7 @@ def _newton(
     at = xp.flatnonzero(free)
     K = cache.tile(state.problem.row[chosen[at]], np.float64)
     some, done = variables.pick(at, state.backend), 0
-    tile = Tile.of(chosen[at], K, some, state.backend)
+    tile = Tile(chosen[at], K, some, state.backend)
     with suppress(NotConvex):  # by rounding
         done, state.factor = newton(tile, tol, monitor, steps, state.factor)
     variables.b[at] = some.b
