@@ -95,7 +95,7 @@ def test_the_problem_of_some_rows_stands_for_all(name, monkeypatch):
 
 def state_of(problem):
     b = problem.start.copy()
-    return State(problem, b, np.zeros(n), np.zeros_like(b), np.zeros(n), scale=1.0)
+    return State(problem, b, np.zeros(n), np.zeros_like(b), np.zeros(n), diagonal=1.0)
 
 
 def test_a_solver_begins_at_a_subsample_where_it_can(monkeypatch):
