@@ -110,16 +110,16 @@ def open_read(path: Path) -> BinaryIO:
 
 
 @contextmanager
-def decompressing(name: str) -> Iterator[None]:
+def decompressing(
+    name: str, cause: str = "cannot be decompressed; it is damaged or cut off"
+) -> Iterator[None]:
     """Turn any error about a damaged compressed file into one that names the file."""
     try:
         yield
     except Exception as error:
         if isinstance(error, MemoryError) or getattr(error, "errno", None) is not None:
             raise
-        raise ValueError(
-            f"{name} cannot be decompressed; it is damaged or cut off: {error}"
-        ) from error
+        raise ValueError(f"{name} {cause}: {error}") from error
 
 
 def read_whole(file: BinaryIO, name: str) -> bytes:

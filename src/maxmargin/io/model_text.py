@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from maxmargin.core.arrays import Floats
-from maxmargin.io.files import open_read
+from maxmargin.io.files import decompressing, open_read
 from maxmargin.io.svmlight_rows import ERRORS, MOST_FEATURES, Rows, joined, parse_text
 
 LONGEST, HEAD = 2**26, 2**23
@@ -75,16 +75,8 @@ class Lines:
 
     def _take(self, read: Callable[[], bytes]) -> bytes:
         """Read and count bytes; damaged or endless compressed text is an error."""
-        try:
+        with decompressing(str(self.error("the compressed text")), "is damaged"):
             text = read()
-        except OSError as error:
-            if error.errno is not None:
-                raise
-            raise self.error(f"the compressed text is damaged: {error}") from None
-        except MemoryError:
-            raise
-        except Exception as error:  # each compression has its own errors
-            raise self.error(f"the compressed text is damaged: {error}") from None
         self._left -= len(text)
         if self._left < 0:
             raise self.error(

@@ -103,6 +103,11 @@ def _axes(*values: int) -> NDArray[np.int64]:
     return np.array(values, np.int64)
 
 
+def _exp(g: _Graph, distances: str, gamma: float) -> str:
+    """Return exp(-gamma d)."""
+    return g.op("Exp", g.op("Mul", distances, -gamma))
+
+
 def _kernel_values(g: _Graph, formula: Formula) -> str:
     """Return k(x, x_j), a row for each point."""
     kernel, V = formula.kernel, formula.vectors
@@ -113,79 +118,59 @@ def _kernel_values(g: _Graph, formula: Formula) -> str:
         centre = V.mean(axis=0) if len(V) else np.zeros(V.shape[1])
         x, v = g.op("Sub", "X", centre), V - centre
         squares = g.op("ReduceSum", g.op("Mul", x, x), _axes(1), keepdims=1)
-        distances = g.op(
-            "Add", g.op("Sub", squares, g.op("MatMul", x, 2 * v.T)), np.square(v).sum(axis=1)
-        )
-        return g.op(
-            "Exp", g.op("Mul", g.op("Max", distances, np.array(0.0)), np.array(-kernel.gamma))
-        )
+        products = g.op("MatMul", x, 2 * v.T)
+        distances = g.op("Add", g.op("Sub", squares, products), np.square(v).sum(axis=1))
+        return _exp(g, g.op("Max", distances, 0.0), kernel.gamma)
     if kernel.kind in (Kind.LAPLACIAN, Kind.CHI2):
         x = g.op("Unsqueeze", "X", _axes(1))
         terms = g.op("Abs", g.op("Sub", x, V[None]))
         if kernel.kind is Kind.CHI2:
             sums = g.op("Add", x, V[None])
-            empty = g.op("Equal", sums, np.array(0.0))
-            terms = g.op(
-                "Div", g.op("Mul", terms, terms), g.op("Where", empty, np.array(1.0), sums)
-            )
-        return g.op(
-            "Exp",
-            g.op("Mul", g.op("ReduceSum", terms, _axes(2), keepdims=0), np.array(-kernel.gamma)),
-        )
+            empty = g.op("Equal", sums, 0.0)
+            terms = g.op("Div", g.op("Mul", terms, terms), g.op("Where", empty, 1.0, sums))
+        return _exp(g, g.op("ReduceSum", terms, _axes(2), keepdims=0), kernel.gamma)
     if kernel.kind is Kind.COSINE:
         size = np.sqrt(np.square(V).sum(axis=1, keepdims=True))
         length = g.op("Sqrt", g.op("ReduceSum", g.op("Mul", "X", "X"), _axes(1), keepdims=1))
-        x = g.op(
-            "Div", "X", g.op("Where", g.op("Equal", length, np.array(0.0)), np.array(1.0), length)
-        )
+        x = g.op("Div", "X", g.op("Where", g.op("Equal", length, 0.0), 1.0, length))
         return g.op("MatMul", x, (V / np.where(size == 0, 1.0, size)).T)
-    scaled = g.op("Add", g.op("MatMul", "X", kernel.gamma * V.T), np.array(float(kernel.coef0)))
+    scaled = g.op("Add", g.op("MatMul", "X", kernel.gamma * V.T), float(kernel.coef0))
     if kernel.kind is Kind.POLY:
-        return g.op("Pow", scaled, np.array(float(kernel.degree)))
+        return g.op("Pow", scaled, float(kernel.degree))
     return g.op("Tanh" if kernel.kind is Kind.TANH else "Sigmoid", scaled)
 
 
 def _values(g: _Graph, formula: Formula) -> str:
     """Return the values of the functions, a column each."""
-    linear = formula.kernel.kind is Kind.LINEAR
-    return g.op(
-        "Add",
-        g.op("MatMul", "X" if linear else _kernel_values(g, formula), formula.coef.T),
-        formula.intercept,
-    )
+    inputs = "X" if formula.kernel.kind is Kind.LINEAR else _kernel_values(g, formula)
+    return g.op("Add", g.op("MatMul", inputs, formula.coef.T), formula.intercept)
 
 
 def _outputs(
     g: _Graph, formula: Formula, values: str
 ) -> dict[str, tuple[str, int, tuple[int, ...]]]:
     """Return the name, tensor, type and shape of each output of the graph."""
-    kinds, rule, zero = g.onnx.TensorProto, formula.rule, np.array(0.0)
+    kinds, rule = g.onnx.TensorProto, formula.rule
     if formula.coef.shape[0] == 1:
         f = g.op("Squeeze", values, _axes(1))
         if rule is Rule.VALUE:
             return {"value": (f, kinds.DOUBLE, ())}
         if rule is Rule.INSIDE:
-            label = g.op("Where", g.op("Less", f, zero), _axes(-1), _axes(1))
+            label = g.op("Where", g.op("Less", f, 0.0), _axes(-1), _axes(1))
             return {"label": (label, kinds.INT64, ()), "decision": (f, kinds.DOUBLE, ())}
         second = (
-            g.op("Greater", f, zero) if rule is Rule.ABOVE else g.op("Not", g.op("Less", f, zero))
+            g.op("Greater", f, 0.0) if rule is Rule.ABOVE else g.op("Not", g.op("Less", f, 0.0))
         )
         place = g.op("Cast", second, to=kinds.INT64)
         return {"label": _label(g, formula, place), "decision": (f, kinds.DOUBLE, ())}
     assert formula.classes is not None
-    decision, shown = values, formula.coef.shape[0]
+    decision, shown, scores, order = values, len(formula.coef), values, formula.label_order
     if rule in (Rule.VOTES, Rule.CONFIDENCE):
         votes, confident = _votes(g, values, len(formula.classes))
-        place = (
-            _most(g, votes, formula.label_order)
-            if rule is Rule.VOTES
-            else _most(g, confident, None)
-        )
-        decision, shown = (
-            (values, shown) if formula.pairs_shown else (confident, len(formula.classes))
-        )
-    else:
-        place = _most(g, values, formula.label_order)
+        scores, order = (votes, order) if rule is Rule.VOTES else (confident, None)
+        if not formula.pairs_shown:
+            decision, shown = confident, len(formula.classes)
+    place = _most(g, scores, order)
     return {"label": _label(g, formula, place), "decision": (decision, kinds.DOUBLE, (shown,))}
 
 
@@ -193,16 +178,8 @@ def _most(g: _Graph, scores: str, order: NDArray[np.int64] | None) -> str:
     """Return the position of the largest score; of equal ones the first in the given order."""
     if order is None:
         return g.op("ArgMax", scores, axis=1, keepdims=0)
-    return g.op(
-        "Gather",
-        np.asarray(order, np.int64),
-        g.op(
-            "ArgMax",
-            g.op("Gather", scores, np.asarray(order, np.int64), axis=1),
-            axis=1,
-            keepdims=0,
-        ),
-    )
+    ordered = g.op("Gather", scores, order, axis=1)
+    return g.op("Gather", order, g.op("ArgMax", ordered, axis=1, keepdims=0))
 
 
 def _votes(g: _Graph, values: str, n_classes: int) -> tuple[str, str]:
@@ -211,12 +188,10 @@ def _votes(g: _Graph, values: str, n_classes: int) -> tuple[str, str]:
     ballot = np.zeros((len(pairs), n_classes))
     for k, (i, j) in enumerate(pairs):
         ballot[k, i], ballot[k, j] = 1.0, -1.0
-    positive = g.op("Cast", g.op("Greater", values, np.array(0.0)), to=g.onnx.TensorProto.DOUBLE)
+    positive = g.op("Cast", g.op("Greater", values, 0.0), to=g.onnx.TensorProto.DOUBLE)
     votes = g.op("Add", g.op("MatMul", positive, ballot), np.arange(n_classes, dtype=np.float64))
     sums = g.op("MatMul", values, ballot)
-    squeezed = g.op(
-        "Div", sums, g.op("Mul", g.op("Add", g.op("Abs", sums), np.array(1.0)), np.array(3.0))
-    )
+    squeezed = g.op("Div", sums, g.op("Mul", g.op("Add", g.op("Abs", sums), 1.0), 3.0))
     return votes, g.op("Add", votes, squeezed)
 
 

@@ -23,16 +23,13 @@ class _Language:
 
     def __init__(self, c: bool) -> None:
         self.c = c
-        self.math = "" if c else "Math."
-        self.number, self.index, self.let = (
-            ("double", "int", "double") if c else ("let", "let", "let")
-        )
+        self.math, self.absolute = ("", "fabs") if c else ("Math.", "Math.abs")
+        self.index, self.let = ("int", "double") if c else ("let", "let")
 
     def array(self, name: str, values: NDArray[Any], kind: str = "double") -> str:
         """Return the declaration of a constant vector; C has no empty ones."""
-        items = [repr(float(v)) if kind == "double" else str(int(v)) for v in np.ravel(values)] or [
-            "0"
-        ]
+        text = (lambda v: repr(float(v))) if kind == "double" else (lambda v: str(int(v)))
+        items = list(map(text, np.ravel(values))) or ["0"]
         rows = ",\n  ".join(", ".join(items[k : k + 8]) for k in range(0, len(items), 8))
         return (
             f"static const {kind} {name}[] = {{\n  {rows}\n}};\n"
@@ -50,7 +47,7 @@ def _kernel_lines(formula: Formula, t: _Language) -> str:
     v = f"VECTORS[j * {d} + i]"
     term = {
         Kind.RBF: f"(x[i] - {v}) * (x[i] - {v})",
-        Kind.LAPLACIAN: f"{t.math}{'fabs' if t.c else 'abs'}(x[i] - {v})",
+        Kind.LAPLACIAN: f"{t.absolute}(x[i] - {v})",
         Kind.CHI2: f"(x[i] + {v} == 0 ? 0 : (x[i] - {v}) * (x[i] - {v}) / (x[i] + {v}))",
     }.get(kernel.kind, f"x[i] * {v}")
     result = {
@@ -127,39 +124,24 @@ def _place(formula: Formula, t: _Language) -> str:
             "    votes[f[p] > 0 ? a : b] += 1;\n    sums[a] += f[p];\n    sums[b] -= f[p];\n  }\n"
         )
         if rule is Rule.CONFIDENCE:
-            size = f"{t.math}{'fabs' if t.c else 'abs'}(sums[c])"
-            lines += (
-                f"  for ({t.index} c = 0; c < {n}; c++) votes[c] += sums[c] / (3 * ({size} + 1));\n"
-            )
+            squeezed = f"sums[c] / (3 * ({t.absolute}(sums[c]) + 1))"
+            lines += f"  for ({t.index} c = 0; c < {n}; c++) votes[c] += {squeezed};\n"
         elif t.c:
             lines += "  (void)sums;\n"
-    if rule is not Rule.CONFIDENCE and formula.label_order is not None:
-        lines += f"  {t.index} best = ORDER[0];\n"
-        return (
-            lines + f"  for ({t.index} c = 1; c < {n}; c++)"
-            f" if ({scores}[ORDER[c]] > {scores}[best]) best = ORDER[c];\n"
-        )
+    ordered = rule is not Rule.CONFIDENCE and formula.label_order is not None
+    first, c = ("ORDER[0]", "ORDER[c]") if ordered else ("0", "c")
     return (
-        lines + f"  {t.index} best = 0;\n"
-        f"  for ({t.index} c = 1; c < {n}; c++) if ({scores}[c] > {scores}[best]) best = c;\n"
+        lines + f"  {t.index} best = {first};\n"
+        f"  for ({t.index} c = 1; c < {n}; c++) if ({scores}[{c}] > {scores}[best]) best = {c};\n"
     )
 
 
 def _about(model: Any, formula: Formula) -> str:
     """Return the text of the comment at the top."""
     vectors = "" if formula.vectors is None else f", {len(formula.vectors)} support vectors"
-    return _comment(
-        f"{type(model).__name__} of maxmargin: {formula.kernel!r}{vectors}, {formula.n_inputs} "
-        "inputs."
-    )
-
-
-def _comment(text: str) -> str:
-    """Return text that cannot end a comment.
-
-    It has printable ASCII characters only, without those that have a meaning in C, JavaScript or
-    HTML.
-    """
+    name, inputs = type(model).__name__, formula.n_inputs
+    text = f"{name} of maxmargin: {formula.kernel!r}{vectors}, {inputs} inputs."
+    # nothing that has a meaning in C, JavaScript or HTML, so that it cannot end the comment
     return "".join(c if " " <= c <= "~" and c not in "*/\\<>?" else "_" for c in text)
 
 
@@ -219,11 +201,8 @@ def _c_labels(classes: NDArray[Any]) -> tuple[str, list[str]]:
 
 def _c_string(text: str) -> str:
     plain = set(range(32, 127)) - set(b'"\\?')
-    return (
-        '"'
-        + "".join(chr(byte) if byte in plain else f"\\{byte:03o}" for byte in text.encode())
-        + '"'
-    )
+    safe = (chr(byte) if byte in plain else f"\\{byte:03o}" for byte in text.encode())
+    return f'"{"".join(safe)}"'
 
 
 def _javascript(value: Any) -> str:

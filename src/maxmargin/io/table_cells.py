@@ -102,24 +102,17 @@ def _kind(cell: Any) -> str:
 def _cause(column: Column, kind: str, row: int, count: int) -> str:
     """Return what is wrong with a cell, and what to do about it."""
     cell = str(column.cells[row])
-    out = (
-        "leave those rows out"
-        if column.needed
-        else f"leave those rows out, or the column (--ignore {column.key})"
-    )
+    out = "leave those rows out"
+    out += "" if column.needed else f", or the column (--ignore {column.key})"
     if kind == "missing":
         return (
             f"{column.label} has no value here ({count} missing in this column): fill them, {out}"
         )
     if kind == "commas":
         return f"{column.label} has {cell!r}: write decimals with a point ({count} such values)"
-    if kind == "infinite":
-        return (
-            f"{column.label} has {cell!r}, which is not finite ({count} such values): correct "
-            f"them, {out}"
-        )
+    wrong = "finite" if kind == "infinite" else "a number"
     return (
-        f"{column.label} has {cell!r}, which is not a number ({count} such values): correct them, "
+        f"{column.label} has {cell!r}, which is not {wrong} ({count} such values): correct them, "
         f"{out}"
     )
 
@@ -156,12 +149,12 @@ def bad_targets(cells: NDArray[Any]) -> list[int]:
         return np.flatnonzero(~np.isfinite(cells)).tolist()
     if cells.dtype.kind not in "OUS":
         return []
-    empty = [_is_empty(cell) for cell in cells.tolist()]
-    numbers = all(none or is_number(cell) for none, cell in zip(empty, cells.tolist(), strict=True))
+    labels = cells.tolist()
+    numbers = all(_is_empty(cell) or is_number(cell) for cell in labels)
     return [
         row
-        for row, cell in enumerate(cells.tolist())
-        if empty[row] or (numbers and not np.isfinite(float(cell)))
+        for row, cell in enumerate(labels)
+        if _is_empty(cell) or (numbers and not np.isfinite(float(cell)))
     ]
 
 
