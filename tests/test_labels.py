@@ -16,7 +16,7 @@ from maxmargin import SVC, SVR, Kernel, NuSVC
 from maxmargin.core.choose import HOST as core
 from maxmargin.core.memory import fingerprint
 from maxmargin.core.threads import one_thread
-from maxmargin.kernel import multiclass, prediction
+from maxmargin.kernel import labels, multiclass, prediction
 
 rng = np.random.default_rng(0)
 KERNELS = {
@@ -32,7 +32,7 @@ KERNELS = {
 @pytest.fixture(autouse=True)
 def always_float32(monkeypatch):
     """However few the rows are."""
-    monkeypatch.setattr(prediction, "SETTINGS", prediction.SETTINGS._replace(float32_from=1))
+    monkeypatch.setattr(labels, "SETTINGS", labels.SETTINGS._replace(float32_from=1))
 
 
 def data(n=120, d=6, classes=2, zeros=0.0, scale=1.0, offset=0.0, seed=0):
@@ -130,15 +130,15 @@ def test_bound_holds_and_is_no_excuse(gamma, zeros, size):
     model = SVC(C=10.0, gamma=gamma).fit(X, y)
     model.dual_coef_, model.intercept_ = model.dual_coef_ * size, model.intercept_ * size
     question = prediction.ask(model.model_, data(1500, 20, zeros=zeros, seed=1)[0])
-    estimate, exact = prediction.estimate(question), prediction.products(question)
+    estimate, exact = labels.estimate(question), prediction.products(question)
     assert (np.abs(estimate.parts - exact)[0, 0] <= estimate.errors[0]).all()
-    assert (prediction.certain_winners(model.model_, estimate) == prediction.OPEN).mean() < 0.2
+    assert (labels.certain_winners(model.model_, estimate) == labels.OPEN).mean() < 0.2
 
 
 def test_bound_holds_for_each_class_block():
     X, y = data(900, 12, classes=6)
     question = prediction.ask(SVC(C=10.0, gamma=0.1).fit(X, y).model_, X)
-    estimate, exact = prediction.estimate(question), prediction.products(question)
+    estimate, exact = labels.estimate(question), prediction.products(question)
     assert (np.abs(estimate.parts - exact) <= estimate.errors[:, None]).all()
 
 
@@ -147,19 +147,19 @@ def test_rows_on_the_boundary_are_evaluated_again():
     model = NuSVC(nu=0.3).fit(X, y)
     for off in (0.0, 1e-15, -1e-15, 1e-8, -1e-8):
         put_on_boundary(model, X, 5, 0, off)
-        estimate = prediction.estimate(prediction.ask(model.model_, X))
-        assert prediction.certain_winners(model.model_, estimate)[5] == prediction.OPEN
+        estimate = labels.estimate(prediction.ask(model.model_, X))
+        assert labels.certain_winners(model.model_, estimate)[5] == labels.OPEN
         np.testing.assert_array_equal(model.predict(X), float64_labels(model, X))
 
 
 def test_useless_float32_is_left_out():
     X, y = data(offset=0.0)
     model = SVC(gamma=1.0).fit(X, y)
-    assert prediction.estimate(prediction.ask(model.model_, X)) is not None
+    assert labels.estimate(prediction.ask(model.model_, X)) is not None
     assert (
-        prediction.estimate(prediction.ask(model.model_, X * 1e5)) is None
+        labels.estimate(prediction.ask(model.model_, X * 1e5)) is None
     )  # exponents of 1e10 have no digits in float32
-    assert prediction.estimate(prediction.ask(model.model_, X * 1e30)) is None  # squares overflow
+    assert labels.estimate(prediction.ask(model.model_, X * 1e30)) is None  # squares overflow
     for scale in (1e5, 1e30):
         np.testing.assert_array_equal(model.predict(X * scale), float64_labels(model, X * scale))
 
@@ -297,19 +297,19 @@ def test_points_without_a_fingerprint_are_checked_each_time():
 
 def test_bounds_are_in_the_scale_of_the_coefficients(monkeypatch):
     X, y = binary(40)
-    monkeypatch.setattr(prediction, "SETTINGS", prediction.SETTINGS._replace(float32_from=1))
+    monkeypatch.setattr(labels, "SETTINGS", labels.SETTINGS._replace(float32_from=1))
     model = SVC().fit(X, y)
     question = prediction.ask(model.model_, X)
-    errors = prediction.estimate(question).errors
+    errors = labels.estimate(question).errors
     begin, coef = question.coefficients
     small = question._replace(coefficients=prediction.Coefficients(begin, coef * 2.0**-20))
-    np.testing.assert_allclose(prediction.estimate(small).errors, errors * 2.0**-20, rtol=1e-6)
-    settings = prediction.SETTINGS._replace(float32_from=X.shape[0] * len(coef))
-    monkeypatch.setattr(prediction, "SETTINGS", settings)
-    assert prediction.estimate(question) is not None
-    settings = prediction.SETTINGS._replace(float32_from=X.shape[0] * len(coef) + 1)
-    monkeypatch.setattr(prediction, "SETTINGS", settings)
-    assert prediction.estimate(question) is None
+    np.testing.assert_allclose(labels.estimate(small).errors, errors * 2.0**-20, rtol=1e-6)
+    settings = labels.SETTINGS._replace(float32_from=X.shape[0] * len(coef))
+    monkeypatch.setattr(labels, "SETTINGS", settings)
+    assert labels.estimate(question) is not None
+    settings = labels.SETTINGS._replace(float32_from=X.shape[0] * len(coef) + 1)
+    monkeypatch.setattr(labels, "SETTINGS", settings)
+    assert labels.estimate(question) is None
 
 
 # ---- labels from bounds --------------------------------------------------------------------------
@@ -317,10 +317,10 @@ def test_bounds_are_in_the_scale_of_the_coefficients(monkeypatch):
 
 def test_labels_are_decided_only_beyond_the_error():
     values, error = np.array([1.0, -1.0, 0.5, -0.5, 0.4, 0.0, np.nan]), np.full(7, 0.5)
-    assert prediction.by_sign(values, error).tolist() == [1, 0, -1, -1, -1, -1, -1]
+    assert labels.by_sign(values, error).tolist() == [1, 0, -1, -1, -1, -1, -1]
     rows = np.array([[3.0, 0.0, 2.0, np.nan], [1.0, 5.0, 1.0, 1.0], [0.0, 4.0, 0.0, 0.0]])
-    assert prediction.by_greatest(rows, np.full(4, 0.5)).tolist() == [0, -1, -1, -1]
-    assert prediction.by_greatest(rows, np.full(4, 0.49)).tolist() == [0, 1, 0, -1]
+    assert labels.by_greatest(rows, np.full(4, 0.5)).tolist() == [0, -1, -1, -1]
+    assert labels.by_greatest(rows, np.full(4, 0.49)).tolist() == [0, 1, 0, -1]
 
 
 def test_the_class_that_wins_all_its_pairs_by_more_than_the_errors():
@@ -328,7 +328,7 @@ def test_the_class_that_wins_all_its_pairs_by_more_than_the_errors():
     k, n = 4, 200
     parts = rng.normal(size=(k, k - 1, n))
     errors, intercept = 0.1 * rng.random(size=(k, n)), rng.normal(size=6)
-    found = prediction.by_pairs(parts, errors, intercept)
+    found = labels.by_pairs(parts, errors, intercept)
     pairs = [(i, j) for i in range(k) for j in range(i + 1, k)]
     for column in range(n):
         winner = -1
@@ -342,12 +342,12 @@ def test_the_class_that_wins_all_its_pairs_by_more_than_the_errors():
             winner = c if all(wins) else winner
         assert found[column] == winner
     assert 20 < np.count_nonzero(found == -1) < 180
-    none = prediction.by_pairs(np.zeros((3, 2, 1)), np.zeros((3, 1)), np.array([1.0, 1.0, 1.0]))
+    none = labels.by_pairs(np.zeros((3, 2, 1)), np.zeros((3, 1)), np.array([1.0, 1.0, 1.0]))
     assert none.tolist() == [0]
     edge = np.array([1.0, 1e-30, 1.0])
-    assert prediction.by_pairs(np.zeros((3, 2, 1)), np.zeros((3, 1)), edge).tolist() == [0]
+    assert labels.by_pairs(np.zeros((3, 2, 1)), np.zeros((3, 1)), edge).tolist() == [0]
     assert (
-        prediction.by_pairs(
+        labels.by_pairs(
             np.full((3, 2, 1), 1e14) * np.array([1, -1, 1])[:, None, None],
             np.zeros((3, 1)),
             0 * edge,

@@ -17,10 +17,11 @@ from maxmargin.estimators._machine import KernelMachine, TrainingSet
 from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._targets import class_weights, encode, finite_weight, refuse_negative
 from maxmargin.estimators.libsvm_layout import field
-from maxmargin.kernel import certification, multiclass, prediction
+from maxmargin.kernel import certification, multiclass
 from maxmargin.kernel.cache import free_memory
 from maxmargin.kernel.certification import Claim
 from maxmargin.kernel.formulations import Formulation
+from maxmargin.kernel.labels import label_positions
 from maxmargin.kernel.multiclass import BinaryTask
 from maxmargin.kernel.sources import take
 from maxmargin.kernel.training import Constant, Task
@@ -216,7 +217,7 @@ class BaseSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
         if self.break_ties and self.decision_function_shape == "ovo":
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
         X = self._validate_X(X, reset=False)
-        position = prediction.label_positions(self.model_, X, self.break_ties)
+        position = label_positions(self.model_, X, self.break_ties)
         labels: NDArray[Any] = self.classes_[position]
         return labels
 

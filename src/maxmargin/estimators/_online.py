@@ -24,7 +24,8 @@ from maxmargin.estimators._targets import (
     refuse_negative,
 )
 from maxmargin.kernel.kernels import Kind
-from maxmargin.kernel.prediction import Expansion, expansion_values, greatest
+from maxmargin.kernel.labels import greatest
+from maxmargin.kernel.prediction import Expansion, expansion_values
 from maxmargin.kernel.sources import pick
 from maxmargin.linear.designs import ArrayDesign
 from maxmargin.online.pegasos import Task

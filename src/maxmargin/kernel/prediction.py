@@ -1,23 +1,8 @@
-"""Prediction: decision values and labels of a `KernelModel`, and of online models.
+"""Prediction: decision values of a `KernelModel` and of online models; labels.py has the labels.
 
 **Preparation.** Native code must never read a record that was altered, and checking and preparing
 one costs more than predicting a few rows. What was prepared is kept beside a fingerprint of the
 memory it was made from, outside the record, whose copies and pickles do not change by predicting.
-
-**Labels.** Let f be the float64 decision values of a row and |f32 - f| <= E for all of its
-functions (maxmargin.kernel.rounding). Then
-
-* two classes: the sign of f is that of f32 if |f32| > E;
-* one-vs-rest: the greatest of f is the greatest of f32 if it exceeds the second by more than 2 E;
-* one-vs-one: a class that wins all its pairs in f32, each by more than E, wins them in f too. Every
-  other class then has fewer votes, so this class is the label, whether ties are broken by order or
-  by confidence, which is less than 1/3.
-
-Labels are therefore always those of the float64 decision values: rows that float32 does not decide,
-NaN included, are evaluated again in float64.
-
-The bound needs sum_j m_j k_j and sum_j m_j k_j |z_j|^2 with m_j >= |c_j| for all functions of a
-group: two more columns of the product.
 """
 
 import itertools
@@ -30,19 +15,15 @@ from scipy import sparse
 
 from maxmargin.core.arrays import Floats
 from maxmargin.core.memory import fingerprint
-from maxmargin.kernel import multiclass, rounding
+from maxmargin.kernel import multiclass
 from maxmargin.kernel.kernels import Kernel, Kind
 from maxmargin.kernel.model import INVALID, KernelModel, check
-from maxmargin.kernel.sources import KernelNotFinite, NativeSource, Source, combine, make_source
+from maxmargin.kernel.sources import NativeSource, Source, combine, make_source
 
 
 class Settings(NamedTuple):
     """Constants of prediction."""
 
-    float32_from: int = 2**19
-    """Kernel values from which float32 is faster, its bound included (decision 11)."""
-    greatest_growth: float = 1.01
-    """exp of the greatest error of an exponent with which float32 decides enough labels."""
     value_error: float = 1e-5
     """Bound of the error of a decision value, in its unit, from which distances are computed by
     differences (rounding.py). Not a share of tol: parameters set after the fit do not change a
@@ -50,11 +31,6 @@ class Settings(NamedTuple):
 
 
 SETTINGS = Settings()
-ADDITIONS = 8 * rounding.UNIT64
-"""Adding parts and an intercept in float64, in any order, is wrong by at most this share of value
-and intercept."""
-OPEN = -1
-"""In place of a label's position: the bound does not decide."""
 
 
 class Coefficients(NamedTuple):
@@ -87,13 +63,6 @@ class Question(NamedTuple):
         """The same for these samples alone."""
         assert isinstance(self.source, NativeSource)  # no other source has a float32_bound
         return Question(self.source.at(rows), self.coefficients)
-
-
-class Estimate(NamedTuple):
-    """Each group's share of its functions in float32, and a bound of its error for each sample."""
-
-    parts: Floats
-    errors: Floats
 
 
 # ---- preparation ---------------------------------------------------------------------------------
@@ -247,108 +216,3 @@ def products(question: Question) -> Floats:
     parts = np.zeros((len(begin) - 1, coef.shape[1], source.n_columns))
     source.add_products(begin, coef, parts, np.float64)
     return parts
-
-
-# ---- labels --------------------------------------------------------------------------------------
-
-
-def label_positions(model: KernelModel, X: Any, break_ties: bool = False) -> NDArray[np.intp]:
-    """The position in classes of the label of each of the validated samples X."""
-    question = ask(model, X)
-    rough = estimate(question)
-    if rough is None:
-        return winners(model, values(model, question), break_ties)
-    found = certain_winners(model, rough)
-    undecided = np.flatnonzero(found == OPEN)
-    if len(undecided):
-        again = values(model, question.at(undecided))
-        found[undecided] = winners(model, again, break_ties)
-    return found
-
-
-def winners(model: KernelModel, values: Floats, break_ties: bool = False) -> NDArray[np.intp]:
-    """The position of the label for each column of float64 decision values."""
-    assert model.classes is not None
-    order, n_classes = model.label_order, len(model.classes)
-    if order is not None and not break_ties:  # LIBSVM's votes, in the order of its file
-        source, sign = multiclass.pairs_in_order(order)
-        pair_values = (-values if n_classes == 2 else values)[source].T * sign
-        first: NDArray[np.intp] = order[multiclass.votes(pair_values, n_classes).argmax(axis=1)]
-        return first
-    if model.pairs:
-        count = multiclass.votes_and_confidence if break_ties else multiclass.votes
-        values = count(values.T, n_classes).T
-    return greatest(values)
-
-
-def greatest(values: Floats) -> NDArray[np.intp]:
-    """The row of the greatest value in each column; for a single row whether it is not negative."""
-    if len(values) == 1:
-        return np.where(values[0] < 0, 0, 1)
-    found: NDArray[np.intp] = values.argmax(axis=0)
-    return found
-
-
-def estimate(question: Question) -> Estimate | None:
-    """The products in float32 with a bound of their error; None where float32 is of no use."""
-    source, (begin, coef) = question
-    many = source.n_rows * source.n_columns >= SETTINGS.float32_from
-    bound = source.float32_bound() if many else None
-    if bound is None or not np.median(bound.growth) <= SETTINGS.greatest_growth:
-        return None
-    size = np.abs(coef).max(axis=1, initial=0.0)
-    with np.errstate(over="ignore"):
-        columns = np.column_stack([coef, size, size * np.square(bound.lengths_a)])
-        columns = columns.astype(np.float32)
-    parts = np.zeros((len(begin) - 1, columns.shape[1], source.n_columns))
-    try:
-        source.add_products(begin, columns, parts, np.float32)
-    except KernelNotFinite:
-        return None
-    total = np.array([size[first:last].sum() for first, last in itertools.pairwise(begin)])
-    run = source.backend.longest_run
-    errors = rounding.sum_bound(bound, parts[:, -2], parts[:, -1], total, run, len(coef))
-    return Estimate(parts[:, :-2], errors)
-
-
-def certain_winners(model: KernelModel, estimate: Estimate) -> NDArray[np.intp]:
-    """The same as `winners` where the estimate decides, OPEN elsewhere."""
-    intercept = model.intercept
-    if model.pairs:
-        return by_pairs(estimate.parts, estimate.errors, intercept)
-    values = estimate.parts[0] + intercept[:, None]
-    rounded = (np.abs(values) + np.abs(intercept[:, None])).max(axis=0)
-    error = estimate.errors[0] + ADDITIONS * rounded
-    return by_sign(values[0], error) if len(values) == 1 else by_greatest(values, error)
-
-
-def by_sign(values: Floats, error: Floats) -> NDArray[np.intp]:
-    """1 for positive values, 0 for negative ones."""
-    found = np.where(values > error, 1, OPEN)
-    found[values < -error] = 0
-    return found
-
-
-def by_greatest(values: Floats, error: Floats) -> NDArray[np.intp]:
-    """The row of the greatest value in each column."""
-    second, first = np.partition(values, len(values) - 2, axis=0)[-2:]
-    return np.where(first - second > 2 * error, values.argmax(axis=0), OPEN)
-
-
-def by_pairs(parts: Floats, errors: Floats, intercept: Floats) -> NDArray[np.intp]:
-    """The class that wins all its pairs, from each class's share of their values.
-
-    ``worst`` is its least win so far, less the error.
-    """
-    worst = np.full(errors.shape, np.inf)
-    for i, some in multiclass.pairs_of_first(len(errors)):
-        values = parts[i, i:] + parts[i + 1 :, i]
-        values += intercept[some, None]
-        error = np.abs(values)
-        error += np.abs(intercept[some, None])
-        error *= ADDITIONS
-        error += errors[i]
-        error += errors[i + 1 :]
-        np.minimum(worst[i], (values - error).min(axis=0), out=worst[i])
-        np.minimum(worst[i + 1 :], np.negative(values, out=values) - error, out=worst[i + 1 :])
-    return np.where(worst.max(axis=0) > 0, worst.argmax(axis=0), OPEN)
