@@ -20,8 +20,9 @@ from helpers import (
 from maxmargin import SVC, Kernel, OneClassSVM
 from maxmargin.estimators import _base, _classifier
 from maxmargin.estimators.libsvm_layout import libsvm_sign
-from maxmargin.kernel import certification, evaluation, prediction
+from maxmargin.kernel import certification, evaluation
 from maxmargin.kernel.formulations import Decision, Formulation
+from maxmargin.kernel.labels import winners
 from maxmargin.kernel.model import Problem, assemble
 from maxmargin.kernel.multiclass import BinaryTask
 from maxmargin.kernel.sources import make_source
@@ -301,8 +302,8 @@ def test_an_order_of_labels_breaks_ties_unless_confidence_does():
     """A circle of three classes that beat each other: one vote each."""
     model = SVC().fit(A, z).model_
     values = np.array([[1.0], [-1.5], [1.0]])  # 0 beats 1, 2 beats 0, 1 beats 2
-    assert prediction.winners(model, values).tolist() == [0]
+    assert winners(model, values).tolist() == [0]
     model = replace(model, label_order=np.array([1, 2, 0]))
-    assert prediction.winners(model, values).tolist() == [1]
-    assert prediction.winners(model, np.array([[1.0], [1.0], [1.0]])).tolist() == [0], "no tie"
-    assert prediction.winners(model, values, break_ties=True).tolist() == [2]
+    assert winners(model, values).tolist() == [1]
+    assert winners(model, np.array([[1.0], [1.0], [1.0]])).tolist() == [0], "no tie"
+    assert winners(model, values, break_ties=True).tolist() == [2]

@@ -14,7 +14,7 @@ from helpers import binary, three
 from maxmargin import SVC, Kernel, NormaSVC, PegasosSVC, monitor
 from maxmargin.estimators import _classifier, _norma, _pegasos, _plain
 from maxmargin.estimators.records import restore
-from maxmargin.kernel import prediction
+from maxmargin.kernel import labels, prediction
 from maxmargin.kernel.model import Problem, imported
 from maxmargin.kernel.sources import NativeSource
 from maxmargin.online.budget import Points
@@ -98,9 +98,7 @@ def test_additions_in_float64_leave_rows_undecided():
         parts = np.zeros((3, 2, 1))
         parts[0, 0], parts[1, 0] = 0.99 + digits * step, 0.0  # 0 against 1
         parts[0, 1], parts[1, 1] = 5.0, 5.0  # 0 against 2, 1 against 2
-        assert (
-            prediction.by_pairs(parts, np.zeros((3, 1)), np.array([-0.99, 0.0, 0.0]))[0] == decided
-        )
+        assert labels.by_pairs(parts, np.zeros((3, 1)), np.array([-0.99, 0.0, 0.0]))[0] == decided
 
 
 def test_additions_leave_single_functions_undecided_too():
@@ -109,14 +107,14 @@ def test_additions_leave_single_functions_undecided_too():
     model.intercept_ = np.array([-0.99, 0.0, 0.0])
     for digits, decided in ((15, -1), (16, 0)):  # twice the error between two functions
         parts = np.array([0.99 + digits * step, 0.0, -1e-30])[None, :, None]
-        estimate = prediction.Estimate(parts, np.zeros((1, 1)))
-        assert prediction.certain_winners(model.model_, estimate)[0] == decided
+        estimate = labels.Estimate(parts, np.zeros((1, 1)))
+        assert labels.certain_winners(model.model_, estimate)[0] == decided
     model = SVC().fit(X[y < 2], y[y < 2])
     model.intercept_ = np.array([-0.99])
     for digits, decided in ((7, -1), (8, 1), (-7, -1), (-8, 0)):
         parts = np.array([[[0.99 + digits * step]]])
-        estimate = prediction.Estimate(parts, np.zeros((1, 1)))
-        assert prediction.certain_winners(model.model_, estimate)[0] == decided
+        estimate = labels.Estimate(parts, np.zeros((1, 1)))
+        assert labels.certain_winners(model.model_, estimate)[0] == decided
 
 
 def test_valid_parameters_are_remembered():
