@@ -14,7 +14,7 @@ import numpy as np
 import maxmargin
 from maxmargin.core import _cpu
 from maxmargin.io.files import open_read
-from maxmargin.io.tables import Data
+from maxmargin.io.table_columns import Data
 from maxmargin.kernel.problems import feasible_start, fold
 from maxmargin.kernel.solution import Solution, gradient, levels, margin
 

@@ -12,7 +12,9 @@ from sklearn.model_selection import StratifiedKFold
 from command import answer, heart, house, run
 from maxmargin import SVC, SVR, OneClassSVM
 from maxmargin.io import load
-from maxmargin.io.tables import Options, TableError, read_table
+from maxmargin.io.table_cells import TableError
+from maxmargin.io.table_roles import Options
+from maxmargin.io.tables import read_table
 
 FEATURES = ["age", "income"]
 

@@ -12,7 +12,9 @@ import pytest
 from scipy import sparse
 
 from maxmargin.io import files, table_formats
-from maxmargin.io.tables import Data, Options, format_of, read_table
+from maxmargin.io.table_columns import Data
+from maxmargin.io.table_roles import Options
+from maxmargin.io.tables import format_of, read_table
 from maxmargin.io.tables_write import write_table
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* is taken as the target")

@@ -8,7 +8,7 @@ import numpy as np
 
 from maxmargin.io import dump_svmlight, load_svmlight, svmlight_chunks
 from maxmargin.io.doctor import examine
-from maxmargin.io.tables import Options
+from maxmargin.io.table_roles import Options
 
 MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
 """Where an input is written: in memory where the system has that; nothing stays behind."""

@@ -15,7 +15,7 @@ from maxmargin.cli.plot import draw
 from maxmargin.cli.ranges import ranges_of, save_ranges
 from maxmargin.cli.reports import console, show
 from maxmargin.cli.tune import search, values_of
-from maxmargin.io.tables import Data
+from maxmargin.io.table_columns import Data
 from maxmargin.io.tables_write import write_table
 
 

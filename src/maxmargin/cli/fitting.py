@@ -12,7 +12,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from maxmargin.cli.errors import usage
 from maxmargin.cli.options import labels, with_target
-from maxmargin.io.tables import Data
+from maxmargin.io.table_columns import Data
 
 
 def fit(model: Any, data: Data) -> Any:

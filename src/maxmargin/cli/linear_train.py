@@ -32,7 +32,7 @@ from maxmargin.cli.svm_train import (
     warn_unused,
 )
 from maxmargin.io.label_orders import label_order
-from maxmargin.io.tables import Data
+from maxmargin.io.table_columns import Data
 
 SOLVERS: dict[int, tuple[Any, dict[str, Any]]] = {
     1: (maxmargin.LinearSVC, {"dual": True}),

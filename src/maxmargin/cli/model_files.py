@@ -9,7 +9,8 @@ from scipy import sparse
 from maxmargin.cli.errors import usage
 from maxmargin.cli.options import one_of
 from maxmargin.cli.problems import LINEAR
-from maxmargin.io.tables import Data, ending_of
+from maxmargin.io.table_columns import Data
+from maxmargin.io.tables import ending_of
 
 FORMATS = ("mm", "libsvm", "liblinear")
 PICKLES = (".pkl", ".pickle", ".joblib")

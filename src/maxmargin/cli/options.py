@@ -10,7 +10,10 @@ import numpy as np
 import typer
 
 from maxmargin.cli.errors import usage
-from maxmargin.io.tables import READERS, Data, Options, read_table
+from maxmargin.io.table_cells import as_target
+from maxmargin.io.table_columns import Data
+from maxmargin.io.table_roles import Options
+from maxmargin.io.tables import READERS, read_table
 from maxmargin.suggestions import did_you_mean
 
 DataFile = Annotated[
@@ -151,6 +154,4 @@ def with_target(data: Data) -> np.ndarray[Any, Any]:
 
 def labels(y: Any) -> Any:
     """Return class labels, with whole numbers as integers."""
-    from maxmargin.io.tables import as_target
-
     return as_target(np.asarray(y))

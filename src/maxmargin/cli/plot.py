@@ -23,7 +23,7 @@ from maxmargin.cli.options import (
 from maxmargin.cli.outputs import check_outputs, check_picture, write_picture
 from maxmargin.cli.reports import show
 from maxmargin.cli.subset import choose
-from maxmargin.io.tables import Data
+from maxmargin.io.table_columns import Data
 
 KINDS: dict[str, Callable[[Any], bool]] = {
     "decision": lambda model: is_classifier(model) and len(model.classes_) == 2,

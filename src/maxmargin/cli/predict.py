@@ -13,7 +13,7 @@ from maxmargin.cli.options import AsJson, DataFile, DataOptions, ModelFile, Quie
 from maxmargin.cli.outputs import check_outputs
 from maxmargin.cli.reports import plain, show
 from maxmargin.io.files import compressed_write
-from maxmargin.io.tables import Data
+from maxmargin.io.table_columns import Data
 
 
 def predict(

@@ -16,7 +16,7 @@ from maxmargin import calibration
 from maxmargin.cli import fitting
 from maxmargin.cli.options import labels
 from maxmargin.estimators.libsvm_layout import libsvm_sign
-from maxmargin.io.tables import Data
+from maxmargin.io.table_columns import Data
 from maxmargin.kernel import multiclass
 from maxmargin.kernel.model import KernelModel
 

@@ -20,7 +20,7 @@ from maxmargin.cli.options import (
 )
 from maxmargin.cli.outputs import check_outputs
 from maxmargin.cli.reports import show
-from maxmargin.io.tables import Data
+from maxmargin.io.table_columns import Data
 from maxmargin.io.tables_write import write_table
 
 

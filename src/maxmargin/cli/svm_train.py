@@ -29,7 +29,7 @@ from maxmargin.cli.reports import verbosity
 from maxmargin.cli.svm_predict import regression_errors
 from maxmargin.cli.train import cross_predict
 from maxmargin.io.label_orders import label_order
-from maxmargin.io.tables import Data
+from maxmargin.io.table_columns import Data
 
 SOLVERS = (maxmargin.SVC, maxmargin.NuSVC, maxmargin.OneClassSVM, maxmargin.SVR, maxmargin.NuSVR)
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")

@@ -14,7 +14,7 @@ from maxmargin.cli.errors import usage
 from maxmargin.cli.options import AsJson, DataFile, DataOptions, Quiet, Seed, Weight, with_target
 from maxmargin.cli.outputs import check_outputs
 from maxmargin.cli.reports import progress, show, verbosity
-from maxmargin.io.tables import Data
+from maxmargin.io.table_columns import Data
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from maxmargin.cli.errors import usage
 from maxmargin.cli.options import AsJson, DataFile, DataOptions, Quiet, Seed, Weight
 from maxmargin.cli.outputs import check_outputs, check_picture, write_picture
 from maxmargin.cli.reports import console, progress, show
-from maxmargin.io.tables import Data
+from maxmargin.io.table_columns import Data
 from maxmargin.suggestions import did_you_mean
 
 DEFAULT_C = "log2:-3,9,2"

@@ -16,8 +16,11 @@ from scipy import sparse
 from maxmargin.core.arrays import Floats
 from maxmargin.io.svmlight import SvmlightChunks
 from maxmargin.io.svmlight_rows import Problem, Rows, joined
+from maxmargin.io.table_cells import TableError
+from maxmargin.io.table_columns import Data
 from maxmargin.io.table_formats import chunks_of
-from maxmargin.io.tables import Data, Options, TableError, format_of, local_file, read_table
+from maxmargin.io.table_roles import Options
+from maxmargin.io.tables import format_of, local_file, read_table
 
 BLOCK = 2**20
 """Bytes of text parsed at once; small, because the text after a problem is parsed again."""

@@ -25,7 +25,8 @@ from maxmargin.io.table_cells import (
     is_number,
     target_problems,
 )
-from maxmargin.io.table_columns import Data, Options, check_names, find_features, from_columns
+from maxmargin.io.table_columns import Data, from_columns
+from maxmargin.io.table_roles import Options, check_names, find_features
 
 DELIMITERS = ",;\t"
 

@@ -1,21 +1,20 @@
 """Reading data files as X, y and names: svmlight, CSV, TSV, Parquet, .npy and .npz.
 
 Files may be compressed or pipes. A format is one entry of READERS. The caller, the suffix of the
-name or the first bytes decide which it is. table_columns.py decides which column is what.
+name or the first bytes decide which it is. table_roles.py decides which column is what.
 """
 
 import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
 from maxmargin.io.files import STDIN, SUFFIXES, name_of, require_file
-from maxmargin.io.table_cells import TableError, as_target
-from maxmargin.io.table_columns import Data, Options
+from maxmargin.io.table_columns import Data
 from maxmargin.io.table_formats import (
     content_of,
     delimiter_of,
@@ -25,20 +24,8 @@ from maxmargin.io.table_formats import (
     read_parquet,
     read_svmlight,
 )
+from maxmargin.io.table_roles import Options
 from maxmargin.suggestions import did_you_mean
-
-__all__ = [
-    "ENDINGS",
-    "READERS",
-    "Data",
-    "Options",
-    "TableError",
-    "as_target",
-    "ending_of",
-    "format_of",
-    "local_file",
-    "read_table",
-]
 
 HEAD = 2**16
 """Bytes of the content that decide the format."""
@@ -73,11 +60,8 @@ def read_table(path: str | Path, options: Options | None = None) -> Data:
     data : Data
     """
     options = options or Options()
-    if options.format is not None and options.format not in READERS:
-        hint = did_you_mean(options.format, READERS)
-        raise ValueError(
-            f"the data format must be one of {', '.join(READERS)}, got {options.format!r}.{hint}"
-        )
+    if options.format is not None:
+        check_format(options.format, READERS)
     with local_file(path) as (file, source):
         kind = options.format or format_of(file)
         if options.zero_based is not None and kind != "svmlight":
@@ -92,6 +76,15 @@ def read_table(path: str | Path, options: Options | None = None) -> Data:
                 "ignored or hold weights"
             )
         return READERS[kind](file, replace(options, format=kind, source=source))
+
+
+def check_format(kind: str, known: Collection[str]) -> None:
+    """Raise an error if a format is not among those that are read or written."""
+    if kind not in known:
+        raise ValueError(
+            f"the data format must be one of {', '.join(known)}, got "
+            f"{kind!r}.{did_you_mean(kind, known)}"
+        )
 
 
 @contextmanager

@@ -11,8 +11,8 @@ from scipy import sparse
 
 from maxmargin.io.files import compressed_write
 from maxmargin.io.svmlight_write import dump_svmlight
-from maxmargin.io.tables import ENDINGS, Data, ending_of
-from maxmargin.suggestions import did_you_mean
+from maxmargin.io.table_columns import Data
+from maxmargin.io.tables import ENDINGS, check_format, ending_of
 
 MOST_DENSE = 2**28
 """Sparse data with more values, including zeros, are not written to formats that store zeros."""
@@ -40,11 +40,7 @@ def write_table(
     """
     path = Path(path)
     kind = format or ENDINGS.get(ending_of(path), "svmlight")
-    if kind not in WRITERS:
-        raise ValueError(
-            f"the data format must be one of {', '.join(WRITERS)}, got "
-            f"{kind!r}.{did_you_mean(kind, WRITERS)}"
-        )
+    check_format(kind, WRITERS)
     if data.weight is not None and kind not in ("csv", "tsv", "parquet"):
         raise ValueError(
             f"{data.source} has weights, which only CSV, TSV and Parquet files hold here: write "
