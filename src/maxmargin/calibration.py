@@ -25,10 +25,9 @@ absolute error without the extreme ones.
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
-from maxmargin.core.arrays import Floats
+from maxmargin.core.arrays import Floats, Integers, Mask
 from maxmargin.kernel import multiclass
 
 
@@ -48,7 +47,7 @@ class Settings(NamedTuple):
 SETTINGS = Settings()
 
 
-def fit_sigmoid(values: Floats, first: NDArray[np.bool_]) -> tuple[float, float]:
+def fit_sigmoid(values: Floats, first: Mask) -> tuple[float, float]:
     """A and B for decision values of samples of the first class (True) and the second."""
     count = int(np.count_nonzero(first))
     other = len(first) - count
@@ -100,7 +99,7 @@ def pair_probabilities(values: Floats, a: Floats, b: Floats, n_classes: int) -> 
     )
 
 
-def _coupled(r: Floats, first: NDArray[np.int64], second: NDArray[np.int64], k: int) -> Floats:
+def _coupled(r: Floats, first: Integers, second: Integers, k: int) -> Floats:
     """The p of each row of r_ij, i < j."""
     system = np.zeros((len(r), k + 1, k + 1))
     for column, (i, j) in enumerate(zip(first, second, strict=True)):

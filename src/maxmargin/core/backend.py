@@ -36,10 +36,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
-import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.core.arrays import Floats, Indices, Integers, Matrix
+from maxmargin.core.arrays import Floats, Indices, Integers, Mask, Matrix
 
 KernelTuple = tuple[int, float, float, int]
 
@@ -84,7 +83,7 @@ class Variables(NamedTuple):
     ridge: Floats
     begin: Integers
     """Group g holds the variables begin[g], ..., begin[g + 1] - 1."""
-    fixed: NDArray[np.bool_]
+    fixed: Mask
     """Whether the sum of each group is fixed."""
 
     def pick(self, at: Integers, backend: "Backend") -> "Variables":
@@ -252,10 +251,7 @@ class Backend(PointsBackend):
         """
 
     def cholesky_of_values(
-        self,
-        values: Callable[[slice, slice], Floats],
-        ridge: Floats,
-        pause: Callable[[], None],
+        self, values: Callable[[slice, slice], Floats], ridge: Floats, pause: Callable[[], None]
     ) -> Floats | None:
         """The same for a large matrix: values(rows, columns) is a part of it, without the ridge
         that is added to its diagonal.

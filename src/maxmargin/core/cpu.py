@@ -21,13 +21,7 @@ from maxmargin.core.backend import (
     Steps,
     Variables,
 )
-from maxmargin.core.linear_backend import (
-    Descent,
-    LinearBackend,
-    OnlineBackend,
-    Order,
-    TubeTuple,
-)
+from maxmargin.core.linear_backend import Descent, LinearBackend, OnlineBackend, Order, TubeTuple
 from maxmargin.core.memory import contiguous
 from maxmargin.core.panels import cholesky_in_panels
 from maxmargin.core.threads import thread_count

@@ -7,13 +7,12 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import _num_samples
 
 from maxmargin import certificate
 from maxmargin.audit import greatest_error
 from maxmargin.certificate import Certificate
-from maxmargin.core.arrays import Floats
+from maxmargin.core.arrays import Floats, Integers
 from maxmargin.kernel import evaluation
 from maxmargin.kernel.formulations import Decision, Formulation
 from maxmargin.kernel.kernels import Kind
@@ -35,12 +34,12 @@ called 0; fit and certify agree to them."""
 class Claim(NamedTuple):
     """What a decision function is said to solve: a problem on some of the samples."""
 
-    rows: NDArray[np.int64]
+    rows: Integers
     problem: Formulation | Constant
 
 
 def certify(
-    model: KernelModel, X: Any, label: NDArray[np.int64], claims: Sequence[Claim], tol: float
+    model: KernelModel, X: Any, label: Integers, claims: Sequence[Claim], tol: float
 ) -> Certificate:
     """The certificate of a machine on its training data, with the audit error over all samples.
 
@@ -116,7 +115,7 @@ def needs_more_digits(model: KernelModel, tol: float) -> bool:
     return error * size > SETTINGS.rounding_share * float(tol) * model.unit
 
 
-def training_rows(model: KernelModel, X: Any, label: NDArray[np.int64]) -> NDArray[np.int64]:
+def training_rows(model: KernelModel, X: Any, label: Integers) -> Integers:
     """The support vectors' rows among the samples, which model files of other programs lack."""
     if model.rows is not None:
         return model.rows

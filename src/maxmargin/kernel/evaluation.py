@@ -7,7 +7,6 @@ differences; where digits are scarce, sums are in long double.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse import linalg
 from scipy.spatial.distance import cdist
@@ -34,7 +33,7 @@ class Settings(NamedTuple):
 SETTINGS = Settings()
 
 
-def _dense(X: Any) -> NDArray[np.float64]:
+def _dense(X: Any) -> Floats:
     return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
 
 
@@ -54,7 +53,7 @@ def _unit(X: Any) -> Any:
     return X
 
 
-def _squared_distances(A: Any, B: Any) -> NDArray[np.float64]:
+def _squared_distances(A: Any, B: Any) -> Floats:
     """|a - b|^2 by explicit differences, or |a|^2 + |b|^2 - 2 a.b for very wide sparse data."""
     if max(A.shape[0], B.shape[0]) * A.shape[1] <= 4 * SETTINGS.entries or not sparse.issparse(A):
         return np.asarray(cdist(_dense(A), _dense(B), "sqeuclidean"))
@@ -64,7 +63,7 @@ def _squared_distances(A: Any, B: Any) -> NDArray[np.float64]:
     )
 
 
-def _feature_sums(A: Any, B: Any, squared_over_sum: bool) -> NDArray[np.float64]:
+def _feature_sums(A: Any, B: Any, squared_over_sum: bool) -> Floats:
     """Sum over features of |a - b| or of (a - b)^2 / (a + b), feature by feature."""
     if sparse.issparse(A):
         A, B = A.tocsc(), B.tocsc()
@@ -80,7 +79,7 @@ def _feature_sums(A: Any, B: Any, squared_over_sum: bool) -> NDArray[np.float64]
 
 
 @np.errstate(over="ignore", invalid="ignore")  # exp(-inf) is 0; callers see what is not finite
-def kernel_values(kernel: Kernel, A: Any, B: Any) -> NDArray[np.float64]:
+def kernel_values(kernel: Kernel, A: Any, B: Any) -> Floats:
     """k(A, B) in float64 by the textbook formulas."""
     if kernel.kind is Kind.CALLABLE:
         assert kernel.function is not None
@@ -131,13 +130,8 @@ def kernel_diagonal(kernel: Kernel, X: Any) -> Floats:
 
 
 def kernel_products(
-    kernel: Kernel,
-    A: Any,
-    coef: NDArray[np.float64],
-    B: Any,
-    constant: Any = 0.0,
-    exact: bool = False,
-) -> NDArray[np.float64]:
+    kernel: Kernel, A: Any, coef: Floats, B: Any, constant: Any = 0.0, exact: bool = False
+) -> Floats:
     """K(B, A) @ coef + constant in blocks of B; for a precomputed kernel B is the matrix K(B, A).
 
     ``exact`` sums are in long double: they do not depend on the order of the terms.
@@ -160,9 +154,7 @@ def products_per_row(kernel: Kernel, A: Any, support: int) -> int:
     return support * features
 
 
-def extended_products(
-    kernel: Kernel, A: Any, coef: NDArray[np.float64], B: Any, constant: Any = 0.0
-) -> NDArray[np.float64]:
+def extended_products(kernel: Kernel, A: Any, coef: Floats, B: Any, constant: Any = 0.0) -> Floats:
     """kernel_products for functions of x.z, in long double throughout."""
     A = _as_type(A, np.longdouble)
     step = max(1, SETTINGS.entries // max(1, len(coef)))
@@ -173,9 +165,7 @@ def extended_products(
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def _extended(
-    kernel: Kernel, A: Any, coef: NDArray[np.float64], B: Any, constant: Any
-) -> NDArray[np.float64]:
+def _extended(kernel: Kernel, A: Any, coef: Floats, B: Any, constant: Any) -> Floats:
     B = _as_type(B, np.longdouble)
     if kernel.kind is Kind.COSINE:
         A, B = _unit(A), _unit(B)

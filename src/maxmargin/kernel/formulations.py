@@ -230,10 +230,7 @@ def read_margin(problem: DualProblem, solution: Solution) -> Decision:
     first, second = solution.levels
     ends = (first.low + second.low) / 2 / r, (first.high + second.high) / 2 / r
     return Decision(
-        coefficients(problem, solution) / r,
-        (first.value + second.value) / 2 / r,
-        ends,
-        r,
+        coefficients(problem, solution) / r, (first.value + second.value) / 2 / r, ends, r
     )
 
 

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
+
+from maxmargin.core.arrays import Integers
 
 
 def _keys(X: Any, rounded: bool) -> Iterator[bytes]:
@@ -28,7 +29,7 @@ def _keys(X: Any, rounded: bool) -> Iterator[bytes]:
 
 def _found(
     vectors: Any, groups: Sequence[int], X: Any, labels: Sequence[int], rounded: bool
-) -> NDArray[np.int64]:
+) -> Integers:
     """For each vector, a row of X with the same values and label; -1 if there is none.
 
     No row is used twice; equal vectors take their rows in order.
@@ -42,7 +43,7 @@ def _found(
     return np.array([places[key].popleft() if places[key] else -1 for key in wanted], np.int64)
 
 
-def locate(vectors: Any, groups: Sequence[int], X: Any, labels: Sequence[int]) -> NDArray[np.int64]:
+def locate(vectors: Any, groups: Sequence[int], X: Any, labels: Sequence[int]) -> Integers:
     """The row of X that each vector is; ValueError where there is none."""
     found = _found(vectors, groups, X, labels, rounded=False)
     if (found < 0).any():

@@ -23,7 +23,7 @@ from sklearn.utils.validation import _num_samples
 
 from maxmargin import certificate
 from maxmargin.certificate import Certificate
-from maxmargin.core.arrays import Floats
+from maxmargin.core.arrays import Floats, Integers
 from maxmargin.kernel import multiclass
 from maxmargin.kernel.kernels import Kernel, Kind
 from maxmargin.kernel.sources import pick
@@ -98,7 +98,7 @@ class KernelModel:
     """Platt's sigmoids as LIBSVM keeps them; prob_a alone for regression."""
     marks: Floats = field(default_factory=none)
     """LIBSVM's density marks of a one-class machine."""
-    label_order: NDArray[np.int64] | None = None
+    label_order: Integers | None = None
     """Positions in classes: the order of the labels in LIBSVM's file, which breaks ties; None is
     that of classes."""
 
@@ -113,7 +113,7 @@ class KernelModel:
         """The certificate of each decision function."""
         return self.certificate.parts or (self.certificate,)
 
-    def support_label(self) -> NDArray[np.int64]:
+    def support_label(self) -> Integers:
         """The position in classes of each support vector's class."""
         return np.repeat(np.arange(len(self.n_support)), self.n_support)
 
@@ -196,8 +196,8 @@ def assemble(
     problem: Problem,
     kernel: Kernel,
     X: Any,
-    label: NDArray[np.int64],
-    fits: Sequence[tuple[NDArray[np.int64], Trained]],
+    label: Integers,
+    fits: Sequence[tuple[Integers, Trained]],
     classes: NDArray[Any] | None = None,
     pairs: bool = False,
 ) -> KernelModel:
@@ -240,10 +240,7 @@ def assemble(
 
 
 def _packed(
-    fits: Sequence[tuple[NDArray[np.int64], Trained]],
-    support: NDArray[np.int64],
-    label: NDArray[np.int64],
-    n_paired: int,
+    fits: Sequence[tuple[Integers, Trained]], support: Integers, label: Integers, n_paired: int
 ) -> Floats:
     """The coefficients of the support vectors; ``n_paired`` classes have a function each pair."""
     position = np.full(len(label), -1)
@@ -257,7 +254,7 @@ def _packed(
     return coef
 
 
-def _kept(kernel: Kernel, X: Any, support: NDArray[np.int64]) -> Any:
+def _kept(kernel: Kernel, X: Any, support: Integers) -> Any:
     """The support vectors; a precomputed kernel has none."""
     if kernel.kind is Kind.PRECOMPUTED:
         return np.empty((0, 0))

@@ -26,9 +26,8 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from maxmargin.core.arrays import Floats
+from maxmargin.core.arrays import Floats, Integers
 
 
 class BinaryTask(NamedTuple):
@@ -37,7 +36,7 @@ class BinaryTask(NamedTuple):
     For a pair of classes, samples of the first class come first.
     """
 
-    samples: NDArray[np.int64]
+    samples: Integers
     sign: Floats
 
 
@@ -47,13 +46,13 @@ def pairs(n_classes: int) -> list[tuple[int, int]]:
     return [(i, j) for i in range(n_classes) for j in range(i + 1, n_classes)]
 
 
-def members_of(label: NDArray[np.int64], n_classes: int) -> list[NDArray[np.int64]]:
+def members_of(label: Integers, n_classes: int) -> list[Integers]:
     """The samples of each class, in order."""
     order = np.argsort(label, kind="stable")
     return np.split(order, np.searchsorted(label[order], np.arange(1, n_classes)))
 
 
-def tasks(label: NDArray[np.int64], n_classes: int, one_vs_rest: bool) -> list[BinaryTask]:
+def tasks(label: Integers, n_classes: int, one_vs_rest: bool) -> list[BinaryTask]:
     """The binary problems for samples with labels 0..n_classes-1."""
     if n_classes == 2:
         return [BinaryTask(np.arange(len(label)), np.where(label == 1, 1.0, -1.0))]
@@ -107,7 +106,7 @@ def votes_and_confidence(decision: Floats, n_classes: int) -> Floats:
     return votes(decision, n_classes) + squeezed
 
 
-def pairs_in_order(order: NDArray[np.int64]) -> tuple[NDArray[np.int64], Floats]:
+def pairs_in_order(order: Integers) -> tuple[Integers, Floats]:
     """The pairs of the classes order[0], order[1], ...
 
     Returns their positions in the usual order, and -1.0 for each pair that is reversed there.
@@ -118,7 +117,7 @@ def pairs_in_order(order: NDArray[np.int64]) -> tuple[NDArray[np.int64], Floats]
     return source, np.array([1.0 if p < q else -1.0 for p, q in turned])
 
 
-def packed_rows(pair: int, label: NDArray[np.int64], n_classes: int) -> NDArray[np.int64]:
+def packed_rows(pair: int, label: Integers, n_classes: int) -> Integers:
     """The rows of a pair's coefficients in LIBSVM's layout, for support vectors of these classes.
 
     A support vector of class i has its coefficient against class j in row j - 1 if j > i, and in
@@ -128,7 +127,7 @@ def packed_rows(pair: int, label: NDArray[np.int64], n_classes: int) -> NDArray[
     return np.where(label == i, j - 1, i)
 
 
-def unpack_pairs(packed: Floats, label: NDArray[np.int64], n_classes: int) -> Floats:
+def unpack_pairs(packed: Floats, label: Integers, n_classes: int) -> Floats:
     """Coefficients with a row for each pair, from LIBSVM's layout; vectors are sorted by class."""
     found, ends = pairs(n_classes), np.searchsorted(label, np.arange(n_classes + 1))
     members = [slice(begin, end) for begin, end in itertools.pairwise(ends)]

@@ -22,9 +22,8 @@ Q spoils is repaired by the next step, whose gradient is exact.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from maxmargin.core.arrays import Floats, Integers
+from maxmargin.core.arrays import Floats, Integers, Mask
 from maxmargin.core.backend import Backend, Steps, Variables
 from maxmargin.core.threads import one_blas_thread
 from maxmargin.kernel.bordered import BorderedFactor, Constraints
@@ -60,15 +59,15 @@ class Tile(NamedTuple):
 
     numbers: Integers
     """Which variables of the whole problem these are, in order."""
-    K: NDArray[np.float64]
+    K: Floats
     variables: Variables
     backend: Backend
 
     @property
-    def free(self) -> NDArray[np.bool_]:
+    def free(self) -> Mask:
         """Where a variable is strictly inside its bounds."""
         _, b, lower, upper, *_ = self.variables
-        inside: NDArray[np.bool_] = (b > lower) & (b < upper)
+        inside: Mask = (b > lower) & (b < upper)
         return inside
 
     @property
@@ -218,7 +217,7 @@ def _direction(constraints: Constraints, u: Floats) -> Floats | None:
     return d if bool(xp.isfinite(d).all()) else None
 
 
-def _groups(at: Integers, begin: Integers, fixed: NDArray[np.bool_], xp: Any) -> Any:
+def _groups(at: Integers, begin: Integers, fixed: Mask, xp: Any) -> Any:
     """The indicators of the groups that have members and a fixed sum, one column each."""
     if len(fixed) == 1:
         return xp.ones((len(at), int(fixed[0])))

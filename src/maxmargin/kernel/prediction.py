@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from maxmargin.core.arrays import Floats
+from maxmargin.core.arrays import Floats, Integers
 from maxmargin.core.memory import fingerprint
 from maxmargin.kernel import multiclass
 from maxmargin.kernel.kernels import Kernel, Kind
@@ -39,7 +39,7 @@ class Coefficients(NamedTuple):
     Rows begin[g], ..., begin[g + 1] - 1 are group g, which has functions of its own.
     """
 
-    begin: NDArray[np.int64]
+    begin: Integers
     coef: Floats
 
 

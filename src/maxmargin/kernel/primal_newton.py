@@ -22,9 +22,8 @@ Everything is float64. The memory is that of |S|^2 numbers; MemoryError says so 
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from maxmargin.core.arrays import Floats, Integers
+from maxmargin.core.arrays import Floats, Integers, Mask
 from maxmargin.core.threads import one_blas_thread
 from maxmargin.kernel.cache import RowCache, free_memory
 from maxmargin.kernel.newton_systems import NewtonSystems
@@ -191,7 +190,7 @@ class _Search:
         variables = self.given.variables(b, gradient(self.problem, b, F))
         return levels(variables, self.cache.source.backend)[0].value
 
-    def minimise(self, point: Point, inside: NDArray[np.bool_], rough: float) -> Point:
+    def minimise(self, point: Point, inside: Mask, rough: float) -> Point:
         """Newton steps on the loss of the variables inside.
 
         They end when the support set changes by at most a share ``rough``.
@@ -277,7 +276,7 @@ class _Search:
         if reason is not None:
             raise Stopped(reason)
 
-    def _report(self, point: Point, inside: NDArray[np.bool_], fall: float) -> None:
+    def _report(self, point: Point, inside: Mask, fall: float) -> None:
         """Show the decrease of P by the last step, and how far x is from sign s / ridge.
 
         The decrease stands for the gap, which is not known before the end.

@@ -29,9 +29,8 @@ hyperplane separates them.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from maxmargin.core.arrays import Floats, Integers
+from maxmargin.core.arrays import Floats, Integers, Mask
 from maxmargin.core.backend import Variables
 
 
@@ -60,7 +59,7 @@ class DualProblem(NamedTuple):
         return np.searchsorted(self.group, np.arange(self.groups + 1))
 
     @property
-    def fixed(self) -> NDArray[np.bool_]:
+    def fixed(self) -> Mask:
         """Whether the sum of each group is fixed."""
         fixed = np.ones(self.groups, bool)
         fixed[list(self.unconstrained)] = False

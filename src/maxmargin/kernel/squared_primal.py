@@ -15,10 +15,7 @@ a line, so that a line search can be exact.
 
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from maxmargin.core.arrays import Floats, Integers
+from maxmargin.core.arrays import Floats, Integers, Mask
 from maxmargin.kernel.problems import DualProblem
 
 
@@ -59,21 +56,19 @@ class SquaredPrimal:
         s: Floats = -self.sign * (f[self.problem.row] + self.problem.linear)
         return s
 
-    def support(
-        self, point: Point, inside: NDArray[np.bool_], solved: Integers | None = None
-    ) -> Integers:
+    def support(self, point: Point, inside: Mask, solved: Integers | None = None) -> Integers:
         """S, in order."""
         S: Integers = self.xp.flatnonzero(inside & (self.slack(point, solved) > 0))
         return S
 
-    def value(self, point: Point, inside: NDArray[np.bool_]) -> float:
+    def value(self, point: Point, inside: Mask) -> float:
         """P on the variables inside."""
         s = self.xp.maximum(0.0, self.slack(point)[inside])
         norm = float(self.xp.sum(point.x * point.F[self.problem.row]))
         norm = max(0.0, norm)  # rounding may leave it below 0
         return 0.5 * norm + float(self.xp.sum(s * s / (2 * self.problem.ridge[inside])))
 
-    def line_search(self, old: Point, new: Point, inside: NDArray[np.bool_]) -> float:
+    def line_search(self, old: Point, new: Point, inside: Mask) -> float:
         """The t in (0, 1] with the least P(old + t (new - old)).
 
         It is the root of the derivative, which is piecewise linear and increasing.

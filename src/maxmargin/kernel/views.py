@@ -12,7 +12,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
 from maxmargin.core.arrays import Floats, Indices, Integers, Matrix
 from maxmargin.core.backend import Steps, Variables
@@ -69,7 +69,7 @@ class View(Source):
     def by_differences(self) -> Source | None:
         return self.source.by_differences(self.rows)
 
-    def suspects(self, count: int) -> NDArray[np.int64]:
+    def suspects(self, count: int) -> Integers:
         return self.source.suspects(count, self.rows)
 
     def _at(self, index: Indices) -> Integers:

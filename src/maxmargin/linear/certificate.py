@@ -19,11 +19,10 @@ violation is the distance of f from the value that belongs to the dual, |s - t /
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from maxmargin.certificate import Certificate, certificate_of
-from maxmargin.core.arrays import Floats
+from maxmargin.core.arrays import Floats, Integers
 
 BLOCK_ENTRIES = 2**22
 """Values of the data in memory at a time."""
@@ -144,7 +143,7 @@ def from_norms(
 
 def crammer_singer(
     F: Floats,
-    label: NDArray[np.int64],
+    label: Integers,
     C: Floats,
     W: Floats,
     bias: Floats,

@@ -15,7 +15,6 @@ class, with w_m = sum_i t_im x_i:
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from maxmargin.core.arrays import Floats, Integers
 from maxmargin.linear.designs import ArrayDesign
@@ -44,9 +43,9 @@ class ClassesProblem(NamedTuple):
 class CrammerSinger(NamedTuple):
     """The model of all classes, its duals, and both objectives computed from the data."""
 
-    W: NDArray[np.float64]
+    W: Floats
     bias: Floats
-    t: NDArray[np.float64]
+    t: Floats
     primal: float
     dual: float
     ended: Status | None
@@ -55,11 +54,7 @@ class CrammerSinger(NamedTuple):
 
 
 def objectives(
-    problem: ClassesProblem,
-    design: ArrayDesign,
-    W: NDArray[np.float64],
-    b: Floats,
-    t: NDArray[np.float64],
+    problem: ClassesProblem, design: ArrayDesign, W: Floats, b: Floats, t: Floats
 ) -> Gap:
     """P and D from the data in float64; D is -inf if t violates a constraint."""
     label, _, C, bias, scaling = problem
@@ -84,6 +79,6 @@ def objectives(
     )
 
 
-def weights_of(design: ArrayDesign, t: NDArray[np.float64]) -> NDArray[np.float64]:
+def weights_of(design: ArrayDesign, t: Floats) -> Floats:
     """W = t'X."""
     return np.stack([design.sum(np.ascontiguousarray(column)) for column in t.T])

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.core.arrays import Floats, Integers
+from maxmargin.core.arrays import Floats, Integers, Mask
 from maxmargin.linear.classes import ClassesProblem, CrammerSinger, objectives, weights_of
 from maxmargin.linear.designs import ArrayDesign
 from maxmargin.linear.equations import conjugate_gradients
@@ -176,20 +176,15 @@ class _Run:
         return length > 0.5
 
     def _projected_step(
-        self,
-        rows: Integers,
-        free: NDArray[np.bool_],
-        slope: NDArray[np.float64],
-        products: int,
-        monitor: Monitor,
-    ) -> NDArray[np.float64]:
+        self, rows: Integers, free: Mask, slope: Floats, products: int, monitor: Monitor
+    ) -> Floats:
         """The change of the free duals of some samples to the projected solution."""
         k, wide, backend = self.t.shape[1], len(self.b), self.design.backend
         inside = np.zeros((len(rows), wide), bool)
         inside[:, :k] = free
         share = inside / inside.sum(axis=1, keepdims=True)
 
-        def kept(A: NDArray[np.float64]) -> Floats:
+        def kept(A: Floats) -> Floats:
             """A without its mean over the free duals, sample by sample."""
             return np.where(inside, A - (share * A).sum(axis=1, keepdims=True), 0.0).ravel()
 
@@ -210,9 +205,9 @@ class _Run:
         step[:, :k] = _feasible(goal, self._upper(rows)) - self.t[rows]
         return step
 
-    def _upper(self, rows: Any) -> NDArray[np.float64]:
+    def _upper(self, rows: Any) -> Floats:
         """The bounds of some samples' duals."""
-        upper: NDArray[np.float64] = np.where(
+        upper: Floats = np.where(
             np.arange(self.t.shape[1]) == self.label[rows, None], self.C[rows, None], 0.0
         )
         return upper
@@ -243,7 +238,7 @@ class _Run:
         return CrammerSinger(W, b, t, gap.primal, gap.dual, ended, epochs)
 
 
-def _feasible(t: NDArray[np.float64], upper: NDArray[np.float64]) -> NDArray[np.float64]:
+def _feasible(t: Floats, upper: Floats) -> Floats:
     """The projection of each sample's duals on their bounds and sum 0: upper - t on a simplex."""
     below = upper - t
     ordered = -np.sort(-below, axis=1)
@@ -251,11 +246,11 @@ def _feasible(t: NDArray[np.float64], upper: NDArray[np.float64]) -> NDArray[np.
     count = np.arange(1, t.shape[1] + 1)
     last = np.sum(ordered * count > excess, axis=1) - 1
     level = excess[np.arange(len(t)), last] / (last + 1)
-    nearest: NDArray[np.float64] = upper - np.maximum(below - level[:, None], 0.0)
+    nearest: Floats = upper - np.maximum(below - level[:, None], 0.0)
     return nearest
 
 
-def _balance(t: NDArray[np.float64], label: Integers, C: Floats) -> None:
+def _balance(t: Floats, label: Integers, C: Floats) -> None:
     """Make every class's sum of duals 0, in place, by moves between classes inside samples."""
     sums = t.sum(axis=0)
     for _ in range(4 * len(sums)):

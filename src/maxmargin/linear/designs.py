@@ -15,7 +15,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from maxmargin.core.arrays import Floats, Integers
 from maxmargin.core.backend import DOT_PRODUCT
@@ -49,7 +48,7 @@ class Design(ABC):
         """Sum of t_i x_i over all samples or those listed; t is as long as the list."""
 
     @abstractmethod
-    def gram(self, weight: Floats, rows: Integers | None = None) -> NDArray[np.float64]:
+    def gram(self, weight: Floats, rows: Integers | None = None) -> Floats:
         """Sum of weight_i x_i x_i' over all samples or those listed."""
 
 
@@ -86,7 +85,7 @@ class ArrayDesign(Design):
             t = t[rows]
         return self.backend.linear_sum(self.points, rows, t)
 
-    def gram(self, weight: Floats, rows: Integers | None = None) -> NDArray[np.float64]:
+    def gram(self, weight: Floats, rows: Integers | None = None) -> Floats:
         """X' diag(weight) X."""
         return self.backend.gram(self.points, rows, weight)
 
@@ -95,11 +94,11 @@ class ArrayDesign(Design):
         """Whether dot products of samples are computed in float64."""
         return bool(self.X.dtype == np.float64)
 
-    def products(self, rows: Integers) -> NDArray[np.float64]:
+    def products(self, rows: Integers) -> Floats:
         """Dot products of the samples listed."""
         return self.backend.kernel_block(DOT_PRODUCT, self.points, rows, self.points, rows)
 
-    def values_of_all(self, W: Floats) -> NDArray[np.float64]:
+    def values_of_all(self, W: Floats) -> Floats:
         """X W', a column for each row of W; the same bits for any split of the samples."""
         if len(W) > 2 and self.precise and isinstance(self.X, np.ndarray):
             return self.backend.kernel_block(
@@ -160,7 +159,7 @@ class ChunkDesign(Design):
             out += part.sum(t[where], which)
         return out
 
-    def gram(self, weight: Floats, rows: Integers | None = None) -> NDArray[np.float64]:
+    def gram(self, weight: Floats, rows: Integers | None = None) -> Floats:
         """X' diag(weight) X."""
         out = np.zeros((self.shape[1], self.shape[1]))
         for part, where, which in self._parts(rows):

@@ -9,12 +9,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from maxmargin.core.arrays import Floats, Integers
 from maxmargin.linear.designs import Design
 
-Product = Callable[[Floats, Integers], NDArray[np.float64]]
+Product = Callable[[Floats, Integers], Floats]
 """X' diag(weight) X over the rows listed, weights not negative."""
 
 
@@ -39,10 +38,10 @@ class IncrementalGram:
         """Changed samples, as a share of those of positive weight, above which the matrix is
         computed from all samples again."""
         self.weight: Floats | None = None
-        self.matrix: NDArray[np.float64]
+        self.matrix: Floats
         self.updates = 0
 
-    def of(self, weight: Floats) -> NDArray[np.float64]:
+    def of(self, weight: Floats) -> Floats:
         """The matrix for these weights, one for each sample."""
         rows = np.flatnonzero(weight)
         change = weight if self.weight is None else weight - self.weight
@@ -59,7 +58,7 @@ class IncrementalGram:
         self.weight = weight
         return self.matrix
 
-    def of_scaled(self, weight: Floats) -> NDArray[np.float64]:
+    def of_scaled(self, weight: Floats) -> Floats:
         """The same, relative to the largest weight.
 
         If all weights change in proportion, no sample is read again.
@@ -71,7 +70,7 @@ class IncrementalGram:
 def with_bias(design: Design, column: float) -> Product:
     """The product of [X, column]: the last row and column belong to the bias."""
 
-    def product(weight: Floats, rows: Integers) -> NDArray[np.float64]:
+    def product(weight: Floats, rows: Integers) -> Floats:
         d = design.shape[1]
         H = np.zeros((d + 1, d + 1))
         if d > 0:

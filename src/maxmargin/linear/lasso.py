@@ -20,9 +20,8 @@ the features, and conjugate gradients on the weights in use find their values.
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from maxmargin.core.arrays import Floats, Integers
+from maxmargin.core.arrays import Floats, Integers, Mask
 from maxmargin.linear.designs import ArrayDesign, Design
 from maxmargin.linear.equations import conjugate_gradients
 from maxmargin.linear.losses import Bias, Duals, LinearProblem, with_sum
@@ -245,9 +244,9 @@ class _Run:
         u[used] = minimiser(*model, self.design.backend)
         return self._line_search(here, u)
 
-    def _active_set(self, here: Iterate) -> NDArray[np.bool_]:
+    def _active_set(self, here: Iterate) -> Mask:
         """The weights in use, and those at 0 that violate their condition."""
-        wanted: NDArray[np.bool_] = (here.u != 0) | (np.abs(here.gradient) > self.penalty)
+        wanted: Mask = (here.u != 0) | (np.abs(here.gradient) > self.penalty)
         wanted[-1] |= self.column != 0
         return wanted
 

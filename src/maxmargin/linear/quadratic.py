@@ -11,9 +11,8 @@ factor of their part of H finds their values.
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from maxmargin.core.arrays import Floats, Integers
+from maxmargin.core.arrays import Floats, Integers, Mask
 from maxmargin.core.linear_backend import LinearBackend
 from maxmargin.linear.designs import ArrayDesign, Design
 from maxmargin.linear.equations import cholesky_solve
@@ -48,9 +47,7 @@ class Hessian:
         self.used: Integers = np.empty(0, np.int64)
         self.gram: IncrementalGram
 
-    def of(
-        self, wanted: NDArray[np.bool_], curvature: Floats
-    ) -> tuple[Integers, NDArray[np.float64]]:
+    def of(self, wanted: Mask, curvature: Floats) -> tuple[Integers, Floats]:
         """The variables that H is for, the bias last, and H."""
         has = np.zeros(len(wanted), bool)
         has[self.used] = True
@@ -70,7 +67,7 @@ class Hessian:
         self.gram = IncrementalGram(with_bias(part, self.column), SETTINGS.rebuild_above)
 
 
-def _columns_of(X: NDArray[np.float64], kept: Integers) -> NDArray[np.float64]:
+def _columns_of(X: Floats, kept: Integers) -> Floats:
     """Some columns of an array or a CSR matrix, in the form that a design takes."""
     part = X[:, kept]
     if isinstance(part, np.ndarray):
@@ -80,7 +77,7 @@ def _columns_of(X: NDArray[np.float64], kept: Integers) -> NDArray[np.float64]:
 
 
 def minimiser(
-    H: NDArray[np.float64], penalty: Floats, u: Floats, gradient: Floats, backend: LinearBackend
+    H: Floats, penalty: Floats, u: Floats, gradient: Floats, backend: LinearBackend
 ) -> Floats:
     """Minimise the model by rounds of coordinate descent and the equations of non-zero weights."""
     u, gradient = u.copy(), gradient.copy()

@@ -15,9 +15,8 @@ objective does not fall.
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from maxmargin.core.arrays import Floats, Integers
+from maxmargin.core.arrays import Floats, Integers, Mask
 from maxmargin.linear.designs import ArrayDesign
 from maxmargin.linear.equations import conjugate_gradients
 from maxmargin.linear.losses import LinearProblem
@@ -53,10 +52,10 @@ class DualIterate(NamedTuple):
     """multiplier + column (sum t - total)."""
 
 
-def free_variables(problem: LinearProblem, t: Floats) -> NDArray[np.bool_]:
+def free_variables(problem: LinearProblem, t: Floats) -> Mask:
     """Which duals are neither 0 nor at a bound."""
     tube = problem.tube
-    free: NDArray[np.bool_] = t != 0
+    free: Mask = t != 0
     return free if tube.squared else free & (t < tube.up) & (t > -tube.down)
 
 

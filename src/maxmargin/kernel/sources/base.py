@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
-from maxmargin.core.arrays import Floats, Indices, Matrix
+from maxmargin.core.arrays import Floats, Indices, Integers, Matrix
 from maxmargin.core.backend import Backend, Steps, Variables
 from maxmargin.kernel import rounding
 from maxmargin.kernel.kernels import Kernel, Kind
@@ -83,7 +83,7 @@ class Source(ABC):
         """This kernel with distances as sums over differences; None where that changes nothing."""
         return None
 
-    def suspects(self, count: int) -> NDArray[np.int64]:
+    def suspects(self, count: int) -> Integers:
         """At most this many rows in which a wrong kernel value is most likely to show.
 
         The result is empty where nothing is known.
@@ -94,7 +94,7 @@ class Source(ABC):
     def block(self, a: Indices, b: Indices, dtype: DTypeLike) -> Matrix:
         """k(A[a], B[b]); None means all."""
 
-    def diagonal(self) -> NDArray[np.float64]:
+    def diagonal(self) -> Floats:
         """k(x, x) of every point, where B is A."""
         found = np.empty(self.n_rows)
         step, xp = SETTINGS.diagonal_rows, self.backend.xp
@@ -109,12 +109,12 @@ class Source(ABC):
         out[...] = self.block(a, b, out.dtype)
 
     def pair_steps(
-        self, a: NDArray[np.int64], dtype: DTypeLike, variables: Variables, tol: float, most: int
+        self, a: Integers, dtype: DTypeLike, variables: Variables, tol: float, most: int
     ) -> Steps:
         """Pair steps on K = k(A[a], A[a]); cheap sources compute only what is needed of it."""
         return self.backend.pair_steps(self.block(a, a, dtype), variables, tol, most)
 
-    def fill_rows(self, a: NDArray[np.int64], rows: Matrix, slots: NDArray[np.int64]) -> None:
+    def fill_rows(self, a: Integers, rows: Matrix, slots: Integers) -> None:
         """rows[slots] = k(A[a], B), in the precision of rows."""
         step = max(1, SETTINGS.block_bytes // (8 * max(1, self.n_columns)))
         for i in range(0, len(a), step):
@@ -122,7 +122,7 @@ class Source(ABC):
 
     @abstractmethod
     def add_product(
-        self, a: Indices, coef: NDArray[Any], b: Indices, out: NDArray[np.float64], dtype: DTypeLike
+        self, a: Indices, coef: NDArray[Any], b: Indices, out: Floats, dtype: DTypeLike
     ) -> None:
         """Add coef' k(A[a], B[b]) to out, in the order of a, without storing k.
 
@@ -130,11 +130,7 @@ class Source(ABC):
         """
 
     def add_products(
-        self,
-        begin: NDArray[np.int64],
-        coef: NDArray[Any],
-        out: NDArray[np.float64],
-        dtype: DTypeLike,
+        self, begin: Integers, coef: NDArray[Any], out: Floats, dtype: DTypeLike
     ) -> None:
         """add_product for each group of A, the rows begin[g], ..., begin[g + 1] - 1, to out[g]."""
         for first, last, part in zip(begin, begin[1:], out, strict=False):
@@ -145,12 +141,8 @@ class Source(ABC):
         return None
 
     def product(
-        self,
-        a: Indices,
-        coef: NDArray[np.float64],
-        b: Indices = None,
-        dtype: DTypeLike = np.float64,
-    ) -> NDArray[np.float64]:
+        self, a: Indices, coef: Floats, b: Indices = None, dtype: DTypeLike = np.float64
+    ) -> Floats:
         """coef' k(A[a], B[b]) for one column of coefficients."""
         xp = self.backend.xp
         out = xp.zeros((1, self.n_columns if b is None else len(b)))
@@ -159,14 +151,14 @@ class Source(ABC):
         return found
 
 
-def pick(X: Any, rows: NDArray[np.int64]) -> Any:
+def pick(X: Any, rows: Integers) -> Any:
     """Rows of an array, a sparse matrix, a frame or a list."""
     if isinstance(X, np.ndarray) or sparse.issparse(X):
         return X[rows]
     return _safe_indexing(X, rows)
 
 
-def take(kind: Kind | None, X: Any, samples: NDArray[np.int64]) -> Any:
+def take(kind: Kind | None, X: Any, samples: Integers) -> Any:
     """The given samples of X, or both sides of a precomputed kernel; X itself if they are all."""
     if len(samples) == _num_samples(X):
         return X

@@ -3,9 +3,9 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_array
 
+from maxmargin.core.arrays import Floats
 from maxmargin.core.backend import Backend
 from maxmargin.core.choose import HOST
 from maxmargin.kernel.kernels import Kernel, Kind
@@ -23,7 +23,7 @@ def make_source(kernel: Kernel, A: Any, B: Any = None, backend: Backend = HOST) 
     return NativeSource(kernel, A, B, backend=backend)
 
 
-def kernel_matrix(kernel: Kernel, X: Any, Z: Any = None) -> NDArray[np.float64]:
+def kernel_matrix(kernel: Kernel, X: Any, Z: Any = None) -> Floats:
     """Return the matrix k(X, Z) in float64.
 
     Parameters

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
-from maxmargin.core.arrays import Indices, Matrix
+from maxmargin.core.arrays import Floats, Indices, Integers, Matrix
 from maxmargin.core.backend import (
     DOT_PRODUCT,
     RBF_BY_DIFFERENCES,
@@ -96,7 +96,7 @@ class NativeSource(Source):
         self._tuple = (number, gamma, float(kernel.coef0), int(kernel.degree))
         self._known: dict[Any, Any] = {}  # A as points, in each precision in use
         self._asked: dict[Any, Any] = {}  # B
-        self._ranks: NDArray[np.float64] | None = None
+        self._ranks: Floats | None = None
 
     def _choose_distances(self, differences: bool) -> tuple[float, bool]:
         """The greatest error of a float64 value, and whether distances are sums over differences.
@@ -140,7 +140,7 @@ class NativeSource(Source):
         other._B, other.n_columns, other._asked = B, B.shape[0], {}
         return other
 
-    def at(self, b: NDArray[np.int64]) -> "NativeSource":
+    def at(self, b: Integers) -> "NativeSource":
         """The same A and the points B[b] alone."""
         return self.against(pick(self._B, b))
 
@@ -173,7 +173,7 @@ class NativeSource(Source):
         A, B = self.points(np.float32)
         return rounding.rbf_bound(self._tuple[1], max(A.terms, B.terms), A.norms, B.norms)
 
-    def suspects(self, count: int, among: Indices = None) -> NDArray[np.int64]:
+    def suspects(self, count: int, among: Indices = None) -> Integers:
         """Rows where a wrong kernel value matters most.
 
         These are long rows, and for RBF those with a near neighbour along a random direction.
@@ -186,12 +186,12 @@ class NativeSource(Source):
         return np.argsort(-rank, kind="stable")[:count]
 
     @cached_property
-    def _squared_lengths(self) -> NDArray[np.float64]:
+    def _squared_lengths(self) -> Floats:
         """|x - centre|^2 of the points of A."""
         with np.errstate(over="ignore", invalid="ignore"):
             return squared_lengths(self._A, self._centre)
 
-    def _rank(self) -> NDArray[np.float64]:
+    def _rank(self) -> Floats:
         """The digits that |x|^2 + |z|^2 - 2 x.z may lose.
 
         They are measured by |x|^2, for RBF times a bound on the value at the nearest neighbour
@@ -243,14 +243,14 @@ class NativeSource(Source):
             self.backend.kernel_block(self._tuple, A, a, B, b, out)
 
     def pair_steps(
-        self, a: NDArray[np.int64], dtype: DTypeLike, variables: Variables, tol: float, most: int
+        self, a: Integers, dtype: DTypeLike, variables: Variables, tol: float, most: int
     ) -> Steps:
         with self._finite():
             return self.backend.pair_steps_on_points(
                 self._tuple, self.points(dtype)[0], a, variables, tol, most
             )
 
-    def fill_rows(self, a: NDArray[np.int64], rows: Matrix, slots: NDArray[np.int64]) -> None:
+    def fill_rows(self, a: Integers, rows: Matrix, slots: Integers) -> None:
         A, B = self.points(rows.dtype)
         step = self._rows_at_once(A.shape[1], self.n_columns)
         for i in range(0, len(a), step):
@@ -268,7 +268,7 @@ class NativeSource(Source):
         return max(8, int(SETTINGS.multiply_adds / max(1.0, columns * (d + 16.0))))
 
     def add_product(
-        self, a: Indices, coef: NDArray[Any], b: Indices, out: NDArray[np.float64], dtype: DTypeLike
+        self, a: Indices, coef: NDArray[Any], b: Indices, out: Floats, dtype: DTypeLike
     ) -> None:
         A, B = self.points(dtype)
         rows = self.n_rows if a is None else len(a)
@@ -282,11 +282,7 @@ class NativeSource(Source):
                 )
 
     def add_products(
-        self,
-        begin: NDArray[np.int64],
-        coef: NDArray[Any],
-        out: NDArray[np.float64],
-        dtype: DTypeLike,
+        self, begin: Integers, coef: NDArray[Any], out: Floats, dtype: DTypeLike
     ) -> None:
         A, B = self.points(dtype)
         if self.n_rows > self._rows_at_once(A.shape[1] + coef.shape[1], self.n_columns):

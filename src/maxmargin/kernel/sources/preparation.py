@@ -4,9 +4,9 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from maxmargin.core.arrays import Floats
 from maxmargin.core.choose import HOST
 from maxmargin.core.memory import contiguous
 from maxmargin.kernel.kernels import Kind
@@ -33,10 +33,10 @@ def power_of_two(kind: Kind, gamma: float) -> tuple[float, float]:
     return scale, gamma / scale if power == 1 else gamma / scale / scale
 
 
-def centre_of(A: Any, keep_zeros: bool) -> NDArray[np.float64]:
+def centre_of(A: Any, keep_zeros: bool) -> Floats:
     """The mean of dense data; 0 for features of many zeros that must stay zero."""
     with np.errstate(over="ignore", invalid="ignore"):
-        centre: NDArray[np.float64] = A.mean(axis=0, dtype=np.float64)
+        centre: Floats = A.mean(axis=0, dtype=np.float64)
     if keep_zeros:
         centre[np.count_nonzero(A, axis=0) < 0.5 * A.shape[0]] = 0.0
     return centre
@@ -47,7 +47,7 @@ def n_terms(X: Any) -> int:
     return int(np.diff(X.indptr).max(initial=0)) if sparse.issparse(X) else int(X.shape[1])
 
 
-def squared_lengths(X: Any, centre: NDArray[np.float64] | None) -> NDArray[np.float64]:
+def squared_lengths(X: Any, centre: Floats | None) -> Floats:
     """|x - centre|^2 of every row, in float64."""
     if sparse.issparse(X):
         squares = np.square(X.data, dtype=np.float64)
@@ -77,11 +77,11 @@ def unit_rows(X: Any) -> Any:
     return X / np.where(norms == 0, 1, norms)
 
 
-def _divide_rows(X: Any, size: NDArray[np.float64]) -> Any:
+def _divide_rows(X: Any, size: Floats) -> Any:
     return sparse.csr_matrix(sparse.diags(1 / np.where(size == 0, 1, size)) @ X)
 
 
-def combine(coef: NDArray[np.float64], A: Any) -> Any:
+def combine(coef: Floats, A: Any) -> Any:
     """coef @ A, with the same bits for any number of threads; CSR for CSR."""
     if sparse.issparse(A):  # of the columns in use: there may be 2^30
         used, column = np.unique(A.indices, return_inverse=True)
