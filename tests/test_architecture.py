@@ -12,7 +12,7 @@ ROOT = Path(maxmargin.__file__).parent
 LAYERS = [
     {"core", "suggestions"},
     {"status", "boundary"},
-    {"monitor", "certificate", "audit"},
+    {"monitor", "certificate", "audit", "integrity"},
     {"verdict", "workspace"},
     {"linear"},
     {"kernel"},

@@ -203,8 +203,7 @@ def test_models_fitted_in_python(place, labels, line):
 
 
 def order_of(model):
-    machine = isinstance(model, SVC)
-    return model.model_.label_order if machine else getattr(model, "label_order_", None)
+    return model.model_.label_order
 
 
 def test_a_new_fit_forgets_the_order_of_the_file(place):

@@ -1,6 +1,7 @@
 """Linear estimators around a fit: solvers, starts, progress, warnings, what is kept,
 certificates."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,10 +10,11 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from helpers import assert_close, assert_same_bits, binary, three
-from maxmargin import LinearSVC, LinearSVR
+from maxmargin import LinearSVC
 from maxmargin.estimators import _linear
 from maxmargin.estimators._chunks import chunk_design, read_all
 from maxmargin.linear.designs import ArrayDesign
+from maxmargin.linear.model import assemble
 from maxmargin.linear.training import Choice, Solver, choose
 
 X, y = binary(80)
@@ -116,15 +118,15 @@ def test_what_is_kept():
     assert_close(A @ plain.coef_.T, plain.decision_function(A), 1e-12)
     thin = LinearSVC().fit(A, z).sparsify()
     assert_same_bits(thin.decision_function(A), model.decision_function(A))
-    coef, intercept = thin._models()
-    assert (coef.shape, intercept.shape) == ((3, 4), (3,))
-    assert "label_order_" not in vars(model)
+    record = thin.model_
+    assert (record.weights().shape, record.intercepts().shape) == ((3, 4), (3,))
+    assert record.label_order is None
 
 
 def test_objectives_beyond_float64():
     with pytest.raises(ValueError, match="samples whose values are too large to be squared"):
         LinearSVC().fit(X * 1e200, y)
-    model, good = LinearSVR(), {"w": np.ones(2), "bias": 0.0, "t": np.zeros(3)}
+    good = {"w": np.ones(2), "bias": 0.0, "t": np.zeros(3)}
     for change, gap in (
         ({"w": np.array([1.0, np.nan])}, 0.0),
         ({"bias": np.inf}, 0.0),
@@ -135,7 +137,7 @@ def test_objectives_beyond_float64():
             solution=SimpleNamespace(**{**good, **change}), certificate=SimpleNamespace(gap=gap)
         )
         with pytest.raises(ValueError, match="The objective exceeds the range of float64"):
-            model._keep([trained])
+            assemble([trained], True)
 
 
 @pytest.mark.parametrize("wrap", [np.asarray, sparse.csr_matrix])
@@ -226,8 +228,8 @@ def test_the_solver_that_ended_the_work_is_named(monkeypatch):
 
 def test_a_fit_forgets_the_order_of_labels_in_a_file():
     model = LinearSVC().fit(X, y)
-    model.label_order_ = np.array([1, 0])
-    assert "label_order_" not in vars(model.fit(X, y))
+    model.model_ = replace(model.model_, label_order=np.array([1, 0]))
+    assert model.fit(X, y).model_.label_order is None
     assert LinearSVC().__sklearn_tags__().input_tags.sparse
 
 

@@ -34,7 +34,7 @@ def near(model, X):
 def pairs(model, X):
     """The values of the decision functions: pairs of classes for one-vs-one, positive for the
     second of two classes."""
-    if hasattr(model, "model_") and hasattr(model, "classes_"):
+    if hasattr(model, "_decision_values") and hasattr(model, "classes_"):
         return model._decision_values(X)
     if not hasattr(model, "decision_function"):
         return model.predict(X)[:, None]

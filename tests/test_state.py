@@ -1,5 +1,6 @@
 """Fitted states that were altered, each condition alone, and states at the edge that are none."""
 
+import copy
 from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
@@ -7,10 +8,23 @@ import pytest
 from scipy import sparse
 from sklearn.metrics.pairwise import rbf_kernel
 
-from helpers import binary, three
-from maxmargin import SVC, SVR, LinearSVC, LinearSVR, NormaNovelty, NormaSVC, PegasosSVC
+from helpers import assert_same_bits, binary, three
+from maxmargin import (
+    SVC,
+    SVR,
+    LinearOneClassSVM,
+    LinearSVC,
+    LinearSVCCV,
+    LinearSVR,
+    NormaNovelty,
+    NormaSVC,
+    PegasosSVC,
+)
 from maxmargin.estimators import _state
+from maxmargin.integrity import count_functions
 from maxmargin.kernel.model import check
+from maxmargin.linear.model import check as check_linear
+from maxmargin.linear.model import check_duals
 
 X, y = binary(40)
 A, z = three(45)
@@ -171,44 +185,89 @@ def test_a_machine_without_support_vectors():
 
 
 def test_a_record_is_frozen():
-    with pytest.raises(FrozenInstanceError):
-        MACHINES["binary"].model_.coef = np.zeros((1, 1))
+    for model in (MACHINES["binary"], LINEAR["binary"]):
+        with pytest.raises(FrozenInstanceError):
+            model.model_.coef = np.zeros((1, 1))
 
 
 # ---- linear models -------------------------------------------------------------------------------
 
 
+def is_changed(model, check=check_linear, **others):
+    """Whether the check refuses the record of a linear model with these fields."""
+    try:
+        check(replace(model.model_, **others), "its name")
+    except ValueError as error:
+        return str(error) == "The internal representation of its name was altered"
+    return False
+
+
 @pytest.mark.parametrize("name", LINEAR)
 def test_weights_and_intercepts_of_linear_models(name):
     model = LINEAR[name]
-    assert not is_refused(_state.check_linear, model)
-    for other in numbers_alike(model.coef_):
-        assert is_refused(_state.check_linear, model, coef_=other)
+    coef, functions = model.model_.coef, 3 if name in ("three", "sparse") else 1
+    assert not is_changed(model)
+    for other in (*numbers_alike(coef), None, "words", 0.5):
+        assert is_changed(model, coef=other)
+    assert is_changed(model, n_features=coef.shape[1] + 1)
     for wrong in (np.inf, np.nan, None, "1", 1, np.zeros(7), np.zeros((1, 1))):
-        assert is_refused(_state.check_linear, model, intercept_=wrong)
+        assert is_changed(model, intercept=wrong)
     for right in (0.5, np.float32(1), np.zeros(len(np.atleast_1d(model.intercept_)))):
-        functions = 3 if name in ("three", "sparse") else 1
-        refused = is_refused(_state.check_linear, model, intercept_=right)
+        refused = is_changed(model, intercept=right)
         assert refused == (np.shape(right) not in ((), (functions,)))
-    if sparse.issparse(model.coef_):
-        broken = model.coef_.copy()
+    if sparse.issparse(coef):
+        broken = coef.copy()
         broken.indices[0] = 10**6
-        assert is_refused(_state.check_linear, model, coef_=broken)
+        assert is_changed(model, coef=broken)
 
 
 def test_labels_say_how_many_functions_there_are():
-    assert [_state._functions(LINEAR[name]) for name in LINEAR] == [1, 3, 3, 1, 1]
+    assert [count_functions(LINEAR[name].model_.classes) for name in LINEAR] == [1, 3, 3, 1, 1]
     for classes in (np.arange(1), np.arange(4), np.arange(6).reshape(3, 2), None):
-        assert is_refused(_state.check_linear, LINEAR["three"], classes_=classes)
+        assert is_changed(LINEAR["three"], classes=classes)
 
 
 def test_duals_of_linear_models():
     model = LINEAR["three"]
-    assert not is_refused(_state.check_duals, model)
-    assert is_refused(_state.check_duals, model, dual_coef_=at(model.dual_coef_, 0, np.inf))
-    broken = model.dual_coef_.copy()
+    duals = model.model_.duals
+    assert not is_changed(model, check_duals)
+    assert is_changed(model, check_duals, duals=at(duals, 0, np.inf))
+    broken = duals.copy()
     broken.indptr[1] = 10**6
-    assert is_refused(_state.check_duals, model, dual_coef_=broken)
+    assert is_changed(model, check_duals, duals=broken)
+
+
+def test_the_layout_of_weights():
+    """Rows in the record; a vector for regression, as in scikit-learn."""
+    for name, shape in (("binary", (1, 4)), ("three", (3, 4)), ("regression", (4,))):
+        model = copy.deepcopy(LINEAR[name])
+        assert model.coef_.shape == shape
+        before = model.decision_function(X) if shape == (1, 4) else model.predict(X)
+        model.coef_ = 2 * model.coef_
+        model.intercept_ = 2 * model.intercept_
+        assert model.model_.coef.shape == (np.atleast_2d(model.coef_)).shape
+        if name != "three":
+            after = model.decision_function(X) if shape == (1, 4) else model.predict(X)
+            assert_same_bits(after, 2 * before)
+    model = copy.deepcopy(LINEAR["binary"])
+    model.coef_ = model.coef_[0]
+    assert_same_bits(model.predict(X), LINEAR["binary"].predict(X))
+
+
+def test_the_offset_of_a_linear_model_is_its_intercept():
+    model = LinearOneClassSVM().fit(X + 5)
+    f = model.decision_function(X)
+    assert_same_bits(model.offset_, -model.intercept_)
+    model.offset_ = model.offset_ + 1.0
+    assert_same_bits(model.intercept_, -model.offset_)
+    np.testing.assert_allclose(model.decision_function(X), f - 1.0, atol=1e-12)
+
+
+def test_a_search_over_C_shows_the_attributes_of_its_best_model():
+    model = LinearSVCCV(Cs=[0.1, 1.0]).fit(A, z)
+    for name in ("classes_", "coef_", "intercept_", "certificate_"):
+        assert getattr(model, name) is getattr(model.estimator_, name)
+    assert not hasattr(LinearSVCCV(), "coef_")
 
 
 # ---- online models -------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ LIBLINEAR's thresholds do not. Logistic regression (-s 0, 6, 7) is not a support
 is an error, as are -M 1 and -b 1.
 """
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 import numpy as np
@@ -102,7 +103,7 @@ def linear_train(arguments: Arguments = None) -> None:
         )
     fitting.fit(model, data)
     if is_classifier(model):
-        model.label_order_ = label_order(labels(data.y))
+        model.model_ = replace(model.model_, label_order=label_order(labels(data.y)))
     model_files.save_model(model, output, "liblinear")
     if not quiet:
         typer.echo(str(model.certificate_))

@@ -9,6 +9,7 @@ from scipy import sparse
 from maxmargin.cli.errors import usage
 from maxmargin.cli.options import one_of
 from maxmargin.cli.problems import LINEAR
+from maxmargin.estimators.records import problem_of
 from maxmargin.io.table_columns import Data
 from maxmargin.io.tables import ending_of
 
@@ -99,8 +100,7 @@ def rows_for(model: Any, data: Data) -> Any:
             f"{order}",
             stacklevel=2,
         )
-    machine = getattr(model, "model_", None)
-    dense = machine is not None and not machine.sparse
+    dense = problem_of(model) is not None and not model.model_.sparse
     return data.X.toarray() if dense and sparse.issparse(data.X) else data.X
 
 

@@ -11,6 +11,7 @@ from maxmargin.cli.flags import files, parse
 from maxmargin.cli.options import read_svmlight
 from maxmargin.cli.outputs import check_outputs
 from maxmargin.cli.predict import write_predictions
+from maxmargin.estimators.records import problem_of
 from maxmargin.kernel.kernels import Kind
 
 SvmArguments = Annotated[
@@ -83,7 +84,7 @@ def _predicted(model: Any, X: Any, path: str, output: str, with_probabilities: b
 
     The prediction is then the most probable class.
     """
-    scale: Any = model.model_.prob_a if is_regressor(model) and hasattr(model, "model_") else ()
+    scale: Any = model.model_.prob_a if is_regressor(model) and problem_of(model) else ()
     if not with_probabilities or len(scale):
         predicted = model.predict(X)
         if with_probabilities:

@@ -15,8 +15,8 @@ from maxmargin.estimators._base import BaseSVM, all_or_nothing
 from maxmargin.estimators._data import symmetric
 from maxmargin.estimators._machine import KernelMachine, TrainingSet
 from maxmargin.estimators._options import StrOptions
+from maxmargin.estimators._record import field
 from maxmargin.estimators._targets import class_weights, encode, finite_weight, refuse_negative
-from maxmargin.estimators.libsvm_layout import field
 from maxmargin.kernel import certification, multiclass
 from maxmargin.kernel.cache import free_memory
 from maxmargin.kernel.certification import Claim

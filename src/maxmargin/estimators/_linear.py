@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
@@ -15,12 +15,15 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin import certificate
 from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats
-from maxmargin.estimators import _outcome, _state
+from maxmargin.estimators import _outcome
 from maxmargin.estimators._chunks import Read, read_all
 from maxmargin.estimators._options import StrOptions
+from maxmargin.estimators._record import checked, field, fitted
 from maxmargin.estimators._samples import TakesSamples
+from maxmargin.linear import model
 from maxmargin.linear.designs import ArrayDesign, Design
 from maxmargin.linear.losses import Bias, LinearProblem
+from maxmargin.linear.model import LinearModel
 from maxmargin.linear.objectives import LinearSolution
 from maxmargin.linear.training import Choice, Solver, Task, TrainedLinear, choose
 from maxmargin.linear.verification import certify_again
@@ -54,6 +57,25 @@ class BaseLinear(TakesSamples):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+    model_: LinearModel
+    _one_row: ClassVar[bool] = False
+    """Whether coef_ is a vector, as scikit-learn's regressors have it."""
+
+    intercept_ = field("intercept")
+    dual_coef_ = field("duals")
+    certificate_ = field("certificate")
+
+    @property
+    def coef_(self) -> Any:
+        """Weights of the features."""
+        coef = fitted(self).coef
+        return coef[0] if self._one_row and isinstance(coef, np.ndarray) and coef.ndim else coef
+
+    @coef_.setter
+    def coef_(self, value: Any) -> None:
+        is_row = isinstance(value, np.ndarray) and value.ndim == 1
+        self.model_ = replace(fitted(self), coef=value[None, :] if is_row else value)
 
     # ---- input -----------------------------------------------------------------------------------
 
@@ -111,14 +133,17 @@ class BaseLinear(TakesSamples):
         problems: Sequence[LinearProblem],
         design: Design,
         choice: Choice,
-        starts: list[LinearSolution] | None,
-    ) -> list[TrainedLinear]:
-        """Train every problem; keep certificate and counts; warn of what fell short."""
+        classes: NDArray[Any] | None = None,
+    ) -> Self:
+        """Train every problem and keep the record."""
         if not np.isfinite(design.largest_square):
             raise ValueError(
                 "X has samples whose values are too large to be squared in float64: scale them "
                 "(StandardScaler)."
             )
+        starts = None
+        if choice.solver is not Solver.LASSO:
+            starts = self._starts(design.shape[0], len(problems))
         tol = float(self.tol)
         tasks = [
             Task(problem, tol, choice, None if starts is None else starts[k])
@@ -135,12 +160,11 @@ class BaseLinear(TakesSamples):
             support = int(np.count_nonzero(found.t))
             part.report(found.n_iter, known.gap, known.kkt_violation, support, f": {known.status}")
         after = [t.solver for t in trained if t.solver is not choice.solver]
-        solver, n_iter = (
+        return self._conclude(
+            model.assemble(trained, self.fit_intercept, classes),
             after[0] if after else choice.solver,
             max(t.solution.n_iter for t in trained),
         )
-        self._conclude([t.certificate for t in trained], solver, n_iter)
-        return trained
 
     def _finished(
         self, trained: TrainedLinear, problem: LinearProblem, design: Design
@@ -148,13 +172,11 @@ class BaseLinear(TakesSamples):
         """The solution that is kept: the one that was found, unless a subclass changes it."""
         return trained
 
-    def _conclude(self, parts: list[Certificate], solver: Solver, n_iter: int) -> None:
-        """Keep certificate and counts, warn of what fell short."""
-        self.__dict__.pop("label_order_", None)  # of a file that the model was read from
-        self.solver_ = solver.value
-        self.n_iter_ = int(n_iter)
-        self.certificate_ = certificate.worst(parts)
-        _outcome.warn_of(parts, self._describe)
+    def _conclude(self, found: LinearModel, solver: Solver, n_iter: int) -> Self:
+        """Keep the record, the solver and its steps; warn of what fell short."""
+        self.model_, self.solver_, self.n_iter_ = found, solver.value, int(n_iter)
+        _outcome.warn_of(found.certificates, self._describe)
+        return self
 
     def _describe(self, status: Status, found: Sequence[Certificate], count: str) -> str | None:
         """The warning for problems that ended with a status, with the gap that fell short."""
@@ -164,90 +186,52 @@ class BaseLinear(TakesSamples):
             f"{gap:.3g} (tol={self.tol:g})."
         )
 
-    def _keep(self, trained: Sequence[TrainedLinear]) -> None:
-        """Keep weights, intercepts and duals, a row for each problem."""
-        coef = np.array([t.solution.w for t in trained])
-        intercept = np.array([t.solution.bias for t in trained])
-        if not (
-            np.isfinite(coef).all()
-            and np.isfinite(intercept).all()
-            and all(np.isfinite(t.certificate.gap) for t in trained)
-        ):
-            raise ValueError(
-                "The objective exceeds the range of float64: the squares of the data, or the "
-                "losses times C and the sample weights, are "
-                "too large. Scale the data (StandardScaler), lower C, or divide the weights."
-            )
-        self.coef_: Any = coef
-        self.intercept_: Any = intercept if self.fit_intercept else 0.0
-        self.dual_coef_: Any = sparse.vstack(
-            [sparse.csr_matrix(t.solution.t) for t in trained], format="csr"
-        )
-
-    def _models(self) -> tuple[Floats, Floats]:
-        """Weights and intercepts, a row for each problem."""
-        if sparse.issparse(self.coef_):
-            self.coef_.check_format(full_check=True)
-        coef = np.atleast_2d(self.coef_.toarray() if sparse.issparse(self.coef_) else self.coef_)
-        return coef, np.broadcast_to(np.asarray(self.intercept_, dtype=np.float64), len(coef))
-
     def _starts(self, n: int, count: int) -> list[LinearSolution] | None:
         """The solutions of the last fit; None if ``warm_start`` cannot use them.
 
         The numbers of problems and features must be the same; samples may have been appended.
         """
-        if (
-            not self.warm_start
-            or not hasattr(self, "coef_")
-            or self.dual_coef_.shape[1] > n
-            or self.dual_coef_.shape[0] != count
-        ):
+        if not self.warm_start or not hasattr(self, "model_"):
             return None
-        _state.check_duals(self)
-        coef, intercept = self._models()
-        if coef.shape[1] != self.n_features_in_:
+        last: LinearModel = self.model_
+        rows, columns = last.duals.shape
+        if columns > n or rows != count or last.n_features != self.n_features_in_:
             return None
-        t = np.zeros((count, n))
-        t[:, : self.dual_coef_.shape[1]] = self.dual_coef_.toarray()
-        nothing = np.empty(0)
-        return [
-            LinearSolution(coef[k], float(intercept[k]), t[k], nothing, nothing, None, 0)
-            for k in range(count)
-        ]
+        model.check_duals(last, type(self).__name__)
+        return [model.solution(last, k, n) for k in range(count)]
+
+    def _check_state(self) -> None:
+        model.check(fitted(self), type(self).__name__)
 
     def _scores(self, X: Any) -> Floats:
-        """Values of every linear function, one column each; the same bits for any split of X."""
-        check_is_fitted(self)
-        _state.check_linear(self)
-        X = self._validate_X(X, reset=False)
-        coef, intercept = self._models()
-        return ArrayDesign(X).values_of_all(np.ascontiguousarray(coef)) + intercept
+        """Values of every linear function, one column each."""
+        return model.decision_values(checked(self), self._validate_X(X, reset=False))
 
     # ---- certification ---------------------------------------------------------------------------
 
-    def _check_duals(self) -> None:
-        """Refuse to certify without dual variables, and with altered ones."""
+    def _with_duals(self) -> LinearModel:
+        """The record; refused without dual variables, and with altered ones."""
         check_is_fitted(self)
-        _state.check_duals(self)
+        model.check_duals(self.model_, type(self).__name__)
         if self.certificate_.status is Status.IMPORTED:
             raise ValueError(
                 "The model was read from a file, which holds no dual variables: they are what "
                 "certifies a model. Fit it again."
             )
+        return self.model_
 
     def _certify(self, problems: Sequence[LinearProblem], X: Any) -> Certificate:
         """Recompute everything from the data in float64."""
-        self._check_duals()
-        parts = self.certificate_.parts or (self.certificate_,)
-        if self.dual_coef_.shape != (len(problems), X.shape[0]):
+        last, n = self._with_duals(), X.shape[0]
+        if last.duals.shape != (len(problems), n):
             raise ValueError(
                 "certify needs the data the model was fitted on: another number of samples or "
                 "classes was given."
             )
-        coef, intercept = self._models()
-        found, design = [], ArrayDesign(X)
-        for k, problem in enumerate(problems):
-            t, nothing = self.dual_coef_[[k]].toarray()[0], np.empty(0)
-            solution = LinearSolution(coef[k], float(intercept[k]), t, nothing, nothing, None, 0)
-            found.append(certify_again(parts[k], problem, solution, design, self.tol))
-        return certificate.worst(found)
+        design, parts = ArrayDesign(X), last.certificates
+        return certificate.worst(
+            [
+                certify_again(parts[k], problem, model.solution(last, k, n), design, self.tol)
+                for k, problem in enumerate(problems)
+            ]
+        )

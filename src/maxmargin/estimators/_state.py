@@ -17,19 +17,6 @@ ODD = (AttributeError, TypeError, ValueError, IndexError)
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
-def check_linear(model: Any) -> None:
-    """Refuse weights of features that were altered."""
-    _refuse_unless(model, _linear_is_consistent)
-
-
-def check_duals(model: Any) -> None:
-    """Refuse duals of a linear model that were altered.
-
-    A crafted sparse matrix would make SciPy write where it must not.
-    """
-    _refuse_unless(model, _duals_are_consistent)
-
-
 def check_online(model: Any) -> None:
     """Refuse functions of points, or weights of features, of an online model that were altered."""
     _refuse_unless(model, _online_is_consistent)
@@ -60,28 +47,6 @@ def _functions(model: Any) -> int:
     if classes.ndim != 1 or len(classes) < 2:
         raise ValueError("labels")
     return 1 if len(classes) == 2 else len(classes)
-
-
-def _linear_is_consistent(model: Any) -> bool:
-    coef, intercept, functions = model.coef_, np.asarray(model.intercept_), _functions(model)
-    if sparse.issparse(coef):
-        coef.check_format(full_check=True)
-        width, values = coef.shape, coef.data
-    else:
-        width, values = np.atleast_2d(coef).shape, coef
-    return bool(
-        width == (functions, model.n_features_in_)
-        and _finite(values, values.shape)
-        and intercept.shape in ((), (functions,))
-        and intercept.dtype.kind == "f"
-        and np.isfinite(intercept).all()
-    )
-
-
-def _duals_are_consistent(model: Any) -> bool:
-    duals = model.dual_coef_
-    duals.check_format(full_check=True)
-    return bool(np.isfinite(duals.data).all())
 
 
 def _online_is_consistent(model: Any) -> bool:

@@ -3,8 +3,6 @@
 LIBSVM's decision value for two classes is positive for the first class, ours for the second: the
 underscored coefficients and intercepts are LIBSVM's and have the opposite sign. This file is the
 only place that knows it.
-
-Assigning to an attribute replaces the record. What is assigned is checked when the model is used.
 """
 
 from dataclasses import replace
@@ -13,38 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.exceptions import NotFittedError
 
 from maxmargin.core.arrays import Floats
+from maxmargin.estimators._record import field, fitted
 from maxmargin.kernel.kernels import Kind
 from maxmargin.kernel.model import KernelModel, check
-
-
-def fitted(estimator: Any) -> KernelModel:
-    """The record of an estimator; NotFittedError, which is an AttributeError, where it has none."""
-    try:
-        model: KernelModel = estimator.__dict__["model_"]
-    except KeyError:
-        name = type(estimator).__name__
-        raise NotFittedError(f"This {name} instance is not fitted yet: call fit first.") from None
-    return model
 
 
 def libsvm_sign(model: KernelModel) -> float:
     """The factor between our decision functions and LIBSVM's: -1 for two classes."""
     return -1.0 if model.classes is not None and len(model.classes) == 2 else 1.0
-
-
-def field(name: str) -> Any:
-    """An attribute that is a field of the record."""
-
-    def read(self: Any) -> Any:
-        return getattr(fitted(self), name)
-
-    def write(self: Any, value: Any) -> None:
-        self.model_ = replace(fitted(self), **{name: value})
-
-    return property(read, write)
 
 
 def _signed(name: str) -> Any:
@@ -124,7 +100,7 @@ class LibsvmLayout:
     @property
     def support_(self) -> NDArray[Any]:
         """Rows of the support vectors; their numbers where the rows are not known."""
-        model = fitted(self)
+        model: KernelModel = fitted(self)
         if model.rows is not None:
             return model.rows
         return np.arange(model.coef.shape[1], dtype=np.int32)
@@ -140,7 +116,7 @@ class LibsvmLayout:
 
     @property
     def _sparse(self) -> bool:
-        return fitted(self).sparse
+        return bool(fitted(self).sparse)
 
     def _check_state(self) -> None:
         check(fitted(self))

@@ -1,11 +1,9 @@
 """LinearSVC: certified linear classifiers for any number of samples."""
 
-from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import _fit_context
 from sklearn.linear_model._base import LinearClassifierMixin, SparseCoefMixin
 from sklearn.utils.validation import check_is_fitted
@@ -15,19 +13,14 @@ from maxmargin.core.arrays import Floats
 from maxmargin.estimators._base import all_or_nothing
 from maxmargin.estimators._chunks import Read, chunk_design
 from maxmargin.estimators._linear import BaseLinear
+from maxmargin.estimators._linear_classifier import BaseLinearSVC
 from maxmargin.estimators._options import StrOptions
-from maxmargin.estimators._targets import class_weights, encode, validate_weight
-from maxmargin.linear import losses
-from maxmargin.linear.classes import ClassesProblem
-from maxmargin.linear.designs import ArrayDesign, Design
-from maxmargin.linear.losses import LinearProblem, Penalty
-from maxmargin.linear.training import Choice, ClassesTask, Solver
-from maxmargin.linear.verification import certify_classes_again
-from maxmargin.linear.workspace import LinearWorkspace
-from maxmargin.training import train_many
+from maxmargin.estimators._targets import encode, validate_weight
+from maxmargin.linear.designs import ArrayDesign
+from maxmargin.linear.model import winners
 
 
-class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinear):  # type: ignore[misc]
+class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinearSVC):  # type: ignore[misc]
     """Linear support vector classification for any number of samples, certified.
 
     Minimises 1/2 |w|^2 + C sum_i loss(y_i f(x_i)) over f(x) = w.x + b. The intercept b is not
@@ -230,85 +223,6 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinear):  # type: ig
                 chunk_design(read, shape), found, label, y, validate_weight(weight, shape[0])
             )
 
-    def _refuse_combination(self) -> None:
-        if self.multi_class == "crammer_singer":
-            if self.penalty != "l2" or self.loss not in ("hinge", "squared_hinge"):
-                raise ValueError("multi_class='crammer_singer' needs penalty='l2'.")
-            return
-        wrong = {
-            (self.penalty, self.loss)
-            == ("l1", "hinge"): "The l1 penalty needs loss='squared_hinge'.",
-            self.penalty == "l1"
-            and (
-                self.dual is True or self.solver != "auto"
-            ): "Use dual=False or 'auto', and solver='auto'.",
-            self.loss == "hinge"
-            and self.dual
-            is False: "Use dual=True or 'auto'; solver='newton' asks for Newton's method.",
-        }
-        if True in wrong:
-            raise ValueError(
-                f"Unsupported set of arguments: The combination of penalty='{self.penalty}' and "
-                f"loss='{self.loss}' is not supported when "
-                f"dual={self.dual}, solver={self.solver!r}. {wrong[True]}"
-            )
-
-    def _fit_design(
-        self,
-        design: Design,
-        classes: NDArray[Any],
-        label: NDArray[np.int64],
-        y: Any,
-        weight: Floats,
-    ) -> Self:
-        class_weight = class_weights(self.class_weight, classes, label, y, weight)
-        effective = weight * class_weight[label]
-        present = np.flatnonzero(np.bincount(label[effective > 0], minlength=len(classes)))
-        if len(present) < 2:
-            raise ValueError(
-                "Invalid input - all samples with positive weights belong to the same class"
-                f" ({classes[present].tolist()}); at least two are needed."
-            )
-        self.classes_, self.class_weight_ = classes, class_weight
-        if self.multi_class == "crammer_singer":
-            return self._fit_together(design, label, effective)
-        problems = self._problems(label, len(classes), effective)
-        lasso = self.penalty == "l1"
-        choice = Choice(Solver.LASSO) if lasso else self._choose(design)
-        trained = self._run(
-            problems, design, choice, None if lasso else self._starts(len(label), len(problems))
-        )
-        self._keep(trained)
-        return self
-
-    def _fit_together(self, design: Design, label: NDArray[np.int64], effective: Floats) -> Self:
-        """Train all classes in one problem; of two classes keep the difference of the weights."""
-        with self._watched() as (monitor, seed):
-            task = ClassesTask(self._classes_problem(label, effective), float(self.tol))
-            ((found, result),) = train_many([task], LinearWorkspace(design, monitor, seed))
-        self._conclude([result], Solver.CRAMMER_SINGER, found.n_iter)
-        two = len(self.classes_) == 2
-        self.coef_ = found.W[[1]] - found.W[[0]] if two else found.W
-        intercept = found.bias[[1]] - found.bias[[0]] if two else found.bias
-        self.intercept_ = intercept if self.fit_intercept else 0.0
-        self.dual_coef_ = sparse.csr_matrix(found.t.T)
-        return self
-
-    def _problems(
-        self, label: NDArray[np.int64], n_classes: int, effective: Floats
-    ) -> list[LinearProblem]:
-        """One problem for two classes, else one for each class against the rest."""
-        bias, column = self._bias()
-        make = partial(
-            losses.classification, C=self.C * effective, squared=self.loss == "squared_hinge"
-        )
-        positive = [1] if n_classes == 2 else range(n_classes)
-        penalty = Penalty(self.penalty)
-        return [
-            LinearProblem(make(np.where(label == k, 1.0, -1.0)), bias, column, penalty=penalty)
-            for k in positive
-        ]
-
     # ---- prediction and certification ------------------------------------------------------------
 
     def decision_function(self, X: Any) -> Floats:
@@ -341,21 +255,8 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinear):  # type: ig
             read from a LIBLINEAR file breaks ties as LIBLINEAR does.
         """
         scores = self._scores(X)
-        order: NDArray[np.intp] = getattr(self, "label_order_", np.arange(len(self.classes_)))
-        if scores.shape[1] > 1:
-            labels: NDArray[Any] = self.classes_[order[scores[:, order].argmax(axis=1)]]
-            return labels
-        second = scores[:, 0] >= 0 if self._zero_is_second() else scores[:, 0] > 0
-        labels = self.classes_[second.astype(np.intp)]
+        labels: NDArray[Any] = self.classes_[winners(self.model_, scores)]
         return labels
-
-    def _zero_is_second(self) -> bool:
-        """Whether a decision value of 0 means classes_[1].
-
-        LIBLINEAR takes the second label of its file.
-        """
-        order = getattr(self, "label_order_", None)
-        return order is not None and bool(order[1] == 1)
 
     def certify(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
         """Check the fitted model on its training data.
@@ -374,25 +275,4 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinear):  # type: ig
         """
         check_is_fitted(self)
         X, y = self._validate_Xy(X, y, reset=False)
-        label = np.searchsorted(self.classes_, y)
-        if not np.array_equal(self.classes_[np.minimum(label, len(self.classes_) - 1)], y):
-            raise ValueError(
-                "certify needs the data the model was fitted on: other labels were given."
-            )
-        effective = validate_weight(sample_weight, X.shape[0]) * self.class_weight_[label]
-        if self.multi_class == "crammer_singer":
-            return self._certify_together(X, label, effective)
-        return self._certify(self._problems(label, len(self.classes_), effective), X)
-
-    def _certify_together(self, X: Any, label: NDArray[np.int64], effective: Floats) -> Certificate:
-        self._check_duals()
-        coef, intercept = self._models()
-        if len(coef) == 1:  # the weights of all classes sum to 0
-            coef, intercept = np.vstack([-coef, coef]) / 2, np.append(-intercept, intercept) / 2
-        problem, duals = self._classes_problem(label, effective), self.dual_coef_.toarray().T
-        return certify_classes_again(
-            self.certificate_, problem, X, coef, intercept, duals, self.tol
-        )
-
-    def _classes_problem(self, label: NDArray[np.int64], effective: Floats) -> ClassesProblem:
-        return ClassesProblem(label, len(self.classes_), self.C * effective, *self._bias())
+        return self._certify_labels(X, y, validate_weight(sample_weight, X.shape[0]))

@@ -26,6 +26,11 @@ from maxmargin.estimators._targets import refuse_mixed_labels
 from maxmargin.estimators.linear import LinearSVC
 
 
+def of_best(name: str) -> Any:
+    """An attribute of the model with the best C."""
+    return property(lambda self: getattr(self.estimator_, name))
+
+
 class LinearSVCCV(ClassifierMixin, QuickParameters):  # type: ignore[misc]
     """LinearSVC with C chosen by cross-validation.
 
@@ -75,6 +80,9 @@ class LinearSVCCV(ClassifierMixin, QuickParameters):  # type: ignore[misc]
         "estimator": [LinearSVC, None],
         "verbose": ["verbose"],
     }
+
+    classes_, coef_ = of_best("classes_"), of_best("coef_")
+    intercept_, certificate_ = of_best("intercept_"), of_best("certificate_")
 
     def __init__(
         self,
@@ -130,12 +138,6 @@ class LinearSVCCV(ClassifierMixin, QuickParameters):  # type: ignore[misc]
             self.estimator_ = base.set_params(C=self.C_, warm_start=False).fit(
                 X, y, sample_weight=sample_weight
             )
-            self.classes_, self.coef_, self.intercept_ = (
-                self.estimator_.classes_,
-                self.estimator_.coef_,
-                self.estimator_.intercept_,
-            )
-            self.certificate_ = self.estimator_.certificate_
             return self
 
     def _values(self) -> Floats:

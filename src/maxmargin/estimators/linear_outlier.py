@@ -3,20 +3,22 @@
 from numbers import Real
 from typing import Any, ClassVar, Self
 
+import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats
-from maxmargin.estimators import _state
 from maxmargin.estimators._base import all_or_nothing
 from maxmargin.estimators._linear import BaseLinear
 from maxmargin.estimators._outlier import BaseOneClass
+from maxmargin.estimators._record import checked, fitted
 from maxmargin.estimators._targets import validate_weight
 from maxmargin.linear import losses
 from maxmargin.linear.designs import ArrayDesign, Design
 from maxmargin.linear.losses import Bias, LinearProblem
+from maxmargin.linear.model import values
 from maxmargin.linear.one_class import lower_offset
 from maxmargin.linear.training import TrainedLinear
 
@@ -106,16 +108,17 @@ class LinearOneClassSVM(BaseOneClass, BaseLinear):
         """
         with all_or_nothing(self):
             X = self._validate_X(X, reset=True)
-            return self._fit_design(ArrayDesign(X), validate_weight(sample_weight, X.shape[0]))
+            design, weight = ArrayDesign(X), validate_weight(sample_weight, X.shape[0])
+            return self._run([self._problem(weight)], design, self._choose(design))
 
-    def _fit_design(self, design: Design, weight: Floats) -> Self:
-        self._keep(
-            self._run(
-                [self._problem(weight)], design, self._choose(design), self._starts(len(weight), 1)
-            )
-        )
-        self.offset_ = -self.intercept_
-        return self
+    @property
+    def offset_(self) -> Any:
+        """rho, the negative intercept."""
+        return np.negative(fitted(self).intercept)
+
+    @offset_.setter
+    def offset_(self, value: Any) -> None:
+        self.intercept_ = np.negative(value)
 
     def _finished(
         self, trained: TrainedLinear, problem: LinearProblem, design: Design
@@ -140,9 +143,7 @@ class LinearOneClassSVM(BaseOneClass, BaseLinear):
         -------
         scores : ndarray of shape (n_samples,)
         """
-        check_is_fitted(self)
-        _state.check_linear(self)
-        return ArrayDesign(self._validate_X(X, reset=False)).values(self.coef_[0])
+        return values(checked(self), self._validate_X(X, reset=False))[:, 0]
 
     def certify(self, X: Any, y: Any = None, sample_weight: Any = None) -> Certificate:
         """Check the fitted model on its training data.

@@ -54,6 +54,7 @@ class LinearSVR(RegressorMixin, LinearModel, BaseLinear):  # type: ignore[misc]
     'optimal'
     """
 
+    _one_row = True
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseLinear._parameter_constraints,
         "epsilon": [Interval(Real, 0.0, None, closed="left")],
@@ -145,12 +146,7 @@ class LinearSVR(RegressorMixin, LinearModel, BaseLinear):  # type: ignore[misc]
             )
 
     def _fit_design(self, design: Design, z: Floats, weight: Floats) -> Self:
-        trained = self._run(
-            [self._problem(z, weight)], design, self._choose(design), self._starts(len(z), 1)
-        )
-        self._keep(trained)
-        self.coef_ = self.coef_[0]
-        return self
+        return self._run([self._problem(z, weight)], design, self._choose(design))
 
     def _problem(self, z: Floats, weight: Floats) -> LinearProblem:
         squared = self.loss == "squared_epsilon_insensitive"

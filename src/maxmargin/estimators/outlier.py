@@ -12,8 +12,8 @@ from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats
 from maxmargin.estimators._base import all_or_nothing
 from maxmargin.estimators._outlier import BaseOneClass
+from maxmargin.estimators._record import fitted
 from maxmargin.estimators._single import BaseSingle
-from maxmargin.estimators.libsvm_layout import fitted
 from maxmargin.kernel import formulations
 from maxmargin.kernel.formulations import Formulation
 from maxmargin.kernel.model import Problem
@@ -120,8 +120,9 @@ class OneClassSVM(BaseOneClass, BaseSingle):
 
         Assigning to it changes ``score_samples`` alone, as in scikit-learn, until the next fit.
         """
-        intercept = fitted(self).intercept
-        return self._offset if "_offset" in self.__dict__ else np.negative(intercept)
+        intercept: Floats = fitted(self).intercept
+        offset: Floats = self.__dict__.get("_offset", np.negative(intercept))
+        return offset
 
     @offset_.setter
     def offset_(self, value: Any) -> None:

@@ -8,17 +8,18 @@ parameters that it lacks have their defaults, the certificate's status is "impor
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core.arrays import Floats
-from maxmargin.estimators import _state
 from maxmargin.estimators._linear import BaseLinear
 from maxmargin.estimators._machine import KernelMachine
+from maxmargin.estimators._record import checked
 from maxmargin.estimators.classification import SVC, NuSVC
+from maxmargin.estimators.linear_cv import LinearSVCCV
 from maxmargin.estimators.outlier import OneClassSVM
 from maxmargin.estimators.regression import SVR, NuSVR
 from maxmargin.kernel.kernels import NAMES, PARAMETERS
 from maxmargin.kernel.model import KernelModel, Problem, check
+from maxmargin.linear.model import LinearModel
+from maxmargin.status import Status
 
 ESTIMATORS: dict[Problem, type[KernelMachine]] = {
     cls._problem: cls for cls in (SVC, NuSVC, OneClassSVM, SVR, NuSVR)
@@ -36,17 +37,24 @@ def record_of(model: Any) -> KernelModel:
     if problem_of(model) is None:
         names = ", ".join(cls.__name__ for cls in ESTIMATORS.values())
         raise TypeError(f"{type(model).__name__} is not a kernel machine: use one of {names}.")
-    check_is_fitted(model)
-    record: KernelModel = model.model_
-    check(record)
+    record: KernelModel = checked(model)
     return record
 
 
-def weights_of(model: BaseLinear) -> tuple[Floats, Floats]:
-    """The checked weights and intercepts of a fitted linear model, one row for each function."""
-    check_is_fitted(model)
-    _state.check_linear(model)
-    return model._models()
+def of_best(model: Any) -> Any:
+    """The model that a search over C chose; any other model as it is."""
+    return getattr(model, "estimator_", model) if isinstance(model, LinearSVCCV) else model
+
+
+def linear_of(model: Any) -> tuple[Any, LinearModel]:
+    """A linear model, or the one that a search over C chose, and its checked record."""
+    model = of_best(model)
+    if not isinstance(model, BaseLinear):
+        raise TypeError(
+            f"{type(model).__name__} is not a linear model: LinearSVC, LinearSVCCV, LinearSVR or "
+            "LinearOneClassSVM is needed."
+        )
+    return model, checked(model)
 
 
 def build(make: Any, **parameters: Any) -> Any:
@@ -71,4 +79,15 @@ def restore(record: KernelModel, **parameters: Any) -> Any:
     model.n_iter_ = steps if record.problem.classifies else int(steps[0])
     if record.classes is not None:
         model.class_weight_ = np.ones(len(record.classes))
+    return model
+
+
+def restore_linear(record: LinearModel, make: Any, **parameters: Any) -> Any:
+    """An estimator with these parameters and the record of a model of another program."""
+    model = build(make, **parameters)
+    model.model_, model.n_features_in_ = record, record.n_features
+    model.solver_, model.n_iter_ = str(Status.IMPORTED), 0
+    if record.classes is not None:
+        model.class_weight_ = np.ones(len(record.classes))
+    checked(model)
     return model

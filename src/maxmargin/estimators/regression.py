@@ -14,9 +14,9 @@ from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats
 from maxmargin.estimators._base import all_or_nothing, method_for
 from maxmargin.estimators._options import StrOptions
+from maxmargin.estimators._record import fitted
 from maxmargin.estimators._single import BaseSingle
 from maxmargin.estimators._targets import numbers
-from maxmargin.estimators.libsvm_layout import fitted
 from maxmargin.kernel import formulations
 from maxmargin.kernel.formulations import Formulation
 from maxmargin.kernel.model import Problem
@@ -250,7 +250,7 @@ class NuSVR(BaseSVR):
     @property
     def epsilon_(self) -> float:
         """Half-width of the tube found."""
-        epsilon = fitted(self).epsilon
+        epsilon: float | None = fitted(self).epsilon
         if epsilon is None:
             raise AttributeError("epsilon_ is not known: the model file does not hold it.")
         return epsilon

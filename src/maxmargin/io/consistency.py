@@ -20,6 +20,8 @@ from maxmargin.estimators._outlier import BaseOneClass
 from maxmargin.estimators.records import problem_of
 from maxmargin.kernel.kernels import Kernel
 from maxmargin.kernel.model import KernelModel, check
+from maxmargin.linear.model import LinearModel, check_duals
+from maxmargin.linear.model import check as check_linear
 
 WRONG = (
     TypeError,
@@ -51,14 +53,9 @@ def _validate(model: Any) -> None:
     elif isinstance(model, KernelMachine):
         _check_machine(model)
     elif isinstance(model, BaseLinear):
-        _state.check_linear(model)
-        _state.check_duals(model)
         _check_linear(model)
     else:
         _validate(model.estimator_)
-        _require(isinstance(model.certificate_, Certificate), "certificate_")
-        for name in ("classes_", "coef_", "intercept_"):
-            _require(_same(getattr(model, name), getattr(model.estimator_, name)), name)
 
 
 def _require(condition: Any, what: str) -> None:
@@ -69,7 +66,7 @@ def _require(condition: Any, what: str) -> None:
 def _check_common(model: Any) -> None:
     """Check attributes that every kind of estimator may have."""
     has = vars(model)
-    if not isinstance(model, KernelMachine):
+    if isinstance(model, BaseOnline):
         _require("classes_" in has or not isinstance(model, ClassifierMixin), "classes_")
         _require("offset_" in has or not isinstance(model, BaseOneClass), "offset_")
     if "n_features_in_" in has:
@@ -84,7 +81,7 @@ def _check_common(model: Any) -> None:
     if "target_name_" in has:
         _require(isinstance(model.target_name_, str), "target_name_")
     if "classes_" in has:
-        _check_labels(model.classes_, getattr(model, "label_order_", None))
+        _check_labels(model.classes_, None)
     if "certificate_" in has:
         _require(isinstance(model.certificate_, Certificate), "certificate_")
     if "offset_" in has:
@@ -135,10 +132,15 @@ def _check_machine(model: Any) -> None:
 
 
 def _check_classes(model: Any, record: KernelModel) -> None:
+    pairs = record.classes is not None and len(record.classes) > 2
+    _require(type(record.pairs) is bool and (pairs or not record.pairs), "pairs")
+    _check_label_order(model, record)
+
+
+def _check_label_order(model: Any, record: KernelModel | LinearModel) -> None:
+    """A classifier has classes, and only a classifier has an order of them."""
     classes = record.classes
     _require((classes is not None) is isinstance(model, ClassifierMixin), "classes")
-    pairs = classes is not None and len(classes) > 2
-    _require(type(record.pairs) is bool and (pairs or not record.pairs), "pairs")
     if classes is not None:
         _check_labels(classes, record.label_order)
     else:
@@ -158,13 +160,19 @@ def _check_labels(classes: Any, order: Any) -> None:
 
 
 def _check_linear(model: Any) -> None:
-    """Check the attributes of a linear model that prediction does not use."""
-    _require(isinstance(model.certificate_, Certificate), "certificate_")
+    """Check the record of a linear model."""
+    record: LinearModel = model.model_
+    _require(isinstance(record, LinearModel), "model_")
+    _check_label_order(model, record)
+    check_linear(record, type(model).__name__)
+    check_duals(record, type(model).__name__)
+    _require(type(record.n_features) is int, "n_features")
+    _require(record.n_features == model.n_features_in_, "n_features_in_")
+    _require(isinstance(record.certificate, Certificate), "certificate")
     _require(type(model.solver_) is str, "solver_")
     _require(type(model.n_iter_) is int, "n_iter_")
-    if "classes_" in vars(model):
+    if record.classes is not None:
         _check_class_weight(model)
-    _check_offset(model)
 
 
 def _check_offset(model: Any) -> None:

@@ -20,9 +20,9 @@ from maxmargin.estimators._linear import BaseLinear
 from maxmargin.estimators._online import BaseOnline
 from maxmargin.estimators._outlier import BaseOneClass
 from maxmargin.estimators._pegasos import BasePegasos
+from maxmargin.estimators._record import checked
 from maxmargin.estimators.linear import LinearSVC
-from maxmargin.estimators.linear_cv import LinearSVCCV
-from maxmargin.estimators.records import record_of, weights_of
+from maxmargin.estimators.records import of_best, record_of
 from maxmargin.kernel.kernels import Kernel, Kind
 from maxmargin.kernel.sources import combine
 
@@ -66,14 +66,12 @@ class Formula(NamedTuple):
 
 def formula_of(model: Any) -> Formula:
     """Return the formula of a fitted estimator whose kernel is not a Python function."""
-    if isinstance(model, LinearSVCCV) and hasattr(model, "estimator_"):
-        model = model.estimator_
+    model = of_best(model)
     if not isinstance(model, BaseSVM | BaseLinear):
         raise TypeError(f"{type(model).__name__} is not an estimator of maxmargin.")
     if isinstance(model, BaseLinear):
-        weights, intercept = weights_of(model)
-        order = getattr(model, "label_order_", None)
-        return _linear(model, weights, intercept, order)
+        record = checked(model)
+        return _linear(model, record.weights(), record.intercepts(), record.label_order)
     if model.kernel_.kind is Kind.CALLABLE:
         raise ValueError(
             "The kernel is a Python function, which cannot be written in another language."

@@ -16,22 +16,18 @@ breaks ties (of equal values the first wins, of two labels the second), and labe
 it.
 """
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from maxmargin import certificate
 from maxmargin.core.arrays import Floats
-from maxmargin.estimators import LinearOneClassSVM, LinearSVC, LinearSVCCV, LinearSVR
-from maxmargin.estimators._linear import BaseLinear
-from maxmargin.estimators.records import build, weights_of
+from maxmargin.estimators import LinearOneClassSVM, LinearSVC, LinearSVR
+from maxmargin.estimators.records import linear_of, restore_linear
 from maxmargin.io.files import compressed_write
 from maxmargin.io.label_orders import whole_labels
 from maxmargin.io.model_text import Head, Lines, numbers_of_lines, read_head
-from maxmargin.status import Status
+from maxmargin.linear.model import LinearModel, imported
 
 WORDS = {b"solver_type", b"nr_class", b"label", b"nr_feature", b"bias", b"rho"}
 ROWS = 10_000
@@ -55,48 +51,16 @@ OTHERS = ("L2R_LR", "L1R_LR", "L2R_LR_DUAL")
 """Logistic regression, which is not a support vector machine."""
 
 
-class Linear(NamedTuple):
-    """A linear model: f_k(x) = weights_k . x + intercept_k.
-
-    For two classes f is positive for classes[1].
-    """
-
-    solver: str
-    weights: Floats
-    intercept: Floats
-    fitted_intercept: bool = True
-    classes: NDArray[Any] | None = None
-    label_order: NDArray[np.int64] | None = None
-    """Positions in classes: the order of the labels in a file. None is the order that makes
-    LIBLINEAR break ties as predict does."""
-
-
-def linear_of(model: Any) -> Linear:
-    """Return the linear model of a fitted estimator."""
-    model = (
-        model.estimator_
-        if isinstance(model, LinearSVCCV) and hasattr(model, "estimator_")
-        else model
-    )
-    if not isinstance(model, BaseLinear):
-        raise TypeError(
-            f"{type(model).__name__} is not a linear model: LinearSVC, LinearSVCCV, LinearSVR or "
-            "LinearOneClassSVM is needed."
-        )
-    weights, intercept = weights_of(model)
+def solver_of(model: Any) -> str:
+    """Return LIBLINEAR's name for the problem that a linear model of ours solves."""
     if isinstance(model, LinearSVC):
-        table, wanted = CLASSIFIERS, {"penalty": model.penalty, "loss": model.loss}
-        solver = (
-            TOGETHER
-            if model.multi_class == "crammer_singer"
-            else _name(table, {"penalty": "l2"}, wanted, model.dual)
-        )
-        order = getattr(model, "label_order_", None)
-        return Linear(solver, weights, intercept, bool(model.fit_intercept), model.classes_, order)
+        if model.multi_class == "crammer_singer":
+            return TOGETHER
+        wanted = {"penalty": model.penalty, "loss": model.loss}
+        return _name(CLASSIFIERS, {"penalty": "l2"}, wanted, model.dual)
     if isinstance(model, LinearSVR):
-        solver = _name(REGRESSORS, {}, {"loss": model.loss}, model.dual)
-        return Linear(solver, weights, intercept, bool(model.fit_intercept))
-    return Linear(ONE_CLASS, weights, intercept)
+        return _name(REGRESSORS, {}, {"loss": model.loss}, model.dual)
+    return ONE_CLASS
 
 
 def _name(
@@ -108,26 +72,6 @@ def _name(
     """
     name = next(name for name, values in table.items() if defaults | values == wanted)
     return PRIMAL.get(name, name) if dual is False else name
-
-
-def restore_linear(found: Linear, make: Callable[..., Any], **parameters: Any) -> Any:
-    """Return an estimator with the given functions."""
-    model = build(make, **parameters)
-    functions, width = found.weights.shape
-    model.n_features_in_ = width
-    model.coef_ = found.weights[0] if isinstance(model, LinearSVR) else found.weights
-    model.intercept_ = found.intercept if found.fitted_intercept else 0.0
-    model.dual_coef_ = sparse.csr_matrix((functions, 0))
-    model.certificate_ = certificate.unknown(Status.IMPORTED)
-    model.solver_, model.n_iter_ = str(Status.IMPORTED), 0
-    if found.classes is not None:
-        model.classes_, model.class_weight_ = found.classes, np.ones(len(found.classes))
-    if found.label_order is not None:
-        model.label_order_ = found.label_order
-    if isinstance(model, LinearOneClassSVM):
-        model.offset_ = -found.intercept
-    weights_of(model)
-    return model
 
 
 # ---- writing -------------------------------------------------------------------------------------
@@ -151,12 +95,13 @@ def save_liblinear(model: Any, path: Any) -> None:
     LIBLINEAR always does), more as in ``classes_``, so that LIBLINEAR breaks ties as ``predict``
     does.
     """
-    found = linear_of(model)
+    model, found = linear_of(model)
+    solver = solver_of(model)
     head = [
-        f"solver_type {found.solver}",
+        f"solver_type {solver}",
         f"nr_class {2 if found.classes is None else len(found.classes)}",
     ]
-    columns, intercept = found.weights, found.intercept
+    columns, intercept = found.weights(), found.intercepts()
     if found.classes is not None:
         order = _order(found)
         labels = whole_labels(found.classes, "LIBLINEAR")
@@ -165,13 +110,11 @@ def save_liblinear(model: Any, path: Any) -> None:
         columns, intercept = columns[order], intercept[order]
         if len(labels) == 2:
             columns, intercept = (
-                (columns / 2, intercept / 2)
-                if found.solver == TOGETHER
-                else (columns[:1], intercept[:1])
+                (columns / 2, intercept / 2) if solver == TOGETHER else (columns[:1], intercept[:1])
             )
         head.append("label " + " ".join(str(labels[k]) for k in order))
-    one_class = found.solver == ONE_CLASS
-    extra = found.fitted_intercept and not one_class
+    one_class = solver == ONE_CLASS
+    extra = bool(model.fit_intercept) and not one_class
     head += [f"nr_feature {columns.shape[1]}", f"bias {1 if extra else -1}"]
     head += [f"rho {-float(intercept[0])!r}"] if one_class else []
     rows = np.vstack([columns.T, intercept]) if extra else columns.T
@@ -185,7 +128,7 @@ def save_liblinear(model: Any, path: Any) -> None:
             )
 
 
-def _order(found: Linear) -> NDArray[np.int64]:
+def _order(found: LinearModel) -> NDArray[np.int64]:
     """Return positions in classes in the order in which labels are written; see save_liblinear."""
     assert found.classes is not None
     if found.label_order is not None:
@@ -222,7 +165,7 @@ def load_liblinear(path: Any) -> Any:
         table = _table(lines, width + (bias >= 0), functions)
     weights, intercept = table[:width].T, bias * table[width] if bias >= 0 else np.zeros(functions)
     if rho is not None:
-        found = Linear(solver, np.ascontiguousarray(weights), intercept - rho)
+        found = imported(np.ascontiguousarray(weights), intercept - rho)
         return restore_linear(found, LinearOneClassSVM)
     weights, intercept, classes = _sorted(weights, intercept, labels)
     order = np.argsort(np.argsort(labels)) if labels else None
@@ -231,7 +174,7 @@ def load_liblinear(path: Any) -> Any:
         if bias > 0
         else {"fit_intercept": False}
     )
-    found = Linear(solver, weights, intercept, bias > 0, classes, order)
+    found = imported(weights, intercept if bias > 0 else 0.0, classes, order)
     if classes is None:
         return restore_linear(found, LinearSVR, **REGRESSORS[solver], **has)
     return restore_linear(found, LinearSVC, **CLASSIFIERS[solver], **has)

@@ -16,8 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin import estimators
 from maxmargin.estimators import liblinear
 from maxmargin.estimators.records import build
-from maxmargin.io import archive, first_version
+from maxmargin.io import archive
 from maxmargin.io.consistency import WRONG, validate
+from maxmargin.io.earlier_versions import with_record
 from maxmargin.io.files import open_read
 from maxmargin.io.liblinear_models import load_liblinear
 from maxmargin.io.libsvm_models import load_libsvm
@@ -143,8 +144,7 @@ def _of_width(model: Any, n_features: int | None) -> Any:
 def _load(path: Any) -> Any:
     found = archive.Archive(path)
     try:
-        decode = _decode_first if found.header["version"] == 1 else _decode
-        return decode(Decoder(found.arrays, decode), found.header.get("model"), 0)
+        return _decode(Decoder(found.arrays, _decode), found.header.get("model"), 0)
     except WRONG as error:
         raise found.error(
             f"its contents are inconsistent: {type(error).__name__}: {error}"
@@ -153,19 +153,7 @@ def _load(path: Any) -> Any:
         raise found.error(str(error)) from None
 
 
-def _attributes(decoder: Decoder, record: Any, depth: int) -> dict[str, Any]:
-    """The fitted attributes in a record."""
-    return {key: decoder.decode(value, depth) for key, value in record["attributes"].items()}
-
-
-def _decode_first(decoder: Decoder, record: Any, depth: int) -> Any:
-    """The estimator of a record of the first version, checked."""
-    return _decode(decoder, record, depth, first_version.attributes)
-
-
-def _decode(
-    decoder: Decoder, record: Any, depth: int, attributes: Callable[..., Any] = _attributes
-) -> Any:
+def _decode(decoder: Decoder, record: Any, depth: int) -> Any:
     """Return the estimator of a record, checked."""
     name = record["class"]
     if not isinstance(name, str) or name not in CLASSES:
@@ -179,7 +167,8 @@ def _decode(
         )
     parameters = {key: decoder.decode(value, depth) for key, value in record["parameters"].items()}
     model = build(cls, **parameters)
-    for key, value in attributes(decoder, record, depth).items():
+    found = {key: decoder.decode(value, depth) for key, value in record["attributes"].items()}
+    for key, value in with_record(cls, found).items():
         if (
             not ATTRIBUTE.fullmatch(key)
             or key.startswith("__")

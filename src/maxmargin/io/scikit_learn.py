@@ -12,12 +12,19 @@ from scipy import sparse
 from sklearn.svm import _classes as theirs
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.estimators import LinearSVC, LinearSVCCV, LinearSVR
+from maxmargin.estimators import LinearSVC, LinearSVR
 from maxmargin.estimators.libsvm_layout import libsvm_signed, shown
-from maxmargin.estimators.records import ESTIMATORS, problem_of, record_of, restore
-from maxmargin.io.liblinear_models import Linear, linear_of, restore_linear
+from maxmargin.estimators.records import (
+    ESTIMATORS,
+    linear_of,
+    problem_of,
+    record_of,
+    restore,
+    restore_linear,
+)
 from maxmargin.kernel.kernels import NAMES, PARAMETERS, Kernel, Kind
 from maxmargin.kernel.model import KernelModel, Problem, imported
+from maxmargin.linear.model import imported as model_of_weights
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 LINEAR = {"LinearSVC": LinearSVC, "LinearSVR": LinearSVR}
@@ -71,8 +78,8 @@ def _linear_from(model: Any, target: Any) -> Any:
     coef = model.coef_.toarray() if sparse.issparse(model.coef_) else np.atleast_2d(model.coef_)
     weights = np.ascontiguousarray(coef, np.float64)
     intercept = np.broadcast_to(np.asarray(model.intercept_, np.float64), len(weights)).copy()
-    found = Linear(
-        "", weights, intercept, bool(model.fit_intercept), getattr(model, "classes_", None)
+    found = model_of_weights(
+        weights, intercept if model.fit_intercept else 0.0, getattr(model, "classes_", None)
     )
     new = restore_linear(found, target, **_shared(model, target), intercept="regularised")
     _keep(model, new)
@@ -180,8 +187,7 @@ def _fill(sklearn_model: Any, record: KernelModel) -> None:
 
 
 def _linear_to(model: Any) -> Any:
-    found = linear_of(model)
-    model = model.estimator_ if isinstance(model, LinearSVCCV) else model
+    model, found = linear_of(model)
     name = next((name for name, cls in LINEAR.items() if isinstance(model, cls)), None)
     if name is None:
         raise TypeError(
@@ -189,9 +195,10 @@ def _linear_to(model: Any) -> Any:
         )
     target = getattr(theirs, name)
     new = target(**_shared(model, target))
-    new.coef_ = found.weights[0] if name == "LinearSVR" else found.weights
-    new.intercept_ = found.intercept.copy() if found.fitted_intercept else 0.0
-    new.n_features_in_ = found.weights.shape[1]
+    weights, intercept = found.weights(), found.intercepts()
+    new.coef_ = weights[0] if name == "LinearSVR" else weights
+    new.intercept_ = intercept.copy() if model.fit_intercept else 0.0
+    new.n_features_in_ = found.n_features
     if found.classes is not None:
         new.classes_ = found.classes
     for attribute in ("n_iter_", "feature_names_in_"):

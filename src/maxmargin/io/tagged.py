@@ -12,6 +12,7 @@ with one key, its tag:
     {"csr": [["matrix", rows, columns], 0, 1, 2]}       data, indices, indptr
     {"kernel": ["RBF", 0.5, 0.0, 3]}
     {"machine": {"kernel": ..., "coef": ...}}           a KernelModel, field by field
+    {"linear": {"coef": ..., "intercept": ...}}         a LinearModel, field by field
     {"certificate": [0, 1, 2]}                          status, convexity, numbers; one row a part
     {"record": ["Iterates", [...]]}                     a NamedTuple of the list below
     {"model": {"class": ..., "parameters": ..., "attributes": ...}}
@@ -23,6 +24,7 @@ functions, random generators and other objects is an error that gives the reason
 import math
 from collections.abc import Callable
 from dataclasses import fields
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -34,6 +36,7 @@ from maxmargin.compression import Compression
 from maxmargin.io.archive import Arrays
 from maxmargin.kernel.kernels import Kernel, Kind
 from maxmargin.kernel.model import KernelModel, Problem
+from maxmargin.linear.model import LinearModel
 from maxmargin.online.norma import Hypotheses
 from maxmargin.online.pegasos import Iterates
 from maxmargin.status import Convexity, Status
@@ -43,7 +46,9 @@ RECORDS |= {"Walks": Iterates, "Functions": Hypotheses}  # their names in the fi
 STATUSES = list(Status)
 CONVEXITIES = [*map(Convexity, ("proved", "checked", "assumed", "indefinite", "unknown"))]
 """Files hold positions in these lists, so new entries go to the end."""
-MACHINE, CERTIFICATE = ([field.name for field in fields(cls)] for cls in (KernelModel, Certificate))
+MODELS: dict[str, Any] = {"machine": KernelModel, "linear": LinearModel}
+"""The records of fitted models by their tags."""
+CERTIFICATE = [field.name for field in fields(Certificate)]
 CERTIFICATE = [name for name in CERTIFICATE if name not in ("status", "convexity", "parts")]
 SCALARS = ("|b1", "|i1", "|u1", *(f"<{kind}{size}" for kind in "iuf" for size in "248"))
 """Types of NumPy numbers."""
@@ -82,7 +87,8 @@ class Encoder:
             (np.ndarray, self._array),
             (Kernel, self._kernel),
             (Certificate, self._certificate),
-            (KernelModel, self._machine),
+            (tuple(MODELS.values()), self._fitted),
+            (Problem, lambda v: v.value),
             (BaseEstimator, lambda v: {"model": self.model(v)}),
             (tuple(RECORDS.values()), lambda v: {"record": [type(v).__name__, self._each(v)]}),
             (tuple, lambda v: {"tuple": self._each(v)}),
@@ -128,9 +134,11 @@ class Encoder:
             "kernel": [value.kind.name, float(value.gamma), float(value.coef0), int(value.degree)]
         }
 
-    def _machine(self, value: KernelModel) -> Any:
-        parts = {name: self.encode(getattr(value, name)) for name in MACHINE if name != "problem"}
-        return {"machine": {"problem": value.problem.value, **parts}}
+    def _fitted(self, value: Any) -> Any:
+        tag = next(tag for tag, cls in MODELS.items() if isinstance(value, cls))
+        return {
+            tag: {field.name: self.encode(getattr(value, field.name)) for field in fields(value)}
+        }
 
     def _certificate(self, value: Certificate) -> Any:
         rows = [value, *value.parts]
@@ -163,7 +171,7 @@ class Decoder:
             "csr": self._csr,
             "kernel": self._kernel,
             "certificate": self._certificate,
-            "machine": self._machine,
+            **{tag: partial(self._fitted, cls) for tag, cls in MODELS.items()},
             "record": self._record,
             "model": lambda v, depth: self.model(self, v, depth),
         }
@@ -261,10 +269,13 @@ class Decoder:
 
         return one(0, tuple(one(k, ()) for k in range(1, rows)))
 
-    def _machine(self, content: Any, depth: int) -> KernelModel:
-        _require(set(content) == set(MACHINE), "a machine does not have the fields of one")
-        parts = {name: self.decode(content[name], depth) for name in MACHINE if name != "problem"}
-        return KernelModel(problem=Problem(content["problem"]), **parts)
+    def _fitted(self, cls: Any, content: Any, depth: int) -> Any:
+        names = {field.name for field in fields(cls)}
+        _require(set(content) == names, f"a {cls.__name__} does not have the fields of one")
+        parts = {name: self.decode(value, depth) for name, value in content.items()}
+        if "problem" in parts:
+            parts["problem"] = Problem(parts["problem"])
+        return cls(**parts)
 
     def _record(self, content: Any, depth: int) -> Any:
         name, parts = content

@@ -24,14 +24,12 @@ from sklearn.utils.validation import _num_samples
 from maxmargin import certificate
 from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats, Integers
+from maxmargin.integrity import is_finite, is_matrix, refuse_altered
 from maxmargin.kernel import multiclass
 from maxmargin.kernel.kernels import Kernel, Kind
 from maxmargin.kernel.sources import pick
 from maxmargin.kernel.training import Trained
 from maxmargin.status import Convexity, Status
-
-INVALID = (AttributeError, TypeError, ValueError, IndexError)
-"""What reading an altered record raises."""
 
 
 def none() -> Floats:
@@ -137,19 +135,14 @@ def shapes(model: KernelModel) -> tuple[int, int, int]:
 
 def check(model: KernelModel) -> None:
     """Refuse a record that was altered: native code must never read one."""
-    try:
-        good = _is_consistent(model)
-    except INVALID:
-        good = False
-    if not good:
-        raise ValueError(f"The internal representation of {model.problem.estimator} was altered")
+    refuse_altered(model.problem.estimator, _is_consistent, model)
 
 
 def _is_consistent(model: KernelModel) -> bool:
     parts, coefficients, decisions = shapes(model)
     return (
-        _is_finite(model.coef, (coefficients, _count(model)))
-        and _is_finite(model.intercept, (decisions,))
+        is_finite(model.coef, (coefficients, _count(model)))
+        and is_finite(model.intercept, (decisions,))
         and _vectors_are_consistent(model)
         and _rows_are_consistent(model)
         and model.n_support.shape == (parts,)
@@ -164,18 +157,10 @@ def _count(model: KernelModel) -> int:
     return len(model.rows) if precomputed else _num_samples(model.vectors)  # type: ignore[arg-type]
 
 
-def _is_finite(values: Any, shape: tuple[int, ...]) -> bool:
-    return bool(values.shape == shape and values.dtype == np.float64 and np.isfinite(values).all())
-
-
 def _vectors_are_consistent(model: KernelModel) -> bool:
-    vectors = model.vectors
     if model.kernel.kind in (Kind.PRECOMPUTED, Kind.CALLABLE):
         return True
-    if sparse.issparse(vectors):
-        vectors.check_format(full_check=True)
-    values = vectors.data if sparse.issparse(vectors) else vectors
-    return bool(vectors.shape[1] == model.n_features and _is_finite(values, values.shape))
+    return is_matrix(model.vectors, (_count(model), model.n_features))
 
 
 def _rows_are_consistent(model: KernelModel) -> bool:

@@ -15,9 +15,10 @@ from scipy import sparse
 
 from maxmargin.core.arrays import Floats, Integers
 from maxmargin.core.memory import fingerprint
+from maxmargin.integrity import INVALID
 from maxmargin.kernel import multiclass
 from maxmargin.kernel.kernels import Kernel, Kind
-from maxmargin.kernel.model import INVALID, KernelModel, check
+from maxmargin.kernel.model import KernelModel, check
 from maxmargin.kernel.sources import NativeSource, Source, combine, make_source
 
 
