@@ -218,8 +218,7 @@ class BaseSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
         X = self._validate_X(X, reset=False)
         position = label_positions(self.model_, X, self.break_ties)
-        labels: NDArray[Any] = self.classes_[position]
-        return labels
+        return np.asarray(self.classes_[position])
 
     def certify(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
         """Check the fitted model on its training data.
@@ -247,15 +246,14 @@ class BaseSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
                 "certify needs the data the model was fitted on: other labels or another number of "
                 "samples were given."
             )
-        effective = _effective(
-            finite_weight(sample_weight, _num_samples(X)), self.class_weight_[label]
-        )
+        class_weight = self.class_weight_[label]
+        effective = _effective(finite_weight(sample_weight, _num_samples(X)), class_weight)
         claims = []
         for rows, sign in multiclass.tasks(label, len(classes), not model.pairs):
             keep = effective[rows] > 0
-            task = BinaryTask(rows[keep], sign[keep])
-            weight, class_weight = effective[task.samples], self.class_weight_[label[task.samples]]
-            claims.append(Claim(task.samples, self._problem_of(task, weight, class_weight)))
+            used = rows[keep]
+            task = BinaryTask(used, sign[keep])
+            claims.append(Claim(used, self._problem_of(task, effective[used], class_weight[used])))
         return certification.certify(model, X, label, claims, self.tol)
 
 

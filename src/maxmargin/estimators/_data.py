@@ -1,5 +1,7 @@
 """Validation and conversion of the user's data: sparse formats, precomputed kernels, gamma."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -30,26 +32,26 @@ BATCH_ROWS = 8
 
 
 def validated(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
-    """scikit-learn's validate_data with CHECKS.
-
-    Where X or y contain words, the error says where they are and what to do about them.
-    """
-    try:
+    """Validate data by scikit-learn's validate_data with CHECKS."""
+    with _words_explained(X):
         return validate_data(estimator, X, *y, **CHECKS, **options)
-    except ValueError as error:
-        if not is_word_error(error):
-            raise
-        raise ValueError(f"{error}. {_where_words_are(X)}") from error
 
 
 def check_chunk(X: Any, name: str) -> Any:
     """Validate the X of a chunk in the same way."""
-    try:
+    with _words_explained(X, f"{name}: "):
         return check_array(X, input_name=name, **CHECKS)
+
+
+@contextmanager
+def _words_explained(X: Any, prefix: str = "") -> Iterator[None]:
+    """If X or y contain words, the error says where they are and what to do about them."""
+    try:
+        yield
     except ValueError as error:
         if not is_word_error(error):
             raise
-        raise ValueError(f"{name}: {error}. {_where_words_are(X)}") from error
+        raise ValueError(f"{prefix}{error}. {_where_words_are(X)}") from error
 
 
 def _where_words_are(X: Any) -> str:
@@ -57,20 +59,17 @@ def _where_words_are(X: Any) -> str:
     if hasattr(X, "columns"):
         columns = [(repr(str(name)), np.asarray(X[name])) for name in X.columns]
     else:
-        columns = [
-            (f"{k} (counted from 0)", column)
-            for k, column in enumerate(np.atleast_2d(np.asarray(X, dtype=object)).T)
-        ]
+        values = np.atleast_2d(np.asarray(X, dtype=object)).T
+        columns = [(f"{k} (counted from 0)", column) for k, column in enumerate(values)]
     found = [(name, word) for name, column in columns if (word := _first_word(column)) is not None]
     if not found:
         return WORDS_IN_Y
-    shown = ", ".join(
-        f"{name} with {word!r}" for name, word in found[:5]
-    ) + f" and {len(found) - 5} more" * (len(found) > 5)
+    shown = ", ".join(f"{name} with {word!r}" for name, word in found[:5])
+    more = f" and {len(found) - 5} more" if len(found) > 5 else ""
     return (
-        f"X has {len(found)} {'column' if len(found) == 1 else 'columns'} of words: {shown}. "
-        "Encode categories as numbers (OneHotEncoder, "
-        "OrdinalEncoder, within a ColumnTransformer), or leave the columns out."
+        f"X has {len(found)} {'column' if len(found) == 1 else 'columns'} of words: {shown}{more}. "
+        "Encode categories as numbers (OneHotEncoder, OrdinalEncoder, within a ColumnTransformer), "
+        "or leave the columns out."
     )
 
 
@@ -93,20 +92,13 @@ def symmetric(kind: Kind | None, K: Any) -> Any:
     if kind is not Kind.PRECOMPUTED:
         return K
     step = max(1, 2**22 // max(1, len(K)))
-    worst = max(
-        (
-            float(np.abs(K[i : i + step] - K[:, i : i + step].T).max(initial=0.0))
-            for i in range(0, len(K), step)
-        ),
-        default=0.0,
-    )
+    blocks = [slice(i, i + step) for i in range(0, len(K), step)]
+    worst = float(np.max([np.abs(K[b] - K[:, b].T).max() for b in blocks], initial=0.0))
     if worst == 0:
         return K
     size = float(np.abs(K).max())
-    differ = (
-        f"entries differ from their mirror images by up to {worst:.3g}, with values up to "
-        f"{size:.3g}"
-    )
+    differ = f"entries differ from their mirror images by up to {worst:.3g}, "
+    differ += f"with values up to {size:.3g}"
     if not worst <= ASYMMETRY * size:
         raise ValueError(
             f"Precomputed matrix must be symmetric: {differ}. Pass (K + K.T) / 2 if the difference "
@@ -127,28 +119,22 @@ def refuse_batch_dependence(kernel: Any, X: Any) -> None:
     A few entries are evaluated in two blocks. Other kernels are not checked.
     """
     function = kernel.function if isinstance(kernel, Kernel) else kernel
-    if not callable(function):
-        return
-    n = _num_samples(X)
-    if n < 4:
+    if not callable(function) or (n := _num_samples(X)) < 4:
         return
     rows = np.linspace(0, n - 1, min(n, BATCH_ROWS)).astype(np.int64)
     few = len(rows) // 2
-    whole, part = (
-        _dense(function(pick(X, a), pick(X, b)))
-        for a, b in ((rows, rows), (rows[:few], rows[few:]))
-    )
+    some, others = pick(X, rows[:few]), pick(X, rows[few:])
+    whole, part = _dense(function(pick(X, rows), pick(X, rows))), _dense(function(some, others))
     if whole.shape != (len(rows), len(rows)) or part.shape != (few, len(rows) - few):
         return  # the fit reports the wrong shape
     difference = float(np.abs(whole[:few, few:] - part).max(initial=0.0))
     if difference > ASYMMETRY * float(np.abs(whole).max()):
         raise ValueError(
             "The kernel function depends on its batch: values of the same pairs of samples differ "
-            f"by up to {difference:.3g} between two "
-            "calls with other samples in the batch. A value k(x, z) may depend on x and z only, "
-            "because the kernel is evaluated in blocks. Divide by a constant instead of K.max(), "
-            "do not centre the block; or compute the matrices yourself and use "
-            "kernel='precomputed'."
+            f"by up to {difference:.3g} between two calls with other samples in the batch. A value "
+            "k(x, z) may depend on x and z only, because the kernel is evaluated in blocks. Divide "
+            "by a constant instead of K.max(), do not centre the block; or compute the matrices "
+            "yourself and use kernel='precomputed'."
         )
 
 
@@ -190,27 +176,23 @@ def _gamma_of_data(gamma: str, X: Any, weight: Floats | None) -> float:
     n, d = X.shape
     if gamma == "auto":
         return 1.0 / float(d)
-    weight = (
-        np.ones(n) if weight is None else np.ldexp(weight, -np.frexp(weight.max(initial=0.0))[1])
-    )  # their scale does not matter
-    uniform = bool((weight == weight[0]).all())
+    if weight is None:
+        weight = np.ones(n)
+    else:  # their scale does not matter
+        weight = np.ldexp(weight, -np.frexp(weight.max(initial=0.0))[1])
     total = float(weight.sum()) * d
     if sparse.issparse(X):
         entries = np.repeat(weight, np.diff(X.indptr))
         mean = float(np.sum(entries * X.data)) / total
+        squares = np.subtract(X.data, mean, dtype=np.float64) ** 2
         absent = max(0.0, total - float(entries.sum()))
-        variance = (
-            float(np.sum(entries * np.subtract(X.data, mean, dtype=np.float64) ** 2))
-            + absent * mean * mean
-        ) / total
-    elif uniform:
+        variance = (float(np.sum(entries * squares)) + absent * mean * mean) / total
+    elif (weight == weight[0]).all():
         variance = float(np.var(X, dtype=np.float64))
     else:
         mean = float(np.sum(weight * X.sum(axis=1, dtype=np.float64))) / total
-        variance = (
-            float(np.sum(weight * np.sum(np.subtract(X, mean, dtype=np.float64) ** 2, axis=1)))
-            / total
-        )
+        squares = np.subtract(X, mean, dtype=np.float64) ** 2
+        variance = float(np.sum(weight * np.sum(squares, axis=1))) / total
     if not np.isfinite(variance):
         raise ValueError(
             "The dual coefficients or intercepts are not finite: the variance of X overflows. "

@@ -23,6 +23,11 @@ from numpy.typing import ArrayLike
 from maxmargin.textbook.checks import Array
 
 
+def _margin(t: ArrayLike, y: ArrayLike) -> Array:
+    """t y."""
+    return np.asarray(np.asarray(t, float) * np.asarray(y, float))
+
+
 def squared_error(t: ArrayLike, y: ArrayLike) -> Array:
     """1/2 (t - y)^2."""
     return np.asarray(0.5 * (np.asarray(t, float) - np.asarray(y, float)) ** 2)
@@ -30,21 +35,19 @@ def squared_error(t: ArrayLike, y: ArrayLike) -> Array:
 
 def logistic(t: ArrayLike, y: ArrayLike) -> Array:
     """-log sigma(t y) with t = +-1, without overflow."""
-    return np.asarray(np.logaddexp(0.0, -np.asarray(t, float) * np.asarray(y, float)))
+    return np.asarray(np.logaddexp(0.0, -_margin(t, y)))
 
 
 def softmax(t: ArrayLike, scores: ArrayLike) -> Array:
     """-log softmax(scores)_t; t is the index of the class, scores has a column for each class."""
     s = np.asarray(scores, float)
-    return np.asarray(
-        np.logaddexp.reduce(s, axis=-1)
-        - np.take_along_axis(s, np.asarray(t, int)[..., None], axis=-1)[..., 0]
-    )
+    of_class = np.take_along_axis(s, np.asarray(t, int)[..., None], axis=-1)[..., 0]
+    return np.asarray(np.logaddexp.reduce(s, axis=-1) - of_class)
 
 
 def hinge(t: ArrayLike, y: ArrayLike) -> Array:
     """max(0, 1 - t y)."""
-    return np.asarray(np.maximum(0.0, 1.0 - np.asarray(t, float) * np.asarray(y, float)))
+    return np.asarray(np.maximum(0.0, 1.0 - _margin(t, y)))
 
 
 def squared_hinge(t: ArrayLike, y: ArrayLike) -> Array:
@@ -54,11 +57,10 @@ def squared_hinge(t: ArrayLike, y: ArrayLike) -> Array:
 
 def epsilon_insensitive(t: ArrayLike, y: ArrayLike, epsilon: float = 0.1) -> Array:
     """max(0, |t - y| - epsilon)."""
-    return np.asarray(
-        np.maximum(0.0, np.abs(np.asarray(t, float) - np.asarray(y, float)) - epsilon)
-    )
+    residual = np.asarray(t, float) - np.asarray(y, float)
+    return np.asarray(np.maximum(0.0, np.abs(residual) - epsilon))
 
 
 def zero_one(t: ArrayLike, y: ArrayLike) -> Array:
     """1 where the sign is wrong, 0 elsewhere. The other losses are surrogates for this one."""
-    return np.where(np.asarray(t, float) * np.asarray(y, float) < 0, 1.0, 0.0)
+    return np.where(_margin(t, y) < 0, 1.0, 0.0)
