@@ -135,11 +135,9 @@ class RowCache:
     def block(self, a: Integers, b: Integers) -> Matrix:
         """K[a, b], from stored rows where all of a are, without storing new ones."""
         slots = self._slot[a]
-        return (
-            self.source.backend.gather(self._rows, slots, b)
-            if (slots >= 0).all()
-            else self.source.block(a, b, self.dtype)
-        )
+        if (slots >= 0).all():
+            return self.source.backend.gather(self._rows, slots, b)
+        return self.source.block(a, b, self.dtype)
 
     def keep(self, idx: Integers) -> None:
         """Store rows that will be asked for, if there is room for all of them."""

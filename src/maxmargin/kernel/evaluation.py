@@ -91,14 +91,14 @@ def kernel_values(kernel: Kernel, A: Any, B: Any) -> Floats:
     if kernel.kind in (Kind.LAPLACIAN, Kind.CHI2):
         return np.asarray(np.exp(-gamma * _feature_sums(A, B, kernel.kind is Kind.CHI2)))
     if kernel.kind is Kind.COSINE:
-        return _dense(_unit(A) @ _unit(B).T)
+        A, B = _unit(A), _unit(B)
     return _of_dot(kernel, _dense(A @ B.T))
 
 
 @np.errstate(over="ignore", invalid="ignore")
 def _of_dot(kernel: Kernel, dot: Floats) -> Floats:
-    """Kernel values from dot products."""
-    if kernel.kind is Kind.LINEAR:
+    """Kernel values from dot products, in their type."""
+    if kernel.kind in (Kind.LINEAR, Kind.COSINE):
         return dot
     values = kernel.gamma * dot + kernel.coef0
     if kernel.kind is Kind.POLY:
@@ -170,15 +170,6 @@ def _extended(kernel: Kernel, A: Any, coef: Floats, B: Any, constant: Any) -> Fl
     if kernel.kind is Kind.COSINE:
         A, B = _unit(A), _unit(B)
     values = B @ A.T
-    values = values.toarray() if sparse.issparse(values) else values
-    if kernel.kind in (Kind.POLY, Kind.TANH, Kind.LOGISTIC):
-        values = np.longdouble(kernel.gamma) * values + np.longdouble(kernel.coef0)
-    if kernel.kind is Kind.POLY:
-        values = values**kernel.degree
-    elif kernel.kind is Kind.TANH:
-        values = np.tanh(values)
-    elif kernel.kind is Kind.LOGISTIC:
-        values = 1 / (1 + np.exp(-values))
-    return np.asarray(
-        np.einsum("ij,jc->ic", values, coef.astype(np.longdouble)) + constant, dtype=np.float64
-    )
+    values = _of_dot(kernel, values.toarray() if sparse.issparse(values) else values)
+    products = np.einsum("ij,jc->ic", values, coef.astype(np.longdouble))
+    return np.asarray(products + constant, dtype=np.float64)

@@ -76,34 +76,20 @@ def solve(
     """
     _refuse_other_problems(problem)
     source = workspace.source
-    rows = (
-        RowCache(workspace.whole(), np.float64, 0.0)
-        if source.n_rows <= SETTINGS.matrix_rows
-        else workspace.rows(np.float64)
-    )
-    search = _Search(
-        problem,
-        rows,
-        workspace.monitor,
-        SETTINGS.memory_share * free_memory() / workspace.side_by_side,
-    )
+    if source.n_rows <= SETTINGS.matrix_rows:
+        rows = RowCache(workspace.whole(), np.float64, 0.0)
+    else:
+        rows = workspace.rows(np.float64)
+    memory = SETTINGS.memory_share * free_memory() / workspace.side_by_side
+    search = _Search(problem, rows, workspace.monitor, memory)
     with one_blas_thread():
         point, reason = search.run(start)
     xp = source.backend.xp
     b = xp.asarray(feasible_start(problem, source.backend.to_host(point.x)))
     if xp.abs(b - point.x).sum() > 1e-14 * xp.abs(b).sum():
         point = Point(b, point.level, search.product(b))
-    state = State(
-        search.problem,
-        b,
-        point.F,
-        b,
-        point.F,
-        source.backend,
-        steps=search.steps,
-        diagonal=search.diagonal,
-        convex=source.convex,
-    )
+    state = State(search.problem, b, point.F, b, point.F, source.backend, search.steps)
+    state.diagonal, state.convex = search.diagonal, source.convex
     if state.violation > tol:
         theta = _best_multiple(state)
         state.b, state.F = theta * b, theta * point.F
@@ -115,10 +101,9 @@ def _best_multiple(state: State) -> float:
 
     The b of a solve that was stopped early may be far from it.
     """
-    square = float(
-        state.xp.sum(state.b * (state.F[state.problem.row] + state.problem.ridge * state.b))
-    )
-    slope = float(state.xp.sum(state.b * state.problem.linear))
+    b, problem, total = state.b, state.problem, state.xp.sum
+    square = float(total(b * (state.F[problem.row] + problem.ridge * b)))
+    slope = float(total(b * problem.linear))
     return max(0.0, -slope / square) if square > 0 else 0.0
 
 
@@ -195,27 +180,21 @@ class _Search:
 
         They end when the support set changes by at most a share ``rough``.
         """
-        S, value, idle = (
-            self.objective.support(point, inside),
-            self.objective.value(point, inside),
-            0,
-        )
+        support, value_of, idle = self.objective.support, self.objective.value, 0
+        S, value = support(point, inside), value_of(point, inside)
         while True:
             self.last = point
             self._pause()
             new = self.step(point, S)
             self.steps += 1
-            found = self.objective.support(new, inside, S)
+            found = support(new, inside, S)
             changed = len(self.xp.setxor1d(S, found, assume_unique=True))
             if not changed:
                 return new if rough else self.refine(new, S)
-            lower = self.objective.value(new, inside)
+            lower = value_of(new, inside)
             if not lower <= value * (1 + SETTINGS.rounding):
                 new = point.towards(new, self.objective.line_search(point, new, inside))
-                lower, found = (
-                    self.objective.value(new, inside),
-                    self.objective.support(new, inside),
-                )
+                lower, found = value_of(new, inside), support(new, inside)
             idle = 0 if lower < value * (1 - SETTINGS.rounding) else idle + 1
             if changed <= rough * len(S) or idle > SETTINGS.idle:
                 return new
@@ -233,12 +212,8 @@ class _Search:
         best, least = point, np.inf
         for _ in range(SETTINGS.refinements):
             x = point.x[S]
-            residual = (
-                -self.problem.linear[S]
-                - point.F[self.row[S]]
-                - self.problem.ridge[S] * x
-                - point.level
-            )
+            residual = -self.problem.linear[S] - point.F[self.row[S]]
+            residual = residual - self.problem.ridge[S] * x - point.level
             size = float(self.xp.abs(residual).max(initial=0.0))
             if not size < 0.5 * least:
                 break
@@ -282,13 +257,7 @@ class _Search:
         The decrease stands for the gap, which is not known before the end.
         """
         if self.monitor.wants_report():
-            off = (
-                self.xp.maximum(0.0, self.objective.slack(point))
-                - self.objective.sign * point.x * self.problem.ridge
-            )
-            self.monitor.report(
-                self.steps,
-                fall,
-                float(self.xp.abs(off[inside]).max(initial=0.0)),
-                int(self.xp.count_nonzero(point.x)),
-            )
+            off = self.xp.maximum(0.0, self.objective.slack(point))
+            off -= self.objective.sign * point.x * self.problem.ridge
+            far = float(self.xp.abs(off[inside]).max(initial=0.0))
+            self.monitor.report(self.steps, fall, far, int(self.xp.count_nonzero(point.x)))

@@ -69,17 +69,7 @@ class DualProblem(NamedTuple):
         """The same with its arrays in the namespace of a backend."""
         if xp is np:
             return self
-        return DualProblem(
-            xp.asarray(self.linear),
-            xp.asarray(self.lower),
-            xp.asarray(self.upper),
-            xp.asarray(self.group),
-            xp.asarray(self.row),
-            xp.asarray(self.start),
-            xp.asarray(self.ridge),
-            self.in_margin_units,
-            self.unconstrained,
-        )
+        return DualProblem._make([*map(xp.asarray, self[:7]), *self[7:]])
 
     def variables(self, b: Floats, G: Floats) -> Variables:
         """The variables b with their gradient."""
@@ -188,38 +178,25 @@ def one_class(weight: Floats, nu: float) -> DualProblem:
     return DualProblem(zeros, zeros, weight, np.zeros(n, np.int64), np.arange(n), start, zeros)
 
 
+def _two_each(C: Floats, squared: bool) -> tuple[Floats, Floats, Floats, Integers]:
+    """Bounds, ridge and row of two variables for each sample: the first is positive."""
+    sign = np.repeat([1.0, -1.0], len(C))
+    return *_bounds(sign, np.tile(C, 2), squared), np.tile(np.arange(len(C)), 2)
+
+
 def eps_svr(z: Floats, C: Floats, epsilon: float, squared: bool = False) -> DualProblem:
     """The tube: 1/2 |w|^2 + sum C_i max(0, |z_i - f_i| - epsilon), or with the square."""
-    n = len(z)
-    sign = np.repeat([1.0, -1.0], n)
-    lower, upper, ridge = _bounds(sign, np.tile(C, 2), squared)
-    linear = np.concatenate([epsilon - z, -epsilon - z])
-    return DualProblem(
-        linear,
-        lower,
-        upper,
-        np.zeros(2 * n, np.int64),
-        np.tile(np.arange(n), 2),
-        np.zeros(2 * n),
-        ridge,
-    )
+    lower, upper, ridge, row = _two_each(C, squared)
+    linear, group = np.concatenate([epsilon - z, -epsilon - z]), np.zeros(len(row), np.int64)
+    return DualProblem(linear, lower, upper, group, row, np.zeros(len(row)), ridge)
 
 
 def nu_svr(z: Floats, C: Floats, nu: float) -> DualProblem:
     """The tube whose width is found by the problem: at most nu of the weight lies outside."""
-    n = len(z)
-    sign = np.repeat([1.0, -1.0], n)
-    lower, upper, ridge = _bounds(sign, np.tile(C, 2), squared=False)
-    half = fill(nu * C.sum() / 2, C)
-    return DualProblem(
-        np.tile(-z, 2),
-        lower,
-        upper,
-        np.repeat([0, 1], n),
-        np.tile(np.arange(n), 2),
-        np.concatenate([half, -half]),
-        ridge,
-    )
+    lower, upper, ridge, row = _two_each(C, squared=False)
+    half, group = fill(nu * C.sum() / 2, C), np.repeat([0, 1], len(z))
+    start = np.concatenate([half, -half])
+    return DualProblem(np.tile(-z, 2), lower, upper, group, row, start, ridge)
 
 
 def fold(

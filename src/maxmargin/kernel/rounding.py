@@ -101,10 +101,7 @@ def rbf_bound(
 ) -> ValueBound:
     """The bound from squared norms in float32."""
     slope, more = gamma * _roundings(terms + 8), 1 + _roundings(terms + 2)
-    lengths_a, lengths_b = (
-        np.sqrt(norms_a.astype(np.float64)) * more,
-        np.sqrt(norms_b.astype(np.float64)) * more,
-    )
+    lengths_a, lengths_b = (np.sqrt(a.astype(np.float64)) * more for a in (norms_a, norms_b))
     near = lengths_b + np.sqrt(EXPONENT_END / gamma) if gamma > 0 else np.inf
     with np.errstate(over="ignore", invalid="ignore"):
         growth = np.exp(slope * np.square(lengths_b + np.minimum(lengths_a.max(initial=0.0), near)))

@@ -48,12 +48,10 @@ class SquaredPrimal:
         On the set that a step was solved for, f = -linear - ridge x says more than F, whose
         rounding grows with x.
         """
-        f = point.F + point.level
+        f, row, linear = point.F + point.level, self.problem.row, self.problem.linear
         if solved is not None:
-            f[self.problem.row[solved]] = (
-                -self.problem.linear[solved] - self.problem.ridge[solved] * point.x[solved]
-            )
-        s: Floats = -self.sign * (f[self.problem.row] + self.problem.linear)
+            f[row[solved]] = -linear[solved] - self.problem.ridge[solved] * point.x[solved]
+        s: Floats = -self.sign * (f[row] + linear)
         return s
 
     def support(self, point: Point, inside: Mask, solved: Integers | None = None) -> Integers:
@@ -75,10 +73,8 @@ class SquaredPrimal:
         """
         s, slope = self.slack(old)[inside], (self.slack(new) - self.slack(old))[inside]
         move, ridge = new.x - old.x, self.problem.ridge[inside]
-        linear, square = (
-            float(self.xp.sum(move * old.F[self.problem.row])),
-            float(self.xp.sum(move * (new.F - old.F)[self.problem.row])),
-        )
+        linear = float(self.xp.sum(move * old.F[self.problem.row]))
+        square = float(self.xp.sum(move * (new.F - old.F)[self.problem.row]))
 
         def derivative(t: float) -> tuple[float, float]:
             lossy = self.xp.where(s + t * slope > 0, slope / ridge, 0.0)

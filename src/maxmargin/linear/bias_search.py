@@ -26,9 +26,8 @@ def best_bias(problem: LinearProblem, Xw: Floats, bias: float = 0.0) -> float:
     """The b that minimises P for given X w, or the middle of several; the search begins at bias."""
     if problem.bias is Bias.NONE:
         return 0.0
-    return (
-        _root_of_lines(problem, Xw, bias) if problem.tube.squared else _middle_of_steps(problem, Xw)
-    )
+    squared = problem.tube.squared
+    return _root_of_lines(problem, Xw, bias) if squared else _middle_of_steps(problem, Xw)
 
 
 def _middle_of_steps(problem: LinearProblem, Xw: Floats) -> float:
@@ -47,14 +46,12 @@ def _middle_of_steps(problem: LinearProblem, Xw: Floats) -> float:
     ends, steps = ends[order], steps[order]
     after = np.cumsum(steps) + start  # slope of the losses to the right of each end
     before = after - steps
-    first = int(
-        np.searchsorted(after + m * ends, -rounding)
-    )  # here the slope is no longer negative
+    # here the slope is no longer negative
+    first = int(np.searchsorted(after + m * ends, -rounding))
     if first == len(ends):
         return float(ends[-1]) if m == 0 else -float(after[-1]) / m
-    if (
-        before[first] + m * ends[first] > rounding
-    ):  # within the piece before, which only a penalised bias has
+    # within the piece before, which only a penalised bias has
+    if before[first] + m * ends[first] > rounding:
         return -float(before[first]) / m
     flat = m == 0 and abs(after[first]) <= rounding and first + 1 < len(ends)
     return 0.5 * float(ends[first] + ends[first + 1]) if flat else float(ends[first])
@@ -70,13 +67,10 @@ def _around_the_root(
     few = np.linspace(0, len(ends) - 1, SETTINGS.sampled).astype(np.int64)
     few = few[np.argsort(ends[few], kind="stable")]
     mass = np.cumsum(steps[few])
-    at = int(
-        np.searchsorted(mass * (float(steps.sum()) / float(mass[-1])) + start + m * ends[few], 0.0)
-    )
-    low, high = (
-        ends[few[max(at - SETTINGS.margin, 0)]],
-        ends[few[min(at + SETTINGS.margin, SETTINGS.sampled - 1)]],
-    )
+    share = float(steps.sum()) / float(mass[-1])
+    at = int(np.searchsorted(mass * share + start + m * ends[few], 0.0))
+    low = ends[few[max(at - SETTINGS.margin, 0)]]
+    high = ends[few[min(at + SETTINGS.margin, SETTINGS.sampled - 1)]]
     inside = (ends >= low) & (ends <= high)
     new = start + float(np.sum(steps, where=ends < low))
     found = steps[inside]
@@ -95,11 +89,8 @@ def _root_of_lines(problem: LinearProblem, Xw: Floats, bias: float) -> float:
         f = Xw + bias
         below, above = f < tube.low, f > tube.high
         curvature = 2 * float(tube.up[below].sum() + tube.down[above].sum()) + problem.m
-        slope = (
-            problem.m * bias
-            + problem.total
-            - 2 * float(np.sum(tube.up[below] * (tube.low - f)[below]))
-        )
+        slope = problem.m * bias + problem.total
+        slope -= 2 * float(np.sum(tube.up[below] * (tube.low - f)[below]))
         slope += 2 * float(np.sum(tube.down[above] * (f - tube.high)[above]))
         if slope > 0:
             high = bias
@@ -125,8 +116,6 @@ def middle(problem: LinearProblem) -> float:
     if problem.bias is not Bias.FREE or not (below.any() and above.any()):
         return 0.0
     up, down = tube.up[below], tube.down[above]
-    low, high = (
-        np.sum(tube.low[below] * up) / np.sum(up),
-        np.sum(tube.high[above] * down) / np.sum(down),
-    )
+    low = np.sum(tube.low[below] * up) / np.sum(up)
+    high = np.sum(tube.high[above] * down) / np.sum(down)
     return 0.5 * (float(low) + float(high))

@@ -74,12 +74,8 @@ def _tube_block(
         outside = np.maximum(np.where(up > 0, 0.0, positive), np.where(down > 0, 0.0, negative))
         return losses, conjugates, float(kkt.max()), float(outside.max())
     kkt = _weighted(below, positive, up) + _weighted(above, negative, down)
-    return (
-        losses,
-        conjugates,
-        float(kkt.max()),
-        float(np.maximum(positive - up, negative - down).max()),
-    )
+    outside = np.maximum(positive - up, negative - down)
+    return losses, conjugates, float(kkt.max()), float(outside.max())
 
 
 def _weighted(short: Floats, size: Floats, bound: Floats) -> Floats:
@@ -164,11 +160,8 @@ def crammer_singer(
     worst_margin = margins.max(axis=1)
     primal = 0.5 * float(np.sum(W * W)) + 0.5 * m * float(bias @ bias) + float(C @ worst_margin)
     sums = t.sum(axis=0)
-    dual = (
-        float(t[rows, label].sum())
-        - 0.5 * float(np.sum(Xt * Xt))
-        - (0.5 * float(sums @ sums) / m if m > 0 else 0.0)
-    )
+    penalty = 0.5 * float(sums @ sums) / m if m > 0 else 0.0
+    dual = float(t[rows, label].sum()) - 0.5 * float(np.sum(Xt * Xt)) - penalty
     upper = np.zeros_like(t)
     upper[rows, label] = C
     complementary = np.maximum(upper - t, 0.0) * (worst_margin[:, None] - margins)

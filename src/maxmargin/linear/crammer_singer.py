@@ -118,9 +118,8 @@ class _Run:
             design.backend.points(design.X, compress=True) if sparse_enough else design.points
         )
         n, d = design.shape
-        lengths = design.squares
-        self.column = bias.choose(float(lengths.mean()) or 1.0, scaling**2)
-        self.norms = lengths + self.column
+        self.column = bias.choose(float(design.squares.mean()) or 1.0, scaling**2)
+        self.norms = design.squares + self.column
         self.t = np.zeros((n, n_classes))
         self.size = n
         wide = -(-n_classes // 8) * 8  # classes lie along the SIMD lanes
@@ -133,9 +132,8 @@ class _Run:
         """Take the duals of an earlier solution, shortened to the present C."""
         rows = np.arange(len(self.label))
         own = start.t[rows, self.label]
-        self.t = (
-            start.t * np.where(own > self.C, self.C / np.where(own > 0, own, 1.0), 1.0)[:, None]
-        )
+        shorter = np.where(own > self.C, self.C / np.where(own > 0, own, 1.0), 1.0)
+        self.t = start.t * shorter[:, None]
         k = self.t.shape[1]
         self.W[:, :k] = weights_of(self.design, self.t).T
         self.b[:k] = self.column * self.t.sum(axis=0)
@@ -221,11 +219,8 @@ class _Run:
         """D of the duals as they are."""
         sums = self.t.sum(axis=0)
         penalty = 0.5 * self.column * float(sums @ sums) if self.bias is Bias.PENALISED else 0.0
-        return (
-            float(self.t[np.arange(len(self.label)), self.label].sum())
-            - 0.5 * float(np.sum(self.W * self.W))
-            - penalty
-        )
+        own = float(self.t[np.arange(len(self.label)), self.label].sum())
+        return own - 0.5 * float(np.sum(self.W * self.W)) - penalty
 
     def solution(self, ended: Status | None, epochs: int) -> CrammerSinger:
         """The model of the duals, made feasible, with its objectives."""

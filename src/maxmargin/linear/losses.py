@@ -183,11 +183,6 @@ def with_sum(tube: Tube, t: Floats, total: float) -> Floats:
         return np.where(side, t * (1 - abs(excess) / mass), t)
     t = np.where(side, 0.0, t)
     missing = total - float(t.sum())
-    room = (
-        np.where(np.isfinite(tube.low), tube.up - t, 0.0)
-        if missing > 0
-        else np.where(np.isfinite(tube.high), tube.down + t, 0.0)
-    )
-    if tube.squared:
-        room = tube.up if missing > 0 else tube.down
+    end, bound = (tube.low, tube.up) if missing > 0 else (tube.high, tube.down)
+    room = bound if tube.squared else np.where(np.isfinite(end), bound - np.abs(t), 0.0)
     return t + room * (missing / float(room.sum()))
