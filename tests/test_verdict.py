@@ -513,7 +513,7 @@ def test_a_problem_without_bounds_falls_forever_along_a_direction_without_norm(b
     the objective does not fall."""
     problem = problems.eps_svr(np.array([1.0, -1.0]), np.full(2, np.inf), 0.1)
     variables = np.array([max(b[0], 0.0), max(b[1], 0.0), min(b[0], 0.0), min(b[1], 0.0)])
-    state = State(problem, variables, F * np.array(b), variables, np.zeros(2), scale=1.0)
+    state = State(problem, variables, F * np.array(b), variables, np.zeros(2), diagonal=1.0)
     assert state.no_minimum() is endless
 
 
@@ -563,7 +563,7 @@ def test_rounded_values_may_not_lead_above_a_primal_value(monkeypatch):
         nothing.copy(),
         nothing.copy(),
         nothing.copy(),
-        scale=1.0,
+        diagonal=1.0,
         convex=True,
     )
     reason = block._descend(state, RowCache(source, np.float32, 0.0), 1e-3, monitor.Monitor())

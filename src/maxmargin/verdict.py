@@ -36,7 +36,6 @@ Gaps are relative to the larger of |P| and |D|, the primal and the dual value; a
 where both are zero within the rounding of their terms (``certificate.certificate_of``).
 """
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -149,7 +148,7 @@ def verdict(
     """
     if ended is Status.DEGENERATE:
         return ended
-    found = replace(found, audit_error=0.0) if known else found
+    found = found.updated(audit_error=0.0) if known else found
     reached = outcome(found, demand, size, KNOWN if known else FIT)
     if reached is not None:
         return reached
@@ -236,8 +235,8 @@ def error_allowed(ended: Status | None, found: Certificate, demand: Demand, size
 
 def approximates(found: Certificate, demand: Demand, size: Size, limits: Limits = FIT) -> bool:
     """Whether nothing but the violation exceeds its limit, where a gap was demanded."""
-    found = replace(found, kkt_violation=0.0)
+    found = found.updated(kkt_violation=0.0)
     if demand.value > _value(found):
         relative = abs(found.gap) / demand.value
-        found = replace(found, primal=demand.value, relative_gap=relative)
+        found = found.updated(primal=demand.value, relative_gap=relative)
     return demand.by_gap and holds(found, demand, size, limits._replace(gap=GAP_ROUNDING))

@@ -76,7 +76,8 @@ def refuse_mixed_labels(y: Any) -> None:
 
 def _sorted_integers(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """np.unique with its inverse, without sorting where integers are close together."""
-    least, span = int(y.min()), int(y.max()) - int(y.min()) + 1
+    least, greatest = int(y.min()), int(y.max())
+    span = greatest - least + 1
     if span > 2 * len(y) + 1000:
         return np.unique(y, return_inverse=True)
     shifted = (y - y.dtype.type(least)).astype(np.int64)

@@ -18,8 +18,6 @@ between the dual and the primal value, and the kernel part of every decision val
 gap k(x, x)) of the exact one. linear/certificate.py certifies linear models.
 """
 
-from dataclasses import replace
-
 import numpy as np
 
 from maxmargin.certificate import Certificate, certificate_of
@@ -40,23 +38,23 @@ def classification(
     """C-SVC; y is +1 or -1; an infinite C is the hard margin."""
     a, distance = y * b, y * f
     slack, excess = np.maximum(0.0, 1 - distance), np.maximum(0.0, distance - 1)
-    norm = float(np.sum(b * (f - bias)))
-    equality = float(abs(np.sum(b)))
+    norm = float((b * (f - bias)).sum())
+    equality = float(abs(b.sum()))
     if np.isinf(C).all():
         least = float(distance.min(initial=np.inf))
-        dual = float(np.sum(a)) - norm / 2
+        dual = float(a.sum()) - norm / 2
         primal = norm / 2 / least / least if least > 0 else np.inf
         return certificate_of(
             primal, dual, primal - dual, np.where(a > 0, np.abs(distance - 1), slack), -a, equality
         )
     if squared:
-        primal = norm / 2 + float(np.sum(C * slack**2))
-        dual = float(np.sum(a)) - norm / 2 - float(np.sum(a * (a / C))) / 4
+        primal = norm / 2 + float((C * slack**2).sum())
+        dual = float(a.sum()) - norm / 2 - float((a * (a / C)).sum()) / 4
         # a = 2 C xi where xi > 0: the difference is what the margin would have to move
         return certificate_of(primal, dual, primal - dual, np.abs(slack - a / C / 2), -a, equality)
-    primal = norm / 2 + float(np.sum(C * slack))
-    dual = float(np.sum(a)) - norm / 2
-    gap = float(np.sum((C - a) * slack + a * excess))
+    primal = norm / 2 + float((C * slack).sum())
+    dual = float(a.sum()) - norm / 2
+    gap = float(((C - a) * slack + a * excess).sum())
     kkt = np.maximum(np.where(a < C, slack, 0.0), np.where(a > 0, excess, 0.0))
     return certificate_of(primal, dual, gap, kkt, np.maximum(-a, a - C), equality)
 
@@ -90,26 +88,26 @@ def regression(
     if np.isinf(C).any():  # no residual may exceed epsilon: certify an epsilon that none exceeds
         epsilon = max(epsilon, float(np.abs(r).max(initial=0.0)))
     outside = np.maximum(0.0, np.abs(r) - epsilon)
-    norm = float(np.sum(b * (f - bias)))
-    equality = float(abs(np.sum(b)))
-    size = float(np.sum(np.abs(b)))
-    value = float(np.sum(z * b)) - epsilon * size
+    norm = float((b * (f - bias)).sum())
+    equality = float(abs(b.sum()))
+    size = float(np.abs(b).sum())
+    value = float((z * b).sum()) - epsilon * size
     if squared:
-        primal = norm / 2 + float(np.sum(C * outside**2))
-        dual = value - norm / 2 - float(np.sum(b * (b / C))) / 4
+        primal = norm / 2 + float((C * outside**2).sum())
+        dual = value - norm / 2 - float((b * (b / C)).sum()) / 4
         kkt = np.where(b != 0, np.abs(np.sign(b) * r - epsilon - np.abs(b) / C / 2), outside)
         return certificate_of(primal, dual, primal - dual, kkt, np.zeros(1), equality)
     with np.errstate(invalid="ignore"):
         penalty = np.where(outside > 0, C * outside, 0.0)
-    primal, dual = norm / 2 + float(np.sum(penalty)), value - norm / 2
-    gap = float(np.sum(penalty + epsilon * np.abs(b) - b * r))
+    primal, dual = norm / 2 + float(penalty.sum()), value - norm / 2
+    gap = float((penalty + epsilon * np.abs(b) - b * r).sum())
     if total is not None:
         primal, dual = primal + epsilon * total, dual + epsilon * size
         gap += epsilon * (total - size)
         equality = max(equality, size - total)
     kkt = _tube_violations(r, C, b, epsilon)
-    trivial = float(np.sum(np.where(np.isfinite(C), C * (abs(bias) + np.abs(z)), 0.0)))
-    zero = ZERO * trivial, ZERO * float(np.sum(np.abs(b * z)))
+    trivial = float(np.where(np.isfinite(C), C * (abs(bias) + np.abs(z)), 0.0).sum())
+    zero = ZERO * trivial, ZERO * float(np.abs(b * z).sum())
     return certificate_of(primal, dual, gap, kkt, np.abs(b) - C, equality, zero)
 
 
@@ -137,19 +135,18 @@ def one_class(
     exponent = min(max(int(np.frexp(C.max(initial=0.0))[1]), -1022), 1023)
     unit = float(2.0**exponent)  # objectives of any scale have a relative gap
     f, C, b, offset, total = f / unit, C / unit, b / unit, offset / unit, total / unit
-    norm = float(np.sum(b * (f + offset)))
+    norm = float((b * (f + offset)).sum())
     below = np.maximum(0.0, -f)
-    primal = norm / 2 - offset * total + float(np.sum(C * below))
+    primal = norm / 2 - offset * total + float((C * below).sum())
     dual = -norm / 2
-    gap = float(np.sum(b * f + C * below))
+    gap = float((b * f + C * below).sum())
     kkt = np.maximum(np.where(b < C, below, 0.0), np.where(b > 0, f, 0.0))
     zero = ZERO * diagonal * total
-    rounding = zero * (total + float(np.sum(C))), zero * total
+    rounding = zero * (total + float(C.sum())), zero * total
     found = certificate_of(
-        primal, dual, gap, kkt, np.maximum(-b, b - C), float(abs(np.sum(b) - total)), rounding
+        primal, dual, gap, kkt, np.maximum(-b, b - C), float(abs(b.sum() - total)), rounding
     )
-    return replace(
-        found,
+    return found.updated(
         primal=primal * unit * unit,
         dual=dual * unit * unit,
         gap=gap * unit * unit,

@@ -19,6 +19,7 @@ Every part lowers the objective, so no face returns and the work ends. What the 
 Q spoils is repaired by the next step, whose gradient is exact.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -88,7 +89,7 @@ class Tile(NamedTuple):
         effect[at] += now.ridge[at] * change
         now.G[:] += effect
         now.b[at] = b
-        return -float(xp.sum(change * before) + 0.5 * xp.sum(change * effect[at]))
+        return -float((change * before).sum() + 0.5 * (change * effect[at]).sum())
 
 
 class NotConvex(ArithmeticError):
@@ -113,7 +114,7 @@ def newton(
     violation = tile.violation
     with one_blas_thread():
         while True:
-            size = float(xp.sqrt(xp.sum(tile.variables.b**2)))
+            size = math.sqrt(float((tile.variables.b**2).sum()))
             small = violation <= max(tol, noise * size)
             if small or idle > SETTINGS.idle or monitor.stop(steps_before + steps) is not None:
                 return steps, factor

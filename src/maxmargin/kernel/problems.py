@@ -61,9 +61,7 @@ class DualProblem(NamedTuple):
     @property
     def fixed(self) -> Mask:
         """Whether the sum of each group is fixed."""
-        fixed = np.ones(self.groups, bool)
-        fixed[list(self.unconstrained)] = False
-        return fixed
+        return np.array([g not in self.unconstrained for g in range(self.groups)], bool)
 
     def on(self, xp: Any) -> "DualProblem":
         """The same with its arrays in the namespace of a backend."""

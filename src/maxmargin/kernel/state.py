@@ -110,7 +110,7 @@ class State:
 
     def objective_at(self, G: Floats) -> float:
         """The same, from the gradient."""
-        return 0.5 * float(self.xp.sum(self.b * (G + self.problem.linear)))
+        return 0.5 * float((self.b * (G + self.problem.linear)).sum())
 
     @property
     def _natural(self) -> float:
@@ -166,10 +166,9 @@ class State:
         ends = levels(self.variables(G), self.backend)
         gap = duality_gap(self.problem, self.b, self.F, ends, self.xp)
         dual = -self.objective_at(G)
-        rounding = SETTINGS.meet * self._natural  # of an objective that is 0
-        return not math.isfinite(gap) or gap <= max(
-            GAP * tol * max(abs(dual + gap), abs(dual)), rounding
-        )
+        if not math.isfinite(gap) or gap <= GAP * tol * max(abs(dual + gap), abs(dual)):
+            return True
+        return gap <= SETTINGS.meet * self._natural  # rounding of an objective that is 0
 
     def no_minimum(self) -> bool:
         """Whether the hulls of a problem in margin units meet, or there is no minimum.
@@ -184,8 +183,8 @@ class State:
         if half == 0:
             return False
         norm, slope = (
-            float(self.xp.sum(self.b * self.F[self.problem.row])),
-            float(self.xp.sum(self.b * self.problem.linear)),
+            float((self.b * self.F[self.problem.row]).sum()),
+            float((self.b * self.problem.linear).sum()),
         )
         falls = self.problem.in_margin_units or -slope > 1e-3 * half * float(
             self.xp.abs(self.problem.linear).max()

@@ -202,17 +202,19 @@ def _with_exact_boundary(
     Solvers of large problems may leave errors of float32 below the tolerance. |k(x, z)| <= (k(x, x)
     k(z, z))^(1/2) says which values may be near 0.
     """
-    source, level, part = workspace.source, solution.levels[0].value, solution.kernel_part
+    level, part = solution.levels[0].value, solution.kernel_part
+    small = is_small(workspace.source.n_rows)
+    source = workspace.whole() if small else workspace.source
     coef = coefficients(problem, solution)
     support = np.flatnonzero(coef)
-    if not is_small(source.n_rows):
+    if not small:
         part = part.copy()
         near = np.flatnonzero(np.abs(part + level) <= 2 * tol)
         exact = source.product(support, coef[support], near)
         part[near] = source.backend.to_host(exact)
     diagonal = kernel_diagonal(workspace.samples.kernel, workspace.samples.X)
     root, size = np.sqrt(diagonal), np.abs(part)
-    most = root * float(np.sum(np.abs(coef) * root))
+    most = root * float((np.abs(coef) * root).sum())
     near = np.flatnonzero(part + level < SETTINGS.near_zero * most)
     step = max(1, evaluation.SETTINGS.entries // max(1, len(support)))
     for i in range(0, len(near), step):
