@@ -39,9 +39,8 @@ def binary(n=60, d=4, seed=0):
 def three(n=60, d=4, seed=0):
     """Three overlapping classes 0, 1, 2 of n / 3 points, in turn."""
     y = np.arange(n) % 3
-    return np.random.default_rng(seed).normal(size=(n, d)) + y[:, None] * np.resize(
-        [1.0, -0.5], d
-    ), y
+    X = np.random.default_rng(seed).normal(size=(n, d))
+    return X + y[:, None] * np.resize([1.0, -0.5], d), y
 
 
 def cached(cls):
@@ -49,9 +48,8 @@ def cached(cls):
     variables than one tile holds."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1600 if issubclass(cls, REGRESSORS) else 3200, 70))
-    return X, target(
-        cls, X, (X[:, 0] * X[:, 1] + X[:, 2] + 0.3 * rng.normal(size=len(X)) > 0).astype(int)
-    )
+    y = X[:, 0] * X[:, 1] + X[:, 2] + 0.3 * rng.normal(size=len(X)) > 0
+    return X, target(cls, X, y.astype(int))
 
 
 class CacheUse:

@@ -144,20 +144,13 @@ def fitted(name: str, shape: str, parameters: dict[str, Any]) -> dict[str, str]:
 
     X, y, z = data(shape)
     parameters = dict(parameters)
-    weight = (
-        np.random.RandomState(3).uniform(0.2, 3.0, len(y))
-        if parameters.pop("weights", False)
-        else None
-    )
+    weighted = parameters.pop("weights", False)
+    weight = np.random.RandomState(3).uniform(0.2, 3.0, len(y)) if weighted else None
     if parameters.get("kernel") == "precomputed":
-        dense = X.toarray() if hasattr(X, "toarray") else X
-        X = (
-            np.exp(-0.1 * ((dense[:, None, :] - dense[None, :1500, :]) ** 2).sum(axis=2))
-            if len(y) <= 1500
-            else None
-        )
-        if X is None:
+        if len(y) > 1500:
             return {}
+        dense = X.toarray() if hasattr(X, "toarray") else X
+        X = np.exp(-0.1 * ((dense[:, None, :] - dense[None, :, :]) ** 2).sum(axis=2))
     model = getattr(maxmargin, name)(**parameters)
     target = z if name.endswith("SVR") else y
     try:
@@ -167,26 +160,14 @@ def fitted(name: str, shape: str, parameters: dict[str, Any]) -> dict[str, str]:
             model.fit(X, target, sample_weight=weight)
     except (ValueError, TypeError) as error:
         return {"error": str(error)}
-    found = {
-        attribute: fingerprint(getattr(model, attribute))
-        for attribute in SEEN
-        if _has(model, attribute)
-    }
+    found = {name: fingerprint(getattr(model, name)) for name in SEEN if hasattr(model, name)}
     found["predict"] = fingerprint(model.predict(X))
     if hasattr(model, "decision_function"):
         found["decision_function"] = fingerprint(model.decision_function(X))
-    if _has(model, "certificate_"):
+    if hasattr(model, "certificate_"):
         found["status"] = model.certificate_.status
         found.update({number: repr(getattr(model.certificate_, number)) for number in NUMBERS})
     return found
-
-
-def _has(model: Any, attribute: str) -> bool:
-    try:
-        getattr(model, attribute)
-    except AttributeError:
-        return False
-    return True
 
 
 def child(only: str) -> None:
@@ -194,21 +175,14 @@ def child(only: str) -> None:
     warnings.simplefilter("ignore")
     for name, shape, parameters in configurations():
         if only in name:
-            print(
-                json.dumps([f"{name} {shape} {parameters}", fitted(name, shape, parameters)]),
-                flush=True,
-            )
+            found = fitted(name, shape, parameters)
+            print(json.dumps([f"{name} {shape} {parameters}", found]), flush=True)
 
 
 def models_of(checkout: Path, only: str) -> Iterator[tuple[str, dict[str, str]]]:
     """What a checkout says, as it says it."""
-    command = [
-        str(checkout / ".venv/bin/python"),
-        str(Path(__file__).resolve()),
-        "--child",
-        "--only",
-        only,
-    ]
+    python, script = checkout / ".venv/bin/python", Path(__file__).resolve()
+    command = [str(python), str(script), "--child", "--only", only]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=checkout) as process:
         assert process.stdout is not None
         for line in process.stdout:
@@ -235,9 +209,8 @@ def main() -> int:
     count = different = 0
     for (title, before), (_, after) in zip(old, new, strict=True):
         count += 1
-        changed = sorted(
-            key for key in before.keys() | after.keys() if before.get(key) != after.get(key)
-        )
+        keys = sorted(before.keys() | after.keys())
+        changed = [key for key in keys if before.get(key) != after.get(key)]
         if changed:
             different += 1
             print(f"{title}:")
