@@ -291,6 +291,10 @@ def test_pipes(place):
     assert process("train", "-", "n.mm", stdin=b"1 1:x\n", code=1).stderr.startswith(
         b"error: standard input, line 1, column 5"
     )
+    assert (
+        b"problem standard input has a header"
+        in process("check", "-", stdin=b"a,b\n", code=1).stdout
+    )
     assert not (place / "n.mm").exists()
 
 

@@ -13,14 +13,11 @@ from maxmargin.cli.options import AsJson, DataFile, DataOptions, Quiet, labels, 
 from maxmargin.cli.reports import console, progress, show
 
 THEIRS: dict[str, Any] = {
-    "svc": svm.SVC,
-    "nu-svc": svm.NuSVC,
-    "svr": svm.SVR,
-    "nu-svr": svm.NuSVR,
-    "one-class": svm.OneClassSVM,
-    "linear-svc": svm.LinearSVC,
-    "linear-svr": svm.LinearSVR,
+    name: getattr(svm, ours.__name__)
+    for name, ours in problems.PROBLEMS.items()
+    if hasattr(svm, ours.__name__)
 }
+"""The problems that scikit-learn has too, with its estimators."""
 
 
 def bench(
@@ -101,10 +98,9 @@ def _report(
         step: seconds["scikit-learn"][step] / max(seconds["maxmargin"][step], 1e-9)
         for step in ("fit", "predict")
     }
-    if as_json:
-        return show({"data": source, "seconds": seconds, "ratio": ratios, **agreement}, True)
-    if quiet:
-        return None
+    if as_json or quiet:
+        report = {"data": source, "seconds": seconds, "ratio": ratios, **agreement}
+        return show(report, as_json, quiet)
     from rich.table import Table
 
     shown = Table("", "fit", "predict", title=f"seconds on {source}")

@@ -1,6 +1,5 @@
 """``maxmargin convert``: model files and data files from one format to another."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,12 +11,11 @@ from maxmargin.cli.errors import usage
 from maxmargin.cli.options import AsJson, DataOptions, Quiet, one_of
 from maxmargin.cli.outputs import check_outputs
 from maxmargin.cli.reports import show
-from maxmargin.io.files import STDIN, atomic_write, open_read, require_file
+from maxmargin.io.files import STDIN, open_read, require_file
 from maxmargin.io.tables_write import WRITERS, write_table
 
 HEADS = (b"svm_type", b"solver_type", b"SVM-light Version")
 """How text models of LIBSVM, LIBLINEAR and SVM-light begin."""
-MODEL_FORMATS = (*model_files.FORMATS, "onnx", "c", "javascript")
 
 
 def convert(
@@ -33,7 +31,7 @@ def convert(
     to: Annotated[
         str | None,
         typer.Option(
-            "--to", help=f"Models: {', '.join(MODEL_FORMATS)}; data: {', '.join(WRITERS)}."
+            "--to", help=f"Models: {', '.join(model_files.WRITERS)}; data: {', '.join(WRITERS)}."
         ),
     ] = None,
     max_support_vectors: Annotated[
@@ -93,8 +91,7 @@ def convert(
             "from": table.format,
             "to": kind,
         }
-    if as_json or not quiet:
-        show({**report, "output": output}, as_json, stderr=output == "-")
+    show({**report, "output": output}, as_json, quiet, stderr=output == "-")
 
 
 def is_model(path: Path) -> bool:
@@ -111,31 +108,10 @@ def is_model(path: Path) -> bool:
 def _convert_model(
     source: str, output: Path, to: str | None, compress: dict[str, Any]
 ) -> dict[str, Any]:
-    from maxmargin import io
-
     model = model_files.load_model(source)
     if compress:
         model = maxmargin.compact(model, **compress)
-    kind = (
-        to
-        or model_files.EXPORTS.get(output.suffix)
-        or model_files.model_format(output, None, model)
-    )
-    one_of("--to", kind, MODEL_FORMATS)
-    if kind in model_files.FORMATS:
-        model_files.save_model(model, output, kind)
-    else:
-        exports: dict[str, Callable[[Any], Any]] = {
-            "onnx": io.to_onnx,
-            "c": io.to_c,
-            "javascript": io.to_javascript,
-        }
-        _write(output, exports[kind](model))
+    kind = to or model_files.EXPORTS.get(output.suffix)
+    kind = kind or model_files.model_format(output, None, model)
+    model_files.WRITERS[one_of("--to", kind, model_files.WRITERS)](model, output)
     return {"estimator": type(model).__name__, "to": kind, "bytes": output.stat().st_size}
-
-
-def _write(path: Path, content: Any) -> None:
-    """Write text or a protocol buffer message."""
-    data = content.encode() if isinstance(content, str) else content.SerializeToString()
-    with atomic_write(path) as file:
-        file.write(data)

@@ -8,13 +8,13 @@ import typer
 from sklearn.datasets import load_breast_cancer, make_moons
 
 import maxmargin
-from maxmargin.cli import model_files
 from maxmargin.cli.options import AsJson
 from maxmargin.cli.outputs import write_picture
 from maxmargin.cli.plot import draw
 from maxmargin.cli.ranges import ranges_of, save_ranges
 from maxmargin.cli.reports import console, show
 from maxmargin.cli.tune import search, values_of
+from maxmargin.io import save
 from maxmargin.io.table_columns import Data
 from maxmargin.io.tables_write import write_table
 
@@ -72,7 +72,7 @@ class Tour(NamedTuple):
     def model(self, name: str, X: Any, y: Any, model: Any, kind: str) -> None:
         """Write data, a model fitted to them and its picture."""
         table = self.table(f"{name}.csv", X, y)
-        model_files.save_model(model.fit(X, y), self.file(f"{name}.mm"), "mm")
+        save(model.fit(X, y), self.file(f"{name}.mm"))
         write_picture(draw(kind, model, table, None), self.file(f"{name}.png"))
 
 

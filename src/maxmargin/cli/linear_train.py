@@ -20,7 +20,7 @@ import typer
 from sklearn.base import is_classifier
 
 import maxmargin
-from maxmargin.cli import fitting, model_files, problems
+from maxmargin.cli import fitting, problems
 from maxmargin.cli.errors import usage
 from maxmargin.cli.flags import Flags, parse
 from maxmargin.cli.options import labels, read_svmlight, with_target
@@ -32,6 +32,7 @@ from maxmargin.cli.svm_train import (
     use_weights,
     warn_unused,
 )
+from maxmargin.io import save_liblinear
 from maxmargin.io.label_orders import label_order
 from maxmargin.io.table_columns import Data
 
@@ -104,7 +105,7 @@ def linear_train(arguments: Arguments = None) -> None:
     fitting.fit(model, data)
     if is_classifier(model):
         model.model_ = replace(model.model_, label_order=label_order(labels(data.y)))
-    model_files.save_model(model, output, "liblinear")
+    save_liblinear(model, output)
     if not quiet:
         typer.echo(str(model.certificate_))
     return None

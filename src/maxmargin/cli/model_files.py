@@ -1,22 +1,51 @@
 """Model files of the commands, and data in the form that a model expects."""
 
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from scipy import sparse
 
+from maxmargin import io
 from maxmargin.cli.errors import usage
 from maxmargin.cli.options import one_of
 from maxmargin.cli.problems import LINEAR
 from maxmargin.estimators.records import problem_of
+from maxmargin.io.files import atomic_write, open_read, require_file
 from maxmargin.io.table_columns import Data
 from maxmargin.io.tables import ending_of
 
-FORMATS = ("mm", "libsvm", "liblinear")
+Writer = Callable[[Any, Path], None]
+FORMATS: dict[str, Writer] = {
+    "mm": io.save,
+    "libsvm": io.save_libsvm,
+    "liblinear": io.save_liblinear,
+}
 PICKLES = (".pkl", ".pickle", ".joblib")
 EXPORTS = {".onnx": "onnx", ".c": "c", ".h": "c", ".js": "javascript", ".mjs": "javascript"}
 """Formats that models are exported to, by the suffix of the name."""
+
+
+def _export(make: Callable[[Any], Any]) -> Writer:
+    """Return the writer of a text or a protocol buffer message that is made of a model."""
+
+    def write(model: Any, path: Path) -> None:
+        content = make(model)
+        data = content.encode() if isinstance(content, str) else content.SerializeToString()
+        with atomic_write(path) as file:
+            file.write(data)
+
+    return write
+
+
+WRITERS = {
+    **FORMATS,
+    "onnx": _export(io.to_onnx),
+    "c": _export(io.to_c),
+    "javascript": _export(io.to_javascript),
+}
+"""All formats that models are written to."""
 
 
 def model_format(path: Path, asked: str | None, model: Any) -> str:
@@ -33,18 +62,8 @@ def model_format(path: Path, asked: str | None, model: Any) -> str:
     )
 
 
-def save_model(model: Any, path: Path, format: str) -> None:
-    """Write a model file."""
-    from maxmargin import io
-
-    {"mm": io.save, "libsvm": io.save_libsvm, "liblinear": io.save_liblinear}[format](model, path)
-
-
 def load_model(path: str) -> Any:
     """Read a model file of any format."""
-    from maxmargin import io
-    from maxmargin.io.files import require_file
-
     require_file(Path(path))
     return io.load(path)
 
@@ -54,9 +73,6 @@ def widened(model: Any, path: str, width: int) -> Any:
 
     A LIBSVM file does not hold the number of features; those it does not name are zero.
     """
-    from maxmargin import io
-    from maxmargin.io.files import open_read
-
     if width <= model.n_features_in_:
         return model
     with open_read(Path(path)) as file:

@@ -22,7 +22,7 @@ from maxmargin.cli.options import (
 )
 from maxmargin.cli.outputs import check_outputs, check_picture, write_picture
 from maxmargin.cli.reports import show
-from maxmargin.cli.subset import choose
+from maxmargin.cli.subset import chosen_rows, rows_of
 from maxmargin.io.table_columns import Data
 
 KINDS: dict[str, Callable[[Any], bool]] = {
@@ -86,14 +86,12 @@ def plot(
     fitted = model_files.widened(fitted, model, table.X.shape[1])
     table = table._replace(X=model_files.rows_for(fitted, table))
     if table.X.shape[0] > most:
-        table = choose(
-            table, most, seed, stratified=not is_regressor(fitted) and table.y is not None
-        )
+        stratified = not is_regressor(fitted) and table.y is not None
+        table = rows_of(table, chosen_rows(table, most, seed, stratified))
     table = table._replace(X=table.X.toarray() if sparse.issparse(table.X) else table.X)
     shown = draw(chosen, fitted, table, _columns(features, table))
     write_picture(shown, picture)
-    if as_json or not quiet:
-        show({"kind": chosen, "points": table.X.shape[0], "picture": picture}, as_json)
+    show({"kind": chosen, "points": table.X.shape[0], "picture": picture}, as_json, quiet)
 
 
 def _usual(model: Any) -> str:

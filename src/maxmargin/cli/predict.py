@@ -63,9 +63,8 @@ def predict(
             report["decision_values"] = values
         return show(report, as_json)
     write_predictions(output, predicted, values)
-    if as_json or not quiet:
-        show({**report, "output": None if output == "-" else output}, as_json, stderr=output == "-")
-    return None
+    there = None if output == "-" else output
+    return show({**report, "output": there}, as_json, quiet, stderr=output == "-")
 
 
 def decision_values(model: Any, X: Any) -> Any:

@@ -36,10 +36,13 @@ def plain(value: Any) -> Any:
     return value if value is None or isinstance(value, str | int | float | bool) else str(value)
 
 
-def show(values: dict[str, Any], as_json: bool = False, stderr: bool = False) -> None:
-    """Print a report: a line for each value, or one JSON object."""
+def show(
+    values: dict[str, Any], as_json: bool = False, quiet: bool = False, stderr: bool = False
+) -> None:
+    """Print a report: one JSON object, or a line for each value unless it shall be quiet."""
     if as_json:
         typer.echo(json.dumps(plain(values), ensure_ascii=False))
+    if as_json or quiet:
         return
     shown = {
         name.replace("_", " "): _text(value) for name, value in values.items() if value is not None

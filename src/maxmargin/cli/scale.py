@@ -72,16 +72,14 @@ def scale(
     if save is not None:
         save_ranges(ranges, Path(save))
     varied = int(np.sum(ranges.greatest > ranges.least))
-    if as_json or not quiet:
-        report = {
-            "samples": table.X.shape[0],
-            "features": table.X.shape[1],
-            "varying": varied,
-            "lower": ranges.lower,
-            "upper": ranges.upper,
-        }
-        show(
-            {**report, "output": output, "format": kind, "ranges": save or restore},
-            as_json,
-            stderr=output == "-",
-        )
+    report = {
+        "samples": table.X.shape[0],
+        "features": table.X.shape[1],
+        "varying": varied,
+        "lower": ranges.lower,
+        "upper": ranges.upper,
+        "output": output,
+        "format": kind,
+        "ranges": save or restore,
+    }
+    show(report, as_json, quiet, stderr=output == "-")

@@ -59,17 +59,8 @@ def subset(
         write_table(
             rows_of(table, np.setdiff1d(np.arange(table.X.shape[0]), some)), rest, output_format
         )
-    if as_json or not quiet:
-        show(
-            {"samples": len(some), "of": table.X.shape[0], "output": output, "rest": rest},
-            as_json,
-            stderr=output == "-",
-        )
-
-
-def choose(table: Data, size: int, seed: int, stratified: bool) -> Data:
-    """Draw a sample of the rows."""
-    return rows_of(table, chosen_rows(table, size, seed, stratified))
+    report = {"samples": len(some), "of": table.X.shape[0], "output": output, "rest": rest}
+    show(report, as_json, quiet, stderr=output == "-")
 
 
 def rows_of(table: Data, rows: NDArray[np.int64]) -> Data:

@@ -20,7 +20,7 @@ import typer
 from sklearn.base import is_classifier, is_outlier_detector, is_regressor
 
 import maxmargin
-from maxmargin.cli import fitting, model_files, probabilities, problems
+from maxmargin.cli import fitting, probabilities, problems
 from maxmargin.cli.errors import usage
 from maxmargin.cli.flags import Flags, files, parse
 from maxmargin.cli.options import labels, read_svmlight, with_target
@@ -28,6 +28,7 @@ from maxmargin.cli.outputs import check_outputs
 from maxmargin.cli.reports import verbosity
 from maxmargin.cli.svm_predict import regression_errors
 from maxmargin.cli.train import cross_predict
+from maxmargin.io import save_libsvm
 from maxmargin.io.label_orders import label_order
 from maxmargin.io.table_columns import Data
 
@@ -90,7 +91,7 @@ def svm_train(arguments: Arguments = None) -> None:
         model.model_ = replace(model.model_, label_order=label_order(labels(data.y)))
     if found["b"]:
         probabilities.learn(model, data)
-    model_files.save_model(model, output, "libsvm")
+    save_libsvm(model, output)
     if not quiet:
         typer.echo(str(model.certificate_))
         typer.echo(f"Total nSV = {len(model.support_)}")

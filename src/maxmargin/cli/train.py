@@ -144,12 +144,11 @@ def train(
     }
     if cv is not None:
         report["cross_validation"] = cross_validate(estimator, table, cv, seed, quiet)
-    model_files.save_model(estimator, path, kind)
+    model_files.FORMATS[kind](estimator, path)
     report |= {"model": str(path), "format": kind}
     if as_json:
         report["certificate"] = model_files.certificate_report(estimator)
-    if not quiet or as_json:
-        show(report, as_json)
+    show(report, as_json, quiet)
 
 
 def _model_path(data: str, model: str | None) -> Path:

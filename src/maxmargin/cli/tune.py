@@ -102,7 +102,7 @@ def tune(
         write_picture(GridSearchDisplay.from_search(found), picture)
     if model is not None:
         best = fitting.fit(estimator.set_params(**found.best_params_), table)
-        model_files.save_model(best, Path(model), model_files.model_format(Path(model), None, best))
+        model_files.FORMATS[model_files.model_format(Path(model), None, best)](best, Path(model))
     _report(found, {"picture": picture, "model": model}, as_json, quiet)
 
 
@@ -238,10 +238,8 @@ def _report(found: GridSearchCV, files: dict[str, Any], as_json: bool, quiet: bo
         }
         for k in order
     ]
-    if as_json:
-        return show({**best, **files, "results": rows}, True)
-    if quiet:
-        return None
+    if as_json or quiet:
+        return show({**best, **files, "results": rows}, as_json, quiet)
     from rich.table import Table
 
     names = list(rows[0]["parameters"])

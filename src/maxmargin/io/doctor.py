@@ -20,7 +20,7 @@ from maxmargin.io.table_cells import TableError
 from maxmargin.io.table_columns import Data
 from maxmargin.io.table_formats import chunks_of
 from maxmargin.io.table_roles import Options
-from maxmargin.io.tables import format_of, local_file, read_table
+from maxmargin.io.tables import format_of, local_file, read_local
 
 BLOCK = 2**20
 """Bytes of text parsed at once; small, because the text after a problem is parsed again."""
@@ -63,24 +63,16 @@ def examine(path: str | Path, options: Options, most: int = 100) -> Findings:
     findings : Findings
     """
     with local_file(path) as (file, source):
-        kind = options.format or format_of(file)
-        if kind != "svmlight":
-            try:
-                return Findings(
-                    read_table(file, replace(options, format=kind, source=source))._replace(
-                        source=source
-                    )
-                )
-            except TableError as error:
-                return Findings(
-                    error.data and error.data._replace(source=source),
-                    error.problems[:most],
-                    len(error.problems) <= most,
-                )
-            except ValueError as error:
-                return Findings(problems=[Problem(0, 0, str(error))])
-        chunks = chunks_of(file, options, source)
-        return _examine_text(replace(chunks, block_bytes=BLOCK), most)
+        options = replace(options, source=source)
+        if (options.format or format_of(file)) == "svmlight":
+            return _examine_text(replace(chunks_of(file, options), block_bytes=BLOCK), most)
+        try:
+            return Findings(read_local(file, options))
+        except TableError as error:
+            problems = error.problems
+            return Findings(error.data, problems[:most], len(problems) <= most)
+        except ValueError as error:
+            return Findings(problems=[Problem(0, 0, str(error))])
 
 
 def _examine_text(chunks: SvmlightChunks, most: int) -> Findings:

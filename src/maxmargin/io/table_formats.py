@@ -45,10 +45,10 @@ def delimiter_of(line: str) -> str | None:
     return next((mark for mark in DELIMITERS if mark in line), None)
 
 
-def chunks_of(path: Path, options: Options, source: str) -> SvmlightChunks:
-    """Return the reader of an svmlight file, which messages call by the name of its source."""
+def chunks_of(path: Path, options: Options) -> SvmlightChunks:
+    """Return the reader of an svmlight file."""
     base = "auto" if options.zero_based is None else options.zero_based
-    return replace(svmlight_chunks(path, zero_based=base), name=source)
+    return replace(svmlight_chunks(path, zero_based=base), name=options.source)
 
 
 def read_svmlight(path: Path, options: Options) -> Data:
@@ -58,7 +58,7 @@ def read_svmlight(path: Path, options: Options) -> Data:
             "the target of an svmlight file is the first number of each line: a target column "
             "cannot be chosen"
         )
-    X, y, queries = chunks_of(path, options, options.source).whole()
+    X, y, queries = chunks_of(path, options).whole()
     # the last features may be zero in all rows
     if options.n_features is not None and X.shape[1] < options.n_features:
         X.resize(X.shape[0], options.n_features)

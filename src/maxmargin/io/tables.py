@@ -59,23 +59,24 @@ def read_table(path: str | Path, options: Options | None = None) -> Data:
     -------
     data : Data
     """
-    options = options or Options()
-    if options.format is not None:
-        check_format(options.format, READERS)
     with local_file(path) as (file, source):
-        kind = options.format or format_of(file)
-        if options.zero_based is not None and kind != "svmlight":
-            raise ValueError(
-                f"{source} is {kind}: only the indices of svmlight files start at 0 or 1"
-            )
-        if options.header is not None and kind not in ("csv", "tsv"):
-            raise ValueError(f"{source} is {kind}: the header option is for CSV and TSV files")
-        if (options.ignore or options.weight is not None) and kind in ("svmlight", "npz"):
-            raise ValueError(
-                f"{source} is {kind}: only the columns of CSV, TSV, Parquet and .npy files can be "
-                "ignored or hold weights"
-            )
-        return READERS[kind](file, replace(options, format=kind, source=source))
+        return read_local(file, replace(options or Options(), source=source))
+
+
+def read_local(path: Path, options: Options) -> Data:
+    """Read a file that can be read several times; messages call it by the source of the options."""
+    kind, source = options.format or format_of(path), options.source
+    check_format(kind, READERS)
+    if options.zero_based is not None and kind != "svmlight":
+        raise ValueError(f"{source} is {kind}: only the indices of svmlight files start at 0 or 1")
+    if options.header is not None and kind not in ("csv", "tsv"):
+        raise ValueError(f"{source} is {kind}: the header option is for CSV and TSV files")
+    if (options.ignore or options.weight is not None) and kind in ("svmlight", "npz"):
+        raise ValueError(
+            f"{source} is {kind}: only the columns of CSV, TSV, Parquet and .npy files can be "
+            "ignored or hold weights"
+        )
+    return READERS[kind](path, replace(options, format=kind))
 
 
 def check_format(kind: str, known: Collection[str]) -> None:
