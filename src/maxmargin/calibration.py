@@ -91,12 +91,8 @@ def pair_probabilities(values: Floats, a: Floats, b: Floats, n_classes: int) -> 
         return np.column_stack((r[:, 0], 1 - r[:, 0]))
     first, second = np.array(list(multiclass.pairs(n_classes))).T
     step = max(1, SETTINGS.entries // (n_classes + 1) ** 2)
-    return np.concatenate(
-        [
-            _coupled(r[k : k + step], first, second, n_classes)
-            for k in range(0, max(1, len(r)), step)
-        ]
-    )
+    parts = [r[k : k + step] for k in range(0, max(1, len(r)), step)]
+    return np.concatenate([_coupled(part, first, second, n_classes) for part in parts])
 
 
 def _coupled(r: Floats, first: Integers, second: Integers, k: int) -> Floats:

@@ -126,16 +126,9 @@ def certificate_of(
     relative = gap / size if np.isfinite(gap) else np.inf
     if abs(primal) <= rounding[0] and abs(dual) <= rounding[1]:
         relative = 0.0
-    return Certificate(
-        Status.UNJUDGED,
-        primal,
-        dual,
-        gap,
-        relative,
-        float(max(0.0, kkt.max(initial=0.0))),
-        float(max(0.0, box.max(initial=0.0))),
-        equality,
-    )
+    worst_kkt = float(max(0.0, kkt.max(initial=0.0)))
+    worst_box = float(max(0.0, box.max(initial=0.0)))
+    return Certificate(Status.UNJUDGED, primal, dual, gap, relative, worst_kkt, worst_box, equality)
 
 
 def unknown(status: Status) -> Certificate:
@@ -147,18 +140,11 @@ def worst(parts: Sequence[Certificate]) -> Certificate:
     """One certificate for several problems: objectives added, everything else the worst."""
     if len(parts) == 1:
         return parts[0]
-    primal, dual, gap = (sum(getattr(p, name) for p in parts) for name in ("primal", "dual", "gap"))
-    return Certificate(
-        max((p.status for p in parts), key=list(Status).index),
-        primal,
-        dual,
-        gap,
-        max(p.relative_gap for p in parts),
-        max(p.kkt_violation for p in parts),
-        max(p.box_violation for p in parts),
-        max(p.equality_violation for p in parts),
-        max(p.audit_error for p in parts),
-        sum(p.n_iter for p in parts),
-        max((p.convexity for p in parts), key=list(Convexity).index),
-        tuple(parts),
-    )
+    status = max((p.status for p in parts), key=list(Status).index)
+    convexity = max((p.convexity for p in parts), key=list(Convexity).index)
+    added = ("primal", "dual", "gap", "n_iter")
+    primal, dual, gap, n_iter = (sum(getattr(p, name) for p in parts) for name in added)
+    errors = "relative_gap", "kkt_violation", "box_violation", "equality_violation", "audit_error"
+    known: dict[str, Any] = {name: max(getattr(p, name) for p in parts) for name in errors}
+    known |= {"n_iter": n_iter, "convexity": convexity, "parts": tuple(parts)}
+    return Certificate(status, primal, dual, gap, **known)

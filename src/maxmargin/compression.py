@@ -155,8 +155,7 @@ def _check_arguments(model: Any, most: Any, tolerance: Any) -> None:
         raise ValueError("Give max_support_vectors, tolerance or both.")
     if most is not None and not (isinstance(most, Integral) and int(most) >= 1):
         raise ValueError(f"max_support_vectors must be an integer >= 1, got {most!r}.")
-    known = tolerance is None or (isinstance(tolerance, Real) and 0 <= float(tolerance) < np.inf)
-    if not known:
+    if not (tolerance is None or (isinstance(tolerance, Real) and 0 <= float(tolerance) < np.inf)):
         raise ValueError(f"tolerance must be a finite number >= 0, got {tolerance!r}.")
     if kernel.positive_semidefinite is not True or kernel.kind is Kind.PRECOMPUTED:
         raise ValueError(

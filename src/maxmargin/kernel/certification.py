@@ -75,14 +75,9 @@ def _recomputed(
         return form.train().certificate
     if old.status is Status.DEGENERATE:
         return old
-    known = old.status is not Status.IMPORTED
-    decision = Decision(
-        coef[rows],
-        float(model.intercept[k]),
-        (0.0, 0.0),
-        float(model.scales[k]) if known else 0.0,
-        np.nan if model.epsilon is None else model.epsilon,
-    )
+    scale = 0.0 if old.status is Status.IMPORTED else float(model.scales[k])
+    epsilon = np.nan if model.epsilon is None else model.epsilon
+    decision = Decision(coef[rows], float(model.intercept[k]), (0.0, 0.0), scale, epsilon)
     if form.boundary:
         diagonal = float(evaluation.kernel_diagonal(model.kernel, workspace.samples.X)[rows].max())
         decision = decision._replace(diagonal=ZERO_AGAIN * diagonal)

@@ -64,24 +64,15 @@ class Tube(NamedTuple):
 
     def pick(self, rows: Integers, factor: float = 1.0) -> "Tube":
         """The losses of some samples, weighted by a factor."""
-        return Tube(
-            self.low[rows],
-            self.high[rows],
-            factor * self.up[rows],
-            factor * self.down[rows],
-            self.squared,
-        )
+        up, down = factor * self.up[rows], factor * self.down[rows]
+        return Tube(self.low[rows], self.high[rows], up, down, self.squared)
 
     def losses(self, f: Floats) -> float:
         """The sum of all losses."""
         below, above = np.maximum(0.0, self.low - f), np.maximum(0.0, f - self.high)
         power = 2 if self.squared else 1
-        return float(
-            np.sum(
-                np.where(self.up > 0, self.up * below**power, 0.0)
-                + np.where(self.down > 0, self.down * above**power, 0.0)
-            )
-        )
+        losses = np.where(self.up > 0, self.up * below**power, 0.0)
+        return float(np.sum(losses + np.where(self.down > 0, self.down * above**power, 0.0)))
 
     def duals(
         self, f: Floats, prox_centre: Floats | None, smoothing: float, backend: LinearBackend
@@ -148,13 +139,8 @@ class LinearProblem(NamedTuple):
 def classification(sign: Floats, C: Floats, squared: bool) -> Tube:
     """(Squared) hinge of samples with signs +1 and -1."""
     up = sign > 0
-    return Tube(
-        np.where(up, 1.0, -np.inf),
-        np.where(up, np.inf, -1.0),
-        np.where(up, C, 0.0),
-        np.where(up, 0.0, C),
-        squared,
-    )
+    low, high = np.where(up, 1.0, -np.inf), np.where(up, np.inf, -1.0)
+    return Tube(low, high, np.where(up, C, 0.0), np.where(up, 0.0, C), squared)
 
 
 def regression(z: Floats, C: Floats, epsilon: float, squared: bool) -> Tube:

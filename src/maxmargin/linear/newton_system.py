@@ -76,11 +76,10 @@ class NewtonSystem:
         if d > SETTINGS.factor_up_to:
             return self._by_conjugate_gradients(here, curved, curvature, border, corner)
         H = np.empty((d + 1, d + 1))
-        H[:d, :d] = (
-            self.gram.of_scaled(here.duals.curvature)
-            if isinstance(design, ArrayDesign)
-            else design.gram(curvature, curved)
-        )
+        if isinstance(design, ArrayDesign):
+            H[:d, :d] = self.gram.of_scaled(here.duals.curvature)
+        else:
+            H[:d, :d] = design.gram(curvature, curved)
         H[d, :d] = H[:d, d] = border
         H[d, d] = corner
         H[np.arange(d), np.arange(d)] += 1.0

@@ -102,9 +102,5 @@ def subspace_step(
 def _objective(problem: LinearProblem, here: DualIterate) -> float:
     """The dual objective; that of a free bias is the augmented Lagrangian."""
     excess = (here.bias - here.multiplier) / here.column if here.column > 0 else 0.0
-    return (
-        neg_conjugates(problem.tube, here.t)
-        - 0.5 * float(here.w @ here.w)
-        - here.multiplier * excess
-        - 0.5 * here.column * excess * excess
-    )
+    value = neg_conjugates(problem.tube, here.t) - 0.5 * float(here.w @ here.w)
+    return value - here.multiplier * excess - 0.5 * here.column * excess * excess

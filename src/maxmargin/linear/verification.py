@@ -101,17 +101,10 @@ def certify_classes_again(
 
 def evaluate(problem: LinearProblem, found: LinearSolution) -> Certificate:
     """Both objectives and the optimality conditions, by code that the solvers do not share."""
+    w, bias, t, f, Xt = found[:5]
+    free, power = problem.bias is Bias.FREE, 1 if problem.penalty is Penalty.L1 else 2
     return linear_certificate.linear(
-        found.f,
-        problem.tube,
-        found.w,
-        found.bias,
-        found.t,
-        found.Xt,
-        problem.m,
-        problem.total,
-        problem.bias is Bias.FREE,
-        1 if problem.penalty is Penalty.L1 else 2,
+        f, problem.tube, w, bias, t, Xt, problem.m, problem.total, free, power
     )
 
 
@@ -195,11 +188,8 @@ def _refreshed(found: LinearSolution, design: Design, unit: float) -> tuple[Line
     if _is_small(design):
         return _recomputed(found, design)
     error = _audit(found, design)
-    if (
-        not SETTINGS.last_digits * rounding(found, design, unit)
-        < error
-        <= SETTINGS.negligible * unit
-    ):
+    least = SETTINGS.last_digits * rounding(found, design, unit)
+    if not least < error <= SETTINGS.negligible * unit:
         return found, error
     found = found._replace(f=design.values(found.w) + found.bias)
     return found, _audit(found, design)

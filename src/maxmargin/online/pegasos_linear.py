@@ -129,21 +129,18 @@ class LinearPegasos(Pegasos):
 
     def advance(self, order: Integers, monitor: Monitor) -> None:
         v, u, numbers = self.iterates
-        samples = self._samples.view(np.float64)
+        samples, points, rule = (
+            self._samples.view(float),
+            self.design.points,
+            self._numbers_of_rule(),
+        )
         for k, state in enumerate(self.iterates.state):
             self._select(k)
             u_k = u[k] if self._coefs is None else None
             rescalings, used = Rescalings(self._samples, order), 0
             while used < len(order):
                 used += self.design.backend.pegasos_rows(
-                    self.design.points,
-                    order[used:],
-                    samples,
-                    v[k],
-                    u_k,
-                    self._square,
-                    numbers[k],
-                    *self._numbers_of_rule(),
+                    points, order[used:], samples, v[k], u_k, self._square, numbers[k], *rule
                 )
                 if monitor.stop(0) is not None:
                     break
