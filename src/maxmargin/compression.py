@@ -60,8 +60,9 @@ class Compression(NamedTuple):
         return max(self.distances, default=0.0)
 
     def bound(self, kernel_diagonal: float = 1.0) -> float:
-        """By how much a decision value may have changed at a point x with k(x, x) = kernel_diagonal
-        (1 for RBF).
+        """By how much a decision value may have changed at a point x.
+
+        ``kernel_diagonal`` is k(x, x), which is 1 for RBF.
         """
         return float(np.sqrt(kernel_diagonal)) * self.distance
 

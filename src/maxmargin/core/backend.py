@@ -182,10 +182,10 @@ class Backend(PointsBackend):
     def kernel_products(
         self, kernel: KernelTuple, A: Points, begin: Integers, coef: Matrix, B: Points, out: Floats
     ) -> None:
-        """kernel_product of the points begin[g], ..., begin[g + 1] - 1 of A with all of B, into
-        out[g], for every group g.
+        """kernel_product of each group of points of A with all of B, into out[g] for group g.
 
-        `out` is groups x columns x points of B. Raises NotFinite.
+        Group g has the points begin[g], ..., begin[g + 1] - 1. `out` is groups x columns x points
+        of B. Raises NotFinite.
         """
         for g in range(len(out)):
             some = slice(int(begin[g]), int(begin[g + 1]))
@@ -253,10 +253,10 @@ class Backend(PointsBackend):
     def cholesky_of_values(
         self, values: Callable[[slice, slice], Floats], ridge: Floats, pause: Callable[[], None]
     ) -> Floats | None:
-        """The same for a large matrix: values(rows, columns) is a part of it, without the ridge
-        that is added to its diagonal.
+        """The same for a large matrix, of which values(rows, columns) computes a part.
 
-        A backend may compute it part by part and call `pause` between them, which may raise.
+        The ridge is not in the values: it is added to the diagonal. A backend may compute the
+        matrix part by part and call `pause` between them, which may raise.
         """
         pause()
         everything = slice(0, len(ridge))

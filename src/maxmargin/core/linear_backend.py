@@ -145,10 +145,9 @@ class LinearBackend(PointsBackend):
 
     @abstractmethod
     def scaled_columns(self, X: Points, factor: Floats, last: float) -> Points:
-        """The columns of diag(factor) X as points, X in CSR, and one more: `last` times the
-        factors.
+        """The columns of diag(factor) X as points, and one more: `last` times the factors.
 
-        With twice as many factors as samples, all samples occur twice.
+        X is in CSR. With twice as many factors as samples, all samples occur twice.
         """
 
     @abstractmethod

@@ -126,8 +126,7 @@ def may_move(variables: Variables, backend: Backend) -> NDArray[np.bool_]:
 def duality_gap(
     problem: DualProblem, b: Floats, kernel_part: Floats, ends: tuple[Level, ...], xp: Any = np
 ) -> float:
-    """The duality gap at the given levels, in the problem's own units; the progress line shows
-    it.
+    """The duality gap at the given levels, in the problem's own units, for the progress line.
 
     With s_i = (K b)_i + linear_i + level: sum of s_i (b_i - lower_i) where s_i > 0 and
     s_i (b_i - upper_i) where s_i < 0; with a ridge the variable t minimising s_i t + ridge t^2 / 2

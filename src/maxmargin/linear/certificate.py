@@ -98,12 +98,12 @@ def linear(
     free: bool,
     power: int = 2,
 ) -> Certificate:
-    """A linear model w, bias with decision values f, and duals t with X't; losses.py has the
-    objectives.
+    """A linear model w, bias with decision values f, and duals t with X't.
 
-    ``m`` is the weight of bias^2 / 2, ``free`` tells whether the sum of the duals must be
-    ``total``. With ``power`` 1 the penalty is the sum of |w_k| (and sqrt(m) |bias|), and the duals
-    must satisfy |X't| <= 1 (and |sum t| <= sqrt(m)): what is too long is shortened.
+    losses.py states the objectives. ``m`` is the weight of bias^2 / 2, ``free`` tells whether the
+    sum of the duals must be ``total``. With ``power`` 1 the penalty is the sum of |w_k| (and
+    sqrt(m) |bias|), and the duals must satisfy |X't| <= 1 (and |sum t| <= sqrt(m)): what is too
+    long is shortened.
     """
     if power == 1:
         beyond = max(

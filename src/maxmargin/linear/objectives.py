@@ -142,12 +142,11 @@ class Sizes(NamedTuple):
 
 
 def sizes(problem: LinearProblem, design: Design) -> Sizes:
-    """The scale of the objective is P of a constant model, or |D| of equal duals (one-class): these
-    do not vanish where the optimum is 0.
+    """The scale of the objective: P of a constant model, or |D| of equal duals (one-class).
 
-    A gap allows the decision value of x an error of sqrt(2 gap) |x|. The scale is limited such that
-    a gap of ROUNDING times the scale allows at most ``uncertainty`` units: with huge samples a
-    small gap says little.
+    These do not vanish where the optimum is 0. A gap allows the decision value of x an error of
+    sqrt(2 gap) |x|. The scale is limited such that a gap of ROUNDING times the scale allows at most
+    ``uncertainty`` units: with huge samples a small gap says little.
     """
     tube = problem.tube
     if problem.total:

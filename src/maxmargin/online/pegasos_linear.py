@@ -31,13 +31,12 @@ def new_samples(n: int) -> NDArray[Any]:
 
 
 class Rescalings:
-    """The rescalings of one call, applied to the coefficients of the samples at its end: each costs
-    O(1), however many samples there are.
+    """The rescalings of one call, applied to the coefficients of the samples at its end.
 
-    A rescaling turns (v, u) into (scale v, u - sigma v). The first is carried out at once, and the
-    coefficients are then set apart: they receive all later ones. What a sample adds afterwards
-    receives those after its step. Where an order lists samples twice, every rescaling is carried
-    out at once.
+    Each costs O(1), however many samples there are. A rescaling turns (v, u) into (scale v, u -
+    sigma v). The first is carried out at once, and the coefficients are then set apart: they
+    receive all later ones. What a sample adds afterwards receives those after its step. Where an
+    order lists samples twice, every rescaling is carried out at once.
     """
 
     def __init__(self, samples: NDArray[Any], order: Integers) -> None:
