@@ -43,12 +43,15 @@ class IncrementalGram:
 
     def of(self, weight: Floats) -> Floats:
         """The matrix for these weights, one for each sample."""
-        rows = np.flatnonzero(weight)
+        return self._of(weight, float(weight.max(initial=0.0)))
+
+    def _of(self, weight: Floats, largest: float) -> Floats:
         change = weight if self.weight is None else weight - self.weight
-        least = SETTINGS.same * float(weight.max(initial=0.0))
+        least = SETTINGS.same * largest
         up, down = np.flatnonzero(change > least), np.flatnonzero(change < -least)
-        many = len(up) + len(down) > self.rebuild_above * len(rows)
+        many = len(up) + len(down) > self.rebuild_above * np.count_nonzero(weight)
         if self.weight is None or many or self.updates >= SETTINGS.updates:
+            rows = np.flatnonzero(weight)
             self.matrix, self.updates = self.product(weight[rows], rows), 0
         else:
             for sign, some in ((1.0, up), (-1.0, down)):
@@ -64,7 +67,7 @@ class IncrementalGram:
         If all weights change in proportion, no sample is read again.
         """
         largest = float(weight.max(initial=0.0))
-        return largest * self.of(weight / largest if largest > 0 else weight)
+        return largest * (self._of(weight / largest, 1.0) if largest > 0 else self._of(weight, 0.0))
 
 
 def with_bias(design: Design, column: float) -> Product:
