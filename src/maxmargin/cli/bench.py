@@ -81,11 +81,9 @@ def _timed(model: Any, X: Any, y: Any) -> tuple[list[float], Any]:
 
 def _agreement(predictions: dict[str, Any], classes: bool) -> dict[str, float]:
     a, b = predictions.values()
-    return (
-        {"same_predictions": float(np.mean(a == b))}
-        if classes
-        else {"greatest_difference": float(np.max(np.abs(a - b)))}
-    )
+    if classes:
+        return {"same_predictions": float(np.mean(a == b))}
+    return {"greatest_difference": float(np.max(np.abs(a - b)))}
 
 
 def _report(

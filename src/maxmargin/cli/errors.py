@@ -14,15 +14,9 @@ import typer
 
 from maxmargin.cli.reports import show
 
-FAILURES = (
-    ValueError,
-    TypeError,
-    OSError,
-    ImportError,
-    MemoryError,
-    NotImplementedError,
-    ArithmeticError,
-)
+CLEAR = (ValueError, TypeError, ImportError, OSError)
+"""Errors whose messages say all; of others the name says more."""
+FAILURES = (*CLEAR, MemoryError, NotImplementedError, ArithmeticError)
 """Errors that are reported as one line. Any other is a bug of ours and shows its traceback."""
 
 
@@ -43,11 +37,8 @@ def reported(command: Callable[..., None]) -> Callable[..., None]:
             sys.stderr.close()
             raise typer.Exit(1) from None
         except FAILURES as error:
-            text = (
-                str(error)
-                if isinstance(error, ValueError | TypeError | ImportError | OSError)
-                else f"{type(error).__name__}: {error}"
-            )
+            name = "" if isinstance(error, CLEAR) else f"{type(error).__name__}: "
+            text = f"{name}{error}"
             if options.get("as_json"):
                 show({"error": " ".join(text.split())}, True)
             typer.echo("error: " + " ".join(text.split()), err=True)

@@ -32,7 +32,7 @@ KINDS: dict[str, Callable[[Any], bool]] = {
     "outliers": is_outlier_detector,
     "kernel-matrix": lambda model: hasattr(model, "kernel_"),
 }
-"""The kinds of pictures, and the models they suit."""
+"""The kinds of pictures, and the models they suit; the first that suits is the default."""
 MOST_POINTS = 2000
 """Larger data are drawn as a sample of this many points; more cannot be told apart."""
 
@@ -74,7 +74,7 @@ def plot(
     check_outputs(picture, inputs=(data, model))
     check_picture(picture)
     fitted = model_files.load_model(model)
-    chosen = kind or _usual(fitted)
+    chosen = kind or next(name for name, suits in KINDS.items() if suits(fitted))
     one_of("--kind", chosen, KINDS)
     if not KINDS[chosen](fitted):
         suitable = ", ".join(name for name, suits in KINDS.items() if suits(fitted))
@@ -92,14 +92,6 @@ def plot(
     shown = draw(chosen, fitted, table, _columns(features, table))
     write_picture(shown, picture)
     show({"kind": chosen, "points": table.X.shape[0], "picture": picture}, as_json, quiet)
-
-
-def _usual(model: Any) -> str:
-    if is_regressor(model):
-        return "tube"
-    if is_outlier_detector(model):
-        return "outliers"
-    return "decision" if len(model.classes_) == 2 else "classes"
 
 
 def draw(kind: str, model: Any, table: Data, columns: list[int] | None) -> Any:

@@ -134,8 +134,5 @@ def write_predictions(
 
 def number(value: Any) -> str:
     """Return a value as text that reads back exactly, without a point if it is whole."""
-    return (
-        str(int(value))
-        if isinstance(value, float) and value == int(value) and abs(value) < 2**53
-        else str(value)
-    )
+    whole = isinstance(value, float) and value == int(value) and abs(value) < 2**53
+    return str(int(value) if whole else value)

@@ -39,12 +39,10 @@ def svm_scale(arguments: Arguments = None) -> None:
         raise usage("-r restores limits and ranges: -l, -u, -y and -s cannot be given with it")
     (path,) = files(found, 1, 1, "one data file")
     data = read_svmlight(path, zero_based=False)
-    restore = "r" in found.given
-    ranges = (
-        load_ranges(Path(found["r"]))
-        if restore
-        else ranges_of(data.X, found["l"], found["u"], data.y, limits)
-    )
+    if "r" in found.given:
+        ranges = load_ranges(Path(found["r"]))
+    else:
+        ranges = ranges_of(data.X, found["l"], found["u"], data.y, limits)
     if "s" in found.given:
         check_outputs(found["s"], inputs=(path,))
         save_ranges(ranges, Path(found["s"]))

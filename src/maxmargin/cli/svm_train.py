@@ -100,14 +100,12 @@ def svm_train(arguments: Arguments = None) -> None:
 
 def _refuse(found: Flags) -> None:
     """Raise an error for options that LIBSVM refuses or that are not available."""
-    if not 0 <= found["s"] <= 4:
-        raise usage(f"-s must be 0 to 4, got {found['s']}")
-    if not 0 <= found["t"] <= 4:
-        raise usage(f"-t must be 0 to 4, got {found['t']}")
-    if found["h"] not in (0, 1):
-        raise usage(f"-h must be 0 or 1, got {found['h']}")
-    if found["b"] not in (0, 1):
-        raise usage(f"-b must be 0 or 1, got {found['b']}")
+    for name in "st":
+        if not 0 <= found[name] <= 4:
+            raise usage(f"-{name} must be 0 to 4, got {found[name]}")
+    for name in "hb":
+        if found[name] not in (0, 1):
+            raise usage(f"-{name} must be 0 or 1, got {found[name]}")
     if found["b"] and (found["s"] == 2 or found["v"]):
         raise usage(
             "-b 1 needs a classifier or a regression that is written to a file: it does not work "

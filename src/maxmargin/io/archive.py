@@ -195,13 +195,9 @@ class Archive:
             raise self.error("its header is not that of a model.")
         version = header.get("version")
         if type(version) is not int or not OLDEST <= version <= VERSION:
+            writer = str(header.get("library"))[:20]
             newer = type(version) is int and version > VERSION
-            remedy = (
-                f" It was written by maxmargin {str(header.get('library'))[:20]!r}; update "
-                "maxmargin."
-                if newer
-                else ""
-            )
+            remedy = f" It was written by maxmargin {writer!r}; update maxmargin." if newer else ""
             raise self.error(
                 f"its format has version {str(version)[:20]}; this library reads versions {OLDEST} "
                 f"to {VERSION}.{remedy}"

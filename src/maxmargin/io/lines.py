@@ -28,11 +28,8 @@ def blocks_of_lines(
 
     The block is valid until the next one is requested.
     """
-    buffer, filled, first = (
-        np.empty(block_bytes + min(block_bytes, 2**16) + 1 + padding, np.uint8),
-        0,
-        True,
-    )
+    buffer = np.empty(block_bytes + min(block_bytes, 2**16) + 1 + padding, np.uint8)
+    filled, first = 0, True
     while got := _read_into(file, buffer, filled, block_bytes, name):
         before, filled = filled, filled + got
         end = _after_last(b"\n", buffer, before, filled) or _after_last(

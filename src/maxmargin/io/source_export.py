@@ -26,6 +26,10 @@ class _Language:
         self.math, self.absolute = ("", "fabs") if c else ("Math.", "Math.abs")
         self.index, self.let = ("int", "double") if c else ("let", "let")
 
+    def loop(self, name: str, count: int, begin: int = 0) -> str:
+        """Return the head of a loop over the numbers from `begin` to below `count`."""
+        return f"for ({self.index} {name} = {begin}; {name} < {count}; {name}++)"
+
     def array(self, name: str, values: NDArray[Any], kind: str = "double") -> str:
         """Return the declaration of a constant vector; C has no empty ones."""
         text = (lambda v: repr(float(v))) if kind == "double" else (lambda v: str(int(v)))
@@ -56,29 +60,21 @@ def _kernel_lines(formula: Formula, t: _Language) -> str:
         Kind.LOGISTIC: f"1 / (1 + {t.math}exp(-({gamma} * s + {coef0})))",
         Kind.COSINE: f"(xx * LENGTHS[j] == 0 ? 0 : s / ({t.math}sqrt(xx) * LENGTHS[j]))",
     }.get(kernel.kind, f"{t.math}exp(-{gamma} * s)")
-    return (
-        f"    {t.let} s = 0;\n    for ({t.index} i = 0; i < {d}; i++) s += {term};\n"
-        f"    {t.let} k = {result};\n"
-    )
+    total = f"    {t.let} s = 0;\n    {t.loop('i', d)} s += {term};\n"
+    return f"{total}    {t.let} k = {result};\n"
 
 
 def _body(formula: Formula, t: _Language) -> str:
     """Return the lines that fill f with the values of the functions."""
     functions, count = formula.coef.shape
-    lines = f"  for ({t.index} c = 0; c < {functions}; c++) f[c] = INTERCEPT[c];\n"
+    each = t.loop("c", functions)
+    lines = f"  {each} f[c] = INTERCEPT[c];\n"
     if formula.kernel.kind is Kind.LINEAR:
-        loop = f"for ({t.index} i = 0; i < {count}; i++) f[c] += COEF[i * {functions} + c] * x[i];"
-        return lines + f"  for ({t.index} c = 0; c < {functions}; c++) {loop}\n"
+        return lines + f"  {each} {t.loop('i', count)} f[c] += COEF[i * {functions} + c] * x[i];\n"
     if formula.kernel.kind is Kind.COSINE:
-        lines += (
-            f"  {t.let} xx = 0;\n"
-            f"  for ({t.index} i = 0; i < {formula.n_inputs}; i++) xx += x[i] * x[i];\n"
-        )
-    lines += f"  for ({t.index} j = 0; j < {count}; j++) {{\n{_kernel_lines(formula, t)}"
-    return (
-        lines + f"    for ({t.index} c = 0; c < {functions}; c++)"
-        f" f[c] += COEF[j * {functions} + c] * k;\n  }}\n"
-    )
+        lines += f"  {t.let} xx = 0;\n  {t.loop('i', formula.n_inputs)} xx += x[i] * x[i];\n"
+    lines += f"  {t.loop('j', count)} {{\n{_kernel_lines(formula, t)}"
+    return lines + f"    {each} f[c] += COEF[j * {functions} + c] * k;\n  }}\n"
 
 
 def _tables(formula: Formula, t: _Language) -> str:
@@ -117,23 +113,20 @@ def _place(formula: Formula, t: _Language) -> str:
         )
         lines = (
             f"  {fill}\n  {t.index} p = 0;\n"
-            f"  for ({t.index} a = 0; a < {n}; a++)"
-            f" for ({t.index} b = a + 1; b < {n}; b++, p++) {{\n"
+            f"  {t.loop('a', n)} for ({t.index} b = a + 1; b < {n}; b++, p++) {{\n"
         )
         lines += (
             "    votes[f[p] > 0 ? a : b] += 1;\n    sums[a] += f[p];\n    sums[b] -= f[p];\n  }\n"
         )
         if rule is Rule.CONFIDENCE:
             squeezed = f"sums[c] / (3 * ({t.absolute}(sums[c]) + 1))"
-            lines += f"  for ({t.index} c = 0; c < {n}; c++) votes[c] += {squeezed};\n"
+            lines += f"  {t.loop('c', n)} votes[c] += {squeezed};\n"
         elif t.c:
             lines += "  (void)sums;\n"
     ordered = rule is not Rule.CONFIDENCE and formula.label_order is not None
     first, c = ("ORDER[0]", "ORDER[c]") if ordered else ("0", "c")
-    return (
-        lines + f"  {t.index} best = {first};\n"
-        f"  for ({t.index} c = 1; c < {n}; c++) if ({scores}[{c}] > {scores}[best]) best = {c};\n"
-    )
+    lines += f"  {t.index} best = {first};\n"
+    return lines + f"  {t.loop('c', n, 1)} if ({scores}[{c}] > {scores}[best]) best = {c};\n"
 
 
 def _about(model: Any, formula: Formula) -> str:

@@ -171,12 +171,9 @@ class SvmlightChunks:
 
     def _message(self, error: int, text: NDArray[np.uint8], at: int) -> str:
         """Return what is wrong, and the text at that place."""
-        here = text[at : at + 20].tobytes()
-        shown = (
-            repr(here.splitlines()[0].decode("ascii", "replace"))
-            if here[:1] not in (b"\n", b"\r")
-            else "the end of the line"
-        )
+        here, shown = text[at : at + 20].tobytes(), "the end of the line"
+        if here[:1] not in (b"\n", b"\r"):
+            shown = repr(here.splitlines()[0].decode("ascii", "replace"))
         return f"{ERRORS[error].format(limit=self.max_features)}; found {shown}"
 
     def _name(self) -> str:

@@ -73,11 +73,8 @@ class Rows(NamedTuple):
         indptr = np.zeros(len(self.ends) + 1, np.int32 if len(self.indices) < 2**31 else np.int64)
         indptr[1:] = self.ends
         X = sparse.csr_matrix((len(self.targets), layout.n_features), dtype=dtype)
-        X.data, X.indices, X.indptr = (
-            self.values.astype(dtype, copy=False),
-            self.indices.astype(indptr.dtype, copy=False),
-            indptr,
-        )
+        X.data, X.indptr = self.values.astype(dtype, copy=False), indptr
+        X.indices = self.indices.astype(indptr.dtype, copy=False)
         X.has_sorted_indices = X.has_canonical_format = True
         return X
 

@@ -46,29 +46,16 @@ def dump_svmlight(
         raise ValueError(
             "X or y has values that are NaN or infinite: an svmlight file cannot hold them"
         )
-    queries = (
-        None if query_id is None else _numbers(query_id, matrix.shape[0], "query_id", np.int64)
-    )
-    indices, indptr, values = (
-        matrix.indices.astype(np.int32),
-        matrix.indptr.astype(np.int64),
-        contiguous(matrix.data),
-    )
+    n = matrix.shape[0]
+    queries = None if query_id is None else _numbers(query_id, n, "query_id", np.int64)
+    ends = matrix.indptr.astype(np.int64)
+    entries = matrix.indices.astype(np.int32), contiguous(matrix.data), 0 if zero_based else 1
     with compressed_write(path) as out:
         out.write("".join(f"# {line}\n" for line in comment.splitlines()).encode())
-        for begin in range(0, len(targets), rows):
-            end = min(begin + rows, len(targets))
+        for begin in range(0, n, rows):
+            end = begin + rows
             some = None if queries is None else queries[begin:end]
-            out.write(
-                format_svmlight(
-                    targets[begin:end],
-                    some,
-                    indptr[begin : end + 1],
-                    indices,
-                    values,
-                    0 if zero_based else 1,
-                )
-            )
+            out.write(format_svmlight(targets[begin:end], some, ends[begin : end + 1], *entries))
 
 
 def _canonical(X: Any) -> Any:

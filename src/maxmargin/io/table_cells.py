@@ -187,12 +187,10 @@ def as_target(column: NDArray[Any]) -> NDArray[Any]:
         column = np.array([float(cell) for cell in text])
     if column.dtype.kind == "b":
         return column.astype(np.int64)
-    whole = (
-        column.dtype.kind == "f"
-        and np.isfinite(column).all()
-        and (column == np.round(column)).all()
-    )
-    return column.astype(np.int64) if whole and np.abs(column).max(initial=0) < 2**53 else column
+    if column.dtype.kind != "f" or not np.isfinite(column).all():
+        return column
+    whole = (column == np.round(column)).all() and np.abs(column).max(initial=0) < 2**53
+    return column.astype(np.int64) if whole else column
 
 
 def is_number(cell: Any) -> bool:

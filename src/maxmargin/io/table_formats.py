@@ -187,11 +187,8 @@ def read_npz(path: Path, options: Options) -> Data:
     with _numpy_load(path, options) as file:
         try:
             X = _matrix_of(file)
-            y = (
-                _checked_target(file["y"], options.source)
-                if "y" in file.files and options.target is None
-                else None
-            )
+            has_y = "y" in file.files and options.target is None
+            y = _checked_target(file["y"], options.source) if has_y else None
             names = [str(name) for name in file["names"]] if "names" in file.files else None
         except (ValueError, TypeError, zipfile.BadZipFile, EOFError) as error:
             raise ValueError(f"{options.source}: {error}") from error

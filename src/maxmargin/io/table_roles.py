@@ -107,11 +107,8 @@ class _Columns(NamedTuple):
         try:
             number = int(str(wanted))
         except ValueError:
-            known = (
-                f"its columns are {', '.join(names[:20])}"
-                if names
-                else "it has no header, give the column's number"
-            )
+            known = "it has no header, give the column's number"
+            known = f"its columns are {', '.join(names[:20])}" if names else known
             hint = did_you_mean(wanted, names or [])
             raise ValueError(f"{source} has no column {wanted!r}: {known}.{hint}") from None
         if not 1 <= abs(number) <= width:

@@ -118,14 +118,8 @@ def format_of(path: Path) -> str:
     for magic, name in MAGIC.items():
         if head.startswith(magic):
             return name
-    line = next(
-        (
-            line
-            for line in head.removeprefix(b"\xef\xbb\xbf").splitlines()
-            if line.strip() and not line.startswith(b"#")
-        ),
-        b"",
-    )
+    lines = head.removeprefix(b"\xef\xbb\xbf").splitlines()
+    line = next((line for line in lines if line.strip() and not line.startswith(b"#")), b"")
     if SVMLIGHT_LINE.fullmatch(line):
         return "svmlight"
     delimiter = delimiter_of(line.decode("latin-1"))

@@ -55,13 +55,11 @@ SCALARS = ("|b1", "|i1", "|u1", *(f"<{kind}{size}" for kind in "iuf" for size in
 DEEPEST = 8
 """Largest depth of nested values."""
 
-EncodeModel = Callable[[Any], Any]
-
 
 class Encoder:
     """Converts values to JSON; arrays go to the archive."""
 
-    def __init__(self, arrays: Arrays, model: EncodeModel) -> None:
+    def __init__(self, arrays: Arrays, model: Callable[[Any], Any]) -> None:
         self.arrays, self.model = arrays, model
 
     def encode(self, value: Any) -> Any:
@@ -260,12 +258,8 @@ class Decoder:
         def one(k: int, parts: tuple[Certificate, ...]) -> Certificate:
             values = dict(zip(CERTIFICATE, table[k].tolist(), strict=True))
             values["n_iter"] = int(values["n_iter"])
-            return Certificate(
-                status=STATUSES[int(status[k])],
-                convexity=CONVEXITIES[int(convexity[k])],
-                parts=parts,
-                **values,
-            )
+            outcome = STATUSES[int(status[k])], CONVEXITIES[int(convexity[k])]
+            return Certificate(status=outcome[0], convexity=outcome[1], parts=parts, **values)
 
         return one(0, tuple(one(k, ()) for k in range(1, rows)))
 
