@@ -13,6 +13,9 @@ import numpy as np
 from maxmargin.core.arrays import Floats
 from maxmargin.status import Convexity, Status
 
+TINY = float(np.finfo(float).tiny)
+"""The least normal number: what gaps are relative to is not less."""
+
 
 @dataclass(frozen=True, repr=False)
 class Certificate:
@@ -122,7 +125,7 @@ def certificate_of(
     ``rounding`` bounds a primal and a dual value that are 0 up to rounding. Where both values are
     that small the relative gap is 0: there is no objective to compare the gap with.
     """
-    size = max(abs(primal), abs(dual), np.finfo(float).tiny)
+    size = max(abs(primal), abs(dual), TINY)
     relative = gap / size if np.isfinite(gap) else np.inf
     if abs(primal) <= rounding[0] and abs(dual) <= rounding[1]:
         relative = 0.0

@@ -40,7 +40,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.certificate import Certificate
+from maxmargin.certificate import TINY, Certificate
 from maxmargin.core.arrays import Floats
 from maxmargin.status import Status
 
@@ -210,7 +210,7 @@ def _is_zero(found: Certificate) -> bool:
 
 def _value(found: Certificate) -> float:
     """What gaps are relative to."""
-    return max(abs(found.primal), abs(found.dual), float(np.finfo(float).tiny))
+    return max(abs(found.primal), abs(found.dual), TINY)
 
 
 def error_allowed(ended: Status | None, found: Certificate, demand: Demand, size: Size) -> float:

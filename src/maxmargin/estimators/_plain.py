@@ -44,12 +44,12 @@ def plain_labels(y: Any) -> bool:
     return type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iub"
 
 
-def plain_target(y: Any, n: int) -> bool:
-    """Whether y is a vector of n finite numbers."""
+def plain_target(y: Any, n: int | None = None) -> bool:
+    """Whether y is a vector of finite numbers, n of them."""
     return (
         type(y) is np.ndarray
         and y.ndim == 1
-        and len(y) == n
+        and (n is None or len(y) == n)
         and (y.dtype.kind in "iub" or (y.dtype in FLOATS and _finite(y)))
     )
 

@@ -14,6 +14,7 @@ from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats
 from maxmargin.estimators._base import all_or_nothing, method_for
 from maxmargin.estimators._options import StrOptions
+from maxmargin.estimators._plain import plain_target
 from maxmargin.estimators._record import fitted
 from maxmargin.estimators._single import BaseSingle
 from maxmargin.estimators._targets import numbers
@@ -51,6 +52,8 @@ class BaseSVR(RegressorMixin, BaseSingle):  # type: ignore[misc]
             return self._fit_single(X, z, sample_weight)
 
     def _targets(self, y: Any) -> Floats:
+        if plain_target(y):
+            return np.asarray(y, dtype=np.float64)
         z = numbers(column_or_1d(y, warn=True))
         if not np.isfinite(z).all():
             raise ValueError("Input y contains NaN or infinity.")
