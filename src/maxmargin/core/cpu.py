@@ -65,12 +65,10 @@ class CPU(Backend, LinearBackend, OnlineBackend):
     ) -> Matrix:
         rows, columns = _size(A, a), _size(B, b)
         if out is None:
-            out = np.empty(
-                (rows, columns), np.float32 if isinstance(A, _cpu.Points32) else np.float64
-            )
-        if not _cpu.kernel_block(
-            kernel, A, a, B, b, out, slots, thread_count(rows * columns * (A.shape[1] + 16.0))
-        ):
+            dtype = np.float32 if isinstance(A, _cpu.Points32) else np.float64
+            out = np.empty((rows, columns), dtype)
+        threads = thread_count(rows * columns * (A.shape[1] + 16.0))
+        if not _cpu.kernel_block(kernel, A, a, B, b, out, slots, threads):
             raise NotFinite
         return out
 
@@ -193,11 +191,9 @@ class CPU(Backend, LinearBackend, OnlineBackend):
         prox_centre: Floats | None,
         smoothing: float,
     ) -> float:
-        return float(
-            _cpu.tube_slope(
-                *tube, f, change, step, prox_centre, smoothing, thread_count(40.0 * len(f))
-            )
-        )
+        threads = thread_count(40.0 * len(f))
+        slope = _cpu.tube_slope(*tube, f, change, step, prox_centre, smoothing, threads)
+        return float(slope)
 
     def coordinate_descent(
         self, X: Points, tube: TubeTuple, squares: Floats, beta: Floats, column: float

@@ -115,11 +115,10 @@ def kernel_diagonal(kernel: Kernel, X: Any) -> Floats:
         return np.ones(n)
     if kernel.kind is not Kind.CALLABLE:
         with np.errstate(over="ignore"):
-            squares = (
-                X.multiply(X).sum(axis=1)
-                if sparse.issparse(X)
-                else np.einsum("ij,ij->i", X, X, dtype=np.float64)
-            )
+            if sparse.issparse(X):
+                squares = X.multiply(X).sum(axis=1)
+            else:
+                squares = np.einsum("ij,ij->i", X, X, dtype=np.float64)
         return np.abs(_of_dot(kernel, np.asarray(squares, dtype=np.float64).ravel()))
     found = np.zeros(n)
     for begin in range(0, n, SETTINGS.diagonal_rows):

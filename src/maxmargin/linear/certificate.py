@@ -59,13 +59,11 @@ def _tube_block(
     power = 2 if squared else 1
     losses = float(np.sum(up * slack_below**power + down * slack_above**power))
     positive, negative = np.maximum(t, 0.0), np.maximum(-t, 0.0)
-    conjugates = float(np.sum((low[t > 0] - origin) * t[t > 0])) + float(
-        np.sum((high[t < 0] - origin) * t[t < 0])
-    )
+    conjugates = float(np.sum((low[t > 0] - origin) * t[t > 0]))
+    conjugates += float(np.sum((high[t < 0] - origin) * t[t < 0]))
     if squared:
-        conjugates -= float(np.sum(positive[up > 0] ** 2 / (4 * up[up > 0]))) + float(
-            np.sum(negative[down > 0] ** 2 / (4 * down[down > 0]))
-        )
+        squares = float(np.sum(positive[up > 0] ** 2 / (4 * up[up > 0])))
+        conjugates -= squares + float(np.sum(negative[down > 0] ** 2 / (4 * down[down > 0])))
         cost = np.where(up > 0, up, 1.0), np.where(down > 0, down, 1.0)
         kkt = np.maximum(
             np.where(up > 0, np.abs(slack_below - positive / (2 * cost[0])), 0.0),
@@ -106,12 +104,8 @@ def linear(
     long is shortened.
     """
     if power == 1:
-        beyond = max(
-            1.0,
-            float(np.abs(Xt).max(initial=0.0)),
-            abs(float(t.sum())) / np.sqrt(m) if m > 0 else 0.0,
-        )
-        t = t / beyond
+        of_bias = abs(float(t.sum())) / np.sqrt(m) if m > 0 else 0.0
+        t = t / max(1.0, float(np.abs(Xt).max(initial=0.0)), of_bias)
     # With a fixed sum of the duals D does not depend on the origin of the targets.
     origin = bias if free else 0.0
     losses, conjugates, kkt, box = _tube(f, tube, t, origin)

@@ -72,11 +72,9 @@ def objectives(
     wrong = (t > upper * (1 + 1e-12)).any() or np.abs(t.sum(axis=1)).max(initial=0.0) > size
     if wrong or (bias is Bias.FREE and np.abs(sums).max() > size):
         return Gap(primal, -np.inf)
-    V = weights_of(design, t)
-    return Gap(
-        primal,
-        float(t[rows, label].sum()) - 0.5 * float(np.sum(V * V)) - 0.5 * s2 * float(sums @ sums),
-    )
+    V, own_duals = weights_of(design, t), float(t[rows, label].sum())
+    dual = own_duals - 0.5 * float(np.sum(V * V)) - 0.5 * s2 * float(sums @ sums)
+    return Gap(primal, dual)
 
 
 def weights_of(design: ArrayDesign, t: Floats) -> Floats:

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 from scipy import sparse
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
@@ -122,16 +122,14 @@ class Source(ABC):
 
     @abstractmethod
     def add_product(
-        self, a: Indices, coef: NDArray[Any], b: Indices, out: Floats, dtype: DTypeLike
+        self, a: Indices, coef: Matrix, b: Indices, out: Floats, dtype: DTypeLike
     ) -> None:
         """Add coef' k(A[a], B[b]) to out, in the order of a, without storing k.
 
         Backend.kernel_product says what float32 coefficients mean.
         """
 
-    def add_products(
-        self, begin: Integers, coef: NDArray[Any], out: Floats, dtype: DTypeLike
-    ) -> None:
+    def add_products(self, begin: Integers, coef: Matrix, out: Floats, dtype: DTypeLike) -> None:
         """add_product for each group of A, the rows begin[g], ..., begin[g + 1] - 1, to out[g]."""
         for first, last, part in zip(begin, begin[1:], out, strict=False):
             self.add_product(np.arange(first, last), coef[first:last], None, part, dtype)

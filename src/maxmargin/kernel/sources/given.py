@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 from scipy import sparse
 
 from maxmargin.core.arrays import Floats, Indices, Matrix
@@ -51,7 +51,7 @@ class CallableSource(Source):
         return found
 
     def add_product(
-        self, a: Indices, coef: NDArray[Any], b: Indices, out: Floats, dtype: DTypeLike
+        self, a: Indices, coef: Matrix, b: Indices, out: Floats, dtype: DTypeLike
     ) -> None:
         rows = np.arange(self.n_rows) if a is None else a
         step = max(1, SETTINGS.block_bytes // (8 * max(1, out.shape[1])))
@@ -87,7 +87,7 @@ class MatrixSource(Source):
         return self.backend.gather(self.K, rows, np.arange(self.n_columns) if b is None else b)
 
     def add_product(
-        self, a: Indices, coef: NDArray[Any], b: Indices, out: Floats, dtype: DTypeLike
+        self, a: Indices, coef: Matrix, b: Indices, out: Floats, dtype: DTypeLike
     ) -> None:
         rows = np.arange(self.n_rows) if a is None else a
         K = self.K if b is None else self.backend.gather(self.K, np.arange(self.n_rows), b)

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 from scipy import sparse
 
 from maxmargin.core.arrays import Floats, Indices, Integers, Matrix
@@ -268,7 +268,7 @@ class NativeSource(Source):
         return max(8, int(SETTINGS.multiply_adds / max(1.0, columns * (d + 16.0))))
 
     def add_product(
-        self, a: Indices, coef: NDArray[Any], b: Indices, out: Floats, dtype: DTypeLike
+        self, a: Indices, coef: Matrix, b: Indices, out: Floats, dtype: DTypeLike
     ) -> None:
         A, B = self.points(dtype)
         rows = self.n_rows if a is None else len(a)
@@ -281,9 +281,7 @@ class NativeSource(Source):
                     self._tuple, A, part, coef[begin : begin + step], B, b, out
                 )
 
-    def add_products(
-        self, begin: Integers, coef: NDArray[Any], out: Floats, dtype: DTypeLike
-    ) -> None:
+    def add_products(self, begin: Integers, coef: Matrix, out: Floats, dtype: DTypeLike) -> None:
         A, B = self.points(dtype)
         if self.n_rows > self._rows_at_once(A.shape[1] + coef.shape[1], self.n_columns):
             super().add_products(begin, coef, out, dtype)
