@@ -28,7 +28,12 @@ from maxmargin.estimators.linear import LinearSVC
 
 def of_best(name: str) -> Any:
     """An attribute of the model with the best C."""
-    return property(lambda self: getattr(self.estimator_, name))
+
+    def read(self: Any) -> Any:
+        check_is_fitted(self)  # its error is an AttributeError
+        return getattr(self.estimator_, name)
+
+    return property(read)
 
 
 class LinearSVCCV(ClassifierMixin, QuickParameters):  # type: ignore[misc]
