@@ -1,6 +1,5 @@
 """The audit of kernel machines: which rows, and their decision values by evaluation.py."""
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -38,7 +37,7 @@ def audit_decision(
     given = kernel.kind is Kind.PRECOMPUTED
     A, coef = samples.X if given else samples.pick(support), decision.coef[support, None]
     # rounding of a sum adds up like a random walk
-    rounding = EPS * math.sqrt(len(support)) * decision.diagonal + workspace.source.value_error
+    rounding = EPS * np.sqrt(len(support)) * decision.diagonal + workspace.source.value_error
     rounding *= float(np.abs(coef).sum())
     count = max(SETTINGS.fewest, SETTINGS.rows // workspace.problems)
     sample = sampled(workspace.source, decision.coef, count)

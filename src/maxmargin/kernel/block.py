@@ -112,7 +112,7 @@ def solve(
     source, monitor, b = workspace.source, workspace.monitor, problem.start
     n, small, xp = source.n_rows, is_small(source.n_rows), source.backend.xp
     b = xp.asarray(b.copy() if start is None else feasible_start(problem, start))
-    zero = xp.zeros(n), xp.zeros_like(b), xp.zeros(n)
+    zero = xp.zeros(n), xp.zeros(len(b)), xp.zeros(n)
     state = State(problem.on(xp), b, *zero, source.backend, convex=source.convex)
     source = workspace.whole() if small else source
     state.diagonal = _diagonal(source, xp)
