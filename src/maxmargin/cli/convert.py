@@ -31,7 +31,8 @@ def convert(
     to: Annotated[
         str | None,
         typer.Option(
-            "--to", help=f"Models: {', '.join(model_files.WRITERS)}; data: {', '.join(WRITERS)}."
+            "--to",
+            help=f"Models: {', '.join(model_files.MODEL_WRITERS)}; data: {', '.join(WRITERS)}.",
         ),
     ] = None,
     max_support_vectors: Annotated[
@@ -113,5 +114,5 @@ def _convert_model(
         model = maxmargin.compact(model, **compress)
     kind = to or model_files.EXPORTS.get(output.suffix)
     kind = kind or model_files.model_format(output, None, model)
-    model_files.WRITERS[one_of("--to", kind, model_files.WRITERS)](model, output)
+    model_files.MODEL_WRITERS[one_of("--to", kind, model_files.MODEL_WRITERS)](model, output)
     return {"estimator": type(model).__name__, "to": kind, "bytes": output.stat().st_size}

@@ -39,7 +39,7 @@ def _export(make: Callable[[Any], Any]) -> Writer:
     return write
 
 
-WRITERS = {
+MODEL_WRITERS = {
     **FORMATS,
     "onnx": _export(io.to_onnx),
     "c": _export(io.to_c),
