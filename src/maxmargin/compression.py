@@ -282,8 +282,7 @@ def _rebuilt(model: Any, stay: Integers, groups: list[Group], distances: tuple[f
         for k, row in zip(group.functions, group.coef, strict=True):
             rows = multiclass.packed_rows(k, label[columns], n_classes) if record.pairs else k
             coef[rows, columns] = row
-    convexity = record.certificate.convexity
-    unknown = replace(certificate.unknown(Status.COMPACTED), convexity=convexity)
+    unknown = certificate.unknown(Status.COMPACTED).updated(convexity=record.certificate.convexity)
     small = copy.deepcopy(model)
     small.model_ = replace(
         record,
