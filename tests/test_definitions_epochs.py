@@ -107,7 +107,7 @@ def test_the_last_line_tells_steps_gap_and_support_vectors(kernel, caplog):
         ).fit(X, y)
     (line,) = caplog.messages
     worst = max(model.certificate_.parts, key=lambda part: part.relative_gap)
-    coef = model._coefs[:, :, 0] if kernel == "linear" else model._iterates.v
+    coef = model.model_.sample_coefs[:, :, 0] if kernel == "linear" else model.model_.state.v
     support = int((coef != 0).any(axis=0).sum())
     assert line.startswith(
         f"PegasosSVC: {model.t_:,} steps, gap {worst.gap:.3g}, violation nan, {support} support "
@@ -142,7 +142,7 @@ def test_what_a_solver_says_of_its_functions(options):
         model = PegasosSVC(alpha=0.05, fit_intercept=bias, shuffle=False, **options)
         signs, weight = model._signs(y, 3), np.random.default_rng(0).uniform(0.5, 1.5, size=30)
         task = model._task(signs, weight, np.arange(30))
-        solver = model._solver(X, ArrayDesign(X), np.ones(30), task, False)
+        _, solver = model._solver(X, ArrayDesign(X), np.ones(30), task, False)
         centre = task.share @ X if bias else np.zeros(4)
         solver.advance(np.arange(30), Monitor())
         rows = np.array([7, 3, 21])

@@ -242,8 +242,8 @@ def test_iterates_within_a_budget_against_the_obvious_way(make, batch, block):
     expected = (coef @ K + bias[:, None]).T
     values = model.decision_function(X).reshape(expected.shape)
     np.testing.assert_allclose(values, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
-    state, v = model._iterates.state, np.zeros(plain.c.shape)
-    v[:, in_use(plain.c, plain.total)] = model._iterates.v
+    state, v = model.model_.state.state, np.zeros(plain.c.shape)
+    v[:, in_use(plain.c, plain.total)] = model.model_.state.v
     np.testing.assert_allclose(
         state["scale"][:, None] * v, plain.c, rtol=0, atol=1e-9 * np.abs(plain.c).max()
     )
@@ -276,7 +276,7 @@ def test_epochs_against_the_obvious_way(make, average):
         model.decision_function(X).reshape(expected.shape), expected, rtol=0, atol=1e-9
     )
     np.testing.assert_allclose(model.intercept_, bias, rtol=0, atol=1e-9)
-    state = model._iterates.state
+    state = model.model_.state.state
     np.testing.assert_array_equal(state["mean_bias"], model.intercept_)
     np.testing.assert_allclose(state["bias"], plain.b if average else bias, rtol=0, atol=1e-9)
     losses = np.sum(gain / 60 * np.maximum(0, 1 - signs * expected.T), axis=1)

@@ -88,7 +88,7 @@ def test_a_model_that_is_too_long_is_shrunk_before_it_is_evaluated(options):
     model = PegasosSVC(alpha=0.05, shuffle=False, **options)
     signs = model._signs(y, 3)
     task = model._task(signs, np.ones(30), np.arange(30))
-    solver = model._solver(X, ArrayDesign(X), np.ones(30), task, False)
+    _, solver = model._solver(X, ArrayDesign(X), np.ones(30), task, False)
     solver.advance(np.arange(30), Monitor())
     asked = epochs.problems(task, solver.rule)
     long = solver.model() * np.array([1.0, 10.0, 1000.0])[:, None]

@@ -12,6 +12,7 @@ import pickle
 import struct
 import warnings
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -814,15 +815,15 @@ LINEAR = {
     "intercept-none": ("LinearSVR", "intercept_", lambda v: None),
     "classes-one": ("LinearSVC", "classes_", lambda v: v[:1]),
     "classes-more": ("LinearSVC", "classes_", lambda v: np.arange(4)),
-    "pegasos-coef": ("PegasosSVC", "_coef", lambda v: v[:, :-1]),
+    "pegasos-coef": ("PegasosSVC", "model_.coef", lambda v: v[:, :-1]),
     "pegasos-intercept": ("PegasosSVC", "intercept_", lambda v: v * np.nan),
     "pegasos-float32": ("PegasosSVC-rbf", "dual_coef_", lambda v: v.astype(np.float32)),
     "linear-float32": ("LinearSVC", "coef_", lambda v: v.astype(np.float32)),
     "kernel-float32": ("SVC", "_dual_coef_", lambda v: v.astype(np.float32)),
-    "pegasos-iterates": ("PegasosSVC", "_iterates", lambda v: v._replace(v=v.v[:, :-1])),
+    "pegasos-iterates": ("PegasosSVC", "model_.state", lambda v: v._replace(v=v.v[:, :-1])),
     "pegasos-numbers": (
         "PegasosSVC-rbf",
-        "_iterates",
+        "model_.state",
         lambda v: v._replace(numbers=v.numbers[:, :3]),
     ),
     "pegasos-points": ("PegasosSVC-rbf", "support_vectors_", lambda v: v[:-1]),
@@ -831,7 +832,7 @@ LINEAR = {
     "pegasos-negative": ("PegasosSVC-precomputed", "support_", lambda v: -1 - v),
     "norma-coef": ("NormaSVC", "dual_coef_", lambda v: v[:, :-1]),
     "norma-points": ("NormaNovelty", "support_vectors_", lambda v: v * np.inf),
-    "norma-hypotheses": ("NormaSVC", "_hypotheses", lambda v: v._replace(coef=v.coef[:, :-1])),
+    "norma-hypotheses": ("NormaSVC", "model_.state", lambda v: v._replace(coef=v.coef[:, :-1])),
     "norma-kernel": ("NormaSVC", "_kernel", lambda v: None),
 }
 
@@ -840,7 +841,12 @@ LINEAR = {
 def test_altered_linear_and_online_models_are_refused(name, tmp_path):
     which, attribute, change = LINEAR[name]
     model, X = ALL[which]()
-    setattr(model, attribute, change(getattr(model, attribute)))
+    if attribute.startswith("model_."):
+        field = attribute.removeprefix("model_.")
+        value = change(getattr(model.model_, field))
+        model.model_ = replace(model.model_, **{field: value})
+    else:
+        setattr(model, attribute, change(getattr(model, attribute)))
     with pytest.raises(ValueError):
         pickle.loads(pickle.dumps(model)).predict(X)
     with pytest.raises(ValueError):
@@ -870,9 +876,8 @@ def test_altered_online_models_do_not_learn_on():
         PegasosSVC(random_state=0),
     ):
         model.partial_fit(X, y, classes=[0, 1, 2])
-        name = "_hypotheses" if isinstance(model, NormaSVC) else "_iterates"
-        state = getattr(model, name)
-        setattr(model, name, state._replace(numbers=state.numbers[:1]))
+        state = model.model_.state
+        model.model_ = replace(model.model_, state=state._replace(numbers=state.numbers[:1]))
         with pytest.raises(ValueError):
             model.partial_fit(X, y)
 

@@ -27,6 +27,7 @@ from helpers import assert_same_bits, binary, child_environment, three
 from maxmargin import SVC, LinearSVC, LinearSVCCV, NormaSVC, PegasosSVC, io
 from maxmargin.kernel.model import KernelModel
 from maxmargin.linear.model import LinearModel
+from maxmargin.online.model import OnlineModel
 from models import ALL, outputs
 
 
@@ -42,7 +43,7 @@ def same(a, b):
             )
             and a.shape == b.shape
         )
-    if isinstance(a, KernelModel | LinearModel):
+    if isinstance(a, KernelModel | LinearModel | OnlineModel):
         return all(same(getattr(a, field.name), getattr(b, field.name)) for field in fields(a))
     if isinstance(a, tuple):
         return type(a) is type(b) and len(a) == len(b) and all(map(same, a, b))

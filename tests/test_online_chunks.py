@@ -7,7 +7,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from helpers import assert_close, assert_same_bits, binary, three
 from maxmargin import Kernel, NormaNovelty, NormaSVC, PegasosSVC
-from maxmargin.estimators._online import like, stack
+from maxmargin.estimators._data import like, stack
 
 X, y = binary(60)
 A, z = three(60)

@@ -167,8 +167,8 @@ def test_samples_of_another_number_of_features(model):
 def test_an_altered_model_neither_predicts_nor_learns(model):
     """Even where what was altered is not what is asked for."""
     model.partial_fit(X, y, [0, 1])
-    name = "_hypotheses" if isinstance(model, NormaSVC) else "_iterates"
-    setattr(model, name, getattr(model, name)._replace(numbers=np.full((1, 2), np.nan)))
+    state = model.model_.state._replace(numbers=np.full((1, 2), np.nan))
+    model.model_ = replace(model.model_, state=state)
     for ask in (model.predict, model.decision_function, lambda A: model.partial_fit(A, y)):
         with pytest.raises(
             ValueError, match=f"The internal representation of {type(model).__name__} was altered"
@@ -181,7 +181,7 @@ def test_predictions_of_zero_are_of_the_second_class(model):
     f = model.decision_function(X)
     np.testing.assert_array_equal(model.predict(X), np.where(f >= 0, 1, 0))
     if hasattr(model, "coef_"):
-        model._coef[:] = 0.0
+        model.coef_[:] = 0.0
     else:
         model.dual_coef_[:] = 0.0
     model.intercept_[:] = 0.0
@@ -299,6 +299,6 @@ def test_the_points_of_a_model_are_prepared_once(name, storage, monkeypatch):
         after = fitted.decision_function(data)
         assert len(made) == count
         assert np.abs(after - before[-1]).max() > 1e-6
-        assert_same_bits(after, copy.copy(fitted).decision_function(data))
+        assert_same_bits(after, copy.deepcopy(fitted).decision_function(data))
         before.append(after)
         made.pop()  # of the copy

@@ -153,7 +153,7 @@ def test_coefficients_of_samples_keep_up_with_rescalings(alpha, copies):
     )
     for _ in range(2):
         model.fit(X, y, sample_weight=weight)
-        coefs, iterates = model._coefs[0], model._iterates
+        coefs, iterates = model.model_.sample_coefs[0], model.model_.state
         assert np.abs(X.T @ coefs[:, 0] - iterates.v[0]).max() <= 1e-9 * np.abs(iterates.v[0]).max()
         assert np.abs(X.T @ coefs[:, 1] - iterates.u[0]).max() <= 1e-9 * np.abs(iterates.u[0]).max()
     assert model.certify(X, y, weight).gap == pytest.approx(model.certificate_.gap, rel=1e-6)
@@ -180,7 +180,8 @@ def test_what_rounding_may_add_to_a_gap(kernel):
         + length * np.sqrt(square)
         + 0.5 * length**2
     )
-    assert model._fitted().rounding_error(problem, 0, t, square, largest) == pytest.approx(
+    fitted = model._fitted(model.model_)
+    assert fitted.rounding_error(problem, 0, t, square, largest) == pytest.approx(
         expected, rel=1e-12
     )
     huge = 1e150 * t
@@ -190,7 +191,8 @@ def test_what_rounding_may_add_to_a_gap(kernel):
         + length * np.sqrt(square)
         + 0.5 * length**2
     )
-    assert model._fitted().rounding_error(problem, 0, huge, square, largest) == pytest.approx(
+    fitted = model._fitted(model.model_)
+    assert fitted.rounding_error(problem, 0, huge, square, largest) == pytest.approx(
         expected, rel=1e-12
     )
 

@@ -16,9 +16,9 @@ SHORT = {"tol": None, "max_iter": 2, "shuffle": False, "alpha": 0.05}
 
 
 def test_coefficients_of_samples_are_kept_for_warm_starts_only():
-    assert PegasosSVC(**SHORT).fit(X, y)._coefs is None
+    assert PegasosSVC(**SHORT).fit(X, y).model_.sample_coefs is None
     model = PegasosSVC(warm_start=True, **SHORT).fit(X, y)
-    assert model._coefs.shape == (1, 60, 2)
+    assert model.model_.sample_coefs.shape == (1, 60, 2)
     fresh = PegasosSVC(**SHORT).fit(X, y)
     again = model.set_params(warm_start=False).fit(X, y)
     assert again.certificate_ == fresh.certificate_
@@ -27,17 +27,17 @@ def test_coefficients_of_samples_are_kept_for_warm_starts_only():
 
 def test_a_warm_start_on_other_samples():
     model = PegasosSVC(warm_start=True, **SHORT).fit(X, y)
-    centre = model._centre
+    centre = model.model_.centre
     np.testing.assert_allclose(centre, X.mean(axis=0), atol=1e-12)
     model.fit(X[:40] + 5, y[:40])
-    assert_same_bits(model._centre, centre)
+    assert_same_bits(model.model_.centre, centre)
     assert (model.t_, model.certificate_.n_iter) == (120 + 80, 80)
     assert model.certificate_.dual <= model.certificate_.primal
     assert model.certify(X[:40] + 5, y[:40]).primal == pytest.approx(
         model.certificate_.primal, rel=1e-9
     )
     again = model.set_params(warm_start=False).fit(X + 5, y)
-    np.testing.assert_allclose(again._centre, X.mean(axis=0) + 5, atol=1e-12)
+    np.testing.assert_allclose(again.model_.centre, X.mean(axis=0) + 5, atol=1e-12)
 
 
 def test_weights_move_the_centre():
@@ -46,7 +46,7 @@ def test_weights_move_the_centre():
         PegasosSVC(**SHORT).fit(X, y, sample_weight=weight),
         PegasosSVC().partial_fit(X, y, [0, 1], weight),
     ):
-        np.testing.assert_allclose(model._centre, weight @ X / weight.sum(), atol=1e-12)
+        np.testing.assert_allclose(model.model_.centre, weight @ X / weight.sum(), atol=1e-12)
 
 
 def test_another_kernel_than_in_the_last_fit():
@@ -120,7 +120,7 @@ def test_convexity_is_asked_of_the_samples_in_use(monkeypatch):
         kernel="sigmoid", gamma=0.01, alpha=0.1, tol=None, max_iter=5, random_state=0
     )
     model.fit(A, z, sample_weight=np.arange(60) % 4 > 0)
-    used = (model._duals.toarray() != 0).any(axis=0)
+    used = (model.model_.duals.toarray() != 0).any(axis=0)
     assert asked[0].tolist() == used.astype(float).tolist()
     assert 0 < used.sum() < 60
     PegasosSVC(kernel="rbf", **SHORT).fit(X, y)
@@ -137,7 +137,7 @@ def test_the_best_of_two_dual_points(monkeypatch):
     for k, part in enumerate(model.certificate_.parts):
         best = max(found[2 * k : 2 * k + 2], key=lambda one: one[0])
         assert part.dual == pytest.approx(0.05 * best[0], rel=1e-9)
-        np.testing.assert_allclose(model._duals.toarray()[k], best[1], atol=1e-12)
+        np.testing.assert_allclose(model.model_.duals.toarray()[k], best[1], atol=1e-12)
 
 
 @pytest.mark.parametrize("options", [{}, {"kernel": "rbf", "gamma": 0.3}])

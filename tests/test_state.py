@@ -12,6 +12,7 @@ from helpers import assert_same_bits, binary, three
 from maxmargin import (
     SVC,
     SVR,
+    Kernel,
     LinearOneClassSVM,
     LinearSVC,
     LinearSVCCV,
@@ -20,11 +21,11 @@ from maxmargin import (
     NormaSVC,
     PegasosSVC,
 )
-from maxmargin.estimators import _state
 from maxmargin.integrity import count_functions
 from maxmargin.kernel.model import check
 from maxmargin.linear.model import check as check_linear
 from maxmargin.linear.model import check_duals
+from maxmargin.online.model import check as check_online
 
 X, y = binary(40)
 A, z = three(45)
@@ -61,28 +62,6 @@ NORMA = {
     "novelty": NormaNovelty(**ONLINE).partial_fit(A),
     "given": NormaSVC(kernel="precomputed", shuffle=False).fit(rbf_kernel(A), z),
 }
-
-
-class Altered:
-    """A fitted model in which some attributes are others."""
-
-    def __init__(self, model, **others):
-        self.__dict__.update(model=model, others=others)
-
-    def __getattr__(self, name):
-        if name in self.others:
-            return self.others[name]
-        found = getattr(type(self.model), name, None)
-        return found.__get__(self) if callable(found) else getattr(self.model, name)
-
-
-def is_refused(check, model, **others):
-    """Whether the check says that a model with these attributes was altered."""
-    try:
-        check(Altered(model, **others))
-    except ValueError as error:
-        return str(error) == "The internal representation of Altered was altered"
-    return False
 
 
 def at(values, place, value):
@@ -185,7 +164,7 @@ def test_a_machine_without_support_vectors():
 
 
 def test_a_record_is_frozen():
-    for model in (MACHINES["binary"], LINEAR["binary"]):
+    for model in (MACHINES["binary"], LINEAR["binary"], PEGASOS["linear"]):
         with pytest.raises(FrozenInstanceError):
             model.model_.coef = np.zeros((1, 1))
 
@@ -273,59 +252,77 @@ def test_a_search_over_C_shows_the_attributes_of_its_best_model():
 # ---- online models -------------------------------------------------------------------------------
 
 
+def is_refused(model, **others):
+    """Whether the check refuses the record of an online model with these fields."""
+    return is_changed(model, check_online, **others)
+
+
 @pytest.mark.parametrize("name", PEGASOS)
 def test_iterates(name):
     model = PEGASOS[name]
-    iterates = model._iterates
-    assert not is_refused(_state.check_online, model)
+    record = model.model_
+    assert not is_refused(model)
     for part in ("v", "u", "numbers"):
-        for other in numbers_alike(getattr(iterates, part)):
-            assert is_refused(
-                _state.check_online, model, _iterates=iterates._replace(**{part: other})
-            )
-    attributes = ["intercept_", *(["_coef", "_centre"] if name == "linear" else ["dual_coef_"])]
-    for attribute in attributes:
-        for other in numbers_alike(getattr(model, attribute)):
-            assert is_refused(_state.check_online, model, **{attribute: other})
-    assert is_refused(_state.check_online, model, classes_=np.arange(2))
+        for other in numbers_alike(getattr(record.state, part)):
+            assert is_refused(model, state=record.state._replace(**{part: other}))
+    for field in ["intercept", "coef", *(["centre"] if name == "linear" else [])]:
+        for other in (*numbers_alike(getattr(record, field)), None):
+            assert is_refused(model, **{field: other})
+    assert is_refused(model, classes=np.arange(2))
+    assert is_refused(model, kernel=None)
+    assert is_refused(model, state=None)
+    if name == "linear":
+        assert is_refused(model, n_features=3)
+        assert is_refused(model, kernel=Kernel.rbf(1.0)), "weights of features of another kernel"
+    else:
+        assert is_refused(model, vectors=None)
+        assert is_refused(model, rows=None)
 
 
 @pytest.mark.parametrize("name", NORMA)
 def test_functions_of_norma(name):
     model = NORMA[name]
-    hypotheses = model._hypotheses
-    assert not is_refused(_state.check_online, model)
+    state = model.model_.state
+    assert not is_refused(model)
     for part in ("coef", "numbers", "truncation"):
-        for other in numbers_alike(getattr(hypotheses, part)):
-            assert is_refused(
-                _state.check_online, model, _hypotheses=hypotheses._replace(**{part: other})
-            )
-    for attribute in ("intercept_", "dual_coef_"):
-        for other in numbers_alike(getattr(model, attribute)):
-            assert is_refused(_state.check_online, model, **{attribute: other})
+        for other in numbers_alike(getattr(state, part)):
+            assert is_refused(model, state=state._replace(**{part: other}))
+    for field in ("intercept", "coef"):
+        for other in numbers_alike(getattr(model.model_, field)):
+            assert is_refused(model, **{field: other})
 
 
 @pytest.mark.parametrize("model", [*list(PEGASOS.values())[1:], *NORMA.values()])
 def test_points_of_online_models(model):
-    support, points = model.support_, model.support_vectors_
-    assert not is_refused(_state.check_online, model, support_=at(support, 0, 0))
-    assert is_refused(_state.check_online, model, support_=at(support, 0, -1))
-    assert is_refused(_state.check_online, model, support_=support.astype(float))
-    assert is_refused(_state.check_online, model, support_=support[:, None])
+    rows, points = model.model_.rows, model.model_.vectors
+    assert not is_refused(model, rows=at(rows, 0, 0))
+    assert is_refused(model, rows=at(rows, 0, -1))
+    assert is_refused(model, rows=rows.astype(float))
+    assert is_refused(model, rows=rows[:, None])
     if model.kernel == "precomputed":
-        assert not is_refused(_state.check_online, model, support_=at(support, -1, 44))
-        assert is_refused(_state.check_online, model, support_=at(support, -1, 45))
+        assert not is_refused(model, rows=at(rows, -1, 44))
+        assert is_refused(model, rows=at(rows, -1, 45))
         return
-    assert is_refused(_state.check_online, model, support_vectors_=points[:-1])
+    assert is_refused(model, vectors=points[:-1])
     if callable(model.kernel):
         return
     for value in (np.nan, np.inf):
         place = (0,) if sparse.issparse(points) else (0, 0)
-        assert is_refused(_state.check_online, model, support_vectors_=at(points, place, value))
-    assert is_refused(_state.check_online, model, support_vectors_=points[:, :-1])
-    assert is_refused(_state.check_online, model, support_vectors_=points.astype(np.longdouble))
-    assert not is_refused(_state.check_online, model, support_vectors_=points.astype(np.float32))
+        assert is_refused(model, vectors=at(points, place, value))
+    assert is_refused(model, vectors=points[:, :-1])
+    assert is_refused(model, vectors=points.astype(np.longdouble))
+    assert not is_refused(model, vectors=points.astype(np.float32))
     if sparse.issparse(points):
         broken = points.copy()
         broken.indices[0] = 10**6
-        assert is_refused(_state.check_online, model, support_vectors_=broken)
+        assert is_refused(model, vectors=broken)
+
+
+def test_attributes_that_an_online_model_lacks():
+    linear, kernel = PEGASOS["linear"], PEGASOS["kernel"]
+    for name in ("support_", "support_vectors_", "dual_coef_", "n_support_", "certificate_"):
+        assert not hasattr(linear, name)
+    assert hasattr(linear, "coef_")
+    assert not hasattr(kernel, "coef_")
+    assert not hasattr(kernel, "certificate_"), "chunks are not certified"
+    assert hasattr(PEGASOS["given"], "certificate_")

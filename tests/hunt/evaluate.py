@@ -232,7 +232,7 @@ def _pegasos(trial: Trial, model: Any, weight: np.ndarray) -> Value:
     given, X, n = trial.parameters, _dense(trial.X), len(trial.y)
     y = np.where(trial.y == model.classes_[1], 1, -1)
     alpha, p = Long(given["alpha"]), weight.astype(Long) / weight.astype(Long).sum()
-    t, b = np.ravel(model._duals.toarray()).astype(Long), np.zeros(n, Long)
+    t, b = np.ravel(model.model_.duals.toarray()).astype(Long), np.zeros(n, Long)
     name = given["kernel"]
     if name == "linear":
         w, Xt = np.ravel(model.coef_).astype(Long), X.T @ t

@@ -205,3 +205,19 @@ def _gamma_of_data(gamma: str, X: Any, weight: Floats | None) -> float:
             "(StandardScaler)."
         )
     return 1.0 / (d * variance) if variance != 0 else 1.0
+
+
+def stack(A: Any, B: Any) -> Any:
+    """The points of A followed by those of B, in the storage of A."""
+    if sparse.issparse(A):
+        return canonical_csr(sparse.vstack([A, sparse.csr_matrix(B)], format="csr"))
+    if isinstance(A, np.ndarray):
+        return np.concatenate([A, B.toarray() if sparse.issparse(B) else np.asarray(B)])
+    return [*A, *B]
+
+
+def like(X: Any, A: Any) -> Any:
+    """X as a sparse matrix or a dense array, whichever A is."""
+    if sparse.issparse(A) and not sparse.issparse(X):
+        return canonical_csr(sparse.csr_matrix(X))
+    return X.toarray() if sparse.issparse(X) and isinstance(A, np.ndarray) else X

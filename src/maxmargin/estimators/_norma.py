@@ -9,7 +9,10 @@ from sklearn.utils.validation import _num_samples
 
 from maxmargin.core.arrays import Floats, Integers
 from maxmargin.estimators import _outcome
-from maxmargin.estimators._online import BaseOnline, like, stack
+from maxmargin.estimators._data import like, stack
+from maxmargin.estimators._online import BaseOnline
+from maxmargin.estimators._record import fitted
+from maxmargin.kernel.kernels import Kernel
 from maxmargin.kernel.sources import pick
 from maxmargin.monitor import Monitor
 from maxmargin.online import norma
@@ -38,31 +41,28 @@ class BaseNorma(BaseOnline):
 
     def _begin(
         self, X: Any, weight: Floats, functions: int, rho: float, warm: bool
-    ) -> tuple[Points, Hypotheses]:
-        """The hypotheses of a fit: 0, or those of the last fit to data of the same shape."""
+    ) -> tuple[Kernel, Points, Hypotheses]:
+        """Kernel and hypotheses of a fit: 0, or those of the last fit to data of the same shape."""
         counted, n = np.flatnonzero(weight > 0), _num_samples(X)
-        self._kernel = self._resolve_kernel(
-            pick(X, counted) if len(counted) < n else X, weight[counted]
-        )
+        kernel = self._resolve_kernel(pick(X, counted) if len(counted) < n else X, weight[counted])
         found = Hypotheses.new(functions, n, rho)
-        if warm and self._fits_support(self._hypotheses.coef, functions, n):
-            found.coef[:, self.support_], found.numbers[:], found.truncation[:] = self._hypotheses
-        return Points(self._kernel, X, whole=self.max_iter > 2), found
+        last: Any = self.model_ if warm else None
+        if warm and self._fits_support(last.state.coef, functions, n):
+            found.coef[:, last.rows], found.numbers[:], found.truncation[:] = last.state
+        return kernel, Points(kernel, X, whole=self.max_iter > 2), found
 
     def _continue(
         self, X: Any, weight: Floats, functions: int, rho: float
-    ) -> tuple[Any, Points, Hypotheses]:
-        """The hypotheses so far, over the points so far and a chunk."""
-        n = _num_samples(X)
-        if not hasattr(self, "_hypotheses"):
-            self._kernel = self._resolve_kernel(X, weight)
-            return X, Points(self._kernel, X, whole=False), Hypotheses.new(functions, n, rho)
-        self._check_kernel_of_chunk(X, weight)
-        points = stack(self.support_vectors_, like(X, self.support_vectors_))
-        old = self._hypotheses
-        coef = np.hstack([old.coef, np.zeros((functions, n))])
-        found = Hypotheses(coef, old.numbers.copy(), old.truncation.copy())
-        return points, Points(self._kernel, points, whole=False), found
+    ) -> tuple[Kernel, Any, Points, Hypotheses]:
+        """The kernel, the points so far and a chunk, and the hypotheses over them."""
+        n, kernel = _num_samples(X), self._kernel_of_chunk(X, weight)
+        if not hasattr(self, "model_"):
+            return kernel, X, Points(kernel, X, whole=False), Hypotheses.new(functions, n, rho)
+        last: Any = self.model_
+        points = stack(last.vectors, like(X, last.vectors))
+        coef = np.hstack([last.state.coef, np.zeros((functions, n))])
+        found = Hypotheses(coef, last.state.numbers.copy(), last.state.truncation.copy())
+        return kernel, points, Points(kernel, points, whole=False), found
 
     def _run(
         self, points: Points, hypotheses: Hypotheses, rule: Rule, task: Task, epochs: int
@@ -99,17 +99,23 @@ class BaseNorma(BaseOnline):
                 return stopped
         return None
 
-    def _keep_hypotheses(self, points: Any, hypotheses: Hypotheses, chunk: bool) -> None:
-        """Keep the model, from which warm starts and chunks continue."""
+    def _keep_hypotheses(
+        self, kernel: Kernel, points: Any, hypotheses: Hypotheses, chunk: bool, **fields: Any
+    ) -> None:
+        """Keep the record, from which warm starts and chunks continue."""
         coef, numbers, truncation = hypotheses
-        support = in_use(coef)
-        self._keep_points(points, support, coef)
-        self._hypotheses = Hypotheses(self.dual_coef_.copy(), numbers, truncation)
-        self.support_ = np.arange(len(support), dtype=np.int32) if chunk else self.support_
-        self._matrix_width = _num_samples(points)
-        self.t_, self.truncation_ = int(hypotheses.state["steps"][0]), truncation.copy()
+        support, n = in_use(coef), _num_samples(points)
+        state = Hypotheses(np.ascontiguousarray(coef[:, support]), numbers, truncation)
+        fields |= {"state": state, "n_samples": n}
+        self.model_ = self._of_points(kernel, points, support, coef, chunk, **fields)
         if not np.isfinite(numbers).all() or not np.isfinite(coef).all():
             raise ValueError(
                 "The coefficients are not finite: lower eta0 or the sample weights, or scale the "
                 "data (StandardScaler)."
             )
+
+    @property
+    def truncation_(self) -> Floats:
+        """How far the budget moved each function."""
+        truncation: Floats = fitted(self).state.truncation.copy()
+        return truncation

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from numbers import Integral, Real
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,23 +12,22 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import _check_partial_fit_first_call
-from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core.arrays import Floats
-from maxmargin.estimators import _state
+from maxmargin.core.arrays import Floats, Integers
 from maxmargin.estimators._base import BaseSVM
-from maxmargin.estimators._data import canonical_csr
+from maxmargin.estimators._data import like
+from maxmargin.estimators._record import checked, field, fitted, known_field
 from maxmargin.estimators._targets import (
     class_weights,
     finite_weight,
     refuse_mixed_labels,
     refuse_negative,
 )
-from maxmargin.kernel.kernels import Kind
+from maxmargin.kernel.kernels import Kernel, Kind
 from maxmargin.kernel.labels import greatest
-from maxmargin.kernel.prediction import Expansion, expansion_values
 from maxmargin.kernel.sources import pick
 from maxmargin.linear.designs import ArrayDesign
+from maxmargin.online.model import OnlineModel, check, values
 from maxmargin.online.pegasos import Task
 
 MOST_REPEATS = 10
@@ -44,22 +44,6 @@ SHARED = (
     "on_interrupt",
 )
 """Parameters with the same meaning as for the exact estimators."""
-
-
-def stack(A: Any, B: Any) -> Any:
-    """The points of A followed by those of B, in the storage of A."""
-    if sparse.issparse(A):
-        return canonical_csr(sparse.vstack([A, sparse.csr_matrix(B)], format="csr"))
-    if isinstance(A, np.ndarray):
-        return np.concatenate([A, B.toarray() if sparse.issparse(B) else np.asarray(B)])
-    return [*A, *B]
-
-
-def like(X: Any, A: Any) -> Any:
-    """X as a sparse matrix or a dense array, whichever A is."""
-    if sparse.issparse(A) and not sparse.issparse(X):
-        return canonical_csr(sparse.csr_matrix(X))
-    return X.toarray() if sparse.issparse(X) and isinstance(A, np.ndarray) else X
 
 
 def canonical_order(design: ArrayDesign) -> NDArray[np.int64]:
@@ -135,42 +119,83 @@ class BaseOnline(BaseSVM):
     def _random(self) -> np.random.RandomState | None:
         return check_random_state(self.random_state) if self.shuffle else None
 
-    def _check_kernel_of_chunk(self, X: Any, weight: Floats) -> None:
-        """Refuse a chunk that asks for another kernel than the model has."""
-        _state.check_online(self)
+    def _kernel_of_chunk(self, X: Any, weight: Floats) -> Kernel:
+        """The kernel of the model; refused where a chunk asks for another one."""
         wanted = self._resolve_kernel(X, weight)
+        if not hasattr(self, "model_"):
+            return wanted
+        kernel: Kernel = checked(self).kernel
         if isinstance(self.kernel, str) and isinstance(self.gamma, str):
-            wanted = replace(wanted, gamma=self._kernel.gamma)  # that of the first chunk
-        if wanted != self._kernel:
+            wanted = replace(wanted, gamma=kernel.gamma)  # that of the first chunk
+        if wanted != kernel:
             raise ValueError(
-                f"partial_fit continues with the kernel {self._kernel!r}, not with {wanted!r}: use "
+                f"partial_fit continues with the kernel {kernel!r}, not with {wanted!r}: use "
                 "fit to start again."
             )
+        return kernel
 
-    # ---- functions of support vectors ------------------------------------------------------------
+    # ---- the record ------------------------------------------------------------------------------
 
-    def _keep_points(self, points: Any, support: NDArray[np.int64], coef: Floats) -> None:
-        """Keep the points in use and their coefficients."""
-        self.support_ = support.astype(np.int32)
-        self.dual_coef_: Any = np.ascontiguousarray(coef[:, support])
-        self._n_support = np.array([len(support)], dtype=np.int32)
-        self.support_vectors_ = (
-            np.empty((0, 0)) if self._kernel_kind() is Kind.PRECOMPUTED else pick(points, support)
+    model_: OnlineModel
+    intercept_ = field("intercept")
+    support_ = known_field("rows")
+    support_vectors_ = known_field("vectors")
+    _kernel = field("kernel")
+
+    @property
+    def dual_coef_(self) -> Any:
+        """Coefficients of the support vectors."""
+        if fitted(self).vectors is None:
+            raise AttributeError("a linear model has weights of features, coef_")
+        return fitted(self).coef
+
+    @dual_coef_.setter
+    def dual_coef_(self, value: Any) -> None:
+        self.model_ = replace(fitted(self), coef=value)
+
+    @property
+    def _n_support(self) -> Any:
+        return np.array([len(self.support_)], dtype=np.int32)
+
+    @property
+    def t_(self) -> int:
+        """Number of steps."""
+        return int(fitted(self).state.state["steps"][0])
+
+    def _of_points(
+        self,
+        kernel: Kernel,
+        points: Any,
+        support: Integers,
+        coef: Floats,
+        chunk: bool,
+        **fields: Any,
+    ) -> OnlineModel:
+        """The record of functions of these points, of which those in use are kept."""
+        rows = np.arange(len(support)) if chunk else support
+        return OnlineModel(
+            kernel=kernel,
+            coef=np.ascontiguousarray(coef[:, support]),
+            n_features=getattr(self, "n_features_in_", 0),
+            vectors=np.empty((0, 0)) if kernel.kind is Kind.PRECOMPUTED else pick(points, support),
+            rows=rows.astype(np.int32),
+            **fields,
         )
 
     def _fits_support(self, coef: Floats, functions: int, n: int) -> bool:
         """Whether coefficients of the support vectors can start a fit of n samples."""
-        same = coef.shape == (functions, len(self.support_))
-        return same and bool(self.support_.max(initial=-1) < n)
+        rows = self.model_.rows
+        if rows is None or coef.shape != (functions, len(rows)):
+            return False
+        return bool(rows.max(initial=-1) < n)
 
-    def _kernel_values(self, X: Any) -> Floats:
-        """sum_j coef_j k(x_j, x) at the samples X, one row for each function."""
-        points, coef, support = self.support_vectors_, self.dual_coef_, self.support_
-        model = Expansion(self._kernel, points, coef, support, self._matrix_width)
-        return expansion_values(self, model, like(X, points))
+    def _function_values(self, X: Any) -> Floats:
+        """The functions without intercepts at validated samples, one row each."""
+        record: OnlineModel = fitted(self)
+        return values(record, X if record.vectors is None else like(X, record.vectors))
 
     def _check_state(self) -> None:
-        _state.check_online(self)
+        check(fitted(self), type(self).__name__)
 
     def _linear_coef(self) -> Any:
         return self.dual_coef_
@@ -179,27 +204,31 @@ class BaseOnline(BaseSVM):
 class OnlineClassifier(ClassifierMixin, BaseOnline):  # type: ignore[misc]
     """Labels, class weights and prediction, one function for each class against the rest."""
 
-    classes_: NDArray[Any]
+    classes_ = field("classes")
 
-    def _encode_chunk(self, y: Any, classes: Any) -> NDArray[np.int64]:
-        """The labels of a chunk as positions in classes_, which the first call sets."""
-        _check_partial_fit_first_call(self, classes)
+    def _encode_chunk(self, y: Any, classes: Any) -> tuple[NDArray[Any], Integers]:
+        """The classes, given by the first call, and the labels of a chunk as positions in them."""
+        known = SimpleNamespace(classes_=getattr(self, "classes_", None))
+        _check_partial_fit_first_call(known, classes)
+        classes = known.classes_
         y = column_or_1d(y, warn=True)
         refuse_mixed_labels(y)
-        if len(self.classes_) < 2:
+        if len(classes) < 2:
             raise ValueError(
-                f"The number of classes has to be greater than one; got {len(self.classes_)} class"
+                f"The number of classes has to be greater than one; got {len(classes)} class"
             )
-        label = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
-        odd = self.classes_[label] != y
+        label = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+        odd = classes[label] != y
         if odd.any():
             raise ValueError(
                 f"y has the label {np.asarray(y)[odd].tolist()[0]!r}, which is not among the "
-                f"classes {self.classes_.tolist()}."
+                f"classes {classes.tolist()}."
             )
-        return np.asarray(label, dtype=np.int64)
+        return classes, np.asarray(label, dtype=np.int64)
 
-    def _chunk_weight(self, label: NDArray[np.int64], weight: Floats) -> Floats:
+    def _chunk_weight(
+        self, classes: NDArray[Any], label: NDArray[np.int64], weight: Floats
+    ) -> Floats:
         """The weight of each sample of a chunk."""
         if self.class_weight == "balanced":
             raise ValueError(
@@ -208,10 +237,7 @@ class OnlineClassifier(ClassifierMixin, BaseOnline):  # type: ignore[misc]
                 "compute_class_weight('balanced', classes=classes, y=y) on a sample of the labels, "
                 "and pass the dictionary."
             )
-        return (
-            weight
-            * class_weights(self.class_weight, self.classes_, label, self.classes_, weight)[label]
-        )
+        return weight * class_weights(self.class_weight, classes, label, classes, weight)[label]
 
     @staticmethod
     def _signs(label: NDArray[np.int64], n_classes: int) -> Floats:
@@ -251,15 +277,10 @@ class OnlineClassifier(ClassifierMixin, BaseOnline):  # type: ignore[misc]
             For two classes one value for each sample, positive for ``classes_[1]``; else one for
             each class against the rest.
         """
-        check_is_fitted(self)
-        _state.check_online(self)
-        values: Floats = (
-            self._function_values(self._validate_X(X, reset=False)) + self.intercept_[:, None]
-        )
-        return values[0] if len(self.classes_) == 2 else values.T
-
-    def _function_values(self, X: Any) -> Floats:
-        return self._kernel_values(X)
+        record = checked(self)
+        f: Floats = self._function_values(self._validate_X(X, reset=False))
+        f = f + record.intercept[:, None]
+        return f[0] if len(record.classes) == 2 else f.T
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict class labels.

@@ -1,17 +1,20 @@
 """PegasosSVC below its interface: from samples to iterates, from iterates to the fitted state."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.certificate import Certificate, worst
 from maxmargin.core.arrays import Floats
 from maxmargin.estimators import _outcome
-from maxmargin.estimators._online import OnlineClassifier, like, stack
+from maxmargin.estimators._data import like, stack
+from maxmargin.estimators._online import OnlineClassifier
+from maxmargin.estimators._record import known_field
 from maxmargin.kernel.kernels import Kernel, Kind
 from maxmargin.kernel.sources import pick
 from maxmargin.linear.designs import ArrayDesign
@@ -19,6 +22,7 @@ from maxmargin.online import certificate
 from maxmargin.online.budget import Points, in_use
 from maxmargin.online.certificate import Fitted
 from maxmargin.online.epochs import Outcome
+from maxmargin.online.model import OnlineModel
 from maxmargin.online.pegasos import Iterates, KernelPegasos, Pegasos, Rule, Task
 from maxmargin.online.pegasos_linear import LinearPegasos
 from maxmargin.status import Status
@@ -44,89 +48,103 @@ class BasePegasos(OnlineClassifier):
 
     def _solver(
         self, X: Any, design: ArrayDesign | None, weight: Floats, task: Task, warm: bool
-    ) -> Pegasos:
-        """The solver of a fit.
+    ) -> tuple[Kernel, Pegasos]:
+        """The kernel and the solver of a fit.
 
-        It starts at zero, or at the iterates of the last fit if the data have the same shape.
+        Its iterates are new, or those of the last fit where the data have the same shape.
         """
         rule, (functions, n) = self._rule(), task.signs.shape
+        last: Any = self.model_ if warm else None
         if self._kernel_kind() is Kind.LINEAR:
             assert design is not None
-            warm = warm and self._iterates.v.shape == (functions, X.shape[1])
-            kept = getattr(self, "_coefs", None) if warm else None
+            shape = (functions, X.shape[1])
+            warm = warm and last.vectors is None and last.state.v.shape == shape
+            kept = last.sample_coefs if warm else None
             coefs = np.zeros((functions, n, 2))
             if kept is not None and kept.shape == coefs.shape:
                 coefs = kept.copy()
-            iterates = self._iterates.copy() if warm else Iterates.new(functions, X.shape[1])
-            self._kernel = Kernel.linear()
-            centre = self._centre if warm else design.sum(task.share)
-            return LinearPegasos(design, iterates, rule, task, coefs, centre)
+            iterates = last.state.copy() if warm else Iterates.new(*shape)
+            centre = last.centre if warm else design.sum(task.share)
+            return Kernel.linear(), LinearPegasos(design, iterates, rule, task, coefs, centre)
         counted = np.flatnonzero(weight > 0)
-        self._kernel = self._resolve_kernel(
-            pick(X, counted) if len(counted) < n else X, weight[counted]
-        )
+        kernel = self._resolve_kernel(pick(X, counted) if len(counted) < n else X, weight[counted])
         iterates = Iterates.new(functions, n)
-        if warm and self._fits_support(self._iterates.v, functions, n):
-            iterates.v[:, self.support_], iterates.u[:, self.support_], iterates.numbers[:] = (
-                self._iterates
-            )
-        return KernelPegasos(Points(self._kernel, X, whole=True), iterates, rule, task)
+        if warm and self._fits_support(last.state.v, functions, n):
+            iterates.v[:, last.rows], iterates.u[:, last.rows], iterates.numbers[:] = last.state
+        return kernel, KernelPegasos(Points(kernel, X, whole=True), iterates, rule, task)
 
-    def _chunk_solver(self, X: Any, weight: Floats, task: Task) -> Pegasos:
-        """The solver of a chunk: the iterates so far, over the points so far and the chunk."""
+    def _chunk_solver(self, X: Any, weight: Floats, task: Task) -> tuple[Kernel, Any, Pegasos]:
+        """Kernel, points and solver of a chunk, which continue with those so far."""
         rule, (functions, n) = self._rule(), task.signs.shape
-        first = not hasattr(self, "_iterates")
-        if not first:
-            self._check_kernel_of_chunk(X, weight)
-        if self._kernel_kind() is Kind.LINEAR:
-            iterates = Iterates.new(functions, X.shape[1]) if first else self._iterates.copy()
-            self._kernel = Kernel.linear()
+        last: Any = getattr(self, "model_", None)
+        kernel = self._kernel_of_chunk(X, weight)
+        if kernel.kind is Kind.LINEAR:
             design = ArrayDesign(X)
-            centre = design.sum(task.weight / task.weight.sum()) if first else self._centre
-            return LinearPegasos(design, iterates, rule, task, None, centre)
-        if first:
-            self._kernel = self._resolve_kernel(X, weight)
-            self._points, iterates = X, Iterates.new(functions, n)
+            if last is None:
+                iterates = Iterates.new(functions, X.shape[1])
+                centre = design.sum(task.weight / task.weight.sum())
+            else:
+                iterates, centre = last.state.copy(), last.centre
+            return kernel, X, LinearPegasos(design, iterates, rule, task, None, centre)
+        if last is None:
+            points, iterates = X, Iterates.new(functions, n)
         else:
-            self._points = stack(self.support_vectors_, like(X, self.support_vectors_))
-            old = self._iterates
-            v, u = (np.hstack([part, np.zeros((functions, n))]) for part in (old.v, old.u))
-            iterates = Iterates(v, u, old.numbers.copy())
-        return KernelPegasos(Points(self._kernel, self._points, whole=False), iterates, rule, task)
+            points = stack(last.vectors, like(X, last.vectors))
+            v, u = (np.hstack([part, np.zeros((functions, n))]) for part in last.state[:2])
+            iterates = Iterates(v, u, last.state.numbers.copy())
+        points_so_far = Points(kernel, points, whole=False)
+        return kernel, points, KernelPegasos(points_so_far, iterates, rule, task)
 
-    # ---- the fitted state ------------------------------------------------------------------------
+    # ---- the record ------------------------------------------------------------------------------
 
-    def _keep_iterates(
-        self, solver: Pegasos, X: Any, model: Floats, biases: Floats, chunk: bool = False
-    ) -> None:
-        """Keep the model and the iterates, from which warm starts and chunks continue."""
+    certificate_ = known_field("certificate")
+
+    def _record_of(
+        self,
+        kernel: Kernel,
+        points: Any,
+        solver: Pegasos,
+        coef: Floats,
+        biases: Floats,
+        chunk: bool = False,
+        **fields: Any,
+    ) -> OnlineModel:
+        """The model and the iterates, from which warm starts and chunks continue."""
         iterates = solver.iterates
-        self.t_ = int(iterates.state["steps"][0])
         if isinstance(solver, LinearPegasos):
-            self._iterates, self._centre = iterates, solver.centre
-            self._coefs = solver.coefs if self.warm_start else None
-            self._coef, self.intercept_ = model, solver.intercepts(biases, model)
+            found = OnlineModel(
+                kernel,
+                coef,
+                solver.intercepts(biases, coef),
+                iterates,
+                coef.shape[1],
+                centre=solver.centre,
+                sample_coefs=solver.coefs if self.warm_start else None,
+                **fields,
+            )
         else:
             support = in_use(iterates.v, iterates.u)
             v, u = (np.ascontiguousarray(part[:, support]) for part in iterates[:2])
-            self._iterates = Iterates(v, u, iterates.numbers)
-            self._keep_points(self.__dict__.pop("_points") if chunk else X, support, model)
-            self.support_ = np.arange(len(support), dtype=np.int32) if chunk else self.support_
-            self._matrix_width, self.intercept_ = _num_samples(X), biases
-        if not all(np.isfinite(part).all() for part in (model, self.intercept_, *iterates)):
+            fields |= {"intercept": biases, "state": Iterates(v, u, iterates.numbers)}
+            fields["n_samples"] = solver.task.signs.shape[1]
+            found = self._of_points(kernel, points, support, coef, chunk, **fields)
+        if not all(np.isfinite(part).all() for part in (coef, found.intercept, *iterates)):
             raise ValueError(
                 "The weights are not finite: alpha is too small or the data are too large. Scale "
                 "the data (StandardScaler)."
             )
+        return found
 
-    def _conclude_epochs(self, outcome: Outcome, solver: Pegasos, X: Any, before: int) -> None:
-        """Keep certificate and dual variables; warn of what fell short."""
+    def _conclude_epochs(
+        self, found: OnlineModel, outcome: Outcome, solver: Pegasos, X: Any, before: int
+    ) -> None:
+        """Keep the record with its certificate and dual variables; warn of what fell short."""
         task, rule = solver.task, solver.rule
-        self._duals = sparse.csr_matrix(np.array([one.t for one in outcome.found]))
-        steps = self.t_ - before
-        parts = certificate.certificates(self._fitted(), X, outcome, task, rule, steps)
+        steps = int(found.state.state["steps"][0]) - before
+        parts = certificate.certificates(self._fitted(found), X, outcome, task, rule, steps)
         describe = partial(self._describe_gap, certificate.largest_gap(parts, task, rule))
-        self.certificate_ = worst(parts)
+        duals = sparse.csr_matrix(np.array([one.t for one in outcome.found]))
+        self.model_ = replace(found, certificate=worst(parts), duals=duals)
         self.fit_status_ = int(not _outcome.warn_of(parts, describe))
 
     def _describe_gap(
@@ -151,23 +169,23 @@ class BasePegasos(OnlineClassifier):
             f"asks for none.{limit}"
         )
 
-    def _fitted(self) -> Fitted:
+    def _fitted(self, found: OnlineModel) -> Fitted:
         """The fitted functions, as a certificate evaluates them."""
-        if self._kernel.kind is Kind.LINEAR:
-            return Fitted(self._kernel, self._coef, self.intercept_, None, None, self.tol)
-        coef, points, support = self.dual_coef_, self.support_vectors_, self.support_
-        return Fitted(self._kernel, coef, self.intercept_, points, support, self.tol)
+        rows = found.rows
+        return Fitted(found.kernel, found.coef, found.intercept, found.vectors, rows, self.tol)
 
     def _certify(self, X: Any, task: Task, rule: Rule) -> Certificate:
         """Recompute everything from the data in float64, by code that the steps do not share."""
-        T, before = self._duals.toarray(), self.certificate_.parts or (self.certificate_,)
+        last, T = self.model_, self.model_.duals.toarray()
         if T.shape != task.signs.shape:
             raise ValueError(
                 "certify needs the data the model was fitted on: another number of samples or "
                 "classes was given."
             )
-        values = self._function_values(X)
-        return worst(certificate.certify_again(self._fitted(), X, T, before, values, task, rule))
+        before, values = self.certificate_.parts or (self.certificate_,), self._function_values(X)
+        return worst(
+            certificate.certify_again(self._fitted(last), X, T, before, values, task, rule)
+        )
 
     @property
     def coef_(self) -> Any:
@@ -175,10 +193,4 @@ class BasePegasos(OnlineClassifier):
         if self._kernel_kind() is not Kind.LINEAR:
             raise AttributeError("coef_ is only available when using a linear kernel")
         check_is_fitted(self)
-        return self._coef
-
-    def _function_values(self, X: Any) -> Floats:
-        if self._kernel.kind is not Kind.LINEAR:
-            return self._kernel_values(X)
-        design = ArrayDesign(X)
-        return np.array([design.values(w) for w in self._coef])
+        return self.model_.coef

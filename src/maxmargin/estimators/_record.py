@@ -36,3 +36,16 @@ def field(name: str) -> Any:
         self.model_ = replace(fitted(self), **{name: value})
 
     return property(read, write)
+
+
+def known_field(name: str) -> Any:
+    """The same; there is no such attribute where the field is None."""
+    whole = field(name)
+
+    def read(self: Any) -> Any:
+        found = whole.fget(self)
+        if found is None:
+            raise AttributeError(f"this {type(self).__name__} has no {name}")
+        return found
+
+    return property(read, whole.fset)

@@ -8,12 +8,15 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.metaestimators import available_if
 
+from maxmargin.core.arrays import Floats
 from maxmargin.estimators._base import all_or_nothing
 from maxmargin.estimators._data import refuse_batch_dependence, symmetric
 from maxmargin.estimators._norma import BaseNorma
 from maxmargin.estimators._online import OnlineClassifier, takes_chunks
 from maxmargin.estimators._options import StrOptions
+from maxmargin.estimators._record import fitted
 from maxmargin.estimators._targets import encode, validate_weight
+from maxmargin.kernel.kernels import Kernel
 from maxmargin.online import norma
 from maxmargin.online.budget import Points
 from maxmargin.online.norma import Hypotheses
@@ -158,15 +161,14 @@ class NormaSVC(OnlineClassifier, BaseNorma):
             rows, step_weight = self._rows(self._design(X), weight, used)
             signs = self._signs(label, len(classes))
             task = self._task(signs, step_weight * class_weight[label], rows)
-            continues = self.warm_start and hasattr(self, "_hypotheses")
+            continues = self.warm_start and hasattr(self, "model_")
             warm = continues and np.array_equal(self.classes_, classes)
             rule = self._checked_rule(self.nu, self.fit_intercept)
-            points, hypotheses = self._begin(X, weight, len(signs), self.rho, warm)
+            kernel, points, hypotheses = self._begin(X, weight, len(signs), self.rho, warm)
             self._run(points, hypotheses, rule, task, self.max_iter)
             if self.fit_intercept:
                 self._set_bias(points, hypotheses, task)
-            self.classes_ = classes
-            self._keep_classifier(X, hypotheses, chunk=False)
+            self._keep_classifier(kernel, X, hypotheses, classes, chunk=False)
             return self
 
     @available_if(takes_chunks)  # type: ignore[untyped-decorator]
@@ -191,16 +193,16 @@ class NormaSVC(OnlineClassifier, BaseNorma):
             The estimator.
         """
         with all_or_nothing(self):
-            X, y = self._validate_Xy(X, y, reset=not hasattr(self, "_hypotheses"))
-            label = self._encode_chunk(y, classes)
+            X, y = self._validate_Xy(X, y, reset=not hasattr(self, "model_"))
+            classes, label = self._encode_chunk(y, classes)
             weight = validate_weight(sample_weight, len(label))
-            signs = self._signs(label, len(self.classes_))
+            signs = self._signs(label, len(classes))
             rows = np.flatnonzero(weight > 0)
-            task = Task(signs, self._chunk_weight(label, weight), rows)
+            task = Task(signs, self._chunk_weight(classes, label, weight), rows)
             rule = self._checked_rule(self.nu, self.fit_intercept)
-            kept, points, hypotheses = self._continue(X, weight, len(signs), self.rho)
+            kernel, kept, points, hypotheses = self._continue(X, weight, len(signs), self.rho)
             self._run(points, hypotheses, rule, task, 1)
-            self._keep_classifier(kept, hypotheses, chunk=True)
+            self._keep_classifier(kernel, kept, hypotheses, classes, chunk=True)
             return self
 
     def _set_bias(self, points: Points, hypotheses: Hypotheses, task: Task) -> None:
@@ -211,7 +213,14 @@ class NormaSVC(OnlineClassifier, BaseNorma):
             if rho > 0:
                 state["bias"] = norma.best_bias(g, y, task.share, rho)
 
-    def _keep_classifier(self, points: Any, hypotheses: Hypotheses, chunk: bool) -> None:
-        self._keep_hypotheses(points, hypotheses, chunk)
-        state = hypotheses.state
-        self.intercept_, self.rho_ = state["bias"].copy(), state["rho"].copy()
+    def _keep_classifier(
+        self, kernel: Kernel, points: Any, hypotheses: Hypotheses, classes: Any, chunk: bool
+    ) -> None:
+        bias = hypotheses.state["bias"].copy()
+        self._keep_hypotheses(kernel, points, hypotheses, chunk, intercept=bias, classes=classes)
+
+    @property
+    def rho_(self) -> Floats:
+        """The margin of each function."""
+        rho: Floats = fitted(self).state.state["rho"].copy()
+        return rho

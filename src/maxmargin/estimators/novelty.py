@@ -7,16 +7,17 @@ import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import _num_samples
 
 from maxmargin.core.arrays import Floats
-from maxmargin.estimators import _state
 from maxmargin.estimators._base import all_or_nothing
 from maxmargin.estimators._data import refuse_batch_dependence, symmetric
 from maxmargin.estimators._norma import BaseNorma
 from maxmargin.estimators._online import takes_chunks
 from maxmargin.estimators._outlier import BaseOneClass
+from maxmargin.estimators._record import checked, fitted
 from maxmargin.estimators._targets import validate_weight
+from maxmargin.kernel.kernels import Kernel
 from maxmargin.online import norma
 from maxmargin.online.norma import Hypotheses
 from maxmargin.online.pegasos import Task
@@ -122,12 +123,12 @@ class NormaNovelty(BaseOneClass, BaseNorma):
             rows, step_weight = self._rows(self._design(X), weight, np.flatnonzero(weight > 0))
             task = self._task(np.ones((1, len(weight))), step_weight, rows)
             rule = self._checked_rule(self.nu, bias=False)
-            warm = self.warm_start and hasattr(self, "_hypotheses")
-            points, hypotheses = self._begin(X, weight, 1, 0.0, warm)
+            warm = self.warm_start and hasattr(self, "model_")
+            kernel, points, hypotheses = self._begin(X, weight, 1, 0.0, warm)
             self._run(points, hypotheses, rule, task, self.max_iter)
             g = points.values(hypotheses.coef)[0]
             hypotheses.state["rho"] = norma.offset(g, task.share, self.nu)
-            self._keep_novelty(X, hypotheses, chunk=False)
+            self._keep_novelty(kernel, X, hypotheses, chunk=False)
             return self
 
     @available_if(takes_chunks)  # type: ignore[untyped-decorator]
@@ -150,18 +151,28 @@ class NormaNovelty(BaseOneClass, BaseNorma):
             The estimator.
         """
         with all_or_nothing(self):
-            X = self._validate_X(X, reset=not hasattr(self, "_hypotheses"))
+            X = self._validate_X(X, reset=not hasattr(self, "model_"))
             weight = validate_weight(sample_weight, _num_samples(X))
             task = Task(np.ones((1, len(weight))), weight, np.flatnonzero(weight > 0))
-            kept, points, hypotheses = self._continue(X, weight, 1, 0.0)
+            kernel, kept, points, hypotheses = self._continue(X, weight, 1, 0.0)
             self._run(points, hypotheses, self._checked_rule(self.nu, bias=False), task, 1)
-            self._keep_novelty(kept, hypotheses, chunk=True)
+            self._keep_novelty(kernel, kept, hypotheses, chunk=True)
             return self
 
-    def _keep_novelty(self, points: Any, hypotheses: Hypotheses, chunk: bool) -> None:
-        self._keep_hypotheses(points, hypotheses, chunk)
-        self.offset_ = hypotheses.state["rho"].copy()
-        self.intercept_ = -self.offset_
+    def _keep_novelty(
+        self, kernel: Kernel, points: Any, hypotheses: Hypotheses, chunk: bool
+    ) -> None:
+        intercept = -hypotheses.state["rho"]
+        self._keep_hypotheses(kernel, points, hypotheses, chunk, intercept=intercept)
+
+    @property
+    def offset_(self) -> Any:
+        """rho, the negative intercept."""
+        return np.negative(fitted(self).intercept)
+
+    @offset_.setter
+    def offset_(self, value: Any) -> None:
+        self.intercept_ = np.negative(value)
 
     def score_samples(self, X: Any) -> Floats:
         """The decision function without its offset.
@@ -175,7 +186,6 @@ class NormaNovelty(BaseOneClass, BaseNorma):
         -------
         scores : ndarray of shape (n_samples,)
         """
-        check_is_fitted(self)
-        _state.check_online(self)
-        scores: Floats = self._kernel_values(self._validate_X(X, reset=False))[0]
+        checked(self)
+        scores: Floats = self._function_values(self._validate_X(X, reset=False))[0]
         return scores

@@ -7,15 +7,15 @@ import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.certificate import Certificate
-from maxmargin.estimators import _outcome, _state
+from maxmargin.estimators import _outcome
 from maxmargin.estimators._base import all_or_nothing
 from maxmargin.estimators._data import refuse_batch_dependence, symmetric
 from maxmargin.estimators._online import BaseOnline, takes_chunks
 from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._pegasos import BasePegasos
+from maxmargin.estimators._record import checked
 from maxmargin.estimators._targets import encode, validate_weight
 from maxmargin.online import epochs
 from maxmargin.online.pegasos import Task
@@ -207,17 +207,17 @@ class PegasosSVC(BasePegasos):
         rows, step_weight = self._rows(design, weight, used)
         signs = self._signs(label, len(classes))
         task = self._task(signs, step_weight * class_weight[label], rows)
-        continues = self.warm_start and hasattr(self, "_iterates")
+        continues = self.warm_start and hasattr(self, "model_")
         warm = continues and np.array_equal(self.classes_, classes)
-        solver = self._solver(X, design, weight, task, warm)
+        kernel, solver = self._solver(X, design, weight, task, warm)
         before = int(solver.iterates.state["steps"][0])
         with self._monitor() as monitor:
             outcome = epochs.run(solver, self.max_iter, self.tol, monitor, self._random())
         _outcome.raise_interrupt(self, monitor)
-        self.classes_, self.n_iter_ = classes, outcome.epochs
+        self.n_iter_ = outcome.epochs
         biases = np.array([one.bias for one in outcome.found])
-        self._keep_iterates(solver, X, outcome.model, biases)
-        self._conclude_epochs(outcome, solver, X, before)
+        found = self._record_of(kernel, X, solver, outcome.model, biases, classes=classes)
+        self._conclude_epochs(found, outcome, solver, X, before)
         return self
 
     def certify(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
@@ -235,9 +235,7 @@ class PegasosSVC(BasePegasos):
         certificate : Certificate
             As ``certificate_``, with ``audit_error`` over all samples.
         """
-        check_is_fitted(self)
-        _state.check_online(self)
-        if "certificate_" not in vars(self):
+        if checked(self).duals is None:
             raise ValueError(
                 "certify needs a model of fit: chunks say nothing about the samples before and "
                 "after them."
@@ -281,20 +279,21 @@ class PegasosSVC(BasePegasos):
             return self._partial_fit(X, y, classes, sample_weight)
 
     def _partial_fit(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Self:
-        X, y = self._validate_Xy(X, y, reset=not hasattr(self, "_iterates"))
-        label = self._encode_chunk(y, classes)
+        X, y = self._validate_Xy(X, y, reset=not hasattr(self, "model_"))
+        classes, label = self._encode_chunk(y, classes)
         weight = validate_weight(sample_weight, len(label))
         rng, order = self._random(), np.flatnonzero(weight > 0)
-        signs = self._signs(label, len(self.classes_))
-        task = Task(signs, self._chunk_weight(label, weight), order)
-        solver = self._chunk_solver(X, weight, task)
+        signs = self._signs(label, len(classes))
+        task = Task(signs, self._chunk_weight(classes, label, weight), order)
+        kernel, points, solver = self._chunk_solver(X, weight, task)
         with self._monitor() as monitor:
             order = order if rng is None else rng.permutation(order)
             complete, stopped = solver.one_pass(order, monitor)
         _outcome.conclude_stream(self, monitor, None if complete else stopped)
-        for name in ("certificate_", "fit_status_", "_duals"):
-            self.__dict__.pop(name, None)
+        self.__dict__.pop("fit_status_", None)
         self.n_iter_ = 1
         biases = solver.biases() if self.fit_intercept else np.zeros(len(signs))
-        self._keep_iterates(solver, X, solver.model(), biases, chunk=True)
+        self.model_ = self._record_of(
+            kernel, points, solver, solver.model(), biases, chunk=True, classes=classes
+        )
         return self

@@ -11,17 +11,21 @@ from scipy import sparse
 from sklearn.base import ClassifierMixin
 
 from maxmargin.certificate import Certificate
-from maxmargin.estimators import _state
 from maxmargin.estimators._base import kind_of
 from maxmargin.estimators._linear import BaseLinear
 from maxmargin.estimators._machine import KernelMachine
 from maxmargin.estimators._online import BaseOnline
 from maxmargin.estimators._outlier import BaseOneClass
+from maxmargin.estimators._pegasos import BasePegasos
 from maxmargin.estimators.records import problem_of
 from maxmargin.kernel.kernels import Kernel
 from maxmargin.kernel.model import KernelModel, check
 from maxmargin.linear.model import LinearModel, check_duals
 from maxmargin.linear.model import check as check_linear
+from maxmargin.online.model import OnlineModel
+from maxmargin.online.model import check as check_online
+from maxmargin.online.norma import Hypotheses
+from maxmargin.online.pegasos import Iterates
 
 WRONG = (
     TypeError,
@@ -48,8 +52,7 @@ def validate(model: Any) -> None:
 def _validate(model: Any) -> None:
     _check_common(model)
     if isinstance(model, BaseOnline):
-        _check_kernel(model, model.kernel_)
-        _state.check_online(model)
+        _check_online(model)
     elif isinstance(model, KernelMachine):
         _check_machine(model)
     elif isinstance(model, BaseLinear):
@@ -66,9 +69,6 @@ def _require(condition: Any, what: str) -> None:
 def _check_common(model: Any) -> None:
     """Check attributes that every kind of estimator may have."""
     has = vars(model)
-    if isinstance(model, BaseOnline):
-        _require("classes_" in has or not isinstance(model, ClassifierMixin), "classes_")
-        _require("offset_" in has or not isinstance(model, BaseOneClass), "offset_")
     if "n_features_in_" in has:
         _require(type(model.n_features_in_) is int and model.n_features_in_ >= 0, "n_features_in_")
     if "feature_names_in_" in has:
@@ -80,12 +80,6 @@ def _check_common(model: Any) -> None:
         )
     if "target_name_" in has:
         _require(isinstance(model.target_name_, str), "target_name_")
-    if "classes_" in has:
-        _check_labels(model.classes_, None)
-    if "certificate_" in has:
-        _require(isinstance(model.certificate_, Certificate), "certificate_")
-    if "offset_" in has:
-        _require(_numbers(model.offset_, (1,)), "offset_")
 
 
 def _check_kernel(model: Any, kernel: Any) -> None:
@@ -173,6 +167,24 @@ def _check_linear(model: Any) -> None:
     _require(type(model.n_iter_) is int, "n_iter_")
     if record.classes is not None:
         _check_class_weight(model)
+
+
+def _check_online(model: Any) -> None:
+    """Check the record of an online model."""
+    record: OnlineModel = model.model_
+    _require(isinstance(record, OnlineModel), "model_")
+    _check_kernel(model, record.kernel)
+    _require((record.classes is not None) is isinstance(model, ClassifierMixin), "classes")
+    if record.classes is not None:
+        _check_labels(record.classes, None)
+    check_online(record, type(model).__name__)
+    pegasos = isinstance(model, BasePegasos)
+    _require(isinstance(record.state, Iterates if pegasos else Hypotheses), "state")
+    _require(type(record.n_features) is int, "n_features")
+    _require(record.n_features == getattr(model, "n_features_in_", 0), "n_features_in_")
+    known = record.certificate is not None
+    _require(not known or isinstance(record.certificate, Certificate), "certificate")
+    _require(record.duals is None or (known and sparse.issparse(record.duals)), "duals")
 
 
 def _check_offset(model: Any) -> None:

@@ -12,6 +12,7 @@ from maxmargin.estimators._linear import BaseLinear
 from maxmargin.estimators._machine import KernelMachine
 from maxmargin.kernel.model import KernelModel, none
 from maxmargin.linear.model import LinearModel
+from maxmargin.online.model import OnlineModel
 
 RENAMED = {
     "_label_order": "label_order_",
@@ -40,7 +41,7 @@ def with_record(cls: type, attributes: dict[str, Any]) -> dict[str, Any]:
     elif issubclass(cls, BaseLinear):
         record = _linear(found)
     else:
-        return found
+        record = _online(found)
     return {name: found[name] for name in found if name in KEPT} | {"model_": record}
 
 
@@ -80,4 +81,22 @@ def _linear(found: dict[str, Any]) -> LinearModel:
         found["n_features_in_"],
         found.get("classes_"),
         found.get("label_order_"),
+    )
+
+
+def _online(found: dict[str, Any]) -> OnlineModel:
+    return OnlineModel(
+        found["_kernel"],
+        found["_coef"] if "_coef" in found else found["dual_coef_"],
+        found["intercept_"],
+        found["_iterates"] if "_iterates" in found else found["_hypotheses"],
+        found.get("n_features_in_", 0),
+        found.get("classes_"),
+        found.get("support_vectors_"),
+        found.get("support_"),
+        found.get("_matrix_width", 0),
+        found.get("_centre"),
+        found.get("_coefs"),
+        found.get("certificate_"),
+        found.get("_duals"),
     )

@@ -13,18 +13,17 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from maxmargin.core.arrays import Floats
-from maxmargin.estimators import _state
 from maxmargin.estimators._base import BaseSVM
 from maxmargin.estimators._classifier import BaseSVC
 from maxmargin.estimators._linear import BaseLinear
 from maxmargin.estimators._online import BaseOnline
 from maxmargin.estimators._outlier import BaseOneClass
-from maxmargin.estimators._pegasos import BasePegasos
 from maxmargin.estimators._record import checked
 from maxmargin.estimators.linear import LinearSVC
 from maxmargin.estimators.records import of_best, record_of
 from maxmargin.kernel.kernels import Kernel, Kind
 from maxmargin.kernel.sources import combine
+from maxmargin.online.model import OnlineModel
 
 MOST_NUMBERS = 2**26
 """Largest number of values in an exported formula."""
@@ -92,12 +91,10 @@ def _linear(
 
 def _online(model: Any) -> Formula:
     """The formula of an online model: one function for each class, or one."""
-    _state.check_online(model)
-    if isinstance(model, BasePegasos) and model.kernel_.kind is Kind.LINEAR:
-        return _linear(model, model.coef_, model.intercept_, None)
-    return _of_vectors(
-        model, model.kernel_, model.support_vectors_, model.support_, model.dual_coef_, None
-    )
+    record: OnlineModel = checked(model)
+    if record.vectors is None:
+        return _linear(model, record.coef, record.intercept, None)
+    return _of_vectors(model, record.kernel, record.vectors, record.rows, record.coef, None)
 
 
 def _machine(model: Any) -> Formula:

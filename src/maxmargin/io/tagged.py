@@ -13,6 +13,7 @@ with one key, its tag:
     {"kernel": ["RBF", 0.5, 0.0, 3]}
     {"machine": {"kernel": ..., "coef": ...}}           a KernelModel, field by field
     {"linear": {"coef": ..., "intercept": ...}}         a LinearModel, field by field
+    {"online": {"kernel": ..., "coef": ...}}            an OnlineModel, field by field
     {"certificate": [0, 1, 2]}                          status, convexity, numbers; one row a part
     {"record": ["Iterates", [...]]}                     a NamedTuple of the list below
     {"model": {"class": ..., "parameters": ..., "attributes": ...}}
@@ -37,6 +38,7 @@ from maxmargin.io.archive import Arrays
 from maxmargin.kernel.kernels import Kernel, Kind
 from maxmargin.kernel.model import KernelModel, Problem
 from maxmargin.linear.model import LinearModel
+from maxmargin.online.model import OnlineModel
 from maxmargin.online.norma import Hypotheses
 from maxmargin.online.pegasos import Iterates
 from maxmargin.status import Convexity, Status
@@ -46,7 +48,11 @@ RECORDS |= {"Walks": Iterates, "Functions": Hypotheses}  # their names in the fi
 STATUSES = list(Status)
 CONVEXITIES = [*map(Convexity, ("proved", "checked", "assumed", "indefinite", "unknown"))]
 """Files hold positions in these lists, so new entries go to the end."""
-MODELS: dict[str, Any] = {"machine": KernelModel, "linear": LinearModel}
+MODELS: dict[str, Any] = {
+    "machine": KernelModel,
+    "linear": LinearModel,
+    "online": OnlineModel,
+}
 """The records of fitted models by their tags."""
 CERTIFICATE = [field.name for field in fields(Certificate)]
 CERTIFICATE = [name for name in CERTIFICATE if name not in ("status", "convexity", "parts")]

@@ -80,7 +80,7 @@ class Prepared(NamedTuple):
 
 
 _prepared: "WeakKeyDictionary[Any, Prepared]" = WeakKeyDictionary()
-"""By record, or by the online estimator that has an expansion."""
+"""By record; an online model's has an expansion."""
 
 
 def prepared(model: KernelModel) -> Prepared:
