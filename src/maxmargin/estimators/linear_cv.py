@@ -26,7 +26,7 @@ from maxmargin.estimators._targets import refuse_mixed_labels
 from maxmargin.estimators.linear import LinearSVC
 
 
-def of_best(name: str) -> Any:
+def best_attribute(name: str) -> Any:
     """An attribute of the model with the best C."""
 
     def read(self: Any) -> Any:
@@ -86,8 +86,8 @@ class LinearSVCCV(ClassifierMixin, QuickParameters):  # type: ignore[misc]
         "verbose": ["verbose"],
     }
 
-    classes_, coef_ = of_best("classes_"), of_best("coef_")
-    intercept_, certificate_ = of_best("intercept_"), of_best("certificate_")
+    classes_, coef_ = best_attribute("classes_"), best_attribute("coef_")
+    intercept_, certificate_ = best_attribute("intercept_"), best_attribute("certificate_")
 
     def __init__(
         self,
