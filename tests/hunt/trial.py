@@ -38,7 +38,7 @@ def judge(trial: Trial, model: Any, certified: Any) -> list[str]:
     relative, violation = value.relative, 0.0 if linear else float(value.violation)
     allowed = SLACK * tol * (1 if linear else 10) + ROUNDING
     noise = NOISE * float(value.size)
-    unit = model.model_.unit if hasattr(model, "model_") else 1.0
+    unit = getattr(getattr(model, "model_", None), "unit", 1.0)
     if not (relative <= allowed or value.gap <= NOISE * value.natural):
         found.append(
             f"long double refutes: relative gap {relative:.3g}, allowed {allowed:.3g}; fit says {c}"
