@@ -76,6 +76,19 @@ class Monitor:
             part.deadline = now + max(min(share, 1.0) * left, SETTINGS.least_share * self.limit)
         return part
 
+    def quiet(self, max_iter: int) -> "Monitor":
+        """The same limits and Ctrl-C for one of many fits, without a progress line."""
+        part = copy(self)
+        part.max_iter = max_iter if max_iter >= 0 else SETTINGS.default_steps
+        part._line = None
+        return part
+
+    def say(self, text: str, final: bool = False) -> None:
+        """Show a progress line of the caller's own words, if one is due or it is the last."""
+        if self._line is not None and (final or self.wants_report()):
+            self._last_report = time.perf_counter()
+            self._line.show(f"{self.title}: {text}", final=final)
+
     def too_late(self) -> Status | None:
         """The reason why no further problem may begin; None if it may."""
         stopped = self.stop(0)

@@ -13,7 +13,7 @@ from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats
 from maxmargin.estimators._base import BaseSVM, all_or_nothing
 from maxmargin.estimators._data import symmetric
-from maxmargin.estimators._machine import KernelMachine, TrainingSet
+from maxmargin.estimators._machine import KernelMachine, Shared, TrainingSet
 from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._record import field
 from maxmargin.estimators._targets import class_weights, encode, finite_weight, refuse_negative
@@ -85,7 +85,7 @@ class BaseSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
         with all_or_nothing(self):
             return self._fit(X, y, sample_weight)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, shared: Shared | None = None) -> Self:
         self._refuse_parameters()
         X, y = self._validate_Xy(X, y, reset=True)
         classes, label = encode(y)
@@ -102,13 +102,14 @@ class BaseSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
         members = multiclass.members_of(label[used], len(classes)) if pairs else None
         samples = take(kernel.kind, X, used)
         data = TrainingSet(X, kernel, used, samples, label, classes, members)
-        self._train(data, self._tasks(data, effective[used], class_weight[label[used]]))
+        tasks = self._tasks(data, effective[used], class_weight[label[used]], shared)
+        self._train(data, tasks, shared)
         self.class_weight_ = class_weight
         self.n_iter_ = np.array([part.n_iter for part in self.model_.certificates], np.int64)
         return self
 
     def _tasks(
-        self, data: TrainingSet, weight: Floats, class_weight: Floats
+        self, data: TrainingSet, weight: Floats, class_weight: Floats, shared: Shared | None
     ) -> list[Task | Constant]:
         """Every binary problem on the samples in use."""
         assert data.classes is not None
@@ -116,7 +117,7 @@ class BaseSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
         tasks = multiclass.tasks(data.label[data.used], n_classes, not pairs)
         warm = self.warm_start and hasattr(self, "model_")
         known = warm and np.array_equal(self.classes_, data.classes)
-        starts = self._starts(len(data.label)) if known else None
+        starts = self._starts(len(data.label), shared) if known or shared is not None else None
         if starts is not None and len(starts) != len(tasks):
             starts = None
         found: list[Task | Constant] = []
@@ -193,7 +194,10 @@ class BaseSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
             As ``maxmargin.kernel.multiclass`` describes; for two classes one value a sample,
             positive for ``classes_[1]``.
         """
-        values = self._decision_values(X)
+        return self._decision_of(self._decision_values(X))
+
+    def _decision_of(self, values: Floats) -> Floats:
+        """decision_function from the values of every function, one column each."""
         if values.shape[1] == 1:
             return values[:, 0]
         if self.model_.pairs and self.decision_function_shape == "ovr":

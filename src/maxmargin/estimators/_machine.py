@@ -1,6 +1,7 @@
 """What the five kernel machines share: a fit keeps the record of the trained machine."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from maxmargin.kernel.kernels import Kernel
 from maxmargin.kernel.model import Problem
 from maxmargin.kernel.training import Constant, Method, Task, Trained
 from maxmargin.kernel.workspace import KernelWorkspace
+from maxmargin.monitor import Monitor
 from maxmargin.status import Convexity, Status
 from maxmargin.training import train_many
 from maxmargin.verdict import GAP
@@ -39,6 +41,15 @@ class TrainingSet(NamedTuple):
     """The used samples of each class, where each pair of classes is a problem."""
 
 
+class Shared(NamedTuple):
+    """What a fit shares with others on the same samples."""
+
+    workspace: KernelWorkspace
+    monitor: Monitor
+    starts: Floats | None = None
+    """Dual variables to begin at, one row for each problem."""
+
+
 class KernelMachine(LibsvmLayout, BaseSVM):
     """Training and decision values of the five kernel machines."""
 
@@ -48,19 +59,30 @@ class KernelMachine(LibsvmLayout, BaseSVM):
         """Which solver."""
         return Method.BLOCK
 
-    def _starts(self, n: int) -> Floats | None:
-        """Dual variables of n samples from the last fit, where warm_start can use them."""
+    def _starts(self, n: int, shared: Shared | None) -> Floats | None:
+        """Dual variables of n samples to begin at: those given, or those of the last fit where
+        warm_start can use them.
+        """
+        if shared is not None:
+            return shared.starts
         known = self.warm_start and hasattr(self, "model_")
         return model.starts(self.model_, n) if known else None
 
-    def _train(self, data: TrainingSet, tasks: Sequence[Task | Constant]) -> None:
+    def _train(
+        self, data: TrainingSet, tasks: Sequence[Task | Constant], shared: Shared | None
+    ) -> None:
         """Train every task on the samples in use, and keep the record."""
         kernel, used = data.kernel, data.used
-        with self._monitor() as monitor:
-            refuse_batch_dependence(kernel, data.samples)
-            workspace = KernelWorkspace.of(
-                kernel, data.samples, monitor, self.cache_size, data.members
-            )
+        with self._monitor() if shared is None else nullcontext(shared.monitor) as monitor:
+            if shared is None:
+                refuse_batch_dependence(kernel, data.samples)
+                workspace = KernelWorkspace.of(
+                    kernel, data.samples, monitor, self.cache_size, data.members
+                )
+            else:
+                workspace = shared.workspace.share(monitor, 1, len(tasks))
+                if len(used) < workspace.source.n_rows:
+                    workspace = workspace.view(used)
             trained: list[Trained] = train_many(tasks, workspace)
         _outcome.raise_interrupt(self, monitor)
         rows = [used if task.rows is None else used[task.rows] for task in tasks]

@@ -9,7 +9,7 @@ from sklearn.utils.validation import _num_samples
 from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats
 from maxmargin.estimators._data import symmetric
-from maxmargin.estimators._machine import KernelMachine, TrainingSet
+from maxmargin.estimators._machine import KernelMachine, Shared, TrainingSet
 from maxmargin.estimators._targets import finite_weight, validate_weight
 from maxmargin.kernel import certification
 from maxmargin.kernel.certification import Claim
@@ -25,18 +25,20 @@ class BaseSingle(KernelMachine):
     def _formulation(self, z: Floats, weight: Floats) -> Formulation:
         """The problem on samples with the given targets and weights."""
 
-    def _fit_single(self, X: Any, z: Floats, sample_weight: Any) -> Self:
+    def _fit_single(
+        self, X: Any, z: Floats, sample_weight: Any, shared: Shared | None = None
+    ) -> Self:
         """Train on the samples of positive weight and keep the model."""
         weight = validate_weight(sample_weight, _num_samples(X))
         X = symmetric(self._kernel_kind(), X)
         used = np.flatnonzero(weight > 0)
         samples = take(self._kernel_kind(), X, used)
         kernel = self._resolve_kernel(samples, weight[used])
-        starts = self._starts(len(weight))
+        starts = self._starts(len(weight), shared)
         start = None if starts is None else starts[0, used]
         form = self._formulation(z[used], weight[used])
         data = TrainingSet(X, kernel, used, samples, np.zeros(len(weight), np.int64))
-        self._train(data, [Task(form, float(self.tol), self._method(), start)])
+        self._train(data, [Task(form, float(self.tol), self._method(), start)], shared)
         self.n_iter_ = self.model_.certificate.n_iter
         return self
 

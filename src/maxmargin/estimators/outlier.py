@@ -11,6 +11,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats
 from maxmargin.estimators._base import all_or_nothing
+from maxmargin.estimators._machine import Shared
 from maxmargin.estimators._outlier import BaseOneClass
 from maxmargin.estimators._record import fitted
 from maxmargin.estimators._single import BaseSingle
@@ -107,9 +108,12 @@ class OneClassSVM(BaseOneClass, BaseSingle):
             The fitted estimator.
         """
         with all_or_nothing(self):
-            X = self._validate_X(X, reset=True)
-            self.__dict__.pop("_offset", None)
-            return self._fit_single(X, np.zeros(_num_samples(X)), sample_weight)
+            return self._fit(X, y, sample_weight)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, shared: Shared | None = None) -> Self:
+        X = self._validate_X(X, reset=True)
+        self.__dict__.pop("_offset", None)
+        return self._fit_single(X, np.zeros(_num_samples(X)), sample_weight, shared)
 
     def _formulation(self, z: Floats, weight: Floats) -> Formulation:
         return formulations.one_class(weight, self.nu)

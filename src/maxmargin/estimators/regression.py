@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats
 from maxmargin.estimators._base import all_or_nothing, method_for
+from maxmargin.estimators._machine import Shared
 from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._plain import plain_target
 from maxmargin.estimators._record import fitted
@@ -47,9 +48,11 @@ class BaseSVR(RegressorMixin, BaseSingle):  # type: ignore[misc]
             The fitted estimator.
         """
         with all_or_nothing(self):
-            X, y = self._validate_Xy(X, y, reset=True)
-            z = self._targets(y)
-            return self._fit_single(X, z, sample_weight)
+            return self._fit(X, y, sample_weight)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, shared: Shared | None = None) -> Self:
+        X, y = self._validate_Xy(X, y, reset=True)
+        return self._fit_single(X, self._targets(y), sample_weight, shared)
 
     def _targets(self, y: Any) -> Floats:
         if plain_target(y):

@@ -15,7 +15,7 @@ from numpy.typing import DTypeLike
 
 from maxmargin.core.arrays import Floats, Integers, Matrix
 from maxmargin.core.backend import Steps
-from maxmargin.kernel.sources import MatrixSource, Scratch, Source
+from maxmargin.kernel.sources import Scratch, Source
 
 
 class Settings(NamedTuple):
@@ -76,7 +76,7 @@ class RowCache:
         self.xp, n = xp, source.n_rows
         self._clock, self.asked_whole = 0, whole
         self.pointwise = whole and source.cheap
-        self.complete = (whole and not source.cheap) or isinstance(source, MatrixSource)
+        self.complete = (whole and not source.cheap) or source.stored
         if self.complete:
             self.capacity, self._rows = n, source.block(None, None, dtype)
             self._slot = self._owner = xp.arange(n)

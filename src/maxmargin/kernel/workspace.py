@@ -24,6 +24,7 @@ from maxmargin.kernel.sources import (
     MatrixSource,
     NativeSource,
     Source,
+    StoredSource,
     make_source,
     pick,
     take,
@@ -145,6 +146,10 @@ class KernelWorkspace(Workspace):
     def view(self, rows: Integers) -> "KernelWorkspace":
         """The workspace of some samples, in this order."""
         kernel, X = self.samples.kernel, self.samples.X
+        if isinstance(self.source, StoredSource):
+            listed = self.samples.listed
+            own = rows if listed is None else listed[rows]
+            return self.on(self.source.part(rows), Samples(kernel, X, own))
         if isinstance(self.source, NativeSource):
             other = self.on(View(self.source, rows, self.cells), Samples(kernel, X, rows))
         else:
@@ -201,6 +206,13 @@ class KernelWorkspace(Workspace):
         """
         if _needs_distances(self.source):
             self.kept.distances = self.source.squared_distances()
+
+    def stored(self) -> "KernelWorkspace":
+        """The same with all values in memory, in both precisions."""
+        source = self.source
+        if not isinstance(source, NativeSource):
+            return self
+        return self.on(StoredSource.of(source, self._all_values()))
 
     def forget(self) -> None:
         """Free the memory of what is kept."""

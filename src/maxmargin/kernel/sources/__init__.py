@@ -10,6 +10,7 @@ from maxmargin.kernel.sources.given import CallableSource, MatrixSource
 from maxmargin.kernel.sources.make import kernel_matrix, make_source
 from maxmargin.kernel.sources.native import NativeSource
 from maxmargin.kernel.sources.preparation import combine
+from maxmargin.kernel.sources.stored import StoredSource
 
 __all__ = [
     "CallableSource",
@@ -18,6 +19,7 @@ __all__ = [
     "NativeSource",
     "Scratch",
     "Source",
+    "StoredSource",
     "combine",
     "kernel_matrix",
     "make_source",

@@ -71,6 +71,8 @@ class Source(ABC):
     """Whether computing a row costs no more than reading it from memory."""
     precision: float = float(np.finfo(np.float64).eps)
     """Relative rounding of the values as given, whatever type they are computed in."""
+    stored: bool = False
+    """Whether all values lie in memory."""
     convex: bool = False
     """Whether every matrix of this kernel is positive semidefinite; negative curvature then is
     rounding."""

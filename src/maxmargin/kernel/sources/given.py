@@ -74,6 +74,8 @@ def _length(X: Any) -> int:
 class MatrixSource(Source):
     """A precomputed kernel, K[j, i] = k(A_j, B_i)."""
 
+    stored = True
+
     def __init__(self, K: Matrix, backend: Backend = HOST) -> None:
         self.backend = backend
         self.precision = max(self.precision, rounding_of(K.dtype))

@@ -1,0 +1,302 @@
+"""What the searches over kernel machines share."""
+
+import time
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import MetaEstimatorMixin, _fit_context, clone, is_classifier
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import check_scoring, get_scorer_names
+from sklearn.metrics._scorer import _BaseScorer
+from sklearn.model_selection import check_cv
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin.certificate import Certificate
+from maxmargin.core.arrays import Floats
+from maxmargin.core.threads import thread_count
+from maxmargin.estimators._base import all_or_nothing
+from maxmargin.estimators._data import gamma_value
+from maxmargin.estimators._machine import KernelMachine
+from maxmargin.estimators._options import StrOptions
+from maxmargin.estimators._plain import QuickParameters
+from maxmargin.estimators._targets import finite_weight
+from maxmargin.kernel.kernels import NAMES, PARAMETERS, Kernel, Kind
+from maxmargin.model_selection import grids, results
+from maxmargin.model_selection.search import Data, Search
+from maxmargin.model_selection.shared import KernelStore, budget
+from maxmargin.monitor import Monitor
+
+
+def _best_has(name: str) -> Callable[[Any], bool]:
+    """Whether the fitted or unfitted model has a method."""
+
+    def check(self: Any) -> bool:
+        found = self.best_estimator_ if hasattr(self, "best_estimator_") else self._template()
+        getattr(found, name)  # its error says why not
+        return True
+
+    return check
+
+
+def scaler_of(name: str | None, X: Any) -> Any:
+    """The transformer of a name; sparse data are not centred."""
+    if name is None:
+        return None
+    if name == "minmax":
+        return MaxAbsScaler() if sparse.issparse(X) else MinMaxScaler()
+    return StandardScaler(with_mean=not sparse.issparse(X))
+
+
+class KernelSearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
+    """A search over the parameters of one kernel machine; a subclass names them."""
+
+    _machine: ClassVar[type[KernelMachine]]
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "cv": ["cv_object"],
+        "scoring": [StrOptions(set(get_scorer_names())), callable, None],
+        "scale": [StrOptions({"standard", "minmax"}), None],
+        "refine": ["boolean"],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+        "time_limit": [None, Interval(Real, 0, None, closed="left")],
+        "on_interrupt": [StrOptions({"raise", "keep"})],
+        "warm_start": ["boolean"],
+        "estimator": [KernelMachine, None],
+    }
+
+    @abstractmethod
+    def _grid(self, X: Any, y: Any) -> dict[str, Floats]:
+        """The values to try; that along which fits start from each other comes first."""
+
+    def _gammas(self, X: Any) -> dict[str, Floats]:
+        """The values of gamma; none for a kernel without it."""
+        kernel = self._template().kernel
+        if "gamma" not in PARAMETERS.get(NAMES[kernel], ()):
+            return {}
+        span = grids.SETTINGS.gamma
+        return {
+            "gamma": grids.values(
+                "gammas", self.gammas, span, lambda: gamma_value("scale", X, None)
+            )
+        }
+
+    def __sklearn_tags__(self) -> Any:
+        """Those of the machine."""
+        return self._template().__sklearn_tags__()
+
+    def _template(self) -> KernelMachine:
+        """The machine with everything that is not searched."""
+        found: KernelMachine = self._machine() if self.estimator is None else clone(self.estimator)
+        if not isinstance(found, self._machine):
+            raise ValueError(
+                f"estimator must be a {self._machine.__name__}, got {type(found).__name__}."
+            )
+        return found
+
+    @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None) -> Self:
+        """Search, then fit the best candidate on all samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training vectors; the square kernel matrix for ``kernel="precomputed"``.
+        y : array-like of shape (n_samples,)
+            Labels or targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How many times each sample counts in the fits, as in GridSearchCV; scores are not
+            weighted.
+        groups : array-like of shape (n_samples,), default=None
+            Groups of the samples, for splitters that keep them together.
+
+        Returns
+        -------
+        self : object
+            The fitted search.
+        """
+        with all_or_nothing(self):
+            machine, given = self._template(), X
+            X, y = self._validated(machine, X, y)
+            weight = None if sample_weight is None else finite_weight(sample_weight, X.shape[0])
+            grid = self._grid(X, y)
+            folds = self._folds(X, y, groups)
+            keep = self.on_interrupt == "keep"
+            monitor = Monitor(-1, self.time_limit, int(self.verbose), type(self).__name__, keep)
+            search = Search(
+                machine,
+                results.product_of(grid),
+                Data(X, y, weight, folds, self._stores(X, folds)),
+                self._scorer(machine),
+                monitor,
+            )
+            with monitor:
+                search.run(self._jobs())
+                if self.refine and monitor.stop(0) is None:
+                    chosen = results.best(search, results.cv_results(search)["mean_test_score"])
+                    search.candidates += results.refined(
+                        grid, search.candidates[chosen], search.candidates
+                    )
+                    search.run(self._jobs())
+            search.warn()
+            self._conclude(search, machine, given, y, sample_weight)
+            return self
+
+    def _validated(self, machine: KernelMachine, X: Any, y: Any) -> tuple[Any, Any]:
+        """Samples and targets as the machine takes them."""
+        if is_classifier(machine) or hasattr(machine, "_targets"):
+            X, y = machine._validate_Xy(X, y, reset=True)
+            y = np.asarray(y)
+        else:
+            X = machine._validate_X(X, reset=True)
+            y = None if y is None else np.asarray(y)
+        for name in ("n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
+            if hasattr(machine, name):
+                setattr(self, name, getattr(machine, name))
+        if machine._kernel_kind() is Kind.CALLABLE or isinstance(machine.kernel, Kernel):
+            raise ValueError(
+                f"{type(self).__name__} sets gamma itself: name the kernel "
+                f"(kernel='rbf'), got {machine.kernel!r}. Use GridSearchCV for other kernels."
+            )
+        return X, y
+
+    def _folds(self, X: Any, y: Any, groups: Any) -> list[tuple[Any, Any]]:
+        splitter = check_cv(self.cv, y, classifier=is_classifier(self._template()))
+        folds = [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(X, y, groups)]
+        self.n_splits_ = len(folds)
+        return folds
+
+    def _stores(self, X: Any, folds: list[tuple[Any, Any]]) -> list[KernelStore]:
+        """The samples of each fold, scaled by its training samples if they are to be."""
+        scaler = scaler_of(self.scale, X)
+        if scaler is None:
+            return [KernelStore(X, budget())] * len(folds)
+        share = budget() / len(folds)
+        return [KernelStore(clone(scaler).fit(X[a]).transform(X), share) for a, _ in folds]
+
+    def _scorer(self, machine: KernelMachine) -> Callable[..., float]:
+        """scoring(model of a fold, row numbers, y); a user's function sees samples."""
+        scorer: Callable[..., float] = check_scoring(machine, self.scoring)
+        if not callable(self.scoring) or isinstance(self.scoring, _BaseScorer):
+            return scorer
+        return lambda fitted, rows, y: scorer(fitted.machine, fitted.fold.samples(rows), y)
+
+    def _jobs(self) -> int:
+        """Fits at once: as many as the core would use threads, or as n_jobs says."""
+        threads = thread_count()
+        if self.n_jobs is None:
+            return threads
+        if self.n_jobs == 0:
+            raise ValueError("n_jobs == 0 has no meaning: use None, -1 or a positive number.")
+        return max(1, threads + 1 + self.n_jobs) if self.n_jobs < 0 else int(self.n_jobs)
+
+    def _conclude(
+        self, search: Search, machine: KernelMachine, X: Any, y: Any, sample_weight: Any
+    ) -> None:
+        """Keep the results and fit the best candidate."""
+        found = results.cv_results(search)
+        self.cv_results_ = found
+        self.best_index_ = results.best(search, found["mean_test_score"])
+        self.best_params_ = dict(search.candidates[self.best_index_])
+        self.best_score_ = float(found["mean_test_score"][self.best_index_])
+        if len(search.done) < len(search.candidates) * self.n_splits_:
+            self._warn_early(search)
+        began = time.perf_counter()
+        best = clone(machine).set_params(**self.best_params_)
+        scaler = scaler_of(self.scale, X)
+        if scaler is None:
+            best.fit(X, y, sample_weight=sample_weight)
+        else:
+            name = type(machine).__name__.lower()
+            best = Pipeline([("scale", scaler), (name, best)])
+            best.fit(X, y, **{f"{name}__sample_weight": sample_weight})
+        self.best_estimator_ = best
+        self.refit_time_ = time.perf_counter() - began
+
+    def _warn_early(self, search: Search) -> None:
+        """Warn that the search ended before everything was tried."""
+        count, total = len(search.done), len(search.candidates) * self.n_splits_
+        warnings.warn(
+            f"The search ended early: {count} of {total} fits are done, and best_params_ is the "
+            "best of them. Raise time_limit, try fewer values, or call fit again with "
+            "warm_start=True to continue.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+
+    # ---- the best model --------------------------------------------------------------------------
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """Class labels."""
+        check_is_fitted(self)
+        labels: NDArray[Any] = self.best_estimator_.classes_
+        return labels
+
+    @property
+    def certificate_(self) -> Certificate:
+        """What is known about the best model."""
+        check_is_fitted(self)
+        best = self.best_estimator_
+        found: Certificate = (best[-1] if isinstance(best, Pipeline) else best).certificate_
+        return found
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Labels or values of the best model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        found: NDArray[Any] = self.best_estimator_.predict(X)
+        return found
+
+    @available_if(_best_has("decision_function"))  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> Floats:
+        """Decision values of the best model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        f : ndarray of shape (n_samples,) or (n_samples, n_functions)
+        """
+        check_is_fitted(self)
+        found: Floats = self.best_estimator_.decision_function(X)
+        return found
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """The score of the best model by ``scoring``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,)
+            Labels or targets.
+
+        Returns
+        -------
+        score : float
+        """
+        check_is_fitted(self)
+        return float(check_scoring(self.best_estimator_, self.scoring)(self.best_estimator_, X, y))

@@ -1,0 +1,74 @@
+"""The values that a search tries: as given, or a grid fitted to the data.
+
+A number asks for that many values, equally spaced in the logarithm:
+
+    C         1e-2 ... 1e4
+    gamma     1e-2 ... 1e2 times 1 / (n_features * variance of X), scikit-learn's gamma="scale"
+    epsilon   1e-3 ... 1 times the standard deviation of y
+    nu        equally spaced between 0 and 1, both excluded
+"""
+
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from maxmargin.core.arrays import Floats
+
+
+class Settings(NamedTuple):
+    """The ranges of grids that are fitted to the data, as powers of ten."""
+
+    C: tuple[float, float] = (-2.0, 4.0)
+    gamma: tuple[float, float] = (-2.0, 2.0)
+    """Relative to 1 / (n_features * variance of X)."""
+    epsilon: tuple[float, float] = (-3.0, 0.0)
+    """Relative to the standard deviation of y."""
+
+
+SETTINGS = Settings()
+
+
+def is_number(value: Any) -> bool:
+    """Whether a grid is given as the number of its values."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def values(
+    name: str, given: Any, span: tuple[float, float], unit: Callable[[], float] | float = 1.0
+) -> Floats:
+    """The values of one parameter, ascending and distinct; all must be positive and finite."""
+    if is_number(given):
+        if given < 1:
+            raise ValueError(f"{name} must be a list or a positive number of values, got {given}.")
+        scale = unit() if callable(unit) else unit
+        exponents = [sum(span) / 2] if given == 1 else np.linspace(*span, int(given))
+        grid: Floats = scale * 10.0 ** np.asarray(exponents)
+        return grid
+    found = _as_floats(name, given)
+    if not (np.isfinite(found).all() and (found > 0).all()):
+        raise ValueError(f"{name} must be positive and finite, got {given!r}.")
+    return found
+
+
+def shares(name: str, given: Any) -> Floats:
+    """The values of nu, ascending and distinct, in (0, 1]."""
+    if is_number(given):
+        if given < 1:
+            raise ValueError(f"{name} must be a list or a positive number of values, got {given}.")
+        return np.arange(1, given + 1) / (given + 1)
+    found = _as_floats(name, given)
+    if not ((found > 0).all() and (found <= 1).all()):
+        raise ValueError(f"{name} must be in (0, 1], got {given!r}.")
+    return found
+
+
+def _as_floats(name: str, given: Any) -> Floats:
+    try:
+        found = np.unique(np.asarray([given] if isinstance(given, Real) else given, np.float64))
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be numbers or how many to try, got {given!r}.") from None
+    if found.size == 0:
+        raise ValueError(f"{name} has no values: give at least one, or how many to try.")
+    return found

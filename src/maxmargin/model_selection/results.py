@@ -1,0 +1,84 @@
+"""The results of a search in the form of scikit-learn's ``cv_results_``."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.stats import rankdata
+
+from maxmargin.core.arrays import Floats
+from maxmargin.model_selection.search import Parameters, Search
+
+
+def cv_results(search: Search) -> dict[str, Any]:
+    """As in GridSearchCV, with the number of folds that are done and the worst status of each."""
+    scores = search.table("score")
+    found: dict[str, Any] = {}
+    for name in ("fit_time", "score_time"):
+        times = search.table(name)
+        found[f"mean_{name}"], found[f"std_{name}"] = _mean(times), _deviation(times)
+    for name in search.candidates[0]:
+        values = [candidate[name] for candidate in search.candidates]
+        found[f"param_{name}"] = np.ma.MaskedArray(values, mask=False)
+    found["params"] = list(search.candidates)
+    for k in range(scores.shape[1]):
+        found[f"split{k}_test_score"] = scores[:, k]
+    found["mean_test_score"], found["std_test_score"] = _mean(scores), _deviation(scores)
+    found["rank_test_score"] = ranks(found["mean_test_score"])
+    found["n_splits_done"] = np.isfinite(scores).sum(axis=1)
+    return found
+
+
+def ranks(means: Floats) -> Any:
+    """1 for the best; candidates without a score are tied with the worst."""
+    if np.isnan(means).all():
+        return np.ones(len(means), np.int32)
+    filled = np.where(np.isnan(means), np.nanmin(means) - 1, means)
+    return rankdata(-filled, method="min").astype(np.int32)
+
+
+def best(search: Search, means: Floats) -> int:
+    """The candidate with the greatest mean score; the first of those that are tied.
+
+    Candidates that lack a fold count only where none is complete. Without any score it is the one
+    in the middle.
+    """
+    complete = np.isfinite(search.table("score")).all(axis=1)
+    usable = np.where(complete, means, np.nan) if complete.any() else means
+    if np.isnan(usable).all():
+        return len(means) // 2
+    return int(np.nanargmax(usable))
+
+
+def between(values: Floats, chosen: float) -> list[float]:
+    """New values half a step of the grid, in the logarithm, to both sides of a chosen one."""
+    at = int(np.searchsorted(values, chosen))
+    neighbours = [values[k] for k in (at - 1, at + 1) if 0 <= k < len(values)]
+    return [float(np.sqrt(chosen * other)) for other in neighbours]
+
+
+def refined(
+    grid: dict[str, Floats], chosen: Parameters, known: Sequence[Parameters]
+) -> list[Parameters]:
+    """The candidates around a chosen one that a search has not tried."""
+    axes = {name: [chosen[name], *between(values, chosen[name])] for name, values in grid.items()}
+    return [one for one in product_of(axes) if one not in known]
+
+
+def product_of(grid: dict[str, Any]) -> list[Parameters]:
+    """Every combination, the first parameter of the grid ascending fastest."""
+    found: list[Parameters] = [{}]
+    for name, values in reversed(grid.items()):
+        found = [{name: float(value), **one} for one in found for value in sorted(values)]
+    return found
+
+
+def _mean(table: Floats) -> Floats:
+    with np.errstate(invalid="ignore"):
+        count = np.isfinite(table).sum(axis=1)
+        mean: Floats = np.where(count > 0, np.nansum(table, axis=1) / np.maximum(count, 1), np.nan)
+    return mean
+
+
+def _deviation(table: Floats) -> Floats:
+    return np.sqrt(_mean((table - _mean(table)[:, None]) ** 2))

@@ -1,0 +1,184 @@
+"""Fits on parts of the same samples that share their kernel values.
+
+The values of each kernel are computed once, for all folds and for every C, epsilon and nu: a fold
+is a view of the workspace of all samples. Squared distances are computed once for every gamma.
+Decision values of test samples come from the same kernel values.
+
+`FoldModel` is the model of one fold as a scorer of scikit-learn sees it: its samples are row
+numbers.
+"""
+
+import threading
+from collections import OrderedDict
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, OutlierMixin, RegressorMixin
+
+from maxmargin.core.arrays import Floats, Integers
+from maxmargin.estimators._machine import KernelMachine, Shared
+from maxmargin.kernel import labels
+from maxmargin.kernel.cache import free_memory
+from maxmargin.kernel.kernels import Kernel, Kind
+from maxmargin.kernel.sources import pick
+from maxmargin.kernel.workspace import KernelWorkspace
+from maxmargin.monitor import Monitor
+
+
+class Settings(NamedTuple):
+    """How much memory the kernel values of a search may take."""
+
+    share: float = 0.5
+    """Share of the free memory."""
+    kernels: int = 2
+    """Kernels whose values are kept: while the last folds of one are fitted, the next begins."""
+
+
+SETTINGS = Settings()
+
+
+class KernelStore:
+    """The workspaces of some samples with the kernels last asked for."""
+
+    def __init__(self, X: Any, budget: float) -> None:
+        self.X, self._budget = X, budget
+        self._base: KernelWorkspace | None = None
+        self._kept: OrderedDict[Kernel, KernelWorkspace] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def workspace(self, kernel: Kernel) -> KernelWorkspace:
+        """All samples with this kernel; its values are stored if memory allows."""
+        with self._lock:
+            if kernel in self._kept:
+                self._kept.move_to_end(kernel)
+                return self._kept[kernel]
+            while len(self._kept) >= SETTINGS.kernels:
+                self._kept.popitem(last=False)
+            self._kept[kernel] = found = self._made(kernel)
+            return found
+
+    def _made(self, kernel: Kernel) -> KernelWorkspace:
+        """A new workspace; distances for all gammas are kept by the first."""
+        entries = self.X.shape[0] ** 2
+        fits = (8 + 12 * SETTINGS.kernels) * entries <= self._budget
+        if self._base is None:
+            self._base = KernelWorkspace.of(kernel, self.X, Monitor())
+            if fits:
+                self._base.keep_distances()
+        found = self._base.with_kernel(kernel)
+        return found.stored() if fits and kernel.kind is not Kind.PRECOMPUTED else found
+
+
+def budget() -> float:
+    """Bytes that kernel values may take."""
+    return SETTINGS.share * free_memory()
+
+
+class Fold(NamedTuple):
+    """The training samples of a fold: their workspace, and that of all samples."""
+
+    everything: KernelWorkspace
+    workspace: KernelWorkspace
+    train: Integers
+
+    @classmethod
+    def of(cls, store: KernelStore, kernel: Kernel, train: Integers) -> "Fold":
+        """The fold of a store with one kernel."""
+        everything = store.workspace(kernel)
+        return cls(everything, everything.view(train), train)
+
+    def samples(self, rows: Integers) -> Any:
+        """Samples as the machine takes them: of a precomputed kernel, values with the training
+        samples.
+        """
+        X = self.everything.samples.X
+        given = self.everything.samples.kernel.kind is Kind.PRECOMPUTED
+        return X[np.ix_(rows, self.train)] if given else pick(X, rows)
+
+    def fit(
+        self,
+        machine: KernelMachine,
+        X: Any,
+        y: Any,
+        weight: Any,
+        monitor: Monitor,
+        starts: Floats | None = None,
+    ) -> "FoldModel":
+        """Fit a machine on the training samples X, y."""
+        machine._fit(X, y, weight, Shared(self.workspace, monitor, starts))
+        kind = next(kind for mixin, kind in KINDS.items() if isinstance(machine, mixin))
+        return kind(machine, self)
+
+
+class FoldModel(BaseEstimator):  # type: ignore[misc]
+    """A fitted machine whose samples are row numbers of all samples."""
+
+    def __init__(self, machine: KernelMachine, fold: Fold) -> None:
+        self.machine, self.fold = machine, fold
+        self._known: tuple[Integers, Floats] | None = None
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """It is made by a fit."""
+        return True
+
+    def __sklearn_tags__(self) -> Any:
+        """Those of the machine."""
+        return self.machine.__sklearn_tags__()
+
+    def values(self, rows: Integers) -> Floats:
+        """Values of every decision function, one row each."""
+        if self._known is None or self._known[0] is not rows:
+            model, source = self.machine.model_, self.fold.everything.source
+            coef = model.columns()
+            out = np.zeros((len(coef), len(rows)))
+            support = self.fold.train[model.rows]
+            source.add_product(support, np.ascontiguousarray(coef.T), rows, out, np.float64)
+            self._known = rows, out + model.intercept[:, None]
+        return self._known[1]
+
+    def decision_function(self, rows: Integers) -> Floats:
+        """As that of the machine."""
+        found: Floats = self.machine._decision_of(self.values(rows).T)
+        return found
+
+
+class ClassifierFold(ClassifierMixin, FoldModel):  # type: ignore[misc]
+    """A classifier on row numbers."""
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The labels."""
+        found: NDArray[Any] = self.machine.classes_
+        return found
+
+    def predict(self, rows: Integers) -> NDArray[Any]:
+        """Labels, with ties decided as the machine decides them."""
+        machine = self.machine
+        position = labels.winners(machine.model_, self.values(rows), machine.break_ties)
+        found: NDArray[Any] = machine.classes_[position]
+        return found
+
+
+class RegressorFold(RegressorMixin, FoldModel):  # type: ignore[misc]
+    """A regressor on row numbers."""
+
+    def predict(self, rows: Integers) -> Floats:
+        """Values of the function."""
+        found: Floats = self.values(rows)[0]
+        return found
+
+
+class OutlierFold(OutlierMixin, FoldModel):  # type: ignore[misc]
+    """An outlier detector on row numbers."""
+
+    def predict(self, rows: Integers) -> NDArray[np.int64]:
+        """+1 for inliers, -1 for outliers."""
+        return np.where(self.values(rows)[0] >= 0, 1, -1)
+
+
+KINDS: dict[type, type[FoldModel]] = {
+    ClassifierMixin: ClassifierFold,
+    RegressorMixin: RegressorFold,
+    OutlierMixin: OutlierFold,
+}
