@@ -19,7 +19,7 @@ LAYERS = [
     {"online", "calibration"},
     {"training"},
     {"estimators"},
-    {"compression"},
+    {"compression", "model_selection"},
     {"sklearn_patch", "plots", "io"},
     {"textbook"},
     {"cli"},

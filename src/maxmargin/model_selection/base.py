@@ -4,6 +4,7 @@ import time
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -76,19 +77,15 @@ class KernelSearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
 
     @abstractmethod
     def _grid(self, X: Any, y: Any) -> dict[str, Floats]:
-        """The values to try; that along which fits start from each other comes first."""
+        """The values of each parameter to try, ascending."""
 
     def _gammas(self, X: Any) -> dict[str, Floats]:
         """The values of gamma; none for a kernel without it."""
         kernel = self._template().kernel
         if "gamma" not in PARAMETERS.get(NAMES[kernel], ()):
             return {}
-        span = grids.SETTINGS.gamma
-        return {
-            "gamma": grids.values(
-                "gammas", self.gammas, span, lambda: gamma_value("scale", X, None)
-            )
-        }
+        unit = partial(gamma_value, "scale", X, None)
+        return {"gamma": grids.values("gammas", self.gammas, grids.SETTINGS.gamma, unit)}
 
     def __sklearn_tags__(self) -> Any:
         """Those of the machine."""

@@ -57,7 +57,8 @@ def shares(name: str, given: Any) -> Floats:
     if is_number(given):
         if given < 1:
             raise ValueError(f"{name} must be a list or a positive number of values, got {given}.")
-        return np.arange(1, given + 1) / (given + 1)
+        even: Floats = np.arange(1, given + 1) / (given + 1)
+        return even
     found = _as_floats(name, given)
     if not ((found > 0).all() and (found <= 1).all()):
         raise ValueError(f"{name} must be in (0, 1], got {given!r}.")

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
+from sklearn.model_selection import ParameterGrid
 
 from maxmargin.core.arrays import Floats
 from maxmargin.model_selection.search import Parameters, Search
@@ -66,11 +67,11 @@ def refined(
 
 
 def product_of(grid: dict[str, Any]) -> list[Parameters]:
-    """Every combination, the first parameter of the grid ascending fastest."""
-    found: list[Parameters] = [{}]
-    for name, values in reversed(grid.items()):
-        found = [{name: float(value), **one} for one in found for value in sorted(values)]
-    return found
+    """Every combination, in GridSearchCV's order: names sorted, the last ascending fastest."""
+    return [
+        {name: float(value) for name, value in one.items()}
+        for one in ParameterGrid({name: sorted(values) for name, values in grid.items()})
+    ]
 
 
 def _mean(table: Floats) -> Floats:

@@ -71,13 +71,17 @@ def chains(
     middle = (len(gammas) - 1) / 2
     rank = {gamma: abs(i - middle) for i, gamma in enumerate(gammas)}
 
-    def key(k: int) -> tuple[float, ...]:
-        one = candidates[k]
-        return rank[one.get("gamma", 0.0)], one.get("gamma", 0.0)
+    def of_kernel(k: int) -> tuple[float, ...]:
+        gamma = candidates[k].get("gamma", 0.0)
+        return rank[gamma], gamma
 
-    order = sorted(range(len(candidates)), key=key)  # stable: C stays ascending
+    def in_chain(k: int) -> tuple[Any, ...]:
+        one = candidates[k]
+        tube = [value for name, value in one.items() if name not in ("C", "gamma")]
+        return *of_kernel(k), *tube, one.get("C", 0.0)
+
     found = []
-    for _, some in groupby(order, key):
+    for _, some in groupby(sorted(range(len(candidates)), key=in_chain), of_kernel):
         members = list(some)
         resolved = clone(machine).set_params(**candidates[members[0]])._resolve_kernel(X, None)
         found += [Chain(fold, resolved, members) for fold in range(folds)]
