@@ -121,11 +121,19 @@ def solve(
         and len(b) > SETTINGS.one_tile
         and start_from_subsample(state, source, monitor)
     ):
-        state.make_exact(source, monitor)
+        known = None
+        if start is not None and not small:
+            known = workspace.product_of(fold(problem, b, n, xp=xp))
+        if known is None:
+            state.make_exact(source, monitor)
+        else:
+            state.F, state.b_exact = known, xp.zeros_like(b)
     if small:
         K = source.block(None, None, np.float64)
         return finish(state, _solve_small(state, K, tol, monitor))
-    return finish(state, _solve_large(state, source, workspace, tol))
+    found = finish(state, _solve_large(state, source, workspace, tol))
+    workspace.kept.product = fold(problem, found.b, n), found.kernel_part
+    return found
 
 
 def _diagonal(source: Source, xp: Any) -> float:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeGuard
 import numpy as np
 from numpy.typing import DTypeLike
 
-from maxmargin.core.arrays import Integers, Matrix
+from maxmargin.core.arrays import Floats, Integers, Matrix
 from maxmargin.core.threads import thread_count
 from maxmargin.kernel.cache import RowCache, cache_bytes
 from maxmargin.kernel.kernels import Kernel, Kind
@@ -68,6 +68,8 @@ class Kept:
 
     def __init__(self, whole: MatrixSource | None = None, distances: Matrix | None = None) -> None:
         self.rows: RowCache | None = None
+        self.product: tuple[Floats, Floats] | None = None
+        """The coefficients c of the last solution, and K c."""
         self.whole, self.distances = whole, distances
 
 
@@ -214,9 +216,21 @@ class KernelWorkspace(Workspace):
             return self
         return self.on(StoredSource.of(source, self._all_values()))
 
+    def product_of(self, coef: Floats) -> Floats | None:
+        """K coef if coef is a multiple of the last solution, up to rounding; None otherwise."""
+        if self.kept.product is None:
+            return None
+        last, product = self.kept.product
+        at = int(np.argmax(np.abs(last)))
+        if len(last) != len(coef) or last[at] == 0:
+            return None
+        factor = coef[at] / last[at]
+        same = np.abs(coef - factor * last).max() <= 1e-9 * abs(coef[at])
+        return factor * product if same else None
+
     def forget(self) -> None:
         """Free the memory of what is kept."""
-        self.kept.rows = self.kept.whole = None
+        self.kept.rows = self.kept.whole = self.kept.product = None
 
 
 def _needs_distances(source: Source) -> TypeGuard[NativeSource]:

@@ -8,6 +8,7 @@ from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
+import joblib
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -136,6 +137,11 @@ class KernelSearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
                 self._scorer(machine),
                 monitor,
             )
+            same = joblib.hash(
+                (X, y, weight, folds, machine.get_params(), self.scale, self.scoring)
+            )
+            if self.warm_start and getattr(self, "_done", (None, {}))[0] == same:
+                search.recall(self._done[1])
             with monitor:
                 search.run(self._jobs())
                 if self.refine and monitor.stop(0) is None:
@@ -144,6 +150,7 @@ class KernelSearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
                         grid, search.candidates[chosen], search.candidates
                     )
                     search.run(self._jobs())
+            self._done = same, search.known()
             search.warn()
             self._conclude(search, machine, given, y, sample_weight)
             return self

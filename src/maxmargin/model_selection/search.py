@@ -13,6 +13,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import nullcontext
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -27,7 +28,7 @@ from maxmargin.estimators._machine import KernelMachine
 from maxmargin.kernel import model
 from maxmargin.kernel.kernels import Kernel
 from maxmargin.kernel.sources import take
-from maxmargin.model_selection.shared import Fold, FoldModel, KernelStore
+from maxmargin.model_selection.shared import Fold, FoldModel, KernelStore, evaluate
 from maxmargin.monitor import Monitor
 from maxmargin.status import Status
 
@@ -42,6 +43,14 @@ class Outcome(NamedTuple):
     score_time: float = 0.0
     status: Status | None = None
     error: str = ""
+
+
+Known = dict[tuple[tuple[tuple[str, float], ...], int], Outcome]
+
+
+def key_of(parameters: Parameters) -> tuple[tuple[str, float], ...]:
+    """Parameters as the key of a table."""
+    return tuple(sorted(parameters.items()))
 
 
 class Data(NamedTuple):
@@ -103,6 +112,17 @@ class Search:
         self.scorer, self.monitor = scorer, monitor
         self.done: dict[tuple[int, int], Outcome] = {}
 
+    def known(self) -> Known:
+        """What is done, by parameters and fold, for a later search on the same data."""
+        return {(key_of(self.candidates[k]), fold): one for (k, fold), one in self.done.items()}
+
+    def recall(self, known: Known) -> None:
+        """Take over what an earlier search on the same data has done."""
+        for k, parameters in enumerate(self.candidates):
+            for fold in range(len(self.data.folds)):
+                if (key_of(parameters), fold) in known:
+                    self.done[k, fold] = known[key_of(parameters), fold]
+
     def run(self, jobs: int) -> None:
         """Fit and score everything that is not done, until the monitor says stop."""
         data = self.data
@@ -120,7 +140,7 @@ class Search:
                 raise
 
     def _follow(self, chain: Chain, alone: bool, total: int) -> None:
-        """The fits of a chain."""
+        """The fits of a chain, then their scores from one pass over the kernel values."""
         missing = [k for k in chain.candidates if (k, chain.fold) not in self.done]
         if not missing or self.monitor.stop(0) is not None:
             return
@@ -128,48 +148,59 @@ class Search:
         store = self.data.stores[chain.fold]
         fold = Fold.of(store, chain.kernel, train)
         X = take(chain.kernel.kind, store.X, train)
-        before: tuple[Parameters, FoldModel] | None = None
+        fits: dict[int, tuple[FoldModel, float]] = {}
+        last: tuple[Parameters, FoldModel] | None = None
         for k in missing:
             if self.monitor.stop(0) is not None:
-                return
-            if alone:
-                with one_thread():
-                    outcome, fitted = self._one(chain.fold, fold, X, self.candidates[k], before)
-            else:
-                outcome, fitted = self._one(chain.fold, fold, X, self.candidates[k], before)
-            if outcome.status in (Status.TIME_LIMIT, Status.INTERRUPTED):
-                return
-            before = None if fitted is None else (self.candidates[k], fitted)
-            self.done[k, chain.fold] = outcome
-            self._report(total)
+                break
+            with one_thread() if alone else nullcontext():
+                began, parameters = time.perf_counter(), self.candidates[k]
+                try:
+                    fitted = self._fit(fold, X, parameters, last)
+                except ValueError as error:
+                    self._note(k, chain.fold, Outcome(np.nan, error=str(error)), total)
+                    continue
+            if fitted.machine.certificate_.status in (Status.TIME_LIMIT, Status.INTERRUPTED):
+                break
+            fits[k], last = (fitted, time.perf_counter() - began), (parameters, fitted)
+        self._score(chain.fold, fits, total)
 
-    def _one(
+    def _fit(
         self,
-        number: int,
         fold: Fold,
         X: Any,
         parameters: Parameters,
-        before: tuple[Parameters, FoldModel] | None,
-    ) -> tuple[Outcome, FoldModel | None]:
-        """Fit one candidate on one fold and score it."""
+        last: tuple[Parameters, FoldModel] | None,
+    ) -> FoldModel:
+        """Fit one candidate on one fold, starting from the last one."""
         data, machine = self.data, clone(self.machine).set_params(**parameters)
-        train, test = data.folds[number]
-        y = None if data.y is None else data.y[train]
-        weight = None if data.weight is None else data.weight[train]
-        starts = None if before is None else _starts(*before, parameters, len(train))
-        began = time.perf_counter()
-        try:
-            fitted = fold.fit(machine, X, y, weight, self.monitor.quiet(machine.max_iter), starts)
-        except ValueError as error:
-            return Outcome(np.nan, time.perf_counter() - began, 0.0, None, str(error)), None
-        done = time.perf_counter()
-        y = None if data.y is None else data.y[test]
-        try:
-            score, said = float(self.scorer(fitted, test, y)), ""
-        except Exception as raised:
-            score, said = np.nan, f"{type(raised).__name__}: {raised}"
-        end = time.perf_counter()
-        return Outcome(score, done - began, end - done, machine.certificate_.status, said), fitted
+        y = None if data.y is None else data.y[fold.train]
+        weight = None if data.weight is None else data.weight[fold.train]
+        starts = None if last is None else _starts(*last, parameters, len(fold.train))
+        return fold.fit(machine, X, y, weight, self.monitor.quiet(machine.max_iter), starts)
+
+    def _score(self, fold: int, fits: dict[int, tuple[FoldModel, float]], total: int) -> None:
+        """The scores of the fits of a chain."""
+        if not fits:
+            return
+        test, began = self.data.folds[fold][1], time.perf_counter()
+        y = None if self.data.y is None else self.data.y[test]
+        evaluate([fitted for fitted, _ in fits.values()], test)
+        shared = (time.perf_counter() - began) / len(fits)
+        for k, (fitted, seconds) in fits.items():
+            began = time.perf_counter()
+            try:
+                score, error = float(self.scorer(fitted, test, y)), ""
+            except Exception as raised:  # a user's function may raise anything
+                score, error = np.nan, f"{type(raised).__name__}: {raised}"
+            own = time.perf_counter() - began + shared
+            status = fitted.machine.certificate_.status
+            self._note(k, fold, Outcome(score, seconds, own, status, error), total)
+
+    def _note(self, k: int, fold: int, outcome: Outcome, total: int) -> None:
+        """Keep an outcome and show the progress."""
+        self.done[k, fold] = outcome
+        self._report(total)
 
     def _report(self, total: int) -> None:
         count, seconds = len(self.done), self.monitor.seconds
