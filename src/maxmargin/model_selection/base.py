@@ -34,7 +34,7 @@ from maxmargin.estimators._plain import QuickParameters
 from maxmargin.estimators._targets import finite_weight
 from maxmargin.kernel.kernels import NAMES, PARAMETERS, Kernel, Kind
 from maxmargin.model_selection import grids, results
-from maxmargin.model_selection.search import Data, Search
+from maxmargin.model_selection.search import Data, Known, Search
 from maxmargin.model_selection.shared import KernelStore, budget
 from maxmargin.monitor import Monitor
 
@@ -112,8 +112,7 @@ class KernelSearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
         y : array-like of shape (n_samples,)
             Labels or targets.
         sample_weight : array-like of shape (n_samples,), default=None
-            How many times each sample counts in the fits, as in GridSearchCV; scores are not
-            weighted.
+            How many times each sample counts, in the fits and in the scores.
         groups : array-like of shape (n_samples,), default=None
             Groups of the samples, for splitters that keep them together.
 
@@ -137,11 +136,12 @@ class KernelSearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
                 self._scorer(machine),
                 monitor,
             )
-            same = joblib.hash(
-                (X, y, weight, folds, machine.get_params(), self.scale, self.scoring)
+            same = (
+                joblib.hash((X, y, weight, folds, machine.get_params(), self.scale)),
+                self.scoring,
             )
-            if self.warm_start and getattr(self, "_done", (None, {}))[0] == same:
-                search.recall(self._done[1])
+            if self.warm_start and same == self.__dict__.get("_same"):
+                search.recall(self._known)
             with monitor:
                 search.run(self._jobs())
                 if self.refine and monitor.stop(0) is None:
@@ -150,9 +150,10 @@ class KernelSearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
                         grid, search.candidates[chosen], search.candidates
                     )
                     search.run(self._jobs())
-            self._done = same, search.known()
+            self._same: Any = same
+            self._known: Known = search.known()
             search.warn()
-            self._conclude(search, machine, given, y, sample_weight)
+            self._conclude(search, machine, *self._for_refit(given, y, sample_weight))
             return self
 
     def _validated(self, machine: KernelMachine, X: Any, y: Any) -> tuple[Any, Any]:
@@ -193,7 +194,9 @@ class KernelSearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
         scorer: Callable[..., float] = check_scoring(machine, self.scoring)
         if not callable(self.scoring) or isinstance(self.scoring, _BaseScorer):
             return scorer
-        return lambda fitted, rows, y: scorer(fitted.machine, fitted.fold.samples(rows), y)
+        return lambda fitted, rows, y, **weight: scorer(
+            fitted.machine, fitted.fold.samples(rows), y, **weight
+        )
 
     def _jobs(self) -> int:
         """Fits at once: as many as the core would use threads, or as n_jobs says."""
@@ -226,6 +229,10 @@ class KernelSearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
             best.fit(X, y, **{f"{name}__sample_weight": sample_weight})
         self.best_estimator_ = best
         self.refit_time_ = time.perf_counter() - began
+
+    def _for_refit(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+        """What the best candidate is fitted on."""
+        return X, y, sample_weight
 
     def _warn_early(self, search: Search) -> None:
         """Warn that the search ended before everything was tried."""

@@ -1,13 +1,17 @@
 """Kernel machines whose parameters are chosen by cross-validation over a whole grid."""
 
+from collections.abc import Callable
 from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin, OutlierMixin, RegressorMixin
+from sklearn.metrics import get_scorer
+from sklearn.utils import _safe_indexing
 
-from maxmargin.core.arrays import Floats
+from maxmargin.core.arrays import Floats, Integers
 from maxmargin.estimators import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+from maxmargin.estimators._machine import KernelMachine
 from maxmargin.model_selection import grids
 from maxmargin.model_selection.base import KernelSearchCV
 
@@ -368,6 +372,24 @@ class OneClassSVMCV(OutlierMixin, KernelSearchCV):  # type: ignore[misc]
 
     def _grid(self, X: Any, y: Any) -> dict[str, Floats]:
         return {"nu": grids.shares("nus", self.nus), **self._gammas(X)}
+
+    def _folds(self, X: Any, y: Any, groups: Any) -> list[tuple[Integers, Integers]]:
+        if y is None or not set(np.unique(y)) <= {-1, 1} or not (y == 1).any():
+            raise ValueError(
+                "OneClassSVMCV needs labels to compare with: y must hold 1 for inliers and -1 for "
+                "outliers, with at least one inlier."
+            )
+        return [(a[y[a] == 1], b) for a, b in super()._folds(X, y, groups)]
+
+    def _scorer(self, machine: KernelMachine) -> Callable[..., float]:
+        if self.scoring is None:
+            return get_scorer("balanced_accuracy")  # type: ignore[no-any-return]
+        return super()._scorer(machine)
+
+    def _for_refit(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+        inside = np.flatnonzero(y == 1)
+        weight = None if sample_weight is None else np.asarray(sample_weight)[inside]
+        return _safe_indexing(X, inside), None, weight
 
 
 def _costs(given: Any) -> Floats:

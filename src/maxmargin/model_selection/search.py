@@ -185,12 +185,13 @@ class Search:
             return
         test, began = self.data.folds[fold][1], time.perf_counter()
         y = None if self.data.y is None else self.data.y[test]
+        weight = {} if self.data.weight is None else {"sample_weight": self.data.weight[test]}
         evaluate([fitted for fitted, _ in fits.values()], test)
         shared = (time.perf_counter() - began) / len(fits)
         for k, (fitted, seconds) in fits.items():
             began = time.perf_counter()
             try:
-                score, error = float(self.scorer(fitted, test, y)), ""
+                score, error = float(self.scorer(fitted, test, y, **weight)), ""
             except Exception as raised:  # a user's function may raise anything
                 score, error = np.nan, f"{type(raised).__name__}: {raised}"
             own = time.perf_counter() - began + shared
