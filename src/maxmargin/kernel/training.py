@@ -212,7 +212,7 @@ def _with_exact_boundary(
         near = np.flatnonzero(np.abs(part + level) <= 2 * tol)
         exact = source.product(support, coef[support], near)
         part[near] = source.backend.to_host(exact)
-    diagonal = kernel_diagonal(workspace.samples.kernel, workspace.samples.X)
+    diagonal = kernel_diagonal(workspace.samples.kernel, workspace.samples.own)
     root, size = np.sqrt(diagonal), np.abs(part)
     most = root * float((np.abs(coef) * root).sum())
     near = np.flatnonzero(part + level < SETTINGS.near_zero * most)

@@ -58,6 +58,11 @@ class Samples(NamedTuple):
     rounding: float = 0.0
     """That of the kernel values given, where it is more than their type says."""
 
+    @property
+    def own(self) -> Any:
+        """All of the samples."""
+        return self.X if self.listed is None else pick(self.X, self.listed)
+
     def pick(self, rows: Integers) -> Any:
         """Some of the samples."""
         return pick(self.X, rows if self.listed is None else self.listed[rows])
