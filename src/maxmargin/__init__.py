@@ -46,7 +46,7 @@ __all__ = [
     "unpatch_sklearn",
 ]
 
-_LAZY = ("io", "plots", "textbook")
+_LAZY = ("io", "model_selection", "plots", "textbook")
 """Modules that are loaded when they are first used: not everybody reads files or draws, and
 pictures need matplotlib."""
 

@@ -65,6 +65,16 @@ def shares(name: str, given: Any) -> Floats:
     return found
 
 
+def costs(given: Any) -> Floats:
+    """The values of C."""
+    return values("Cs", given, SETTINGS.C)
+
+
+def tubes(given: Any, y: Any) -> Floats:
+    """The values of epsilon, for targets y."""
+    return values("epsilons", given, SETTINGS.epsilon, lambda: float(np.std(y)) or 1.0)
+
+
 def _as_floats(name: str, given: Any) -> Floats:
     try:
         found = np.unique(np.asarray([given] if isinstance(given, Real) else given, np.float64))
@@ -73,3 +83,7 @@ def _as_floats(name: str, given: Any) -> Floats:
     if found.size == 0:
         raise ValueError(f"{name} has no values: give at least one, or how many to try.")
     return found
+
+
+CONSTRAINT: list[Any] = [Integral, "array-like"]
+"""A parameter that is a number of values, or the values."""

@@ -160,6 +160,8 @@ class Search:
                 except ValueError as error:
                     self._note(k, chain.fold, Outcome(np.nan, error=str(error)), total)
                     continue
+                except KeyboardInterrupt:  # the search itself raises it or not
+                    break
             if fitted.machine.certificate_.status in (Status.TIME_LIMIT, Status.INTERRUPTED):
                 break
             fits[k], last = (fitted, time.perf_counter() - began), (parameters, fitted)

@@ -1,0 +1,172 @@
+"""Classifiers whose parameters are chosen by cross-validation over a whole grid."""
+
+from typing import Any, ClassVar
+
+from sklearn.base import ClassifierMixin
+
+from maxmargin.core.arrays import Floats
+from maxmargin.estimators import SVC, NuSVC
+from maxmargin.model_selection import grids
+from maxmargin.model_selection.base import KernelSearchCV
+
+
+class SVCCV(ClassifierMixin, KernelSearchCV):  # type: ignore[misc]
+    """SVC with C and gamma chosen by cross-validation over a whole grid, as one job.
+
+    The scores are those of ``GridSearchCV(SVC(...), {"C": Cs, "gamma": gammas})``. All fits share
+    the squared distances and kernel values of the samples, and start from each other's solutions.
+
+    Parameters
+    ----------
+    Cs : int or array-like, default=10
+        Values of C, or how many between 1e-2 and 1e4.
+    gammas : int or array-like, default=10
+        Values of gamma, or how many between 1e-2 and 1e2 times ``gamma="scale"``. Kernels without
+        gamma have none.
+    cv : int, cross-validation generator or iterable, default=None
+        How to split; None is 5-fold, stratified for classification.
+    scoring : str, callable or None, default=None
+        What is maximised; None is the accuracy. Ties go to the candidate that comes first, the one
+        with the least gamma and the least C.
+    scale : {"standard", "minmax"} or None, default=None
+        Scale every feature, in each fold by its training samples alone; ``best_estimator_`` is then
+        a pipeline that scales what it is given. Sparse data are not shifted.
+    refine : bool, default=False
+        Try values between the best candidate and its neighbours in a second round.
+    n_jobs : int or None, default=None
+        Fits at once; None is the number of threads that a single fit may use.
+    verbose : bool or int, default=0
+        Show a progress line with the time left.
+    time_limit : float or None, default=None
+        Seconds after which the search ends with what is done; the fit on all samples comes on top.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        What Ctrl-C does: raise, or end the search with what is done.
+    warm_start : bool, default=False
+        Keep the scores of the last call on the same samples, folds and estimator, and compute only
+        those that are missing.
+    estimator : SVC or None, default=None
+        Everything but C and gamma; None is ``SVC()``.
+
+    Attributes
+    ----------
+    cv_results_ : dict
+        As in GridSearchCV, and ``n_splits_done``, the number of folds with a score.
+    best_index_, best_params_, best_score_
+        The candidate with the greatest mean score.
+    best_estimator_ : SVC or Pipeline
+        Fitted on all samples with ``best_params_``.
+    n_splits_ : int
+        Number of folds.
+    refit_time_ : float
+        Seconds of the fit on all samples.
+
+    Examples
+    --------
+    >>> from maxmargin.model_selection import SVCCV
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> search = SVCCV(Cs=[1, 10], gammas=[0.01, 0.1]).fit(X, y)
+    >>> search.best_params_
+    {'C': 10.0, 'gamma': 0.1}
+    """
+
+    _machine = SVC
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "Cs": grids.CONSTRAINT,
+        "gammas": grids.CONSTRAINT,
+        **KernelSearchCV._parameter_constraints,
+    }
+
+    def __init__(
+        self,
+        Cs: Any = 10,
+        gammas: Any = 10,
+        *,
+        cv: Any = None,
+        scoring: Any = None,
+        scale: str | None = None,
+        refine: bool = False,
+        n_jobs: int | None = None,
+        verbose: Any = 0,
+        time_limit: float | None = None,
+        on_interrupt: str = "raise",
+        warm_start: bool = False,
+        estimator: Any = None,
+    ) -> None:
+        self.Cs = Cs
+        self.gammas = gammas
+        self.cv = cv
+        self.scoring = scoring
+        self.scale = scale
+        self.refine = refine
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.time_limit = time_limit
+        self.on_interrupt = on_interrupt
+        self.warm_start = warm_start
+        self.estimator = estimator
+
+    def _grid(self, X: Any, y: Any) -> dict[str, Floats]:
+        return {"C": grids.costs(self.Cs), **self._gammas(X)}
+
+
+class NuSVCCV(ClassifierMixin, KernelSearchCV):  # type: ignore[misc]
+    """NuSVC with nu and gamma chosen by cross-validation over a whole grid, as one job.
+
+    A nu that is infeasible on some fold has no score.
+
+    Parameters
+    ----------
+    nus : int or array-like, default=9
+        Values of nu, or how many between 0 and 1.
+    gammas, cv, scale, refine, n_jobs, verbose, time_limit, on_interrupt, warm_start
+        As for SVCCV.
+    scoring : str, callable or None, default=None
+        What is maximised; None is the accuracy.
+    estimator : NuSVC or None, default=None
+        Everything that is not searched; None is ``NuSVC()``.
+
+    Attributes
+    ----------
+    cv_results_, best_index_, best_params_, best_score_, best_estimator_, n_splits_, refit_time_
+        As for SVCCV.
+    """
+
+    _machine = NuSVC
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "nus": grids.CONSTRAINT,
+        "gammas": grids.CONSTRAINT,
+        **KernelSearchCV._parameter_constraints,
+    }
+
+    def __init__(
+        self,
+        nus: Any = 9,
+        gammas: Any = 10,
+        *,
+        cv: Any = None,
+        scoring: Any = None,
+        scale: str | None = None,
+        refine: bool = False,
+        n_jobs: int | None = None,
+        verbose: Any = 0,
+        time_limit: float | None = None,
+        on_interrupt: str = "raise",
+        warm_start: bool = False,
+        estimator: Any = None,
+    ) -> None:
+        self.nus = nus
+        self.gammas = gammas
+        self.cv = cv
+        self.scoring = scoring
+        self.scale = scale
+        self.refine = refine
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.time_limit = time_limit
+        self.on_interrupt = on_interrupt
+        self.warm_start = warm_start
+        self.estimator = estimator
+
+    def _grid(self, X: Any, y: Any) -> dict[str, Floats]:
+        return {"nu": grids.shares("nus", self.nus), **self._gammas(X)}

@@ -1,0 +1,144 @@
+"""Regressors whose parameters are chosen by cross-validation over a whole grid."""
+
+from typing import Any, ClassVar
+
+from sklearn.base import RegressorMixin
+
+from maxmargin.core.arrays import Floats
+from maxmargin.estimators import SVR, NuSVR
+from maxmargin.model_selection import grids
+from maxmargin.model_selection.base import KernelSearchCV
+
+
+class SVRCV(RegressorMixin, KernelSearchCV):  # type: ignore[misc]
+    """SVR with C, gamma and epsilon chosen by cross-validation over a whole grid, as one job.
+
+    Parameters
+    ----------
+    Cs : int or array-like, default=10
+        Values of C, or how many between 1e-2 and 1e4.
+    epsilons : int or array-like, default=5
+        Values of epsilon, or how many between 1e-3 and 1 times the standard deviation of y.
+    gammas, cv, scale, refine, n_jobs, verbose, time_limit, on_interrupt, warm_start
+        As for SVCCV.
+    scoring : str, callable or None, default=None
+        What is maximised; None is R^2.
+    estimator : SVR or None, default=None
+        Everything that is not searched; None is ``SVR()``.
+
+    Attributes
+    ----------
+    cv_results_, best_index_, best_params_, best_score_, best_estimator_, n_splits_, refit_time_
+        As for SVCCV.
+    """
+
+    _machine = SVR
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "Cs": grids.CONSTRAINT,
+        "gammas": grids.CONSTRAINT,
+        "epsilons": grids.CONSTRAINT,
+        **KernelSearchCV._parameter_constraints,
+    }
+
+    def __init__(
+        self,
+        Cs: Any = 10,
+        gammas: Any = 10,
+        epsilons: Any = 5,
+        *,
+        cv: Any = None,
+        scoring: Any = None,
+        scale: str | None = None,
+        refine: bool = False,
+        n_jobs: int | None = None,
+        verbose: Any = 0,
+        time_limit: float | None = None,
+        on_interrupt: str = "raise",
+        warm_start: bool = False,
+        estimator: Any = None,
+    ) -> None:
+        self.Cs = Cs
+        self.gammas = gammas
+        self.epsilons = epsilons
+        self.cv = cv
+        self.scoring = scoring
+        self.scale = scale
+        self.refine = refine
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.time_limit = time_limit
+        self.on_interrupt = on_interrupt
+        self.warm_start = warm_start
+        self.estimator = estimator
+
+    def _grid(self, X: Any, y: Any) -> dict[str, Floats]:
+        return {
+            "C": grids.costs(self.Cs),
+            "epsilon": grids.tubes(self.epsilons, y),
+            **self._gammas(X),
+        }
+
+
+class NuSVRCV(RegressorMixin, KernelSearchCV):  # type: ignore[misc]
+    """NuSVR with C, gamma and nu chosen by cross-validation over a whole grid, as one job.
+
+    Parameters
+    ----------
+    Cs : int or array-like, default=10
+        Values of C, or how many between 1e-2 and 1e4.
+    nus : int or array-like, default=4
+        Values of nu, or how many between 0 and 1.
+    gammas, cv, scale, refine, n_jobs, verbose, time_limit, on_interrupt, warm_start
+        As for SVCCV.
+    scoring : str, callable or None, default=None
+        What is maximised; None is R^2.
+    estimator : NuSVR or None, default=None
+        Everything that is not searched; None is ``NuSVR()``.
+
+    Attributes
+    ----------
+    cv_results_, best_index_, best_params_, best_score_, best_estimator_, n_splits_, refit_time_
+        As for SVCCV.
+    """
+
+    _machine = NuSVR
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "Cs": grids.CONSTRAINT,
+        "gammas": grids.CONSTRAINT,
+        "nus": grids.CONSTRAINT,
+        **KernelSearchCV._parameter_constraints,
+    }
+
+    def __init__(
+        self,
+        Cs: Any = 10,
+        gammas: Any = 10,
+        nus: Any = 4,
+        *,
+        cv: Any = None,
+        scoring: Any = None,
+        scale: str | None = None,
+        refine: bool = False,
+        n_jobs: int | None = None,
+        verbose: Any = 0,
+        time_limit: float | None = None,
+        on_interrupt: str = "raise",
+        warm_start: bool = False,
+        estimator: Any = None,
+    ) -> None:
+        self.Cs = Cs
+        self.gammas = gammas
+        self.nus = nus
+        self.cv = cv
+        self.scoring = scoring
+        self.scale = scale
+        self.refine = refine
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.time_limit = time_limit
+        self.on_interrupt = on_interrupt
+        self.warm_start = warm_start
+        self.estimator = estimator
+
+    def _grid(self, X: Any, y: Any) -> dict[str, Floats]:
+        return {"C": grids.costs(self.Cs), "nu": grids.shares("nus", self.nus), **self._gammas(X)}
