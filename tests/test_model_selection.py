@@ -402,3 +402,42 @@ def test_a_failed_search_leaves_the_last_one():
         search.set_params(Cs=[-1]).fit(X, y)
     assert search.best_estimator_ is before["best_estimator_"]
     assert clone(search).Cs == [-1]
+
+
+# ---- the best model ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scale", ["standard", "minmax"])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix, sparse.coo_matrix])
+def test_a_sample_of_weight_zero_scales_nothing(scale, form):
+    X, y = two_classes(60)
+    far = np.vstack([X, np.full((1, X.shape[1]), 1e3)])
+    weight = np.append(np.ones(60), 0.0)
+    folds = [(np.arange(30), np.arange(30, 60)), (np.arange(30, 60), np.arange(30))]
+    longer = [(np.append(train, 60), test) for train, test in folds]
+    alone = SVCCV([1, 9], 2, cv=folds, scale=scale).fit(form(X), y)
+    both = SVCCV([1, 9], 2, cv=longer, scale=scale).fit(form(far), np.append(y, 0), weight)
+    assert both.best_params_ == pytest.approx(alone.best_params_)
+    np.testing.assert_allclose(
+        both.cv_results_["mean_test_score"], alone.cv_results_["mean_test_score"]
+    )
+    np.testing.assert_allclose(
+        both.decision_function(X), alone.decision_function(X), rtol=1e-6, atol=1e-8
+    )
+
+
+def test_a_one_class_search_scores_by_the_labels():
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(size=(80, 2)), rng.uniform(-6, 6, (20, 2))])
+    y = np.repeat([1, -1], [80, 20])
+    search = OneClassSVMCV(3, 3, cv=KFold(3, shuffle=True, random_state=0))
+    found = search.fit_predict(X, y)
+    np.testing.assert_array_equal(found, search.best_estimator_.predict(X))
+    assert search.score(X, y) == pytest.approx(
+        ((found == 1)[y == 1].mean() + (found == -1)[y == -1].mean()) / 2
+    )
+    np.testing.assert_allclose(
+        search.score_samples(X) - search.offset_, search.decision_function(X), atol=1e-12
+    )
+    with pytest.raises(ValueError, match="needs labels"):
+        search.fit_predict(X)

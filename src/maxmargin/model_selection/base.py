@@ -11,14 +11,12 @@ from typing import Any, ClassVar, Self
 import joblib
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import MetaEstimatorMixin, _fit_context, clone, is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import check_scoring, get_scorer_names
 from sklearn.metrics._scorer import _BaseScorer
 from sklearn.model_selection import check_cv
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -34,6 +32,7 @@ from maxmargin.estimators._plain import QuickParameters
 from maxmargin.estimators._targets import finite_weight
 from maxmargin.kernel.kernels import NAMES, PARAMETERS, Kernel, Kind
 from maxmargin.model_selection import grids, results
+from maxmargin.model_selection.scaling import scaler_of
 from maxmargin.model_selection.search import Data, Known, Search
 from maxmargin.model_selection.shared import KernelStore, budget
 from maxmargin.monitor import Monitor
@@ -50,19 +49,12 @@ def _best_has(name: str) -> Callable[[Any], bool]:
     return check
 
 
-def scaler_of(name: str | None, X: Any) -> Any:
-    """The transformer of a name; sparse data are not centred."""
-    if name is None:
-        return None
-    if name == "minmax":
-        return MaxAbsScaler() if sparse.issparse(X) else MinMaxScaler()
-    return StandardScaler(with_mean=not sparse.issparse(X))
-
-
 class KernelSearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
     """A search over the parameters of one kernel machine; a subclass names them."""
 
     _machine: ClassVar[type[KernelMachine]]
+    _score: ClassVar[str | None] = None
+    """The score without ``scoring``; None is that of the machine."""
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "cv": ["cv_object"],
         "scoring": [StrOptions(set(get_scorer_names())), callable, None],
@@ -77,15 +69,15 @@ class KernelSearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
     }
 
     @abstractmethod
-    def _grid(self, X: Any, y: Any) -> dict[str, Floats]:
+    def _grid(self, X: Any, y: Any, weight: Floats | None) -> dict[str, Floats]:
         """The values of each parameter to try, ascending."""
 
-    def _gammas(self, X: Any) -> dict[str, Floats]:
+    def _gammas(self, X: Any, weight: Floats | None) -> dict[str, Floats]:
         """The values of gamma; none for a kernel without it."""
         kernel = self._template().kernel
         if "gamma" not in PARAMETERS.get(NAMES[kernel], ()):
             return {}
-        unit = partial(gamma_value, "scale", X, None)
+        unit = partial(gamma_value, "scale", X, weight)
         return {"gamma": grids.values("gammas", self.gammas, grids.SETTINGS.gamma, unit)}
 
     def __sklearn_tags__(self) -> Any:
@@ -125,14 +117,14 @@ class KernelSearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
             machine, given = self._template(), X
             X, y = self._validated(machine, X, y)
             weight = None if sample_weight is None else finite_weight(sample_weight, X.shape[0])
-            grid = self._grid(X, y)
+            grid = self._grid(X, y, weight)
             folds = self._folds(X, y, groups)
             keep = self.on_interrupt == "keep"
             monitor = Monitor(-1, self.time_limit, int(self.verbose), type(self).__name__, keep)
             search = Search(
                 machine,
                 results.product_of(grid),
-                Data(X, y, weight, folds, self._stores(X, folds)),
+                Data(X, y, weight, folds, self._stores(X, weight, folds)),
                 self._scorer(machine),
                 monitor,
             )
@@ -153,7 +145,7 @@ class KernelSearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
             self._same: Any = same
             self._known: Known = search.known()
             search.warn()
-            self._conclude(search, machine, *self._for_refit(given, y, sample_weight))
+            self._conclude(search, machine, *self._for_refit(given, y, weight))
             return self
 
     def _validated(self, machine: KernelMachine, X: Any, y: Any) -> tuple[Any, Any]:
@@ -181,17 +173,21 @@ class KernelSearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
         self.n_splits_ = len(folds)
         return folds
 
-    def _stores(self, X: Any, folds: list[tuple[Any, Any]]) -> list[KernelStore]:
+    def _stores(
+        self, X: Any, weight: Floats | None, folds: list[tuple[Any, Any]]
+    ) -> list[KernelStore]:
         """The samples of each fold, scaled by its training samples if they are to be."""
-        scaler = scaler_of(self.scale, X)
-        if scaler is None:
+        if self.scale is None:
             return [KernelStore(X, budget())] * len(folds)
-        share = budget() / len(folds)
-        return [KernelStore(clone(scaler).fit(X[a]).transform(X), share) for a, _ in folds]
+        share, found = budget() / len(folds), []
+        for train, _ in folds:
+            own = None if weight is None else weight[train]
+            found.append(KernelStore(scaler_of(self.scale, X[train], own).transform(X), share))
+        return found
 
     def _scorer(self, machine: KernelMachine) -> Callable[..., float]:
         """scoring(model of a fold, row numbers, y); a user's function sees samples."""
-        scorer: Callable[..., float] = check_scoring(machine, self.scoring)
+        scorer: Callable[..., float] = check_scoring(machine, self.scoring or self._score)
         if not callable(self.scoring) or isinstance(self.scoring, _BaseScorer):
             return scorer
         return lambda fitted, rows, y, **weight: scorer(
@@ -220,13 +216,12 @@ class KernelSearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
             self._warn_early(search)
         began = time.perf_counter()
         best = clone(machine).set_params(**self.best_params_)
-        scaler = scaler_of(self.scale, X)
-        if scaler is None:
+        if self.scale is None:
             best.fit(X, y, sample_weight=sample_weight)
         else:
-            name = type(machine).__name__.lower()
-            best = Pipeline([("scale", scaler), (name, best)])
-            best.fit(X, y, **{f"{name}__sample_weight": sample_weight})
+            scaler = scaler_of(self.scale, X, sample_weight)
+            best.fit(scaler.transform(X), y, sample_weight=sample_weight)
+            best = Pipeline([("scale", scaler), (type(machine).__name__.lower(), best)])
         self.best_estimator_ = best
         self.refit_time_ = time.perf_counter() - began
 
@@ -257,10 +252,14 @@ class KernelSearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
     @property
     def certificate_(self) -> Certificate:
         """What is known about the best model."""
+        found: Certificate = self._best_machine().certificate_
+        return found
+
+    def _best_machine(self) -> Any:
+        """The best model without its scaling."""
         check_is_fitted(self)
         best = self.best_estimator_
-        found: Certificate = (best[-1] if isinstance(best, Pipeline) else best).certificate_
-        return found
+        return best[-1] if isinstance(best, Pipeline) else best
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Labels or values of the best model.
@@ -310,4 +309,5 @@ class KernelSearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
         score : float
         """
         check_is_fitted(self)
-        return float(check_scoring(self.best_estimator_, self.scoring)(self.best_estimator_, X, y))
+        best = self.best_estimator_
+        return float(check_scoring(best, self.scoring or self._score)(best, X, y))

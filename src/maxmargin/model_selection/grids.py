@@ -6,6 +6,8 @@ A number asks for that many values, equally spaced in the logarithm:
     gamma     1e-2 ... 1e2 times 1 / (n_features * variance of X), scikit-learn's gamma="scale"
     epsilon   1e-3 ... 1 times the standard deviation of y
     nu        equally spaced between 0 and 1, both excluded
+
+A sample of weight two counts as two samples in the variances.
 """
 
 from collections.abc import Callable
@@ -70,9 +72,14 @@ def costs(given: Any) -> Floats:
     return values("Cs", given, SETTINGS.C)
 
 
-def tubes(given: Any, y: Any) -> Floats:
+def tubes(given: Any, y: Any, weight: Floats | None) -> Floats:
     """The values of epsilon, for targets y."""
-    return values("epsilons", given, SETTINGS.epsilon, lambda: float(np.std(y)) or 1.0)
+
+    def deviation() -> float:
+        variance = np.average((y - np.average(y, weights=weight)) ** 2, weights=weight)
+        return float(np.sqrt(variance)) or 1.0
+
+    return values("epsilons", given, SETTINGS.epsilon, deviation)
 
 
 def _as_floats(name: str, given: Any) -> Floats:

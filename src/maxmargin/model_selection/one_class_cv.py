@@ -1,18 +1,17 @@
 """OneClassSVM with parameters chosen by cross-validation over a whole grid."""
 
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import OutlierMixin
-from sklearn.metrics import get_scorer
-from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.arrays import Floats, Integers
 from maxmargin.estimators import OneClassSVM
-from maxmargin.estimators._machine import KernelMachine
 from maxmargin.model_selection import grids
 from maxmargin.model_selection.base import KernelSearchCV
+from maxmargin.model_selection.scaling import rows_of
 
 
 class OneClassSVMCV(OutlierMixin, KernelSearchCV):  # type: ignore[misc]
@@ -39,6 +38,7 @@ class OneClassSVMCV(OutlierMixin, KernelSearchCV):  # type: ignore[misc]
     """
 
     _machine = OneClassSVM
+    _score = "balanced_accuracy"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "nus": grids.CONSTRAINT,
         "gammas": grids.CONSTRAINT,
@@ -74,8 +74,8 @@ class OneClassSVMCV(OutlierMixin, KernelSearchCV):  # type: ignore[misc]
         self.warm_start = warm_start
         self.estimator = estimator
 
-    def _grid(self, X: Any, y: Any) -> dict[str, Floats]:
-        return {"nu": grids.shares("nus", self.nus), **self._gammas(X)}
+    def _grid(self, X: Any, y: Any, weight: Floats | None) -> dict[str, Floats]:
+        return {"nu": grids.shares("nus", self.nus), **self._gammas(X, weight)}
 
     def _folds(self, X: Any, y: Any, groups: Any) -> list[tuple[Integers, Integers]]:
         if y is None or not set(np.unique(y)) <= {-1, 1} or not (y == 1).any():
@@ -85,12 +85,49 @@ class OneClassSVMCV(OutlierMixin, KernelSearchCV):  # type: ignore[misc]
             )
         return [(a[y[a] == 1], b) for a, b in super()._folds(X, y, groups)]
 
-    def _scorer(self, machine: KernelMachine) -> Callable[..., float]:
-        if self.scoring is None:
-            return get_scorer("balanced_accuracy")  # type: ignore[no-any-return]
-        return super()._scorer(machine)
-
     def _for_refit(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
         inside = np.flatnonzero(y == 1)
-        weight = None if sample_weight is None else np.asarray(sample_weight)[inside]
-        return _safe_indexing(X, inside), None, weight
+        weight = None if sample_weight is None else sample_weight[inside]
+        return rows_of(X, inside), None, weight
+
+    def fit_predict(self, X: Any, y: Any = None, **options: Any) -> NDArray[np.int64]:
+        """Search, then tell inliers from outliers among the same samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training vectors.
+        y : array-like of shape (n_samples,)
+            1 for inliers and -1 for outliers.
+        **options : dict
+            As for ``fit``.
+
+        Returns
+        -------
+        label : ndarray of shape (n_samples,)
+            1 for inliers and -1 for outliers.
+        """
+        found: NDArray[np.int64] = self.fit(X, y, **options).predict(X)
+        return found
+
+    @property
+    def offset_(self) -> Floats:
+        """What score_samples exceeds for inliers."""
+        found: Floats = self._best_machine().offset_
+        return found
+
+    def score_samples(self, X: Any) -> Floats:
+        """Decision values of the best model, without its offset.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        score : ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        found: Floats = self.best_estimator_.score_samples(X)
+        return found

@@ -106,8 +106,8 @@ class SVCCV(ClassifierMixin, KernelSearchCV):  # type: ignore[misc]
         self.warm_start = warm_start
         self.estimator = estimator
 
-    def _grid(self, X: Any, y: Any) -> dict[str, Floats]:
-        return {"C": grids.costs(self.Cs), **self._gammas(X)}
+    def _grid(self, X: Any, y: Any, weight: Floats | None) -> dict[str, Floats]:
+        return {"C": grids.costs(self.Cs), **self._gammas(X, weight)}
 
 
 class NuSVCCV(ClassifierMixin, KernelSearchCV):  # type: ignore[misc]
@@ -168,5 +168,5 @@ class NuSVCCV(ClassifierMixin, KernelSearchCV):  # type: ignore[misc]
         self.warm_start = warm_start
         self.estimator = estimator
 
-    def _grid(self, X: Any, y: Any) -> dict[str, Floats]:
-        return {"nu": grids.shares("nus", self.nus), **self._gammas(X)}
+    def _grid(self, X: Any, y: Any, weight: Floats | None) -> dict[str, Floats]:
+        return {"nu": grids.shares("nus", self.nus), **self._gammas(X, weight)}

@@ -71,11 +71,11 @@ class SVRCV(RegressorMixin, KernelSearchCV):  # type: ignore[misc]
         self.warm_start = warm_start
         self.estimator = estimator
 
-    def _grid(self, X: Any, y: Any) -> dict[str, Floats]:
+    def _grid(self, X: Any, y: Any, weight: Floats | None) -> dict[str, Floats]:
         return {
             "C": grids.costs(self.Cs),
-            "epsilon": grids.tubes(self.epsilons, y),
-            **self._gammas(X),
+            "epsilon": grids.tubes(self.epsilons, y, weight),
+            **self._gammas(X, weight),
         }
 
 
@@ -140,5 +140,9 @@ class NuSVRCV(RegressorMixin, KernelSearchCV):  # type: ignore[misc]
         self.warm_start = warm_start
         self.estimator = estimator
 
-    def _grid(self, X: Any, y: Any) -> dict[str, Floats]:
-        return {"C": grids.costs(self.Cs), "nu": grids.shares("nus", self.nus), **self._gammas(X)}
+    def _grid(self, X: Any, y: Any, weight: Floats | None) -> dict[str, Floats]:
+        return {
+            "C": grids.costs(self.Cs),
+            "nu": grids.shares("nus", self.nus),
+            **self._gammas(X, weight),
+        }
