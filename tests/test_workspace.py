@@ -263,3 +263,14 @@ def test_a_view_with_another_kernel_is_of_the_same_samples():
     workspace = KernelWorkspace.of(Kernel.rbf(gamma=0.3), X, Monitor())
     other = workspace.view(members[1]).with_kernel(Kernel.linear())
     np.testing.assert_allclose(other.whole().K, X[members[1]] @ X[members[1]].T, atol=1e-12)
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_a_view_of_a_view_is_of_its_samples(stored):
+    workspace = KernelWorkspace.of(Kernel.rbf(gamma=0.3), X, Monitor())
+    fold, pair = np.arange(len(X))[::-2], np.array([4, 0, 7])
+    view = (workspace.stored() if stored else workspace).view(fold).view(pair)
+    rows = fold[pair]
+    wanted = np.exp(-0.3 * ((X[rows][:, None] - X[rows]) ** 2).sum(axis=2))
+    np.testing.assert_allclose(view.whole().K, wanted, rtol=1e-9)
+    np.testing.assert_array_equal(view.samples.own, X[rows])

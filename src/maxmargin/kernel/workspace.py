@@ -152,13 +152,13 @@ class KernelWorkspace(Workspace):
 
     def view(self, rows: Integers) -> "KernelWorkspace":
         """The workspace of some samples, in this order."""
-        kernel, X = self.samples.kernel, self.samples.X
+        kernel, X, listed = self.samples.kernel, self.samples.X, self.samples.listed
+        own = rows if listed is None else listed[rows]
         if isinstance(self.source, StoredSource):
-            listed = self.samples.listed
-            own = rows if listed is None else listed[rows]
             return self.on(self.source.part(rows), Samples(kernel, X, own))
-        if isinstance(self.source, NativeSource):
-            other = self.on(View(self.source, rows, self.cells), Samples(kernel, X, rows))
+        native = self.source.source if isinstance(self.source, View) else self.source
+        if isinstance(native, NativeSource):
+            other = self.on(View(native, own, self.cells), Samples(kernel, X, own))
         else:
             part = take(kernel.kind, X, rows)
             source = make_source(kernel, part, backend=self.source.backend)
