@@ -525,3 +525,25 @@ def test_a_function_that_is_better_than_a_constant_stays():
     primal = PRIMALS["epsilon"]
     assert damped(primal, 0.25, 0.1, primal.z - 0.25, 1e-3) == (1.0, 0.25, 0.1)
     assert damped(primal, 0.25, 0.1, np.full(n, np.nan), 1.0).factor == 1.0
+
+
+def test_a_start_that_stalls_is_tried_once_more_without_it(monkeypatch):
+    """A warm start never makes a fit worse than a cold one."""
+    starts, real = [], training._train
+
+    def train(task, workspace):
+        starts.append(task.start)
+        found = real(task, workspace)
+        if task.start is None:
+            return found
+        return found._replace(certificate=found.certificate.updated(status=Status.STALLED))
+
+    monkeypatch.setattr(training, "_train", train)
+    X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    y = np.array([-1.0, -1.0, 1.0, 1.0])
+    form = formulations.c_svc(y, 1.0, np.ones(4), False)
+    workspace = KernelWorkspace.of(Kernel.linear(), X, Monitor())
+    found = training.train(Task(form, 1e-3, start=np.array([-1.0, 0.0, 0.0, 1.0])), workspace)
+    assert found.status is Status.OPTIMAL
+    assert len(starts) == 2
+    assert starts[1] is None

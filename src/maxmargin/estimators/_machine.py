@@ -59,7 +59,7 @@ class KernelMachine(LibsvmLayout, BaseSVM):
         """Which solver."""
         return Method.BLOCK
 
-    def _starts(self, n: int, shared: Shared | None) -> Floats | None:
+    def _starts(self, n: int, shared: Shared | None = None) -> Floats | None:
         """Dual variables of n samples to begin at: those given, or those of the last fit where
         warm_start can use them.
         """

@@ -107,6 +107,8 @@ def train(task: Task, workspace: KernelWorkspace) -> Trained:
     fallback = task.formulation.fallback
     with np.errstate(over="ignore", invalid="ignore"):  # huge C or kernel values: certified below
         trained = _train(task, workspace)
+        if trained.status is Status.STALLED and task.start is not None:  # it may have led astray
+            trained = _train(task._replace(start=None), workspace)
         if trained.status is not Status.STALLED or fallback is None:
             return trained
         task = task._replace(formulation=fallback, start=trained.decision.coef)
