@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_iris
+from sklearn.preprocessing import StandardScaler
 
-from maxmargin import SVC
-from maxmargin.model_selection import SVCCV, base
-from test_model_selection import C_GAMMA, EXACT, same_scores
+from maxmargin import SVC, SVR, OneClassSVM
+from maxmargin.model_selection import SVCCV, SVRCV, OneClassSVMCV, base
+from test_model_selection import C_GAMMA, EXACT, regression, same_scores, two_classes
 
 
 @pytest.mark.parametrize("store", [np.asarray, sparse.csr_matrix])
@@ -26,3 +27,83 @@ def test_without_memory_for_the_values_the_scores_are_the_same(monkeypatch, stor
     monkeypatch.undo()
     wanted = search.fit(store(X), y, **weight).cv_results_
     np.testing.assert_array_equal(found["mean_test_score"], wanted["mean_test_score"])
+
+
+def halves(n):
+    return np.arange(n) % 2 == 0, np.arange(n) % 2 == 1
+
+
+@pytest.mark.parametrize(
+    "folds",
+    [
+        lambda n: [halves(n), halves(n)[::-1]],
+        lambda n: [(np.arange(-n, -9), np.arange(-9, 0))],
+        lambda n: [(np.random.RandomState(0).randint(0, n, n), [5, 5, 7])],
+        lambda n: [(np.arange(n), np.arange(n))],
+    ],
+    ids=["masks", "negative", "repeated", "all"],
+)
+def test_folds_as_scikit_learn_takes_them(folds):
+    X, y = two_classes(120)
+    search = SVCCV(C_GAMMA["C"], C_GAMMA["gamma"], cv=folds(120), estimator=SVC(tol=EXACT))
+    same_scores(search, X, y, C_GAMMA)
+
+
+def test_no_folds_are_refused():
+    with pytest.raises(ValueError, match="cv has no folds"):
+        SVCCV(2, 2, cv=[]).fit(*two_classes(40))
+
+
+def test_a_fitted_grid_of_gammas_is_of_the_scaled_data():
+    X, y = two_classes(200)
+    units = np.array([1e6, 1, 1, 1e-3, 1, 1])
+    ours = SVCCV(3, 3, scale="standard").fit(X * units, y)
+    wanted = SVCCV(3, 3).fit(StandardScaler().fit_transform(X), y)
+    gammas = [one.cv_results_["param_gamma"].data for one in (ours, wanted)]
+    np.testing.assert_allclose(*gammas, rtol=1e-9)
+
+
+def test_kernel_values_are_not_scaled():
+    X, y = two_classes(60)
+    search = SVCCV(2, scale="standard", estimator=SVC(kernel="precomputed"))
+    with pytest.raises(ValueError, match="scale='standard' needs features"):
+        search.fit(X @ X.T, y)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_an_indefinite_kernel_has_the_scores_of_fits_on_their_own():
+    X, y = two_classes(80)
+    grid = {"C": [0.1, 1.0, 100.0], "gamma": [0.01, 0.3, 2.0]}
+    search = SVCCV(grid["C"], grid["gamma"], estimator=SVC(kernel="sigmoid"))
+    same_scores(search, X, y, grid)
+
+
+@pytest.mark.parametrize("tubes", [[0.1, 10.0], [0.0, 0.1]], ids=["wide", "zero"])
+def test_tubes_wider_than_the_targets_and_of_no_width(tubes):
+    X, y = regression(80)
+    grid = {"C": [0.1, 100.0], "epsilon": tubes, "gamma": [0.05, 0.5]}
+    search = SVRCV(grid["C"], grid["gamma"], grid["epsilon"], cv=3, estimator=SVR(tol=EXACT))
+    same_scores(search, X, y, grid)
+    with pytest.raises(ValueError, match="epsilons must be finite and not negative"):
+        SVRCV(epsilons=[-1.0]).fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_costs_whose_ratio_overflows():
+    found = SVCCV([1e-300, 1e300], [0.1], cv=3).fit(*two_classes(60))
+    assert np.isfinite(found.cv_results_["mean_test_score"]).all()
+
+
+def test_negative_weights_are_refused_before_any_fit(recwarn):
+    X, y = two_classes(60)
+    with pytest.raises(ValueError, match="1 negative values"):
+        SVCCV(2, 2).fit(X, y, sample_weight=np.r_[-1.0, np.ones(59)])
+    assert not recwarn.list
+
+
+def test_one_class_search_on_kernel_values_takes_every_column():
+    X, y = two_classes(90)
+    label, K = np.where(y == 1, 1, -1), np.exp(-0.3 * ((X[:, None] - X) ** 2).sum(axis=2))
+    found = OneClassSVMCV([0.2], estimator=OneClassSVM(kernel="precomputed")).fit(K, label)
+    alone = OneClassSVM(nu=0.2, gamma=0.3).fit(X[y == 1])
+    np.testing.assert_allclose(found.decision_function(K), alone.decision_function(X), atol=1e-6)

@@ -4,7 +4,6 @@ import time
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable
-from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -29,7 +28,7 @@ from maxmargin.estimators._data import gamma_value
 from maxmargin.estimators._machine import KernelMachine
 from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._plain import QuickParameters
-from maxmargin.estimators._targets import finite_weight
+from maxmargin.estimators._targets import validate_weight
 from maxmargin.kernel.kernels import NAMES, PARAMETERS, Kernel, Kind
 from maxmargin.model_selection import grids, results
 from maxmargin.model_selection.scaling import scaler_of
@@ -77,7 +76,12 @@ class KernelSearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
         kernel = self._template().kernel
         if "gamma" not in PARAMETERS.get(NAMES[kernel], ()):
             return {}
-        unit = partial(gamma_value, "scale", X, weight)
+
+        def unit() -> float:
+            """That of the samples as the machine sees them."""
+            own = X if self.scale is None else scaler_of(self.scale, X, weight).transform(X)
+            return gamma_value("scale", own, weight)
+
         return {"gamma": grids.values("gammas", self.gammas, grids.SETTINGS.gamma, unit)}
 
     def __sklearn_tags__(self) -> Any:
@@ -116,7 +120,7 @@ class KernelSearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
         with all_or_nothing(self):
             machine, given = self._template(), X
             X, y = self._validated(machine, X, y)
-            weight = None if sample_weight is None else finite_weight(sample_weight, X.shape[0])
+            weight = None if sample_weight is None else validate_weight(sample_weight, X.shape[0])
             grid = self._grid(X, y, weight)
             folds = self._folds(X, y, groups)
             keep = self.on_interrupt == "keep"
@@ -165,11 +169,19 @@ class KernelSearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
                 f"{type(self).__name__} sets gamma itself: name the kernel "
                 f"(kernel='rbf'), got {machine.kernel!r}. Use GridSearchCV for other kernels."
             )
+        if self.scale is not None and machine._kernel_kind() is Kind.PRECOMPUTED:
+            raise ValueError(
+                f"scale={self.scale!r} needs features, and kernel='precomputed' has kernel values "
+                "alone: use scale=None, and scale the features before computing them."
+            )
         return X, y
 
     def _folds(self, X: Any, y: Any, groups: Any) -> list[tuple[Any, Any]]:
         splitter = check_cv(self.cv, y, classifier=is_classifier(self._template()))
-        folds = [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(X, y, groups)]
+        rows = np.arange(X.shape[0])  # of them masks and negative numbers choose, too
+        folds = [(rows[train], rows[test]) for train, test in splitter.split(X, y, groups)]
+        if not folds:
+            raise ValueError("cv has no folds: it must give at least one training and test set.")
         self.n_splits_ = len(folds)
         return folds
 

@@ -38,9 +38,15 @@ def is_number(value: Any) -> bool:
 
 
 def values(
-    name: str, given: Any, span: tuple[float, float], unit: Callable[[], float] | float = 1.0
+    name: str,
+    given: Any,
+    span: tuple[float, float],
+    unit: Callable[[], float] | float = 1.0,
+    zero: bool = False,
 ) -> Floats:
-    """The values of one parameter, ascending and distinct; all must be positive and finite."""
+    """The values of one parameter, ascending and distinct; all must be positive and finite, or
+    zero where it is allowed.
+    """
     if is_number(given):
         if given < 1:
             raise ValueError(f"{name} must be a list or a positive number of values, got {given}.")
@@ -49,8 +55,9 @@ def values(
         grid: Floats = scale * 10.0 ** np.asarray(exponents)
         return grid
     found = _as_floats(name, given)
-    if not (np.isfinite(found).all() and (found > 0).all()):
-        raise ValueError(f"{name} must be positive and finite, got {given!r}.")
+    if not (np.isfinite(found).all() and ((found > 0) | (zero & (found == 0))).all()):
+        wanted = "finite and not negative" if zero else "positive and finite"
+        raise ValueError(f"{name} must be {wanted}, got {given!r}.")
     return found
 
 
@@ -79,7 +86,7 @@ def tubes(given: Any, y: Any, weight: Floats | None) -> Floats:
         variance = np.average((y - np.average(y, weights=weight)) ** 2, weights=weight)
         return float(np.sqrt(variance)) or 1.0
 
-    return values("epsilons", given, SETTINGS.epsilon, deviation)
+    return values("epsilons", given, SETTINGS.epsilon, deviation, zero=True)
 
 
 def _as_floats(name: str, given: Any) -> Floats:

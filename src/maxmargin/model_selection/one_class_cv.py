@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.arrays import Floats, Integers
 from maxmargin.estimators import OneClassSVM
+from maxmargin.kernel.kernels import Kind
 from maxmargin.model_selection import grids
 from maxmargin.model_selection.base import KernelSearchCV
 from maxmargin.model_selection.scaling import rows_of
@@ -87,6 +88,8 @@ class OneClassSVMCV(OutlierMixin, KernelSearchCV):  # type: ignore[misc]
 
     def _for_refit(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
         inside = np.flatnonzero(y == 1)
+        if self._template()._kernel_kind() is Kind.PRECOMPUTED:  # predict takes every column
+            return X, None, (y == 1) * (1.0 if sample_weight is None else sample_weight)
         weight = None if sample_weight is None else sample_weight[inside]
         return rows_of(X, inside), None, weight
 

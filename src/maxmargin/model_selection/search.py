@@ -7,6 +7,10 @@
 
 Along C the dual variables at a bound grow in proportion to C, so the start is C / C_before times
 the solution before. Where no variable is at its bound, the solution before stays optimal.
+
+A fit begins at zero where the start would decide what it finds: with an indefinite kernel, which
+has several solutions, and with another epsilon, since any intercept fits a tube wider than the
+targets.
 """
 
 import time
@@ -30,7 +34,7 @@ from maxmargin.kernel.kernels import Kernel
 from maxmargin.kernel.sources import take
 from maxmargin.model_selection.shared import Fold, FoldModel, KernelStore, evaluate
 from maxmargin.monitor import Monitor
-from maxmargin.status import Status
+from maxmargin.status import Convexity, Status
 
 Parameters = dict[str, float]
 
@@ -239,8 +243,13 @@ def _starts(parameters: Parameters, fitted: FoldModel, now: Parameters, n: int) 
     record = fitted.machine.model_
     found = model.starts(record, n)
     before, C = parameters.get("C"), now.get("C")
+    indefinite = record.certificate.convexity in (Convexity.INDEFINITE, Convexity.UNKNOWN)
+    if indefinite or parameters.get("epsilon") != now.get("epsilon"):
+        return None
     if found is None or before is None or C is None or before == C:
         return found
+    if not np.isfinite(C / before):
+        return None
     greatest = np.abs(found).max(axis=1, keepdims=True, initial=0.0)
     found *= np.where(greatest < before * (1 - 1e-12), 1.0, C / before)
     return found
