@@ -441,3 +441,12 @@ def test_a_one_class_search_scores_by_the_labels():
     )
     with pytest.raises(ValueError, match="needs labels"):
         search.fit_predict(X)
+
+
+def test_a_grid_of_gammas_is_fitted_to_the_scaled_samples():
+    X, y = two_classes(60)
+    wide = X * 10.0 ** np.arange(6)
+    found = SVCCV([1], 3, cv=2, scale="standard").fit(wide, y)
+    np.testing.assert_allclose(
+        found.cv_results_["param_gamma"].data.astype(float), [1e-2 / 6, 1 / 6, 1e2 / 6]
+    )

@@ -3,7 +3,8 @@
 A number asks for that many values, equally spaced in the logarithm:
 
     C         1e-2 ... 1e4
-    gamma     1e-2 ... 1e2 times 1 / (n_features * variance of X), scikit-learn's gamma="scale"
+    gamma     1e-2 ... 1e2 times 1 / (n_features * variance of X), scikit-learn's gamma="scale",
+              of the scaled X where the search scales
     epsilon   1e-3 ... 1 times the standard deviation of y
     nu        equally spaced between 0 and 1, both excluded
 
