@@ -182,7 +182,7 @@ class Search:
         data, machine = self.data, clone(self.machine).set_params(**parameters)
         y = None if data.y is None else data.y[fold.train]
         weight = None if data.weight is None else data.weight[fold.train]
-        starts = None if last is None else _starts(*last, parameters, len(fold.train))
+        starts = None if last is None else warm_starts(*last, parameters, len(fold.train))
         return fold.fit(machine, X, y, weight, self.monitor.quiet(machine.max_iter), starts)
 
     def _score(self, fold: int, fits: dict[int, tuple[FoldModel, float]], total: int) -> None:
@@ -238,7 +238,9 @@ class Search:
         )
 
 
-def _starts(parameters: Parameters, fitted: FoldModel, now: Parameters, n: int) -> Floats | None:
+def warm_starts(
+    parameters: Parameters, fitted: FoldModel, now: Parameters, n: int
+) -> Floats | None:
     """Dual variables to begin at, from the fit before; see the top of this file."""
     record = fitted.machine.model_
     found = model.starts(record, n)

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, OutlierMixin, RegressorMixin
+from sklearn.utils.validation import _num_samples
 
 from maxmargin.core.arrays import Floats, Integers
 from maxmargin.core.threads import one_blas_thread
@@ -62,14 +63,16 @@ class KernelStore:
 
     def _made(self, kernel: Kernel) -> KernelWorkspace:
         """A new workspace; distances for all gammas are kept by the first."""
-        entries = self.X.shape[0] ** 2
+        entries = _num_samples(self.X) ** 2
         fits = (8 + 12 * SETTINGS.kernels) * entries <= self._budget
         if self._base is None:
             self._base = KernelWorkspace.of(kernel, self.X, Monitor())
             if fits:
                 self._base.keep_distances()
         found = self._base.with_kernel(kernel)
-        return found.stored() if fits and kernel.kind is not Kind.PRECOMPUTED else found
+        if not fits or kernel.kind is Kind.PRECOMPUTED:
+            return found
+        return found.of_values() if kernel.kind is Kind.CALLABLE else found.stored()
 
 
 def budget() -> float:
