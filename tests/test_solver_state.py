@@ -29,7 +29,7 @@ class Diagonal(Source):
         return self.listed
 
     def block(self, a, b, dtype):
-        raise NotImplementedError
+        return np.eye(self.n_rows, dtype=dtype)[a]
 
     def add_product(self, a, coef, b, out, dtype):
         self.products.append((len(a), np.dtype(dtype)))
@@ -48,6 +48,16 @@ def at_zero(problem=None, rows=n):
         np.zeros(rows),
         diagonal=1.0,
     )
+
+
+def test_a_spot_check_looks_at_the_neighbours_of_the_coefficients_that_moved_farthest():
+    """C grows with the row: the last eight move farthest, and each is its own neighbour."""
+    seen = [i for i in range(n) if i not in set(DRAWN.tolist())]
+    for wrong in seen[-8:]:
+        at = at_zero()
+        at.b[:] = at.F[:] = y * C
+        at.F[wrong] += 1e-3
+        assert at.spot_check(Diagonal(), at.violation + 1e-6) is (wrong < n - 8), wrong
 
 
 DRAWN = np.random.default_rng(0).choice(n, 256, replace=False)
@@ -72,7 +82,7 @@ def test_a_spot_check_looks_at_256_rows_and_at_64_suspects():
         tol = at.violation + 1e-6
         assert at.spot_check(source, tol) is passes, wrong
         assert source.asked == [64]
-        assert source.products == [(n, np.float64)]
+        assert source.products[:1] == [(n, np.float64)]
         assert (
             at.F[wrong] == (y * C + 1e-3 * np.eye(n)[wrong] if wrong == others[9] else y * C)[wrong]
         )
