@@ -264,8 +264,9 @@ class State:
         farthest = self.xp.argsort(-self.xp.abs(change))[: SETTINGS.farthest]
         values = source.block(rows[farthest], None, source.dtypes[0])
         seen = self.xp.abs(values * change[farthest, None]).max(axis=0, initial=0.0)
-        near: Integers = self.xp.argsort(-seen)[: SETTINGS.neighbours]
-        return near[seen[near] > 0]
+        order = self.xp.argsort(-seen)[: SETTINGS.neighbours]
+        near: Integers = order[seen[order] > 0]
+        return near
 
     def _room(self, tol: float) -> float:
         """How far every decision value may be wrong while the violation is at most tol."""
