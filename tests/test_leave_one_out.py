@@ -127,6 +127,15 @@ def test_every_kind_of_samples(kind):
     np.testing.assert_allclose(found.decision_values, plain.decision_values, atol=1e-6)
 
 
+@pytest.mark.parametrize("method", ["exact", "span", "xi-alpha"])
+def test_data_frames(method):
+    pd = pytest.importorskip("pandas")
+    X, y = two_classes(40)
+    table, labels = pd.DataFrame(X, columns=list("abcde")), pd.Series(y, index=np.arange(40) + 7)
+    found = leave_one_out(SVC(gamma=0.3).fit(table, labels), table, labels, method)
+    assert found.error == leave_one_out(SVC(gamma=0.3).fit(X, y), X, y, method).error
+
+
 def test_gamma_and_class_weights_stay_those_of_the_model():
     X, y = two_classes()
     model = SVC(C=2.0, class_weight="balanced", tol=TIGHT).fit(X, y)

@@ -20,6 +20,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 
 from maxmargin import SVC, SVR, Kernel, LinearSVC, NuSVR, OneClassSVM, textbook
+from maxmargin.model_selection import svc_path, svr_path
 from maxmargin.plots import (
     ClassesDisplay,
     ConvergenceDisplay,
@@ -120,9 +121,20 @@ def path():
     return PathDisplay.from_estimator(SVC(kernel="linear"), X, y, C=np.geomspace(0.01, 100, 30))
 
 
+def path_panels(panels=("support", "margin", "objective", "error", "gap")):
+    X, y = moons(80, 0.35)
+    path = svc_path(X[::2], y[::2], np.geomspace(0.01, 1000, 16), estimator=SVC(gamma=2.0))
+    return PathDisplay.from_path(path, X[1::2], y[1::2], panels=panels)
+
+
 def kernel():
     X, y = moons()
     return KernelMatrixDisplay.from_estimator(SVC(gamma=2.0).fit(X, y), X, y)
+
+
+def several():
+    """A path of three classes."""
+    return svc_path(*triangle(), [0.1, 1.0, 10.0])
 
 
 PICTURES = {
@@ -136,6 +148,7 @@ PICTURES = {
     "effect": effect,
     "convergence": convergence,
     "path": path,
+    "path-panels": path_panels,
     "grid": lambda: GridSearchDisplay.from_search(search()),
     "kernel": kernel,
 }
@@ -240,6 +253,7 @@ def framed(**options):
 
 
 WORDY = {
+    "all of a path": lambda: path_panels(None),
     "features": lambda: framed(features=("petal length (cm)", "sepal width (cm)")),
     "long title": lambda: framed(
         title="A title of many words that takes more than a line and has to be broken somewhere"
@@ -478,6 +492,10 @@ def test_plane_keeps_distances_and_says_what_it_is():
         ),
         (lambda: ConvergenceDisplay.from_traces(textbook.pegasos(*clouds())[1]), "give best"),
         (lambda: PathDisplay.from_estimator(SVC(), *triangle()), "two classes"),
+        (lambda: PathDisplay.from_path(several(), panels=["multipliers"]), "two classes"),
+        (lambda: PathDisplay.from_path(several(), panels=["width"]), "panels must be some of"),
+        (lambda: PathDisplay.from_path(several(), triangle()[0]), "both X and y"),
+        (lambda: PathDisplay.from_path(several(), ax=plt.figure().subplots()), "as many axes"),
         (lambda: textbook.animate(textbook.smo(*clouds(), trace=0)[1]), "trace=1"),
         (lambda: textbook.animate(textbook.smo(*clouds())[1], "film.avi"), "gif or .mp4"),
         (
@@ -528,3 +546,47 @@ def test_long_names_do_not_squeeze_the_picture():
     shown = DecisionDisplay.from_estimator(SVC().fit(X, names), X, names)
     shown.figure_.canvas.draw()
     assert shown.ax_.get_position().height > 0.5
+
+
+# ---- paths ---------------------------------------------------------------------------------------
+
+
+def test_a_path_shows_its_numbers():
+    """Every panel against the models themselves."""
+    X, y = moons(80, 0.35)
+    path = svc_path(X[::2], y[::2], [0.1, 1.0, 10.0], estimator=SVC(gamma=2.0))
+    shown = PathDisplay.from_path(path, X[1::2], y[1::2])
+    axes = dict(zip(shown.panels, shown.ax_.flat, strict=True))
+    lines = {name: [line.get_ydata() for line in ax.lines] for name, ax in axes.items()}
+    counts = [len(model.support_) for model in path.models]
+    np.testing.assert_array_equal(lines["support"][0], counts)
+    wrong = [np.mean(model.predict(X[1::2]) != y[1::2]) for model in path.models]
+    np.testing.assert_allclose(lines["error"][1], wrong)
+    assert lines["error"][2] == min(wrong)
+    np.testing.assert_allclose(lines["objective"][0], path.objectives)
+    np.testing.assert_allclose(lines["margin"][0], 1 / path.norms[:, 0])
+    assert (lines["gap"][1] <= lines["gap"][0][0]).all()
+
+
+def test_a_path_of_several_classes_has_no_multipliers():
+    shown = PathDisplay.from_path(several())
+    assert "multipliers" not in shown.panels
+    assert len(shown.ax_.flat[1].lines) == 3  # a margin for each pair
+    assert not shown.ax_.flat[5].axison
+
+
+def test_a_path_of_a_regression():
+    X, y = sine()
+    path = svr_path(X, y, [0.1, 1.0, 10.0])
+    shown = PathDisplay.from_path(path, panels=["error"])
+    assert shown.ax_.get_ylabel() == "mean absolute error"
+    np.testing.assert_allclose(shown.ax_.lines[0].get_ydata(), path.errors)
+    drawn = PathDisplay.from_estimator(SVR(), X, y, C=[0.1, 1.0])
+    assert drawn.alpha.shape == (2, len(y))
+
+
+def test_a_path_of_another_library():
+    X, y = clouds(20)
+    ours = PathDisplay.from_estimator(SVC(kernel="linear"), X, y, C=[0.1, 1.0])
+    theirs = PathDisplay.from_estimator(svm.SVC(kernel="linear", tol=1e-8), X, y, C=[0.1, 1.0])
+    np.testing.assert_allclose(ours.alpha, theirs.alpha, atol=1e-5)

@@ -4,6 +4,7 @@ import numpy as np
 
 from data import crescents, overlapping, separable, sine
 from maxmargin import SVC, LinearSVC, LinearSVR, OneClassSVM, textbook
+from maxmargin.model_selection import svc_path
 from maxmargin.plots import (
     ConvergenceDisplay,
     DecisionDisplay,
@@ -53,6 +54,19 @@ def multipliers_along_C():
     """
     X, y = overlapping(n=40)
     return PathDisplay.from_estimator(SVC(kernel="linear"), X, y).figure_
+
+
+def path_of_C():
+    """The path of C
+
+    $$\\min_{w, b}\\ \\tfrac12 |w|^2 + C \\sum_i \\max(0, 1 - y_i f(x_i))$$
+
+    As C grows, fewer points are support vectors, the margin narrows and the training error falls.
+    The validation error is least in between. Every model is certified.
+    """
+    X, y = crescents(noise=0.35, n=300)
+    path = svc_path(X[::2], y[::2], np.geomspace(1e-3, 1e4, 50), estimator=SVC(gamma=3.0))
+    return PathDisplay.from_path(path, X[1::2], y[1::2]).figure_
 
 
 def one_class():

@@ -51,7 +51,7 @@ from maxmargin.core.arrays import Floats, Mask
 from maxmargin.estimators import SVC, SVR
 from maxmargin.estimators._data import symmetric
 from maxmargin.estimators._targets import validate_weight
-from maxmargin.kernel import labels
+from maxmargin.kernel import labels, prediction
 from maxmargin.kernel.kernels import Kind
 from maxmargin.kernel.sources import pick
 from maxmargin.model_selection import removal, span
@@ -145,7 +145,7 @@ def leave_one_out(
     machine: Machine = model
     workspace = KernelStore(X, budget()).workspace(machine.kernel_)
     parts = parts_of(machine, y, weight)
-    values = machine._decision_values(X).T
+    values = prediction.decision_values(machine.model_, X).T
     if method == "exact":
         monitor = Monitor(machine.max_iter, time_limit, int(verbose), "leave_one_out")
         with monitor:
