@@ -1,5 +1,6 @@
 """Options of the commands, each held to what Python does with the same data."""
 
+import json
 import os
 import signal
 import subprocess
@@ -15,7 +16,9 @@ from sklearn.model_selection import GridSearchCV, KFold
 from command import answer, heart, house, run
 from helpers import child_environment
 from maxmargin import SVC, SVR, LinearSVC, compact
+from maxmargin.cli import searching
 from maxmargin.io import load, load_svmlight
+from maxmargin.model_selection.search import Search
 
 
 @pytest.fixture(autouse=True)
@@ -149,6 +152,77 @@ def test_scoring():
     assert balanced["best_score"] == pytest.approx(balanced_accuracy_score([0, 1], [0, 0]))
 
 
+@pytest.mark.parametrize(
+    ("given", "shared"),
+    [
+        (["-C", "10,0.1,1", "--gamma", "1,0.01"], "SVCCV"),
+        (["-C", "1,1", "--set", "gamma=0.5"], "SVCCV"),
+        (["-C", "1,10", "--kernel", "linear"], "SVCCV"),
+        (["--problem", "nu-svc", "--vary", "nu=0.5,0.3", "--gamma", "0.1"], "NuSVCCV"),
+        (["--problem", "svr", "-C", "1", "--gamma", "1", "--vary", "epsilon=0.5,0.1"], "SVRCV"),
+        (["--problem", "nu-svr", "-C", "1,9", "--gamma", "1"], "NuSVRCV"),
+        (["-C", "1", "--set", "gamma=scale"], None),
+        (["-C", "1,inf", "--gamma", "100"], None),
+        (["-C", "1", "--gamma", "1", "--vary", "kernel=rbf,laplacian"], None),
+        (["-C", "1", "--gamma", "0.1,1", "--kernel", "linear"], None),
+        (["--problem", "linear-svc", "-C", "1,0.1"], None),
+    ],
+)
+def test_tune_shares_kernel_values_where_it_can(given, shared, monkeypatch):
+    """Both ways of searching give the same table, in the order and with the values given."""
+    used, ways = [], searching.shared_search
+
+    def spied(*arguments):
+        used.append(ways(*arguments))
+        return used[-1]
+
+    line = ["tune", "heart.svm", *given, "--cv", "3", "--set", "tol=1e-6"]
+    monkeypatch.setattr(searching, "shared_search", spied)
+    found = answer(*line, "--jobs", "2")
+    assert [one and type(one).__name__ for one in used] == [shared]
+    monkeypatch.setattr(searching, "shared_search", lambda *_: None)
+    goal = answer(*line)
+    assert found["best_parameters"] == goal["best_parameters"]
+    for key in ("score", "deviation"):
+        assert [row[key] for row in found["results"]] == pytest.approx(
+            [row[key] for row in goal["results"]], abs=1e-7
+        )
+    assert [row["parameters"] for row in found["results"]] == [
+        row["parameters"] for row in goal["results"]
+    ]
+
+
+def test_a_search_that_ends_early_keeps_what_is_done(monkeypatch):
+    line = ["tune", "heart.svm", "-C", "0.1,1,10", "--gamma", "0.01,0.1,1", "--cv", "3"]
+    assert "before the first of 27 fits" in run(*line, "--time-limit", "0", code=1).stderr
+    every = {str(row["parameters"]): row["score"] for row in answer(*line)["results"]}
+    follow, chains = Search._follow, []
+
+    def first_three(self, chain, *rest):
+        chains.append(chain)
+        if len(chains) == 4:
+            self.monitor.interrupted.set()  # as Ctrl-C does
+        follow(self, chain, *rest)
+
+    monkeypatch.setattr(Search, "_follow", first_three)
+    text = run(*line, "--jobs", "1", "--json", "--model", "early.mm", "--picture", "early.png")
+    found = json.loads(text.stdout)
+    assert found["fits_done"] == "9 of 27"
+    assert "the search ended early: 9 of 27 fits are done" in text.stderr
+    assert {str(row["parameters"]): row["score"] for row in found["results"]} == {
+        key: score for key, score in every.items() if "'gamma': 0.1}" in key
+    }
+    assert load("early.mm").gamma == 0.1
+
+
+def test_limits_of_a_search_that_cannot_be_kept_are_refused():
+    line = ["tune", "heart.svm", "--problem", "linear-svc", "-C", "1"]
+    assert "--time-limit needs a kernel machine" in " ".join(
+        run(*line, "--time-limit", "5", code=2).stderr.replace("│", " ").split()
+    )
+    assert "--jobs must not be 0" in run(*line, "--jobs", "0", code=2).stderr
+
+
 def test_max_support_vectors():
     run("train", "heart.svm", "m.mm", "-C", "10")
     X, model = load_svmlight("heart.svm")[0], load("m.mm")
@@ -274,6 +348,7 @@ def test_ctrl_c_at_any_other_place_is_130_as_well(monkeypatch):
     ):
         with monkeypatch.context() as patch:
             patch.setattr(SVC, "fit", interrupted)
+            patch.setattr(Search, "run", interrupted)
             patch.setattr("maxmargin.cli.check.examine", interrupted)
             assert run(*line, code=130).stderr == "interrupted\n"
     assert not Path("m.mm").exists()

@@ -13,7 +13,8 @@ from maxmargin.cli.outputs import write_picture
 from maxmargin.cli.plot import draw
 from maxmargin.cli.ranges import ranges_of, save_ranges
 from maxmargin.cli.reports import console, show
-from maxmargin.cli.tune import search, values_of
+from maxmargin.cli.searching import How, search
+from maxmargin.cli.tune import values_of
 from maxmargin.io import save
 from maxmargin.io.table_columns import Data
 from maxmargin.io.tables_write import write_table
@@ -120,7 +121,7 @@ def _cancer(tour: Tour) -> None:
     save_ranges(ranges, tour.file("ranges.txt"))
     table = tour.table("cancer.csv", ranges(bunch.data), bunch.target, names)
     grid = {"C": values_of("-C", "log2:-1,7,2"), "gamma": values_of("--gamma", "log2:-7,1,2")}
-    found = search(maxmargin.SVC(), grid, table, 5, None, 0, quiet=False)
+    found = search(maxmargin.SVC(), grid, table, How())
     write_picture(GridSearchDisplay.from_search(found), tour.file("search.png"))
     tour.commands.append(
         "maxmargin tune cancer.csv -C log2:-1,7,2 --gamma log2:-7,1,2 --picture search.png"

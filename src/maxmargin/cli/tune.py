@@ -1,24 +1,17 @@
 """``maxmargin tune``: cross-validated search over a grid of parameters, with a heat map."""
 
-from collections.abc import Callable
-from inspect import signature
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
-from sklearn import config_context
-from sklearn.base import clone, is_outlier_detector
-from sklearn.metrics import check_scoring, get_scorer_names
-from sklearn.model_selection import GridSearchCV, ParameterGrid
 
 from maxmargin.cli import fitting, model_files, problems
 from maxmargin.cli.errors import usage
 from maxmargin.cli.options import AsJson, DataFile, DataOptions, Quiet, Seed, Weight
 from maxmargin.cli.outputs import check_outputs, check_picture, write_picture
-from maxmargin.cli.reports import console, progress, show
-from maxmargin.io.table_columns import Data
-from maxmargin.suggestions import did_you_mean
+from maxmargin.cli.reports import console, show
+from maxmargin.cli.searching import Found, How, search
 
 DEFAULT_C = "log2:-3,9,2"
 DEFAULT_GAMMA = "log2:-9,1,2"
@@ -59,6 +52,14 @@ def tune(
     scoring: Annotated[
         str | None, typer.Option(help="scikit-learn's name of a score; by default accuracy or R2.")
     ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", "-j", help="Fits at once; by default as many as there are cores."),
+    ] = None,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(help="Seconds after which the search ends with what is done."),
+    ] = None,
     picture: Annotated[
         str | None,
         typer.Option(help="Draw the scores as a heat map to this file (.png, .svg, .pdf)."),
@@ -75,6 +76,9 @@ def tune(
     quiet: Quiet = False,
 ) -> None:
     """Find good parameters by cross-validation over a grid.
+
+    The fits of a kernel machine share their kernel values. Ctrl-C ends their search with what is
+    done.
 
     Examples:
 
@@ -95,7 +99,8 @@ def tune(
     if picture is not None:
         check_picture(picture)
     table = fitting.with_kernel(estimator, options.read(data, weight=weight), training=True)
-    found = search(estimator, grid, table, cv, scoring, seed, quiet)
+    how = How(cv, scoring, seed, jobs, time_limit, quiet)
+    found = search(estimator, grid, table, how)
     if picture is not None:
         from maxmargin.plots import GridSearchDisplay
 
@@ -158,78 +163,15 @@ def values_of(name: str, text: str) -> list[Any]:
     ]
 
 
-def search(
-    estimator: Any,
-    grid: dict[str, list[Any]],
-    table: Data,
-    cv: int,
-    scoring: str | None,
-    seed: int,
-    quiet: bool,
-) -> GridSearchCV:
-    """Run scikit-learn's search with a progress bar, which the scorer advances after each fit."""
-    if is_outlier_detector(estimator):
-        raise ValueError("tune needs a classifier or a regressor: a one-class model has no score")
-    y = fitting.target_of(estimator, table)
-    if cv < 2:
-        raise usage(f"--cv must be at least 2, got {cv}.")
-    folds = fitting.folds_of(estimator, y, cv, seed)
-    own = fitting.weights(table.weight)
-    with (
-        config_context(enable_metadata_routing=bool(own)),
-        progress("search", len(ParameterGrid(grid)) * cv, quiet) as advance,
-    ):
-        if own:
-            estimator = (
-                clone(estimator)
-                .set_fit_request(sample_weight=True)
-                .set_score_request(sample_weight=True)
-            )
-        score = Counted(_scorer(estimator, scoring, weighted=bool(own)), advance)
-        return GridSearchCV(
-            estimator, grid, scoring=score, cv=folds, refit=False, error_score="raise"
-        ).fit(table.X, y, **own)
-
-
-def _scorer(estimator: Any, scoring: str | None, weighted: bool) -> Any:
-    """Return scikit-learn's scorer; one that takes sample weights if there are some."""
-    known = get_scorer_names()
-    if scoring is not None and scoring not in known:
-        raise usage(
-            "--scoring must be one of scikit-learn's scores, got "
-            f"{scoring!r}.{did_you_mean(scoring, known)}"
-        )
-    score = check_scoring(estimator, scoring=scoring)
-    if not weighted or scoring is None:
-        return score
-    if "sample_weight" not in signature(score._score_func).parameters:
-        raise ValueError(
-            f"--scoring {scoring} takes no sample weights: leave --weight out, or choose another "
-            "score"
-        )
-    return score.set_score_request(sample_weight=True)
-
-
-class Counted:
-    """A scorer that advances the progress bar on each call."""
-
-    def __init__(self, score: Any, advance: Callable[[], None]) -> None:
-        self._score, self._advance = score, advance
-
-    def __call__(self, model: Any, X: Any, y: Any, **options: Any) -> float:
-        """Return the score."""
-        self._advance()
-        return float(self._score(model, X, y, **options))
-
-    def get_metadata_routing(self) -> Any:
-        """Return the metadata that the scorer takes."""
-        return self._score.get_metadata_routing()
-
-
-def _report(found: GridSearchCV, files: dict[str, Any], as_json: bool, quiet: bool) -> None:
+def _report(found: Found, files: dict[str, Any], as_json: bool, quiet: bool) -> None:
     results = found.cv_results_
-    best = {"best_score": float(found.best_score_), "best_parameters": found.best_params_}
-    order = np.argsort(-results["mean_test_score"], kind="stable")
+    best: dict[str, Any] = {
+        "best_score": float(found.best_score_),
+        "best_parameters": found.best_params_,
+    }
+    if found.fits_done is not None:
+        best |= {"fits_done": found.fits_done}
+    order = np.argsort(-results["mean_test_score"], kind="stable")  # those without a score are last
     rows = [
         {
             "parameters": results["params"][k],
@@ -237,6 +179,7 @@ def _report(found: GridSearchCV, files: dict[str, Any], as_json: bool, quiet: bo
             "deviation": float(results["std_test_score"][k]),
         }
         for k in order
+        if np.isfinite(results["mean_test_score"][k])
     ]
     if as_json or quiet:
         return show({**best, **files, "results": rows}, as_json, quiet)

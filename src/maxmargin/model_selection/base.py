@@ -118,39 +118,44 @@ class KernelSearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
             The fitted search.
         """
         with all_or_nothing(self):
-            machine, given = self._template(), X
-            X, y = self._validated(machine, X, y)
-            weight = None if sample_weight is None else validate_weight(sample_weight, X.shape[0])
-            grid = self._grid(X, y, weight)
-            folds = self._folds(X, y, groups)
-            keep = self.on_interrupt == "keep"
-            monitor = Monitor(-1, self.time_limit, int(self.verbose), type(self).__name__, keep)
-            search = Search(
-                machine,
-                results.product_of(grid),
-                Data(X, y, weight, folds, self._stores(X, weight, folds)),
-                self._scorer(machine),
-                monitor,
-            )
-            same = (
-                joblib.hash((X, y, weight, folds, machine.get_params(), self.scale)),
-                self.scoring,
-            )
-            if self.warm_start and same == self.__dict__.get("_same"):
-                search.recall(self._known)
-            with monitor:
-                search.run(self._jobs())
-                if self.refine and monitor.stop(0) is None:
-                    chosen = results.best(search, results.cv_results(search)["mean_test_score"])
-                    search.candidates += results.refined(
-                        grid, search.candidates[chosen], search.candidates
-                    )
-                    search.run(self._jobs())
-            self._same: Any = same
-            self._known: Known = search.known()
+            search = self._search(X, y, sample_weight, groups)
             search.warn()
-            self._conclude(search, machine, *self._for_refit(given, y, weight))
+            self._conclude(search, *self._for_refit(X, search.data.y, search.data.weight))
             return self
+
+    def _search(self, X: Any, y: Any, sample_weight: Any, groups: Any = None) -> Search:
+        """Fit and score the candidates."""
+        machine = self._template()
+        X, y = self._validated(machine, X, y)
+        weight = None if sample_weight is None else validate_weight(sample_weight, X.shape[0])
+        grid = self._grid(X, y, weight)
+        folds = self._folds(X, y, groups)
+        keep = self.on_interrupt == "keep"
+        monitor = Monitor(-1, self.time_limit, int(self.verbose), type(self).__name__, keep)
+        search = Search(
+            machine,
+            results.product_of(grid),
+            Data(X, y, weight, folds, self._stores(X, weight, folds)),
+            self._scorer(machine),
+            monitor,
+        )
+        same = (
+            joblib.hash((X, y, weight, folds, machine.get_params(), self.scale)),
+            self.scoring,
+        )
+        if self.warm_start and same == self.__dict__.get("_same"):
+            search.recall(self._known)
+        with monitor:
+            search.run(self._jobs())
+            if self.refine and monitor.stop(0) is None:
+                chosen = results.best(search, results.cv_results(search)["mean_test_score"])
+                search.candidates += results.refined(
+                    grid, search.candidates[chosen], search.candidates
+                )
+                search.run(self._jobs())
+        self._same: Any = same
+        self._known: Known = search.known()
+        return search
 
     def _validated(self, machine: KernelMachine, X: Any, y: Any) -> tuple[Any, Any]:
         """Samples and targets as the machine takes them."""
@@ -215,9 +220,7 @@ class KernelSearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
             raise ValueError("n_jobs == 0 has no meaning: use None, -1 or a positive number.")
         return max(1, threads + 1 + self.n_jobs) if self.n_jobs < 0 else int(self.n_jobs)
 
-    def _conclude(
-        self, search: Search, machine: KernelMachine, X: Any, y: Any, sample_weight: Any
-    ) -> None:
+    def _conclude(self, search: Search, X: Any, y: Any, sample_weight: Any) -> None:
         """Keep the results and fit the best candidate."""
         found = results.cv_results(search)
         self.cv_results_ = found
@@ -227,13 +230,13 @@ class KernelSearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
         if len(search.done) < len(search.candidates) * self.n_splits_:
             self._warn_early(search)
         began = time.perf_counter()
-        best = clone(machine).set_params(**self.best_params_)
+        best = clone(search.machine).set_params(**self.best_params_)
         if self.scale is None:
             best.fit(X, y, sample_weight=sample_weight)
         else:
             scaler = scaler_of(self.scale, X, sample_weight)
             best.fit(scaler.transform(X), y, sample_weight=sample_weight)
-            best = Pipeline([("scale", scaler), (type(machine).__name__.lower(), best)])
+            best = Pipeline([("scale", scaler), (self._machine.__name__.lower(), best)])
         self.best_estimator_ = best
         self.refit_time_ = time.perf_counter() - began
 
@@ -323,3 +326,8 @@ class KernelSearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
         check_is_fitted(self)
         best = self.best_estimator_
         return float(check_scoring(best, self.scoring or self._score)(best, X, y))
+
+
+def searched(search: KernelSearchCV, X: Any, y: Any, sample_weight: Any = None) -> Search:
+    """The fits and scores of a search, without the fit of the best candidate on all samples."""
+    return search._search(X, y, sample_weight)
