@@ -156,6 +156,17 @@ def test_solutions_without_free_variables(seed):
     np.testing.assert_allclose(leave_one_out(model, X, y).decision_values, values, atol=1e-6)
 
 
+def test_a_sample_that_is_no_support_vector_may_be_the_end_of_the_intercepts_interval():
+    """f(x) = x / 5 + b with -0.4 <= b <= 0.4; without x = 7 the lower end is -0.8."""
+    X, y = np.array([[-7.0], [-1.0], [1.0], [7.0]]), np.array([0, 0, 1, 1])
+    model = SVC(C=0.1, kernel="linear", tol=TIGHT).fit(X, y)
+    assert model.support_.tolist() == [1, 2]
+    found = leave_one_out(model, X, y)
+    assert found.decision_values[3] == pytest.approx(7 / 5 - 0.2)
+    assert found.refitted.all()
+    np.testing.assert_allclose(found.decision_values, loop(model, X, y)[1], atol=1e-9)
+
+
 def test_the_only_sample_of_a_class():
     X, y = np.array([[0.0], [1.0], [2.0], [5.0]]), np.array([0, 0, 0, 1])
     found = leave_one_out(SVC(kernel="linear").fit(X, y), X, y)
@@ -247,6 +258,15 @@ def test_xi_alpha_is_joachims_count():
     found = leave_one_out(model, X, y, "xi-alpha")
     assert found.error == pytest.approx(count)
     assert 0 < count < 1
+
+
+def test_xi_alpha_of_an_indefinite_kernel_proves_nothing():
+    X, y = two_classes()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = SVC(kernel="sigmoid", gamma=1.0, coef0=-1.0).fit(X, y)
+    assert model.certificate_.status == "stationary"
+    assert not leave_one_out(model, X, y, "xi-alpha").upper_bound
 
 
 def test_xi_alpha_says_something():

@@ -58,6 +58,7 @@ from maxmargin.model_selection import removal, span
 from maxmargin.model_selection.parts import Machine, parts_of
 from maxmargin.model_selection.shared import KernelStore, budget
 from maxmargin.monitor import Monitor
+from maxmargin.status import Status
 
 METHODS = ("exact", "span", "xi-alpha")
 
@@ -79,8 +80,8 @@ class LeaveOneOut(NamedTuple):
         of a closed form.
     upper_bound : bool
         Whether ``error`` is an upper bound of the leave-one-out error and not the error itself or
-        an estimate: "xi-alpha", and "exact" cut short, where samples that are not done count as
-        errors.
+        an estimate: "xi-alpha" of an optimal model, and "exact" cut short, where samples that are
+        not done count as errors.
     certificate : Certificate or None
         The worst of the fits without one sample; None if there are none.
     """
@@ -161,10 +162,9 @@ def leave_one_out(
     wrong = _losses(machine, y, values)
     if method == "xi-alpha":  # a bound of 0 proves nothing
         wrong[parts[0].rows] = parts[0].target * values[0, parts[0].rows] <= 0
-    nothing = np.zeros(len(weight), bool)
-    return LeaveOneOut(
-        float(np.average(wrong, weights=weight)), values[0], nothing, method == "xi-alpha"
-    )
+    proved = method == "xi-alpha" and machine.certificate_.status is Status.OPTIMAL
+    error, nothing = float(np.average(wrong, weights=weight)), np.zeros(len(weight), bool)
+    return LeaveOneOut(error, values[0], nothing, proved)
 
 
 def _exact(machine: Machine, y: Any, weight: Floats, found: removal.Removals) -> LeaveOneOut:
