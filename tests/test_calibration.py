@@ -10,35 +10,76 @@ from maxmargin import calibration
 from maxmargin.kernel import multiclass
 
 
-def likelihood(x, values, first):
+def likelihood(x, values, first, weight=None):
     """Written again: minus the logarithm of the likelihood with Platt's targets."""
-    count, other = first.sum(), (~first).sum()
+    weight = np.ones(len(values)) if weight is None else weight
+    count, other = weight[first].sum(), weight[~first].sum()
     t = np.where(first, (count + 1) / (count + 2), 1 / (other + 2))
     z = x[0] * values + x[1]
-    return np.sum(t * np.logaddexp(0, z) + (1 - t) * np.logaddexp(0, -z))
+    return np.sum(weight * (t * np.logaddexp(0, z) + (1 - t) * np.logaddexp(0, -z)))
 
 
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e5])
-@pytest.mark.parametrize("gap", [0.0, 1.0, 100.0])
-def test_sigmoids_are_the_most_likely(seed, scale, gap):
+@pytest.mark.parametrize("gap", [-0.5, 0.0, 1.0, 100.0])
+def test_sigmoids_are_the_most_likely(seed, scale, gap, weighted):
+    """Of those that do not fall; a machine that is worse than chance has a flat one."""
     rng = np.random.default_rng(seed)
     n = rng.integers(4, 200)
     first = rng.random(n) < rng.uniform(0.05, 0.95)
     first[:2] = True, False
     values = scale * (rng.normal(size=n) + gap * np.where(first, 1, -1))
-    A, B = calibration.fit_sigmoid(values, first)
-    theirs = minimize(
-        lambda x: likelihood((x[0] / scale, x[1]), values, first),
-        [A * scale, B],
-        method="Nelder-Mead",
-        tol=1e-10,
-    )
-    cold = minimize(
-        lambda x: likelihood((x[0] / scale, x[1]), values, first), [0.0, 0.0], method="BFGS"
-    )
-    ours = likelihood((A, B), values, first)
-    assert ours <= min(theirs.fun, cold.fun) + 1e-7 * (1 + abs(ours))
+    weight = rng.uniform(0.1, 5, n) if weighted else None
+    A, B = calibration.fit_sigmoid(values, first, weight)
+    ours = likelihood((A, B), values, first, weight)
+    assert A <= 0
+    for begin in ([A * scale, B], [-1e-3, 0.0]):
+        theirs = minimize(
+            lambda x: likelihood((x[0] / scale, x[1]), values, first, weight),
+            begin,
+            method="L-BFGS-B",
+            bounds=[(None, 0.0), (None, None)],
+            options={"ftol": 1e-15, "gtol": 1e-9},
+        )
+        assert ours <= theirs.fun + 1e-7 * (1 + abs(ours))
+
+
+def test_whole_weights_are_copies():
+    """Except for Platt's targets nothing but the sum counts, and these count weights too."""
+    rng = np.random.default_rng(3)
+    values, first, times = rng.normal(size=40), rng.random(40) < 0.5, rng.integers(0, 4, 40)
+    values += np.where(first, 1, -1)
+    copies = calibration.fit_sigmoid(np.repeat(values, times), np.repeat(first, times))
+    assert calibration.fit_sigmoid(values, first, times * 1.0) == pytest.approx(copies, rel=1e-8)
+
+
+@pytest.mark.parametrize("k", [2, 3, 7])
+def test_agreeing_probabilities_are_the_nearest(k):
+    """Against a general optimiser with the constraints written out."""
+    rng = np.random.default_rng(k)
+    p = rng.dirichlet(np.ones(k), 20)
+    p[:3] = 1 / k
+    label = rng.integers(0, k, 20)
+    found = calibration.agreeing(p, label)
+    np.testing.assert_array_equal(found.argmax(axis=1), label)
+    np.testing.assert_array_equal(found.astype(np.float32).argmax(axis=1), label)
+    np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-15)
+    assert found.min() >= 0
+    same = p.argmax(axis=1) == label
+    np.testing.assert_array_equal(found[same], p[same])
+    for q, before, own in zip(found[~same], p[~same], label[~same], strict=True):
+        best = minimize(
+            lambda x, before=before: np.sum((x - before) ** 2),
+            np.full(k, 1 / k),
+            constraints=[
+                {"type": "eq", "fun": lambda x: x.sum() - 1},
+                {"type": "ineq", "fun": lambda x, own=own: x[own] - x},
+            ],
+            method="SLSQP",
+            options={"ftol": 1e-14},
+        )
+        np.testing.assert_allclose(q, best.x, atol=1e-5)
 
 
 def test_equal_values_give_the_share():
@@ -147,7 +188,7 @@ def test_the_scale_leaves_the_extreme_out():
 def test_newton_takes_few_steps_to_a_sigmoid(monkeypatch):
     """Likelihoods that are evaluated: seen, and an eighth more for other arithmetic."""
     counts, real = [], calibration._likelihood
-    monkeypatch.setattr(calibration, "_likelihood", lambda z, t: counts.append(1) or real(z, t))
+    monkeypatch.setattr(calibration, "_likelihood", lambda *given: counts.append(1) or real(*given))
     for gap, seen in ((0, 18), (1, 29), (3, 37), (10, 36), (1000, 39)):
         counts.clear()
         for seed in range(4):

@@ -299,12 +299,6 @@ def test_warm_start_with_other_classes_starts_cold():
     assert model.certificate_.status == "optimal"
 
 
-def test_probability_is_not_available():
-    with pytest.raises(ValueError, match="CalibratedClassifierCV"):
-        SVC(probability=True).fit(X, label)
-    assert not hasattr(SVC(), "predict_proba")
-
-
 @pytest.mark.parametrize("estimator", FIVE)
 def test_same_bits_for_any_threads_and_batches(estimator):
     A = rng.normal(size=(1300, 8))

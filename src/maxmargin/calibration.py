@@ -1,14 +1,16 @@
-"""Probabilities from decision values, as in LIBSVM.
+"""Probabilities from decision values: LIBSVM's, and labels that agree with them.
 
 A pair of classes has P(first | f) = 1 / (1 + exp(A f + B)), f the decision value, positive for the
 first. A and B maximise the likelihood of decision values of samples that the machine was not
 trained on (Platt 1999), with targets t a little inside 0 and 1,
 
-    minimise  F(A, B) = sum_i  t_i z_i + log(1 + exp(-z_i)),    z = A f + B
-    t = (n1 + 1) / (n1 + 2) for the n1 samples of the first class
-    t = 1 / (n2 + 2)        for the n2 samples of the second
+    minimise  F(A, B) = sum_i  w_i (t_i z_i + log(1 + exp(-z_i))),    z = A f + B,    A <= 0
+    t = (n1 + 1) / (n1 + 2) for the first class, whose weights w add up to n1
+    t = 1 / (n2 + 2)        for the second, with n2
 
-which is convex: Newton's method with halved steps ends at the optimum (Lin, Lin, Weng 2007).
+which is convex: Newton's method with halved steps ends at the optimum (Lin, Lin, Weng 2007). With
+A <= 0 a greater decision value is never a smaller probability: where the likelihood asks for A > 0,
+the machine orders unseen samples worse than chance, and A = 0 is the optimum.
 
 Several classes have r_ij = P(i | i or j). Their probabilities p are those that agree best with all
 pairs (Wu, Lin, Weng 2004),
@@ -17,6 +19,18 @@ pairs (Wu, Lin, Weng 2004),
 
 whose conditions are a system of k + 1 linear equations for each sample; its solution is never
 negative.
+
+**Labels.** predict goes by signs and votes, and neither need agree with the greatest probability:
+a sigmoid is 1/2 at f = -B / A, not at 0, and coupled pairs can differ from their votes. LIBSVM's
+probabilities are left as they are. Those of predict_proba are, where they contradict the label,
+the nearest ones (in Euclidean distance) that do not: the label L and the classes above it share
+their probability,
+
+    q_L = t,    q_j = min(p_j, t) for the others,    t so that sum q = 1
+
+and the others then give up a share of 1e-6, so that L alone is the greatest, in float32 too. Seen
+as a function of a binary machine's decision value, q is the sigmoid, kept on the side of 1/2 where
+the label is.
 
 A regression has errors of a Laplace distribution, P(|error| > s) = exp(-s / scale), scale the mean
 absolute error without the extreme ones.
@@ -32,7 +46,7 @@ from maxmargin.kernel import multiclass
 
 
 class Settings(NamedTuple):
-    """LIBSVM's constants, and how much is solved at once."""
+    """LIBSVM's constants, how much is solved at once, and how far labels stand out."""
 
     least: float = 1e-7
     """Distance of a pair's probabilities from 0 and 1, at least."""
@@ -42,43 +56,54 @@ class Settings(NamedTuple):
     """Newton steps for a sigmoid, at most."""
     entries: int = 2**20
     """Numbers of the systems of equations that are solved at once."""
+    lead: float = 1e-6
+    """Share of its probability that a class gives up where it would equal the label's."""
 
 
 SETTINGS = Settings()
 
 
-def fit_sigmoid(values: Floats, first: Mask) -> tuple[float, float]:
+def fit_sigmoid(values: Floats, first: Mask, weight: Floats | None = None) -> tuple[float, float]:
     """A and B for decision values of samples of the first class (True) and the second."""
-    count = int(np.count_nonzero(first))
-    other = len(first) - count
+    w = np.ones(len(values)) if weight is None else weight
+    count, other = float(w[first].sum()), float(w[~first].sum())
     t = np.where(first, (count + 1) / (count + 2), 1 / (other + 2))
-    x = np.array([0.0, np.log((other + 1) / (count + 1))])
     unit = float(np.abs(values).max(initial=0.0)) or 1.0
-    design = np.column_stack((values / unit, np.ones(len(values))))
-    value = _likelihood(design @ x, t)
+    slope, constant = _most_likely(values / unit, t, w, np.log((other + 1) / (count + 1)))
+    if slope > 0:
+        share = float(w @ t) / (count + other)
+        return 0.0, float(np.log((1 - share) / share))
+    return slope / unit, constant
+
+
+def _most_likely(values: Floats, t: Floats, w: Floats, constant: float) -> tuple[float, float]:
+    """A and B of the least F for values of magnitude 1, whatever the sign of A."""
+    x = np.array([0.0, constant])
+    design = np.column_stack((values, np.ones(len(values))))
+    value = _likelihood(design @ x, t, w)
     for _ in range(SETTINGS.newton_steps):
         z = design @ x
         p = expit(-z)
-        slope = design.T @ (t - p)
-        curved = (design * (p * (1 - p))[:, None]).T @ design
+        slope = design.T @ (w * (t - p))
+        curved = (design * (w * p * (1 - p))[:, None]).T @ design
         curved += 1e-12 * max(float(np.trace(curved)), np.finfo(float).tiny) * np.eye(2)
         step, length = -np.linalg.solve(curved, slope), 1.0
         expected = float(slope @ step)
         while (
             length > 1e-10
-            and (new := _likelihood(design @ (x + length * step), t))
+            and (new := _likelihood(design @ (x + length * step), t, w))
             > value + 1e-4 * length * expected
         ):
             length *= 0.5
         if length <= 1e-10 or -expected <= 1e-12 * (1 + abs(value)):
             break
         x, value = x + length * step, new
-    return float(x[0]) / unit, float(x[1])
+    return float(x[0]), float(x[1])
 
 
-def _likelihood(z: Floats, t: Floats) -> float:
+def _likelihood(z: Floats, t: Floats, w: Floats) -> float:
     """F, the negative logarithm of the likelihood."""
-    return float(np.sum(t * z + np.logaddexp(0.0, -z)))
+    return float(w @ (t * z + np.logaddexp(0.0, -z)))
 
 
 def pair_probabilities(values: Floats, a: Floats, b: Floats, n_classes: int) -> Floats:
@@ -108,6 +133,25 @@ def _coupled(r: Floats, first: Integers, second: Integers, k: int) -> Floats:
     right[:, k] = 1.0
     p = np.maximum(np.linalg.solve(system, right)[:, :k, 0], 0.0)  # rounding
     found: Floats = p / p.sum(axis=1, keepdims=True)
+    return found
+
+
+def agreeing(p: Floats, label: Integers) -> Floats:
+    """The nearest probabilities whose greatest is that of the label; see the top of this file."""
+    rows = np.flatnonzero(p.argmax(axis=1) != label)
+    if not len(rows):
+        return p
+    found, own = p.copy(), label[rows]
+    at = np.arange(len(rows)), own
+    q = p[rows]
+    before, q[at] = q[at], -1.0
+    others = -np.sort(-q, axis=1)[:, :-1]
+    shared = (before[:, None] + np.cumsum(others, axis=1)) / np.arange(2, p.shape[1] + 1)
+    t = shared.max(axis=1)  # means grow while the next class is above them
+    q = np.minimum(q, (1 - SETTINGS.lead) * t[:, None])
+    q[at] = 0.0
+    q[at] = 1 - q.sum(axis=1)
+    found[rows] = q
     return found
 
 

@@ -25,6 +25,10 @@ def predict(
     decision: Annotated[
         bool, typer.Option("--decision", help="Write decision values after each label.")
     ] = False,
+    probability: Annotated[
+        bool,
+        typer.Option("--probability", help="Write the classes' probabilities after each label."),
+    ] = False,
     *,
     options: DataOptions,
     weight: Weight = None,
@@ -35,8 +39,9 @@ def predict(
 
     Named columns are matched to the model's features and target by name, in any order; other
     columns are left out with a warning. If the data have targets, the accuracy or the error is
-    shown too, on standard error if the predictions go to standard output. Decision values are in
-    the order of the classes. With --json and no OUTPUT, the object holds the predictions.
+    shown too, on standard error if the predictions go to standard output. Decision values and
+    probabilities are in the order of the classes. With --json and no OUTPUT, the object holds the
+    predictions.
 
     Examples:
 
@@ -45,6 +50,8 @@ def predict(
       maxmargin predict test.csv churn.mm predictions.txt --target churned --decision
 
       maxmargin predict new.csv churn.mm --json
+
+      maxmargin predict test.svm train.svm.mm --probability
     """
     check_outputs(output, inputs=(data, model))
     fitted = model_files.load_model(model)
@@ -55,12 +62,16 @@ def predict(
     fitted = model_files.widened(fitted, model, table.X.shape[1])
     X = model_files.rows_for(fitted, table)
     predicted = fitted.predict(X)
+    if decision and probability:
+        raise ValueError("--decision and --probability both write values: give one of them")
     values = decision_values(fitted, X) if decision else None
+    if probability:
+        values = probabilities(fitted, X, model)
     report = {"samples": len(predicted), **_scores(fitted, predicted, table)}
     if as_json and output == "-":
         report["predictions"] = predicted
         if values is not None:
-            report["decision_values"] = values
+            report["probabilities" if probability else "decision_values"] = values
         return show(report, as_json)
     write_predictions(output, predicted, values)
     there = None if output == "-" else output
@@ -75,6 +86,15 @@ def decision_values(model: Any, X: Any) -> Any:
         )
     values = np.asarray(model.decision_function(X))
     return values.reshape(len(values), -1)
+
+
+def probabilities(model: Any, X: Any, path: str) -> Any:
+    """Return probabilities, one row for each sample."""
+    if not hasattr(model, "predict_proba"):
+        raise ValueError(
+            f"{path} has no probabilities: train it with --set probability=True (an SVC or NuSVC)"
+        )
+    return model.predict_proba(X)
 
 
 def _scores(model: Any, predicted: Any, table: Data) -> dict[str, Any]:

@@ -72,10 +72,16 @@ def _out_of_fold(model: Any, X: Any, y: Any, seed: int) -> Any:
 
 
 def probabilities(model: Any, X: Any, path: str) -> tuple[Any, Any]:
-    """Return the classes, in the order of the model's file if known, and their probabilities."""
+    """Return the classes, in the order of the model's file if known, and their probabilities.
+
+    They are LIBSVM's, whose greatest need not be the label; those of a fit with probability=True
+    are predict_proba's.
+    """
     if not is_classifier(model) or not len(getattr(model, "probB_", ())):
         raise ValueError(f"{path} has no probabilities: train it with svm-train -b 1")
     record: KernelModel = model.model_
+    if model.probability is True:
+        return model.classes_, model.predict_proba(X)
     pairs = copy(model).set_params(decision_function_shape="ovo").decision_function(X)
     values = libsvm_sign(record) * pairs.reshape(len(pairs), -1)
     classes = model.classes_

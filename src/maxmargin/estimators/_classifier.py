@@ -15,6 +15,7 @@ from maxmargin.estimators._base import BaseSVM, all_or_nothing
 from maxmargin.estimators._data import symmetric
 from maxmargin.estimators._machine import KernelMachine, Shared, TrainingSet
 from maxmargin.estimators._options import StrOptions
+from maxmargin.estimators._probability import GivesProbabilities, with_folds
 from maxmargin.estimators._record import field
 from maxmargin.estimators._targets import class_weights, encode, finite_weight, refuse_negative
 from maxmargin.kernel import certification, multiclass
@@ -26,15 +27,11 @@ from maxmargin.kernel.multiclass import BinaryTask
 from maxmargin.kernel.sources import take
 from maxmargin.kernel.training import Constant, Task
 
-NO_PROBABILITY = (
-    "probability=True is not available. Use CalibratedClassifierCV({name}(...), ensemble=False) "
-    "from sklearn.calibration, which gives probabilities from out-of-fold decision values."
-)
 BYTES_PER_PROBLEM = 4096
 """Memory that a trained pair of classes takes at least."""
 
 
-class BaseSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
+class BaseSVC(ClassifierMixin, GivesProbabilities, KernelMachine):  # type: ignore[misc]
     """Labels, weights, multi-class training, prediction and certification of both classifiers."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -48,18 +45,6 @@ class BaseSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
     }
     _one_class_note: ClassVar[str] = ""
     classes_ = field("classes")
-
-    @property
-    def probA_(self) -> Floats:
-        """Platt's slopes of a model that another program trained with probabilities; else empty."""
-        check_is_fitted(self)
-        return self.model_.prob_a
-
-    @property
-    def probB_(self) -> Floats:
-        """Platt's constants, as ``probA_``."""
-        check_is_fitted(self)
-        return self.model_.prob_b
 
     # ---- fitting ---------------------------------------------------------------------------------
 
@@ -95,6 +80,8 @@ class BaseSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
         self._refuse_one_class(classes, label[effective > 0])
         refuse_negative(weight)
         self._refuse_too_many(len(classes))
+        if self.probability is True:
+            self._refuse_probabilities(len(classes))
         X = symmetric(self._kernel_kind(), X)
         counted, used = np.flatnonzero(weight > 0), np.flatnonzero(effective > 0)
         kernel = self._resolve_kernel(take(self._kernel_kind(), X, counted), weight[counted])
@@ -103,7 +90,11 @@ class BaseSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
         samples = take(kernel.kind, X, used)
         data = TrainingSet(X, kernel, used, samples, label, classes, members)
         tasks = self._tasks(data, effective[used], class_weight[label[used]], shared)
-        self._train(data, tasks, shared)
+        calibrated = self.probability is True and shared is None
+        folds = self._folds(data) if calibrated else None
+        trained = self._train(data, tasks if folds is None else with_folds(tasks, folds), shared)
+        if calibrated:
+            self._learn_probabilities(data, trained, weight[used])
         self.class_weight_ = class_weight
         self.n_iter_ = np.array([part.n_iter for part in self.model_.certificates], np.int64)
         return self
@@ -149,8 +140,6 @@ class BaseSVC(ClassifierMixin, KernelMachine):  # type: ignore[misc]
 
     def _refuse_parameters(self) -> None:
         """Refuse what is not available."""
-        if self.probability is True:
-            raise ValueError(NO_PROBABILITY.format(name=type(self).__name__))
         if self.multiclass == "ovr" and self.decision_function_shape == "ovo":
             raise ValueError(
                 "decision_function_shape='ovo' needs multiclass='ovo': no pair is trained with "

@@ -15,6 +15,7 @@ from maxmargin.estimators._base import SCALE, BaseSVM
 from maxmargin.estimators._data import refuse_batch_dependence
 from maxmargin.estimators.libsvm_layout import LibsvmLayout
 from maxmargin.kernel import model, prediction
+from maxmargin.kernel.held_out import TaskWithFolds
 from maxmargin.kernel.kernels import Kernel
 from maxmargin.kernel.model import Problem
 from maxmargin.kernel.training import Constant, Method, Task, Trained
@@ -69,8 +70,11 @@ class KernelMachine(LibsvmLayout, BaseSVM):
         return model.starts(self.model_, n) if known else None
 
     def _train(
-        self, data: TrainingSet, tasks: Sequence[Task | Constant], shared: Shared | None
-    ) -> None:
+        self,
+        data: TrainingSet,
+        tasks: Sequence[Task | TaskWithFolds | Constant],
+        shared: Shared | None,
+    ) -> list[Trained]:
         """Train every task on the samples in use, and keep the record."""
         kernel, used = data.kernel, data.used
         with self._monitor() if shared is None else nullcontext(shared.monitor) as monitor:
@@ -99,6 +103,7 @@ class KernelMachine(LibsvmLayout, BaseSVM):
         self.shape_fit_ = data.X.shape if hasattr(data.X, "shape") else (_num_samples(data.X),)
         converged = _outcome.warn_of(self.model_.certificates, self._describe)
         self.fit_status_ = int(not converged)
+        return trained
 
     def _decision_values(self, X: Any) -> Floats:
         """Values of every decision function, one column each."""

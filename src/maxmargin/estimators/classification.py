@@ -41,7 +41,9 @@ class SVC(BaseSVC):
     shrinking : bool, default=True
         Accepted for compatibility: the solver gives the same answer with and without it.
     probability : bool, default=False
-        Not available: use CalibratedClassifierCV.
+        Whether to learn ``predict_proba``: Platt's sigmoids for each pair of classes, fitted to
+        decision values of machines that were trained without the sample (five folds). The most
+        probable class is always that of ``predict``. "deprecated" is False.
     tol : float, default=1e-3
         Greatest violation of the optimality conditions, in units of the decision function; small
         problems are solved to rounding.
@@ -63,7 +65,7 @@ class SVC(BaseSVC):
     break_ties : bool, default=False
         Whether equal votes are decided by confidence.
     random_state : int, RandomState instance or None, default=None
-        Accepted for compatibility: nothing here is random.
+        Chooses the folds of ``probability=True``; None is 0. Nothing else is random.
     loss : {"hinge", "squared_hinge"}, default="hinge"
         max(0, 1 - y f) or its square.
     multiclass : {"ovo", "ovr"}, default="ovo"
@@ -102,8 +104,8 @@ class SVC(BaseSVC):
     coef_ : ndarray of shape (n_decision_functions, n_features)
         Weights of the features, with a linear kernel.
     probA_, probB_ : ndarray
-        Platt's numbers of a model that LIBSVM or scikit-learn trained with probabilities; empty
-        after a fit.
+        Platt's numbers for each pair of classes, in LIBSVM's signs; empty for a model without
+        probabilities.
     certificate_ : Certificate
         Status, primal and dual values, gap, violation; ``parts`` for several binary problems.
     fit_status_ : int

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from maxmargin.core.arrays import Floats, Matrix
 from maxmargin.kernel import solution, working_set
@@ -151,15 +152,20 @@ def _diagonal(source: Source, xp: Any) -> float:
     return float(xp.abs(xp.diagonal(values)).max(initial=0.0))
 
 
+def rows_for(problem: DualProblem, workspace: KernelWorkspace, dtype: DTypeLike) -> RowCache:
+    """The rows of a large problem."""
+    one_tile = len(problem.row) <= SETTINGS.one_tile and np.float32 in workspace.source.dtypes
+    return workspace.rows(dtype, one_tile)
+
+
 def _solve_large(
     state: State, source: Source, workspace: KernelWorkspace, tol: float
 ) -> Status | None:
     """Rounds in the cheapest precision, then in the next where that does not suffice."""
-    whole = len(state.b) <= SETTINGS.one_tile and np.float32 in source.dtypes
     reason = None
     for dtype in source.dtypes:
         try:
-            rows = workspace.rows(dtype, whole)
+            rows = rows_for(state.problem, workspace, dtype)
             reason = _refine(state, source, rows, tol, workspace.monitor)
         except KernelNotFinite:
             if dtype == np.float64:

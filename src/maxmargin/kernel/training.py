@@ -95,6 +95,9 @@ class Trained(NamedTuple):
 
     decision: Decision
     certificate: Certificate
+    held_out: Floats | None = None
+    """Decision values of the samples by machines that were trained without them (held_out.py)."""
+    held_out_early: bool = False
 
     @property
     def status(self) -> Status:
@@ -156,7 +159,7 @@ def _solve(
     ended = solution.ended
     if ended is not None and not (ended.converged or ended is Status.STALLED):
         return solution, decision, workspace
-    if _bound_suffices(workspace.source, decision, task.tol):
+    if bound_suffices(workspace.source, decision, task.tol):
         return solution, decision, workspace
     better = workspace.source.by_differences()
     if better is None:
@@ -177,7 +180,7 @@ def _solve_once(
     return solution, task.formulation.read(problem, solution)
 
 
-def _bound_suffices(source: Source, decision: Decision, tol: float) -> bool:
+def bound_suffices(source: Source, decision: Decision, tol: float) -> bool:
     """Whether rounding of kernel values moves no decision value by more than a share of tol.
 
     rounding.py bounds it.

@@ -1,0 +1,180 @@
+"""Decision values of samples that the machine was not trained on, for little more than one fit.
+
+A fold is held out by bounds 0 <= b_i <= 0 for its samples: the problem of the other samples on the
+kernel values that the fit has computed. Three things make it cheap.
+
+* **Start.** The duals of the fit without those of the fold are nearly optimal. The sums are
+  restored by the free variables, so that those at their bounds stay there. K b of this start is
+  that of the fit plus the rows of the variables that have changed.
+* **Kernel values.** Rows of expensive kernels are kept from the fit and from fold to fold.
+* **Values.** The solver keeps K b of every sample, those held out included, so that their decision
+  values are known when it ends.
+
+A class that has one distinct sample cannot do without it. That sample is never held out, and its
+value is that of the fit.
+
+Which fold a sample belongs to depends on its features and the seed alone: neither on the order of
+the samples nor on how often one occurs. Copies stay together, so that no machine is tested on a
+copy of what it was trained on.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from maxmargin.core.arrays import Floats, Integers, Mask
+from maxmargin.kernel import block
+from maxmargin.kernel.formulations import Decision
+from maxmargin.kernel.problems import DualProblem, fill, fold
+from maxmargin.kernel.solution import Solution
+from maxmargin.kernel.training import Task, Trained, bound_suffices, train
+from maxmargin.kernel.workspace import KernelWorkspace
+from maxmargin.status import Status
+
+
+class Settings(NamedTuple):
+    """How samples are held out."""
+
+    folds: int = 5
+    """As in LIBSVM."""
+    tol: float = 20.0
+    """Tolerance of the machines without a fold, in tolerances of the fit: a sigmoid averages over
+    all samples, and hundredths of a decision value do not move it."""
+
+
+SETTINGS = Settings()
+NEVER = -1
+"""The fold of a sample that is never held out."""
+
+
+class TaskWithFolds(NamedTuple):
+    """A problem whose samples are also held out, one fold at a time."""
+
+    task: Task
+    folds: Integers
+    """Of each sample of the task."""
+
+    @property
+    def rows(self) -> Integers | None:
+        """The samples of the view; None means all of them."""
+        return self.task.rows
+
+    def train(self, workspace: KernelWorkspace) -> Trained:
+        """Solve and certify it, then hold out its folds."""
+        view = workspace if self.rows is None else workspace.view(self.rows)
+        trained = train(self.task, view)
+        if trained.status is Status.DEGENERATE:
+            return trained
+        values, early = hold_out(self.task, view, trained.decision, self.folds)
+        return trained._replace(held_out=values, held_out_early=early)
+
+    def unsolved(self, workspace: KernelWorkspace, status: Status) -> Trained:
+        """The result without a solve: nothing is known."""
+        return self.task.unsolved(workspace, status)
+
+
+def folds_of(key: Integers, label: Integers) -> Integers:
+    """A fold for each sample: stratified, and the same for samples of a class with equal keys."""
+    folds, before = np.full(len(key), NEVER), 0
+    for c in np.unique(label):
+        own = np.flatnonzero(label == c)
+        distinct, rank = np.unique(key[own], return_inverse=True)
+        if len(distinct) > 1:
+            folds[own] = (before + rank) % SETTINGS.folds
+            before += len(distinct)
+    return folds
+
+
+def hold_out(
+    task: Task, workspace: KernelWorkspace, decision: Decision, folds: Integers
+) -> tuple[Floats, bool]:
+    """The decision value of each sample by a machine that was trained without its fold.
+
+    All of them begin at the decision function of all samples. The second result says whether a
+    limit or Ctrl-C ended one of them early.
+    """
+    if not bound_suffices(workspace.source, decision, task.tol):
+        better = workspace.source.by_differences()
+        workspace = workspace if better is None else workspace.on(better)
+    monitor = workspace.monitor.quiet(workspace.monitor.max_iter)
+    workspace = workspace.share(monitor, 1, workspace.problems)
+    problem = task.formulation.build(workspace.source)
+    coef = decision.coef * decision.scale
+    product = workspace.product_of(coef) if coef.any() else None
+    values, early = np.zeros(len(folds)), False
+    kept = np.flatnonzero(folds == NEVER)
+    if len(kept):
+        support = np.flatnonzero(coef)
+        part = workspace.source.product(support, decision.coef[support], kept)
+        values[kept] = workspace.source.backend.to_host(part) + decision.intercept
+    for number in np.unique(folds[folds != NEVER]):
+        out = folds == number
+        solution, part = _solve_without(task, problem, workspace, out, coef, product)
+        values[out] = part[out]
+        early |= solution.ended in (Status.MAX_ITER, Status.TIME_LIMIT, Status.INTERRUPTED)
+    return values, early
+
+
+def _solve_without(
+    task: Task,
+    problem: DualProblem,
+    workspace: KernelWorkspace,
+    out: Mask,
+    coef: Floats,
+    product: Floats | None,
+) -> tuple[Solution, Floats]:
+    """The problem without some samples, and the decision values of all of them."""
+    problem = without(problem, out)
+    start = repaired(problem, coef[problem.row])
+    if product is not None:
+        first = fold(problem, start, len(coef))
+        changed = np.flatnonzero(first != coef)
+        rows, F = block.rows_for(problem, workspace, workspace.source.dtypes[0]), product.copy()
+        rows.add_rows(changed, (first - coef)[changed], F)
+        workspace.kept.product = first, F
+    solution = block.solve(problem, workspace, SETTINGS.tol * task.tol, start)
+    if solution.ended is Status.DEGENERATE:
+        return solution, np.zeros(len(coef))
+    read = task.formulation.read(problem, solution)
+    return solution, solution.kernel_part / read.scale + read.intercept
+
+
+def without(problem: DualProblem, out: Mask) -> DualProblem:
+    """The same problem with some samples fixed at 0.
+
+    Sums that are a share of the bounds (nu-SVC) stay that share of what is left, or what the
+    lighter group allows.
+    """
+    fixed = out[problem.row]
+    lower, upper = (np.where(fixed, 0.0, bound) for bound in (problem.lower, problem.upper))
+    room, left = (np.maximum(-a, b) for a, b in ((problem.lower, problem.upper), (lower, upper)))
+    groups = [problem.group == g for g in range(problem.groups)]
+    share = float(left.sum() / room.sum()) if np.isfinite(room).all() else 1.0
+    start = np.zeros(len(fixed))
+    totals = [abs(float(problem.start[own].sum())) * share for own in groups]
+    total = min([*totals, *(float(left[own].sum()) for own in groups)])
+    for own in groups if total > 0 else ():
+        part = fill(total, np.minimum(left[own], total))
+        start[own] = np.where(upper[own] > 0, part, -part)
+    return problem._replace(lower=lower, upper=upper, start=start)
+
+
+def repaired(problem: DualProblem, guess: Floats) -> Floats:
+    """A feasible point near a guess: clipped, and the sums restored by free variables first.
+
+    Variables at their bounds change only where the free ones do not suffice.
+    """
+    b = np.clip(guess, problem.lower, problem.upper)
+    for g in np.flatnonzero(problem.fixed):
+        own = np.flatnonzero(problem.group == g)
+        excess = float(b[own].sum() - problem.start[own].sum())
+        sign, part = np.sign(excess), b[own]
+        lower, upper = problem.lower[own], problem.upper[own]
+        room = np.minimum(np.abs(part - (lower if sign > 0 else upper)), abs(excess))
+        free = (part > lower) & (part < upper)
+        most = np.where(free, room, 0.0)
+        move = most * min(1.0, abs(excess) / (float(most.sum()) or np.inf))
+        missing = max(0.0, abs(excess) - float(move.sum()))
+        move += fill(missing, np.where(free, 0.0, room))
+        b[own] = np.clip(part - sign * move, lower, upper)
+    return b

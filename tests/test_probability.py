@@ -1,0 +1,350 @@
+"""SVC and NuSVC with probability=True: against lone fits without each fold, scikit-learn's
+calibration, and the guarantee that the most probable class is the label."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.metrics import log_loss
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import train_test_split
+from sklearn.preprocessing import StandardScaler
+
+from command import run
+from maxmargin import SVC, NuSVC, calibration, io
+from maxmargin.estimators._probability import sample_keys
+from maxmargin.io import dump_svmlight
+from maxmargin.kernel.held_out import NEVER, folds_of, repaired, without
+from maxmargin.kernel.kernels import Kind
+from maxmargin.kernel.problems import c_svc, hard_margin, nu_svc
+from maxmargin.model_selection import SVCCV
+
+
+def blobs(n=90, classes=3, apart=1.5, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % classes
+    return rng.normal(size=(n, 4)) + apart * rng.normal(size=(classes, 4))[y], y
+
+
+def sigmoids_of_lone_fits(model, X, y, weight=None):
+    """A and B of every pair, from machines fitted on the other folds alone."""
+    model = clone(model).set_params(probability=False)
+    weight = np.ones(len(y)) if weight is None else weight
+    folds = folds_of(sample_keys(Kind.RBF, X, model.random_state), y)
+    found, classes = [], np.unique(y)
+    for i, first in enumerate(classes):
+        for second in classes[i + 1 :]:
+            rows = np.flatnonzero((y == first) | (y == second))
+            values = np.empty(len(rows))
+            for fold in np.unique(folds[rows]):
+                out = folds[rows] == fold
+                a, b = rows[~out], rows[out]
+                lone = clone(model).fit(X[a], y[a], sample_weight=weight[a])
+                values[out] = -lone.decision_function(X[b])
+            found.append(calibration.fit_sigmoid(values, y[rows] == first, weight[rows]))
+    return np.array(found).T
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        SVC(gamma=0.2),
+        SVC(gamma=0.2, C=100, random_state=3),
+        SVC(gamma=0.2, loss="squared_hinge"),
+        SVC(gamma=0.2, loss="squared_hinge", solver="newton"),
+        SVC(kernel="linear", C=0.1),
+        SVC(gamma=1.0, C=np.inf),
+        NuSVC(gamma=0.2, nu=0.3),
+        NuSVC(gamma=0.2, nu=0.9),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_sigmoids_are_those_of_lone_fits(model, classes):
+    X, y = blobs(classes=classes)
+    a, b = sigmoids_of_lone_fits(model, X, y)
+    found = clone(model).set_params(probability=True).fit(X, y)
+    np.testing.assert_allclose(found.probA_, a, rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(found.probB_, b, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("model", [SVC(gamma=0.2), NuSVC(gamma=0.2, nu=0.4)], ids=str)
+def test_weighted_sigmoids_are_those_of_lone_fits(model):
+    X, y = blobs(classes=2)
+    weight = np.random.default_rng(0).uniform(0.5, 2, len(y))
+    a, b = sigmoids_of_lone_fits(model, X, y, weight)
+    found = clone(model).set_params(probability=True).fit(X, y, sample_weight=weight)
+    np.testing.assert_allclose(found.probA_, a, rtol=1e-5)
+    np.testing.assert_allclose(found.probB_, b, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "model", [SVC(C=10, gamma=0.2), NuSVC(nu=0.8, gamma=0.2), SVC(loss="squared_hinge", gamma=0.2)]
+)
+@pytest.mark.parametrize("n", [1300, 3300])
+def test_sigmoids_of_large_problems(model, n):
+    """They are solved in rounds, to a tolerance."""
+    X, y = blobs(n=n, classes=2, apart=1.0)
+    a, b = sigmoids_of_lone_fits(model, X, y)
+    found = clone(model).set_params(probability=True).fit(X, y)
+    np.testing.assert_allclose(found.probA_, a, rtol=0.01)
+    np.testing.assert_allclose(found.probB_, b, atol=0.01)
+
+
+@pytest.mark.parametrize("estimator", [SVC(), NuSVC(nu=0.3)], ids=str)
+@pytest.mark.parametrize("classes", [2, 4])
+def test_the_machine_is_that_without_probabilities(estimator, classes):
+    X, y = blobs(n=1200, classes=classes)
+    plain = clone(estimator).fit(X, y)
+    model = clone(estimator).set_params(probability=True).fit(X, y)
+    np.testing.assert_array_equal(model.decision_function(X), plain.decision_function(X))
+    assert model.certificate_ == plain.certificate_
+
+
+# ---- the label is the most probable class --------------------------------------------------------
+
+
+def small_fits(seed):
+    """A random model and its data, often with copies, ties and weights of 0."""
+    rng = np.random.default_rng(seed)
+    n, classes = int(rng.integers(6, 30)), int(rng.integers(2, 6))
+    X = rng.normal(size=(n, 2))
+    if seed % 2:
+        X = np.round(X)
+    y = np.concatenate([np.arange(classes), rng.integers(0, classes, n - min(n, classes))])[:n]
+    y = np.array(["e", "d", "c", "b", "a"])[y] if seed % 3 == 0 else y
+    weight = rng.integers(0, 3, n) * 1.0 if seed % 5 == 0 else np.ones(n)
+    common = {
+        "probability": True,
+        "kernel": ["rbf", "linear", "poly", "sigmoid"][seed % 4],
+        "break_ties": seed % 7 == 0,
+        "class_weight": "balanced" if seed % 4 == 0 else None,
+    }
+    if seed % 6 == 0:
+        return NuSVC(nu=0.05, **common), X, y, weight
+    C = float(10.0 ** rng.integers(-3, 4))
+    return SVC(C=C, loss=["hinge", "squared_hinge"][seed % 11 == 0], **common), X, y, weight
+
+
+def test_the_most_probable_class_is_the_label():
+    fits = ties = changed = 0
+    for seed in range(400):
+        model, X, y, weight = small_fits(seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                model.fit(X, y, sample_weight=weight)
+            except ValueError:  # one class alone, an infeasible nu, a problem without a minimum
+                continue
+        fits += 1
+        asked = np.concatenate([X, np.random.default_rng(seed).normal(size=(60, 2)), 0 * X, -X])
+        p = model.predict_proba(asked)
+        np.testing.assert_array_equal(model.classes_[p.argmax(axis=1)], model.predict(asked))
+        np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-12)
+        assert p.min() >= 0
+        assert model.probA_.max() <= 0
+        own = calibration.pair_probabilities(
+            (-1 if len(model.classes_) == 2 else 1) * model._decision_values(asked),
+            model.probA_,
+            model.probB_,
+            len(model.classes_),
+        )
+        changed += bool((own.argmax(axis=1) != p.argmax(axis=1)).any())
+        ties += bool((np.diff(np.sort(own, axis=1)[:, -2:]) == 0).any())
+    assert np.all([fits > 350, changed > 100, ties > 10])  # or the test says nothing
+
+
+def test_probabilities_never_contradict_the_score():
+    rng = np.random.default_rng(0)
+    X, noise = rng.normal(size=(60, 3)), rng.integers(0, 2, 60)
+    for y in (noise, (X[:, 0] + 0.5 * rng.normal(size=60) > 0.3).astype(int)):
+        model = SVC(probability=True).fit(X, y)
+        asked = rng.normal(size=(500, 3))
+        order = np.argsort(model.decision_function(asked))
+        assert (np.diff(model.predict_proba(asked)[order, 1]) >= 0).all()
+
+
+def test_a_class_without_weight_has_no_probability():
+    X, y = blobs(classes=3)
+    model = SVC(probability=True).fit(X, y, sample_weight=(y != 1) * 1.0)
+    two = SVC(probability=True).fit(X[y != 1], y[y != 1])
+    p = model.predict_proba(X)
+    assert p[:, 1].max() < 1e-6
+    np.testing.assert_allclose(p[:, [0, 2]], two.predict_proba(X), atol=1e-5)
+
+
+def test_classes_of_one_sample():
+    """It is never held out; a class of copies of one sample neither."""
+    X, y = np.array([[0.0], [1.0]] * 20), np.array([0, 1] * 20)
+    p = SVC(probability=True).fit(X, y).predict_proba(X)
+    assert p[[0, 1], [0, 1]].min() > 0.9
+    X = np.array([[0.0], [0.1], [0.2], [5.0]])
+    p = SVC(probability=True).fit(X, [0, 0, 0, 1]).predict_proba(X)
+    assert p[[3, 0], [1, 0]].min() > 0.5
+
+
+# ---- against scikit-learn ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("load", [load_breast_cancer, load_digits])
+@pytest.mark.parametrize("model", [SVC(), NuSVC(nu=0.1)], ids=str)
+def test_log_loss_is_not_worse_than_that_of_scikit_learn(load, model):
+    X, y = load(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    A, B, ya, yb = train_test_split(X, y, test_size=0.5, random_state=0, stratify=y)
+    if len(A) > 500:
+        A, ya = A[:500], ya[:500]
+    ours = clone(model).set_params(probability=True).fit(A, ya).predict_proba(B)
+    theirs = CalibratedClassifierCV(model, ensemble=False).fit(A, ya).predict_proba(B)
+    assert log_loss(yb, ours) <= 1.1 * log_loss(yb, theirs)
+
+
+# ---- folds ---------------------------------------------------------------------------------------
+
+
+def test_order_and_copies_do_not_matter():
+    """Nor sparse storage, nor float32; the seed does."""
+    X, y = blobs()
+    X = X.astype(np.float32)
+    base = SVC(probability=True, gamma=0.3, random_state=5).fit(X.astype(float), y)
+    p = base.predict_proba(X.astype(float))
+    turn = np.random.default_rng(0).permutation(len(y))
+    np.testing.assert_allclose(
+        clone(base).fit(X[turn].astype(float), y[turn]).predict_proba(X.astype(float)), p, atol=1e-9
+    )
+    times = np.random.default_rng(1).integers(0, 4, len(y))
+    weighted = clone(base).fit(X, y, sample_weight=times).predict_proba(X)
+    copied = clone(base).fit(np.repeat(X, times, axis=0), np.repeat(y, times)).predict_proba(X)
+    np.testing.assert_allclose(weighted, copied, atol=1e-9)
+    rare = sparse.csr_matrix(X * (np.abs(X) > 0.7))
+    np.testing.assert_allclose(
+        clone(base).fit(rare, y).probA_, clone(base).fit(rare.toarray(), y).probA_, rtol=1e-6
+    )
+    np.testing.assert_array_equal(clone(base).fit(X.astype(float), y).predict_proba(X), p)
+    other = clone(base).set_params(random_state=6).fit(X, y)
+    assert np.abs(other.probA_ - base.probA_).max() > 1e-3
+
+
+def test_folds_are_stratified_and_keep_copies_together():
+    rng = np.random.default_rng(0)
+    key, label = rng.integers(0, 200, 1000), rng.integers(0, 3, 1000)
+    label[0], key[0] = 3, 7
+    folds = folds_of(key, label)
+    assert folds[0] == NEVER
+    for c in range(3):
+        own = label == c
+        for value in np.unique(key[own]):
+            assert len(np.unique(folds[own & (key == value)])) == 1
+        count = [len(np.unique(key[own & (folds == fold)])) for fold in range(5)]
+        assert max(count) - min(count) <= 1
+        assert min(count) > 0
+
+
+def test_precomputed_and_functions_are_held_out_by_position():
+    X, y = blobs(classes=3)
+    K = rbf_kernel(X, gamma=0.3)
+    given = SVC(kernel="precomputed", probability=True, random_state=1).fit(K, y)
+    function = SVC(kernel=lambda A, B: rbf_kernel(A, B, gamma=0.3), probability=True)
+    function.set_params(random_state=1).fit(X, y)
+    np.testing.assert_allclose(given.predict_proba(K), function.predict_proba(X), atol=1e-6)
+    named = SVC(gamma=0.3, probability=True).fit(X, y)
+    assert log_loss(y, given.predict_proba(K)) < 1.2 * log_loss(y, named.predict_proba(X))
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_problems_without_a_fold_start_feasible(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(6, 40))
+    y = np.where(rng.random(n) < 0.4, 1.0, -1.0)
+    y[:4] = 1, 1, -1, -1
+    out = rng.random(n) < 0.3
+    out[:4] = False
+    C = rng.uniform(0.5, 2, n)
+    nu = 0.9 * 2 * min(C[y > 0].sum(), C[y < 0].sum()) / C.sum()
+    for problem in (c_svc(y, C), c_svc(y, C, squared=True), nu_svc(y, C, nu), hard_margin(y)):
+        part = without(problem, out)
+        guess = np.clip(rng.normal(size=n), problem.lower, problem.upper)
+        b = repaired(part, guess)
+        fixed = out[part.row]
+        np.testing.assert_array_equal(b, np.clip(b, part.lower, part.upper))
+        assert not b[fixed].any()
+        for g in range(part.groups):
+            own = part.group == g
+            assert b[own].sum() == pytest.approx(part.start[own].sum(), abs=1e-12)
+
+
+# ---- availability, limits, files -----------------------------------------------------------------
+
+
+def test_availability():
+    X, y = blobs(classes=3)
+    for plain in (SVC(), SVC(probability="deprecated"), SVC().fit(X, y)):
+        assert not hasattr(plain, "predict_proba")
+        assert not hasattr(plain, "predict_log_proba")
+    with pytest.raises(AttributeError, match="predict_proba"):
+        _ = SVC().predict_proba
+    with pytest.raises(NotFittedError):
+        SVC(probability=True).predict_proba(X)
+    with pytest.raises(NotFittedError, match="fit again"):
+        SVC().fit(X, y).set_params(probability=True).predict_proba(X)
+    with pytest.raises(ValueError, match="multiclass='ovo'"):
+        SVC(probability=True, multiclass="ovr").fit(X, y)
+    two = SVC(probability=True, multiclass="ovr").fit(X[y < 2], y[y < 2])
+    np.testing.assert_array_equal(np.log(two.predict_proba(X)), two.predict_log_proba(X))
+    assert len(SVC().fit(X, y).probA_) == 0
+
+
+def test_a_search_fits_probabilities_of_the_best_model_alone():
+    X, y = blobs(classes=2)
+    search = SVCCV(Cs=[1, 10], gammas=[0.1], estimator=SVC(probability=True)).fit(X, y)
+    p = search.best_estimator_.predict_proba(X)
+    lone = SVC(probability=True, gamma=0.1, C=search.best_params_["C"]).fit(X, y)
+    np.testing.assert_array_equal(p, lone.predict_proba(X))
+
+
+def test_limits_leave_a_usable_model():
+    X, y = blobs(n=300, classes=3)
+    for limit in ({"time_limit": 0.0}, {"max_iter": 1}):
+        with pytest.warns(ConvergenceWarning):
+            model = SVC(probability=True, **limit).fit(X, y)
+        p = model.predict_proba(X)
+        np.testing.assert_array_equal(model.classes_[p.argmax(axis=1)], model.predict(X))
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_files_keep_probabilities(classes, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X, y = blobs(classes=classes)
+    model = SVC(probability=True, gamma=0.3).fit(X, y)
+    io.save(model, tmp_path / "m.mm")
+    io.save_libsvm(model, tmp_path / "m.model")
+    p = model.predict_proba(X)
+    np.testing.assert_array_equal(io.load(tmp_path / "m.mm").predict_proba(X), p)
+    np.testing.assert_allclose(io.load_libsvm(tmp_path / "m.model").predict_proba(X), p, atol=1e-9)
+    dump_svmlight(X, y, tmp_path / "data.svm")
+    for name in ("m.mm", "m.model"):
+        run("svm-predict", "-b", "1", "-q", "data.svm", name, "out")
+        head, *lines = (tmp_path / "out").read_text().splitlines()
+        assert head.split() == ["labels", *map(str, range(classes))]
+        table = np.array([line.split() for line in lines], float)
+        same = table[:, 0] == model.predict(X)  # LIBSVM's labels are its most probable classes
+        assert same.all() if name == "m.mm" else same.mean() > 0.9
+        np.testing.assert_allclose(table[same, 1:], p[same], atol=1e-4)
+        run("predict", "data.svm", name, "out", "--probability")
+        table = np.loadtxt("out")
+        np.testing.assert_array_equal(table[:, 0], model.predict(X))
+        np.testing.assert_allclose(table[:, 1:], p, atol=1e-4)
+
+
+def test_predict_refuses_probabilities_that_were_not_learnt(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X, y = blobs(classes=2)
+    io.save(SVC().fit(X, y), "plain.mm")
+    dump_svmlight(X, y, "data.svm")
+    found = run("predict", "data.svm", "plain.mm", "--probability", code=1)
+    assert "probability=True" in found.stderr
