@@ -245,15 +245,21 @@ def test_folds_are_stratified_and_keep_copies_together():
         assert min(count) > 0
 
 
-def test_precomputed_and_functions_are_held_out_by_position():
+def test_kernel_functions_and_kernel_matrices():
+    """A function of features has their folds; rows of a matrix and objects go by position."""
     X, y = blobs(classes=3)
-    K = rbf_kernel(X, gamma=0.3)
-    given = SVC(kernel="precomputed", probability=True, random_state=1).fit(K, y)
-    function = SVC(kernel=lambda A, B: rbf_kernel(A, B, gamma=0.3), probability=True)
-    function.set_params(random_state=1).fit(X, y)
-    np.testing.assert_allclose(given.predict_proba(K), function.predict_proba(X), atol=1e-6)
     named = SVC(gamma=0.3, probability=True).fit(X, y)
-    assert log_loss(y, given.predict_proba(K)) < 1.2 * log_loss(y, named.predict_proba(X))
+    p = named.predict_proba(X)
+    function = SVC(kernel=lambda A, B: rbf_kernel(A, B, gamma=0.3), probability=True).fit(X, y)
+    np.testing.assert_allclose(function.predict_proba(X), p, atol=1e-6)
+    K = rbf_kernel(X, gamma=0.3)
+    given = SVC(kernel="precomputed", probability=True).fit(K, y)
+    assert log_loss(y, given.predict_proba(K)) < 1.2 * log_loss(y, p)
+    listed = SVC(kernel=lambda A, B: rbf_kernel(A, B, gamma=0.3), probability=True)
+    objects = [row.tolist() for row in X]
+    np.testing.assert_allclose(
+        listed.fit(objects, y).predict_proba(objects), given.predict_proba(K), atol=1e-6
+    )
 
 
 @pytest.mark.parametrize("seed", range(30))

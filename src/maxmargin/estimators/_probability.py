@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from maxmargin import calibration
 from maxmargin.core.arrays import Floats, Integers
@@ -48,10 +48,12 @@ def sample_keys(kind: Kind | None, X: Any, seed: Any) -> Integers:
     are not features, but objects or rows of a kernel matrix, have numbers by their position.
     """
     random = check_random_state(0 if seed is None else seed)
-    if kind in (Kind.PRECOMPUTED, Kind.CALLABLE):
-        return np.asarray(random.permutation(len(X)))
+    numbers = sparse.issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2)
+    if kind is Kind.PRECOMPUTED or not numbers or X.dtype.kind not in "fiub":
+        return np.asarray(random.permutation(_num_samples(X)))
     factor = random.randint(0, 2**63 - 1, X.shape[1], np.int64).astype(np.uint64) * 2 + 1
     if sparse.issparse(X):
+        X = X.tocsr()
         terms = _mixed(X.data) * factor[X.indices]
         sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(terms, dtype=np.uint64)])
         return np.asarray(sums[X.indptr[1:]] - sums[X.indptr[:-1]]).view(np.int64)
