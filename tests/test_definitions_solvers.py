@@ -369,15 +369,15 @@ def test_the_bound_of_kernel_values_suffices_for_the_tolerance():
         (1.09 * sums, True, False),
     ):
         source = Rounded(0.25 * 1e-3 * 2.0 / most, other)
-        assert bool(training._bound_suffices(source, decision, 1e-3)) is suffices
-    assert training._bound_suffices(Rounded(0.0), decision, 0.0)
-    assert training._bound_suffices(Rounded(1.0), decision._replace(coef=np.zeros(n)), 0.0), (
+        assert bool(training.bound_suffices(source, decision, 1e-3)) is suffices
+    assert training.bound_suffices(Rounded(0.0), decision, 0.0)
+    assert training.bound_suffices(Rounded(1.0), decision._replace(coef=np.zeros(n)), 0.0), (
         "nothing to move"
     )
     one = decision._replace(coef=coef * 0.85 / sums)
     assert np.abs(one.coef).sum() > 1.0
-    assert training._bound_suffices(Rounded(0.25 * 1e-3 * 2.0), one, 1e-3)
-    assert not training._bound_suffices(Rounded(np.inf), decision, 1e-3)
+    assert training.bound_suffices(Rounded(0.25 * 1e-3 * 2.0), one, 1e-3)
+    assert not training.bound_suffices(Rounded(np.inf), decision, 1e-3)
 
 
 def test_a_few_of_each_class_stand_for_all_where_there_are_many(monkeypatch):

@@ -160,6 +160,15 @@ def test_python_runs(page, tmp_path, monkeypatch, capsys):
         assert {path.name for path in tmp_path.iterdir()} == {"boundary.png", "gap.png", "smo.gif"}
 
 
+@pytest.fixture(autouse=True)
+def close_figures():
+    """Pages leave figures open, as a notebook does."""
+    import matplotlib.pyplot as plt
+
+    yield
+    plt.close("all")
+
+
 @pytest.fixture
 def gallery(monkeypatch):
     """The modules of the gallery; the tests have one called data too."""

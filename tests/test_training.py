@@ -124,7 +124,7 @@ def test_a_solver_goes_on_by_differences_where_rounding_may_move_values(monkeypa
         (False, Status.MAX_ITER, False),
         (False, Status.TIME_LIMIT, False),
     ):
-        monkeypatch.setattr(training, "_bound_suffices", lambda *_, suffices=suffices: suffices)
+        monkeypatch.setattr(training, "bound_suffices", lambda *_, suffices=suffices: suffices)
         solver = Steps(monkeypatch, first._replace(ended=ended), second)
         begun = space()
         found, _, ended = training._solve(Task(form(), 1e-5), PROBLEM, begun)

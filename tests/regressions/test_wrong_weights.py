@@ -113,9 +113,11 @@ def test_sklearn_30332_every_parameter_changes_the_model_or_raises_or_only_says_
         assert_close(found[2], found[0], 1e-7)
         with pytest.raises(ValueError, match="squared"):
             cls(**base, solver="newton").fit(X, y)
-    elif name == "probability":
-        with pytest.raises(ValueError, match="probability=True is not available"):
-            cls(probability=True).fit(X, y)
+    elif name == "probability":  # the same machine, and predict_proba besides
+        model = cls(**base, probability=True).fit(X, y)
+        np.testing.assert_array_equal(values(model, X), plain)
+        assert model.predict_proba(X).shape == (len(y), len(model.classes_))
+        assert not hasattr(cls(**base).fit(X, y), "predict_proba")
     elif name == "break_ties":  # its effect on ties is tested with the votes
         with pytest.raises(ValueError, match="break_ties must be False"):
             cls(break_ties=True, decision_function_shape="ovo").fit(X, y).predict(X)

@@ -262,7 +262,7 @@ class State:
         Where few moved far, errors of float32 are large in these rows alone.
         """
         farthest = self.xp.argsort(-self.xp.abs(change))[: SETTINGS.farthest]
-        values = source.block(rows[farthest], None, source.dtypes[0])
+        values = source.block(rows[farthest], None, np.float64)
         seen = self.xp.abs(values * change[farthest, None]).max(axis=0, initial=0.0)
         order = self.xp.argsort(-seen)[: SETTINGS.neighbours]
         near: Integers = order[seen[order] > 0]
