@@ -62,7 +62,7 @@ PACKAGES = (
     Package("scikit-learn", "1.9.1", ("uses_scikit_learn.py",), "here"),
 )
 
-PROBABILITY = "fits with `probability=True`, which raises: use `CalibratedClassifierCV`"
+PROBABILITY = "fits with `probability=True`, which raised when this page was made"
 
 KNOWN = {
     r"svm_converters.*_(ptrue(_4)?|class_true|break_ties)$": PROBABILITY,
