@@ -151,12 +151,15 @@ class GivesProbabilities(KernelMachine):
             One column for each of ``classes_``; rows sum to 1.
         """
         check_is_fitted(self)
-        record = self.model_
-        if not len(record.prob_b):
+        if not len(self.model_.prob_b):
             raise NotFittedError(
                 "predict_proba is not available when fitted with probability=False: fit again."
             )
-        values = self._decision_values(X)
+        return self._probabilities_of(self._decision_values(X))
+
+    def _probabilities_of(self, values: Floats) -> Floats:
+        """predict_proba from the values of every decision function, one column each."""
+        record = self.model_
         p = calibration.pair_probabilities(
             libsvm_sign(record) * values, record.prob_a, record.prob_b, len(self.classes_)
         )
