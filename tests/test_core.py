@@ -3,11 +3,12 @@ dense and sparse.
 """
 
 import itertools
+import threading
 
 import numpy as np
 import pytest
 from scipy import sparse
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from maxmargin.core import _cpu
 from maxmargin.core import threads as thread_settings
@@ -15,7 +16,7 @@ from maxmargin.core.backend import Variables
 from maxmargin.core.choose import HOST as core
 from maxmargin.core.memory import contiguous
 from maxmargin.core.text import parse_svmlight
-from maxmargin.core.threads import one_thread, thread_count
+from maxmargin.core.threads import one_blas_thread, one_thread, thread_count
 from numpy_backend import NumpyBackend
 
 RBF, LINEAR, LAPLACIAN = (2, 0.2, 0.0, 3), (0, 1.0, 0.0, 3), (5, 0.2, 0.0, 3)
@@ -102,6 +103,44 @@ def test_threads_follow_the_environment():
     with one_thread():
         assert thread_count() == 1
     assert thread_count(work=10) == 1
+
+
+def blas_threads():
+    return {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
+
+
+def test_blas_is_held_to_one_thread_from_any_thread():
+    """The first user sets the number and the last restores it, though another thread controls
+    OpenBLAS (threadpoolctl 3.8) and the first user lives on."""
+    seen, first_is_in, last_is_in, first_left, over = {}, *(threading.Event() for _ in range(4))
+
+    def first():
+        with one_blas_thread():
+            seen["first"] = blas_threads()
+            first_is_in.set()
+            last_is_in.wait(60)
+        first_left.set()
+        over.wait(60)
+
+    def last():
+        with one_blas_thread():
+            last_is_in.set()
+            first_left.wait(60)
+            seen["last"] = blas_threads()
+
+    with threadpool_limits(3, user_api="blas"):
+        user, other = threading.Thread(target=first), threading.Thread(target=last)
+        user.start()
+        assert first_is_in.wait(60)
+        other.start()
+        other.join(60)
+        seen["after"] = blas_threads()
+        over.set()
+        user.join(60)
+        with threadpool_limits(2, user_api="blas"):
+            seen["inside"] = blas_threads()
+        seen["again"] = blas_threads()
+    assert seen == {"first": {1}, "last": {1}, "after": {3}, "inside": {2}, "again": {3}}
 
 
 def test_bad_shapes_and_indices_raise():

@@ -67,6 +67,21 @@ def _buffers() -> None:
     np.ones((64, 64)) @ np.ones((64, 64))
 
 
+def _set_threads(library: Any, number: int) -> None:
+    """Set the number of threads of a BLAS library from any thread.
+
+    threadpoolctl 3.8 lets one thread control OpenBLAS and ignores the others: here the first fit
+    to begin sets the number and the last to end restores it, and these may be two threads. Control
+    is left free, so that limits of the caller's own end as usual.
+    """
+    release = getattr(library, "clear_controlling_thread", None)
+    if release is not None:
+        release(force=True)
+    library.set_num_threads(number)
+    if release is not None:
+        release(force=True)
+
+
 _blas_users = 0
 _blas_lock = threading.Lock()
 _blas_before: list[Any] = []
@@ -84,7 +99,7 @@ def one_blas_thread() -> Iterator[None]:
         if _blas_users == 0:
             _blas_before = [library.get_num_threads() for library in _blas()]
             for library in _blas():
-                library.set_num_threads(1)
+                _set_threads(library, 1)
         _blas_users += 1
     try:
         yield
@@ -93,4 +108,4 @@ def one_blas_thread() -> Iterator[None]:
             _blas_users -= 1
             if _blas_users == 0:
                 for library, threads in zip(_blas(), _blas_before, strict=True):
-                    library.set_num_threads(threads)
+                    _set_threads(library, threads)
