@@ -19,7 +19,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import PolynomialFeatures
 from sklearn.svm import SVC as TheirSVC
 
 import needs
@@ -234,7 +234,7 @@ def test_killed_while_saving(tmp_path):
 def test_what_is_no_model_of_ours_is_refused_with_a_remedy(tmp_path):
     X, y = np.eye(4), [0, 1, 0, 1]
     others = {
-        "save its last step": make_pipeline(StandardScaler(), SVC()),
+        "the last step of the pipeline here": make_pipeline(PolynomialFeatures(), SVC()),
         "from_sklearn": TheirSVC(),
         "can be saved": 4,
     }

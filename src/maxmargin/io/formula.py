@@ -1,8 +1,12 @@
 """A fitted model as a formula for exports: functions of a point, and a rule from values to a label.
 
-    f_k(x) = sum_j coef_kj k(x_j, x) + intercept_k
+    f_k(x) = sum_j coef_kj k(x_j, z) + intercept_k
 
-With a linear kernel there are no vectors: coef holds the weights of the features.
+z is x after the preparation, the operations of scalers before the model (preparation.py). With a
+linear kernel there are no vectors: coef holds the weights of the features.
+
+A classifier with probabilities has P(i | i or j) = 1 / (1 + exp(a_k f_k + b_k)) for each pair k of
+classes i < j; calibration.py says how they become probabilities of the classes.
 """
 
 from enum import Enum
@@ -19,8 +23,10 @@ from maxmargin.estimators._linear import BaseLinear
 from maxmargin.estimators._online import BaseOnline
 from maxmargin.estimators._outlier import BaseOneClass
 from maxmargin.estimators._record import checked
+from maxmargin.estimators.libsvm_layout import libsvm_sign
 from maxmargin.estimators.linear import LinearSVC
 from maxmargin.estimators.records import of_best, record_of
+from maxmargin.io.preparation import Step, parts_of, steps_of
 from maxmargin.kernel.kernels import Kernel, Kind
 from maxmargin.kernel.sources import combine
 from maxmargin.online.model import OnlineModel
@@ -44,6 +50,13 @@ class Rule(Enum):
     CONFIDENCE = "votes, and where equal the sum of a class's values"
 
 
+class Sigmoids(NamedTuple):
+    """P(first of a pair | f) = 1 / (1 + exp(a f + b)), f our decision value of the pair."""
+
+    a: Floats
+    b: Floats
+
+
 class Formula(NamedTuple):
     """The functions and the rule; see the top of this file."""
 
@@ -61,13 +74,34 @@ class Formula(NamedTuple):
     """Whether decision_function returns the values of the pairs, not votes with confidence."""
     label_order: NDArray[np.int64] | None = None
     """Positions in classes; of classes with equal votes or values the first in this order wins."""
+    preparation: tuple[Step, ...] = ()
+    """What is done with a point before the functions see it."""
+    sigmoids: Sigmoids | None = None
+    """For a classifier with probabilities."""
+    name: str = ""
+    """The class of the estimator."""
 
 
 def formula_of(model: Any) -> Formula:
-    """Return the formula of a fitted estimator whose kernel is not a Python function."""
-    model = of_best(model)
-    if not isinstance(model, BaseSVM | BaseLinear):
-        raise TypeError(f"{type(model).__name__} is not an estimator of maxmargin.")
+    """Return the formula of a fitted estimator whose kernel is not a Python function.
+
+    Scalers before it in a pipeline become part of the formula.
+    """
+    scalers, machine = parts_of(model)
+    machine = of_best(machine)
+    if not isinstance(machine, BaseSVM | BaseLinear):
+        raise TypeError(f"{type(machine).__name__} is not an estimator of maxmargin.")
+    found = _formula(machine)
+    steps = tuple(steps_of(scalers))
+    if any(len(step.numbers) != found.n_inputs for step in steps):
+        raise ValueError("the scalers and the model of the pipeline have other numbers of features")
+    return found._replace(
+        preparation=steps, sigmoids=_sigmoids(machine), name=type(machine).__name__
+    )
+
+
+def _formula(model: Any) -> Formula:
+    """The formula of an estimator without preparation and probabilities."""
     if isinstance(model, BaseLinear):
         record = checked(model)
         return _linear(model, record.weights(), record.intercepts(), record.label_order)
@@ -76,6 +110,14 @@ def formula_of(model: Any) -> Formula:
             "The kernel is a Python function, which cannot be written in another language."
         )
     return _online(model) if isinstance(model, BaseOnline) else _machine(model)
+
+
+def _sigmoids(model: Any) -> Sigmoids | None:
+    """The sigmoids of the pairs of classes, with our sign of decision values."""
+    if not hasattr(model, "predict_proba"):
+        return None
+    record = record_of(model)
+    return Sigmoids(libsvm_sign(record) * record.prob_a, record.prob_b)
 
 
 def _linear(

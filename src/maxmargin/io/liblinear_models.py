@@ -23,8 +23,9 @@ from numpy.typing import NDArray
 
 from maxmargin.core.arrays import Floats
 from maxmargin.estimators import LinearOneClassSVM, LinearSVC, LinearSVR
-from maxmargin.estimators.records import linear_of, restore_linear
+from maxmargin.estimators.records import restore_linear
 from maxmargin.io.files import compressed_write
+from maxmargin.io.folding import linear_without_scaling
 from maxmargin.io.label_orders import whole_labels
 from maxmargin.io.model_text import Head, Lines, numbers_of_lines, read_head
 from maxmargin.linear.model import LinearModel, imported
@@ -83,7 +84,8 @@ def save_liblinear(model: Any, path: Any) -> None:
     Parameters
     ----------
     model : LinearSVC, LinearSVCCV, LinearSVR or LinearOneClassSVM
-        Labels must be integers: LIBLINEAR has no others.
+        Labels must be integers: LIBLINEAR has no others. Scalers before the model in a pipeline
+        become part of its weights, which rounds them.
     path : str or path-like
         File to write. The suffixes .gz, .bz2, .xz and .zst compress it. Numbers read back exactly.
 
@@ -95,7 +97,7 @@ def save_liblinear(model: Any, path: Any) -> None:
     LIBLINEAR always does), more as in ``classes_``, so that LIBLINEAR breaks ties as ``predict``
     does.
     """
-    model, found = linear_of(model)
+    model, found = linear_without_scaling(model)
     solver = solver_of(model)
     head = [
         f"solver_type {solver}",
@@ -114,7 +116,7 @@ def save_liblinear(model: Any, path: Any) -> None:
             )
         head.append("label " + " ".join(str(labels[k]) for k in order))
     one_class = solver == ONE_CLASS
-    extra = bool(model.fit_intercept) and not one_class
+    extra = bool(model.fit_intercept or intercept.any()) and not one_class
     head += [f"nr_feature {columns.shape[1]}", f"bias {1 if extra else -1}"]
     head += [f"rho {-float(intercept[0])!r}"] if one_class else []
     rows = np.vstack([columns.T, intercept]) if extra else columns.T

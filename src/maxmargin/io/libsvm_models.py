@@ -36,8 +36,9 @@ from maxmargin.core.arrays import Floats
 from maxmargin.core.memory import contiguous
 from maxmargin.core.text import format_svmlight
 from maxmargin.estimators.libsvm_layout import libsvm_signed
-from maxmargin.estimators.records import record_of, restore
+from maxmargin.estimators.records import restore
 from maxmargin.io.files import compressed_write
+from maxmargin.io.folding import machine_without_scaling
 from maxmargin.io.label_orders import reordered, whole_labels, with_sorted_classes
 from maxmargin.io.model_text import Head, Lines, read_head, read_vectors
 from maxmargin.io.svmlight_rows import Layout, Rows
@@ -71,7 +72,8 @@ def save_libsvm(model: Any, path: Any) -> None:
     ----------
     model : SVC, NuSVC, OneClassSVM, SVR or NuSVR
         LIBSVM has only "linear", "poly", "rbf", "sigmoid" and "precomputed" kernels, integer
-        labels, and pairs of classes (``multiclass="ovo"``).
+        labels, and pairs of classes (``multiclass="ovo"``). Scalers before a machine with a linear
+        kernel become part of its support vectors, which rounds them; its other kernels allow none.
     path : str or path-like
         File to write. The suffixes .gz, .bz2, .xz and .zst compress it. Numbers read back exactly.
 
@@ -83,7 +85,7 @@ def save_libsvm(model: Any, path: Any) -> None:
     ``classes_``, so that LIBSVM breaks ties as ``predict`` does. Decision values in LIBSVM are
     positive for the first label of a pair.
     """
-    machine = libsvm_signed(record_of(model))
+    machine = libsvm_signed(machine_without_scaling(model))
     _refuse_others(machine)
     order = machine.label_order
     if order is None and machine.classes is not None and machine.classes.tolist() == [-1, 1]:

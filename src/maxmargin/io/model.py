@@ -4,6 +4,9 @@ A .mm file holds an estimator's class, parameters and fitted attributes. archive
 container, tagged.py its values. A loaded estimator has the same attributes as the saved one, bit
 for bit. Only classes of the list below are read, only names of fitted attributes are accepted, and
 a model is checked as prediction checks it before it is returned.
+
+A pipeline of scalers and an estimator is held as the list of its steps (preparation.py), and of a
+search over parameters the model that it chose.
 """
 
 import re
@@ -11,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin import estimators
@@ -22,6 +26,7 @@ from maxmargin.io.earlier_versions import with_record
 from maxmargin.io.files import open_read
 from maxmargin.io.liblinear_models import load_liblinear
 from maxmargin.io.libsvm_models import load_libsvm
+from maxmargin.io.preparation import SCALERS, check_scaler, chosen, entry_of, is_prepared
 from maxmargin.io.svm_light_models import load_svm_light
 from maxmargin.io.tagged import Decoder, Encoder
 from maxmargin.kernel.kernels import Kernel
@@ -31,6 +36,9 @@ CLASSES |= {f"liblinear.{name}": getattr(liblinear, name) for name in ("LinearSV
 NAMES = {cls: name for name, cls in CLASSES.items()}
 ATTRIBUTE = re.compile(r"(_[a-zA-Z]\w{0,60}|[a-zA-Z]\w{0,60}_)", re.ASCII)
 """Names of fitted attributes: they begin or end with an underscore."""
+PIPELINE = "Pipeline"
+MOST_STEPS = 100
+"""Steps that a pipeline may have."""
 
 
 def save(model: Any, path: Any) -> None:
@@ -39,29 +47,67 @@ def save(model: Any, path: Any) -> None:
     Parameters
     ----------
     model : estimator
-        Any of maxmargin's whose kernel is not a Python function: the file holds data only.
+        Any of maxmargin's whose kernel is not a Python function: the file holds data only. A
+        pipeline of scikit-learn's scalers (StandardScaler, MinMaxScaler, MaxAbsScaler,
+        RobustScaler) and such an estimator. A fitted search over parameters: the file holds its
+        ``best_estimator_``.
     path : str or path-like
         File to write. An old file is replaced when the new one is complete and on the disk.
     """
+    arrays = archive.Arrays()
+    record = _encode_whole(model, arrays)
+    archive.write(path, record, arrays)
+
+
+def _encode_whole(model: Any, arrays: archive.Arrays) -> dict[str, Any]:
+    """Return the record of an estimator, or of the steps of a pipeline, after checking them."""
+    model = chosen(model)
+    if is_prepared(model):
+        *scalers, (last, estimator) = model.steps
+        steps = [[name, _encode_scaler(step, arrays)] for name, step in scalers]
+        found = {"class": PIPELINE, "steps": [*steps, [last, _encode_whole(estimator, arrays)]]}
+        _check_widths(model)
+        return found
     if type(model) not in NAMES:
+        if hasattr(model, "fit"):
+            check_is_fitted(model)
         raise TypeError(
             f"{type(model).__module__}.{type(model).__name__} is not an estimator of maxmargin: "
             f"{_remedy(model)}."
         )
     check_is_fitted(model)
-    arrays = archive.Arrays()
     record = _encode(model, arrays)
     validate(model)
-    archive.write(path, record, arrays)
+    return record
+
+
+def _encode_scaler(scaler: Any, arrays: archive.Arrays) -> dict[str, Any]:
+    """Return the class of a scaler, its parameters that are not the defaults, its attributes."""
+    entry = entry_of(scaler)
+    check_is_fitted(scaler)
+    check_scaler(scaler)
+    parameters, defaults = scaler.get_params(deep=False), entry.cls().get_params()
+    encode = Encoder(arrays, lambda part: _encode(part, arrays)).encode
+    return {
+        "class": type(scaler).__name__,
+        "parameters": {
+            name: encode(value) for name, value in parameters.items() if value != defaults[name]
+        },
+        "attributes": {
+            name: encode(value) for name, value in vars(scaler).items() if name not in parameters
+        },
+    }
+
+
+def _check_widths(pipeline: Any) -> None:
+    """Raise ValueError unless all steps of a pipeline have the same number of features."""
+    widths = [step.n_features_in_ for _, step in pipeline.steps]
+    if len(set(widths)) > 1:
+        raise ValueError(f"the steps of the pipeline have {widths} features.")
 
 
 def _remedy(model: Any) -> str:
     """Return what to do with an object that is not one of our estimators."""
-    if hasattr(model, "steps"):
-        return (
-            "save its last step, model[-1], here, and the steps before it, which every prediction "
-            "needs, in another way"
-        )
     if type(model).__module__.startswith("sklearn.svm"):
         return "io.from_sklearn converts it to one"
     return f"{', '.join(CLASSES)} can be saved"
@@ -104,8 +150,9 @@ def load(path: Any, *, n_features: int | None = None) -> Any:
     Returns
     -------
     model : estimator
-        From a file of ours, the estimator that was saved, with the same predictions, bit for bit.
-        See ``load_libsvm``, ``load_liblinear`` and ``load_svm_light`` for the others.
+        From a file of ours, the estimator or the pipeline that was saved, with the same
+        predictions, bit for bit; of a search, the model that it chose. See ``load_libsvm``,
+        ``load_liblinear`` and ``load_svm_light`` for the others.
     """
     with open_read(Path(path)) as file:
         try:
@@ -144,13 +191,55 @@ def _of_width(model: Any, n_features: int | None) -> Any:
 def _load(path: Any) -> Any:
     found = archive.Archive(path)
     try:
-        return _decode(Decoder(found.arrays, _decode), found.header.get("model"), 0)
+        return _decode_whole(Decoder(found.arrays, _decode), found.header.get("model"), 0)
     except WRONG as error:
         raise found.error(
             f"its contents are inconsistent: {type(error).__name__}: {error}"
         ) from None
     except ValueError as error:
         raise found.error(str(error)) from None
+
+
+def _decode_whole(decoder: Decoder, record: Any, nested: int) -> Any:
+    """Return the estimator or the pipeline of a record, checked."""
+    if record["class"] != PIPELINE:
+        return _decode(decoder, record, 0)
+    steps = record["steps"]
+    names = [name for name, _ in steps]
+    good = type(steps) is list and 0 < len(steps) <= MOST_STEPS and nested < MOST_STEPS
+    good = good and all(type(name) is str and name and "__" not in name for name in names)
+    if not good or len(set(names)) < len(names):
+        raise ValueError("the steps of its pipeline are malformed.")
+    found = [_decode_scaler(decoder, step) for _, step in steps[:-1]]
+    found.append(_decode_whole(decoder, steps[-1][1], nested + 1))
+    pipeline = Pipeline(list(zip(names, found, strict=True)))
+    _check_widths(pipeline)
+    return pipeline
+
+
+def _decode_scaler(decoder: Decoder, record: Any) -> Any:
+    """Return the scaler of a record, checked."""
+    name = record["class"]
+    if not isinstance(name, str) or name not in SCALERS:
+        raise ValueError(f"the scaler {str(name)[:40]!r} is unknown.")
+    cls = SCALERS[name].cls
+    _refuse_odd(name, set(record["parameters"]), set(cls().get_params()))
+    scaler = build(cls, **{key: decoder.decode(v) for key, v in record["parameters"].items()})
+    for key, value in record["attributes"].items():
+        if key in scaler.get_params() or not ATTRIBUTE.fullmatch(key):
+            raise ValueError(f"{key[:40]!r} is not a fitted attribute.")
+        vars(scaler)[key] = decoder.decode(value)
+    check_scaler(scaler)
+    return scaler
+
+
+def _refuse_odd(name: str, given: set[str], known: set[str]) -> None:
+    """Raise ValueError if a class lacks a parameter."""
+    odd = sorted(given - known)
+    if odd:
+        raise ValueError(
+            f"{name} has no parameter {odd[0][:40]!r}: the file may come from a newer version."
+        )
 
 
 def _decode(decoder: Decoder, record: Any, depth: int) -> Any:
@@ -160,11 +249,7 @@ def _decode(decoder: Decoder, record: Any, depth: int) -> Any:
         raise ValueError(f"the class {str(name)[:40]!r} is unknown.")
     cls = CLASSES[name]
     known = set(cls().get_params(deep=False))
-    odd = sorted(set(record["parameters"]) - known)
-    if odd:
-        raise ValueError(
-            f"{name} has no parameter {odd[0][:40]!r}: the file may come from a newer version."
-        )
+    _refuse_odd(name, set(record["parameters"]), known)
     parameters = {key: decoder.decode(value, depth) for key, value in record["parameters"].items()}
     model = build(cls, **parameters)
     found = {key: decoder.decode(value, depth) for key, value in record["attributes"].items()}

@@ -7,17 +7,27 @@ distances of the RBF kernel are |x|^2 + |z|^2 - 2 x.z of centred data. Labels ar
 table, so they may be numbers or strings.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.io.formula import Formula, Rule, formula_of
+from maxmargin.io.onnx_probability import probabilities
+from maxmargin.io.preparation import Operation
 from maxmargin.kernel import multiclass
 from maxmargin.kernel.kernels import Kind
 
 OPSET, IR_VERSION = 17, 8
 """Old enough for the runtimes of the last years."""
+OPERATORS = {
+    Operation.SUBTRACT: "Sub",
+    Operation.ADD: "Add",
+    Operation.MULTIPLY: "Mul",
+    Operation.DIVIDE: "Div",
+    Operation.AT_LEAST: "Max",
+    Operation.AT_MOST: "Min",
+}
 
 
 def to_onnx(model: Any) -> Any:
@@ -26,14 +36,16 @@ def to_onnx(model: Any) -> Any:
     Parameters
     ----------
     model : estimator
-        Any of maxmargin's whose kernel is not a Python function.
+        Any of maxmargin's whose kernel is not a Python function; a pipeline of scalers and such an
+        estimator, or a fitted search over parameters.
 
     Returns
     -------
     proto : onnx.ModelProto
-        Input ``X``, float64 of shape (n, n_features) (kernel values for a precomputed kernel).
-        Outputs ``label`` and ``decision`` for classifiers and one-class models, as ``predict`` and
-        ``decision_function`` return them; ``value`` for regression.
+        Input ``X``, float64 of shape (n, n_features) (kernel values for a precomputed kernel),
+        before any scaling. Outputs ``label`` and ``decision`` for classifiers and one-class models,
+        as ``predict`` and ``decision_function`` return them, and ``probability`` as
+        ``predict_proba`` does, if the model has it; ``value`` for regression.
     """
     try:
         import onnx
@@ -43,6 +55,7 @@ def to_onnx(model: Any) -> Any:
         ) from missing
     formula = formula_of(model)
     graph = _Graph(onnx)
+    graph.x = _prepared(graph, formula)
     outputs = _outputs(graph, formula, _values(graph, formula))
     kinds = onnx.TensorProto
     given = onnx.helper.make_tensor_value_info("X", kinds.DOUBLE, ["n", formula.n_inputs])
@@ -50,9 +63,7 @@ def to_onnx(model: Any) -> Any:
     for name, (source, kind, shape) in outputs.items():
         graph.nodes.append(onnx.helper.make_node("Identity", [source], [name]))
         shown.append(onnx.helper.make_tensor_value_info(name, kind, ["n", *shape]))
-    whole = onnx.helper.make_graph(
-        graph.nodes, type(model).__name__, [given], shown, graph.constants
-    )
+    whole = onnx.helper.make_graph(graph.nodes, formula.name, [given], shown, graph.constants)
     proto = onnx.helper.make_model(
         whole,
         opset_imports=[onnx.helper.make_opsetid("", OPSET)],
@@ -63,6 +74,15 @@ def to_onnx(model: Any) -> Any:
     return proto
 
 
+class Output(NamedTuple):
+    """An output of the graph."""
+
+    tensor: str
+    kind: int
+    shape: tuple[int, ...]
+    """Without the number of samples."""
+
+
 class _Graph:
     """Nodes and constants, named by their numbers."""
 
@@ -71,6 +91,8 @@ class _Graph:
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
         self._count = 0
+        self.x = "X"
+        """The points as the functions take them."""
 
     def _name(self) -> str:
         self._count += 1
@@ -95,7 +117,8 @@ class _Graph:
         """Add a node and return its output; inputs that are not names become constants."""
         name = self._name()
         names = [value if isinstance(value, str) else self.constant(value) for value in inputs]
-        self.nodes.append(self.onnx.helper.make_node(kind, names, [name], **attributes))
+        unused = [self._name()] if kind == "TopK" else []  # its second output, the positions
+        self.nodes.append(self.onnx.helper.make_node(kind, names, [name, *unused], **attributes))
         return name
 
 
@@ -108,21 +131,29 @@ def _exp(g: _Graph, distances: str, gamma: float) -> str:
     return g.op("Exp", g.op("Mul", distances, -gamma))
 
 
+def _prepared(g: _Graph, formula: Formula) -> str:
+    """Return the points after the preparation."""
+    x = "X"
+    for operation, numbers in formula.preparation:
+        x = g.op(OPERATORS[operation], x, numbers)
+    return x
+
+
 def _kernel_values(g: _Graph, formula: Formula) -> str:
     """Return k(x, x_j), a row for each point."""
     kernel, V = formula.kernel, formula.vectors
     if kernel.kind is Kind.PRECOMPUTED:
-        return g.op("Gather", "X", formula.columns, axis=1)
+        return g.op("Gather", g.x, formula.columns, axis=1)
     assert V is not None
     if kernel.kind is Kind.RBF:
         centre = V.mean(axis=0) if len(V) else np.zeros(V.shape[1])
-        x, v = g.op("Sub", "X", centre), V - centre
+        x, v = g.op("Sub", g.x, centre), V - centre
         squares = g.op("ReduceSum", g.op("Mul", x, x), _axes(1), keepdims=1)
         products = g.op("MatMul", x, 2 * v.T)
         distances = g.op("Add", g.op("Sub", squares, products), np.square(v).sum(axis=1))
         return _exp(g, g.op("Max", distances, 0.0), kernel.gamma)
     if kernel.kind in (Kind.LAPLACIAN, Kind.CHI2):
-        x = g.op("Unsqueeze", "X", _axes(1))
+        x = g.op("Unsqueeze", g.x, _axes(1))
         terms = g.op("Abs", g.op("Sub", x, V[None]))
         if kernel.kind is Kind.CHI2:
             sums = g.op("Add", x, V[None])
@@ -131,10 +162,10 @@ def _kernel_values(g: _Graph, formula: Formula) -> str:
         return _exp(g, g.op("ReduceSum", terms, _axes(2), keepdims=0), kernel.gamma)
     if kernel.kind is Kind.COSINE:
         size = np.sqrt(np.square(V).sum(axis=1, keepdims=True))
-        length = g.op("Sqrt", g.op("ReduceSum", g.op("Mul", "X", "X"), _axes(1), keepdims=1))
-        x = g.op("Div", "X", g.op("Where", g.op("Equal", length, 0.0), 1.0, length))
+        length = g.op("Sqrt", g.op("ReduceSum", g.op("Mul", g.x, g.x), _axes(1), keepdims=1))
+        x = g.op("Div", g.x, g.op("Where", g.op("Equal", length, 0.0), 1.0, length))
         return g.op("MatMul", x, (V / np.where(size == 0, 1.0, size)).T)
-    scaled = g.op("Add", g.op("MatMul", "X", kernel.gamma * V.T), float(kernel.coef0))
+    scaled = g.op("Add", g.op("MatMul", g.x, kernel.gamma * V.T), float(kernel.coef0))
     if kernel.kind is Kind.POLY:
         return g.op("Pow", scaled, float(kernel.degree))
     return g.op("Tanh" if kernel.kind is Kind.TANH else "Sigmoid", scaled)
@@ -142,36 +173,47 @@ def _kernel_values(g: _Graph, formula: Formula) -> str:
 
 def _values(g: _Graph, formula: Formula) -> str:
     """Return the values of the functions, a column each."""
-    inputs = "X" if formula.kernel.kind is Kind.LINEAR else _kernel_values(g, formula)
+    inputs = g.x if formula.kernel.kind is Kind.LINEAR else _kernel_values(g, formula)
     return g.op("Add", g.op("MatMul", inputs, formula.coef.T), formula.intercept)
 
 
-def _outputs(
-    g: _Graph, formula: Formula, values: str
-) -> dict[str, tuple[str, int, tuple[int, ...]]]:
+def _outputs(g: _Graph, formula: Formula, values: str) -> dict[str, Output]:
     """Return the name, tensor, type and shape of each output of the graph."""
     kinds, rule = g.onnx.TensorProto, formula.rule
-    if formula.coef.shape[0] == 1:
-        f = g.op("Squeeze", values, _axes(1))
-        if rule is Rule.VALUE:
-            return {"value": (f, kinds.DOUBLE, ())}
-        if rule is Rule.INSIDE:
-            label = g.op("Where", g.op("Less", f, 0.0), _axes(-1), _axes(1))
-            return {"label": (label, kinds.INT64, ()), "decision": (f, kinds.DOUBLE, ())}
-        second = (
-            g.op("Greater", f, 0.0) if rule is Rule.ABOVE else g.op("Not", g.op("Less", f, 0.0))
-        )
-        place = g.op("Cast", second, to=kinds.INT64)
-        return {"label": _label(g, formula, place), "decision": (f, kinds.DOUBLE, ())}
+    f = g.op("Squeeze", values, _axes(1)) if formula.coef.shape[0] == 1 else ""
+    if rule is Rule.VALUE:
+        return {"value": Output(f, kinds.DOUBLE, ())}
+    if rule is Rule.INSIDE:
+        label = g.op("Where", g.op("Less", f, 0.0), _axes(-1), _axes(1))
+        return {
+            "label": Output(label, kinds.INT64, ()),
+            "decision": Output(f, kinds.DOUBLE, ()),
+        }
+    if f:
+        above = rule is Rule.ABOVE
+        second = g.op("Greater", f, 0.0) if above else g.op("Not", g.op("Less", f, 0.0))
+        place, decision = g.op("Cast", second, to=kinds.INT64), Output(f, kinds.DOUBLE, ())
+    else:
+        place, decision = _of_several(g, formula, values)
+    found = {"label": _label(g, formula, place), "decision": decision}
+    if formula.sigmoids is not None:
+        p = probabilities(g, formula, values, place)
+        assert formula.classes is not None
+        found["probability"] = Output(p, kinds.DOUBLE, (len(formula.classes),))
+    return found
+
+
+def _of_several(g: _Graph, formula: Formula, values: str) -> tuple[str, Output]:
+    """Return the position of the label of several classes, and the decision values shown."""
     assert formula.classes is not None
-    decision, shown, scores, order = values, len(formula.coef), values, formula.label_order
+    rule, order = formula.rule, formula.label_order
+    decision, shown, scores = values, len(formula.coef), values
     if rule in (Rule.VOTES, Rule.CONFIDENCE):
         votes, confident = _votes(g, values, len(formula.classes))
         scores, order = (votes, order) if rule is Rule.VOTES else (confident, None)
         if not formula.pairs_shown:
             decision, shown = confident, len(formula.classes)
-    place = _most(g, scores, order)
-    return {"label": _label(g, formula, place), "decision": (decision, kinds.DOUBLE, (shown,))}
+    return _most(g, scores, order), Output(decision, g.onnx.TensorProto.DOUBLE, (shown,))
 
 
 def _most(g: _Graph, scores: str, order: NDArray[np.int64] | None) -> str:
@@ -195,7 +237,7 @@ def _votes(g: _Graph, values: str, n_classes: int) -> tuple[str, str]:
     return votes, g.op("Add", votes, squeezed)
 
 
-def _label(g: _Graph, formula: Formula, place: str) -> tuple[str, int, tuple[int, ...]]:
+def _label(g: _Graph, formula: Formula, place: str) -> Output:
     """Return the label at each position of the classes."""
     kinds, classes = g.onnx.TensorProto, formula.classes
     assert classes is not None
@@ -208,4 +250,4 @@ def _label(g: _Graph, formula: Formula, place: str) -> tuple[str, int, tuple[int
         "b": (np.bool_, kinds.BOOL),
     }
     dtype, kind = table.get(classes.dtype.kind, (classes.dtype, kinds.STRING))
-    return g.op("Gather", classes.astype(dtype), place), kind, ()
+    return Output(g.op("Gather", classes.astype(dtype), place), kind, ())

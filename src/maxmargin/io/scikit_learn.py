@@ -5,10 +5,12 @@ in coef_ and intercept_. Its linear models penalise the intercept: they become o
 ``intercept="regularised"``.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.pipeline import Pipeline
 from sklearn.svm import _classes as theirs
 from sklearn.utils.validation import check_is_fitted
 
@@ -22,6 +24,7 @@ from maxmargin.estimators.records import (
     restore,
     restore_linear,
 )
+from maxmargin.io.preparation import chosen, is_prepared
 from maxmargin.kernel.kernels import NAMES, PARAMETERS, Kernel, Kind
 from maxmargin.kernel.model import KernelModel, Problem, imported
 from maxmargin.linear.model import imported as model_of_weights
@@ -40,7 +43,8 @@ def from_sklearn(model: Any) -> Any:
     Parameters
     ----------
     model : SVC, NuSVC, SVR, NuSVR, OneClassSVM, LinearSVC or LinearSVR of scikit-learn
-        Fitted; its kernel may not be a Python function.
+        Fitted; its kernel may not be a Python function. Of a pipeline the last step is converted,
+        of a fitted search over parameters the model that it chose.
 
     Returns
     -------
@@ -49,6 +53,9 @@ def from_sklearn(model: Any) -> Any:
         probability parameters of ``probability=True`` are kept for ``save_libsvm`` (``probA_``,
         ``probB_``).
     """
+    model = chosen(model)
+    if is_prepared(model):
+        return _with_last(model, from_sklearn)
     name = next(
         (cls.__name__ for cls in type(model).__mro__ if cls.__module__ == theirs.__name__), None
     )
@@ -60,6 +67,12 @@ def from_sklearn(model: Any) -> Any:
     return _kernel_from(
         model, next(problem for problem, cls in ESTIMATORS.items() if cls.__name__ == name)
     )
+
+
+def _with_last(pipeline: Any, convert: Callable[[Any], Any]) -> Any:
+    """The same pipeline with its last step converted."""
+    *steps, (name, last) = pipeline.steps
+    return Pipeline([*steps, (name, convert(last))])
 
 
 def _shared(model: Any, target: Any) -> dict[str, Any]:
@@ -128,7 +141,9 @@ def to_sklearn(model: Any) -> Any:
     Parameters
     ----------
     model : SVC, NuSVC, SVR, NuSVR, OneClassSVM, LinearSVC, LinearSVCCV or LinearSVR
-        It needs one of scikit-learn's named kernels and, for several classes, pairs of classes.
+        It needs one of scikit-learn's named kernels and, for several classes, pairs of classes. Of
+        a pipeline the last step is converted, of a fitted search over parameters the model that it
+        chose.
 
     Returns
     -------
@@ -136,6 +151,9 @@ def to_sklearn(model: Any) -> Any:
         It predicts the same. Parameters that scikit-learn does not have (a squared loss,
         ``multiclass``, ``time_limit``, ...) are dropped, so a new fit may differ.
     """
+    model = chosen(model)
+    if is_prepared(model):
+        return _with_last(model, to_sklearn)
     problem = problem_of(model)
     if problem is None:
         return _linear_to(model)

@@ -1,6 +1,6 @@
 """Models as C and JavaScript source without dependencies: for microcontrollers and web pages.
 
-Both are loops over the formula of formula.py. The templates and tables below hold what differs
+Both are loops over the formula of formula.py. Language and the templates below hold what differs
 between the languages; the expressions of the kernels are the same in both. Numbers read back
 exactly.
 """
@@ -11,38 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from maxmargin.io import source_probability
 from maxmargin.io.formula import Formula, Rule, formula_of
+from maxmargin.io.preparation import Operation
+from maxmargin.io.source_language import Language
 from maxmargin.kernel.kernels import Kind
 
 MOST = 2**20
 """Largest number of values in a source file."""
 
 
-class _Language:
-    """The words and literals of a language."""
-
-    def __init__(self, c: bool) -> None:
-        self.c = c
-        self.math, self.absolute = ("", "fabs") if c else ("Math.", "Math.abs")
-        self.index, self.let = ("int", "double") if c else ("let", "let")
-
-    def loop(self, name: str, count: int, begin: int = 0) -> str:
-        """Return the head of a loop over the numbers from `begin` to below `count`."""
-        return f"for ({self.index} {name} = {begin}; {name} < {count}; {name}++)"
-
-    def array(self, name: str, values: NDArray[Any], kind: str = "double") -> str:
-        """Return the declaration of a constant vector; C has no empty ones."""
-        text = (lambda v: repr(float(v))) if kind == "double" else (lambda v: str(int(v)))
-        items = list(map(text, np.ravel(values))) or ["0"]
-        rows = ",\n  ".join(", ".join(items[k : k + 8]) for k in range(0, len(items), 8))
-        return (
-            f"static const {kind} {name}[] = {{\n  {rows}\n}};\n"
-            if self.c
-            else f"const {name} = [\n  {rows}\n];\n"
-        )
-
-
-def _kernel_lines(formula: Formula, t: _Language) -> str:
+def _kernel_lines(formula: Formula, t: Language) -> str:
     """Return the lines that compute k, the kernel value of vector j."""
     kernel, d = formula.kernel, formula.n_inputs
     gamma, coef0 = repr(float(kernel.gamma)), repr(float(kernel.coef0))
@@ -64,11 +43,27 @@ def _kernel_lines(formula: Formula, t: _Language) -> str:
     return f"{total}    {t.let} k = {result};\n"
 
 
-def _body(formula: Formula, t: _Language) -> str:
+def _prepared(formula: Formula, t: Language) -> str:
+    """Return the lines that make x, the prepared point, of the given one."""
+    lines = ""
+    for k, (operation, _) in enumerate(formula.preparation):
+        number = f"PREPARE{k}[i]"
+        if operation in (Operation.AT_LEAST, Operation.AT_MOST):
+            sign = "<" if operation is Operation.AT_LEAST else ">"
+            lines += f"    if (v {sign} {number}) v = {number};\n"
+        else:
+            lines += f"    v = v {operation.value} {number};\n"
+    if not lines:
+        return ""
+    begin = f"  {t.zeros(formula.n_inputs, 'x')}\n  {t.loop('i', formula.n_inputs)} {{\n"
+    return f"{begin}    {t.let} v = given[i];\n{lines}    x[i] = v;\n  }}\n"
+
+
+def _body(formula: Formula, t: Language) -> str:
     """Return the lines that fill f with the values of the functions."""
     functions, count = formula.coef.shape
     each = t.loop("c", functions)
-    lines = f"  {each} f[c] = INTERCEPT[c];\n"
+    lines = f"{_prepared(formula, t)}  {each} f[c] = INTERCEPT[c];\n"
     if formula.kernel.kind is Kind.LINEAR:
         return lines + f"  {each} {t.loop('i', count)} f[c] += COEF[i * {functions} + c] * x[i];\n"
     if formula.kernel.kind is Kind.COSINE:
@@ -77,15 +72,20 @@ def _body(formula: Formula, t: _Language) -> str:
     return lines + f"    {each} f[c] += COEF[j * {functions} + c] * k;\n  }}\n"
 
 
-def _tables(formula: Formula, t: _Language) -> str:
+def _tables(formula: Formula, t: Language) -> str:
     """Return the declarations of the constants."""
     size = formula.coef.size + (0 if formula.vectors is None else formula.vectors.size)
+    size += len(formula.preparation) * formula.n_inputs
     if size > MOST:
         raise ValueError(
             f"{size} numbers are too many for a source file, the limit is {MOST}: compact() makes "
             "models smaller."
         )
     found = t.array("INTERCEPT", formula.intercept) + t.array("COEF", formula.coef.T)
+    for k, (_, numbers) in enumerate(formula.preparation):
+        found += t.array(f"PREPARE{k}", numbers)
+    if formula.sigmoids is not None:
+        found += source_probability.tables(formula, t)
     if formula.vectors is not None:
         found += t.array("VECTORS", formula.vectors)
     if formula.kernel.kind is Kind.COSINE and formula.vectors is not None:
@@ -97,7 +97,13 @@ def _tables(formula: Formula, t: _Language) -> str:
     return found
 
 
-def _place(formula: Formula, t: _Language) -> str:
+def _place_function(formula: Formula, t: Language) -> str:
+    """Return the function that gives the position of the label."""
+    head = "static int place(const double *f)" if t.c else "function place(f)"
+    return f"{head} {{\n{_place(formula, t)}  return best;\n}}\n\n"
+
+
+def _place(formula: Formula, t: Language) -> str:
     """Return the lines that compute best, the position of the label, from the values f."""
     rule, functions = formula.rule, len(formula.coef)
     if rule in (Rule.ABOVE, Rule.FROM):
@@ -106,17 +112,12 @@ def _place(formula: Formula, t: _Language) -> str:
     lines, scores = "", "f"
     if rule in (Rule.VOTES, Rule.CONFIDENCE):
         scores = "votes"
-        fill = (
-            f"double votes[{n}] = {{0}}, sums[{n}] = {{0}};"
-            if t.c
-            else f"const votes = new Array({n}).fill(0), sums = new Array({n}).fill(0);"
-        )
         lines = (
-            f"  {fill}\n  {t.index} p = 0;\n"
-            f"  {t.loop('a', n)} for ({t.index} b = a + 1; b < {n}; b++, p++) {{\n"
+            f"  {t.zeros(n, 'votes', 'sums')}\n  {t.index} k = 0;\n"
+            f"  {t.loop('a', n)} for ({t.index} b = a + 1; b < {n}; b++, k++) {{\n"
         )
         lines += (
-            "    votes[f[p] > 0 ? a : b] += 1;\n    sums[a] += f[p];\n    sums[b] -= f[p];\n  }\n"
+            "    votes[f[k] > 0 ? a : b] += 1;\n    sums[a] += f[k];\n    sums[b] -= f[k];\n  }\n"
         )
         if rule is Rule.CONFIDENCE:
             squeezed = f"sums[c] / (3 * ({t.absolute}(sums[c]) + 1))"
@@ -129,11 +130,12 @@ def _place(formula: Formula, t: _Language) -> str:
     return lines + f"  {t.loop('c', n, 1)} if ({scores}[{c}] > {scores}[best]) best = {c};\n"
 
 
-def _about(model: Any, formula: Formula) -> str:
+def _about(formula: Formula) -> str:
     """Return the text of the comment at the top."""
     vectors = "" if formula.vectors is None else f", {len(formula.vectors)} support vectors"
-    name, inputs = type(model).__name__, formula.n_inputs
-    text = f"{name} of maxmargin: {formula.kernel!r}{vectors}, {inputs} inputs."
+    scaled = ", which are scaled here" if formula.preparation else ""
+    text = f"{formula.name} of maxmargin: {formula.kernel!r}{vectors}, {formula.n_inputs} inputs"
+    text = f"{text}{scaled}."
     # nothing that has a meaning in C, JavaScript or HTML, so that it cannot end the comment
     return "".join(c if " " <= c <= "~" and c not in "*/\\<>?" else "_" for c in text)
 
@@ -144,24 +146,29 @@ def to_c(model: Any) -> str:
     Parameters
     ----------
     model : estimator
-        Any of maxmargin's whose kernel is not a Python function.
+        Any of maxmargin's whose kernel is not a Python function; a pipeline of scalers and such an
+        estimator, or a fitted search over parameters.
 
     Returns
     -------
     source : str
         ``void maxmargin_decision(const double *x, double *f)`` writes the values of the
-        MAXMARGIN_FUNCTIONS decision functions at the point x of MAXMARGIN_INPUTS numbers (pairs of
-        classes for one-vs-one); ``maxmargin_predict(x)`` returns the label (a double, a long long
-        or a const char *) or the predicted value.
+        MAXMARGIN_FUNCTIONS decision functions at the point x of MAXMARGIN_INPUTS numbers, before
+        any scaling (pairs of classes for one-vs-one). ``maxmargin_predict(x)`` returns the label (a
+        double, a long long or a const char *) or the predicted value. If the model has
+        ``predict_proba``, ``void maxmargin_probability(const double *x, double *p)`` writes the
+        probabilities of the MAXMARGIN_CLASSES classes, in ascending order.
     """
-    formula, t = formula_of(model), _Language(c=True)
+    formula, t = formula_of(model), Language(c=True)
     functions = len(formula.coef)
-    text = f"/* {_about(model, formula)} */\n#include <math.h>\n\n"
+    text = f"/* {_about(formula)} */\n#include <math.h>\n\n"
     text += (
         f"#define MAXMARGIN_INPUTS {formula.n_inputs}\n"
         f"#define MAXMARGIN_FUNCTIONS {functions}\n\n{_tables(formula, t)}\n"
     )
-    text += f"void maxmargin_decision(const double *x, double *f) {{\n{_body(formula, t)}}}\n\n"
+    point = "given" if formula.preparation else "x"
+    text += f"void maxmargin_decision(const double *{point}, double *f) {{\n"
+    text += f"{_body(formula, t)}}}\n\n"
     begin = (
         f"maxmargin_predict(const double *x) {{\n"
         f"  double f[{functions}];\n  maxmargin_decision(x, f);\n"
@@ -174,7 +181,12 @@ def to_c(model: Any) -> str:
     kind, items = _c_labels(formula.classes)
     text += f"static const {kind}LABELS[] = {{{', '.join(items)}}};\n\n"
     result = f"const {kind}" if kind.endswith("*") else kind
-    return text + f"{result}{begin}{_place(formula, t)}  return LABELS[best];\n}}\n"
+    text += f"{_place_function(formula, t)}{result}{begin}  return LABELS[place(f)];\n}}\n"
+    if formula.sigmoids is None:
+        return text
+    text += f"\n#define MAXMARGIN_CLASSES {len(formula.classes)}\n\n"
+    begin = begin.replace("predict(const double *x)", "probability(const double *x, double *p)")
+    return text + f"void {begin}{source_probability.lines(formula, t)}}}\n"
 
 
 def _c_labels(classes: NDArray[Any]) -> tuple[str, list[str]]:
@@ -209,20 +221,23 @@ def to_javascript(model: Any) -> str:
     Parameters
     ----------
     model : estimator
-        Any of maxmargin's whose kernel is not a Python function.
+        Any of maxmargin's whose kernel is not a Python function; a pipeline of scalers and such an
+        estimator, or a fitted search over parameters.
 
     Returns
     -------
     source : str
         ``decision(x)`` returns the values of the decision functions at the point x, an array of
-        numbers (pairs of classes for one-vs-one); ``predict(x)`` returns the label or the predicted
-        value. In Node.js both are exported.
+        numbers before any scaling (pairs of classes for one-vs-one); ``predict(x)`` returns the
+        label or the predicted value. If the model has ``predict_proba``, ``probability(x)`` returns
+        the probabilities of the classes. In Node.js these functions are exported.
     """
-    formula, t = formula_of(model), _Language(c=False)
+    formula, t = formula_of(model), Language(c=False)
     functions = len(formula.coef)
-    text = f'// {_about(model, formula)}\n"use strict";\n{_tables(formula, t)}\n'
+    text = f'// {_about(formula)}\n"use strict";\n{_tables(formula, t)}\n'
     text += (
-        f"function decision(x) {{\n  const f = new Array({functions});\n"
+        f"function decision({'given' if formula.preparation else 'x'}) {{\n"
+        f"  const f = new Array({functions});\n"
         f"{_body(formula, t)}  return f;\n}}\n\n"
     )
     begin = "function predict(x) {\n  const f = decision(x);\n"
@@ -239,7 +254,16 @@ def to_javascript(model: Any) -> str:
         ):
             raise ValueError(f"Labels in JavaScript are numbers or strings, not {labels[:5]}.")
         text += (
-            f"const LABELS = {_javascript(labels)};\n\n"
-            f"{begin}{_place(formula, t)}  return LABELS[best];\n}}\n"
+            f"const LABELS = {_javascript(labels)};\n\n{_place_function(formula, t)}"
+            f"{begin}  return LABELS[place(f)];\n}}\n\n"
         )
-    return text + 'if (typeof module !== "undefined") module.exports = { decision, predict };\n'
+    names = "decision, predict"
+    if formula.sigmoids is not None:
+        assert formula.classes is not None
+        names += ", probability"
+        text += (
+            f"{begin.replace('predict', 'probability')}"
+            f"  const p = new Array({len(formula.classes)});\n"
+            f"{source_probability.lines(formula, t)}  return p;\n}}\n\n"
+        )
+    return f'{text}if (typeof module !== "undefined") module.exports = {{ {names} }};\n'
