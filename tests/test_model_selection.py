@@ -272,7 +272,7 @@ def test_a_time_limit_keeps_what_is_done_and_a_search_can_go_on(monkeypatch):
     from maxmargin.model_selection import search as module
 
     X, y = two_classes()
-    fits, fit = [], module.Search._fit
+    fits, fit = [], module.KernelSearch._fit
 
     def limited(self, *rest):
         fits.append(1)
@@ -280,7 +280,7 @@ def test_a_time_limit_keeps_what_is_done_and_a_search_can_go_on(monkeypatch):
             self.monitor.deadline = 0.0
         return fit(self, *rest)
 
-    monkeypatch.setattr(module.Search, "_fit", limited)
+    monkeypatch.setattr(module.KernelSearch, "_fit", limited)
     search = SVCCV(4, 4, cv=3, n_jobs=1, time_limit=1000, warm_start=True)
     with pytest.warns(ConvergenceWarning, match="10 of 48 fits"):
         search.fit(X, y)
@@ -308,9 +308,9 @@ def test_resuming_computes_nothing_twice(monkeypatch):
     X, y = two_classes()
     search = SVCCV([1, 2], [0.1, 0.2], cv=3, warm_start=True).fit(X, y)
     fits = []
-    fit = module.Search._fit
+    fit = module.KernelSearch._fit
     monkeypatch.setattr(
-        module.Search, "_fit", lambda self, *rest: (fits.append(1), fit(self, *rest))[1]
+        module.KernelSearch, "_fit", lambda self, *rest: (fits.append(1), fit(self, *rest))[1]
     )
     search.fit(X, y)
     assert not fits
@@ -324,7 +324,7 @@ def test_ctrl_c_keeps_what_is_done(monkeypatch):
     from maxmargin.model_selection import search as module
 
     X, y = two_classes()
-    fits, fit = [], module.Search._fit
+    fits, fit = [], module.KernelSearch._fit
 
     def interrupted(self, *rest):
         fits.append(1)
@@ -332,7 +332,7 @@ def test_ctrl_c_keeps_what_is_done(monkeypatch):
             os.kill(os.getpid(), signal.SIGINT)
         return fit(self, *rest)
 
-    monkeypatch.setattr(module.Search, "_fit", interrupted)
+    monkeypatch.setattr(module.KernelSearch, "_fit", interrupted)
     with pytest.warns(ConvergenceWarning, match="ended early"):
         search = SVCCV(8, 8, cv=3, on_interrupt="keep").fit(X, y)
     assert search.cv_results_["n_splits_done"].sum() < 8 * 8 * 3

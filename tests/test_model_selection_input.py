@@ -7,7 +7,7 @@ from sklearn.datasets import load_iris
 from sklearn.preprocessing import StandardScaler
 
 from maxmargin import SVC, SVR, OneClassSVM
-from maxmargin.model_selection import SVCCV, SVRCV, OneClassSVMCV, base
+from maxmargin.model_selection import SVCCV, SVRCV, OneClassSVMCV, kernel_cv
 from test_model_selection import C_GAMMA, EXACT, regression, same_scores, two_classes
 
 
@@ -15,7 +15,7 @@ from test_model_selection import C_GAMMA, EXACT, regression, same_scores, two_cl
 @pytest.mark.parametrize("weighted", [False, True])
 def test_without_memory_for_the_values_the_scores_are_the_same(monkeypatch, store, weighted):
     """Pairs of classes, and samples of positive weight, are views of the view of a fold."""
-    monkeypatch.setattr(base, "budget", lambda: 0.0)
+    monkeypatch.setattr(kernel_cv, "budget", lambda: 0.0)
     X, y = load_iris(return_X_y=True)
     y = np.where(weighted & (y == 2), 0, y)
     weight = {"sample_weight": (np.arange(len(y)) % 3 > 0) * 1.0} if weighted else {}

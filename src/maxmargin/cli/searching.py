@@ -25,7 +25,8 @@ from maxmargin.cli.reports import progress, verbosity
 from maxmargin.io.table_columns import Data
 from maxmargin.kernel.kernels import NAMES, PARAMETERS
 from maxmargin.model_selection import SVCCV, SVRCV, NuSVCCV, NuSVRCV, results
-from maxmargin.model_selection.base import KernelSearchCV, searched
+from maxmargin.model_selection.base import searched
+from maxmargin.model_selection.kernel_cv import KernelSearchCV
 from maxmargin.model_selection.search import Search, key_of
 from maxmargin.suggestions import did_you_mean
 

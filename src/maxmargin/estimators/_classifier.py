@@ -90,7 +90,7 @@ class BaseSVC(ClassifierMixin, GivesProbabilities, KernelMachine):  # type: igno
         samples = take(kernel.kind, X, used)
         data = TrainingSet(X, kernel, used, samples, label, classes, members)
         tasks = self._tasks(data, effective[used], class_weight[label[used]], shared)
-        calibrated = self.probability is True and shared is None
+        calibrated = self.probability is True and (shared is None or shared.probabilities)
         folds = self._folds(data) if calibrated else None
         trained = self._train(data, tasks if folds is None else with_folds(tasks, folds), shared)
         if calibrated:

@@ -49,6 +49,8 @@ class Shared(NamedTuple):
     monitor: Monitor
     starts: Floats | None = None
     """Dual variables to begin at, one row for each problem."""
+    probabilities: bool = False
+    """Whether probabilities are learnt, where the machine has them."""
 
 
 class KernelMachine(LibsvmLayout, BaseSVM):

@@ -7,15 +7,17 @@ from numpy.typing import NDArray
 from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core.arrays import Floats, Integers
+from maxmargin.core.arrays import Floats
 from maxmargin.estimators import OneClassSVM
 from maxmargin.kernel.kernels import Kind
 from maxmargin.model_selection import grids
-from maxmargin.model_selection.base import KernelSearchCV
+from maxmargin.model_selection.best import BestModel
+from maxmargin.model_selection.kernel_cv import KernelSearchCV
 from maxmargin.model_selection.scaling import rows_of
+from maxmargin.model_selection.search import Folds
 
 
-class OneClassSVMCV(OutlierMixin, KernelSearchCV):  # type: ignore[misc]
+class OneClassSVMCV(BestModel, OutlierMixin, KernelSearchCV):  # type: ignore[misc]
     """OneClassSVM with nu and gamma chosen by cross-validation over a whole grid, as one job.
 
     It needs labels to compare with: y is 1 for inliers and -1 for outliers. Fits use the inliers
@@ -53,7 +55,7 @@ class OneClassSVMCV(OutlierMixin, KernelSearchCV):  # type: ignore[misc]
         *,
         cv: Any = None,
         scoring: Any = None,
-        scale: str | None = None,
+        scale: Any = None,
         refine: bool = False,
         n_jobs: int | None = None,
         verbose: Any = 0,
@@ -76,15 +78,15 @@ class OneClassSVMCV(OutlierMixin, KernelSearchCV):  # type: ignore[misc]
         self.estimator = estimator
 
     def _grid(self, X: Any, y: Any, weight: Floats | None) -> dict[str, Floats]:
-        return {"nu": grids.shares("nus", self.nus), **self._gammas(X, weight)}
+        return {"nu": grids.shares("nus", self.nus), **self._gammas(X, y, weight)}
 
-    def _folds(self, X: Any, y: Any, groups: Any) -> list[tuple[Integers, Integers]]:
+    def _folds(self, X: Any, y: Any, **split: Any) -> Folds:
         if y is None or not set(np.unique(y)) <= {-1, 1} or not (y == 1).any():
             raise ValueError(
                 "OneClassSVMCV needs labels to compare with: y must hold 1 for inliers and -1 for "
                 "outliers, with at least one inlier."
             )
-        return [(a[y[a] == 1], b) for a, b in super()._folds(X, y, groups)]
+        return [(a[y[a] == 1], b) for a, b in super()._folds(X, y, **split)]
 
     def _for_refit(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
         inside = np.flatnonzero(y == 1)

@@ -9,10 +9,11 @@ from sklearn.model_selection import ParameterGrid
 
 from maxmargin.core.arrays import Floats
 from maxmargin.model_selection.search import Parameters, Search
+from maxmargin.status import Status
 
 
 def cv_results(search: Search) -> dict[str, Any]:
-    """As in GridSearchCV, with the number of folds that are done and the worst status of each."""
+    """As in GridSearchCV, with the number of folds that are done and the worst status of these."""
     scores = search.table("score")
     found: dict[str, Any] = {}
     for name in ("fit_time", "score_time"):
@@ -26,16 +27,25 @@ def cv_results(search: Search) -> dict[str, Any]:
         found[f"split{k}_test_score"] = scores[:, k]
     found["mean_test_score"], found["std_test_score"] = _mean(scores), _deviation(scores)
     found["rank_test_score"] = ranks(found["mean_test_score"])
-    found["n_splits_done"] = np.isfinite(scores).sum(axis=1)
+    found["n_splits_done"] = (~np.isnan(scores)).sum(axis=1)
+    found["status"] = worst_status(search)
     return found
 
 
+def worst_status(search: Search) -> Any:
+    """Of each candidate the worst status of its fits; an empty text without any."""
+    found: list[list[Status]] = [[] for _ in search.candidates]
+    for (k, _), outcome in search.done.items():
+        found[k] += [] if outcome.status is None else [outcome.status]
+    worst = [max(some, key=list(Status).index) if some else "" for some in found]
+    return np.array([str(one) for one in worst])
+
+
 def ranks(means: Floats) -> Any:
-    """1 for the best; candidates without a score are tied with the worst."""
-    if np.isnan(means).all():
-        return np.ones(len(means), np.int32)
-    filled = np.where(np.isnan(means), np.nanmin(means) - 1, means)
-    return rankdata(-filled, method="min").astype(np.int32)
+    """1 for the best; candidates without a score share the last rank."""
+    level, known = np.full(len(means), -1), ~np.isnan(means)
+    level[known] = np.unique(means[known], return_inverse=True)[1]  # a score may be -infinity
+    return rankdata(-level, method="min").astype(np.int32)
 
 
 def best(search: Search, means: Floats) -> int:
@@ -44,7 +54,7 @@ def best(search: Search, means: Floats) -> int:
     Candidates that lack a fold count only where none is complete. Without any score it is the one
     in the middle.
     """
-    complete = np.isfinite(search.table("score")).all(axis=1)
+    complete = ~np.isnan(search.table("score")).any(axis=1)
     usable = np.where(complete, means, np.nan) if complete.any() else means
     if np.isnan(usable).all():
         return len(means) // 2
@@ -76,10 +86,11 @@ def product_of(grid: dict[str, Any]) -> list[Parameters]:
 
 def _mean(table: Floats) -> Floats:
     with np.errstate(invalid="ignore"):
-        count = np.isfinite(table).sum(axis=1)
+        count = (~np.isnan(table)).sum(axis=1)
         mean: Floats = np.where(count > 0, np.nansum(table, axis=1) / np.maximum(count, 1), np.nan)
     return mean
 
 
 def _deviation(table: Floats) -> Floats:
-    return np.sqrt(_mean((table - _mean(table)[:, None]) ** 2))
+    with np.errstate(invalid="ignore"):  # a score may be infinite
+        return np.sqrt(_mean((table - _mean(table)[:, None]) ** 2))

@@ -15,7 +15,8 @@ targets.
 
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import nullcontext
 from itertools import groupby
@@ -23,7 +24,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn import config_context, get_config
+from sklearn.base import clone, is_classifier
 from sklearn.exceptions import FitFailedWarning
 
 from maxmargin.core.arrays import Floats, Integers
@@ -32,11 +34,13 @@ from maxmargin.estimators._machine import KernelMachine
 from maxmargin.kernel import model
 from maxmargin.kernel.kernels import Kernel
 from maxmargin.kernel.sources import take
+from maxmargin.model_selection.scoring import Scoring
 from maxmargin.model_selection.shared import Fold, FoldModel, KernelStore, evaluate
 from maxmargin.monitor import Monitor
 from maxmargin.status import Convexity, Status
 
 Parameters = dict[str, float]
+Folds = Sequence[tuple[Integers, Integers]]
 
 
 class Outcome(NamedTuple):
@@ -47,6 +51,7 @@ class Outcome(NamedTuple):
     score_time: float = 0.0
     status: Status | None = None
     error: str = ""
+    n_iter: int = 0
 
 
 Known = dict[tuple[tuple[tuple[str, float], ...], int], Outcome]
@@ -63,16 +68,16 @@ class Data(NamedTuple):
     X: Any
     y: NDArray[Any] | None
     weight: Floats | None
-    folds: Sequence[tuple[Integers, Integers]]
-    stores: Sequence[KernelStore]
-    """One for each fold, or the same for all."""
+    folds: Folds
+    scoring: Scoring
 
 
 class Chain(NamedTuple):
     """The candidates of one kernel on one fold, in the order of their fits."""
 
     fold: int
-    kernel: Kernel
+    kernel: Kernel | None
+    """None for a linear model."""
     candidates: list[int]
 
 
@@ -101,19 +106,14 @@ def chains(
     return found
 
 
-class Search:
-    """The state of a search: what is done, and the best so far."""
+class Search(ABC):
+    """The state of a search: what is done, and what is to do."""
 
     def __init__(
-        self,
-        machine: KernelMachine,
-        candidates: Sequence[Parameters],
-        data: Data,
-        scorer: Callable[..., float],
-        monitor: Monitor,
+        self, machine: Any, candidates: Sequence[Parameters], data: Data, monitor: Monitor
     ) -> None:
         self.machine, self.candidates, self.data = machine, list(candidates), data
-        self.scorer, self.monitor = scorer, monitor
+        self.monitor = monitor
         self.done: dict[tuple[int, int], Outcome] = {}
 
     def known(self) -> Known:
@@ -129,11 +129,15 @@ class Search:
 
     def run(self, jobs: int) -> None:
         """Fit and score everything that is not done, until the monitor says stop."""
-        data = self.data
-        todo = chains(self.machine, self.candidates, data.X, len(data.folds))
-        total = len(self.candidates) * len(data.folds)
+        todo, total = self._chains(), len(self.candidates) * len(self.data.folds)
+        config = get_config()  # of this thread, and the others have their own
+
+        def work(chain: Chain) -> None:
+            with config_context(**config):
+                self._follow(chain, jobs > 1, total)
+
         with ThreadPoolExecutor(jobs) as pool:
-            futures = [pool.submit(self._follow, chain, jobs > 1, total) for chain in todo]
+            futures = [pool.submit(work, chain) for chain in todo]
             try:
                 for future in as_completed(futures):
                     future.result()
@@ -144,16 +148,13 @@ class Search:
                 raise
 
     def _follow(self, chain: Chain, alone: bool, total: int) -> None:
-        """The fits of a chain, then their scores from one pass over the kernel values."""
+        """The fits of a chain, then their scores."""
         missing = [k for k in chain.candidates if (k, chain.fold) not in self.done]
         if not missing or self.monitor.stop(0) is not None:
             return
-        train, _ = self.data.folds[chain.fold]
-        store = self.data.stores[chain.fold]
-        fold = Fold.of(store, chain.kernel, train)
-        X = take(chain.kernel.kind, store.X, train)
-        fits: dict[int, tuple[FoldModel, float]] = {}
-        last: tuple[Parameters, FoldModel] | None = None
+        fold, X = self._open(chain)
+        fits: dict[int, tuple[Any, float]] = {}
+        last: tuple[Parameters, Any] | None = None
         for k in missing:
             if self.monitor.stop(0) is not None:
                 break
@@ -171,38 +172,51 @@ class Search:
             fits[k], last = (fitted, time.perf_counter() - began), (parameters, fitted)
         self._score(chain.fold, fits, total)
 
-    def _fit(
-        self,
-        fold: Fold,
-        X: Any,
-        parameters: Parameters,
-        last: tuple[Parameters, FoldModel] | None,
-    ) -> FoldModel:
-        """Fit one candidate on one fold, starting from the last one."""
-        data, machine = self.data, clone(self.machine).set_params(**parameters)
-        y = None if data.y is None else data.y[fold.train]
-        weight = None if data.weight is None else data.weight[fold.train]
-        starts = None if last is None else warm_starts(*last, parameters, len(fold.train))
-        return fold.fit(machine, X, y, weight, self.monitor.quiet(machine.max_iter), starts)
+    @abstractmethod
+    def _chains(self) -> list[Chain]:
+        """What is done one after the other."""
 
-    def _score(self, fold: int, fits: dict[int, tuple[FoldModel, float]], total: int) -> None:
+    @abstractmethod
+    def _open(self, chain: Chain) -> tuple[Any, Any]:
+        """The fold of a chain and its training samples."""
+
+    @abstractmethod
+    def _fit(
+        self, fold: Any, X: Any, parameters: Parameters, last: tuple[Parameters, Any] | None
+    ) -> Any:
+        """Fit one candidate on one fold, starting from the last one."""
+
+    @abstractmethod
+    def _evaluate(self, fits: Sequence[Any], test: Integers) -> None:
+        """Compute what all models of a chain need for their scores."""
+
+    def _score(self, fold: int, fits: dict[int, tuple[Any, float]], total: int) -> None:
         """The scores of the fits of a chain."""
         if not fits:
             return
         test, began = self.data.folds[fold][1], time.perf_counter()
         y = None if self.data.y is None else self.data.y[test]
-        weight = {} if self.data.weight is None else {"sample_weight": self.data.weight[test]}
-        evaluate([fitted for fitted, _ in fits.values()], test)
+        self._evaluate([fitted for fitted, _ in fits.values()], test)
         shared = (time.perf_counter() - began) / len(fits)
         for k, (fitted, seconds) in fits.items():
             began = time.perf_counter()
             try:
-                score, error = float(self.scorer(fitted, test, y, **weight)), ""
+                model, samples = self._seen(fitted, test)
+                score, error = self.data.scoring.of(model, samples, y, test), ""
+                if np.isnan(score):
+                    error = "the score is NaN"
             except Exception as raised:  # a user's function may raise anything
                 score, error = np.nan, f"{type(raised).__name__}: {raised}"
             own = time.perf_counter() - began + shared
-            status = fitted.machine.certificate_.status
-            self._note(k, fold, Outcome(score, seconds, own, status, error), total)
+            machine = fitted.machine
+            status, steps = machine.certificate_.status, int(np.max(machine.n_iter_))
+            self._note(k, fold, Outcome(score, seconds, own, status, error, steps), total)
+
+    def _seen(self, fitted: Any, test: Integers) -> tuple[Any, Any]:
+        """The model and the samples as the scorer sees them."""
+        if self.data.scoring.by_rows:
+            return fitted, test
+        return fitted.fold.model_of(fitted.machine), fitted.fold.samples(test)
 
     def _note(self, k: int, fold: int, outcome: Outcome, total: int) -> None:
         """Keep an outcome and show the progress."""
@@ -236,6 +250,52 @@ class Search:
             FitFailedWarning,
             stacklevel=4,
         )
+
+
+class KernelSearch(Search):
+    """Kernel machines: the candidates of one kernel share its values."""
+
+    def __init__(
+        self,
+        machine: KernelMachine,
+        candidates: Sequence[Parameters],
+        data: Data,
+        monitor: Monitor,
+        stores: Sequence[KernelStore],
+    ) -> None:
+        super().__init__(machine, candidates, data, monitor)
+        self.stores = stores
+        """One for each fold, or the same for all."""
+        needed = is_classifier(machine) and machine.probability is True
+        self.probabilities = needed and data.scoring.needs_probabilities
+
+    def _chains(self) -> list[Chain]:
+        return chains(self.machine, self.candidates, self.data.X, len(self.data.folds))
+
+    def _open(self, chain: Chain) -> tuple[Fold, Any]:
+        assert chain.kernel is not None
+        train, store = self.data.folds[chain.fold][0], self.stores[chain.fold]
+        fold = Fold.of(store, chain.kernel, train)
+        return fold, take(chain.kernel.kind, store.X, train)
+
+    def _fit(
+        self,
+        fold: Fold,
+        X: Any,
+        parameters: Parameters,
+        last: tuple[Parameters, FoldModel] | None,
+    ) -> FoldModel:
+        """Fit one candidate on one fold, starting from the last one."""
+        data, machine = self.data, clone(self.machine).set_params(**parameters)
+        y = None if data.y is None else data.y[fold.train]
+        weight = None if data.weight is None else data.weight[fold.train]
+        starts = None if last is None else warm_starts(*last, parameters, len(fold.train))
+        monitor = self.monitor.quiet(machine.max_iter)
+        return fold.fit(machine, X, y, weight, monitor, starts, self.probabilities)
+
+    def _evaluate(self, fits: Sequence[FoldModel], test: Integers) -> None:
+        """Decision values from one pass over the kernel values."""
+        evaluate(fits, test)
 
 
 def warm_starts(

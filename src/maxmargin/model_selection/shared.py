@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, OutlierMixin, RegressorMixin
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples
 
 from maxmargin.core.arrays import Floats, Integers
@@ -24,8 +26,8 @@ from maxmargin.estimators._machine import KernelMachine, Shared
 from maxmargin.kernel import labels
 from maxmargin.kernel.cache import free_memory
 from maxmargin.kernel.kernels import Kernel, Kind
-from maxmargin.kernel.sources import pick
 from maxmargin.kernel.workspace import KernelWorkspace
+from maxmargin.model_selection.scaling import rows_of
 from maxmargin.monitor import Monitor
 
 
@@ -42,10 +44,14 @@ SETTINGS = Settings()
 
 
 class KernelStore:
-    """The workspaces of some samples with the kernels last asked for."""
+    """The workspaces of some samples with the kernels last asked for.
 
-    def __init__(self, X: Any, budget: float) -> None:
+    Samples that were prepared come with what they were before and the fitted transformer.
+    """
+
+    def __init__(self, X: Any, budget: float, raw: Any = None, scaler: Any = None) -> None:
         self.X, self._budget = X, budget
+        self.raw, self.scaler = X if scaler is None else raw, scaler
         self._base: KernelWorkspace | None = None
         self._kept: OrderedDict[Kernel, KernelWorkspace] = OrderedDict()
         self._lock = threading.Lock()
@@ -86,20 +92,24 @@ class Fold(NamedTuple):
     everything: KernelWorkspace
     workspace: KernelWorkspace
     train: Integers
+    store: KernelStore | None = None
 
     @classmethod
     def of(cls, store: KernelStore, kernel: Kernel, train: Integers) -> "Fold":
         """The fold of a store with one kernel."""
         everything = store.workspace(kernel)
-        return cls(everything, everything.view(train), train)
+        return cls(everything, everything.view(train), train, store)
 
     def samples(self, rows: Integers) -> Any:
-        """Samples as the machine takes them: of a precomputed kernel, values with the training
-        samples.
-        """
-        X = self.everything.samples.X
+        """Samples as they were given: of a precomputed kernel, values with the training samples."""
+        assert self.store is not None
         given = self.everything.samples.kernel.kind is Kind.PRECOMPUTED
-        return X[np.ix_(rows, self.train)] if given else pick(X, rows)
+        return self.store.X[np.ix_(rows, self.train)] if given else rows_of(self.store.raw, rows)
+
+    def model_of(self, machine: KernelMachine) -> Any:
+        """A machine of this fold with its preparation."""
+        scaler = None if self.store is None else self.store.scaler
+        return machine if scaler is None else make_pipeline(scaler, machine)
 
     def fit(
         self,
@@ -109,9 +119,10 @@ class Fold(NamedTuple):
         weight: Any,
         monitor: Monitor,
         starts: Floats | None = None,
+        probabilities: bool = False,
     ) -> "FoldModel":
         """Fit a machine on the training samples X, y."""
-        machine._fit(X, y, weight, Shared(self.workspace, monitor, starts))
+        machine._fit(X, y, weight, Shared(self.workspace, monitor, starts, probabilities))
         kind = next(kind for mixin, kind in KINDS.items() if isinstance(machine, mixin))
         return kind(machine, self)
 
@@ -158,6 +169,12 @@ class ClassifierFold(ClassifierMixin, FoldModel):  # type: ignore[misc]
         machine = self.machine
         position = labels.winners(machine.model_, self.values(rows), machine.break_ties)
         found: NDArray[Any] = machine.classes_[position]
+        return found
+
+    @available_if(lambda self: self.machine.probability is True)  # type: ignore[untyped-decorator]
+    def predict_proba(self, rows: Integers) -> Floats:
+        """Probabilities of the classes."""
+        found: Floats = self.machine._probabilities_of(self.values(rows).T)
         return found
 
 

@@ -7,10 +7,11 @@ from sklearn.base import ClassifierMixin
 from maxmargin.core.arrays import Floats
 from maxmargin.estimators import SVC, NuSVC
 from maxmargin.model_selection import grids
-from maxmargin.model_selection.base import KernelSearchCV
+from maxmargin.model_selection.best import BestModel
+from maxmargin.model_selection.kernel_cv import KernelSearchCV
 
 
-class SVCCV(ClassifierMixin, KernelSearchCV):  # type: ignore[misc]
+class SVCCV(BestModel, ClassifierMixin, KernelSearchCV):  # type: ignore[misc]
     """SVC with C and gamma chosen by cross-validation over a whole grid, as one job.
 
     The scores are those of ``GridSearchCV(SVC(...), {"C": Cs, "gamma": gammas})``. All fits share
@@ -27,10 +28,12 @@ class SVCCV(ClassifierMixin, KernelSearchCV):  # type: ignore[misc]
         How to split; None is 5-fold, stratified for classification.
     scoring : str, callable or None, default=None
         What is maximised; None is the accuracy. Ties go to the candidate that comes first, the one
-        with the least gamma and the least C.
-    scale : {"standard", "minmax"} or None, default=None
+        with the least gamma and the least C. Scores of probabilities need
+        ``estimator=SVC(probability=True)``.
+    scale : {"standard", "minmax"}, transformer or None, default=None
         Scale every feature, in each fold by its training samples alone; ``best_estimator_`` is then
-        a pipeline that scales what it is given. Sparse data are not shifted.
+        a pipeline that scales what it is given. Sparse data are not shifted. Any transformer of
+        scikit-learn is fitted in each fold instead, and X is what it takes.
     refine : bool, default=False
         Try values between the best candidate and its neighbours in a second round.
     n_jobs : int or None, default=None
@@ -50,7 +53,8 @@ class SVCCV(ClassifierMixin, KernelSearchCV):  # type: ignore[misc]
     Attributes
     ----------
     cv_results_ : dict
-        As in GridSearchCV, and ``n_splits_done``, the number of folds with a score.
+        As in GridSearchCV, and ``n_splits_done``, the number of folds with a score, and
+        ``status``, the worst status of a candidate's fits.
     best_index_, best_params_, best_score_
         The candidate with the greatest mean score.
     best_estimator_ : SVC or Pipeline
@@ -84,7 +88,7 @@ class SVCCV(ClassifierMixin, KernelSearchCV):  # type: ignore[misc]
         *,
         cv: Any = None,
         scoring: Any = None,
-        scale: str | None = None,
+        scale: Any = None,
         refine: bool = False,
         n_jobs: int | None = None,
         verbose: Any = 0,
@@ -107,10 +111,10 @@ class SVCCV(ClassifierMixin, KernelSearchCV):  # type: ignore[misc]
         self.estimator = estimator
 
     def _grid(self, X: Any, y: Any, weight: Floats | None) -> dict[str, Floats]:
-        return {"C": grids.costs(self.Cs), **self._gammas(X, weight)}
+        return {"C": grids.costs(self.Cs), **self._gammas(X, y, weight)}
 
 
-class NuSVCCV(ClassifierMixin, KernelSearchCV):  # type: ignore[misc]
+class NuSVCCV(BestModel, ClassifierMixin, KernelSearchCV):  # type: ignore[misc]
     """NuSVC with nu and gamma chosen by cross-validation over a whole grid, as one job.
 
     A nu that is infeasible on some fold has no score.
@@ -146,7 +150,7 @@ class NuSVCCV(ClassifierMixin, KernelSearchCV):  # type: ignore[misc]
         *,
         cv: Any = None,
         scoring: Any = None,
-        scale: str | None = None,
+        scale: Any = None,
         refine: bool = False,
         n_jobs: int | None = None,
         verbose: Any = 0,
@@ -169,4 +173,4 @@ class NuSVCCV(ClassifierMixin, KernelSearchCV):  # type: ignore[misc]
         self.estimator = estimator
 
     def _grid(self, X: Any, y: Any, weight: Floats | None) -> dict[str, Floats]:
-        return {"nu": grids.shares("nus", self.nus), **self._gammas(X, weight)}
+        return {"nu": grids.shares("nus", self.nus), **self._gammas(X, y, weight)}

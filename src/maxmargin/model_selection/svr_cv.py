@@ -7,10 +7,11 @@ from sklearn.base import RegressorMixin
 from maxmargin.core.arrays import Floats
 from maxmargin.estimators import SVR, NuSVR
 from maxmargin.model_selection import grids
-from maxmargin.model_selection.base import KernelSearchCV
+from maxmargin.model_selection.best import BestModel
+from maxmargin.model_selection.kernel_cv import KernelSearchCV
 
 
-class SVRCV(RegressorMixin, KernelSearchCV):  # type: ignore[misc]
+class SVRCV(BestModel, RegressorMixin, KernelSearchCV):  # type: ignore[misc]
     """SVR with C, gamma and epsilon chosen by cross-validation over a whole grid, as one job.
 
     Parameters
@@ -48,7 +49,7 @@ class SVRCV(RegressorMixin, KernelSearchCV):  # type: ignore[misc]
         *,
         cv: Any = None,
         scoring: Any = None,
-        scale: str | None = None,
+        scale: Any = None,
         refine: bool = False,
         n_jobs: int | None = None,
         verbose: Any = 0,
@@ -75,11 +76,11 @@ class SVRCV(RegressorMixin, KernelSearchCV):  # type: ignore[misc]
         return {
             "C": grids.costs(self.Cs),
             "epsilon": grids.tubes(self.epsilons, y, weight),
-            **self._gammas(X, weight),
+            **self._gammas(X, y, weight),
         }
 
 
-class NuSVRCV(RegressorMixin, KernelSearchCV):  # type: ignore[misc]
+class NuSVRCV(BestModel, RegressorMixin, KernelSearchCV):  # type: ignore[misc]
     """NuSVR with C, gamma and nu chosen by cross-validation over a whole grid, as one job.
 
     Parameters
@@ -117,7 +118,7 @@ class NuSVRCV(RegressorMixin, KernelSearchCV):  # type: ignore[misc]
         *,
         cv: Any = None,
         scoring: Any = None,
-        scale: str | None = None,
+        scale: Any = None,
         refine: bool = False,
         n_jobs: int | None = None,
         verbose: Any = 0,
@@ -144,5 +145,5 @@ class NuSVRCV(RegressorMixin, KernelSearchCV):  # type: ignore[misc]
         return {
             "C": grids.costs(self.Cs),
             "nu": grids.shares("nus", self.nus),
-            **self._gammas(X, weight),
+            **self._gammas(X, y, weight),
         }
