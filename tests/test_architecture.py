@@ -16,7 +16,7 @@ LAYERS = [
     {"verdict", "workspace"},
     {"linear"},
     {"kernel"},
-    {"online", "calibration"},
+    {"online", "calibration", "intervals"},
     {"training"},
     {"estimators"},
     {"compression", "model_selection"},

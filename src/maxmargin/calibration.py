@@ -155,8 +155,8 @@ def agreeing(p: Floats, label: Integers) -> Floats:
     return found
 
 
-def laplace_scale(errors: Floats) -> float:
+def laplace_scale(errors: Floats, weight: Floats | None = None) -> float:
     """The scale of a Laplace distribution of errors."""
-    size = np.abs(errors)
-    usual = size <= SETTINGS.outlier * np.sqrt(2 * float(np.mean(size)) ** 2)
-    return float(np.mean(size[usual]))
+    size, w = np.abs(errors), np.ones(len(errors)) if weight is None else weight
+    usual = size <= SETTINGS.outlier * np.sqrt(2 * float(np.average(size, weights=w)) ** 2)
+    return float(np.average(size[usual], weights=w[usual]))

@@ -7,15 +7,16 @@ import numpy as np
 from sklearn.utils.validation import _num_samples
 
 from maxmargin.certificate import Certificate
-from maxmargin.core.arrays import Floats
+from maxmargin.core.arrays import Floats, Integers
 from maxmargin.estimators._data import symmetric
 from maxmargin.estimators._machine import KernelMachine, Shared, TrainingSet
 from maxmargin.estimators._targets import finite_weight, validate_weight
 from maxmargin.kernel import certification
 from maxmargin.kernel.certification import Claim
 from maxmargin.kernel.formulations import Formulation
+from maxmargin.kernel.held_out import TaskWithFolds
 from maxmargin.kernel.sources import take
-from maxmargin.kernel.training import Task
+from maxmargin.kernel.training import Task, Trained
 
 
 class BaseSingle(KernelMachine):
@@ -38,9 +39,23 @@ class BaseSingle(KernelMachine):
         start = None if starts is None else starts[0, used]
         form = self._formulation(z[used], weight[used])
         data = TrainingSet(X, kernel, used, samples, np.zeros(len(weight), np.int64))
-        self._train(data, [Task(form, float(self.tol), self._method(), start)], shared)
+        task = Task(form, float(self.tol), self._method(), start)
+        folds = self._folds(data) if shared is None else None
+        asked = task if folds is None else TaskWithFolds(task, folds, keep=True)
+        trained = self._train(data, [asked], shared)[0]
+        if folds is not None:
+            self._learn_from_folds(data, trained, folds, z[used], weight[used])
         self.n_iter_ = self.model_.certificate.n_iter
         return self
+
+    def _folds(self, data: TrainingSet) -> Integers | None:
+        """The fold of each sample in use, if they are to be held out."""
+        return None
+
+    def _learn_from_folds(
+        self, data: TrainingSet, trained: Trained, folds: Integers, z: Floats, weight: Floats
+    ) -> None:
+        """Keep what the samples held out say."""
 
     def _certify_single(self, X: Any, z: Floats, sample_weight: Any) -> Certificate:
         """Recompute the certificate."""

@@ -13,11 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats
 from maxmargin.estimators._base import all_or_nothing, method_for
+from maxmargin.estimators._interval import GivesIntervals
 from maxmargin.estimators._machine import Shared
 from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._plain import plain_target
 from maxmargin.estimators._record import fitted
-from maxmargin.estimators._single import BaseSingle
 from maxmargin.estimators._targets import numbers
 from maxmargin.kernel import formulations
 from maxmargin.kernel.formulations import Formulation
@@ -25,8 +25,14 @@ from maxmargin.kernel.model import Problem
 from maxmargin.kernel.training import Method
 
 
-class BaseSVR(RegressorMixin, BaseSingle):  # type: ignore[misc]
+class BaseSVR(RegressorMixin, GivesIntervals):  # type: ignore[misc]
     """Targets, fitting and prediction of both regressors."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **GivesIntervals._parameter_constraints,
+        "interval": ["boolean"],
+        "random_state": ["random_state"],
+    }
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -120,6 +126,12 @@ class SVR(BaseSVR):
         The loss outside the tube, or its square.
     solver : {"auto", "block", "newton"}, default="auto"
         As for SVC; "newton" needs ``loss="squared_epsilon_insensitive"``.
+    interval : bool, default=False
+        Whether to learn ``predict_interval``, from errors of machines that were trained without
+        the sample (five folds). The machines are kept: a model takes about twice the memory. Files
+        of LIBSVM get the scale of its noise model, as from ``svm-train -b 1``.
+    random_state : int, RandomState instance or None, default=None
+        Chooses the folds of ``interval=True``; None is 0. Nothing else is random.
 
     Attributes
     ----------
@@ -131,7 +143,7 @@ class SVR(BaseSVR):
 
     _problem = Problem.EPSILON_SVR
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **BaseSingle._parameter_constraints,
+        **BaseSVR._parameter_constraints,
         "C": [Interval(Real, 0.0, None, closed="right")],
         "epsilon": [Interval(Real, 0.0, None, closed="left")],
         "loss": [StrOptions({"epsilon_insensitive", "squared_epsilon_insensitive"})],
@@ -157,6 +169,8 @@ class SVR(BaseSVR):
         on_interrupt: str = "raise",
         warm_start: bool = False,
         solver: str = "auto",
+        interval: bool = False,
+        random_state: Any = None,
     ) -> None:
         self.kernel = kernel
         self.degree = degree
@@ -174,6 +188,8 @@ class SVR(BaseSVR):
         self.on_interrupt = on_interrupt
         self.warm_start = warm_start
         self.solver = solver
+        self.interval = interval
+        self.random_state = random_state
 
     def _method(self) -> Method:
         name = "squared_epsilon_insensitive"
@@ -196,7 +212,7 @@ class NuSVR(BaseSVR):
     C : float, default=1.0
         Weight of the losses, positive.
     kernel, degree, gamma, coef0, shrinking, tol, cache_size, verbose, max_iter, time_limit,
-    on_interrupt, warm_start
+    on_interrupt, warm_start, interval, random_state
         As for SVR.
 
     Attributes
@@ -212,7 +228,7 @@ class NuSVR(BaseSVR):
 
     _problem = Problem.NU_SVR
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **BaseSingle._parameter_constraints,
+        **BaseSVR._parameter_constraints,
         "C": [Interval(Real, 0.0, None, closed="neither")],
         "nu": [Interval(Real, 0.0, 1.0, closed="right")],
     }
@@ -234,6 +250,8 @@ class NuSVR(BaseSVR):
         time_limit: float | None = None,
         on_interrupt: str = "raise",
         warm_start: bool = False,
+        interval: bool = False,
+        random_state: Any = None,
     ) -> None:
         self.nu = nu
         self.C = C
@@ -249,6 +267,8 @@ class NuSVR(BaseSVR):
         self.time_limit = time_limit
         self.on_interrupt = on_interrupt
         self.warm_start = warm_start
+        self.interval = interval
+        self.random_state = random_state
 
     def _formulation(self, z: Floats, weight: Floats) -> Formulation:
         return formulations.nu_svr(z, float(self.C), weight, float(self.nu))

@@ -19,7 +19,7 @@ from maxmargin.estimators._outlier import BaseOneClass
 from maxmargin.estimators._pegasos import BasePegasos
 from maxmargin.estimators.records import problem_of
 from maxmargin.kernel.kernels import Kernel
-from maxmargin.kernel.model import KernelModel, check
+from maxmargin.kernel.model import Folds, KernelModel, Problem, check
 from maxmargin.linear.model import LinearModel, check_duals
 from maxmargin.linear.model import check as check_linear
 from maxmargin.online.model import OnlineModel
@@ -100,8 +100,10 @@ def _check_machine(model: Any) -> None:
     _check_kernel(model, record.kernel)
     _check_classes(model, record)
     check(record)
+    _check_folds(record)
     _check_offset(model)
     functions = len(record.intercept)
+    _require(record.classes is not None or functions == 1, "intercept")
     _require(type(record.n_features) is int, "n_features")
     _require(record.n_features == model.n_features_in_, "n_features_in_")
     _require(type(record.n_samples) is int and record.n_samples >= 0, "n_samples")
@@ -123,6 +125,20 @@ def _check_machine(model: Any) -> None:
     else:
         _check_class_weight(model)
         _require(_counts(model.n_iter_, functions), "n_iter_")
+
+
+def _check_folds(record: KernelModel) -> None:
+    """Check that the machines without a fold are of the same kind, where there are some."""
+    if record.folds is None:
+        return
+    _require(isinstance(record.folds, Folds), "folds")
+    _require(record.problem in (Problem.EPSILON_SVR, Problem.NU_SVR), "folds")
+    _require(record.folds.end.dtype == np.int64, "folds")
+    part = record.folds.machine
+    _require(isinstance(part, KernelModel) and part.folds is None, "folds")
+    for name in ("problem", "kernel", "n_features", "n_samples", "classes"):
+        _require(getattr(part, name) == getattr(record, name), f"{name} of the folds")
+    _require(sparse.issparse(part.vectors) == sparse.issparse(record.vectors), "folds")
 
 
 def _check_classes(model: Any, record: KernelModel) -> None:

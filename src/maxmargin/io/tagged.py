@@ -36,14 +36,14 @@ from maxmargin.certificate import Certificate
 from maxmargin.compression import Compression
 from maxmargin.io.archive import Arrays
 from maxmargin.kernel.kernels import Kernel, Kind
-from maxmargin.kernel.model import KernelModel, Problem
+from maxmargin.kernel.model import Folds, KernelModel, Problem
 from maxmargin.linear.model import LinearModel
 from maxmargin.online.model import OnlineModel
 from maxmargin.online.norma import Hypotheses
 from maxmargin.online.pegasos import Iterates
 from maxmargin.status import Convexity, Status
 
-RECORDS: dict[str, Any] = {cls.__name__: cls for cls in (Iterates, Hypotheses, Compression)}
+RECORDS: dict[str, Any] = {cls.__name__: cls for cls in (Iterates, Hypotheses, Compression, Folds)}
 RECORDS |= {"Walks": Iterates, "Functions": Hypotheses}  # their names in the first version
 STATUSES = list(Status)
 CONVEXITIES = [*map(Convexity, ("proved", "checked", "assumed", "indefinite", "unknown"))]
@@ -54,6 +54,8 @@ MODELS: dict[str, Any] = {
     "online": OnlineModel,
 }
 """The records of fitted models by their tags."""
+LATER = {"folds"}
+"""Fields that earlier files do not have; they have their defaults then."""
 CERTIFICATE = [field.name for field in fields(Certificate)]
 CERTIFICATE = [name for name in CERTIFICATE if name not in ("status", "convexity", "parts")]
 SCALARS = ("|b1", "|i1", "|u1", *(f"<{kind}{size}" for kind in "iuf" for size in "248"))
@@ -271,7 +273,10 @@ class Decoder:
 
     def _fitted(self, cls: Any, content: Any, depth: int) -> Any:
         names = {field.name for field in fields(cls)}
-        _require(set(content) == names, f"a {cls.__name__} does not have the fields of one")
+        needed = names - LATER
+        _require(
+            needed <= set(content) <= names, f"a {cls.__name__} does not have the fields of one"
+        )
         parts = {name: self.decode(value, depth) for name, value in content.items()}
         if "problem" in parts:
             parts["problem"] = Problem(parts["problem"])

@@ -53,6 +53,8 @@ class TaskWithFolds(NamedTuple):
     task: Task
     folds: Integers
     """Of each sample of the task."""
+    keep: bool = False
+    """Whether the machines without a fold are kept. They then have the tolerance of the fit."""
 
     @property
     def rows(self) -> Integers | None:
@@ -65,8 +67,9 @@ class TaskWithFolds(NamedTuple):
         trained = train(self.task, view)
         if trained.status is Status.DEGENERATE:
             return trained
-        values, early = hold_out(self.task, view, trained.decision, self.folds)
-        return trained._replace(held_out=values, held_out_early=early)
+        values, machines, early = hold_out(self, view, trained.decision)
+        kept = machines if self.keep else ()
+        return trained._replace(held_out=values, held_out_by=kept, held_out_early=early)
 
     def unsolved(self, workspace: KernelWorkspace, status: Status) -> Trained:
         """The result without a solve: nothing is known."""
@@ -86,13 +89,15 @@ def folds_of(key: Integers, label: Integers) -> Integers:
 
 
 def hold_out(
-    task: Task, workspace: KernelWorkspace, decision: Decision, folds: Integers
-) -> tuple[Floats, bool]:
+    asked: TaskWithFolds, workspace: KernelWorkspace, decision: Decision
+) -> tuple[Floats, tuple[Decision, ...], bool]:
     """The decision value of each sample by a machine that was trained without its fold.
 
-    All of them begin at the decision function of all samples. The second result says whether a
-    limit or Ctrl-C ended one of them early.
+    All of them begin at the decision function of all samples. The second result holds the machines
+    in the order of their folds, the third says whether a limit or Ctrl-C ended one of them early.
     """
+    task, folds = asked.task, asked.folds
+    tol = task.tol * (1.0 if asked.keep else SETTINGS.tol)
     if not bound_suffices(workspace.source, decision, task.tol):
         better = workspace.source.by_differences()
         workspace = workspace if better is None else workspace.on(better)
@@ -101,7 +106,7 @@ def hold_out(
     problem = task.formulation.build(workspace.source)
     coef = decision.coef * decision.scale
     product = workspace.product_of(coef) if coef.any() else None
-    values, early = np.zeros(len(folds)), False
+    values, machines, early = np.zeros(len(folds)), [], False
     kept = np.flatnonzero(folds == NEVER)
     if len(kept):
         support = np.flatnonzero(coef)
@@ -109,10 +114,13 @@ def hold_out(
         values[kept] = workspace.source.backend.to_host(part) + decision.intercept
     for number in np.unique(folds[folds != NEVER]):
         out = folds == number
-        solution, part = _solve_without(task, problem, workspace, out, coef, product)
+        solution, read, part = _solve_without(
+            task._replace(tol=tol), problem, workspace, out, coef, product
+        )
         values[out] = part[out]
+        machines.append(read)
         early |= solution.ended in (Status.MAX_ITER, Status.TIME_LIMIT, Status.INTERRUPTED)
-    return values, early
+    return values, tuple(machines), early
 
 
 def _solve_without(
@@ -122,8 +130,8 @@ def _solve_without(
     out: Mask,
     coef: Floats,
     product: Floats | None,
-) -> tuple[Solution, Floats]:
-    """The problem without some samples, and the decision values of all of them."""
+) -> tuple[Solution, Decision, Floats]:
+    """The problem without some samples, its decision function, and the values of all of them."""
     problem = without(problem, out)
     start = repaired(problem, coef[problem.row])
     if product is not None:
@@ -132,11 +140,12 @@ def _solve_without(
         rows, F = block.rows_for(problem, workspace, workspace.source.dtypes[0]), product.copy()
         rows.add_rows(changed, (first - coef)[changed], F)
         workspace.kept.product = first, F
-    solution = block.solve(problem, workspace, SETTINGS.tol * task.tol, start)
+    solution = block.solve(problem, workspace, task.tol, start)
     if solution.ended is Status.DEGENERATE:
-        return solution, np.zeros(len(coef))
+        nothing = np.zeros(len(coef))
+        return solution, Decision(nothing, 0.0, (0.0, 0.0)), nothing
     read = task.formulation.read(problem, solution)
-    return solution, solution.kernel_part / read.scale + read.intercept
+    return solution, read, solution.kernel_part / read.scale + read.intercept
 
 
 def without(problem: DualProblem, out: Mask) -> DualProblem:

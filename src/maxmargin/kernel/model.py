@@ -14,7 +14,7 @@ classes f is positive for the second.
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +60,19 @@ class Problem(Enum):
 ESTIMATORS = dict(zip(Problem, ("SVC", "NuSVC", "OneClassSVM", "SVR", "NuSVR"), strict=True))
 
 
+class Folds(NamedTuple):
+    """Machines that were trained without a fold each, and the errors that they make on it."""
+
+    machine: "KernelModel"
+    """One function for each fold, on the union of their support vectors."""
+    error: Floats
+    """|y - f(x)| of the samples, f the machine without them: fold by fold, each ascending."""
+    weight: Floats
+    """Of the same samples."""
+    end: Integers
+    """Where each fold ends."""
+
+
 @dataclass(frozen=True, eq=False)
 class KernelModel:
     """A fitted kernel machine; see the top of this file. Use `dataclasses.replace` to change it."""
@@ -99,6 +112,8 @@ class KernelModel:
     label_order: Integers | None = None
     """Positions in classes: the order of the labels in LIBSVM's file, which breaks ties; None is
     that of classes."""
+    folds: Folds | None = None
+    """What intervals of a regression are made of (intervals.py)."""
 
     @property
     def sparse(self) -> bool:
@@ -123,8 +138,12 @@ class KernelModel:
 
 
 def shapes(model: KernelModel) -> tuple[int, int, int]:
-    """Lengths of n_support, coef and intercept."""
-    n = 1 if model.classes is None else len(model.classes)
+    """Lengths of n_support, coef and intercept; a machine without classes may have any number of
+    functions.
+    """
+    if model.classes is None:
+        return 1, len(model.intercept), len(model.intercept)
+    n = len(model.classes)
     if n == 2:
         return 2, 1, 1
     return (n, n - 1, n * (n - 1) // 2) if model.pairs else (n, n, n)
@@ -148,6 +167,21 @@ def _is_consistent(model: KernelModel) -> bool:
         and model.n_support.shape == (parts,)
         and bool(model.n_support.min() >= 0)
         and int(model.n_support.sum()) == _count(model)
+        and (model.folds is None or _folds_are_consistent(model.folds))
+    )
+
+
+def _folds_are_consistent(folds: Folds) -> bool:
+    machine, error, weight, end = folds
+    ascending = np.diff(error, prepend=0.0) >= 0
+    ascending[np.append(0, end[:-1])] = True
+    return (
+        _is_consistent(machine)
+        and end.shape == machine.intercept.shape
+        and bool((np.diff(end, prepend=0) > 0).all())
+        and is_finite(error, (int(end[-1]),))
+        and is_finite(weight, error.shape)
+        and bool((error >= 0).all() and (weight > 0).all() and ascending.all())
     )
 
 
@@ -207,7 +241,7 @@ def assemble(
     return KernelModel(
         problem,
         kernel,
-        _kept(kernel, X, support),
+        kept_vectors(kernel, X, support),
         0 if kernel.kind is Kind.CALLABLE else X.shape[1],
         coef,
         intercept,
@@ -239,7 +273,7 @@ def _packed(
     return coef
 
 
-def _kept(kernel: Kernel, X: Any, support: Integers) -> Any:
+def kept_vectors(kernel: Kernel, X: Any, support: Integers) -> Any:
     """The support vectors; a precomputed kernel has none."""
     if kernel.kind is Kind.PRECOMPUTED:
         return np.empty((0, 0))

@@ -97,6 +97,8 @@ class Trained(NamedTuple):
     certificate: Certificate
     held_out: Floats | None = None
     """Decision values of the samples by machines that were trained without them (held_out.py)."""
+    held_out_by: tuple[Decision, ...] = ()
+    """These machines, one for each fold, where they are kept."""
     held_out_early: bool = False
 
     @property
