@@ -15,9 +15,10 @@ PACKAGE := $(SOURCES) $(shell find src -name '*.py')
 run: .venv/for-run
 	$(BIN)/python examples/quick_start.py
 
-# ARGS="tests/test_x.py -k name" selects tests.
+# On all cores; ARGS="tests/test_x.py -k name" selects tests, and a few of them run in one process: see tests/workers.py.
+SHARED := -n auto --dist worksteal
 test: .venv/for-test
-	$(BIN)/python -m pytest -q $(ARGS)
+	$(BIN)/python -m pytest -q $(SHARED) $(ARGS)
 
 check: .venv/for-check
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
@@ -136,7 +137,7 @@ build/wheel/made: $(PACKAGE) .venv/for-run
 # The oldest versions that pyproject.toml allows, with a plain install; ARGS selects tests.
 oldest: .venv-oldest/for-test
 	tools/installed.sh $(CURDIR)/.venv-oldest/bin
-	.venv-oldest/bin/python -m pytest -q -W ignore::DeprecationWarning $(or $(ARGS),$(SMOKE) tests/test_sklearn_suite.py)
+	.venv-oldest/bin/python -m pytest -q $(SHARED) -W ignore::DeprecationWarning $(or $(ARGS),$(SMOKE) tests/test_sklearn_suite.py)
 
 .venv-oldest/for-test: build/wheel/made tools/requirements.py
 	@echo "Setting up .venv-oldest with the oldest versions that pyproject.toml allows"

@@ -1,12 +1,21 @@
 """For all tests: the modules beside this file can be imported from every folder of tests, random
 numbers are the same for each test, and with MAXMARGIN_COMPLETE=1 a skipped test fails
-(needs.py)."""
+(needs.py). Several processes may share the tests (workers.py)."""
 
 import ctypes
+import os
 
 import pytest
 
 import needs
+import workers
+
+workers.share_cores(os.environ)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config):
+    return workers.number(config)
 
 
 @pytest.hookimpl(hookwrapper=True)

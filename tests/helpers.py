@@ -4,12 +4,16 @@ import os
 import subprocess
 import sys
 import textwrap
+from contextlib import contextmanager
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 from sklearn.datasets import make_classification
+from threadpoolctl import threadpool_limits
 
 from maxmargin import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+from maxmargin.core import threads as core_threads
 from maxmargin.kernel import cache as rows
 from maxmargin.kernel import workspace
 
@@ -50,6 +54,16 @@ def cached(cls):
     X = rng.normal(size=(1600 if issubclass(cls, REGRESSORS) else 3200, 70))
     y = X[:, 0] * X[:, 1] + X[:, 2] + 0.3 * rng.normal(size=len(X)) > 0
     return X, target(cls, X, y.astype(int))
+
+
+@contextmanager
+def threads(number):
+    """The core and BLAS have this many threads, whatever the cores of the machine and however
+    many processes share the tests.
+    """
+    counted = mock.patch.object(core_threads, "_openmp_effective_n_threads", return_value=number)
+    with threadpool_limits(number), counted:
+        yield
 
 
 class CacheUse:

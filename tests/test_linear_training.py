@@ -10,6 +10,7 @@ import pytest
 from scipy import sparse
 
 from maxmargin import certificate
+from maxmargin.core import threads as core_threads
 from maxmargin.core.threads import thread_count
 from maxmargin.linear import certificate as linear_certificate
 from maxmargin.linear import crammer_singer, lasso, semismooth, verification, workspace
@@ -152,10 +153,8 @@ def test_several_problems_are_solved_in_order(side_by_side, monkeypatch):
         return real(task, given)
 
     monkeypatch.setattr(linear_training, "_train", train)
-    monkeypatch.setattr(
-        workspace, "thread_count", lambda work=np.inf, real=thread_count: min(real(work), 2)
-    )
-    available, newton = thread_count(), Choice(Solver.NEWTON)
+    monkeypatch.setattr(core_threads, "_openmp_effective_n_threads", lambda: 2)
+    newton = Choice(Solver.NEWTON)
     kinds = ((1, 1.0), (-1, 1.0), (1, 0.01))
     tasks = [
         Task(HINGE._replace(tube=classification(s * y, c * C, False)), 1e-6, newton)
@@ -166,10 +165,7 @@ def test_several_problems_are_solved_in_order(side_by_side, monkeypatch):
     np.testing.assert_allclose(found[0].solution.w, -found[1].solution.w, atol=1e-3)
     assert np.abs(found[2].solution.w).max() < 0.5 * np.abs(found[0].solution.w).max()
     assert sorted(titles) == ["fit 1/3", "fit 2/3", "fit 3/3"]
-    if side_by_side and available > 1:
-        assert threads == [(False, 1)] * 3
-    else:
-        assert threads == [(True, available)] * 3
+    assert threads == [(False, 1) if side_by_side else (True, 2)] * 3
     titles.clear()
     train_many(tasks[:2], LinearWorkspace(ArrayDesign(A), Monitor(title="fit")))
     assert sorted(titles) == ["fit 1/2", "fit 2/2"]

@@ -23,7 +23,7 @@ ELSEWHERE = 'import needs\n\n@needs.applies(False, "only elsewhere")\ndef test_i
 
 def summary(folder, complete):
     """How each of these modules ends beside our conftest.py."""
-    for name in ("conftest.py", "needs.py", "data.py"):
+    for name in ("conftest.py", "needs.py", "workers.py", "data.py"):
         shutil.copy(HERE / name, folder)
     for name, text in {**SKIPPED, "elsewhere": ELSEWHERE}.items():
         (folder / f"test_{name}.py").write_text(text)

@@ -20,7 +20,7 @@ def test_notebook_runs(path, tmp_path):
         env={**os.environ, "MPLBACKEND": "Agg"},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=250,
     )
     assert done.returncode == 0, done.stderr[-3000:]
 

@@ -9,10 +9,9 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
-from threadpoolctl import threadpool_limits
 
 from data import binary_target, load
-from helpers import assert_close, assert_same_bits, binary, in_subprocess, three
+from helpers import assert_close, assert_same_bits, binary, in_subprocess, threads, three
 from maxmargin import SVC, Kernel, PegasosSVC
 from maxmargin.linear.bias_search import best_bias
 from maxmargin.linear.losses import Bias, LinearProblem, classification
@@ -340,8 +339,9 @@ def test_budget():
 def test_sparse_is_dense_and_seeds_repeat(options):
     A = np.abs(X) * (np.abs(X) > 0.5)
     model = PegasosSVC(alpha=0.01, max_iter=5, tol=None, random_state=7, **options)
-    dense = model.fit(A, label).decision_function(A)
-    with threadpool_limits(1):
+    with threads(3):
+        dense = model.fit(A, label).decision_function(A)
+    with threads(1):
         assert_same_bits(model.fit(A, label).decision_function(A), dense)
     csr = sparse.csr_matrix(A)
     assert_close(model.fit(csr, label).decision_function(csr), dense, 1e-8)
@@ -354,8 +354,9 @@ def test_sparse_is_dense_and_seeds_repeat(options):
 def test_threads_do_not_change_large_fits():
     A, z = binary(60_000, 30, seed=4)
     model = PegasosSVC(alpha=1e-4, max_iter=2, tol=None, random_state=7)
-    both = model.fit(A, z).decision_function(A), model.certificate_
-    with threadpool_limits(1):
+    with threads(3):
+        both = model.fit(A, z).decision_function(A), model.certificate_
+    with threads(1):
         assert_same_bits(model.fit(A, z).decision_function(A), both[0])
     assert model.certificate_ == both[1]
 
