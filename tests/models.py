@@ -13,7 +13,6 @@ from maxmargin import (
     Kernel,
     LinearOneClassSVM,
     LinearSVC,
-    LinearSVCCV,
     LinearSVR,
     NormaNovelty,
     NormaSVC,
@@ -95,7 +94,6 @@ LINEAR = {
     ),
     "LinearOneClassSVM": lambda: _fitted(LinearOneClassSVM(nu=0.2), binary()[0] + 3.0),
     "liblinear.LinearSVC": _three(liblinear.LinearSVC),
-    "LinearSVCCV": _three(lambda: LinearSVCCV(Cs=[0.1, 1.0], estimator=LinearSVC(loss="hinge"))),
 }
 ONLINE = {
     "PegasosSVC": _two(lambda: PegasosSVC(alpha=0.01, random_state=0)),

@@ -31,6 +31,7 @@ from maxmargin import (
     LinearSVC,
     LinearSVCCV,
     LinearSVR,
+    LinearSVRCV,
     OneClassSVM,
     io,
 )
@@ -112,7 +113,8 @@ SEARCHES = {
     "OneClassSVMCV": lambda X, y: OneClassSVMCV([0.1], [0.1], cv=2, scale="standard").fit(
         X, np.where(y == 0, -1, 1)
     ),
-    "LinearSVCCV": lambda X, y: make_pipeline(StandardScaler(), LinearSVCCV([0.1, 1])).fit(X, y),
+    "LinearSVCCV": lambda X, y: LinearSVCCV([0.1, 1], cv=2, scale="standard").fit(X, y),
+    "LinearSVRCV": lambda X, y: LinearSVRCV([1], [0.1], cv=2, scale="minmax").fit(X, y * 1.0),
     "GridSearchCV": lambda X, y: GridSearchCV(
         make_pipeline(StandardScaler(), SVC()), {"svc__C": [1, 10]}, cv=2
     ).fit(X, y),

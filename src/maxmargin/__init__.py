@@ -10,7 +10,6 @@ from maxmargin.estimators import (
     SVR,
     LinearOneClassSVM,
     LinearSVC,
-    LinearSVCCV,
     LinearSVR,
     NormaNovelty,
     NormaSVC,
@@ -21,6 +20,7 @@ from maxmargin.estimators import (
 )
 from maxmargin.kernel.kernels import Kernel
 from maxmargin.kernel.sources import kernel_matrix
+from maxmargin.model_selection import LinearSVCCV, LinearSVRCV
 from maxmargin.sklearn_patch import patch_sklearn, unpatch_sklearn
 
 __version__ = "0.1.0"
@@ -34,6 +34,7 @@ __all__ = [
     "LinearSVC",
     "LinearSVCCV",
     "LinearSVR",
+    "LinearSVRCV",
     "NormaNovelty",
     "NormaSVC",
     "NuSVC",

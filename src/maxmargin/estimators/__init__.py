@@ -2,7 +2,6 @@
 
 from maxmargin.estimators.classification import SVC, NuSVC
 from maxmargin.estimators.linear import LinearSVC
-from maxmargin.estimators.linear_cv import LinearSVCCV
 from maxmargin.estimators.linear_outlier import LinearOneClassSVM
 from maxmargin.estimators.linear_regression import LinearSVR
 from maxmargin.estimators.norma import NormaSVC
@@ -16,7 +15,6 @@ __all__ = [
     "SVR",
     "LinearOneClassSVM",
     "LinearSVC",
-    "LinearSVCCV",
     "LinearSVR",
     "NormaNovelty",
     "NormaSVC",

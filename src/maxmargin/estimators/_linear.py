@@ -1,7 +1,7 @@
 """What the linear estimators share: parameters, choice of the solver, warm start, certification."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -59,6 +59,8 @@ class BaseLinear(TakesSamples):
         return tags
 
     model_: LinearModel
+    _watcher: Monitor | None = None
+    """Limits that a fit shares with others of a search; None for a fit of its own."""
     _one_row: ClassVar[bool] = False
     """Whether coef_ is a vector, as scikit-learn's regressors have it."""
 
@@ -124,7 +126,8 @@ class BaseLinear(TakesSamples):
             if self.random_state is not None
             else 0
         )
-        with self._monitor() as monitor, np.errstate(over="ignore", invalid="ignore"):
+        watcher = self._monitor() if self._watcher is None else nullcontext(self._watcher)
+        with watcher as monitor, np.errstate(over="ignore", invalid="ignore"):
             yield monitor, seed
         _outcome.raise_interrupt(self, monitor)
 

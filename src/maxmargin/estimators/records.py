@@ -13,7 +13,6 @@ from maxmargin.estimators._linear import BaseLinear
 from maxmargin.estimators._machine import KernelMachine
 from maxmargin.estimators._record import checked
 from maxmargin.estimators.classification import SVC, NuSVC
-from maxmargin.estimators.linear_cv import LinearSVCCV
 from maxmargin.estimators.outlier import OneClassSVM
 from maxmargin.estimators.regression import SVR, NuSVR
 from maxmargin.kernel.kernels import NAMES, PARAMETERS
@@ -42,16 +41,16 @@ def record_of(model: Any) -> KernelModel:
 
 
 def of_best(model: Any) -> Any:
-    """The model that a search over C chose; any other model as it is."""
-    return getattr(model, "estimator_", model) if isinstance(model, LinearSVCCV) else model
+    """The model that a search chose; any other model as it is."""
+    return getattr(model, "best_estimator_", model)
 
 
 def linear_of(model: Any) -> tuple[Any, LinearModel]:
-    """A linear model, or the one that a search over C chose, and its checked record."""
+    """A linear model, or the one that a search chose, and its checked record."""
     model = of_best(model)
     if not isinstance(model, BaseLinear):
         raise TypeError(
-            f"{type(model).__name__} is not a linear model: LinearSVC, LinearSVCCV, LinearSVR or "
+            f"{type(model).__name__} is not a linear model: LinearSVC, LinearSVR or "
             "LinearOneClassSVM is needed."
         )
     return model, checked(model)

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from maxmargin.estimators import LinearSVCCV
 from maxmargin.estimators._linear import BaseLinear
 from maxmargin.estimators._machine import KernelMachine
 from maxmargin.kernel.model import KernelModel, none
@@ -25,8 +24,8 @@ KEPT = {
     *("feature_names_in_", "target_name_", "compression_"),
 }
 """Attributes that an estimator still has besides its record."""
-OF_BEST = {"classes_", "coef_", "intercept_", "certificate_"}
-"""Attributes that a search over C reads from its best model."""
+SEARCH = "LinearSVCCV"
+"""A search, whose files held its parameters and scores with the model that it chose."""
 
 
 def with_record(cls: type, attributes: dict[str, Any]) -> dict[str, Any]:
@@ -34,8 +33,6 @@ def with_record(cls: type, attributes: dict[str, Any]) -> dict[str, Any]:
     if "model_" in attributes or not attributes:
         return attributes
     found = {RENAMED.get(name, name): value for name, value in attributes.items()}
-    if issubclass(cls, LinearSVCCV):
-        return {name: found[name] for name in found if name not in OF_BEST}
     if issubclass(cls, KernelMachine):
         record: Any = _machine(cls, found)
     elif issubclass(cls, BaseLinear):

@@ -83,7 +83,7 @@ def save_liblinear(model: Any, path: Any) -> None:
 
     Parameters
     ----------
-    model : LinearSVC, LinearSVCCV, LinearSVR or LinearOneClassSVM
+    model : LinearSVC, LinearSVR, LinearOneClassSVM or a search over their parameters
         Labels must be integers: LIBLINEAR has no others. Scalers before the model in a pipeline
         become part of its weights, which rounds them.
     path : str or path-like

@@ -22,7 +22,7 @@ from maxmargin.estimators import liblinear
 from maxmargin.estimators.records import build
 from maxmargin.io import archive
 from maxmargin.io.consistency import WRONG, validate
-from maxmargin.io.earlier_versions import with_record
+from maxmargin.io.earlier_versions import SEARCH, with_record
 from maxmargin.io.files import open_read
 from maxmargin.io.liblinear_models import load_liblinear
 from maxmargin.io.libsvm_models import load_libsvm
@@ -245,6 +245,11 @@ def _refuse_odd(name: str, given: set[str], known: set[str]) -> None:
 def _decode(decoder: Decoder, record: Any, depth: int) -> Any:
     """Return the estimator of a record, checked."""
     name = record["class"]
+    if name == SEARCH and depth == 0:
+        found = decoder.decode(record["attributes"]["estimator_"], depth)
+        if not isinstance(found, estimators.LinearSVC) or not hasattr(found, "model_"):
+            raise ValueError("it holds no fitted model.")
+        return found
     if not isinstance(name, str) or name not in CLASSES:
         raise ValueError(f"the class {str(name)[:40]!r} is unknown.")
     cls = CLASSES[name]
@@ -252,8 +257,8 @@ def _decode(decoder: Decoder, record: Any, depth: int) -> Any:
     _refuse_odd(name, set(record["parameters"]), known)
     parameters = {key: decoder.decode(value, depth) for key, value in record["parameters"].items()}
     model = build(cls, **parameters)
-    found = {key: decoder.decode(value, depth) for key, value in record["attributes"].items()}
-    for key, value in with_record(cls, found).items():
+    attributes = {key: decoder.decode(value, depth) for key, value in record["attributes"].items()}
+    for key, value in with_record(cls, attributes).items():
         if (
             not ATTRIBUTE.fullmatch(key)
             or key.startswith("__")

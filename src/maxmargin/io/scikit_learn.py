@@ -140,7 +140,7 @@ def to_sklearn(model: Any) -> Any:
 
     Parameters
     ----------
-    model : SVC, NuSVC, SVR, NuSVR, OneClassSVM, LinearSVC, LinearSVCCV or LinearSVR
+    model : SVC, NuSVC, SVR, NuSVR, OneClassSVM, LinearSVC or LinearSVR
         It needs one of scikit-learn's named kernels and, for several classes, pairs of classes. Of
         a pipeline the last step is converted, of a fitted search over parameters the model that it
         chose.

@@ -27,7 +27,7 @@ from maxmargin.core.threads import thread_count
 from maxmargin.estimators._base import all_or_nothing
 from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._plain import QuickParameters
-from maxmargin.estimators._targets import validate_weight
+from maxmargin.estimators._targets import encode, numbers, validate_weight
 from maxmargin.model_selection import results
 from maxmargin.model_selection.scaling import scaler_of
 from maxmargin.model_selection.scoring import (
@@ -44,10 +44,11 @@ class SearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
     """A search over the parameters of one machine; a subclass names them."""
 
     _machine: ClassVar[type]
+    _same: Any
+    """What a search must have in common with the last one to go on with it."""
+    _known: Known
     _score: ClassVar[str | None] = None
     """The score without ``scoring``; None is that of the machine."""
-    _not_saved: ClassVar[tuple[str, ...]] = ("_same", "_known")
-    """Attributes for ``warm_start`` alone, which files do not hold."""
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "cv": ["cv_object"],
         "scoring": [StrOptions(set(get_scorer_names())), callable, None, *SEVERAL],
@@ -137,8 +138,9 @@ class SearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
             joblib.hash((X, y, weight, given, folds, machine.get_params(), self.scale)),
             self.scoring,
         )
-        if self.warm_start and same == self.__dict__.get("_same"):
-            search.recall(self._known)
+        goes_on = self.warm_start and same == self.__dict__.get("_same")
+        known: Known = self._known if goes_on else {}
+        search.recall(known)
         with monitor:
             search.run(jobs)
             if self.refine and monitor.stop(0) is None:
@@ -146,9 +148,9 @@ class SearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
                 search.candidates += results.refined(
                     grid, search.candidates[chosen], search.candidates
                 )
+                search.recall(known)
                 search.run(jobs)
-        self._same: Any = same
-        self._known: Known = search.known()
+        self._same, self._known = same, search.known()
         return search
 
     def _validated(self, machine: Any, X: Any, y: Any) -> tuple[Any, Any]:
@@ -170,6 +172,9 @@ class SearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
     def _as_machine(self, machine: Any, X: Any, y: Any) -> tuple[Any, Any]:
         """Samples and targets as the machine takes them."""
         X, y = machine._validate_Xy(X, y, reset=True)
+        if not is_classifier(machine):
+            return X, numbers(y)
+        encode(y)  # refuses what are no labels
         return X, np.asarray(y)
 
     def _routed(

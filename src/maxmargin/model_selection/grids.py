@@ -2,7 +2,7 @@
 
 A number asks for that many values, equally spaced in the logarithm:
 
-    C         1e-2 ... 1e4
+    C         1e-2 ... 1e4, of linear models 1e-4 ... 1e4
     gamma     1e-2 ... 1e2 times 1 / (n_features * variance of X), scikit-learn's gamma="scale",
               of the scaled X where the search scales
     epsilon   1e-3 ... 1 times the standard deviation of y
@@ -24,6 +24,7 @@ class Settings(NamedTuple):
     """The ranges of grids that are fitted to the data, as powers of ten."""
 
     C: tuple[float, float] = (-2.0, 4.0)
+    linear_C: tuple[float, float] = (-4.0, 4.0)
     gamma: tuple[float, float] = (-2.0, 2.0)
     """Relative to 1 / (n_features * variance of X)."""
     epsilon: tuple[float, float] = (-3.0, 0.0)
@@ -75,9 +76,9 @@ def shares(name: str, given: Any) -> Floats:
     return found
 
 
-def costs(given: Any) -> Floats:
+def costs(given: Any, span: tuple[float, float] = SETTINGS.C) -> Floats:
     """The values of C."""
-    return values("Cs", given, SETTINGS.C)
+    return values("Cs", given, span)
 
 
 def tubes(given: Any, y: Any, weight: Floats | None) -> Floats:
@@ -92,6 +93,8 @@ def tubes(given: Any, y: Any, weight: Floats | None) -> Floats:
 
 def _as_floats(name: str, given: Any) -> Floats:
     try:
+        if isinstance(given, bool):
+            raise TypeError
         found = np.unique(np.asarray([given] if isinstance(given, Real) else given, np.float64))
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be numbers or how many to try, got {given!r}.") from None

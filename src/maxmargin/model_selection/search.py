@@ -167,10 +167,18 @@ class Search(ABC):
                     continue
                 except KeyboardInterrupt:  # the search itself raises it or not
                     break
-            if fitted.machine.certificate_.status in (Status.TIME_LIMIT, Status.INTERRUPTED):
+            ended = fitted.machine.certificate_.status in (Status.TIME_LIMIT, Status.INTERRUPTED)
+            if ended and self.monitor.stop(0) is not None:
                 break
             fits[k], last = (fitted, time.perf_counter() - began), (parameters, fitted)
         self._score(chain.fold, fits, total)
+
+    def _watch(self, machine: Any) -> Monitor:
+        """The limits of one fit: its own, and what is left to the search."""
+        monitor = self.monitor.quiet(machine.max_iter)
+        if machine.time_limit is not None:
+            monitor.deadline = min(monitor.deadline, time.perf_counter() + machine.time_limit)
+        return monitor
 
     @abstractmethod
     def _chains(self) -> list[Chain]:
@@ -290,7 +298,7 @@ class KernelSearch(Search):
         y = None if data.y is None else data.y[fold.train]
         weight = None if data.weight is None else data.weight[fold.train]
         starts = None if last is None else warm_starts(*last, parameters, len(fold.train))
-        monitor = self.monitor.quiet(machine.max_iter)
+        monitor = self._watch(machine)
         return fold.fit(machine, X, y, weight, monitor, starts, self.probabilities)
 
     def _evaluate(self, fits: Sequence[FoldModel], test: Integers) -> None:
