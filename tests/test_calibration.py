@@ -82,6 +82,21 @@ def test_agreeing_probabilities_are_the_nearest(k):
         np.testing.assert_allclose(q, best.x, atol=1e-5)
 
 
+def test_known_samples_represent_all():
+    """Their weights have the sum of the known ones and the shares of all."""
+    rng = np.random.default_rng(0)
+    weight, side = rng.uniform(0.5, 2, 90), np.where(np.arange(90) < 70, -1.0, 1.0)
+    assert calibration.representing(weight, side, np.ones(90, bool)) is weight
+    known = np.arange(90) >= 60
+    found = calibration.representing(weight, side, known)
+    assert found.sum() == pytest.approx(weight[known].sum())
+    assert found[side[known] > 0].sum() / found.sum() == pytest.approx(
+        weight[side > 0].sum() / weight.sum()
+    )
+    within = found[:10] / weight[60:70]
+    np.testing.assert_allclose(within, within[0])
+
+
 def test_equal_values_give_the_share():
     first = np.arange(30) < 10
     A, B = calibration.fit_sigmoid(np.zeros(30), first)
@@ -189,7 +204,7 @@ def test_newton_takes_few_steps_to_a_sigmoid(monkeypatch):
     """Likelihoods that are evaluated: seen, and an eighth more for other arithmetic."""
     counts, real = [], calibration._likelihood
     monkeypatch.setattr(calibration, "_likelihood", lambda *given: counts.append(1) or real(*given))
-    for gap, seen in ((0, 18), (1, 29), (3, 37), (10, 36), (1000, 39)):
+    for gap, seen in ((0, 14), (1, 25), (3, 31), (10, 31), (1000, 31)):
         counts.clear()
         for seed in range(4):
             rng = np.random.default_rng(seed)

@@ -16,13 +16,15 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
 from command import run
+from helpers import settings
 from maxmargin import SVC, NuSVC, calibration, io
 from maxmargin.estimators._probability import sample_keys
 from maxmargin.io import dump_svmlight
+from maxmargin.kernel import left_out
 from maxmargin.kernel.held_out import NEVER, folds_of, repaired, without
 from maxmargin.kernel.kernels import Kind
 from maxmargin.kernel.problems import c_svc, hard_margin, nu_svc
-from maxmargin.model_selection import SVCCV
+from maxmargin.model_selection import SVCCV, leave_one_out
 
 
 def blobs(n=90, classes=3, apart=1.5, seed=0):
@@ -86,14 +88,86 @@ def test_weighted_sigmoids_are_those_of_lone_fits(model):
 @pytest.mark.parametrize(
     "model", [SVC(C=10, gamma=0.2), NuSVC(nu=0.8, gamma=0.2), SVC(loss="squared_hinge", gamma=0.2)]
 )
-@pytest.mark.parametrize("n", [1300, 3300])
-def test_sigmoids_of_large_problems(model, n):
-    """They are solved in rounds, to a tolerance."""
+@pytest.mark.parametrize("n", [300, 1300])
+def test_sigmoids_of_folds_of_large_problems(model, n, monkeypatch):
+    """Where there is no closed form; beyond 1,024 samples they are solved to a tolerance."""
+    settings(monkeypatch, left_out, most_active=1)
     X, y = blobs(n=n, classes=2, apart=1.0)
     a, b = sigmoids_of_lone_fits(model, X, y)
     found = clone(model).set_params(probability=True).fit(X, y)
     np.testing.assert_allclose(found.probA_, a, rtol=0.01)
     np.testing.assert_allclose(found.probB_, b, atol=0.01)
+
+
+# ---- leave-one-out in closed form ----------------------------------------------------------------
+
+
+def left_out_values(model, X, y, weight=None):
+    """Decision values of the samples left out, as the fit sees them."""
+    found = []
+    real = left_out.leave_out
+
+    def seen(*given):
+        found.append(real(*given)[0])
+        return found[-1], False
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(left_out, "leave_out", seen)
+        clone(model).set_params(probability=True).fit(X, y, sample_weight=weight)
+    return found[0]
+
+
+def test_closed_form_where_no_variable_reaches_a_bound():
+    """All samples of a squared hinge with little C are support vectors, with and without one."""
+    X, y = blobs(n=150, classes=2, apart=0.2)
+    model = SVC(C=0.01, gamma=0.3, loss="squared_hinge")
+    weight = np.random.default_rng(1).uniform(0.5, 2, len(y))
+    found = left_out_values(model, X, y, weight)
+    for i in range(0, 150, 7):
+        rest = np.arange(150) != i
+        lone = clone(model).fit(X[rest], y[rest], sample_weight=weight[rest])
+        assert found[i] == pytest.approx(lone.decision_function(X[[i]])[0], abs=1e-9)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+@pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
+def test_closed_form_against_machines_without_a_sample(C, kernel):
+    X, y = blobs(n=200, classes=2, apart=1.0)
+    model = SVC(C=C, kernel=kernel, gamma=0.2).fit(X, y)
+    exact = leave_one_out(model, X, y).decision_values
+    found = left_out_values(model, X, y)
+    assert np.corrcoef(found, exact)[0, 1] > 0.98
+    outside = np.isin(np.arange(200), model.support_, invert=True)
+    np.testing.assert_allclose(found[outside], exact[outside], atol=1e-7)
+    ours, theirs = (calibration.fit_sigmoid(-f, y == 0) for f in (found, exact))
+    np.testing.assert_allclose(ours, theirs, rtol=0.1, atol=0.05)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_copies_are_left_out_together(loss):
+    X, y = blobs(n=150, classes=2)
+    times = np.random.default_rng(1).integers(1, 4, len(y))
+    model = SVC(C=3, gamma=0.3, loss=loss)
+    weighted = left_out_values(model, X, y, times)
+    copied = left_out_values(model, np.repeat(X, times, axis=0), np.repeat(y, times))
+    np.testing.assert_allclose(copied, np.repeat(weighted, times), atol=1e-8)
+
+
+def test_a_part_of_many_samples_represents_them(monkeypatch):
+    X, y = blobs(n=1500, classes=2, apart=0.7)
+    keep = (y == 0) | (np.arange(1500) % 3 == 0)
+    X, y = X[keep], y[keep]
+    model = SVC(gamma=0.2, probability=True)
+    whole = model.fit(X, y).predict_proba(X)
+    settings(monkeypatch, left_out, for_each_class=200)
+    values = left_out_values(model, X, y)
+    assert np.isfinite(values).sum() == 400
+    part = model.fit(X, y).predict_proba(X)
+    assert np.abs(part - whole).max() < 0.1
+    assert part.mean(axis=0) == pytest.approx(whole.mean(axis=0), abs=0.03)
+    settings(monkeypatch, left_out, most_active=1)
+    values = left_out_values(model, X, y)
+    assert 400 <= np.isfinite(values).sum() < 0.5 * len(y)
 
 
 @pytest.mark.parametrize("estimator", [SVC(), NuSVC(nu=0.3)], ids=str)

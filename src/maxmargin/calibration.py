@@ -76,34 +76,58 @@ def fit_sigmoid(values: Floats, first: Mask, weight: Floats | None = None) -> tu
     return slope / unit, constant
 
 
+def representing(weight: Floats, side: Floats, known: Mask) -> Floats:
+    """Weights of the known samples with which each side has its share of all samples."""
+    if known.all():
+        return weight
+    found = weight[known]
+    here, factor = side[known] > 0, np.empty(len(found))
+    for which, own in ((here, side > 0), (~here, side <= 0)):
+        factor[which] = float(weight[own].sum()) / float(found[which].sum())
+    found = found * factor
+    total: Floats = found * (float(weight[known].sum()) / float(found.sum()))
+    return total
+
+
 def _most_likely(values: Floats, t: Floats, w: Floats, constant: float) -> tuple[float, float]:
     """A and B of the least F for values of magnitude 1, whatever the sign of A."""
-    x = np.array([0.0, constant])
-    design = np.column_stack((values, np.ones(len(values))))
-    value = _likelihood(design @ x, t, w)
+    a, b = 0.0, float(constant)
+    z = np.full(len(values), b)
+    value, small = _likelihood(z, t, w)
     for _ in range(SETTINGS.newton_steps):
-        z = design @ x
-        p = expit(-z)
-        slope = design.T @ (w * (t - p))
-        curved = (design * (w * p * (1 - p))[:, None]).T @ design
-        curved += 1e-12 * max(float(np.trace(curved)), np.finfo(float).tiny) * np.eye(2)
-        step, length = -np.linalg.solve(curved, slope), 1.0
-        expected = float(slope @ step)
-        while (
-            length > 1e-10
-            and (new := _likelihood(design @ (x + length * step), t, w))
-            > value + 1e-4 * length * expected
-        ):
+        p = np.where(z >= 0, small, 1.0) / (1 + small)
+        residual, curved = w * (t - p), w * small / (1 + small) ** 2
+        scaled = curved * values
+        slope = float(residual @ values), float(residual.sum())
+        da, db = _newton(slope, float(scaled @ values), float(scaled.sum()), float(curved.sum()))
+        expected, length = slope[0] * da + slope[1] * db, 1.0
+        if -expected <= 1e-12 * (1 + abs(value)):  # F cannot tell: Newton's step alone is as good
+            return a + da, b + db
+        while length > 1e-10:
+            z = (a + length * da) * values + (b + length * db)
+            new, small = _likelihood(z, t, w)
+            if new <= value + 1e-4 * length * expected:
+                break
             length *= 0.5
-        if length <= 1e-10 or -expected <= 1e-12 * (1 + abs(value)):
+        if length <= 1e-10:
             break
-        x, value = x + length * step, new
-    return float(x[0]), float(x[1])
+        a, b, value = a + length * da, b + length * db, new
+    return a, b
 
 
-def _likelihood(z: Floats, t: Floats, w: Floats) -> float:
-    """F, the negative logarithm of the likelihood."""
-    return float(w @ (t * z + np.logaddexp(0.0, -z)))
+def _newton(slope: tuple[float, float], aa: float, ab: float, bb: float) -> tuple[float, float]:
+    """The Newton step of two variables, whose Hessian may be singular up to rounding."""
+    shift = 1e-12 * max(aa + bb, np.finfo(float).tiny)
+    aa, bb = aa + shift, bb + shift
+    below = bb - ab * ab / aa
+    db = (ab / aa * slope[0] - slope[1]) / below
+    return -(slope[0] + ab * db) / aa, db
+
+
+def _likelihood(z: Floats, t: Floats, w: Floats) -> tuple[float, Floats]:
+    """F, the negative logarithm of the likelihood, and exp(-|z|)."""
+    small = np.exp(-np.abs(z))
+    return float(w @ (t * z + np.maximum(-z, 0.0) + np.log1p(small))), small
 
 
 def pair_probabilities(values: Floats, a: Floats, b: Floats, n_classes: int) -> Floats:

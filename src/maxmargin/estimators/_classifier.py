@@ -15,7 +15,7 @@ from maxmargin.estimators._base import BaseSVM, all_or_nothing
 from maxmargin.estimators._data import symmetric
 from maxmargin.estimators._machine import KernelMachine, Shared, TrainingSet
 from maxmargin.estimators._options import StrOptions
-from maxmargin.estimators._probability import GivesProbabilities, with_folds
+from maxmargin.estimators._probability import GivesProbabilities, leaving_out
 from maxmargin.estimators._record import field
 from maxmargin.estimators._targets import class_weights, encode, finite_weight, refuse_negative
 from maxmargin.kernel import certification, multiclass
@@ -91,8 +91,8 @@ class BaseSVC(ClassifierMixin, GivesProbabilities, KernelMachine):  # type: igno
         data = TrainingSet(X, kernel, used, samples, label, classes, members)
         tasks = self._tasks(data, effective[used], class_weight[label[used]], shared)
         calibrated = self.probability is True and (shared is None or shared.probabilities)
-        folds = self._folds(data) if calibrated else None
-        trained = self._train(data, tasks if folds is None else with_folds(tasks, folds), shared)
+        left = self._left(data) if calibrated else None
+        trained = self._train(data, tasks if left is None else leaving_out(tasks, left), shared)
         if calibrated:
             self._learn_probabilities(data, trained, weight[used])
         self.class_weight_ = class_weight

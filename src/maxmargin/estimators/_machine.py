@@ -17,6 +17,7 @@ from maxmargin.estimators.libsvm_layout import LibsvmLayout
 from maxmargin.kernel import model, prediction
 from maxmargin.kernel.held_out import TaskWithFolds
 from maxmargin.kernel.kernels import Kernel
+from maxmargin.kernel.left_out import TaskLeavingOut
 from maxmargin.kernel.model import Problem
 from maxmargin.kernel.training import Constant, Method, Task, Trained
 from maxmargin.kernel.workspace import KernelWorkspace
@@ -74,7 +75,7 @@ class KernelMachine(LibsvmLayout, BaseSVM):
     def _train(
         self,
         data: TrainingSet,
-        tasks: Sequence[Task | TaskWithFolds | Constant],
+        tasks: Sequence[Task | TaskWithFolds | TaskLeavingOut | Constant],
         shared: Shared | None,
     ) -> list[Trained]:
         """Train every task on the samples in use, and keep the record."""

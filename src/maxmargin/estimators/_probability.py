@@ -21,22 +21,23 @@ from maxmargin.estimators._machine import KernelMachine, TrainingSet
 from maxmargin.estimators._warnings import warn
 from maxmargin.estimators.libsvm_layout import libsvm_sign
 from maxmargin.kernel import labels, multiclass
-from maxmargin.kernel.held_out import TaskWithFolds, folds_of
+from maxmargin.kernel.held_out import folds_of, ranks_of
 from maxmargin.kernel.kernels import Kind
+from maxmargin.kernel.left_out import Left, TaskLeavingOut
 from maxmargin.kernel.training import Constant, Task, Trained
 
 CERTAIN = 50.0
 """B of a pair one of whose classes has no weight: the other is certain."""
 
 
-def with_folds(
-    tasks: Sequence[Task | Constant], folds: Integers
-) -> list[Task | TaskWithFolds | Constant]:
-    """The same problems, whose samples are also held out."""
+def leaving_out(
+    tasks: Sequence[Task | Constant], left: Left
+) -> list[Task | TaskLeavingOut | Constant]:
+    """The same problems, whose samples are also left out."""
     return [
         one
         if isinstance(one, Constant)
-        else TaskWithFolds(one, folds if one.rows is None else folds[one.rows])
+        else TaskLeavingOut(one, left if one.rows is None else left.pick(one.rows))
         for one in tasks
     ]
 
@@ -103,10 +104,12 @@ class GivesProbabilities(KernelMachine):
                 "classes."
             )
 
-    def _folds(self, data: TrainingSet) -> Integers:
-        """The fold of each sample in use."""
+    def _left(self, data: TrainingSet) -> Left:
+        """How the samples in use are left out."""
         key = sample_keys(data.kernel.kind, data.samples, self.random_state)
-        return folds_of(key, data.label[data.used])
+        label = data.label[data.used]
+        rank = ranks_of(key, label)
+        return Left(folds_of(key, label, rank), rank)
 
     def _learn_probabilities(
         self, data: TrainingSet, trained: Sequence[Trained], weight: Floats
@@ -121,7 +124,10 @@ class GivesProbabilities(KernelMachine):
                 found.append((0.0, -sign * float(np.sign(side.sum())) * CERTAIN))
                 continue
             values = np.zeros(len(rows)) if one.held_out is None else one.held_out
-            found.append(calibration.fit_sigmoid(sign * values, sign * side > 0, weight[rows]))
+            known = np.isfinite(values)
+            shared = calibration.representing(weight[rows], side, known)
+            values, first = sign * values[known], sign * side[known] > 0
+            found.append(calibration.fit_sigmoid(values, first, shared))
         a, b = np.array(found).T.copy()
         self.model_ = replace(self.model_, prob_a=a, prob_b=b)
         early = sum(one.held_out_early for one in trained)

@@ -76,15 +76,28 @@ class TaskWithFolds(NamedTuple):
         return self.task.unsolved(workspace, status)
 
 
-def folds_of(key: Integers, label: Integers) -> Integers:
-    """A fold for each sample: stratified, and the same for samples of a class with equal keys."""
+def ranks_of(key: Integers, label: Integers) -> Integers:
+    """The position of each sample among the distinct ones of its class, in the order of keys."""
+    rank = np.empty(len(key), np.int64)
+    for c in np.unique(label):
+        own = np.flatnonzero(label == c)
+        rank[own] = np.unique(key[own], return_inverse=True)[1]
+    return rank
+
+
+def folds_of(key: Integers, label: Integers, rank: Integers | None = None) -> Integers:
+    """A fold for each sample: stratified, and the same for samples of a class with equal keys.
+
+    ``rank`` are their ranks, where these are known.
+    """
+    rank = ranks_of(key, label) if rank is None else rank
     folds, before = np.full(len(key), NEVER), 0
     for c in np.unique(label):
         own = np.flatnonzero(label == c)
-        distinct, rank = np.unique(key[own], return_inverse=True)
-        if len(distinct) > 1:
-            folds[own] = (before + rank) % SETTINGS.folds
-            before += len(distinct)
+        distinct = int(rank[own].max()) + 1
+        if distinct > 1:
+            folds[own] = (before + rank[own]) % SETTINGS.folds
+            before += distinct
     return folds
 
 

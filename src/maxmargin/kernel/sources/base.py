@@ -96,13 +96,14 @@ class Source(ABC):
     def block(self, a: Indices, b: Indices, dtype: DTypeLike) -> Matrix:
         """k(A[a], B[b]); None means all."""
 
-    def diagonal(self) -> Floats:
-        """k(x, x) of every point, where B is A."""
-        found = np.empty(self.n_rows)
+    def diagonal(self, rows: Indices = None) -> Floats:
+        """k(x, x) of some points, where B is A; None means all."""
         step, xp = SETTINGS.diagonal_rows, self.backend.xp
-        for begin in range(0, self.n_rows, step):
-            rows = xp.arange(begin, min(self.n_rows, begin + step))
-            values = self.backend.to_host(self.block(rows, rows, np.float64))
+        chosen = xp.arange(self.n_rows) if rows is None else rows
+        found = np.empty(len(chosen))
+        for begin in range(0, len(chosen), step):
+            some = chosen[begin : begin + step]
+            values = self.backend.to_host(self.block(some, some, np.float64))
             found[begin : begin + step] = values.diagonal()
         return found
 

@@ -88,6 +88,10 @@ class MatrixSource(Source):
         rows = np.arange(self.n_rows) if a is None else a
         return self.backend.gather(self.K, rows, np.arange(self.n_columns) if b is None else b)
 
+    def diagonal(self, rows: Indices = None) -> Floats:
+        found: Floats = self.backend.to_host(self.K).diagonal()
+        return found if rows is None else found[rows]
+
     def add_product(
         self, a: Indices, coef: Matrix, b: Indices, out: Floats, dtype: DTypeLike
     ) -> None:

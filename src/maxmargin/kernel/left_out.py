@@ -1,0 +1,178 @@
+"""Decision values of samples that the machine was not trained on, for the probabilities of a class.
+
+A sigmoid has two parameters. Estimated from m samples, they cost about 1 / m nats of log-loss, so a
+large problem needs the values of a part of its samples: of each class the first 1,024 in the order
+of their keys, which is random (`Left.rank`). The values are NaN elsewhere.
+
+* **Leave-one-out, in closed form** (span.py). It takes one factor of the active samples. The
+  machine without one sample is nearly that of all samples, and so are its decision values.
+* **Five folds** (held_out.py) where a closed form is too rough or there is none: among few samples,
+  where each moves the others onto and off their bounds; where the kernel matrix of the active
+  samples is not positive definite, or too large to be factored.
+
+Copies of a sample are left out together, and count as one sample of their weight.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from maxmargin.core.arrays import Floats, Integers, Mask
+from maxmargin.kernel import span
+from maxmargin.kernel.formulations import Decision
+from maxmargin.kernel.held_out import NEVER, hold_out
+from maxmargin.kernel.problems import DualProblem
+from maxmargin.kernel.training import Task, Trained, train
+from maxmargin.kernel.workspace import KernelWorkspace, is_small
+from maxmargin.status import Status
+
+
+class Settings(NamedTuple):
+    """Which samples are left out, and how (decision 22)."""
+
+    few: int = 64
+    """Samples up to which machines without a fold are trained."""
+    for_each_class: int = 1024
+    """Distinct samples of a class that are left out, at most."""
+    most_active: int = 4096
+    """Active samples, at most, of a closed form: a factor of 128 MB."""
+    rounding: float = 1e-9
+    """A variable within this share of its bound is at its bound."""
+
+
+SETTINGS = Settings()
+
+
+class Left(NamedTuple):
+    """How samples are left out; see `held_out.folds_of`."""
+
+    folds: Integers
+    rank: Integers
+    """The position of each sample among the distinct ones of its class, in random order."""
+
+    def pick(self, rows: Integers) -> "Left":
+        """The same of some samples."""
+        return Left(self.folds[rows], self.rank[rows])
+
+
+class TaskLeavingOut(NamedTuple):
+    """A binary problem whose samples are also left out."""
+
+    task: Task
+    left: Left
+    """Of the samples of the task."""
+
+    @property
+    def rows(self) -> Integers | None:
+        """The samples of the view; None means all of them."""
+        return self.task.rows
+
+    def train(self, workspace: KernelWorkspace) -> Trained:
+        """Solve and certify it, then leave samples out."""
+        view = workspace if self.rows is None else workspace.view(self.rows)
+        trained = train(self.task, view)
+        if trained.status is Status.DEGENERATE:
+            return trained
+        values, early = leave_out(self.task, view, trained.decision, self.left)
+        return trained._replace(held_out=values, held_out_early=early)
+
+    def unsolved(self, workspace: KernelWorkspace, status: Status) -> Trained:
+        """The result without a solve: nothing is known."""
+        return self.task.unsolved(workspace, status)
+
+
+def leave_out(
+    task: Task, workspace: KernelWorkspace, decision: Decision, left: Left
+) -> tuple[Floats, bool]:
+    """The decision value of each sample without it, NaN where it was not left out.
+
+    The second result says whether a limit or Ctrl-C ended the training of a machine early.
+    """
+    if len(left.rank) > SETTINGS.few:
+        problem = task.formulation.build(workspace.source)
+        values = _in_closed_form(problem, workspace, decision, left)
+        if values is not None:
+            return values, False
+    out = _enough(left)
+    values, early = hold_out(task, workspace, decision, np.where(out, left.folds, NEVER))
+    values[~out] = np.nan
+    return values, early
+
+
+def _enough(left: Left) -> Mask:
+    """The samples of the first folds that have enough of them; those that are never held out."""
+    folds, rank = left
+    most = max(int(rank.max(initial=0)) + 1, 1)
+    count = int(np.ceil(SETTINGS.for_each_class * (folds.max(initial=0) + 1) / most))
+    found: Mask = folds < count
+    return found
+
+
+def _in_closed_form(
+    problem: DualProblem, workspace: KernelWorkspace, decision: Decision, left: Left
+) -> Floats | None:
+    """The values by leave-one-out; None where there is no closed form."""
+    positive = _by_row(problem, problem.upper) > 0
+    chosen, first, copy = np.unique(
+        2 * left.rank + positive, return_index=True, return_inverse=True
+    )
+    values = _values(workspace, decision)
+    margin = np.where(positive, values, -values)
+    function = _merged(problem, decision, margin, first, copy)
+    if not 2 <= int(function.active.sum()) <= SETTINGS.most_active:
+        return None
+    wanted = np.flatnonzero(chosen < 2 * SETTINGS.for_each_class)
+    rows = first[wanted]
+    source = workspace.whole() if is_small(len(copy)) else workspace.source
+    shift = span.shifts(source, function, rows)
+    if shift is None or not np.isfinite(shift).all():
+        return None
+    shift[left.folds[rows] == NEVER] = 0.0
+    found = np.full(len(chosen), np.nan)
+    found[wanted] = values[rows] + shift
+    left_out: Floats = found[copy]
+    return left_out
+
+
+def _merged(
+    problem: DualProblem, decision: Decision, margin: Floats, first: Integers, copy: Integers
+) -> span.Function:
+    """The function with the coefficients of copies at the first of them."""
+    bounds = _by_row(problem, np.maximum(-problem.lower, problem.upper)) / decision.scale
+    coef, ridge = decision.coef, _by_row(problem, problem.ridge)
+    if len(first) < len(copy):
+        margin = np.where(np.isin(np.arange(len(copy)), first), margin, np.inf)
+        coef, bounds = (_sums(values, first, copy) for values in (coef, bounds))
+        if ridge.any():
+            total = _sums(1 / ridge, first, copy)
+            ridge = np.divide(1, total, out=np.zeros(len(copy)), where=total > 0)
+    size = np.abs(coef)
+    free = size > SETTINGS.rounding * float(size.max(initial=0.0))
+    if ridge.any():
+        return span.Function(coef, free, np.where(free, ridge, 0.0))
+    free &= size < bounds * (1 - SETTINGS.rounding)
+    return span.rounded(coef, free, margin, bounds)
+
+
+def _by_row(problem: DualProblem, values: Floats) -> Floats:
+    """Values of the variables, one for each sample, in the order of the samples."""
+    found = np.empty(len(values))
+    found[problem.row] = values
+    return found
+
+
+def _sums(values: Floats, first: Integers, copy: Integers) -> Floats:
+    """The sum over its copies at the first of them, 0 at the others."""
+    found = np.zeros(len(copy))
+    found[first] = np.bincount(copy, values)
+    return found
+
+
+def _values(workspace: KernelWorkspace, decision: Decision) -> Floats:
+    """The decision values of all samples."""
+    part = workspace.product_of(decision.coef)
+    if part is None:
+        source = workspace.whole() if is_small(workspace.source.n_rows) else workspace.source
+        support = np.flatnonzero(decision.coef)
+        part = source.backend.to_host(source.product(support, decision.coef[support]))
+    return np.asarray(part + decision.intercept)
