@@ -20,7 +20,7 @@ import numpy as np
 from maxmargin.core.arrays import Floats, Integers, Mask
 from maxmargin.kernel import span
 from maxmargin.kernel.formulations import Decision
-from maxmargin.kernel.held_out import NEVER, hold_out
+from maxmargin.kernel.held_out import NEVER, TaskWithFolds, hold_out
 from maxmargin.kernel.problems import DualProblem
 from maxmargin.kernel.training import Task, Trained, train
 from maxmargin.kernel.workspace import KernelWorkspace, is_small
@@ -31,7 +31,7 @@ class Settings(NamedTuple):
     """Which samples are left out, and how (decision 22)."""
 
     few: int = 64
-    """Samples up to which machines without a fold are trained."""
+    """Distinct samples up to which machines without each fold are trained."""
     for_each_class: int = 1024
     """Distinct samples of a class that are left out, at most."""
     most_active: int = 4096
@@ -88,13 +88,13 @@ def leave_out(
 
     The second result says whether a limit or Ctrl-C ended the training of a machine early.
     """
-    if len(left.rank) > SETTINGS.few:
-        problem = task.formulation.build(workspace.source)
-        values = _in_closed_form(problem, workspace, decision, left)
-        if values is not None:
-            return values, False
+    problem = task.formulation.build(workspace.source)
+    values = _in_closed_form(problem, workspace, decision, left)
+    if values is not None:
+        return values, False
     out = _enough(left)
-    values, early = hold_out(task, workspace, decision, np.where(out, left.folds, NEVER))
+    asked = TaskWithFolds(task, np.where(out, left.folds, NEVER))
+    values, _, early = hold_out(asked, workspace, decision)
     values[~out] = np.nan
     return values, early
 
@@ -116,6 +116,8 @@ def _in_closed_form(
     chosen, first, copy = np.unique(
         2 * left.rank + positive, return_index=True, return_inverse=True
     )
+    if len(chosen) <= SETTINGS.few:
+        return None
     values = _values(workspace, decision)
     margin = np.where(positive, values, -values)
     function = _merged(problem, decision, margin, first, copy)
