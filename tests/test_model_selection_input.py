@@ -1,12 +1,18 @@
 """Whole-grid searches on odd input: little memory, unusual folds, scales, weights and labels."""
 
+import pickle
+
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning, FitFailedWarning, UndefinedMetricWarning
+from sklearn.model_selection import KFold, LeaveOneOut
 from sklearn.preprocessing import StandardScaler
 
-from maxmargin import SVC, SVR, OneClassSVM
+import needs
+from maxmargin import SVC, SVR, LinearSVCCV, OneClassSVM
 from maxmargin.model_selection import SVCCV, SVRCV, OneClassSVMCV, kernel_cv
 from test_model_selection import C_GAMMA, EXACT, regression, same_scores, two_classes
 
@@ -107,3 +113,142 @@ def test_one_class_search_on_kernel_values_takes_every_column():
     found = OneClassSVMCV([0.2], estimator=OneClassSVM(kernel="precomputed")).fit(K, label)
     alone = OneClassSVM(nu=0.2, gamma=0.3).fit(X[y == 1])
     np.testing.assert_allclose(found.decision_function(K), alone.decision_function(X), atol=1e-6)
+
+
+# ---- grids, folds and limits ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("Cs", "message"),
+    [
+        (10**400, "more than 1000 were asked for"),
+        (1001, "more than 1000 were asked for"),
+        ([10**400], "Cs must be numbers"),
+        ([[1, 2]], "Cs must be numbers"),
+        (True, "Cs must be numbers"),
+        ([1, None], "Cs must be positive"),
+        ({1, 2}, "Cs must be numbers"),
+        (-3, "positive number of values"),
+    ],
+    ids=str,
+)
+def test_grids_that_are_none(Cs, message):
+    X, y = two_classes(40)
+    for search in (SVCCV(Cs), LinearSVCCV(Cs), SVRCV(Cs)):
+        with pytest.raises(ValueError, match=message):
+            search.fit(X, y)
+
+
+def test_repeated_values_are_tried_once():
+    X, y = two_classes(40)
+    found = SVCCV([1, 1.0, 2, np.float32(2)], [0.1, 0.1], cv=2).fit(X, y)
+    assert [one["C"] for one in found.cv_results_["params"]] == [1.0, 2.0]
+
+
+def test_a_template_is_refused_before_any_fit():
+    X, y = two_classes(40)
+    with pytest.raises(ValueError, match="'tol' parameter of SVC"):
+        SVCCV(estimator=SVC(tol=-1)).fit(X, y)
+    with pytest.raises(ValueError, match="'kernel' parameter of SVC"):
+        SVCCV(estimator=SVC(kernel="rfb")).fit(X, y)
+    with pytest.raises(ValueError, match=r"use estimator=SVC\(probability=True\)"):
+        SVCCV(scoring="neg_log_loss").fit(X, y)
+
+
+def test_folds_without_samples_and_folds_that_are_used_up():
+    X, y = two_classes(40)
+    with pytest.raises(ValueError, match="Fold 1 of cv has no training or no test samples"):
+        SVCCV(2, 2, cv=[halves(40), (np.arange(40), [])]).fit(X, y)
+    once = iter([halves(40)])
+    search = SVCCV([1.0], [0.1], cv=once).fit(X, y)
+    with pytest.raises(ValueError, match="A generator gives its folds once"):
+        search.fit(X, y)
+
+
+def test_without_time_it_is_the_middle_of_the_grid():
+    X, y = two_classes(40)
+    with pytest.warns(ConvergenceWarning, match="0 of 30 fits are done, and .* middle of the grid"):
+        found = SVCCV([1, 2, 4], [0.1, 1, 3, 7, 9], cv=2, time_limit=0).fit(X, y)
+    assert found.best_params_ == {"C": 2.0, "gamma": 3.0}
+
+
+def test_a_limit_of_each_fit_does_not_end_the_search():
+    X, y = two_classes(80)
+    with pytest.warns(ConvergenceWarning):
+        found = SVCCV([1, 2], [0.1, 1], cv=2, estimator=SVC(time_limit=0.0)).fit(X, y)
+    assert (found.cv_results_["n_splits_done"] == 2).all()
+    assert set(found.cv_results_["status"]) == {"time_limit"}
+
+
+def test_leaving_one_out():
+    X, y = regression(14)
+    search = SVRCV(
+        [1.0],
+        [0.1],
+        [0.1],
+        cv=LeaveOneOut(),
+        scoring="neg_mean_squared_error",
+        estimator=SVR(tol=EXACT),
+    )
+    same_scores(search, X, y, {"C": [1.0], "gamma": [0.1], "epsilon": [0.1]})
+    with (
+        pytest.warns(UndefinedMetricWarning),
+        pytest.raises(ValueError, match="the score is NaN"),
+    ):
+        SVRCV([1.0], [0.1], [0.1], cv=LeaveOneOut()).fit(X, y)
+
+
+def test_a_fold_without_weight_has_no_score():
+    X, y = two_classes(60)
+    weight = np.r_[np.zeros(20), np.ones(40)]
+    for search in (SVCCV([1.0], [0.1], cv=KFold(3)), LinearSVCCV([1.0], cv=KFold(3))):
+        with pytest.warns(FitFailedWarning, match="1 of 3"):
+            search.fit(X, y, weight)
+        assert np.isnan(search.cv_results_["split0_test_score"]).all()
+        assert np.isfinite(search.best_score_)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        lambda y: np.array(["no", "yes"])[y],
+        lambda y: y > 0,
+        lambda y: np.array(["no", "yes"], dtype=object)[y],
+        lambda y: (y * 10**12).tolist(),
+    ],
+    ids=["words", "booleans", "objects", "large numbers"],
+)
+def test_labels_of_any_kind(labels):
+    X, y = two_classes(60)
+    given = labels(y)
+    found = SVCCV([1.0, 9.0], [0.1], cv=3, scale="standard").fit(X, given)
+    plain = SVCCV([1.0, 9.0], [0.1], cv=3, scale="standard").fit(X, y)
+    np.testing.assert_array_equal(
+        found.cv_results_["mean_test_score"], plain.cv_results_["mean_test_score"]
+    )
+    np.testing.assert_array_equal(
+        found.predict(X),
+        np.asarray(given)[[np.flatnonzero(y == one)[0] for one in plain.predict(X)]],
+    )
+
+
+def test_frames():
+    X, y = two_classes(60)
+    plain = SVCCV([1.0], [0.1], cv=3, scale="standard").fit(X, y)
+    for name in ("pandas", "polars"):
+        package = needs.package(name)
+        frame = package.DataFrame({f"f{k}": X[:, k] for k in range(6)})
+        found = SVCCV([1.0], [0.1], cv=3, scale="standard").fit(frame, package.Series(y))
+        assert list(found.feature_names_in_) == [f"f{k}" for k in range(6)]
+        assert found.best_score_ == plain.best_score_
+        np.testing.assert_array_equal(found.predict(frame), plain.predict(X))
+
+
+def test_a_fitted_search_is_copied_and_goes_on():
+    X, y = two_classes(60)
+    search = SVCCV([1.0, 9.0], [0.1], cv=3, scale="standard", warm_start=True).fit(X, y)
+    again = pickle.loads(pickle.dumps(search))
+    np.testing.assert_array_equal(again.decision_function(X), search.decision_function(X))
+    before = again.cv_results_["mean_fit_time"].copy()
+    np.testing.assert_array_equal(again.fit(X, y).cv_results_["mean_fit_time"], before)
+    assert not hasattr(clone(search), "best_params_")

@@ -85,7 +85,7 @@ def test_without_probability_there_is_none():
     assert not hasattr(search, "predict_proba")
     assert not hasattr(SVCCV(), "predict_log_proba")
     assert hasattr(SVCCV(estimator=SVC(probability=True)), "predict_proba")
-    with pytest.raises(ValueError, match="predict_proba"):
+    with pytest.raises(ValueError, match="scores probabilities"):
         SVCCV([1.0], [0.5], cv=3, scoring="neg_log_loss").fit(X, y)
 
 

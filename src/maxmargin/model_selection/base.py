@@ -125,6 +125,7 @@ class SearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
         """Fit and score the candidates."""
         _raise_for_params(params, self, "fit")
         machine, jobs = self._template(), self._jobs()
+        machine._validate_params()
         X, y = self._validated(machine, X, y)
         weight = None if sample_weight is None else validate_weight(sample_weight, _num_samples(X))
         grid = self._grid(X, y, weight)
@@ -132,7 +133,9 @@ class SearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
         folds = self._folds(X, y, **split)
         keep = self.on_interrupt == "keep"
         monitor = Monitor(-1, self.time_limit, int(self.verbose), type(self).__name__, keep)
-        data = Data(X, y, weight, folds, Scoring(self._scoring(), given, _num_samples(X)))
+        scoring = Scoring(self._scoring(), given, _num_samples(X))
+        scoring.refuse_without_probabilities(machine)
+        data = Data(X, y, weight, folds, scoring)
         search = self._search_of(machine, results.product_of(grid), data, monitor)
         same = (
             joblib.hash((X, y, weight, given, folds, machine.get_params(), self.scale)),
@@ -242,9 +245,10 @@ class SearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
     def _warn_early(self, search: Search) -> None:
         """Warn that the search ended before everything was tried."""
         count, total = len(search.done), len(search.candidates) * self.n_splits_
+        chosen = "best of them" if count else "middle of the grid"
         warnings.warn(
             f"The search ended early: {count} of {total} fits are done, and best_params_ is the "
-            "best of them. Raise time_limit, try fewer values, or call fit again with "
+            f"{chosen}. Raise time_limit, try fewer values, or call fit again with "
             "warm_start=True to continue.",
             ConvergenceWarning,
             stacklevel=5,

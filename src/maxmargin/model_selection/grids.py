@@ -21,7 +21,7 @@ from maxmargin.core.arrays import Floats
 
 
 class Settings(NamedTuple):
-    """The ranges of grids that are fitted to the data, as powers of ten."""
+    """Grids that are fitted to the data: their ranges, as powers of ten, and sizes."""
 
     C: tuple[float, float] = (-2.0, 4.0)
     linear_C: tuple[float, float] = (-4.0, 4.0)
@@ -29,6 +29,8 @@ class Settings(NamedTuple):
     """Relative to 1 / (n_features * variance of X)."""
     epsilon: tuple[float, float] = (-3.0, 0.0)
     """Relative to the standard deviation of y."""
+    most: int = 1000
+    """Values of one parameter that a number may ask for: who asks for more means a value."""
 
 
 SETTINGS = Settings()
@@ -50,8 +52,7 @@ def values(
     zero where it is allowed.
     """
     if is_number(given):
-        if given < 1:
-            raise ValueError(f"{name} must be a list or a positive number of values, got {given}.")
+        _refuse_count(name, given)
         scale = unit() if callable(unit) else unit
         exponents = [sum(span) / 2] if given == 1 else np.linspace(*span, int(given))
         grid: Floats = scale * 10.0 ** np.asarray(exponents)
@@ -63,11 +64,21 @@ def values(
     return found
 
 
+def _refuse_count(name: str, count: Any) -> None:
+    """A number of values must be at least one, and nobody means a million."""
+    if count < 1:
+        raise ValueError(f"{name} must be a list or a positive number of values, got {count}.")
+    if count > SETTINGS.most:
+        raise ValueError(
+            f"{name} is how many values to try, and more than {SETTINGS.most} were asked for: give "
+            "a list for one value."
+        )
+
+
 def shares(name: str, given: Any) -> Floats:
     """The values of nu, ascending and distinct, in (0, 1]."""
     if is_number(given):
-        if given < 1:
-            raise ValueError(f"{name} must be a list or a positive number of values, got {given}.")
+        _refuse_count(name, given)
         even: Floats = np.arange(1, given + 1) / (given + 1)
         return even
     found = _as_floats(name, given)
@@ -93,10 +104,10 @@ def tubes(given: Any, y: Any, weight: Floats | None) -> Floats:
 
 def _as_floats(name: str, given: Any) -> Floats:
     try:
-        if isinstance(given, bool):
+        if isinstance(given, bool) or np.ndim(given) > 1:
             raise TypeError
         found = np.unique(np.asarray([given] if isinstance(given, Real) else given, np.float64))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{name} must be numbers or how many to try, got {given!r}.") from None
     if found.size == 0:
         raise ValueError(f"{name} has no values: give at least one, or how many to try.")

@@ -52,13 +52,19 @@ def best(search: Search, means: Floats) -> int:
     """The candidate with the greatest mean score; the first of those that are tied.
 
     Candidates that lack a fold count only where none is complete. Without any score it is the one
-    in the middle.
+    in the middle of the grid.
     """
     complete = ~np.isnan(search.table("score")).any(axis=1)
     usable = np.where(complete, means, np.nan) if complete.any() else means
     if np.isnan(usable).all():
-        return len(means) // 2
+        return middle(search.candidates)
     return int(np.nanargmax(usable))
+
+
+def middle(candidates: Sequence[Parameters]) -> int:
+    """The candidate in the middle of a grid."""
+    axes = {name: sorted({one[name] for one in candidates}) for name in candidates[0]}
+    return candidates.index({name: axes[name][(len(axes[name]) - 1) // 2] for name in axes})
 
 
 def between(values: Floats, chosen: float) -> list[float]:

@@ -37,6 +37,15 @@ class Scoring(NamedTuple):
         method = getattr(self.scorer, "_response_method", "predict_proba")
         return (method if isinstance(method, str) else method[0]) in PROBABILITIES
 
+    def refuse_without_probabilities(self, machine: Any) -> None:
+        """Refuse a score of probabilities for a machine without."""
+        asked = getattr(self.scorer, "_response_method", None) in PROBABILITIES
+        if asked and not hasattr(machine, "predict_proba"):
+            name = type(machine).__name__
+            can = "probability" in machine.get_params()
+            remedy = f"estimator={name}(probability=True)" if can else "another score"
+            raise ValueError(f"{self.scorer!r} scores probabilities: use {remedy}.")
+
     def of(self, model: Any, samples: Any, y: Any, rows: Integers) -> float:
         """The score of a model on the samples of some rows."""
         return number_of(self.scorer(model, samples, y, **self._given(rows)))

@@ -177,6 +177,7 @@ class Search(ABC):
         """The limits of one fit: its own, and what is left to the search."""
         monitor = self.monitor.quiet(machine.max_iter)
         if machine.time_limit is not None:
+            monitor.limit = min(monitor.limit, machine.time_limit)
             monitor.deadline = min(monitor.deadline, time.perf_counter() + machine.time_limit)
         return monitor
 
