@@ -184,7 +184,7 @@ def test_cross_validation(place):
         (["train", "heart.svm", "--set", "colour"], 2, "name=value"),
         (["train", "heart.svm", "-C", "-1"], 1, "error: The 'C' parameter"),
         (["train", "heart.svm", "-C", "many"], 2, "Invalid value for '-C'"),
-        (["train", "heart.svm", "--probability"], 2, "--probability"),
+        (["train", "heart.svm", "--probability", "-p", "pegasos"], 2, "pegasos learns no prob"),
         (["train", "heart.svm", "--cv", "1"], 2, "at least 2"),
         (["train", "heart.svm", "--cv", "100"], 1, "use fewer folds"),
         (["train", "heart.svm", "--format", "xml"], 2, "--format must be one of"),

@@ -1,6 +1,7 @@
 """SVR and NuSVR with interval=True: against CV+ written out with lone fits, its coverage on real
 and synthetic data, weights, storage and files."""
 
+import json
 import warnings
 from dataclasses import replace
 
@@ -10,8 +11,11 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler
 
 import data
+from command import run
 from maxmargin import SVR, Kernel, NuSVR, calibration, intervals, io
 from maxmargin.estimators._probability import sample_keys
 from maxmargin.kernel.held_out import folds_of
@@ -364,3 +368,30 @@ def test_weighted_scale_is_that_of_copies():
     found = calibration.laplace_scale(error, weight)
     assert found == pytest.approx(calibration.laplace_scale(np.repeat(error, weight)))
     assert found < 0.3  # 9 is beyond five standard deviations
+
+
+def test_commands(tmp_path, monkeypatch):
+    """train --probability learns intervals, predict --interval writes them, also of a pipeline."""
+    monkeypatch.chdir(tmp_path)
+    X, y = (np.round(part, 3) for part in curve(60))
+    io.dump_svmlight(X, y, "data.svm")
+    run("train", "data.svm", "m.mm", "--problem", "nu-svr", "--probability")
+    run("predict", "data.svm", "m.mm", "out", "--interval", "0.8")
+    model = io.load("m.mm")
+    expected = np.column_stack([model.predict(X), model.predict_interval(X, 0.8)])
+    np.testing.assert_array_equal(np.loadtxt("out"), expected)
+    found = json.loads(run("predict", "data.svm", "m.mm", "--interval", "0.8", "--json").stdout)
+    np.testing.assert_array_equal(found["intervals"], expected[:, 1:])
+    scaled = make_pipeline(MaxAbsScaler(), SVR(interval=True)).fit(sparse.csr_matrix(X), y)
+    io.save(scaled, "p.mm")
+    run("predict", "data.svm", "p.mm", "out", "--interval", "0.5")
+    expected = scaled[-1].predict_interval(scaled[0].transform(sparse.csr_matrix(X)), 0.5)
+    np.testing.assert_allclose(np.loadtxt("out")[:, 1:], expected, rtol=1e-12)
+    run("train", "data.svm", "plain.mm", "--problem", "svr")
+    for name, words in (("m.mm", ["--probability"]), ("plain.mm", ["--interval", "0.9"])):
+        done = run("predict", "data.svm", name, "out", *words, code=1)
+        assert "train it with --probability" in done.stderr
+    done = run("predict", "data.svm", "m.mm", "--interval", "90", code=1)
+    assert "between 0 and 1" in done.stderr
+    done = run("predict", "data.svm", "m.mm", "--interval", "0.9", "--decision", code=1)
+    assert "give one of them" in done.stderr

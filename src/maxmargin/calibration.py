@@ -34,6 +34,15 @@ the label is.
 
 A regression has errors of a Laplace distribution, P(|error| > s) = exp(-s / scale), scale the mean
 absolute error without the extreme ones.
+
+A one-class machine has marks m_1 <= ... <= m_10 (Que and Lin 2022; LIBSVM since 3.30). Its negative
+decision values on the training samples, ascending, are cut into five parts of as many samples, and
+so are the others; together with 0 the cuts are eleven edges, and the marks are the middles of
+neighbouring edges. A sample is then inside with probability
+
+    P(f) = k / 10, k the number of marks at or below f;    0.001 below all, 0.999 above all
+
+so that P is less than 1/2 for f < m_5 <= 0 and more for f >= m_6 >= 0.
 """
 
 from typing import NamedTuple
@@ -56,6 +65,10 @@ class Settings(NamedTuple):
     """Newton steps for a sigmoid, at most."""
     entries: int = 2**20
     """Numbers of the systems of equations that are solved at once."""
+    marks: int = 10
+    """Marks of a one-class machine."""
+    surest: float = 0.001
+    """Distance of its probabilities from 0 and 1."""
     lead: float = 1e-6
     """Share of its probability that a class gives up where it would equal the label's."""
 
@@ -184,3 +197,26 @@ def laplace_scale(errors: Floats, weight: Floats | None = None) -> float:
     size, w = np.abs(errors), np.ones(len(errors)) if weight is None else weight
     usual = size <= SETTINGS.outlier * np.sqrt(2 * float(np.average(size, weights=w)) ** 2)
     return float(np.average(size[usual], weights=w[usual]))
+
+
+def density_marks(values: Floats, weight: Floats) -> Floats:
+    """The marks of a one-class machine; none where one side has less weight than marks."""
+    half, order = SETTINGS.marks // 2, np.argsort(values, kind="stable")
+    f, w = values[order], weight[order]
+    below, sums = f < 0, []
+    for side in (below, ~below):
+        sums.append(np.cumsum(w[side]))
+        if not len(sums[-1]) or sums[-1][-1] < half:
+            return np.empty(0)
+    begins, ends = (np.floor(np.arange(half + 1) * total[-1] / half) for total in sums)
+    lower = f[below][np.searchsorted(sums[0], begins[:-1], side="right")]
+    upper = f[~below][np.searchsorted(sums[1], ends[1:])]
+    edges = np.concatenate([lower, [0.0], upper])
+    marks: Floats = (edges[:-1] + edges[1:]) / 2
+    return marks
+
+
+def inside_probability(values: Floats, marks: Floats) -> Floats:
+    """The probability of lying inside, from decision values of a one-class machine."""
+    above = np.searchsorted(marks, values, side="right") / SETTINGS.marks
+    return np.clip(above, SETTINGS.surest, 1 - SETTINGS.surest)

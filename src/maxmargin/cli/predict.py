@@ -29,6 +29,13 @@ def predict(
         bool,
         typer.Option("--probability", help="Write the classes' probabilities after each label."),
     ] = False,
+    interval: Annotated[
+        float | None,
+        typer.Option(
+            "--interval",
+            help="Write after each prediction of a regression the interval of this confidence.",
+        ),
+    ] = None,
     *,
     options: DataOptions,
     weight: Weight = None,
@@ -40,8 +47,8 @@ def predict(
     Named columns are matched to the model's features and target by name, in any order; other
     columns are left out with a warning. If the data have targets, the accuracy or the error is
     shown too, on standard error if the predictions go to standard output. Decision values and
-    probabilities are in the order of the classes. With --json and no OUTPUT, the object holds the
-    predictions.
+    probabilities are in the order of the classes; intervals are a lower and an upper end. With
+    --json and no OUTPUT, the object holds the predictions.
 
     Examples:
 
@@ -52,6 +59,8 @@ def predict(
       maxmargin predict new.csv churn.mm --json
 
       maxmargin predict test.svm train.svm.mm --probability
+
+      maxmargin predict test.csv houses.mm --interval 0.9
     """
     check_outputs(output, inputs=(data, model))
     fitted = model_files.load_model(model)
@@ -62,16 +71,24 @@ def predict(
     fitted = model_files.widened(fitted, model, table.X.shape[1])
     X = model_files.rows_for(fitted, table)
     predicted = fitted.predict(X)
-    if decision and probability:
-        raise ValueError("--decision and --probability both write values: give one of them")
-    values = decision_values(fitted, X) if decision else None
-    if probability:
-        values = probabilities(fitted, X, model)
+    asked = {
+        "decision_values": decision,
+        "probabilities": probability,
+        "intervals": interval is not None,
+    }
+    kind = [name for name, given in asked.items() if given]
+    if len(kind) > 1:
+        raise ValueError("--decision, --probability and --interval write values: give one of them")
+    values = None
+    if interval is not None:
+        values = intervals(fitted, X, model, interval)
+    elif kind:
+        values = decision_values(fitted, X) if decision else probabilities(fitted, X, model)
     report = {"samples": len(predicted), **_scores(fitted, predicted, table)}
     if as_json and output == "-":
         report["predictions"] = predicted
-        if values is not None:
-            report["probabilities" if probability else "decision_values"] = values
+        if kind:
+            report[kind[0]] = values
         return show(report, as_json)
     write_predictions(output, predicted, values)
     there = None if output == "-" else output
@@ -92,9 +109,22 @@ def probabilities(model: Any, X: Any, path: str) -> Any:
     """Return probabilities, one row for each sample."""
     if not hasattr(model, "predict_proba"):
         raise ValueError(
-            f"{path} has no probabilities: train it with --set probability=True (an SVC or NuSVC)"
+            f"{path} has no probabilities: train it with --probability (and a problem that has "
+            "some; those of a regression are intervals, --interval)"
         )
     return model.predict_proba(X)
+
+
+def intervals(model: Any, X: Any, path: str, confidence: float) -> Any:
+    """Return intervals of a regression, one row for each sample."""
+    if hasattr(model, "steps"):
+        X, model = model[:-1].transform(X), model[-1]
+    record = getattr(model, "model_", None)
+    if getattr(record, "folds", None) is None:
+        raise ValueError(
+            f"{path} has no intervals: train it with --probability (and --problem svr or nu-svr)"
+        )
+    return model.predict_interval(X, confidence)
 
 
 def _scores(model: Any, predicted: Any, table: Data) -> dict[str, Any]:

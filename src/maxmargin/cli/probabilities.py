@@ -1,8 +1,9 @@
 """LIBSVM's -b 1: learn the probabilities that a model file holds as probA and probB, and use them.
 
 As in LIBSVM, each pair of classes is cross-validated with five folds: decision values of a fold
-come from a machine trained on the other four. A regression learns its errors in the same way.
-calibration.py has the formulas.
+come from a machine trained on the other four. Fits of regressions (interval=True) and of one-class
+machines (probability=True) learn the numbers of their files themselves. calibration.py has the
+formulas.
 """
 
 from copy import copy
@@ -10,26 +11,22 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.base import clone, is_classifier
 
 from maxmargin import calibration
 from maxmargin.cli import fitting
 from maxmargin.cli.options import labels
 from maxmargin.estimators.libsvm_layout import libsvm_sign
+from maxmargin.estimators.records import problem_of
 from maxmargin.io.table_columns import Data
 from maxmargin.kernel import multiclass
-from maxmargin.kernel.model import KernelModel
+from maxmargin.kernel.model import KernelModel, Problem
 
 FOLDS = 5
 
 
 def learn(model: Any, data: Data, seed: int = 0) -> None:
-    """Give a fitted classifier or regression its probA and probB."""
-    if is_regressor(model):
-        y = fitting.target_of(model, data)
-        scale = calibration.laplace_scale(y - _out_of_fold(model, data.X, y, seed))
-        model.model_ = replace(model.model_, prob_a=np.array([scale]))
-        return
+    """Give a fitted classifier its probA and probB."""
     y = labels(data.y)
     fitted = [
         _sigmoid(model, data.X, y, model.classes_[[i, j]], seed)
@@ -56,8 +53,8 @@ def _sigmoid(model: Any, X: Any, y: Any, pair: Any, seed: int) -> tuple[float, f
 
 
 def _out_of_fold(model: Any, X: Any, y: Any, seed: int) -> Any:
-    """Return decision values, or a regression's predictions, from models of the other folds."""
-    least = int(np.unique(y, return_counts=True)[1].min()) if is_classifier(model) else len(y)
+    """Return decision values from models of the other folds."""
+    least = int(np.unique(y, return_counts=True)[1].min())
     if least < 2:
         raise ValueError(
             "-b 1 needs at least two samples of each class: it learns probabilities from samples "
@@ -65,9 +62,7 @@ def _out_of_fold(model: Any, X: Any, y: Any, seed: int) -> Any:
         )
     found = np.empty(len(y))
     for outside, fitted, rows in fitting.by_folds(model, X, y, min(FOLDS, least), seed):
-        found[outside] = (
-            fitted.decision_function(rows) if is_classifier(model) else fitted.predict(rows)
-        )
+        found[outside] = fitted.decision_function(rows)
     return found
 
 
@@ -75,8 +70,11 @@ def probabilities(model: Any, X: Any, path: str) -> tuple[Any, Any]:
     """Return the classes, in the order of the model's file if known, and their probabilities.
 
     They are LIBSVM's, whose greatest need not be the label; those of a fit with probability=True
-    are predict_proba's.
+    are predict_proba's. Inliers (1) of a one-class model come before outliers (-1).
     """
+    if problem_of(model) is Problem.ONE_CLASS and len(model.model_.marks):
+        inside = calibration.inside_probability(model.decision_function(X), model.model_.marks)
+        return np.array([1, -1]), np.column_stack([inside, 1 - inside])
     if not is_classifier(model) or not len(getattr(model, "probB_", ())):
         raise ValueError(f"{path} has no probabilities: train it with svm-train -b 1")
     record: KernelModel = model.model_

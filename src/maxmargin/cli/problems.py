@@ -81,6 +81,18 @@ def build(problem: str, given: dict[str, Any], **always: Any) -> Any:
     return with_own(cls, always | parameters)
 
 
+def learning(problem: str) -> dict[str, Any]:
+    """Return the parameter with which a problem learns probabilities, or intervals."""
+    known = PROBLEMS[one_of("--problem", problem, PROBLEMS)]().get_params()
+    for name in ("probability", "interval"):
+        if name in known:
+            return {name: True}
+    able = [
+        name for name, cls in PROBLEMS.items() if {"probability", "interval"} & vars(cls()).keys()
+    ]
+    raise usage(f"{problem} learns no probabilities; these do: {', '.join(able)}.")
+
+
 def check_parameters(what: str, names: Iterable[str], known: Mapping[str, Any]) -> None:
     """Raise an error if a parameter is not known."""
     unknown = [name for name in names if name not in known]

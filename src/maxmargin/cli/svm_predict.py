@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from sklearn.base import is_regressor
+from sklearn.base import is_outlier_detector, is_regressor
 
 from maxmargin.cli import fitting, model_files, probabilities
 from maxmargin.cli.flags import files, parse
@@ -93,10 +93,12 @@ def _predicted(model: Any, X: Any, path: str, output: str, with_probabilities: b
         write_predictions(output, predicted)
         return predicted
     classes, values = probabilities.probabilities(model, X, path)
-    predicted = classes[values.argmax(axis=1)]
-    write_predictions(
-        output, predicted, values, heading=" ".join(["labels", *map(str, classes.tolist())])
-    )
+    if is_outlier_detector(model):  # a probability of 1/2 is on either side
+        predicted, heading = model.predict(X), "label normal outlier"
+    else:
+        predicted = classes[values.argmax(axis=1)]
+        heading = " ".join(["labels", *map(str, classes.tolist())])
+    write_predictions(output, predicted, values, heading=heading)
     return predicted
 
 

@@ -6,7 +6,7 @@
     -m cache MB 100   -e tolerance 0.001
     -h shrinking 1   -b probabilities 0   -wi weight of class i, C-SVC only   -v folds   -q quiet
 
--b 1 is an error for one-class models and with -v. LIBSVM accepts options that the chosen -s or -t
+-b 1 is an error with -v. LIBSVM accepts options that the chosen -s or -t
 does not use, and weights of classes that do not occur. So does this command, with a warning.
 """
 
@@ -89,7 +89,7 @@ def svm_train(arguments: Arguments = None) -> None:
     fitting.fit(model, data)
     if is_classifier(model):
         model.model_ = replace(model.model_, label_order=label_order(labels(data.y)))
-    if found["b"]:
+    if found["b"] and is_classifier(model):
         probabilities.learn(model, data)
     save_libsvm(model, output)
     if not quiet:
@@ -106,11 +106,8 @@ def _refuse(found: Flags) -> None:
     for name in "hb":
         if found[name] not in (0, 1):
             raise usage(f"-{name} must be 0 or 1, got {found[name]}")
-    if found["b"] and (found["s"] == 2 or found["v"]):
-        raise usage(
-            "-b 1 needs a classifier or a regression that is written to a file: it does not work "
-            "with one-class models (-s 2) or with -v"
-        )
+    if found["b"] and found["v"]:
+        raise usage("-b 1 needs a model that is written to a file: it does not work with -v")
     check_folds(found)
     if "g" in found.given and found["g"] < 0:
         raise usage(f"-g must be at least 0, got {found['g']}")
@@ -152,6 +149,8 @@ def estimator(found: Flags, verbose: int) -> Any:
         "cache_size": found["m"],
         "shrinking": bool(found["h"]),
         "class_weight": found.weights or None,
+        "interval": bool(found["b"]),
+        "probability": bool(found["b"] and found["s"] == 2),
         "verbose": verbose,
     }
     return problems.with_own(SOLVERS[found["s"]], values)

@@ -86,6 +86,14 @@ def train(
             "--set", help="Any other parameter of the estimator: name=value. May be repeated."
         ),
     ] = None,
+    probability: Annotated[
+        bool,
+        typer.Option(
+            "--probability",
+            help="Learn probabilities, or intervals of a regression, for predict --probability and "
+            "--interval.",
+        ),
+    ] = False,
     cv: Annotated[
         int | None,
         typer.Option(help="Also show the score of a cross-validation with this many folds."),
@@ -115,6 +123,8 @@ def train(
 
       maxmargin train houses.csv --problem svr --target price --epsilon 0.2
 
+      maxmargin train houses.csv --problem svr --target price --probability
+
       maxmargin train survey.csv --target answer --ignore id,date --weight copies
 
       maxmargin train news.svm.gz news.model --problem linear-svc --loss hinge
@@ -123,9 +133,10 @@ def train(
     """
     if cv is not None and cv < 2:
         raise usage(f"--cv must be at least 2, got {cv}.")
+    learnt = problems.learning(problem) if probability else {}
     estimator = problems.build(
         problem,
-        problems.assignments(set_, parameters.given()),
+        problems.assignments(set_, parameters.given() | learnt),
         random_state=seed,
         verbose=verbosity(quiet),
     )

@@ -1,23 +1,39 @@
 """OneClassSVM."""
 
+from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import _fit_context
+from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import Interval
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
+from maxmargin import calibration
 from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats
 from maxmargin.estimators._base import all_or_nothing
+from maxmargin.estimators._data import symmetric
 from maxmargin.estimators._machine import Shared
 from maxmargin.estimators._outlier import BaseOneClass
 from maxmargin.estimators._record import fitted
 from maxmargin.estimators._single import BaseSingle
+from maxmargin.estimators._targets import validate_weight
+from maxmargin.estimators._warnings import warn
 from maxmargin.kernel import formulations
 from maxmargin.kernel.formulations import Formulation
 from maxmargin.kernel.model import Problem
+from maxmargin.kernel.prediction import decision_values
+
+
+def _has_probabilities(self: Any) -> bool:
+    """Whether probabilities were asked for, or came with a model file."""
+    record = self.__dict__.get("model_")
+    if self.probability or (record is not None and len(record.marks)):
+        return True
+    raise AttributeError("predict_proba is not available when probability=False")
 
 
 class OneClassSVM(BaseOneClass, BaseSingle):
@@ -40,6 +56,9 @@ class OneClassSVM(BaseOneClass, BaseSingle):
         violation, where ``predict`` finds all of them inside.
     shrinking, cache_size, verbose, max_iter, time_limit, on_interrupt, warm_start
         As for SVC.
+    probability : bool, default=False
+        Whether to learn ``predict_proba``, from the decision values of the training samples, as
+        LIBSVM does since 3.30. At least five samples must lie on each side of the boundary.
 
     Attributes
     ----------
@@ -55,6 +74,7 @@ class OneClassSVM(BaseOneClass, BaseSingle):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseSingle._parameter_constraints,
         "nu": [Interval(Real, 0.0, 1.0, closed="right")],
+        "probability": ["boolean"],
     }
 
     def __init__(
@@ -73,6 +93,7 @@ class OneClassSVM(BaseOneClass, BaseSingle):
         time_limit: float | None = None,
         on_interrupt: str = "raise",
         warm_start: bool = False,
+        probability: bool = False,
     ) -> None:
         self.kernel = kernel
         self.degree = degree
@@ -87,6 +108,7 @@ class OneClassSVM(BaseOneClass, BaseSingle):
         self.time_limit = time_limit
         self.on_interrupt = on_interrupt
         self.warm_start = warm_start
+        self.probability = probability
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -113,7 +135,25 @@ class OneClassSVM(BaseOneClass, BaseSingle):
     def _fit(self, X: Any, y: Any, sample_weight: Any, shared: Shared | None = None) -> Self:
         X = self._validate_X(X, reset=True)
         self.__dict__.pop("_offset", None)
-        return self._fit_single(X, np.zeros(_num_samples(X)), sample_weight, shared)
+        self._fit_single(X, np.zeros(_num_samples(X)), sample_weight, shared)
+        if self.probability and shared is None:
+            self._learn_probabilities(X, validate_weight(sample_weight, _num_samples(X)))
+        return self
+
+    def _learn_probabilities(self, X: Any, weight: Floats) -> None:
+        """The marks of the training samples' decision values."""
+        used = np.flatnonzero(weight > 0)
+        values = decision_values(self.model_, symmetric(self._kernel_kind(), X))[used, 0]
+        marks = calibration.density_marks(values, weight[used])
+        self.model_ = replace(self.model_, marks=marks)
+        if not len(marks):
+            outside = float(weight[used][values < 0].sum())
+            warn(
+                "Probabilities of a one-class model need at least five training samples on each "
+                f"side of its boundary: {outside:g} of {weight.sum():g} are outliers. "
+                "predict_proba will raise an error. Raise nu, or use more samples.",
+                UserWarning,
+            )
 
     def _formulation(self, z: Floats, weight: Floats) -> Formulation:
         return formulations.one_class(weight, self.nu)
@@ -160,6 +200,38 @@ class OneClassSVM(BaseOneClass, BaseSingle):
         """
         scores: Floats = self.decision_function(X) + self.offset_
         return scores
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Floats:
+        """Probabilities of lying outside and inside.
+
+        There are eleven different ones, by the share of training samples with lesser decision
+        values on the same side of the boundary (``maxmargin.calibration``). They are LIBSVM's,
+        except that a probability of 1/2 leans to the side of ``predict``, so that the more probable
+        column always is its label.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples; (n_samples, n_samples_fit) kernel values for ``kernel="precomputed"``.
+
+        Returns
+        -------
+        p : ndarray of shape (n_samples, 2)
+            Columns for -1 (outliers) and +1 (inliers); rows sum to 1.
+        """
+        check_is_fitted(self)
+        marks = self.model_.marks
+        if not len(marks):
+            raise NotFittedError(
+                "This OneClassSVM has no probabilities: it was fitted with probability=False, or "
+                "with fewer than five training samples on a side of its boundary. Fit it with "
+                "probability=True, and with a larger nu or more samples."
+            )
+        f = self.decision_function(X)
+        inside = calibration.inside_probability(f, marks)
+        p = np.column_stack([1 - inside, inside])
+        return calibration.agreeing(p, (f >= 0).astype(np.int64))
 
     def certify(self, X: Any, y: Any = None, sample_weight: Any = None) -> Certificate:
         """Check the fitted model on its training data.

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import ClassifierMixin
 
+from maxmargin.calibration import SETTINGS
 from maxmargin.certificate import Certificate
 from maxmargin.estimators._base import kind_of
 from maxmargin.estimators._linear import BaseLinear
@@ -113,12 +114,14 @@ def _check_machine(model: Any) -> None:
     _require(record.epsilon is None or type(record.epsilon) is float, "epsilon")
     _require(isinstance(record.certificate, Certificate), "certificate")
     _require(len(record.certificates) == functions, "certificate")
+    marks = (0, SETTINGS.marks) if record.problem is Problem.ONE_CLASS else (0,)
     for values, counts in (
         (record.prob_a, (0, functions)),
         (record.prob_b, (0, functions)),
-        (record.marks, range(10**3)),
+        (record.marks, marks),
     ):
         _require(_numbers(values, (len(values),)) and len(values) in counts, "probabilities")
+    _require((np.diff(record.marks) >= 0).all(), "marks")
     _require(model.fit_status_ in (0, 1), "fit_status_")
     if record.classes is None:
         _require(type(model.n_iter_) is int, "n_iter_")

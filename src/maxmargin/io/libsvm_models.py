@@ -193,7 +193,8 @@ def load_libsvm(path: Any, *, n_features: int | None = None) -> Any:
     model : SVC, NuSVC, OneClassSVM, SVR or NuSVR
         It predicts the same as svm-predict, from dense and sparse data. C, nu, epsilon and class
         weights have their defaults, because the file does not hold them: set them before
-        ``certify(X, y)``. Probabilities are kept for ``save_libsvm`` (``probA_``, ``probB_``).
+        ``certify(X, y)``. Classifiers and one-class machines with probabilities have
+        ``predict_proba``; the scale of a regression's errors is kept for ``save_libsvm``.
     """
     with Lines(path) as lines:
         head = read_head(lines, WORDS, b"SV")
@@ -249,6 +250,8 @@ def _probabilities(head: Head, problem: Problem, pairs: int) -> dict[str, Floats
     }
     if problem.classifies and ("prob_a" in found) != ("prob_b" in found):
         raise head.lines.error("probA and probB must occur together")
+    if (np.diff(found.get("marks", none())) < 0).any():
+        raise head.error(b"prob_density_marks", "the marks of prob_density_marks must ascend")
     return found
 
 
