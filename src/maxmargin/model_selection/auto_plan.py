@@ -1,0 +1,270 @@
+"""What AutoSVC and AutoSVR try, in which order, within the time.
+
+1. Linear machines along C, then a coarse grid of RBF machines, on the first 1,000 samples (on all
+   of up to 1,500). The grid grows while its best candidate lies on an edge.
+2. The values of C and gamma that may still be best, on four times as many samples, and again, until
+   all samples are in or the time does not suffice.
+3. Values between the best candidate and its neighbours, twice; for a regression also of epsilon.
+4. Linear machines on as many samples, or on all.
+
+Before a stage begins, its time is predicted from those before; it gets what is left after the time
+of the last fit on all samples, which is predicted from fits on subsamples. With time for all of
+this, the result depends on the data and the seed alone.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+
+from maxmargin.model_selection.explorer import Explorer
+from maxmargin.model_selection.trials import Trial, on_edge
+
+
+class Settings(NamedTuple):
+    """The plan's sizes; chosen on sets of scikit-learn, a9a and synthetic ones."""
+
+    first: int = 1000
+    """Samples of the first stage; a set up to half as large again is taken whole."""
+    growth: float = 4.0
+    """Greatest factor from the samples of one stage to those of the next."""
+    C: tuple[float, ...] = tuple(10.0 ** np.arange(-1, 4))
+    """Coarse values of C, in units of the targets' deviation for a regression."""
+    gamma: tuple[float, ...] = tuple(10.0 ** np.linspace(-2, 2, 7))
+    """Coarse values of gamma, in units of 1 / (n_features * variance of X)."""
+    epsilon: tuple[float, ...] = (0.1, 0.01, 0.03, 0.3)
+    """Values of epsilon, in units of the targets' deviation; the first is that of the grid."""
+    linear_C: tuple[float, ...] = tuple(10.0 ** np.arange(-4, 3))
+    C_range: tuple[float, float] = (1e-5, 1e6)
+    gamma_range: tuple[float, float] = (1e-4, 1e4)
+    """Where a grid that grows ends, in the same units."""
+    zooms: int = 2
+    """How often the steps are halved at the end."""
+    reserve: float = 0.3
+    """Share of the time kept for the last fit while its time is unknown."""
+    most_reserve: float = 0.5
+    """Greatest share kept for it: if all samples take longer, it gets a subsample."""
+    margin: float = 1.3
+    """Predicted times are multiplied by this."""
+
+
+SETTINGS = Settings()
+
+
+class Units(NamedTuple):
+    """The data's own units of the parameters."""
+
+    C: float
+    gamma: float
+    epsilon: float | None
+    """None for classification, which has none."""
+
+
+class Plan:
+    """The stages of one search."""
+
+    def __init__(
+        self, explorer: Explorer, units: Units, final: dict[str, Any], settings: Settings = SETTINGS
+    ) -> None:
+        self.explorer, self.units, self.final, self.settings = explorer, units, final, settings
+        self.budget = explorer.monitor.limit
+
+    def run(self) -> None:
+        """All stages that the time allows."""
+        try:
+            self._run()
+        except KeyboardInterrupt:
+            self.explorer.interrupted = True
+            if not self.explorer.keep:
+                raise
+
+    def _run(self) -> None:
+        explorer, settings, n = self.explorer, self.settings, self.explorer.samples.size
+        m = n if n <= 1.5 * settings.first else settings.first
+        Cs = [C * self.units.C for C in settings.linear_C]
+        if "linear" in self.final:
+            explorer.try_linear(m, Cs, self._room() * (0.3 if "rbf" in self.final else 1.0))
+            self._measure("linear", m)
+        if "rbf" in self.final:
+            m = self._search_kernel(m)
+        if "linear" in self.final:
+            self._finish_linear(m)
+
+    def default(self) -> Trial:
+        """Usual values, for a time too short to score any."""
+        if "linear" in self.final:
+            return Trial("linear", {"C": self.units.C}, 0, ())
+        parameters = {"C": self.units.C, "gamma": self.units.gamma}
+        if self.units.epsilon is not None:
+            parameters["epsilon"] = self.settings.epsilon[0] * self.units.epsilon
+        return Trial("rbf", parameters, 0, ())
+
+    # ---- RBF -------------------------------------------------------------------------------------
+
+    def _search_kernel(self, m: int) -> int:
+        """The stages of the RBF kernel; returns the samples of the last."""
+        n = self.explorer.samples.size
+        self._try(m, self._coarse())
+        self._widen(m)
+        self._measure("rbf", m)
+        while m < n and (step := self._next(m)) is not None:
+            m, grid = step
+            self._try(m, grid)
+            self._widen(m)
+            self._measure("rbf", m)
+            self.explorer.learn_growth()
+        if self.units.epsilon is not None:
+            self._around(m, 0.0, [e * self.units.epsilon for e in self.settings.epsilon[1:]])
+        for halving in range(self.settings.zooms):
+            self._around(m, 0.5 ** (halving + 1), [])
+        return m
+
+    def _coarse(self) -> dict[str, list[float]]:
+        grid = {
+            "C": [C * self.units.C for C in self.settings.C],
+            "gamma": [gamma * self.units.gamma for gamma in self.settings.gamma],
+        }
+        if self.units.epsilon is not None:
+            grid["epsilon"] = [self.settings.epsilon[0] * self.units.epsilon]
+        return grid
+
+    def _try(self, m: int, grid: dict[str, list[float]]) -> bool:
+        """Run a stage if there is time; whether it had a result."""
+        if self.explorer.interrupted or self._room() <= 0:
+            return False
+        self.explorer.try_kernel(m, grid, self._room())
+        return bool(self.explorer.of("rbf", m))
+
+    def _widen(self, m: int) -> None:
+        """While the best candidate lies on an edge of the values tried, add the next one."""
+        limits = {"C": self.settings.C_range, "gamma": self.settings.gamma_range}
+        for _ in range(3):
+            best = self.explorer.best("rbf")
+            if best is None or best.samples != m:
+                return
+            grid = {name: [value] for name, value in best.parameters.items()}
+            for name in ("C", "gamma"):
+                side = on_edge(self.explorer.of("rbf"), best, name)
+                value = best.parameters[name] * self._step(name) ** side
+                relative = value / getattr(self.units, name)
+                if side and limits[name][0] <= relative <= limits[name][1]:
+                    grid[name].append(value)
+            if not any(len(values) > 1 for values in grid.values()):
+                return
+            neighbours = self._neighbours(best)
+            for name in ("C", "gamma"):
+                if len(grid[name]) == 1:
+                    grid[name] = neighbours[name]
+                else:  # the column beside the edge; what is on it is known
+                    grid[name] = grid[name][1:]
+            if self._too_long(m, grid) or not self._try(m, grid):
+                return
+
+    def _next(self, m: int) -> tuple[int, dict[str, list[float]]] | None:
+        """The samples and the grid of the next stage; None if the time does not suffice."""
+        explorer, n = self.explorer, self.explorer.samples.size
+        best = explorer.best("rbf")
+        if best is None or explorer.interrupted:
+            return None
+        larger = min(n, int(self.settings.growth * m))
+        larger = n if n < 1.5 * larger else larger
+        grids = [self._promising(best), self._neighbours(best)]
+        for grid in grids:
+            if self.settings.margin * explorer.predicted(larger, grid) <= self._room():
+                return larger, grid
+        seconds = self.settings.margin * explorer.predicted(m, grids[-1])
+        affordable = int(m * (max(self._room(), 0.0) / max(seconds, 1e-9)) ** (1 / explorer.growth))
+        return (min(larger, affordable), grids[-1]) if affordable >= 1.5 * m else None
+
+    def _promising(self, best: Trial) -> dict[str, list[float]]:
+        """Values within a standard error of the best, and its neighbours; at most two steps off."""
+        grid = self._neighbours(best)
+        trials = self.explorer.of("rbf", best.samples)
+        threshold = best.mean - (best.error if np.isfinite(best.error) else 0.0)
+        for name in ("C", "gamma"):
+            chosen, far = best.parameters[name], 2.01 * np.log10(self._step(name))
+            good = {one.parameters[name] for one in trials if one.mean >= threshold}
+            near = {value for value in good if abs(np.log10(value / chosen)) <= far}
+            grid[name] = distinct([*grid[name], *near])
+        return grid
+
+    def _neighbours(self, best: Trial, share: float = 1.0) -> dict[str, list[float]]:
+        """The candidate and a share of a step of the coarse grid to both sides."""
+        grid = {name: [value] for name, value in best.parameters.items()}
+        for name in ("C", "gamma"):
+            step, value = self._step(name) ** share, best.parameters[name]
+            grid[name] = distinct([value / step, value, value * step])
+        return grid
+
+    def _around(self, m: int, share: float, epsilons: list[float]) -> None:
+        """Finer values around the best candidate, or other epsilons with its C and gamma."""
+        best = self.explorer.best("rbf")
+        if best is None:
+            return
+        grid = self._neighbours(best, share)
+        if epsilons:
+            grid = {**{name: [value] for name, value in best.parameters.items()}}
+            grid["epsilon"] = sorted(epsilons)
+        if best.samples == m and not self._too_long(m, grid):
+            self._try(m, grid)
+
+    def _step(self, name: str) -> float:
+        """The factor between two values of the coarse grid."""
+        values = getattr(self.settings, name)
+        return float(values[1] / values[0]) if len(values) > 1 else 10.0
+
+    # ---- linear ----------------------------------------------------------------------------------
+
+    def _finish_linear(self, m: int) -> None:
+        """Linear machines on all samples if there is time, else on those of the RBF machines."""
+        explorer, n = self.explorer, self.explorer.samples.size
+        best, cost = explorer.best("linear"), explorer.costs.get("linear")
+        if best is None or cost is None or explorer.interrupted:
+            return
+        Cs = [best.parameters["C"] * factor for factor in (0.1, 1.0, 10.0)]
+        for size in dict.fromkeys((n, m)):
+            if size <= best.samples:
+                return
+            fits = len(Cs) * len(best.scores)
+            if self.settings.margin * fits * cost.at(size) <= self._room():
+                explorer.try_linear(size, Cs, self._room())
+                return
+
+    # ---- time ------------------------------------------------------------------------------------
+
+    def _room(self) -> float:
+        """Seconds that the search may still take: what is left but for the last fit."""
+        return self.explorer.left - self.reserve()
+
+    def reserve(self) -> float:
+        """Seconds kept for the last fit."""
+        costs = self.explorer.costs
+        if not costs:
+            return self.settings.reserve * self.budget
+        cost = costs.get("rbf", costs.get("linear"))
+        assert cost is not None
+        known = self.settings.margin * cost.at(self.explorer.samples.size)
+        if "rbf" in self.final and "rbf" not in costs:
+            known = max(known, self.settings.reserve * self.budget)
+        return min(known, self.settings.most_reserve * self.budget)
+
+    def _too_long(self, m: int, grid: dict[str, list[float]]) -> bool:
+        return self.settings.margin * self.explorer.predicted(m, grid) > self._room()
+
+    def _measure(self, kernel: str, m: int) -> None:
+        """Time the last fit, with the best parameters so far, on m samples or half of all."""
+        best, n = self.explorer.best(kernel), self.explorer.samples.size
+        if best is None or self.explorer.interrupted:
+            return
+        machine = clone(self.final[kernel]).set_params(**best.parameters)
+        limit = 0.2 * max(self.explorer.left, 0.0)
+        self.explorer.measure(kernel, machine, min(m, max(n // 2, 1)), limit)
+
+
+def distinct(values: list[float]) -> list[float]:
+    """The values ascending, without those that are equal but for rounding."""
+    found: list[float] = []
+    for value in sorted(values):
+        if not found or value > found[-1] * (1 + 1e-9):
+            found.append(value)
+    return found

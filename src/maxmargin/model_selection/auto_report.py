@@ -1,0 +1,211 @@
+"""What AutoSVC and AutoSVR did, in words and as data."""
+
+from dataclasses import dataclass
+from html import escape
+from textwrap import fill
+from typing import Any
+
+import numpy as np
+
+from maxmargin.certificate import Certificate
+from maxmargin.model_selection.diagnosis import Diagnosis
+from maxmargin.model_selection.explorer import Stage, spelled
+from maxmargin.model_selection.trials import (
+    Trial,
+    difference,
+    interval,
+    on_edge,
+    optimism,
+)
+
+NAMES = {"linear": "linear", "rbf": "RBF"}
+
+
+@dataclass(frozen=True)
+class AutoReport:
+    """What was found in the data, tried, chosen and fitted, and how sure the score is.
+
+    ``print(report)`` shows it as text, ``plot()`` draws what was searched.
+
+    Attributes
+    ----------
+    diagnosis : Diagnosis
+        What was found in the data before the search.
+    preparation : str
+        What became of the columns.
+    stages : tuple of Stage
+        The sets of candidates in the order of the search.
+    trials : tuple of Trial
+        Every candidate: kernel, parameters, samples, the score of each fold.
+    chosen : Trial
+        The candidate that was fitted.
+    rival : Trial or None
+        The best one with the other kernel.
+    n_samples, n_samples_fit : int
+        Samples given, and samples of the last fit.
+    certificate : Certificate
+        What is known about the last fit.
+    seconds, time_budget : float
+        Time taken, and given.
+    score_name : str
+        What was maximised.
+    interrupted : bool
+        Whether Ctrl-C ended the search.
+    """
+
+    diagnosis: Diagnosis
+    preparation: str
+    stages: tuple[Stage, ...]
+    trials: tuple[Trial, ...]
+    chosen: Trial
+    rival: Trial | None
+    n_samples: int
+    n_samples_fit: int
+    certificate: Certificate
+    seconds: float
+    time_budget: float
+    score_name: str
+    interrupted: bool = False
+    probabilities: bool = False
+
+    def sections(self) -> dict[str, list[str]]:
+        """The sentences of the report by heading.
+
+        Returns
+        -------
+        sections : dict of lists of str
+        """
+        return {
+            "Data": [f"{self.n_samples:,} samples. {self.preparation}."],
+            "Before the search": [str(one) for one in self.diagnosis.findings]
+            or ["Nothing to mend was found in the data."],
+            "Search": [*(_stage(one) for one in self.stages), *self._search_end()],
+            "Choice": self._choice(),
+            "How sure": self._certainty(),
+            "Model": self._model(),
+        }
+
+    def _search_end(self) -> list[str]:
+        cut = [one for one in self.stages if one.done < one.candidates]
+        found = []
+        if self.interrupted:
+            found.append("Ctrl-C ended the search; the best so far was fitted.")
+        if cut and not self.interrupted:
+            found.append("The time ended a stage: another run may choose differently.")
+        if self.chosen.samples < self.n_samples:
+            found.append(
+                f"The time sufficed for {self.chosen.samples:,} of the {self.n_samples:,} samples: "
+                "with more time the parameters may differ."
+            )
+        return found
+
+    def _choice(self) -> list[str]:
+        chosen, rival = self.chosen, self.rival
+        found = [f"{NAMES[chosen.kernel]} kernel with {spelled(chosen.parameters)}."]
+        if not chosen.done:
+            found.append("No candidate could be scored in the time: these are usual values.")
+        if rival is not None and chosen.done:
+            found.append(_comparison(chosen, rival))
+        for name in chosen.parameters:
+            same = [one for one in self.trials if one.kernel == chosen.kernel]
+            if side := on_edge(same, chosen, name):
+                found.append(
+                    f"{name} lies on the edge of the values tried, of which it is the "
+                    f"{'greatest' if side > 0 else 'least'}: values beyond it may be better."
+                )
+        return found
+
+    def _certainty(self) -> list[str]:
+        chosen = self.chosen
+        if not chosen.done:
+            return ["Not at all: the score is unknown. Raise time_budget."]
+        text = f"Cross-validated {self.score_name} {chosen.mean:.4f}"
+        if not np.isfinite(chosen.error):
+            return [f"{text}, from one fold alone: its error is unknown. Raise time_budget."]
+        low, high = interval(chosen)
+        found = [
+            f"{text}, standard error {chosen.error:.4f} ({chosen.done} folds); 95 % interval "
+            f"{low:.4f} to {high:.4f}."
+        ]
+        rivals = [one for one in self.trials if one.samples == chosen.samples]
+        gain = optimism(rivals, chosen)
+        found.append(
+            f"It is the best of {len(rivals)} candidates and thus optimistic, by an estimated "
+            f"{gain:.4f} at most. Only samples that the search has not seen tell the true score."
+        )
+        return found
+
+    def _model(self) -> list[str]:
+        some = self.n_samples_fit < self.n_samples
+        rows = (
+            f"{self.n_samples_fit:,} of {self.n_samples:,}" if some else f"all {self.n_samples:,}"
+        )
+        found = [f"Fitted on {rows} samples. Certificate: {self.certificate.status}."]
+        if some:
+            found.append("A fit on all samples would have taken longer than the time left.")
+        if not self.certificate.status.converged:
+            found.append(f"{self.certificate.status.message.split('.')[0]}: raise time_budget.")
+        if self.probabilities:
+            found.append("Probabilities are calibrated on samples held out from the fits.")
+        found.append(f"Took {self.seconds:.1f} s of {self.time_budget:.4g} s.")
+        return found
+
+    def __str__(self) -> str:
+        lines = []
+        for heading, sentences in self.sections().items():
+            lines.append(heading)
+            lines += [
+                fill(one, 96, initial_indent="  ", subsequent_indent="    ") for one in sentences
+            ]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        parts = []
+        for heading, sentences in self.sections().items():
+            items = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences)
+            parts.append(f"<h4>{escape(heading)}</h4><ul>{items}</ul>")
+        return "".join(parts)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the scores of all candidates.
+
+        Parameters
+        ----------
+        ax : array of two matplotlib axes, default=None
+            For the linear and the RBF machines; by default those of a new figure.
+
+        Returns
+        -------
+        display : SurfaceDisplay
+        """
+        from maxmargin.plots import SurfaceDisplay
+
+        return SurfaceDisplay.from_report(self, ax=ax)
+
+
+def _stage(stage: Stage) -> str:
+    count = (
+        f"{stage.candidates}"
+        if stage.done == stage.candidates
+        else (f"{stage.done} of {stage.candidates}")
+    )
+    return (
+        f"{NAMES[stage.kernel]} kernel: {count} candidates on {stage.samples:,} samples, "
+        f"{stage.seconds:.1f} s."
+    )
+
+
+def _comparison(chosen: Trial, rival: Trial) -> str:
+    """How the chosen kernel compares with the other."""
+    gain, error = difference(chosen, rival)
+    other = (
+        f"the best {NAMES[rival.kernel]} machine ({spelled(rival.parameters)}, {rival.mean:.4f})"
+    )
+    if chosen.kernel == "linear" and gain < 0:
+        return (
+            f"It is within the noise of {other}: {-gain:.4f} less, with a standard error of "
+            f"{error:.4f}. The simpler model was taken."
+        )
+    if chosen.kernel == "linear":
+        return f"It is no worse than {other}, and simpler."
+    return f"It beats {other} by {gain:.4f}, with a standard error of {error:.4f}."

@@ -1,0 +1,236 @@
+"""Cross-validation of linear and RBF machines on subsamples, within a time.
+
+`Explorer` holds the samples, the deadline and everything tried. Its methods each run one stage, a
+set of candidates on the first m samples of the nested order, and note its trials, its wall time and
+what it predicts for later ones:
+
+    seconds of a stage on m' samples = wall(m) * (work of its candidates / work at m) * (m' / m)^p
+
+where the work of a candidate is the time of its fits. Every stage has a time limit, so a wrong
+prediction costs results and not time.
+"""
+
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.metrics import check_scoring
+
+from maxmargin.model_selection.base import KernelSearchCV, searched
+from maxmargin.model_selection.scaling import rows_of
+from maxmargin.model_selection.subsamples import Samples
+from maxmargin.model_selection.trials import Cost, Parameters, Trial, best, key_of
+from maxmargin.monitor import Monitor
+from maxmargin.status import Status
+
+
+class Stage(NamedTuple):
+    """One set of candidates on one subsample."""
+
+    kernel: str
+    samples: int
+    candidates: int
+    done: int
+    """Candidates with a score in every fold."""
+    seconds: float
+    work: float
+    """Seconds of all its fits, added up."""
+
+
+class Machines(NamedTuple):
+    """The estimators of a task, with everything that is not searched."""
+
+    linear: Any
+    kernel: Any
+    search: type[KernelSearchCV]
+    scoring: Any
+    n_jobs: int | None
+
+
+class Explorer:
+    """What was tried, and the time that is left."""
+
+    def __init__(self, samples: Samples, machines: Machines, monitor: Monitor, keep: bool) -> None:
+        self.samples, self.machines, self.monitor, self.keep = samples, machines, monitor, keep
+        self.trials: list[Trial] = []
+        self.stages: list[Stage] = []
+        self.costs: dict[str, Cost] = {}
+        """Of a fit on all samples, by kernel."""
+        self.growth = 2.2
+        """The exponent p of a search with the RBF kernel."""
+        self.interrupted = False
+        self.errors: list[str] = []
+
+    @property
+    def left(self) -> float:
+        """Seconds until the deadline."""
+        return self.monitor.deadline - time.perf_counter()
+
+    def of(self, kernel: str, samples: int | None = None) -> list[Trial]:
+        """The trials of one kernel, on that many samples."""
+        return [
+            one
+            for one in self.trials
+            if one.kernel == kernel and samples in (None, one.samples) and one.done
+        ]
+
+    def best(self, kernel: str) -> Trial | None:
+        """The best trial of a kernel."""
+        return best(self.of(kernel))
+
+    # ---- stages ----------------------------------------------------------------------------------
+
+    def try_kernel(self, m: int, grid: dict[str, list[float]], limit: float) -> None:
+        """Score a grid of RBF machines on m samples."""
+        machines, part = self.machines, self.samples.part(m)
+        names = {"C": "Cs", "gamma": "gammas", "epsilon": "epsilons"}
+        search = machines.search(
+            **{names[name]: values for name, values in grid.items()},
+            cv=part.folds,
+            scoring=machines.scoring,
+            n_jobs=machines.n_jobs,
+            time_limit=max(limit, 0.01),
+            on_interrupt="keep" if self.keep else "raise",
+            estimator=machines.kernel,
+        )
+        began = time.perf_counter()
+        with quietly():
+            found = searched(search, part.X, part.y, part.weight)
+        self.interrupted |= found.monitor.interrupted.is_set()
+        trials = []
+        for k, parameters in enumerate(found.candidates):
+            outcomes = [found.done.get((k, fold)) for fold in range(len(part.folds))]
+            done = [one for one in outcomes if one is not None]
+            self.errors += [one.error for one in done if one.error]
+            scores = tuple(np.nan if one is None else one.score for one in outcomes)
+            seconds = float(np.mean([one.fit_time + one.score_time for one in done] or [0.0]))
+            sure = all(one.status is not None and one.status.converged for one in done)
+            trials.append(Trial("rbf", dict(parameters), m, scores, seconds, sure))
+        self._note("rbf", m, trials, time.perf_counter() - began)
+
+    def try_linear(self, m: int, Cs: Sequence[float], limit: float) -> None:
+        """Score linear machines on m samples, along C from fold to fold."""
+        part, began = self.samples.part(m), time.perf_counter()
+        scores = np.full((len(Cs), len(part.folds)), np.nan)
+        seconds, certified = np.zeros_like(scores), np.ones_like(scores, bool)
+        for fold, (train, test) in enumerate(part.folds):
+            model = clone(self.machines.linear).set_params(warm_start=True)
+            inside, outside = rows_of(part.X, train), rows_of(part.X, test)
+            for k, C in enumerate(sorted(Cs)):
+                remaining = limit - (time.perf_counter() - began)
+                if remaining <= 0 or self.interrupted:
+                    break
+                model.set_params(C=C, time_limit=remaining)
+                start = time.perf_counter()
+                score, status = self._linear_score(model, inside, outside, part, train, test)
+                self.interrupted |= status is Status.INTERRUPTED
+                if status in (Status.TIME_LIMIT, Status.INTERRUPTED):
+                    break
+                scores[k, fold], seconds[k, fold] = score, time.perf_counter() - start
+                certified[k, fold] = status is not None and status.converged
+        trials = [
+            Trial("linear", {"C": C}, m, tuple(scores[k]), float(seconds[k].mean()), sure)
+            for k, (C, sure) in enumerate(zip(sorted(Cs), certified.all(axis=1), strict=True))
+        ]
+        self._note("linear", m, trials, time.perf_counter() - began)
+
+    def _linear_score(
+        self, model: Any, inside: Any, outside: Any, part: Samples, train: Any, test: Any
+    ) -> tuple[float, Status | None]:
+        """Score of one linear machine on one fold, and how its fit ended."""
+        weight, extra = None, {}
+        if part.weight is not None:
+            weight, extra = part.weight[train], {"sample_weight": part.weight[test]}
+        try:
+            with quietly():
+                model.fit(inside, part.y[train], sample_weight=weight)
+                scorer = check_scoring(model, self.machines.scoring)
+                score = float(scorer(model, outside, part.y[test], **extra))
+        except Exception as error:  # a class is missing in a fold, or a user's scorer raises
+            self.errors.append(f"{type(error).__name__}: {error}")
+            return float("nan"), None
+        return score, model.certificate_.status
+
+    def _note(self, kernel: str, m: int, trials: list[Trial], seconds: float) -> None:
+        """Keep the trials of a stage, and say what is best so far."""
+        folds = max((len(one.scores) for one in trials), default=0)
+        work = sum(one.seconds * one.done for one in trials)
+        known = {key_of(one.parameters) for one in self.of(kernel, m)}
+        self.trials += [one for one in trials if key_of(one.parameters) not in known]
+        done = sum(one.done == folds for one in trials)
+        self.stages.append(Stage(kernel, m, len(trials), done, seconds, work))
+        chosen = best(trials)
+        if chosen is not None:
+            self.monitor.say(
+                f"{done} of {len(trials)} candidates, {kernel} kernel, on {m:,} of "
+                f"{self.samples.size:,} samples: best score {chosen.mean:.4g} "
+                f"({spelled(chosen.parameters)}); {max(self.left, 0.0):.0f} s left",
+                True,
+            )
+
+    # ---- predictions -----------------------------------------------------------------------------
+
+    def predicted(self, m: int, grid: dict[str, list[float]]) -> float:
+        """Seconds that a grid of RBF machines takes on m samples."""
+        known = max(one.samples for one in self.of("rbf"))
+        stages = [one for one in self.stages if one.kernel == "rbf" and one.samples == known]
+        trials = self.of("rbf", known)
+        seconds = {key_of(one.parameters): one.seconds for one in trials}
+        usual = float(np.mean(list(seconds.values())))
+        folds = len(trials[0].scores)
+        work = folds * sum(seconds.get(key_of(one), usual) for one in _product(grid))
+        efficiency = sum(one.seconds for one in stages) / max(sum(one.work for one in stages), 1e-9)
+        return float(work * efficiency * (m / known) ** self.growth)
+
+    def learn_growth(self) -> None:
+        """Measure the exponent of the search on the candidates of its two greatest subsamples."""
+        sizes = sorted({one.samples for one in self.of("rbf")})
+        if len(sizes) < 2:
+            return
+        small, large = (
+            {key_of(one.parameters): one.seconds for one in self.of("rbf", m)} for m in sizes[-2:]
+        )
+        both = small.keys() & large.keys()
+        if both and sum(small[key] for key in both) > 0:
+            cost = Cost(sizes[-2], sum(small[key] for key in both))
+            self.growth = cost.then(sizes[-1], sum(large[key] for key in both)).exponent
+
+    def measure(self, kernel: str, machine: Any, m: int, limit: float) -> None:
+        """Time one fit of the machine that is to be fitted last, on m samples."""
+        part, began = self.samples.part(m), time.perf_counter()
+        machine = clone(machine).set_params(time_limit=max(limit, 0.01))
+        try:
+            with quietly():
+                machine.fit(part.X, part.y, sample_weight=part.weight)
+        except ValueError:  # a subsample of one class
+            return
+        seconds = time.perf_counter() - began
+        if machine.certificate_.status is Status.TIME_LIMIT:
+            seconds *= 2  # nobody knows how long it would have taken
+        last = self.costs.get(kernel)
+        usual = 2.2 if kernel == "rbf" else 1.3
+        self.costs[kernel] = Cost(m, seconds, usual) if last is None else last.then(m, seconds)
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Without warnings: the report says in the end what matters."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def _product(grid: dict[str, list[float]]) -> Iterator[Parameters]:
+    """Every combination of the values of a grid."""
+    names = list(grid)
+    for values in np.array(np.meshgrid(*grid.values())).reshape(len(names), -1).T:
+        yield {name: float(value) for name, value in zip(names, values, strict=True)}
+
+
+def spelled(parameters: Parameters) -> str:
+    """C = 10, gamma = 0.1."""
+    return ", ".join(f"{name} = {value:.3g}" for name, value in sorted(parameters.items()))

@@ -1,0 +1,149 @@
+"""Candidates that were cross-validated, how sure their scores are, and what a fit costs.
+
+With scores s_1 ... s_k of k folds and share r = test / training samples of a fold, the standard
+error of their mean is (Nadeau and Bengio 2003)
+
+    se = sd(s) sqrt(1/k + r)
+
+The training sets of the folds overlap, so the usual sd(s) / sqrt(k) is too small. The score of the
+best of many candidates is optimistic; Tibshirani and Tibshirani (2009) estimate by how much:
+
+    optimism = mean over folds of (best score of any candidate in the fold - score of the chosen)
+
+Fits on n samples take about seconds(m) (n / m)^p; p is measured on two subsamples.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import t as student
+
+from maxmargin.core.arrays import Floats
+
+Parameters = dict[str, float]
+
+
+def key_of(parameters: Parameters) -> tuple[tuple[str, str], ...]:
+    """Parameters as the key of a table, the same for values that differ by rounding."""
+    return tuple((name, f"{value:.9g}") for name, value in sorted(parameters.items()))
+
+
+class Trial(NamedTuple):
+    """One candidate on the folds of a subsample."""
+
+    kernel: str
+    parameters: Parameters
+    samples: int
+    scores: tuple[float, ...]
+    """One for each fold; NaN where it was not done."""
+    seconds: float = 0.0
+    """Mean time of a fit and its score."""
+    certified: bool = True
+    """Whether all fits converged."""
+
+    @property
+    def done(self) -> int:
+        """Folds with a score."""
+        return int(np.isfinite(self.scores).sum())
+
+    @property
+    def mean(self) -> float:
+        """Mean score; NaN without any."""
+        return float(np.nanmean(self.scores)) if self.done else float("nan")
+
+    @property
+    def error(self) -> float:
+        """Standard error of the mean; NaN with fewer than two folds."""
+        return standard_error(np.asarray(self.scores))
+
+
+def standard_error(scores: Floats) -> float:
+    """Nadeau and Bengio's standard error of the mean of the folds' scores."""
+    known = scores[np.isfinite(scores)]
+    k = len(known)
+    if k < 2:
+        return float("nan")
+    return float(np.std(known, ddof=1) * np.sqrt(1 / k + 1 / (k - 1)))
+
+
+def interval(trial: Trial, confidence: float = 0.95) -> tuple[float, float]:
+    """Student's confidence interval of the mean score."""
+    half = student.ppf((1 + confidence) / 2, max(trial.done - 1, 1)) * trial.error
+    return trial.mean - float(half), trial.mean + float(half)
+
+
+def difference(a: Trial, b: Trial) -> tuple[float, float]:
+    """Mean of a minus mean of b, and its standard error, fold by fold where the folds are equal."""
+    if a.samples == b.samples and len(a.scores) == len(b.scores):
+        each = np.asarray(a.scores) - np.asarray(b.scores)
+        if np.isfinite(each).sum() >= 2:
+            return float(np.nanmean(each)), standard_error(each)
+    return a.mean - b.mean, float(np.hypot(a.error, b.error))
+
+
+def best(trials: Sequence[Trial]) -> Trial | None:
+    """The trial with the greatest mean, of those with the most samples and folds.
+
+    Ties go to the smaller C, then to the smaller gamma: the smoother function.
+    """
+    scored = [one for one in trials if one.done]
+    if not scored:
+        return None
+    most = max((one.samples, one.done) for one in scored)
+    usable = [one for one in scored if (one.samples, one.done) == most]
+    return max(usable, key=lambda one: (one.mean, *(-v for _, v in sorted(one.parameters.items()))))
+
+
+def optimism(trials: Sequence[Trial], chosen: Trial) -> float:
+    """Tibshirani and Tibshirani's estimate, from the trials on the same folds as the chosen."""
+    table = np.array(
+        [
+            one.scores
+            for one in trials
+            if one.samples == chosen.samples and one.done == len(chosen.scores)
+        ]
+    )
+    if len(table) < 2:
+        return 0.0
+    return float(np.mean(table.max(axis=0) - np.asarray(chosen.scores)))
+
+
+def on_edge(trials: Sequence[Trial], chosen: Trial, name: str) -> int:
+    """-1 or 1 if a chosen trial has the least or greatest value tried of a parameter and is better
+    than all that have not; else 0."""
+    rivals = [one for one in trials if one.samples == chosen.samples and one.done]
+    values = [one.parameters[name] for one in rivals]
+    inner = [one.mean for one in rivals if one.parameters[name] != chosen.parameters[name]]
+    if not inner or chosen.mean <= max(inner):
+        return 0
+    return int(chosen.parameters[name] == max(values)) - int(chosen.parameters[name] == min(values))
+
+
+class Cost(NamedTuple):
+    """Time of a fit on some samples, and how it grows."""
+
+    samples: int
+    seconds: float
+    exponent: float = 2.2
+
+    def at(self, n: int) -> float:
+        """Predicted seconds of a fit on n samples."""
+        return float(self.seconds * (n / self.samples) ** self.exponent)
+
+    def within(self, seconds: float) -> int:
+        """The number of samples that a fit of this length can have."""
+        share = max(seconds, 0.0) / max(self.seconds, 1e-9)
+        return int(self.samples * share ** (1 / self.exponent))
+
+    def then(self, samples: int, seconds: float) -> "Cost":
+        """The same with a second measurement, which tells the exponent.
+
+        Two measurements are noisy, so it stays near the one that was assumed.
+        """
+        if samples <= self.samples:
+            return self
+        growth = np.log(max(seconds, 1e-9) / max(self.seconds, 1e-9))
+        measured = growth / np.log(samples / self.samples)
+        exponent = float(np.clip(measured, max(1.0, self.exponent - 0.7), self.exponent + 0.8))
+        return Cost(samples, seconds, exponent)
