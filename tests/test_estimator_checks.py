@@ -28,7 +28,8 @@ from maxmargin import (
     PegasosSVC,
 )
 from maxmargin.estimators import liblinear
-from maxmargin.model_selection import SVCCV, SVRCV, NuSVCCV, NuSVRCV, OneClassSVMCV
+from maxmargin.model_selection import AutoSVC, AutoSVR, SVCCV, SVRCV, NuSVCCV, NuSVRCV, OneClassSVMCV
+from maxmargin.model_selection.auto_plan import Settings
 from needs import NOT_APPLICABLE
 
 TABLE = Path(__file__).parent.parent / "docs" / "scikit-learn-suite.md"
@@ -126,7 +127,27 @@ SEARCHES = [
     NuSVRCV(Cs=2, gammas=2, nus=2, cv=3),
     Labelled(nus=2, gammas=2, cv=3),
 ]
-CHECKED = [*MACHINES, *LINEAR, *ONLINE, *SEARCHES]
+
+
+QUICK = Settings(
+    C=(0.1, 10.0), gamma=(0.1, 1.0), epsilon=(0.1,), linear_C=(0.1, 1.0), zooms=0
+)
+
+
+class QuickAutoSVC(AutoSVC):
+    """With a small grid: the checks make a hundred fits."""
+
+    _plan = QUICK
+
+
+class QuickAutoSVR(AutoSVR):
+    """With a small grid."""
+
+    _plan = QUICK
+
+
+AUTOMATIC = [QuickAutoSVC(cv=3), QuickAutoSVR(cv=3)]
+CHECKED = [*MACHINES, *LINEAR, *ONLINE, *SEARCHES, *AUTOMATIC]
 
 
 def expected(estimator):

@@ -19,7 +19,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats
@@ -32,21 +32,22 @@ from maxmargin.model_selection import auto_plan, diagnosis
 from maxmargin.model_selection.auto_report import AutoReport
 from maxmargin.model_selection.explorer import Explorer, Machines, quietly, spelled
 from maxmargin.model_selection.subsamples import Samples, folds_of, nested_order
+from maxmargin.model_selection.table_columns import as_table
 from maxmargin.model_selection.tables import TablePreparation, accept_tables
 from maxmargin.model_selection.trials import Trial, difference
 from maxmargin.monitor import Monitor
 
-LEAST = 0.05
-"""Share of the time that the last fit has at least, even if the search left less."""
+LEAST, LEAST_SECONDS = 0.05, 0.1
+"""Share of the time and seconds that the last fit has at least, even if the search left less."""
 
 
 def _machine_has(name: str) -> Callable[[Any], bool]:
-    """Whether the fitted machine, or the one that is to be fitted, has a method."""
+    """Whether the fitted machine, or all of those that may be fitted, have a method."""
 
     def check(self: Any) -> bool:
         found = self.__dict__.get("best_estimator_")
-        machine = self._final()["rbf"] if found is None else found[-1]
-        getattr(machine, name)  # its error says why not
+        for machine in self._final().values() if found is None else [found[-1]]:
+            getattr(machine, name)  # its error says why not
         return True
 
     return check
@@ -124,7 +125,7 @@ class AutoMachine(QuickParameters):
             plan.run()
             chosen, rival = self._choose(explorer, plan)
             self._fit_last(explorer, chosen, final[chosen.kernel])
-            self._report(explorer, chosen, rival)
+            self._report(plan, chosen, rival)
             return self
 
     def _keeps(self) -> bool:
@@ -136,10 +137,9 @@ class AutoMachine(QuickParameters):
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
-        prepared = TablePreparation()
-        weight = None
+        X, prepared, weight = as_table(X), TablePreparation(), None
         if sample_weight is not None:
-            weight = validate_weight(sample_weight, _length(X))
+            weight = validate_weight(sample_weight, _num_samples(X))
         self._preparation = prepared.fit(X, sample_weight=weight)
         validate_data(self, X, skip_check_array=True)
         features, y = prepared.features(X), self._targets(y)
@@ -171,12 +171,13 @@ class AutoMachine(QuickParameters):
             assert found is not None
             return found, None
         gain, error = difference(rbf, linear)
-        return (rbf, linear) if gain > error or not np.isfinite(error) else (linear, rbf)
+        noise = error if np.isfinite(error) else 0.0
+        return (rbf, linear) if gain > noise else (linear, rbf)
 
     def _fit_last(self, explorer: Explorer, chosen: Trial, machine: Any) -> None:
         """Fit the chosen machine on all samples, or on as many as the time allows."""
         samples, cost = explorer.samples, explorer.costs.get(chosen.kernel)
-        left = max(explorer.left, LEAST * self.time_budget)
+        left = max(explorer.left, LEAST * self.time_budget, LEAST_SECONDS)
         rows = samples.size
         if cost is not None and chosen.samples < rows and cost.at(rows) > left:
             rows = min(rows, max(cost.within(left / self._plan.margin), chosen.samples))
@@ -194,9 +195,10 @@ class AutoMachine(QuickParameters):
         self.best_score_ = chosen.mean
         self.n_samples_fit_ = rows
 
-    def _report(self, explorer: Explorer, chosen: Trial, rival: Trial | None) -> None:
+    def _report(self, plan: auto_plan.Plan, chosen: Trial, rival: Trial | None) -> None:
         """Say what was done, and warn where it falls short."""
-        certificate, n = self.certificate_, explorer.samples.size
+        explorer, certificate = plan.explorer, self.certificate_
+        n = explorer.samples.size
         self.report_ = AutoReport(
             self._diagnosis,
             self._preparation.describe(),
@@ -211,6 +213,7 @@ class AutoMachine(QuickParameters):
             float(self.time_budget),
             self._score_name(),
             explorer.interrupted,
+            plan.limited,
             hasattr(self, "predict_proba"),
         )
         short = []
@@ -246,6 +249,7 @@ class AutoMachine(QuickParameters):
     def _features(self, X: Any) -> Any:
         """The features of samples, whose columns must be those of the fit."""
         check_is_fitted(self)
+        X = as_table(X)
         validate_data(self, X, skip_check_array=True, reset=False)
         return self._preparation.features(X)
 
@@ -319,11 +323,6 @@ class AutoMachine(QuickParameters):
         features = self._features(X)
         found: Floats = self.best_estimator_[-1].predict_proba(features)
         return found
-
-
-def _length(X: Any) -> int:
-    """The number of samples of a table."""
-    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
 def gamma_unit(samples: Samples) -> float:

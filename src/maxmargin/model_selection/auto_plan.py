@@ -1,15 +1,17 @@
 """What AutoSVC and AutoSVR try, in which order, within the time.
 
-1. Linear machines along C, then a coarse grid of RBF machines, on the first 1,000 samples (on all
-   of up to 1,500). The grid grows while its best candidate lies on an edge.
+1. Linear machines along C on 300 samples; then a coarse grid of RBF machines on 1,000 (on all of
+   up to 1,500; on fewer if a column of the grid, tried on 300, predicts that the grid would take
+   too long). The grid grows while its best candidate lies on an edge.
 2. The values of C and gamma that may still be best, on four times as many samples, and again, until
    all samples are in or the time does not suffice.
 3. Values between the best candidate and its neighbours, twice; for a regression also of epsilon.
-4. Linear machines on as many samples, or on all.
+4. Linear machines, with C near the best so far, on as many samples; on all, if the time does not
+   suffice for an RBF machine on all.
 
 Before a stage begins, its time is predicted from those before; it gets what is left after the time
 of the last fit on all samples, which is predicted from fits on subsamples. With time for all of
-this, the result depends on the data and the seed alone.
+this, the result depends on the data and the seed alone; `limited` says whether there was.
 """
 
 from typing import Any, NamedTuple
@@ -26,13 +28,17 @@ class Settings(NamedTuple):
 
     first: int = 1000
     """Samples of the first stage; a set up to half as large again is taken whole."""
+    probe: int = 300
+    """Samples on which one column of the coarse grid is tried first."""
+    coarse: float = 0.4
+    """Share of the time that the coarse grid may take."""
     growth: float = 4.0
     """Greatest factor from the samples of one stage to those of the next."""
     C: tuple[float, ...] = tuple(10.0 ** np.arange(-1, 4))
     """Coarse values of C, in units of the targets' deviation for a regression."""
     gamma: tuple[float, ...] = tuple(10.0 ** np.linspace(-2, 2, 7))
     """Coarse values of gamma, in units of 1 / (n_features * variance of X)."""
-    epsilon: tuple[float, ...] = (0.1, 0.01, 0.03, 0.3)
+    epsilon: tuple[float, ...] = (0.1, 0.01, 0.03, 0.3, 1.0)
     """Values of epsilon, in units of the targets' deviation; the first is that of the grid."""
     linear_C: tuple[float, ...] = tuple(10.0 ** np.arange(-4, 3))
     C_range: tuple[float, float] = (1e-5, 1e6)
@@ -68,6 +74,8 @@ class Plan:
     ) -> None:
         self.explorer, self.units, self.final, self.settings = explorer, units, final, settings
         self.budget = explorer.monitor.limit
+        self.limited = False
+        """Whether anything was left out because of the time."""
 
     def run(self) -> None:
         """All stages that the time allows."""
@@ -80,13 +88,14 @@ class Plan:
 
     def _run(self) -> None:
         explorer, settings, n = self.explorer, self.settings, self.explorer.samples.size
-        m = n if n <= 1.5 * settings.first else settings.first
-        Cs = [C * self.units.C for C in settings.linear_C]
+        few, m = min(n, settings.probe), n if n <= 1.5 * settings.first else settings.first
         if "linear" in self.final:
-            explorer.try_linear(m, Cs, self._room() * (0.3 if "rbf" in self.final else 1.0))
-            self._measure("linear", m)
+            Cs = [C * self.units.C for C in settings.linear_C]
+            explorer.try_linear(few, Cs, self._room() * (0.3 if "rbf" in self.final else 1.0))
+            self._note_time()
+            self._measure("linear", few)
         if "rbf" in self.final:
-            m = self._search_kernel(m)
+            m = self._search_kernel(m, few)
         if "linear" in self.final:
             self._finish_linear(m)
 
@@ -101,10 +110,11 @@ class Plan:
 
     # ---- RBF -------------------------------------------------------------------------------------
 
-    def _search_kernel(self, m: int) -> int:
+    def _search_kernel(self, m: int, few: int) -> int:
         """The stages of the RBF kernel; returns the samples of the last."""
-        n = self.explorer.samples.size
-        self._try(m, self._coarse())
+        n, grid = self.explorer.samples.size, self._coarse()
+        m = self._affordable(m, few, grid)
+        self._try(m, grid)
         self._widen(m)
         self._measure("rbf", m)
         while m < n and (step := self._next(m)) is not None:
@@ -119,6 +129,19 @@ class Plan:
             self._around(m, 0.5 ** (halving + 1), [])
         return m
 
+    def _affordable(self, m: int, few: int, grid: dict[str, list[float]]) -> int:
+        """The samples of the coarse grid, from the time of its middle column on a few.
+
+        From there on the time grows with n rather than n^2: small fits are mostly overhead.
+        """
+        middle = grid["gamma"][len(grid["gamma"]) // 2]
+        if not self._try(few, {**grid, "gamma": [middle]}):
+            return few
+        room = self.settings.coarse * max(self._room(), 0.0)
+        affordable = int(few * room / max(self.explorer.predicted(few, grid), 1e-9))
+        self.limited |= affordable < m
+        return int(np.clip(affordable, few, m))
+
     def _coarse(self) -> dict[str, list[float]]:
         grid = {
             "C": [C * self.units.C for C in self.settings.C],
@@ -131,9 +154,16 @@ class Plan:
     def _try(self, m: int, grid: dict[str, list[float]]) -> bool:
         """Run a stage if there is time; whether it had a result."""
         if self.explorer.interrupted or self._room() <= 0:
+            self.limited = True
             return False
         self.explorer.try_kernel(m, grid, self._room())
+        self._note_time()
         return bool(self.explorer.of("rbf", m))
+
+    def _note_time(self) -> None:
+        """Note if the last stage ended early."""
+        last = self.explorer.stages[-1]
+        self.limited |= last.done < last.candidates and not self.explorer.errors
 
     def _widen(self, m: int) -> None:
         """While the best candidate lies on an edge of the values tried, add the next one."""
@@ -144,19 +174,16 @@ class Plan:
                 return
             grid = {name: [value] for name, value in best.parameters.items()}
             for name in ("C", "gamma"):
-                side = on_edge(self.explorer.of("rbf"), best, name)
+                side = on_edge(self.explorer.of("rbf", m), best, name)
                 value = best.parameters[name] * self._step(name) ** side
                 relative = value / getattr(self.units, name)
                 if side and limits[name][0] <= relative <= limits[name][1]:
                     grid[name].append(value)
             if not any(len(values) > 1 for values in grid.values()):
                 return
-            neighbours = self._neighbours(best)
-            for name in ("C", "gamma"):
-                if len(grid[name]) == 1:
-                    grid[name] = neighbours[name]
-                else:  # the column beside the edge; what is on it is known
-                    grid[name] = grid[name][1:]
+            sides = [name for name in ("C", "gamma") if len(grid[name]) > 1]
+            if len(sides) == 1:  # one strip beside the edge; two edges meet in a corner
+                grid = {**self._neighbours(best), sides[0]: grid[sides[0]][1:]}
             if self._too_long(m, grid) or not self._try(m, grid):
                 return
 
@@ -172,6 +199,7 @@ class Plan:
         for grid in grids:
             if self.settings.margin * explorer.predicted(larger, grid) <= self._room():
                 return larger, grid
+            self.limited = True
         seconds = self.settings.margin * explorer.predicted(m, grids[-1])
         affordable = int(m * (max(self._room(), 0.0) / max(seconds, 1e-9)) ** (1 / explorer.growth))
         return (min(larger, affordable), grids[-1]) if affordable >= 1.5 * m else None
@@ -216,19 +244,21 @@ class Plan:
     # ---- linear ----------------------------------------------------------------------------------
 
     def _finish_linear(self, m: int) -> None:
-        """Linear machines on all samples if there is time, else on those of the RBF machines."""
+        """Linear machines on the samples of the RBF machines, or on all; see the top."""
         explorer, n = self.explorer, self.explorer.samples.size
         best, cost = explorer.best("linear"), explorer.costs.get("linear")
         if best is None or cost is None or explorer.interrupted:
             return
-        Cs = [best.parameters["C"] * factor for factor in (0.1, 1.0, 10.0)]
-        for size in dict.fromkeys((n, m)):
-            if size <= best.samples:
-                return
-            fits = len(Cs) * len(best.scores)
-            if self.settings.margin * fits * cost.at(size) <= self._room():
+        rbf = explorer.costs.get("rbf")
+        all_of_them = rbf is None or rbf.at(n) > explorer.left  # too many for the RBF machine
+        Cs = [best.parameters["C"] * 10.0**power for power in (-1, -0.5, 0, 0.5, 1)]
+        for size in (n, m) if all_of_them else (m,):
+            seconds = self.settings.margin * len(Cs) * len(best.scores) * cost.at(size)
+            if size > best.samples and seconds <= self._room():
                 explorer.try_linear(size, Cs, self._room())
+                self._note_time()
                 return
+            self.limited |= size > best.samples
 
     # ---- time ------------------------------------------------------------------------------------
 
@@ -249,7 +279,10 @@ class Plan:
         return min(known, self.settings.most_reserve * self.budget)
 
     def _too_long(self, m: int, grid: dict[str, list[float]]) -> bool:
-        return self.settings.margin * self.explorer.predicted(m, grid) > self._room()
+        """Whether a grid would take more than the time left."""
+        late = self.settings.margin * self.explorer.predicted(m, grid) > self._room()
+        self.limited |= late
+        return late
 
     def _measure(self, kernel: str, m: int) -> None:
         """Time the last fit, with the best parameters so far, on m samples or half of all."""

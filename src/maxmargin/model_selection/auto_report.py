@@ -18,7 +18,7 @@ from maxmargin.model_selection.trials import (
     optimism,
 )
 
-NAMES = {"linear": "linear", "rbf": "RBF"}
+NAMES = {"linear": "Linear", "rbf": "RBF"}
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,10 @@ class AutoReport:
         What was maximised.
     interrupted : bool
         Whether Ctrl-C ended the search.
+    limited : bool
+        Whether the time limited the search, so that another run may choose differently.
+    probabilities : bool
+        Whether the model has probabilities.
     """
 
     diagnosis: Diagnosis
@@ -66,6 +70,7 @@ class AutoReport:
     time_budget: float
     score_name: str
     interrupted: bool = False
+    limited: bool = False
     probabilities: bool = False
 
     def sections(self) -> dict[str, list[str]]:
@@ -86,18 +91,14 @@ class AutoReport:
         }
 
     def _search_end(self) -> list[str]:
-        cut = [one for one in self.stages if one.done < one.candidates]
-        found = []
         if self.interrupted:
-            found.append("Ctrl-C ended the search; the best so far was fitted.")
-        if cut and not self.interrupted:
-            found.append("The time ended a stage: another run may choose differently.")
+            return ["Ctrl-C ended the search; the best so far was fitted."]
+        if not self.limited:
+            return ["The time sufficed for the whole search: the same seed gives the same model."]
+        found = "The time limited the search: a faster machine or more time may choose differently"
         if self.chosen.samples < self.n_samples:
-            found.append(
-                f"The time sufficed for {self.chosen.samples:,} of the {self.n_samples:,} samples: "
-                "with more time the parameters may differ."
-            )
-        return found
+            found += f"; {self.chosen.samples:,} of the {self.n_samples:,} samples took part"
+        return [found + "."]
 
     def _choice(self) -> list[str]:
         chosen, rival = self.chosen, self.rival
@@ -184,13 +185,10 @@ class AutoReport:
 
 
 def _stage(stage: Stage) -> str:
-    count = (
-        f"{stage.candidates}"
-        if stage.done == stage.candidates
-        else (f"{stage.done} of {stage.candidates}")
-    )
+    done = f"{stage.done} of " if stage.done < stage.candidates else ""
+    count = f"{done}{stage.candidates} candidate{'s' * (stage.candidates > 1)}"
     return (
-        f"{NAMES[stage.kernel]} kernel: {count} candidates on {stage.samples:,} samples, "
+        f"{NAMES[stage.kernel]} kernel: {count} on {stage.samples:,} samples, "
         f"{stage.seconds:.1f} s."
     )
 
@@ -199,13 +197,19 @@ def _comparison(chosen: Trial, rival: Trial) -> str:
     """How the chosen kernel compares with the other."""
     gain, error = difference(chosen, rival)
     other = (
-        f"the best {NAMES[rival.kernel]} machine ({spelled(rival.parameters)}, {rival.mean:.4f})"
+        f"the best {_lower(rival.kernel)} machine ({spelled(rival.parameters)}, {rival.mean:.4f})"
     )
+    noise = f", with a standard error of {error:.4f}" if np.isfinite(error) else ""
     if chosen.kernel == "linear" and gain < 0:
         return (
-            f"It is within the noise of {other}: {-gain:.4f} less, with a standard error of "
-            f"{error:.4f}. The simpler model was taken."
+            f"It is within the noise of {other}: {-gain:.4f} less{noise}. The simpler model was "
+            "taken."
         )
     if chosen.kernel == "linear":
         return f"It is no worse than {other}, and simpler."
-    return f"It beats {other} by {gain:.4f}, with a standard error of {error:.4f}."
+    return f"It beats {other} by {gain:.4f}{noise}."
+
+
+def _lower(kernel: str) -> str:
+    """The name of a kernel within a sentence."""
+    return "RBF" if kernel == "rbf" else kernel

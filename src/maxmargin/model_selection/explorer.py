@@ -134,7 +134,7 @@ class Explorer:
                 certified[k, fold] = status is not None and status.converged
         trials = [
             Trial("linear", {"C": C}, m, tuple(scores[k]), float(seconds[k].mean()), sure)
-            for k, (C, sure) in enumerate(zip(sorted(Cs), certified.all(axis=1), strict=True))
+            for k, (C, sure) in enumerate(zip(sorted(Cs), map(all, certified), strict=True))
         ]
         self._note("linear", m, trials, time.perf_counter() - began)
 

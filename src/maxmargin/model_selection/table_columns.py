@@ -39,7 +39,8 @@ class Table(NamedTuple):
             gaps = self.numbers.indices[np.isnan(self.numbers.data)]
             return found + np.bincount(gaps, minlength=len(found))
         found[self.is_number] = np.isnan(self.numbers).sum(axis=0)
-        found[~self.is_number] = np.equal(self.categories, None).sum(axis=0)
+        absent = np.array([[value is None for value in row] for row in self.categories], bool)
+        found[~self.is_number] = absent.reshape(self.categories.shape).sum(axis=0)
         return found
 
 
@@ -82,7 +83,7 @@ def _read(X: Any, is_number: NDArray[np.bool_] | None) -> Table:
         return _all_numbers(numbers, _names(X))
     columns = _frame_columns(X) if _is_frame(X) else None
     if columns is None:
-        array = _as_array(X)
+        array = as_table(X)
         if array.dtype.kind in "fiub" and (is_number is None or is_number.all()):
             return _all_numbers(np.asarray(array, np.float64), _names(array))
         columns = ((str(k), _from_objects(array[:, k], str(k))) for k in range(array.shape[1]))
@@ -118,8 +119,13 @@ def _names(X: Any) -> list[str]:
     return [str(k) for k in range(X.shape[1])]
 
 
-def _as_array(X: Any) -> NDArray[Any]:
-    """Rows of numbers and words as an array, checked as scikit-learn does."""
+def as_table(X: Any) -> Any:
+    """A frame or a sparse matrix as it is; rows of numbers and words as an array.
+
+    The shape is checked as scikit-learn does.
+    """
+    if sparse.issparse(X) or _is_frame(X):
+        return X
     if not isinstance(X, np.ndarray):
         given = np.asarray(X) if not isinstance(X, list | tuple) else np.array(X, object)
         X = given if given.ndim == 2 and given.dtype.kind == "O" else X
@@ -148,8 +154,9 @@ def _pandas_column(column: Any, name: str) -> NDArray[Any]:
         return _seconds(
             column.to_numpy(dtype=f"{'datetime' if kind == 'M' else 'timedelta'}64[ns]")
         )
-    values = column.to_numpy(dtype=object)
-    return _from_objects(np.where(column.isna().to_numpy(dtype=bool), None, values), name)
+    values = np.array(column.to_numpy(dtype=object))
+    values[column.isna().to_numpy(dtype=bool)] = None
+    return _from_objects(values, name)
 
 
 def _polars_column(column: Any, name: str) -> NDArray[Any]:
@@ -199,7 +206,8 @@ def _word(value: Any, name: str) -> str:
     if isinstance(value, bool | np.bool_ | str):
         return str(value)
     if isinstance(value, Real):
-        return str(int(value)) if value == int(value) else str(float(value))
+        number = float(value)
+        return str(int(number)) if number.is_integer() else str(number)
     if hasattr(value, "isoformat"):
         return str(value.isoformat())
     raise TypeError(

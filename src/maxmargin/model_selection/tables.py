@@ -19,7 +19,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from maxmargin.model_selection.table_columns import Table, read_table
+from maxmargin.model_selection.table_columns import Table, as_table, read_table
 
 
 class Settings(NamedTuple):
@@ -74,10 +74,13 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         -------
         self : object
         """
+        X = as_table(X)
         validate_data(self, X, skip_check_array=True)
         table = read_table(X)
         self.columns_, self.is_number_ = table.names, table.is_number
-        self.imputer_ = self.scaler_ = self.encoder_ = None
+        self.imputer_: Any = None
+        self.scaler_: Any = None
+        self.encoder_: Any = None
         if table.numbers.shape[1]:
             self.imputer_ = SimpleImputer(
                 strategy="median", add_indicator=True, keep_empty_features=True
@@ -110,6 +113,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         features : ndarray or CSR matrix of shape (n_samples, n_features_out_)
         """
         check_is_fitted(self)
+        X = as_table(X)
         validate_data(self, X, skip_check_array=True, reset=False)
         return self.features(X)
 

@@ -110,14 +110,20 @@ def optimism(trials: Sequence[Trial], chosen: Trial) -> float:
 
 
 def on_edge(trials: Sequence[Trial], chosen: Trial, name: str) -> int:
-    """-1 or 1 if a chosen trial has the least or greatest value tried of a parameter and is better
-    than all that have not; else 0."""
-    rivals = [one for one in trials if one.samples == chosen.samples and one.done]
-    values = [one.parameters[name] for one in rivals]
-    inner = [one.mean for one in rivals if one.parameters[name] != chosen.parameters[name]]
-    if not inner or chosen.mean <= max(inner):
+    """-1 or 1 if the chosen trial has the least or greatest value tried of a parameter, else 0.
+
+    It must be better than all with other values on the same samples: a plateau has no edge.
+    """
+    values = [one.parameters[name] for one in trials]
+    own = chosen.parameters[name]
+    others = [
+        one.mean
+        for one in trials
+        if one.samples == chosen.samples and one.done and one.parameters[name] != own
+    ]
+    if not others or chosen.mean <= max(others):
         return 0
-    return int(chosen.parameters[name] == max(values)) - int(chosen.parameters[name] == min(values))
+    return int(own == max(values)) - int(own == min(values))
 
 
 class Cost(NamedTuple):

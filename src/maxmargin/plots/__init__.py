@@ -16,6 +16,7 @@ from maxmargin.plots.loss import LossDisplay
 from maxmargin.plots.outliers import OutlierDisplay
 from maxmargin.plots.path import PathDisplay
 from maxmargin.plots.plane import Plane
+from maxmargin.plots.surface import SurfaceDisplay
 from maxmargin.plots.tube import TubeDisplay
 
 __all__ = [
@@ -30,5 +31,6 @@ __all__ = [
     "OutlierDisplay",
     "PathDisplay",
     "Plane",
+    "SurfaceDisplay",
     "TubeDisplay",
 ]
