@@ -28,7 +28,15 @@ from maxmargin import (
     PegasosSVC,
 )
 from maxmargin.estimators import liblinear
-from maxmargin.model_selection import AutoSVC, AutoSVR, SVCCV, SVRCV, NuSVCCV, NuSVRCV, OneClassSVMCV
+from maxmargin.model_selection import (
+    SVCCV,
+    SVRCV,
+    AutoSVC,
+    AutoSVR,
+    NuSVCCV,
+    NuSVRCV,
+    OneClassSVMCV,
+)
 from maxmargin.model_selection.auto_plan import Settings
 from needs import NOT_APPLICABLE
 
@@ -129,9 +137,7 @@ SEARCHES = [
 ]
 
 
-QUICK = Settings(
-    C=(0.1, 10.0), gamma=(0.1, 1.0), epsilon=(0.1,), linear_C=(0.1, 1.0), zooms=0
-)
+QUICK = Settings(C=(0.1, 10.0), gamma=(0.1, 1.0), epsilon=(0.1,), linear_C=(0.1, 1.0), zooms=0)
 
 
 class QuickAutoSVC(AutoSVC):

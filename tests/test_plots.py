@@ -4,6 +4,7 @@ numbers can be."""
 import os
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import matplotlib
 
@@ -21,6 +22,7 @@ from sklearn.model_selection import GridSearchCV
 
 from maxmargin import SVC, SVR, Kernel, LinearSVC, NuSVR, OneClassSVM, textbook
 from maxmargin.model_selection import svc_path, svr_path
+from maxmargin.model_selection.trials import Trial
 from maxmargin.plots import (
     ClassesDisplay,
     ConvergenceDisplay,
@@ -32,6 +34,7 @@ from maxmargin.plots import (
     OutlierDisplay,
     PathDisplay,
     Plane,
+    SurfaceDisplay,
     TubeDisplay,
 )
 from maxmargin.plots.effect import margin_and_slack
@@ -132,6 +135,23 @@ def kernel():
     return KernelMatrixDisplay.from_estimator(SVC(gamma=2.0).fit(X, y), X, y)
 
 
+def surface():
+    """Candidates on 100 samples, then around the best one on 400; one did not converge."""
+
+    def trial(kernel, C, gamma, samples):
+        mean = 0.9 - 0.02 * np.log10(C / 3) ** 2 - 0.03 * np.log10(gamma / 0.2) ** 2
+        parameters = {"C": C, "gamma": gamma} if kernel == "rbf" else {"C": C}
+        scores = tuple(mean + samples / 1e4 + 0.01 * np.array([-1, 0, 1]))
+        return Trial(kernel, parameters, samples, scores, 0.0, C < 1000)
+
+    coarse = [(C, gamma) for C in (0.1, 1.0, 10.0, 100.0, 1000.0) for gamma in (0.01, 0.1, 1.0)]
+    fine = [(C, gamma) for C in (1.0, 3.0, 10.0) for gamma in (0.1, 0.3)]
+    trials = [trial("linear", C, 2.0, m) for m in (100, 400) for C in (0.01, 0.1, 1.0)]
+    trials += [trial("rbf", *one, 100) for one in coarse] + [trial("rbf", *o, 400) for o in fine]
+    report = SimpleNamespace(trials=trials, chosen=trials[-3], score_name="accuracy")
+    return SurfaceDisplay.from_report(report)
+
+
 def several():
     """A path of three classes."""
     return svc_path(*triangle(), [0.1, 1.0, 10.0])
@@ -151,6 +171,7 @@ PICTURES = {
     "path-panels": path_panels,
     "grid": lambda: GridSearchDisplay.from_search(search()),
     "kernel": kernel,
+    "surface": surface,
 }
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from data import crescents, overlapping, separable, sine
 from maxmargin import SVC, LinearSVC, LinearSVR, OneClassSVM, textbook
-from maxmargin.model_selection import svc_path
+from maxmargin.model_selection import AutoSVC, svc_path
 from maxmargin.plots import (
     ConvergenceDisplay,
     DecisionDisplay,
@@ -67,6 +67,18 @@ def path_of_C():
     X, y = crescents(noise=0.35, n=300)
     path = svc_path(X[::2], y[::2], np.geomspace(1e-3, 1e4, 50), estimator=SVC(gamma=3.0))
     return PathDisplay.from_path(path, X[1::2], y[1::2]).figure_
+
+
+def selection_of_hyper_parameters():
+    """The selection of the hyper-parameters
+
+    $$(C, \\gamma) = \\arg\\max\\ \\frac1k \\sum_{j=1}^k \\text{accuracy on fold } j$$
+
+    Linear machines along C, and RBF machines over C and gamma: a coarse grid, then finer values
+    around the best candidate. Bars are standard errors.
+    """
+    X, y = crescents(noise=0.35, n=300)
+    return AutoSVC(time_budget=60).fit(X, y).report_.plot().figure_
 
 
 def one_class():

@@ -113,7 +113,7 @@ class Plan:
     def _search_kernel(self, m: int, few: int) -> int:
         """The stages of the RBF kernel; returns the samples of the last."""
         n, grid = self.explorer.samples.size, self._coarse()
-        m = self._affordable(m, few, grid)
+        m = m if m == few else self._affordable(m, few, grid)
         self._try(m, grid)
         self._widen(m)
         self._measure("rbf", m)

@@ -125,7 +125,7 @@ class AutoReport:
             return [f"{text}, from one fold alone: its error is unknown. Raise time_budget."]
         low, high = interval(chosen)
         found = [
-            f"{text}, standard error {chosen.error:.4f} ({chosen.done} folds); 95 % interval "
+            f"{text}, standard error {chosen.error:.4f} ({chosen.done} folds); 95% interval "
             f"{low:.4f} to {high:.4f}."
         ]
         rivals = [one for one in self.trials if one.samples == chosen.samples]

@@ -109,7 +109,7 @@ def diagnose(
     --------
     >>> from maxmargin.model_selection import diagnose
     >>> print(diagnose([[1, 2000], [2, 3000], [1, 2000]], [0, 1, 1], cost=False)["contradictions"])
-    2 samples are copies of others with another label: no model can be right about more than 66.7 %
+    2 samples are copies of others with another label: no model can be right about more than 66.7%
     of the training samples. Look at these samples, or add features that tell them apart.
     """
     if task not in ("auto", "classification", "regression"):

@@ -20,7 +20,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.metrics import check_scoring
 
-from maxmargin.model_selection.base import KernelSearchCV, searched
+from maxmargin.model_selection.base import SearchCV, searched
 from maxmargin.model_selection.scaling import rows_of
 from maxmargin.model_selection.subsamples import Samples
 from maxmargin.model_selection.trials import Cost, Parameters, Trial, best, key_of
@@ -46,7 +46,7 @@ class Machines(NamedTuple):
 
     linear: Any
     kernel: Any
-    search: type[KernelSearchCV]
+    search: type[SearchCV]
     scoring: Any
     n_jobs: int | None
 

@@ -262,7 +262,7 @@ def contradictions(features: Any, y: NDArray[Any], is_class: bool) -> Finding | 
         return Finding(
             "contradictions",
             f"{involved} samples are copies of others with another label: no model can be right "
-            f"about more than {1 - wrong / n:.1%} of the training samples.".replace("%", " %"),
+            f"about more than {1 - wrong / n:.1%} of the training samples.",
             remedy,
         )
     z = np.asarray(y, np.float64)
