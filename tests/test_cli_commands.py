@@ -185,6 +185,7 @@ def test_cross_validation(place):
         (["train", "heart.svm", "-C", "-1"], 1, "error: The 'C' parameter"),
         (["train", "heart.svm", "-C", "many"], 2, "Invalid value for '-C'"),
         (["train", "heart.svm", "--probability", "-p", "pegasos"], 2, "pegasos learns no prob"),
+        (["train", "heart.svm", "--scale", "wide"], 2, "--scale must be one of"),
         (["train", "heart.svm", "--cv", "1"], 2, "at least 2"),
         (["train", "heart.svm", "--cv", "100"], 1, "use fewer folds"),
         (["train", "heart.svm", "--format", "xml"], 2, "--format must be one of"),

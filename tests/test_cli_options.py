@@ -217,7 +217,7 @@ def test_a_search_that_ends_early_keeps_what_is_done(monkeypatch):
 
 def test_limits_of_a_search_that_cannot_be_kept_are_refused():
     line = ["tune", "heart.svm", "--problem", "linear-svc", "-C", "1"]
-    assert "--time-limit needs a kernel machine" in " ".join(
+    assert "--time-limit and --refine need a kernel machine" in " ".join(
         run(*line, "--time-limit", "5", code=2).stderr.replace("│", " ").split()
     )
     assert "--jobs must not be 0" in run(*line, "--jobs", "0", code=2).stderr

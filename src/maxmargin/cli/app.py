@@ -9,7 +9,9 @@ from maxmargin.cli.bench import bench
 from maxmargin.cli.check import check
 from maxmargin.cli.convert import convert
 from maxmargin.cli.demo import demo
+from maxmargin.cli.easy_py import easy_py
 from maxmargin.cli.errors import reported
+from maxmargin.cli.grid_py import grid_py
 from maxmargin.cli.inspect import inspect
 from maxmargin.cli.linear_train import linear_train
 from maxmargin.cli.options import spread
@@ -41,6 +43,8 @@ LIKE_THEIRS = {
     "svm-scale": svm_scale,
     "linear-train": linear_train,
     "linear-predict": linear_predict,
+    "grid.py": grid_py,
+    "easy.py": easy_py,
 }
 """Commands that take the options of LIBSVM's and LIBLINEAR's programs, with their defaults."""
 RAW: dict[str, Any] = {"ignore_unknown_options": True, "allow_extra_args": True}

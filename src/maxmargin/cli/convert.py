@@ -12,6 +12,7 @@ from maxmargin.cli.options import AsJson, DataOptions, Quiet, one_of
 from maxmargin.cli.outputs import check_outputs
 from maxmargin.cli.reports import show
 from maxmargin.io.files import STDIN, open_read, require_file
+from maxmargin.io.preparation import is_prepared, parts_of, with_last
 from maxmargin.io.tables_write import WRITERS, write_table
 
 HEADS = (b"svm_type", b"solver_type", b"SVM-light Version")
@@ -106,13 +107,21 @@ def is_model(path: Path) -> bool:
         return file.read(32).startswith(HEADS)
 
 
+def _compressed(model: Any, how: dict[str, Any]) -> Any:
+    """Return the model with fewer support vectors; its scaling stays."""
+    if is_prepared(model):
+        return with_last(model, lambda last: _compressed(last, how))
+    return maxmargin.compact(model, **how)
+
+
 def _convert_model(
     source: str, output: Path, to: str | None, compress: dict[str, Any]
 ) -> dict[str, Any]:
     model = model_files.load_model(source)
     if compress:
-        model = maxmargin.compact(model, **compress)
+        model = _compressed(model, compress)
     kind = to or model_files.EXPORTS.get(output.suffix)
     kind = kind or model_files.model_format(output, None, model)
     model_files.MODEL_WRITERS[one_of("--to", kind, model_files.MODEL_WRITERS)](model, output)
-    return {"estimator": type(model).__name__, "to": kind, "bytes": output.stat().st_size}
+    scaling, name = model_files.scaling_report(model), type(parts_of(model)[1]).__name__
+    return {"scaling": scaling, "estimator": name, "to": kind, "bytes": output.stat().st_size}

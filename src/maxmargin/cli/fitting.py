@@ -7,29 +7,51 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone, is_classifier, is_outlier_detector, is_regressor
 from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from maxmargin.cli.errors import usage
-from maxmargin.cli.options import labels, with_target
+from maxmargin.cli.options import labels, one_of, with_target
+from maxmargin.io.preparation import is_prepared
 from maxmargin.io.table_columns import Data
+from maxmargin.model_selection.scaling import scaler_of
+
+SCALINGS = ("standard", "minmax")
 
 
-def fit(model: Any, data: Data) -> Any:
+def fit(model: Any, data: Data, scale: str | None = None) -> Any:
     """Fit a model to data, with targets if the problem has some.
 
-    The model remembers the features' names, as with a data frame.
+    Return it, or the pipeline of its scaling and it. It remembers the features' names, as with a
+    data frame.
     """
-    model.fit(
-        data.X,
-        None if is_outlier_detector(model) else target_of(model, data),
-        **weights(data.weight),
-    )
+    y = None if is_outlier_detector(model) else target_of(model, data)
+    found = fit_scaled(model, data.X, y, data.weight, scale)
     if data.names:
-        model.feature_names_in_ = np.array(data.names, dtype=object)
+        first = found[0] if is_prepared(found) else found
+        first.feature_names_in_ = np.array(data.names, dtype=object)
     if data.target is not None:
         model.target_name_ = data.target
-    return model
+    return found
+
+
+def fit_scaled(model: Any, X: Any, y: Any, weight: Any, scale: str | None) -> Any:
+    """Return the fitted model, or the pipeline of a fitted scaler and it."""
+    if scale is None:
+        return model.fit(X, y, **weights(weight))
+    scaler = scaler_of(scale, X, y, weight)
+    model.fit(scaler.transform(X), y, **weights(weight))
+    return Pipeline([("scale", scaler), (type(model).__name__.lower(), model)])
+
+
+def check_scale(model: Any, scale: str | None) -> None:
+    """Raise an error for a scaling that is unknown or has nothing to scale."""
+    if scale is None:
+        return
+    one_of("--scale", scale, SCALINGS)
+    if takes_kernel(model):
+        raise usage("--scale needs features: --kernel precomputed has kernel values alone.")
 
 
 def weights(weight: Any) -> dict[str, Any]:
@@ -126,17 +148,21 @@ def folds_of(model: Any, y: Any, count: int, seed: int) -> StratifiedKFold | KFo
 
 
 def by_folds(
-    model: Any, X: Any, y: Any, count: int, seed: int, weight: Any = None
+    model: Any,
+    X: Any,
+    y: Any,
+    count: int,
+    seed: int,
+    weight: Any = None,
+    scale: str | None = None,
 ) -> Iterator[tuple[Any, Any, Any]]:
     """Yield for each fold its samples, a model fitted to the others, and the fold's rows for it."""
     for inside, outside in folds_of(model, y, count, seed).split(X, y):
         columns = inside if takes_kernel(model) else slice(None)
-        own = weights(None if weight is None else weight[inside])
-        yield (
-            outside,
-            clone(model).set_params(verbose=0).fit(X[inside][:, columns], y[inside], **own),
-            X[outside][:, columns],
-        )
+        own = None if weight is None else weight[inside]
+        new = clone(model).set_params(verbose=0)
+        fitted = fit_scaled(new, X[inside][:, columns], y[inside], own, scale)
+        yield outside, fitted, X[outside][:, columns]
 
 
 def numbers(y: Any, data: Data) -> Any:

@@ -9,6 +9,7 @@ from scipy import sparse
 from maxmargin.cli import model_files, problems
 from maxmargin.cli.options import AsJson, ModelFile
 from maxmargin.cli.reports import show
+from maxmargin.io.preparation import parts_of
 
 
 def inspect(model: ModelFile, as_json: AsJson = False) -> None:
@@ -25,17 +26,20 @@ def inspect(model: ModelFile, as_json: AsJson = False) -> None:
 
 def summary(model: Any, path: Path) -> dict[str, Any]:
     """The report."""
+    whole, model = model, parts_of(model)[1]
     kernel = getattr(model, "kernel_", None)
     certificate = getattr(model, "certificate_", None)
     return {
         "file": f"{path}, {path.stat().st_size:,} bytes",
+        "scaling": model_files.scaling_report(whole),
         "estimator": type(model).__name__,
         "parameters": _changed(model),
         "kernel": None if kernel is None else str(kernel),
         "features": int(model.n_features_in_),
-        "names": model_files.names_of(model),
-        "target": model_files.target_name(model),
+        "names": model_files.names_of(whole),
+        "target": model_files.target_name(whole),
         "classes": getattr(model, "classes_", np.empty(0)).tolist() or None,
+        "probabilities": hasattr(model, "predict_proba") or None,
         "support_vectors": _support(model),
         "non_zero_weights": _weights(model),
         "intercept": [float(value) for value in np.ravel(getattr(model, "intercept_", []))[:10]],

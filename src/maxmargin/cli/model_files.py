@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from scipy import sparse
+from sklearn.utils import get_tags
 
 from maxmargin import io
 from maxmargin.cli.errors import usage
@@ -13,6 +14,7 @@ from maxmargin.cli.options import one_of
 from maxmargin.cli.problems import LINEAR
 from maxmargin.estimators.records import problem_of
 from maxmargin.io.files import atomic_write, open_read, require_file
+from maxmargin.io.preparation import parts_of
 from maxmargin.io.table_columns import Data
 from maxmargin.io.tables import ending_of
 
@@ -55,11 +57,20 @@ def model_format(path: Path, asked: str | None, model: Any) -> str:
     if path.suffix == ".mm":
         return "mm"
     if ending_of(path) == ".model":
-        return "liblinear" if isinstance(model, LINEAR) else "libsvm"
+        return "liblinear" if isinstance(parts_of(model)[1], LINEAR) else "libsvm"
     pickle = " (joblib.dump writes pickles, in Python)" if path.suffix in PICKLES else ""
     raise usage(
         f"{path} is the name of another kind of file{pickle}: use the suffix .mm or .model."
     )
+
+
+def check_scaling(kind: str, scale: str | None, model: Any) -> None:
+    """Refuse before the work a format that cannot hold the scaling of a model."""
+    if scale is not None and kind == "libsvm" and getattr(model, "kernel", "") != "linear":
+        raise usage(
+            "LIBSVM's model files hold no scaling: write a .mm file, which does, or scale the data "
+            "first (maxmargin scale --save) and train without --scale."
+        )
 
 
 def load_model(path: str) -> Any:
@@ -88,7 +99,7 @@ def names_of(model: Any) -> list[str] | None:
 
 def target_name(model: Any) -> str | None:
     """Return the name of the target that a model was trained on, if it has one."""
-    name = getattr(model, "target_name_", None)
+    name = getattr(parts_of(model)[1], "target_name_", None)
     return name if isinstance(name, str) else None
 
 
@@ -116,13 +127,21 @@ def rows_for(model: Any, data: Data) -> Any:
             f"{order}",
             stacklevel=2,
         )
-    dense = problem_of(model) is not None and not model.model_.sparse
+    scalers, machine = parts_of(model)
+    dense = problem_of(machine) is not None and not machine.model_.sparse
+    dense = dense or not all(get_tags(scaler).input_tags.sparse for scaler in scalers)
     return data.X.toarray() if dense and sparse.issparse(data.X) else data.X
+
+
+def scaling_report(model: Any) -> str | None:
+    """Describe the scaling that a model applies to what it is given."""
+    names = " ".join(", ".join(map(str, parts_of(model)[0])).split())
+    return f"{names}, which the model applies itself" if names else None
 
 
 def certificate_report(model: Any) -> dict[str, Any] | None:
     """Describe the certificate for a report."""
-    certificate = getattr(model, "certificate_", None)
+    certificate = getattr(parts_of(model)[1], "certificate_", None)
     if certificate is None:
         return None
     names = ("status", "primal", "dual", "gap", "relative_gap", "kkt_violation", "n_iter")

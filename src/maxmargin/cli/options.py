@@ -47,6 +47,14 @@ Weight = Annotated[
         "Weight 2 counts as two copies.",
     ),
 ]
+Scale = Annotated[
+    str | None,
+    typer.Option(
+        "--scale",
+        help="Scale every feature: standard (mean 0, variance 1) or minmax ([0, 1]); svmlight "
+        "data are divided, not shifted. The model keeps the scaling and applies it.",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no report.")]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of the random numbers.")]

@@ -23,6 +23,7 @@ from maxmargin.cli.options import (
 from maxmargin.cli.outputs import check_outputs, check_picture, write_picture
 from maxmargin.cli.reports import show
 from maxmargin.cli.subset import chosen_rows, rows_of
+from maxmargin.io.preparation import parts_of
 from maxmargin.io.table_columns import Data
 
 KINDS: dict[str, Callable[[Any], bool]] = {
@@ -30,7 +31,7 @@ KINDS: dict[str, Callable[[Any], bool]] = {
     "classes": is_classifier,
     "tube": is_regressor,
     "outliers": is_outlier_detector,
-    "kernel-matrix": lambda model: hasattr(model, "kernel_"),
+    "kernel-matrix": lambda model: hasattr(parts_of(model)[1], "kernel_"),
 }
 """The kinds of pictures, and the models they suit; the first that suits is the default."""
 MOST_POINTS = 2000
@@ -79,8 +80,8 @@ def plot(
     if not KINDS[chosen](fitted):
         suitable = ", ".join(name for name, suits in KINDS.items() if suits(fitted))
         raise ValueError(
-            f"{model} is a {type(fitted).__name__}, which --kind {chosen} cannot draw: use "
-            f"{suitable}"
+            f"{model} is a {type(parts_of(fitted)[1]).__name__}, which --kind {chosen} cannot "
+            f"draw: use {suitable}"
         )
     table = options.read(data, **model_files.known(fitted))
     fitted = model_files.widened(fitted, model, table.X.shape[1])
@@ -121,6 +122,9 @@ def draw(kind: str, model: Any, table: Data, columns: list[int] | None) -> Any:
     if kind == "kernel-matrix":
         if columns:
             raise ValueError("a kernel matrix has no plane: leave --features out")
+        scalers, model = parts_of(model)
+        for scaler in scalers:
+            X = scaler.transform(X)
         return plots.KernelMatrixDisplay.from_estimator(model, X, table.y)
     if kind == "outliers":
         return plots.OutlierDisplay.from_estimator(model, X, **plane)

@@ -48,7 +48,8 @@ def predict(
     columns are left out with a warning. If the data have targets, the accuracy or the error is
     shown too, on standard error if the predictions go to standard output. Decision values and
     probabilities are in the order of the classes; intervals are a lower and an upper end. With
-    --json and no OUTPUT, the object holds the predictions.
+    --json and no OUTPUT, the object holds the predictions. A model that was trained
+    with --scale scales the data itself.
 
     Examples:
 

@@ -1,7 +1,8 @@
 """The search of ``maxmargin tune``: kernel machines share their kernel values where they can.
 
 Grids over C, gamma, nu and epsilon of a kernel machine are searched by `model_selection`, all
-others by scikit-learn's GridSearchCV. The results are the same, in GridSearchCV's order.
+others by scikit-learn's GridSearchCV. The results are the same, in GridSearchCV's order. What
+--refine adds comes last.
 """
 
 import sys
@@ -17,6 +18,8 @@ from sklearn.base import clone, is_outlier_detector
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import check_scoring, get_scorer_names
 from sklearn.model_selection import GridSearchCV, ParameterGrid
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import has_fit_parameter
 
 import maxmargin
 from maxmargin.cli import fitting
@@ -27,6 +30,7 @@ from maxmargin.kernel.kernels import NAMES, PARAMETERS
 from maxmargin.model_selection import SVCCV, SVRCV, NuSVCCV, NuSVRCV, results
 from maxmargin.model_selection.base import searched
 from maxmargin.model_selection.kernel_cv import KernelSearchCV
+from maxmargin.model_selection.scaling import scaler_of
 from maxmargin.model_selection.search import Search, key_of
 from maxmargin.suggestions import did_you_mean
 
@@ -51,6 +55,8 @@ class How(NamedTuple):
     jobs: int | None = None
     time_limit: float | None = None
     quiet: bool = False
+    scale: str | None = None
+    refine: bool = False
 
 
 class Found(NamedTuple):
@@ -85,12 +91,14 @@ def search(estimator: Any, grid: Grid, table: Data, how: How) -> Found:
             time_limit=how.time_limit,
             verbose=verbosity(how.quiet),
             on_interrupt="keep",
+            scale=how.scale,
+            refine=how.refine,
         )
         return in_order(searched(shared, table.X, y, table.weight), grid)
-    if how.time_limit is not None:
+    if how.time_limit is not None or how.refine:
         raise usage(
-            "--time-limit needs a kernel machine (svc, nu-svc, svr, nu-svr) and a grid of numbers "
-            f"for {', '.join(AXES)}."
+            "--time-limit and --refine need a kernel machine (svc, nu-svc, svr, nu-svr) and a grid "
+            f"of numbers for {', '.join(AXES)}."
         )
     return _grid_search(estimator, grid, table, y, folds, how)
 
@@ -139,6 +147,9 @@ def in_order(found: Search, grid: Grid) -> Found:
         )
     at = {_key(one, grid): k for k, one in enumerate(found.candidates)}
     candidates = list(ParameterGrid(grid))
+    known = {_key(one, grid) for one in candidates}
+    added = [one for one in found.candidates if _key(one, grid) not in known]
+    candidates += [{name: one[name] for name in grid} for one in added]
     order = [at[_key(one, grid)] for one in candidates]
     table = {
         name: column[order]
@@ -174,16 +185,36 @@ def _grid_search(estimator: Any, grid: Grid, table: Data, y: Any, folds: Any, ho
                 .set_fit_request(sample_weight=True)
                 .set_score_request(sample_weight=True)
             )
+        searched, prefix = _scaled(estimator, table, how.scale)
         found = GridSearchCV(
-            estimator,
-            grid,
-            scoring=Counted(_scorer(estimator, how.scoring, bool(own)), advance),
+            searched,
+            {f"{prefix}{name}": values for name, values in grid.items()},
+            scoring=Counted(_scorer(searched, how.scoring, bool(own)), advance),
             cv=folds,
             n_jobs=how.jobs,
             refit=False,
             error_score="raise",
         ).fit(table.X, y, **own)
-    return Found(found.cv_results_, found.best_params_, float(found.best_score_))
+    table_ = {name.replace(f"param_{prefix}", "param_"): v for name, v in found.cv_results_.items()}
+    table_["params"] = [_without(prefix, one) for one in table_["params"]]
+    return Found(table_, _without(prefix, found.best_params_), float(found.best_score_))
+
+
+def _without(prefix: str, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Parameters without the name of the step of a pipeline that has them."""
+    return {name.removeprefix(prefix): value for name, value in parameters.items()}
+
+
+def _scaled(estimator: Any, table: Data, scale: str | None) -> tuple[Any, str]:
+    """The estimator, or the pipeline of a scaler and it, and what its parameters begin with."""
+    if scale is None:
+        return estimator, ""
+    scaler = clone(scaler_of(scale, table.X, None, None))
+    if table.weight is not None:
+        if not has_fit_parameter(scaler, "sample_weight"):
+            raise usage("--scale minmax takes no --weight in this search: use --scale standard.")
+        scaler.set_fit_request(sample_weight=True)
+    return Pipeline([("scale", scaler), ("model", estimator)]), "model__"
 
 
 def _scorer(estimator: Any, scoring: str | None, weighted: bool) -> Any:

@@ -12,6 +12,7 @@ from maxmargin.cli.options import read_svmlight
 from maxmargin.cli.outputs import check_outputs
 from maxmargin.cli.predict import write_predictions
 from maxmargin.estimators.records import problem_of
+from maxmargin.io.preparation import parts_of
 from maxmargin.kernel.kernels import Kind
 
 SvmArguments = Annotated[
@@ -61,7 +62,7 @@ def predict_like_theirs(arguments: list[str], ending: str = "") -> None:
     test, path, output = files(found, 3, 3, "a test file, a model file and an output file")
     check_outputs(output, inputs=(test, path))
     model = model_files.load_model(path)
-    kernel = getattr(model, "kernel_", None)
+    kernel = getattr(parts_of(model)[1], "kernel_", None)
     kind = None if kernel is None else kernel.kind
     data = read_svmlight(test, fitting.takes_kernel(model), model.n_features_in_)
     data = fitting.with_kernel(model, data, training=False)
@@ -74,7 +75,11 @@ def predict_like_theirs(arguments: list[str], ending: str = "") -> None:
             f"{model.n_features_in_}: with this kernel new features "
             "would change the values; train on data with all features"
         )
-    predicted = _predicted(model, model_files.rows_for(model, data), path, output, bool(found["b"]))
+    X = model_files.rows_for(model, data)
+    for scaler in parts_of(model)[0]:
+        X = scaler.transform(X)
+    model = parts_of(model)[1]
+    predicted = _predicted(model, X, path, output, bool(found["b"]))
     if "q" not in found.given:
         _print_scores(model, predicted, np.asarray(data.y), ending)
 

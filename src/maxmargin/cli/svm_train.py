@@ -98,14 +98,19 @@ def svm_train(arguments: Arguments = None) -> None:
     return None
 
 
-def _refuse(found: Flags) -> None:
-    """Raise an error for options that LIBSVM refuses or that are not available."""
+def check_values(found: Flags) -> None:
+    """Raise an error for numbers that name no problem, kernel or switch."""
     for name in "st":
         if not 0 <= found[name] <= 4:
             raise usage(f"-{name} must be 0 to 4, got {found[name]}")
     for name in "hb":
         if found[name] not in (0, 1):
             raise usage(f"-{name} must be 0 or 1, got {found[name]}")
+
+
+def _refuse(found: Flags) -> None:
+    """Raise an error for options that LIBSVM refuses or that are not available."""
+    check_values(found)
     if found["b"] and found["v"]:
         raise usage("-b 1 needs a model that is written to a file: it does not work with -v")
     check_folds(found)

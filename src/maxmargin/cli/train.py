@@ -11,9 +11,19 @@ from sklearn.base import is_outlier_detector
 
 from maxmargin.cli import fitting, model_files, problems
 from maxmargin.cli.errors import usage
-from maxmargin.cli.options import AsJson, DataFile, DataOptions, Quiet, Seed, Weight, with_target
+from maxmargin.cli.options import (
+    AsJson,
+    DataFile,
+    DataOptions,
+    Quiet,
+    Scale,
+    Seed,
+    Weight,
+    with_target,
+)
 from maxmargin.cli.outputs import check_outputs
 from maxmargin.cli.reports import progress, show, verbosity
+from maxmargin.io.preparation import parts_of
 from maxmargin.io.table_columns import Data
 
 
@@ -80,6 +90,7 @@ def train(
     problem: problems.ProblemName = "svc",
     *,
     parameters: Parameters,
+    scale: Scale = None,
     set_: Annotated[
         list[str] | None,
         typer.Option(
@@ -121,6 +132,8 @@ def train(
 
       maxmargin train train.csv churn.mm --target churned -C 10 --gamma 0.1 --cv 5
 
+      maxmargin train churn.csv --target churned --scale standard --probability
+
       maxmargin train houses.csv --problem svr --target price --epsilon 0.2
 
       maxmargin train houses.csv --problem svr --target price --probability
@@ -141,24 +154,26 @@ def train(
         verbose=verbosity(quiet),
     )
     fitting.check_weight(estimator, problem, weight)
+    fitting.check_scale(estimator, scale)
     path = _model_path(data, model)
     check_outputs(str(path), inputs=(data,))
     kind = model_files.model_format(path, format, estimator)
+    model_files.check_scaling(kind, scale, estimator)
     table = fitting.with_kernel(estimator, options.read(data, weight=weight), training=True)
     began = time.perf_counter()
-    fitting.fit(estimator, table)
+    fitted = fitting.fit(estimator, table, scale)
     seconds = time.perf_counter() - began
     report = {
-        **describe(estimator, table),
+        **describe(fitted, table),
         "seconds": round(seconds, 4),
-        **_training_scores(estimator, table),
+        **_training_scores(fitted, table),
     }
     if cv is not None:
-        report["cross_validation"] = cross_validate(estimator, table, cv, seed, quiet)
-    model_files.FORMATS[kind](estimator, path)
+        report["cross_validation"] = cross_validate(estimator, table, cv, seed, quiet, scale)
+    model_files.FORMATS[kind](fitted, path)
     report |= {"model": str(path), "format": kind}
     if as_json:
-        report["certificate"] = model_files.certificate_report(estimator)
+        report["certificate"] = model_files.certificate_report(fitted)
     show(report, as_json, quiet)
 
 
@@ -172,14 +187,16 @@ def _model_path(data: str, model: str | None) -> Path:
 
 def describe(model: Any, table: Data) -> dict[str, Any]:
     """Describe what was fitted, and to which data."""
-    support = getattr(model, "support_", None)
+    machine = parts_of(model)[1]
+    support = getattr(machine, "support_", None)
     return {
         "data": f"{table.source}: {table.X.shape[0]:,} x {table.X.shape[1]:,}",
         "target": table.target,
         "weights": fitting.weight_report(table),
-        "estimator": str(model).replace("\n", " "),
+        "scaling": model_files.scaling_report(model),
+        "estimator": " ".join(str(machine).split()),
         "support_vectors": None if support is None else len(support),
-        "certificate": str(model.certificate_) if hasattr(model, "certificate_") else None,
+        "certificate": str(machine.certificate_) if hasattr(machine, "certificate_") else None,
     }
 
 
@@ -193,23 +210,25 @@ def _training_scores(model: Any, table: Data) -> dict[str, Any]:
 
 
 def cross_validate(
-    model: Any, table: Data, folds: int, seed: int, quiet: bool = False
+    model: Any, table: Data, folds: int, seed: int, quiet: bool = False, scale: str | None = None
 ) -> dict[str, Any]:
     """Score the predictions of all folds together."""
     if is_outlier_detector(model):
         raise ValueError("--cv needs a classifier or a regressor: a one-class model has no score")
-    predicted, y = cross_predict(model, table, folds, seed, quiet)
+    predicted, y = cross_predict(model, table, folds, seed, quiet, scale)
     return {"folds": folds, **fitting.scores(model, predicted, y, table.weight)}
 
 
 def cross_predict(
-    model: Any, table: Data, folds: int, seed: int, quiet: bool = False
+    model: Any, table: Data, folds: int, seed: int, quiet: bool = False, scale: str | None = None
 ) -> tuple[Any, Any]:
     """Return predictions for each fold from a model of the others, and the targets."""
     y = fitting.target_of(model, table)
     predicted = np.empty_like(y)
     with progress("cross-validation", folds, quiet) as advance:
-        for outside, fitted, rows in fitting.by_folds(model, table.X, y, folds, seed, table.weight):
+        for outside, fitted, rows in fitting.by_folds(
+            model, table.X, y, folds, seed, table.weight, scale
+        ):
             predicted[outside] = fitted.predict(rows)
             advance()
     return predicted, y

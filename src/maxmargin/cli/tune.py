@@ -8,7 +8,7 @@ import typer
 
 from maxmargin.cli import fitting, model_files, problems
 from maxmargin.cli.errors import usage
-from maxmargin.cli.options import AsJson, DataFile, DataOptions, Quiet, Seed, Weight
+from maxmargin.cli.options import AsJson, DataFile, DataOptions, Quiet, Scale, Seed, Weight
 from maxmargin.cli.outputs import check_outputs, check_picture, write_picture
 from maxmargin.cli.reports import console, show
 from maxmargin.cli.searching import Found, How, search
@@ -52,6 +52,13 @@ def tune(
     scoring: Annotated[
         str | None, typer.Option(help="scikit-learn's name of a score; by default accuracy or R2.")
     ] = None,
+    scale: Scale = None,
+    refine: Annotated[
+        bool,
+        typer.Option(
+            "--refine", help="Then try values halfway between the best and its neighbours."
+        ),
+    ] = False,
     jobs: Annotated[
         int | None,
         typer.Option("--jobs", "-j", help="Fits at once; by default as many as there are cores."),
@@ -86,29 +93,33 @@ def tune(
 
       maxmargin tune train.svm -C log2:-5,15,2 --gamma log2:-15,3,2 --model best.mm
 
+      maxmargin tune churn.csv --target churned --scale standard --refine --model churn.mm
+
       maxmargin tune houses.csv --problem svr --target price --vary epsilon=0.01,0.1,1
     """
     fixed = problems.assignments(set_, {"kernel": kernel})
     estimator = problems.build(problem, fixed, random_state=seed)
     fitting.check_weight(estimator, problem, weight)
+    fitting.check_scale(estimator, scale)
     grid = grid_of(estimator, C, gamma, vary, fixed)
     check_outputs(picture, model, inputs=(data,))
     if model is not None:
         # refuse the name of another kind of file before the work
-        model_files.model_format(Path(model), None, estimator)
+        kind = model_files.model_format(Path(model), None, estimator)
+        model_files.check_scaling(kind, scale, estimator)
     if picture is not None:
         check_picture(picture)
     table = fitting.with_kernel(estimator, options.read(data, weight=weight), training=True)
-    how = How(cv, scoring, seed, jobs, time_limit, quiet)
+    how = How(cv, scoring, seed, jobs, time_limit, quiet, scale, refine)
     found = search(estimator, grid, table, how)
     if picture is not None:
         from maxmargin.plots import GridSearchDisplay
 
         write_picture(GridSearchDisplay.from_search(found), picture)
     if model is not None:
-        best = fitting.fit(estimator.set_params(**found.best_params_), table)
-        model_files.FORMATS[model_files.model_format(Path(model), None, best)](best, Path(model))
-    _report(found, {"picture": picture, "model": model}, as_json, quiet)
+        best = fitting.fit(estimator.set_params(**found.best_params_), table, scale)
+        model_files.FORMATS[kind](best, Path(model))
+    _report(found, {"scaling": scale, "picture": picture, "model": model}, as_json, quiet)
 
 
 def grid_of(

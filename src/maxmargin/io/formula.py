@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.base import is_classifier
 
 from maxmargin.core.arrays import Floats
 from maxmargin.estimators._base import BaseSVM
@@ -114,7 +115,7 @@ def _formula(model: Any) -> Formula:
 
 def _sigmoids(model: Any) -> Sigmoids | None:
     """The sigmoids of the pairs of classes, with our sign of decision values."""
-    if not hasattr(model, "predict_proba"):
+    if not (is_classifier(model) and hasattr(model, "predict_proba")):
         return None
     record = record_of(model)
     return Sigmoids(libsvm_sign(record) * record.prob_a, record.prob_b)

@@ -130,6 +130,12 @@ def parts_of(model: Any) -> tuple[list[Any], Any]:
     return scalers, model
 
 
+def with_last(pipeline: Any, convert: Callable[[Any], Any]) -> Any:
+    """The same pipeline with its last step converted."""
+    *steps, (name, last) = pipeline.steps
+    return Pipeline([*steps, (name, convert(last))])
+
+
 def steps_of(scalers: Sequence[Any]) -> list[Step]:
     """The operations of fitted scalers, one after the other."""
     found = []

@@ -5,12 +5,10 @@ in coef_ and intercept_. Its linear models penalise the intercept: they become o
 ``intercept="regularised"``.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.pipeline import Pipeline
 from sklearn.svm import _classes as theirs
 from sklearn.utils.validation import check_is_fitted
 
@@ -24,7 +22,7 @@ from maxmargin.estimators.records import (
     restore,
     restore_linear,
 )
-from maxmargin.io.preparation import chosen, is_prepared
+from maxmargin.io.preparation import chosen, is_prepared, with_last
 from maxmargin.kernel.kernels import NAMES, PARAMETERS, Kernel, Kind
 from maxmargin.kernel.model import KernelModel, Problem, imported
 from maxmargin.linear.model import imported as model_of_weights
@@ -55,7 +53,7 @@ def from_sklearn(model: Any) -> Any:
     """
     model = chosen(model)
     if is_prepared(model):
-        return _with_last(model, from_sklearn)
+        return with_last(model, from_sklearn)
     name = next(
         (cls.__name__ for cls in type(model).__mro__ if cls.__module__ == theirs.__name__), None
     )
@@ -67,12 +65,6 @@ def from_sklearn(model: Any) -> Any:
     return _kernel_from(
         model, next(problem for problem, cls in ESTIMATORS.items() if cls.__name__ == name)
     )
-
-
-def _with_last(pipeline: Any, convert: Callable[[Any], Any]) -> Any:
-    """The same pipeline with its last step converted."""
-    *steps, (name, last) = pipeline.steps
-    return Pipeline([*steps, (name, convert(last))])
 
 
 def _shared(model: Any, target: Any) -> dict[str, Any]:
@@ -153,7 +145,7 @@ def to_sklearn(model: Any) -> Any:
     """
     model = chosen(model)
     if is_prepared(model):
-        return _with_last(model, to_sklearn)
+        return with_last(model, to_sklearn)
     problem = problem_of(model)
     if problem is None:
         return _linear_to(model)
