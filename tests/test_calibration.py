@@ -82,6 +82,19 @@ def test_agreeing_probabilities_are_the_nearest(k):
         np.testing.assert_allclose(q, best.x, atol=1e-5)
 
 
+@pytest.mark.parametrize("k", [2, 3, 10])
+def test_targets_leave_the_same_doubt_for_any_number_of_classes(k):
+    """Pairs that have them are those of a class with probability (n + 1) / (n + 2)."""
+    first, weight = np.arange(60) < 40, np.full(60, 0.5)
+    t = calibration.targets(first, weight, k)
+    if k == 2:
+        np.testing.assert_allclose(t[[0, -1]], [21 / 22, 1 / 12])
+    values = np.zeros((1, k * (k - 1) // 2))
+    values[0, : k - 1] = np.log(t[0] / (1 - t[0]))  # the first class against all others
+    found = calibration.pair_probabilities(values, -np.ones(values.size), np.zeros(values.size), k)
+    assert found[0, 0] == pytest.approx(21 / 22, rel=1e-3)
+
+
 def test_known_samples_represent_all():
     """Their weights have the sum of the known ones and the shares of all."""
     rng = np.random.default_rng(0)

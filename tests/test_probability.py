@@ -48,7 +48,8 @@ def sigmoids_of_lone_fits(model, X, y, weight=None):
                 a, b = rows[~out], rows[out]
                 lone = clone(model).fit(X[a], y[a], sample_weight=weight[a])
                 values[out] = -lone.decision_function(X[b])
-            found.append(calibration.fit_sigmoid(values, y[rows] == first, weight[rows]))
+            sigmoid = calibration.fit_sigmoid(values, y[rows] == first, weight[rows], len(classes))
+            found.append(sigmoid)
     return np.array(found).T
 
 

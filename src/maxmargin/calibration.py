@@ -5,12 +5,17 @@ first. A and B maximise the likelihood of decision values of samples that the ma
 trained on (Platt 1999), with targets t a little inside 0 and 1,
 
     minimise  F(A, B) = sum_i  w_i (t_i z_i + log(1 + exp(-z_i))),    z = A f + B,    A <= 0
-    t = (n1 + 1) / (n1 + 2) for the first class, whose weights w add up to n1
-    t = 1 / (n2 + 2)        for the second, with n2
+    t = (n1 + 1) / (n1 + 1 + d) for the first class, whose weights w add up to n1
+    t = d / (n2 + 1 + d)        for the second, with n2
 
-which is convex: Newton's method with halved steps ends at the optimum (Lin, Lin, Weng 2007). With
-A <= 0 a greater decision value is never a smaller probability: where the likelihood asks for A > 0,
-the machine orders unseen samples worse than chance, and A = 0 is the optimum.
+d = 1 are Platt's targets: by Laplace's rule a sample of a class with n samples belongs to another
+with probability 1 / (n + 2). Of k classes it may belong to k - 1 others. With d = 1 in each pair
+the coupled probability of another class would be about (k - 1) / (n + 2), and no class could be
+certain where there are many; d = 1 / (k - 1) leaves it at 1 / (n + 2) altogether (decision 22).
+
+The problem is convex: Newton's method with halved steps ends at the optimum (Lin, Lin, Weng 2007).
+With A <= 0 a greater decision value is never a smaller probability: where the likelihood asks for
+A > 0, the machine orders unseen samples worse than chance, and A = 0 is the optimum.
 
 Several classes have r_ij = P(i | i or j). Their probabilities p are those that agree best with all
 pairs (Wu, Lin, Weng 2004),
@@ -76,11 +81,20 @@ class Settings(NamedTuple):
 SETTINGS = Settings()
 
 
-def fit_sigmoid(values: Floats, first: Mask, weight: Floats | None = None) -> tuple[float, float]:
+def targets(first: Mask, weight: Floats, n_classes: int = 2) -> Floats:
+    """t of each sample of the first class (True) and the second, of several classes."""
+    doubt = 1 / (n_classes - 1)
+    count, other = float(weight[first].sum()), float(weight[~first].sum())
+    return np.where(first, (count + 1) / (count + 1 + doubt), doubt / (other + 1 + doubt))
+
+
+def fit_sigmoid(
+    values: Floats, first: Mask, weight: Floats | None = None, n_classes: int = 2
+) -> tuple[float, float]:
     """A and B for decision values of samples of the first class (True) and the second."""
     w = np.ones(len(values)) if weight is None else weight
     count, other = float(w[first].sum()), float(w[~first].sum())
-    t = np.where(first, (count + 1) / (count + 2), 1 / (other + 2))
+    t = targets(first, w, n_classes)
     unit = float(np.abs(values).max(initial=0.0)) or 1.0
     slope, constant = _most_likely(values / unit, t, w, np.log((other + 1) / (count + 1)))
     if slope > 0:

@@ -118,6 +118,7 @@ class GivesProbabilities(KernelMachine):
         assert data.classes is not None
         label, sign = data.label[data.used], libsvm_sign(self.model_)
         tasks = multiclass.tasks(label, len(data.classes), one_vs_rest=False)
+        present = len(np.unique(label))
         found = []
         for (rows, side), one in zip(tasks, trained, strict=True):
             if (side > 0).all() or (side < 0).all():
@@ -127,7 +128,7 @@ class GivesProbabilities(KernelMachine):
             known = np.isfinite(values)
             shared = calibration.representing(weight[rows], side, known)
             values, first = sign * values[known], sign * side[known] > 0
-            found.append(calibration.fit_sigmoid(values, first, shared))
+            found.append(calibration.fit_sigmoid(values, first, shared, present))
         a, b = np.array(found).T.copy()
         self.model_ = replace(self.model_, prob_a=a, prob_b=b)
         early = sum(one.held_out_early for one in trained)
