@@ -21,7 +21,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 
 from maxmargin import SVC, SVR, Kernel, LinearSVC, NuSVR, OneClassSVM, textbook
-from maxmargin.model_selection import svc_path, svr_path
+from maxmargin.model_selection import SVCCV, svc_path, svr_path
 from maxmargin.model_selection.trials import Trial
 from maxmargin.plots import (
     ClassesDisplay,
@@ -78,6 +78,16 @@ def search():
     return GridSearchCV(
         SVC(), {"C": [0.1, 1, 10], "gamma": [0.1, 1.0], "shrinking": [True]}, cv=3
     ).fit(X, y)
+
+
+def refined_search():
+    """With candidates that lack a fold, and some that are not certified."""
+    X, y = moons()
+    found = SVCCV([0.1, 1, 10], [0.1, 1.0, 10.0], cv=3, refine=True).fit(X, y)
+    found.cv_results_["status"][0] = "max_iter"
+    found.cv_results_["n_splits_done"][1] = 0
+    found.cv_results_["mean_test_score"][1] = np.nan
+    return found
 
 
 def decision():
@@ -170,6 +180,7 @@ PICTURES = {
     "path": path,
     "path-panels": path_panels,
     "grid": lambda: GridSearchDisplay.from_search(search()),
+    "grid-refined": lambda: GridSearchDisplay.from_search(refined_search()),
     "kernel": kernel,
     "surface": surface,
 }
@@ -470,6 +481,39 @@ def test_grid_search_takes_the_best_of_what_it_does_not_show():
         GridSearchDisplay.from_search(found, x="nu")
     with pytest.raises(ValueError, match="mean_"):
         GridSearchDisplay.from_search(found, score="accuracy")
+
+
+def test_a_search_shows_what_is_certified_and_what_it_refined():
+    shown = GridSearchDisplay.from_search(refined_search())
+    assert shown.scores.shape == (3, 3)
+    names = ["gamma", "C"] if shown.x_name == "gamma" else ["C", "gamma"]
+    assert [shown.x_name, shown.y_name] == names
+    marks = {name: int((shown.marks == name).sum()) for name in np.unique(shown.marks)}
+    assert marks == {"certified": 7, "not certified": 1, "not all folds": 1}
+    assert len(shown.points) > 2
+    assert {point.mark for point in shown.points} == {"certified"}
+    assert shown.ax_.get_xscale() == "log"
+    legend = [text.get_text() for text in shown.ax_.get_legend().get_texts()]
+    assert legend == ["refined", "certified", "not certified", "not all folds"]
+
+
+def test_the_best_candidate_is_that_of_the_search():
+    """Ties go to the candidate that comes first, and those that lack a fold do not count."""
+    results = {
+        "param_C": [1.0, 1.0, 2.0, 2.0],
+        "param_gamma": [0.1, 10.0, 0.1, 10.0],
+        "mean_test_score": [0.5, 0.9, 0.9, 1.0],
+        "split0_test_score": [0.5, 0.9, 0.9, 1.0],
+        "n_splits_done": [1, 1, 1, 0],
+        "status": ["optimal"] * 4,
+    }
+    assert GridSearchDisplay.from_search(results).best == (1.0, 10.0, 0.9)
+    results["n_splits_done"] = [0, 0, 0, 0]
+    assert GridSearchDisplay.from_search(results).best == (2.0, 10.0, 1.0)
+    results["mean_test_score"] = [np.nan] * 4
+    none = GridSearchDisplay.from_search(results)
+    assert none.best is None
+    assert "no scores" in none.ax_.get_title(loc="left")
 
 
 def test_solvers_in_time():

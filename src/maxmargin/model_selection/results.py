@@ -13,7 +13,9 @@ from maxmargin.status import Status
 
 
 def cv_results(search: Search) -> dict[str, Any]:
-    """As in GridSearchCV, with the number of folds that are done and the worst status of these."""
+    """As in GridSearchCV, with the number of folds that are done, the worst status of these, and
+    the round of each candidate.
+    """
     scores = search.table("score")
     found: dict[str, Any] = {}
     for name in ("fit_time", "score_time"):
@@ -29,6 +31,7 @@ def cv_results(search: Search) -> dict[str, Any]:
     found["rank_test_score"] = ranks(found["mean_test_score"])
     found["n_splits_done"] = (~np.isnan(scores)).sum(axis=1)
     found["status"] = worst_status(search)
+    found["iter"] = (np.arange(len(scores)) >= search.grid_size).astype(np.int64)
     return found
 
 

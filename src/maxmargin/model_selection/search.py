@@ -113,7 +113,7 @@ class Search(ABC):
         self, machine: Any, candidates: Sequence[Parameters], data: Data, monitor: Monitor
     ) -> None:
         self.machine, self.candidates, self.data = machine, list(candidates), data
-        self.monitor = monitor
+        self.monitor, self.grid_size = monitor, len(self.candidates)
         self.done: dict[tuple[int, int], Outcome] = {}
 
     def known(self) -> Known:

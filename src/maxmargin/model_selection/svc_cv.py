@@ -53,8 +53,9 @@ class SVCCV(BestModel, ClassifierMixin, KernelSearchCV):  # type: ignore[misc]
     Attributes
     ----------
     cv_results_ : dict
-        As in GridSearchCV, and ``n_splits_done``, the number of folds with a score, and
-        ``status``, the worst status of a candidate's fits.
+        As in GridSearchCV, and ``n_splits_done``, the number of folds with a score, ``status``,
+        the worst status of a candidate's fits, and ``iter``, 0 for the grid and 1 for what
+        ``refine`` added.
     best_index_, best_params_, best_score_
         The candidate with the greatest mean score.
     best_estimator_ : SVC or Pipeline

@@ -104,16 +104,32 @@ def rings(ax: Any, points: Any, size: float, label: str, **style: Any) -> None:
     ax.scatter(*points.T, s=size, label=f"{label} ({len(points)})", **style)
 
 
-def heat_map(ax: Any, values: Any, label: str, room: float, **options: Any) -> None:
-    """Draw a matrix in colours, with a colour bar.
+def heat_map(
+    ax: Any,
+    values: Any,
+    label: str,
+    room: float,
+    *,
+    edges: tuple[Any, Any] | None = None,
+    others: Sequence[float] = (),
+    **options: Any,
+) -> None:
+    """Draw a matrix in colours, with a colour bar; edges are those of its columns and rows.
 
-    If the values differ by rounding only, the colours span their range and room on both sides:
-    a colour bar over the range alone would show noise.
+    The colours span the values, and others that are drawn in them. If these differ by rounding
+    only, they span room on both sides: a colour bar over the range alone would show noise.
     """
-    known = np.asarray(values)[np.isfinite(values)]
-    if not known.size or np.ptp(known) <= 1e-9 * np.abs(known).max():
-        options |= {"vmin": np.nanmin(values) - room, "vmax": np.nanmax(values) + room}
-    image = ax.imshow(values, cmap="cividis", **options)
+    known = np.asarray([*np.asarray(values)[np.isfinite(values)], *others])
+    least, most = known.min(initial=np.inf), known.max(initial=-np.inf)
+    if not known.size:
+        least, most = 0.0, 0.0
+    if most - least <= 1e-9 * max(abs(least), abs(most)):
+        least, most = least - room, most + room
+    options |= {"vmin": least, "vmax": most, "cmap": "cividis"}
+    if edges is None:
+        image = ax.imshow(values, **options)
+    else:
+        image = ax.pcolormesh(*edges, np.ma.masked_invalid(values), **options)
     ax.figure.colorbar(image, ax=ax, label=label)
 
 
