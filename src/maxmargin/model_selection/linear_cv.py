@@ -176,8 +176,8 @@ class LinearSVRCV(BestModel, RegressorMixin, LinearSearchCV):  # type: ignore[mi
     >>> from maxmargin import LinearSVRCV
     >>> from sklearn.datasets import load_diabetes
     >>> X, z = load_diabetes(return_X_y=True)
-    >>> LinearSVRCV(Cs=[1, 100], epsilons=[1, 10], scale="standard").fit(X, z).best_params_
-    {'C': 1.0, 'epsilon': 10.0}
+    >>> LinearSVRCV(Cs=[0.1, 1], epsilons=[1, 50], scale="standard").fit(X, z).best_params_
+    {'C': 1.0, 'epsilon': 1.0}
     """
 
     _machine = LinearSVR

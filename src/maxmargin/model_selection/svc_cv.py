@@ -27,9 +27,8 @@ class SVCCV(BestModel, ClassifierMixin, KernelSearchCV):  # type: ignore[misc]
     cv : int, cross-validation generator or iterable, default=None
         How to split; None is 5-fold, stratified for classification.
     scoring : str, callable or None, default=None
-        What is maximised; None is the accuracy. Ties go to the candidate that comes first, the one
-        with the least gamma and the least C. Scores of probabilities need
-        ``estimator=SVC(probability=True)``.
+        What is maximised; None is the accuracy. Ties go to the smaller C, then to the smaller
+        gamma. Scores of probabilities need ``estimator=SVC(probability=True)``.
     scale : {"standard", "minmax"}, transformer or None, default=None
         Scale every feature, in each fold by its training samples alone; ``best_estimator_`` is then
         a pipeline that scales what it is given. Sparse data are not shifted. Any transformer of
@@ -70,9 +69,9 @@ class SVCCV(BestModel, ClassifierMixin, KernelSearchCV):  # type: ignore[misc]
     >>> from maxmargin.model_selection import SVCCV
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> search = SVCCV(Cs=[1, 10], gammas=[0.01, 0.1]).fit(X, y)
+    >>> search = SVCCV(Cs=[0.1, 1], gammas=[0.01, 0.1]).fit(X, y)
     >>> search.best_params_
-    {'C': 10.0, 'gamma': 0.1}
+    {'C': 1.0, 'gamma': 0.1}
     """
 
     _machine = SVC
