@@ -198,10 +198,10 @@ def _checked(
     """Samples, targets and weights; ValueError where the model was not fitted on them."""
     if not isinstance(model, SVC | SVR):
         raise ValueError(
-            f"leave_one_out needs a fitted SVC or SVR, got {type(model).__name__}. Of a search take "
-            "best_estimator_, of a pipeline its last step and the transformed samples. Others, and "
-            "models with nu, whose bounds change with every sample left out, need cross_val_predict "
-            "with cv=LeaveOneOut()."
+            f"leave_one_out needs a fitted SVC or SVR, got {type(model).__name__}. Of a search "
+            "take best_estimator_, of a pipeline its last step and the transformed samples. Other "
+            "models need cross_val_predict with cv=LeaveOneOut(): with nu, all bounds change with "
+            "every sample left out."
         )
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}; got {method!r}.")
