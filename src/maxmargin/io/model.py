@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin import estimators
 from maxmargin.estimators import liblinear
 from maxmargin.estimators.records import build
-from maxmargin.io import archive
+from maxmargin.io import archive, table_record
 from maxmargin.io.consistency import WRONG, validate
 from maxmargin.io.earlier_versions import SEARCH, with_record
 from maxmargin.io.files import open_read
@@ -30,6 +30,7 @@ from maxmargin.io.preparation import SCALERS, check_scaler, chosen, entry_of, is
 from maxmargin.io.svm_light_models import load_svm_light
 from maxmargin.io.tagged import Decoder, Encoder
 from maxmargin.kernel.kernels import Kernel
+from maxmargin.model_selection.tables import TablePreparation
 
 CLASSES: dict[str, Any] = {name: getattr(estimators, name) for name in estimators.__all__}
 CLASSES |= {f"liblinear.{name}": getattr(liblinear, name) for name in ("LinearSVC", "LinearSVR")}
@@ -49,7 +50,8 @@ def save(model: Any, path: Any) -> None:
     model : estimator
         Any of maxmargin's whose kernel is not a Python function: the file holds data only. A
         pipeline of scikit-learn's scalers (StandardScaler, MinMaxScaler, MaxAbsScaler,
-        RobustScaler) and such an estimator. A fitted search over parameters: the file holds its
+        RobustScaler) or AutoSVC's preparation of tables, and such an estimator. A fitted search
+        over parameters (SVCCV, AutoSVC, GridSearchCV, ...): the file holds its
         ``best_estimator_``.
     path : str or path-like
         File to write. An old file is replaced when the new one is complete and on the disk.
@@ -64,7 +66,7 @@ def _encode_whole(model: Any, arrays: archive.Arrays) -> dict[str, Any]:
     model = chosen(model)
     if is_prepared(model):
         *scalers, (last, estimator) = model.steps
-        steps = [[name, _encode_scaler(step, arrays)] for name, step in scalers]
+        steps = [[name, _encode_step(step, arrays)] for name, step in scalers]
         found = {"class": PIPELINE, "steps": [*steps, [last, _encode_whole(estimator, arrays)]]}
         _check_widths(model)
         return found
@@ -79,6 +81,20 @@ def _encode_whole(model: Any, arrays: archive.Arrays) -> dict[str, Any]:
     record = _encode(model, arrays)
     validate(model)
     return record
+
+
+def _encode_step(step: Any, arrays: archive.Arrays) -> dict[str, Any]:
+    """Return the record of a scaler, or of the preparation of a table."""
+    if type(step) is not TablePreparation:
+        return _encode_scaler(step, arrays)
+    check_is_fitted(step)
+    state, scaler = table_record.state_of(step), step.scaler_
+    table_record.restored(state, scaler)  # refuse here what could not be read
+    return {
+        "class": table_record.NAME,
+        "state": Encoder(arrays, lambda part: _encode(part, arrays)).encode(state),
+        "scaler": None if scaler is None else _encode_scaler(scaler, arrays),
+    }
 
 
 def _encode_scaler(scaler: Any, arrays: archive.Arrays) -> dict[str, Any]:
@@ -101,9 +117,10 @@ def _encode_scaler(scaler: Any, arrays: archive.Arrays) -> dict[str, Any]:
 
 def _check_widths(pipeline: Any) -> None:
     """Raise ValueError unless all steps of a pipeline have the same number of features."""
-    widths = [step.n_features_in_ for _, step in pipeline.steps]
-    if len(set(widths)) > 1:
-        raise ValueError(f"the steps of the pipeline have {widths} features.")
+    given = [step.n_features_in_ for _, step in pipeline.steps[1:]]
+    made = [getattr(step, "n_features_out_", step.n_features_in_) for _, step in pipeline.steps]
+    if given != made[:-1]:
+        raise ValueError(f"the steps of the pipeline take {given} features and give {made[:-1]}.")
 
 
 def _remedy(model: Any) -> str:
@@ -210,11 +227,20 @@ def _decode_whole(decoder: Decoder, record: Any, nested: int) -> Any:
     good = good and all(type(name) is str and name and "__" not in name for name in names)
     if not good or len(set(names)) < len(names):
         raise ValueError("the steps of its pipeline are malformed.")
-    found = [_decode_scaler(decoder, step) for _, step in steps[:-1]]
+    found = [_decode_step(decoder, step) for _, step in steps[:-1]]
     found.append(_decode_whole(decoder, steps[-1][1], nested + 1))
     pipeline = Pipeline(list(zip(names, found, strict=True)))
     _check_widths(pipeline)
     return pipeline
+
+
+def _decode_step(decoder: Decoder, record: Any) -> Any:
+    """Return the scaler or the preparation of a table of a record, checked."""
+    if record["class"] != table_record.NAME:
+        return _decode_scaler(decoder, record)
+    scaler = record["scaler"]
+    scaler = None if scaler is None else _decode_scaler(decoder, scaler)
+    return table_record.restored(decoder.decode(record["state"]), scaler)
 
 
 def _decode_scaler(decoder: Decoder, record: Any) -> Any:

@@ -135,7 +135,10 @@ def _prepared(g: _Graph, formula: Formula) -> str:
     """Return the points after the preparation."""
     x = "X"
     for operation, numbers in formula.preparation:
-        x = g.op(OPERATORS[operation], x, numbers)
+        if operation is Operation.FILL:
+            x = g.op("Where", g.op("IsNaN", x), numbers, x)
+        else:
+            x = g.op(OPERATORS[operation], x, numbers)
     return x
 
 

@@ -10,6 +10,9 @@ Each scaler maps every feature on its own:
 So a preparation is a list of operations with a number for each feature. Exports apply them in this
 order, with the rounding of the scalers. Files (.mm) hold the scalers themselves, their parameters
 and those of their attributes that are listed here.
+
+The preparation of a table (AutoSVC) fills missing numbers with their medians before it scales. Its
+indicators and categories make other features and are held by files alone (table_record.py).
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -21,6 +24,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
 from maxmargin.core.arrays import Floats
+from maxmargin.io import table_record
+from maxmargin.model_selection.tables import TablePreparation
 
 
 class Operation(Enum):
@@ -32,6 +37,7 @@ class Operation(Enum):
     DIVIDE = "/"
     AT_LEAST = "max"
     AT_MOST = "min"
+    FILL = "in place of NaN"
 
 
 class Step(NamedTuple):
@@ -140,6 +146,10 @@ def steps_of(scalers: Sequence[Any]) -> list[Step]:
     """The operations of fitted scalers, one after the other."""
     found = []
     for scaler in scalers:
+        if type(scaler) is TablePreparation:
+            medians = table_record.medians_alone(scaler)
+            found += [Step(Operation.FILL, medians), *steps_of([scaler.scaler_])]
+            continue
         entry = entry_of(scaler)
         check_scaler(scaler)
         for operation, numbers in entry.operations(scaler):
@@ -149,7 +159,10 @@ def steps_of(scalers: Sequence[Any]) -> list[Step]:
 
 
 def affine(steps: Sequence[Step], n_features: int) -> tuple[Floats, Floats]:
-    """Factor and shift of z = factor x + shift, rounded; ValueError where a step clips."""
+    """Factor and shift of z = factor x + shift, rounded; ValueError where a step clips.
+
+    NaN need not be filled: the formats that this is for have no missing values.
+    """
     factor, shift = np.ones(n_features), np.zeros(n_features)
     for operation, numbers in steps:
         if operation is Operation.MULTIPLY:
@@ -158,7 +171,7 @@ def affine(steps: Sequence[Step], n_features: int) -> tuple[Floats, Floats]:
             factor, shift = factor / numbers, shift / numbers
         elif operation in (Operation.ADD, Operation.SUBTRACT):
             shift = shift + (numbers if operation is Operation.ADD else -numbers)
-        else:
+        elif operation is not Operation.FILL:
             raise ValueError(
                 "a scaler with clip=True is not linear, and the format holds linear functions "
                 "only: use a .mm file, or a scaler with clip=False."

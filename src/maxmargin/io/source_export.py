@@ -17,6 +17,8 @@ from maxmargin.io.preparation import Operation
 from maxmargin.io.source_language import Language
 from maxmargin.kernel.kernels import Kind
 
+WHERE = {Operation.AT_LEAST: "<", Operation.AT_MOST: ">"}
+"""Where a number takes the place of a feature."""
 MOST = 2**20
 """Largest number of values in a source file."""
 
@@ -48,9 +50,10 @@ def _prepared(formula: Formula, t: Language) -> str:
     lines = ""
     for k, (operation, _) in enumerate(formula.preparation):
         number = f"PREPARE{k}[i]"
-        if operation in (Operation.AT_LEAST, Operation.AT_MOST):
-            sign = "<" if operation is Operation.AT_LEAST else ">"
-            lines += f"    if (v {sign} {number}) v = {number};\n"
+        if operation in WHERE:
+            lines += f"    if (v {WHERE[operation]} {number}) v = {number};\n"
+        elif operation is Operation.FILL:
+            lines += f"    if (v != v) v = {number};\n"
         else:
             lines += f"    v = v {operation.value} {number};\n"
     if not lines:
