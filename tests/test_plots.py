@@ -15,13 +15,16 @@ import pandas as pd
 import polars as pl
 import pytest
 from PIL import Image
+from scipy.stats import binom
 from sklearn import svm
-from sklearn.datasets import load_iris, make_moons
+from sklearn.calibration import calibration_curve
+from sklearn.datasets import load_diabetes, load_iris, make_moons
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import brier_score_loss, log_loss
 from sklearn.model_selection import GridSearchCV
 
 from maxmargin import SVC, SVR, Kernel, LinearSVC, NuSVR, OneClassSVM, textbook
-from maxmargin.model_selection import SVCCV, svc_path, svr_path
+from maxmargin.model_selection import SVCCV, SVRCV, svc_path, svr_path
 from maxmargin.model_selection.trials import Trial
 from maxmargin.plots import (
     ClassesDisplay,
@@ -29,15 +32,18 @@ from maxmargin.plots import (
     DecisionDisplay,
     EffectDisplay,
     GridSearchDisplay,
+    IntervalDisplay,
     KernelMatrixDisplay,
     LossDisplay,
     OutlierDisplay,
     PathDisplay,
     Plane,
+    ReliabilityDisplay,
     SurfaceDisplay,
     TubeDisplay,
 )
 from maxmargin.plots.effect import margin_and_slack
+from maxmargin.plots.shares import share_band
 
 BASELINE = Path(__file__).parent / "baseline"
 BLOCK, TOLERANCE = 12, 2.0
@@ -162,6 +168,22 @@ def surface():
     return SurfaceDisplay.from_report(report)
 
 
+def intervals(confidence=0.8, **options):
+    X, t = sine(160)
+    model = SVR(gamma=0.5, interval=True).fit(X[::2], t[::2])
+    return IntervalDisplay.from_estimator(
+        model, X[1::2], t[1::2], confidence=confidence, name="x", **options
+    )
+
+
+def reliability(classes=2, n_bins=10):
+    """Probabilities that are right, and labels drawn by them."""
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet(np.full(classes, 0.7), 300)
+    y = (rng.uniform(size=(300, 1)) > np.cumsum(p, axis=1)).sum(axis=1)
+    return ReliabilityDisplay.from_predictions(y, p, n_bins=n_bins)
+
+
 def several():
     """A path of three classes."""
     return svc_path(*triangle(), [0.1, 1.0, 10.0])
@@ -183,6 +205,9 @@ PICTURES = {
     "grid-refined": lambda: GridSearchDisplay.from_search(refined_search()),
     "kernel": kernel,
     "surface": surface,
+    "intervals": intervals,
+    "reliability": reliability,
+    "reliability-classes": lambda: reliability(4, 5),
 }
 
 
@@ -561,6 +586,18 @@ def test_plane_keeps_distances_and_says_what_it_is():
         (lambda: PathDisplay.from_path(several(), panels=["width"]), "panels must be some of"),
         (lambda: PathDisplay.from_path(several(), triangle()[0]), "both X and y"),
         (lambda: PathDisplay.from_path(several(), ax=plt.figure().subplots()), "as many axes"),
+        (lambda: intervals(ax=plt.figure().subplots()), "two panels and needs two axes, got 1"),
+        (lambda: intervals(confidence=9), "between 0 and 1"),
+        (lambda: IntervalDisplay.from_estimator(SVR().fit(*sine()), *sine()), "interval=True"),
+        (
+            lambda: ReliabilityDisplay.from_estimator(SVC().fit(*moons()), *moons()),
+            "fit it with probability=True",
+        ),
+        (lambda: ReliabilityDisplay.from_predictions([0, 1], [[0.5], [0.5]]), "a column for each"),
+        (
+            lambda: ReliabilityDisplay.from_predictions([0, 2], np.eye(2), classes=[0, 1]),
+            "no column for",
+        ),
         (lambda: textbook.animate(textbook.smo(*clouds(), trace=0)[1]), "trace=1"),
         (lambda: textbook.animate(textbook.smo(*clouds())[1], "film.avi"), "gif or .mp4"),
         (
@@ -655,3 +692,45 @@ def test_a_path_of_another_library():
     ours = PathDisplay.from_estimator(SVC(kernel="linear"), X, y, C=[0.1, 1.0])
     theirs = PathDisplay.from_estimator(svm.SVC(kernel="linear", tol=1e-8), X, y, C=[0.1, 1.0])
     np.testing.assert_allclose(ours.alpha, theirs.alpha, atol=1e-5)
+
+
+def test_intervals_show_what_they_cover():
+    shown = intervals()
+    inside = (shown.interval[:, 0] <= shown.y) & (shown.y <= shown.interval[:, 1])
+    assert texts(shown.figure_)[0] == f"{100 * inside.mean():.3g} % of 80 targets lie inside"
+    assert f"outside ({(~inside).sum()})" in texts(shown.figure_)
+    k = np.flatnonzero(np.isclose(shown.levels, 0.8))
+    assert shown.coverage[k] == inside.mean()
+    assert (np.diff(shown.coverage) >= 0).all()
+    assert shown.levels.max() == 0.98  # 80 samples give finite intervals up to 80 / 81
+    X, t = load_diabetes(return_X_y=True, as_frame=True)
+    search = SVRCV([30], [0.1], [1.0], scale="standard", estimator=SVR(interval=True)).fit(X, t)
+    shown = IntervalDisplay.from_estimator(search, X, t)
+    assert shown.ax_[0].get_xlabel() == "samples, in the order of the predictions"
+    assert (np.diff(shown.prediction) >= 0).all()
+    shown = IntervalDisplay.from_estimator(search, X, t, feature=2)
+    assert shown.ax_[0].get_xlabel() == "bmi"
+
+
+def test_reliability_shows_shares_of_bins():
+    """The curve is scikit-learn's with quantiles, and the scores are its scores."""
+    rng = np.random.default_rng(0)
+    p = rng.uniform(size=500)
+    y = rng.uniform(size=500) < p
+    shown = ReliabilityDisplay.from_predictions(y, np.column_stack([1 - p, p]))
+    share, mean = calibration_curve(y, p, n_bins=10, strategy="quantile")
+    np.testing.assert_allclose([y[part].mean() for part in shown.bins()], share)
+    np.testing.assert_allclose([p[part].mean() for part in shown.bins()], mean)
+    assert f"{brier_score_loss(y, p):.4f}, log loss {log_loss(y, p):.3f}" in shown.scores
+    few = ReliabilityDisplay.from_predictions(y[:25], np.column_stack([1 - p, p])[:25])
+    assert len(few.bins()) == 2  # ten samples at least
+
+
+def test_bands_of_shares():
+    """Against the definition: binomial tails at the ends are 2.5 %."""
+    low, high = share_band(np.array([0, 3, 20]), 20)
+    assert (low[0], high[2]) == (0, 1)
+    assert binom.sf(2, 20, low[1]) == pytest.approx(0.025)
+    assert binom.cdf(3, 20, high[1]) == pytest.approx(0.025)
+    assert binom.cdf(0, 20, high[0]) == pytest.approx(0.025)
+    assert binom.sf(19, 20, low[2]) == pytest.approx(0.025)

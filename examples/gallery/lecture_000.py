@@ -11,6 +11,7 @@ from maxmargin.plots import (
     ClassesDisplay,
     ConvergenceDisplay,
     DecisionDisplay,
+    IntervalDisplay,
     LossDisplay,
     TubeDisplay,
 )
@@ -246,3 +247,18 @@ def nu_regression():
     """
     X, t = sine()
     return TubeDisplay.from_estimator(NuSVR(nu=0.2, C=10.0, gamma=0.5).fit(X, t), X, t).figure_
+
+
+def prediction_intervals():
+    """How far targets lie from the curve
+
+    Errors $e_i = |t_i - y_{-k(i)}(x_i)|$ of machines that were trained without the fold $k(i)$ of
+    the sample give intervals that hold a new target with a chosen probability (CV+),
+
+    $$\\left[\\,q^-\\{y_{-k(i)}(x) - e_i\\},\\; q^+\\{y_{-k(i)}(x) + e_i\\}\\,\\right]$$
+
+    The tube of a regression does not say this: its width $2\\varepsilon$ is a parameter.
+    """
+    X, t = sine(n=500)
+    model = SVR(C=3.0, gamma=0.5, interval=True).fit(X[::2], t[::2])
+    return IntervalDisplay.from_estimator(model, X[1::2], t[1::2], name="x").figure_

@@ -4,7 +4,13 @@ import numpy as np
 
 from data import crescents, overlapping, rings, separable, three_clouds
 from maxmargin import SVC, LinearSVC, textbook
-from maxmargin.plots import ClassesDisplay, DecisionDisplay, EffectDisplay, LossDisplay
+from maxmargin.plots import (
+    ClassesDisplay,
+    DecisionDisplay,
+    EffectDisplay,
+    LossDisplay,
+    ReliabilityDisplay,
+)
 from maxmargin.plots.loss import OF_MARGIN
 from maxmargin.plots.style import CLASS_COLOURS, INK, MARKERS, PALE, figure, legend_outside, titled
 
@@ -326,3 +332,17 @@ def svm_and_logistic_regression():
         )
     panels[1].legend(loc="lower left")
     return drawing
+
+
+def reliable_probabilities():
+    """From decision values to probabilities
+
+    $$P(y = 1 \\mid x) = \\frac{1}{1 + e^{A f(x) + B}}$$
+
+    Logistic regression has probabilities, an SVM learns them from decision values of samples that
+    it was not trained on. Where they are right, a share $p$ of the samples with probability $p$ is
+    of the class.
+    """
+    X, y = overlapping(n=3000, gap=0.6)
+    model = SVC(C=1.0, probability=True).fit(X[::3], y[::3])
+    return ReliabilityDisplay.from_estimator(model, X[1::3], y[1::3]).figure_

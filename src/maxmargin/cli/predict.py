@@ -12,6 +12,7 @@ from maxmargin.cli import fitting, model_files
 from maxmargin.cli.options import AsJson, DataFile, DataOptions, ModelFile, Quiet, Weight, labels
 from maxmargin.cli.outputs import check_outputs
 from maxmargin.cli.reports import plain, show
+from maxmargin.estimators.records import interval_of
 from maxmargin.io.files import compressed_write
 from maxmargin.io.table_columns import Data
 
@@ -118,14 +119,12 @@ def probabilities(model: Any, X: Any, path: str) -> Any:
 
 def intervals(model: Any, X: Any, path: str, confidence: float) -> Any:
     """Return intervals of a regression, one row for each sample."""
-    if hasattr(model, "steps"):
-        X, model = model[:-1].transform(X), model[-1]
-    record = getattr(model, "model_", None)
-    if getattr(record, "folds", None) is None:
+    try:
+        return interval_of(model, X, confidence)
+    except AttributeError:  # NotFittedError is one
         raise ValueError(
             f"{path} has no intervals: train it with --probability (and --problem svr or nu-svr)"
-        )
-    return model.predict_interval(X, confidence)
+        ) from None
 
 
 def _scores(model: Any, predicted: Any, table: Data) -> dict[str, Any]:

@@ -45,6 +45,18 @@ def of_best(model: Any) -> Any:
     return getattr(model, "best_estimator_", model)
 
 
+def interval_of(model: Any, X: Any, confidence: Any) -> Any:
+    """predict_interval of a regression, or of the one that a pipeline or a search holds."""
+    model = getattr(model, "best_estimator_", model)
+    if hasattr(model, "steps"):
+        X, model = model[:-1].transform(X), model[-1]
+    if not hasattr(model, "predict_interval"):
+        raise AttributeError(
+            f"{type(model).__name__} has no predict_interval: use SVR or NuSVR with interval=True."
+        )
+    return model.predict_interval(X, confidence)
+
+
 def linear_of(model: Any) -> tuple[Any, LinearModel]:
     """A linear model, or the one that a search chose, and its checked record."""
     model = of_best(model)

@@ -11,11 +11,13 @@ from maxmargin.plots.decision import DecisionDisplay
 from maxmargin.plots.display import Display
 from maxmargin.plots.effect import EffectDisplay
 from maxmargin.plots.grid import GridSearchDisplay
+from maxmargin.plots.interval import IntervalDisplay
 from maxmargin.plots.kernel_matrix import KernelMatrixDisplay
 from maxmargin.plots.loss import LossDisplay
 from maxmargin.plots.outliers import OutlierDisplay
 from maxmargin.plots.path import PathDisplay
 from maxmargin.plots.plane import Plane
+from maxmargin.plots.reliability import ReliabilityDisplay
 from maxmargin.plots.surface import SurfaceDisplay
 from maxmargin.plots.tube import TubeDisplay
 
@@ -26,11 +28,13 @@ __all__ = [
     "Display",
     "EffectDisplay",
     "GridSearchDisplay",
+    "IntervalDisplay",
     "KernelMatrixDisplay",
     "LossDisplay",
     "OutlierDisplay",
     "PathDisplay",
     "Plane",
+    "ReliabilityDisplay",
     "SurfaceDisplay",
     "TubeDisplay",
 ]
