@@ -5,8 +5,13 @@
 z is x after the preparation, the operations of scalers before the model (preparation.py). With a
 linear kernel there are no vectors: coef holds the weights of the features.
 
-A classifier with probabilities has P(i | i or j) = 1 / (1 + exp(a_k f_k + b_k)) for each pair k of
-classes i < j; calibration.py says how they become probabilities of the classes.
+A classifier with probabilities has r_ij = P(i | i or j) for each pair k of classes i < j, a
+function of the pair's value v: f_k, or f_i - f_j where each class has a function,
+
+    r = 1 / (1 + exp(a_k v + b_k)),    or linear between points (v, r), constant beyond them
+
+calibration.py says how they become probabilities of the classes. A one-class model counts the marks
+that its value reaches.
 """
 
 from enum import Enum
@@ -15,7 +20,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import is_classifier
 
 from maxmargin.core.arrays import Floats
 from maxmargin.estimators._base import BaseSVM
@@ -51,11 +55,25 @@ class Rule(Enum):
     CONFIDENCE = "votes, and where equal the sum of a class's values"
 
 
-class Sigmoids(NamedTuple):
-    """P(first of a pair | f) = 1 / (1 + exp(a f + b)), f our decision value of the pair."""
+class Points(NamedTuple):
+    """Functions that are linear between points, their points one after the other."""
 
-    a: Floats
-    b: Floats
+    v: Floats
+    r: Floats
+    ends: NDArray[np.int64]
+    """Where the points of each function end."""
+
+
+class Calibration(NamedTuple):
+    """How probabilities come from the values; one of the three is given."""
+
+    sigmoids: tuple[Floats, Floats] | None = None
+    """a and b of each pair."""
+    points: Points | None = None
+    marks: Floats | None = None
+    """Of a one-class model."""
+    differences: bool = False
+    """Whether v is a difference of two functions."""
 
 
 class Formula(NamedTuple):
@@ -77,10 +95,15 @@ class Formula(NamedTuple):
     """Positions in classes; of classes with equal votes or values the first in this order wins."""
     preparation: tuple[Step, ...] = ()
     """What is done with a point before the functions see it."""
-    sigmoids: Sigmoids | None = None
-    """For a classifier with probabilities."""
+    calibration: Calibration | None = None
+    """For a model with probabilities."""
     name: str = ""
     """The class of the estimator."""
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        """The classes; -1 and 1, outside and inside, of a one-class model."""
+        return np.array([-1, 1]) if self.classes is None else self.classes
 
 
 def formula_of(model: Any) -> Formula:
@@ -97,7 +120,7 @@ def formula_of(model: Any) -> Formula:
     if any(len(step.numbers) != found.n_inputs for step in steps):
         raise ValueError("the scalers and the model of the pipeline have other numbers of features")
     return found._replace(
-        preparation=steps, sigmoids=_sigmoids(machine), name=type(machine).__name__
+        preparation=steps, calibration=_calibration(machine), name=type(machine).__name__
     )
 
 
@@ -113,12 +136,22 @@ def _formula(model: Any) -> Formula:
     return _online(model) if isinstance(model, BaseOnline) else _machine(model)
 
 
-def _sigmoids(model: Any) -> Sigmoids | None:
-    """The sigmoids of the pairs of classes, with our sign of decision values."""
-    if not (is_classifier(model) and hasattr(model, "predict_proba")):
+def _calibration(model: Any) -> Calibration | None:
+    """How the probabilities of a model come from its values; None if it has none."""
+    if not hasattr(model, "predict_proba"):
         return None
-    record = record_of(model)
-    return Sigmoids(libsvm_sign(record) * record.prob_a, record.prob_b)
+    record = checked(model)
+    if record.classes is None:
+        return Calibration(marks=record.marks) if len(record.marks) else None
+    two, isotonic = len(record.classes) == 2, getattr(record, "isotonic", None)
+    differences = not (two or getattr(record, "pairs", False))
+    if isotonic is not None:  # P(second | f) for two classes
+        points = Points(isotonic.values, 1 - isotonic.p if two else isotonic.p, isotonic.ends)
+        return Calibration(points=points, differences=differences)
+    if not len(record.prob_b):
+        return None
+    sigmoids = libsvm_sign(record) * record.prob_a, record.prob_b
+    return Calibration(sigmoids, differences=differences)
 
 
 def _linear(

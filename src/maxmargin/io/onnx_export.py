@@ -186,12 +186,6 @@ def _outputs(g: _Graph, formula: Formula, values: str) -> dict[str, Output]:
     f = g.op("Squeeze", values, _axes(1)) if formula.coef.shape[0] == 1 else ""
     if rule is Rule.VALUE:
         return {"value": Output(f, kinds.DOUBLE, ())}
-    if rule is Rule.INSIDE:
-        label = g.op("Where", g.op("Less", f, 0.0), _axes(-1), _axes(1))
-        return {
-            "label": Output(label, kinds.INT64, ()),
-            "decision": Output(f, kinds.DOUBLE, ()),
-        }
     if f:
         above = rule is Rule.ABOVE
         second = g.op("Greater", f, 0.0) if above else g.op("Not", g.op("Less", f, 0.0))
@@ -199,10 +193,9 @@ def _outputs(g: _Graph, formula: Formula, values: str) -> dict[str, Output]:
     else:
         place, decision = _of_several(g, formula, values)
     found = {"label": _label(g, formula, place), "decision": decision}
-    if formula.sigmoids is not None:
+    if formula.calibration is not None:
         p = probabilities(g, formula, values, place)
-        assert formula.classes is not None
-        found["probability"] = Output(p, kinds.DOUBLE, (len(formula.classes),))
+        found["probability"] = Output(p, kinds.DOUBLE, (len(formula.labels),))
     return found
 
 
@@ -242,8 +235,7 @@ def _votes(g: _Graph, values: str, n_classes: int) -> tuple[str, str]:
 
 def _label(g: _Graph, formula: Formula, place: str) -> Output:
     """Return the label at each position of the classes."""
-    kinds, classes = g.onnx.TensorProto, formula.classes
-    assert classes is not None
+    kinds, classes = g.onnx.TensorProto, formula.labels
     if classes.dtype.kind == "O" and not all(isinstance(label, str) for label in classes):
         raise ValueError(f"Labels in ONNX are numbers or strings, not {classes[:5].tolist()}.")
     table = {

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.calibration import SETTINGS
-from maxmargin.io.formula import Formula
+from maxmargin.core.arrays import Floats
+from maxmargin.io.formula import Formula, Points
 from maxmargin.kernel import multiclass
 
 
@@ -24,15 +25,48 @@ def _axes(*values: int) -> NDArray[np.int64]:
 
 
 def probabilities(g: Any, formula: Formula, values: str, place: str) -> str:
-    """Return the probabilities of the classes, given the pairs' values and the label's position."""
-    assert formula.sigmoids is not None
-    assert formula.classes is not None
-    k, (a, b) = len(formula.classes), formula.sigmoids
-    r = g.op("Sigmoid", g.op("Neg", g.op("Add", g.op("Mul", values, a), b)))
+    """Return the probabilities of the classes, given the values and the label's position."""
+    how, k = formula.calibration, len(formula.labels)
+    assert how is not None
+    if how.marks is not None:
+        return _agreeing(g, _from_marks(g, values, how.marks), place, k)
+    if how.differences:
+        first, second = np.array(list(multiclass.pairs(k)), np.int64).T
+        picked = [g.op("Gather", values, part, axis=1) for part in (first, second)]
+        values = g.op("Sub", *picked)
+    if how.sigmoids is not None:
+        a, b = how.sigmoids
+        r = g.op("Sigmoid", g.op("Neg", g.op("Add", g.op("Mul", values, a), b)))
+    else:
+        assert how.points is not None
+        r = _between(g, values, how.points)
     r = g.op("Min", g.op("Max", r, SETTINGS.least), 1 - SETTINGS.least)
     both = g.op("Concat", r, g.op("Sub", 1.0, r), axis=1)
-    p = both if k == 2 else _coupled(g, both, k)
-    return _agreeing(g, p, place, k)
+    return _agreeing(g, both if k == 2 else _coupled(g, both, k), place, k)
+
+
+def _from_marks(g: Any, values: str, marks: Floats) -> str:
+    """Return the probabilities of outside and inside: the share of marks that a value reaches."""
+    reached = g.op("Not", g.op("Less", values, marks[None]))
+    count = g.op("ReduceSum", g.op("Cast", reached, to=g.onnx.TensorProto.DOUBLE), _axes(1))
+    inside = g.op("Div", count, float(len(marks)))
+    inside = g.op("Min", g.op("Max", inside, SETTINGS.surest), 1 - SETTINGS.surest)
+    return str(g.op("Concat", g.op("Sub", 1.0, inside), inside, axis=1))
+
+
+def _between(g: Any, values: str, points: Points) -> str:
+    """Return r of each pair: its first point and the share of each segment that v has passed."""
+    begins = np.append(0, points.ends[:-1])
+    inner = np.setdiff1d(np.arange(len(points.v)), points.ends - 1)
+    pair = np.searchsorted(points.ends, inner, side="right")
+    rise = np.zeros((len(inner), len(points.ends)))
+    rise[np.arange(len(inner)), pair] = points.r[inner + 1] - points.r[inner]
+    if not len(inner):
+        return str(g.op("Add", g.op("Mul", values, 0.0), points.r[begins]))
+    here = g.op("Sub", g.op("Gather", values, pair, axis=1), points.v[inner])
+    passed = g.op("Div", here, points.v[inner + 1] - points.v[inner])
+    passed = g.op("Min", g.op("Max", passed, 0.0), 1.0)
+    return str(g.op("Add", g.op("MatMul", passed, rise), points.r[begins]))
 
 
 def _coupled(g: Any, both: str, k: int) -> str:

@@ -78,7 +78,7 @@ def _body(formula: Formula, t: Language) -> str:
 def _tables(formula: Formula, t: Language) -> str:
     """Return the declarations of the constants."""
     size = formula.coef.size + (0 if formula.vectors is None else formula.vectors.size)
-    size += len(formula.preparation) * formula.n_inputs
+    size += len(formula.preparation) * formula.n_inputs + source_probability.size(formula)
     if size > MOST:
         raise ValueError(
             f"{size} numbers are too many for a source file, the limit is {MOST}: compact() makes "
@@ -87,7 +87,7 @@ def _tables(formula: Formula, t: Language) -> str:
     found = t.array("INTERCEPT", formula.intercept) + t.array("COEF", formula.coef.T)
     for k, (_, numbers) in enumerate(formula.preparation):
         found += t.array(f"PREPARE{k}", numbers)
-    if formula.sigmoids is not None:
+    if formula.calibration is not None:
         found += source_probability.tables(formula, t)
     if formula.vectors is not None:
         found += t.array("VECTORS", formula.vectors)
@@ -109,7 +109,7 @@ def _place_function(formula: Formula, t: Language) -> str:
 def _place(formula: Formula, t: Language) -> str:
     """Return the lines that compute best, the position of the label, from the values f."""
     rule, functions = formula.rule, len(formula.coef)
-    if rule in (Rule.ABOVE, Rule.FROM):
+    if rule in (Rule.ABOVE, Rule.FROM, Rule.INSIDE):
         return f"  {t.index} best = f[0] {'>' if rule is Rule.ABOVE else '>='} 0 ? 1 : 0;\n"
     n = functions if formula.classes is None else len(formula.classes)
     lines, scores = "", "f"
@@ -160,7 +160,7 @@ def to_c(model: Any) -> str:
         any scaling (pairs of classes for one-vs-one). ``maxmargin_predict(x)`` returns the label (a
         double, a long long or a const char *) or the predicted value. If the model has
         ``predict_proba``, ``void maxmargin_probability(const double *x, double *p)`` writes the
-        probabilities of the MAXMARGIN_CLASSES classes, in ascending order.
+        probabilities of the MAXMARGIN_CLASSES classes, in the order of ``predict_proba``.
     """
     formula, t = formula_of(model), Language(c=True)
     functions = len(formula.coef)
@@ -178,16 +178,14 @@ def to_c(model: Any) -> str:
     )
     if formula.rule is Rule.VALUE:
         return text + f"double {begin}  return f[0];\n}}\n"
-    if formula.rule is Rule.INSIDE:
-        return text + f"int {begin}  return f[0] >= 0 ? 1 : -1;\n}}\n"
-    assert formula.classes is not None
-    kind, items = _c_labels(formula.classes)
+    inside = formula.rule is Rule.INSIDE
+    kind, items = ("int ", ["-1", "1"]) if inside else _c_labels(formula.labels)
     text += f"static const {kind}LABELS[] = {{{', '.join(items)}}};\n\n"
     result = f"const {kind}" if kind.endswith("*") else kind
     text += f"{_place_function(formula, t)}{result}{begin}  return LABELS[place(f)];\n}}\n"
-    if formula.sigmoids is None:
+    if formula.calibration is None:
         return text
-    text += f"\n#define MAXMARGIN_CLASSES {len(formula.classes)}\n\n"
+    text += f"\n#define MAXMARGIN_CLASSES {len(formula.labels)}\n\n"
     begin = begin.replace("predict(const double *x)", "probability(const double *x, double *p)")
     return text + f"void {begin}{source_probability.lines(formula, t)}}}\n"
 
@@ -244,12 +242,10 @@ def to_javascript(model: Any) -> str:
         f"{_body(formula, t)}  return f;\n}}\n\n"
     )
     begin = "function predict(x) {\n  const f = decision(x);\n"
-    if formula.rule in (Rule.VALUE, Rule.INSIDE):
-        result = "f[0]" if formula.rule is Rule.VALUE else "f[0] >= 0 ? 1 : -1"
-        text += f"{begin}  return {result};\n}}\n"
+    if formula.rule is Rule.VALUE:
+        text += f"{begin}  return f[0];\n}}\n\n"
     else:
-        assert formula.classes is not None
-        labels = formula.classes.tolist()
+        labels = formula.labels.tolist()
         if not all(
             isinstance(label, str | bool | int | float)
             and (not isinstance(label, int) or abs(label) <= 2**53)
@@ -261,12 +257,11 @@ def to_javascript(model: Any) -> str:
             f"{begin}  return LABELS[place(f)];\n}}\n\n"
         )
     names = "decision, predict"
-    if formula.sigmoids is not None:
-        assert formula.classes is not None
+    if formula.calibration is not None:
         names += ", probability"
         text += (
             f"{begin.replace('predict', 'probability')}"
-            f"  const p = new Array({len(formula.classes)});\n"
+            f"  const p = new Array({len(formula.labels)});\n"
             f"{source_probability.lines(formula, t)}  return p;\n}}\n\n"
         )
     return f'{text}if (typeof module !== "undefined") module.exports = {{ {names} }};\n'

@@ -7,23 +7,72 @@ from maxmargin.io.source_language import Language
 
 def tables(formula: Formula, t: Language) -> str:
     """Return the declarations of the constants."""
-    assert formula.sigmoids is not None
-    return t.array("PROB_A", formula.sigmoids.a) + t.array("PROB_B", formula.sigmoids.b)
+    how = formula.calibration
+    assert how is not None
+    if how.marks is not None:
+        return t.array("MARKS", how.marks)
+    if how.sigmoids is not None:
+        return t.array("PROB_A", how.sigmoids[0]) + t.array("PROB_B", how.sigmoids[1])
+    assert how.points is not None
+    found = t.array("POINT_V", how.points.v) + t.array("POINT_R", how.points.r)
+    return found + t.array("POINT_END", how.points.ends, "int")
+
+
+def size(formula: Formula) -> int:
+    """Return the number of constants."""
+    how = formula.calibration
+    if how is None:
+        return 0
+    return 2 * (len(formula.coef) if how.points is None else len(how.points.v))
 
 
 def lines(formula: Formula, t: Language) -> str:
     """Return the lines that fill p, given the values f."""
-    assert formula.classes is not None
-    k, least = len(formula.classes), repr(SETTINGS.least)
-    each = t.loop("c", len(formula.coef))
-    found = (
-        f"  {t.zeros(len(formula.coef), 'r')}\n  {each} {{\n"
-        f"    r[c] = 1 / (1 + {t.math}exp(PROB_A[c] * f[c] + PROB_B[c]));\n"
-        f"    if (!(r[c] > {least})) r[c] = {least};\n"
-        f"    if (r[c] > 1 - {least}) r[c] = 1 - {least};\n  }}\n"
+    how, k = formula.calibration, len(formula.labels)
+    assert how is not None
+    if how.marks is not None:
+        return _from_marks(len(how.marks), t) + _agreeing(k, t)
+    least, pairs = repr(SETTINGS.least), k * (k - 1) // 2
+    read = _sigmoid(t) if how.points is None else _between(t)
+    found = f"  {t.zeros(pairs, 'r')}\n"
+    if how.differences:
+        found += f"  {t.index} k = 0;\n  {t.loop('a', k)} {t.loop('b', k, 'a + 1')} {{\n"
+        found += f"    {t.let} v = f[a] - f[b];\n"
+    else:
+        found += f"  {t.loop('k', pairs)} {{\n    {t.let} v = f[k];\n"
+    found += (
+        f"{read}    if (!(v > {least})) v = {least};\n    if (v > 1 - {least}) v = 1 - {least};\n"
+        f"    r[k{'++' if how.differences else ''}] = v;\n  }}\n"
     )
     couple = "  p[0] = r[0];\n  p[1] = 1 - r[0];\n" if k == 2 else _coupled(k, t)
     return found + couple + _agreeing(k, t)
+
+
+def _sigmoid(t: Language) -> str:
+    """Return the line that makes r of pair k of its value v, in v."""
+    return f"    v = 1 / (1 + {t.math}exp(PROB_A[k] * v + PROB_B[k]));\n"
+
+
+def _between(t: Language) -> str:
+    """Return the lines that do it by points."""
+    return (
+        f"    {t.index} begin = k > 0 ? POINT_END[k - 1] : 0, end = POINT_END[k], i = begin;\n"
+        "    while (i < end && POINT_V[i] < v) i++;\n"
+        "    if (i == begin) v = POINT_R[begin];\n"
+        "    else if (i == end) v = POINT_R[end - 1];\n"
+        "    else v = POINT_R[i - 1] + (v - POINT_V[i - 1]) * (POINT_R[i] - POINT_R[i - 1]) /\n"
+        "        (POINT_V[i] - POINT_V[i - 1]);\n"
+    )
+
+
+def _from_marks(count: int, t: Language) -> str:
+    """Return the lines for outside and inside: the share of marks that the value reaches."""
+    surest = repr(SETTINGS.surest)
+    return (
+        f"  p[1] = 0;\n  {t.loop('c', count)} if (f[0] >= MARKS[c]) p[1] += 1;\n"
+        f"  p[1] /= {count};\n  if (p[1] < {surest}) p[1] = {surest};\n"
+        f"  if (p[1] > 1 - {surest}) p[1] = 1 - {surest};\n  p[0] = 1 - p[1];\n"
+    )
 
 
 def _coupled(k: int, t: Language) -> str:
