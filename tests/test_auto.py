@@ -20,7 +20,7 @@ from sklearn.model_selection import (
     train_test_split,
 )
 
-from maxmargin import SVC, LinearSVC
+from maxmargin import SVC, LinearSVC, io
 from maxmargin.model_selection import AutoSVC, AutoSVR
 from maxmargin.model_selection.auto_plan import Settings
 from maxmargin.model_selection.explorer import Explorer
@@ -201,7 +201,7 @@ def test_a_scorer_that_raises():
 
 def test_the_same_seed_gives_the_same_model():
     X, y = make_moons(400, noise=0.3, random_state=0)
-    plan = SMALL._replace(first=150, probe=50)
+    plan = SMALL._replace(sizes=((50, 10), (150, 10)))
     Staged = type("Staged", (QuickSVC,), {"_plan": plan})
     one, two = (Staged(random_state=1).fit(X, y) for _ in range(2))
     assert not one.report_.limited
@@ -221,6 +221,14 @@ def test_it_is_an_estimator():
     copy = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(copy.predict(X), model.predict(X))
     assert str(copy.report_) == str(model.report_)
+
+
+def test_a_model_can_be_saved(tmp_path):
+    X, y = mixed(60)
+    model = QuickSVC().fit(X, y)
+    io.save(model, tmp_path / "model.mm")
+    loaded = io.load(tmp_path / "model.mm")
+    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
 
 
 # ---- time ----------------------------------------------------------------------------------------
@@ -251,7 +259,7 @@ def test_no_time_at_all_is_said():
 def test_a_last_fit_that_is_too_long_gets_a_subsample(monkeypatch):
     """Where the measured cost says that all samples take too long."""
     X, y = make_moons(600, noise=0.3, random_state=0)
-    plan = SMALL._replace(first=150, probe=50)
+    plan = SMALL._replace(sizes=((50, 10), (150, 10)))
 
     def slow(self, kernel, machine, m, limit):
         self.costs[kernel] = Cost(m, 10.0, 2.0)

@@ -55,7 +55,7 @@ class AutoSVC(ClassifierMixin, AutoMachine):  # type: ignore[misc]
     report_ : AutoReport
         What was found, tried, chosen and fitted: ``print(report_)``, ``report_.plot()``.
     best_estimator_ : Pipeline
-        The preparation of the table and the fitted machine.
+        The preparation of the table and the fitted machine. ``maxmargin.io.save`` keeps both.
     best_params_ : dict
         The kernel and its parameters.
     best_score_ : float

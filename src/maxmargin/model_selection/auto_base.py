@@ -175,18 +175,25 @@ class AutoMachine(QuickParameters):
         return (rbf, linear) if gain > noise else (linear, rbf)
 
     def _fit_last(self, explorer: Explorer, chosen: Trial, machine: Any) -> None:
-        """Fit the chosen machine on all samples, or on as many as the time allows."""
+        """Fit the chosen machine on all samples, or on as many as the time allows.
+
+        Probabilities are left out if they would take more than the time.
+        """
         samples, cost = explorer.samples, explorer.costs.get(chosen.kernel)
         left = max(explorer.left, LEAST * self.time_budget, LEAST_SECONDS)
-        rows = samples.size
+        rows, machine = samples.size, clone(machine)
         if cost is not None and chosen.samples < rows and cost.at(rows) > left:
             rows = min(rows, max(cost.within(left / self._plan.margin), chosen.samples))
-        part = samples.part(rows)
-        machine = clone(machine).set_params(**chosen.parameters, time_limit=left)
+        times = explorer.calibration.get(chosen.kernel, 1.0)
+        self._left_out = cost is not None and times > 1 and times * cost.at(rows) > left
+        if self._left_out:
+            machine.set_params(probability=False)
         explorer.monitor.say(
             f"fitting {chosen.kernel} kernel, {spelled(chosen.parameters)}, on {rows:,} samples",
             True,
         )
+        part = samples.part(rows)
+        machine.set_params(**chosen.parameters, time_limit=left)
         with quietly():
             machine.fit(part.X, part.y, sample_weight=part.weight)
         machine.set_params(time_limit=None)
@@ -214,7 +221,7 @@ class AutoMachine(QuickParameters):
             self._score_name(),
             explorer.interrupted,
             plan.limited,
-            hasattr(self, "predict_proba"),
+            None if self._left_out else hasattr(self, "predict_proba"),
         )
         short = []
         if not chosen.done:
@@ -223,6 +230,8 @@ class AutoMachine(QuickParameters):
             short.append(f"the model was fitted on {self.n_samples_fit_:,} of {n:,} samples")
         if not certificate.status.converged:
             short.append(f"the last fit ended as {certificate.status}")
+        if self._left_out:
+            short.append("probabilities were left out")
         if short:
             warnings.warn(
                 f"time_budget={self.time_budget:g} was too short: {', and '.join(short)}. Raise "

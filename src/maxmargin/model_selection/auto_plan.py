@@ -1,8 +1,9 @@
 """What AutoSVC and AutoSVR try, in which order, within the time.
 
 1. Linear machines along C on 300 samples; then a coarse grid of RBF machines on 1,000 (on all of
-   up to 1,500; on fewer if a column of the grid, tried on 300, predicts that the grid would take
-   too long). The grid grows while its best candidate lies on an edge.
+   up to 1,500; more for many classes). If a column of the grid, tried on 300, predicts that this
+   would take too long, the grid has fewer values, then fewer samples. It grows while its best
+   candidate lies on an edge.
 2. The values of C and gamma that may still be best, on four times as many samples, and again, until
    all samples are in or the time does not suffice.
 3. Values between the best candidate and its neighbours, twice; for a regression also of epsilon.
@@ -26,12 +27,16 @@ from maxmargin.model_selection.trials import Trial, on_edge
 class Settings(NamedTuple):
     """The plan's sizes; chosen on sets of scikit-learn, a9a and synthetic ones."""
 
-    first: int = 1000
-    """Samples of the first stage; a set up to half as large again is taken whole."""
-    probe: int = 300
-    """Samples on which one column of the coarse grid is tried first."""
+    sizes: tuple[tuple[int, int], tuple[int, int]] = ((300, 30), (1000, 100))
+    """Samples on which one column of the coarse grid is tried, and those of the coarse grid: at
+    least the first number, and at least the second for each class. A set up to half as large
+    again is taken whole."""
     coarse: float = 0.4
     """Share of the time that the coarse grid may take."""
+    many: int = 5
+    many_growth: float = 1.3
+    """With more classes than this the pairs are small, and the time of a search grows with this
+    power of the samples until it is measured."""
     growth: float = 4.0
     """Greatest factor from the samples of one stage to those of the next."""
     C: tuple[float, ...] = tuple(10.0 ** np.arange(-1, 4))
@@ -47,7 +52,8 @@ class Settings(NamedTuple):
     zooms: int = 2
     """How often the steps are halved at the end."""
     reserve: float = 0.3
-    """Share of the time kept for the last fit while its time is unknown."""
+    """Share of the time kept for the last fit while its time is unknown; the greatest share that
+    probabilities are worth."""
     most_reserve: float = 0.5
     """Greatest share kept for it: if all samples take longer, it gets a subsample."""
     margin: float = 1.3
@@ -73,6 +79,9 @@ class Plan:
         self, explorer: Explorer, units: Units, final: dict[str, Any], settings: Settings = SETTINGS
     ) -> None:
         self.explorer, self.units, self.final, self.settings = explorer, units, final, settings
+        self.classes = 1 if units.epsilon is not None else len(np.unique(explorer.samples.y))
+        if self.classes > settings.many:
+            explorer.growth = settings.many_growth
         self.budget = explorer.monitor.limit
         self.limited = False
         """Whether anything was left out because of the time."""
@@ -88,7 +97,8 @@ class Plan:
 
     def _run(self) -> None:
         explorer, settings, n = self.explorer, self.settings, self.explorer.samples.size
-        few, m = min(n, settings.probe), n if n <= 1.5 * settings.first else settings.first
+        few, m = (min(n, max(size, each * self.classes)) for size, each in settings.sizes)
+        m = n if n <= 1.5 * m else m
         if "linear" in self.final:
             Cs = [C * self.units.C for C in settings.linear_C]
             explorer.try_linear(few, Cs, self._room() * (0.3 if "rbf" in self.final else 1.0))
@@ -113,7 +123,8 @@ class Plan:
     def _search_kernel(self, m: int, few: int) -> int:
         """The stages of the RBF kernel; returns the samples of the last."""
         n, grid = self.explorer.samples.size, self._coarse()
-        m = m if m == few else self._affordable(m, few, grid)
+        if m > few:
+            m, grid = self._affordable(m, few, grid)
         self._try(m, grid)
         self._widen(m)
         self._measure("rbf", m)
@@ -129,18 +140,25 @@ class Plan:
             self._around(m, 0.5 ** (halving + 1), [])
         return m
 
-    def _affordable(self, m: int, few: int, grid: dict[str, list[float]]) -> int:
-        """The samples of the coarse grid, from the time of its middle column on a few.
+    def _affordable(
+        self, m: int, few: int, grid: dict[str, list[float]]
+    ) -> tuple[int, dict[str, list[float]]]:
+        """The samples and values of the coarse grid, from the time of its middle column on a few.
 
-        From there on the time grows with n rather than n^2: small fits are mostly overhead.
+        Small fits are mostly overhead, so their time grows about with sqrt(n). A grid that takes
+        too long is thinned out before it loses samples.
         """
         middle = grid["gamma"][len(grid["gamma"]) // 2]
         if not self._try(few, {**grid, "gamma": [middle]}):
-            return few
+            return few, grid
         room = self.settings.coarse * max(self._room(), 0.0)
-        affordable = int(few * room / max(self.explorer.predicted(few, grid), 1e-9))
-        self.limited |= affordable < m
-        return int(np.clip(affordable, few, m))
+        affordable = few
+        for some in (grid, {**grid, "C": grid["C"][1:-1], "gamma": grid["gamma"][1:-1:2]}):
+            affordable = int(few * (room / max(self.explorer.predicted(few, some), 1e-9)) ** 2)
+            if affordable >= m:
+                return m, some
+            self.limited, grid = True, some
+        return max(affordable, few), grid
 
     def _coarse(self) -> dict[str, list[float]]:
         grid = {
@@ -267,16 +285,18 @@ class Plan:
         return self.explorer.left - self.reserve()
 
     def reserve(self) -> float:
-        """Seconds kept for the last fit."""
-        costs = self.explorer.costs
-        if not costs:
-            return self.settings.reserve * self.budget
-        cost = costs.get("rbf", costs.get("linear"))
-        assert cost is not None
-        known = self.settings.margin * cost.at(self.explorer.samples.size)
-        if "rbf" in self.final and "rbf" not in costs:
-            known = max(known, self.settings.reserve * self.budget)
-        return min(known, self.settings.most_reserve * self.budget)
+        """Seconds kept for the last fit: with probabilities if they are cheap, on all samples if
+        that is possible."""
+        explorer, settings = self.explorer, self.settings
+        kernel = "rbf" if "rbf" in self.final else "linear"
+        cost = explorer.costs.get(kernel)
+        if cost is None:
+            return settings.reserve * self.budget
+        plain = settings.margin * cost.at(explorer.samples.size)
+        calibrated = plain * explorer.calibration.get(kernel, 1.0)
+        if calibrated <= settings.reserve * self.budget:
+            return calibrated
+        return min(plain, settings.most_reserve * self.budget)
 
     def _too_long(self, m: int, grid: dict[str, list[float]]) -> bool:
         """Whether a grid would take more than the time left."""

@@ -53,8 +53,8 @@ class AutoReport:
         Whether Ctrl-C ended the search.
     limited : bool
         Whether the time limited the search, so that another run may choose differently.
-    probabilities : bool
-        Whether the model has probabilities.
+    probabilities : bool or None
+        Whether the model has probabilities; None if the time did not suffice for them.
     """
 
     diagnosis: Diagnosis
@@ -71,7 +71,7 @@ class AutoReport:
     score_name: str
     interrupted: bool = False
     limited: bool = False
-    probabilities: bool = False
+    probabilities: bool | None = False
 
     def sections(self) -> dict[str, list[str]]:
         """The sentences of the report by heading.
@@ -148,6 +148,8 @@ class AutoReport:
             found.append(f"{self.certificate.status.message.split('.')[0]}: raise time_budget.")
         if self.probabilities:
             found.append("Probabilities are calibrated on samples held out from the fits.")
+        if self.probabilities is None:
+            found.append("Probabilities were left out: they take longer than the time left.")
         found.append(f"Took {self.seconds:.1f} s of {self.time_budget:.4g} s.")
         return found
 

@@ -59,7 +59,9 @@ class Explorer:
         self.trials: list[Trial] = []
         self.stages: list[Stage] = []
         self.costs: dict[str, Cost] = {}
-        """Of a fit on all samples, by kernel."""
+        """Of a fit without probabilities, by kernel."""
+        self.calibration: dict[str, float] = {}
+        """How many times as long a fit with probabilities takes, by kernel."""
         self.growth = 2.2
         """The exponent p of a search with the RBF kernel."""
         self.interrupted = False
@@ -200,20 +202,34 @@ class Explorer:
             self.growth = cost.then(sizes[-1], sum(large[key] for key in both)).exponent
 
     def measure(self, kernel: str, machine: Any, m: int, limit: float) -> None:
-        """Time one fit of the machine that is to be fitted last, on m samples."""
+        """Time the machine that is to be fitted last, on half of m samples and on m.
+
+        On the half it is also timed with probabilities, if it is to have any.
+        """
+        calibrated = machine.get_params().get("probability") is True
+        plain = clone(machine).set_params(**{"probability": False} if calibrated else {})
+        half = self._seconds(plain, m // 2, limit)
+        if half is None:
+            return
+        cost = Cost(m // 2, half, self.growth if kernel == "rbf" else 1.3)
+        if cost.at(m) < limit and (whole := self._seconds(plain, m, limit)) is not None:
+            cost = cost.then(m, whole)
+        self.costs[kernel] = cost
+        if calibrated and (with_them := self._seconds(machine, m // 2, limit)) is not None:
+            self.calibration[kernel] = max(with_them / max(half, 1e-9), 1.0)
+
+    def _seconds(self, machine: Any, m: int, limit: float) -> float | None:
+        """Time of a fit on m samples; None if they are all of one class."""
         part, began = self.samples.part(m), time.perf_counter()
         machine = clone(machine).set_params(time_limit=max(limit, 0.01))
         try:
             with quietly():
                 machine.fit(part.X, part.y, sample_weight=part.weight)
-        except ValueError:  # a subsample of one class
-            return
+        except ValueError:
+            return None
         seconds = time.perf_counter() - began
-        if machine.certificate_.status is Status.TIME_LIMIT:
-            seconds *= 2  # nobody knows how long it would have taken
-        last = self.costs.get(kernel)
-        usual = 2.2 if kernel == "rbf" else 1.3
-        self.costs[kernel] = Cost(m, seconds, usual) if last is None else last.then(m, seconds)
+        early = machine.certificate_.status is Status.TIME_LIMIT
+        return 2 * seconds if early else seconds  # nobody knows how long it would have taken
 
 
 @contextmanager
