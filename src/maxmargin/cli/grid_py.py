@@ -197,9 +197,9 @@ def _draw(path: str, rates: Rates, best: Point) -> None:
         table = {
             "param_log2(C)": [c for c, _ in rates],
             "param_log2(gamma)": [g for _, g in rates],
-            "mean_accuracy": list(rates.values()),
+            "accuracy in %": list(rates.values()),
         }
-        axes = {"x": "log2(C)", "y": "log2(gamma)", "score": "mean_accuracy"}
+        axes = {"x": "log2(C)", "y": "log2(gamma)", "score": "accuracy in %"}
         display = GridSearchDisplay.from_search(table, **axes)
     except ImportError as missing:
         warn(f"no picture: {missing}", stacklevel=2)

@@ -19,8 +19,6 @@ MOST_NUMBERS = 100
 """Scores are written into the cells if there are at most this many."""
 LOGARITHMIC = 10.0
 """Values whose greatest is more than this multiple of the least have a logarithmic axis."""
-CERTIFIED = ("optimal", "approximate")
-"""Statuses of fits whose gap is within the tolerance."""
 MARKS = {
     "certified": {"marker": "o", "facecolors": "white"},
     "not certified": {"marker": "o", "facecolors": CLASS_COLOURS[1]},
@@ -275,7 +273,8 @@ def _marks_of(results: Mapping[str, Any]) -> Any:
         return None
     splits = sum(name.startswith("split") and name.endswith("_test_score") for name in results)
     complete = np.asarray(results["n_splits_done"]) == splits
-    certified = np.isin(np.asarray(results["status"]), CERTIFIED)
+    status = np.asarray(results["status"])
+    certified = (status == "optimal") | (status == "approximate")  # gaps within the tolerance
     return np.where(~complete, "not all folds", np.where(certified, "certified", "not certified"))
 
 
