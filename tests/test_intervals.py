@@ -21,7 +21,7 @@ from maxmargin.estimators._probability import sample_keys
 from maxmargin.kernel.held_out import folds_of
 from maxmargin.kernel.kernels import Kind
 from maxmargin.kernel.model import Folds, Problem
-from maxmargin.model_selection import SVRCV, svr_path
+from maxmargin.model_selection import SVCCV, SVRCV, svr_path
 
 MODELS = [
     SVR(gamma=0.5, C=10, interval=True),
@@ -300,6 +300,14 @@ def test_searches_and_paths():
     lone = SVR(**search.best_params_, interval=True).fit(X, y)
     found = search.best_estimator_.predict_interval(X)
     np.testing.assert_allclose(found, lone.predict_interval(X), atol=1e-6)
+    np.testing.assert_array_equal(search.predict_interval(X), found)
+    search.set_params(scale="standard").fit(X, y)
+    scaled = search.best_estimator_[0].transform(X)
+    expected = search.best_estimator_[-1].predict_interval(scaled, 0.7)
+    np.testing.assert_array_equal(search.predict_interval(X, 0.7), expected)
+    with pytest.raises(NotFittedError, match="interval=True"):
+        SVRCV([1], [0.5], [0.1]).fit(X, y).predict_interval(X)
+    assert not hasattr(SVCCV(), "predict_interval")
     path = svr_path(X, y, [0.1, 1], estimator=SVR(interval=True))
     with pytest.raises(NotFittedError):
         path.models[0].predict_interval(X)

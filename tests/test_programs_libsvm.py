@@ -242,6 +242,25 @@ def test_probabilities(place, options, classes):
     assert losses["ours.model"] <= 1.15 * losses["theirs.model"] + 0.02
 
 
+@pytest.mark.parametrize("problem", ["svr", "nu-svr"])
+def test_noise_of_a_regression(place, problem):
+    """train --probability writes the scale of the errors, which svm-predict -b 1 prints."""
+    X, y = house(place / "all.svm")
+    write("test.svm", X[150:], y[150:])
+    write("train.svm", X[:150], y[:150])
+    run("train", "train.svm", "m.model", "--problem", problem, "--probability")
+    lines = real("svm-predict", "-b", 1, "test.svm", "m.model", "by_them").stdout.splitlines()
+    scale = float(lines[1].partition("sigma=")[2])
+    errors = np.abs(np.loadtxt("by_them") - np.round(y[150:], 3))
+    assert scale == pytest.approx(np.mean(errors), rel=0.25)  # of samples that it has not seen
+    ours = run("svm-predict", "-b", 1, "test.svm", "m.model", "by_us").stdout.splitlines()
+    assert ours[:2] == lines[:2]
+    run("convert", "m.model", "again.model")
+    assert real("svm-predict", "-b", 1, "test.svm", "again.model", "by_them").stdout == "\n".join(
+        [*lines, ""]
+    )
+
+
 @pytest.mark.parametrize("labels", [(1, -1), (2, 7, 5)])
 def test_probabilities_of_certain_pairs(place, labels):
     """Sigmoids so steep that they are 0 and 1: theirs stay 1e-7 away from both, and so do ours."""

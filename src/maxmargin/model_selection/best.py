@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from numpy.typing import NDArray
+from sklearn.base import is_regressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
@@ -17,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats
+from maxmargin.estimators.records import interval_of
 
 
 def _best_has(name: str) -> Callable[[Any], bool]:
@@ -124,6 +126,30 @@ class BestModel:
         """
         check_is_fitted(self)
         found: Floats = self.best_estimator_.predict_log_proba(X)
+        return found
+
+    @available_if(is_regressor)  # type: ignore[untyped-decorator]
+    def predict_interval(self, X: Any, confidence: Any = 0.9) -> Floats:
+        """Intervals that hold new targets, by the best model: fit ``estimator=`` with
+        ``interval=True``.
+
+        The candidates were compared on the same samples, so the intervals may be a little too
+        narrow.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples.
+        confidence : float or array-like of shape (n_confidences,), default=0.9
+            Share of the targets that the intervals are to hold.
+
+        Returns
+        -------
+        interval : ndarray of shape (n_samples, 2) or (n_confidences, n_samples, 2)
+            Lower and upper ends.
+        """
+        check_is_fitted(self)
+        found: Floats = interval_of(self, X, confidence)
         return found
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> float:
