@@ -54,6 +54,8 @@ MACHINES = [
     SVC(multiclass="ovr"),
     SVC(break_ties=True),
     SVC(probability=True),
+    SVC(probability="isotonic", multiclass="ovr"),
+    LinearSVC(probability=True),
     SVC(decision_function_shape="ovo"),
     SVC(loss="squared_hinge"),
     SVC(loss="squared_hinge", solver="newton"),

@@ -376,8 +376,6 @@ def test_availability():
         SVC(probability=True).predict_proba(X)
     with pytest.raises(NotFittedError, match="fit again"):
         SVC().fit(X, y).set_params(probability=True).predict_proba(X)
-    with pytest.raises(ValueError, match="multiclass='ovo'"):
-        SVC(probability=True, multiclass="ovr").fit(X, y)
     two = SVC(probability=True, multiclass="ovr").fit(X[y < 2], y[y < 2])
     np.testing.assert_array_equal(np.log(two.predict_proba(X)), two.predict_log_proba(X))
     assert len(SVC().fit(X, y).probA_) == 0

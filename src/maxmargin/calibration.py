@@ -25,6 +25,10 @@ pairs (Wu, Lin, Weng 2004),
 whose conditions are a system of k + 1 linear equations for each sample; its solution is never
 negative.
 
+Where each class has a function of its own (one-vs-rest, Crammer and Singer), f_i - f_j is the
+decision value of the pair i, j, and the rest is the same. **isotonic.py** is the other way from
+decision values to r_ij, with the same targets.
+
 **Labels.** predict goes by signs and votes, and neither need agree with the greatest probability:
 a sigmoid is 1/2 at f = -B / A, not at 0, and coupled pairs can differ from their votes. LIBSVM's
 probabilities are left as they are. Those of predict_proba are, where they contradict the label,
@@ -157,12 +161,23 @@ def _likelihood(z: Floats, t: Floats, w: Floats) -> tuple[float, Floats]:
     return float(w @ (t * z + np.maximum(-z, 0.0) + np.log1p(small))), small
 
 
+def sigmoids(values: Floats, a: Floats, b: Floats) -> Floats:
+    """1 / (1 + exp(a f + b)), one column for each sigmoid."""
+    found: Floats = expit(-(values * a + b))
+    return found
+
+
 def pair_probabilities(values: Floats, a: Floats, b: Floats, n_classes: int) -> Floats:
     """Probabilities of the classes, one column each, from decision values of their pairs.
 
     Values have one column for each pair, in the order of multiclass.pairs.
     """
-    r = np.clip(expit(-(values * a + b)), SETTINGS.least, 1 - SETTINGS.least)
+    return coupled(sigmoids(values, a, b), n_classes)
+
+
+def coupled(r: Floats, n_classes: int) -> Floats:
+    """The same from r_ij = P(i | i or j) of the pairs."""
+    r = np.clip(r, SETTINGS.least, 1 - SETTINGS.least)
     if n_classes == 2:
         return np.column_stack((r[:, 0], 1 - r[:, 0]))
     first, second = np.array(list(multiclass.pairs(n_classes))).T

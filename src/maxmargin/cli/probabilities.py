@@ -16,6 +16,7 @@ from sklearn.base import clone, is_classifier
 from maxmargin import calibration
 from maxmargin.cli import fitting
 from maxmargin.cli.options import labels
+from maxmargin.estimators._calibrated import has_probabilities, method_of
 from maxmargin.estimators.libsvm_layout import libsvm_sign
 from maxmargin.estimators.records import problem_of
 from maxmargin.io.table_columns import Data
@@ -75,10 +76,11 @@ def probabilities(model: Any, X: Any, path: str) -> tuple[Any, Any]:
     if problem_of(model) is Problem.ONE_CLASS and len(model.model_.marks):
         inside = calibration.inside_probability(model.decision_function(X), model.model_.marks)
         return np.array([1, -1]), np.column_stack([inside, 1 - inside])
-    if not is_classifier(model) or not len(getattr(model, "probB_", ())):
+    known = problem_of(model) is not None and is_classifier(model)
+    if not known or not has_probabilities(model.model_):
         raise ValueError(f"{path} has no probabilities: train it with svm-train -b 1")
     record: KernelModel = model.model_
-    if model.probability is True:
+    if method_of(model.probability) is not None:
         return model.classes_, model.predict_proba(X)
     pairs = copy(model).set_params(decision_function_shape="ovo").decision_function(X)
     values = libsvm_sign(record) * pairs.reshape(len(pairs), -1)

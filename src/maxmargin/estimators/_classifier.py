@@ -12,6 +12,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats
 from maxmargin.estimators._base import BaseSVM, all_or_nothing
+from maxmargin.estimators._calibrated import OPTIONS, method_of
 from maxmargin.estimators._data import symmetric
 from maxmargin.estimators._machine import KernelMachine, Shared, TrainingSet
 from maxmargin.estimators._options import StrOptions
@@ -36,7 +37,7 @@ class BaseSVC(ClassifierMixin, GivesProbabilities, KernelMachine):  # type: igno
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseSVM._parameter_constraints,
-        "probability": ["boolean", StrOptions({"deprecated"})],
+        "probability": [*OPTIONS, StrOptions({"deprecated"})],
         "class_weight": [StrOptions({"balanced"}), dict, None],
         "decision_function_shape": [StrOptions({"ovr", "ovo"})],
         "break_ties": ["boolean"],
@@ -80,8 +81,6 @@ class BaseSVC(ClassifierMixin, GivesProbabilities, KernelMachine):  # type: igno
         self._refuse_one_class(classes, label[effective > 0])
         refuse_negative(weight)
         self._refuse_too_many(len(classes))
-        if self.probability is True:
-            self._refuse_probabilities(len(classes))
         X = symmetric(self._kernel_kind(), X)
         counted, used = np.flatnonzero(weight > 0), np.flatnonzero(effective > 0)
         kernel = self._resolve_kernel(take(self._kernel_kind(), X, counted), weight[counted])
@@ -90,7 +89,8 @@ class BaseSVC(ClassifierMixin, GivesProbabilities, KernelMachine):  # type: igno
         samples = take(kernel.kind, X, used)
         data = TrainingSet(X, kernel, used, samples, label, classes, members)
         tasks = self._tasks(data, effective[used], class_weight[label[used]], shared)
-        calibrated = self.probability is True and (shared is None or shared.probabilities)
+        wanted = method_of(self.probability) is not None
+        calibrated = wanted and (shared is None or shared.probabilities)
         left = self._left(data) if calibrated else None
         trained = self._train(data, tasks if left is None else leaving_out(tasks, left), shared)
         if calibrated:

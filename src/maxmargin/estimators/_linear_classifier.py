@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats
-from maxmargin.estimators._linear import BaseLinear
+from maxmargin.estimators._calibrated import method_of
+from maxmargin.estimators._linear_probability import EARLY, GivesLinearProbabilities, Labelled
 from maxmargin.estimators._record import field
 from maxmargin.estimators._targets import class_weights
 from maxmargin.linear import losses
@@ -22,7 +23,7 @@ from maxmargin.linear.workspace import LinearWorkspace
 from maxmargin.training import train_many
 
 
-class BaseLinearSVC(BaseLinear):
+class BaseLinearSVC(GivesLinearProbabilities):
     """Labels, class weights, one problem for each class or one for all."""
 
     classes_ = field("classes")
@@ -67,10 +68,25 @@ class BaseLinearSVC(BaseLinear):
                 f" ({classes[present].tolist()}); at least two are needed."
             )
         self.class_weight_ = class_weight
-        if self.multi_class == "crammer_singer":
-            return self._fit_together(design, classes, label, effective)
+        together = self.multi_class == "crammer_singer"
         choice = Choice(Solver.LASSO) if self.penalty == "l1" else self._choose(design)
-        return self._run(self._problems(label, len(classes), effective), design, choice, classes)
+        n_classes = len(classes)
+        if together:
+            self._fit_together(design, classes, label, effective)
+        else:
+            self._run(self._problems(label, n_classes, effective), design, choice, classes)
+        if method_of(self.probability) is None:
+            return self
+
+        def fit(
+            rest: Floats, workspace: LinearWorkspace, tol: float
+        ) -> tuple[Floats, Floats, bool]:
+            if together:
+                return self._together_without(label, n_classes, rest, workspace, tol)
+            return self._without(self._problems(label, n_classes, rest), choice, workspace, tol)
+
+        self._learn_probabilities(Labelled(design, label, weight, effective), fit)
+        return self
 
     def _fit_together(
         self, design: Design, classes: NDArray[Any], label: NDArray[np.int64], effective: Floats
@@ -83,6 +99,20 @@ class BaseLinearSVC(BaseLinear):
             (trained,) = train_many([task], LinearWorkspace(design, monitor, seed))
         found = assemble_classes(trained, self.fit_intercept, classes)
         return self._conclude(found, Solver.CRAMMER_SINGER, trained.solution.n_iter)
+
+    def _together_without(
+        self,
+        label: NDArray[np.int64],
+        n_classes: int,
+        rest: Floats,
+        workspace: LinearWorkspace,
+        tol: float,
+    ) -> tuple[Floats, Floats, bool]:
+        """The functions of all classes in one problem, with other weights."""
+        task = ClassesTask(self._classes_problem(label, n_classes, rest), tol)
+        (trained,) = train_many([task], workspace)
+        found = assemble_classes(trained, self.fit_intercept, np.arange(n_classes))
+        return found.weights(), found.intercepts(), trained.certificate.status in EARLY
 
     def _problems(
         self, label: NDArray[np.int64], n_classes: int, effective: Floats

@@ -1,33 +1,32 @@
-"""predict_proba of the kernel classifiers: Platt's sigmoids, fitted to out-of-fold decision values.
+"""Probabilities of the kernel classifiers, from decision values of samples left out of the fit.
 
-calibration.py has the formulas, kernel/held_out.py the folds.
+kernel/left_out.py has these values, _calibrated.py what is learnt from them.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from maxmargin import calibration
 from maxmargin.core.arrays import Floats, Integers
+from maxmargin.estimators._calibrated import (
+    Calibrated,
+    PairValues,
+    learnt,
+    method_of,
+    of_classes,
+)
 from maxmargin.estimators._machine import KernelMachine, TrainingSet
 from maxmargin.estimators._warnings import warn
-from maxmargin.estimators.libsvm_layout import libsvm_sign
 from maxmargin.kernel import labels, multiclass
-from maxmargin.kernel.held_out import folds_of, ranks_of
 from maxmargin.kernel.kernels import Kind
 from maxmargin.kernel.left_out import Left, TaskLeavingOut
 from maxmargin.kernel.training import Constant, Task, Trained
-
-CERTAIN = 50.0
-"""B of a pair one of whose classes has no weight: the other is certain."""
 
 
 def leaving_out(
@@ -72,65 +71,52 @@ def _mixed(values: NDArray[Any]) -> NDArray[np.uint64]:
     return mixed
 
 
-def _has_probabilities(self: Any) -> bool:
-    """Whether probabilities were asked for, or came with a model file."""
-    record = self.__dict__.get("model_")
-    if self.probability is True or (record is not None and len(record.prob_b)):
-        return True
-    raise AttributeError("predict_proba is not available when probability=False")
-
-
-class GivesProbabilities(KernelMachine):
-    """Learning and predicting probabilities."""
+class GivesProbabilities(Calibrated, KernelMachine):
+    """Learning and predicting probabilities of a kernel classifier."""
 
     @property
     def probA_(self) -> Floats:
-        """Platt's slopes of each pair of classes; empty for a model without probabilities."""
+        """Platt's slopes of each pair of classes; empty for a model without sigmoids."""
         check_is_fitted(self)
-        return self.model_.prob_a
+        found: Floats = self.model_.prob_a
+        return found
 
     @property
     def probB_(self) -> Floats:
         """Platt's constants, as ``probA_``."""
         check_is_fitted(self)
-        return self.model_.prob_b
+        found: Floats = self.model_.prob_b
+        return found
 
-    def _refuse_probabilities(self, n_classes: int) -> None:
-        """Probabilities of several classes come from their pairs."""
-        if self.multiclass == "ovr" and n_classes > 2:
-            raise ValueError(
-                "probability=True needs multiclass='ovo': probabilities of several classes come "
-                f"from pairs of classes, and multiclass='ovr' trains none. y has {n_classes} "
-                "classes."
-            )
+    def _function_values(self, X: Any) -> Floats:
+        return self._decision_values(X)
+
+    def _winners(self, values: Floats) -> Integers:
+        return labels.winners(self.model_, values.T, self.break_ties)
 
     def _left(self, data: TrainingSet) -> Left:
         """How the samples in use are left out."""
         key = sample_keys(data.kernel.kind, data.samples, self.random_state)
-        label = data.label[data.used]
-        rank = ranks_of(key, label)
-        return Left(folds_of(key, label, rank), rank)
+        return Left.of(key, data.label[data.used])
 
     def _learn_probabilities(
         self, data: TrainingSet, trained: Sequence[Trained], weight: Floats
     ) -> None:
-        """The sigmoid of each pair, from the decision values of the samples held out."""
+        """The sigmoid or step function of each pair, from decision values of samples left out."""
         assert data.classes is not None
-        label, sign = data.label[data.used], libsvm_sign(self.model_)
-        tasks = multiclass.tasks(label, len(data.classes), one_vs_rest=False)
-        present = len(np.unique(label))
-        found = []
-        for (rows, side), one in zip(tasks, trained, strict=True):
-            if (side > 0).all() or (side < 0).all():
-                found.append((0.0, -sign * float(np.sign(side.sum())) * CERTAIN))
-                continue
-            values = np.zeros(len(rows)) if one.held_out is None else one.held_out
-            known = np.isfinite(values)
-            shared = calibration.representing(weight[rows], side, known)
-            values, first = sign * values[known], sign * side[known] > 0
-            found.append(calibration.fit_sigmoid(values, first, shared, present))
-        a, b = np.array(found).T.copy()
-        self.model_ = replace(self.model_, prob_a=a, prob_b=b)
+        label, n_classes = data.label[data.used], len(data.classes)
+        if self.model_.pairs or n_classes == 2:
+            tasks = multiclass.tasks(label, n_classes, one_vs_rest=False)
+            parts = [
+                PairValues(_held_out(one, len(rows)), side, weight[rows])
+                for (rows, side), one in zip(tasks, trained, strict=True)
+            ]
+        else:
+            values = np.column_stack([_held_out(one, len(label)) for one in trained])
+            parts = of_classes(values, label, weight)
+        method = method_of(self.probability)
+        assert method is not None
+        self.model_ = learnt(self.model_, parts, method, len(np.unique(label)))
         early = sum(one.held_out_early for one in trained)
         if early and all(one.status.converged for one in trained):
             warn(
@@ -140,50 +126,9 @@ class GivesProbabilities(KernelMachine):
                 ConvergenceWarning,
             )
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Floats:
-        """Probabilities of the classes.
 
-        They are learnt from decision values of samples that a machine was not trained on, in five
-        folds (``maxmargin.calibration``). The most probable class is always that of ``predict``.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The samples; (n_samples, n_samples_fit) kernel values for ``kernel="precomputed"``.
-
-        Returns
-        -------
-        p : ndarray of shape (n_samples, n_classes)
-            One column for each of ``classes_``; rows sum to 1.
-        """
-        check_is_fitted(self)
-        if not len(self.model_.prob_b):
-            raise NotFittedError(
-                "predict_proba is not available when fitted with probability=False: fit again."
-            )
-        return self._probabilities_of(self._decision_values(X))
-
-    def _probabilities_of(self, values: Floats) -> Floats:
-        """predict_proba from the values of every decision function, one column each."""
-        record = self.model_
-        p = calibration.pair_probabilities(
-            libsvm_sign(record) * values, record.prob_a, record.prob_b, len(self.classes_)
-        )
-        return calibration.agreeing(p, labels.winners(record, values.T, self.break_ties))
-
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Logarithms of the probabilities of the classes.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            As for ``predict_proba``.
-
-        Returns
-        -------
-        p : ndarray of shape (n_samples, n_classes)
-        """
-        found: Floats = np.log(self.predict_proba(X))
-        return found
+def _held_out(trained: Trained, n: int) -> Floats:
+    """The values of samples left out; those of a constant, 0 of a problem without a solution."""
+    if trained.held_out is not None:
+        return trained.held_out
+    return np.full(n, trained.decision.intercept)

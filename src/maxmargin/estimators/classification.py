@@ -40,10 +40,11 @@ class SVC(BaseSVC):
         Constant term of "poly", "sigmoid", "logistic".
     shrinking : bool, default=True
         Accepted for compatibility: the solver gives the same answer with and without it.
-    probability : bool, default=False
-        Whether to learn ``predict_proba``: Platt's sigmoids for each pair of classes, fitted to
-        decision values of machines that were trained without the sample (five folds). The most
-        probable class is always that of ``predict``. "deprecated" is False.
+    probability : bool, "sigmoid" or "isotonic", default=False
+        Whether to learn ``predict_proba``, from decision values of samples that a machine was not
+        trained on: a sigmoid (Platt) or a step function for each pair of classes; True is
+        "sigmoid", "deprecated" is False. The most probable class is always that of ``predict``.
+        See docs/choosing-parameters.md.
     tol : float, default=1e-3
         Greatest violation of the optimality conditions, in units of the decision function; small
         problems are solved to rounding.
@@ -65,7 +66,8 @@ class SVC(BaseSVC):
     break_ties : bool, default=False
         Whether equal votes are decided by confidence.
     random_state : int, RandomState instance or None, default=None
-        Chooses the folds of ``probability=True``; None is 0. Nothing else is random.
+        Chooses the samples that ``probability=True`` leaves out of large data, and the folds of
+        few; None is 0. Nothing else is random.
     loss : {"hinge", "squared_hinge"}, default="hinge"
         max(0, 1 - y f) or its square.
     multiclass : {"ovo", "ovr"}, default="ovo"
@@ -105,7 +107,7 @@ class SVC(BaseSVC):
         Weights of the features, with a linear kernel.
     probA_, probB_ : ndarray
         Platt's numbers for each pair of classes, in LIBSVM's signs; empty for a model without
-        probabilities.
+        sigmoids.
     certificate_ : Certificate
         Status, primal and dual values, gap, violation; ``parts`` for several binary problems.
     fit_status_ : int

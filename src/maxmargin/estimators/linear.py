@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats
 from maxmargin.estimators._base import all_or_nothing
+from maxmargin.estimators._calibrated import OPTIONS
 from maxmargin.estimators._chunks import Read, chunk_design
 from maxmargin.estimators._linear import BaseLinear
 from maxmargin.estimators._linear_classifier import BaseLinearSVC
@@ -73,6 +74,10 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinearSVC):  # type:
         Whether Ctrl-C raises KeyboardInterrupt or keeps the best model so far.
     warm_start : bool, default=False
         Start from the last fit: after a change of C, an early stop, or with rows appended to X.
+    probability : bool, "sigmoid" or "isotonic", default=False
+        Whether to learn ``predict_proba``, from decision values of machines that were trained
+        without a fold; True is "sigmoid". Of several classes, f_i - f_j is the decision value of
+        the classes i and j. The most probable class is always that of ``predict``.
 
     Attributes
     ----------
@@ -111,6 +116,7 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinearSVC):  # type:
         "loss": [StrOptions({"hinge", "squared_hinge"})],
         "multi_class": [StrOptions({"ovr", "crammer_singer"})],
         "class_weight": [StrOptions({"balanced"}), dict, None],
+        "probability": OPTIONS,
     }
 
     def __init__(
@@ -133,6 +139,7 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinearSVC):  # type:
         time_limit: float | None = None,
         on_interrupt: str = "raise",
         warm_start: bool = False,
+        probability: Any = False,
     ) -> None:
         self.penalty = penalty
         self.loss = loss
@@ -151,6 +158,7 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinearSVC):  # type:
         self.time_limit = time_limit
         self.on_interrupt = on_interrupt
         self.warm_start = warm_start
+        self.probability = probability
 
     # ---- fitting ---------------------------------------------------------------------------------
 
@@ -197,6 +205,7 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinearSVC):  # type:
             The fitted estimator; its certificate is that of all data.
         """
         self._refuse_combination()
+        self._refuse_chunks_with_probabilities()
         if (
             self.penalty == "l1"
             or self.multi_class == "crammer_singer"

@@ -20,7 +20,7 @@ from maxmargin.estimators._outlier import BaseOneClass
 from maxmargin.estimators._pegasos import BasePegasos
 from maxmargin.estimators.records import problem_of
 from maxmargin.kernel.kernels import Kernel
-from maxmargin.kernel.model import Folds, KernelModel, Problem, check
+from maxmargin.kernel.model import Folds, KernelModel, Problem, check, count_pairs
 from maxmargin.linear.model import LinearModel, check_duals
 from maxmargin.linear.model import check as check_linear
 from maxmargin.online.model import OnlineModel
@@ -116,8 +116,8 @@ def _check_machine(model: Any) -> None:
     _require(len(record.certificates) == functions, "certificate")
     marks = (0, SETTINGS.marks) if record.problem is Problem.ONE_CLASS else (0,)
     for values, counts in (
-        (record.prob_a, (0, functions)),
-        (record.prob_b, (0, functions)),
+        (record.prob_a, (0, count_pairs(record))),
+        (record.prob_b, (0, count_pairs(record))),
         (record.marks, marks),
     ):
         _require(_numbers(values, (len(values),)) and len(values) in counts, "probabilities")

@@ -98,6 +98,11 @@ def save_liblinear(model: Any, path: Any) -> None:
     does.
     """
     model, found = linear_without_scaling(model)
+    if len(found.prob_b) or found.isotonic is not None:
+        raise ValueError(
+            "LIBLINEAR has no probabilities of support vector machines: fit with "
+            "probability=False. io.save keeps them."
+        )
     solver = solver_of(model)
     head = [
         f"solver_type {solver}",

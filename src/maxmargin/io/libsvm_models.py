@@ -111,6 +111,11 @@ def _refuse_others(machine: KernelModel) -> None:
             f"LIBSVM has no {machine.kernel!r}: its kernels are {known}. io.save writes models of "
             "every kernel."
         )
+    if machine.isotonic is not None:
+        raise ValueError(
+            "LIBSVM's probabilities are sigmoids, and this model has isotonic functions: fit with "
+            "probability='sigmoid' or False. io.save writes all models."
+        )
     if machine.classes is not None and len(machine.classes) > 2 and not machine.pairs:
         raise ValueError(
             "LIBSVM has no one-vs-rest models, only pairs of classes: fit with multiclass='ovo'. "

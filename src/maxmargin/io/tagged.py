@@ -35,6 +35,7 @@ from scipy import sparse
 from maxmargin.certificate import Certificate
 from maxmargin.compression import Compression
 from maxmargin.io.archive import Arrays
+from maxmargin.isotonic import Isotonic
 from maxmargin.kernel.kernels import Kernel, Kind
 from maxmargin.kernel.model import Folds, KernelModel, Problem
 from maxmargin.linear.model import LinearModel
@@ -43,7 +44,9 @@ from maxmargin.online.norma import Hypotheses
 from maxmargin.online.pegasos import Iterates
 from maxmargin.status import Convexity, Status
 
-RECORDS: dict[str, Any] = {cls.__name__: cls for cls in (Iterates, Hypotheses, Compression, Folds)}
+RECORDS: dict[str, Any] = {
+    cls.__name__: cls for cls in (Iterates, Hypotheses, Compression, Folds, Isotonic)
+}
 RECORDS |= {"Walks": Iterates, "Functions": Hypotheses}  # their names in the first version
 STATUSES = list(Status)
 CONVEXITIES = [*map(Convexity, ("proved", "checked", "assumed", "indefinite", "unknown"))]

@@ -20,7 +20,7 @@ import numpy as np
 from maxmargin.core.arrays import Floats, Integers, Mask
 from maxmargin.kernel import span
 from maxmargin.kernel.formulations import Decision
-from maxmargin.kernel.held_out import NEVER, TaskWithFolds, hold_out
+from maxmargin.kernel.held_out import NEVER, TaskWithFolds, folds_of, hold_out, ranks_of
 from maxmargin.kernel.problems import DualProblem
 from maxmargin.kernel.training import Task, Trained, train
 from maxmargin.kernel.workspace import KernelWorkspace, is_small
@@ -49,10 +49,25 @@ class Left(NamedTuple):
     folds: Integers
     rank: Integers
     """The position of each sample among the distinct ones of its class, in random order."""
+    copy: Integers
+    """A number for each distinct sample of a class."""
+
+    @classmethod
+    def of(cls, key: Integers, label: Integers) -> "Left":
+        """Samples with these keys (equal for copies) and labels."""
+        rank = ranks_of(key, label)
+        return cls(folds_of(key, label, rank), rank, rank * (int(label.max(initial=0)) + 1) + label)
 
     def pick(self, rows: Integers) -> "Left":
         """The same of some samples."""
-        return Left(self.folds[rows], self.rank[rows])
+        return Left(self.folds[rows], self.rank[rows], self.copy[rows])
+
+    def enough(self) -> Mask:
+        """The samples of as many folds as hold out enough of a class."""
+        most = max(int(self.rank.max(initial=0)) + 1, 1)
+        share = SETTINGS.for_each_class / most
+        found: Mask = self.folds < np.ceil(share * (self.folds.max(initial=0) + 1))
+        return found
 
 
 class TaskLeavingOut(NamedTuple):
@@ -92,45 +107,34 @@ def leave_out(
     values = _in_closed_form(problem, workspace, decision, left)
     if values is not None:
         return values, False
-    out = _enough(left)
+    out = left.enough()
     asked = TaskWithFolds(task, np.where(out, left.folds, NEVER))
     values, _, early = hold_out(asked, workspace, decision)
     values[~out] = np.nan
     return values, early
 
 
-def _enough(left: Left) -> Mask:
-    """The samples of the first folds that have enough of them; those that are never held out."""
-    folds, rank = left
-    most = max(int(rank.max(initial=0)) + 1, 1)
-    count = int(np.ceil(SETTINGS.for_each_class * (folds.max(initial=0) + 1) / most))
-    found: Mask = folds < count
-    return found
-
-
 def _in_closed_form(
     problem: DualProblem, workspace: KernelWorkspace, decision: Decision, left: Left
 ) -> Floats | None:
     """The values by leave-one-out; None where there is no closed form."""
-    positive = _by_row(problem, problem.upper) > 0
-    chosen, first, copy = np.unique(
-        2 * left.rank + positive, return_index=True, return_inverse=True
-    )
-    if len(chosen) <= SETTINGS.few:
+    first, copy = np.unique(left.copy, return_index=True, return_inverse=True)[1:]
+    if len(first) <= SETTINGS.few:
         return None
+    positive = _by_row(problem, problem.upper) > 0
     values = _values(workspace, decision)
     margin = np.where(positive, values, -values)
     function = _merged(problem, decision, margin, first, copy)
     if not 2 <= int(function.active.sum()) <= SETTINGS.most_active:
         return None
-    wanted = np.flatnonzero(chosen < 2 * SETTINGS.for_each_class)
+    wanted = np.flatnonzero(left.rank[first] < SETTINGS.for_each_class)
     rows = first[wanted]
     source = workspace.whole() if is_small(len(copy)) else workspace.source
     shift = span.shifts(source, function, rows)
     if shift is None or not np.isfinite(shift).all():
         return None
     shift[left.folds[rows] == NEVER] = 0.0
-    found = np.full(len(chosen), np.nan)
+    found = np.full(len(first), np.nan)
     found[wanted] = values[rows] + shift
     left_out: Floats = found[copy]
     return left_out

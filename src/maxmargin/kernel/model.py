@@ -22,9 +22,11 @@ from scipy import sparse
 from sklearn.utils.validation import _num_samples
 
 from maxmargin import certificate
+from maxmargin import isotonic as isotonic_functions
 from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats, Integers
 from maxmargin.integrity import is_finite, is_matrix, refuse_altered
+from maxmargin.isotonic import Isotonic
 from maxmargin.kernel import multiclass
 from maxmargin.kernel.kernels import Kernel, Kind
 from maxmargin.kernel.sources import pick
@@ -114,6 +116,8 @@ class KernelModel:
     that of classes."""
     folds: Folds | None = None
     """What intervals of a regression are made of (intervals.py)."""
+    isotonic: Isotonic | None = None
+    """Where the probabilities of each pair of classes are not sigmoids: what they are read from."""
 
     @property
     def sparse(self) -> bool:
@@ -168,7 +172,17 @@ def _is_consistent(model: KernelModel) -> bool:
         and bool(model.n_support.min() >= 0)
         and int(model.n_support.sum()) == _count(model)
         and (model.folds is None or _folds_are_consistent(model.folds))
+        and (
+            model.isotonic is None
+            or isotonic_functions.is_consistent(model.isotonic, count_pairs(model))
+        )
     )
+
+
+def count_pairs(model: KernelModel) -> int:
+    """The number of functions that probabilities are read from: one for each pair of classes."""
+    classes = 0 if model.classes is None else len(model.classes)
+    return classes * (classes - 1) // 2 if classes else len(model.intercept)
 
 
 def _folds_are_consistent(folds: Folds) -> bool:

@@ -9,7 +9,7 @@ Two classes have one function, positive for the second class. More classes have 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from maxmargin import certificate
+from maxmargin import isotonic as isotonic_functions
 from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats
-from maxmargin.integrity import count_functions, is_matrix, refuse_altered
+from maxmargin.integrity import count_functions, is_finite, is_matrix, refuse_altered
+from maxmargin.isotonic import Isotonic
 from maxmargin.linear.designs import ArrayDesign
 from maxmargin.linear.objectives import LinearSolution
 from maxmargin.linear.training import TrainedClasses, TrainedLinear
@@ -44,6 +46,11 @@ class LinearModel:
     label_order: NDArray[np.int64] | None = None
     """Positions in classes: the order of the labels in LIBLINEAR's file, which breaks ties. None is
     the order of classes, with 0 for the first of two."""
+    prob_a: Floats = field(default_factory=lambda: np.empty(0))
+    prob_b: Floats = field(default_factory=lambda: np.empty(0))
+    """Platt's sigmoids of each pair of classes, with the signs of a KernelModel."""
+    isotonic: Isotonic | None = None
+    """Where the probabilities of each pair of classes are not sigmoids: what they are read from."""
 
     @property
     def certificates(self) -> tuple[Certificate, ...]:
@@ -85,6 +92,18 @@ def _is_consistent(model: LinearModel) -> bool:
         and intercept.dtype.kind == "f"
         and intercept.shape in ((), (functions,))
         and np.isfinite(intercept).all()
+        and _probabilities_are_consistent(model)
+    )
+
+
+def _probabilities_are_consistent(model: LinearModel) -> bool:
+    n = 0 if model.classes is None else len(model.classes)
+    pairs, found = n * (n - 1) // 2, len(model.prob_b)
+    return (
+        found in (0, pairs)
+        and is_finite(model.prob_a, (found,))
+        and is_finite(model.prob_b, (found,))
+        and (model.isotonic is None or isotonic_functions.is_consistent(model.isotonic, pairs))
     )
 
 

@@ -30,6 +30,7 @@ from sklearn.exceptions import FitFailedWarning
 
 from maxmargin.core.arrays import Floats, Integers
 from maxmargin.core.threads import one_thread
+from maxmargin.estimators._calibrated import method_of
 from maxmargin.estimators._machine import KernelMachine
 from maxmargin.kernel import model
 from maxmargin.kernel.kernels import Kernel
@@ -275,7 +276,7 @@ class KernelSearch(Search):
         super().__init__(machine, candidates, data, monitor)
         self.stores = stores
         """One for each fold, or the same for all."""
-        needed = is_classifier(machine) and machine.probability is True
+        needed = is_classifier(machine) and method_of(machine.probability) is not None
         self.probabilities = needed and data.scoring.needs_probabilities
 
     def _chains(self) -> list[Chain]:

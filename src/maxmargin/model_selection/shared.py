@@ -22,6 +22,7 @@ from sklearn.utils.validation import _num_samples
 
 from maxmargin.core.arrays import Floats, Integers
 from maxmargin.core.threads import one_blas_thread
+from maxmargin.estimators._calibrated import method_of
 from maxmargin.estimators._machine import KernelMachine, Shared
 from maxmargin.kernel import labels
 from maxmargin.kernel.cache import free_memory
@@ -155,6 +156,11 @@ class FoldModel(BaseEstimator):  # type: ignore[misc]
         return found
 
 
+def _has_probabilities(self: Any) -> bool:
+    """Whether the machine learns probabilities."""
+    return method_of(self.machine.probability) is not None
+
+
 class ClassifierFold(ClassifierMixin, FoldModel):  # type: ignore[misc]
     """A classifier on row numbers."""
 
@@ -171,7 +177,7 @@ class ClassifierFold(ClassifierMixin, FoldModel):  # type: ignore[misc]
         found: NDArray[Any] = machine.classes_[position]
         return found
 
-    @available_if(lambda self: self.machine.probability is True)  # type: ignore[untyped-decorator]
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, rows: Integers) -> Floats:
         """Probabilities of the classes."""
         found: Floats = self.machine._probabilities_of(self.values(rows).T)
