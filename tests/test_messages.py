@@ -48,7 +48,7 @@ def message(model, X=X, y=Y, error=ValueError):
 
 
 def test_all_estimators_are_here():
-    assert len(ALL) == 12
+    assert len(ALL) == 13
     assert {name for _, name, _ in ENUMERATED} >= {
         "kernel",
         "loss",

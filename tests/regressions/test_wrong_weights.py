@@ -116,8 +116,14 @@ def test_sklearn_30332_every_parameter_changes_the_model_or_raises_or_only_says_
     elif name == "probability":  # the same machine, and predict_proba besides
         model = cls(**base, probability=True).fit(X, y)
         np.testing.assert_array_equal(values(model, X), plain)
-        assert model.predict_proba(X).shape == (len(y), len(model.classes_))
+        assert model.predict_proba(X).shape == (len(y), 3 if cls in CLASSIFIERS else 2)
         assert not hasattr(cls(**base).fit(X, y), "predict_proba")
+    elif name == "interval":  # the same machine, and predict_interval besides
+        model = cls(**base, interval=True).fit(X, y)
+        np.testing.assert_array_equal(values(model, X), plain)
+        assert model.predict_interval(X).shape == (len(y), 2)
+        with pytest.raises(AttributeError, match="interval=True"):
+            cls(**base).fit(X, y).predict_interval(X)
     elif name == "break_ties":  # its effect on ties is tested with the votes
         with pytest.raises(ValueError, match="break_ties must be False"):
             cls(break_ties=True, decision_function_shape="ovo").fit(X, y).predict(X)
