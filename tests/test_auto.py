@@ -13,6 +13,7 @@ from scipy.stats import t as student
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, make_classification, make_moons
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import log_loss
 from sklearn.model_selection import (
     GroupKFold,
     StratifiedKFold,
@@ -189,6 +190,15 @@ def test_groups_and_scoring():
     assert "roc auc" in str(model.report_)
 
 
+def test_a_score_of_probabilities():
+    X, y = make_moons(100, noise=0.3, random_state=0)
+    model = QuickSVC(scoring="neg_log_loss").fit(X, y)
+    assert -0.6 < model.best_score_ < 0
+    assert model.score(X, y) == pytest.approx(-log_loss(y, model.predict_proba(X)))
+    with pytest.raises(ValueError, match="scores probabilities: use probability=True"):
+        QuickSVC(scoring="neg_log_loss", probability=False).fit(X, y)
+
+
 def test_a_scorer_that_raises():
     X, y = load_iris(return_X_y=True)
 
@@ -278,16 +288,16 @@ def test_a_last_fit_that_is_too_long_gets_a_subsample(monkeypatch):
 
 def test_ctrl_c_keeps_the_best_so_far(monkeypatch):
     X, y = make_moons(200, noise=0.3, random_state=0)
-    stage = Explorer.try_kernel
+    stage = Explorer.run
     calls = []
 
-    def interrupted(self, m, grid, limit):
+    def interrupted(self, kernel, m, grid, limit):
         calls.append(m)
-        if len(calls) == 2:
+        if len(calls) == 3:
             raise KeyboardInterrupt
-        stage(self, m, grid, limit)
+        stage(self, kernel, m, grid, limit)
 
-    monkeypatch.setattr(Explorer, "try_kernel", interrupted)
+    monkeypatch.setattr(Explorer, "run", interrupted)
     model = QuickSVC(on_interrupt="keep").fit(X, y)
     assert model.report_.interrupted
     assert "Ctrl-C" in str(model.report_)

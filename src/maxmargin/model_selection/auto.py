@@ -11,14 +11,16 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.estimators import SVC, SVR, LinearSVC, LinearSVR
 from maxmargin.estimators._targets import encode, numbers
 from maxmargin.model_selection.auto_base import AutoMachine, gamma_unit
+from maxmargin.model_selection.auto_model import AutoModel
 from maxmargin.model_selection.auto_plan import Units
-from maxmargin.model_selection.explorer import Machines
+from maxmargin.model_selection.explorer import Machine
+from maxmargin.model_selection.linear_cv import LinearSVCCV, LinearSVRCV
 from maxmargin.model_selection.subsamples import Samples
 from maxmargin.model_selection.svc_cv import SVCCV
 from maxmargin.model_selection.svr_cv import SVRCV
 
 
-class AutoSVC(ClassifierMixin, AutoMachine):  # type: ignore[misc]
+class AutoSVC(AutoModel, ClassifierMixin, AutoMachine):  # type: ignore[misc]
     """A classifier that prepares a table and chooses kernel and parameters within a time.
 
     Numbers are standardised, categories one-hot encoded, missing values filled in. Linear and RBF
@@ -112,22 +114,30 @@ class AutoSVC(ClassifierMixin, AutoMachine):  # type: ignore[misc]
         encode(y)  # raises for one class, mixed labels, numbers that are no labels
         return np.asarray(y)
 
-    def _linear(self) -> LinearSVC:
-        return LinearSVC(class_weight=self.class_weight, on_interrupt=self.on_interrupt)
-
     def _final(self) -> dict[str, Any]:
-        rbf = SVC(
-            probability=self.probability,
-            class_weight=self.class_weight,
-            on_interrupt=self.on_interrupt,
-            random_state=self.random_state,
-        )
-        both = {"linear": self._linear(), "rbf": rbf}
+        both = self._both(self.probability, on_interrupt=self.on_interrupt)
         return both if self.kernel == "auto" else {self.kernel: both[self.kernel]}
 
-    def _machines(self) -> Machines:
-        kernel = SVC(class_weight=self.class_weight)
-        return Machines(self._linear(), kernel, SVCCV, self.scoring, self.n_jobs)
+    def _both(self, probability: bool, **options: Any) -> dict[str, Any]:
+        """The machines by kernel, with probabilities where they have them."""
+        linear = LinearSVC(class_weight=self.class_weight, **options)
+        rbf = SVC(class_weight=self.class_weight, random_state=self.random_state, **options)
+        for machine in (linear, rbf):
+            if "probability" in machine.get_params():
+                machine.set_params(probability=probability)
+        return {"linear": linear, "rbf": rbf}
+
+    def _machines(self) -> dict[str, Machine]:
+        scored = self._scores_probabilities()
+        if scored and not self.probability:
+            raise ValueError(
+                f"scoring={self.scoring!r} scores probabilities: use probability=True."
+            )
+        both = self._both(scored)
+        return {
+            "linear": Machine(LinearSVCCV, both["linear"]),
+            "rbf": Machine(SVCCV, both["rbf"]),
+        }
 
     def _units(self, samples: Samples) -> Units:
         return Units(1.0, gamma_unit(samples), None)
@@ -140,7 +150,7 @@ class AutoSVC(ClassifierMixin, AutoMachine):  # type: ignore[misc]
         return labels
 
 
-class AutoSVR(RegressorMixin, AutoMachine):  # type: ignore[misc]
+class AutoSVR(AutoModel, RegressorMixin, AutoMachine):  # type: ignore[misc]
     """A regressor that prepares a table and chooses kernel and parameters within a time.
 
     As AutoSVC, with epsilon as a further parameter. C and epsilon are searched in units of the
@@ -190,26 +200,16 @@ class AutoSVR(RegressorMixin, AutoMachine):  # type: ignore[misc]
 
     def _final(self) -> dict[str, Any]:
         both = {
-            "linear": LinearSVR(epsilon=self._tube, on_interrupt=self.on_interrupt),
+            "linear": LinearSVR(on_interrupt=self.on_interrupt),
             "rbf": SVR(on_interrupt=self.on_interrupt),
         }
         return both if self.kernel == "auto" else {self.kernel: both[self.kernel]}
 
-    def _machines(self) -> Machines:
-        linear = LinearSVR(epsilon=self._tube, on_interrupt=self.on_interrupt)
-        return Machines(linear, SVR(), SVRCV, self.scoring, self.n_jobs)
-
-    def _samples(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Samples:
-        samples = super()._samples(X, y, sample_weight, groups)
-        mean = np.average(samples.y, weights=samples.weight)
-        variance = np.average((samples.y - mean) ** 2, weights=samples.weight)
-        self._deviation = float(np.sqrt(variance)) or 1.0
-        return samples
-
-    @property
-    def _tube(self) -> float:
-        """Epsilon of the linear machines."""
-        return self._plan.epsilon[0] * float(self.__dict__.get("_deviation", 1.0))
+    def _machines(self) -> dict[str, Machine]:
+        return {"linear": Machine(LinearSVRCV, LinearSVR()), "rbf": Machine(SVRCV, SVR())}
 
     def _units(self, samples: Samples) -> Units:
-        return Units(self._deviation, gamma_unit(samples), self._deviation)
+        mean = np.average(samples.y, weights=samples.weight)
+        variance = np.average((samples.y - mean) ** 2, weights=samples.weight)
+        deviation = float(np.sqrt(variance)) or 1.0
+        return Units(deviation, gamma_unit(samples), deviation)

@@ -6,7 +6,6 @@ standard error of the difference; else the linear one, which is simpler and fast
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -18,11 +17,8 @@ from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
+from sklearn.utils.validation import _num_samples, validate_data
 
-from maxmargin.certificate import Certificate
-from maxmargin.core.arrays import Floats
 from maxmargin.estimators._base import all_or_nothing
 from maxmargin.estimators._data import gamma_value
 from maxmargin.estimators._options import StrOptions
@@ -30,7 +26,8 @@ from maxmargin.estimators._plain import QuickParameters
 from maxmargin.estimators._targets import validate_weight
 from maxmargin.model_selection import auto_plan, diagnosis
 from maxmargin.model_selection.auto_report import AutoReport
-from maxmargin.model_selection.explorer import Explorer, Machines, quietly, spelled
+from maxmargin.model_selection.explorer import Explorer, Machine, quietly, spelled
+from maxmargin.model_selection.scoring import PROBABILITIES
 from maxmargin.model_selection.subsamples import Samples, folds_of, nested_order
 from maxmargin.model_selection.table_columns import as_table
 from maxmargin.model_selection.tables import TablePreparation, accept_tables
@@ -39,18 +36,6 @@ from maxmargin.monitor import Monitor
 
 LEAST, LEAST_SECONDS = 0.05, 0.1
 """Share of the time and seconds that the last fit has at least, even if the search left less."""
-
-
-def _machine_has(name: str) -> Callable[[Any], bool]:
-    """Whether the fitted machine, or all of those that may be fitted, have a method."""
-
-    def check(self: Any) -> bool:
-        found = self.__dict__.get("best_estimator_")
-        for machine in self._final().values() if found is None else [found[-1]]:
-            getattr(machine, name)  # its error says why not
-        return True
-
-    return check
 
 
 class AutoMachine(QuickParameters):
@@ -84,8 +69,8 @@ class AutoMachine(QuickParameters):
         """The machines that may be fitted in the end, by kernel."""
 
     @abstractmethod
-    def _machines(self) -> Machines:
-        """The machines of the search."""
+    def _machines(self) -> dict[str, Machine]:
+        """The machines of the search, by kernel."""
 
     @abstractmethod
     def _units(self, samples: Samples) -> auto_plan.Units:
@@ -119,8 +104,15 @@ class AutoMachine(QuickParameters):
         )
         with all_or_nothing(self):
             samples = self._samples(X, y, sample_weight, groups)
-            machines, final = self._machines(), self._final()
-            explorer = Explorer(samples, machines, monitor, self._keeps())
+            final = self._final()
+            explorer = Explorer(
+                samples,
+                self._machines(),
+                monitor,
+                scoring=self.scoring,
+                n_jobs=self.n_jobs,
+                keep=self._keeps(),
+            )
             plan = auto_plan.Plan(explorer, self._units(samples), final, self._plan)
             plan.run()
             chosen, rival = self._choose(explorer, plan)
@@ -185,7 +177,8 @@ class AutoMachine(QuickParameters):
         if cost is not None and chosen.samples < rows and cost.at(rows) > left:
             rows = min(rows, max(cost.within(left / self._plan.margin), chosen.samples))
         times = explorer.calibration.get(chosen.kernel, 1.0)
-        self._left_out = cost is not None and times > 1 and times * cost.at(rows) > left
+        late = cost is not None and times > 1 and times * cost.at(rows) > left
+        self._left_out = late and not self._scores_probabilities()
         if self._left_out:
             machine.set_params(probability=False)
         explorer.monitor.say(
@@ -240,98 +233,17 @@ class AutoMachine(QuickParameters):
                 stacklevel=4,
             )
 
+    def _scores_probabilities(self) -> bool:
+        """Whether the score calls predict_proba."""
+        if self.scoring is None:
+            return False
+        return getattr(get_scorer(self.scoring), "_response_method", None) in PROBABILITIES
+
     def _score_name(self) -> str:
         if self.scoring is None:
             return "accuracy" if self._classifier else "R^2"
         named = self.scoring if isinstance(self.scoring, str) else "score"
         return named.replace("_", " ")
-
-    # ---- the model -------------------------------------------------------------------------------
-
-    @property
-    def certificate_(self) -> Certificate:
-        """What is known about the model."""
-        check_is_fitted(self)
-        found: Certificate = self.best_estimator_[-1].certificate_
-        return found
-
-    def _features(self, X: Any) -> Any:
-        """The features of samples, whose columns must be those of the fit."""
-        check_is_fitted(self)
-        X = as_table(X)
-        validate_data(self, X, skip_check_array=True, reset=False)
-        return self._preparation.features(X)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Labels or values of samples.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_columns)
-            The samples.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-        """
-        features = self._features(X)
-        found: NDArray[Any] = self.best_estimator_[-1].predict(features)
-        return found
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The score by ``scoring``: the accuracy or R^2 if it is None.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_columns)
-            The samples.
-        y : array-like of shape (n_samples,)
-            Labels or targets.
-        sample_weight : array-like of shape (n_samples,), default=None
-            How many times each sample counts.
-
-        Returns
-        -------
-        score : float
-        """
-        if self.scoring is None:
-            return float(super().score(X, y, sample_weight))
-        weight = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return float(get_scorer(self.scoring)(self, X, y, **weight))
-
-    @available_if(_machine_has("decision_function"))  # type: ignore[untyped-decorator]
-    def decision_function(self, X: Any) -> Floats:
-        """Decision values of samples.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_columns)
-            The samples.
-
-        Returns
-        -------
-        f : ndarray of shape (n_samples,) or (n_samples, n_functions)
-        """
-        features = self._features(X)
-        found: Floats = self.best_estimator_[-1].decision_function(features)
-        return found
-
-    @available_if(_machine_has("predict_proba"))  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Floats:
-        """Probabilities of the classes; the most probable one is that of ``predict``.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_columns)
-            The samples.
-
-        Returns
-        -------
-        p : ndarray of shape (n_samples, n_classes)
-        """
-        features = self._features(X)
-        found: Floats = self.best_estimator_[-1].predict_proba(features)
-        return found
 
 
 def gamma_unit(samples: Samples) -> float:

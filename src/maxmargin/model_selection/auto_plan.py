@@ -15,12 +15,13 @@ of the last fit on all samples, which is predicted from fits on subsamples. With
 this, the result depends on the data and the seed alone; `limited` says whether there was.
 """
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
 
-from maxmargin.model_selection.explorer import Explorer
+from maxmargin.model_selection.explorer import Explorer, Grid
 from maxmargin.model_selection.trials import Trial, on_edge
 
 
@@ -96,13 +97,12 @@ class Plan:
                 raise
 
     def _run(self) -> None:
-        explorer, settings, n = self.explorer, self.settings, self.explorer.samples.size
+        settings, n = self.settings, self.explorer.samples.size
         few, m = (min(n, max(size, each * self.classes)) for size, each in settings.sizes)
         m = n if n <= 1.5 * m else m
         if "linear" in self.final:
-            Cs = [C * self.units.C for C in settings.linear_C]
-            explorer.try_linear(few, Cs, self._room() * (0.3 if "rbf" in self.final else 1.0))
-            self._note_time()
+            share = 0.3 if "rbf" in self.final else 1.0
+            self._try(few, self._linear_grid(settings.linear_C), share)
             self._measure("linear", few)
         if "rbf" in self.final:
             m = self._search_kernel(m, few)
@@ -111,12 +111,10 @@ class Plan:
 
     def default(self) -> Trial:
         """Usual values, for a time too short to score any."""
+        usual = {name: values[0] for name, values in self._linear_grid([1.0]).items()}
         if "linear" in self.final:
-            return Trial("linear", {"C": self.units.C}, 0, ())
-        parameters = {"C": self.units.C, "gamma": self.units.gamma}
-        if self.units.epsilon is not None:
-            parameters["epsilon"] = self.settings.epsilon[0] * self.units.epsilon
-        return Trial("rbf", parameters, 0, ())
+            return Trial("linear", usual, 0, ())
+        return Trial("rbf", {**usual, "gamma": self.units.gamma}, 0, ())
 
     # ---- RBF -------------------------------------------------------------------------------------
 
@@ -140,9 +138,7 @@ class Plan:
             self._around(m, 0.5 ** (halving + 1), [])
         return m
 
-    def _affordable(
-        self, m: int, few: int, grid: dict[str, list[float]]
-    ) -> tuple[int, dict[str, list[float]]]:
+    def _affordable(self, m: int, few: int, grid: Grid) -> tuple[int, Grid]:
         """The samples and values of the coarse grid, from the time of its middle column on a few.
 
         Small fits are mostly overhead, so their time grows about with sqrt(n). A grid that takes
@@ -160,28 +156,20 @@ class Plan:
             self.limited, grid = True, some
         return max(affordable, few), grid
 
-    def _coarse(self) -> dict[str, list[float]]:
-        grid = {
-            "C": [C * self.units.C for C in self.settings.C],
-            "gamma": [gamma * self.units.gamma for gamma in self.settings.gamma],
-        }
-        if self.units.epsilon is not None:
-            grid["epsilon"] = [self.settings.epsilon[0] * self.units.epsilon]
-        return grid
+    def _coarse(self) -> Grid:
+        gammas = [gamma * self.units.gamma for gamma in self.settings.gamma]
+        return {**self._linear_grid(self.settings.C), "gamma": gammas}
 
-    def _try(self, m: int, grid: dict[str, list[float]]) -> bool:
-        """Run a stage if there is time; whether it had a result."""
-        if self.explorer.interrupted or self._room() <= 0:
+    def _try(self, m: int, grid: Grid, share: float = 1.0) -> bool:
+        """Run a stage in a share of the room, if there is any; whether it had a result."""
+        explorer, kernel = self.explorer, "rbf" if "gamma" in grid else "linear"
+        if explorer.interrupted or self._room() <= 0:
             self.limited = True
             return False
-        self.explorer.try_kernel(m, grid, self._room())
-        self._note_time()
-        return bool(self.explorer.of("rbf", m))
-
-    def _note_time(self) -> None:
-        """Note if the last stage ended early."""
-        last = self.explorer.stages[-1]
-        self.limited |= last.done < last.candidates and not self.explorer.errors
+        explorer.run(kernel, m, grid, share * self._room())
+        for last in explorer.stages[-1:]:
+            self.limited |= last.done < last.candidates and not explorer.errors
+        return bool(explorer.of(kernel, m))
 
     def _widen(self, m: int) -> None:
         """While the best candidate lies on an edge of the values tried, add the next one."""
@@ -205,7 +193,7 @@ class Plan:
             if self._too_long(m, grid) or not self._try(m, grid):
                 return
 
-    def _next(self, m: int) -> tuple[int, dict[str, list[float]]] | None:
+    def _next(self, m: int) -> tuple[int, Grid] | None:
         """The samples and the grid of the next stage; None if the time does not suffice."""
         explorer, n = self.explorer, self.explorer.samples.size
         best = explorer.best("rbf")
@@ -222,7 +210,7 @@ class Plan:
         affordable = int(m * (max(self._room(), 0.0) / max(seconds, 1e-9)) ** (1 / explorer.growth))
         return (min(larger, affordable), grids[-1]) if affordable >= 1.5 * m else None
 
-    def _promising(self, best: Trial) -> dict[str, list[float]]:
+    def _promising(self, best: Trial) -> Grid:
         """Values within a standard error of the best, and its neighbours; at most two steps off."""
         grid = self._neighbours(best)
         trials = self.explorer.of("rbf", best.samples)
@@ -234,7 +222,7 @@ class Plan:
             grid[name] = distinct([*grid[name], *near])
         return grid
 
-    def _neighbours(self, best: Trial, share: float = 1.0) -> dict[str, list[float]]:
+    def _neighbours(self, best: Trial, share: float = 1.0) -> Grid:
         """The candidate and a share of a step of the coarse grid to both sides."""
         grid = {name: [value] for name, value in best.parameters.items()}
         for name in ("C", "gamma"):
@@ -269,14 +257,20 @@ class Plan:
             return
         rbf = explorer.costs.get("rbf")
         all_of_them = rbf is None or rbf.at(n) > explorer.left  # too many for the RBF machine
-        Cs = [best.parameters["C"] * 10.0**power for power in (-1, -0.5, 0, 0.5, 1)]
+        near = best.parameters["C"] / self.units.C
+        grid = self._linear_grid(near * 10.0**power for power in (-1, -0.5, 0, 0.5, 1))
         for size in (n, m) if all_of_them else (m,):
-            seconds = self.settings.margin * len(Cs) * len(best.scores) * cost.at(size)
+            seconds = self.settings.margin * len(grid["C"]) * len(best.scores) * cost.at(size)
             if size > best.samples and seconds <= self._room():
-                explorer.try_linear(size, Cs, self._room())
-                self._note_time()
+                self._try(size, grid)
                 return
             self.limited |= size > best.samples
+
+    def _linear_grid(self, Cs: Iterable[float]) -> Grid:
+        grid = {"C": [C * self.units.C for C in Cs]}
+        if self.units.epsilon is not None:
+            grid["epsilon"] = [self.settings.epsilon[0] * self.units.epsilon]
+        return grid
 
     # ---- time ------------------------------------------------------------------------------------
 
@@ -298,7 +292,7 @@ class Plan:
             return calibrated
         return min(plain, settings.most_reserve * self.budget)
 
-    def _too_long(self, m: int, grid: dict[str, list[float]]) -> bool:
+    def _too_long(self, m: int, grid: Grid) -> bool:
         """Whether a grid would take more than the time left."""
         late = self.settings.margin * self.explorer.predicted(m, grid) > self._room()
         self.limited |= late

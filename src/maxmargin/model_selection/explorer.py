@@ -1,8 +1,8 @@
 """Cross-validation of linear and RBF machines on subsamples, within a time.
 
-`Explorer` holds the samples, the deadline and everything tried. Its methods each run one stage, a
-set of candidates on the first m samples of the nested order, and note its trials, its wall time and
-what it predicts for later ones:
+`Explorer` holds the samples, the deadline and everything tried. `run` is one stage, a grid of
+candidates on the first m samples of the nested order. It notes their scores and its wall time,
+which predicts that of later stages:
 
     seconds of a stage on m' samples = wall(m) * (work of its candidates / work at m) * (m' / m)^p
 
@@ -12,20 +12,22 @@ prediction costs results and not time.
 
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.metrics import check_scoring
 
 from maxmargin.model_selection.base import SearchCV, searched
-from maxmargin.model_selection.scaling import rows_of
 from maxmargin.model_selection.subsamples import Samples
 from maxmargin.model_selection.trials import Cost, Parameters, Trial, best, key_of
 from maxmargin.monitor import Monitor
 from maxmargin.status import Status
+
+Grid = dict[str, list[float]]
+AXES = {"C": "Cs", "gamma": "gammas", "epsilon": "epsilons"}
+"""The parameters of the searches that hold the values of each parameter of a machine."""
 
 
 class Stage(NamedTuple):
@@ -41,21 +43,28 @@ class Stage(NamedTuple):
     """Seconds of all its fits, added up."""
 
 
-class Machines(NamedTuple):
-    """The estimators of a task, with everything that is not searched."""
+class Machine(NamedTuple):
+    """A kind of machine: how it is searched, and everything that is not searched."""
 
-    linear: Any
-    kernel: Any
     search: type[SearchCV]
-    scoring: Any
-    n_jobs: int | None
+    template: Any
 
 
 class Explorer:
     """What was tried, and the time that is left."""
 
-    def __init__(self, samples: Samples, machines: Machines, monitor: Monitor, keep: bool) -> None:
-        self.samples, self.machines, self.monitor, self.keep = samples, machines, monitor, keep
+    def __init__(
+        self,
+        samples: Samples,
+        machines: dict[str, Machine],
+        monitor: Monitor,
+        *,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+        keep: bool = False,
+    ) -> None:
+        self.samples, self.machines, self.monitor = samples, machines, monitor
+        self.scoring, self.n_jobs, self.keep = scoring, n_jobs, keep
         self.trials: list[Trial] = []
         self.stages: list[Stage] = []
         self.costs: dict[str, Cost] = {}
@@ -86,22 +95,25 @@ class Explorer:
 
     # ---- stages ----------------------------------------------------------------------------------
 
-    def try_kernel(self, m: int, grid: dict[str, list[float]], limit: float) -> None:
-        """Score a grid of RBF machines on m samples."""
-        machines, part = self.machines, self.samples.part(m)
-        names = {"C": "Cs", "gamma": "gammas", "epsilon": "epsilons"}
-        search = machines.search(
-            **{names[name]: values for name, values in grid.items()},
+    def run(self, kernel: str, m: int, grid: Grid, limit: float) -> None:
+        """Score a grid of machines on m samples."""
+        part, began = self.samples.part(m), time.perf_counter()
+        machine = self.machines[kernel]
+        search = machine.search(
+            **{AXES[name]: values for name, values in grid.items()},
             cv=part.folds,
-            scoring=machines.scoring,
-            n_jobs=machines.n_jobs,
+            scoring=self.scoring,
+            n_jobs=self.n_jobs,
             time_limit=max(limit, 0.01),
             on_interrupt="keep" if self.keep else "raise",
-            estimator=machines.kernel,
+            estimator=machine.template,
         )
-        began = time.perf_counter()
-        with quietly():
-            found = searched(search, part.X, part.y, part.weight)
+        try:
+            with quietly():
+                found = searched(search, part.X, part.y, part.weight)
+        except ValueError as error:  # the machine does not do for the score, or the fold
+            self.errors.append(str(error))
+            return
         self.interrupted |= found.monitor.interrupted.is_set()
         trials = []
         for k, parameters in enumerate(found.candidates):
@@ -111,51 +123,8 @@ class Explorer:
             scores = tuple(np.nan if one is None else one.score for one in outcomes)
             seconds = float(np.mean([one.fit_time + one.score_time for one in done] or [0.0]))
             sure = all(one.status is not None and one.status.converged for one in done)
-            trials.append(Trial("rbf", dict(parameters), m, scores, seconds, sure))
-        self._note("rbf", m, trials, time.perf_counter() - began)
-
-    def try_linear(self, m: int, Cs: Sequence[float], limit: float) -> None:
-        """Score linear machines on m samples, along C from fold to fold."""
-        part, began = self.samples.part(m), time.perf_counter()
-        scores = np.full((len(Cs), len(part.folds)), np.nan)
-        seconds, certified = np.zeros_like(scores), np.ones_like(scores, bool)
-        for fold, (train, test) in enumerate(part.folds):
-            model = clone(self.machines.linear).set_params(warm_start=True)
-            inside, outside = rows_of(part.X, train), rows_of(part.X, test)
-            for k, C in enumerate(sorted(Cs)):
-                remaining = limit - (time.perf_counter() - began)
-                if remaining <= 0 or self.interrupted:
-                    break
-                model.set_params(C=C, time_limit=remaining)
-                start = time.perf_counter()
-                score, status = self._linear_score(model, inside, outside, part, train, test)
-                self.interrupted |= status is Status.INTERRUPTED
-                if status in (Status.TIME_LIMIT, Status.INTERRUPTED):
-                    break
-                scores[k, fold], seconds[k, fold] = score, time.perf_counter() - start
-                certified[k, fold] = status is not None and status.converged
-        trials = [
-            Trial("linear", {"C": C}, m, tuple(scores[k]), float(seconds[k].mean()), sure)
-            for k, (C, sure) in enumerate(zip(sorted(Cs), map(all, certified), strict=True))
-        ]
-        self._note("linear", m, trials, time.perf_counter() - began)
-
-    def _linear_score(
-        self, model: Any, inside: Any, outside: Any, part: Samples, train: Any, test: Any
-    ) -> tuple[float, Status | None]:
-        """Score of one linear machine on one fold, and how its fit ended."""
-        weight, extra = None, {}
-        if part.weight is not None:
-            weight, extra = part.weight[train], {"sample_weight": part.weight[test]}
-        try:
-            with quietly():
-                model.fit(inside, part.y[train], sample_weight=weight)
-                scorer = check_scoring(model, self.machines.scoring)
-                score = float(scorer(model, outside, part.y[test], **extra))
-        except Exception as error:  # a class is missing in a fold, or a user's scorer raises
-            self.errors.append(f"{type(error).__name__}: {error}")
-            return float("nan"), None
-        return score, model.certificate_.status
+            trials.append(Trial(kernel, dict(parameters), m, scores, seconds, sure))
+        self._note(kernel, m, trials, time.perf_counter() - began)
 
     def _note(self, kernel: str, m: int, trials: list[Trial], seconds: float) -> None:
         """Keep the trials of a stage, and say what is best so far."""
@@ -176,7 +145,7 @@ class Explorer:
 
     # ---- predictions -----------------------------------------------------------------------------
 
-    def predicted(self, m: int, grid: dict[str, list[float]]) -> float:
+    def predicted(self, m: int, grid: Grid) -> float:
         """Seconds that a grid of RBF machines takes on m samples."""
         known = max(one.samples for one in self.of("rbf"))
         stages = [one for one in self.stages if one.kernel == "rbf" and one.samples == known]
@@ -240,7 +209,7 @@ def quietly() -> Iterator[None]:
         yield
 
 
-def _product(grid: dict[str, list[float]]) -> Iterator[Parameters]:
+def _product(grid: Grid) -> Iterator[Parameters]:
     """Every combination of the values of a grid."""
     names = list(grid)
     for values in np.array(np.meshgrid(*grid.values())).reshape(len(names), -1).T:
