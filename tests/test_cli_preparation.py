@@ -207,6 +207,26 @@ def test_tune_of_linear_models_scales_too(wine):
     assert type(io.load("m.mm")[0]) is MinMaxScaler
 
 
+def test_train_tunes_first(wine):
+    """The same parameters as maxmargin tune finds, and the same model as with them."""
+    line = ["wine.csv", "--scale", "standard", "--cv", 3]
+    found = answer("train", *line[:1], "a.mm", *line[1:], "--tune", "--probability", "--jobs", 1)
+    best = answer("tune", *line)
+    chosen = {name: found["tuned"][name] for name in ("C", "gamma")}
+    assert chosen == best["best_parameters"]
+    assert found["tuned"]["score"] == best["best_score"]
+    options = [f"-C {chosen['C']}", f"--gamma {chosen['gamma']}"]
+    given = " ".join(options).split()
+    run("train", "wine.csv", "b.mm", "--scale", "standard", "--probability", *given, "--quiet")
+    said = [answer("predict", "wine.csv", name, "--probability") for name in ("a.mm", "b.mm")]
+    assert said[0] == said[1]
+    kept = answer("train", "wine.csv", "c.mm", "--tune", "--gamma", 0.001, "--cv", 3)["tuned"]
+    assert set(kept) == {"C", "score", "folds"}
+    told = run("train", "wine.csv", "--tune", *given, code=2).stderr
+    assert "nothing varies" in told
+    assert "--tune" in run("train", "wine.csv", "--jobs", 1, code=2).stderr
+
+
 def test_reports_are_json(wine):
     text = run("train", "wine.csv", "m.mm", "--scale", "standard", "--json").stdout
     assert json.loads(text)["certificate"]["status"] == "optimal"

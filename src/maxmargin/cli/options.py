@@ -55,6 +55,10 @@ Scale = Annotated[
         "data are divided, not shifted. The model keeps the scaling and applies it.",
     ),
 ]
+Jobs = Annotated[
+    int | None,
+    typer.Option("--jobs", "-j", help="Fits at once; by default as many as there are cores."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no report.")]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of the random numbers.")]

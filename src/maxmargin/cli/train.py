@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from sklearn.base import is_outlier_detector
+from sklearn.base import clone, is_outlier_detector
 
 from maxmargin.cli import fitting, model_files, problems
 from maxmargin.cli.errors import usage
@@ -15,6 +15,7 @@ from maxmargin.cli.options import (
     AsJson,
     DataFile,
     DataOptions,
+    Jobs,
     Quiet,
     Scale,
     Seed,
@@ -23,6 +24,8 @@ from maxmargin.cli.options import (
 )
 from maxmargin.cli.outputs import check_outputs
 from maxmargin.cli.reports import progress, show, verbosity
+from maxmargin.cli.searching import How, search
+from maxmargin.cli.tune import grid_of
 from maxmargin.io.preparation import parts_of
 from maxmargin.io.table_columns import Data
 
@@ -105,6 +108,14 @@ def train(
             "--interval.",
         ),
     ] = False,
+    tune: Annotated[
+        bool,
+        typer.Option(
+            "--tune",
+            help="First choose C and gamma, if not given, by cross-validation over a grid.",
+        ),
+    ] = False,
+    jobs: Jobs = None,
     cv: Annotated[
         int | None,
         typer.Option(help="Also show the score of a cross-validation with this many folds."),
@@ -124,7 +135,8 @@ def train(
     """Fit a support vector machine on a data file.
 
     The certificate bounds how far the solution is from the optimum. Accuracy and errors are those
-    on the training data; --cv adds those of a cross-validation.
+    on the training data; --cv adds those of a cross-validation. --tune searches the grid of
+    maxmargin tune; --cv is its number of folds, 5 by default.
 
     Examples:
 
@@ -132,7 +144,7 @@ def train(
 
       maxmargin train train.csv churn.mm --target churned -C 10 --gamma 0.1 --cv 5
 
-      maxmargin train churn.csv --target churned --scale standard --probability
+      maxmargin train churn.csv --target churned --scale standard --tune --probability
 
       maxmargin train houses.csv --problem svr --target price --epsilon 0.2
 
@@ -146,13 +158,11 @@ def train(
     """
     if cv is not None and cv < 2:
         raise usage(f"--cv must be at least 2, got {cv}.")
+    if jobs is not None and not tune:
+        raise usage("--jobs is the number of fits at once of --tune.")
     learnt = problems.learning(problem) if probability else {}
-    estimator = problems.build(
-        problem,
-        problems.assignments(set_, parameters.given() | learnt),
-        random_state=seed,
-        verbose=verbosity(quiet),
-    )
+    given = problems.assignments(set_, parameters.given() | learnt)
+    estimator = problems.build(problem, given, random_state=seed, verbose=verbosity(quiet))
     fitting.check_weight(estimator, problem, weight)
     fitting.check_scale(estimator, scale)
     path = _model_path(data, model)
@@ -160,11 +170,14 @@ def train(
     kind = model_files.model_format(path, format, estimator)
     model_files.check_scaling(kind, scale, estimator)
     table = fitting.with_kernel(estimator, options.read(data, weight=weight), training=True)
+    how = How(cv or 5, None, seed, jobs, None, quiet, scale)
+    tuned = tune_first(estimator, given, table, how) if tune else None
     began = time.perf_counter()
     fitted = fitting.fit(estimator, table, scale)
     seconds = time.perf_counter() - began
     report = {
         **describe(fitted, table),
+        "tuned": tuned,
         "seconds": round(seconds, 4),
         **_training_scores(fitted, table),
     }
@@ -175,6 +188,15 @@ def train(
     if as_json:
         report["certificate"] = model_files.certificate_report(fitted)
     show(report, as_json, quiet)
+
+
+def tune_first(estimator: Any, given: dict[str, Any], table: Data, how: How) -> dict[str, Any]:
+    """Choose C and gamma, unless they are given, by a search without learning probabilities."""
+    grid = grid_of(estimator, None, None, None, given)
+    learning = [name for name in ("probability", "interval") if name in given]
+    found = search(clone(estimator).set_params(**dict.fromkeys(learning, False)), grid, table, how)
+    estimator.set_params(**found.best_params_)
+    return {**found.best_params_, "score": found.best_score_, "folds": how.cv}
 
 
 def _model_path(data: str, model: str | None) -> Path:

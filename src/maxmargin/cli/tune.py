@@ -8,7 +8,7 @@ import typer
 
 from maxmargin.cli import fitting, model_files, problems
 from maxmargin.cli.errors import usage
-from maxmargin.cli.options import AsJson, DataFile, DataOptions, Quiet, Scale, Seed, Weight
+from maxmargin.cli.options import AsJson, DataFile, DataOptions, Jobs, Quiet, Scale, Seed, Weight
 from maxmargin.cli.outputs import check_outputs, check_picture, write_picture
 from maxmargin.cli.reports import console, show
 from maxmargin.cli.searching import Found, How, search
@@ -59,10 +59,7 @@ def tune(
             "--refine", help="Then try values halfway between the best and its neighbours."
         ),
     ] = False,
-    jobs: Annotated[
-        int | None,
-        typer.Option("--jobs", "-j", help="Fits at once; by default as many as there are cores."),
-    ] = None,
+    jobs: Jobs = None,
     time_limit: Annotated[
         float | None,
         typer.Option(help="Seconds after which the search ends with what is done."),
@@ -146,7 +143,10 @@ def grid_of(
         raise usage(f"{', '.join(both)} cannot both vary and be --set.")
     problems.check_parameters(type(estimator).__name__, grid, known)
     if not grid:
-        raise usage("nothing varies: give --vary name=value,value,...")
+        raise usage(
+            "nothing varies: all of C and gamma that this problem has are given. maxmargin tune "
+            "--vary name=value,value,... searches another parameter."
+        )
     return grid
 
 
