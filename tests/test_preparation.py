@@ -281,6 +281,23 @@ EXPORTED["probability, one class"] = (
     lambda: OneClassSVM(nu=0.3, probability=True),
     three,
 )
+EXPORTED |= {
+    "isotonic, two": (StandardScaler, lambda: SVC(probability="isotonic"), binary),
+    "isotonic": (StandardScaler, lambda: SVC(C=10, probability="isotonic"), three),
+    "isotonic, rest": (
+        MinMaxScaler,
+        lambda: SVC(multiclass="ovr", probability="isotonic"),
+        three,
+    ),
+    "rest": (StandardScaler, lambda: SVC(multiclass="ovr", probability=True), three),
+    "linear, two": (StandardScaler, lambda: LinearSVC(probability=True), binary),
+    "linear, three": (MinMaxScaler, lambda: LinearSVC(probability="isotonic"), three),
+    "linear, together": (
+        StandardScaler,
+        lambda: LinearSVC(multi_class="crammer_singer", probability=True),
+        three,
+    ),
+}
 SOME = [name for name in EXPORTED if "-" not in name]
 
 

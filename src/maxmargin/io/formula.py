@@ -32,6 +32,7 @@ from maxmargin.estimators.libsvm_layout import libsvm_sign
 from maxmargin.estimators.linear import LinearSVC
 from maxmargin.estimators.records import of_best, record_of
 from maxmargin.io.preparation import Step, parts_of, steps_of
+from maxmargin.isotonic import Isotonic
 from maxmargin.kernel.kernels import Kernel, Kind
 from maxmargin.kernel.sources import combine
 from maxmargin.online.model import OnlineModel
@@ -55,21 +56,13 @@ class Rule(Enum):
     CONFIDENCE = "votes, and where equal the sum of a class's values"
 
 
-class Points(NamedTuple):
-    """Functions that are linear between points, their points one after the other."""
-
-    v: Floats
-    r: Floats
-    ends: NDArray[np.int64]
-    """Where the points of each function end."""
-
-
 class Calibration(NamedTuple):
     """How probabilities come from the values; one of the three is given."""
 
     sigmoids: tuple[Floats, Floats] | None = None
     """a and b of each pair."""
-    points: Points | None = None
+    isotonic: Isotonic | None = None
+    """Points (v, r) of each pair."""
     marks: Floats | None = None
     """Of a one-class model."""
     differences: bool = False
@@ -143,11 +136,11 @@ def _calibration(model: Any) -> Calibration | None:
     record = checked(model)
     if record.classes is None:
         return Calibration(marks=record.marks) if len(record.marks) else None
-    two, isotonic = len(record.classes) == 2, getattr(record, "isotonic", None)
+    two, points = len(record.classes) == 2, record.isotonic
     differences = not (two or getattr(record, "pairs", False))
-    if isotonic is not None:  # P(second | f) for two classes
-        points = Points(isotonic.values, 1 - isotonic.p if two else isotonic.p, isotonic.ends)
-        return Calibration(points=points, differences=differences)
+    if points is not None:  # P(second | f) for two classes
+        r = 1 - points.p if two else points.p
+        return Calibration(isotonic=points._replace(p=r), differences=differences)
     if not len(record.prob_b):
         return None
     sigmoids = libsvm_sign(record) * record.prob_a, record.prob_b

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from maxmargin.calibration import SETTINGS
 from maxmargin.core.arrays import Floats
-from maxmargin.io.formula import Formula, Points
+from maxmargin.io.formula import Formula
+from maxmargin.isotonic import Isotonic
 from maxmargin.kernel import multiclass
 
 
@@ -38,8 +39,8 @@ def probabilities(g: Any, formula: Formula, values: str, place: str) -> str:
         a, b = how.sigmoids
         r = g.op("Sigmoid", g.op("Neg", g.op("Add", g.op("Mul", values, a), b)))
     else:
-        assert how.points is not None
-        r = _between(g, values, how.points)
+        assert how.isotonic is not None
+        r = _between(g, values, how.isotonic)
     r = g.op("Min", g.op("Max", r, SETTINGS.least), 1 - SETTINGS.least)
     both = g.op("Concat", r, g.op("Sub", 1.0, r), axis=1)
     return _agreeing(g, both if k == 2 else _coupled(g, both, k), place, k)
@@ -54,19 +55,19 @@ def _from_marks(g: Any, values: str, marks: Floats) -> str:
     return str(g.op("Concat", g.op("Sub", 1.0, inside), inside, axis=1))
 
 
-def _between(g: Any, values: str, points: Points) -> str:
+def _between(g: Any, values: str, points: Isotonic) -> str:
     """Return r of each pair: its first point and the share of each segment that v has passed."""
     begins = np.append(0, points.ends[:-1])
-    inner = np.setdiff1d(np.arange(len(points.v)), points.ends - 1)
+    inner = np.setdiff1d(np.arange(len(points.values)), points.ends - 1)
     pair = np.searchsorted(points.ends, inner, side="right")
     rise = np.zeros((len(inner), len(points.ends)))
-    rise[np.arange(len(inner)), pair] = points.r[inner + 1] - points.r[inner]
+    rise[np.arange(len(inner)), pair] = points.p[inner + 1] - points.p[inner]
     if not len(inner):
-        return str(g.op("Add", g.op("Mul", values, 0.0), points.r[begins]))
-    here = g.op("Sub", g.op("Gather", values, pair, axis=1), points.v[inner])
-    passed = g.op("Div", here, points.v[inner + 1] - points.v[inner])
+        return str(g.op("Add", g.op("Mul", values, 0.0), points.p[begins]))
+    here = g.op("Sub", g.op("Gather", values, pair, axis=1), points.values[inner])
+    passed = g.op("Div", here, points.values[inner + 1] - points.values[inner])
     passed = g.op("Min", g.op("Max", passed, 0.0), 1.0)
-    return str(g.op("Add", g.op("MatMul", passed, rise), points.r[begins]))
+    return str(g.op("Add", g.op("MatMul", passed, rise), points.p[begins]))
 
 
 def _coupled(g: Any, both: str, k: int) -> str:

@@ -13,9 +13,9 @@ def tables(formula: Formula, t: Language) -> str:
         return t.array("MARKS", how.marks)
     if how.sigmoids is not None:
         return t.array("PROB_A", how.sigmoids[0]) + t.array("PROB_B", how.sigmoids[1])
-    assert how.points is not None
-    found = t.array("POINT_V", how.points.v) + t.array("POINT_R", how.points.r)
-    return found + t.array("POINT_END", how.points.ends, "int")
+    assert how.isotonic is not None
+    found = t.array("POINT_V", how.isotonic.values) + t.array("POINT_R", how.isotonic.p)
+    return found + t.array("POINT_END", how.isotonic.ends, "int")
 
 
 def size(formula: Formula) -> int:
@@ -23,7 +23,7 @@ def size(formula: Formula) -> int:
     how = formula.calibration
     if how is None:
         return 0
-    return 2 * (len(formula.coef) if how.points is None else len(how.points.v))
+    return 2 * (len(formula.coef) if how.isotonic is None else len(how.isotonic.values))
 
 
 def lines(formula: Formula, t: Language) -> str:
@@ -33,7 +33,7 @@ def lines(formula: Formula, t: Language) -> str:
     if how.marks is not None:
         return _from_marks(len(how.marks), t) + _agreeing(k, t)
     least, pairs = repr(SETTINGS.least), k * (k - 1) // 2
-    read = _sigmoid(t) if how.points is None else _between(t)
+    read = _sigmoid(t) if how.isotonic is None else _between(t)
     found = f"  {t.zeros(pairs, 'r')}\n"
     if how.differences:
         found += f"  {t.index} k = 0;\n  {t.loop('a', k)} {t.loop('b', k, 'a + 1')} {{\n"
