@@ -369,11 +369,12 @@ def test_optimism_and_differences():
 
 
 def test_costs_are_extrapolated():
-    cost = Cost(1000, 1.0).then(2000, 8.0)
-    assert cost.exponent == pytest.approx(3.0)
-    assert cost.at(4000) == pytest.approx(64.0)
-    assert cost.within(64.0) == 4000
+    cost = Cost(1000, 1.0).then(2000, 2**2.5)
+    assert cost.exponent == pytest.approx(2.5)
+    assert cost.at(4000) == pytest.approx(32.0)
+    assert cost.within(32.0) == 4000
     assert Cost(1000, 1.0).then(2000, 1.0).exponent == pytest.approx(1.5)
+    assert Cost(1000, 1.0).then(2000, 99.0).exponent == pytest.approx(2.5)
 
 
 def test_bad_input():

@@ -359,7 +359,13 @@ def test_check(place):
     assert found["duplicates"] == 1
     assert found["balance"] == {"1.0": 115, "2.0": 5} or found["balance"] == {"1": 115, "2": 5}
     assert len(found["advice"]) == 4
+    assert found["contradictions"] is None
     assert "no problems" in run("check", "odd.svm").stdout
+    dense[119] = dense[0]
+    dump_svmlight(dense, y, "odd.svm")
+    assert any(
+        "2 samples are copies of others" in line for line in answer("check", "odd.svm")["advice"]
+    )
     (place / "bad.csv").write_text("a,b\n1,2\n3,\n")
     assert [(p["line"], p["column"]) for p in answer("check", "bad.csv", code=1)["problems"]] == [
         (3, 2)

@@ -21,8 +21,9 @@ def check(
     """Find all problems of a data file, and describe its data.
 
     Every malformed line is shown with its line number, column and remedy. A summary follows: sizes,
-    class balance, constant and unscaled features, duplicate rows. The exit code is 1 if the file
-    has problems and 0 if it has none. Advice does not count as a problem.
+    class balance, constant and unscaled features, duplicate rows and those that contradict each
+    other. The exit code is 1 if the file has problems and 0 if it has none. Advice does not count
+    as a problem.
 
     Examples:
 
@@ -60,7 +61,7 @@ def _print(found: Findings, numbers: dict[str, Any]) -> None:
     if not found.complete:
         out.print(f"[red]stopped[/] after {len(found.problems)} problems: --most shows more")
     if numbers:
-        hidden = ("constant_features", "constant_count", "unscaled")
+        hidden = ("constant_features", "constant_count", "unscaled", "contradictions")
         show({name: value for name, value in numbers.items() if name not in hidden})
         for line in advice(numbers):
             out.print(f"[yellow]advice[/] {escape(line)}")

@@ -21,11 +21,10 @@ from maxmargin.io.table_columns import Data
 from maxmargin.io.table_formats import chunks_of
 from maxmargin.io.table_roles import Options
 from maxmargin.io.tables import format_of, local_file, read_local
+from maxmargin.model_selection import findings
 
 BLOCK = 2**20
 """Bytes of text parsed at once; small, because the text after a problem is parsed again."""
-UNSCALED = 100.0
-"""Features whose largest magnitudes differ by more than this factor need scaling."""
 
 
 @dataclass
@@ -127,10 +126,15 @@ def statistics(data: Data) -> dict[str, Any]:
         "constant_features": [_name(data, k) for k in shown[:20]],
         "constant_count": d - int(np.sum(~constant)),
         "scale_factor": factor,
-        "unscaled": factor > UNSCALED,
+        "unscaled": factor > findings.SETTINGS.unscaled,
         "duplicates": duplicates(data.X),
     }
-    return found if data.y is None else {**found, **_target_statistics(data.y)}
+    if data.y is None:
+        return found
+    about = _target_statistics(data.y)
+    contradictions = findings.contradictions(data.X, data.y, about["target"] == "classes")
+    text = None if contradictions is None else str(contradictions)
+    return {**found, **about, "contradictions": text}
 
 
 def _occurring(X: Any) -> tuple[NDArray[Any], Any]:
@@ -212,6 +216,8 @@ def advice(numbers: dict[str, Any]) -> list[str]:
             f"{numbers['duplicates']} rows are copies of others: make sure that no copy is in both "
             "training and test data"
         )
+    if numbers.get("contradictions"):
+        found.append(numbers["contradictions"])
     if numbers.get("classes") == 1:
         found.append("all targets are the same: nothing can be learnt")
     elif numbers.get("smallest_class", 1.0) < 0.1:

@@ -50,6 +50,8 @@ class Settings(NamedTuple):
     C_range: tuple[float, float] = (1e-5, 1e6)
     gamma_range: tuple[float, float] = (1e-4, 1e4)
     """Where a grid that grows ends, in the same units."""
+    widenings: int = 3
+    """How often a grid grows."""
     zooms: int = 2
     """How often the steps are halved at the end."""
     reserve: float = 0.3
@@ -103,6 +105,7 @@ class Plan:
         if "linear" in self.final:
             share = 0.3 if "rbf" in self.final else 1.0
             self._try(few, self._linear_grid(settings.linear_C), share)
+            self._widen(few, "linear")
             self._measure("linear", few)
         if "rbf" in self.final:
             m = self._search_kernel(m, few)
@@ -171,26 +174,29 @@ class Plan:
             self.limited |= last.done < last.candidates and not explorer.errors
         return bool(explorer.of(kernel, m))
 
-    def _widen(self, m: int) -> None:
+    def _widen(self, m: int, kernel: str = "rbf") -> None:
         """While the best candidate lies on an edge of the values tried, add the next one."""
         limits = {"C": self.settings.C_range, "gamma": self.settings.gamma_range}
-        for _ in range(3):
-            best = self.explorer.best("rbf")
+        for _ in range(self.settings.widenings):
+            best = self.explorer.best(kernel)
             if best is None or best.samples != m:
                 return
-            grid = {name: [value] for name, value in best.parameters.items()}
-            for name in ("C", "gamma"):
-                side = on_edge(self.explorer.of("rbf", m), best, name)
+            beyond = {}
+            for name in limits.keys() & best.parameters.keys():
+                side = on_edge(self.explorer.of(kernel, m), best, name)
                 value = best.parameters[name] * self._step(name) ** side
-                relative = value / getattr(self.units, name)
-                if side and limits[name][0] <= relative <= limits[name][1]:
-                    grid[name].append(value)
-            if not any(len(values) > 1 for values in grid.values()):
+                least, greatest = limits[name]
+                if side and least <= value / getattr(self.units, name) <= greatest:
+                    beyond[name] = value
+            if not beyond:
                 return
-            sides = [name for name in ("C", "gamma") if len(grid[name]) > 1]
-            if len(sides) == 1:  # one strip beside the edge; two edges meet in a corner
-                grid = {**self._neighbours(best), sides[0]: grid[sides[0]][1:]}
-            if self._too_long(m, grid) or not self._try(m, grid):
+            own = {name: [value] for name, value in best.parameters.items()}
+            if len(beyond) == 1:  # one strip beside the edge; two edges meet in a corner
+                grid = {**(self._neighbours(best) if kernel == "rbf" else own)}
+                grid |= {name: [value] for name, value in beyond.items()}
+            else:
+                grid = own | {name: [*own[name], value] for name, value in beyond.items()}
+            if (kernel == "rbf" and self._too_long(m, grid)) or not self._try(m, grid):
                 return
 
     def _next(self, m: int) -> tuple[int, Grid] | None:

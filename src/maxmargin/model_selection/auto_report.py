@@ -131,8 +131,9 @@ class AutoReport:
         rivals = [one for one in self.trials if one.samples == chosen.samples]
         gain = optimism(rivals, chosen)
         found.append(
-            f"It is the best of {len(rivals)} candidates and thus optimistic, by an estimated "
-            f"{gain:.4f} at most. Only samples that the search has not seen tell the true score."
+            f"It is the best of {len(rivals)} candidates and thus optimistic, by about {gain:.4f} "
+            "(an estimate that tends to be too large). Only samples that the search has not seen "
+            "tell the true score."
         )
         return found
 
