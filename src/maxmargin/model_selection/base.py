@@ -29,6 +29,7 @@ from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._plain import QuickParameters
 from maxmargin.estimators._targets import encode, numbers, validate_weight
 from maxmargin.model_selection import results
+from maxmargin.model_selection.discard import bound_of
 from maxmargin.model_selection.scaling import scaler_of
 from maxmargin.model_selection.scoring import (
     SEVERAL,
@@ -54,6 +55,7 @@ class SearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
         "scoring": [StrOptions(set(get_scorer_names())), callable, None, *SEVERAL],
         "scale": [StrOptions({"standard", "minmax"}), HasMethods(["fit", "transform"]), None],
         "refine": ["boolean"],
+        "discard": [StrOptions({"safe", "racing"}), None],
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
         "time_limit": [None, Interval(Real, 0, None, closed="left")],
@@ -144,15 +146,18 @@ class SearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
         goes_on = self.warm_start and same == self.__dict__.get("_same")
         known: Known = self._known if goes_on else {}
         search.recall(known)
+        discard = self.discard is not None
+        safe = self.discard == "safe"
+        bound = bound_of(self.scoring, self._score, machine) if safe else None
         with monitor:
-            search.run(jobs)
+            search.run(jobs, discard, bound)
             if self.refine and monitor.stop(0) is None:
                 chosen = results.best(search, results.cv_results(search)["mean_test_score"])
                 search.candidates += results.refined(
                     grid, search.candidates[chosen], search.candidates
                 )
                 search.recall(known)
-                search.run(jobs)
+                search.run(jobs, discard, bound)
         self._same, self._known = same, search.known()
         return search
 
@@ -225,7 +230,7 @@ class SearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
         self.best_index_ = results.best(search, found["mean_test_score"])
         self.best_params_ = dict(search.candidates[self.best_index_])
         self.best_score_ = float(found["mean_test_score"][self.best_index_])
-        if len(search.done) < len(search.candidates) * self.n_splits_:
+        if len(search.done) + search.skipped < len(search.candidates) * self.n_splits_:
             self._warn_early(search)
         began = time.perf_counter()
         best = clone(search.machine).set_params(**self.best_params_)
@@ -244,7 +249,8 @@ class SearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
 
     def _warn_early(self, search: Search) -> None:
         """Warn that the search ended before everything was tried."""
-        count, total = len(search.done), len(search.candidates) * self.n_splits_
+        count = len(search.done)
+        total = len(search.candidates) * self.n_splits_ - search.skipped
         chosen = "best of them" if count else "middle of the grid"
         warnings.warn(
             f"The search ended early: {count} of {total} fits are done, and best_params_ is the "

@@ -43,7 +43,7 @@ class LinearSVCCV(BestModel, ClassifierMixin, LinearSearchCV):  # type: ignore[m
     Cs : int or array-like, default=10
         The values of C to try, or their number; they are then spaced evenly on a logarithmic scale
         from 1e-4 to 1e4.
-    cv, scale, refine, n_jobs, verbose, time_limit, on_interrupt, warm_start
+    cv, scale, refine, discard, n_jobs, verbose, time_limit, on_interrupt, warm_start
         As for ``maxmargin.model_selection.SVCCV``.
     scoring : str, callable or None, default=None
         The score to maximise; None is the accuracy. Ties go to the smaller C.
@@ -90,6 +90,7 @@ class LinearSVCCV(BestModel, ClassifierMixin, LinearSearchCV):  # type: ignore[m
         scoring: Any = None,
         scale: Any = None,
         refine: bool = False,
+        discard: str | None = None,
         n_jobs: int | None = None,
         verbose: Any = 0,
         time_limit: float | None = None,
@@ -102,6 +103,7 @@ class LinearSVCCV(BestModel, ClassifierMixin, LinearSearchCV):  # type: ignore[m
         self.scoring = scoring
         self.scale = scale
         self.refine = refine
+        self.discard = discard
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.time_limit = time_limit
@@ -157,7 +159,7 @@ class LinearSVRCV(BestModel, RegressorMixin, LinearSearchCV):  # type: ignore[mi
     epsilons : int or array-like, default=5
         The values of epsilon to try, or how many between 1e-3 and 1 times the standard deviation of
         y.
-    cv, scale, refine, n_jobs, verbose, time_limit, on_interrupt, warm_start
+    cv, scale, refine, discard, n_jobs, verbose, time_limit, on_interrupt, warm_start
         As for ``maxmargin.model_selection.SVCCV``.
     scoring : str, callable or None, default=None
         The score to maximise; None is R^2.
@@ -197,6 +199,7 @@ class LinearSVRCV(BestModel, RegressorMixin, LinearSearchCV):  # type: ignore[mi
         scoring: Any = None,
         scale: Any = None,
         refine: bool = False,
+        discard: str | None = None,
         n_jobs: int | None = None,
         verbose: Any = 0,
         time_limit: float | None = None,
@@ -210,6 +213,7 @@ class LinearSVRCV(BestModel, RegressorMixin, LinearSearchCV):  # type: ignore[mi
         self.scoring = scoring
         self.scale = scale
         self.refine = refine
+        self.discard = discard
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.time_limit = time_limit

@@ -27,7 +27,7 @@ class OneClassSVMCV(BestModel, OutlierMixin, KernelSearchCV):  # type: ignore[mi
     ----------
     nus : int or array-like, default=9
         Values of nu, or how many between 0 and 1.
-    gammas, cv, scale, refine, n_jobs, verbose, time_limit, on_interrupt, warm_start
+    gammas, cv, scale, refine, discard, n_jobs, verbose, time_limit, on_interrupt, warm_start
         As for SVCCV.
     scoring : str, callable or None, default=None
         What is maximised; None is the balanced accuracy.
@@ -57,6 +57,7 @@ class OneClassSVMCV(BestModel, OutlierMixin, KernelSearchCV):  # type: ignore[mi
         scoring: Any = None,
         scale: Any = None,
         refine: bool = False,
+        discard: str | None = None,
         n_jobs: int | None = None,
         verbose: Any = 0,
         time_limit: float | None = None,
@@ -70,6 +71,7 @@ class OneClassSVMCV(BestModel, OutlierMixin, KernelSearchCV):  # type: ignore[mi
         self.scoring = scoring
         self.scale = scale
         self.refine = refine
+        self.discard = discard
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.time_limit = time_limit

@@ -7,14 +7,15 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.model_selection import ParameterGrid
 
-from maxmargin.core.arrays import Floats
+from maxmargin.core.arrays import Floats, Mask
+from maxmargin.model_selection.discard import complete_in
 from maxmargin.model_selection.search import Parameters, Search
 from maxmargin.status import Status
 
 
 def cv_results(search: Search) -> dict[str, Any]:
-    """As in GridSearchCV, with the number of folds that are done, the worst status of these, and
-    the round of each candidate.
+    """As in GridSearchCV, with the number of folds that are done, the worst status of these,
+    which candidates were discarded, and the round of each.
     """
     scores = search.table("score")
     found: dict[str, Any] = {}
@@ -28,9 +29,11 @@ def cv_results(search: Search) -> dict[str, Any]:
     for k in range(scores.shape[1]):
         found[f"split{k}_test_score"] = scores[:, k]
     found["mean_test_score"], found["std_test_score"] = _mean(scores), _deviation(scores)
-    found["rank_test_score"] = ranks(found["mean_test_score"])
+    complete = complete_in(scores)
+    found["rank_test_score"] = ranks(found["mean_test_score"], complete)
     found["n_splits_done"] = (~np.isnan(scores)).sum(axis=1)
     found["status"] = worst_status(search)
+    found["discarded"] = np.isin(np.arange(len(scores)), list(search.discarded))
     found["iter"] = (np.arange(len(scores)) >= search.grid_size).astype(np.int64)
     return found
 
@@ -44,10 +47,11 @@ def worst_status(search: Search) -> Any:
     return np.array([str(one) for one in worst])
 
 
-def ranks(means: Floats) -> Any:
-    """1 for the best; candidates without a score share the last rank."""
-    level, known = np.full(len(means), -1), ~np.isnan(means)
-    level[known] = np.unique(means[known], return_inverse=True)[1]  # a score may be -infinity
+def ranks(means: Floats, complete: Mask) -> Any:
+    """1 for the best; those that lack a fold come after the others, and those without last."""
+    level = np.full(len(means), -1)
+    for known in (~np.isnan(means) & ~complete, complete):  # a score may be -infinity
+        level[known] = level.max() + 1 + np.unique(means[known], return_inverse=True)[1]
     return rankdata(-level, method="min").astype(np.int32)
 
 
@@ -57,7 +61,7 @@ def best(search: Search, means: Floats) -> int:
     Candidates that lack a fold count only where none is complete. Without any score it is the one
     in the middle of the grid.
     """
-    complete = ~np.isnan(search.table("score")).any(axis=1)
+    complete = complete_in(search.table("score"))
     usable = np.where(complete, means, np.nan) if complete.any() else means
     if np.isnan(usable).all():
         return middle(search.candidates)

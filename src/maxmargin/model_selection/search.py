@@ -35,6 +35,7 @@ from maxmargin.estimators._machine import KernelMachine
 from maxmargin.kernel import model
 from maxmargin.kernel.kernels import Kernel
 from maxmargin.kernel.sources import take
+from maxmargin.model_selection.discard import batches, complete_in, hopeless, rounds
 from maxmargin.model_selection.scoring import Scoring
 from maxmargin.model_selection.shared import Fold, FoldModel, KernelStore, evaluate
 from maxmargin.monitor import Monitor
@@ -116,6 +117,7 @@ class Search(ABC):
         self.machine, self.candidates, self.data = machine, list(candidates), data
         self.monitor, self.grid_size = monitor, len(self.candidates)
         self.done: dict[tuple[int, int], Outcome] = {}
+        self.discarded: set[int] = set()
 
     def known(self) -> Known:
         """What is done, by parameters and fold, for a later search on the same data."""
@@ -128,9 +130,36 @@ class Search(ABC):
                 if (key_of(parameters), fold) in known:
                     self.done[k, fold] = known[key_of(parameters), fold]
 
-    def run(self, jobs: int) -> None:
-        """Fit and score everything that is not done, until the monitor says stop."""
-        todo, total = self._chains(), len(self.candidates) * len(self.data.folds)
+    def run(self, jobs: int, discard: bool = False, bound: float | None = None) -> None:
+        """Fit and score everything that is not done, until the monitor says stop.
+
+        Candidates are discarded early if they are to be: safely with a bound of the scores, by
+        racing without (discard.py).
+        """
+        chains = self._chains()
+        if not discard:
+            self._run(chains, jobs)
+            return
+        for batch in batches([tuple(chain.candidates) for chain in chains]):
+            own = [chain for chain in chains if tuple(chain.candidates) in batch]
+            for folds in rounds(len(self.data.folds)):
+                self._run([chain for chain in own if chain.fold in folds], jobs)
+                if self.monitor.stop(0) is not None:
+                    return
+                scores = self.table("score")
+                out = hopeless(scores, folds.stop, bound) & ~complete_in(scores)
+                tried = {k for chain in own for k in chain.candidates}
+                self.discarded |= tried & set(np.flatnonzero(out).tolist())
+
+    @property
+    def skipped(self) -> int:
+        """Fits that discarded candidates do without."""
+        folds = range(len(self.data.folds))
+        return sum((k, fold) not in self.done for k in self.discarded for fold in folds)
+
+    def _run(self, todo: Sequence[Chain], jobs: int) -> None:
+        """Some chains side by side."""
+        total = len(self.candidates) * len(self.data.folds)
         config = get_config()  # of this thread, and the others have their own
 
         def work(chain: Chain) -> None:
@@ -150,7 +179,8 @@ class Search(ABC):
 
     def _follow(self, chain: Chain, alone: bool, total: int) -> None:
         """The fits of a chain, then their scores."""
-        missing = [k for k in chain.candidates if (k, chain.fold) not in self.done]
+        wanted = [k for k in chain.candidates if k not in self.discarded]
+        missing = [k for k in wanted if (k, chain.fold) not in self.done]
         if not missing or self.monitor.stop(0) is not None:
             return
         fold, X = self._open(chain)
@@ -234,7 +264,7 @@ class Search(ABC):
         self._report(total)
 
     def _report(self, total: int) -> None:
-        count, seconds = len(self.done), self.monitor.seconds
+        count, seconds = len(self.done) + self.skipped, self.monitor.seconds
         left = seconds / count * (total - count)
         self.monitor.say(
             f"{count} of {total} fits, {seconds:.1f} s, about {left:.0f} s left", count == total

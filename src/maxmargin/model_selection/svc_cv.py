@@ -35,6 +35,10 @@ class SVCCV(BestModel, ClassifierMixin, KernelSearchCV):  # type: ignore[misc]
         scikit-learn is fitted in each fold instead, and X is what it takes.
     refine : bool, default=False
         Try values between the best candidate and its neighbours in a second round.
+    discard : {"safe", "racing"} or None, default=None
+        Candidates that skip the folds that are left: "safe", those that cannot win whatever their
+        scores on these folds; "racing", those that a t-test finds to be worse than the leader,
+        which may lose a good one.
     n_jobs : int or None, default=None
         Fits at once; None is the number of threads that a single fit may use.
     verbose : bool or int, default=0
@@ -53,8 +57,8 @@ class SVCCV(BestModel, ClassifierMixin, KernelSearchCV):  # type: ignore[misc]
     ----------
     cv_results_ : dict
         As in GridSearchCV, and ``n_splits_done``, the number of folds with a score, ``status``,
-        the worst status of a candidate's fits, and ``iter``, 0 for the grid and 1 for what
-        ``refine`` added.
+        the worst status of a candidate's fits, ``discarded``, and ``iter``, 0 for the grid and 1
+        for what ``refine`` added.
     best_index_, best_params_, best_score_
         The candidate with the greatest mean score.
     best_estimator_ : SVC or Pipeline
@@ -90,6 +94,7 @@ class SVCCV(BestModel, ClassifierMixin, KernelSearchCV):  # type: ignore[misc]
         scoring: Any = None,
         scale: Any = None,
         refine: bool = False,
+        discard: str | None = None,
         n_jobs: int | None = None,
         verbose: Any = 0,
         time_limit: float | None = None,
@@ -103,6 +108,7 @@ class SVCCV(BestModel, ClassifierMixin, KernelSearchCV):  # type: ignore[misc]
         self.scoring = scoring
         self.scale = scale
         self.refine = refine
+        self.discard = discard
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.time_limit = time_limit
@@ -123,7 +129,7 @@ class NuSVCCV(BestModel, ClassifierMixin, KernelSearchCV):  # type: ignore[misc]
     ----------
     nus : int or array-like, default=9
         Values of nu, or how many between 0 and 1.
-    gammas, cv, scale, refine, n_jobs, verbose, time_limit, on_interrupt, warm_start
+    gammas, cv, scale, refine, discard, n_jobs, verbose, time_limit, on_interrupt, warm_start
         As for SVCCV.
     scoring : str, callable or None, default=None
         What is maximised; None is the accuracy.
@@ -152,6 +158,7 @@ class NuSVCCV(BestModel, ClassifierMixin, KernelSearchCV):  # type: ignore[misc]
         scoring: Any = None,
         scale: Any = None,
         refine: bool = False,
+        discard: str | None = None,
         n_jobs: int | None = None,
         verbose: Any = 0,
         time_limit: float | None = None,
@@ -165,6 +172,7 @@ class NuSVCCV(BestModel, ClassifierMixin, KernelSearchCV):  # type: ignore[misc]
         self.scoring = scoring
         self.scale = scale
         self.refine = refine
+        self.discard = discard
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.time_limit = time_limit

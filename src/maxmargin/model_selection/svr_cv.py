@@ -20,7 +20,7 @@ class SVRCV(BestModel, RegressorMixin, KernelSearchCV):  # type: ignore[misc]
         Values of C, or how many between 1e-2 and 1e4.
     epsilons : int or array-like, default=5
         Values of epsilon, or how many between 1e-3 and 1 times the standard deviation of y.
-    gammas, cv, scale, refine, n_jobs, verbose, time_limit, on_interrupt, warm_start
+    gammas, cv, scale, refine, discard, n_jobs, verbose, time_limit, on_interrupt, warm_start
         As for SVCCV.
     scoring : str, callable or None, default=None
         What is maximised; None is R^2.
@@ -51,6 +51,7 @@ class SVRCV(BestModel, RegressorMixin, KernelSearchCV):  # type: ignore[misc]
         scoring: Any = None,
         scale: Any = None,
         refine: bool = False,
+        discard: str | None = None,
         n_jobs: int | None = None,
         verbose: Any = 0,
         time_limit: float | None = None,
@@ -65,6 +66,7 @@ class SVRCV(BestModel, RegressorMixin, KernelSearchCV):  # type: ignore[misc]
         self.scoring = scoring
         self.scale = scale
         self.refine = refine
+        self.discard = discard
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.time_limit = time_limit
@@ -89,7 +91,7 @@ class NuSVRCV(BestModel, RegressorMixin, KernelSearchCV):  # type: ignore[misc]
         Values of C, or how many between 1e-2 and 1e4.
     nus : int or array-like, default=4
         Values of nu, or how many between 0 and 1.
-    gammas, cv, scale, refine, n_jobs, verbose, time_limit, on_interrupt, warm_start
+    gammas, cv, scale, refine, discard, n_jobs, verbose, time_limit, on_interrupt, warm_start
         As for SVCCV.
     scoring : str, callable or None, default=None
         What is maximised; None is R^2.
@@ -120,6 +122,7 @@ class NuSVRCV(BestModel, RegressorMixin, KernelSearchCV):  # type: ignore[misc]
         scoring: Any = None,
         scale: Any = None,
         refine: bool = False,
+        discard: str | None = None,
         n_jobs: int | None = None,
         verbose: Any = 0,
         time_limit: float | None = None,
@@ -134,6 +137,7 @@ class NuSVRCV(BestModel, RegressorMixin, KernelSearchCV):  # type: ignore[misc]
         self.scoring = scoring
         self.scale = scale
         self.refine = refine
+        self.discard = discard
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.time_limit = time_limit
