@@ -64,6 +64,30 @@ def test_scaling_weights_and_groups():
         assert found.cv_results_[f"split{k}_test_score"][0] == pytest.approx(score)
 
 
+@pytest.mark.parametrize("probability", [True, "isotonic"])
+def test_scores_of_probabilities(probability, monkeypatch):
+    X, y = two_classes(120)
+    search = LinearSVCCV(
+        [0.1, 3.0],
+        cv=3,
+        scoring="neg_brier_score",
+        estimator=LinearSVC(tol=TIGHT, probability=probability),
+    )
+    same_scores(search, X, y, {"C": [0.1, 3.0]})
+    p = search.predict_proba(X)
+    np.testing.assert_array_equal(p, search.best_estimator_.predict_proba(X))
+    seen, fit = [], LinearSearch._fit
+
+    def watched(self, *rest):
+        seen.append(fit(self, *rest))
+        return seen[-1]
+
+    monkeypatch.setattr(LinearSearch, "_fit", watched)
+    plain = clone(search).set_params(scoring="accuracy").fit(X, y)
+    assert not any(hasattr(one.machine, "predict_proba") for one in seen)  # not needed
+    assert hasattr(plain, "predict_proba")
+
+
 def test_grids_fitted_to_the_data():
     X, y = regression(60)
     found = LinearSVRCV(3, 2, cv=2).fit(X, 10 * y)

@@ -59,6 +59,13 @@ def test_scores_of_probabilities_of_several_classes():
     same_scores(search, X, y, {"nu": [0.3], "gamma": [0.1]})
 
 
+def test_isotonic_probabilities():
+    X, y = two_classes(120)
+    estimator = SVC(probability="isotonic", tol=EXACT)
+    search = SVCCV([0.5, 5.0], [0.2], cv=3, scoring="neg_brier_score", estimator=estimator)
+    same_scores(search, X, y, {"C": [0.5, 5.0], "gamma": [0.2]})
+
+
 def test_a_function_of_probabilities():
     X, y = two_classes(120)
 
