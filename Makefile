@@ -1,7 +1,7 @@
 # make run | test | check | format: each sets up what it needs by itself, and no more; a second run is quick.
 # make fresh | oldest | versions | downstream: the same as on a machine that has nothing, and with other versions.
 # make sanitize: the core under the compiler's sanitizers.
-# make gallery | tour | bench | bench-quick | bench-linear | bench-tune | bench-auto | bench-memory | bench-svmlight | fuzz | hunt | mutate | figures
+# make gallery | tour | bench | bench-quick | bench-linear | bench-tune | bench-probability | bench-auto | bench-memory | bench-svmlight | fuzz | hunt | mutate | figures
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := -m pip --quiet --disable-pip-version-check
@@ -10,7 +10,7 @@ SOURCES := pyproject.toml CMakeLists.txt $(CPP)
 PACKAGE := $(SOURCES) $(shell find src -name '*.py')
 
 .PHONY: downstream run test check format fresh oldest versions sanitize sanitize-address sanitize-thread \
-  gallery bench bench-quick bench-linear bench-tune bench-auto bench-memory bench-svmlight fuzz hunt mutate figures tour clean
+  gallery bench bench-quick bench-linear bench-tune bench-probability bench-auto bench-memory bench-svmlight fuzz hunt mutate figures tour clean
 
 run: .venv/for-run
 	$(BIN)/python examples/quick_start.py
@@ -50,6 +50,10 @@ bench-tune: .venv/for-run
 # AutoSVC beside a grid search by hand: see benchmarks/auto.py.
 bench-auto: .venv/for-test
 	$(BIN)/python benchmarks/auto.py $(CASES) $(ARGS)
+
+# Probabilities beside CalibratedClassifierCV's: see benchmarks/probabilities.py.
+bench-probability: .venv/for-run
+	$(BIN)/python benchmarks/probabilities.py $(CASES) $(ARGS)
 
 # Training from a file of 4 GB with less than 1 GB of memory: see benchmarks/memory.py.
 bench-memory: .venv/for-run

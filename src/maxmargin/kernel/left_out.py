@@ -30,7 +30,7 @@ from maxmargin.status import Status
 class Settings(NamedTuple):
     """Which samples are left out, and how (decision 22)."""
 
-    few: int = 64
+    few: int = 16
     """Distinct samples up to which machines without each fold are trained."""
     for_each_class: int = 1024
     """Distinct samples of a class that are left out, at most."""
