@@ -93,6 +93,7 @@ LINEAR = [
     LinearSVC(multi_class="crammer_singer"),
     LinearSVC(multi_class="crammer_singer", fit_intercept=False),
     LinearSVR(),
+    LinearSVR(interval=True),
     LinearSVR(fit_intercept=False),
     LinearSVR(loss="squared_epsilon_insensitive", epsilon=0.1),
     LinearOneClassSVM(),

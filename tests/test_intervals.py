@@ -1,5 +1,5 @@
-"""SVR and NuSVR with interval=True: against CV+ written out with lone fits, its coverage on real
-and synthetic data, weights, storage and files."""
+"""Regressions with interval=True: against CV+ written out with lone fits, its coverage on real and
+synthetic data, weights, storage and files."""
 
 import json
 import warnings
@@ -16,12 +16,13 @@ from sklearn.preprocessing import MaxAbsScaler
 
 import data
 from command import run
-from maxmargin import SVR, Kernel, NuSVR, calibration, intervals, io
+from maxmargin import SVR, Kernel, LinearSVR, NuSVR, calibration, intervals, io
 from maxmargin.estimators._probability import sample_keys
+from maxmargin.intervals import Folds
 from maxmargin.kernel.held_out import folds_of
 from maxmargin.kernel.kernels import Kind
-from maxmargin.kernel.model import Folds, Problem
-from maxmargin.model_selection import SVCCV, SVRCV, svr_path
+from maxmargin.kernel.model import Problem
+from maxmargin.model_selection import SVCCV, SVRCV, LinearSVRCV, svr_path
 
 MODELS = [
     SVR(gamma=0.5, C=10, interval=True),
@@ -33,6 +34,11 @@ MODELS = [
     SVR(gamma=2.0, C=np.inf, epsilon=0.2, interval=True),
     NuSVR(gamma=0.5, nu=0.3, interval=True),
     NuSVR(gamma=0.5, C=5, nu=0.8, interval=True),
+    LinearSVR(interval=True),
+    LinearSVR(epsilon=0.1, loss="squared_epsilon_insensitive", interval=True),
+    LinearSVR(C=0.1, intercept="regularised", interval=True, random_state=1),
+    LinearSVR(solver="coordinate", max_iter=100_000, tol=1e-8, interval=True),
+    LinearSVR(fit_intercept=False, interval=True),
 ]
 
 
@@ -78,7 +84,7 @@ def test_intervals_are_those_of_lone_fits(model):
     assert (found[1, :, 1] >= found[0, :, 1]).all()
 
 
-@pytest.mark.parametrize("model", [MODELS[0], MODELS[-1]], ids=str)
+@pytest.mark.parametrize("model", [MODELS[0], MODELS[8], MODELS[9]], ids=str)
 def test_weighted_intervals_are_those_of_lone_fits(model):
     X, y = curve()
     weight = np.random.default_rng(0).uniform(0.5, 2, len(y))
@@ -189,7 +195,7 @@ def test_coverage_on_real_data(name):
 # ---- what they do not depend on ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("cls", [SVR, NuSVR])
+@pytest.mark.parametrize("cls", [SVR, NuSVR, LinearSVR])
 def test_the_machine_is_that_without_intervals(cls):
     X, y = curve(1300)
     plain, model = cls().fit(X, y), cls(interval=True).fit(X, y)
@@ -198,10 +204,10 @@ def test_the_machine_is_that_without_intervals(cls):
     assert plain.model_.folds is None
 
 
-def test_weights_order_and_storage():
+@pytest.mark.parametrize("model", [SVR(gamma=0.5, interval=True), LinearSVR(interval=True)])
+def test_weights_order_and_storage(model):
     X, y = curve()
     new = np.random.default_rng(1).uniform(-3, 3, (30, 2))
-    model = SVR(gamma=0.5, interval=True)
     weight = np.random.default_rng(2).integers(0, 3, len(y))
     expected = clone(model).fit(X, y, sample_weight=weight).predict_interval(new)
     copied = clone(model).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
@@ -293,6 +299,19 @@ def test_altered_intervals_are_refused():
 # ---- elsewhere -----------------------------------------------------------------------------------
 
 
+def test_linear_searches_and_chunks():
+    X, y = curve()
+    search = LinearSVRCV(Cs=[0.1, 1], epsilons=[0.1], estimator=LinearSVR(interval=True)).fit(X, y)
+    lone = LinearSVR(**search.best_params_, interval=True).fit(X, y)
+    np.testing.assert_allclose(search.predict_interval(X), lone.predict_interval(X), atol=1e-6)
+    with pytest.raises(ValueError, match="fit_chunks learns no intervals"):
+        lone.fit_chunks(lambda: [(X, y)])
+    lone.model_.folds.error[0] = np.nan
+    assert np.isfinite(lone.predict(X)).all()
+    with pytest.raises(ValueError, match="altered"):
+        lone.predict_interval(X)
+
+
 def test_searches_and_paths():
     """The best model of a search has intervals; machines of folds and of a path have none."""
     X, y = curve()
@@ -315,7 +334,7 @@ def test_searches_and_paths():
 
 @pytest.mark.parametrize(
     "model",
-    [MODELS[0], MODELS[-1], SVR(kernel="linear", interval=True)],
+    [MODELS[0], MODELS[8], SVR(kernel="linear", interval=True), LinearSVR(interval=True)],
     ids=str,
 )
 @pytest.mark.parametrize("storage", [np.asarray, sparse.csr_matrix])

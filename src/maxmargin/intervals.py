@@ -32,18 +32,25 @@ fold ascend; in each fold the least error that suffices is found by bisection, a
 K candidates is the quantile.
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin import certificate
 from maxmargin.core.arrays import Floats, Integers
-from maxmargin.kernel import prediction
-from maxmargin.kernel.formulations import Decision
-from maxmargin.kernel.model import Folds, KernelModel, kept_vectors
-from maxmargin.status import Status
+from maxmargin.integrity import is_finite
+
+
+class Folds(NamedTuple):
+    """Machines that were trained without a fold each, and the errors that they make on it."""
+
+    machine: Any
+    """The record of a model with one function for each fold."""
+    error: Floats
+    """e of the samples: fold by fold, each ascending."""
+    weight: Floats
+    """Of the same samples."""
+    end: Integers
+    """Where each fold ends."""
 
 
 class Settings(NamedTuple):
@@ -56,28 +63,21 @@ class Settings(NamedTuple):
 SETTINGS = Settings()
 
 
-def fold_machine(
-    model: KernelModel, X: Any, rows: Integers, machines: Sequence[Decision]
-) -> KernelModel:
-    """The machines without a fold, trained on these rows of X, as the functions of one record."""
-    coef = np.array([machine.coef for machine in machines])
-    support = np.flatnonzero((coef != 0).any(axis=0))
-    intercept = np.array([machine.intercept for machine in machines])
-    return replace(
-        model,
-        vectors=kept_vectors(model.kernel, X, rows[support]),
-        coef=coef[:, support].copy(),
-        intercept=intercept,
-        n_support=np.array([len(support)], np.int32),
-        intervals=np.array([machine.interval for machine in machines]),
-        scales=np.ones(len(machines)),
-        certificate=certificate.worst([certificate.unknown(Status.UNJUDGED)] * len(machines)),
-        rows=rows[support].astype(np.int32),
-        epsilon=None,
+def is_consistent(folds: Folds) -> bool:
+    """Whether errors, weights and folds belong together and are in order."""
+    _, error, weight, end = folds
+    ascending = np.diff(error, prepend=0.0) >= 0
+    ascending[np.append(0, end[:-1])] = True
+    return (
+        end.shape == folds.machine.intercept.shape
+        and bool((np.diff(end, prepend=0) > 0).all())
+        and is_finite(error, (int(end[-1]),))
+        and is_finite(weight, error.shape)
+        and bool((error >= 0).all() and (weight > 0).all() and ascending.all())
     )
 
 
-def collect(machine: KernelModel, error: Floats, weight: Floats, fold: Integers) -> Folds:
+def collect(machine: Any, error: Floats, weight: Floats, fold: Integers) -> Folds:
     """The machines with the errors of the samples, whose folds are 0, ..., K - 1."""
     order = np.lexsort((error, fold))
     end = np.cumsum(np.bincount(fold, minlength=len(machine.intercept)))
@@ -90,9 +90,8 @@ def enough(folds: Folds, confidence: float) -> bool:
     return confidence * (total + 1) * (1 - SETTINGS.rounding) <= total
 
 
-def bounds(folds: Folds, X: Any, confidence: Floats) -> Floats:
-    """Lower and upper ends at the validated samples X, for each confidence in turn."""
-    values = prediction.decision_values(folds.machine, X)
+def bounds(folds: Folds, values: Floats, confidence: Floats) -> Floats:
+    """Lower and upper ends for each confidence in turn, from f_k(x), a column for each fold."""
     found = np.empty((len(confidence), len(values), 2))
     for k, c in enumerate(confidence):
         upper, lower = _quantile(folds, values, c), -_quantile(folds, -values, c)

@@ -1,5 +1,6 @@
-"""predict_interval of the kernel regressions; intervals.py has the formulas."""
+"""predict_interval of the regressions; intervals.py has the formulas."""
 
+from abc import abstractmethod
 from dataclasses import replace
 from numbers import Real
 from typing import Any
@@ -14,43 +15,38 @@ from maxmargin.estimators._machine import TrainingSet
 from maxmargin.estimators._probability import sample_keys
 from maxmargin.estimators._single import BaseSingle
 from maxmargin.estimators._warnings import warn
-from maxmargin.kernel.held_out import NEVER, folds_of
+from maxmargin.intervals import Folds
+from maxmargin.kernel.held_out import NEVER, fold_machine, folds_of
+from maxmargin.kernel.prediction import decision_values
 from maxmargin.kernel.training import Trained
 
 
-class GivesIntervals(BaseSingle):
-    """Learning errors out of fold, and predicting intervals from them."""
+def folds_for(key: Integers) -> Integers:
+    """The fold of each sample by its key; ValueError where all are equal."""
+    folds = folds_of(key, np.zeros(len(key), np.int64))
+    if (folds == NEVER).any():
+        raise ValueError(
+            "interval=True learns from samples that a fold leaves out, and needs at least two "
+            f"different ones; got n_samples = {len(key)}, all equal."
+        )
+    return folds
 
-    def _folds(self, data: TrainingSet) -> Integers | None:
-        """The fold of each sample in use, if intervals are asked for."""
-        if not self.interval:
-            return None
-        key = sample_keys(data.kernel.kind, data.samples, self.random_state)
-        folds = folds_of(key, np.zeros(len(key), np.int64))
-        if (folds == NEVER).any():
-            raise ValueError(
-                "interval=True learns from samples that a fold leaves out, and needs at least two "
-                f"different ones; got n_samples = {len(key)}, all equal."
-            )
-        return folds
 
-    def _learn_from_folds(
-        self, data: TrainingSet, trained: Trained, folds: Integers, z: Floats, weight: Floats
-    ) -> None:
-        """Keep the machines without a fold and their errors, and the scale of these."""
-        if trained.held_out is None:
-            return
-        machine = intervals.fold_machine(self.model_, data.X, data.used, trained.held_out_by)
-        error = np.abs(z - trained.held_out)
-        scale = calibration.laplace_scale(error, weight)
-        kept = intervals.collect(machine, error, weight, folds)
-        self.model_ = replace(self.model_, folds=kept, prob_a=np.array([scale]))
-        if trained.held_out_early and trained.status.converged:
-            warn(
-                "A limit ended the training of machines on parts of the samples early, and "
-                "intervals come from them. Raise max_iter or time_limit.",
-                ConvergenceWarning,
-            )
+def warn_early() -> None:
+    """Machines without a fold did not get the time that they need."""
+    warn(
+        "A limit ended the training of machines on parts of the samples early, and intervals come "
+        "from them. Raise max_iter or time_limit.",
+        ConvergenceWarning,
+    )
+
+
+class PredictsIntervals:
+    """predict_interval, from the machines without a fold and their errors."""
+
+    @abstractmethod
+    def _fold_values(self, X: Any) -> Floats:
+        """Values of the machines without a fold, one column each."""
 
     def predict_interval(self, X: Any, confidence: Any = 0.9) -> Floats:
         """Intervals that hold new targets with a given confidence.
@@ -84,7 +80,7 @@ class GivesIntervals(BaseSingle):
         0.84
         """
         check_is_fitted(self)
-        folds = self.model_.folds
+        folds: Folds | None = self.model_.folds  # type: ignore[attr-defined]
         if folds is None:
             raise NotFittedError(
                 f"This {type(self).__name__} was fitted without intervals: set interval=True and "
@@ -99,8 +95,37 @@ class GivesIntervals(BaseSingle):
                     "Use a lower confidence, or more samples.",
                     UserWarning,
                 )
-        found = intervals.bounds(folds, self._validate_X(X, reset=False), levels)
+        found = intervals.bounds(folds, self._fold_values(X), levels)
         return found[0] if np.ndim(confidence) == 0 else found
+
+
+class GivesIntervals(PredictsIntervals, BaseSingle):
+    """Learning errors out of fold by a kernel machine."""
+
+    def _folds(self, data: TrainingSet) -> Integers | None:
+        """The fold of each sample in use, if intervals are asked for."""
+        if not self.interval:
+            return None
+        return folds_for(sample_keys(data.kernel.kind, data.samples, self.random_state))
+
+    def _learn_from_folds(
+        self, data: TrainingSet, trained: Trained, folds: Integers, z: Floats, weight: Floats
+    ) -> None:
+        """Keep the machines without a fold and their errors, and the scale of these."""
+        if trained.held_out is None:
+            return
+        machine = fold_machine(self.model_, data.X, data.used, trained.held_out_by)
+        error = np.abs(z - trained.held_out)
+        scale = calibration.laplace_scale(error, weight)
+        kept = intervals.collect(machine, error, weight, folds)
+        self.model_ = replace(self.model_, folds=kept, prob_a=np.array([scale]))
+        if trained.held_out_early and trained.status.converged:
+            warn_early()
+
+    def _fold_values(self, X: Any) -> Floats:
+        folds = self.model_.folds
+        assert folds is not None
+        return decision_values(folds.machine, self._validate_X(X, reset=False))
 
 
 def _levels(confidence: Any) -> Floats:

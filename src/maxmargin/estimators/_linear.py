@@ -1,6 +1,6 @@
 """What the linear estimators share: parameters, choice of the solver, warm start, certification."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from numbers import Integral, Real
@@ -137,8 +137,13 @@ class BaseLinear(TakesSamples):
         design: Design,
         choice: Choice,
         classes: NDArray[Any] | None = None,
+        held_out: Sequence[LinearProblem] = (),
+        learn: Callable[[list[TrainedLinear]], None] | None = None,
     ) -> Self:
-        """Train every problem and keep the record."""
+        """Train every problem and keep the record.
+
+        Problems without a fold start from the first solution; ``learn`` is given theirs.
+        """
         if not np.isfinite(design.largest_square):
             raise ValueError(
                 "X has samples whose values are too large to be squared in float64: scale them "
@@ -153,21 +158,27 @@ class BaseLinear(TakesSamples):
             for k, problem in enumerate(problems)
         ]
         with self._watched() as (monitor, seed):
-            trained = train_many(tasks, LinearWorkspace(design, monitor, seed))
+            workspace = LinearWorkspace(design, monitor, seed)
+            trained = train_many(tasks, workspace)
             trained = [
                 self._finished(t, problem, design)
                 for t, problem in zip(trained, problems, strict=True)
             ]
+            rest = [Task(one, tol, choice, trained[0].solution) for one in held_out]
+            folds = train_many(rest, workspace) if rest else []
         for k, (found, known, _) in enumerate(trained if monitor.verbose else ()):
             part = monitor.part(1.0, f" {k + 1}/{len(trained)}" if len(trained) > 1 else "")
             support = int(np.count_nonzero(found.t))
             part.report(found.n_iter, known.gap, known.kkt_violation, support, f": {known.status}")
         after = [t.solver for t in trained if t.solver is not choice.solver]
-        return self._conclude(
+        self._conclude(
             model.assemble(trained, self.fit_intercept, classes),
             after[0] if after else choice.solver,
             max(t.solution.n_iter for t in trained),
         )
+        if learn is not None:
+            learn(folds)
+        return self
 
     def _finished(
         self, trained: TrainedLinear, problem: LinearProblem, design: Design

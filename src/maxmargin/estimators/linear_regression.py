@@ -1,26 +1,39 @@
 """LinearSVR: certified linear regression for any number of samples."""
 
+from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar, Self
 
+import numpy as np
 from sklearn.base import RegressorMixin, _fit_context
 from sklearn.linear_model._base import LinearModel
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
+from maxmargin import intervals
 from maxmargin.certificate import Certificate
-from maxmargin.core.arrays import Floats
+from maxmargin.core.arrays import Floats, Integers
 from maxmargin.estimators._base import all_or_nothing
 from maxmargin.estimators._chunks import Read, chunk_design
+from maxmargin.estimators._interval import PredictsIntervals, folds_for, warn_early
 from maxmargin.estimators._linear import BaseLinear
 from maxmargin.estimators._options import StrOptions
+from maxmargin.estimators._probability import sample_keys
+from maxmargin.estimators._record import checked
 from maxmargin.estimators._targets import numbers, validate_weight
+from maxmargin.kernel.held_out import NEVER
 from maxmargin.linear import losses
 from maxmargin.linear.designs import ArrayDesign, Design
 from maxmargin.linear.losses import LinearProblem
+from maxmargin.linear.model import check_folds, decision_values, fold_machine
+from maxmargin.linear.training import TrainedLinear
+from maxmargin.status import Status
+
+EARLY = (Status.MAX_ITER, Status.TIME_LIMIT, Status.INTERRUPTED)
+"""Ends of models without a fold that spoil their errors."""
 
 
-class LinearSVR(RegressorMixin, LinearModel, BaseLinear):  # type: ignore[misc]
+class LinearSVR(PredictsIntervals, RegressorMixin, LinearModel, BaseLinear):  # type: ignore[misc]
     """Linear support vector regression for any number of samples, certified.
 
     Minimises 1/2 |w|^2 + C sum_i loss(z_i - f(x_i)) over f(x) = w.x + b. The intercept b is not
@@ -35,6 +48,9 @@ class LinearSVR(RegressorMixin, LinearModel, BaseLinear):  # type: ignore[misc]
         As for LinearSVC.
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
         max(0, |z - f| - epsilon) or its square.
+    interval : bool, default=False
+        Whether to learn ``predict_interval``, from errors of models that were fitted without the
+        sample (five folds). ``fit_chunks`` cannot.
 
     Attributes
     ----------
@@ -59,6 +75,7 @@ class LinearSVR(RegressorMixin, LinearModel, BaseLinear):  # type: ignore[misc]
         **BaseLinear._parameter_constraints,
         "epsilon": [Interval(Real, 0.0, None, closed="left")],
         "loss": [StrOptions({"epsilon_insensitive", "squared_epsilon_insensitive"})],
+        "interval": ["boolean"],
     }
 
     def __init__(
@@ -79,6 +96,7 @@ class LinearSVR(RegressorMixin, LinearModel, BaseLinear):  # type: ignore[misc]
         time_limit: float | None = None,
         on_interrupt: str = "raise",
         warm_start: bool = False,
+        interval: bool = False,
     ) -> None:
         self.epsilon = epsilon
         self.tol = tol
@@ -95,6 +113,7 @@ class LinearSVR(RegressorMixin, LinearModel, BaseLinear):  # type: ignore[misc]
         self.time_limit = time_limit
         self.on_interrupt = on_interrupt
         self.warm_start = warm_start
+        self.interval = interval
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -116,9 +135,8 @@ class LinearSVR(RegressorMixin, LinearModel, BaseLinear):  # type: ignore[misc]
         """
         with all_or_nothing(self):
             X, y = self._validate_Xy(X, y, reset=True, y_numeric=True)
-            return self._fit_design(
-                ArrayDesign(X), numbers(y), validate_weight(sample_weight, X.shape[0])
-            )
+            z, weight = numbers(y), validate_weight(sample_weight, X.shape[0])
+            return self._fit_design(ArrayDesign(X), z, weight, self._folds(X, weight))
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit_chunks(self, read: Read) -> Self:
@@ -139,20 +157,57 @@ class LinearSVR(RegressorMixin, LinearModel, BaseLinear):  # type: ignore[misc]
             raise ValueError(
                 "fit_chunks reads the data a few times as a whole: use solver='auto' or 'newton'."
             )
+        if self.interval:
+            raise ValueError(
+                "fit_chunks learns no intervals: fit on samples in memory, or use interval=False."
+            )
         with all_or_nothing(self):
             y, weight, shape = self._first_pass(read)
             return self._fit_design(
                 chunk_design(read, shape), numbers(y), validate_weight(weight, shape[0])
             )
 
-    def _fit_design(self, design: Design, z: Floats, weight: Floats) -> Self:
-        return self._run([self._problem(z, weight)], design, self._choose(design))
+    def _fit_design(
+        self, design: Design, z: Floats, weight: Floats, folds: Integers | None = None
+    ) -> Self:
+        """Fit, and hold out folds, where they are given."""
+        problem, choice = self._problem(z, weight), self._choose(design)
+        if folds is None:
+            return self._run([problem], design, choice)
+        used = np.flatnonzero(folds != NEVER)
+        parts = [np.where(folds == k, 0.0, weight) for k in range(folds.max() + 1)]
+
+        def learn(trained: list[TrainedLinear]) -> None:
+            machine = fold_machine(trained)
+            values = np.column_stack([design.values(w) for w in machine.coef]) + machine.intercept
+            error = np.abs(z - values[np.arange(len(z)), folds])[used]
+            kept = intervals.collect(machine, error, weight[used], folds[used])
+            self.model_ = replace(self.model_, folds=kept)
+            early = any(one.certificate.status in EARLY for one in trained)
+            if early and self.model_.certificate.status.converged:
+                warn_early()
+
+        without = [self._problem(z, part) for part in parts]
+        return self._run([problem], design, choice, held_out=without, learn=learn)
+
+    def _folds(self, X: Any, weight: Floats) -> Integers | None:
+        """The fold of each sample, NEVER for those without weight; None without intervals."""
+        if not self.interval or self._watcher is not None:  # folds of a search need none
+            return None
+        used, folds = np.flatnonzero(weight > 0), np.full(len(weight), NEVER)
+        folds[used] = folds_for(sample_keys(None, X, self.random_state)[used])
+        return folds
 
     def _problem(self, z: Floats, weight: Floats) -> LinearProblem:
         squared = self.loss == "squared_epsilon_insensitive"
         return LinearProblem(
             losses.regression(z, self.C * weight, self.epsilon, squared), *self._bias()
         )
+
+    def _fold_values(self, X: Any) -> Floats:
+        record = checked(self)
+        check_folds(record, type(self).__name__)
+        return decision_values(record.folds.machine, self._validate_X(X, reset=False))
 
     def predict(self, X: Any) -> Floats:
         """Predicted targets.

@@ -19,9 +19,10 @@ from maxmargin.estimators._online import BaseOnline
 from maxmargin.estimators._outlier import BaseOneClass
 from maxmargin.estimators._pegasos import BasePegasos
 from maxmargin.estimators.records import problem_of
+from maxmargin.intervals import Folds
 from maxmargin.kernel.kernels import Kernel
-from maxmargin.kernel.model import Folds, KernelModel, Problem, check, count_pairs
-from maxmargin.linear.model import LinearModel, check_duals
+from maxmargin.kernel.model import KernelModel, Problem, check, count_pairs
+from maxmargin.linear.model import LinearModel, check_duals, check_folds
 from maxmargin.linear.model import check as check_linear
 from maxmargin.online.model import OnlineModel
 from maxmargin.online.model import check as check_online
@@ -130,18 +131,20 @@ def _check_machine(model: Any) -> None:
         _require(_counts(model.n_iter_, functions), "n_iter_")
 
 
-def _check_folds(record: KernelModel) -> None:
+def _check_folds(record: KernelModel | LinearModel) -> None:
     """Check that the machines without a fold are of the same kind, where there are some."""
     if record.folds is None:
         return
-    _require(isinstance(record.folds, Folds), "folds")
-    _require(record.problem in (Problem.EPSILON_SVR, Problem.NU_SVR), "folds")
+    _require(isinstance(record.folds, Folds) and record.classes is None, "folds")
     _require(record.folds.end.dtype == np.int64, "folds")
     part = record.folds.machine
-    _require(isinstance(part, KernelModel) and part.folds is None, "folds")
+    _require(type(part) is type(record) and part.folds is None, "folds")
     for name in ("problem", "kernel", "n_features", "n_samples", "classes"):
-        _require(getattr(part, name) == getattr(record, name), f"{name} of the folds")
-    _require(sparse.issparse(part.vectors) == sparse.issparse(record.vectors), "folds")
+        same = getattr(part, name, None) == getattr(record, name, None)
+        _require(same, f"{name} of the folds")
+    if isinstance(record, KernelModel):
+        _require(record.problem is not Problem.ONE_CLASS, "folds")
+        _require(sparse.issparse(part.vectors) == sparse.issparse(record.vectors), "folds")
 
 
 def _check_classes(model: Any, record: KernelModel) -> None:
@@ -179,6 +182,9 @@ def _check_linear(model: Any) -> None:
     _check_label_order(model, record)
     check_linear(record, type(model).__name__)
     check_duals(record, type(model).__name__)
+    if record.folds is not None:
+        check_folds(record, type(model).__name__)
+        _check_folds(record)
     _require(type(record.n_features) is int, "n_features")
     _require(record.n_features == model.n_features_in_, "n_features_in_")
     _require(isinstance(record.certificate, Certificate), "certificate")

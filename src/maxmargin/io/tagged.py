@@ -34,10 +34,11 @@ from scipy import sparse
 
 from maxmargin.certificate import Certificate
 from maxmargin.compression import Compression
+from maxmargin.intervals import Folds
 from maxmargin.io.archive import Arrays
 from maxmargin.isotonic import Isotonic
 from maxmargin.kernel.kernels import Kernel, Kind
-from maxmargin.kernel.model import Folds, KernelModel, Problem
+from maxmargin.kernel.model import KernelModel, Problem
 from maxmargin.linear.model import LinearModel
 from maxmargin.online.model import OnlineModel
 from maxmargin.online.norma import Hypotheses
@@ -57,7 +58,7 @@ MODELS: dict[str, Any] = {
     "online": OnlineModel,
 }
 """The records of fitted models by their tags."""
-LATER = {"folds"}
+LATER = {"folds", "isotonic", "prob_a", "prob_b"}
 """Fields that earlier files do not have; they have their defaults then."""
 CERTIFICATE = [field.name for field in fields(Certificate)]
 CERTIFICATE = [name for name in CERTIFICATE if name not in ("status", "convexity", "parts")]

@@ -18,13 +18,17 @@ the samples nor on how often one occurs. Copies stay together, so that no machin
 copy of what it was trained on.
 """
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from maxmargin import certificate
 from maxmargin.core.arrays import Floats, Integers, Mask
 from maxmargin.kernel import block
 from maxmargin.kernel.formulations import Decision
+from maxmargin.kernel.model import KernelModel, kept_vectors
 from maxmargin.kernel.problems import DualProblem, fill, fold
 from maxmargin.kernel.solution import Solution
 from maxmargin.kernel.training import Task, Trained, bound_suffices, train
@@ -200,3 +204,23 @@ def repaired(problem: DualProblem, guess: Floats) -> Floats:
         move += fill(missing, np.where(free, 0.0, room))
         b[own] = np.clip(part - sign * move, lower, upper)
     return b
+
+
+def fold_machine(
+    model: KernelModel, X: Any, rows: Integers, machines: Sequence[Decision]
+) -> KernelModel:
+    """The machines without a fold, trained on these rows of X, as the functions of one record."""
+    coef = np.array([machine.coef for machine in machines])
+    support = np.flatnonzero((coef != 0).any(axis=0))
+    return replace(
+        model,
+        vectors=kept_vectors(model.kernel, X, rows[support]),
+        coef=coef[:, support].copy(),
+        intercept=np.array([machine.intercept for machine in machines]),
+        n_support=np.array([len(support)], np.int32),
+        intervals=np.array([machine.interval for machine in machines]),
+        scales=np.ones(len(machines)),
+        certificate=certificate.worst([certificate.unknown(Status.UNJUDGED)] * len(machines)),
+        rows=rows[support].astype(np.int32),
+        epsilon=None,
+    )

@@ -14,18 +14,19 @@ classes f is positive for the second.
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import _num_samples
 
-from maxmargin import certificate
+from maxmargin import certificate, intervals
 from maxmargin import isotonic as isotonic_functions
 from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats, Integers
 from maxmargin.integrity import is_finite, is_matrix, refuse_altered
+from maxmargin.intervals import Folds
 from maxmargin.isotonic import Isotonic
 from maxmargin.kernel import multiclass
 from maxmargin.kernel.kernels import Kernel, Kind
@@ -60,19 +61,6 @@ class Problem(Enum):
 
 
 ESTIMATORS = dict(zip(Problem, ("SVC", "NuSVC", "OneClassSVM", "SVR", "NuSVR"), strict=True))
-
-
-class Folds(NamedTuple):
-    """Machines that were trained without a fold each, and the errors that they make on it."""
-
-    machine: "KernelModel"
-    """One function for each fold, on the union of their support vectors."""
-    error: Floats
-    """|y - f(x)| of the samples, f the machine without them: fold by fold, each ascending."""
-    weight: Floats
-    """Of the same samples."""
-    end: Integers
-    """Where each fold ends."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +103,8 @@ class KernelModel:
     """Positions in classes: the order of the labels in LIBSVM's file, which breaks ties; None is
     that of classes."""
     folds: Folds | None = None
-    """What intervals of a regression are made of (intervals.py)."""
+    """What intervals of a regression are made of (intervals.py): machines on the union of their
+    vectors."""
     isotonic: Isotonic | None = None
     """Where the probabilities of each pair of classes are not sigmoids: what they are read from."""
 
@@ -186,17 +175,7 @@ def count_pairs(model: KernelModel) -> int:
 
 
 def _folds_are_consistent(folds: Folds) -> bool:
-    machine, error, weight, end = folds
-    ascending = np.diff(error, prepend=0.0) >= 0
-    ascending[np.append(0, end[:-1])] = True
-    return (
-        _is_consistent(machine)
-        and end.shape == machine.intercept.shape
-        and bool((np.diff(end, prepend=0) > 0).all())
-        and is_finite(error, (int(end[-1]),))
-        and is_finite(weight, error.shape)
-        and bool((error >= 0).all() and (weight > 0).all() and ascending.all())
-    )
+    return _is_consistent(folds.machine) and intervals.is_consistent(folds)
 
 
 def _count(model: KernelModel) -> int:

@@ -16,11 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from maxmargin import certificate
+from maxmargin import certificate, intervals
 from maxmargin import isotonic as isotonic_functions
 from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats
 from maxmargin.integrity import count_functions, is_finite, is_matrix, refuse_altered
+from maxmargin.intervals import Folds
 from maxmargin.isotonic import Isotonic
 from maxmargin.linear.designs import ArrayDesign
 from maxmargin.linear.objectives import LinearSolution
@@ -51,6 +52,8 @@ class LinearModel:
     """Platt's sigmoids of each pair of classes, with the signs of a KernelModel."""
     isotonic: Isotonic | None = None
     """Where the probabilities of each pair of classes are not sigmoids: what they are read from."""
+    folds: Folds | None = None
+    """What intervals of a regression are made of (intervals.py)."""
 
     @property
     def certificates(self) -> tuple[Certificate, ...]:
@@ -85,8 +88,19 @@ def check_duals(model: LinearModel, name: str) -> None:
     refuse_altered(name, _duals_are_consistent, model)
 
 
-def _is_consistent(model: LinearModel) -> bool:
-    functions, intercept = count_functions(model.classes), np.asarray(model.intercept)
+def check_folds(model: LinearModel, name: str) -> None:
+    """Refuse machines without a fold, and errors of theirs, that were altered."""
+    refuse_altered(name, _folds_are_consistent, model.folds)
+
+
+def _folds_are_consistent(folds: Folds) -> bool:
+    machine = folds.machine
+    return _is_consistent(machine, len(machine.intercept)) and intervals.is_consistent(folds)
+
+
+def _is_consistent(model: LinearModel, functions: int | None = None) -> bool:
+    functions = count_functions(model.classes) if functions is None else functions
+    intercept = np.asarray(model.intercept)
     return bool(
         is_matrix(model.coef, (functions, model.n_features))
         and intercept.dtype.kind == "f"
@@ -178,6 +192,15 @@ def assemble_classes(
         W, b = W[[1]] - W[[0]], b[[1]] - b[[0]]
     duals, known = sparse.csr_matrix(t.T), certificate.worst([trained.certificate])
     return LinearModel(W, b if has_intercept else 0.0, duals, known, W.shape[1], classes)
+
+
+def fold_machine(trained: Sequence[TrainedLinear]) -> LinearModel:
+    """Models without a fold as the functions of one record."""
+    coef = np.array([one.solution.w for one in trained])
+    intercept = np.array([one.solution.bias for one in trained])
+    known = certificate.worst([one.certificate for one in trained])
+    nothing = sparse.csr_matrix((len(trained), 0))
+    return LinearModel(coef, intercept, nothing, known, coef.shape[1])
 
 
 def imported(
