@@ -27,7 +27,7 @@ SPEC.loader.exec_module(PARTS)
 def test_corpus(path, tmp_path):
     """A model that predicts, or ValueError; what is a whole .mm file loads.
 
-    It is a file of the first version.
+    It is a file of the first version, or of a pipeline.
     """
     name = path.parent.name
     (tmp_path / "m").write_bytes(
@@ -42,9 +42,11 @@ def test_corpus(path, tmp_path):
                 if getattr(model, "kernel", "") == "precomputed"
                 else model.n_features_in_
             )
-            dense = (hasattr(model, "_sparse") and not model._sparse) or getattr(
-                model, "kernel", ""
-            ) == "precomputed"
+            dense = (
+                (hasattr(model, "_sparse") and not model._sparse)
+                or getattr(model, "kernel", "") == "precomputed"
+                or hasattr(model, "steps")
+            )
             model.predict(np.zeros((2, width)) if dense else sparse.csr_matrix((2, width)))
         except ValueError:
             assert path.suffix != ".zip"

@@ -25,7 +25,7 @@ from parts import zipped
 from scipy import sparse
 
 from maxmargin import io
-from maxmargin.estimators import _machine, _state
+from maxmargin.estimators import _machine, _record
 from maxmargin.io import (
     archive,
     consistency,
@@ -33,7 +33,9 @@ from maxmargin.io import (
     libsvm_models,
     model,
     model_text,
+    preparation,
     svm_light_models,
+    table_record,
     tagged,
 )
 
@@ -48,11 +50,13 @@ MODULES = (
     liblinear_models,
     libsvm_models,
     model,
+    preparation,
     svm_light_models,
+    table_record,
     tagged,
     model_text,
     _machine,
-    _state,
+    _record,
 )
 
 

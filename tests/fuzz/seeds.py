@@ -9,6 +9,10 @@ import tempfile
 import zipfile
 from pathlib import Path
 
+import numpy as np
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+
 from helpers import binary, three
 from maxmargin import (
     SVC,
@@ -22,6 +26,7 @@ from maxmargin import (
     PegasosSVC,
     io,
 )
+from maxmargin.model_selection.tables import TablePreparation
 from test_models_crafted import LIBLINEAR, LIBSVM, SVM_LIGHT
 
 CORPUS = Path(__file__).parent / "corpus"
@@ -36,6 +41,12 @@ def unzipped(path):
             + b"\0"
             + b"".join(file.read(f"arrays/{k}") for k in range(len(header["arrays"])))
         )
+
+
+def _of_table(y):
+    """A pipeline that prepares numbers, words and missing values."""
+    table = np.array([[1.5, "a"], [None, "b"], [2.5, None]] * 3, object)
+    return make_pipeline(TablePreparation(), SVC()).fit(table, y)
 
 
 def main():
@@ -61,6 +72,10 @@ def main():
         "norma": NormaSVC(random_state=0).fit(X, y),
         "pegasos": PegasosSVC(random_state=0, alpha=0.1).fit(X, y),
     }
+    scaled = {
+        "scaled": make_pipeline(StandardScaler(), MinMaxScaler(clip=True), SVC()).fit(X, y),
+        "table": _of_table(y),
+    }
     for name, model in kernel.items():
         io.save_libsvm(model, CORPUS / "libsvm" / name)
     for name, model in linear.items():
@@ -76,6 +91,7 @@ def main():
             **kernel,
             **{f"linear-{key}": value for key, value in linear.items()},
             **online,
+            **scaled,
         }.items():
             io.save(model, Path(folder) / "m")
             (CORPUS / "mm" / name).write_bytes(unzipped(Path(folder) / "m"))
