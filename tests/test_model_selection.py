@@ -269,7 +269,7 @@ def test_the_last_product_is_known_for_multiples_alone():
 
 
 def test_a_time_limit_keeps_what_is_done_and_a_search_can_go_on(monkeypatch):
-    from maxmargin.model_selection import search as module
+    from maxmargin.model_selection import kernel_search as module
 
     X, y = two_classes()
     fits, fit = [], module.KernelSearch._fit
@@ -303,7 +303,7 @@ def test_no_time_at_all_gives_the_middle_candidate():
 
 
 def test_resuming_computes_nothing_twice(monkeypatch):
-    from maxmargin.model_selection import search as module
+    from maxmargin.model_selection import kernel_search as module
 
     X, y = two_classes()
     search = SVCCV([1, 2], [0.1, 0.2], cv=3, warm_start=True).fit(X, y)
@@ -321,7 +321,7 @@ def test_resuming_computes_nothing_twice(monkeypatch):
 
 
 def test_ctrl_c_keeps_what_is_done(monkeypatch):
-    from maxmargin.model_selection import search as module
+    from maxmargin.model_selection import kernel_search as module
 
     X, y = two_classes()
     fits, fit = [], module.KernelSearch._fit

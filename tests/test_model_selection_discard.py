@@ -10,7 +10,7 @@ from sklearn.metrics import get_scorer_names
 from maxmargin import SVC, LinearSVRCV
 from maxmargin.model_selection import SVCCV, SVRCV, OneClassSVMCV
 from maxmargin.model_selection.discard import AT_MOST_ONE, bound_of, hopeless, rounds
-from maxmargin.model_selection.search import KernelSearch
+from maxmargin.model_selection.kernel_search import KernelSearch
 from test_model_selection import EXACT, regression, two_classes
 
 GRID = {"Cs": [0.01, 1.0, 100.0], "gammas": [1e-4, 1e-3, 0.01, 0.1, 1.0, 10.0]}

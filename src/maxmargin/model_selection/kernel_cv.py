@@ -11,8 +11,9 @@ from maxmargin.estimators._machine import KernelMachine
 from maxmargin.kernel.kernels import NAMES, PARAMETERS, Kernel, Kind
 from maxmargin.model_selection import grids
 from maxmargin.model_selection.base import SearchCV
+from maxmargin.model_selection.kernel_search import KernelSearch
 from maxmargin.model_selection.scaling import rows_of, scaler_of
-from maxmargin.model_selection.search import Data, KernelSearch, Search
+from maxmargin.model_selection.search import Data, Search
 from maxmargin.model_selection.shared import KernelStore, budget
 from maxmargin.monitor import Monitor
 

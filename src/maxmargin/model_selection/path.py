@@ -21,8 +21,9 @@ from maxmargin.estimators._machine import KernelMachine
 from maxmargin.estimators._targets import finite_weight
 from maxmargin.kernel.sources import take
 from maxmargin.model_selection import grids
+from maxmargin.model_selection.kernel_search import warm_starts
 from maxmargin.model_selection.parts import ROUNDING, Machine, parts_of
-from maxmargin.model_selection.search import Parameters, warm_starts
+from maxmargin.model_selection.search import Parameters
 from maxmargin.model_selection.shared import Fold, FoldModel, KernelStore, budget, evaluate
 
 
