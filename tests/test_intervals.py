@@ -16,7 +16,7 @@ from sklearn.preprocessing import MaxAbsScaler
 
 import data
 from command import run
-from maxmargin import SVR, Kernel, LinearSVR, NuSVR, calibration, intervals, io
+from maxmargin import SVR, Kernel, LinearSVR, NuSVR, calibration, compact, intervals, io
 from maxmargin.estimators._probability import sample_keys
 from maxmargin.intervals import Folds
 from maxmargin.kernel.held_out import folds_of
@@ -388,6 +388,21 @@ def test_files_of_libsvm_have_the_noise_model(tmp_path):
     np.testing.assert_array_equal(again.model_.prob_a, model.model_.prob_a)
     with pytest.raises(NotFittedError, match="interval=True"):
         again.predict_interval(X)
+
+
+def test_a_compact_model_has_the_intervals_of_the_model():
+    X, y = curve()
+    model = SVR(gamma=0.5, interval=True).fit(X, y)
+    small = compact(model, max_support_vectors=20)
+    np.testing.assert_array_equal(small.predict_interval(X), model.predict_interval(X))
+
+
+def test_the_noise_model_counts_weights():
+    X, y = curve()
+    weight = np.random.default_rng(0).integers(1, 4, len(y))
+    weighted = SVR(gamma=0.5, interval=True).fit(X, y, sample_weight=weight)
+    copied = SVR(gamma=0.5, interval=True).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    np.testing.assert_allclose(weighted.model_.prob_a, copied.model_.prob_a, rtol=1e-6)
 
 
 def test_weighted_scale_is_that_of_copies():

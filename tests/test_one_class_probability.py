@@ -79,6 +79,14 @@ def test_weighted_marks_are_those_of_copies():
         np.testing.assert_array_equal(found, expected)
 
 
+def test_a_value_on_a_mark_has_passed_it():
+    """As in LIBSVM, but for the last mark, where its probability is 0."""
+    marks = np.arange(10.0)
+    found = calibration.inside_probability(np.concatenate([marks, marks - 0.5]), marks)
+    expected = [*np.arange(1, 10) / 10, 0.999, 0.001, *np.arange(1, 10) / 10]
+    np.testing.assert_allclose(found, expected)
+
+
 @pytest.mark.parametrize("nu", [0.1, 0.5])
 def test_probabilities_of_their_models(nu, tmp_path):
     """All eleven probabilities occur; only where theirs is 1/2, ours leans to the label."""

@@ -105,7 +105,8 @@ def compact(
     compact_model : estimator
         ``compression_`` holds the numbers of support vectors and the measured distances; its
         ``bound()`` bounds the change of every decision value. The status of ``certificate_`` is
-        "compacted".
+        "compacted". Intervals (``interval=True``) are those of the model given, and their machines
+        keep all their vectors.
 
     Examples
     --------
