@@ -373,7 +373,7 @@ def test_costs_are_extrapolated():
     assert cost.exponent == pytest.approx(2.5)
     assert cost.at(4000) == pytest.approx(32.0)
     assert cost.within(32.0) == 4000
-    assert Cost(1000, 1.0).then(2000, 1.0).exponent == pytest.approx(1.5)
+    assert Cost(1000, 1.0).then(2000, 1.0).exponent == pytest.approx(1.4)
     assert Cost(1000, 1.0).then(2000, 99.0).exponent == pytest.approx(2.5)
 
 

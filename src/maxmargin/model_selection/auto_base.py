@@ -226,9 +226,10 @@ class AutoMachine(QuickParameters):
         if self._left_out:
             short.append("probabilities were left out")
         if short:
+            late = f"time_budget={self.time_budget:g} was too short"
+            cause = "Ctrl-C ended the search" if explorer.interrupted else late
             warnings.warn(
-                f"time_budget={self.time_budget:g} was too short: {', and '.join(short)}. Raise "
-                "time_budget; report_ says more.",
+                f"{cause}: {', and '.join(short)}. Raise time_budget; report_ says more.",
                 ConvergenceWarning,
                 stacklevel=4,
             )

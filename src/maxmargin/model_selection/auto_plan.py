@@ -28,7 +28,7 @@ from maxmargin.model_selection.trials import Trial, on_edge
 class Settings(NamedTuple):
     """The plan's sizes; chosen on sets of scikit-learn, a9a and synthetic ones."""
 
-    sizes: tuple[tuple[int, int], tuple[int, int]] = ((300, 30), (1000, 100))
+    sizes: tuple[tuple[int, int], tuple[int, int]] = ((300, 60), (1000, 100))
     """Samples on which one column of the coarse grid is tried, and those of the coarse grid: at
     least the first number, and at least the second for each class. A set up to half as large
     again is taken whole."""

@@ -197,7 +197,9 @@ class Explorer:
         except ValueError:
             return None
         seconds = time.perf_counter() - began
-        early = machine.certificate_.status is Status.TIME_LIMIT
+        status = machine.certificate_.status
+        self.interrupted |= status is Status.INTERRUPTED
+        early = status in (Status.TIME_LIMIT, Status.INTERRUPTED)
         return 2 * seconds if early else seconds  # nobody knows how long it would have taken
 
 

@@ -151,5 +151,5 @@ class Cost(NamedTuple):
             return self
         growth = np.log(max(seconds, 1e-9) / max(self.seconds, 1e-9))
         measured = growth / np.log(samples / self.samples)
-        exponent = float(np.clip(measured, max(1.0, self.exponent - 0.7), self.exponent + 0.3))
+        exponent = float(np.clip(measured, self.exponent - 0.8, self.exponent + 0.3))
         return Cost(samples, seconds, exponent)
