@@ -278,13 +278,18 @@ def test_equal_samples():
     assert len(model.model_.folds.end) == 2
 
 
-def test_a_limit_that_ends_the_folds():
-    X, y = curve(300)
+@pytest.mark.parametrize("cls", [SVR, NuSVR])
+@pytest.mark.parametrize("steps", [20, 400])
+def test_a_limit_that_ends_the_folds(cls, steps):
+    """A machine that ended early is damped as that of all samples is: intervals stay sensible."""
+    X, y = curve(1500)
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
-        model = SVR(C=1000, max_iter=20, interval=True).fit(X, y)
+        model = cls(C=1000, gamma=5.0, max_iter=steps, interval=True).fit(X, y)
     assert any(issubclass(one.category, ConvergenceWarning) for one in seen)
-    assert np.isfinite(model.predict_interval(X)).all()
+    interval = model.predict_interval(X)
+    assert np.ptp(interval, axis=1).max() < 3 * np.ptp(y)
+    assert coverage(interval, y) > 0.8
 
 
 def test_altered_intervals_are_refused():

@@ -21,16 +21,12 @@ from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._probability import sample_keys
 from maxmargin.estimators._record import checked
 from maxmargin.estimators._targets import numbers, validate_weight
-from maxmargin.kernel.held_out import NEVER
+from maxmargin.kernel.held_out import EARLY, NEVER
 from maxmargin.linear import losses
 from maxmargin.linear.designs import ArrayDesign, Design
 from maxmargin.linear.losses import LinearProblem
 from maxmargin.linear.model import check_folds, decision_values, fold_machine
 from maxmargin.linear.training import TrainedLinear
-from maxmargin.status import Status
-
-EARLY = (Status.MAX_ITER, Status.TIME_LIMIT, Status.INTERRUPTED)
-"""Ends of models without a fold that spoil their errors."""
 
 
 class LinearSVR(PredictsIntervals, RegressorMixin, LinearModel, BaseLinear):  # type: ignore[misc]

@@ -31,7 +31,7 @@ from maxmargin.kernel.formulations import Decision
 from maxmargin.kernel.model import KernelModel, kept_vectors
 from maxmargin.kernel.problems import DualProblem, fill, fold
 from maxmargin.kernel.solution import Solution
-from maxmargin.kernel.training import Task, Trained, bound_suffices, train
+from maxmargin.kernel.training import Task, Trained, bound_suffices, train, with_damping
 from maxmargin.kernel.workspace import KernelWorkspace
 from maxmargin.status import Status
 
@@ -47,6 +47,8 @@ class Settings(NamedTuple):
 
 
 SETTINGS = Settings()
+EARLY = (Status.MAX_ITER, Status.TIME_LIMIT, Status.INTERRUPTED)
+"""Ends of machines that may be far from optimal."""
 NEVER = -1
 """The fold of a sample that is never held out."""
 
@@ -136,7 +138,7 @@ def hold_out(
         )
         values[out] = part[out]
         machines.append(read)
-        early |= solution.ended in (Status.MAX_ITER, Status.TIME_LIMIT, Status.INTERRUPTED)
+        early |= solution.ended in EARLY
     return values, tuple(machines), early
 
 
@@ -161,8 +163,13 @@ def _solve_without(
     if solution.ended is Status.DEGENERATE:
         nothing = np.zeros(len(coef))
         return solution, Decision(nothing, 0.0, (0.0, 0.0)), nothing
-    read = task.formulation.read(problem, solution)
-    return solution, read, solution.kernel_part / read.scale + read.intercept
+    read, part = task.formulation.read(problem, solution), solution.kernel_part
+    primal = task.formulation.primal
+    if primal is not None and solution.ended in EARLY:
+        primal = primal._replace(C=np.where(out, 0.0, primal.C))
+        factor, read = with_damping(primal, read, part)
+        part = factor * part
+    return solution, read, part / read.scale + read.intercept
 
 
 def without(problem: DualProblem, out: Mask) -> DualProblem:

@@ -140,7 +140,7 @@ def _train(task: Task, workspace: KernelWorkspace) -> Trained:
         decision = form.read(problem, solution)
         trained = _judged(task, problem, workspace, solution, decision, convexity)
     if form.primal is not None and not trained.status.converged:
-        factor, decision = _damped(form.primal, trained.decision, solution.kernel_part)
+        factor, decision = with_damping(form.primal, trained.decision, solution.kernel_part)
         if factor < 1 or decision.intercept != trained.decision.intercept:
             solution = solution._replace(kernel_part=factor * solution.kernel_part)
             trained = _judged(task, problem, workspace, solution, decision, convexity)
@@ -262,7 +262,7 @@ def _judged(
     return Trained(decision, found.updated(status=status))
 
 
-def _damped(primal: Primal, decision: Decision, part: Floats) -> tuple[float, Decision]:
+def with_damping(primal: Primal, decision: Decision, part: Floats) -> tuple[float, Decision]:
     """A multiple of the coefficients, and the decision with it: 1 unless a constant is better."""
     square = float(np.sum(decision.coef * part))
     epsilon = decision.epsilon if primal.epsilon is None else primal.epsilon
