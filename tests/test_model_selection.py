@@ -338,9 +338,34 @@ def test_ctrl_c_keeps_what_is_done(monkeypatch):
     assert search.cv_results_["n_splits_done"].sum() < 8 * 8 * 3
     assert search.predict(X).shape == y.shape
     fits.clear()
+    search = SVCCV(8, 8, cv=3, warm_start=True)
     with pytest.raises(KeyboardInterrupt):
-        SVCCV(8, 8, cv=3).fit(X, y)
+        search.fit(X, y)
     assert len(fits) < 8 * 8 * 3
+    assert not hasattr(search, "best_params_")
+    before = len(fits)
+    search.fit(X, y)  # goes on
+    assert 8 * 8 * 3 <= len(fits) <= 8 * 8 * 3 + 4
+    assert before > 8
+    assert (search.cv_results_["n_splits_done"] == 3).all()
+
+
+def test_what_failed_is_tried_again():
+    X, y = two_classes(60)
+    calls = []
+
+    def flaky(model, X, y):
+        calls.append(1)
+        if len(calls) == 2:
+            raise RuntimeError("once")
+        return model.score(X, y)
+
+    search = SVCCV([1, 2], [0.1], cv=3, scoring=flaky, n_jobs=1, warm_start=True)
+    with pytest.warns(FitFailedWarning, match="once"):
+        search.fit(X, y)
+    search.fit(X, y)
+    assert len(calls) == 7
+    assert (search.cv_results_["n_splits_done"] == 3).all()
 
 
 def test_refining_adds_values_between():

@@ -37,17 +37,19 @@ from maxmargin.model_selection.scoring import (
     refuse_without_weights,
     scorer_of,
 )
-from maxmargin.model_selection.search import Data, Folds, Known, Search
+from maxmargin.model_selection.search import Data, Folds, Search
 from maxmargin.monitor import Monitor
+
+Progress = dict[str, Any]
 
 
 class SearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
     """A search over the parameters of one machine; a subclass names them."""
 
     _machine: ClassVar[type]
-    _same: Any
-    """What a search must have in common with the last one to go on with it."""
-    _known: Known
+    _progress: Progress
+    """What the last search has done, also if Ctrl-C ended it, and what a search must have in common
+    with it to go on."""
     _score: ClassVar[str | None] = None
     """The score without ``scoring``; None is that of the machine."""
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -115,6 +117,7 @@ class SearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
         self : object
             The fitted search.
         """
+        self.__dict__.setdefault("_progress", {})
         with all_or_nothing(self):
             search = self._search(X, y, sample_weight, groups, **params)
             search.warn()
@@ -143,22 +146,21 @@ class SearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
             joblib.hash((X, y, weight, given, folds, machine.get_params(), self.scale)),
             self.scoring,
         )
-        goes_on = self.warm_start and same == self.__dict__.get("_same")
-        known: Known = self._known if goes_on else {}
-        search.recall(known)
         discard = self.discard is not None
         safe = self.discard == "safe"
         bound = bound_of(self.scoring, self._score, machine) if safe else None
-        with monitor:
-            search.run(jobs, discard, bound)
-            if self.refine and monitor.stop(0) is None:
-                chosen = results.best(search, results.cv_results(search)["mean_test_score"])
-                search.candidates += results.refined(
-                    grid, search.candidates[chosen], search.candidates
-                )
-                search.recall(known)
+        progress: Progress = self.__dict__.setdefault("_progress", {})
+        known = progress["known"] if self.warm_start and progress.get("same") == same else {}
+        search.recall(known)
+        try:
+            with monitor:
                 search.run(jobs, discard, bound)
-        self._same, self._known = same, search.known()
+                if self.refine and monitor.stop(0) is None:
+                    search.candidates += results.refined(grid, search)
+                    search.recall(known)
+                    search.run(jobs, discard, bound)
+        finally:
+            progress |= {"same": same, "known": known | search.known()}
         return search
 
     def _validated(self, machine: Any, X: Any, y: Any) -> tuple[Any, Any]:

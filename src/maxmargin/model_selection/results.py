@@ -81,10 +81,10 @@ def between(values: Floats, chosen: float) -> list[float]:
     return [float(np.sqrt(chosen * other)) for other in neighbours]
 
 
-def refined(
-    grid: dict[str, Floats], chosen: Parameters, known: Sequence[Parameters]
-) -> list[Parameters]:
-    """The candidates around a chosen one that a search has not tried."""
+def refined(grid: dict[str, Floats], search: Search) -> list[Parameters]:
+    """The candidates around the best one that a search has not tried."""
+    known = search.candidates
+    chosen = known[best(search, cv_results(search)["mean_test_score"])]
     axes = {name: [chosen[name], *between(values, chosen[name])] for name, values in grid.items()}
     return [one for one in product_of(axes) if one not in known]
 

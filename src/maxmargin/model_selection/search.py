@@ -83,8 +83,11 @@ class Search(ABC):
         self.discarded: set[int] = set()
 
     def known(self) -> Known:
-        """What is done, by parameters and fold, for a later search on the same data."""
-        return {(key_of(self.candidates[k]), fold): one for (k, fold), one in self.done.items()}
+        """What is done without an error, by parameters and fold, for a later search on the same
+        data.
+        """
+        good = {at: one for at, one in self.done.items() if not one.error}
+        return {(key_of(self.candidates[k]), fold): one for (k, fold), one in good.items()}
 
     def recall(self, known: Known) -> None:
         """Take over what an earlier search on the same data has done."""
