@@ -268,7 +268,7 @@ def test_what_was_stopped_early_is_damped(monkeypatch):
 
         Steps(monkeypatch, early, early)
         plain = trained(form())
-        monkeypatch.setattr(training, "_damped", damped)
+        monkeypatch.setattr(training, "with_damping", damped)
         found = trained(form(primal=PRIMAL))
         assert found.status is plain.status is Status.MAX_ITER
         wanted = kernel_certificate.classification(
@@ -277,7 +277,7 @@ def test_what_was_stopped_early_is_damped(monkeypatch):
         assert found.certificate.primal == pytest.approx(wanted.primal)
         assert (found.certificate.primal != plain.certificate.primal) is changed
     Steps(monkeypatch, solved())
-    monkeypatch.setattr(training, "_damped", lambda *_: pytest.fail("converged"))
+    monkeypatch.setattr(training, "with_damping", lambda *_: pytest.fail("converged"))
     found = trained(form(primal=PRIMAL))
     assert found.status is Status.OPTIMAL
 
@@ -303,7 +303,7 @@ def test_what_does_not_change_is_not_judged_again(monkeypatch):
         def damped(primal, decision, part, factor=factor):
             return factor, decision._replace(coef=factor * decision.coef)
 
-        monkeypatch.setattr(training, "_damped", damped)
+        monkeypatch.setattr(training, "with_damping", damped)
         trained(form(primal=PRIMAL))
         assert len(calls) == times
         monkeypatch.undo()
