@@ -135,8 +135,8 @@ def train(
     """Fit a support vector machine on a data file.
 
     The certificate bounds how far the solution is from the optimum. Accuracy and errors are those
-    on the training data; --cv adds those of a cross-validation. --tune searches the grid of
-    maxmargin tune; --cv is its number of folds, 5 by default.
+    on the training data; --cv adds those of a cross-validation. --tune searches the grid of the
+    command tune, with as many folds as --cv says, 5 by default.
 
     Examples:
 
