@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_digits
@@ -89,6 +90,7 @@ def test_order_and_copies_do_not_matter(model):
 @pytest.mark.parametrize("classes", [2, 3])
 def test_linear_sigmoids_are_those_of_lone_fits(model, classes, monkeypatch):
     settings(monkeypatch, held_out, tol=1.0)
+    settings(monkeypatch, left_out, few=1000)
     X, y = blobs(classes=classes)
     weight = np.random.default_rng(0).uniform(0.5, 2, len(y))
     base = clone(model).set_params(tol=1e-10, max_iter=100_000)
@@ -109,6 +111,36 @@ def test_linear_sigmoids_are_those_of_lone_fits(model, classes, monkeypatch):
     np.testing.assert_allclose(found.model_.prob_b, np.array(expected)[:, 1], atol=1e-3)
 
 
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("times", [1, 2])
+def test_closed_form_of_linear_models_is_that_of_the_linear_kernel(loss, times):
+    X, y = blobs(n=150, classes=2, apart=0.8)
+    X, y = np.repeat(X, times, axis=0), np.repeat(y, times)
+    weight = np.random.default_rng(0).uniform(0.5, 2, len(y))
+    common = {"C": 2.0, "loss": loss, "probability": True}
+    linear = LinearSVC(tol=1e-9, **common).fit(sparse.csr_matrix(X), y, sample_weight=weight)
+    kernel = SVC(kernel="linear", **common).fit(X, y, sample_weight=weight)
+    np.testing.assert_allclose(linear.model_.prob_a, kernel.probA_, rtol=1e-3)
+    np.testing.assert_allclose(linear.model_.prob_b, kernel.probB_, atol=1e-3)
+
+
+@pytest.mark.parametrize("intercept", ["free", "regularised", "none"])
+def test_closed_form_of_linear_models_against_machines_without_a_sample(intercept, monkeypatch):
+    """All samples of a squared hinge with little C are support vectors, with and without one."""
+    X, y = blobs(n=60, classes=2, apart=0.2)
+    how = {"fit_intercept": False} if intercept == "none" else {"intercept": intercept}
+    how |= {"intercept_scaling": 2.0} if intercept == "regularised" else {}
+    model = LinearSVC(C=0.001, tol=1e-10, **how)
+    seen = []
+    real = LinearSVC._in_closed_form
+    monkeypatch.setattr(LinearSVC, "_in_closed_form", lambda *a: seen.append(real(*a)) or seen[-1])
+    clone(model).set_params(probability=True).fit(X, y)
+    for i in range(0, 60, 7):
+        rest = np.arange(60) != i
+        value = clone(model).fit(X[rest], y[rest]).decision_function(X[[i]])[0]
+        assert seen[0][i, 0] == pytest.approx(value, abs=1e-8)
+
+
 @pytest.mark.parametrize("model", [MODELS[k] for k in (0, 2, 4, 7)], ids=str)
 def test_log_loss_is_not_worse_than_that_of_scikit_learn(model):
     X, y = load_digits(return_X_y=True)
@@ -127,10 +159,11 @@ def test_many_samples_take_few_folds(monkeypatch):
     calls = []
     real = LinearSVC._without
     monkeypatch.setattr(LinearSVC, "_without", lambda *a: calls.append(1) or real(*a))
-    p = LinearSVC(probability=True).fit(X, y).predict_proba(X)
+    model = LinearSVC(penalty="l1", probability=True)
+    p = model.fit(X, y).predict_proba(X)
     assert len(calls) == 1
     settings(monkeypatch, left_out, for_each_class=1000)
-    whole = LinearSVC(probability=True).fit(X, y).predict_proba(X)
+    whole = model.fit(X, y).predict_proba(X)
     assert len(calls) == 6
     assert np.abs(p - whole).max() < 0.15
 

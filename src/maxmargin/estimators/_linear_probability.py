@@ -1,9 +1,12 @@
-"""Probabilities of LinearSVC, from decision values of samples held out of the fit.
+"""Probabilities of LinearSVC, from decision values of samples left out of the fit.
 
-A fold is held out by weights of 0 for its samples. Each machine without a fold begins at the one of
-all samples. Large data need few folds for enough samples (kernel/left_out.py).
+They come from a closed form (linear/span.py). Where there is none (an l1 penalty, Crammer and
+Singer's problem, many features or few samples) folds are held out by weights of 0 for their
+samples. Each machine without a fold begins at the one of all samples. Large data need few folds
+for enough samples (kernel/left_out.py).
 """
 
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -15,10 +18,11 @@ from maxmargin.estimators._calibrated import Calibrated, PairValues, learnt, met
 from maxmargin.estimators._linear import BaseLinear
 from maxmargin.estimators._probability import sample_keys
 from maxmargin.estimators._warnings import warn
-from maxmargin.kernel import held_out
+from maxmargin.kernel import held_out, left_out
 from maxmargin.kernel.left_out import Left
-from maxmargin.linear import model
+from maxmargin.linear import model, span
 from maxmargin.linear.designs import ArrayDesign, Design
+from maxmargin.linear.losses import LinearProblem
 from maxmargin.linear.model import LinearModel
 from maxmargin.linear.training import Task
 from maxmargin.linear.workspace import LinearWorkspace
@@ -65,19 +69,9 @@ class GivesLinearProbabilities(Calibrated, BaseLinear):
         used = np.flatnonzero(data.effective > 0)
         label, weight = data.label[used], data.weight[used]
         left = Left.of(sample_keys(None, data.design.X[used], self.random_state), label)
-        values = model.decision_values(record, data.design.X[used])
-        values[left.folds != held_out.NEVER] = np.nan
-        out, early = left.enough() & (left.folds != held_out.NEVER), False
-        with self._watched() as (monitor, seed):
-            for fold in np.unique(left.folds[out]):
-                here = used[left.folds == fold]
-                rest = data.effective.copy()
-                rest[here] = 0.0
-                workspace = LinearWorkspace(data.design, monitor.quiet(self.max_iter), seed)
-                coef, intercept, ended = fit(rest, workspace, held_out.SETTINGS.tol * self.tol)
-                found = data.design.pick(here).values_of_all(coef) + intercept
-                values[left.folds == fold] = found
-                early |= ended
+        values, early = self._in_closed_form(data, used, left), False
+        if values is None:
+            values, early = self._held_out(data, used, left, fit)
         if values.shape[1] == 1:
             parts = [PairValues(values[:, 0], np.where(label == 1, 1.0, -1.0), weight)]
         else:
@@ -89,6 +83,58 @@ class GivesLinearProbabilities(Calibrated, BaseLinear):
                 "probabilities come from them. Raise max_iter or time_limit.",
                 ConvergenceWarning,
             )
+
+    def _in_closed_form(self, data: Labelled, used: Integers, left: Left) -> Floats | None:
+        """Decision values by leave-one-out; None where there is no closed form."""
+        first, copy = np.unique(left.copy, return_index=True, return_inverse=True)[1:]
+        few = len(first) <= left_out.SETTINGS.few
+        rough = few or not span.applies(len(first), data.design.shape[1])
+        if rough or self.penalty == "l1" or self.multi_class == "crammer_singer":
+            return None
+        record: LinearModel = self.model_
+        assert isinstance(data.design, ArrayDesign)
+        design = data.design if len(used) == len(data.label) else data.design.pick(used)
+        values = model.decision_values(record, design.X)
+        wanted = np.flatnonzero(left.rank[first] < left_out.SETTINGS.for_each_class)
+        rows, found = first[wanted], np.full(values.shape, np.nan)
+        bounds = self.C * data.effective[used]
+        ridge = 1 / (2 * bounds) if self.loss == "squared_hinge" else np.zeros(len(used))
+        problems = self._problems(data.label, len(self.classes_), data.effective)
+        for k, problem in enumerate(problems):
+            positive = data.label[used] == (k if len(problems) > 1 else 1)
+            margin = np.where(positive, values[:, k], -values[:, k])
+            t = record.duals[[k]].toarray()[0][used]
+            function = left_out.merged(t, bounds, ridge, margin, first, copy)
+            shift = span.shifts(design, problem, *function, rows)
+            if shift is None or not np.isfinite(shift).all():
+                return None
+            shift[left.folds[rows] == held_out.NEVER] = 0.0
+            each = np.full(len(first), np.nan)
+            each[wanted] = values[rows, k] + shift
+            found[:, k] = each[copy]
+        return found
+
+    def _held_out(
+        self, data: Labelled, used: Integers, left: Left, fit: Fit
+    ) -> tuple[Floats, bool]:
+        """Decision values by machines without a fold, and whether a limit ended one of them."""
+        assert isinstance(data.design, ArrayDesign)
+        values, early = model.decision_values(self.model_, data.design.X[used]), False
+        values[left.folds != held_out.NEVER] = np.nan
+        with self._watched() as (monitor, seed):
+            for fold in np.unique(left.folds[left.enough() & (left.folds != held_out.NEVER)]):
+                here = used[left.folds == fold]
+                rest = data.effective.copy()
+                rest[here] = 0.0
+                workspace = LinearWorkspace(data.design, monitor.quiet(self.max_iter), seed)
+                coef, intercept, ended = fit(rest, workspace, held_out.SETTINGS.tol * self.tol)
+                values[left.folds == fold] = data.design.pick(here).values_of_all(coef) + intercept
+                early |= ended
+        return values, early
+
+    @abstractmethod
+    def _problems(self, label: Any, n_classes: int, effective: Floats) -> list[LinearProblem]:
+        """One problem for two classes, else one for each class against the rest."""
 
     def _without(
         self, problems: list[Any], choice: Any, workspace: LinearWorkspace, tol: float

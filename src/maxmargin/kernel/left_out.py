@@ -124,7 +124,9 @@ def _in_closed_form(
     positive = _by_row(problem, problem.upper) > 0
     values = _values(workspace, decision)
     margin = np.where(positive, values, -values)
-    function = _merged(problem, decision, margin, first, copy)
+    bounds = _by_row(problem, np.maximum(-problem.lower, problem.upper)) / decision.scale
+    ridge = _by_row(problem, problem.ridge)
+    function = merged(decision.coef, bounds, ridge, margin, first, copy)
     if not 2 <= int(function.active.sum()) <= SETTINGS.most_active:
         return None
     wanted = np.flatnonzero(left.rank[first] < SETTINGS.for_each_class)
@@ -140,12 +142,14 @@ def _in_closed_form(
     return left_out
 
 
-def _merged(
-    problem: DualProblem, decision: Decision, margin: Floats, first: Integers, copy: Integers
+def merged(
+    coef: Floats, bounds: Floats, ridge: Floats, margin: Floats, first: Integers, copy: Integers
 ) -> span.Function:
-    """The function with the coefficients of copies at the first of them."""
-    bounds = _by_row(problem, np.maximum(-problem.lower, problem.upper)) / decision.scale
-    coef, ridge = decision.coef, _by_row(problem, problem.ridge)
+    """The function with the coefficients of copies at the first of them.
+
+    Bounds C_i and margins y f are those of a hinge; a squared loss has a ridge. ``copy`` numbers
+    the distinct samples, and ``first`` says where each occurs first.
+    """
     if len(first) < len(copy):
         margin = np.where(np.isin(np.arange(len(copy)), first), margin, np.inf)
         coef, bounds = (_sums(values, first, copy) for values in (coef, bounds))
