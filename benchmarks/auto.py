@@ -21,6 +21,7 @@ samples. No constant of AutoSVC was chosen on these four sets.
 
 import argparse
 import time
+import warnings
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
@@ -31,6 +32,7 @@ import pandas as pd
 import sklearn.svm
 from sklearn.base import clone
 from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.pipeline import make_pipeline
@@ -120,7 +122,9 @@ def by_hand(X: Any, y: np.ndarray, X_test: Any, y_test: np.ndarray, jobs: int) -
     began = time.perf_counter()
     features = clone(prepare).fit_transform(X) if isinstance(X, pd.DataFrame) else X
     scale = None if isinstance(X, pd.DataFrame) else "standard"
-    search = SVCCV(C, GAMMA, cv=folds, scale=scale, n_jobs=jobs).fit(features, y)
+    with warnings.catch_warnings():  # of the greatest C, which float64 does not always resolve
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        search = SVCCV(C, GAMMA, cv=folds, scale=scale, n_jobs=jobs).fit(features, y)
     ours = time.perf_counter() - began
     model = make_pipeline(prepare, sklearn.svm.SVC(**search.best_params_)).fit(X, y)
     right = model.predict(X_test) == y_test
