@@ -33,6 +33,7 @@ from maxmargin.model_selection.trials import (
     interval,
     on_edge,
     optimism,
+    smoothest,
 )
 
 SMALL = Settings(C=(0.1, 1.0, 10.0), gamma=(0.1, 1.0, 10.0), linear_C=(0.1, 1.0), zooms=1)
@@ -349,6 +350,14 @@ def test_the_best_trial_has_most_samples_and_the_smoothest_function():
     part = Trial("rbf", {"C": 1.0, "gamma": 1.0}, 100, (0.99, np.nan, np.nan, np.nan, np.nan))
     assert best([part, trial(0.7)]) == trial(0.7)
     assert best([]) is None
+
+
+def test_of_candidates_within_the_noise_the_smoothest_goes_on():
+    noisy = trial(0.8, C=1)._replace(scores=(0.84, 0.76, 0.8, 0.79, 0.8))
+    trials = [trial(0.8, C=100), noisy, trial(0.7, C=0.1)]
+    assert best(trials) == trials[0]
+    assert smoothest(trials) == noisy
+    assert smoothest([]) is None
 
 
 def test_an_edge_is_strictly_better():

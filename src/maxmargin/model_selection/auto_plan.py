@@ -208,6 +208,7 @@ class Plan:
         larger = min(n, int(self.settings.growth * m))
         larger = n if n < 1.5 * larger else larger
         grids = [self._promising(best), self._neighbours(best)]
+        grids.append({**grids[-1], "C": [best.parameters["C"]]})  # gamma depends more on n
         for grid in grids:
             if self.settings.margin * explorer.predicted(larger, grid) <= self._room():
                 return larger, grid

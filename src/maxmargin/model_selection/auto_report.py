@@ -129,11 +129,15 @@ class AutoReport:
             f"{low:.4f} to {high:.4f}."
         ]
         rivals = [one for one in self.trials if one.samples == chosen.samples]
+        if chosen.mean < max(
+            one.mean for one in rivals if one.kernel == chosen.kernel and one.done
+        ):
+            found.append("Of the candidates within the noise it is the one with the least C.")
         gain = optimism(rivals, chosen)
         found.append(
-            f"It is the best of {len(rivals)} candidates and thus optimistic, by about {gain:.4f} "
-            "(an estimate that tends to be too large). Only samples that the search has not seen "
-            "tell the true score."
+            f"It was chosen from {len(rivals)} candidates and is thus optimistic, by about "
+            f"{gain:.4f} (an estimate that tends to be too large). Only samples that the search "
+            "has not seen tell the true score."
         )
         return found
 

@@ -95,6 +95,20 @@ def best(trials: Sequence[Trial]) -> Trial | None:
     return max(usable, key=lambda one: (one.mean, *(-v for _, v in sorted(one.parameters.items()))))
 
 
+def smoothest(trials: Sequence[Trial], noise: float = 0.5) -> Trial | None:
+    """The trial with the least C of those that are within some standard errors of the best."""
+    chosen = best(trials)
+    if chosen is None:
+        return None
+    close = [chosen]
+    for one in trials:
+        if (one.samples, one.done) == (chosen.samples, chosen.done):
+            gap, error = difference(chosen, one)
+            if np.isfinite(error) and gap <= noise * error:
+                close.append(one)
+    return min(close, key=lambda one: (one.parameters["C"], -one.mean))
+
+
 def optimism(trials: Sequence[Trial], chosen: Trial) -> float:
     """Tibshirani and Tibshirani's estimate, from the trials on the same folds as the chosen."""
     table = np.array(
@@ -112,16 +126,20 @@ def optimism(trials: Sequence[Trial], chosen: Trial) -> float:
 def on_edge(trials: Sequence[Trial], chosen: Trial, name: str) -> int:
     """-1 or 1 if the chosen trial has the least or greatest value tried of a parameter, else 0.
 
-    It must be better than all with other values on the same samples: a plateau has no edge.
+    It must be better than all with other values on the same samples, by more than half a standard
+    error of the difference: a plateau has no edge.
     """
     values = [one.parameters[name] for one in trials]
     own = chosen.parameters[name]
     others = [
-        one.mean
+        one
         for one in trials
         if one.samples == chosen.samples and one.done and one.parameters[name] != own
     ]
-    if not others or chosen.mean <= max(others):
+    if not others:
+        return 0
+    gain, error = difference(chosen, max(others, key=lambda one: one.mean))
+    if gain <= (0.5 * error if np.isfinite(error) else 0.0):
         return 0
     return int(own == max(values)) - int(own == min(values))
 
