@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from maxmargin.core.backend import RBF_BY_DIFFERENCES, Backend, NotFinite, Variables
+from maxmargin.core.backend import (
+    RBF_BY_DIFFERENCES,
+    Backend,
+    Ended,
+    NotFinite,
+    Variables,
+    Walk,
+)
 from maxmargin.core.choose import HOST
 from maxmargin.kernel.kernels import Kind
 from numpy_backend import NumpyBackend, kernel_values
@@ -181,6 +188,61 @@ def test_pair_steps_on_points(backend, draw):
     K, variables = kernel_values(RBF, X[a], X[a]), small_problem(24)
     found = backend.pair_steps_on_points(RBF, backend.points(X), a, variables, 1e-9, 10**5)
     check_steps(found, variables, K)
+
+
+def face_problem(draw, width, n=20):
+    """A quadratic with one sum fixed, at a point inside its box."""
+    A = draw.normal(size=(n, n))
+    Q, g, group = A @ A.T + np.eye(n), draw.normal(size=n), np.repeat([0, -1], [n - 5, 5])
+    b = draw.uniform(-0.5, 0.5, n) * width
+    lower, upper = np.full(n, -width), np.full(n, width)
+    return Q, g, Walk(b, step(Q, g, group, []), lower, upper, np.zeros(n, bool), group, 1, None)
+
+
+def step(Q, g, group, held):
+    """The step to the minimum that keeps the sum and what is held, from its linear system."""
+    n = len(g)
+    N = np.hstack([(group == 0)[:, None], np.eye(n)[:, held]]).astype(float)
+    rest = np.zeros((N.shape[1], N.shape[1]))
+    right = np.concatenate([-g, np.zeros(N.shape[1])])
+    return np.linalg.solve(np.block([[Q, N], [N.T, rest]]), right)[:n]
+
+
+@pytest.mark.parametrize("width", [0.02, 0.2, 100.0])
+def test_face_steps(backend, draw, width):
+    """Bound by bound, with a linear system for each step."""
+    Q, g, walk = face_problem(draw, width)
+    n, b, held = len(g), walk.b.copy(), []
+    while True:
+        d = step(Q, g + Q @ (b - walk.b), walk.group, held)
+        d[held] = 0.0
+        reach = np.where(d > 0, walk.upper - b, b - walk.lower) / np.maximum(np.abs(d), 1e-300)
+        reach[held] = np.inf
+        if reach.min() >= 1:
+            b = b + d
+            break
+        b, k = b + reach.min() * d, int(reach.argmin())
+        b[k] = walk.upper[k] if d[k] > 0 else walk.lower[k]
+        held.append(k)
+    inverse, Z = np.linalg.inv(Q), np.zeros((n + 1, n))
+    w = inverse @ (walk.group == 0)
+    Z[0] = w / np.sqrt(w[walk.group == 0].sum())
+    start = walk.b.copy()
+    walk = walk._replace(Z=Z, b=start.copy())
+    nothing = np.full(n, -1)
+    if held:
+        assert backend.face_steps(walk, 1, inverse, nothing, 1e-14) == (1, Ended.MISSING)
+        assert np.array_equal(walk.b, start), "nothing moves before its column is there"
+        short = walk._replace(Z=Z[:1].copy(), b=start.copy(), pinned=walk.pinned.copy())
+        assert backend.face_steps(short, 1, inverse, np.arange(n), 1e-14) == (1, Ended.FULL)
+        assert short.pinned[held[0]]
+    found = backend.face_steps(walk, 1, inverse, np.arange(n), 1e-14)
+    assert found == (1 + len(held), Ended.REACHED)
+    np.testing.assert_allclose(walk.b, b, atol=1e-10 * max(1, width))
+    assert np.flatnonzero(walk.pinned).tolist() == sorted(held)
+    walk.d[3] = np.nan
+    found = backend.face_steps(walk._replace(pinned=np.zeros(n, bool)), 1, inverse, nothing, 1e-14)
+    assert found[1] is Ended.NOT_FINITE
 
 
 def test_cholesky(backend, draw):

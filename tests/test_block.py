@@ -10,7 +10,8 @@ from maxmargin.core.backend import Steps, Variables
 from maxmargin.core.choose import HOST
 from maxmargin.kernel import block, problems, working_set
 from maxmargin.kernel.cache import RowCache
-from maxmargin.kernel.newton import NotConvex, Tile, factorize
+from maxmargin.kernel.face import NotConvex, factorize
+from maxmargin.kernel.newton import Tile
 from maxmargin.kernel.solution import can_grow, can_shrink, levels
 from maxmargin.kernel.state import State
 from maxmargin.kernel.workspace import KernelWorkspace
@@ -381,7 +382,7 @@ def test_a_factor_is_kept_from_one_burst_to_the_next(monkeypatch):
 
     def newton(tile, goal, monitor, steps, factor):
         seen.append((goal, steps, factor))
-        return 4, factorize(tile, np.arange(5))
+        return 4, factorize(tile.quadratic, np.arange(5))
 
     monkeypatch.setattr(block, "newton", newton)
     at = state_of(problem)

@@ -102,17 +102,18 @@ def test_a_factor_takes_one_matrix():
     from helpers import peak_memory as peak
     from maxmargin.core.choose import HOST
     from maxmargin.core.backend import Variables
-    from maxmargin.kernel.newton import Tile, factorize
+    from maxmargin.kernel.face import factorize
+    from maxmargin.kernel.newton import Tile
     def tile(n):
         A, z = np.random.default_rng(0).normal(size=(n, 3)), np.zeros(n)
         K = A @ A.T
         np.fill_diagonal(K, np.diagonal(K) + 1)
         variables = Variables(z, z, z, z, z, np.array([0, n]), np.ones(1, bool))
         return Tile(np.arange(n), K, variables, HOST)
-    factorize(tile(300), np.arange(300))
+    factorize(tile(300).quadratic, np.arange(300))
     whole = tile(2000)
     before = peak()
-    factorize(whole, np.arange(2000))
+    factorize(whole.quadratic, np.arange(2000))
     print((peak() - before) * 1024 / (8 * 2000**2))
     """
     assert float(in_subprocess(code)) < 1.5

@@ -10,9 +10,11 @@ from maxmargin.core import threads
 from maxmargin.core.backend import Steps, Variables
 from maxmargin.core.choose import HOST
 from maxmargin.core.threads import one_thread
+from maxmargin.kernel import face
 from maxmargin.kernel import newton as module
 from maxmargin.kernel.bordered import Constraints
-from maxmargin.kernel.newton import NotConvex, Tile, factorize, join, newton
+from maxmargin.kernel.face import NotConvex
+from maxmargin.kernel.newton import Tile, newton
 from maxmargin.monitor import Monitor
 from maxmargin.status import Status
 
@@ -32,6 +34,23 @@ def tile_of(n=300, C=100.0, rank=None, groups=1, seed=0):
     lower, upper = np.minimum(0, C * y), np.maximum(0, C * y)
     variables = Variables(-y, np.zeros(n), lower, upper, np.zeros(n), begin, fixed)
     return Tile(np.arange(n), K, variables, HOST)
+
+
+def factorize(tile, at):
+    """A factor of some variables of a tile."""
+    return face.factorize(tile.quadratic, tile.numbers[at])
+
+
+def join(factor, tile, new):
+    """Let some variables join."""
+    last, Q = np.concatenate([factor.members[factor.base :], new]), tile.quadratic
+    right = Q.values(factor.members[: factor.base], new)
+    return factor.join(new, right, Q.values(last, last), Q.ridge(last))
+
+
+def factor_for(tile, factor):
+    """The factor of a tile's free variables."""
+    return face.factor_for(tile.quadratic, tile.numbers[tile.free], tile.served_by(factor))
 
 
 def test_a_bordered_factor_solves_like_the_whole_matrix():
@@ -84,7 +103,7 @@ def test_a_factor_serves_the_next_tile():
         np.concatenate([factor.members, np.setdiff1d(np.arange(400), factor.members)[:50]])
     )
     part = Tile(some, whole.K[np.ix_(some, some)], first.variables.pick(some, HOST), HOST)
-    assert module._factor_for(part, factor) is factor
+    assert factor_for(part, factor) is factor
 
 
 @pytest.mark.parametrize(
@@ -180,83 +199,66 @@ def test_moving_variables_brings_the_gradient_up_to_date():
     assert fall == pytest.approx(-objective(tile, tile.variables.b, before, G))
 
 
-def test_indicators_of_groups_and_what_is_left_without_sums():
-    at = np.array([0, 4, 5, 9])
-    assert module._groups(at, np.array([0, 10]), ONE, np).tolist() == [[1.0]] * 4
-    assert module._groups(at, np.array([0, 5, 10]), np.ones(2, bool), np).tolist() == [
-        [1, 0],
-        [1, 0],
-        [0, 1],
-        [0, 1],
-    ]
-    assert module._groups(at, np.array([0, 5, 6, 8, 10]), np.ones(4, bool), np).tolist() == [
-        [1, 0, 0],
-        [1, 0, 0],
-        [0, 1, 0],
-        [0, 0, 1],
-    ]
-    assert module._groups(at, np.array([0, 10]), ~ONE, np).shape == (4, 0)
-    assert module._groups(at, np.array([0, 5, 10]), np.array([False, True]), np).tolist() == [
-        [0],
-        [0],
-        [1],
-        [1],
-    ]
-    N = np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
-    assert module._without_sums(
-        np.array([1.0, 2.0, 6.0, 5.0]), N, np.array([], int), np
-    ).tolist() == [
-        -2.0,
-        -1.0,
-        3.0,
-        0.0,
-    ]
-    assert module._without_sums(np.array([1.0, 2.0, 6.0, 5.0]), N, np.array([1]), np).tolist() == [
-        -2.5,
-        0.0,
-        2.5,
-        0.0,
-    ]
-    assert module._without_sums(np.array([1.0, 2.0, 6.0, 5.0]), N, np.array([3]), np).tolist() == [
-        -2.0,
-        -1.0,
-        3.0,
-        0.0,
-    ]
-    assert N[1].tolist() == [1.0, 0.0], "its own"
+def test_groups_of_a_face_and_what_is_left_of_a_gradient_without_means():
+    at, four = np.array([0, 4, 5, 9]), np.zeros(10)
+
+    def of(begin, fixed, g=four):
+        variables = Variables(g, four, four - 1, four + 1, four, np.array(begin), np.array(fixed))
+        return face.Face.of(variables, at, np)
+
+    assert of([0, 10], [True]).group.tolist() == [0, 0, 0, 0]
+    assert of([0, 5, 10], [True, True]).group.tolist() == [0, 0, 1, 1]
+    assert of([0, 5, 6, 8, 10], [True] * 4).group.tolist() == [0, 0, 1, 3], "an empty one"
+    assert of([0, 10], [False]).group.tolist() == [-1] * 4
+    assert of([0, 5, 10], [False, True]).group.tolist() == [-1, -1, 1, 1]
+    G = np.zeros(10)
+    G[at] = [1.0, 3.0, 6.0, 5.0]
+    one = of([0, 9, 10], [True, True], G)
+    left = face._without_means
+    assert left(one, np.zeros(4, bool), np).tolist() == pytest.approx([-7 / 3, -1 / 3, 8 / 3, 0.0])
+    assert left(one, np.array([False, True, False, False]), np).tolist() == [-2.5, 0.0, 2.5, 0.0]
+    assert left(one, np.array([True] * 4), np).tolist() == [0.0] * 4
 
 
 @pytest.mark.parametrize("held", [[], [2, 9]])
 @pytest.mark.parametrize("groups", [1, 2])
-def test_a_direction_leads_to_the_minimum_that_keeps_sums_and_what_is_held(groups, held):
-    tile = inner_tile(groups=groups)
+def test_a_step_leads_to_the_minimum_that_keeps_sums_and_what_is_held(groups, held):
+    tile = inner_tile(groups=groups, C=1e6)
     n, held = len(tile.variables.b), np.array(held, np.int64)
-    N = module._groups(np.arange(n), tile.variables.begin, tile.variables.fixed, np)
-    factor = factorize(tile, np.arange(n))
-    rest = Constraints(factor, N, held, 20)
-    for more in ([], [5], [6, 7]):
-        rest.pin(np.array(more, np.int64), np.array([6, 11]))
-        held = np.concatenate([held, more]).astype(int)
-        found = module._direction(rest, factor.solve(tile.variables.G))
-        A = np.hstack([N, np.eye(n)[:, held]])
-        Q = tile.K + np.diag(tile.variables.ridge)
-        system = np.block([[Q, A], [A.T, np.zeros((A.shape[1], A.shape[1]))]])
-        wanted = np.linalg.solve(system, np.concatenate([-tile.variables.G, np.zeros(A.shape[1])]))[
-            :n
-        ]
-        np.testing.assert_allclose(found, wanted, atol=1e-9)
-        assert rest.pinned.tolist() == held.tolist()
-    assert set(rest.made) == {*held.tolist(), 6, 11}, "made ahead of time, once"
+    one, factor = face.Face.of(tile.variables, np.arange(n), np), factorize(tile, np.arange(n))
+    tile.variables.b[held] = tile.variables.lower[held]
+    b, whole = face.minimise(one._replace(b=tile.variables.b.copy()), factor)
+    N = (one.group[:, None] == np.arange(groups)).astype(float)
+    A = np.hstack([N, np.eye(n)[:, held]])
+    Q = tile.K + np.diag(tile.variables.ridge)
+    system = np.block([[Q, A], [A.T, np.zeros((A.shape[1], A.shape[1]))]])
+    right = np.concatenate([-tile.variables.G, np.zeros(A.shape[1])])
+    assert whole
+    np.testing.assert_allclose(b - tile.variables.b, np.linalg.solve(system, right)[:n], atol=1e-9)
 
 
-def test_no_direction_where_rounding_leaves_none():
+def test_constraints_that_rounding_makes_dependent_are_refused(monkeypatch):
     tile = inner_tile()
-    rest = Constraints(factorize(tile, np.arange(24)), np.ones((24, 1)), np.array([3]))
-    rest.S[:2, :2] = 0.0
-    assert module._direction(rest, tile.variables.G) is None
-    rest = Constraints(factorize(tile, np.arange(24)), np.ones((24, 1)), np.empty(0, np.int64))
-    rest.S[0, 0] = np.nan
-    assert module._direction(rest, tile.variables.G) is None
+    factor = factorize(tile, np.arange(24))
+    monkeypatch.setattr(factor, "columns", lambda at: -np.eye(24)[:, at])
+    one = face.Face.of(tile.variables, np.arange(24), np)
+    with pytest.raises(NotConvex):
+        face._constraints(one, factor, np.arange(4, 12))
+
+
+def test_systems_with_given_sums_and_pinned_variables():
+    tile = inner_tile()
+    factor = factorize(tile, np.arange(24))
+    N, held = np.ones((24, 1)), np.array([3, 7])
+    x, y = Constraints(factor, N, held).solve(factor.solve(tile.variables.G), total=0.5)
+    Q = tile.K + np.diag(tile.variables.ridge)
+    np.testing.assert_allclose(-x.sum(), 0.5)
+    np.testing.assert_allclose(x[held], 0.0, atol=1e-12)
+    right = tile.variables.G - np.hstack([N, np.eye(24)[:, held]]) @ y
+    np.testing.assert_allclose(Q @ -x, right, atol=1e-9)
+    rest = Constraints(factor, N, held)
+    rest.S[:] = 0.0
+    assert rest.solve(tile.variables.G) is None
 
 
 @pytest.mark.parametrize("C", [0.05, 1.0, 100.0])
@@ -266,7 +268,7 @@ def test_a_walk_ends_at_the_minimum_of_the_face_it_meets(groups, C):
     tile.variables.b[4], tile.variables.b[5] = tile.variables.lower[4], tile.variables.upper[5]
     before, G = tile.variables.b.copy(), tile.variables.G.copy()
     members = np.array([*range(2, 20), 22])
-    fall, whole = module._minimise_face(tile, factorize(tile, members), Monitor(), 0)
+    fall, whole = module.minimise_face(tile, factorize(tile, members), Monitor(), 0)
     assert whole
     assert fall == pytest.approx(-objective(tile, tile.variables.b, before, G))
     assert fall > 0
@@ -293,10 +295,10 @@ def test_a_walk_ends_at_the_minimum_of_the_face_it_meets(groups, C):
 
 
 def test_a_walk_gives_up_after_many_bounds(monkeypatch):
-    settings(monkeypatch, module, changes=2)
+    settings(monkeypatch, face, changes=2)
     tile = inner_tile(C=0.05)
     before, G = tile.variables.b.copy(), tile.variables.G.copy()
-    fall, whole = module._minimise_face(tile, factorize(tile, np.arange(24)), Monitor(), 0)
+    fall, whole = module.minimise_face(tile, factorize(tile, np.arange(24)), Monitor(), 0)
     assert not whole
     assert np.count_nonzero(~tile.free) == 3
     assert fall == pytest.approx(-objective(tile, tile.variables.b, before, G))
@@ -315,9 +317,10 @@ class Impatient(Monitor):
 
 
 def test_a_walk_ends_where_the_monitor_says_stop(monkeypatch):
+    settings(monkeypatch, face, columns_ahead=1)  # it is asked before each column
     tile = inner_tile(C=0.05)
     before, G = tile.variables.b.copy(), tile.variables.G.copy()
-    fall, whole = module._minimise_face(tile, factorize(tile, np.arange(24)), Impatient(3), 0)
+    fall, whole = module.minimise_face(tile, factorize(tile, np.arange(24)), Impatient(3), 0)
     assert not whole
     assert np.count_nonzero(~tile.free) == 2, "a bound for each time the monitor let it go on"
     assert fall == pytest.approx(-objective(tile, tile.variables.b, before, G))
@@ -374,7 +377,7 @@ def test_a_new_factor_is_made_after_many_changes():
         b = tile.variables.b.copy()
         tile.variables.b[:held] = tile.variables.lower[:held]
         factor = factorize(tile, np.arange(40 - joins))
-        found = module._factor_for(tile, factor)
+        found = factor_for(tile, factor)
         assert (found is factor) is kept, (held, joins)
         free = [k for k in range(40) if k >= held]
         assert set(found.members.tolist()).issuperset(free)
@@ -384,7 +387,7 @@ def test_a_new_factor_is_made_after_many_changes():
     rest = np.arange(1, 40)
     K = np.ascontiguousarray(tile.K[1:, 1:])
     part = Tile(rest, K, tile.variables.pick(rest, HOST), HOST)
-    assert module._factor_for(part, factorize(tile, np.arange(40))).members.tolist() == list(
+    assert factor_for(part, factorize(tile, np.arange(40))).members.tolist() == list(
         range(1, 40)
     ), "0 is not here"
 
@@ -405,7 +408,7 @@ class Cycles:
                 tile.variables.G[:] *= self.violations
             return Steps(done, tile.violation, negative, False)
 
-        monkeypatch.setattr(module, "_minimise_face", walk)
+        monkeypatch.setattr(module, "minimise_face", walk)
         monkeypatch.setattr(Tile, "pair_steps", pair_steps)
 
 
@@ -461,11 +464,11 @@ def test_without_free_variables_there_is_no_walk(monkeypatch):
     assert [most for _, most in cycles.asked] == [40] * 5
 
 
-def test_a_walk_without_a_direction_stays_where_it_is(monkeypatch):
+def test_a_walk_without_a_step_stays_where_it_is(monkeypatch):
     tile = inner_tile()
     before = tile.variables.b.copy()
-    monkeypatch.setattr(module, "_direction", lambda constraints, u: None)
-    assert module._minimise_face(tile, factorize(tile, np.arange(24)), Monitor(), 0) == (0.0, False)
+    tile.variables.G[2] = np.nan
+    assert module.minimise_face(tile, factorize(tile, np.arange(24)), Monitor(), 0)[1] is False
     np.testing.assert_array_equal(tile.variables.b, before)
 
 

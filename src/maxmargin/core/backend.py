@@ -34,8 +34,10 @@ kernel value is the same whichever block it is computed in, and k(x, z) = k(z, x
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from enum import IntEnum
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.core.arrays import Floats, Indices, Integers, Mask, Matrix
@@ -117,6 +119,38 @@ class Extremes(NamedTuple):
     """Over the free variables, lower < b < upper."""
     free: int
     """The number of free variables."""
+
+
+class Walk(NamedTuple):
+    """A walk along the faces of a box to the minimum of a quadratic; kernel/face.py explains it.
+
+    b, d, pinned and the rows of Z change.
+    """
+
+    b: Floats
+    d: Floats
+    """The step to the minimum, as far as the constraints allow."""
+    lower: Floats
+    upper: Floats
+    pinned: Mask
+    group: Integers
+    """The group of each variable; -1 where the sum is not fixed."""
+    groups: int
+    Z: Floats
+    """A row for each constraint, P = Q^-1 - Z' Z; as many rows as there may be."""
+
+
+class Ended(IntEnum):
+    """Why a walk ended."""
+
+    REACHED = 0
+    """At the minimum."""
+    MISSING = 1
+    """Before a bound of a variable whose column is missing."""
+    FULL = 2
+    """Z has no room for another constraint."""
+    NOT_FINITE = 3
+    """Rounding left no step."""
 
 
 class PointsBackend(ABC):
@@ -239,6 +273,47 @@ class Backend(PointsBackend):
         Raises NotFinite.
         """
         return self.pair_steps(self.kernel_block(kernel, A, a, A, a), variables, tol, most)
+
+    def face_steps(
+        self, walk: Walk, count: int, columns: Floats, at: Integers, dependent: float
+    ) -> tuple[int, Ended]:
+        """Follow d from bound to bound, pinning each variable that meets one.
+
+        The first `count` rows of Z are constraints already; the result is how many there are in
+        the end. Row at[k] of `columns` is the column of Q^-1 of variable k, -1 where it is missing.
+        A variable whose entry of P is at most `dependent` times that of Q^-1 is fixed by the other
+        constraints.
+        """
+        xp, (b, d, lower, upper, pinned, group, groups, Z) = self.xp, walk
+        while True:
+            for g in range(groups):
+                own = group == g
+                free = own & ~pinned
+                d -= xp.where(own, d[free].sum() / max(1, int(xp.count_nonzero(free))), 0.0)
+            d[pinned] = 0.0
+            if not bool(xp.isfinite(d).all()):
+                return count, Ended.NOT_FINITE
+            with np.errstate(divide="ignore", invalid="ignore"):
+                reach = xp.where(d != 0, xp.where(d > 0, upper - b, b - lower) / xp.abs(d), np.inf)
+            t = min(1.0, float(reach.min(initial=np.inf)))
+            hit = xp.flatnonzero((reach <= t) & (t < 1))
+            if bool((at[hit] < 0).any()):
+                return count, Ended.MISSING
+            b[:] = xp.clip(b + t * d, lower, upper)
+            if t == 1.0:
+                return count, Ended.REACHED
+            b[hit], pinned[hit] = xp.where(d[hit] > 0, upper[hit], lower[hit]), True
+            if count + len(hit) > len(Z):
+                return count, Ended.FULL
+            d *= 1 - t
+            for k in hit.tolist():
+                column = columns[int(at[k])]
+                w = column - Z[:count, k] @ Z[:count]
+                pivot = float(w[k])
+                if pivot > dependent * float(column[k]):
+                    d -= float(d[k]) / pivot * w
+                    Z[count] = w / pivot**0.5
+                    count += 1
 
     # ---- factors --------------------------------------------------------------------------------
 

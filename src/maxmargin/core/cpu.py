@@ -14,12 +14,14 @@ import maxmargin.core._cpu as _cpu  # compiled: it has no types
 from maxmargin.core.arrays import Floats, Indices, Integers, Matrix
 from maxmargin.core.backend import (
     Backend,
+    Ended,
     Extremes,
     KernelTuple,
     NotFinite,
     Points,
     Steps,
     Variables,
+    Walk,
 )
 from maxmargin.core.linear_backend import Descent, LinearBackend, OnlineBackend, Order, TubeTuple
 from maxmargin.core.memory import contiguous
@@ -132,6 +134,15 @@ class CPU(Backend, LinearBackend, OnlineBackend):
         if not finite:
             raise NotFinite
         return Steps(taken, violation, negative, unbounded)
+
+    def face_steps(
+        self, walk: Walk, count: int, columns: Floats, at: Integers, dependent: float
+    ) -> tuple[int, Ended]:
+        b, d, lower, upper, pinned, group, groups, Z = walk
+        count, ended = _cpu.face_steps(
+            b, d, lower, upper, pinned, group, groups, Z, count, columns, at, dependent
+        )
+        return count, Ended(ended)
 
     def cholesky(self, Q: Floats) -> Floats | None:
         # Q' = Q, and Q.T is in Fortran's order: the factor overwrites it.

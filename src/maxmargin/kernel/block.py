@@ -28,10 +28,11 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from maxmargin.core.arrays import Floats, Matrix
-from maxmargin.kernel import solution, working_set
+from maxmargin.kernel import continuation, solution, working_set
 from maxmargin.kernel.cache import RowCache
-from maxmargin.kernel.newton import NotConvex, Tile, newton
-from maxmargin.kernel.problems import DualProblem, feasible_start, fold
+from maxmargin.kernel.face import NotConvex
+from maxmargin.kernel.newton import Tile, newton
+from maxmargin.kernel.problems import DualProblem, feasible_start, fold, unfold
 from maxmargin.kernel.solution import Solution
 from maxmargin.kernel.sources import KernelNotFinite, MatrixSource, Source
 from maxmargin.kernel.state import State, finish
@@ -58,6 +59,8 @@ class Settings(NamedTuple):
     reached or not (decision 5)."""
     goal: float = 1e-14
     """Violation aimed at in small problems, relative to the greatest gradient (decision 5)."""
+    growth: float = 2.0
+    """About how pair steps grow from one C of a path to the next (decision 24)."""
     refinements: int = 4
     """How often float32 rows may continue from an exact F before float64 takes over (decision
     3)."""
@@ -122,24 +125,31 @@ def solve(
         and len(b) > SETTINGS.one_tile
         and start_from_subsample(state, source, monitor)
     ):
-        known = None
-        if start is not None and not small and _rounding(b, state) <= SETTINGS.close * tol:
-            known = workspace.product_of(fold(problem, b, n, xp=xp))
+        coef = fold(problem, b, n, xp=xp)
+        known = None if small or start is None else workspace.product_of(coef)
         if known is None:
             state.make_exact(source, monitor)
-        else:  # exact at b = 0 alone, as far as the state knows
+        else:
             state.F, state.b_exact = known, xp.zeros_like(b)
+            exact = workspace.exact_near(coef)
+            if exact is not None:
+                state.b_exact = b - unfold(state.problem, coef - exact[0], xp)
+                state.F_exact = exact[1]
     if small:
         K = source.block(None, None, np.float64)
         return finish(state, _solve_small(state, K, tol, monitor))
+    last, advanced = workspace.solved(problem), False
+    if start is not None and source.convex and continuation.pays(state, last.steps):
+        state.factor, advanced = last.factor, True
+        rows = rows_for(problem, workspace, source.dtypes[0])
+        continuation.advance(state, source, rows, SETTINGS.target * tol, monitor)
     found = finish(state, _solve_large(state, source, workspace, tol))
-    workspace.kept.product = fold(problem, found.b, n), found.kernel_part
+    kept = workspace.kept
+    kept.product = fold(problem, found.b, n), found.kernel_part
+    kept.exact = fold(problem, state.b_exact, n, xp=xp), state.F_exact
+    steps = SETTINGS.growth * last.steps if advanced else state.steps
+    kept.solved = last._replace(factor=state.factor, steps=int(steps))
     return found
-
-
-def _rounding(change: Floats, state: State) -> float:
-    """About the error of F where variables changed by this much with float32 rows."""
-    return float(np.finfo(np.float32).eps) * state.diagonal * float((change**2).sum() ** 0.5)
 
 
 def _diagonal(source: Source, xp: Any) -> float:
@@ -275,14 +285,12 @@ def _refine(
 def _descend(state: State, cache: RowCache, tol: float, monitor: Monitor) -> Status | None:
     """Rounds until the violation is at most tol or at the level of the rows' rounding."""
     problem, xp, draw = state.problem, state.xp, np.random.default_rng(0)
-    rounding = float(np.finfo(cache.dtype).eps) if cache.dtype == np.float32 else 0.0
     best_objective, best_violation, idle = np.inf, np.inf, 0
     ceiling, progress = state.ceiling, Progress()
     while True:
         G = state.G
         violation = solution.violation(state.variables(G), state.backend)
-        floor = rounding * state.diagonal * float(xp.sqrt(xp.sum((state.b - state.b_exact) ** 2)))
-        target = max(tol * state.unit(G), floor)
+        target = max(tol * state.unit(G), state.rounding(cache.dtype))
         if violation <= target:
             return None
         if monitor.wants_report():

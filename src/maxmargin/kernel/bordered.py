@@ -61,6 +61,7 @@ class BorderedFactor:
         self.backend, self._L, self._pause = backend, L, pause
         self._B = self._W = backend.xp.empty((self.base, 0))
         self._T: Floats  # once a variable joins
+        self._columns: dict[int, Floats] = {}
 
     def changes(self, kept: int, new: int) -> int:
         """How many joined and are pinned if `kept` members and `new` variables are solved for."""
@@ -86,10 +87,30 @@ class BorderedFactor:
 
     def solve(self, right: Floats) -> Floats:
         """Q^-1 right, a column or several."""
-        first = self._solve_first(right[: self.base])
+        return self._bordered(self._solve_first(right[: self.base]), right[self.base :])
+
+    def columns(self, at: Integers) -> Floats:
+        """Columns of Q^-1; those of the first members are computed once."""
+        xp, base = self.backend.xp, self.base
+        first = xp.zeros((base, len(at)), order="F")
+        last = xp.zeros((len(self.members) - base, len(at)))
+        new = [k for k in at.tolist() if k < base and k not in self._columns]
+        if new:
+            unit = xp.zeros((base, len(new)), order="F")
+            unit[xp.asarray(new), xp.arange(len(new))] = 1.0
+            self._columns.update(zip(new, self._solve_first(unit).T, strict=True))
+        for i, k in enumerate(at.tolist()):
+            if k < base:
+                first[:, i] = self._columns[k]
+            else:
+                last[k - base, i] = 1.0
+        return self._bordered(first, last)
+
+    def _bordered(self, first: Floats, right: Floats) -> Floats:
+        """The whole solution, from that of the first members alone."""
         if len(self.members) == self.base:
             return first
-        last = self.backend.cholesky_solve(self._T, right[self.base :] - self._B.T @ first)
+        last = self.backend.cholesky_solve(self._T, right - self._B.T @ first)
         whole: Floats = self.backend.xp.concatenate([first - self._W @ last, last])
         return whole
 
@@ -106,48 +127,22 @@ class BorderedFactor:
 
 
 class Constraints:
-    """The constraints N' x = s of a factor's members: given sums, pinned variables.
+    """The constraints N' x = s of a factor's members: given sums, and pinned variables.
 
-    V = Q^-1 N and S = N' V grow with them. Members are numbered in the factor's order here.
+    Members are numbered in the factor's order here.
     """
 
-    def __init__(self, factor: BorderedFactor, N: Floats, pinned: Integers, room: int = 0) -> None:
+    def __init__(self, factor: BorderedFactor, N: Floats, pinned: Integers) -> None:
         xp = self.xp = factor.backend.xp
-        self.factor, self.N, self.pinned = factor, N, xp.empty(0, np.int64)
-        self.made: dict[int, Floats] = {}
-        """Columns of Q^-1 by member, also of those that may be pinned next."""
-        self.count, most = N.shape[1], N.shape[1] + min(len(N), len(pinned) + room)
-        self.V, self.S = xp.empty((len(N), most), order="F"), xp.empty((most, most))
-        if self.count:
-            self.V[:, : self.count] = factor.solve(N)
-        self.S[: self.count, : self.count] = N.T @ self.V[:, : self.count]
-        self.pin(pinned, pinned)
-
-    def pin(self, members: Integers, likely: Integers) -> None:
-        """Pin members.
-
-        Where columns must be computed, those of the likely next ones are computed with them.
-        """
-        xp = self.xp
-        if not all(k in self.made for k in members.tolist()):
-            new = [k for k in xp.union1d(members, likely).tolist() if k not in self.made]
-            unit = xp.zeros((len(self.N), len(new)), order="F")
-            unit[xp.asarray(new), xp.arange(len(new))] = 1.0
-            self.made.update(zip(new, self.factor.solve(unit).T, strict=True))
-        for k in members[: self.V.shape[1] - self.count].tolist():
-            c, column = self.count, self.made[k]
-            self.pinned = xp.append(self.pinned, k)
-            self.V[:, c] = column
-            self.S[: c + 1, c] = xp.concatenate([self.N.T @ column, column[self.pinned]])
-            self.S[c, :c] = self.V[k, :c]
-            self.count += 1
+        self.factor, self.N, self.pinned = factor, N, pinned
+        self.V = xp.concatenate([factor.solve(N), factor.columns(pinned)], axis=1)
+        self.S = xp.concatenate([N.T @ self.V, self.V[pinned]])
 
     def solve(self, u: Floats, total: float = 0.0) -> tuple[Floats, Floats] | None:
         """-x = V y - u and y, where the given sums of x are `total`; None if S is singular."""
-        xp, c = self.xp, self.count
-        right = xp.concatenate([self.N.T @ u - total, u[self.pinned]])
+        right = self.xp.concatenate([self.N.T @ u - total, u[self.pinned]])
         try:
-            y = xp.linalg.solve(self.S[:c, :c], right)
+            y = self.xp.linalg.solve(self.S, right)
         except np.linalg.LinAlgError:
             return None
-        return self.V[:, :c] @ y - u, y
+        return self.V @ y - u, y

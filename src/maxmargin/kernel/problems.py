@@ -209,6 +209,14 @@ def fold(
     return coef
 
 
+def unfold(problem: DualProblem, coef: Floats, xp: Any = np) -> Floats:
+    """Variables with these coefficients: those of the rows' first variables."""
+    rows, first = xp.unique(problem.row, return_index=True)
+    b: Floats = xp.zeros(len(problem.row))
+    b[first] = coef[rows]
+    return b
+
+
 def feasible_start(problem: DualProblem, guess: Floats) -> Floats:
     """A feasible point near a guess: clipped to the bounds, sums restored.
 

@@ -155,6 +155,13 @@ class State:
         """How many rows have a coefficient."""
         return int(self.xp.count_nonzero(fold(self.problem, self.b, len(self.F), xp=self.xp)))
 
+    def rounding(self, dtype: DTypeLike) -> float:
+        """About the error of F with rows of this precision; 0 for float64."""
+        if dtype != np.float32:
+            return 0.0
+        moved = float(self.xp.sqrt(self.xp.sum((self.b - self.b_exact) ** 2)))
+        return float(np.finfo(np.float32).eps) * self.diagonal * moved
+
     def unit(self, G: Floats) -> float:
         """What the tolerance is measured in: 1, or the margin."""
         if not self.problem.in_margin_units:

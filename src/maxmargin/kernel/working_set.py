@@ -13,7 +13,8 @@ import numpy as np
 from maxmargin.core.arrays import Floats, Integers
 from maxmargin.core.backend import Variables
 from maxmargin.kernel.cache import RowCache
-from maxmargin.kernel.newton import NotConvex, Tile, newton
+from maxmargin.kernel.face import NotConvex
+from maxmargin.kernel.newton import Tile, newton
 from maxmargin.kernel.problems import fold
 from maxmargin.kernel.solution import can_grow, can_shrink, levels, may_move
 from maxmargin.kernel.state import State
@@ -121,8 +122,7 @@ def solve(
 
     `close` says that the fit is near its end.
     """
-    problem, rows, convex = state.problem, state.problem.row[chosen], state.convex
-    pair_steps = cache.pair_steps(rows)
+    pair_steps, convex = cache.pair_steps(state.problem.row[chosen]), state.convex
     variables = state.variables(G).pick(chosen, state.backend)
     b, steps, at_once = variables.b, 0, SETTINGS.steps_at_once
     often = SETTINGS.stiff if state.factor is None else SETTINGS.easy
@@ -142,12 +142,18 @@ def solve(
             break
         if steps >= patience:
             break
-    change = fold(problem, b - state.b[chosen], cache.source.n_rows, rows, state.xp)
+    move(state, cache, chosen, b)
+    state.steps += steps
+    return steps
+
+
+def move(state: State, cache: RowCache, chosen: Integers, b: Floats) -> None:
+    """Set some variables, and update F."""
+    rows = state.problem.row[chosen]
+    change = fold(state.problem, b - state.b[chosen], cache.source.n_rows, rows, state.xp)
     moved = state.xp.flatnonzero(change)
     cache.add_rows(moved, change[moved], state.F)
     state.b[chosen] = b
-    state.steps += steps
-    return steps
 
 
 def _newton(

@@ -18,8 +18,10 @@ from numpy.typing import DTypeLike
 
 from maxmargin.core.arrays import Floats, Integers, Matrix
 from maxmargin.core.threads import thread_count
+from maxmargin.kernel.bordered import BorderedFactor
 from maxmargin.kernel.cache import RowCache, cache_bytes
 from maxmargin.kernel.kernels import Kernel, Kind
+from maxmargin.kernel.problems import DualProblem
 from maxmargin.kernel.sources import (
     MatrixSource,
     NativeSource,
@@ -68,6 +70,17 @@ class Samples(NamedTuple):
         return pick(self.X, rows if self.listed is None else self.listed[rows])
 
 
+class Solved(NamedTuple):
+    """What the next solve can use of a solve: its factor, for the same Q, and its effort."""
+
+    row: Integers
+    ridge: Floats
+    factor: BorderedFactor | None
+    """That of its last Newton steps."""
+    steps: int
+    """About the pair steps it takes without Newton steps."""
+
+
 class Kept:
     """Kernel values that are kept from solve to solve."""
 
@@ -75,6 +88,9 @@ class Kept:
         self.rows: RowCache | None = None
         self.product: tuple[Floats, Floats] | None = None
         """The coefficients c of the last solution, and K c."""
+        self.exact: tuple[Floats, Floats] | None = None
+        """Some coefficients c, and K c in float64."""
+        self.solved: Solved | None = None
         self.whole, self.distances = whole, distances
 
 
@@ -233,9 +249,28 @@ class KernelWorkspace(Workspace):
         same = np.abs(coef - factor * last).max() <= 1e-9 * abs(coef[at])
         return factor * product if same else None
 
+    def exact_near(self, coef: Floats) -> tuple[Floats, Floats] | None:
+        """Coefficients near these, and their products in float64; None where none are kept."""
+        if self.kept.exact is None or len(self.kept.exact[0]) != len(coef):
+            return None
+        c, product = self.kept.exact
+        factor = float((coef * c).sum()) / (float((c * c).sum()) or 1.0)
+        return factor * c, factor * product
+
+    def solved(self, problem: DualProblem) -> Solved:
+        """What is kept of the last solve, if it was of a problem with the same Q."""
+        last = self.kept.solved
+        same = (
+            last is not None
+            and np.array_equal(last.row, problem.row)
+            and np.array_equal(last.ridge, problem.ridge)
+        )
+        return last if last is not None and same else Solved(problem.row, problem.ridge, None, 0)
+
     def forget(self) -> None:
         """Free the memory of what is kept."""
-        self.kept.rows = self.kept.whole = self.kept.product = None
+        kept = self.kept
+        kept.rows = kept.whole = kept.product = kept.exact = kept.solved = None
 
 
 def _needs_distances(source: Source) -> TypeGuard[NativeSource]:

@@ -2,7 +2,7 @@
 samples.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -10,6 +10,16 @@ from numpy.typing import DTypeLike, NDArray
 from maxmargin.core.arrays import Indices, Integers, Matrix
 from maxmargin.kernel.sources.base import Source
 from maxmargin.kernel.sources.native import NativeSource
+
+
+class Settings(NamedTuple):
+    """How products are computed."""
+
+    entries: int = 2**18
+    """Values that are multiplied at once: 2 MB, which the caches hold."""
+
+
+SETTINGS = Settings()
 
 
 class StoredSource(Source):
@@ -55,7 +65,12 @@ class StoredSource(Source):
     ) -> None:
         K, xp = self._values[np.dtype(dtype)], self.backend.xp
         rows = xp.arange(self.n_rows) if a is None else a
-        if b is not None:
-            K, rows = self.backend.gather(K, rows, b), xp.arange(len(rows))
-        for c in range(coef.shape[1]):
-            self.backend.update_gradient(K, rows, xp.ascontiguousarray(coef[:, c]), out[c])
+        if b is None:
+            for c in range(coef.shape[1]):
+                self.backend.update_gradient(K, rows, xp.ascontiguousarray(coef[:, c]), out[c])
+            return
+        step = max(1, SETTINGS.entries // max(1, len(rows)))
+        for begin in range(0, len(b), step):  # K' = K: whole rows are read, not columns
+            values = self.backend.gather(K, b[begin : begin + step], rows)
+            for c in range(coef.shape[1]):
+                out[c, begin : begin + step] += (values * coef[:, c]).sum(axis=1)
